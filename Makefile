@@ -1,0 +1,230 @@
+# Halite. `make help` lists the targets. Everything built goes under $(BUILD); nothing generated is committed.
+
+BUILD   ?= build
+SAN     ?=
+V       ?=
+ifeq ($(origin CC),default)
+  CC := gcc
+endif
+DESTDIR ?=
+PREFIX  ?= /usr
+VERSION := 3006.0
+.DEFAULT_GOAL := all
+MAKEFLAGS += --no-builtin-rules
+
+# ---- flags -------------------------------------------------------------------------------------------------------
+WARN   := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wwrite-strings -Wformat=2 -Werror
+HARDEN := -fstack-protector-strong -fPIE -D_FORTIFY_SOURCE=2
+OPT    := -O2 -g
+ifneq ($(SAN),)
+  # A sanitizer replaces the fortified functions by its own.
+  HARDEN := -fPIE
+  OPT    := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all
+endif
+CPPFLAGS := -Iinclude -Isrc -I$(BUILD) -D_GNU_SOURCE -DHALITE_VERSION='"$(VERSION)"'
+CFLAGS   := -std=gnu17 $(WARN) $(HARDEN) $(OPT) -ffunction-sections -fdata-sections
+LDFLAGS  := -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--gc-sections $(if $(SAN),-fsanitize=$(SAN))
+LIBDIR   := $(shell pkg-config --variable=libdir libzmq 2>/dev/null)
+
+# The minion links libzmq and what it needs statically where Debian's archives are there: two megabytes less per
+# minion than through the shared libraries' relocations. Sanitizer builds and other systems use the shared ones.
+ZMQ_ARCHIVES := $(addprefix $(LIBDIR)/,libzmq.a libsodium.a libpgm.a libnorm.a libprotokit.a)
+ifeq ($(SAN)$(words $(wildcard $(ZMQ_ARCHIVES))),5)
+  ZMQ_SMALL := $(ZMQ_ARCHIVES) -l:libstdc++.a -static-libgcc -lgssapi_krb5 -lmd -lbsd -lm -lpthread
+else
+  ZMQ_SMALL := -lzmq -lsodium -lpthread
+endif
+LIBS_BASE := -ljansson -lyaml -lpcre2-8 -lsodium -lgmp -lmd -lcrypt -lm -lpthread
+
+# ---- sources -----------------------------------------------------------------------------------------------------
+sources  = $(sort $(wildcard $(addsuffix /*.c,$(1))))
+# Every folder of a layer, at any depth.
+folders  = $(sort $(patsubst %/,%,$(dir $(shell find $(1) -name '*.c' 2>/dev/null))))
+objects  = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+COMMON  := $(call sources,$(call folders,src/common))
+MASTER  := $(filter-out src/master/main_%,$(call sources,$(call folders,src/master)))
+MINION  := $(filter-out src/minion/main_%,$(call sources,$(call folders,src/minion)))
+RUNNERS := $(call sources,$(call folders,src/runners))
+CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
+BINS    := salt-master salt-minion salt salt-run salt-key salt-call
+BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
+
+.PHONY: all
+all: $(BIN)
+
+# ---- generated rows: a file name becomes a declaration and an array entry -----------------------------------------
+GEN := $(addprefix $(BUILD)/gen/,exec.def grain.def runner.def wheel.def)
+rows = $(sort $(basename $(notdir $(wildcard $(1)/*.c))))
+$(BUILD)/gen/exec.def:   NAMES := $(call rows,src/minion/modules)
+$(BUILD)/gen/grain.def:  NAMES := $(call rows,src/minion/grains)
+$(BUILD)/gen/runner.def: NAMES := $(call rows,src/runners)
+$(BUILD)/gen/wheel.def:  NAMES := $(call rows,src/master/wheel)
+$(GEN): FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(NAMES) | sed -n '/./s/.*/PLUGIN_ROW(&)/p' > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+.PHONY: FORCE
+FORCE:
+
+# ---- objects and libraries ----------------------------------------------------------------------------------------
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(V),,@echo '  CC  $<';)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+define archive
+	@rm -f $@
+	@ar rcsD $@ $^
+endef
+$(BUILD)/libhalite.a: $(call objects,$(COMMON)); $(archive)
+$(BUILD)/libmaster.a: $(call objects,$(MASTER)); $(archive)
+$(BUILD)/libminion.a: $(call objects,$(MINION)); $(archive)
+$(BUILD)/librunners.a: $(call objects,$(RUNNERS)); $(archive)
+$(BUILD)/libcli.a: $(call objects,$(CLI)); $(archive)
+
+# Objects whose tables are collected from file names wait for the rows.
+$(BUILD)/obj/src/minion/main_%.o $(BUILD)/obj/src/master/main_%.o: | $(GEN)
+$(call objects,src/minion/main_plugins.c src/master/main_plugins.c): $(GEN)
+
+link = @mkdir -p $(@D); $(if $(V),set -x;,echo '  LD  $@';) $(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(1)
+H := $(BUILD)/libhalite.a
+obj1 = $(call objects,$(1))
+$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c src/master/main_plugins.c) $(BUILD)/libmaster.a $(BUILD)/librunners.a $H
+	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+$(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c src/minion/main_plugins.c) $(BUILD)/libminion.a $H
+	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
+$(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c src/minion/main_plugins.c) $(BUILD)/libminion.a $(BUILD)/libcli.a $H
+	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))
+$(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
+	$(call link,$(LIBS_BASE))
+$(BUILD)/bin/salt-run: $(call obj1,src/cli/main_run.c) $(BUILD)/libcli.a $H
+	$(call link,$(LIBS_BASE))
+$(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c $(addprefix src/master/,keystore.c keyselect.c keyaction.c)) $(BUILD)/libcli.a $H
+	$(call link,$(LIBS_BASE))
+
+# ---- tests ---------------------------------------------------------------------------------------------------------
+UNIT_SRC  := $(call sources,$(call folders,tests/unit))
+UNIT_BIN  := $(patsubst %.c,$(BUILD)/%,$(UNIT_SRC))
+UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/librunners.a $(BUILD)/libminion.a $(BUILD)/libcli.a $H
+$(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
+$(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
+	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+# Tests of a daemon's plug-ins see the real tables.
+$(filter $(BUILD)/tests/unit/minion/%,$(UNIT_BIN)): $(BUILD)/obj/src/minion/main_plugins.o
+$(filter $(BUILD)/tests/unit/master/% $(BUILD)/tests/unit/runners/%,$(UNIT_BIN)): $(BUILD)/obj/src/master/main_plugins.o
+.SECONDARY: $(call objects,$(UNIT_SRC))
+
+# Tools of the whole-program tests: an operator's line to a master, and hostile peers.
+TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(filter-out tests/lib/cases.c,$(wildcard tests/lib/*.c)))
+$(TOOL_BIN): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o $H
+	$(call link,-lczmq -lzmq $(LIBS_BASE))
+
+# Runs case files: $(BUILD)/tests/cases PATH...
+CASES := $(BUILD)/tests/cases
+$(call objects,tests/lib/cases.c): CPPFLAGS += -Itests
+$(CASES): $(call objects,tests/lib/cases.c) $H
+	$(call link,$(LIBS_BASE))
+
+# A fuzz target is replayed over its corpus by any compiler, and searched by clang's libFuzzer.
+FUZZ      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_BIN  := $(addprefix $(BUILD)/tests/fuzz/replay_,$(FUZZ))
+FUZZ_LIVE := $(addprefix $(BUILD)/tests/fuzz/search_,$(FUZZ))
+$(FUZZ_BIN): $(BUILD)/tests/fuzz/replay_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/obj/tests/fuzz/main.o $(UNIT_LIBS)
+	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+$(FUZZ_LIVE): $(BUILD)/tests/fuzz/search_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(UNIT_LIBS)
+	$(call link,-fsanitize=fuzzer -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+.SECONDARY: $(FUZZ:%=$(BUILD)/obj/tests/fuzz/fuzz_%.o)
+
+# BATS narrows the whole-program tests: make check-t BATS='tests/t/03*.bats'
+BATS     ?= $(sort $(wildcard tests/t/*.bats))
+RUN      := SAN='$(SAN)' BUILD=$(abspath $(BUILD)) tests/lib/run.sh
+.PHONY: deps check-unit check-fuzz check-t test lint asan ubsan tsan fuzz
+deps:
+	@tests/lib/deps.sh
+check-unit: $(UNIT_BIN)
+	@$(RUN) unit $(UNIT_BIN)
+check-fuzz: $(FUZZ_BIN)
+	@$(RUN) fuzz $(FUZZ_BIN)
+check-t: $(BIN) $(TOOL_BIN)
+	@$(RUN) bats $(BATS)
+test: deps
+	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN)
+	@$(RUN) unit $(UNIT_BIN) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
+
+# The same tests with a sanitizer in programs and tests; of the whole-program tests those with the most in them.
+SAN_BATS ?= $(wildcard tests/t/1*.bats tests/t/3*.bats)
+asan:  ; @$(call sanitized,asan,address)
+ubsan: ; @$(call sanitized,ubsan,undefined)
+tsan:  ; @$(call sanitized,tsan,thread)
+sanitized = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) SAN=$(2) BATS='$(SAN_BATS)' sanitized
+.PHONY: sanitized
+sanitized: $(BIN) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN)
+	@$(RUN) unit $(UNIT_BIN) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
+
+# Search for new inputs, FUZZ_SECONDS each; what is found stays in $(BUILD)/fuzz/found.
+FUZZ_SECONDS ?= 30
+fuzz:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzz-search
+.PHONY: fuzz-search
+fuzz-search: $(FUZZ_LIVE)
+	@set -e; for f in $(FUZZ); do echo "  FUZZ $$f"; mkdir -p $(BUILD)/found/$$f; \
+	    $(BUILD)/tests/fuzz/search_$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
+	        -verbosity=0 -artifact_prefix=$(BUILD)/found/$$f- $(BUILD)/found/$$f tests/fuzz/corpus/$$f; done
+
+# What a table must hold: see the scripts. The sample configurations are what the option table prints.
+$(BUILD)/tests/lint/conf_sample: $(BUILD)/obj/tests/lint/conf_sample.o $H
+	$(call link,$(LIBS_BASE))
+$(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c src/minion/main_plugins.c src/master/main_plugins.c) $(UNIT_LIBS)
+	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+lint: $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
+	@rc=0; for s in tests/lint/*.sh; do BUILD=$(abspath $(BUILD)) $$s || { echo "lint: $$s failed"; rc=1; }; done; exit $$rc
+.PHONY: samples
+samples: $(BUILD)/tests/lint/conf_sample
+	@for side in master minion; do $< $$side >conf/$$side; done
+
+# Figures, not tests: a table on the terminal and in $(BUILD)/bench.json. BENCH="--quick" and so on: see bench.py.
+BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
+$(BENCH_BIN): $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libmaster.a $(BUILD)/libminion.a $H
+	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+.PHONY: bench bench-build
+bench-build: all $(BENCH_BIN)
+bench: bench-build
+	@python3 -B tests/bench/bench.py --build $(BUILD) $(BENCH)
+
+# ---- demo ----------------------------------------------------------------------------------------------------------
+.PHONY: demo
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@srv/demo.sh $(BUILD)/bin $(if $(KEEP),keep)
+
+# ---- installation ----------------------------------------------------------------------------------------------------
+# A configuration that is there stays.
+SYSCONF ?= /etc/salt
+UNITS   ?= /lib/systemd/system
+.PHONY: install help clean format
+install: $(BIN)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(UNITS) $(DESTDIR)$(SYSCONF)/master.d $(DESTDIR)$(SYSCONF)/minion.d
+	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin
+	for unit in salt-master salt-minion; do \
+	    sed 's|/usr/bin/|$(PREFIX)/bin/|' conf/$$unit.service >$(DESTDIR)$(UNITS)/$$unit.service; done
+	for f in master minion; do \
+	    test -e $(DESTDIR)$(SYSCONF)/$$f || install -m 0644 conf/$$f $(DESTDIR)$(SYSCONF)/$$f; done
+
+help:
+	@echo 'make                 build the six programs into $$(BUILD)/bin'
+	@echo 'make deps            install what building and testing need (Debian; root or sudo)'
+	@echo 'make test            deps, build, and all tests; the last line is "N passed, N failed"'
+	@echo 'make check-unit      unit tests        make check-fuzz   fuzz inputs replayed'
+	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
+	@echo 'make lint            layers, sizes, banned functions, format, samples, scripts'
+	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
+	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
+	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
+	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system'
+	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
+	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
+
+clean:
+	rm -rf $(BUILD)
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

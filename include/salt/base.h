@@ -1,0 +1,99 @@
+/* base.h - what every file of Halite starts from: failures, ownership, assertions.
+ *
+ * Layer      lowest; libc and jansson only
+ * Ownership  NEW      the caller destroys what it gets
+ *            BORROWED do not destroy, do not keep past the next change of the owner
+ *            TAKES    consumed; the caller's pointer is NULL afterwards, success or not
+ * Errors     0, or a negative errno with the reason in a fail_t
+ * Tests      tests/unit/common/test_base.c
+ */
+#ifndef SALT_BASE_H
+#define SALT_BASE_H
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h> /* before the poisoning below: it declares the banned time functions */
+
+#include <jansson.h>
+
+#define NELEMS(a)    (sizeof(a) / sizeof((a)[0]))
+#define PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define UNUSED       __attribute__((unused))
+#define NORETURN     __attribute__((noreturn))
+
+/* AUTO(buf) b = ...: runs buf_destroy(&b) on every way out of the scope. Always initialise. */
+#define AUTO(type) __attribute__((cleanup(type##_destroy))) type##_t *
+#define AUTO_FREE  __attribute__((cleanup(auto_free_)))
+#define AUTO_FD    __attribute__((cleanup(auto_fd_))) int
+#define AUTO_FILE  __attribute__((cleanup(auto_file_))) FILE *
+/* Hands an AUTO variable over: its value, leaving NULL behind. */
+#define STEAL(p)                                                                                             \
+    ({                                                                                                       \
+        __typeof__(p) stolen_ = (p);                                                                         \
+        (p) = NULL;                                                                                          \
+        stolen_;                                                                                             \
+    })
+
+void auto_free_(void *pp);
+void auto_fd_(int *fd);
+void auto_file_(FILE **fp);
+
+/* A broken invariant of ours, in every build: prints where and aborts. Never for a peer's input. */
+#define salt_assert(expr)                                                                                    \
+    do {                                                                                                     \
+        if (__builtin_expect(!(expr), 0))                                                                    \
+            salt_panic(__FILE__, __LINE__, #expr);                                                           \
+    } while (0)
+void salt_panic(const char *file, int line, const char *what) NORETURN;
+
+/* How a failure is told to a Salt user; each kind has its own wording (see common/plugin/call.h). */
+typedef enum fail_kind {
+    FAIL_GENERIC,    /* an exception in Salt's words */
+    FAIL_COMMAND,    /* CommandExecutionError: the work failed */
+    FAIL_INVOCATION, /* SaltInvocationError: the call makes no sense */
+    FAIL_ARGUMENTS,  /* TypeError: missing or surplus arguments */
+    FAIL_UNAVAILABLE /* no such function here */
+} fail_kind_t;
+
+typedef struct fail {
+    int code;         /* 0, or a negative errno */
+    fail_kind_t kind; /* FAIL_GENERIC unless set by fail_kind() */
+    char *text;       /* owned; NULL when nothing failed */
+} fail_t;
+
+#define FAIL_INIT                                                                                            \
+    {                                                                                                        \
+        0, FAIL_GENERIC, NULL                                                                                \
+    }
+/* fail_auto_t err = FAIL_INIT; clears itself. */
+#define fail_auto_t __attribute__((cleanup(fail_clear))) fail_t
+
+/* Record the first failure; a second one on the same fail_t is dropped, the first cause wins.
+ * `code` is a negative errno and is returned, so `return fail_set(err, -ENOENT, "...")` reads well. `err` may
+ * be NULL. */
+int fail_set(fail_t *err, int code, const char *fmt, ...) PRINTF(3, 4);
+/* The same with a kind other than FAIL_GENERIC. */
+int fail_kind(fail_t *err, fail_kind_t kind, int code, const char *fmt, ...) PRINTF(4, 5);
+/* Put context before the recorded text: "pillar base.sls: line 4: ..." */
+void fail_prefix(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
+/* The recorded text, or "unknown error". BORROWED. */
+const char *fail_text(const fail_t *err);
+void fail_clear(fail_t *err);
+
+/* Allocation for our own small structures: aborts when memory is gone. What a peer or a file sizes is
+ * checked against a limit first. */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+/* NEW text. */
+char *xasprintf(const char *fmt, ...) PRINTF(1, 2);
+char *xvasprintf(const char *fmt, va_list ap) PRINTF(1, 0);
+
+#endif

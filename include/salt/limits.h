@@ -1,0 +1,73 @@
+/* limits.h - every bound of Halite has its name here. Sizes are bytes, times are milliseconds unless the name
+ * says otherwise. */
+#ifndef SALT_LIMITS_H
+#define SALT_LIMITS_H
+
+#define LIMIT_ID_LEN           255                   /* a minion id, as a file name must hold it */
+#define LIMIT_JID_LEN          32                    /* a jid with room for suffixes */
+#define LIMIT_TAG_LEN          1024                  /* an event tag */
+#define LIMIT_JSON_DEPTH       512                   /* nesting of any JSON from a peer */
+#define LIMIT_WIRE_MSG         (16 * 1024 * 1024)    /* one message between minion and master */
+#define LIMIT_WIRE_SMALL       (64 * 1024)           /* hello, acknowledgements, requests */
+#define LIMIT_HELLO_MSG        256                   /* one question on the plaintext hello port */
+#define LIMIT_TEMPLATE         (4 * 1024 * 1024)     /* source of one template */
+#define LIMIT_TEMPLATE_NEST    200                   /* statements, parentheses and calls inside each other */
+#define LIMIT_TEMPLATE_CHAIN   1000                  /* operators, filters or subscripts in a row */
+#define LIMIT_TEMPLATE_OUTPUT  (64 * 1024 * 1024)    /* text that one render makes */
+#define LIMIT_TEMPLATE_BYTES   (1024L * 1024 * 1024) /* live values of one render */
+#define LIMIT_TEMPLATE_STEPS   200000000             /* loop turns and evaluated nodes of one render */
+#define LIMIT_TEMPLATE_TIME    120000                /* of one render */
+#define LIMIT_TEMPLATE_DEPTH   1000                  /* calls, includes and containers inside each other */
+#define LIMIT_TEMPLATES_CACHED 1000                  /* compiled templates that an engine keeps */
+#define LIMIT_LOCAL_MSG        (64 * 1024 * 1024)    /* one request or event on the local socket */
+#define LIMIT_ARGS_STDIN       (64 * 1024 * 1024)    /* options and arguments read from stdin */
+#define LIMIT_LOCAL_QUEUE      (32 * 1024 * 1024) /* unsent bytes per local listener before it misses events */
+#define LIMIT_LOCAL_CLIENTS    2048               /* operators' connections at one time */
+#define LIMIT_LOCAL_USER_MSG                                                                                 \
+    (4 * 1024 * 1024)               /* one request of an operator who is neither root nor the master's user */
+#define LIMIT_LOCAL_USER_LINES 64   /* such an operator's connections at one time */
+#define LIMIT_PENDING_KEYS     1000 /* keys that wait for acceptance */
+#define LIMIT_MINION_LINES     64   /* connections of one key to the ROUTER: the minion's and salt-call's */
+#define LIMIT_MINION_SUBS      4    /* connections of one key to the PUB */
+#define LIMIT_UNPROVEN         100  /* messages on one connection while its key is not accepted */
+#define LIMIT_PEER_QUEUE       16   /* messages of one minion that wait in the master's socket */
+#define LIMIT_CONF_FILE        (4 * 1024 * 1024) /* one configuration file */
+#define LIMIT_YAML_DEPTH       200               /* nesting of a YAML document */
+#define LIMIT_YAML_NODES       2000000           /* nodes of a YAML document after aliases are followed */
+#define LIMIT_TARGET_LEN       (1024 * 1024)     /* a target expression (long lists are real) */
+#define LIMIT_TARGET_DEPTH     64                /* parentheses and nested node groups */
+#define LIMIT_TARGET_TERMS     65536   /* words of a compound target after node groups are expanded */
+#define LIMIT_MATCH_STEPS      100000  /* objects looked into for one grain or pillar expression */
+#define LIMIT_REGEX_STEPS      1000000 /* PCRE2 match limit */
+#define LIMIT_JOB_OUTPUT       (8 * 1024 * 1024)      /* what a job's child may write back */
+#define LIMIT_JOB_MEMORY       (2048UL * 1024 * 1024) /* address space of a job's child */
+#define LIMIT_JOBS_RUNNING     256                    /* children of one minion at one time */
+#define LIMIT_UNDER_WAY                                                                                      \
+    (32 * 1024 * 1024) /* bytes of returns and events sent to masters and not yet acknowledged */
+#define LIMIT_UNSPOOLED         (64 * 1024 * 1024) /* bytes of returns in memory while the disk refuses them */
+#define LIMIT_EVENTS_KEPT       10000              /* events that wait for a master */
+#define LIMIT_EVENTS_KEPT_BYTES (64 * 1024 * 1024)
+#define LIMIT_SPOOL_FILES       100000             /* returns that wait for a master */
+#define LIMIT_HELLO_JIDS        2000               /* jobs that a minion names in its hello */
+#define LIMIT_JIDS_SEEN         4096               /* jids a minion remembers to drop a repeat */
+#define LIMIT_CMD_OUTPUT        (64 * 1024 * 1024) /* stdout and stderr of a program run by a module */
+#define LIMIT_HOST_FILE         (4 * 1024 * 1024) /* a file under /proc, /sys or /etc that grains are read from */
+#define LIMIT_FILE_READ         (64 * 1024 * 1024)    /* a file a module reads whole */
+#define LIMIT_KEY_FILE          (16 * 1024)           /* a PEM file */
+#define LIMIT_CALL_DEPTH        64                    /* module functions that call each other */
+#define LIMIT_STORE_BATCH       500                   /* rows in one commit */
+#define LIMIT_STORE_QUEUE       200000                /* rows that wait for the writer */
+#define LIMIT_STORE_BYTES       (512UL * 1024 * 1024) /* bytes of the rows that wait for the writer */
+#define LIMIT_JOBS_RESTORED     200     /* unfinished jobs that a master takes up again when it starts */
+#define LIMIT_JOBS_LISTED       100000  /* jobs in one answer of the store */
+#define LIMIT_EVENTS_SCANNED    10000   /* journal rows looked at in one question */
+#define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal */
+#define LIMIT_RUNNER_WORKERS    32      /* runners at one time */
+#define LIMIT_RUNNER_QUEUE      1000    /* runners that wait for their turn */
+#define LIMIT_PY_VALUE          (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */
+#define LIMIT_PY_INT_BITS       (8 * 1024 * 1024)      /* one integer of a template */
+#define LIMIT_PY_DEPTH          400   /* nested values and calls of a template, unless its scope says less */
+#define LIMIT_DEB822_FIELDS     1024  /* fields of one paragraph of dpkg's status or of *.sources */
+#define LIMIT_APT_SOURCES       65536 /* entries of all of apt's lists of sources */
+
+#endif

@@ -1,0 +1,156 @@
+/* plugin.h - all that the author of a built-in module needs: descriptors, argument rows, the call context.
+ *
+ * A plug-in is one .c file that ends in its table. `PLUGIN(exec, test, ...)` in minion/modules/test.c defines
+ * `exec_test`; the build makes one row per file name, so a missing or misnamed descriptor fails at link time.
+ *
+ * Layer      may be used by everybody; knows neither daemon
+ * Threads    a function runs in one thread (a job's child, salt-call, or a runner's worker)
+ * Tests      tests/unit/common/test_plugin.c; each function has a case in tests/cases/modules
+ */
+#ifndef SALT_PLUGIN_H
+#define SALT_PLUGIN_H
+
+#include "salt/base.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+typedef struct call_ctx call_ctx_t;
+
+/* ---- arguments
+ * ---------------------------------------------------------------------------------------------- */
+
+typedef enum arg_type { ARG_ANY, ARG_STR, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_LIST, ARG_DICT } arg_type_t;
+
+/* The default column holds JSON text ("null", "\"\"", "5"), or one of these. */
+#define ARG_REQUIRED ((const char *) 0)
+#define ARG_STAR     "*"  /* takes all further positional arguments, as a list: Python's *args */
+#define ARG_STARSTAR "**" /* takes all further keywords, as an object: Python's **kwargs */
+
+typedef struct arg {
+    const char *name;
+    arg_type_t
+        type; /* a value of another type is converted as Python users expect ("5" for an int), or refused.
+                 None is let through when the default is null, and means another default otherwise. */
+    const char *dflt;
+    const char *help;
+} arg_t;
+
+#define ARGS_END                                                                                             \
+    {                                                                                                        \
+        NULL, ARG_ANY, NULL, NULL                                                                            \
+    }
+
+/* ---- functions
+ * ---------------------------------------------------------------------------------------------- */
+
+/* `args` is an object that holds every declared argument: bound, converted and defaulted. BORROWED.
+ * On success set *ret_value to a NEW reference and return 0. A job that failed is data: return 0 and set the
+ * retcode (ctx_set_retcode). Return fail_set()/fail_kind() only when no reply can be made; its kind picks
+ * Salt's wording ("ERROR: ...", "Passed invalid arguments to ..."). */
+typedef int func_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
+
+enum {
+    FN_READONLY = 1 << 0,    /* changes nothing on the host */
+    FN_RAW_KWARGS = 1 << 1,  /* **kwargs also receives Salt's own __pub_* keywords */
+    FN_ACCESS_READ = 1 << 2, /* runner or wheel: any operator who may talk to the master */
+    FN_ACCESS_ADMIN = 1 << 3 /* runner or wheel: root or the master's own user */
+};
+
+typedef struct func {
+    const char *name; /* as the user types it: "list" even where C needs list_ */
+    func_fn *fn;
+    const arg_t *args; /* ends with ARGS_END; NULL for none */
+    unsigned flags;
+    const char
+        *doc; /* Salt's docstring shape: sentence, blank line, details, "CLI Example:", an indented example */
+} func_t;
+
+/* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). Further examples: "\n    salt ...". */
+#define CLI_EXAMPLE(lines) "\n\nCLI Example:\n\n    " lines
+
+/* ---- grains
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef enum grain_cost {
+    GRAIN_CHEAP, /* reads files under /proc, /sys, /etc: gathered at start, under a millisecond */
+    GRAIN_SLOW   /* runs programs or asks the network: gathered once in the background and cached on disk */
+} grain_cost_t;
+
+typedef struct grain_ctx {
+    const char *root; /* "" except in tests: prefix of every path read */
+    json_t *opts;     /* BORROWED configuration */
+    json_t *grains;   /* BORROWED: what earlier producers found (producers run in file name order) */
+} grain_ctx_t;
+
+/* Add this producer's keys to `out`. A failure loses this producer's grains only. */
+typedef int grain_fn(grain_ctx_t *ctx, json_t *out, fail_t *err);
+
+/* ---- descriptors
+ * -------------------------------------------------------------------------------------------- */
+
+typedef enum plugin_kind { PLUGIN_EXEC, PLUGIN_GRAIN, PLUGIN_RUNNER, PLUGIN_WHEEL } plugin_kind_t;
+
+typedef struct plugin {
+    plugin_kind_t kind;
+    const char *file;     /* from PLUGIN() */
+    const char *provides; /* the user's name for the module when it is not the file's ("pkg" by pkg_apt.c) */
+    const char *doc;
+    const func_t *funcs;
+    size_t n_funcs;
+    /* Salt's __virtual__: NULL when usable here, else the reason, which the error for a call shows. */
+    const char *(*unavailable)(call_ctx_t *ctx);
+    grain_fn *collect;
+    grain_cost_t cost;
+    const char *const *keys; /* grains produced, NULL-terminated */
+} plugin_t;
+
+#define PLUGIN(kind_, id, ...)                                                                               \
+    extern const plugin_t kind_##_##id;                                                                      \
+    const plugin_t kind_##_##id = { .kind = PLUGIN_KIND_##kind_, .file = #id, __VA_ARGS__ }
+#define PLUGIN_KIND_exec   PLUGIN_EXEC
+#define PLUGIN_KIND_grain  PLUGIN_GRAIN
+#define PLUGIN_KIND_runner PLUGIN_RUNNER
+#define PLUGIN_KIND_wheel  PLUGIN_WHEEL
+#define FUNCS(table)       .funcs = (table), .n_funcs = NELEMS(table)
+
+/* ---- what a running function may ask of its host
+ * ------------------------------------------------------------ */
+
+/* The configuration as an object, defaults included. BORROWED. */
+json_t *ctx_opts(call_ctx_t *ctx);
+/* Grains and pillar; gathered on first use. BORROWED, never NULL (an empty object when there are none). */
+json_t *ctx_grains(call_ctx_t *ctx);
+json_t *ctx_pillar(call_ctx_t *ctx);
+/* Salt's __context__: an object that lives as long as the job. BORROWED. */
+json_t *ctx_context(call_ctx_t *ctx);
+const char *ctx_id(call_ctx_t *ctx);  /* the minion's id ("" in a runner) */
+const char *ctx_jid(call_ctx_t *ctx); /* "" when there is none */
+/* Salt's __context__["retcode"]: the job's exit code. */
+void ctx_set_retcode(call_ctx_t *ctx, int retcode);
+int ctx_retcode(const call_ctx_t *ctx);
+
+/* Salt's __salt__["mod.fun"](*args, **kwargs). `args` (list) and `kwargs` (object) may be NULL; BORROWED.
+ * On success *ret_value is NEW. */
+int ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, fail_t *err);
+/* Whether a function exists and its module is usable here. */
+bool ctx_has(call_ctx_t *ctx, const char *fun);
+/* Send an event to the master's bus. `data` BORROWED. */
+int ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err);
+/* Ask the process that runs the jobs (see minion/jobserver.h): "running", "signal", "refresh_grains", ...
+ * `request` BORROWED, *ret_value NEW. -ENOTSUP where there is none (salt-call, a runner). */
+int ctx_host(call_ctx_t *ctx, json_t *request, json_t **ret_value, fail_t *err);
+/* What the host passed in for its own plug-ins (the runners' master API); NULL elsewhere. */
+void *ctx_private(call_ctx_t *ctx);
+
+/* Enumerate what is registered, for `sys` and the like: every plug-in of the kind that `ctx` serves. */
+const plugin_t *const *ctx_plugins(call_ctx_t *ctx, size_t *ret_n);
+/* The user's name of a plug-in's module. */
+const char *plugin_name(const plugin_t *p);
+/* A function's doc as `sys.doc` shows it: a line break, the text by four spaces to the right, a last line of
+ * four spaces, as Python's docstrings are. NEW. */
+char *func_doc(const func_t *f);
+/* sys.argspec. NEW {"args": [...]|null, "defaults": [...]|null, "varargs": true|null, "kwargs": true|null}.
+ */
+json_t *func_argspec(const func_t *f);
+
+#endif

@@ -1,0 +1,318 @@
+/* batch.c - --batch: so many minions at a time, the next one as soon as a place is free. */
+#include "cli/cmd.h"
+
+#include <math.h>
+
+#include "cli/interrupt.h"
+#include "cli/request.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+typedef struct batch {
+    cmd_t *cmd;
+    bool grouped; /* --static: everything in one piece at the end */
+    bool failhard;
+    int64_t wait_ms;  /* --batch-wait */
+    size_t places;    /* how many run at one time */
+    json_t *ids;      /* BORROWED: connected targets */
+    size_t next;      /* first of `ids` that was not started */
+    size_t active;    /* started, not over */
+    int64_t *resting; /* ring of the times when used places are free again */
+    size_t n_resting;
+    json_t *all; /* object: returns, when grouped */
+    int retcode; /* highest */
+    bool stopped;
+} batch_t;
+
+/* ---- sizes
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+static bool
+percentage(const char *text, double *ret)
+{
+    const char *start = *text == '%' ? text + 1 : text;
+    char *end;
+
+    *ret = strtod(start, &end);
+    return end > start && isfinite(*ret) && (str_eq(end, "%") || (start > text && *end == '\0'));
+}
+
+static long
+percentage_size(const char *text, size_t n)
+{
+    double percent, part;
+
+    if (!percentage(text, &percent) || percent <= 0)
+        return -1;
+    part = percent / 100.0 * (double) n;
+    if (part > (double) n)
+        return (long) n;
+    return part < 1 ? (long) ceil(part) : (long) part;
+}
+
+long
+batch_size(const json_t *size, size_t n)
+{
+    const char *text = json_string_value(size);
+    long long v = json_integer_value(size);
+
+    if (text != NULL && strchr(text, '%') != NULL)
+        return percentage_size(text, n);
+    if (text != NULL && !str_to_int(text, 1, INT32_MAX, &v))
+        return -1;
+    return v >= 1 && v <= INT32_MAX ? (long) v : -1;
+}
+
+/* ---- one return
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void
+place_used(batch_t *self)
+{
+    self->active--;
+    if (self->wait_ms > 0)
+        self->resting[self->n_resting++] = clock_mono_ms() + self->wait_ms;
+}
+
+/* The command ends with the highest code; a signal's negative one counts as 1. */
+static void
+count(batch_t *self, int retcode)
+{
+    int code = retcode < 0 ? EXIT_FAILURE : retcode;
+
+    self->retcode = code > self->retcode ? code : self->retcode;
+}
+
+static void
+take_return(batch_t *self, const news_t *news)
+{
+    int retcode = cmd_retcode(news->push);
+
+    count(self, retcode);
+    if (self->grouped) {
+        json_object_set(self->all, news->id, value_get(news->push, "return"));
+    } else {
+        json_auto_t *data = json_pack("{s:i, s:s}", "retcode", retcode, "jid", follow_jid(news->job));
+        json_object_set(data, news->id, value_get(news->push, "return"));
+        show_data(&self->cmd->show, data, cmd_outputter(self->cmd, news->push), 0);
+    }
+    if (!self->failhard || retcode <= 0)
+        return;
+    log_error("Minion %s returned with non-zero exit code. Batch run stopped due to failhard", news->id);
+    self->stopped = true;
+}
+
+static void
+take_silent(batch_t *self, const news_t *news)
+{
+    if (!cmd_mentions(self->cmd, news->outcome))
+        return;
+    count(self, EXIT_FAILURE);
+    json_auto_t *data = json_pack("{s:s}", news->id, news->text);
+    if (self->grouped)
+        json_object_update(self->all, data);
+    else
+        show_data(&self->cmd->show, data, "no_return", EXIT_FAILURE);
+    self->stopped = self->stopped || self->failhard;
+}
+
+/* ---- the run
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void
+wake_places(batch_t *self, int64_t now_ms)
+{
+    size_t n = 0;
+
+    /* Places come to rest in the order of time. */
+    while (n < self->n_resting && self->resting[n] <= now_ms)
+        n++;
+    self->n_resting -= n;
+    memmove(self->resting, self->resting + n, self->n_resting * sizeof(*self->resting));
+}
+
+/* The ids of the next job. NEW; empty when no place is free or nobody is left. */
+static json_t *
+next_ids(batch_t *self)
+{
+    json_t *ids = json_array();
+    size_t used = self->active + self->n_resting;
+
+    for (; used < self->places && self->next < json_array_size(self->ids); used++)
+        json_array_append(ids, json_array_get(self->ids, self->next++));
+    return ids;
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
+}
+
+/* NEW: the ids as Python prints a sorted list of them. */
+static char *
+sorted_repr(const json_t *ids)
+{
+    size_t n = json_array_size(ids);
+    AUTO_FREE json_t **all = xcalloc(n + 1, sizeof(json_t *));
+    json_auto_t *sorted = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        all[i] = json_array_get(ids, i);
+    qsort(all, n, sizeof(json_t *), by_name);
+    for (size_t i = 0; i < n; i++)
+        json_array_append(sorted, all[i]);
+    return value_repr(sorted);
+}
+
+static int
+start_next(batch_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *ids = next_ids(self);
+    follow_t *job = NULL;
+
+    if (json_array_size(ids) == 0)
+        return 0;
+    AUTO_FREE char *names = sorted_repr(ids);
+    if (!self->grouped)
+        show_print(&self->cmd->show, "\nExecuting run on %s\n\n", names);
+    json_t *request = request_for(self->cmd->request, ids);
+    if (session_publish(self->cmd->session, &request, &job, &err) < 0)
+        return cmd_refused(self->cmd, &err);
+    if (job == NULL) {
+        /* Their keys were removed meanwhile. */
+        show_error(&self->cmd->show, "%s: no longer accepted\n", names);
+        count(self, EXIT_FAILURE);
+        return 0;
+    }
+    interrupt_job(follow_jid(job));
+    self->active += json_array_size(ids);
+    return 0;
+}
+
+static int
+take_next(batch_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    int64_t until = clock_mono_ms() + 1000;
+    news_t news;
+
+    if (self->n_resting > 0 && self->resting[0] < until)
+        until = self->resting[0];
+    if (session_news(self->cmd->session, until, &news, &err) < 0)
+        return cmd_refused(self->cmd, &err);
+    if (news.kind == NEWS_RETURN)
+        take_return(self, &news);
+    else if (news.kind == NEWS_SILENT)
+        take_silent(self, &news);
+    if (news.kind == NEWS_RETURN || news.kind == NEWS_SILENT)
+        place_used(self);
+    follow_t *over = news.kind == NEWS_OVER ? news.job : NULL;
+    session_forget(self->cmd->session, &over);
+    news_free(&news);
+    return 0;
+}
+
+static int
+run_all(batch_t *self)
+{
+    int rc = 0;
+
+    while (rc == 0 && !self->stopped && (self->active > 0 || self->next < json_array_size(self->ids))) {
+        wake_places(self, clock_mono_ms());
+        rc = start_next(self);
+        if (rc == 0 && (self->active > 0 || self->n_resting > 0))
+            rc = take_next(self);
+    }
+    return rc;
+}
+
+/* ---- who takes part
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void
+leave_out(batch_t *self, const char *id, outcome_t outcome)
+{
+    AUTO_FREE char *text = outcome_text(outcome, false, "");
+
+    if (!self->grouped)
+        show_print(&self->cmd->show, "Minion %s did not respond. No job will be sent.\n", id);
+    if (!cmd_mentions(self->cmd, outcome))
+        return;
+    count(self, EXIT_FAILURE);
+    json_object_set_new(self->all, id, json_string(text));
+}
+
+/* The targets, and of them those that are connected. *ret_ids NEW. */
+static int
+gather(batch_t *self, json_t **ret_ids)
+{
+    json_t *request = json_copy(self->cmd->request), *state = json_object(), *id;
+    json_auto_t *reply = NULL, *minions = NULL;
+    size_t i;
+    int rc = cmd_call(self->cmd, "match", &request, &reply);
+
+    if (rc == 0)
+        rc = cmd_call(self->cmd, "minions", &state, &minions);
+    json_decref(state);
+    *ret_ids = json_array();
+    json_array_foreach (value_get(reply, "minions"), i, id) {
+        const char *name = json_string_value(id);
+        if (value_bool(value_get(value_get(minions, "minions"), name), "connected", false))
+            json_array_append(*ret_ids, id);
+        else if (rc == 0)
+            leave_out(self, name, OUTCOME_NOT_CONNECTED);
+    }
+    json_array_foreach (value_get(reply, "missing"), i, id)
+        leave_out(self, json_string_value(id), OUTCOME_NOT_ACCEPTED);
+    if (rc == 0 && json_array_size(value_get(reply, "minions")) == 0)
+        return cmd_no_match(self->cmd);
+    return rc;
+}
+
+static int
+run_gathered(batch_t *self, const json_t *size)
+{
+    size_t n = json_array_size(self->ids);
+    long places = batch_size(size, n);
+    AUTO_FREE char *text = value_pystr(size);
+
+    if (places < 0) {
+        show_error(&self->cmd->show,
+                   "Invalid batch data sent: %s\nData must be in the form of %%10, 10%% or 3\n", text);
+        return EXIT_FAILURE;
+    }
+    /* More places than minions are of no use. */
+    self->places = (size_t) places < n ? (size_t) places : n;
+    self->resting = xcalloc(self->places + 1, sizeof(*self->resting));
+    int rc = run_all(self);
+    free(self->resting);
+    if (rc != 0)
+        return rc;
+    if (!self->grouped)
+        return self->retcode;
+    show_group(&self->cmd->show, self->all, self->cmd->fun);
+    self->cmd->failed = self->retcode != 0;
+    return cmd_finish(self->cmd);
+}
+
+int
+batch_run(cmd_t *cmd, const json_t *size)
+{
+    const json_t *values = cmd->start.values;
+    json_auto_t *ids = NULL, *all = json_object();
+    batch_t self = { .cmd = cmd,
+                     .all = all,
+                     .grouped = value_bool(values, "static", false),
+                     .failhard = value_bool(values, "failhard", false),
+                     .wait_ms = (int64_t) (value_num(values, "batch_wait", 0) * 1000) };
+    int rc = gather(&self, &ids);
+
+    self.ids = ids;
+    return rc == 0 ? run_gathered(&self, size) : rc;
+}

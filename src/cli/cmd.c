@@ -1,0 +1,483 @@
+/* cmd.c - the salt command: from the command line to the exit code. */
+#include "cli/cmd.h"
+
+#include <unistd.h>
+
+#include "cli/interrupt.h"
+#include "cli/opts.h"
+#include "cli/request.h"
+#include "cli/summary.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/data/yaml.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define TICK_MS       1000 /* the progress line is looked after so often */
+#define RUNNERS_SHOWN 5
+
+enum { EXIT_USAGE = 64, EXIT_REFUSED = 1 };
+
+/* ---- what every mode needs
+ * --------------------------------------------------------------------------------------- */
+
+int
+cmd_refused(cmd_t *self, const fail_t *err)
+{
+    if (err->code == -EREMOTEIO) {
+        show_text(&self->show, fail_text(err));
+        return EXIT_REFUSED;
+    }
+    show_error(&self->show, "%s\n", fail_text(err));
+    return EXIT_NO_MASTER;
+}
+
+int
+cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    json_object_set_new(*request_p, "op", json_string(op));
+    return session_call(self->session, request_p, ret_reply, &err) == 0 ? 0 : cmd_refused(self, &err);
+}
+
+int
+cmd_no_match(cmd_t *self)
+{
+    json_auto_t *nothing = json_object();
+
+    show_print(&self->show, "No minions matched the target. No command was sent, no jid was assigned.\n");
+    if (str_eq(self->fun, "sys.doc")) {
+        show_error(&self->show, "No minions found to gather docs from\n");
+        return EXIT_NO_MASTER;
+    }
+    show_data(&self->show, nothing, NULL, 0);
+    show_error(&self->show, "ERROR: No return received\n");
+    return EXIT_NO_MASTER;
+}
+
+int
+cmd_finish(cmd_t *self)
+{
+    if (!self->failed)
+        return 0;
+    show_error(&self->show, "ERROR: Minions returned with non-zero exit code\n");
+    return EXIT_FAILURE;
+}
+
+int
+cmd_retcode(const json_t *push)
+{
+    json_t *code = value_get(push, "retcode"), *one;
+    const char *fun;
+    json_int_t max = 0;
+
+    if (!json_is_object(code))
+        return json_is_boolean(code) ? json_is_true(code) : (int) json_integer_value(code);
+    json_object_foreach (code, fun, one)
+        max = json_integer_value(one) > max ? json_integer_value(one) : max;
+    return (int) max;
+}
+
+const char *
+cmd_outputter(const cmd_t *self, const json_t *push)
+{
+    const char *out = show_suited(self->fun);
+
+    return out != NULL ? out : value_str(push, "out", NULL);
+}
+
+bool
+cmd_mentions(const cmd_t *self, outcome_t outcome)
+{
+    return self->show_silent || self->verbose || outcome == OUTCOME_NOT_ACCEPTED;
+}
+
+static void
+announce(cmd_t *self, const char *jid)
+{
+    AUTO_FREE char *line = xasprintf("Executing job with jid %s", jid);
+    buf_auto_t rule = BUF_INIT;
+
+    buf_fill(&rule, '-', strlen(line));
+    if (self->verbose)
+        show_print(&self->show, "%s\n%s\n\n", line, buf_str(&rule));
+    else if (startup_flag(&self->start, "show_jid", false))
+        show_print(&self->show, "jid: %s\n", jid);
+}
+
+static int
+lost_master(cmd_t *self, const follow_t *job, const fail_t *err)
+{
+    show_error(
+        &self->show,
+        "%s\nThis job's jid is: %s\nThe minions keep what they return until the master is back. To look "
+        "it up then, run the following command:\n\nsalt-run jobs.lookup_jid %s\n",
+        fail_text(err), follow_jid(job), follow_jid(job));
+    return EXIT_NO_MASTER;
+}
+
+/* The line on the terminal: how many returned, and who is at work. */
+static void
+show_waiting(cmd_t *self, const follow_t *job)
+{
+    follow_counts_t counts = follow_counts(job);
+
+    if (counts.returned + counts.silent == counts.targets || !progress_due(self->show.progress))
+        return;
+    AUTO_FREE char *who = follow_runners(job, RUNNERS_SHOWN), *note = xasprintf("running: %s", who);
+    progress_note(self->show.progress, counts.running > 0 ? note : NULL);
+    progress_update(self->show.progress, counts.returned + counts.silent, counts.targets);
+}
+
+static int
+take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
+{
+    for (;;) {
+        fail_auto_t err = FAIL_INIT;
+        news_t news;
+        show_waiting(self, job);
+        if (session_news(self->session, clock_mono_ms() + TICK_MS, &news, &err) < 0)
+            return lost_master(self, job, &err);
+        if (news.kind == NEWS_RETURN)
+            sink->on_return(self, news.id, news.push, state);
+        else if (news.kind == NEWS_SILENT && cmd_mentions(self, news.outcome))
+            sink->on_silent(self, news.id, news.outcome, news.text, state);
+        bool over = news.kind == NEWS_OVER;
+        news_free(&news);
+        if (over)
+            return 0;
+    }
+}
+
+int
+cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
+{
+    fail_auto_t err = FAIL_INIT;
+    follow_t *job = NULL;
+
+    if (session_publish(self->session, request_p, &job, &err) < 0)
+        return cmd_refused(self, &err);
+    if (job == NULL)
+        return cmd_no_match(self);
+    interrupt_job(follow_jid(job));
+    if (sink->announce)
+        announce(self, follow_jid(job));
+    AUTO(progress) progress = progress_new("minions returned");
+    self->show.progress = progress;
+    int rc = take_news(self, job, sink, state);
+    self->show.progress = NULL;
+    session_forget(self->session, &job);
+    return rc;
+}
+
+/* ---- plain: every return as it comes
+ * ------------------------------------------------------------------------------ */
+
+static void
+show_one(cmd_t *self, const char *id, json_t *data, const char *out, int retcode)
+{
+    json_auto_t *one = json_object();
+
+    json_object_set(one, id, data);
+    show_data(&self->show, one, out, retcode);
+    self->failed = self->failed || retcode != 0;
+}
+
+static void
+plain_return(cmd_t *self, const char *id, json_t *push, void *state)
+{
+    int retcode = cmd_retcode(push);
+
+    show_one(self, id, value_get(push, "return"), cmd_outputter(self, push), retcode);
+    summary_return(state, id, retcode);
+}
+
+static void
+plain_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
+{
+    json_auto_t *data = json_string(text);
+
+    show_one(self, id, data, "no_return", EXIT_FAILURE);
+    summary_silent(state, id, outcome);
+}
+
+/* --progress shows how many there are instead of what they say. */
+static void
+count_return(cmd_t *self, const char *id, json_t *push, void *state)
+{
+    int retcode = cmd_retcode(push);
+
+    self->failed = self->failed || retcode != 0;
+    summary_return(state, id, retcode);
+}
+
+static void
+count_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
+{
+    (void) text;
+    self->failed = true;
+    summary_silent(state, id, outcome);
+}
+
+static int
+run_plain(cmd_t *self)
+{
+    static const cmd_sink_t plain = { plain_return, plain_silent, true };
+    static const cmd_sink_t counting = { count_return, count_silent, true };
+    summary_t summary = SUMMARY_INIT;
+    bool progress = value_bool(self->start.values, "progress", false);
+    bool wanted = progress || (startup_flag(&self->start, "cli_summary", false) && self->show.output == NULL);
+
+    int rc = cmd_follow(self, &self->request, progress ? &counting : &plain, &summary);
+    if (rc == 0 && wanted) {
+        buf_auto_t text = BUF_INIT;
+        summary_format(&summary, self->verbose, &text);
+        show_print(&self->show, "%s", buf_str(&text));
+    }
+    summary_free(&summary);
+    return rc == 0 ? cmd_finish(self) : rc;
+}
+
+/* ---- --static: all returns in one piece
+ * ---------------------------------------------------------------------------- */
+
+static void
+group_return(cmd_t *self, const char *id, json_t *push, void *state)
+{
+    json_object_set(state, id, value_get(push, "return"));
+    self->failed = self->failed || cmd_retcode(push) != 0;
+}
+
+static void
+group_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
+{
+    (void) outcome;
+    json_object_set_new(state, id, json_string(text));
+    self->failed = true;
+}
+
+static int
+run_static(cmd_t *self)
+{
+    static const cmd_sink_t sink = { group_return, group_silent, false };
+    json_auto_t *all = json_object();
+    int rc = cmd_follow(self, &self->request, &sink, all);
+
+    if (rc != 0)
+        return rc;
+    show_group(&self->show, all, self->fun);
+    return cmd_finish(self);
+}
+
+/* ---- without waiting
+ * ------------------------------------------------------------------------------------------------ */
+
+static int
+run_async(cmd_t *self)
+{
+    json_auto_t *reply = NULL;
+    int rc = cmd_call(self, "publish", &self->request, &reply);
+
+    if (rc != 0)
+        return rc;
+    if (str_empty(value_str(reply, "jid", "")))
+        return cmd_no_match(self);
+    show_print(&self->show, "Executed command with job ID: %s\n", value_str(reply, "jid", ""));
+    return 0;
+}
+
+static int
+matched(cmd_t *self, json_t **ret_ids)
+{
+    json_t *request = json_copy(self->request);
+    json_auto_t *reply = NULL;
+    int rc = cmd_call(self, "match", &request, &reply);
+
+    *ret_ids = rc == 0 ? json_incref(value_get(reply, "minions")) : NULL;
+    return rc;
+}
+
+static int
+run_preview(cmd_t *self)
+{
+    json_auto_t *ids = NULL;
+    int rc = matched(self, &ids);
+
+    if (rc != 0)
+        return rc;
+    show_data(&self->show, ids, "nested", 0);
+    if (json_array_size(ids) > 0)
+        return 0;
+    show_error(&self->show, "ERROR: No return received\n");
+    return EXIT_NO_MASTER;
+}
+
+/* ---- which mode
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* Salt's --batch-safe-limit: a large target is done in batches by itself. 0 to go on without. */
+static int
+run_safely(cmd_t *self, bool *ret_done)
+{
+    json_int_t limit = json_integer_value(startup_setting(&self->start, "batch_safe_limit"));
+    json_t *size = startup_setting(&self->start, "batch_safe_size");
+    json_auto_t *ids = NULL, *dflt = json_integer(8);
+
+    *ret_done = false;
+    if (limit <= 1)
+        return 0;
+    int rc = matched(self, &ids);
+    *ret_done = rc != 0 || (json_int_t) json_array_size(ids) >= limit;
+    if (rc != 0 || !*ret_done)
+        return rc;
+    show_print(&self->show, "\nNOTICE: Too many minions targeted, switching to batch execution.\n");
+    return batch_run(self, size != NULL ? size : dflt);
+}
+
+static int
+run_waiting(cmd_t *self)
+{
+    json_int_t subset = value_int(self->start.values, "subset", 0);
+    int rc = subset > 0 ? subset_choose(self, (size_t) subset) : 0;
+
+    if (rc != 0)
+        return rc;
+    return str_eq(self->fun, "sys.doc") ? doc_run(self) : run_plain(self);
+}
+
+static int
+run_mode(cmd_t *self)
+{
+    const json_t *values = self->start.values;
+    json_t *batch = startup_setting(&self->start, "batch");
+    bool done = false;
+
+    if (value_truthy(batch))
+        return batch_run(self, batch);
+    if (value_bool(values, "static", false))
+        return run_static(self);
+    if (value_bool(values, "preview_target", false))
+        return run_preview(self);
+    int rc = run_safely(self, &done);
+    if (done)
+        return rc;
+    return value_bool(values, "async", false) ? run_async(self) : run_waiting(self);
+}
+
+/* Salt's sentence for a node group that isn't there, before anything is asked of the master. */
+static int
+check_nodegroup(cmd_t *self)
+{
+    const char *group = value_str(self->request, "tgt", "");
+
+    if (!str_eq(value_str(self->request, "tgt_type", ""), "nodegroup") ||
+        value_get(value_get(self->start.opts, "nodegroups"), group) != NULL)
+        return 0;
+    AUTO_FREE char *text = xasprintf("Node group %s unavailable in %s", group,
+                                     value_str(self->start.opts, "conf_file", "the configuration"));
+    show_text(&self->show, text);
+    return EXIT_REFUSED;
+}
+
+static int
+connect_and_run(cmd_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_int_t timeout = value_int(self->start.values, "timeout", 0);
+
+    if (timeout <= 0)
+        timeout = value_int(self->start.opts, "timeout", 5);
+    int rc = check_nodegroup(self);
+    if (rc != 0)
+        return rc;
+    self->session = session_new(value_str(self->start.opts, "sock_dir", ""), timeout * 1000, &err);
+    if (self->session == NULL)
+        return cmd_refused(self, &err);
+    return run_mode(self);
+}
+
+static int
+dump_config(cmd_t *self)
+{
+    AUTO_FREE char *flat = json_dumps(self->start.opts, JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    json_auto_t *sorted = json_loads(flat, JSON_DECODE_ANY, NULL);
+    AUTO_FREE char *text = yaml_dump(sorted, 0);
+
+    show_print(&self->show, "%s", text);
+    return 0;
+}
+
+static void
+print_help(void)
+{
+    static char prog[] = "salt", help[] = "--help";
+    char *argv[] = { prog, help, NULL };
+    opt_result_t res;
+
+    (void) optparse_run(&opts_salt, 2, argv, &res);
+    opt_result_free(&res);
+    (void) fflush(stdout);
+}
+
+/* The request, or the exit code of a command line that makes none. */
+static int
+build(cmd_t *self)
+{
+    const opt_result_t *res = &self->start.res;
+    fail_auto_t err = FAIL_INIT;
+    bool preview = value_bool(res->values, "preview_target", false);
+
+    if (preview && res->n_args > 0) {
+        self->request = request_target(res->values, res->args[0]);
+        self->fun = xstrdup("");
+        return 0;
+    }
+    if (res->n_args <= 1 && !value_bool(res->values, "doc", false) && !preview)
+        print_help();
+    int rc = request_build(res->values, res->args, res->n_args, &self->request, &err);
+    if (rc == EXIT_USAGE)
+        return optparse_error(&opts_salt, "%s", fail_text(&err));
+    if (rc != 0)
+        (void) fprintf(stderr, "%s", fail_text(&err));
+    self->fun = xstrdup(value_str(self->request, "fun", ""));
+    return rc;
+}
+
+static int
+run_configured(cmd_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    int rc = startup_configure(&self->start);
+
+    if (rc >= 0)
+        return rc;
+    if (show_init(&self->show, self->start.values, self->start.opts, &err) < 0)
+        return optparse_error(&opts_salt, "%s", fail_text(&err));
+    self->verbose = value_bool(self->start.values, "verbose", false);
+    self->show_silent = startup_flag(&self->start, "show_timeout", true);
+    if (value_bool(self->start.values, "config_dump", false))
+        return dump_config(self);
+    if ((rc = build(self)) != 0)
+        return rc;
+    show_args(&self->show, value_get(self->request, "arg"));
+    return connect_and_run(self);
+}
+
+int
+cmd_main(int argc, char **argv)
+{
+    cmd_t self = { .request = NULL };
+    int rc = startup_options(&self.start, &opts_salt, argc, argv);
+
+    interrupt_arm();
+    if (rc < 0)
+        rc = run_configured(&self);
+    if (rc == 0 && self.show.failed)
+        rc = EXIT_FAILURE;
+    session_destroy(&self.session);
+    json_decref(self.request);
+    free(self.fun);
+    startup_free(&self.start);
+    return rc;
+}

@@ -1,0 +1,63 @@
+/* cmd.h - one run of the salt command, shared by its modes: plain, --static, --batch, --subset, --async, -d.
+ *
+ * Layer      cli
+ * Threads    one
+ * Errors     texts printed where they arise; functions return the exit code
+ * Tests      tests/unit/cli/test_cmd.c, tests/t
+ */
+#ifndef CLI_CMD_H
+#define CLI_CMD_H
+
+#include "cli/session.h"
+#include "cli/show.h"
+#include "cli/startup.h"
+
+typedef struct cmd {
+    startup_t start;
+    show_t show;
+    session_t *session;
+    json_t *request;  /* owned: {tgt, tgt_type, fun, arg, ...} */
+    char *fun;        /* owned; "" for several functions */
+    bool verbose;     /* -v */
+    bool show_silent; /* not --hide-timeout */
+    bool failed;      /* a minion returned a code other than 0, or did not return */
+} cmd_t;
+
+/* The whole program. Returns the exit code. */
+int cmd_main(int argc, char **argv);
+
+/* What a mode does with the news of its job. */
+typedef struct cmd_sink {
+    void (*on_return)(cmd_t *self, const char *id, json_t *push, void *state);
+    void (*on_silent)(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state);
+    bool announce; /* print the jid as -v and --show-jid say */
+} cmd_sink_t;
+/* Publish `request` (TAKES) and hand every piece of news to the sink. 0 when the job is over; else the exit
+ * code. */
+int cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state);
+
+/* One operation: 0 and *ret_reply NEW, or the exit code. TAKES *request_p. */
+int cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply);
+/* Print why a request failed. Returns the exit code. */
+int cmd_refused(cmd_t *self, const fail_t *err);
+/* Nobody matched. Returns the exit code. */
+int cmd_no_match(cmd_t *self);
+/* The exit code after all returns: 0, or 1 with its sentence. */
+int cmd_finish(cmd_t *self);
+
+/* Salt's retcode of a return: a number, or the highest of several functions'. */
+int cmd_retcode(const json_t *push);
+/* The outputter that suits a return; NULL for none. BORROWED. */
+const char *cmd_outputter(const cmd_t *self, const json_t *push);
+/* Whether a minion that did not return is mentioned and counts. */
+bool cmd_mentions(const cmd_t *self, outcome_t outcome);
+
+/* The other modes: batch.c, doc.c, subset.c. Each returns the exit code. */
+int batch_run(cmd_t *self, const json_t *size);
+int doc_run(cmd_t *self);
+int subset_choose(cmd_t *self, size_t want); /* narrows the request's target; 0 to go on */
+
+/* How many minions run at one time: "3", 3, "10%" or "%10" of `n`. -1 when it is none of that. */
+long batch_size(const json_t *size, size_t n);
+
+#endif

@@ -1,0 +1,90 @@
+/* doc.c - sys.doc: one text per function, whichever minions know it. */
+#include "cli/cmd.h"
+
+#include "common/base/str.h"
+#include "salt/value.h"
+
+typedef struct docs {
+    json_t *by_fun;  /* object: the first text of each function */
+    json_t *silent;  /* object: id to why it did not return */
+    bool any_return; /* a minion answered with documentation */
+} docs_t;
+
+static void
+doc_return(cmd_t *self, const char *id, json_t *push, void *state)
+{
+    docs_t *docs = state;
+    json_t *data = value_get(push, "return"), *text;
+    const char *fun;
+
+    if (!json_is_object(data)) {
+        json_auto_t *one = json_object();
+        json_object_set(one, id, data);
+        show_data(&self->show, one, cmd_outputter(self, push), cmd_retcode(push));
+        self->failed = true;
+        return;
+    }
+    docs->any_return = true;
+    json_object_foreach (data, fun, text)
+        if (value_truthy(text) && value_get(docs->by_fun, fun) == NULL)
+            json_object_set(docs->by_fun, fun, text);
+}
+
+static void
+doc_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
+{
+    (void) self, (void) outcome;
+    json_object_set_new(((docs_t *) state)->silent, id, json_string(text));
+}
+
+static void
+print_doc(cmd_t *self, const char *fun, json_t *text)
+{
+    if (self->show.output == NULL) {
+        show_print(&self->show, "%s:\n%s\n\n", fun, json_is_string(text) ? json_string_value(text) : "");
+        return;
+    }
+    json_auto_t *one = json_object();
+    json_object_set(one, fun, text);
+    show_data(&self->show, one, "nested", 0);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+static void
+print_docs(cmd_t *self, json_t *by_fun)
+{
+    AUTO_FREE const char **names = xcalloc(json_object_size(by_fun) + 1, sizeof(*names));
+    size_t n = 0;
+    json_t *text;
+    const char *fun;
+
+    json_object_foreach (by_fun, fun, text)
+        names[n++] = fun;
+    qsort(names, n, sizeof(*names), by_name);
+    for (size_t i = 0; i < n; i++)
+        print_doc(self, names[i], value_get(by_fun, names[i]));
+}
+
+int
+doc_run(cmd_t *self)
+{
+    static const cmd_sink_t sink = { doc_return, doc_silent, false };
+    json_auto_t *by_fun = json_object(), *silent = json_object();
+    docs_t docs = { .by_fun = by_fun, .silent = silent };
+    int rc = cmd_follow(self, &self->request, &sink, &docs);
+
+    if (rc != 0)
+        return rc;
+    print_docs(self, by_fun);
+    /* Any minion's text will do; that others are away matters only when there is none. */
+    if (!docs.any_return && json_object_size(silent) > 0) {
+        show_data(&self->show, silent, "no_return", EXIT_FAILURE);
+        self->failed = true;
+    }
+    return cmd_finish(self);
+}

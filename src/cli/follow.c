@@ -1,0 +1,274 @@
+/* follow.c - the targets of one job and their outcomes. */
+#include "cli/follow.h"
+
+#include "common/base/buf.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+/* A minion that runs the job may lose its connection for a moment, or its master may be restarted: only one
+ * that is away at two questions in a row is given up. */
+#define AWAY_CHECKS 2
+
+typedef struct target {
+    char *id;
+    outcome_t outcome;
+    uint8_t away; /* questions in a row that found it running but not connected */
+    bool told;
+} target_t;
+
+struct follow {
+    char *jid;
+    target_t *targets; /* sorted by id */
+    size_t n_targets;
+    size_t first_untold;
+    map_t *by_id;
+    size_t n_with[OUTCOMES];
+    size_t n_told_silent;
+    int64_t news_ms;  /* last push that changed something */
+    int64_t check_ms; /* last question who is connected */
+    bool done;
+};
+
+static int
+by_id(const void *a, const void *b)
+{
+    return strcmp(((const target_t *) a)->id, ((const target_t *) b)->id);
+}
+
+static void
+add_targets(follow_t *self, const json_t *ids, outcome_t outcome)
+{
+    size_t i;
+    json_t *id;
+
+    json_array_foreach (ids, i, id)
+        if (json_is_string(id))
+            self->targets[self->n_targets++] = (target_t){ xstrdup(json_string_value(id)), outcome, 0,
+                                                           false };
+}
+
+follow_t *
+follow_new(const char *jid, const json_t *minions, const json_t *missing, int64_t now_ms)
+{
+    follow_t *self = xcalloc(1, sizeof(*self));
+
+    self->jid = xstrdup(jid);
+    self->targets = xcalloc(json_array_size(minions) + json_array_size(missing) + 1, sizeof(*self->targets));
+    add_targets(self, minions, OUTCOME_UNHEARD);
+    add_targets(self, missing, OUTCOME_NOT_ACCEPTED);
+    qsort(self->targets, self->n_targets, sizeof(*self->targets), by_id);
+    self->by_id = map_new(NULL);
+    for (size_t i = 0; i < self->n_targets; i++) {
+        map_set(self->by_id, self->targets[i].id, &self->targets[i]);
+        self->n_with[self->targets[i].outcome]++;
+    }
+    self->news_ms = self->check_ms = now_ms;
+    return self;
+}
+
+void
+follow_destroy(follow_t **self_p)
+{
+    follow_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    for (size_t i = 0; i < self->n_targets; i++)
+        free(self->targets[i].id);
+    map_destroy(&self->by_id);
+    free(self->targets);
+    free(self->jid);
+    free(self);
+}
+
+const char *
+follow_jid(const follow_t *self)
+{
+    return self->jid;
+}
+
+static void
+set_outcome(follow_t *self, target_t *t, outcome_t to, int64_t now_ms)
+{
+    self->n_with[t->outcome]--;
+    self->n_with[to]++;
+    t->outcome = to;
+    t->away = 0;
+    self->news_ms = now_ms;
+}
+
+static bool
+take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
+{
+    (void) push;
+    if (t == NULL || t->told || t->outcome == OUTCOME_RETURNED)
+        return false;
+    set_outcome(self, t, OUTCOME_RETURNED, now_ms);
+    t->told = true;
+    return true;
+}
+
+static bool
+take_verdict(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
+{
+    outcome_t to = outcome_parse(value_str(push, "verdict", ""));
+
+    /* A "returned" without its return says nothing yet: the return comes by itself. */
+    if (t != NULL && !outcome_final(t->outcome) && to != OUTCOME_RETURNED)
+        set_outcome(self, t, to, now_ms);
+    return false;
+}
+
+static bool
+take_done(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
+{
+    (void) t, (void) push, (void) now_ms;
+    self->done = true;
+    return false;
+}
+
+static const struct {
+    const char *kind;
+    bool (*take)(follow_t *self, target_t *t, const json_t *push, int64_t now_ms);
+} pushes[] = {
+    { "ret", take_return },
+    { "verdict", take_verdict },
+    { "done", take_done },
+};
+
+bool
+follow_push(follow_t *self, const json_t *push, int64_t now_ms)
+{
+    const char *kind = value_str(push, "push", "");
+
+    for (size_t i = 0; i < NELEMS(pushes); i++)
+        if (str_eq(pushes[i].kind, kind))
+            return pushes[i].take(self, map_get(self->by_id, value_str(push, "id", "")), push, now_ms);
+    return false;
+}
+
+void
+follow_abandon(follow_t *self)
+{
+    self->done = true;
+}
+
+/* ---- when to stop
+ * ------------------------------------------------------------------------------------------ */
+
+static bool
+all_final(const follow_t *self)
+{
+    return self->n_with[OUTCOME_UNHEARD] + self->n_with[OUTCOME_DELIVERED] + self->n_with[OUTCOME_RUNNING] ==
+           0;
+}
+
+static size_t
+n_running_here(const follow_t *self)
+{
+    size_t n = self->n_with[OUTCOME_RUNNING];
+
+    for (size_t i = 0; i < self->n_targets && n > 0; i++)
+        n -= self->targets[i].away >= AWAY_CHECKS ? 1 : 0;
+    return n;
+}
+
+static int64_t
+next_check_ms(const follow_t *self, int64_t timeout_ms)
+{
+    return self->check_ms + (timeout_ms > FOLLOW_CHECK_MS ? timeout_ms : FOLLOW_CHECK_MS);
+}
+
+follow_due_t
+follow_due(const follow_t *self, int64_t timeout_ms, int64_t now_ms)
+{
+    if (self->done || all_final(self))
+        return FOLLOW_OVER;
+    if (now_ms - self->news_ms < timeout_ms)
+        return FOLLOW_WAIT;
+    if (n_running_here(self) == 0)
+        return FOLLOW_OVER;
+    return now_ms >= next_check_ms(self, timeout_ms) ? FOLLOW_CHECK : FOLLOW_WAIT;
+}
+
+static size_t
+untold_silent(const follow_t *self)
+{
+    return follow_counts(self).silent - self->n_told_silent;
+}
+
+int64_t
+follow_next_ms(const follow_t *self, int64_t timeout_ms)
+{
+    int64_t quiet = self->news_ms + FOLLOW_QUIET_MS, end = self->news_ms + timeout_ms;
+    int64_t check = next_check_ms(self, timeout_ms);
+
+    if (self->n_with[OUTCOME_RUNNING] > 0 && check > end)
+        end = check;
+    return quiet < end && untold_silent(self) > 0 ? quiet : end;
+}
+
+void
+follow_connected(follow_t *self, const json_t *minions, int64_t now_ms)
+{
+    for (size_t i = 0; i < self->n_targets; i++) {
+        target_t *t = &self->targets[i];
+        if (t->outcome != OUTCOME_RUNNING)
+            continue;
+        if (value_bool(value_get(minions, t->id), "connected", false))
+            t->away = 0;
+        else if (t->away < AWAY_CHECKS)
+            t->away++;
+    }
+    self->check_ms = now_ms;
+}
+
+/* ---- what to tell
+ * -------------------------------------------------------------------------------------------- */
+
+const char *
+follow_silent(follow_t *self, bool over, int64_t now_ms, outcome_t *ret_outcome, char **ret_text)
+{
+    if (!over && (now_ms - self->news_ms < FOLLOW_QUIET_MS || untold_silent(self) == 0))
+        return NULL;
+    while (self->first_untold < self->n_targets && self->targets[self->first_untold].told)
+        self->first_untold++;
+    for (size_t i = self->first_untold; i < self->n_targets; i++) {
+        target_t *t = &self->targets[i];
+        if (t->told || (!over && !outcome_final(t->outcome)))
+            continue;
+        t->told = true;
+        self->n_told_silent += outcome_final(t->outcome) ? 1 : 0;
+        *ret_outcome = t->outcome;
+        *ret_text = outcome_text(t->outcome, t->away > 0, self->jid);
+        return t->id;
+    }
+    return NULL;
+}
+
+follow_counts_t
+follow_counts(const follow_t *self)
+{
+    follow_counts_t counts = { .targets = self->n_targets,
+                               .returned = self->n_with[OUTCOME_RETURNED],
+                               .running = self->n_with[OUTCOME_RUNNING] };
+
+    for (size_t o = OUTCOME_RETURNED + 1; o < OUTCOMES; o++)
+        counts.silent += self->n_with[o];
+    return counts;
+}
+
+char *
+follow_runners(const follow_t *self, size_t max)
+{
+    buf_auto_t out = BUF_INIT;
+    size_t n = 0;
+
+    for (size_t i = 0; i < self->n_targets && n < max; i++)
+        if (self->targets[i].outcome == OUTCOME_RUNNING)
+            buf_printf(&out, "%s%s", n++ > 0 ? ", " : "", self->targets[i].id);
+    if (self->n_with[OUTCOME_RUNNING] > n)
+        buf_printf(&out, " and %zu more", self->n_with[OUTCOME_RUNNING] - n);
+    return buf_steal(&out);
+}

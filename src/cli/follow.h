@@ -1,0 +1,55 @@
+/* follow.h - one published job as an operator sees it: who returned, who can't, and when to stop waiting.
+ *
+ * Pure: the clock comes in as a number, messages come in as values, nothing is sent.
+ *
+ * Layer      cli
+ * Threads    one at a time
+ * Ownership  a job belongs to who made it; ids that come out are BORROWED from it
+ * Tests      tests/unit/cli/test_follow.c
+ */
+#ifndef CLI_FOLLOW_H
+#define CLI_FOLLOW_H
+
+#include "cli/outcome.h"
+#include "salt/base.h"
+
+#define FOLLOW_QUIET_MS 1000 /* final verdicts are told after this long without news, and at the end */
+#define FOLLOW_CHECK_MS 5000 /* least time between two FOLLOW_CHECK */
+
+typedef struct follow follow_t;
+
+/* NEW, from the master's reply to publish or follow: `minions` and `missing` are arrays of ids (BORROWED). */
+follow_t *follow_new(const char *jid, const json_t *minions, const json_t *missing, int64_t now_ms);
+void follow_destroy(follow_t **self_p);
+const char *follow_jid(const follow_t *self);
+
+/* Take a push of the master. True when it is a return that was not seen before. */
+bool follow_push(follow_t *self, const json_t *push, int64_t now_ms);
+/* The master knows nothing of this job any more: what has not returned is told as it stands. */
+void follow_abandon(follow_t *self);
+
+typedef enum follow_due {
+    FOLLOW_WAIT,
+    FOLLOW_CHECK, /* ask who is connected, and tell follow_connected */
+    FOLLOW_OVER
+} follow_due_t;
+/* What is to be done now. `timeout_ms` counts from the last news; it does not end a job that still runs on a
+ * connected minion. */
+follow_due_t follow_due(const follow_t *self, int64_t timeout_ms, int64_t now_ms);
+/* When follow_due or follow_silent may next answer something else, without news. */
+int64_t follow_next_ms(const follow_t *self, int64_t timeout_ms);
+/* The answer to FOLLOW_CHECK: the master's {id: {"connected": bool}}. */
+void follow_connected(follow_t *self, const json_t *minions, int64_t now_ms);
+
+/* The next target, by id, that is to be told as not returned, each once; NULL when there is none now.
+ * `*ret_text` NEW. */
+const char *follow_silent(follow_t *self, bool over, int64_t now_ms, outcome_t *ret_outcome, char **ret_text);
+
+typedef struct follow_counts {
+    size_t targets, returned, running, silent; /* silent: final without a return */
+} follow_counts_t;
+follow_counts_t follow_counts(const follow_t *self);
+/* NEW: up to `max` ids of those that run the job, comma-separated. */
+char *follow_runners(const follow_t *self, size_t max);
+
+#endif

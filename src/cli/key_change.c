@@ -1,0 +1,202 @@
+/* key_change.c - salt-key's accept, reject and delete: choose, ask, do, tell. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/key_cli.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "salt/value.h"
+
+/* ---- choose -------------------------------------------------------------------------------------- */
+
+static unsigned
+included(key_cli_t *cli, key_act_t act)
+{
+    static const struct {
+        const char *option;
+        unsigned states;
+    } rows[] = {
+        { "include_accepted", KEY_BIT(KEY_ACCEPTED) },
+        { "include_rejected", KEY_BIT(KEY_REJECTED) },
+        { "include_denied", KEY_BIT(KEY_DENIED) },
+        { "include_all", KEY_BIT(KEY_ACCEPTED) | KEY_BIT(KEY_REJECTED) },
+    };
+    unsigned include = 0;
+
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (value_bool(cli->values, rows[i].option, false))
+            include |= rows[i].states;
+    return key_act_from(act, include);
+}
+
+/* ---- ask ----------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_sigint(int sig)
+{
+    (void) sig;
+    interrupted = 1;
+}
+
+typedef enum answer { ANSWER_YES, ANSWER_NO, ANSWER_NONE } answer_t;
+
+/* Enter alone means yes for accept and reject, no for delete; the end of input is no answer at all. */
+static answer_t
+ask(key_cli_t *cli, key_act_t act)
+{
+    bool enter_is_yes = act != KEY_ACT_DELETE;
+    struct sigaction on_int = { .sa_handler = on_sigint }, old;
+    AUTO_FREE char *line = NULL;
+    size_t cap = 0;
+
+    fprintf(cli->prose, enter_is_yes ? "Proceed? [n/Y] " : "Proceed? [N/y] ");
+    fflush(cli->prose);
+    sigaction(SIGINT, &on_int, &old);
+    ssize_t n = getline(&line, &cap, stdin);
+
+    sigaction(SIGINT, &old, NULL);
+    if (n < 0) {
+        fprintf(stderr, interrupted ? "\nExiting on CTRL-c\n"
+                                    : "\nNo answer, nothing was changed. Use -y to answer yes.\n");
+        return ANSWER_NONE;
+    }
+    if (line[0] == '\n')
+        return enter_is_yes ? ANSWER_YES : ANSWER_NO;
+    return line[0] == 'y' || line[0] == 'Y' ? ANSWER_YES : ANSWER_NO;
+}
+
+/* ---- do ------------------------------------------------------------------------------------------ */
+
+/* One way to change the keys of one state: adds the ids done to `done`. */
+typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
+                     json_t *done, fail_t *err);
+
+static int
+apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
+                json_t *done, fail_t *err)
+{
+    json_auto_t *reply = NULL;
+    json_t *request = json_pack("{s:s, s:s, s:O, s:[s]}", "op", "key_apply", "action", key_act_name(act),
+                                "ids", ids, "from", state);
+    int rc = local_call(line, &request, &reply, err);
+
+    (void) cli;
+    if (rc == 0 && json_is_array(value_get(reply, "done")))
+        json_array_extend(done, value_get(reply, "done"));
+    return rc;
+}
+
+static int
+apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
+               json_t *done, fail_t *err)
+{
+    size_t i;
+    json_t *id;
+
+    (void) line, (void) err;
+    json_array_foreach (ids, i, id) {
+        fail_auto_t why = FAIL_INIT;
+
+        if (keyaction_one(cli->store, act, json_string_value(id), key_state_of_dir(state), &why) == 0)
+            json_array_append(done, id);
+        else
+            (void) key_out_fail("%s", fail_text(&why));
+    }
+    return 0;
+}
+
+/* Say of each id what became of it. Returns how many failed. */
+static size_t
+tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
+{
+    json_auto_t *lookup = json_object();
+    size_t i, failed = 0;
+    json_t *id;
+
+    json_array_foreach (done, i, id)
+        json_object_set_new(lookup, json_string_value(id), json_true());
+    json_array_foreach (ids, i, id) {
+        const char *name = json_string_value(id);
+
+        if (json_object_get(lookup, name) != NULL) {
+            key_out_say(cli, "Key for minion %s %s.\n", name, key_act_done(act));
+            continue;
+        }
+        fprintf(stderr,
+                act == KEY_ACT_ACCEPT ? "Unable to accept invalid key for %s.\n"
+                                      : "Key for minion %s was not changed.\n",
+                name);
+        failed++;
+    }
+    return failed;
+}
+
+static bool
+no_master(const fail_t *err)
+{
+    return err->code == -ENOENT || err->code == -ECONNREFUSED;
+}
+
+static int
+apply(key_cli_t *cli, key_act_t act, json_t *chosen)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(local_client) line = local_connect(value_str(cli->opts, "sock_dir", ""), &err);
+    apply_fn *fn = line != NULL ? apply_by_master : apply_on_files;
+    size_t failed = 0;
+    const char *state;
+    json_t *ids;
+
+    if (line == NULL && !no_master(&err))
+        return key_out_fail("%s", fail_text(&err));
+    fail_clear(&err);
+    json_object_foreach (chosen, state, ids) {
+        json_auto_t *done = json_array();
+
+        if (fn(cli, line, act, state, ids, done, &err) < 0)
+            return key_out_fail("%s", fail_text(&err));
+        failed += tell(cli, act, ids, done);
+    }
+    return failed > 0 ? 1 : 0;
+}
+
+/* ---- all together -------------------------------------------------------------------------------- */
+
+/* "The key glob ... does not match": a failure where the user named keys, not for "all that there are". */
+static int
+none_matches(key_cli_t *cli, key_act_t act, const json_t *nothing)
+{
+    AUTO_FREE char *text = keyselect_no_match(act, included(cli, act), cli->match);
+    int rc = cli->structured ? key_out_show(cli, nothing) : 0;
+
+    key_out_say(cli, "%s\n", text);
+    return rc != 0 ? rc : cli->all ? 0 : 1;
+}
+
+int
+key_run_change(key_cli_t *cli, const key_verb_t *verb)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *glob = json_string(cli->match);
+    json_auto_t *table = keyaction_table(cli->store, &err);
+    bool yes = value_bool(cli->values, "yes", false);
+    int rc = 0;
+
+    if (table == NULL)
+        return key_out_fail("%s", fail_text(&err));
+    json_auto_t *found = keyselect_match(table, glob);
+    json_auto_t *chosen = keyselect_only(found, included(cli, verb->act));
+
+    if (json_object_size(chosen) == 0)
+        return none_matches(cli, verb->act, chosen);
+    key_out_say(cli, "The following keys are going to be %s:\n", key_act_done(verb->act));
+    if (!yes || !value_bool(cli->values, "quiet", false))
+        rc = key_out_show(cli, chosen);
+    answer_t answer = rc != 0 ? ANSWER_NONE : yes ? ANSWER_YES : ask(cli, verb->act);
+
+    if (answer != ANSWER_YES)
+        return answer == ANSWER_NO ? 0 : 1;
+    return apply(cli, verb->act, chosen);
+}

@@ -1,0 +1,56 @@
+/* key_cli.h - salt-key: one run's options, and the actions that share them.
+ *
+ * Reading goes to the key folders; accept, reject and delete go through the running master, so that live
+ * connections follow at once, and to the folders when no master runs.
+ *
+ * Layer      cli
+ * Threads    one
+ * Errors     texts on stderr; the exit code is 0, 1, or 64 for a bad command line
+ * Tests      tests/t/0100-salt-key.bats
+ */
+#ifndef CLI_KEY_CLI_H
+#define CLI_KEY_CLI_H
+
+#include "cli/show.h"
+#include "master/keyaction.h"
+#include "salt/base.h"
+
+typedef struct key_cli {
+    const json_t *values; /* BORROWED: the options given */
+    const json_t *opts;   /* BORROWED: the master's configuration; NULL for what works without it */
+    keystore_t *store;    /* BORROWED; NULL as `opts` */
+    const char *match;    /* BORROWED: the glob or the word of the action */
+    bool all;             /* the action's ..._all form */
+    show_t show;
+    bool structured; /* stdout belongs to a program: prose goes to stderr */
+    FILE *prose;
+} key_cli_t;
+
+/* The action that the options ask for, with what it needs. */
+typedef struct key_verb {
+    const char *option;
+    const char *match;                                       /* NULL: the option's value */
+    int (*run)(key_cli_t *cli, const struct key_verb *verb); /* returns the exit code */
+    key_act_t act;                                           /* for those that change */
+    bool bare;                                               /* needs neither configuration nor key folders */
+} key_verb_t;
+
+/* The first of Salt's order whose option is given; listing all without any. */
+const key_verb_t *key_verb_of(const json_t *values);
+
+int key_run_list(key_cli_t *cli, const key_verb_t *verb);
+int key_run_print(key_cli_t *cli, const key_verb_t *verb);
+int key_run_finger(key_cli_t *cli, const key_verb_t *verb);
+int key_run_change(key_cli_t *cli, const key_verb_t *verb);
+int key_run_gen_keys(key_cli_t *cli, const key_verb_t *verb);
+
+/* How to show things, from the options and the configuration. Returns the exit code. */
+int key_out_init(key_cli_t *cli);
+/* Show data by the chosen outputter, on stdout or in --out-file. Returns the exit code. */
+int key_out_show(key_cli_t *cli, const json_t *data);
+/* A sentence for people: stdout, or stderr beside structured output. Silent with --quiet. */
+void key_out_say(const key_cli_t *cli, const char *fmt, ...) PRINTF(2, 3);
+/* "salt-key: ..." on stderr; returns 1. */
+int key_out_fail(const char *fmt, ...) PRINTF(1, 2);
+
+#endif

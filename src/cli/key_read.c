@@ -1,0 +1,55 @@
+/* key_read.c - salt-key's actions that change nothing: list, print, fingerprints. */
+#include "cli/key_cli.h"
+#include "salt/value.h"
+
+/* Show a table, or say that the glob names nothing: a script must be able to tell. */
+static int
+show(key_cli_t *cli, const json_t *table, const fail_t *err)
+{
+    if (table == NULL)
+        return key_out_fail("%s", fail_text(err));
+    int rc = key_out_show(cli, table);
+
+    if (rc != 0 || json_object_size(table) > 0 || cli->all)
+        return rc;
+    fprintf(stderr, "The key glob '%s' does not match any keys.\n", cli->match);
+    return 1;
+}
+
+int
+key_run_list(key_cli_t *cli, const key_verb_t *verb)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *table = keyaction_table(cli->store, &err);
+    json_auto_t *listed = table == NULL ? NULL : keyselect_status(table, cli->match);
+
+    (void) verb;
+    return listed == NULL ? key_out_fail("%s", fail_text(&err)) : key_out_show(cli, listed);
+}
+
+int
+key_run_print(key_cli_t *cli, const key_verb_t *verb)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *glob = json_string(cli->match);
+    json_auto_t *table = keyaction_table(cli->store, &err);
+    json_auto_t *found = table == NULL ? NULL : keyselect_match(table, glob);
+    json_auto_t *texts = found == NULL ? NULL : keyaction_texts(cli->store, found, &err);
+
+    (void) verb;
+    return show(cli, texts, &err);
+}
+
+int
+key_run_finger(key_cli_t *cli, const key_verb_t *verb)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *glob = json_string(cli->match);
+    json_auto_t *table = keyaction_table_local(cli->store, &err);
+    json_auto_t *found = table == NULL ? NULL : keyselect_match(table, glob);
+    const char *hash_type = value_str(cli->opts, "hash_type", "sha256");
+    json_auto_t *fingers = found == NULL ? NULL : keyaction_fingers(cli->store, found, hash_type, &err);
+
+    (void) verb;
+    return show(cli, fingers, &err);
+}

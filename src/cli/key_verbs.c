@@ -1,0 +1,29 @@
+/* key_verbs.c - salt-key's actions, in the order in which Salt looks at them. */
+#include "cli/key_cli.h"
+#include "salt/value.h"
+
+static const key_verb_t verbs[] = {
+    { .option = "gen_keys", .run = key_run_gen_keys, .bare = true },
+    { .option = "list", .run = key_run_list },
+    { .option = "list_all", .match = "all", .run = key_run_list },
+    { .option = "print", .run = key_run_print },
+    { .option = "print_all", .match = "*", .run = key_run_print },
+    { .option = "accept", .run = key_run_change, .act = KEY_ACT_ACCEPT },
+    { .option = "accept_all", .match = "*", .run = key_run_change, .act = KEY_ACT_ACCEPT },
+    { .option = "reject", .run = key_run_change, .act = KEY_ACT_REJECT },
+    { .option = "reject_all", .match = "*", .run = key_run_change, .act = KEY_ACT_REJECT },
+    { .option = "delete", .run = key_run_change, .act = KEY_ACT_DELETE },
+    { .option = "delete_all", .match = "*", .run = key_run_change, .act = KEY_ACT_DELETE },
+    { .option = "finger", .run = key_run_finger },
+    { .option = "finger_all", .match = "*", .run = key_run_finger },
+};
+static const key_verb_t otherwise = { .option = "list_all", .match = "all", .run = key_run_list };
+
+const key_verb_t *
+key_verb_of(const json_t *values)
+{
+    for (size_t i = 0; i < NELEMS(verbs); i++)
+        if (value_truthy(value_get(values, verbs[i].option)))
+            return &verbs[i];
+    return &otherwise;
+}

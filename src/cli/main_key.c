@@ -1,0 +1,97 @@
+/* main_key.c - salt-key: command line, configuration, user; then one action. */
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "cli/key_cli.h"
+#include "cli/opts.h"
+#include "cli/startup.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+enum { KEYSIZE_MIN = 2048, KEYSIZE_MAX = 32768 };
+
+/* What the table can't check. 0, or the exit code. */
+static int
+check_options(const json_t *values)
+{
+    const char *list = value_str(values, "list", "");
+    json_int_t keysize = value_int(values, "keysize", KEYSIZE_MIN);
+
+    if (*list != '\0' && !keyselect_status_valid(list))
+        return optparse_error(&opts_key, "'%s' is not a valid argument to '--list'", list);
+    if (keysize < KEYSIZE_MIN)
+        return optparse_error(&opts_key, "The minimum value for keysize is %d", KEYSIZE_MIN);
+    if (keysize > KEYSIZE_MAX)
+        return optparse_error(&opts_key, "The maximum value for keysize is %d", KEYSIZE_MAX);
+    return 0;
+}
+
+/* Root works as the master's user, so that no file appears that the master can't read. */
+static int
+become(const char *user)
+{
+    struct passwd *pw = str_empty(user) || geteuid() != 0 ? NULL : getpwnam(user);
+
+    if (pw == NULL || pw->pw_uid == 0)
+        return 0;
+    if (initgroups(user, pw->pw_gid) != 0 || setgid(pw->pw_gid) != 0 || setuid(pw->pw_uid) != 0)
+        return key_out_fail("Salt configured to run as user \"%s\" but unable to switch: %s", user,
+                            strerror(errno));
+    return 0;
+}
+
+static int
+run_with_store(key_cli_t *cli, const key_verb_t *verb)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(keystore) store = keystore_new(value_str(cli->opts, "pki_dir", ""), &err);
+
+    if (store == NULL)
+        return key_out_fail("%s", fail_text(&err));
+    cli->store = store;
+    int rc = key_out_init(cli);
+
+    return rc != 0 ? rc : verb->run(cli, verb);
+}
+
+static int
+run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start)
+{
+    int rc = startup_configure(start);
+
+    if (rc >= 0)
+        return rc;
+    cli->opts = start->opts;
+    rc = become(json_string_value(startup_setting(start, "user")));
+    return rc != 0 ? rc : run_with_store(cli, verb);
+}
+
+static int
+run(startup_t *start)
+{
+    const key_verb_t *verb = key_verb_of(start->values);
+    key_cli_t cli = { .values = start->values, .all = verb->match != NULL };
+
+    cli.match = cli.all ? verb->match : value_str(start->values, verb->option, "");
+    if (!verb->bare)
+        return run_configured(&cli, verb, start);
+    int rc = key_out_init(&cli);
+
+    return rc != 0 ? rc : verb->run(&cli, verb);
+}
+
+int
+main(int argc, char **argv)
+{
+    startup_t start;
+    int rc = startup_options(&start, &opts_key, argc, argv);
+
+    if (rc < 0) {
+        rc = check_options(start.values);
+        if (rc == 0)
+            rc = run(&start);
+    }
+    startup_free(&start);
+    return fflush(stdout) == 0 ? rc : 1;
+}

@@ -1,0 +1,54 @@
+/* opts_key.c - options of salt-key. */
+#include "cli/opts.h"
+
+static const opt_row_t rows[] = { { "-q --quiet", OPT_FLAG, .help = "Print nothing." },
+                                  { "-y --yes", OPT_FLAG, .help = "Answer every question with yes." },
+                                  { "-u --user", OPT_STR,
+                                    .help = "Work as this user. Default: 'user' of the configuration." },
+                                  /* Scripts for Salt have them; here they change nothing. */
+                                  { "--hard-crash", OPT_FLAG, .help = NULL },
+                                  { "--rotate-aes-key", OPT_STR, .help = NULL },
+                                  { "--preserve-minions", OPT_STR, .help = NULL },
+                                  OPT_ROW_END };
+
+static const opt_row_t actions[] = {
+    { "Actions", OPT_GROUP, .help = NULL },
+    { "-l --list", OPT_STR, .metavar = "ARG",
+      .help = "List keys: 'pre', 'un' or 'unaccepted' those that wait, 'acc' or 'accepted' those that are "
+              "accepted, "
+              "'rej' or 'rejected' and 'den' or 'denied' the others, 'all' every one." },
+    { "-L --list-all", OPT_FLAG, .help = "List all keys, as '--list all'." },
+    { "-a --accept", OPT_STR,
+      .help = "Accept a key that waits, by id or glob. Rejected and denied ones need --include-rejected and "
+              "--include-denied." },
+    { "-A --accept-all", OPT_FLAG, .help = "Accept all keys that wait." },
+    { "-r --reject", OPT_STR,
+      .help = "Reject a key that waits, by id or glob. Accepted and denied ones need --include-accepted and "
+              "--include-denied." },
+    { "-R --reject-all", OPT_FLAG, .help = "Reject all keys that wait." },
+    { "--include-all", OPT_FLAG, .help = "Accept rejected keys and reject accepted ones, too." },
+    { "--include-accepted", OPT_FLAG, .help = "Reject accepted keys, too." },
+    { "--include-rejected", OPT_FLAG, .help = "Accept rejected keys, too." },
+    { "--include-denied", OPT_FLAG, .help = "Accept or reject denied keys, too." },
+    { "-p --print", OPT_STR, .help = "Print a public key, by id or glob." },
+    { "-P --print-all", OPT_FLAG, .help = "Print all public keys." },
+    { "-d --delete", OPT_STR, .help = "Delete a key, by id or glob." },
+    { "-D --delete-all", OPT_FLAG, .help = "Delete all keys." },
+    { "-f --finger", OPT_STR, .help = "Print a key's fingerprint, by id or glob." },
+    { "-F --finger-all", OPT_FLAG, .help = "Print the fingerprints of all keys, the master's own included." },
+    { "Key Generation Options", OPT_GROUP, .help = NULL },
+    { "--gen-keys", OPT_STR, .help = "Make a key pair of this name for a minion to come." },
+    { "--gen-keys-dir", OPT_STR, .help = "Folder for that key pair. Default: '.'." },
+    { "--keysize", OPT_INT, .help = NULL },
+    OPT_ROW_END
+};
+
+static const opt_row_t *const tables[] = { opt_common, rows, opt_output, actions, opt_logging_key, NULL };
+
+const opt_spec_t opts_key = {
+    .prog = "salt-key",
+    .usage = "%prog [options]",
+    .description = "Shows, accepts, rejects and deletes the keys by which the master knows its minions.",
+    .tables = tables,
+    .interspersed = true,
+};

@@ -1,0 +1,302 @@
+/* run.c - the salt-run command. */
+#include "cli/run.h"
+
+#include "cli/interrupt.h"
+#include "cli/opts.h"
+#include "cli/show.h"
+#include "cli/startup.h"
+#include "common/base/str.h"
+#include "common/data/args.h"
+#include "common/local/client.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define PROGRESS_TAGS   "salt/run/*/progress"
+#define PROGRESS_SUFFIX "/progress"
+
+enum { EXIT_USAGE = 64 };
+
+typedef struct run {
+    startup_t start;
+    show_t show;
+    local_client_t *line;
+    const char *fun; /* BORROWED from the command line; "" when there is none */
+    char *jid;       /* owned; NULL until the master gave one */
+} run_t;
+
+/* ---- returns, pure
+ * --------------------------------------------------------------------------------------------------- */
+
+int
+run_exit_code(const json_t *push)
+{
+    const json_t *value = value_get(push, "return");
+    const json_t *inner = value_get(value, "retcode");
+
+    if (inner == NULL)
+        inner = value_get(value_get(value, "data"), "retcode");
+    if (json_is_integer(inner))
+        return (int) json_integer_value(inner);
+    int code = (int) value_int(push, "retcode", 0);
+    return code == 0 && value_bool(push, "failed", false) ? EXIT_FAILURE : code;
+}
+
+const json_t *
+run_unwrap(const json_t *value, const char **ret_out)
+{
+    const json_t *data = value_get(value, "data");
+
+    *ret_out = value_str(value, "outputter", NULL);
+    /* With a retcode beside it the whole is shown: the highstate outputter knows that shape. */
+    return data != NULL && *ret_out != NULL && json_object_size(value) == 2 ? data : value;
+}
+
+json_t *
+run_docs_of(const json_t *docs, const char *arg)
+{
+    AUTO_FREE char *module = xasprintf("%s%s", arg, str_ends(arg, ".") ? "" : ".");
+    json_t *found = json_object(), *text;
+    const char *fun;
+
+    json_object_foreach ((json_t *) docs, fun, text)
+        if (*arg == '\0' || str_eq(fun, arg) || str_starts(fun, module))
+            json_object_set(found, fun, text);
+    return found;
+}
+
+/* ---- one runner
+ * -------------------------------------------------------------------------------------------------------- */
+
+static int
+broken(run_t *self, const fail_t *err)
+{
+    show_error(&self->show, "%s\n", fail_text(err));
+    if (self->jid != NULL)
+        show_error(&self->show,
+                   "This runner's jid is: %s\nTo look up its return later, run the following command:\n\n"
+                   "salt-run jobs.lookup_jid %s\n",
+                   self->jid, self->jid);
+    return EXIT_NO_MASTER;
+}
+
+static int
+refused(run_t *self, const fail_t *err)
+{
+    if (err->code != -EREMOTEIO)
+        return broken(self, err);
+    show_text(&self->show, fail_text(err));
+    return EXIT_FAILURE;
+}
+
+/* Start it; its jid is self->jid then. 0, or the exit code. */
+static int
+start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
+{
+    json_t *request = json_pack("{s:s, s:s, s:O, s:b}", "op", "runner", "fun", fun, "arg", arg, "follow",
+                                follow);
+    json_auto_t *reply = NULL;
+
+    if (value_get(self->start.values, "jid") != NULL)
+        json_object_set(request, "jid", value_get(self->start.values, "jid"));
+    if (local_call(self->line, &request, &reply, err) < 0)
+        return refused(self, err);
+    self->jid = xstrdup(value_str(reply, "jid", ""));
+    interrupt_job(self->jid);
+    return 0;
+}
+
+/* What the runner says before it is done. */
+static void
+show_progress(run_t *self, const json_t *push)
+{
+    const char *tag = value_str(push, "tag", "");
+    json_t *data = value_get(push, "data");
+    AUTO_FREE char *mine = xasprintf("salt/run/%s" PROGRESS_SUFFIX, self->jid);
+
+    if (!str_eq(tag, mine))
+        return;
+    json_auto_t *shown = json_pack("{s:s, s:O?}", "suffix", "progress", "event", data);
+    show_data(&self->show, shown, value_str(data, "outputter", NULL), 0);
+}
+
+/* Until its push came: 0 and *ret_push NEW, or the exit code. */
+static int
+await(run_t *self, json_t **ret_push)
+{
+    for (;;) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *push = NULL;
+        int rc = local_next(self->line, -1, &push, &err);
+        if (rc == -EINTR)
+            continue;
+        if (rc < 0)
+            return broken(self, &err);
+        const char *kind = value_str(push, "push", "");
+        if (str_eq(kind, "event")) {
+            show_progress(self, push);
+        } else if (str_eq(kind, "runner") && str_eq(value_str(push, "jid", ""), self->jid)) {
+            *ret_push = STEAL(push);
+            return 0;
+        }
+    }
+}
+
+/* Progress is asked for before the runner starts, so that none is missed. Without the right to listen it runs
+ * all the same. */
+static void
+listen_to_progress(run_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *request = json_pack("{s:s, s:s}", "op", "events", "tag", PROGRESS_TAGS);
+    json_auto_t *reply = NULL;
+
+    if (local_call(self->line, &request, &reply, &err) < 0)
+        log_debug("no progress will be shown: %s", fail_text(&err));
+}
+
+static int
+run_following(run_t *self, json_t *arg)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *push = NULL;
+    const char *out;
+
+    listen_to_progress(self);
+    int rc = start(self, self->fun, arg, true, &err);
+    if (rc == 0)
+        rc = await(self, &push);
+    if (rc != 0)
+        return rc;
+    int code = run_exit_code(push);
+    const json_t *data = run_unwrap(value_get(push, "return"), &out);
+    show_data(&self->show, data, out, 0);
+    return code;
+}
+
+static int
+run_async(run_t *self, json_t *arg)
+{
+    fail_auto_t err = FAIL_INIT;
+    int rc = start(self, self->fun, arg, false, &err);
+
+    if (rc != 0)
+        return rc;
+    log_warning(
+        "Running in asynchronous mode. Results of this execution may be collected by attaching to the master "
+        "event bus or by examining the master job cache, if configured. This execution is running under tag "
+        "salt/run/%s",
+        self->jid);
+    show_print(&self->show, "Executed command with job ID: %s\n", self->jid);
+    return 0;
+}
+
+/* ---- documentation
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* *ret NEW: {fun: text} of what self->fun names. 0, or the exit code. */
+static int
+fetch_docs(run_t *self, json_t **ret)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *push = NULL, *none = json_array();
+    int rc = start(self, "doc.runner", none, true, &err);
+
+    if (rc == 0)
+        rc = await(self, &push);
+    if (rc == 0)
+        *ret = run_docs_of(value_get(push, "return"), self->fun);
+    return rc;
+}
+
+/* salt-run -d: plain text. */
+static int
+print_docs(run_t *self)
+{
+    json_auto_t *docs = NULL, *sorted = NULL;
+    int rc = fetch_docs(self, &docs);
+    json_t *text;
+    const char *fun;
+
+    if (rc != 0)
+        return rc;
+    AUTO_FREE char *flat = json_dumps(docs, JSON_SORT_KEYS);
+    sorted = json_loads(flat, 0, NULL);
+    json_object_foreach (sorted, fun, text) {
+        json_auto_t *headline = value_fmt("%s:", fun);
+        show_data(&self->show, headline, "text", 0);
+        show_print(&self->show, "%s\n", json_is_string(text) ? json_string_value(text) : "");
+    }
+    return 0;
+}
+
+/* No function, or a module without one: what there is to choose from, through the outputter. */
+static int
+show_docs(run_t *self)
+{
+    json_auto_t *docs = NULL;
+    int rc = fetch_docs(self, &docs);
+
+    if (rc != 0)
+        return rc;
+    if (json_object_size(docs) > 0) {
+        show_data(&self->show, docs, "nested", 0);
+        return 0;
+    }
+    AUTO_FREE char *text = xasprintf("'%s' is not available.", self->fun);
+    show_text(&self->show, text);
+    return EXIT_FAILURE;
+}
+
+/* ---- the program
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static int
+run_connected(run_t *self)
+{
+    const opt_result_t *res = &self->start.res;
+    json_auto_t *arg = NULL;
+
+    if (value_bool(res->values, "doc", false))
+        return print_docs(self);
+    if (strchr(self->fun, '.') == NULL)
+        return show_docs(self);
+    arg = args_parse(res->args + 1, res->n_args - 1, value_get(res->values, "no_parse"));
+    return value_bool(res->values, "async", false) ? run_async(self, arg) : run_following(self, arg);
+}
+
+static int
+run_configured(run_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    const opt_result_t *res = &self->start.res;
+    int rc;
+
+    if (value_bool(res->values, "doc", false) && res->n_args > 1)
+        return optparse_error(&opts_run, "You can only get documentation for one method at one time");
+    if ((rc = startup_configure(&self->start)) >= 0)
+        return rc;
+    if (show_init(&self->show, self->start.values, self->start.opts, &err) < 0)
+        return optparse_error(&opts_run, "%s", fail_text(&err));
+    self->fun = res->n_args > 0 ? res->args[0] : "";
+    self->line = local_connect(value_str(self->start.opts, "sock_dir", ""), &err);
+    return self->line != NULL ? run_connected(self) : broken(self, &err);
+}
+
+int
+run_main(int argc, char **argv)
+{
+    run_t self = { .fun = "" };
+    int rc = startup_options(&self.start, &opts_run, argc, argv);
+
+    interrupt_arm();
+    if (rc < 0)
+        rc = run_configured(&self);
+    if (rc == 0 && self.show.failed)
+        rc = EXIT_FAILURE;
+    local_client_destroy(&self.line);
+    free(self.jid);
+    startup_free(&self.start);
+    return rc;
+}

@@ -1,0 +1,250 @@
+/* session.c - the line to the master and the jobs that are followed over it. */
+#include "cli/session.h"
+
+#include <poll.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define RECONNECT_PAUSE_MS 100
+
+struct session {
+    char *sock_dir;
+    int64_t timeout_ms;
+    local_client_t *line;
+    follow_t **jobs;
+    size_t n_jobs, cap_jobs;
+};
+
+session_t *
+session_new(const char *sock_dir, int64_t timeout_ms, fail_t *err)
+{
+    local_client_t *line = local_connect(sock_dir, err);
+
+    if (line == NULL)
+        return NULL;
+    session_t *self = xcalloc(1, sizeof(*self));
+    self->sock_dir = xstrdup(sock_dir);
+    self->timeout_ms = timeout_ms;
+    self->line = line;
+    return self;
+}
+
+void
+session_destroy(session_t **self_p)
+{
+    session_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    for (size_t i = 0; i < self->n_jobs; i++)
+        follow_destroy(&self->jobs[i]);
+    local_client_destroy(&self->line);
+    free(self->jobs);
+    free(self->sock_dir);
+    free(self);
+}
+
+int
+session_call(session_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
+{
+    return local_call(self->line, request_p, ret_reply, err);
+}
+
+static follow_t *
+add_job(session_t *self, const json_t *reply)
+{
+    if (self->n_jobs == self->cap_jobs) {
+        self->cap_jobs = self->cap_jobs > 0 ? self->cap_jobs * 2 : 8;
+        self->jobs = xrealloc(self->jobs, self->cap_jobs * sizeof(*self->jobs));
+    }
+    follow_t *job = follow_new(value_str(reply, "jid", ""), value_get(reply, "minions"),
+                               value_get(reply, "missing"), clock_mono_ms());
+    self->jobs[self->n_jobs++] = job;
+    return job;
+}
+
+int
+session_publish(session_t *self, json_t **request_p, follow_t **ret_job, fail_t *err)
+{
+    json_auto_t *reply = NULL;
+
+    json_object_set_new(*request_p, "op", json_string("publish"));
+    json_object_set_new(*request_p, "follow", json_true());
+    int rc = local_call(self->line, request_p, &reply, err);
+    if (rc == 0)
+        *ret_job = str_empty(value_str(reply, "jid", "")) ? NULL : add_job(self, reply);
+    return rc;
+}
+
+void
+session_forget(session_t *self, follow_t **job_p)
+{
+    follow_t *job = STEAL(*job_p);
+
+    for (size_t i = 0; job != NULL && i < self->n_jobs; i++) {
+        if (self->jobs[i] != job)
+            continue;
+        self->jobs[i] = self->jobs[--self->n_jobs];
+        follow_destroy(&job);
+    }
+}
+
+/* ---- a line that breaks
+ * -------------------------------------------------------------------------------------- */
+
+static int
+follow_again(session_t *self, follow_t *job, fail_t *err)
+{
+    json_t *request = json_pack("{s:s, s:s}", "op", "follow", "jid", follow_jid(job));
+    json_auto_t *reply = NULL;
+    int rc = local_call(self->line, &request, &reply, err);
+
+    if (rc == -EREMOTEIO) {
+        log_warning("job %s: %s", follow_jid(job), fail_text(err));
+        fail_clear(err);
+        follow_abandon(job);
+        rc = 0;
+    }
+    return rc;
+}
+
+/* One attempt. 0, or the reason why not. */
+static int
+connect_again(session_t *self, fail_t *err)
+{
+    int rc = 0;
+
+    local_client_destroy(&self->line);
+    self->line = local_connect(self->sock_dir, err);
+    if (self->line == NULL)
+        return err->code;
+    for (size_t i = 0; rc == 0 && i < self->n_jobs; i++)
+        rc = follow_again(self, self->jobs[i], err);
+    return rc;
+}
+
+static int
+reconnect(session_t *self, fail_t *err)
+{
+    int64_t until = clock_mono_ms() + SESSION_RECONNECT_MS;
+
+    log_warning("%s; waiting for the master to come back", fail_text(err));
+    for (;;) {
+        fail_clear(err);
+        int rc = connect_again(self, err);
+        if (rc == 0 || clock_mono_ms() >= until)
+            return rc;
+        (void) poll(NULL, 0, RECONNECT_PAUSE_MS);
+    }
+}
+
+/* ---- news
+ * ---------------------------------------------------------------------------------------------------- */
+
+void
+news_free(news_t *news)
+{
+    json_decref(news->push);
+    free(news->text);
+    *news = (news_t){ .kind = NEWS_TICK };
+}
+
+static int
+ask_connected(session_t *self, follow_t *job, fail_t *err)
+{
+    json_t *request = json_pack("{s:s}", "op", "minions");
+    json_auto_t *reply = NULL;
+    int rc = local_call(self->line, &request, &reply, err);
+
+    if (rc == 0)
+        follow_connected(job, value_get(reply, "minions"), clock_mono_ms());
+    return rc;
+}
+
+/* What a job has to tell without a message: 1 with news, 0, or a negative errno. */
+static int
+news_of_job(session_t *self, follow_t *job, news_t *ret, fail_t *err)
+{
+    int64_t now = clock_mono_ms();
+    follow_due_t due = follow_due(job, self->timeout_ms, now);
+
+    if (due == FOLLOW_CHECK) {
+        int rc = ask_connected(self, job, err);
+        if (rc < 0)
+            return rc;
+        due = follow_due(job, self->timeout_ms, now);
+    }
+    ret->job = job;
+    ret->id = follow_silent(job, due == FOLLOW_OVER, now, &ret->outcome, &ret->text);
+    ret->kind = ret->id != NULL ? NEWS_SILENT : NEWS_OVER;
+    return ret->id != NULL || due == FOLLOW_OVER ? 1 : 0;
+}
+
+static int64_t
+wake_ms(const session_t *self, int64_t until_ms)
+{
+    for (size_t i = 0; i < self->n_jobs; i++) {
+        int64_t next = follow_next_ms(self->jobs[i], self->timeout_ms);
+        if (until_ms < 0 || next < until_ms)
+            until_ms = next;
+    }
+    return until_ms;
+}
+
+static bool
+take_push(session_t *self, json_t *push, news_t *ret)
+{
+    for (size_t i = 0; i < self->n_jobs; i++) {
+        follow_t *job = self->jobs[i];
+        if (!str_eq(follow_jid(job), value_str(push, "jid", "")))
+            continue;
+        if (!follow_push(job, push, clock_mono_ms()))
+            return false;
+        *ret = (news_t){
+            .kind = NEWS_RETURN, .job = job, .id = value_str(push, "id", ""), .push = json_incref(push)
+        };
+        return true;
+    }
+    return false;
+}
+
+/* Wait for one message: 1 when it is news, 0 when not, or a negative errno. */
+static int
+receive(session_t *self, int64_t until_ms, news_t *ret, fail_t *err)
+{
+    json_auto_t *push = NULL;
+    int64_t wake = wake_ms(self, until_ms), wait = wake - clock_mono_ms();
+    int wait_ms = wake < 0 ? -1 : wait < 0 ? 0 : wait > INT32_MAX ? INT32_MAX : (int) wait;
+    int rc = local_next(self->line, wait_ms, &push, err);
+
+    if (rc == -EINTR) {
+        fail_clear(err);
+        return 0;
+    }
+    return rc <= 0 ? rc : take_push(self, push, ret);
+}
+
+int
+session_news(session_t *self, int64_t until_ms, news_t *ret, fail_t *err)
+{
+    *ret = (news_t){ .kind = NEWS_TICK };
+    for (;;) {
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < self->n_jobs; i++)
+            rc = news_of_job(self, self->jobs[i], ret, err);
+        if (rc == 0)
+            rc = receive(self, until_ms, ret, err);
+        if (rc > 0)
+            return 0;
+        if (rc == -EREMOTEIO || (rc < 0 && (rc = reconnect(self, err)) < 0))
+            return rc;
+        if (until_ms >= 0 && clock_mono_ms() >= until_ms) {
+            *ret = (news_t){ .kind = NEWS_TICK };
+            return 0;
+        }
+    }
+}

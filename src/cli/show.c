@@ -1,0 +1,224 @@
+/* show.c - the last step of every command: text. */
+#include "cli/show.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* ---- choices
+ * ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *fun, *out;
+} suited[] = {
+    { "state.apply", "highstate" },        { "state.check_request", "highstate" },
+    { "state.highstate", "highstate" },    { "state.pkg", "highstate" },
+    { "state.request", "highstate" },      { "state.run_request", "highstate" },
+    { "state.single", "highstate" },       { "state.sls", "highstate" },
+    { "state.sls_id", "highstate" },       { "state.template", "highstate" },
+    { "state.template_str", "highstate" }, { "state.test", "highstate" },
+    { "state.top", "highstate" },          { "aliases.get_target", "txt" },
+    { "aliases.has_target", "txt" },       { "aliases.list_aliases", "yaml" },
+    { "aliases.rm_alias", "txt" },         { "aliases.set_target", "txt" },
+    { "alternatives.display", "txt" },     { "alternatives.install", "txt" },
+    { "alternatives.remove", "txt" },
+};
+
+const char *
+show_suited(const char *fun)
+{
+    for (size_t i = 0; i < NELEMS(suited); i++)
+        if (str_eq(suited[i].fun, fun))
+            return suited[i].out;
+    return NULL;
+}
+
+const char *
+show_choose(const char *asked, const char *out, const char *fun)
+{
+    /* --out=highstate does not force its shape upon data that is none. */
+    if (!str_empty(asked) && !str_eq(asked, "highstate"))
+        return asked;
+    if (!str_empty(out))
+        return out;
+    if (fun == NULL)
+        return "nested";
+    return !str_empty(asked) || str_starts(fun, "state.") ? "highstate" : "nested";
+}
+
+bool
+show_wants_colour(bool force, bool no, const json_t *conf, const char *env, bool terminal)
+{
+    if (force)
+        return true;
+    if (no || !str_empty(env))
+        return false;
+    return conf != NULL ? value_truthy(conf) : terminal;
+}
+
+/* ---- settings
+ * ------------------------------------------------------------------------------------------------ */
+
+/* The option as given, else the configuration's. */
+static const json_t *
+setting(const json_t *values, const json_t *conf, const char *name)
+{
+    const json_t *v = value_get(values, name);
+
+    return v != NULL ? v : value_get(conf, name);
+}
+
+static bool
+setting_bool(const json_t *values, const json_t *conf, const char *name, bool dflt)
+{
+    const json_t *v = setting(values, conf, name);
+
+    return v != NULL ? value_truthy(v) : dflt;
+}
+
+static int
+empty_file(const char *path, fail_t *err)
+{
+    AUTO_FD fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+    if (fd < 0 && errno != ENOENT)
+        return fail_set(err, -errno, "%s: Access denied: %s", path, strerror(errno));
+    return 0;
+}
+
+int
+show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
+{
+    const char *out = json_string_value(setting(values, conf, "output"));
+    const char *file = json_string_value(setting(values, conf, "output_file"));
+    const char *states = json_string_value(setting(values, conf, "state_output"));
+
+    *self = (show_t){ .opts = OUTPUT_OPTS_INIT };
+    self->output = str_empty(out) ? NULL : out;
+    self->file = str_empty(file) ? NULL : file;
+    self->quiet = value_bool(values, "quiet", false);
+    output_opts_t *o = &self->opts;
+    o->indent = (int) value_int(values, "output_indent", OUTPUT_INDENT_DEFAULT);
+    o->colour = show_wants_colour(value_bool(values, "force_color", false),
+                                  value_bool(values, "no_color", false), value_get(conf, "color"),
+                                  getenv("NO_COLOR"), self->file == NULL && isatty(STDOUT_FILENO) == 1);
+    o->state_output = states;
+    o->state_verbose = setting_bool(values, conf, "state_verbose", true);
+    o->state_tabular = setting_bool(values, conf, "state_tabular", false);
+    o->state_compress_ids = setting_bool(values, conf, "state_compress_ids", false);
+    o->state_output_profile = setting_bool(values, conf, "state_output_profile", true);
+    o->state_output_diff = setting_bool(values, conf, "state_output_diff", false);
+    o->state_output_pct = setting_bool(values, conf, "state_output_pct", false);
+    o->strip_colors = setting_bool(values, conf, "strip_colors", true);
+    o->exclude = value_get(conf, "state_output_exclude");
+    o->terse = value_get(conf, "state_output_terse");
+    if (self->file == NULL || value_bool(values, "output_file_append", false))
+        return 0;
+    return empty_file(self->file, err);
+}
+
+void
+show_args(show_t *self, const json_t *arg)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (arg, i, one) {
+        if (value_get(one, "__kwarg__") == NULL)
+            continue;
+        self->opts.exclude = value_get(one, "exclude") ? value_get(one, "exclude") : self->opts.exclude;
+        self->opts.terse = value_get(one, "terse") ? value_get(one, "terse") : self->opts.terse;
+    }
+}
+
+/* ---- printing
+ * ------------------------------------------------------------------------------------------------ */
+
+static void
+write_text(show_t *self, FILE *f, const buf_t *text)
+{
+    if (fwrite(buf_str(text), 1, text->len, f) != text->len || fflush(f) != 0)
+        self->failed = true;
+}
+
+static void
+write_file(show_t *self, const buf_t *text)
+{
+    AUTO_FILE f = fopen(self->file, "ae");
+
+    if (f != NULL) {
+        write_text(self, f, text);
+        return;
+    }
+    log_error("%s: can't be written: %s", self->file, strerror(errno));
+    self->failed = true;
+}
+
+static void
+show_as(show_t *self, const json_t *data, const char *out, int retcode)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (!output_known(out)) {
+        log_error("Invalid outputter %s specified, fall back to nested", out);
+        out = "nested";
+    }
+    self->opts.out = out;
+    self->opts.retcode = retcode;
+    output_format(data, &self->opts, &text);
+    progress_clear(self->progress);
+    if (text.len == 0)
+        return;
+    if (self->file != NULL)
+        write_file(self, &text);
+    else
+        write_text(self, stdout, &text);
+}
+
+void
+show_data(show_t *self, const json_t *data, const char *out, int retcode)
+{
+    if (!self->quiet)
+        show_as(self, data, show_choose(self->output, out, NULL), retcode);
+}
+
+void
+show_group(show_t *self, const json_t *data, const char *fun)
+{
+    show_as(self, data, show_choose(self->output, NULL, fun), 0);
+}
+
+void
+show_text(show_t *self, const char *text)
+{
+    json_auto_t *data = value_utf8(text, strlen(text));
+
+    show_data(self, data, NULL, 1);
+}
+
+void
+show_print(show_t *self, const char *fmt, ...)
+{
+    buf_auto_t text = BUF_INIT;
+    va_list ap;
+
+    va_start(ap, fmt);
+    buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    progress_clear(self->progress);
+    write_text(self, stdout, &text);
+}
+
+void
+show_error(show_t *self, const char *fmt, ...)
+{
+    va_list ap;
+
+    progress_clear(self->progress);
+    va_start(ap, fmt);
+    (void) vfprintf(stderr, fmt, ap);
+    va_end(ap);
+}

@@ -1,0 +1,91 @@
+/* startup.c - options, configuration, log. */
+#include "cli/startup.h"
+
+#include <unistd.h>
+
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define CONFIG_DIR "/etc/salt"
+
+int
+startup_options(startup_t *self, const opt_spec_t *spec, int argc, char **argv)
+{
+    *self = (startup_t){ .spec = spec };
+    int rc = optparse_run(spec, argc, argv, &self->res);
+    self->values = self->res.values;
+    return rc;
+}
+
+static void
+start_log(const startup_t *self)
+{
+    log_level_t level = LEVEL_WARNING;
+    const char *name = json_string_value(startup_setting(self, "log_level"));
+
+    if (name != NULL)
+        (void) log_level_parse(name, &level);
+    log_init(self->spec->prog, level, isatty(STDERR_FILENO) == 1);
+}
+
+/* Only a log file that is asked for: the configuration's is the master's own. */
+static int
+start_log_file(const startup_t *self, fail_t *err)
+{
+    const char *path = value_str(self->values, "log_file", "");
+    log_level_t level = LEVEL_WARNING;
+
+    if (*path == '\0')
+        return 0;
+    (void) log_level_parse(value_str(self->values, "log_level_logfile", "warning"), &level);
+    return log_open_file(path, level, err);
+}
+
+int
+startup_configure(startup_t *self)
+{
+    const char *env = getenv("SALT_CONFIG_DIR");
+    const char *dir = value_str(self->values, "config_dir", str_empty(env) ? CONFIG_DIR : env);
+    json_auto_t *warnings = json_array();
+    json_t *warning;
+    fail_auto_t err = FAIL_INIT;
+    size_t i;
+
+    self->conf = conf_load(dir, CONF_MASTER, NULL, warnings, &err);
+    if (self->conf == NULL) {
+        (void) fprintf(stderr, "%s: %s\n", self->spec->prog, fail_text(&err));
+        return EXIT_NO_MASTER;
+    }
+    self->opts = conf_opts(self->conf);
+    start_log(self);
+    /* The master says them aloud when it starts. */
+    json_array_foreach (warnings, i, warning)
+        log_debug("%s", json_string_value(warning));
+    if (start_log_file(self, &err) < 0)
+        log_error("%s", fail_text(&err));
+    return -1;
+}
+
+void
+startup_free(startup_t *self)
+{
+    opt_result_free(&self->res);
+    conf_destroy(&self->conf);
+}
+
+json_t *
+startup_setting(const startup_t *self, const char *name)
+{
+    json_t *v = value_get(self->values, name);
+
+    return v != NULL ? v : value_get(self->opts, name);
+}
+
+bool
+startup_flag(const startup_t *self, const char *name, bool dflt)
+{
+    const json_t *v = startup_setting(self, name);
+
+    return v != NULL ? value_truthy(v) : dflt;
+}

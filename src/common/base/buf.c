@@ -1,0 +1,121 @@
+/* buf.c - growable bytes. */
+#include "common/base/buf.h"
+
+enum { FIRST_CAP = 64 };
+
+void
+buf_free(buf_t *b)
+{
+    free(b->data);
+    *b = (buf_t) BUF_INIT;
+}
+
+void
+buf_clear(buf_t *b)
+{
+    b->len = 0;
+    if (b->data != NULL)
+        b->data[0] = '\0';
+}
+
+void
+buf_reserve(buf_t *b, size_t more)
+{
+    salt_assert(more < SIZE_MAX / 4 - b->len);
+    size_t need = b->len + more + 1; /* the NUL behind */
+    if (need <= b->cap)
+        return;
+    size_t cap = b->cap != 0 ? b->cap : FIRST_CAP;
+    while (cap < need)
+        cap *= 2;
+    b->data = xrealloc(b->data, cap);
+    b->cap = cap;
+    b->data[b->len] = '\0';
+}
+
+void
+buf_add(buf_t *b, const void *bytes, size_t n)
+{
+    if (n == 0)
+        return;
+    buf_reserve(b, n);
+    memcpy(b->data + b->len, bytes, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+}
+
+void
+buf_puts(buf_t *b, const char *s)
+{
+    buf_add(b, s, strlen(s));
+}
+
+void
+buf_putc(buf_t *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
+void
+buf_fill(buf_t *b, char c, size_t n)
+{
+    if (n == 0)
+        return;
+    buf_reserve(b, n);
+    memset(b->data + b->len, c, n);
+    b->len += n;
+    b->data[b->len] = '\0';
+}
+
+void
+buf_printf(buf_t *b, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    buf_vprintf(b, fmt, ap);
+    va_end(ap);
+}
+
+void
+buf_vprintf(buf_t *b, const char *fmt, va_list ap)
+{
+    va_list again;
+
+    va_copy(again, ap);
+    buf_reserve(b, FIRST_CAP);
+    size_t room = b->cap - b->len;
+    int n = vsnprintf(b->data + b->len, room, fmt, ap);
+    salt_assert(n >= 0);
+    if ((size_t) n >= room) {
+        buf_reserve(b, (size_t) n);
+        n = vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+    }
+    va_end(again);
+    b->len += (size_t) n;
+}
+
+void
+buf_consume(buf_t *b, size_t n)
+{
+    salt_assert(n <= b->len);
+    if (n == 0)
+        return;
+    b->len -= n;
+    memmove(b->data, b->data + n, b->len + 1);
+}
+
+const char *
+buf_str(const buf_t *b)
+{
+    return b->data != NULL ? b->data : "";
+}
+
+char *
+buf_steal(buf_t *b)
+{
+    char *text = b->data != NULL ? b->data : xstrdup("");
+
+    *b = (buf_t) BUF_INIT;
+    return text;
+}

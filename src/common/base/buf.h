@@ -1,0 +1,43 @@
+/* buf.h - growable bytes. Always NUL-terminated behind `len`, so `data` is also a C string when no NUL was
+ * added.
+ *
+ * Layer      common/base; libc only
+ * Threads    one at a time
+ * Errors     aborts when memory is gone: whoever fills it from a peer or a file checks a limit first
+ * Tests      tests/unit/common/test_base.c
+ */
+#ifndef COMMON_BASE_BUF_H
+#define COMMON_BASE_BUF_H
+
+#include "salt/base.h"
+
+typedef struct buf {
+    char *data; /* NULL until the first byte; see buf_str */
+    size_t len;
+    size_t cap;
+} buf_t;
+
+#define BUF_INIT                                                                                             \
+    {                                                                                                        \
+        NULL, 0, 0                                                                                           \
+    }
+/* buf_auto_t b = BUF_INIT; frees itself. */
+#define buf_auto_t __attribute__((cleanup(buf_free))) buf_t
+
+void buf_free(buf_t *b);
+void buf_clear(buf_t *b);
+void buf_reserve(buf_t *b, size_t more);
+void buf_add(buf_t *b, const void *bytes, size_t n);
+void buf_puts(buf_t *b, const char *s);
+void buf_putc(buf_t *b, char c);
+void buf_fill(buf_t *b, char c, size_t n);
+void buf_printf(buf_t *b, const char *fmt, ...) PRINTF(2, 3);
+void buf_vprintf(buf_t *b, const char *fmt, va_list ap) PRINTF(2, 0);
+/* Drop the first n bytes. */
+void buf_consume(buf_t *b, size_t n);
+/* BORROWED C string, "" when empty. */
+const char *buf_str(const buf_t *b);
+/* NEW C string; the buffer is empty afterwards. */
+char *buf_steal(buf_t *b);
+
+#endif

@@ -1,0 +1,164 @@
+/* clock.c - time and jids. */
+#include "common/base/clock.h"
+
+#include "common/base/buf.h"
+
+#include <stdatomic.h>
+
+#define US_PER_S 1000000
+
+enum { JID_DIGITS = 20 };
+
+static int64_t
+now_us(clockid_t id)
+{
+    struct timespec ts;
+
+    clock_gettime(id, &ts);
+    return (int64_t) ts.tv_sec * US_PER_S + ts.tv_nsec / 1000;
+}
+
+int64_t
+clock_mono_us(void)
+{
+    return now_us(CLOCK_MONOTONIC);
+}
+
+int64_t
+clock_mono_ms(void)
+{
+    return clock_mono_us() / 1000;
+}
+
+int64_t
+clock_wall_us(void)
+{
+    return now_us(CLOCK_REALTIME);
+}
+
+static void
+split_us(int64_t us, time_t *ret_s, int *ret_us)
+{
+    int64_t rest = us % US_PER_S;
+
+    if (rest < 0)
+        rest += US_PER_S;
+    *ret_s = (time_t) ((us - rest) / US_PER_S);
+    *ret_us = (int) rest;
+}
+
+void
+clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us)
+{
+    struct tm tm;
+    time_t s;
+    int us;
+
+    split_us(wall_us, &s, &us);
+    gmtime_r(&s, &tm);
+    size_t n = strftime(out, CLOCK_STAMP_LEN, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(out + n, CLOCK_STAMP_LEN - n, ".%06d", us);
+}
+
+void
+clock_jid(char out[CLOCK_STAMP_LEN])
+{
+    static _Atomic int64_t last;
+    int64_t now = clock_wall_us(), seen = atomic_load(&last), mine;
+    struct tm tm;
+    time_t s;
+    int us;
+
+    /* Two calls within a microsecond and a clock set back must not repeat a jid. */
+    do {
+        mine = now > seen ? now : seen + 1;
+    } while (!atomic_compare_exchange_weak(&last, &seen, mine));
+    split_us(mine, &s, &us);
+    gmtime_r(&s, &tm);
+    size_t n = strftime(out, CLOCK_STAMP_LEN, "%Y%m%d%H%M%S", &tm);
+    snprintf(out + n, CLOCK_STAMP_LEN - n, "%06d", us);
+}
+
+/* The six fields and the microseconds; false when `jid` is not one ("_PID" may follow, as unique_jid makes).
+ */
+static bool
+jid_split(const char *jid, struct tm *tm, int *ret_us)
+{
+    if (jid == NULL || strspn(jid, "0123456789") != JID_DIGITS)
+        return false;
+    if (jid[JID_DIGITS] != '\0' && (jid[JID_DIGITS] != '_' || jid[JID_DIGITS + 1] == '\0'))
+        return false;
+    memset(tm, 0, sizeof(*tm));
+    tm->tm_isdst = -1;
+    int n = sscanf(jid, "%4d%2d%2d%2d%2d%2d%6d", &tm->tm_year, &tm->tm_mon, &tm->tm_mday, &tm->tm_hour,
+                   &tm->tm_min, &tm->tm_sec, ret_us);
+    if (n != 7 || tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > 31 ||
+        tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 60)
+        return false;
+    tm->tm_year -= 1900;
+    tm->tm_mon -= 1;
+    return true;
+}
+
+bool
+clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN])
+{
+    static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+    struct tm tm;
+    int us;
+
+    if (!jid_split(jid, &tm, &us))
+        return false;
+    snprintf(out, CLOCK_STAMP_LEN, "%.4s, %s %.2s %.2s:%.2s:%.2s.%.6s", jid, months[tm.tm_mon], jid + 6,
+             jid + 8, jid + 10, jid + 12, jid + 14);
+    return true;
+}
+
+bool
+clock_jid_to_wall_us(const char *jid, int64_t *ret_us)
+{
+    struct tm tm;
+    int us;
+
+    if (!jid_split(jid, &tm, &us))
+        return false;
+    *ret_us = (int64_t) timegm(&tm) * US_PER_S + us;
+    return true;
+}
+
+/* "%f" is Python's; the C library doesn't know it. NEW. */
+static char *
+with_micros(const char *format, int64_t wall_us)
+{
+    buf_t out = BUF_INIT;
+
+    for (const char *p = format; *p != '\0'; p++) {
+        if (p[0] == '%' && p[1] == 'f') {
+            buf_printf(&out, "%06d", (int) (wall_us % 1000000));
+            p++;
+        } else if (p[0] == '%' && p[1] != '\0') {
+            buf_add(&out, p++, 2);
+        } else {
+            buf_putc(&out, *p);
+        }
+    }
+    return buf_steal(&out);
+}
+
+char *
+clock_strftime(const char *format, int64_t wall_us)
+{
+    /* The format comes from a user, which the compiler rightly dislikes; strftime reads no arguments by it.
+     */
+    size_t (*print)(char *, size_t, const char *, const struct tm *) = strftime;
+    AUTO_FREE char *ready = with_micros(format, wall_us);
+    time_t seconds = (time_t) (wall_us / 1000000);
+    size_t room = strlen(ready) * 64 + 1;
+    char *text = xcalloc(room, 1);
+    struct tm tm;
+
+    localtime_r(&seconds, &tm);
+    text[print(text, room, ready, &tm)] = '\0';
+    return text;
+}

@@ -1,0 +1,29 @@
+/* clock.h - time: monotonic for waiting, wall clock for stamps and jids.
+ *
+ * Layer      common/base
+ * Threads    any
+ * Tests      tests/unit/common/test_base.c
+ */
+#ifndef COMMON_BASE_CLOCK_H
+#define COMMON_BASE_CLOCK_H
+
+#include "salt/base.h"
+
+#define CLOCK_STAMP_LEN 32 /* room for either stamp below */
+
+int64_t clock_mono_us(void);
+int64_t clock_mono_ms(void);
+int64_t clock_wall_us(void);
+
+/* "2026-11-20T10:00:00.123456", UTC as Salt's _stamp. */
+void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);
+/* A jid: UTC, as Salt 3006 makes it: YYYYMMDDhhmmssffffff, strictly growing within this process. */
+void clock_jid(char out[CLOCK_STAMP_LEN]);
+/* "2026, Nov 20 09:39:59.318034" from a jid, as Salt prints StartTime; false when `jid` is not one. */
+bool clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN]);
+/* Microseconds since the epoch of a jid; false when `jid` is not one. */
+bool clock_jid_to_wall_us(const char *jid, int64_t *ret_us);
+/* Python's datetime.strftime in local time: the C library's, and %f for microseconds. NEW. */
+char *clock_strftime(const char *format, int64_t wall_us);
+
+#endif

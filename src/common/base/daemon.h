@@ -1,0 +1,41 @@
+/* daemon.h - what both daemons do with their process: background, pid file, user, signals.
+ *
+ * Layer      common/base; libc only
+ * Threads    before any thread exists
+ * Errors     negative errno with what to do
+ * Tests      tests/t/0000-start.bats
+ */
+#ifndef COMMON_BASE_DAEMON_H
+#define COMMON_BASE_DAEMON_H
+
+#include <sys/types.h>
+
+#include "salt/base.h"
+
+/* Before anything is opened: a standard stream that is closed becomes /dev/null, or a socket would get its
+ * number and the log's lines. */
+void daemon_stdio(void);
+/* Go to the background (-d): returns in the child only; the parent waits until daemon_ready() and exits 0, or
+ * 1 when the child dies before. */
+int daemon_background(fail_t *err);
+/* The daemon serves: let the waiting parent go, and give up the terminal. Also tells systemd (NOTIFY_SOCKET).
+ */
+void daemon_ready(void);
+/* Write the pid file; -EEXIST when a live process of the same program holds it. */
+int daemon_pid_file(const char *path, fail_t *err);
+/* The end: removes it, or empties it where its folder belongs to somebody else. */
+void daemon_pid_remove(const char *path);
+/* Who `user` is; -ENOENT when there is none of that name. */
+int daemon_user_ids(const char *user, uid_t *ret_uid, gid_t *ret_gid, fail_t *err);
+/* Become `user` (a name; NULL, "" or the present one: stay). */
+int daemon_user(const char *user, fail_t *err);
+/* Block SIGTERM, SIGINT, SIGHUP, SIGUSR1 (and SIGCHLD when asked) and read them from the returned descriptor.
+ */
+int daemon_signals(bool with_child, fail_t *err);
+/* The next pending signal from that descriptor; 0 when none. */
+int daemon_next_signal(int fd);
+/* Raise the soft limit on descriptors to `want`, as far as the hard limit goes. Returns the limit in force.
+ */
+long daemon_raise_files(long want);
+
+#endif

@@ -1,0 +1,353 @@
+/* fs.c - files and folders. */
+#include "common/base/fs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/str.h"
+
+enum { CHUNK = 16 * 1024 };
+
+#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* What the reader of the message can do about it. */
+static const char *
+hint(int code)
+{
+    static const struct {
+        int code;
+        const char *text;
+    } hints[] = {
+        { EACCES, "; give this user the permission, or run as root" },
+        { EPERM, "; give this user the permission, or run as root" },
+        { ENOSPC, "; free some space on that file system" },
+        { EDQUOT, "; raise the quota or free some space" },
+        { EROFS, "; remount that file system writable or choose another path" },
+        { EMFILE, "; raise the limit of open files (ulimit -n)" },
+        { ENFILE, "; raise the system's limit of open files (fs.file-max)" },
+        { ENOENT, "; check the path" },
+        { ENOTDIR, "; a part of the path is not a folder" },
+        { ELOOP, "; check the links in the path" },
+    };
+
+    for (size_t i = 0; i < NELEMS(hints); i++) {
+        if (hints[i].code == code)
+            return hints[i].text;
+    }
+    return "";
+}
+
+/* Sets the failure from errno and returns its negative. */
+static int
+fail_errno(fail_t *err, const char *verb, const char *path)
+{
+    int code = errno;
+
+    return fail_set(err, -code, "cannot %s %s: %s%s", verb, path, strerror(code), hint(code));
+}
+
+int
+fs_read_fd(int fd, size_t limit, buf_t *out)
+{
+    size_t start = out->len;
+
+    for (;;) {
+        buf_reserve(out, CHUNK);
+        ssize_t n = read(fd, out->data + out->len, out->cap - out->len - 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            return 0;
+        out->len += (size_t) n;
+        out->data[out->len] = '\0';
+        if (out->len - start > limit)
+            return -EFBIG;
+    }
+}
+
+int
+fs_read(const char *path, size_t limit, buf_t *out, fail_t *err)
+{
+    size_t start = out->len;
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return fail_errno(err, "open", path);
+    int rc = fs_read_fd(fd, limit, out);
+    if (rc == 0)
+        return 0;
+    if (out->data != NULL) {
+        out->len = start;
+        out->data[start] = '\0';
+    }
+    if (rc == -EFBIG)
+        return fail_set(err, rc, "%s is larger than the %zu bytes allowed here", path, limit);
+    errno = -rc;
+    return fail_errno(err, "read", path);
+}
+
+int
+fs_write_all(int fd, const void *data, size_t len)
+{
+    const char *p = data;
+
+    while (len > 0) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        p += n;
+        len -= (size_t) n;
+    }
+    return 0;
+}
+
+ssize_t
+fs_write_nosig(int fd, const void *data, size_t len)
+{
+    const struct timespec none = { 0, 0 };
+    sigset_t pipe_set, old, pending;
+    ssize_t n;
+
+    sigemptyset(&pipe_set);
+    sigaddset(&pipe_set, SIGPIPE);
+    sigpending(&pending);
+    bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_set, &old);
+    do {
+        n = write(fd, data, len);
+    } while (n < 0 && errno == EINTR);
+    int code = n < 0 ? errno : 0;
+    /* The signal is sent to the writing thread: take our own back, leave somebody else's. */
+    if (code == EPIPE && !was_pending) {
+        while (sigtimedwait(&pipe_set, NULL, &none) < 0 && errno == EINTR)
+            continue;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return n < 0 ? -code : n;
+}
+
+static int
+sync_folder_of(const char *path)
+{
+    AUTO_FREE char *folder = xstrdup(path);
+    char *slash = strrchr(folder, '/');
+
+    if (slash != NULL)
+        slash[slash == folder ? 1 : 0] = '\0';
+    AUTO_FD fd = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || fsync(fd) != 0 ? -errno : 0;
+}
+
+/* Name of the temporary file beside `path`, for mkostemp. NEW. */
+static char *
+temp_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+
+    /* A long name is cut so that the suffix still fits into NAME_MAX. */
+    return xasprintf("%.*s.%.200s.XXXXXX", (int) (base - path), path, base);
+}
+
+static int
+fill_temp(int fd, const void *data, size_t len, mode_t mode, bool sync)
+{
+    int rc = fs_write_all(fd, data, len);
+
+    if (rc == 0 && fchmod(fd, mode) != 0)
+        rc = -errno;
+    if (rc == 0 && sync && fsync(fd) != 0)
+        rc = -errno;
+    return rc;
+}
+
+static int
+replace_file(const char *path, const void *data, size_t len, mode_t mode, bool sync, fail_t *err)
+{
+    AUTO_FREE char *temp = temp_name(path);
+    int fd = mkostemp(temp, O_CLOEXEC);
+
+    if (fd < 0)
+        return fail_errno(err, "write", path);
+    int rc = fill_temp(fd, data, len, mode, sync);
+    if (close(fd) != 0 && rc == 0)
+        rc = -errno;
+    if (rc == 0 && rename(temp, path) != 0)
+        rc = -errno;
+    if (rc != 0)
+        unlink(temp);
+    else if (sync)
+        rc = sync_folder_of(path);
+    if (rc == 0)
+        return 0;
+    errno = -rc;
+    return fail_errno(err, "write", path);
+}
+
+int
+fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fail_t *err)
+{
+    return replace_file(path, data, len, mode, true, err);
+}
+
+int
+fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail_t *err)
+{
+    return replace_file(path, data, len, mode, false, err);
+}
+
+bool
+fs_exists(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+bool
+fs_is_dir(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int
+make_one(const char *path, mode_t mode, fail_t *err)
+{
+    if (mkdir(path, mode) == 0)
+        return 0;
+    int code = errno;
+    if (fs_is_dir(path))
+        return 0;
+    errno = code;
+    if (code == EEXIST)
+        return fail_set(err, -ENOTDIR, "cannot create the folder %s: a file has that name; move it away",
+                        path);
+    return fail_errno(err, "create the folder", path);
+}
+
+int
+fs_mkdirs(const char *path, mode_t mode, fail_t *err)
+{
+    AUTO_FREE char *part = xstrdup(path);
+
+    for (char *p = part + 1; *part != '\0' && *p != '\0'; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        int rc = make_one(part, mode, err);
+        *p = '/';
+        if (rc != 0)
+            return rc;
+    }
+    return make_one(part, mode, err);
+}
+
+static int remove_at(int parent, const char *name);
+
+static int
+remove_entries(DIR *dir)
+{
+    struct dirent *entry;
+    int rc = 0;
+
+    while (rc == 0 && (errno = 0, entry = readdir(dir)) != NULL) {
+        if (!str_eq(entry->d_name, ".") && !str_eq(entry->d_name, ".."))
+            rc = remove_at(dirfd(dir), entry->d_name);
+    }
+    return rc == 0 ? -errno : rc;
+}
+
+/* Remove a file, a link itself, or a folder with what is in it. Names are looked up in an open folder, so
+ * that nobody can swap a part of the path for a link meanwhile. */
+static int
+remove_at(int parent, const char *name)
+{
+    if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return -errno;
+    int plain = errno;
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOTDIR || errno == ELOOP ? -plain : -errno;
+    DIR *dir = fdopendir(fd);
+    if (dir == NULL) {
+        int code = errno;
+        close(fd);
+        return -code;
+    }
+    int rc = remove_entries(dir);
+    closedir(dir);
+    if (rc == 0 && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT)
+        rc = -errno;
+    return rc;
+}
+
+int
+fs_remove_tree(const char *path, fail_t *err)
+{
+    AUTO_FREE char *name = xstrdup(path);
+
+    /* "link/" would name what the link points to. */
+    for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
+        name[n - 1] = '\0';
+    int rc = remove_at(AT_FDCWD, name);
+    if (rc == 0)
+        return 0;
+    errno = -rc;
+    return fail_errno(err, "remove", path);
+}
+
+char *
+fs_join(const char *a, const char *b)
+{
+    size_t len = strlen(a);
+
+    while (len > 0 && a[len - 1] == '/')
+        len--;
+    return xasprintf("%.*s/%s", (int) len, a, b + strspn(b, "/"));
+}
+
+static bool
+is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+char *
+fs_which_on(const char *search_path, const char *program)
+{
+    if (*program == '\0')
+        return NULL;
+    if (strchr(program, '/') != NULL)
+        return is_program(program) ? xstrdup(program) : NULL;
+    char **folders = str_split(search_path, ":", true);
+    char *found = NULL;
+    for (size_t i = 0; folders[i] != NULL && found == NULL; i++) {
+        AUTO_FREE char *path = fs_join(folders[i], program);
+        if (is_program(path))
+            found = STEAL(path);
+    }
+    strv_free(folders);
+    return found;
+}
+
+char *
+fs_which(const char *program)
+{
+    const char *search_path = getenv("PATH");
+
+    return fs_which_on(search_path != NULL ? search_path : DEFAULT_PATH, program);
+}

@@ -1,0 +1,41 @@
+/* fs.h - files: read with a bound, replace atomically, make and remove folders.
+ *
+ * Layer      common/base
+ * Threads    any
+ * Errors     negative errno; the text names the path and what to do
+ * Tests      tests/unit/common/test_fs.c
+ */
+#ifndef COMMON_BASE_FS_H
+#define COMMON_BASE_FS_H
+
+#include <sys/types.h>
+
+#include "common/base/buf.h"
+#include "salt/base.h"
+
+/* Append the whole file to `out`; -EFBIG above `limit`. Works on /proc files, whose size is 0. */
+int fs_read(const char *path, size_t limit, buf_t *out, fail_t *err);
+/* The same from an open file; the caller words the error. */
+int fs_read_fd(int fd, size_t limit, buf_t *out);
+/* Replace `path` by a temporary file beside it, fsync and rename: the old file or the new one, never half. */
+int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
+/* The same without fsync: survives the death of processes, not of the machine. */
+int fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
+/* mkdir -p; folders that exist are left as they are. */
+int fs_mkdirs(const char *path, mode_t mode, fail_t *err);
+/* rm -rf, without following links. 0 when it does not exist. */
+int fs_remove_tree(const char *path, fail_t *err);
+bool fs_exists(const char *path);
+bool fs_is_dir(const char *path);
+/* NEW "a/b" with exactly one slash between. */
+char *fs_join(const char *a, const char *b);
+/* Write all bytes, over EINTR and short writes. */
+int fs_write_all(int fd, const void *data, size_t len);
+/* One write(2) that gives -EPIPE instead of a SIGPIPE; bytes written, or a negative errno. */
+ssize_t fs_write_nosig(int fd, const void *data, size_t len);
+/* NEW absolute path of a program on PATH (or the path itself when it has a slash); NULL when not found. */
+char *fs_which(const char *program);
+/* The same on the given search path. */
+char *fs_which_on(const char *search_path, const char *program);
+
+#endif

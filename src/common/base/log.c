@@ -1,0 +1,191 @@
+/* log.c - one write(2) a message, no locks: a fork in another thread finds nothing held. */
+#include "salt/log.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+
+static const struct {
+    const char *name;   /* in the configuration */
+    const char *tag;    /* in a line */
+    const char *colour; /* Salt's: the tag on a terminal */
+} levels[] = {
+    [LEVEL_ALL] = { "all", "NOTSET", "0" },
+    [LEVEL_GARBAGE] = { "garbage", "GARBAGE", "0;1;34" },
+    [LEVEL_TRACE] = { "trace", "TRACE", "0;1;35" },
+    [LEVEL_DEBUG] = { "debug", "DEBUG", "0;1;36" },
+    [LEVEL_PROFILE] = { "profile", "PROFILE", "0;1;36" },
+    [LEVEL_INFO] = { "info", "INFO", "0;1;32" },
+    [LEVEL_WARNING] = { "warning", "WARNING", "0;1;33" },
+    [LEVEL_ERROR] = { "error", "ERROR", "0;1;31" },
+    [LEVEL_CRITICAL] = { "critical", "CRITICAL", "0;1;31" },
+    [LEVEL_QUIET] = { "quiet", "QUIET", "0" },
+};
+
+static const char *program_name = "halite";
+static bool colour_on;
+static _Atomic int console_level = LEVEL_ERROR;
+static _Atomic int file_level = LEVEL_QUIET;
+/* Reopening puts the new file on the same number, so that writers need no lock. */
+static _Atomic int file_fd = -1;
+static char *file_path;
+
+bool
+log_level_parse(const char *name, log_level_t *ret_level)
+{
+    for (size_t i = 0; name != NULL && i < NELEMS(levels); i++) {
+        if (strcasecmp(name, levels[i].name) == 0) {
+            *ret_level = (log_level_t) i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *
+log_level_name(log_level_t level)
+{
+    return levels[level].name;
+}
+
+void
+log_init(const char *program, log_level_t console, bool colour)
+{
+    program_name = program;
+    colour_on = colour;
+    console_level = (int) console;
+}
+
+void
+log_console(log_level_t level)
+{
+    console_level = (int) level;
+}
+
+static int
+open_log(const char *path)
+{
+    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640);
+}
+
+int
+log_open_file(const char *path, log_level_t level, fail_t *err)
+{
+    int fd = open_log(path);
+
+    if (fd < 0)
+        return fail_set(err, -errno, "cannot open the log file %s: %s; check log_file and the folder's owner",
+                        path, strerror(errno));
+    char *old = file_path;
+    file_path = xstrdup(path);
+    free(old);
+    if (file_fd < 0) {
+        file_fd = fd;
+    } else {
+        dup3(fd, file_fd, O_CLOEXEC);
+        close(fd);
+    }
+    file_level = (int) level;
+    return 0;
+}
+
+void
+log_reopen(void)
+{
+    if (file_fd < 0)
+        return;
+    int fd = open_log(file_path);
+    if (fd < 0) {
+        log_error("cannot reopen the log file %s: %s; still writing to the old one", file_path,
+                  strerror(errno));
+        return;
+    }
+    dup3(fd, file_fd, O_CLOEXEC);
+    close(fd);
+}
+
+static bool
+console_wants(log_level_t level)
+{
+    return level != LEVEL_QUIET && (int) level >= console_level;
+}
+
+static bool
+file_wants(log_level_t level)
+{
+    return level != LEVEL_QUIET && file_fd >= 0 && (int) level >= file_level;
+}
+
+bool
+log_wants(log_level_t level)
+{
+    return console_wants(level) || file_wants(level);
+}
+
+/* What a peer sends must not drive the reader's terminal: control characters are shown, not sent. */
+static void
+add_escaped(buf_t *out, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *) text; *p != '\0'; p++) {
+        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
+        if (c1)
+            buf_printf(out, "\\x%02x", *++p);
+        else if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f)
+            buf_printf(out, "\\x%02x", *p);
+        else
+            buf_putc(out, (char) *p);
+    }
+}
+
+static void
+write_console(log_level_t level, const char *message)
+{
+    buf_auto_t line = BUF_INIT;
+
+    if (colour_on)
+        buf_printf(&line, "\033[%sm[%-8s]\033[0m ", levels[level].colour, levels[level].tag);
+    else
+        buf_printf(&line, "[%-8s] ", levels[level].tag);
+    buf_puts(&line, message);
+    buf_putc(&line, '\n');
+    /* There is nowhere to report a failed write to. */
+    (void) fs_write_nosig(STDERR_FILENO, line.data, line.len);
+}
+
+static void
+write_file(log_level_t level, const char *message)
+{
+    buf_auto_t line = BUF_INIT;
+    int64_t now = clock_wall_us();
+    time_t s = (time_t) (now / 1000000);
+    char stamp[CLOCK_STAMP_LEN];
+    struct tm tm;
+
+    localtime_r(&s, &tm);
+    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
+    buf_printf(&line, "%s,%03d [%s:%-5d][%-8s] %s\n", stamp, (int) (now / 1000 % 1000), program_name,
+               (int) getpid(), levels[level].tag, message);
+    (void) fs_write_nosig(file_fd, line.data, line.len);
+}
+
+void
+log_write(log_level_t level, const char *fmt, ...)
+{
+    buf_auto_t message = BUF_INIT;
+    int saved = errno;
+    va_list ap;
+
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    add_escaped(&message, text);
+    if (console_wants(level))
+        write_console(level, buf_str(&message));
+    if (file_wants(level))
+        write_file(level, buf_str(&message));
+    errno = saved;
+}

@@ -1,0 +1,200 @@
+/* str.c - text helpers. */
+#include "common/base/str.h"
+
+#include "common/base/buf.h"
+
+#define SPACES " \t\n\v\f\r"
+
+enum { SUGGEST_LEN = 128 }; /* longer words are not worth a suggestion, and the cost is quadratic */
+
+bool
+str_eq(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+bool
+str_starts(const char *s, const char *prefix)
+{
+    return s != NULL && strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+bool
+str_ends(const char *s, const char *suffix)
+{
+    if (s == NULL)
+        return false;
+    size_t len = strlen(s), tail = strlen(suffix);
+    return len >= tail && memcmp(s + len - tail, suffix, tail) == 0;
+}
+
+bool
+str_empty(const char *s)
+{
+    return s == NULL || *s == '\0';
+}
+
+char *
+str_trim(char *s)
+{
+    s += strspn(s, SPACES);
+    size_t len = strlen(s);
+    while (len > 0 && strchr(SPACES, s[len - 1]) != NULL)
+        len--;
+    s[len] = '\0';
+    return s;
+}
+
+bool
+str_copy(char *dst, size_t cap, const char *src)
+{
+    size_t len = strlen(src);
+    bool fits = len < cap;
+
+    salt_assert(cap > 0);
+    if (!fits)
+        len = cap - 1;
+    memcpy(dst, src, len);
+    dst[len] = '\0';
+    return fits;
+}
+
+char **
+str_split(const char *s, const char *seps, bool skip_empty)
+{
+    char **parts = xcalloc(8, sizeof(*parts));
+    size_t n = 0, cap = 8;
+
+    for (const char *p = s;; p++) {
+        size_t len = strcspn(p, seps);
+        if (len > 0 || !skip_empty) {
+            if (n + 1 == cap) {
+                cap *= 2;
+                parts = xrealloc(parts, cap * sizeof(*parts));
+            }
+            parts[n++] = xstrndup(p, len);
+        }
+        p += len;
+        if (*p == '\0')
+            break;
+    }
+    parts[n] = NULL;
+    return parts;
+}
+
+void
+strv_free(char **v)
+{
+    for (char **p = v; p != NULL && *p != NULL; p++)
+        free(*p);
+    free(v);
+}
+
+size_t
+strv_len(char *const *v)
+{
+    size_t n = 0;
+
+    while (v != NULL && v[n] != NULL)
+        n++;
+    return n;
+}
+
+char *
+str_replace(const char *s, const char *from, const char *to)
+{
+    buf_auto_t out = BUF_INIT;
+    size_t from_len = strlen(from);
+
+    if (from_len == 0)
+        return xstrdup(s);
+    for (const char *hit; (hit = strstr(s, from)) != NULL; s = hit + from_len) {
+        buf_add(&out, s, (size_t) (hit - s));
+        buf_puts(&out, to);
+    }
+    buf_puts(&out, s);
+    return buf_steal(&out);
+}
+
+bool
+str_to_int(const char *s, long long min, long long max, long long *ret_v)
+{
+    char *end;
+
+    /* strtoll would skip white space and accept "". */
+    if (s == NULL || s[strspn(s, "+-")] < '0' || s[strspn(s, "+-")] > '9')
+        return false;
+    errno = 0;
+    long long v = strtoll(s, &end, 10);
+    if (errno != 0 || end == s || *end != '\0' || v < min || v > max)
+        return false;
+    *ret_v = v;
+    return true;
+}
+
+static size_t
+min3(size_t a, size_t b, size_t c)
+{
+    size_t m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Optimal string alignment: insert, delete, replace, and swap of neighbours cost 1 each. */
+static size_t
+edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    size_t rows[3][SUGGEST_LEN + 1];
+    size_t *before = rows[0], *last = rows[1], *now = rows[2];
+
+    for (size_t j = 0; j <= b_len; j++)
+        last[j] = before[j] = j;
+    for (size_t i = 1; i <= a_len; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            size_t replace = last[j - 1] + (a[i - 1] != b[j - 1]);
+            now[j] = min3(last[j] + 1, now[j - 1] + 1, replace);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < now[j])
+                now[j] = before[j - 2] + 1;
+        }
+        size_t *spare = before;
+        before = last;
+        last = now;
+        now = spare;
+    }
+    return last[b_len];
+}
+
+const char *
+str_suggest(const char *word, str_next_fn *next, void *cookie)
+{
+    size_t len = strlen(word);
+    size_t limit = len / 3 > 0 ? len / 3 : 1;
+    const char *best = NULL, *candidate;
+
+    if (len == 0 || len > SUGGEST_LEN)
+        return NULL;
+    while ((candidate = next(cookie)) != NULL) {
+        size_t n = strlen(candidate);
+        if (n > SUGGEST_LEN || n + limit < len || n > len + limit)
+            continue;
+        size_t distance = edit_distance(word, len, candidate, n);
+        if (distance > limit || (best != NULL && distance == limit))
+            continue;
+        best = candidate;
+        if (distance == 0)
+            break;
+        limit = distance;
+    }
+    return best;
+}
+
+char *
+str_shell_quote(const char *s)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+
+    if (*s != '\0' && s[strspn(s, safe)] == '\0')
+        return xstrdup(s);
+    AUTO_FREE char *inner = str_replace(s, "'", "'\"'\"'");
+    return xasprintf("'%s'", inner);
+}

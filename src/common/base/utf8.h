@@ -1,0 +1,20 @@
+/* utf8.h - one code point at a time, and what Python considers printable.
+ *
+ * Layer      common/base; libc only
+ * Threads    any
+ * Tests      tests/unit/common/test_value.c
+ */
+#ifndef COMMON_BASE_UTF8_H
+#define COMMON_BASE_UTF8_H
+
+#include "salt/base.h"
+
+/* Bytes of the code point at the start of `s` (1 to 4), or 0 when they are not valid UTF-8 (overlong forms
+ * and surrogates included) or `len` is 0. */
+size_t utf8_next(const char *s, size_t len, uint32_t *ret_cp);
+/* Number of code points; an invalid byte counts as one. */
+size_t utf8_count(const char *s, size_t len);
+/* Python's str.isprintable() for one character (Unicode 14). */
+bool utf8_printable(uint32_t cp);
+
+#endif

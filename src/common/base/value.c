@@ -1,0 +1,302 @@
+/* value.c - helpers over jansson. */
+#include "salt/value.h"
+
+#include <limits.h>
+
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "salt/limits.h"
+
+json_t *
+value_get(const json_t *obj, const char *key)
+{
+    return json_object_get(obj, key);
+}
+
+const char *
+value_str(const json_t *obj, const char *key, const char *dflt)
+{
+    const json_t *v = json_object_get(obj, key);
+
+    return json_is_string(v) ? json_string_value(v) : dflt;
+}
+
+json_int_t
+value_int(const json_t *obj, const char *key, json_int_t dflt)
+{
+    const json_t *v = json_object_get(obj, key);
+
+    return json_is_integer(v) ? json_integer_value(v) : dflt;
+}
+
+double
+value_num(const json_t *obj, const char *key, double dflt)
+{
+    const json_t *v = json_object_get(obj, key);
+
+    return json_is_number(v) ? json_number_value(v) : dflt;
+}
+
+bool
+value_bool(const json_t *obj, const char *key, bool dflt)
+{
+    const json_t *v = json_object_get(obj, key);
+
+    return json_is_boolean(v) ? json_is_true(v) : dflt;
+}
+
+bool
+value_truthy(const json_t *v)
+{
+    if (v == NULL)
+        return false;
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        return json_object_size(v) > 0;
+    case JSON_ARRAY:
+        return json_array_size(v) > 0;
+    case JSON_STRING:
+        return json_string_length(v) > 0;
+    case JSON_INTEGER:
+        return json_integer_value(v) != 0;
+    case JSON_REAL:
+        return json_real_value(v) != 0.0;
+    case JSON_TRUE:
+        return true;
+    case JSON_FALSE:
+    case JSON_NULL:
+        break;
+    }
+    return false;
+}
+
+/* Exact: a double is a poor stand-in for a large integer. */
+static bool
+int_equals_real(json_int_t i, double d)
+{
+    return d >= -0x1p63 && d < 0x1p63 && (json_int_t) d == i && (double) (json_int_t) d == d;
+}
+
+static bool
+numbers_equal(const json_t *a, const json_t *b)
+{
+    if (json_is_integer(a) && json_is_integer(b))
+        return json_integer_value(a) == json_integer_value(b);
+    if (json_is_real(a) && json_is_real(b))
+        return json_real_value(a) == json_real_value(b);
+    if (json_is_integer(a))
+        return int_equals_real(json_integer_value(a), json_real_value(b));
+    return int_equals_real(json_integer_value(b), json_real_value(a));
+}
+
+static bool
+objects_equal(const json_t *a, const json_t *b)
+{
+    json_t *object = (json_t *) a; /* for jansson's iterator; nothing is changed */
+
+    if (json_object_size(a) != json_object_size(b))
+        return false;
+    for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
+        const json_t *other = json_object_get(b, json_object_iter_key(it));
+        if (other == NULL || !value_equal(json_object_iter_value(it), other))
+            return false;
+    }
+    return true;
+}
+
+static bool
+arrays_equal(const json_t *a, const json_t *b)
+{
+    if (json_array_size(a) != json_array_size(b))
+        return false;
+    for (size_t i = 0; i < json_array_size(a); i++) {
+        if (!value_equal(json_array_get(a, i), json_array_get(b, i)))
+            return false;
+    }
+    return true;
+}
+
+bool
+value_equal(const json_t *a, const json_t *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    if (json_is_number(a) && json_is_number(b))
+        return numbers_equal(a, b);
+    if (json_typeof(a) != json_typeof(b))
+        return false;
+    if (json_is_object(a))
+        return objects_equal(a, b);
+    return json_is_array(a) ? arrays_equal(a, b) : json_equal(a, b);
+}
+
+/* One step into an array: the first object element that has the key, else an index (negative from the end).
+ */
+static json_t *
+array_step(const json_t *array, const char *part)
+{
+    size_t i;
+    json_t *element;
+    long long index;
+
+    json_array_foreach (array, i, element) {
+        json_t *found = json_object_get(element, part);
+        if (found != NULL)
+            return found;
+    }
+    if (!str_to_int(part, INT_MIN, INT_MAX, &index))
+        return NULL;
+    if (index < 0)
+        index += (long long) json_array_size(array);
+    return index < 0 ? NULL : json_array_get(array, (size_t) index);
+}
+
+json_t *
+value_path(const json_t *root, const char *path, const char *delim)
+{
+    json_t *at = (json_t *) root; /* as json_object_get: a member of a constant object may be changed */
+    size_t skip = strlen(delim);
+
+    for (const char *part = path; at != NULL && part != NULL;) {
+        const char *end = skip > 0 ? strstr(part, delim) : NULL;
+        AUTO_FREE char *key = end != NULL ? xstrndup(part, (size_t) (end - part)) : xstrdup(part);
+        at = json_is_array(at) ? array_step(at, key) : json_object_get(at, key);
+        part = end != NULL ? end + skip : NULL;
+    }
+    return at;
+}
+
+static bool
+array_has(const json_t *array, const json_t *v)
+{
+    size_t i;
+    json_t *element;
+
+    json_array_foreach (array, i, element) {
+        if (value_equal(element, v))
+            return true;
+    }
+    return false;
+}
+
+/* What `old` does not have yet is appended, as Salt does. */
+static void
+append_list(json_t *old, const json_t *more)
+{
+    size_t i;
+    json_t *element;
+
+    json_array_foreach (more, i, element) {
+        if (!array_has(old, element))
+            json_array_append_new(old, json_deep_copy(element));
+    }
+}
+
+void
+value_merge(json_t *base, const json_t *over, bool append_lists)
+{
+    json_t *from = (json_t *) over; /* for jansson's iterator; nothing is changed */
+
+    for (void *it = json_object_iter(from); it != NULL; it = json_object_iter_next(from, it)) {
+        const char *key = json_object_iter_key(it);
+        json_t *v = json_object_iter_value(it);
+        json_t *old = json_object_get(base, key);
+        if (json_is_object(old) && json_is_object(v))
+            value_merge(old, v, append_lists);
+        else if (append_lists && json_is_array(old) && json_is_array(v))
+            append_list(old, v);
+        else
+            json_object_set_new(base, key, json_deep_copy(v));
+    }
+}
+
+/* Bracket depth outside strings, so that nesting is refused before the parser recurses. */
+static bool
+depth_within(const char *text, size_t len, int limit)
+{
+    int depth = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > limit)
+                return false;
+        } else if (c == ']' || c == '}') {
+            depth--;
+        }
+    }
+    return true;
+}
+
+json_t *
+value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
+{
+    json_error_t why;
+
+    if (len > limit) {
+        fail_set(err, -EMSGSIZE, "%s: %zu bytes of JSON, more than the %zu allowed", what, len, limit);
+        return NULL;
+    }
+    if (!depth_within(text, len, LIMIT_JSON_DEPTH)) {
+        fail_set(err, -EBADMSG, "%s: JSON nested deeper than the %d levels allowed", what, LIMIT_JSON_DEPTH);
+        return NULL;
+    }
+    json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+    if (v == NULL)
+        fail_set(err, -EBADMSG, "%s: not valid JSON: %s (line %d, column %d)", what, why.text, why.line,
+                 why.column);
+    return v;
+}
+
+char *
+value_dump(const json_t *v)
+{
+    if (v == NULL)
+        return xstrdup("null");
+    char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+    salt_assert(text != NULL);
+    return text;
+}
+
+json_t *
+value_utf8(const char *bytes, size_t len)
+{
+    json_t *v = json_stringn(bytes, len);
+    buf_auto_t fixed = BUF_INIT;
+    uint32_t cp;
+
+    if (v != NULL)
+        return v;
+    for (size_t i = 0, n; i < len; i += n) {
+        n = utf8_next(bytes + i, len - i, &cp);
+        if (n != 0) {
+            buf_add(&fixed, bytes + i, n);
+        } else {
+            buf_puts(&fixed, "\xef\xbf\xbd");
+            n = 1;
+        }
+    }
+    v = json_stringn(buf_str(&fixed), fixed.len);
+    salt_assert(v != NULL);
+    return v;
+}
+
+json_t *
+value_fmt(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    return value_utf8(text, strlen(text));
+}

@@ -1,0 +1,600 @@
+/* optparse.c - command lines to values, as Python's optparse reads them. */
+#include "common/cli/optparse.h"
+
+#include <ctype.h>
+#include <math.h>
+
+#include "common/base/str.h"
+#include "common/cli/optrow.h"
+#include "common/cli/versions.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+enum { GO_ON = -1, EXIT_USAGE = 64, DEFAULT_COLUMNS = 80, MARGIN = 2 };
+
+typedef struct parser {
+    const opt_spec_t *spec;
+    opt_result_t *res;
+    char **argv; /* what is left of the command line */
+    int argc;
+    const char *opt;   /* the option at hand as it is called in messages */
+    json_t *exclusive; /* dest: {name: true}, the given ones of flags that exclude each other */
+    bool report;       /* --versions-report was given: the rest is still checked first */
+} parser_t;
+
+/* ---- rows
+ * --------------------------------------------------------------------------------------------------- */
+
+const char *
+optrow_next_name(const char **pos, size_t *ret_len)
+{
+    const char *name = *pos;
+
+    if (*name == '\0')
+        return NULL;
+    *ret_len = strcspn(name, " ");
+    *pos = name + *ret_len + (name[*ret_len] == ' ' ? 1 : 0);
+    return name;
+}
+
+bool
+optrow_takes_value(const opt_row_t *row)
+{
+    static const bool takes[] = { [OPT_STR] = true,  [OPT_INT] = true,  [OPT_FLOAT] = true,
+                                  [OPT_BOOL] = true, [OPT_LIST] = true, [OPT_GROUP] = false };
+
+    return takes[row->kind];
+}
+
+/* First long name of a row, else its first name. */
+static const char *
+first_name(const opt_row_t *row, size_t *ret_len)
+{
+    const char *pos = row->names, *name;
+    size_t len;
+
+    while ((name = optrow_next_name(&pos, &len)) != NULL) {
+        if (optrow_is_long(name)) {
+            *ret_len = len;
+            return name;
+        }
+    }
+    *ret_len = strcspn(row->names, " ");
+    return row->names;
+}
+
+char *
+optrow_key(const opt_row_t *row)
+{
+    size_t len;
+
+    if (row->dest != NULL)
+        return xstrdup(row->dest);
+    const char *name = first_name(row, &len);
+    size_t dashes = strspn(name, "-");
+    char *key = xstrndup(name + dashes, len - dashes);
+    for (char *p = key; *p != '\0'; p++)
+        *p = *p == '-' ? '_' : *p;
+    return key;
+}
+
+/* for (size_t t = 0, r = 0; (row = next_row(spec, &t, &r)) != NULL;) */
+static const opt_row_t *
+next_row(const opt_spec_t *spec, size_t *table, size_t *row)
+{
+    while (spec->tables[*table] != NULL) {
+        const opt_row_t *found = &spec->tables[*table][*row];
+        if (found->names == NULL) {
+            ++*table;
+            *row = 0;
+            continue;
+        }
+        ++*row;
+        if (found->kind != OPT_GROUP)
+            return found;
+    }
+    return NULL;
+}
+
+/* ---- errors
+ * ------------------------------------------------------------------------------------------------- */
+
+static void
+usage(const opt_spec_t *spec, buf_t *out)
+{
+    AUTO_FREE char *text = str_replace(spec->usage, "%prog", spec->prog);
+
+    buf_printf(out, "Usage: %s\n\n", text);
+}
+
+int
+optparse_error(const opt_spec_t *spec, const char *fmt, ...)
+{
+    buf_auto_t out = BUF_INIT;
+    va_list ap;
+
+    usage(spec, &out);
+    buf_printf(&out, "%s: error: ", spec->prog);
+    va_start(ap, fmt);
+    buf_vprintf(&out, fmt, ap);
+    va_end(ap);
+    (void) fflush(stdout);
+    (void) fprintf(stderr, "%s\n", buf_str(&out));
+    return EXIT_USAGE;
+}
+
+/* NEW text as Python's %r shows an argument. */
+static char *
+quoted(const char *text)
+{
+    json_auto_t *value = value_utf8(text, strlen(text));
+
+    return value_repr(value);
+}
+
+/* ---- one value
+ * ---------------------------------------------------------------------------------------------- */
+
+/* Python's rule of optparse: 0x.., 0b.., a leading 0 is octal. */
+static bool
+parse_int(const char *text, json_int_t *ret_v)
+{
+    static const struct {
+        const char *prefix;
+        int radix;
+        size_t skip;
+    } radixes[] = { { "0x", 16, 0 }, { "0b", 2, 2 }, { "0o", 8, 2 }, { "0", 8, 0 }, { "", 10, 0 } };
+    size_t i = 0;
+    char *end;
+
+    while (strncasecmp(text, radixes[i].prefix, strlen(radixes[i].prefix)) != 0)
+        i++;
+    text += radixes[i].skip;
+    errno = 0;
+    *ret_v = strtoll(text, &end, radixes[i].radix);
+    return errno == 0 && end > text && end[strspn(end, " \t\n\r\f\v")] == '\0';
+}
+
+static bool
+parse_float(const char *text, double *ret_v)
+{
+    char *end;
+
+    *ret_v = strtod(text, &end);
+    return end > text && end[strspn(end, " \t\n\r\f\v")] == '\0' && strpbrk(text, "xX(") == NULL;
+}
+
+static int
+set_int(parser_t *p, const char *key, const char *text)
+{
+    json_int_t v;
+
+    if (!parse_int(text, &v)) {
+        AUTO_FREE char *shown = quoted(text);
+        return optparse_error(p->spec, "option %s: invalid integer value: %s", p->opt, shown);
+    }
+    (void) json_object_set_new_nocheck(p->res->values, key, json_integer(v));
+    return GO_ON;
+}
+
+static int
+set_float(parser_t *p, const char *key, const char *text)
+{
+    double v;
+
+    if (!parse_float(text, &v)) {
+        AUTO_FREE char *shown = quoted(text);
+        return optparse_error(p->spec, "option %s: invalid floating-point value: %s", p->opt, shown);
+    }
+    /* JSON has no infinity: the largest number waits as long. */
+    v = isnan(v) ? 0 : fmax(fmin(v, 1e300), -1e300);
+    (void) json_object_set_new_nocheck(p->res->values, key, json_real(v));
+    return GO_ON;
+}
+
+/* The error for a value that is not among "a|b|c". */
+static int
+bad_choice(parser_t *p, const char *choices, const char *text)
+{
+    AUTO_FREE char *shown = quoted(text);
+    buf_auto_t list = BUF_INIT;
+
+    for (const char *c = choices; *c != '\0';) {
+        size_t len = strcspn(c, "|");
+        buf_printf(&list, "%s'%.*s'", list.len > 0 ? ", " : "", (int) len, c);
+        c += len + (c[len] == '|' ? 1 : 0);
+    }
+    return optparse_error(p->spec, "option %s: invalid choice: %s (choose from %s)", p->opt, shown,
+                          buf_str(&list));
+}
+
+static bool
+is_choice(const char *choices, const char *text)
+{
+    size_t len = strlen(text);
+
+    for (const char *c = choices; *c != '\0';) {
+        size_t n = strcspn(c, "|");
+        if (n == len && strncmp(c, text, n) == 0)
+            return true;
+        c += n + (c[n] == '|' ? 1 : 0);
+    }
+    return false;
+}
+
+static int
+set_bool(parser_t *p, const char *key, const char *text)
+{
+    bool yes = str_eq(text, "True") || str_eq(text, "true");
+
+    if (!yes && !str_eq(text, "False") && !str_eq(text, "false"))
+        return bad_choice(p, "True|False", text);
+    (void) json_object_set_new_nocheck(p->res->values, key, json_boolean(yes));
+    return GO_ON;
+}
+
+static int
+add_list(parser_t *p, const char *key, const char *text)
+{
+    char **parts = str_split(text, ",", false);
+    json_t *list = json_object_get(p->res->values, key);
+
+    if (list == NULL) {
+        list = json_array();
+        (void) json_object_set_new_nocheck(p->res->values, key, list);
+    }
+    for (size_t i = 0; parts[i] != NULL; i++) {
+        const char *part = str_trim(parts[i]);
+        (void) json_array_append_new(list, value_utf8(part, strlen(part)));
+    }
+    strv_free(parts);
+    return GO_ON;
+}
+
+static int
+set_text(parser_t *p, const char *key, const char *text)
+{
+    (void) json_object_set_new_nocheck(p->res->values, key, value_utf8(text, strlen(text)));
+    return GO_ON;
+}
+
+static int
+store_value(parser_t *p, const opt_row_t *row, const char *text)
+{
+    static int (*const setters[])(parser_t *, const char *, const char *) = { [OPT_STR] = set_text,
+                                                                              [OPT_INT] = set_int,
+                                                                              [OPT_FLOAT] = set_float,
+                                                                              [OPT_BOOL] = set_bool,
+                                                                              [OPT_LIST] = add_list };
+    AUTO_FREE char *key = optrow_key(row);
+
+    if (row->choices != NULL && !is_choice(row->choices, text))
+        return bad_choice(p, row->choices, text);
+    return setters[row->kind](p, key, text);
+}
+
+/* ---- flags
+ * -------------------------------------------------------------------------------------------------- */
+
+/* A flag that picks one of several values: remember its name for the check at the end. */
+static void
+note_exclusive(parser_t *p, const char *key, const opt_row_t *row)
+{
+    size_t len;
+    const char *first = first_name(row, &len);
+    AUTO_FREE char *name = xstrndup(first, len);
+    json_t *names = json_object_get(p->exclusive, key);
+
+    if (names == NULL) {
+        names = json_object();
+        (void) json_object_set_new_nocheck(p->exclusive, key, names);
+    }
+    (void) json_object_set_new_nocheck(names, name, json_true());
+}
+
+static int
+do_flag(parser_t *p, const opt_row_t *row)
+{
+    AUTO_FREE char *key = optrow_key(row);
+
+    if (row->value != NULL)
+        note_exclusive(p, key, row);
+    (void) json_object_set_new_nocheck(p->res->values, key,
+                                       row->value != NULL ? json_string_nocheck(row->value) : json_true());
+    return GO_ON;
+}
+
+static int
+do_unflag(parser_t *p, const opt_row_t *row)
+{
+    AUTO_FREE char *key = optrow_key(row);
+
+    (void) json_object_set_new_nocheck(p->res->values, key, json_false());
+    return GO_ON;
+}
+
+static int
+do_count(parser_t *p, const opt_row_t *row)
+{
+    AUTO_FREE char *key = optrow_key(row);
+
+    (void) json_object_set_new_nocheck(p->res->values, key,
+                                       json_integer(value_int(p->res->values, key, 0) + 1));
+    return GO_ON;
+}
+
+static int
+do_help(parser_t *p, const opt_row_t *row)
+{
+    const char *columns = getenv("COLUMNS");
+    long long width;
+    buf_auto_t out = BUF_INIT;
+
+    (void) row;
+    if (columns == NULL || !str_to_int(columns, 1, INT16_MAX, &width))
+        width = DEFAULT_COLUMNS;
+    optparse_help(p->spec, (int) width - MARGIN, &out);
+    (void) fputs(buf_str(&out), stdout);
+    return EXIT_SUCCESS;
+}
+
+static int
+do_version(parser_t *p, const opt_row_t *row)
+{
+    (void) row;
+    (void) printf("%s %s\n", p->spec->prog, versions_product());
+    return EXIT_SUCCESS;
+}
+
+static int
+do_report(parser_t *p, const opt_row_t *row)
+{
+    (void) row;
+    p->report = true;
+    return GO_ON;
+}
+
+typedef int flag_fn(parser_t *p, const opt_row_t *row);
+static flag_fn *const flags[] = {
+    [OPT_FLAG] = do_flag, [OPT_UNFLAG] = do_unflag,   [OPT_COUNT] = do_count,
+    [OPT_HELP] = do_help, [OPT_VERSION] = do_version, [OPT_VERSIONS_REPORT] = do_report
+};
+
+/* ---- the command line
+ * --------------------------------------------------------------------------------------- */
+
+static char *
+take(parser_t *p)
+{
+    p->argc--;
+    return *p->argv++;
+}
+
+/* The option's value: what is attached, else the next argument. */
+static int
+with_value(parser_t *p, const opt_row_t *row, const char *attached)
+{
+    if (attached == NULL && p->argc == 0)
+        return optparse_error(p->spec, "%s option requires 1 argument", p->opt);
+    return store_value(p, row, attached != NULL ? attached : take(p));
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* "ambiguous option: --out (--out-file, --out-indent?)" */
+static int
+ambiguous(parser_t *p, const char *word, char **names, size_t n)
+{
+    buf_auto_t list = BUF_INIT;
+
+    qsort(names, n, sizeof(*names), by_text);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+    return optparse_error(p->spec, "ambiguous option: %s (%s?)", word, buf_str(&list));
+}
+
+/* The row of a long name or of a prefix that only one name has; *ret_name is NEW: the whole name. */
+static int
+match_long(parser_t *p, const char *word, const opt_row_t **ret_row, char **ret_name)
+{
+    size_t word_len = strlen(word), n = 0, len;
+    char **names = NULL;
+    const opt_row_t *row;
+    const char *name;
+    bool exact = false;
+    int rc = GO_ON;
+
+    for (size_t t = 0, r = 0; !exact && (row = next_row(p->spec, &t, &r)) != NULL;) {
+        for (const char *pos = row->names; !exact && (name = optrow_next_name(&pos, &len)) != NULL;) {
+            if (!optrow_is_long(name) || len < word_len || strncmp(name, word, word_len) != 0)
+                continue;
+            exact = len == word_len;
+            names = xrealloc(names, (n + 2) * sizeof(*names));
+            names[n++] = xstrndup(name, len);
+            names[n] = NULL;
+            *ret_row = row;
+        }
+    }
+    if (n == 0)
+        rc = optparse_error(p->spec, "no such option: %s", word);
+    else if (n > 1 && !exact)
+        rc = ambiguous(p, word, names, n);
+    else
+        *ret_name = xstrdup(names[n - 1]);
+    strv_free(names);
+    return rc;
+}
+
+static int
+long_option(parser_t *p, const char *arg)
+{
+    const char *equals = strchr(arg, '=');
+    AUTO_FREE char *word = equals != NULL ? xstrndup(arg, (size_t) (equals - arg)) : xstrdup(arg);
+    AUTO_FREE char *name = NULL;
+    const opt_row_t *row = NULL;
+    int rc = match_long(p, word, &row, &name);
+
+    if (rc != GO_ON)
+        return rc;
+    p->opt = name;
+    if (optrow_takes_value(row))
+        return with_value(p, row, equals != NULL ? equals + 1 : NULL);
+    if (equals != NULL)
+        return optparse_error(p->spec, "%s option does not take a value", name);
+    return flags[row->kind](p, row);
+}
+
+static const opt_row_t *
+match_short(const opt_spec_t *spec, char c)
+{
+    const opt_row_t *row;
+    const char *name;
+    size_t len;
+
+    for (size_t t = 0, r = 0; (row = next_row(spec, &t, &r)) != NULL;) {
+        for (const char *pos = row->names; (name = optrow_next_name(&pos, &len)) != NULL;) {
+            if (!optrow_is_long(name) && len == 2 && name[1] == c)
+                return row;
+        }
+    }
+    return NULL;
+}
+
+/* "-vt5": flags in a row, the last one may take the rest as its value. */
+static int
+short_options(parser_t *p, const char *arg)
+{
+    for (const char *c = arg + 1; *c != '\0'; c++) {
+        char name[] = { '-', *c, '\0' };
+        const opt_row_t *row = match_short(p->spec, *c);
+        p->opt = name;
+        if (row == NULL)
+            return optparse_error(p->spec, "no such option: %s", name);
+        if (optrow_takes_value(row))
+            return with_value(p, row, c[1] != '\0' ? c + 1 : NULL);
+        int rc = flags[row->kind](p, row);
+        if (rc != GO_ON)
+            return rc;
+    }
+    return GO_ON;
+}
+
+static void
+add_argument(opt_result_t *res, const char *text)
+{
+    res->args = xrealloc(res->args, (res->n_args + 2) * sizeof(char *));
+    res->args[res->n_args++] = xstrdup(text);
+    res->args[res->n_args] = NULL;
+}
+
+static int
+parse(parser_t *p)
+{
+    bool options = true;
+    int rc = GO_ON;
+
+    while (rc == GO_ON && p->argc > 0) {
+        const char *arg = take(p);
+        if (!options || arg[0] != '-' || arg[1] == '\0') {
+            add_argument(p->res, arg);
+            options = options && p->spec->interspersed;
+        } else if (str_eq(arg, "--")) {
+            options = false;
+        } else {
+            rc = optrow_is_long(arg) ? long_option(p, arg) : short_options(p, arg);
+        }
+    }
+    return rc;
+}
+
+/* "--pcre/--list": the names that were given, in the order of the tables. */
+static void
+list_given(const parser_t *p, const json_t *given, buf_t *out)
+{
+    const opt_row_t *row;
+    size_t len;
+
+    for (size_t t = 0, r = 0; (row = next_row(p->spec, &t, &r)) != NULL;) {
+        const char *first = first_name(row, &len);
+        AUTO_FREE char *name = xstrndup(first, len);
+        if (json_object_get(given, name) != NULL)
+            buf_printf(out, "%s%s", out->len > 0 ? "/" : "", name);
+    }
+}
+
+static int
+check_exclusive(parser_t *p)
+{
+    const char *key;
+    json_t *given;
+
+    json_object_foreach (p->exclusive, key, given) {
+        buf_auto_t list = BUF_INIT;
+        if (json_object_size(given) < 2)
+            continue;
+        list_given(p, given, &list);
+        return optparse_error(
+            p->spec, "The options %s are mutually exclusive. Please only choose one of them", buf_str(&list));
+    }
+    return GO_ON;
+}
+
+/* --args-stdin: each line is one more argument or option. */
+static int
+parse_stdin(parser_t *p)
+{
+    buf_auto_t in = BUF_INIT;
+    char chunk[BUFSIZ];
+    size_t n;
+
+    while ((n = fread(chunk, 1, sizeof(chunk), stdin)) > 0) {
+        if (in.len + n > LIMIT_ARGS_STDIN)
+            return optparse_error(p->spec, "more than %d bytes of arguments on stdin", LIMIT_ARGS_STDIN);
+        buf_add(&in, chunk, n);
+    }
+    while (in.len > 0 && in.data[in.len - 1] == '\n')
+        in.data[--in.len] = '\0';
+    if (in.len == 0)
+        return GO_ON;
+    char **lines = str_split(in.data, "\n", false);
+    for (size_t i = 0; lines[i] != NULL; i++)
+        lines[i][strcspn(lines[i], "\r")] = '\0';
+    p->argv = lines;
+    p->argc = (int) strv_len(lines);
+    int rc = parse(p);
+    strv_free(lines);
+    return rc;
+}
+
+int
+optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
+{
+    json_auto_t *exclusive = json_object();
+    parser_t p = { .spec = spec, .res = ret, .argv = argv, .argc = argc, .exclusive = exclusive };
+
+    *ret = (opt_result_t){ json_object(), xcalloc(1, sizeof(char *)), 0 };
+    if (argc > 0)
+        (void) take(&p); /* the program's name */
+    int rc = parse(&p);
+    if (rc == GO_ON && value_bool(ret->values, "args_stdin", false))
+        rc = parse_stdin(&p);
+    if (rc == GO_ON && p.report) {
+        buf_auto_t out = BUF_INIT;
+        versions_report(&out);
+        (void) fputs(buf_str(&out), stdout);
+        return EXIT_SUCCESS;
+    }
+    return rc == GO_ON ? check_exclusive(&p) : rc;
+}
+
+void
+opt_result_free(opt_result_t *res)
+{
+    json_decref(res->values);
+    strv_free(res->args);
+    *res = (opt_result_t){ NULL, NULL, 0 };
+}

@@ -1,0 +1,25 @@
+/* optrow.h - what the parser and the help both ask of an option row.
+ *
+ * Layer      common/cli, for optparse*.c only
+ * Tests      tests/unit/common/test_optparse.c
+ */
+#ifndef COMMON_CLI_OPTROW_H
+#define COMMON_CLI_OPTROW_H
+
+#include "common/cli/optparse.h"
+
+/* Walk the names of a row: for (size_t len; (name = optrow_next_name(&pos, &len)) != NULL;) with `pos` at
+ * row->names. */
+const char *optrow_next_name(const char **pos, size_t *ret_len);
+
+static inline bool
+optrow_is_long(const char *name)
+{
+    return name[0] == '-' && name[1] == '-';
+}
+
+bool optrow_takes_value(const opt_row_t *row);
+/* NEW key of the result. */
+char *optrow_key(const opt_row_t *row);
+
+#endif

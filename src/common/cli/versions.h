@@ -1,0 +1,19 @@
+/* versions.h - what this program is and what it was built with.
+ *
+ * Layer      common/cli; loads nothing, opens only /etc/os-release
+ * Threads    any
+ * Tests      tests/unit/common/test_optparse.c
+ */
+#ifndef COMMON_CLI_VERSIONS_H
+#define COMMON_CLI_VERSIONS_H
+
+#include "common/base/buf.h"
+
+/* "3006.0 (Halite)". BORROWED. */
+const char *versions_product(void);
+/* {"Salt Version": {"Salt": ...}, "Dependency Versions": {...}, "System Versions": {...}}. NEW. */
+json_t *versions_information(void);
+/* The same as text, as Salt's --versions-report. */
+void versions_report(buf_t *out);
+
+#endif

@@ -1,0 +1,180 @@
+/* conf.c - defaults, what the files say, what the command line says; then everybody reads. */
+#include "common/conf/conf.h"
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "salt/value.h"
+
+struct conf {
+    json_t *opts;
+};
+
+void
+conf_destroy(conf_t **self_p)
+{
+    if (*self_p == NULL)
+        return;
+    json_decref((*self_p)->opts);
+    free(*self_p);
+    *self_p = NULL;
+}
+
+static json_t *
+defaults(conf_side_t side)
+{
+    json_t *opts = json_object();
+    size_t n;
+    const option_row_t *rows = conf_rows(&n);
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *v = (rows[i].side & side) != 0 ? conf_default(&rows[i]) : NULL;
+        if (v != NULL)
+            json_object_set_new_nocheck(opts, rows[i].name, v);
+    }
+    return opts;
+}
+
+typedef struct names {
+    size_t at;
+    conf_side_t side;
+} names_t;
+
+static const char *
+next_name(void *cookie)
+{
+    names_t *names = cookie;
+    size_t n;
+    const option_row_t *rows = conf_rows(&n);
+
+    while (names->at < n) {
+        const option_row_t *row = &rows[names->at++];
+        if ((row->side & names->side) != 0)
+            return row->name;
+    }
+    return NULL;
+}
+
+/* Names with a dot or a colon belong to modules ("mysql.host"), and options of the other side do no harm. */
+static void
+warn_unknown(const char *name, const char *where, conf_side_t side, json_t *warnings)
+{
+    names_t names = { 0, side };
+
+    if (warnings == NULL || strpbrk(name, ".:") != NULL || *name == '_' || conf_row(name, CONF_BOTH) != NULL)
+        return;
+    const char *near = str_suggest(name, next_name, &names);
+    if (near != NULL)
+        conf_warn(warnings, "%s: unknown option '%s'; is '%s' meant?", where, name, near);
+    else
+        conf_warn(warnings, "%s: unknown option '%s'", where, name);
+}
+
+/* Put what was said over the defaults. An option without a value keeps its default. */
+static int
+apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err)
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach (said->values, name, v) {
+        const option_row_t *row = conf_row(name, side);
+        const char *where = value_str(said->where, name, "");
+        if (row == NULL) {
+            warn_unknown(name, where, side, warnings);
+            json_object_set(opts, name, v);
+        } else if (!json_is_null(v)) {
+            json_t *checked = conf_check(row, v, where, err);
+            if (checked == NULL)
+                return -EINVAL;
+            json_object_set_new(opts, name, checked);
+        }
+    }
+    return 0;
+}
+
+static void
+add_overrides(conf_said_t *said, const json_t *overrides)
+{
+    json_t *from = (json_t *) overrides; /* for jansson's iterator; nothing is changed */
+
+    for (void *it = json_object_iter(from); it != NULL; it = json_object_iter_next(from, it)) {
+        json_object_set(said->values, json_object_iter_key(it), json_object_iter_value(it));
+        json_object_set_new(said->where, json_object_iter_key(it), json_string("the command line"));
+    }
+}
+
+static void
+set_origin(json_t *opts, const char *dir, conf_side_t side)
+{
+    const char *role = side == CONF_MASTER ? "master" : "minion";
+    AUTO_FREE char *file = fs_join(dir, role);
+
+    json_object_set_new(opts, "conf_file", value_utf8(file, strlen(file)));
+    json_object_set_new(opts, "config_dir", value_utf8(dir, strlen(dir)));
+    json_object_set_new(opts, "__role", json_string(role));
+}
+
+conf_t *
+conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err)
+{
+    conf_said_t said = { NULL, NULL };
+    json_auto_t *opts = defaults(side);
+    conf_t *self = NULL;
+    int rc = conf_read(dir, side, &said, warnings, err);
+
+    if (rc == 0) {
+        set_origin(opts, dir, side);
+        add_overrides(&said, overrides);
+        rc = apply(opts, &said, side, warnings, err);
+    }
+    if (rc == 0)
+        rc = conf_finish(opts, &said, side, warnings, err);
+    conf_said_free(&said);
+    if (rc < 0)
+        return NULL;
+    self = xcalloc(1, sizeof(*self));
+    self->opts = STEAL(opts);
+    return self;
+}
+
+json_t *
+conf_opts(const conf_t *self)
+{
+    return self->opts;
+}
+
+json_t *
+conf_get(const conf_t *self, const char *name)
+{
+    return json_object_get(self->opts, name);
+}
+
+const char *
+conf_str(const conf_t *self, const char *name)
+{
+    return value_str(self->opts, name, "");
+}
+
+json_int_t
+conf_int(const conf_t *self, const char *name)
+{
+    double d = value_num(self->opts, name, 0.0);
+
+    /* An option that may have a fraction is cut, not lost. */
+    return json_is_real(value_get(self->opts, name)) && d > -0x1p63 && d < 0x1p63
+               ? (json_int_t) d
+               : value_int(self->opts, name, 0);
+}
+
+double
+conf_float(const conf_t *self, const char *name)
+{
+    return value_num(self->opts, name, 0.0);
+}
+
+bool
+conf_bool(const conf_t *self, const char *name)
+{
+    return value_bool(self->opts, name, false);
+}

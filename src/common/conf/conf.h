@@ -1,0 +1,68 @@
+/* conf.h - the option table made real: files merged, values checked, defaults filled in, samples printed.
+ *
+ * Layer      common/conf
+ * Threads    read-only after conf_load; a reload builds a new one and swaps
+ * Errors     -EINVAL names file and line for a wrong type; unknown options are warnings with a suggestion
+ * Tests      tests/unit/common/test_conf.c, tests/cases/bad/conf_*
+ */
+#ifndef COMMON_CONF_CONF_H
+#define COMMON_CONF_CONF_H
+
+#include "salt/base.h"
+
+typedef struct conf conf_t;
+
+typedef enum conf_side { CONF_MASTER = 1, CONF_MINION = 2, CONF_BOTH = 3 } conf_side_t;
+typedef enum conf_live { CONF_RESTART, CONF_LIVE } conf_live_t;
+typedef enum conf_type {
+    CONF_STR,
+    CONF_PATH, /* text; relative to root_dir unless root_dir is "/" and the path is absolute: see conf_path */
+    CONF_INT,
+    CONF_FLOAT,
+    CONF_BOOL,
+    CONF_LEVEL,   /* a log level's name */
+    CONF_STRLIST, /* a list of texts; one text is taken as a list of one */
+    CONF_LIST,
+    CONF_DICT,
+    CONF_ANY,      /* several shapes are legal: checked by the owner */
+    CONF_FORBIDDEN /* refused with its help text as the reason when set to a true value */
+} conf_type_t;
+
+typedef struct option_row {
+    const char *name;
+    conf_type_t type;
+    conf_side_t side;
+    const char *dflt; /* JSON text */
+    double min, max;  /* numbers only; both 0: unbounded */
+    conf_live_t live;
+    const char *help;
+} option_row_t;
+
+/* Every row of include/salt/options.def, in order; *ret_n rows. BORROWED. */
+const option_row_t *conf_rows(size_t *ret_n);
+
+/* Read DIR/master (or minion) and DIR/master.d/ *.conf in name order; later files override. A missing folder
+ * or file gives the defaults. `overrides` (object, may be NULL, BORROWED) come last: the command line. NEW,
+ * or NULL with *err. Warnings are texts added to `warnings` (a json array, may be NULL). */
+conf_t *conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err);
+void conf_destroy(conf_t **self_p);
+
+/* The whole configuration with defaults, as Salt's __opts__. BORROWED. Paths are absolute under root_dir,
+ * `conf_file` and `config_dir` are set. Defaults of the `user`, `id` kind that depend on the host are
+ * resolved. */
+json_t *conf_opts(const conf_t *self);
+const char *conf_str(const conf_t *self, const char *name); /* "" when null */
+json_int_t conf_int(const conf_t *self, const char *name);
+double conf_float(const conf_t *self, const char *name);
+bool conf_bool(const conf_t *self, const char *name);
+json_t *conf_get(const conf_t *self, const char *name); /* BORROWED */
+
+/* A commented sample of every option of a side, ready for conf/master. NEW text. */
+char *conf_sample(conf_side_t side);
+
+/* Whether a minion id is fit to be a file name, a target and a tag part: not empty, at most LIMIT_ID_LEN
+ * bytes, no
+ * '/', NUL, control or white-space character, not "." or "..", not starting with '.', valid UTF-8. */
+bool conf_id_valid(const char *id, fail_t *err);
+
+#endif

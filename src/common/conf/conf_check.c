@@ -1,0 +1,172 @@
+/* conf_check.c - one value against its row: the type, what may be converted to it, and the bounds. */
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "common/data/yaml_scalar.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+typedef json_t *check_fn(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
+
+static const char *
+type_name(const json_t *v)
+{
+    static const char *const names[] = { [JSON_OBJECT] = "a mapping", [JSON_ARRAY] = "a list",
+                                         [JSON_STRING] = "a text",    [JSON_INTEGER] = "a whole number",
+                                         [JSON_REAL] = "a number",    [JSON_TRUE] = "true",
+                                         [JSON_FALSE] = "false",      [JSON_NULL] = "nothing" };
+
+    return names[json_typeof(v)];
+}
+
+static json_t *
+refuse(const option_row_t *row, const json_t *v, const char *wanted, const char *where, fail_t *err)
+{
+    if (json_is_string(v))
+        fail_set(err, -EINVAL, "%s: option '%s' wants %s, not the text '%.100s'", where, row->name, wanted,
+                 json_string_value(v));
+    else
+        fail_set(err, -EINVAL, "%s: option '%s' wants %s, not %s", where, row->name, wanted, type_name(v));
+    return NULL;
+}
+
+/* Numbers and booleans become the text that Python prints: `user: 1000` is the user "1000". */
+static json_t *
+check_text(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    if (json_is_object(v) || json_is_array(v))
+        return refuse(row, v, "a text", where, err);
+    AUTO_FREE char *text = value_pystr(v);
+    return json_string(text);
+}
+
+static json_t *
+in_bounds(const option_row_t *row, json_t *number, const char *where, fail_t *err)
+{
+    double d = json_number_value(number);
+
+    if ((row->min == 0 && row->max == 0) || (d >= row->min && d <= row->max))
+        return number;
+    fail_set(err, -EINVAL, "%s: option '%s' is %.15g, which is not between %.15g and %.15g", where, row->name,
+             d, row->min, row->max);
+    json_decref(number);
+    return NULL;
+}
+
+static json_t *
+check_int(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    AUTO_FREE char *digits = NULL;
+    json_int_t n = json_integer_value(v);
+
+    if (json_is_string(v) &&
+        yaml_to_int(json_string_value(v), json_string_length(v), &n, &digits) != YAML_INT_64)
+        return refuse(row, v, "a whole number", where, err);
+    if (!json_is_string(v) && !json_is_integer(v))
+        return refuse(row, v, "a whole number", where, err);
+    return in_bounds(row, json_integer(n), where, err);
+}
+
+static json_t *
+check_float(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    double d = 0.0;
+
+    if (json_is_string(v) && !yaml_to_float(json_string_value(v), json_string_length(v), &d))
+        return refuse(row, v, "a number", where, err);
+    if (json_is_string(v))
+        return d - d == 0.0 ? in_bounds(row, json_real(d), where, err)
+                            : refuse(row, v, "a finite number", where, err);
+    if (!json_is_number(v))
+        return refuse(row, v, "a number", where, err);
+    return in_bounds(row, json_copy((json_t *) v), where, err);
+}
+
+static json_t *
+check_bool(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    bool yes;
+
+    if (json_is_boolean(v))
+        return json_boolean(json_is_true(v));
+    if (json_is_string(v) && yaml_to_bool(json_string_value(v), json_string_length(v), &yes))
+        return refuse(row, v, "true or false without quotes", where, err);
+    return refuse(row, v, "true or false", where, err);
+}
+
+static json_t *
+check_level(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    log_level_t level;
+
+    if (!json_is_string(v) || !log_level_parse(json_string_value(v), &level))
+        return refuse(
+            row, v,
+            "a log level (all, garbage, trace, debug, profile, info, warning, error, critical, quiet)", where,
+            err);
+    return json_string(log_level_name(level));
+}
+
+static json_t *
+check_strlist(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    json_auto_t *list = json_array();
+    size_t i;
+    json_t *item;
+
+    if (json_is_object(v))
+        return refuse(row, v, "a list of texts", where, err);
+    if (!json_is_array(v)) {
+        json_array_append_new(list, check_text(row, v, where, err));
+        return STEAL(list);
+    }
+    json_array_foreach (v, i, item) {
+        if (json_is_object(item) || json_is_array(item)) {
+            fail_set(err, -EINVAL, "%s: option '%s' wants a list of texts, but item %zu is %s", where,
+                     row->name, i + 1, type_name(item));
+            return NULL;
+        }
+        json_array_append_new(list, check_text(row, item, where, err));
+    }
+    return STEAL(list);
+}
+
+static json_t *
+check_list(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return json_is_array(v) ? json_deep_copy(v) : refuse(row, v, "a list", where, err);
+}
+
+static json_t *
+check_dict(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return json_is_object(v) ? json_deep_copy(v) : refuse(row, v, "a mapping (name: value)", where, err);
+}
+
+static json_t *
+check_any(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    (void) row, (void) where, (void) err;
+    return json_deep_copy(v);
+}
+
+static json_t *
+check_forbidden(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    if (!value_truthy(v))
+        return json_deep_copy(v);
+    fail_set(err, -EINVAL, "%s: option '%s' cannot be switched on. %s", where, row->name, row->help);
+    return NULL;
+}
+
+static check_fn *const checks[] = {
+    [CONF_STR] = check_text,        [CONF_PATH] = check_text,           [CONF_INT] = check_int,
+    [CONF_FLOAT] = check_float,     [CONF_BOOL] = check_bool,           [CONF_LEVEL] = check_level,
+    [CONF_STRLIST] = check_strlist, [CONF_LIST] = check_list,           [CONF_DICT] = check_dict,
+    [CONF_ANY] = check_any,         [CONF_FORBIDDEN] = check_forbidden,
+};
+
+json_t *
+conf_check(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return checks[row->type](row, v, where, err);
+}

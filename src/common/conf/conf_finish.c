@@ -1,0 +1,332 @@
+/* conf_finish.c - options that depend on other options, on the host, or that had another name once. */
+#include <glob.h>
+#include <limits.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "salt/value.h"
+
+typedef struct finish {
+    json_t *opts;
+    const conf_said_t *said;
+    conf_side_t side;
+    json_t *warnings;
+    fail_t *err;
+} finish_t;
+
+typedef int finish_fn(finish_t *f);
+
+static bool
+was_said(const finish_t *f, const char *name)
+{
+    return value_get(f->said->where, name) != NULL;
+}
+
+static const char *
+where(const finish_t *f, const char *name)
+{
+    return value_str(f->said->where, name, "the configuration");
+}
+
+static void
+set_text(json_t *opts, const char *name, const char *text)
+{
+    json_object_set_new(opts, name, value_utf8(text, strlen(text)));
+}
+
+static int
+finish_environment(finish_t *f)
+{
+    json_t *old = value_get(f->opts, "environment"), *env = value_get(f->opts, "saltenv");
+
+    if (!json_is_string(old))
+        return 0;
+    if (json_is_string(env)) {
+        conf_warn(f->warnings, "%s: option 'environment' is ignored in favour of 'saltenv'",
+                  where(f, "environment"));
+        return json_object_set(f->opts, "environment", env);
+    }
+    conf_warn(f->warnings, "%s: option 'environment' is called 'saltenv' now; '%s' is used",
+              where(f, "environment"), json_string_value(old));
+    return json_object_set(f->opts, "saltenv", old);
+}
+
+static int
+finish_keep_jobs(finish_t *f)
+{
+    if (was_said(f, "keep_jobs") && !was_said(f, "keep_jobs_seconds"))
+        json_object_set_new(f->opts, "keep_jobs_seconds",
+                            json_integer(value_int(f->opts, "keep_jobs", 0) * 3600));
+    return 0;
+}
+
+/* A list of one-pair mappings becomes one mapping. */
+static int
+finish_nodegroups(finish_t *f)
+{
+    json_t *groups = value_get(f->opts, "nodegroups"), *item;
+    size_t i;
+
+    if (groups == NULL || json_is_object(groups))
+        return 0;
+    json_auto_t *packed = json_object();
+    bool ok = json_is_array(groups);
+    json_array_foreach (groups, i, item) {
+        ok = ok && json_is_object(item);
+        json_object_update(packed, item);
+    }
+    if (!ok)
+        return fail_set(f->err, -EINVAL,
+                        "%s: option 'nodegroups' wants a mapping of names to compound targets",
+                        where(f, "nodegroups"));
+    return json_object_set(f->opts, "nodegroups", packed);
+}
+
+/* A folder, or the folders that a pattern matches. */
+static void
+add_folders(json_t *list, const char *folder)
+{
+    glob_t found;
+
+    if (strpbrk(folder, "*?[") == NULL) {
+        json_array_append_new(list, value_utf8(folder, strlen(folder)));
+        return;
+    }
+    if (glob(folder, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            json_array_append_new(list, value_utf8(found.gl_pathv[i], strlen(found.gl_pathv[i])));
+    }
+    globfree(&found);
+}
+
+static int
+finish_roots_of(finish_t *f, const char *name)
+{
+    json_auto_t *clean = json_object();
+    const char *env;
+    json_t *folders, *folder;
+    size_t i;
+
+    json_object_foreach (value_get(f->opts, name), env, folders) {
+        json_t *list = json_array();
+        json_object_set_new(clean, env, list);
+        if (json_is_string(folders))
+            add_folders(list, json_string_value(folders));
+        else if (!json_is_array(folders) && !json_is_null(folders))
+            return fail_set(f->err, -EINVAL, "%s: option '%s': environment '%s' wants a list of folders",
+                            where(f, name), name, env);
+        json_array_foreach (folders, i, folder) {
+            if (!json_is_string(folder))
+                return fail_set(f->err, -EINVAL,
+                                "%s: option '%s': environment '%s': item %zu is not a folder's name",
+                                where(f, name), name, env, i + 1);
+            add_folders(list, json_string_value(folder));
+        }
+    }
+    return json_object_set(f->opts, name, clean);
+}
+
+static int
+finish_roots(finish_t *f)
+{
+    int rc = finish_roots_of(f, "file_roots");
+
+    return rc < 0 ? rc : finish_roots_of(f, "pillar_roots");
+}
+
+static int
+finish_hash_type(finish_t *f)
+{
+    static const char *const known[] = { "md5", "sha1", "sha224", "sha256", "sha384", "sha512" };
+    const char *name = value_str(f->opts, "hash_type", "");
+
+    for (size_t i = 0; i < NELEMS(known); i++) {
+        if (strcasecmp(known[i], name) == 0) {
+            set_text(f->opts, "hash_type", known[i]);
+            return 0;
+        }
+    }
+    return fail_set(f->err, -EINVAL,
+                    "%s: option 'hash_type' is '%s'; known are md5, sha1, sha224, sha256, sha384, sha512",
+                    where(f, "hash_type"), name);
+}
+
+static int
+finish_backends(finish_t *f)
+{
+    static const char *const short_names[] = { "git", "hg", "svn", "minion" };
+    json_t *list = value_get(f->opts, "fileserver_backend"), *item;
+    size_t i;
+
+    json_array_foreach (list, i, item) {
+        for (size_t k = 0; k < NELEMS(short_names); k++) {
+            if (str_eq(json_string_value(item), short_names[k])) {
+                json_array_set_new(list, i, value_fmt("%sfs", short_names[k]));
+                break;
+            }
+        }
+    }
+    return 0;
+}
+
+static int
+finish_return(finish_t *f)
+{
+    json_t *names = value_get(f->opts, "return"), *name;
+    buf_auto_t text = BUF_INIT;
+    size_t i;
+
+    if (!json_is_array(names))
+        return 0;
+    json_array_foreach (names, i, name) {
+        if (!json_is_string(name))
+            return fail_set(f->err, -EINVAL, "%s: option 'return' wants a text or a list of texts",
+                            where(f, "return"));
+        buf_printf(&text, "%s%s", i > 0 ? "," : "", json_string_value(name));
+    }
+    set_text(f->opts, "return", buf_str(&text));
+    return 0;
+}
+
+static int
+finish_master(finish_t *f)
+{
+    json_t *master = value_get(f->opts, "master"), *item;
+    bool ok = json_is_string(master) || (json_is_array(master) && json_array_size(master) > 0);
+    size_t i;
+
+    if (f->side != CONF_MINION)
+        return 0;
+    json_array_foreach (master, i, item)
+        ok = ok && json_is_string(item);
+    return ok ? 0
+              : fail_set(f->err, -EINVAL, "%s: option 'master' wants a host name, or a list of them",
+                         where(f, "master"));
+}
+
+/* ---- paths
+ * --------------------------------------------------------------------------------------------------- */
+
+/* As os.path.abspath: from the current folder, without ".", ".." and doubled slashes. NEW. */
+static char *
+absolute(const char *path)
+{
+    char here[PATH_MAX] = "/";
+    buf_auto_t out = BUF_INIT;
+
+    if (*path != '/' && getcwd(here, sizeof(here)) == NULL)
+        here[1] = '\0';
+    AUTO_FREE char *whole = *path == '/' ? xstrdup(path) : fs_join(here, path);
+    char **parts = str_split(whole, "/", true);
+    for (size_t i = 0; parts[i] != NULL; i++) {
+        const char *slash = out.len > 0 ? strrchr(out.data, '/') : NULL;
+        if (str_eq(parts[i], "..") && slash != NULL) {
+            out.len = (size_t) (slash - out.data);
+            out.data[out.len] = '\0';
+        } else if (!str_eq(parts[i], ".") && !str_eq(parts[i], "..")) {
+            buf_printf(&out, "/%s", parts[i]);
+        }
+    }
+    strv_free(parts);
+    return out.len > 0 ? buf_steal(&out) : xstrdup("/");
+}
+
+/* Where a path of the configuration really is: below root_dir, unless it says so itself. NEW. */
+static char *
+under_root(const char *root, const char *path)
+{
+    size_t len = strlen(root);
+
+    if (str_eq(root, "/"))
+        return *path == '/' ? xstrdup(path) : fs_join(root, path);
+    if (strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0'))
+        return xstrdup(path);
+    return fs_join(root, path + strspn(path, "/"));
+}
+
+static int
+finish_paths(finish_t *f)
+{
+    AUTO_FREE char *root = absolute(value_str(f->opts, "root_dir", "/"));
+    const char *cachedir = value_str(f->opts, "cachedir", ""), *sock_dir = value_str(f->opts, "sock_dir", "");
+    size_t n;
+    const option_row_t *rows = conf_rows(&n);
+
+    if (*value_str(f->opts, "extension_modules", "") == '\0')
+        json_object_set_new(f->opts, "extension_modules", value_fmt("%s/extmods", cachedir));
+    if (strlen(sock_dir) >
+        strlen(cachedir) + 10) /* Salt's way to stay below the length a socket's name may have */
+        json_object_set_new(f->opts, "sock_dir", value_fmt("%s/.salt-unix", cachedir));
+    for (size_t i = 0; i < n; i++) {
+        const char *path = value_str(f->opts, rows[i].name, "");
+        bool is_url = strstr(path, "://") != NULL; /* a log may go to syslog */
+        if (rows[i].type != CONF_PATH || (rows[i].side & f->side) == 0 || *path == '\0' || is_url)
+            continue;
+        AUTO_FREE char *full = under_root(root, path);
+        set_text(f->opts, rows[i].name, full);
+    }
+    set_text(f->opts, "root_dir", root);
+    return 0;
+}
+
+/* ---- who this is
+ * --------------------------------------------------------------------------------------------- */
+
+static int
+finish_user(finish_t *f)
+{
+    struct passwd entry, *found = NULL;
+    char work[4096];
+
+    if (json_is_string(value_get(f->opts, "user")))
+        return 0;
+    if (geteuid() == 0)
+        set_text(f->opts, "user", "root");
+    else if (getpwuid_r(geteuid(), &entry, work, sizeof(work), &found) == 0 && found != NULL)
+        set_text(f->opts, "user", entry.pw_name);
+    else
+        json_object_set_new(f->opts, "user", value_fmt("%u", (unsigned) geteuid()));
+    return 0;
+}
+
+static int
+finish_id(finish_t *f)
+{
+    const char *set = value_str(f->opts, "id", ""), *domain = value_str(f->opts, "append_domain", "");
+    bool guessed = *set == '\0', is_address = false;
+    AUTO_FREE char *id = guessed ? conf_guess_id(f->opts, f->side, &is_address) : xstrdup(set);
+
+    if (*domain != '\0' && !is_address && !str_ends(id, domain) && !str_ends(id, ".")) {
+        char *longer = xasprintf("%s.%s", id, domain);
+        free(id);
+        id = longer;
+    }
+    if (guessed && f->side == CONF_MASTER)
+        json_object_set_new(f->opts, "id", value_fmt("%s_master", id));
+    else
+        set_text(f->opts, "id", id);
+    if (f->side == CONF_MASTER || conf_id_valid(id, f->err))
+        return 0;
+    fail_prefix(f->err, "%s: option 'id': ", guessed ? "the host's name" : where(f, "id"));
+    return -EINVAL;
+}
+
+static finish_fn *const finishers[] = {
+    finish_environment, finish_keep_jobs, finish_nodegroups, finish_roots, finish_hash_type, finish_backends,
+    finish_return,      finish_master,    finish_paths,      finish_user,  finish_id,
+};
+
+int
+conf_finish(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err)
+{
+    finish_t f = { opts, said, side, warnings, err };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < NELEMS(finishers); i++)
+        rc = finishers[i](&f);
+    return rc;
+}

@@ -1,0 +1,214 @@
+/* conf_id.c - which ids are fit, and the id of a minion that nobody named. */
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/conf/conf_int.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+enum { NAME_FILE_MAX = 65536, RESOLVER_MAX = 65536 };
+
+bool
+conf_id_valid(const char *id, fail_t *err)
+{
+    size_t len = strlen(id);
+    uint32_t cp;
+
+    if (len == 0) {
+        fail_set(err, -EINVAL, "the id is empty");
+        return false;
+    }
+    if (len > LIMIT_ID_LEN) {
+        fail_set(err, -EINVAL, "the id has %zu bytes, more than the %d allowed", len, LIMIT_ID_LEN);
+        return false;
+    }
+    if (*id == '.') {
+        fail_set(err, -EINVAL, "the id '%s' begins with a dot", id);
+        return false;
+    }
+    for (size_t i = 0, n; i < len; i += n) {
+        n = utf8_next(id + i, len - i, &cp);
+        if (n == 0 || cp == '/' || cp == ' ' || !utf8_printable(cp)) {
+            AUTO_FREE char *shown = xstrndup(id, i);
+            fail_set(err, -EINVAL,
+                     "the id '%s...' has a byte 0x%02x at position %zu: no slash, white space, control "
+                     "character or broken UTF-8 is allowed",
+                     shown, (unsigned char) id[i], i + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Names that every host has. */
+static bool
+is_useless(const char *name)
+{
+    static const char *const starts[] = { "localhost", "ip6-", "ipv6-",  "127.",
+                                          "0.0.0.0",   "::1",  "fe00::", "fe02::" };
+
+    for (size_t i = 0; i < NELEMS(starts); i++) {
+        if (str_starts(name, starts[i]))
+            return true;
+    }
+    return *name == '\0' || (str_starts(name, "1.0.0.") && str_ends(name, ".ip6.arpa"));
+}
+
+/* NEW copy of a useful name, else NULL. */
+static char *
+useful(const char *name)
+{
+    return is_useless(name) ? NULL : xstrdup(name);
+}
+
+/* What the resolver calls the address of `host`: the first of its names with a dot, else the first. NEW or
+ * NULL. */
+static char *
+resolve_fqdn(const char *host)
+{
+    struct addrinfo *found = NULL;
+    struct hostent entry, *result = NULL;
+    AUTO_FREE char *work = xcalloc(1, RESOLVER_MAX);
+    int herr;
+
+    if (getaddrinfo(host, NULL, NULL, &found) != 0)
+        return NULL;
+    bool v6 = found->ai_family == AF_INET6;
+    const void *addr = v6 ? (const void *) &((struct sockaddr_in6 *) (void *) found->ai_addr)->sin6_addr
+                          : (const void *) &((struct sockaddr_in *) (void *) found->ai_addr)->sin_addr;
+    int rc = gethostbyaddr_r(addr, v6 ? sizeof(struct in6_addr) : sizeof(struct in_addr), found->ai_family,
+                             &entry, work, RESOLVER_MAX, &result, &herr);
+    freeaddrinfo(found);
+    if (rc != 0 || result == NULL)
+        return NULL;
+    const char *best = result->h_name;
+    for (char **alias = result->h_aliases; strchr(best, '.') == NULL && *alias != NULL; alias++) {
+        if (strchr(*alias, '.') != NULL)
+            best = *alias;
+    }
+    return xstrdup(best);
+}
+
+/* The first useful name in a file such as /etc/hosts: of lines with one word, or of the host's own addresses.
+ */
+static char *
+name_from_file(const char *path)
+{
+    buf_auto_t text = BUF_INIT;
+    char *name = NULL;
+
+    if (fs_read(path, NAME_FILE_MAX, &text, NULL) < 0)
+        return NULL;
+    char **lines = str_split(buf_str(&text), "\n", true);
+    for (size_t i = 0; name == NULL && lines[i] != NULL; i++) {
+        lines[i][strcspn(lines[i], "#")] = '\0';
+        char **words = str_split(lines[i], " \t\r", true);
+        size_t n = strv_len(words);
+        bool own = n == 1 || (n > 1 && (str_starts(words[0], "127.") || str_starts(words[0], "::1")));
+        for (size_t w = 0; own && name == NULL && w < n; w++)
+            name = useful(words[w]);
+        strv_free(words);
+    }
+    strv_free(lines);
+    return name;
+}
+
+/* The first IPv4 address that is not the host's own loop. NEW or NULL. */
+static char *
+first_address(void)
+{
+    struct ifaddrs *all = NULL;
+    char text[INET_ADDRSTRLEN];
+    char *found = NULL;
+
+    if (getifaddrs(&all) != 0)
+        return NULL;
+    for (const struct ifaddrs *i = all; found == NULL && i != NULL; i = i->ifa_next) {
+        if (i->ifa_addr == NULL || i->ifa_addr->sa_family != AF_INET)
+            continue;
+        const struct sockaddr_in *in = (const struct sockaddr_in *) (const void *) i->ifa_addr;
+        if (inet_ntop(AF_INET, &in->sin_addr, text, sizeof(text)) != NULL)
+            found = useful(text);
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+/* The master's tools start often and only need a label, so they never wait for a resolver. */
+static char *
+guess_name(conf_side_t side)
+{
+    static const char *const files[] = { "/etc/hostname", "/etc/nodename", "/etc/hosts" };
+    char host[256] = "";
+    char *name = NULL;
+
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    AUTO_FREE char *fqdn = side == CONF_MINION && *host != '\0' ? resolve_fqdn(host) : NULL;
+    if (fqdn != NULL)
+        name = useful(fqdn);
+    if (name == NULL)
+        name = useful(host);
+    for (size_t i = 0; name == NULL && i < NELEMS(files); i++)
+        name = name_from_file(files[i]);
+    if (name == NULL)
+        name = first_address();
+    return name != NULL ? name : xstrdup("localhost");
+}
+
+/* The first line of minion_id beside the configuration. NEW or NULL. */
+static char *
+cached_id(const json_t *opts)
+{
+    buf_auto_t text = BUF_INIT;
+    AUTO_FREE char *path = fs_join(value_str(opts, "config_dir", ""), "minion_id");
+
+    if (!value_bool(opts, "minion_id_caching", true) || fs_read(path, NAME_FILE_MAX, &text, NULL) < 0 ||
+        text.len == 0)
+        return NULL;
+    text.data[strcspn(text.data, "\n")] = '\0';
+    const char *line = str_starts(text.data, "\xef\xbb\xbf") ? text.data + 3 : text.data;
+    AUTO_FREE char *copy = xstrdup(line);
+    const char *name = str_trim(copy);
+    return *name != '\0' && !str_eq(name, "localhost") ? xstrdup(name) : NULL;
+}
+
+/* minion_id_remove_domain: true cuts at the first dot, a text cuts that domain. */
+static void
+remove_domain(char *name, const json_t *how)
+{
+    const char *domain = json_string_value(how);
+    size_t len = strlen(name), tail = domain != NULL ? strlen(domain) : 0;
+
+    if (json_is_true(how))
+        name[strcspn(name, ".")] = '\0';
+    else if (tail > 0 && len > tail && name[len - tail - 1] == '.' &&
+             strcasecmp(name + len - tail, domain) == 0)
+        name[len - tail - 1] = '\0';
+}
+
+char *
+conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address)
+{
+    struct in_addr unused;
+    char *name = cached_id(opts);
+
+    *ret_is_address = false;
+    if (name != NULL)
+        return name;
+    name = guess_name(side);
+    *ret_is_address = inet_pton(AF_INET, name, &unused) == 1;
+    for (char *p = name; value_bool(opts, "minion_id_lowercase", false) && *p != '\0'; p++) {
+        if (*p >= 'A' && *p <= 'Z')
+            *p = (char) (*p | 0x20);
+    }
+    if (!*ret_is_address)
+        remove_domain(name, json_object_get(opts, "minion_id_remove_domain"));
+    return name;
+}

@@ -1,0 +1,39 @@
+/* conf_int.h - what the files of common/conf share; nobody else includes it.
+ *
+ * Layer      common/conf
+ * Tests      tests/unit/common/test_conf.c
+ */
+#ifndef COMMON_CONF_CONF_INT_H
+#define COMMON_CONF_CONF_INT_H
+
+#include "common/conf/conf.h"
+#include "salt/base.h"
+
+/* The row of an option on one side, or NULL. */
+const option_row_t *conf_row(const char *name, conf_side_t side);
+/* NEW default, or NULL for an option that is absent unless set. */
+json_t *conf_default(const option_row_t *row);
+
+/* A value as the row wants it, or NULL with *err: "WHERE: option 'x' ...". NEW. `v` is not null. */
+json_t *conf_check(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
+
+/* What the files say: merged values, and for each option where it was said last ("/etc/salt/master, line 3").
+ */
+typedef struct conf_said {
+    json_t *values; /* object */
+    json_t *where;  /* object: option to text */
+} conf_said_t;
+int conf_read(const char *dir, conf_side_t side, conf_said_t *out, json_t *warnings, fail_t *err);
+void conf_said_free(conf_said_t *said);
+
+/* Options that depend on others, on the host or on older names. `said` tells what was set by the user. */
+int conf_finish(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err);
+
+/* The id when none is configured: the cached one, else the host's name. NEW. *ret_is_address when it is an
+ * address. */
+char *conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address);
+
+/* Adds a warning; `warnings` may be NULL. */
+void conf_warn(json_t *warnings, const char *fmt, ...) PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,188 @@
+/* conf_read.c - the configuration files of one side, merged in Salt's order: the main file, the files of
+ * default_include, the files of include. */
+#include <glob.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "common/data/yaml.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+enum { INCLUDE_DEPTH = 8 };
+
+typedef struct reader {
+    json_t *warnings;
+    fail_t *err;
+} reader_t;
+
+void
+conf_warn(json_t *warnings, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (warnings == NULL)
+        return;
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    json_array_append_new(warnings, value_utf8(text, strlen(text)));
+}
+
+void
+conf_said_free(conf_said_t *said)
+{
+    json_decref(said->values);
+    json_decref(said->where);
+    said->values = said->where = NULL;
+}
+
+static void
+said_init(conf_said_t *said)
+{
+    said->values = json_object();
+    said->where = json_object();
+}
+
+/* One file as an object; *ret_lines NEW. NULL with the error set. */
+static json_t *
+read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (fs_read(path, LIMIT_CONF_FILE, &text, r->err) < 0)
+        return NULL;
+    json_t *v = yaml_load(buf_str(&text), text.len, path, ret_lines, r->err);
+    if (v == NULL || json_is_object(v))
+        return v;
+    bool empty = !value_truthy(v);
+    json_decref(v);
+    if (empty)
+        return json_object();
+    fail_set(r->err, -EINVAL, "%s: a configuration is a mapping, lines of 'option: value'; this file is none",
+             path);
+    return NULL;
+}
+
+/* Take a file's values over, option by option. */
+static void
+overlay(conf_said_t *said, const conf_said_t *more)
+{
+    json_object_update(said->values, more->values);
+    json_object_update(said->where, more->where);
+}
+
+static int read_patterns(reader_t *r, const json_t *patterns, const char *from, bool must_match, int depth,
+                         conf_said_t *out);
+
+/* One file and what it includes. */
+static int
+read_with_includes(reader_t *r, const char *path, int depth, conf_said_t *out)
+{
+    AUTO(yaml_lines) lines = NULL;
+    const char *key;
+    json_t *v;
+
+    out->values = read_file(r, path, &lines);
+    out->where = json_object();
+    if (out->values == NULL)
+        return -EINVAL;
+    json_object_foreach (out->values, key, v)
+        json_object_set_new(out->where, key, value_fmt("%s, line %d", path, yaml_line_of(lines, key)));
+    if (depth == 0)
+        return 0; /* the caller reads what the main file includes, after default_include */
+    conf_said_t more;
+    int rc = read_patterns(r, json_object_get(out->values, "include"), path, true, depth, &more);
+    if (rc == 0)
+        overlay(out, &more);
+    conf_said_free(&more);
+    return rc;
+}
+
+/* Files of one pattern: their lists and mappings add up, as Salt has it. */
+static int
+read_pattern(reader_t *r, const char *pattern, bool must_match, int depth, conf_said_t *out)
+{
+    glob_t found;
+    int rc = 0;
+
+    if (glob(pattern, GLOB_TILDE, NULL, &found) != 0) {
+        if (must_match)
+            conf_warn(r->warnings, "include '%s' matches no file", pattern);
+        globfree(&found);
+        return 0;
+    }
+    for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++) {
+        conf_said_t one;
+        rc = read_with_includes(r, found.gl_pathv[i], depth + 1, &one);
+        if (rc == 0) {
+            value_merge(out->values, one.values, true);
+            json_object_update(out->where, one.where);
+        }
+        conf_said_free(&one);
+    }
+    globfree(&found);
+    return rc;
+}
+
+/* Patterns (a text or a list) relative to the folder of the file `from`. */
+static int
+read_patterns(reader_t *r, const json_t *patterns, const char *from, bool must_match, int depth,
+              conf_said_t *out)
+{
+    size_t n = json_is_array(patterns) ? json_array_size(patterns) : 1;
+    const char *slash = strrchr(from, '/');
+    int rc = 0;
+
+    said_init(out);
+    if (!value_truthy(patterns))
+        return 0;
+    if (depth >= INCLUDE_DEPTH)
+        return fail_set(r->err, -ELOOP, "%s: include: files that include files, %d deep; is there a circle?",
+                        from, INCLUDE_DEPTH);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const char *pattern = json_string_value(json_is_array(patterns) ? json_array_get(patterns, i)
+                                                                        : patterns);
+        if (pattern == NULL)
+            return fail_set(r->err, -EINVAL, "%s: option 'include' wants a text or a list of texts", from);
+        AUTO_FREE char *folder = xstrndup(from, slash != NULL ? (size_t) (slash - from) : 0);
+        bool as_is = *pattern == '/' || *pattern == '~' || slash == NULL;
+        AUTO_FREE char *full = as_is ? xstrdup(pattern) : fs_join(folder, pattern);
+        rc = read_pattern(r, full, must_match, depth, out);
+    }
+    return rc;
+}
+
+static int
+read_included(reader_t *r, const json_t *patterns, const char *path, bool must_match, conf_said_t *out)
+{
+    conf_said_t more;
+    int rc = read_patterns(r, patterns, path, must_match, 0, &more);
+
+    if (rc == 0)
+        overlay(out, &more);
+    conf_said_free(&more);
+    return rc;
+}
+
+int
+conf_read(const char *dir, conf_side_t side, conf_said_t *out, json_t *warnings, fail_t *err)
+{
+    reader_t r = { warnings, err };
+    AUTO_FREE char *path = fs_join(dir, side == CONF_MASTER ? "master" : "minion");
+    int rc = 0;
+
+    /* No file is fine; a file out of reach is not, and reading it says why. */
+    if (fs_exists(path) || errno != ENOENT)
+        rc = read_with_includes(&r, path, 0, out);
+    else
+        said_init(out);
+    if (rc < 0)
+        return rc;
+    json_auto_t *standard = conf_default(conf_row("default_include", side));
+    json_t *chosen = json_object_get(out->values, "default_include");
+    json_auto_t *include = json_incref(json_object_get(out->values, "include"));
+    json_auto_t *patterns = json_incref(chosen != NULL && !json_is_null(chosen) ? chosen : standard);
+    rc = read_included(&r, patterns, path, false, out);
+    return rc < 0 ? rc : read_included(&r, include, path, true, out);
+}

@@ -1,0 +1,104 @@
+/* conf_sample.c - the sample files: every option with its help, and its default commented out. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "common/data/yaml.h"
+
+enum { WIDTH = 80 };
+
+typedef struct sample_row {
+    const char *section; /* a heading, or */
+    const char *name;    /* an option */
+    conf_side_t side;
+} sample_row_t;
+
+#define MASTER                                               CONF_MASTER
+#define MINION                                               CONF_MINION
+#define BOTH                                                 CONF_BOTH
+#define SECTION(title)                                       { title, NULL, CONF_BOTH },
+#define OPTION(name, type, side, dflt, min, max, live, help) { NULL, #name, side },
+static const sample_row_t rows[] = {
+#include "salt/options.def"
+};
+
+/* A line of '#' with the title in it, as Salt's own files have. */
+static void
+put_heading(buf_t *out, const char *title)
+{
+    buf_printf(out, "\n#####  %s  ", title);
+    for (size_t used = strlen(title) + 9; used < WIDTH; used++)
+        buf_putc(out, '#');
+    buf_puts(out, "\n");
+}
+
+/* Words in comment lines of at most WIDTH columns. */
+static void
+put_wrapped(buf_t *out, const char *text)
+{
+    char **words = str_split(text, " ", true);
+    size_t column = 0;
+
+    for (size_t i = 0; words[i] != NULL; i++) {
+        size_t len = strlen(words[i]);
+        if (i == 0 || column + 1 + len > WIDTH) {
+            buf_printf(out, "%s# %s", i == 0 ? "" : "\n", words[i]);
+            column = 2 + len;
+        } else {
+            buf_printf(out, " %s", words[i]);
+            column += 1 + len;
+        }
+    }
+    buf_puts(out, "\n");
+    strv_free(words);
+}
+
+/* "name: default" as YAML, each line commented out. */
+static void
+put_default(buf_t *out, const option_row_t *row)
+{
+    json_t *v = conf_default(row);
+
+    if (v == NULL || json_is_null(v)) {
+        json_decref(v);
+        buf_printf(out, "#%s:\n", row->name);
+        return;
+    }
+    json_auto_t *pair = json_object();
+    json_object_set_new(pair, row->name, v);
+    AUTO_FREE char *text = yaml_dump(pair, 0);
+    char **lines = str_split(text, "\n", true);
+    for (size_t i = 0; lines[i] != NULL; i++)
+        buf_printf(out, "#%s\n", lines[i]);
+    strv_free(lines);
+}
+
+char *
+conf_sample(conf_side_t side)
+{
+    const char *role = side == CONF_MASTER ? "master" : "minion", *pending = NULL, *last = NULL;
+    buf_auto_t out = BUF_INIT;
+
+    buf_printf(&out, "# Configuration of salt-%s. What is commented out is the default.\n#\n", role);
+    put_wrapped(
+        &out,
+        "Files in the folder of default_include override this one. A reload (SIGHUP) takes over the options "
+        "that are marked [live]; the others wait for the next start.");
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        if (rows[i].section != NULL)
+            pending = rows[i].section;
+        if (rows[i].section != NULL || (rows[i].side & side) == 0)
+            continue;
+        const option_row_t *row = conf_row(rows[i].name, side);
+        if (pending != NULL)
+            put_heading(&out, pending);
+        pending = NULL;
+        if (last == NULL || !str_eq(last, row->help)) { /* one text for all that have no effect */
+            AUTO_FREE char *help = xasprintf("%s%s", row->help, row->live == CONF_LIVE ? " [live]" : "");
+            buf_puts(&out, "\n");
+            put_wrapped(&out, help);
+        }
+        last = row->help;
+        put_default(&out, row);
+    }
+    return buf_steal(&out);
+}

@@ -1,0 +1,203 @@
+/* startup.c - see startup.h. */
+#include "common/conf/startup.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define DEFAULT_DIR "/etc/salt"
+#define TREE_DEPTH  32 /* folders below one that changes its owner */
+
+json_t *
+startup_overrides(const json_t *values)
+{
+    json_t *out = json_object(), *v;
+    size_t n;
+    const option_row_t *rows = conf_rows(&n);
+    for (size_t i = 0; i < n; i++)
+        if ((v = value_get(values, rows[i].name)))
+            json_object_set(out, rows[i].name, v);
+    return out;
+}
+
+char *
+startup_conf_dir(const json_t *values)
+{
+    const char *env = getenv("SALT_CONFIG_DIR");
+    const char *dir = value_str(values, "config_dir", str_empty(env) ? DEFAULT_DIR : env);
+    /* A daemon changes its folder when it goes to the background: a relative path would then mean another
+     * place. */
+    char *absolute = dir[0] == '/' ? NULL : realpath(dir, NULL);
+    return absolute ? absolute : xstrdup(dir);
+}
+
+static void
+s_open_log(const conf_t *conf)
+{
+    fail_auto_t err = FAIL_INIT;
+    log_level_t level = LEVEL_WARNING;
+    const char *path = conf_str(conf, "log_file"), *name = conf_str(conf, "log_level_logfile");
+    (void) log_level_parse(*name ? name : conf_str(conf, "log_level"), &level);
+    if (!*path)
+        return;
+    AUTO_FREE char *dir = xstrdup(path);
+    char *slash = strrchr(dir, '/');
+    if (slash && slash != dir) {
+        *slash = '\0';
+        (void) fs_mkdirs(dir, 0755, NULL);
+    }
+    if (log_open_file(path, level, &err) < 0)
+        log_warning("%s: the log goes to the terminal only", fail_text(&err));
+}
+
+conf_t *
+startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides, bool no_file,
+             fail_t *err)
+{
+    json_auto_t *warnings = json_array();
+    bool colour = isatty(STDERR_FILENO) && str_empty(getenv("NO_COLOR"));
+    log_init(program, LEVEL_WARNING, colour);
+    conf_t *conf = conf_load(dir, side, overrides, warnings, err);
+    if (!conf)
+        return NULL;
+    log_level_t level = LEVEL_WARNING;
+    (void) log_level_parse(conf_str(conf, "log_level"), &level);
+    log_init(program, level, colour);
+    if (!no_file)
+        s_open_log(conf);
+    size_t i;
+    json_t *one;
+    json_array_foreach (warnings, i, one)
+        log_warning("%s", json_string_value(one));
+    return conf;
+}
+
+/* ---- a reload
+ * ---------------------------------------------------------------------------------------------------- */
+
+static bool
+s_same(const json_t *a, const json_t *b)
+{
+    return a == b || json_equal(a, b); /* both may be absent */
+}
+
+conf_t *
+startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_t *overrides, fail_t *err)
+{
+    json_auto_t *warnings = json_array();
+    conf_t *fresh = conf_load(dir, side, overrides, warnings, err);
+    size_t n, changed = 0, k;
+    const option_row_t *rows = conf_rows(&n);
+    json_t *one;
+    log_reopen();
+    if (!fresh)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        json_t *was = conf_get(old, rows[i].name), *is = conf_get(fresh, rows[i].name);
+        if (!(rows[i].side & side) || s_same(was, is))
+            continue;
+        if (rows[i].live == CONF_LIVE) {
+            changed++;
+            continue;
+        }
+        log_warning("reload: %s changed: that takes effect when the %s is restarted", rows[i].name,
+                    side == CONF_MASTER ? "master" : "minion");
+        if (was)
+            json_object_set(conf_opts(fresh), rows[i].name, was);
+        else
+            json_object_del(conf_opts(fresh), rows[i].name);
+    }
+    log_level_t level = LEVEL_WARNING;
+    (void) log_level_parse(conf_str(fresh, "log_level"), &level);
+    log_console(level);
+    s_open_log(fresh);
+    json_array_foreach (warnings, k, one)
+        log_warning("%s", json_string_value(one));
+    log_info("reload: %zu options changed", changed);
+    return fresh;
+}
+
+/* ---- folders and their owner
+ * --------------------------------------------------------------------------------------- */
+
+typedef struct owner {
+    uid_t uid;
+    gid_t gid;
+} owner_t;
+
+/* What is in a folder, folders below it included. Links are not followed, and a file with two names may
+ * belong elsewhere. */
+static void
+s_give_tree(int dir_fd, owner_t to, int depth)
+{
+    DIR *d = depth < TREE_DEPTH ? fdopendir(dir_fd) : NULL;
+    struct dirent *e;
+    struct stat st;
+    if (!d) {
+        (void) close(dir_fd);
+        return;
+    }
+    while ((e = readdir(d))) {
+        if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") ||
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        int below = S_ISDIR(st.st_mode)
+                        ? openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                        : -1;
+        if (st.st_uid != to.uid && (S_ISDIR(st.st_mode) || st.st_nlink == 1) &&
+            fchownat(dirfd(d), e->d_name, to.uid, to.gid, AT_SYMLINK_NOFOLLOW) != 0)
+            log_warning("%s can't be given to the user: %s", e->d_name, strerror(errno));
+        if (below >= 0)
+            s_give_tree(below, to, depth + 1);
+    }
+    (void) closedir(d);
+}
+
+static int
+s_give_folder(const char *path, owner_t to, fail_t *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fchown(fd, to.uid, to.gid) != 0) {
+        int code = errno;
+        if (fd >= 0)
+            (void) close(fd);
+        return fail_set(err, -code, "%s: can't be given to the user: %s", path, strerror(code));
+    }
+    s_give_tree(fd, to, 0);
+    return 0;
+}
+
+int
+startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
+{
+    static const struct {
+        const char *option;
+        mode_t mode;
+        conf_side_t side;
+    } folders[] = { { "pki_dir", 0700, CONF_BOTH },
+                    { "cachedir", 0750, CONF_BOTH },
+                    { "sock_dir", 0755, CONF_MASTER } };
+    static const char *const files[] = { "pidfile", "log_file", "key_logfile" };
+    const char *user = conf_str(conf, "user");
+    owner_t to = { geteuid(), getegid() };
+    int rc = str_empty(user) ? 0 : daemon_user_ids(user, &to.uid, &to.gid, err);
+    bool give = geteuid() == 0 && to.uid != 0;
+    for (size_t i = 0; rc == 0 && i < NELEMS(folders); i++) {
+        const char *path = folders[i].side & side ? conf_str(conf, folders[i].option) : "";
+        rc = *path ? fs_mkdirs(path, folders[i].mode, err) : 0;
+        if (rc == 0 && *path && give)
+            rc = s_give_folder(path, to, err);
+    }
+    for (size_t i = 0; rc == 0 && give && i < NELEMS(files); i++)
+        if (lchown(conf_str(conf, files[i]), to.uid, to.gid) != 0 && errno != ENOENT)
+            log_warning("%s can't be given to the user %s: %s", conf_str(conf, files[i]), user,
+                        strerror(errno));
+    return rc;
+}

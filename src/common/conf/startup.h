@@ -1,0 +1,34 @@
+/* startup.h - what both daemons and salt-call do before their work: options to overrides, configuration, log.
+ *
+ * Layer      common/conf
+ * Threads    before any thread exists
+ * Errors     0 or a negative errno with the text that the program prints
+ * Tests      tests/unit/common/test_startup.c, tests/t/0000-start.bats
+ */
+#ifndef COMMON_CONF_STARTUP_H
+#define COMMON_CONF_STARTUP_H
+
+#include "common/conf/conf.h"
+#include "salt/base.h"
+
+/* The given command line values (optparse's) that are also configuration options: NEW object for conf_load.
+ */
+json_t *startup_overrides(const json_t *values);
+/* The configuration folder: --config-dir, $SALT_CONFIG_DIR, /etc/salt. NEW. */
+char *startup_conf_dir(const json_t *values);
+/* Load, start the log (program's name, console level, and the log file unless `no_file`), and say the
+ * warnings. */
+conf_t *startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides,
+                     bool no_file, fail_t *err);
+/* After the configuration was read again (SIGHUP): what takes effect live is new; what needs a restart keeps
+ * the value of `old` and is named in a warning. The log gets its new levels and opens its file again. NEW,
+ * for the caller to put in the place of `old`, or NULL with *err. */
+conf_t *startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_t *overrides,
+                       fail_t *err);
+
+/* The folders that the daemon works in exist, and when root starts it for another `user`, they and what is in
+ * them belong to that user: pki_dir, cachedir, the master's sock_dir, and the files pidfile, log_file and
+ * key_logfile. */
+int startup_folders(const conf_t *conf, conf_side_t side, fail_t *err);
+
+#endif

@@ -1,0 +1,317 @@
+/* keys.c - X25519 key pairs: made, kept in locked memory, read from and written to PEM files. */
+#include "common/crypto/keys.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/crypto/pem.h"
+#include "salt/limits.h"
+
+_Static_assert(KEY_BYTES == crypto_box_PUBLICKEYBYTES && KEY_BYTES == crypto_box_SECRETKEYBYTES,
+               "a CURVE key is a crypto_box key");
+
+struct key_pair {
+    uint8_t secret[KEY_BYTES];
+    uint8_t public_key[KEY_BYTES];
+};
+
+static void
+sodium_ready(void)
+{
+    salt_assert(sodium_init() >= 0); /* repeated calls cost nothing; it fails only without a random source */
+}
+
+/* Locked, between guard pages, wiped by sodium_free. */
+static void *
+secret_alloc(size_t n)
+{
+    sodium_ready();
+    void *p = sodium_malloc(n);
+    salt_assert(p != NULL);
+    sodium_memzero(p, n);
+    return p;
+}
+
+static void
+secret_free(void *pp)
+{
+    void **p = pp;
+
+    sodium_free(*p);
+    *p = NULL;
+}
+#define AUTO_SECRET __attribute__((cleanup(secret_free)))
+
+key_pair_t *
+key_pair_new(fail_t *err)
+{
+    AUTO(key_pair) self = secret_alloc(sizeof(*self));
+
+    if (crypto_box_keypair(self->public_key, self->secret) != 0) {
+        fail_set(err, -EIO, "libsodium could not make a key pair");
+        return NULL;
+    }
+    return STEAL(self);
+}
+
+void
+key_pair_destroy(key_pair_t **self_p)
+{
+    secret_free(self_p);
+}
+
+const uint8_t *
+key_pair_public(const key_pair_t *self)
+{
+    return self->public_key;
+}
+
+const uint8_t *
+key_pair_secret(const key_pair_t *self)
+{
+    return self->secret;
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+static ssize_t
+read_all(int fd, char *buf, size_t cap)
+{
+    size_t len = 0;
+
+    while (len < cap) {
+        ssize_t n = read(fd, buf + len, cap - len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        len += (size_t) n;
+    }
+    return (ssize_t) len;
+}
+
+/* A private key that others can read is no secret any more: like ssh, say so instead of using it. */
+static int
+check_private(int fd, const char *path, fail_t *err)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return fail_set(err, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return fail_set(err, -EINVAL, "%s: not a regular file", path);
+    if ((st.st_mode & 077) != 0)
+        return fail_set(err, -EPERM,
+                        "%s: others than its owner may read or write this private key (mode %04o); "
+                        "run: chmod 0400 %s",
+                        path, (unsigned) (st.st_mode & 07777), path);
+    return 0;
+}
+
+/* NEW, or NULL with *err. -ENOENT without a text when there is no such file. */
+static key_pair_t *
+private_read(const char *path, int *ret_code, fail_t *err)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0) {
+        *ret_code = -errno;
+        if (*ret_code != -ENOENT)
+            fail_set(err, *ret_code, "%s: %s", path, strerror(-*ret_code));
+        return NULL;
+    }
+    if ((*ret_code = check_private(fd, path, err)) != 0)
+        return NULL;
+
+    AUTO_SECRET char *text = secret_alloc(LIMIT_KEY_FILE + 1);
+    ssize_t len = read_all(fd, text, LIMIT_KEY_FILE + 1);
+
+    if (len < 0) {
+        *ret_code = fail_set(err, (int) len, "%s: %s", path, strerror((int) -len));
+        return NULL;
+    }
+    AUTO(key_pair) self = secret_alloc(sizeof(*self));
+
+    *ret_code = pem_read(PEM_PRIVATE, text, (size_t) len, self->secret, err);
+    if (*ret_code != 0) {
+        fail_prefix(err, "%s: ", path);
+        return NULL;
+    }
+    crypto_scalarmult_base(self->public_key, self->secret);
+    return STEAL(self);
+}
+
+static void
+sync_dir_of(const char *path)
+{
+    AUTO_FREE char *dir = xstrndup(path, (size_t) (strrchr(path, '/') - path) + 1);
+    AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0)
+        (void) fsync(fd); /* a file system that can't do this keeps no promise anyway */
+}
+
+/* Make a file in one step that fails when it is there: the bytes are complete before the name exists. */
+static int
+create_file(const char *path, const char *text, mode_t mode, fail_t *err)
+{
+    AUTO_FREE char *tmp = xasprintf("%s.XXXXXX", path);
+    AUTO_FD fd = mkostemp(tmp, O_CLOEXEC);
+    int rc = 0;
+
+    if (fd < 0)
+        return fail_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
+    if (fs_write_all(fd, text, strlen(text)) != 0 || fchmod(fd, mode) != 0 || fsync(fd) != 0 ||
+        link(tmp, path) != 0)
+        rc = -errno;
+    unlink(tmp);
+    if (rc != 0)
+        return fail_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
+    sync_dir_of(path);
+    return 0;
+}
+
+/* A missing DIR/NAME.pub is written anew; one that belongs to another private key would show a wrong
+ * fingerprint. */
+static int
+check_public(const key_pair_t *self, const char *path, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    int rc = fs_read(path, LIMIT_KEY_FILE, &text, &why);
+
+    if (rc != 0)
+        return fail_set(err, rc, "%s", fail_text(&why));
+    rc = key_public_from_pem(buf_str(&text), text.len, key, err);
+    if (rc != 0) {
+        fail_prefix(err, "%s: ", path);
+        return rc;
+    }
+    if (memcmp(key, self->public_key, KEY_BYTES) != 0)
+        return fail_set(
+            err, -EINVAL,
+            "%s: is not the public key of the .pem file beside it; remove it and it will be made anew", path);
+    return 0;
+}
+
+/* A missing public file is written anew. */
+static int
+ensure_public(const key_pair_t *self, const char *path, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    if (!fs_exists(path)) {
+        AUTO_FREE char *pem = key_public_pem(self->public_key);
+        int rc = create_file(path, pem, 0644, &why);
+
+        if (rc != 0 && rc != -EEXIST) /* there now: another process repaired it at the same time */
+            return fail_set(err, rc, "%s", fail_text(&why));
+    }
+    return check_public(self, path, err);
+}
+
+int
+key_pair_save(const key_pair_t *self, const char *dir, const char *name, fail_t *err)
+{
+    AUTO_FREE char *file = xasprintf("%s.pem", name);
+    AUTO_FREE char *file_pub = xasprintf("%s.pub", name);
+    AUTO_FREE char *path = fs_join(dir, file);
+    AUTO_FREE char *path_pub = fs_join(dir, file_pub);
+    AUTO_SECRET char *text = secret_alloc(PEM_TEXT_MAX);
+
+    if (fs_exists(path_pub))
+        return fail_set(err, -EEXIST, "%s exists already%s", path_pub,
+                        fs_exists(path) ? "" : " but its private key does not: remove it first");
+    pem_write(PEM_PRIVATE, self->secret, text);
+    int rc = create_file(path, text, 0400, err);
+    return rc != 0 ? rc : ensure_public(self, path_pub, err);
+}
+
+key_pair_t *
+key_pair_open(const char *dir, const char *name, bool *ret_made, fail_t *err)
+{
+    AUTO_FREE char *file = xasprintf("%s.pem", name);
+    AUTO_FREE char *file_pub = xasprintf("%s.pub", name);
+    AUTO_FREE char *path = fs_join(dir, file);
+    AUTO_FREE char *path_pub = fs_join(dir, file_pub);
+    int rc = 0;
+    bool made = false;
+    AUTO(key_pair) self = private_read(path, &rc, err);
+
+    if (self == NULL && rc == -ENOENT) {
+        fail_auto_t why = FAIL_INIT;
+
+        if (fs_mkdirs(dir, 0700, err) != 0 || (self = key_pair_new(err)) == NULL)
+            return NULL;
+        rc = key_pair_save(self, dir, name, &why);
+        made = rc == 0;
+        if (rc == -EEXIST) { /* somebody else was faster: theirs counts */
+            key_pair_destroy(&self);
+            self = private_read(path, &rc, err);
+        }
+        if (rc != 0)
+            fail_set(err, rc, "%s", fail_text(&why));
+    }
+    if (rc != 0 || self == NULL || ensure_public(self, path_pub, err) != 0)
+        return NULL;
+    if (ret_made != NULL)
+        *ret_made = made;
+    return STEAL(self);
+}
+
+/* ---- texts -------------------------------------------------------------------------------------- */
+
+char *
+key_public_pem(const uint8_t key[KEY_BYTES])
+{
+    char text[PEM_TEXT_MAX];
+
+    pem_write(PEM_PUBLIC, key, text);
+    return xstrdup(text);
+}
+
+char *
+key_pair_pem(const key_pair_t *self)
+{
+    char *text = xcalloc(1, PEM_TEXT_MAX);
+
+    pem_write(PEM_PRIVATE, self->secret, text);
+    return text;
+}
+
+void
+key_text_free(char **text_p)
+{
+    if (*text_p != NULL)
+        sodium_memzero(*text_p, strlen(*text_p));
+    free(*text_p);
+    *text_p = NULL;
+}
+
+int
+key_public_from_pem(const char *pem, size_t len, uint8_t out[KEY_BYTES], fail_t *err)
+{
+    return pem_read(PEM_PUBLIC, pem, len, out, err);
+}
+
+bool
+key_text_equal(const char *a, const char *b)
+{
+    size_t n = strlen(a);
+
+    return n == strlen(b) && sodium_memcmp(a, b, n) == 0;
+}
+
+void
+key_random(void *out, size_t len)
+{
+    sodium_ready();
+    randombytes_buf(out, len);
+}

@@ -1,0 +1,25 @@
+/* pem.h - the two DER shapes of an X25519 key (RFC 8410) and their PEM armour. Private to common/crypto.
+ *
+ * Layer      common/crypto
+ * Threads    any
+ * Ownership  plain buffers of the caller; what held a secret is wiped here
+ * Errors     -EINVAL with what is wrong, never with the bytes
+ * Tests      tests/unit/common/test_keys.c; fuzz target tests/fuzz/fuzz_pem.c
+ */
+#ifndef COMMON_CRYPTO_PEM_H
+#define COMMON_CRYPTO_PEM_H
+
+#include "common/crypto/keys.h"
+
+#define PEM_TEXT_MAX 160 /* the longer of the two texts and a NUL */
+
+typedef enum pem_kind { PEM_PUBLIC, PEM_PRIVATE } pem_kind_t;
+
+void pem_write(pem_kind_t kind, const uint8_t key[KEY_BYTES], char out[PEM_TEXT_MAX]);
+/* Exactly one key between white space; anything else is refused. */
+int pem_read(pem_kind_t kind, const char *pem, size_t len, uint8_t out[KEY_BYTES], fail_t *err);
+/* The lines between the first and the last one that are not blank, "\r\n" as "\n": what Salt's fingerprint
+ * covers. NEW in *ret_body (wipe it: it may be of a private key), its length returned. */
+size_t pem_body(const char *pem, size_t len, char **ret_body);
+
+#endif

@@ -1,0 +1,20 @@
+/* args.h - what a user types after the function: typed as YAML as salt.utils.args does.
+ *
+ * Layer      common/data
+ * Tests      tests/unit/common/test_args.c (expectations recorded from Salt 3006)
+ */
+#ifndef COMMON_DATA_ARGS_H
+#define COMMON_DATA_ARGS_H
+
+#include "salt/base.h"
+
+/* One word: "5" is 5, "[1, 2]" a list, "true" a bool, "010" 10, "a: b" stays text, '' stays text. NEW. */
+json_t *arg_type_word(const char *word);
+/* Words to Salt's list of arguments: positional values, then, when there are any, one object
+ * {"__kwarg__": true, key: value, ...} that holds every key=value. Names in `no_parse` (array of text, may be
+ * NULL) keep their value as text. NEW. */
+json_t *args_parse(char *const *words, size_t n, const json_t *no_parse);
+/* Split Salt's list again: *ret_args NEW list, *ret_kwargs NEW object without "__kwarg__". */
+void args_split(const json_t *arg, json_t **ret_args, json_t **ret_kwargs);
+
+#endif

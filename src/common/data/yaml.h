@@ -1,0 +1,35 @@
+/* yaml.h - YAML as PyYAML's safe loader with Salt's changes reads it, and as its safe dumper writes it.
+ *
+ * Reads YAML 1.1: merge keys, anchors, duplicate keys refused, 0644 read as decimal 644, dates kept as text.
+ * Each alias becomes a value of its own; one that contains itself is refused. What JSON cannot say becomes:
+ * integers over 64 bits a string of digits; non-string keys Python's str() of them;
+ * !!binary a string; !!set an object with null values; inf and nan the strings ".inf", "-.inf", ".nan".
+ *
+ * Layer      common/data; the only user of libyaml
+ * Threads    any
+ * Errors     -EINVAL with source, line, that line and a caret; -E2BIG over LIMIT_YAML_NODES or
+ * LIMIT_YAML_DEPTH Tests      tests/unit/common/test_yaml.c, tests/cases/yaml
+ */
+#ifndef COMMON_DATA_YAML_H
+#define COMMON_DATA_YAML_H
+
+#include "salt/base.h"
+
+/* Where a top-level key stands, for messages that name file and line. */
+typedef struct yaml_lines yaml_lines_t;
+void yaml_lines_destroy(yaml_lines_t **self_p);
+/* 1-based line of the top-level `key`; 0 when unknown. */
+int yaml_line_of(const yaml_lines_t *self, const char *key);
+
+/* One document. NEW (json null for an empty one), or NULL with *err set. `source` names it in messages.
+ * `ret_lines` may be NULL; else NEW. */
+json_t *yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err);
+
+/* What an unquoted scalar means: NEW string, number, boolean or null. */
+json_t *yaml_scalar(const char *text, size_t len);
+
+/* NEW text, as yaml.safe_dump(v, default_flow_style=False) with Salt's output settings; keys in their order.
+ * `indent` 0: two spaces; below 0: all on one line, as --out-indent=-1 does. */
+char *yaml_dump(const json_t *v, int indent);
+
+#endif

@@ -1,0 +1,116 @@
+/* yaml_dump.c - jansson values to YAML text. */
+#include "common/base/buf.h"
+#include "common/data/yaml.h"
+#include "common/data/yaml_write.h"
+#include "salt/value.h"
+
+typedef struct dumper {
+    yaml_writer_t *writer;
+    bool flow;
+} dumper_t;
+
+static void
+dump_text(dumper_t *d, const char *text, size_t len)
+{
+    yaml_write_scalar(d->writer, NULL, YAML_IS_STR, text, len);
+}
+
+static void
+dump_word(dumper_t *d, yaml_kind_t kind, const char *text)
+{
+    yaml_write_scalar(d->writer, NULL, kind, text, strlen(text));
+}
+
+static void
+dump_int(dumper_t *d, json_int_t v)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, v);
+    dump_word(d, YAML_IS_INT, text);
+}
+
+/* YAML 1.1 wants a dot: 1e+16 is 1.0e+16. */
+static void
+dump_real(dumper_t *d, double v)
+{
+    AUTO_FREE char *text = value_float_repr(v);
+    const char *e = strchr(text, 'e');
+
+    if (e == NULL || strchr(text, '.') != NULL) {
+        dump_word(d, YAML_IS_FLOAT, text);
+        return;
+    }
+    AUTO_FREE char *dotted = xasprintf("%.*s.0%s", (int) (e - text), text, e);
+    dump_word(d, YAML_IS_FLOAT, dotted);
+}
+
+static void dump_value(dumper_t *d, const json_t *v);
+
+static void
+dump_array(dumper_t *d, const json_t *v)
+{
+    size_t i;
+    json_t *item;
+
+    yaml_write_list(d->writer, NULL, d->flow);
+    json_array_foreach (v, i, item)
+        dump_value(d, item);
+    yaml_write_list_end(d->writer);
+}
+
+static void
+dump_object(dumper_t *d, const json_t *v)
+{
+    json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
+
+    yaml_write_map(d->writer, NULL, false, d->flow);
+    for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
+        dump_text(d, json_object_iter_key(it), json_object_iter_key_len(it));
+        dump_value(d, json_object_iter_value(it));
+    }
+    yaml_write_map_end(d->writer);
+}
+
+static void
+dump_value(dumper_t *d, const json_t *v)
+{
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        dump_object(d, v);
+        break;
+    case JSON_ARRAY:
+        dump_array(d, v);
+        break;
+    case JSON_STRING:
+        dump_text(d, json_string_value(v), json_string_length(v));
+        break;
+    case JSON_INTEGER:
+        dump_int(d, json_integer_value(v));
+        break;
+    case JSON_REAL:
+        dump_real(d, json_real_value(v));
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        dump_word(d, YAML_IS_BOOL, json_is_true(v) ? "true" : "false");
+        break;
+    case JSON_NULL:
+        dump_word(d, YAML_IS_NULL, "null");
+        break;
+    }
+}
+
+char *
+yaml_dump(const json_t *v, int indent)
+{
+    buf_auto_t out = BUF_INIT;
+    dumper_t d = { yaml_writer_new(&out, indent), indent < 0 };
+
+    if (v != NULL)
+        dump_value(&d, v);
+    else
+        dump_word(&d, YAML_IS_NULL, "null");
+    yaml_writer_destroy(&d.writer);
+    return buf_steal(&out);
+}

@@ -1,0 +1,465 @@
+/* yaml_load.c - a YAML tree to JSON values. Breadth first as PyYAML constructs, so no nesting of the document
+ * (or of its aliases) becomes recursion here; what an alias names is built again, so that no two places share
+ * a value. */
+#include "common/base/buf.h"
+#include "common/data/yaml.h"
+#include "common/data/yaml_node.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+struct yaml_lines {
+    json_t *of;
+};
+
+typedef struct job {
+    const ynode_t *node;
+    json_t *into; /* borrowed: held by its parent */
+    int depth;
+} job_t;
+
+typedef struct loader {
+    yproblem_t *problem;
+    job_t *jobs; /* containers still to be filled */
+    size_t n, cap;
+    size_t values;
+} loader_t;
+
+void
+yaml_lines_destroy(yaml_lines_t **self_p)
+{
+    if (*self_p == NULL)
+        return;
+    json_decref((*self_p)->of);
+    free(*self_p);
+    *self_p = NULL;
+}
+
+int
+yaml_line_of(const yaml_lines_t *self, const char *key)
+{
+    return self != NULL ? (int) json_integer_value(json_object_get(self->of, key)) : 0;
+}
+
+/* ---- scalars
+ * ------------------------------------------------------------------------------------------------ */
+
+static json_t *
+make_str(const ynode_t *node, yproblem_t *problem)
+{
+    (void) problem;
+    return value_utf8(node->text, node->n);
+}
+
+static json_t *
+make_null(const ynode_t *node, yproblem_t *problem)
+{
+    (void) node, (void) problem;
+    return json_null();
+}
+
+static void
+not_a(yproblem_t *problem, const ynode_t *node, const char *what)
+{
+    int shown = node->n < 100 ? (int) node->n : 100; /* the text of yaml_scalar has no NUL behind it */
+
+    yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "'%.*s' is not %s", shown, node->text, what);
+}
+
+static json_t *
+make_bool(const ynode_t *node, yproblem_t *problem)
+{
+    bool v;
+
+    if (yaml_to_bool(node->text, node->n, &v))
+        return json_boolean(v);
+    not_a(problem, node, "a boolean");
+    return NULL;
+}
+
+static json_t *
+make_int(const ynode_t *node, yproblem_t *problem)
+{
+    AUTO_FREE char *digits = NULL;
+    json_int_t v = 0;
+
+    switch (yaml_to_int(node->text, node->n, &v, &digits)) {
+    case YAML_INT_64:
+        return json_integer(v);
+    case YAML_INT_BIG:
+        return json_string(digits);
+    case YAML_INT_HUGE:
+        yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "an integer of more than 4300 digits");
+        return NULL;
+    case YAML_INT_BAD:
+        break;
+    }
+    not_a(problem, node, "an integer");
+    return NULL;
+}
+
+static json_t *
+make_float(const ynode_t *node, yproblem_t *problem)
+{
+    double v;
+
+    if (!yaml_to_float(node->text, node->n, &v)) {
+        not_a(problem, node, "a number");
+        return NULL;
+    }
+    if (v != v)
+        return json_string(".nan");
+    if (v - v != 0.0)
+        return json_string(v > 0 ? ".inf" : "-.inf");
+    return json_real(v);
+}
+
+static json_t *
+make_binary(const ynode_t *node, yproblem_t *problem)
+{
+    AUTO_FREE char *why = NULL;
+    size_t len = 0;
+
+    for (size_t i = 0; i < node->n; i++) {
+        if ((node->text[i] & 0x80) != 0) {
+            yproblem_set(problem, YAML_CONSTRUCTOR, node->at,
+                         "failed to convert base64 data into ascii: byte %zu is not ASCII", i);
+            return NULL;
+        }
+    }
+    AUTO_FREE char *bytes = yaml_from_base64(node->text, node->n, &len, &why);
+    if (bytes == NULL) {
+        yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "failed to decode base64 data: %s", why);
+        return NULL;
+    }
+    return value_utf8(bytes, len);
+}
+
+/* ---- any node
+ * ----------------------------------------------------------------------------------------------- */
+
+typedef json_t *scalar_fn(const ynode_t *node, yproblem_t *problem);
+typedef bool fill_fn(loader_t *l, const job_t *job);
+
+static fill_fn fill_seq, fill_map, fill_set, fill_pairs;
+
+/* How each kind is made: a scalar at once; a container empty now, and filled when its turn comes. */
+static const struct kind_row {
+    yshape_t shape;
+    scalar_fn *scalar;
+    json_t *(*empty)(void);
+    fill_fn *fill;
+} kinds[] = {
+    [YAML_IS_STR] = { YSCALAR, make_str, NULL, NULL },
+    [YAML_IS_NULL] = { YSCALAR, make_null, NULL, NULL },
+    [YAML_IS_BOOL] = { YSCALAR, make_bool, NULL, NULL },
+    [YAML_IS_INT] = { YSCALAR, make_int, NULL, NULL },
+    [YAML_IS_FLOAT] = { YSCALAR, make_float, NULL, NULL },
+    [YAML_IS_TIMESTAMP] = { YSCALAR, make_str, NULL, NULL },
+    [YAML_IS_BINARY] = { YSCALAR, make_binary, NULL, NULL },
+    [YAML_IS_SEQ] = { YSEQ, NULL, json_array, fill_seq },
+    [YAML_IS_MAP] = { YMAP, NULL, json_object, fill_map },
+    [YAML_IS_SET] = { YMAP, NULL, json_object, fill_set },
+    [YAML_IS_PAIRS] = { YSEQ, NULL, json_array, fill_pairs },
+    [YAML_IS_UNKNOWN] = { 0 },
+};
+
+static bool
+unknown_tag(yproblem_t *problem, const ynode_t *node)
+{
+    static const char *const plain[] = {
+        [YAML_IS_MERGE] = "tag:yaml.org,2002:merge", [YAML_IS_VALUE] = "tag:yaml.org,2002:value"
+    };
+    const char *tag = node->tag != NULL ? node->tag : plain[node->kind];
+
+    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at,
+                        "could not determine a constructor for the tag '%s'", tag);
+}
+
+static bool
+wrong_shape(yproblem_t *problem, const ynode_t *node, yshape_t wanted)
+{
+    const ynode_t like = { .shape = wanted };
+
+    if (node->kind == YAML_IS_PAIRS)
+        return yproblem_within(problem, YAML_CONSTRUCTOR, "while constructing pairs", node->at, node->at,
+                               "expected a sequence, but found %s", ynode_shape_name(node));
+    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "expected a %s node, but found %s",
+                        ynode_shape_name(&like), ynode_shape_name(node));
+}
+
+static void
+push_job(loader_t *l, const ynode_t *node, json_t *into, int depth)
+{
+    if (l->n == l->cap) {
+        l->cap = l->cap * 2 + 16;
+        l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
+    }
+    l->jobs[l->n++] = (job_t){ node, into, depth };
+}
+
+/* `{=: text}` counts as that text where a scalar is asked for. */
+static const ynode_t *
+default_value(const ynode_t *node)
+{
+    for (int depth = 0; node->shape == YMAP && depth < LIMIT_YAML_DEPTH; depth++) {
+        const ynode_t *value = NULL;
+        for (size_t i = 0; i < node->n && value == NULL; i++) {
+            if (node->pairs[i].key->kind == YAML_IS_VALUE)
+                value = node->pairs[i].value;
+        }
+        if (value == NULL)
+            break;
+        node = value;
+    }
+    return node;
+}
+
+/* NEW value, or NULL with the problem set. */
+static json_t *
+make(loader_t *l, const ynode_t *node, int depth)
+{
+    const struct kind_row *row = &kinds[node->kind];
+
+    if (++l->values > LIMIT_YAML_NODES || depth > LIMIT_YAML_DEPTH) {
+        yproblem_set(l->problem, YAML_LIMIT, node->at, "more than %d %s once aliases are followed",
+                     depth > LIMIT_YAML_DEPTH ? LIMIT_YAML_DEPTH : LIMIT_YAML_NODES,
+                     depth > LIMIT_YAML_DEPTH ? "levels" : "nodes");
+        return NULL;
+    }
+    if (row->scalar == NULL && row->fill == NULL) {
+        unknown_tag(l->problem, node);
+        return NULL;
+    }
+    if (row->scalar != NULL) {
+        const ynode_t *scalar = default_value(node);
+        if (scalar->shape == YSCALAR)
+            return row->scalar(scalar, l->problem);
+        wrong_shape(l->problem, scalar, YSCALAR);
+        return NULL;
+    }
+    if (row->shape != node->shape) {
+        wrong_shape(l->problem, node, row->shape);
+        return NULL;
+    }
+    json_t *v = row->empty();
+    push_job(l, node, v, depth);
+    return v;
+}
+
+/* ---- containers
+ * --------------------------------------------------------------------------------------------- */
+
+static bool
+fill_seq(loader_t *l, const job_t *job)
+{
+    for (size_t i = 0; i < job->node->n; i++) {
+        json_t *v = make(l, job->node->items[i], job->depth + 1);
+        if (v == NULL)
+            return false;
+        json_array_append_new(job->into, v);
+    }
+    return true;
+}
+
+/* The text under which Python finds a number again: 1, 1.0 and true are one key. NEW, or NULL for other
+ * values. */
+static char *
+number_key(const json_t *v)
+{
+    double d = json_number_value(v);
+
+    if (json_is_boolean(v))
+        return xstrdup(json_is_true(v) ? "1" : "0");
+    if (json_is_real(v) && (d < -0x1p63 || d >= 0x1p63 || d != (double) (long long) d))
+        return value_float_repr(d);
+    return json_is_number(v) ? xasprintf("%lld", json_is_real(v) ? (long long) d : json_integer_value(v))
+                             : NULL;
+}
+
+typedef struct mapkey {
+    const char *text;
+    size_t len;
+    char *owned;  /* what `text` points to, unless that is the node's */
+    char *number; /* see number_key */
+} mapkey_t;
+
+static void
+key_free(mapkey_t *k)
+{
+    free(k->owned);
+    free(k->number);
+}
+
+static bool
+make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
+{
+    if (node->shape == YSCALAR &&
+        (node->kind == YAML_IS_STR || node->kind == YAML_IS_TIMESTAMP || node->kind == YAML_IS_VALUE)) {
+        k->text = node->text;
+        k->len = node->n;
+        return memchr(k->text, '\0', k->len) == NULL ||
+               yproblem_set(l->problem, YAML_CONSTRUCTOR, node->at,
+                            "found unacceptable key: it has a NUL byte");
+    }
+    json_auto_t *v = make(l, node, depth);
+    if (v == NULL)
+        return false;
+    if (json_is_object(v) || json_is_array(v))
+        return yproblem_set(l->problem, YAML_CONSTRUCTOR, node->at,
+                            "found unacceptable key: a %s cannot be one%s", ynode_shape_name(node),
+                            node->shape == YMAP ? "; possible double curly-brace" : "");
+    k->owned = value_pystr(v);
+    k->number = number_key(v);
+    k->text = k->owned;
+    if (node->kind == YAML_IS_FLOAT && json_is_string(v)) /* str() of inf has no dot */
+        memmove(strchr(k->owned, '.'), strchr(k->owned, '.') + 1, strlen(strchr(k->owned, '.')));
+    k->len = strlen(k->text);
+    return true;
+}
+
+/* Put one pair into the mapping; `numbers` (made when first needed) holds its keys that are numbers. */
+static bool
+add_pair(loader_t *l, const job_t *job, const ypair_t *pair, const mapkey_t *k, json_t **numbers,
+         json_t *value)
+{
+    bool known = json_object_getn(job->into, k->text, k->len) != NULL;
+
+    if (k->number != NULL) {
+        if (*numbers == NULL)
+            *numbers = json_object();
+        known = known || json_object_get(*numbers, k->number) != NULL;
+        json_object_set_new(*numbers, k->number, json_true());
+    }
+    if (known) {
+        json_decref(value);
+        return yproblem_within(l->problem, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
+                               pair->key->at, "found conflicting ID '%s'", k->text);
+    }
+    json_object_setn_new_nocheck(job->into, k->text, k->len, value);
+    return true;
+}
+
+static bool
+fill_map(loader_t *l, const job_t *job)
+{
+    json_auto_t *numbers = NULL;
+
+    for (size_t i = 0; i < job->node->n; i++) {
+        const ypair_t *pair = &job->node->pairs[i];
+        mapkey_t k = { NULL, 0, NULL, NULL };
+        json_t *v = NULL;
+        bool ok = make_key(l, pair->key, job->depth + 1, &k);
+        if (ok)
+            v = make(l, pair->value, job->depth + 1);
+        ok = v != NULL && add_pair(l, job, pair, &k, &numbers, v);
+        key_free(&k);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+/* The values of a set mean nothing; what waits inside them is dropped with them. */
+static bool
+fill_set(loader_t *l, const job_t *job)
+{
+    size_t waiting = l->n;
+    const char *key;
+    json_t *v;
+
+    if (!fill_map(l, job))
+        return false;
+    l->n = waiting;
+    json_object_foreach (job->into, key, v)
+        json_object_iter_set_new(job->into, json_object_key_to_iter(key), json_null());
+    return true;
+}
+
+static bool
+fill_pairs(loader_t *l, const job_t *job)
+{
+    static const char doing[] = "while constructing pairs";
+
+    for (size_t i = 0; i < job->node->n; i++) {
+        const ynode_t *item = job->node->items[i];
+        if (item->shape != YMAP)
+            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
+                                   "expected a mapping of length 1, but found %s", ynode_shape_name(item));
+        if (item->n != 1)
+            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
+                                   "expected a single mapping item, but found %zu items", item->n);
+        json_t *key = make(l, item->pairs[0].key, job->depth + 2);
+        json_t *value = key != NULL ? make(l, item->pairs[0].value, job->depth + 2) : NULL;
+        if (value == NULL) {
+            json_decref(key);
+            return false;
+        }
+        json_array_append_new(job->into, json_pack("[o,o]", key, value));
+    }
+    return true;
+}
+
+/* NEW value of the whole document, or NULL with the problem set. */
+static json_t *
+load_root(const ynode_t *root, yproblem_t *problem)
+{
+    loader_t l = { .problem = problem };
+    json_t *v = root != NULL ? make(&l, root, 1) : json_null();
+    bool ok = v != NULL;
+
+    for (size_t i = 0; ok && i < l.n; i++) {
+        const job_t job = l.jobs[i]; /* filling may move the list */
+        ok = kinds[job.node->kind].fill(&l, &job);
+    }
+    free(l.jobs);
+    if (ok)
+        return v;
+    json_decref(v);
+    return NULL;
+}
+
+static yaml_lines_t *
+lines_of(const ynode_t *root)
+{
+    yaml_lines_t *lines = xcalloc(1, sizeof(*lines));
+
+    lines->of = json_object();
+    for (size_t i = 0; root != NULL && root->shape == YMAP && i < root->n; i++) {
+        const ynode_t *key = root->pairs[i].key;
+        if (key->shape == YSCALAR)
+            json_object_setn_new_nocheck(lines->of, key->text, key->n, json_integer(key->at.line + 1));
+    }
+    return lines;
+}
+
+json_t *
+yaml_load(const char *text, size_t len, const char *source, yaml_lines_t **ret_lines, fail_t *err)
+{
+    yproblem_t problem = YPROBLEM_INIT;
+    json_t *v = NULL;
+    ydoc_t *doc = ydoc_new(text, len, &problem);
+
+    if (doc != NULL)
+        v = load_root(ydoc_root(doc), &problem);
+    if (v != NULL && ret_lines != NULL)
+        *ret_lines = lines_of(ydoc_root(doc));
+    ydoc_destroy(&doc);
+    if (v == NULL) {
+        AUTO_FREE char *why = yproblem_show(&problem, source, text, len);
+        fail_set(err, problem.cls == YAML_LIMIT ? -E2BIG : -EINVAL, "%s", why);
+    }
+    yproblem_free(&problem);
+    return v;
+}
+
+json_t *
+yaml_scalar(const char *text, size_t len)
+{
+    const ynode_t node = { .shape = YSCALAR, .kind = yaml_resolve(text, len), .text = text, .n = len };
+    const struct kind_row *row = &kinds[node.kind];
+    yproblem_t problem = YPROBLEM_INIT;
+    json_t *v = row->scalar != NULL ? row->scalar(&node, &problem) : NULL;
+
+    yproblem_free(&problem);
+    return v != NULL ? v : value_utf8(text, len);
+}

@@ -1,0 +1,499 @@
+/* yaml_node.c - libyaml's events composed to a tree, with PyYAML's tags and Salt's merge keys. */
+#include "common/data/yaml_node.h"
+
+#include <yaml.h>
+
+#include "common/base/map.h"
+#include "salt/limits.h"
+
+enum { CHUNK = 8192 };
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    max_align_t bytes[];
+} chunk_t;
+
+struct ydoc {
+    chunk_t *chunks;
+    ynode_t *root;
+};
+
+typedef struct composer {
+    yaml_parser_t parser;
+    yproblem_t *problem;
+    ydoc_t *doc;
+    map_t *anchors;
+    ynode_t **merging; /* mappings with a merge key, inner ones first */
+    size_t n_merging, cap_merging;
+    size_t nodes;
+    bool graph; /* cycles are fine */
+} composer_t;
+
+static void *
+arena(ydoc_t *doc, size_t size)
+{
+    chunk_t *c = doc->chunks;
+
+    size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+    if (c == NULL || c->size - c->used < size) {
+        size_t room = size > CHUNK ? size : CHUNK;
+        c = xrealloc(NULL, sizeof(*c) + room);
+        c->used = 0;
+        c->size = room;
+        c->next = doc->chunks;
+        doc->chunks = c;
+    }
+    void *p = (char *) c->bytes + c->used;
+    c->used += size;
+    return p;
+}
+
+static const char *
+arena_text(ydoc_t *doc, const void *bytes, size_t len)
+{
+    char *p = arena(doc, len + 1);
+
+    memcpy(p, bytes, len);
+    p[len] = '\0';
+    return p;
+}
+
+/* Room for one more element in an arena array that doubles at each power of two. */
+static void *
+arena_grow(ydoc_t *doc, void *old, size_t n, size_t size)
+{
+    if (n != 0 && (n < 4 || (n & (n - 1)) != 0))
+        return old;
+    void *p = arena(doc, (n == 0 ? 4 : n * 2) * size);
+    if (n > 0)
+        memcpy(p, old, n * size);
+    return p;
+}
+
+void
+ydoc_destroy(ydoc_t **self_p)
+{
+    ydoc_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    for (chunk_t *c = self->chunks, *next; c != NULL; c = next) {
+        next = c->next;
+        free(c);
+    }
+    free(self);
+    *self_p = NULL;
+}
+
+ynode_t *
+ydoc_root(const ydoc_t *self)
+{
+    return self->root;
+}
+
+const char *
+ynode_shape_name(const ynode_t *node)
+{
+    static const char *const names[] = { [YSCALAR] = "scalar", [YSEQ] = "sequence", [YMAP] = "mapping" };
+
+    return names[node->shape];
+}
+
+static ymark_t
+mark_of(yaml_mark_t m)
+{
+    return (ymark_t){ (int) m.line, (int) m.column };
+}
+
+/* The reader knows an offset only. */
+static ymark_t
+mark_of_offset(const char *text, size_t len, size_t offset)
+{
+    ymark_t m = { 0, 0 };
+
+    for (size_t i = 0; i < offset && i < len; i++) {
+        if (text[i] == '\n')
+            m = (ymark_t){ m.line + 1, 0 };
+        else if (((unsigned char) text[i] & 0xc0) != 0x80)
+            m.column++;
+    }
+    return m;
+}
+
+static const struct {
+    yclass_t cls;
+    const char *fallback;
+} libyaml_errors[] = {
+    [YAML_NO_ERROR] = { YAML_READER, "unreadable" },
+    [YAML_MEMORY_ERROR] = { YAML_LIMIT, "out of memory" },
+    [YAML_READER_ERROR] = { YAML_READER, "unreadable" },
+    [YAML_SCANNER_ERROR] = { YAML_SCANNER, "not YAML" },
+    [YAML_PARSER_ERROR] = { YAML_PARSER, "not YAML" },
+    [YAML_COMPOSER_ERROR] = { YAML_COMPOSER, "not YAML" },
+    [YAML_WRITER_ERROR] = { YAML_READER, "unreadable" },
+    [YAML_EMITTER_ERROR] = { YAML_READER, "unreadable" },
+};
+
+static void
+take_problem(composer_t *c, const char *text, size_t len)
+{
+    const yaml_parser_t *p = &c->parser;
+    yclass_t cls = libyaml_errors[p->error].cls;
+    const char *what = p->problem != NULL ? p->problem : libyaml_errors[p->error].fallback;
+
+    if (cls == YAML_READER && p->problem_value >= 0)
+        yproblem_set(c->problem, cls, mark_of_offset(text, len, p->problem_offset),
+                     "unacceptable character #x%04x: %s", (unsigned) p->problem_value, what);
+    else if (cls == YAML_READER)
+        yproblem_set(c->problem, cls, mark_of_offset(text, len, p->problem_offset), "%s", what);
+    else if (p->context != NULL)
+        yproblem_within(c->problem, cls, p->context, mark_of(p->context_mark), mark_of(p->problem_mark), "%s",
+                        what);
+    else
+        yproblem_set(c->problem, cls, mark_of(p->problem_mark), "%s", what);
+}
+
+static bool
+count(composer_t *c, ymark_t at)
+{
+    if (++c->nodes <= LIMIT_YAML_NODES)
+        return true;
+    return yproblem_set(c->problem, YAML_LIMIT, at, "more than the %d nodes allowed", LIMIT_YAML_NODES);
+}
+
+static ynode_t *
+new_node(composer_t *c, yshape_t shape, const yaml_event_t *ev, const yaml_char_t *tag, yaml_kind_t dflt)
+{
+    ynode_t *node = arena(c->doc, sizeof(*node));
+
+    *node = (ynode_t){ .shape = shape, .kind = dflt, .at = mark_of(ev->start_mark), .open = true };
+    if (tag != NULL && strcmp((const char *) tag, "!") != 0) {
+        node->tag = arena_text(c->doc, tag, strlen((const char *) tag));
+        node->kind = yaml_kind_of_tag(node->tag);
+    }
+    return node;
+}
+
+static ynode_t *
+new_scalar(composer_t *c, const yaml_event_t *ev)
+{
+    const char *text = (const char *) ev->data.scalar.value;
+    size_t len = ev->data.scalar.length;
+    bool plain = ev->data.scalar.plain_implicit;
+    ynode_t *node = new_node(c, YSCALAR, ev, ev->data.scalar.tag,
+                             plain ? yaml_resolve(text, len) : YAML_IS_STR);
+
+    node->n = len;
+    node->text = arena_text(c->doc, text, len);
+    return node;
+}
+
+static bool
+next_event(composer_t *c, yaml_event_t *ev)
+{
+    return yaml_parser_parse(&c->parser, ev) != 0;
+}
+
+static ynode_t *compose(composer_t *c, yaml_event_t *ev, int depth);
+
+/* The next node, or NULL: at the end of the container (then *ret_end), or on failure. */
+static ynode_t *
+compose_next(composer_t *c, yaml_event_type_t end, int depth, bool *ret_end)
+{
+    yaml_event_t ev;
+
+    *ret_end = false;
+    if (!next_event(c, &ev))
+        return NULL;
+    if (ev.type == end) {
+        yaml_event_delete(&ev);
+        *ret_end = true;
+        return NULL;
+    }
+    return compose(c, &ev, depth);
+}
+
+static bool
+compose_items(composer_t *c, ynode_t *node, int depth)
+{
+    bool end;
+
+    for (;;) {
+        ynode_t *item = compose_next(c, YAML_SEQUENCE_END_EVENT, depth, &end);
+        if (item == NULL)
+            return end;
+        node->items = arena_grow(c->doc, node->items, node->n, sizeof(*node->items));
+        node->items[node->n++] = item;
+    }
+}
+
+static void
+remember_merge(composer_t *c, ynode_t *node)
+{
+    if (c->n_merging == c->cap_merging) {
+        c->cap_merging = c->cap_merging * 2 + 8;
+        c->merging = xrealloc(c->merging, c->cap_merging * sizeof(*c->merging));
+    }
+    c->merging[c->n_merging++] = node;
+}
+
+static bool
+compose_pairs(composer_t *c, ynode_t *node, int depth)
+{
+    bool end, merges = false;
+
+    for (;;) {
+        ypair_t pair = { compose_next(c, YAML_MAPPING_END_EVENT, depth, &end), NULL };
+        if (pair.key == NULL)
+            break;
+        pair.value = compose_next(c, YAML_NO_EVENT, depth, &end);
+        if (pair.value == NULL)
+            return false;
+        merges = merges || pair.key->kind == YAML_IS_MERGE;
+        node->pairs = arena_grow(c->doc, node->pairs, node->n, sizeof(*node->pairs));
+        node->pairs[node->n++] = pair;
+    }
+    if (merges)
+        remember_merge(c, node);
+    return end;
+}
+
+static ynode_t *
+compose_alias(composer_t *c, const yaml_event_t *ev)
+{
+    const char *name = (const char *) ev->data.alias.anchor;
+    ynode_t *node = c->anchors != NULL ? map_get(c->anchors, name) : NULL;
+
+    if (node == NULL) {
+        yproblem_set(c->problem, YAML_COMPOSER, mark_of(ev->start_mark), "found undefined alias");
+        return NULL;
+    }
+    if (node->open && !c->graph) {
+        yproblem_within(c->problem, YAML_COMPOSER, "the anchor is on a node that is still open", node->at,
+                        mark_of(ev->start_mark), "found unconstructable recursive node '%s'", name);
+        return NULL;
+    }
+    return node;
+}
+
+static bool
+remember_anchor(composer_t *c, const yaml_char_t *anchor, ynode_t *node)
+{
+    const char *name = (const char *) anchor;
+
+    if (name == NULL)
+        return true;
+    if (c->anchors == NULL)
+        c->anchors = map_new(NULL);
+    const ynode_t *first = map_get(c->anchors, name);
+    if (first != NULL)
+        return yproblem_within(c->problem, YAML_COMPOSER, "found duplicate anchor; first occurrence",
+                               first->at, node->at, "second occurrence");
+    map_set(c->anchors, name, node);
+    return true;
+}
+
+/* A node of one event, or a container that is still open; NULL with the problem set. */
+static ynode_t *
+start_node(composer_t *c, const yaml_event_t *ev)
+{
+    const yaml_char_t *anchor;
+    ynode_t *node;
+
+    switch (ev->type) {
+    case YAML_ALIAS_EVENT:
+        return compose_alias(c, ev);
+    case YAML_SCALAR_EVENT:
+        node = new_scalar(c, ev);
+        node->open = false;
+        anchor = ev->data.scalar.anchor;
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+        node = new_node(c, YSEQ, ev, ev->data.sequence_start.tag, YAML_IS_SEQ);
+        anchor = ev->data.sequence_start.anchor;
+        break;
+    default:
+        node = new_node(c, YMAP, ev, ev->data.mapping_start.tag, YAML_IS_MAP);
+        anchor = ev->data.mapping_start.anchor;
+        break;
+    }
+    return remember_anchor(c, anchor, node) ? node : NULL;
+}
+
+/* The node that starts with `ev`, which is consumed. */
+static ynode_t *
+compose(composer_t *c, yaml_event_t *ev, int depth)
+{
+    ymark_t at = mark_of(ev->start_mark);
+    bool ok = count(c, at), alias = ev->type == YAML_ALIAS_EVENT;
+
+    if (ok && depth > LIMIT_YAML_DEPTH)
+        ok = yproblem_set(c->problem, YAML_LIMIT, at, "nested deeper than the %d levels allowed",
+                          LIMIT_YAML_DEPTH);
+    ynode_t *node = ok ? start_node(c, ev) : NULL;
+    yaml_event_delete(ev);
+    if (node == NULL || !node->open || alias)
+        return node;
+    ok = node->shape == YSEQ ? compose_items(c, node, depth + 1) : compose_pairs(c, node, depth + 1);
+    node->open = false;
+    return ok ? node : NULL;
+}
+
+/* ---- merge keys
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct pairs {
+    ypair_t *v;
+    size_t n;
+} pairs_t;
+
+static bool
+add_pairs(composer_t *c, pairs_t *to, const ynode_t *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        if (!count(c, from->at))
+            return false;
+        if (from->pairs[i].key->kind == YAML_IS_MERGE)
+            continue; /* it merges itself: nothing new */
+        to->v = arena_grow(c->doc, to->v, to->n, sizeof(*to->v));
+        to->v[to->n++] = from->pairs[i];
+    }
+    return true;
+}
+
+/* What `<<: value` brings along: of a list, the last mapping first. */
+static bool
+collect_merged(composer_t *c, const ynode_t *node, const ynode_t *value, pairs_t *out)
+{
+    static const char doing[] = "while constructing a mapping";
+
+    if (value->shape == YMAP)
+        return add_pairs(c, out, value);
+    if (value->shape == YSCALAR)
+        return yproblem_within(c->problem, YAML_CONSTRUCTOR, doing, node->at, value->at,
+                               "expected a mapping or list of mappings for merging, but found %s",
+                               ynode_shape_name(value));
+    for (size_t i = 0; i < value->n; i++) {
+        const ynode_t *item = value->items[i];
+        if (item->shape != YMAP)
+            return yproblem_within(c->problem, YAML_CONSTRUCTOR, doing, node->at, item->at,
+                                   "expected a mapping for merging, but found %s", ynode_shape_name(item));
+    }
+    for (size_t i = value->n; i-- > 0;) {
+        if (!add_pairs(c, out, value->items[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool
+has_key(const json_t *texts, const ynode_t *key)
+{
+    return key->shape == YSCALAR && json_object_getn(texts, key->text, key->n) != NULL;
+}
+
+/* Replace the merge keys of one mapping by what they bring, in front of its own pairs. A pair whose key is
+ * written the same among the mapping's own is left out. Mappings inside it and before it are merged already.
+ */
+static bool
+merge_mapping(composer_t *c, ynode_t *node)
+{
+    json_auto_t *own = json_object();
+    pairs_t merged = { NULL, 0 }, all = { NULL, 0 };
+    size_t kept = 0;
+
+    for (size_t i = 0; i < node->n; i++) {
+        ypair_t *pair = &node->pairs[i];
+        if (pair->key->kind == YAML_IS_MERGE) {
+            if (!collect_merged(c, node, pair->value, &merged))
+                return false;
+            continue;
+        }
+        if (pair->key->shape == YSCALAR)
+            json_object_setn_new_nocheck(own, pair->key->text, pair->key->n, json_true());
+        node->pairs[kept++] = *pair;
+    }
+    node->n = kept;
+    for (size_t i = 0; i < merged.n; i++) {
+        if (!has_key(own, merged.v[i].key)) {
+            all.v = arena_grow(c->doc, all.v, all.n, sizeof(*all.v));
+            all.v[all.n++] = merged.v[i];
+        }
+    }
+    for (size_t i = 0; i < node->n; i++) {
+        all.v = arena_grow(c->doc, all.v, all.n, sizeof(*all.v));
+        all.v[all.n++] = node->pairs[i];
+    }
+    node->pairs = all.v;
+    node->n = all.n;
+    return true;
+}
+
+/* ---- documents
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The stream's only document; false on failure. */
+static bool
+compose_stream(composer_t *c)
+{
+    yaml_event_t ev;
+    ymark_t start;
+
+    if (!next_event(c, &ev))
+        return false;
+    yaml_event_delete(&ev); /* the stream's start */
+    if (!next_event(c, &ev))
+        return false;
+    yaml_event_type_t type = ev.type;
+    start = mark_of(ev.start_mark);
+    yaml_event_delete(&ev);
+    if (type == YAML_STREAM_END_EVENT)
+        return true;
+    if (!next_event(c, &ev))
+        return false;
+    c->doc->root = compose(c, &ev, 1);
+    if (c->doc->root == NULL || !next_event(c, &ev))
+        return false;
+    yaml_event_delete(&ev); /* the document's end */
+    if (!next_event(c, &ev))
+        return false;
+    type = ev.type;
+    ymark_t second = mark_of(ev.start_mark);
+    yaml_event_delete(&ev);
+    return type == YAML_STREAM_END_EVENT ||
+           yproblem_within(c->problem, YAML_COMPOSER, "expected a single document in the stream", start,
+                           second, "but found another document");
+}
+
+static ydoc_t *
+compose_document(const char *text, size_t len, bool graph, yproblem_t *problem)
+{
+    composer_t c = { .problem = problem, .doc = xcalloc(1, sizeof(ydoc_t)), .graph = graph };
+
+    salt_assert(yaml_parser_initialize(&c.parser) != 0);
+    yaml_parser_set_input_string(&c.parser, (const unsigned char *) text, len);
+    bool ok = compose_stream(&c);
+    if (!ok && problem->cls == YAML_FINE)
+        take_problem(&c, text, len);
+    yaml_parser_delete(&c.parser);
+    for (size_t i = 0; ok && i < c.n_merging; i++)
+        ok = merge_mapping(&c, c.merging[i]);
+    free(c.merging);
+    map_destroy(&c.anchors);
+    if (!ok)
+        ydoc_destroy(&c.doc);
+    return c.doc;
+}
+
+ydoc_t *
+ydoc_new(const char *text, size_t len, yproblem_t *problem)
+{
+    return compose_document(text, len, false, problem);
+}
+
+ydoc_t *
+ydoc_new_graph(const char *text, size_t len, yproblem_t *problem)
+{
+    return compose_document(text, len, true, problem);
+}

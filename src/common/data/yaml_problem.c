@@ -1,0 +1,179 @@
+/* yaml_problem.c - what is wrong with a YAML text, and how it is shown: the line itself and a caret. */
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
+#include "common/data/yaml_node.h"
+
+enum { SHOW_BEFORE = 80, SHOW_WIDTH = 100 }; /* characters of a long line */
+enum { MESSAGE_MAX = 400 };
+
+void
+yproblem_free(yproblem_t *p)
+{
+    free(STEAL(p->text));
+    free(STEAL(p->context));
+    p->cls = YAML_FINE;
+}
+
+static char *message(const char *fmt, va_list ap) PRINTF(1, 0);
+
+/* A key or a tag may be as long as its file; a message may not. NEW. */
+static char *
+message(const char *fmt, va_list ap)
+{
+    char *text = xvasprintf(fmt, ap);
+    size_t len = strlen(text);
+
+    if (len <= MESSAGE_MAX + 3)
+        return text;
+    len = MESSAGE_MAX;
+    while (len > 0 && ((unsigned char) text[len] & 0xc0) == 0x80)
+        len--;
+    memcpy(text + len, "...", 4);
+    return text;
+}
+
+bool
+yproblem_set(yproblem_t *p, yclass_t cls, ymark_t at, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (p->cls != YAML_FINE)
+        return false;
+    va_start(ap, fmt);
+    p->text = message(fmt, ap);
+    va_end(ap);
+    p->cls = cls;
+    p->at = at;
+    return false;
+}
+
+bool
+yproblem_within(yproblem_t *p, yclass_t cls, const char *context, ymark_t context_at, ymark_t at,
+                const char *fmt, ...)
+{
+    va_list ap;
+
+    if (p->cls != YAML_FINE)
+        return false;
+    va_start(ap, fmt);
+    p->text = message(fmt, ap);
+    va_end(ap);
+    p->cls = cls;
+    p->at = at;
+    p->context = xstrdup(context);
+    p->context_at = context_at;
+    return false;
+}
+
+/* Bytes of the line break at `p`, or 0: YAML 1.1 knows five of them. */
+static size_t
+line_break(const char *p, const char *end)
+{
+    static const char *const breaks[] = { "\r\n", "\n", "\r", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
+
+    for (size_t i = 0; i < NELEMS(breaks); i++) {
+        size_t n = strlen(breaks[i]);
+        if ((size_t) (end - p) >= n && memcmp(p, breaks[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+/* The bytes of a 0-based line, without its line break. */
+static const char *
+find_line(const char *text, size_t len, int line, size_t *ret_len)
+{
+    const char *end = text + len, *p = text;
+
+    while (line > 0 && p < end) {
+        size_t n = line_break(p, end);
+        p += n > 0 ? n : 1;
+        line -= n > 0;
+    }
+    const char *stop = p;
+    while (stop < end && line_break(stop, end) == 0)
+        stop++;
+    *ret_len = (size_t) (stop - p);
+    return p;
+}
+
+static size_t
+char_len(const char *p, const char *end)
+{
+    uint32_t cp;
+    size_t n = utf8_next(p, (size_t) (end - p), &cp);
+
+    return n > 0 ? n : 1;
+}
+
+/* Two lines: the text around the column, and blanks up to a caret below it. */
+static void
+show_line(buf_t *out, const char *line, size_t len, int column)
+{
+    const char *end = line + len;
+    buf_auto_t below = BUF_INIT;
+    int at = 0, from = column > SHOW_BEFORE ? column - SHOW_BEFORE : 0;
+
+    buf_puts(out, "\n    ");
+    for (const char *p = line; p < end && at < from + SHOW_WIDTH; at++) {
+        size_t n = char_len(p, end);
+        bool control = (unsigned char) *p < 0x20 && *p != '\t';
+        if (at >= from) {
+            if (control)
+                buf_putc(out, '?');
+            else
+                buf_add(out, p, n);
+            if (at < column)
+                buf_putc(&below, *p == '\t' ? '\t' : ' ');
+        }
+        p += n;
+    }
+    for (; at < column && below.len < SHOW_WIDTH; at++)
+        buf_putc(&below, ' ');
+    buf_printf(out, "\n    %s^", buf_str(&below));
+}
+
+static bool
+is_blank_line(const char *line, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (line[i] != ' ')
+            return false;
+    }
+    return true;
+}
+
+static void
+show_place(buf_t *out, const yproblem_t *p, const char *text, size_t len)
+{
+    ymark_t at = p->at;
+    size_t n;
+    const char *line = find_line(text, len, at.line, &n);
+
+    if (is_blank_line(line, n) && p->context_at.line >= 0) {
+        at = p->context_at; /* the end of the text says nothing; where it began does */
+        line = find_line(text, len, at.line, &n);
+    }
+    const char *tab = memchr(line, '\t', n);
+    if (p->cls == YAML_SCANNER && tab != NULL && tab - line <= at.column)
+        buf_puts(out, "; the line has a tab before this, YAML wants spaces");
+    show_line(out, line, n, at.column);
+}
+
+char *
+yproblem_show(const yproblem_t *p, const char *source, const char *text, size_t len)
+{
+    buf_auto_t out = BUF_INIT;
+
+    buf_printf(&out, "%s: ", source);
+    if (p->at.line >= 0)
+        buf_printf(&out, "line %d, column %d: ", p->at.line + 1, p->at.column + 1);
+    buf_puts(&out, p->text);
+    if (p->context != NULL && p->context_at.line >= 0 && p->context_at.line != p->at.line)
+        buf_printf(&out, " (%s, line %d)", p->context, p->context_at.line + 1);
+    else if (p->context != NULL)
+        buf_printf(&out, " (%s)", p->context);
+    if (p->at.line >= 0)
+        show_place(&out, p, text, len);
+    return buf_steal(&out);
+}

@@ -1,0 +1,131 @@
+/* yaml_write.c - events to text through libyaml's emitter. */
+#include "common/data/yaml_write.h"
+
+#include <limits.h>
+#include <yaml.h>
+
+#define BINARY_TAG "tag:yaml.org,2002:binary"
+#define SET_TAG    "tag:yaml.org,2002:set"
+
+struct yaml_writer {
+    yaml_emitter_t emitter;
+};
+
+static int
+write_bytes(void *cookie, unsigned char *bytes, size_t n)
+{
+    buf_add(cookie, bytes, n);
+    return 1;
+}
+
+static void
+emit(yaml_writer_t *self, yaml_event_t *ev)
+{
+    salt_assert(yaml_emitter_emit(&self->emitter, ev) != 0);
+}
+
+yaml_writer_t *
+yaml_writer_new(buf_t *out, int indent)
+{
+    yaml_writer_t *self = xcalloc(1, sizeof(*self));
+    yaml_event_t ev;
+
+    salt_assert(yaml_emitter_initialize(&self->emitter) != 0);
+    yaml_emitter_set_output(&self->emitter, write_bytes, out);
+    yaml_emitter_set_unicode(&self->emitter, 1);
+    yaml_emitter_set_indent(&self->emitter, indent);
+    yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING);
+    emit(self, &ev);
+    yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, 1);
+    emit(self, &ev);
+    return self;
+}
+
+void
+yaml_writer_destroy(yaml_writer_t **self_p)
+{
+    yaml_event_t ev;
+
+    if (*self_p == NULL)
+        return;
+    yaml_document_end_event_initialize(&ev, 1);
+    emit(*self_p, &ev);
+    yaml_stream_end_event_initialize(&ev);
+    emit(*self_p, &ev);
+    yaml_emitter_delete(&(*self_p)->emitter);
+    free(*self_p);
+    *self_p = NULL;
+}
+
+static const char *
+tag_of(yaml_kind_t kind)
+{
+    static const char *const tags[] = {
+        [YAML_IS_STR] = YAML_STR_TAG, [YAML_IS_NULL] = YAML_NULL_TAG,   [YAML_IS_BOOL] = YAML_BOOL_TAG,
+        [YAML_IS_INT] = YAML_INT_TAG, [YAML_IS_FLOAT] = YAML_FLOAT_TAG, [YAML_IS_BINARY] = BINARY_TAG
+    };
+
+    return tags[kind];
+}
+
+void
+yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, const char *text, size_t len)
+{
+    yaml_event_t ev;
+
+    salt_assert(len <= INT_MAX);
+    yaml_scalar_event_initialize(
+        &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind), (const yaml_char_t *) text,
+        (int) len, yaml_resolve(text, len) == kind, kind == YAML_IS_STR,
+        kind == YAML_IS_BINARY ? YAML_LITERAL_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE);
+    emit(self, &ev);
+}
+
+void
+yaml_write_list(yaml_writer_t *self, const char *anchor, bool flow)
+{
+    yaml_event_t ev;
+
+    yaml_sequence_start_event_initialize(&ev, (const yaml_char_t *) anchor,
+                                         (const yaml_char_t *) YAML_SEQ_TAG, 1,
+                                         flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE);
+    emit(self, &ev);
+}
+
+void
+yaml_write_list_end(yaml_writer_t *self)
+{
+    yaml_event_t ev;
+
+    yaml_sequence_end_event_initialize(&ev);
+    emit(self, &ev);
+}
+
+void
+yaml_write_map(yaml_writer_t *self, const char *anchor, bool set, bool flow)
+{
+    yaml_event_t ev;
+
+    yaml_mapping_start_event_initialize(&ev, (const yaml_char_t *) anchor,
+                                        (const yaml_char_t *) (set ? SET_TAG : YAML_MAP_TAG), !set,
+                                        flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE);
+    emit(self, &ev);
+}
+
+void
+yaml_write_map_end(yaml_writer_t *self)
+{
+    yaml_event_t ev;
+
+    yaml_mapping_end_event_initialize(&ev);
+    emit(self, &ev);
+}
+
+void
+yaml_write_alias(yaml_writer_t *self, const char *anchor)
+{
+    yaml_event_t ev;
+
+    yaml_alias_event_initialize(&ev, (const yaml_char_t *) anchor);
+    emit(self, &ev);
+}

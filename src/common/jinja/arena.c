@@ -1,0 +1,100 @@
+/* arena.c - blocks in a list, the newest first. */
+#include "common/jinja/arena.h"
+
+enum { ARENA_BLOCK = 16 * 1024, ARENA_ALIGN = 16 };
+
+typedef struct block {
+    struct block *next;
+    size_t used, size;
+    _Alignas(ARENA_ALIGN) char data[];
+} block_t;
+
+struct arena {
+    block_t *blocks;
+    size_t used;
+};
+
+arena_t *
+arena_new(void)
+{
+    return xcalloc(1, sizeof(arena_t));
+}
+
+void
+arena_destroy(arena_t **self_p)
+{
+    arena_t *self = STEAL(*self_p);
+    if (self == NULL)
+        return;
+    for (block_t *b = self->blocks, *next; b != NULL; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(self);
+}
+
+static block_t *
+add_block(arena_t *self, size_t size)
+{
+    size_t room = size > ARENA_BLOCK / 4 ? size : ARENA_BLOCK;
+    block_t *b = xcalloc(1, sizeof(block_t) + room);
+    b->size = room;
+    /* A large piece goes behind the current block, which keeps its room for small ones. */
+    if (room == size && self->blocks != NULL) {
+        b->next = self->blocks->next;
+        self->blocks->next = b;
+    } else {
+        b->next = self->blocks;
+        self->blocks = b;
+    }
+    return b;
+}
+
+void *
+arena_take(arena_t *self, size_t size)
+{
+    size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    block_t *b = self->blocks;
+    if (b == NULL || b->size - b->used < size)
+        b = add_block(self, size);
+    void *p = b->data + b->used;
+    b->used += size;
+    self->used += size;
+    return p;
+}
+
+char *
+arena_text(arena_t *self, const char *text, size_t len)
+{
+    char *copy = arena_take(self, len + 1);
+    if (len > 0)
+        memcpy(copy, text, len);
+    return copy;
+}
+
+char *
+arena_printf(arena_t *self, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text AUTO_FREE = xvasprintf(fmt, ap);
+    va_end(ap);
+    return arena_text(self, text, strlen(text));
+}
+
+void *
+arena_grow(arena_t *self, void *array, size_t n, size_t size)
+{
+    if (n > 0 && (n & (n - 1)) != 0)
+        return array;
+    void *larger = arena_take(self, (n == 0 ? 1 : 2 * n) * size);
+    if (n > 0)
+        memcpy(larger, array, n * size);
+    return larger;
+}
+
+size_t
+arena_used(const arena_t *self)
+{
+    return self->used;
+}

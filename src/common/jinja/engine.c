@@ -1,0 +1,282 @@
+/* engine.c - engines, sessions, and what a render leaves behind: text or an error with its places. */
+#include "common/base/clock.h"
+#include "common/jinja/globals.h"
+#include "common/jinja/run.h"
+#include "salt/limits.h"
+
+/* ---- engines ------------------------------------------------------------------------------------------ */
+
+static void
+free_template(void *t)
+{
+    jtemplate_unref(t);
+}
+
+static const char *
+keep_text(arena_t *arena, const char *text)
+{
+    return text != NULL ? arena_text(arena, text, strlen(text)) : NULL;
+}
+
+static void
+keep_syntax(jinja_t *self, jsyntax_t *s)
+{
+    const char **texts[] = { &s->block_start,    &s->block_end,     &s->variable_start,
+                             &s->variable_end,   &s->comment_start, &s->comment_end,
+                             &s->line_statement, &s->line_comment,  &s->newline };
+    for (size_t i = 0; i < NELEMS(texts); i++)
+        *texts[i] = keep_text(self->texts, *texts[i]);
+}
+
+jinja_t *
+jinja_new(const jinja_options_t *options, const jinja_loader_t *loader)
+{
+    jinja_t *self = xcalloc(1, sizeof(*self));
+    self->options = *options;
+    if (loader != NULL)
+        self->loader = *loader;
+    self->texts = arena_new();
+    keep_syntax(self, &self->options.syntax);
+    jinja_options_t *o = &self->options;
+    o->undefined = o->undefined != NULL ? o->undefined : &py_Undefined;
+    o->output = o->output > 0 ? o->output : LIMIT_TEMPLATE_OUTPUT;
+    o->time_ms = o->time_ms > 0 ? o->time_ms : LIMIT_TEMPLATE_TIME;
+    o->steps = o->steps > 0 ? o->steps : LIMIT_TEMPLATE_STEPS;
+    self->cache = map_new(free_template);
+    self->policies = py_dict();
+    return self;
+}
+
+void
+jinja_destroy(jinja_t **self_p)
+{
+    jinja_t *self = STEAL(*self_p);
+    if (self == NULL)
+        return;
+    map_destroy(&self->cache);
+    py_unref(self->policies);
+    arena_destroy(&self->texts);
+    free(self);
+}
+
+py_t *
+jinja_policies(jinja_t *self)
+{
+    return self->policies;
+}
+
+void
+jinja_error_free(jinja_error_t *e)
+{
+    for (size_t i = 0; i < e->n; i++) {
+        free(e->frames[i].name);
+        free(e->frames[i].path);
+    }
+    free(e->frames);
+    free(e->text);
+    free(e->cls);
+    free(e->message);
+    *e = (jinja_error_t) JINJA_ERROR_INIT;
+}
+
+/* ---- sessions ----------------------------------------------------------------------------------------- */
+
+static void
+free_loaded(void *data)
+{
+    jloaded_t *l = data;
+    py_unref(l->module);
+    free(l);
+}
+
+static void
+session_start(jsession_t *s, jinja_t *engine, py_t *globals)
+{
+    *s = (jsession_t){ .engine = engine };
+    s->globals = jinja_globals(engine);
+    if (globals != NULL)
+        py_dict_update(s->globals, globals);
+    s->loaded = map_new(free_loaded);
+}
+
+/* Macros hold the frames that hold them: what is left is emptied before it is let go. */
+static void
+empty_frames(jsession_t *s)
+{
+    for (jframe_t *f; (f = s->frames) != NULL;) {
+        s->frames = f->next;
+        if (f->next != NULL)
+            f->next->prev = NULL;
+        f->session = NULL;
+        f->next = f->prev = NULL;
+        jframe_ref(f);
+        for (size_t i = 0; i < f->n; i++) {
+            py_t *v = STEAL(f->v[i]);
+            py_unref(v);
+        }
+        jframe_unref(f);
+    }
+}
+
+static void
+empty_contexts(jsession_t *s)
+{
+    for (jcontext_t *c; (c = s->contexts) != NULL;) {
+        s->contexts = c->next;
+        if (c->next != NULL)
+            c->next->prev = NULL;
+        c->session = NULL;
+        c->next = c->prev = NULL;
+        jcontext_ref(c);
+        py_dict_clear(c->vars);
+        py_dict_clear(c->parent);
+        jcontext_unref(c);
+    }
+}
+
+static void
+session_end(jsession_t *s)
+{
+    map_destroy(&s->loaded);
+    empty_frames(s);
+    empty_contexts(s);
+    py_unref(s->globals);
+    for (size_t i = 0; i < s->n_trace; i++) {
+        free(s->trace[i].name);
+        free(s->trace[i].path);
+    }
+    free(s->trace);
+    for (size_t i = 0; i < s->n_kept; i++)
+        jtemplate_unref(s->kept[i]);
+    free(s->kept);
+    free(s->bad_text);
+}
+
+const jinja_frame_t *
+jinja_error_place(const jinja_error_t *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        if (e->frames[i].place != JINJA_BLOCK)
+            return &e->frames[i];
+    return NULL;
+}
+
+/* NEW text of a loaded template, also of one that did not compile; NULL for what was rendered. */
+static char *
+text_of(const jsession_t *s, const jinja_frame_t *place)
+{
+    if (place == NULL || place->name == NULL)
+        return NULL;
+    for (size_t i = 0; i < s->n_kept; i++)
+        if (s->kept[i]->name != NULL && strcmp(s->kept[i]->name, place->name) == 0)
+            return xstrndup(s->kept[i]->tree.source, s->kept[i]->tree.source_len);
+    return s->bad_text != NULL ? xstrdup(s->bad_text) : NULL;
+}
+
+/* The exception on its way becomes the caller's. */
+static void
+tell_error(jsession_t *s, jinja_error_t *err)
+{
+    py_error_t e = PY_ERROR_INIT;
+    py_take_error(&e);
+    if (err != NULL) {
+        err->type = e.type;
+        err->cls = xstrdup(e.type->name);
+        err->message = xstrdup(e.message != NULL ? e.message : "");
+        err->frames = STEAL(s->trace);
+        err->n = s->n_trace;
+        s->n_trace = 0;
+        err->text = text_of(s, jinja_error_place(err));
+    }
+    py_error_free(&e);
+}
+
+/* ---- rendering ---------------------------------------------------------------------------------------- */
+
+static jtemplate_t *
+main_template(jsession_t *s, const jinja_source_t *source, bool expression)
+{
+    map_t *cache = s->engine->cache;
+    jtemplate_t *t = source->cache_key != NULL ? map_get(cache, source->cache_key) : NULL;
+    if (t != NULL && t->version == source->version) {
+        t->refs++;
+        return t;
+    }
+    t = jtemplate_new(s, source->text, source->len, NULL, NULL, expression);
+    if (t == NULL || source->cache_key == NULL)
+        return t;
+    t->version = source->version;
+    if (map_len(cache) >= LIMIT_TEMPLATES_CACHED)
+        map_clear(cache);
+    t->refs++;
+    map_set(cache, source->cache_key, t);
+    return t;
+}
+
+static jcontext_t *
+main_context(jsession_t *s, jtemplate_t *t, py_t *context)
+{
+    AUTO(py) parent = py_todict(s->globals);
+    if (context != NULL)
+        py_dict_update(parent, context);
+    jcontext_t *ctx = jcontext_new(s, t, parent);
+    jcontext_add_blocks(ctx, t);
+    return ctx;
+}
+
+/* Runs the template; with `ret_value`, what it called `result` is the NEW value. */
+static int
+run_main(jsession_t *s, const jinja_source_t *source, py_t *context, buf_t *out, py_t **ret_value)
+{
+    jtemplate_t *t = main_template(s, source, ret_value != NULL);
+    if (t == NULL)
+        return -1;
+    jcontext_t *ctx = main_context(s, t, context);
+    int rc = jrun_root(s, ctx, t, out);
+    if (rc == 0 && ret_value != NULL)
+        *ret_value = py_ref(py_dict_gets(ctx->vars, "result"));
+    jcontext_unref(ctx);
+    /* The session ends with what still points into the template. */
+    s->kept = xrealloc(s->kept, (s->n_kept + 1) * sizeof(jtemplate_t *));
+    s->kept[s->n_kept++] = t;
+    return rc;
+}
+
+static int
+in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *globals, buf_t *out,
+           py_t **ret_value, jinja_error_t *err)
+{
+    const py_limits_t limits = { .bytes = LIMIT_TEMPLATE_BYTES,
+                                 .depth = LIMIT_TEMPLATE_DEPTH,
+                                 .steps = self->options.steps,
+                                 .deadline_ms = clock_mono_ms() + self->options.time_ms };
+    py_scope_t scope;
+    jsession_t s;
+    py_scope_enter(&scope, &limits);
+    session_start(&s, self, globals);
+    int rc = run_main(&s, source, context, out, ret_value);
+    if (rc < 0)
+        tell_error(&s, err);
+    else
+        py_clear();
+    session_end(&s);
+    py_scope_leave(&scope);
+    return rc;
+}
+
+int
+jinja_render(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *globals, buf_t *out,
+             jinja_error_t *err)
+{
+    return in_session(self, source, context, globals, out, NULL, err);
+}
+
+py_t *
+jinja_evaluate(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *globals, jinja_error_t *err)
+{
+    buf_auto_t out = BUF_INIT;
+    py_t *value = NULL;
+    if (in_session(self, source, context, globals, &out, &value, err) < 0)
+        return NULL;
+    return value;
+}

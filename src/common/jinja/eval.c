@@ -1,0 +1,505 @@
+/* eval.c - expressions to values. */
+#include "common/jinja/run.h"
+
+enum { NAME_PRIVATE = '_' };
+
+/* ---- names and attributes ----------------------------------------------------------------------------- */
+
+py_t *
+jundefined(jsession_t *s, py_t *name, const char *hint)
+{
+    return py_undefined(s->engine->options.undefined, NULL, name, hint, NULL);
+}
+
+static py_t *
+eval_name(jrun_t *r, const jnode_t *node)
+{
+    py_t *v = *jframe_at(r->frame, node->name.ref);
+    return v != NULL ? py_ref(v) : jundefined(r->s, node->name.name->str, NULL);
+}
+
+static py_t *
+unsafe(jsession_t *s, py_t *obj, py_t *name)
+{
+    char *hint AUTO_FREE = xasprintf("access to attribute '%s' of '%s' object is unsafe.", py_cstr(name),
+                                     py_type_name(obj));
+    return py_undefined(s->engine->options.undefined, obj, name, hint, &jinja_SecurityError);
+}
+
+/* Every object of Python's has these, and a sandbox shows none of them. */
+static bool
+is_internal(const char *name)
+{
+    static const char *const names[] = { "__class__",  "__doc__",    "__init__",         "__new__",
+                                         "__repr__",   "__str__",    "__hash__",         "__eq__",
+                                         "__dir__",    "__reduce__", "__getattribute__", "__format__",
+                                         "__sizeof__", "__ne__",     "__setattr__",      "__delattr__" };
+    for (size_t i = 0; i < NELEMS(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The class of a value, as far as templates ask: its name. */
+static void
+class_free(void *data)
+{
+    free(data);
+}
+
+static int class_find(py_t *self, py_t *name, py_t **ret);
+static int class_repr(py_t *self, buf_t *out);
+static const py_class_t class_class = {
+    .name = "type", .find_attr = class_find, .repr = class_repr, .free = class_free
+};
+
+static int
+class_find(py_t *self, py_t *name, py_t **ret)
+{
+    if (!py_str_is(name, "__name__"))
+        return 0;
+    *ret = py_strz(py_host_data(self, &class_class));
+    return 1;
+}
+
+static int
+class_repr(py_t *self, buf_t *out)
+{
+    buf_printf(out, "<class '%s'>", (const char *) py_host_data(self, &class_class));
+    return 0;
+}
+
+/* Attributes that Python's objects have and a sandbox hides. */
+static py_t *
+internal_attr(py_t *obj, const char *name)
+{
+    if (strcmp(name, "__class__") == 0)
+        return py_host(&class_class, xstrdup(py_type_name(obj)));
+    if (py_is(obj, PY_UNDEFINED) && strcmp(name, "_undefined_name") == 0) {
+        py_t *missing = py_undef_name(obj);
+        return py_ref(missing != NULL ? missing : PY_None);
+    }
+    return NULL;
+}
+
+/* 1 with the value that the sandbox lets through in its place, 0 absent, -1 raised. */
+static int
+find_attr(jsession_t *s, py_t *obj, py_t *name, py_t **ret)
+{
+    const jinja_options_t *o = &s->engine->options;
+    const char *text = py_cstr(name);
+    if (o->sandboxed && text[0] == NAME_PRIVATE && !py_is(obj, PY_UNDEFINED)) {
+        bool function = py_is(obj, PY_FUNC) && text[1] == NAME_PRIVATE;
+        int found = is_internal(text) || function ? 1 : py_find_attr(obj, name, ret);
+        if (found <= 0)
+            return found;
+        py_unref(*ret);
+        *ret = unsafe(s, obj, name);
+        return 1;
+    }
+    if (!o->sandboxed && text[0] == NAME_PRIVATE && (*ret = internal_attr(obj, text)) != NULL)
+        return 1;
+    if (o->immutable) {
+        size_t len;
+        const char *t = py_text(name, &len);
+        const py_method_t *m = py_is(obj, PY_HOST) ? NULL : py_method_find(obj, t, len);
+        if (m != NULL && (m->flags & PY_METHOD_MUTATES) != 0) {
+            *ret = unsafe(s, obj, name);
+            return 1;
+        }
+    }
+    return py_find_attr(obj, name, ret);
+}
+
+py_t *
+jgetattr(jsession_t *s, py_t *obj, py_t *name)
+{
+    py_t *v = NULL;
+    int found = find_attr(s, obj, name, &v);
+    if (found == 0)
+        found = py_find_item(obj, name, &v);
+    if (found < 0)
+        return NULL;
+    return found > 0 ? v : py_undefined(s->engine->options.undefined, obj, name, NULL, NULL);
+}
+
+py_t *
+jgetitem(jsession_t *s, py_t *obj, py_t *key)
+{
+    py_t *v = NULL;
+    int found = py_find_item(obj, key, &v);
+    if (found == 0 && py_is(key, PY_STR))
+        found = find_attr(s, obj, key, &v);
+    if (found < 0)
+        return NULL;
+    return found > 0 ? v : py_undefined(s->engine->options.undefined, obj, key, NULL, NULL);
+}
+
+static py_t *
+eval_getattr(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) obj = jeval(r, node->attr.node);
+    return obj != NULL ? jgetattr(r->s, obj, node->attr.name->str) : NULL;
+}
+
+static py_t *
+eval_getitem(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) obj = jeval(r, node->attr.node);
+    if (obj == NULL)
+        return NULL;
+    AUTO(py) key = jeval(r, node->attr.arg);
+    if (key == NULL)
+        return NULL;
+    return node->attr.arg->kind == N_SLICE ? py_getitem(obj, key) : jgetitem(r->s, obj, key);
+}
+
+static py_t *
+eval_slice(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) start = node->slice.start != NULL ? jeval(r, node->slice.start) : NULL;
+    if (start == NULL && node->slice.start != NULL)
+        return NULL;
+    AUTO(py) stop = node->slice.stop != NULL ? jeval(r, node->slice.stop) : NULL;
+    if (stop == NULL && node->slice.stop != NULL)
+        return NULL;
+    AUTO(py) step = node->slice.step != NULL ? jeval(r, node->slice.step) : NULL;
+    if (step == NULL && node->slice.step != NULL)
+        return NULL;
+    return py_slice(start, stop, step);
+}
+
+/* ---- containers --------------------------------------------------------------------------------------- */
+
+static py_t *
+eval_tuple(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) tuple = py_tuple(node->list.n);
+    for (size_t i = 0; i < node->list.n; i++) {
+        AUTO(py) v = jeval(r, node->list.v[i]);
+        if (v == NULL)
+            return NULL;
+        py_tuple_set(tuple, i, v);
+    }
+    return STEAL(tuple);
+}
+
+static py_t *
+eval_list(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) list = py_list();
+    for (size_t i = 0; i < node->list.n; i++) {
+        py_t *v = jeval(r, node->list.v[i]);
+        if (v == NULL)
+            return NULL;
+        py_append_new(list, v);
+    }
+    return STEAL(list);
+}
+
+static py_t *
+eval_dict(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) dict = py_dict();
+    for (size_t i = 0; i < node->list.n; i += 2) {
+        AUTO(py) key = jeval(r, node->list.v[i]);
+        AUTO(py) value = key != NULL ? jeval(r, node->list.v[i + 1]) : NULL;
+        if (value == NULL || py_dict_set(dict, key, value) < 0)
+            return NULL;
+    }
+    return STEAL(dict);
+}
+
+/* ---- operators ---------------------------------------------------------------------------------------- */
+
+static py_t *
+eval_binary(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) left = jeval(r, node->pair.left);
+    if (left == NULL)
+        return NULL;
+    AUTO(py) right = jeval(r, node->pair.right);
+    return right != NULL ? py_binary(node->op, left, right) : NULL;
+}
+
+static py_t *
+eval_unary(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) v = jeval(r, node->pair.left);
+    return v != NULL ? py_unary(node->op, v) : NULL;
+}
+
+static py_t *
+eval_not(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) v = jeval(r, node->pair.left);
+    int truth = v != NULL ? py_truth(v) : -1;
+    return truth >= 0 ? py_bool(truth == 0) : NULL;
+}
+
+static py_t *
+eval_and(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) left = jeval(r, node->pair.left);
+    int truth = left != NULL ? py_truth(left) : -1;
+    if (truth < 0)
+        return NULL;
+    bool enough = (truth > 0) == (node->kind == N_OR);
+    return enough ? STEAL(left) : jeval(r, node->pair.right);
+}
+
+static int
+compare(py_t *a, py_t *b, uint8_t op)
+{
+    if (op == CMP_IN)
+        return py_in(a, b);
+    if (op != CMP_NOT_IN)
+        return py_compare(a, b, op);
+    int in = py_in(a, b);
+    return in < 0 ? -1 : in == 0;
+}
+
+static py_t *
+eval_compare(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) left = jeval(r, node->compare.first);
+    int truth = 1;
+    for (size_t i = 0; left != NULL && truth > 0 && i < node->compare.n; i++) {
+        py_t *right = jeval(r, node->compare.v[i]);
+        truth = right != NULL ? compare(left, right, node->compare.ops[i]) : -1;
+        py_unref(left);
+        left = right;
+    }
+    return left != NULL && truth >= 0 ? py_bool(truth > 0) : NULL;
+}
+
+/* Once something safe is among the parts, those after it are escaped, and so are those before. */
+static py_t *
+eval_concat(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) parts = py_list();
+    bool markup = false;
+    for (size_t i = 0; i < node->list.n; i++) {
+        py_t *v = jeval(r, node->list.v[i]);
+        if (v == NULL)
+            return NULL;
+        markup = markup || (node->op == ESCAPE_YES && py_is_markup(v));
+        py_append_new(parts, v);
+    }
+    buf_auto_t b = BUF_INIT;
+    for (size_t i = 0; i < node->list.n; i++) {
+        py_t *part = py_seq_at(parts, i);
+        AUTO(py) safe = markup ? py_escape(part) : NULL;
+        if ((markup && safe == NULL) || py_str_to(&b, markup ? safe : part) < 0)
+            return NULL;
+    }
+    if (py_room(b.len) < 0)
+        return NULL;
+    AUTO(py) text = py_str_buf(&b);
+    return markup ? py_markup(text) : STEAL(text);
+}
+
+static py_t *
+eval_cond(jrun_t *r, const jnode_t *node)
+{
+    AUTO(py) test = jeval(r, node->cond.test);
+    int truth = test != NULL ? py_truth(test) : -1;
+    if (truth < 0)
+        return NULL;
+    if (truth > 0)
+        return jeval(r, node->cond.then);
+    if (node->cond.otherwise != NULL)
+        return jeval(r, node->cond.otherwise);
+    const char *name = r->template->name;
+    char *hint AUTO_FREE = xasprintf(
+        "the inline if-expression on line %d%s%s%s evaluated to false and no else section was defined.",
+        node->line, name != NULL ? " in '" : "", name != NULL ? name : "", name != NULL ? "'" : "");
+    return py_undefined(&py_Undefined, NULL, NULL, hint, NULL);
+}
+
+/* ---- filters and tests -------------------------------------------------------------------------------- */
+
+py_t *
+jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args)
+{
+    py_t *slots[PY_MAX_SLOTS + 1];
+    py_args_t a = *args;
+    py_t **room = NULL;
+    if ((f->flags & JF_CONTEXT) != 0) {
+        room = xcalloc(args->n + 1, sizeof(py_t *));
+        room[0] = PY_None;
+        memcpy(room + 1, args->v, args->n * sizeof(py_t *));
+        a.n++;
+        a.v = room;
+    }
+    py_t *v = py_bind(&a, &f->sig, slots) == 0 ? f->fn(ctx, room != NULL ? slots + 1 : slots, &a) : NULL;
+    free(room);
+    return v;
+}
+
+/* What a filter without operand works on: the text of its block. */
+static py_t *
+captured(jrun_t *r, uint8_t escape)
+{
+    py_t *text = py_ref(r->captured);
+    if (!jescapes(r, escape))
+        return text;
+    py_t *safe = py_markup(text);
+    py_unref(text);
+    return safe;
+}
+
+static py_t *
+eval_filter(jrun_t *r, const jnode_t *node)
+{
+    bool test = node->kind == N_TEST;
+    py_t *first = node->filter.node != NULL ? jeval(r, node->filter.node) : captured(r, node->op);
+    if (first == NULL)
+        return NULL;
+    jcallargs_t args;
+    py_t *v = NULL;
+    if (jargs_eval(r, &node->filter.args, first, &args) == 0) {
+        const py_args_t view = jargs_view(&args);
+        if (node->filter.row == NULL)
+            py_raise(&jinja_TemplateRuntimeError, "No %s named '%s' found.", test ? "test" : "filter",
+                     node->filter.name->text);
+        else
+            v = jfilter_call(r->ctx, node->filter.row, &view);
+    }
+    jargs_free(&args);
+    return v;
+}
+
+/* ---- calls -------------------------------------------------------------------------------------------- */
+
+static py_t *
+format_field(void *cookie, py_t *obj, py_t *name, bool is_attr)
+{
+    return is_attr ? jgetattr(cookie, obj, name) : jgetitem(cookie, obj, name);
+}
+
+/* str.format and str.format_map go through the sandbox. */
+static py_t *
+sandboxed_format(jrun_t *r, py_t *text, bool map, const py_args_t *args)
+{
+    if (!map)
+        return py_format_str(text, args, format_field, r->s);
+    if (args->nkw > 0)
+        return py_raise(&py_TypeError, "format_map() takes no keyword arguments");
+    if (args->n != 1)
+        return py_raise(&py_TypeError, "format_map() takes exactly one argument (%zu given)", args->n);
+    AUTO(py) names = py_list();
+    AUTO(py) values = py_list();
+    if (!py_is(args->v[0], PY_DICT))
+        return py_raise(&py_TypeError, "format_map() argument must be a mapping, not %s",
+                        py_type_name(args->v[0]));
+    py_t *key, *value;
+    for (size_t i = 0; py_dict_next(args->v[0], &i, &key, &value);) {
+        py_append(names, key);
+        py_append(values, value);
+    }
+    size_t n = py_seq_len(names);
+    py_t **room = xcalloc(2 * n + 1, sizeof(py_t *));
+    for (size_t i = 0; i < n; i++) {
+        room[i] = py_seq_at(names, i);
+        room[n + i] = py_seq_at(values, i);
+    }
+    const py_args_t view = { 0, NULL, n, room, room + n };
+    py_t *v = py_format_str(text, &view, format_field, r->s);
+    free(room);
+    return v;
+}
+
+/* A method called on a built-in value needs no bound method in between. */
+static const py_method_t *
+direct_method(const jrun_t *r, py_t *obj, const jname_t *name)
+{
+    if (py_is(obj, PY_HOST) || py_is(obj, PY_UNDEFINED) || name->text[0] == NAME_PRIVATE)
+        return NULL;
+    const py_method_t *m = py_method_find(obj, name->text, name->len);
+    unsigned refused = PY_METHOD_PROPERTY | (r->s->engine->options.immutable ? PY_METHOD_MUTATES : 0);
+    return m != NULL && (m->flags & refused) == 0 ? m : NULL;
+}
+
+static py_t *
+call_value(jrun_t *r, py_t *callee, const py_args_t *args)
+{
+    py_t *self = NULL;
+    const py_method_t *m = py_method_of(callee, &self);
+    if (m != NULL && r->s->engine->options.sandboxed && py_is(self, PY_STR) &&
+        (strcmp(m->name, "format") == 0 || strcmp(m->name, "format_map") == 0))
+        return sandboxed_format(r, self, m->name[6] != '\0', args);
+    return py_call(callee, args);
+}
+
+static py_t *
+call_direct(jrun_t *r, py_t *obj, const py_method_t *m, const py_args_t *args)
+{
+    if (r->s->engine->options.sandboxed && py_is(obj, PY_STR) && strncmp(m->name, "format", 6) == 0)
+        return sandboxed_format(r, obj, m->name[6] != '\0', args);
+    return py_method_call(m, obj, args);
+}
+
+static py_t *
+stopped(jrun_t *r)
+{
+    py_clear();
+    return jundefined(r->s, NULL, "value was undefined because a callable raised a StopIteration exception");
+}
+
+static py_t *
+eval_call(jrun_t *r, const jnode_t *node)
+{
+    const jnode_t *c = node->call.callee;
+    AUTO(py) obj = NULL;
+    AUTO(py) callee = NULL;
+    const py_method_t *m = NULL;
+    if (c->kind == N_GETATTR) {
+        obj = jeval(r, c->attr.node);
+        if (obj == NULL)
+            return NULL;
+        m = direct_method(r, obj, c->attr.name);
+        if (m == NULL)
+            callee = jgetattr(r->s, obj, c->attr.name->str);
+    } else {
+        callee = jeval(r, c);
+    }
+    if (m == NULL && callee == NULL)
+        return NULL;
+    jcallargs_t args;
+    py_t *v = NULL;
+    if (jargs_eval(r, &node->call.args, NULL, &args) == 0) {
+        if (node->call.forward_caller)
+            jargs_add_kw(&args, py_strz("caller"), py_ref(r->caller));
+        const py_args_t view = jargs_view(&args);
+        v = m != NULL ? call_direct(r, obj, m, &view) : call_value(r, callee, &view);
+    }
+    jargs_free(&args);
+    return v == NULL && py_raised_is(&py_StopIteration) ? stopped(r) : v;
+}
+
+/* ---- dispatch ----------------------------------------------------------------------------------------- */
+
+typedef py_t *eval_fn(jrun_t *r, const jnode_t *node);
+static eval_fn *const evaluators[N_KINDS] = {
+    [N_TUPLE] = eval_tuple,   [N_LIST] = eval_list,       [N_DICT] = eval_dict,
+    [N_BINARY] = eval_binary, [N_UNARY] = eval_unary,     [N_NOT] = eval_not,
+    [N_AND] = eval_and,       [N_OR] = eval_and,          [N_COMPARE] = eval_compare,
+    [N_CONCAT] = eval_concat, [N_GETATTR] = eval_getattr, [N_GETITEM] = eval_getitem,
+    [N_SLICE] = eval_slice,   [N_CALL] = eval_call,       [N_FILTER] = eval_filter,
+    [N_TEST] = eval_filter,   [N_COND] = eval_cond,
+};
+
+py_t *
+jeval(jrun_t *r, const jnode_t *node)
+{
+    if (node->kind == N_NAME)
+        return eval_name(r, node);
+    if (node->kind == N_CONST)
+        return py_ref(node->constant.value);
+    if (py_tick() < 0 || py_enter() < 0)
+        return NULL;
+    py_t *v = evaluators[node->kind](r, node);
+    py_leave();
+    return v;
+}

@@ -1,0 +1,226 @@
+/* filter.c - filters and tests by name, and what several of them do alike. */
+#include "common/jinja/filter.h"
+
+static const jfilter_table_t *const filters[] = {
+    &jfilters_text,  &jfilters_markup, &jfilters_sequence, &jfilters_lazy,
+    &jfilters_value, &jfilters_pprint, &jfilters_wrap,     &jfilters_urlize,
+};
+/* Before the built-in ones, which they may replace. */
+static const jfilter_table_t *const salt_filters[] = {
+    &jfilters_salt_data, &jfilters_salt_text,   &jfilters_salt_regex, &jfilters_salt_serial,
+    &jfilters_salt_dict, &jfilters_salt_hash,   &jfilters_salt_iter,  &jfilters_salt_net,
+    &jfilters_salt_time, &jfilters_salt_python, &jfilters_salt_xml,
+};
+
+static const jfilter_t *
+find_in(const jfilter_table_t *const *tables, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < tables[i]->n; k++)
+            if (strcmp(tables[i]->rows[k].name, name) == 0)
+                return &tables[i]->rows[k];
+    return NULL;
+}
+
+const jfilter_t *
+jfilter_find(const jinja_t *engine, const char *name)
+{
+    const jfilter_t *f = engine->options.salt ? find_in(salt_filters, NELEMS(salt_filters), name) : NULL;
+    return f != NULL ? f : find_in(filters, NELEMS(filters), name);
+}
+
+const jfilter_t *
+jtest_find(const jinja_t *engine, const char *name)
+{
+    static const jfilter_table_t *const tests[] = { &jtests_salt, &jtests_builtin };
+    return engine->options.salt ? find_in(tests, 2, name) : find_in(tests + 1, 1, name);
+}
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+py_t *
+jmethod(py_t *v, const char *name, size_t n, ...)
+{
+    py_t *args[4];
+    va_list ap;
+    va_start(ap, n);
+    for (size_t i = 0; i < n; i++)
+        args[i] = va_arg(ap, py_t *);
+    va_end(ap);
+    AUTO(py) str = py_strz(name);
+    return py_call_method(v, str, &(py_args_t){ .n = n, .v = args });
+}
+
+py_t *
+jsoft_str(py_t *v)
+{
+    return py_is(v, PY_STR) ? py_ref(v) : py_tostr(v);
+}
+
+int
+jflag(py_t *v, bool dflt)
+{
+    return v == NULL ? dflt : py_truth(v);
+}
+
+int
+jindex(py_t *v, int64_t dflt, int64_t *ret)
+{
+    *ret = dflt;
+    return v == NULL ? 0 : py_index(v, ret);
+}
+
+py_t *
+jpolicy(jcontext_t *ctx, const char *name)
+{
+    py_t *v = py_dict_gets(ctx->session->engine->policies, name);
+    return py_ref(v != NULL ? v : PY_None);
+}
+
+bool
+jhas_html(py_t *v)
+{
+    if (py_is_markup(v))
+        return true;
+    return py_is(v, PY_HOST) && py_host_class(v)->html != NULL;
+}
+
+/* ---- attributes --------------------------------------------------------------------------------------- */
+
+static bool
+all_digits(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] < '0' || s[i] > '9')
+            return false;
+    return n > 0;
+}
+
+static py_t *
+parts_of(const char *s, size_t len)
+{
+    py_t *parts = py_list();
+    for (const char *end = s + len;; s++) {
+        const char *dot = memchr(s, '.', (size_t) (end - s));
+        size_t n = (size_t) ((dot != NULL ? dot : end) - s);
+        py_append_new(parts, all_digits(s, n) ? py_int_digits(s, n) : py_str(s, n));
+        if (dot == NULL)
+            return parts;
+        s = dot;
+    }
+}
+
+static py_t *
+attribute_parts(py_t *attribute)
+{
+    if (py_is(attribute, PY_STR)) {
+        size_t len;
+        const char *s = py_text(attribute, &len);
+        return parts_of(s, len);
+    }
+    py_t *parts = py_list();
+    if (!py_is(attribute, PY_NONE))
+        py_append(parts, attribute);
+    return parts;
+}
+
+int
+jgetter_init(jgetter_t *g, jcontext_t *ctx, py_t *attribute, bool several, bool ignore_case)
+{
+    *g = (jgetter_t){ .ctx = ctx, .several = several, .ignore_case = ignore_case };
+    py_t *attr = jarg(attribute, PY_None);
+    if (!several) {
+        g->parts = attribute_parts(attr);
+        return 0;
+    }
+    g->parts = py_list();
+    if (!py_is(attr, PY_STR)) {
+        py_append_new(g->parts, attribute_parts(attr));
+        return 0;
+    }
+    size_t len;
+    const char *s = py_text(attr, &len);
+    for (const char *end = s + len;; s++) {
+        const char *comma = memchr(s, ',', (size_t) (end - s));
+        py_append_new(g->parts, parts_of(s, (size_t) ((comma != NULL ? comma : end) - s)));
+        if (comma == NULL)
+            return 0;
+        s = comma;
+    }
+}
+
+void
+jgetter_free(jgetter_t *g)
+{
+    py_unref(g->parts);
+}
+
+static py_t *
+get_one(const jgetter_t *g, py_t *parts, py_t *item)
+{
+    py_t *v = py_ref(item);
+    for (size_t i = 0; v != NULL && i < py_seq_len(parts); i++) {
+        py_t *next = jgetitem(g->ctx->session, v, py_seq_at(parts, i));
+        py_unref(v);
+        v = next;
+        if (v != NULL && g->dflt != NULL && py_is(v, PY_UNDEFINED)) {
+            py_unref(v);
+            v = py_ref(g->dflt);
+        }
+    }
+    if (v == NULL || !g->ignore_case || !py_is(v, PY_STR))
+        return v;
+    py_t *lower = jmethod(v, "lower", 0);
+    py_unref(v);
+    return lower;
+}
+
+py_t *
+jgetter_get(const jgetter_t *g, py_t *item)
+{
+    if (!g->several)
+        return get_one(g, g->parts, item);
+    AUTO(py) all = py_list();
+    for (size_t i = 0; i < py_seq_len(g->parts); i++) {
+        py_t *v = get_one(g, py_seq_at(g->parts, i), item);
+        if (v == NULL)
+            return NULL;
+        py_append_new(all, v);
+    }
+    return STEAL(all);
+}
+
+py_t *
+jgetter_keys(const jgetter_t *g, py_t *list)
+{
+    AUTO(py) keys = py_list();
+    for (size_t i = 0; i < py_seq_len(list); i++) {
+        py_t *k = jgetter_get(g, py_seq_at(list, i));
+        if (k == NULL)
+            return NULL;
+        py_append_new(keys, k);
+    }
+    return STEAL(keys);
+}
+
+/* ---- by name at run time ------------------------------------------------------------------------------ */
+
+py_t *
+jcall_named(jcontext_t *ctx, bool test, py_t *name, const py_args_t *args)
+{
+    const jinja_t *engine = ctx->session->engine;
+    const jfilter_t *f = NULL;
+    if (py_is(name, PY_STR))
+        f = test ? jtest_find(engine, py_cstr(name)) : jfilter_find(engine, py_cstr(name));
+    if (f != NULL)
+        return jfilter_call(ctx, f, args);
+    AUTO(py) shown = py_repr(name);
+    const char *kind = test ? "test" : "filter";
+    if (!py_is(name, PY_UNDEFINED))
+        return shown != NULL ? py_raise(&jinja_TemplateRuntimeError, "No %s named %s.", kind, py_cstr(shown))
+                             : NULL;
+    char *why AUTO_FREE = py_undef_message(name);
+    return py_raise(&jinja_TemplateRuntimeError,
+                    "No %s named %s. (%s; did you forget to quote the callable name?)", kind, py_cstr(shown),
+                    why);
+}

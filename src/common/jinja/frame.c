@@ -1,0 +1,100 @@
+/* frame.c - variables of one call, and what entering a scope does to them. */
+#include "common/jinja/run.h"
+
+jframe_t *
+jframe_new(jsession_t *s, const jfunc_t *func, jframe_t *outer)
+{
+    jframe_t *f = xcalloc(1, sizeof(*f) + func->slots * sizeof(py_t *));
+    f->refs = 1;
+    f->n = func->slots;
+    f->outer = outer != NULL ? jframe_ref(outer) : NULL;
+    f->session = s;
+    f->next = s->frames;
+    if (f->next != NULL)
+        f->next->prev = f;
+    s->frames = f;
+    return f;
+}
+
+jframe_t *
+jframe_ref(jframe_t *f)
+{
+    f->refs++;
+    return f;
+}
+
+void
+jframe_unref(jframe_t *f)
+{
+    while (f != NULL && --f->refs == 0) {
+        jframe_t *outer = f->outer;
+        if (f->session != NULL) {
+            if (f->prev != NULL)
+                f->prev->next = f->next;
+            else
+                f->session->frames = f->next;
+            if (f->next != NULL)
+                f->next->prev = f->prev;
+        }
+        for (size_t i = 0; i < f->n; i++)
+            py_unref(f->v[i]);
+        free(f);
+        f = outer;
+    }
+}
+
+void
+jenter(jrun_t *r, const jscope_t *scope)
+{
+    for (size_t i = 0; i < scope->n; i++) {
+        const jload_t *load = &scope->loads[i];
+        if (load->kind == LOAD_RESOLVE)
+            jframe_set(r->frame, load->target, py_ref(jcontext_get(r->ctx, load->name->str)));
+        else if (load->kind == LOAD_ALIAS)
+            jframe_set(r->frame, load->target, py_ref(*jframe_at(r->frame, load->from)));
+        else if (load->kind == LOAD_UNDEFINED)
+            jframe_set(r->frame, load->target, NULL);
+    }
+}
+
+void
+jleave(jrun_t *r, const jscope_t *scope)
+{
+    for (size_t i = 0; i < scope->n; i++)
+        jframe_set(r->frame, scope->loads[i].target, NULL);
+}
+
+/* ---- calls of a template's functions ------------------------------------------------------------------ */
+
+void
+jrun_push(jrun_t *r, jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jfunc_kind_t kind, jframe_t *frame,
+          buf_t *out)
+{
+    *r = (jrun_t){ .s = s,
+                   .ctx = jcontext_ref(ctx),
+                   .frame = frame,
+                   .template = t,
+                   .kind = kind,
+                   .line = 1,
+                   .out = out,
+                   .up = s->run };
+    s->run = r;
+}
+
+void
+jrun_pop(jrun_t *r, bool failed)
+{
+    jsession_t *s = r->s;
+    s->run = r->up;
+    if (failed) {
+        const jtemplate_t *t = r->template;
+        s->trace = xrealloc(s->trace, (s->n_trace + 1) * sizeof(*s->trace));
+        s->trace[s->n_trace++] = (jinja_frame_t){ t->name != NULL ? xstrdup(t->name) : NULL,
+                                                  t->path != NULL ? xstrdup(t->path) : NULL, r->line,
+                                                  r->kind == FUNC_ROOT    ? JINJA_TOP
+                                                  : r->kind == FUNC_BLOCK ? JINJA_BLOCK
+                                                                          : JINJA_INNER };
+    }
+    jframe_unref(r->frame);
+    jcontext_unref(r->ctx);
+}

@@ -1,0 +1,103 @@
+/* jinja.h - templates: Jinja 3.1's language with Salt's additions. Compiled once, rendered many times.
+ *
+ * Layer      common/jinja; salt/, common/base, common/data, common/match, common/py
+ * Threads    an engine, its templates and their values belong to one thread
+ * Ownership  said per function
+ * Errors     a jinja_error_t: Python's exception, the line, and the templates that led there
+ * Tests      tests/unit/common/test_jinja.c, tests/cases/jinja
+ */
+#ifndef COMMON_JINJA_JINJA_H
+#define COMMON_JINJA_JINJA_H
+
+#include "common/jinja/lex.h"
+#include "common/py/py_host.h"
+
+/* ---- where templates come from ------------------------------------------------------------------------ */
+
+typedef struct jinja_file {
+    char *path; /* NEW: what messages call it, and what the cache knows it by */
+    char *text; /* NEW; NULL when `known_version` still holds */
+    size_t len;
+    int64_t version; /* changes when the text does: the file's mtime in nanoseconds */
+} jinja_file_t;
+
+/* Finds template `name`: 0; -ENOENT when there is none; or another negative errno with *err. `globals` is the
+ * dict that the templates of this render see: Salt's loader resolves "./x" with it and changes it.
+ * `known_version` asks for the version of a path that is cached: -1 when it is not. */
+typedef int64_t jinja_known_fn(void *known_cookie, const char *path);
+typedef int jinja_load_fn(void *cookie, const char *name, py_t *globals, jinja_known_fn *known,
+                          void *known_cookie, jinja_file_t *ret_file, fail_t *err);
+typedef struct jinja_loader {
+    jinja_load_fn *load; /* NULL: there are no other templates */
+    void *cookie;
+} jinja_loader_t;
+
+/* ---- engine ------------------------------------------------------------------------------------------- */
+
+typedef struct jinja_options {
+    jsyntax_t syntax;
+    unsigned tags;             /* JTAG_* */
+    bool sandboxed, immutable; /* attributes with "_" are unsafe; methods that change a value too */
+    bool autoescape;
+    bool salt;                         /* Salt's filters, tests, globals and way to print containers */
+    const py_undef_class_t *undefined; /* NULL: Undefined */
+    size_t output;                     /* bytes; 0: LIMIT_TEMPLATE_OUTPUT */
+    int64_t time_ms;                   /* 0: LIMIT_TEMPLATE_TIME */
+    uint64_t steps;                    /* 0: LIMIT_TEMPLATE_STEPS */
+} jinja_options_t;
+
+typedef struct jinja jinja_t;
+/* NEW. `options` and `loader` are copied, texts in them too. */
+jinja_t *jinja_new(const jinja_options_t *options, const jinja_loader_t *loader);
+void jinja_destroy(jinja_t **self_p);
+/* Settings that filters read: "urlize.rel", "truncate.leeway", "json.dumps_kwargs". BORROWED dict. */
+py_t *jinja_policies(jinja_t *self);
+
+/* ---- errors ------------------------------------------------------------------------------------------- */
+
+typedef enum jinja_place { JINJA_TOP, JINJA_BLOCK, JINJA_INNER } jinja_place_t;
+typedef struct jinja_frame {
+    char *name; /* of the template for its loader; NULL: the text that was rendered */
+    char *path; /* NULL too */
+    int line;
+    jinja_place_t place; /* the template itself, a block, or a macro or loop */
+} jinja_frame_t;
+typedef struct jinja_error {
+    char *cls, *message; /* "UndefinedError", "'x' is undefined" */
+    const py_exc_t *type;
+    jinja_frame_t *frames; /* innermost first */
+    size_t n;
+    char *text; /* of the template whose place Salt shows; NULL: the text that was rendered */
+} jinja_error_t;
+#define JINJA_ERROR_INIT                                                                                     \
+    {                                                                                                        \
+        NULL, NULL, NULL, NULL, 0, NULL                                                                      \
+    }
+/* The place that Salt shows: the innermost one that is no block; NULL: none. BORROWED. */
+const jinja_frame_t *jinja_error_place(const jinja_error_t *e);
+void jinja_error_free(jinja_error_t *e);
+
+extern const py_exc_t jinja_TemplateError, jinja_TemplateSyntaxError, jinja_TemplateAssertionError,
+    jinja_TemplateRuntimeError, jinja_TemplateNotFound, jinja_TemplatesNotFound, jinja_SecurityError,
+    jinja_FilterArgumentError;
+
+/* ---- rendering ---------------------------------------------------------------------------------------- */
+
+typedef struct jinja_source {
+    const char *text;
+    size_t len;
+    const char *cache_key; /* NULL: compile, render, forget; else kept while `version` stays */
+    int64_t version;
+} jinja_source_t;
+
+/* `context` and `globals` are dicts, BORROWED; NULL: empty. What a loader changes in `globals` stays there.
+ * Appends to `out`. 0, or -1 with *err. */
+int jinja_render(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *globals, buf_t *out,
+                 jinja_error_t *err);
+/* The value of one expression. NEW, or NULL with *err. */
+py_t *jinja_evaluate(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *globals,
+                     jinja_error_t *err);
+/* The globals that every template has: range, dict, namespace, ... NEW dict. */
+py_t *jinja_globals(const jinja_t *self);
+
+#endif

@@ -1,0 +1,237 @@
+/* pformat.c - Python's pprint: containers that are wider than 80 columns take one line per element. */
+#include "common/base/utf8.h"
+#include "common/jinja/salt_filter.h"
+
+enum { PPRINT_WIDTH = 80 };
+
+static int put(buf_t *out, py_t *v, size_t indent, size_t allowance);
+
+/* Columns of text. */
+static size_t
+columns(const char *s, size_t n)
+{
+    return utf8_count(s, n);
+}
+
+/* repr() as pprint shows it on one line: dicts in order of their keys. */
+static int
+flat(buf_t *out, py_t *v)
+{
+    if (!py_is(v, PY_DICT) && !py_is(v, PY_LIST) && !py_is(v, PY_TUPLE))
+        return py_repr_to(out, v);
+    if (py_enter() < 0)
+        return -1;
+    int rc = 0;
+    if (py_is(v, PY_DICT)) {
+        AUTO(py) keys = jsorted_keys(v);
+        buf_putc(out, '{');
+        for (size_t i = 0; keys != NULL && rc == 0 && i < py_seq_len(keys); i++) {
+            buf_puts(out, i > 0 ? ", " : "");
+            rc = flat(out, py_seq_at(keys, i));
+            buf_puts(out, ": ");
+            rc = rc == 0 ? flat(out, py_dict_get(v, py_seq_at(keys, i))) : rc;
+        }
+        buf_putc(out, '}');
+    } else {
+        buf_putc(out, py_is(v, PY_LIST) ? '[' : '(');
+        for (size_t i = 0; rc == 0 && i < py_seq_len(v); i++) {
+            buf_puts(out, i > 0 ? ", " : "");
+            rc = flat(out, py_seq_at(v, i));
+        }
+        buf_puts(out, py_is(v, PY_LIST) ? "]" : py_seq_len(v) == 1 ? ",)" : ")");
+    }
+    py_leave();
+    return rc;
+}
+
+py_t *
+jsorted_keys(py_t *dict)
+{
+    AUTO(py) keys = py_list();
+    py_t *key, *value;
+    for (size_t i = 0; py_dict_next(dict, &i, &key, &value);)
+        py_append(keys, key);
+    if (py_sort(keys, NULL, false) == 0)
+        return STEAL(keys);
+    /* Keys of several types are put in order by type and text. */
+    py_clear();
+    AUTO(py) orders = py_list();
+    for (size_t i = 0; i < py_seq_len(keys); i++) {
+        AUTO(py) type = py_strz(py_type_name(py_seq_at(keys, i)));
+        AUTO(py) shown = py_repr(py_seq_at(keys, i));
+        if (shown == NULL)
+            return NULL;
+        py_append_new(orders, py_tuple_of(2, type, shown));
+    }
+    return py_sort(keys, orders, false) == 0 ? STEAL(keys) : NULL;
+}
+
+static void
+new_line(buf_t *out, size_t indent)
+{
+    buf_puts(out, ",\n");
+    buf_fill(out, ' ', indent);
+}
+
+static int
+put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
+{
+    AUTO(py) keys = jsorted_keys(dict);
+    if (keys == NULL)
+        return -1;
+    size_t n = py_seq_len(keys);
+    buf_putc(out, '{');
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            new_line(out, indent + 1);
+        size_t before = out->len;
+        if (flat(out, py_seq_at(keys, i)) < 0)
+            return -1;
+        size_t width = columns(out->data + before, out->len - before);
+        buf_puts(out, ": ");
+        if (put(out, py_dict_get(dict, py_seq_at(keys, i)), indent + 1 + width + 2,
+                i + 1 < n ? 1 : allowance + 1) < 0)
+            return -1;
+    }
+    buf_putc(out, '}');
+    return 0;
+}
+
+static int
+put_sequence(buf_t *out, py_t *v, size_t indent, size_t allowance)
+{
+    size_t n = py_seq_len(v);
+    bool list = py_is(v, PY_LIST);
+    const char *end = list ? "]" : n == 1 ? ",)" : ")";
+    buf_putc(out, list ? '[' : '(');
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            new_line(out, indent + 1);
+        if (put(out, py_seq_at(v, i), indent + 1, i + 1 < n ? 1 : allowance + strlen(end)) < 0)
+            return -1;
+    }
+    buf_puts(out, end);
+    return 0;
+}
+
+/* repr() of a part of a text. NEW. */
+static py_t *
+part_repr(py_t *text, size_t from, size_t to)
+{
+    AUTO(py) part = py_substr(text, from, to);
+    return py_repr(part);
+}
+
+/* Where the word that begins at `from` ends: behind its white space. */
+static size_t
+word_end(py_t *chars, size_t from)
+{
+    size_t n = py_seq_len(chars);
+    bool space = false;
+    for (size_t i = from; i < n; i++) {
+        const char *c = py_cstr(py_seq_at(chars, i));
+        bool blank = space_at(c, c + strlen(c)) > 0;
+        if (space && !blank)
+            return i;
+        space = space || blank;
+    }
+    return n;
+}
+
+/* Pieces of a long text, cut behind white space, one per line. NEW list of their repr(). */
+static py_t *
+text_pieces(py_t *text, size_t width, size_t last_width)
+{
+    AUTO(py) chars = py_tolist(text);
+    AUTO(py) pieces = py_list();
+    size_t n = py_seq_len(chars), start = 0, end = 0;
+    while (end < n) {
+        size_t next = word_end(chars, end);
+        AUTO(py) shown = part_repr(text, start, next);
+        size_t room = next == n ? last_width : width;
+        bool line = end > start && py_str_is(py_seq_at(chars, end - 1), "\n");
+        if (end > start && (line || (size_t) py_len(shown) > room)) {
+            py_append_new(pieces, part_repr(text, start, end));
+            start = end;
+        }
+        end = next;
+    }
+    if (start < n)
+        py_append_new(pieces, part_repr(text, start, n));
+    return STEAL(pieces);
+}
+
+static void
+put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
+{
+    bool top = indent == 0;
+    size_t left = indent + (top ? 1 : 0), used = left + allowance + (top ? 1 : 0);
+    AUTO(py)
+    pieces = text_pieces(text, PPRINT_WIDTH > left ? PPRINT_WIDTH - left : 1,
+                         PPRINT_WIDTH > used ? PPRINT_WIDTH - used : 1);
+    bool wrap = top && py_seq_len(pieces) > 1;
+    buf_puts(out, wrap ? "(" : "");
+    for (size_t i = 0; i < py_seq_len(pieces); i++) {
+        if (i > 0) {
+            buf_putc(out, '\n');
+            buf_fill(out, ' ', left);
+        }
+        buf_puts(out, py_cstr(py_seq_at(pieces, i)));
+    }
+    buf_puts(out, wrap ? ")" : "");
+}
+
+static int
+put(buf_t *out, py_t *v, size_t indent, size_t allowance)
+{
+    buf_auto_t line = BUF_INIT;
+    if (flat(&line, v) < 0)
+        return -1;
+    size_t width = columns(buf_str(&line), line.len) + indent + allowance;
+    if (py_is(v, PY_STR) && !py_is_markup(v) && width > PPRINT_WIDTH) {
+        put_text(out, v, indent, allowance);
+        return 0;
+    }
+    bool container = py_is(v, PY_DICT) || py_is(v, PY_LIST) || py_is(v, PY_TUPLE);
+    if (!container || width <= PPRINT_WIDTH) {
+        buf_add(out, buf_str(&line), line.len);
+        return 0;
+    }
+    if (py_enter() < 0)
+        return -1;
+    int rc = py_is(v, PY_DICT) ? put_dict(out, v, indent, allowance)
+                               : put_sequence(out, v, indent, allowance);
+    py_leave();
+    return rc;
+}
+
+py_t *
+jpformat(py_t *v)
+{
+    buf_auto_t out = BUF_INIT;
+    return put(&out, v, 0, 0) == 0 ? py_str_buf(&out) : NULL;
+}
+
+JFILTER(do_pprint)
+{
+    return jpformat(a[0]);
+}
+
+static const jfilter_t rows[] = {
+    { JROW("pprint", do_pprint, JP("value"), 1, 1, 0), 0, "As a program would write it." },
+};
+
+const jfilter_table_t jfilters_pprint = JTABLE(rows);
+
+JFILTER(format_python)
+{
+    AUTO(py) text = jpformat(a[0]);
+    AUTO(py) bare = text != NULL ? jmethod(text, "strip", 0) : NULL;
+    return bare != NULL ? py_markup(bare) : NULL;
+}
+
+static const jfilter_t salt_rows[] = {
+    { JROW("python", format_python, JP("value"), 1, 1, 0), 0, "As a program would write it." },
+};
+
+const jfilter_table_t jfilters_salt_python = JTABLE(salt_rows);

@@ -1,0 +1,33 @@
+/* row.h - filters and tests as rows: their function, their parameters, what they are for.
+ *
+ * Layer      common/jinja, private
+ * Threads    any; rows are constant
+ * Ownership  results are NEW, arguments BORROWED
+ * Errors     NULL raised
+ * Tests      tests/cases/jinja
+ */
+#ifndef COMMON_JINJA_ROW_H
+#define COMMON_JINJA_ROW_H
+
+#include "common/jinja/jinja.h"
+#include "common/py/py_methods.h"
+
+typedef struct jcontext jcontext_t;
+
+typedef py_t *jfilter_fn(jcontext_t *ctx, py_t *const *a, const py_args_t *args);
+enum {
+    JF_CONTEXT = 1 << 0, /* a parameter in front that the template does not pass */
+    JF_SALT = 1 << 1     /* only with Salt's additions */
+};
+typedef struct jfilter {
+    const char *name;
+    jfilter_fn *fn;
+    py_sig_t sig;
+    unsigned flags;
+    const char *doc;
+} jfilter_t;
+const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
+const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
+py_t *jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args);
+
+#endif

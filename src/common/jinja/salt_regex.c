@@ -1,0 +1,132 @@
+/* salt_regex.c - Salt's filters with regular expressions. */
+#include "common/jinja/salt_filter.h"
+#include "common/match/regex.h"
+
+static const py_exc_t re_error = { "error", NULL };
+
+static int
+need_text(py_t *v)
+{
+    if (py_is(v, PY_STR))
+        return 0;
+    return py_raise_int(&py_TypeError, "expected string or bytes-like object, got '%s'", py_type_name(v));
+}
+
+/* NEW, or NULL raised. Slots: 1 the pattern, then ignorecase and multiline at `flags`. */
+static rx_t *
+compile(py_t *const *a, size_t flags)
+{
+    int ignore = jflag(a[flags], false), multi = jflag(a[flags + 1], false);
+    if (ignore < 0 || multi < 0)
+        return NULL;
+    if (!py_is(a[1], PY_STR))
+        return py_raise(&py_TypeError, "first argument must be string or compiled pattern");
+    fail_auto_t err = FAIL_INIT;
+    rx_t *rx = rx_new(py_cstr(a[1]), (ignore ? RX_IGNORECASE : 0) | (multi ? RX_MULTILINE : 0), &err);
+    if (rx == NULL)
+        py_raise(&re_error, "%s", fail_text(&err));
+    return rx;
+}
+
+static py_t *
+groups_of(const rx_t *rx, py_t *text)
+{
+    size_t len, start, end, n = rx_groups(rx);
+    const char *s = py_text(text, &len);
+    py_t *groups = py_tuple(n);
+    for (size_t i = 0; i < n; i++) {
+        AUTO(py) g = rx_group(rx, i + 1, &start, &end) ? py_str(s + start, end - start) : py_ref(PY_None);
+        py_tuple_set(groups, i, g);
+    }
+    return groups;
+}
+
+/* 1 found, 0 not, -1 raised. */
+static int
+find(rx_t *rx, py_t *text, bool at_start)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t len;
+    const char *s = py_text(text, &len);
+    int rc = at_start ? rx_match(rx, s, len, 0, &err) : rx_search(rx, s, len, 0, &err);
+    return rc < 0 ? py_raise_int(&re_error, "%s", fail_text(&err)) : rc;
+}
+
+static py_t *
+groups_found(py_t *const *a, bool at_start)
+{
+    AUTO(rx) rx = compile(a, 2);
+    if (rx == NULL || need_text(a[0]) < 0)
+        return NULL;
+    int rc = find(rx, a[0], at_start);
+    return rc < 0 ? NULL : rc == 0 ? py_ref(PY_None) : groups_of(rx, a[0]);
+}
+
+JFILTER(regex_search)
+{
+    return groups_found(a, false);
+}
+
+JFILTER(regex_match)
+{
+    return groups_found(a, true);
+}
+
+JFILTER(regex_replace)
+{
+    AUTO(rx) rx = compile(a, 3);
+    if (rx == NULL || need_text(a[0]) < 0)
+        return NULL;
+    if (!py_is(a[2], PY_STR))
+        return py_raise(&py_TypeError, "decoding to str: need a bytes-like object, %s found",
+                        py_type_name(a[2]));
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t out = BUF_INIT;
+    size_t len;
+    const char *s = py_text(a[0], &len);
+    if (rx_sub(rx, py_cstr(a[2]), s, len, 0, &out, NULL, &err) < 0)
+        return py_raise(&re_error, "%s", fail_text(&err));
+    return py_str_buf(&out);
+}
+
+JFILTER(regex_escape)
+{
+    if (!py_is(a[0], PY_STR))
+        return py_raise(&py_TypeError, "decoding to str: need a bytes-like object, %s found",
+                        py_type_name(a[0]));
+    char *text AUTO_FREE = rx_escape(py_cstr(a[0]));
+    return py_strz(text);
+}
+
+py_t *
+jtest_match(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+{
+    AUTO(rx) rx = compile(a, 2);
+    if (rx == NULL || need_text(a[0]) < 0)
+        return NULL;
+    int rc = find(rx, a[0], true);
+    return rc < 0 ? NULL : py_bool(rc > 0);
+}
+
+int
+jregex_fullmatch(const char *pattern, py_t *text)
+{
+    char *whole AUTO_FREE = xasprintf("\\A%s\\Z", pattern);
+    AUTO(rx) rx = rx_new(whole, 0, NULL);
+    if (rx == NULL)
+        return 0;
+    int rc = find(rx, text, true);
+    return rc;
+}
+
+static const jfilter_t rows[] = {
+    { JROW("regex_escape", regex_escape, JP("value"), 1, 1, 0), 0, "As it is, inside an expression." },
+    { JROW("regex_match", regex_match, JP("txt", "rgx", "ignorecase", "multiline"), 2, 4, 0), 0,
+      "Groups of a match at the beginning." },
+    { JROW("regex_replace", regex_replace, JP("txt", "rgx", "val", "ignorecase", "multiline"), 3, 5, 0), 0,
+      "All matches replaced." },
+    { JROW("regex_search", regex_search, JP("txt", "rgx", "ignorecase", "multiline"), 2, 4, 0), 0,
+      "Groups of the first match." },
+};
+
+const jfilter_table_t jfilters_salt_regex = JTABLE(rows);

@@ -1,0 +1,170 @@
+/* client.c - the blocking side of the local socket. */
+#include "common/local/client.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+#define READ_CHUNK (64 * 1024)
+
+struct local_client {
+    int fd;
+    json_int_t next_n;
+    buf_t in;
+    json_t *pushes; /* arrived while a reply was awaited */
+    char *path;
+};
+
+static int
+s_connect(const char *path, fail_t *err)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    if (!str_copy(addr.sun_path, sizeof(addr.sun_path), path))
+        return fail_set(err, -ENAMETOOLONG,
+                        "%s: longer than a socket's name may be; set sock_dir to a shorter path", path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return fail_set(err, -errno, "socket: %s", strerror(errno));
+    if (connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0)
+        return fd;
+    int code = -errno;
+    (void) close(fd);
+    if (code == -EACCES)
+        return fail_set(
+            err, code,
+            "%s: permission denied; run as root, as the master's user, or as one that publisher_acl names",
+            path);
+    return fail_set(
+        err, code,
+        "The salt master could not be contacted at %s (%s). Is salt-master running, with this configuration?",
+        path, strerror(-code));
+}
+
+local_client_t *
+local_connect(const char *sock_dir, fail_t *err)
+{
+    AUTO_FREE char *path = fs_join(sock_dir, LOCAL_SOCKET_NAME);
+    int fd = s_connect(path, err);
+    if (fd < 0)
+        return NULL;
+    local_client_t *self = xcalloc(1, sizeof(*self));
+    self->fd = fd;
+    self->pushes = json_array();
+    self->path = STEAL(path);
+    return self;
+}
+
+void
+local_client_destroy(local_client_t **self_p)
+{
+    local_client_t *self = *self_p;
+    *self_p = NULL;
+    if (!self)
+        return;
+    (void) close(self->fd);
+    buf_free(&self->in);
+    json_decref(self->pushes);
+    free(self->path);
+    free(self);
+}
+
+int
+local_fd(const local_client_t *self)
+{
+    return self->fd;
+}
+
+/* One message off the wire: 1, 0 on timeout, negative on failure. `until_ms` is monotonic; -1: for ever. */
+static int
+s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
+{
+    for (;;) {
+        int rc = frame_take(&self->in, LIMIT_LOCAL_MSG, ret_msg, err);
+        if (rc != 0)
+            return rc;
+        int wait = -1;
+        if (until_ms >= 0) {
+            int64_t left = until_ms - clock_mono_ms();
+            wait = left > 0 ? (int) (left > INT32_MAX ? INT32_MAX : left) : 0;
+        }
+        struct pollfd pfd = { self->fd, POLLIN, 0 };
+        rc = poll(&pfd, 1, wait);
+        if (rc <= 0)
+            return rc == 0 ? 0 : fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
+        buf_reserve(&self->in, READ_CHUNK);
+        ssize_t n = recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0);
+        if (n <= 0)
+            return fail_set(err, n < 0 ? -errno : -EPIPE, "%s: the master closed the connection", self->path);
+        self->in.len += (size_t) n;
+        self->in.data[self->in.len] = '\0';
+    }
+}
+
+static int
+s_send(local_client_t *self, const json_t *msg, fail_t *err)
+{
+    buf_auto_t out = BUF_INIT;
+    frame_add(&out, msg);
+    if (out.len > LIMIT_LOCAL_MSG)
+        return fail_set(err, -EMSGSIZE, "the request has %zu bytes, the limit is %d", out.len,
+                        LIMIT_LOCAL_MSG);
+    for (size_t at = 0; at < out.len;) {
+        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
+        at += (size_t) n;
+    }
+    return 0;
+}
+
+int
+local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
+{
+    json_auto_t *request = STEAL(*request_p);
+    json_int_t n = ++self->next_n;
+    json_object_set_new(request, "n", json_integer(n));
+    int rc = s_send(self, request, err);
+    if (rc < 0)
+        return rc;
+    for (;;) {
+        json_t *msg = NULL;
+        rc = s_receive(self, -1, &msg, err);
+        if (rc == -EINTR) {
+            fail_clear(err);
+            continue;
+        }
+        if (rc < 0)
+            return rc;
+        if (value_int(msg, "n", 0) != n) {
+            json_array_append_new(self->pushes, msg);
+            continue;
+        }
+        if (value_bool(msg, "ok", false)) {
+            *ret_reply = msg;
+            return 0;
+        }
+        rc = fail_set(err, -EREMOTEIO, "%s", value_str(msg, "error", "the master refused"));
+        json_decref(msg);
+        return rc;
+    }
+}
+
+int
+local_next(local_client_t *self, int timeout_ms, json_t **ret_push, fail_t *err)
+{
+    if (json_array_size(self->pushes) > 0) {
+        *ret_push = json_incref(json_array_get(self->pushes, 0));
+        json_array_remove(self->pushes, 0);
+        return 1;
+    }
+    return s_receive(self, timeout_ms < 0 ? -1 : clock_mono_ms() + timeout_ms, ret_push, err);
+}

@@ -1,0 +1,44 @@
+/* client.h - an operator's (or a runner's) line to the master: a Unix stream socket with framed JSON.
+ *
+ * Why not ipc:// of libzmq: the kernel tells the peer's uid, a slow reader's backlog can be counted exactly,
+ * and a command that needs no libzmq starts in a millisecond.
+ *
+ * Wire       a frame is a 4-byte big-endian length and that many bytes of JSON (one object, LIMIT_LOCAL_MSG).
+ *            request  {"op": NAME, "n": NUMBER, ...}     operations: include/salt/requests.def
+ *            reply    {"n": NUMBER, "ok": true, ...} or {"n": NUMBER, "ok": false, "error": TEXT}
+ *            push     {"push": KIND, ...}, at any time after an operation that follows something
+ * Layer      common/local
+ * Threads    a client belongs to one thread
+ * Errors     -ECONNREFUSED and -ENOENT say that no master runs and where it was looked for
+ * Tests      tests/unit/common/test_local.c
+ */
+#ifndef COMMON_LOCAL_CLIENT_H
+#define COMMON_LOCAL_CLIENT_H
+
+#include "common/base/buf.h"
+#include "salt/base.h"
+
+#define LOCAL_SOCKET_NAME "master.sock" /* in sock_dir */
+
+typedef struct local_client local_client_t;
+
+/* NEW, or NULL with *err. `sock_dir` is the configuration's. */
+local_client_t *local_connect(const char *sock_dir, fail_t *err);
+void local_client_destroy(local_client_t **self_p);
+
+/* Send a request (its "n" is set here) and wait for its reply. Pushes that arrive meanwhile are kept for
+ * local_next. TAKES *request_p. 0 and *ret_reply NEW, or a negative errno: the master's own refusal is
+ * -EREMOTEIO with its text. */
+int local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
+/* The next push. 1 and *ret_push NEW; 0 when `timeout_ms` passed (-1: for ever); -EINTR when a signal came;
+ * another negative errno when the line broke. */
+int local_next(local_client_t *self, int timeout_ms, json_t **ret_push, fail_t *err);
+int local_fd(const local_client_t *self);
+
+/* Framing, shared with the master's side. Append one frame. */
+void frame_add(buf_t *out, const json_t *msg);
+/* Take one whole frame off the front of `in`: 1 and *ret_msg NEW; 0 when more bytes are needed; a negative
+ * errno for garbage or a frame over `limit`. */
+int frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err);
+
+#endif

@@ -1,0 +1,247 @@
+/* compound.c - the grammar of compound targets, with Python's precedence: not, and, or.
+ *
+ *   either = all { "or" all }
+ *   all    = one { "and" one | one that starts with "not" }
+ *   one    = [ "not" ] ( "(" either ")" | term )
+ */
+#include "common/match/compound.h"
+
+#include <strings.h>
+
+#include "common/base/str.h"
+#include "salt/limits.h"
+
+typedef struct parser {
+    const words_t *words;
+    size_t at;
+    unsigned depth;
+    fail_t *err;
+} parser_t;
+
+static node_t *parse_either(parser_t *p);
+
+static const char *
+peek(const parser_t *p)
+{
+    return p->at < p->words->n ? p->words->items[p->at].text : NULL;
+}
+
+static bool
+next_is(const parser_t *p, const char *word)
+{
+    return str_eq(peek(p), word);
+}
+
+static bool
+take(parser_t *p, const char *word)
+{
+    if (!next_is(p, word))
+        return false;
+    p->at++;
+    return true;
+}
+
+/* Where in what the user typed. */
+static void
+fail_here(parser_t *p, size_t at)
+{
+    const word_t *word = at < p->words->n ? &p->words->items[at] : NULL;
+
+    if (word == NULL)
+        fail_prefix(p->err, "at the end: ");
+    else if (word->position > 0)
+        fail_prefix(p->err, "character %zu: ", word->position);
+    else
+        fail_prefix(p->err, "word %zu: ", at + 1);
+}
+
+static node_t *
+fail_expected(parser_t *p, const char *what)
+{
+    static const char *const operators[] = { "and", "or", "not" };
+    const char *word = peek(p), *hint = "";
+
+    for (size_t i = 0; word != NULL && i < NELEMS(operators); i++) {
+        if (strcasecmp(word, operators[i]) == 0 && strcmp(word, operators[i]) != 0)
+            hint = " (operators are lower case)";
+    }
+    if (word == NULL)
+        fail_set(p->err, -EINVAL, "expected %s", what);
+    else
+        fail_set(p->err, -EINVAL, "expected %s instead of \"%.100s\"%s", what, word, hint);
+    fail_here(p, p->at);
+    return NULL;
+}
+
+static node_t *
+node_new(node_kind_t kind, node_t *child)
+{
+    node_t *self = xcalloc(1, sizeof(*self));
+
+    self->kind = kind;
+    self->child = child;
+    return self;
+}
+
+node_t *
+node_of_term(term_t **term_p)
+{
+    node_t *self = node_new(NODE_TERM, NULL);
+
+    self->term = STEAL(*term_p);
+    return self;
+}
+
+void
+node_destroy(node_t **self_p)
+{
+    node_t *self = *self_p;
+
+    while (self != NULL) {
+        node_t *next = self->next;
+        node_destroy(&self->child);
+        term_destroy(&self->term);
+        free(self);
+        self = next;
+    }
+    *self_p = NULL;
+}
+
+/* A parenthesis that sticks to a word belongs to a glob that no id can match: surely not what was meant. */
+static bool
+has_stuck_parenthesis(const char *word)
+{
+    size_t len = strlen(word);
+
+    return word[0] == '(' || (len > 0 && word[len - 1] == ')' && strchr(word, '(') == NULL);
+}
+
+static node_t *
+parse_term(parser_t *p)
+{
+    const char *word = peek(p), *text;
+    char delim[8];
+    const term_kind_t *kind = term_parse(word, delim, &text);
+    term_t *term = NULL;
+
+    if (str_starts(word, "R@"))
+        fail_set(p->err, -EINVAL,
+                 "\"%.100s\": range targets need a range server and are not supported; use G@, L@ or N@",
+                 word);
+    else if (kind->type == TGT_GLOB && has_stuck_parenthesis(word))
+        fail_set(p->err, -EINVAL, "\"%.100s\": put spaces around parentheses", word);
+    else
+        term = term_new(kind, text, delim, p->err);
+    if (term == NULL) {
+        fail_here(p, p->at);
+        return NULL;
+    }
+    p->at++;
+    return node_of_term(&term);
+}
+
+static node_t *
+parse_group(parser_t *p)
+{
+    node_t *inner = NULL;
+
+    if (p->depth++ == LIMIT_TARGET_DEPTH) {
+        fail_set(p->err, -E2BIG, "parentheses are nested deeper than %d", LIMIT_TARGET_DEPTH);
+        fail_here(p, p->at);
+        return NULL;
+    }
+    inner = parse_either(p);
+    p->depth--;
+    if (inner != NULL && !take(p, ")")) {
+        fail_expected(p, "\"and\", \"or\" or \")\"");
+        node_destroy(&inner);
+    }
+    return inner;
+}
+
+static node_t *
+parse_one(parser_t *p)
+{
+    bool negated = take(p, "not");
+    node_t *inner = NULL;
+
+    if (take(p, "("))
+        inner = parse_group(p);
+    else if (peek(p) == NULL || next_is(p, ")") || next_is(p, "and") || next_is(p, "or") || next_is(p, "not"))
+        return fail_expected(p, "a target");
+    else
+        inner = parse_term(p);
+    return inner != NULL && negated ? node_new(NODE_NOT, inner) : inner;
+}
+
+/* One or more of the next level down, under one node when there are several. */
+static node_t *
+parse_chain(parser_t *p, node_kind_t kind, const char *word, node_t *(*parse)(parser_t *) )
+{
+    node_t *first = parse(p), *last = first;
+
+    while (last != NULL && (take(p, word) || (kind == NODE_AND && next_is(p, "not")))) {
+        last->next = parse(p);
+        last = last->next;
+        if (last == NULL)
+            node_destroy(&first);
+    }
+    return first != NULL && first->next != NULL ? node_new(kind, first) : first;
+}
+
+static node_t *
+parse_all(parser_t *p)
+{
+    return parse_chain(p, NODE_AND, "and", parse_one);
+}
+
+static node_t *
+parse_either(parser_t *p)
+{
+    return parse_chain(p, NODE_OR, "or", parse_all);
+}
+
+node_t *
+compound_parse(const words_t *words, fail_t *err)
+{
+    parser_t p = { .words = words, .err = err };
+    node_t *root = parse_either(&p);
+
+    if (root != NULL && p.at < words->n) {
+        fail_expected(&p, "\"and\" or \"or\"");
+        node_destroy(&root);
+    }
+    return root;
+}
+
+bool
+node_match(const node_t *self, const match_subject_t *subject)
+{
+    const node_t *child = self->child;
+
+    switch (self->kind) {
+    case NODE_TERM:
+        return self->term->kind->match(self->term, subject);
+    case NODE_NOT:
+        return !node_match(child, subject);
+    case NODE_AND:
+        while (child != NULL && node_match(child, subject))
+            child = child->next;
+        return child == NULL;
+    case NODE_OR:
+        while (child != NULL && !node_match(child, subject))
+            child = child->next;
+        return child != NULL;
+    }
+    return false;
+}
+
+unsigned
+node_needs(const node_t *self)
+{
+    unsigned needs = self->term != NULL ? self->term->kind->needs : 0;
+
+    for (const node_t *child = self->child; child != NULL; child = child->next)
+        needs |= node_needs(child);
+    return needs;
+}

@@ -1,0 +1,32 @@
+/* compound.h - and, or, not and parentheses over terms: parsed once, evaluated without allocating.
+ *
+ * Layer      common/match, private to it
+ * Threads    one at a time per tree
+ * Errors     -EINVAL with the character (or the word of a list) and what was expected
+ * Tests      tests/unit/common/test_match.c, tests/cases/match/compound.json
+ */
+#ifndef COMMON_MATCH_COMPOUND_H
+#define COMMON_MATCH_COMPOUND_H
+
+#include "common/match/term.h"
+
+typedef enum node_kind { NODE_TERM, NODE_NOT, NODE_AND, NODE_OR } node_kind_t;
+
+typedef struct node node_t;
+struct node {
+    node_kind_t kind;
+    term_t *term;  /* NODE_TERM */
+    node_t *child; /* the first one */
+    node_t *next;  /* the parent's next child */
+};
+
+/* NEW, or NULL with *err. TAKES *term_p. */
+node_t *node_of_term(term_t **term_p);
+/* NEW, or NULL with *err. `words` have their node groups expanded. */
+node_t *compound_parse(const words_t *words, fail_t *err);
+void node_destroy(node_t **self_p);
+bool node_match(const node_t *self, const match_subject_t *subject);
+/* NEEDS_* of all terms. */
+unsigned node_needs(const node_t *self);
+
+#endif

@@ -1,0 +1,297 @@
+/* glob.c - Python's fnmatch: compiled to a list of tokens, matched without going back more than one star. */
+#include <locale.h>
+#include <pthread.h>
+#include <wctype.h>
+
+#include "common/base/utf8.h"
+#include "common/match/match.h"
+#include "common/match/patterns.h"
+
+typedef enum token_kind { TOKEN_CHAR, TOKEN_ANY, TOKEN_STAR, TOKEN_SET } token_kind_t;
+
+typedef struct range {
+    uint32_t low, high;
+} range_t;
+
+typedef struct token {
+    token_kind_t kind;
+    bool negated;
+    uint32_t cp;     /* TOKEN_CHAR */
+    size_t first, n; /* TOKEN_SET: its ranges */
+} token_t;
+
+struct wild {
+    bool fold;
+    char *literal; /* the whole pattern when nothing in it is special and case counts */
+    token_t *tokens;
+    size_t n_tokens;
+    range_t *ranges;
+    size_t n_ranges;
+};
+
+static locale_t fold_locale;
+
+static void
+make_fold_locale(void)
+{
+    fold_locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t) 0);
+}
+
+uint32_t
+match_fold(uint32_t cp)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    if (cp < 0x80)
+        return cp >= 'A' && cp <= 'Z' ? cp + 32 : cp;
+    pthread_once(&once, make_fold_locale);
+    return fold_locale != (locale_t) 0 ? (uint32_t) towlower_l((wint_t) cp, fold_locale) : cp;
+}
+
+/* The next code point; a byte that is not UTF-8 stands for itself, out of the range of real ones. */
+static uint32_t
+next_cp(const char **at, const char *end, bool fold)
+{
+    uint32_t cp = (unsigned char) **at;
+    size_t n = 1;
+
+    if (cp >= 0x80) {
+        n = utf8_next(*at, (size_t) (end - *at), &cp);
+        if (n == 0) {
+            cp = 0x110000 + (unsigned char) **at;
+            n = 1;
+        }
+    }
+    *at += n;
+    return fold ? match_fold(cp) : cp;
+}
+
+bool
+match_same_folded(const char *a, const char *b)
+{
+    const char *end_a = a + strlen(a), *end_b = b + strlen(b);
+
+    while (a < end_a && b < end_b) {
+        if (next_cp(&a, end_a, true) != next_cp(&b, end_b, true))
+            return false;
+    }
+    return a == end_a && b == end_b;
+}
+
+static size_t
+decode(const char *pattern, bool fold, uint32_t **ret_cps)
+{
+    size_t len = strlen(pattern), n = 0;
+    const char *at = pattern, *end = pattern + len;
+    uint32_t *cps = xcalloc(len + 1, sizeof(*cps));
+
+    while (at < end)
+        cps[n++] = next_cp(&at, end, fold);
+    *ret_cps = cps;
+    return n;
+}
+
+/* ---- character sets
+ * -------------------------------------------------------------------------------------------- */
+
+/* A hyphen that makes a range, told apart from one that is a member. */
+#define RANGE_HYPHEN UINT32_MAX
+
+static void
+add_range(wild_t *self, uint32_t low, uint32_t high)
+{
+    self->ranges[self->n_ranges++] = (range_t){ low, high };
+}
+
+/* Marks the hyphens that Python takes for ranges: not at either end, and with two characters between them. */
+static void
+mark_hyphens(uint32_t *set, size_t n)
+{
+    size_t at = n > 0 && set[0] == '!' ? 2 : 1;
+
+    while (at + 1 < n) {
+        if (set[at] != '-') {
+            at++;
+            continue;
+        }
+        set[at] = RANGE_HYPHEN;
+        at += 3;
+    }
+}
+
+/* Removes the ranges that run backwards, with both their ends, as Python does (from the right). */
+static size_t
+drop_empty_ranges(uint32_t *set, size_t n)
+{
+    for (size_t i = n; i-- > 1;) {
+        if (set[i] != RANGE_HYPHEN || i + 1 >= n || set[i - 1] <= set[i + 1])
+            continue;
+        memmove(set + i - 1, set + i + 2, (n - i - 2) * sizeof(*set));
+        n -= 3;
+    }
+    return n;
+}
+
+/* The text between the brackets becomes one token. */
+static void
+add_set(wild_t *self, uint32_t *set, size_t n)
+{
+    token_t *token = &self->tokens[self->n_tokens++];
+
+    mark_hyphens(set, n);
+    n = drop_empty_ranges(set, n);
+    token->kind = TOKEN_SET;
+    token->first = self->n_ranges;
+    if (n > 0 && set[0] == '!') {
+        token->negated = true;
+        set++;
+        n--;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i + 2 < n && set[i + 1] == RANGE_HYPHEN) {
+            add_range(self, set[i], set[i + 2]);
+            i += 2;
+        } else {
+            uint32_t cp = set[i] == RANGE_HYPHEN ? '-' : set[i];
+            add_range(self, cp, cp);
+        }
+    }
+    token->n = self->n_ranges - token->first;
+}
+
+/* Index of the bracket that closes the set which starts at `i`, or `n`. */
+static size_t
+set_end(const uint32_t *cps, size_t n, size_t i)
+{
+    if (i < n && cps[i] == '!')
+        i++;
+    if (i < n && cps[i] == ']')
+        i++;
+    while (i < n && cps[i] != ']')
+        i++;
+    return i;
+}
+
+static void
+compile(wild_t *self, uint32_t *cps, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        token_t *last = self->n_tokens > 0 ? &self->tokens[self->n_tokens - 1] : NULL;
+        if (cps[i] == '*') {
+            if (last == NULL || last->kind != TOKEN_STAR)
+                self->tokens[self->n_tokens++].kind = TOKEN_STAR;
+            continue;
+        }
+        if (cps[i] == '?') {
+            self->tokens[self->n_tokens++].kind = TOKEN_ANY;
+            continue;
+        }
+        size_t end = cps[i] == '[' ? set_end(cps, n, i + 1) : n;
+        if (end < n) {
+            add_set(self, cps + i + 1, end - i - 1);
+            i = end;
+            continue;
+        }
+        self->tokens[self->n_tokens].kind = TOKEN_CHAR;
+        self->tokens[self->n_tokens++].cp = cps[i];
+    }
+}
+
+wild_t *
+wild_new(const char *pattern, bool fold)
+{
+    wild_t *self = xcalloc(1, sizeof(*self));
+    AUTO_FREE uint32_t *cps = NULL;
+
+    self->fold = fold;
+    if (!fold && !match_has_glob(pattern)) {
+        self->literal = xstrdup(pattern);
+        return self;
+    }
+    size_t n = decode(pattern, fold, &cps);
+    self->tokens = xcalloc(n + 1, sizeof(*self->tokens));
+    self->ranges = xcalloc(n + 1, sizeof(*self->ranges));
+    compile(self, cps, n);
+    return self;
+}
+
+void
+wild_destroy(wild_t **self_p)
+{
+    wild_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    free(self->literal);
+    free(self->tokens);
+    free(self->ranges);
+    free(self);
+    *self_p = NULL;
+}
+
+/* ---- matching
+ * -------------------------------------------------------------------------------------------------- */
+
+static bool
+token_takes(const wild_t *self, const token_t *token, uint32_t cp)
+{
+    if (token->kind == TOKEN_CHAR)
+        return token->cp == cp;
+    if (token->kind == TOKEN_ANY)
+        return true;
+    for (size_t i = 0; i < token->n; i++) {
+        const range_t *range = &self->ranges[token->first + i];
+        if (cp >= range->low && cp <= range->high)
+            return !token->negated;
+    }
+    return token->negated;
+}
+
+bool
+wild_match(const wild_t *self, const char *text, size_t len)
+{
+    const char *at = text, *end = text + len, *retry = NULL;
+    size_t i = 0, star = SIZE_MAX;
+
+    if (self->literal != NULL)
+        return strncmp(self->literal, text, len) == 0 && self->literal[len] == '\0';
+    while (at < end || i < self->n_tokens) {
+        if (i < self->n_tokens && self->tokens[i].kind == TOKEN_STAR) {
+            star = i++;
+            retry = at;
+            if (i == self->n_tokens)
+                return true;
+            continue;
+        }
+        if (i < self->n_tokens && at < end) {
+            const char *next = at;
+            if (token_takes(self, &self->tokens[i], next_cp(&next, end, self->fold))) {
+                at = next;
+                i++;
+                continue;
+            }
+        }
+        if (star == SIZE_MAX || retry >= end)
+            return false;
+        next_cp(&retry, end, false);
+        at = retry;
+        i = star + 1;
+    }
+    return true;
+}
+
+bool
+match_glob(const char *pattern, const char *text)
+{
+    wild_t *wild = wild_new(pattern, false);
+    bool matched = wild_match(wild, text, strlen(text));
+
+    wild_destroy(&wild);
+    return matched;
+}
+
+bool
+match_has_glob(const char *pattern)
+{
+    return strpbrk(pattern, "*?[") != NULL;
+}

@@ -1,0 +1,114 @@
+/* ipcidr.c - addresses and networks against the grains ipv4 and ipv6. */
+#include <arpa/inet.h>
+
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/match/patterns.h"
+#include "salt/value.h"
+
+static int
+parse_address(const char *text, uint8_t addr[16])
+{
+    if (inet_pton(AF_INET, text, addr) == 1)
+        return AF_INET;
+    return inet_pton(AF_INET6, text, addr) == 1 ? AF_INET6 : AF_UNSPEC;
+}
+
+static unsigned
+family_bits(int family)
+{
+    return family == AF_INET ? 32 : 128;
+}
+
+/* "255.255.0.0" and the inverse "0.0.255.255" are both understood, as in Python. */
+static bool
+parse_mask(const char *text, unsigned *ret_bits)
+{
+    uint8_t raw[16];
+
+    if (inet_pton(AF_INET, text, raw) != 1)
+        return false;
+    uint32_t mask = (uint32_t) raw[0] << 24 | (uint32_t) raw[1] << 16 | (uint32_t) raw[2] << 8 | raw[3];
+    if ((mask & 0x80000000U) == 0 && mask != 0)
+        mask = ~mask;
+    unsigned bits = mask == 0 ? 0 : 32 - (unsigned) __builtin_ctz(mask);
+    *ret_bits = bits;
+    return mask == (bits == 0 ? 0 : ~0U << (32 - bits));
+}
+
+static bool
+parse_prefix(const char *text, int family, unsigned *ret_bits)
+{
+    long long bits;
+
+    if (str_to_int(text, 0, family_bits(family), &bits)) {
+        *ret_bits = (unsigned) bits;
+        return true;
+    }
+    return family == AF_INET && parse_mask(text, ret_bits);
+}
+
+static bool
+has_host_bits(const cidr_t *self)
+{
+    for (unsigned bit = self->bits; bit < family_bits(self->family); bit++) {
+        if ((self->addr[bit / 8] >> (7 - bit % 8) & 1) != 0)
+            return true;
+    }
+    return false;
+}
+
+int
+cidr_parse(cidr_t *self, const char *text, fail_t *err)
+{
+    const char *slash = strchr(text, '/');
+    AUTO_FREE char *address = slash != NULL ? xstrndup(text, (size_t) (slash - text)) : xstrdup(text);
+
+    memset(self, 0, sizeof(*self));
+    self->family = parse_address(address, self->addr);
+    if (self->family == AF_UNSPEC)
+        return fail_set(err, -EINVAL, "\"%.100s\" is neither an IP address nor a network like 10.0.0.0/8",
+                        text);
+    self->bits = family_bits(self->family);
+    if (slash == NULL)
+        return 0;
+    if (!parse_prefix(slash + 1, self->family, &self->bits))
+        return fail_set(err, -EINVAL, "\"%.100s\": \"%.50s\" is not a prefix length", text, slash + 1);
+    if (has_host_bits(self))
+        return fail_set(err, -EINVAL,
+                        "\"%.100s\" has bits set after its prefix: write the network's own address", text);
+    return 0;
+}
+
+static bool
+contains(const cidr_t *self, const uint8_t addr[16])
+{
+    unsigned whole = self->bits / 8, rest = self->bits % 8;
+
+    if (memcmp(self->addr, addr, whole) != 0)
+        return false;
+    return rest == 0 || (self->addr[whole] ^ addr[whole]) >> (8 - rest) == 0;
+}
+
+bool
+cidr_match(const cidr_t *self, const json_t *grains)
+{
+    size_t i;
+    json_t *item, *list = value_get(grains, self->family == AF_INET ? "ipv4" : "ipv6");
+
+    json_array_foreach (list, i, item) {
+        uint8_t addr[16];
+        if (json_is_string(item) && inet_pton(self->family, json_string_value(item), addr) == 1 &&
+            contains(self, addr))
+            return true;
+    }
+    return false;
+}
+
+bool
+match_ipcidr(const char *cidr, const json_t *grains)
+{
+    cidr_t parsed;
+
+    return cidr_parse(&parsed, cidr, NULL) == 0 && cidr_match(&parsed, grains);
+}

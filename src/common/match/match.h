@@ -1,0 +1,68 @@
+/* match.h - targets: parse once to a tree, evaluate per minion. Pure.
+ *
+ * Layer      common/match; the only user of PCRE2
+ * Threads    a parsed target may be evaluated by one thread at a time
+ * Errors     -EINVAL with the position and what was expected; limits LIMIT_TARGET_LEN, _DEPTH,
+ * LIMIT_REGEX_STEPS Tests      tests/unit/common/test_match.c, tests/cases/match; fuzz target
+ * tests/fuzz/fuzz_match.c
+ */
+#ifndef COMMON_MATCH_MATCH_H
+#define COMMON_MATCH_MATCH_H
+
+#include "salt/base.h"
+
+/* Salt's tgt_type words: "glob", "pcre", "list", "grain", "grain_pcre", "pillar", "pillar_pcre",
+ * "pillar_exact", "ipcidr", "nodegroup", "range" (refused), "compound". */
+typedef enum tgt_type {
+    TGT_GLOB,
+    TGT_PCRE,
+    TGT_LIST,
+    TGT_GRAIN,
+    TGT_GRAIN_PCRE,
+    TGT_PILLAR,
+    TGT_PILLAR_PCRE,
+    TGT_PILLAR_EXACT,
+    TGT_IPCIDR,
+    TGT_NODEGROUP,
+    TGT_COMPOUND,
+    TGT_TYPES
+} tgt_type_t;
+
+const char *tgt_type_name(tgt_type_t t);
+bool tgt_type_parse(const char *name, tgt_type_t *ret_t);
+
+/* What is known of one minion. All BORROWED; `grains` and `pillar` may be NULL (then nothing of that kind
+ * matches). */
+typedef struct match_subject {
+    const char *id;
+    json_t *grains;
+    json_t *pillar;
+} match_subject_t;
+
+typedef struct target target_t;
+
+/* `expr` is text, or an array of ids (TGT_LIST) or of words (TGT_COMPOUND). `nodegroups` (object, may be
+ * NULL) is the configuration's; BORROWED for the call. `delim` is the separator of grain and pillar paths,
+ * NULL for ":". NEW, or NULL with *err. */
+target_t *target_new(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
+                     fail_t *err);
+void target_destroy(target_t **self_p);
+bool target_match(const target_t *self, const match_subject_t *subject);
+/* Whether evaluation reads grains or pillar. */
+bool target_needs_grains(const target_t *self);
+bool target_needs_pillar(const target_t *self);
+/* For TGT_LIST and an exact id: NEW array of the ids named, so that unknown ones can be told. NULL otherwise.
+ */
+json_t *target_ids(const target_t *self);
+
+/* Python's fnmatch.fnmatchcase. */
+bool match_glob(const char *pattern, const char *text);
+bool match_has_glob(const char *pattern); /* contains *, ? or [ */
+/* Python's re.match (anchored at the start). False with *err for a bad pattern. */
+bool match_pcre(const char *pattern, const char *text, fail_t *err);
+/* salt.utils.data.subdict_match: "os:Deb*", "a:b:c", lists, numbers. */
+bool match_subdict(const json_t *data, const char *expr, const char *delim, bool regex, bool exact);
+/* "10.0.0.0/8", "::1", "192.0.2.7" against the grains ipv4 and ipv6. */
+bool match_ipcidr(const char *cidr, const json_t *grains);
+
+#endif

@@ -1,0 +1,183 @@
+/* nodegroup.c - the words of a compound target, and N@group replaced by what the configuration says it is. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/match/patterns.h"
+#include "common/match/term.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+static const char SPACES[] = " \t\r\n\v\f";
+
+void
+words_add(words_t *self, const char *text, size_t len, size_t position)
+{
+    if (self->n == self->cap) {
+        self->cap = self->cap == 0 ? 16 : self->cap * 2;
+        self->items = xrealloc(self->items, self->cap * sizeof(*self->items));
+    }
+    self->items[self->n++] = (word_t){ xstrndup(text, len), position };
+}
+
+void
+words_split(words_t *self, const char *expr)
+{
+    const char *counted = expr;
+    size_t position = 1;
+
+    for (const char *at = expr + strspn(expr, SPACES); *at != '\0'; at += strspn(at, SPACES)) {
+        size_t len = strcspn(at, SPACES);
+        position += utf8_count(counted, (size_t) (at - counted));
+        counted = at;
+        words_add(self, at, len, position);
+        at += len;
+    }
+}
+
+void
+words_free(words_t *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        free(self->items[i].text);
+    free(self->items);
+    memset(self, 0, sizeof(*self));
+}
+
+/* ---- expansion
+ * -------------------------------------------------------------------------------------------------- */
+
+typedef struct expansion {
+    const json_t *nodegroups;
+    words_t *out;
+    size_t position; /* of the word that is being expanded */
+    const char *open[LIMIT_TARGET_DEPTH];
+    size_t depth;
+    fail_t *err;
+} expansion_t;
+
+static int expand_word(expansion_t *x, const char *word);
+
+static bool
+is_operator(const char *word)
+{
+    static const char *const operators[] = { "and", "or", "not", "(", ")" };
+
+    for (size_t i = 0; i < NELEMS(operators); i++) {
+        if (strcmp(word, operators[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Ids only, with no operator, glob or letter among them: then they are a list, or one regular expression when
+ * they look like one. */
+static const char *
+list_letter(const words_t *words)
+{
+    const char *letter = "L@";
+
+    for (size_t i = 0; i < words->n; i++) {
+        const char *text = words->items[i].text, *rest;
+        char delim[8];
+        if (is_operator(text) || strchr(text, '*') != NULL)
+            return NULL;
+        if (term_parse(text, delim, &rest)->type != TGT_GLOB || str_starts(text, "R@"))
+            return NULL;
+        if (strpbrk(text, "([{\\?}])") != NULL)
+            letter = "E@";
+    }
+    return letter;
+}
+
+static int
+group_words(const expansion_t *x, const char *name, const json_t *group, words_t *words)
+{
+    size_t i;
+    json_t *item;
+
+    if (json_is_string(group)) {
+        words_split(words, json_string_value(group));
+    } else if (json_is_array(group)) {
+        json_array_foreach (group, i, item) {
+            AUTO_FREE char *text = value_pystr(item);
+            words_add(words, text, strlen(text), 0);
+        }
+    } else {
+        return fail_set(x->err, -EINVAL, "node group \"%.100s\" is neither text nor a list", name);
+    }
+    if (words->n == 0)
+        return fail_set(x->err, -EINVAL, "node group \"%.100s\" is empty", name);
+    return 0;
+}
+
+static int
+add_words(expansion_t *x, const words_t *words)
+{
+    const char *letter = list_letter(words);
+    int rc = 0;
+
+    if (letter != NULL) {
+        buf_auto_t joined = BUF_INIT;
+        buf_puts(&joined, letter);
+        for (size_t i = 0; i < words->n; i++)
+            buf_printf(&joined, "%s%s", i > 0 ? "," : "", words->items[i].text);
+        words_add(x->out, buf_str(&joined), joined.len, x->position);
+        return 0;
+    }
+    words_add(x->out, "(", 1, x->position);
+    for (size_t i = 0; i < words->n && rc == 0; i++)
+        rc = expand_word(x, words->items[i].text);
+    words_add(x->out, ")", 1, x->position);
+    return rc;
+}
+
+static int
+expand_group(expansion_t *x, const char *name)
+{
+    const json_t *group = value_get(x->nodegroups, name);
+    words_t words = { NULL, 0, 0 };
+
+    if (group == NULL)
+        return fail_set(x->err, -ENOENT, "node group \"%.100s\" is not in the configuration's nodegroups",
+                        name);
+    for (size_t i = 0; i < x->depth; i++) {
+        if (strcmp(x->open[i], name) == 0)
+            return fail_set(x->err, -ELOOP, "node group \"%.100s\" contains itself", name);
+    }
+    if (x->depth == LIMIT_TARGET_DEPTH)
+        return fail_set(x->err, -E2BIG, "node groups are nested deeper than %d", LIMIT_TARGET_DEPTH);
+    x->open[x->depth++] = name;
+    int rc = group_words(x, name, group, &words);
+    if (rc == 0)
+        rc = add_words(x, &words);
+    words_free(&words);
+    x->depth--;
+    return rc;
+}
+
+static int
+expand_word(expansion_t *x, const char *word)
+{
+    if (x->out->n >= LIMIT_TARGET_TERMS)
+        return fail_set(x->err, -E2BIG, "more than %d words after node groups are expanded",
+                        LIMIT_TARGET_TERMS);
+    if (str_starts(word, "N@") && word[2] != '\0')
+        return expand_group(x, word + 2);
+    words_add(x->out, word, strlen(word), x->position);
+    return 0;
+}
+
+int
+nodegroup_expand(const words_t *in, const json_t *nodegroups, words_t *out, fail_t *err)
+{
+    expansion_t x = { .nodegroups = nodegroups, .out = out, .err = err };
+    int rc = 0;
+
+    for (size_t i = 0; i < in->n && rc == 0; i++) {
+        x.position = in->items[i].position;
+        rc = expand_word(&x, in->items[i].text);
+        if (rc < 0 && x.position > 0)
+            fail_prefix(err, "character %zu: ", x.position);
+    }
+    return rc;
+}

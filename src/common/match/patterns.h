@@ -1,0 +1,67 @@
+/* patterns.h - the compiled parts that a target is made of: wildcard, data path, network, node group.
+ *
+ * Layer      common/match, private to it
+ * Threads    one at a time per object (a regular expression remembers its last match)
+ * Ownership  *_new is NEW; the text given is copied
+ * Errors     NULL and -EINVAL in *err with what is wrong and where
+ * Tests      tests/unit/common/test_match.c
+ */
+#ifndef COMMON_MATCH_PATTERNS_H
+#define COMMON_MATCH_PATTERNS_H
+
+#include <netinet/in.h>
+
+#include "salt/base.h"
+
+/* Lower case of one code point, whatever the locale of the process. */
+uint32_t match_fold(uint32_t cp);
+/* Python's a.lower() == b.lower(). */
+bool match_same_folded(const char *a, const char *b);
+
+/* Python's fnmatch pattern. `fold`: the case of letters does not count. Every text is a legal pattern. */
+typedef struct wild wild_t;
+wild_t *wild_new(const char *pattern, bool fold);
+void wild_destroy(wild_t **self_p);
+bool wild_match(const wild_t *self, const char *text, size_t len);
+
+/* "a:b:pattern" against nested data. */
+typedef enum subdict_how { SUBDICT_GLOB, SUBDICT_REGEX, SUBDICT_EXACT } subdict_how_t;
+typedef struct subdict subdict_t;
+subdict_t *subdict_new(const char *expr, const char *delim, subdict_how_t how, fail_t *err);
+void subdict_destroy(subdict_t **self_p);
+bool subdict_match(const subdict_t *self, const json_t *data);
+
+/* An address or a network. */
+typedef struct cidr {
+    int family;    /* AF_INET or AF_INET6 */
+    unsigned bits; /* of the prefix; all of them for an address */
+    uint8_t addr[16];
+} cidr_t;
+int cidr_parse(cidr_t *self, const char *text, fail_t *err);
+/* Against the grains "ipv4" and "ipv6". */
+bool cidr_match(const cidr_t *self, const json_t *grains);
+
+/* ---- node groups
+ * ---------------------------------------------------------------------------------------------- */
+
+/* One word of a compound target, with where it came from. */
+typedef struct word {
+    char *text;
+    size_t position; /* 1-based character in the expression; 0 for a word that came out of a node group or a
+                        list */
+} word_t;
+
+typedef struct words {
+    word_t *items;
+    size_t n, cap;
+} words_t;
+
+void words_add(words_t *self, const char *text, size_t len, size_t position);
+/* Split at white space. */
+void words_split(words_t *self, const char *expr);
+void words_free(words_t *self);
+
+/* Replace every N@group by the group's own words in parentheses, at any depth. */
+int nodegroup_expand(const words_t *in, const json_t *nodegroups, words_t *out, fail_t *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* pcre.c - re.match for targets, on the project's own `re`. */
+#include "common/match/match.h"
+#include "common/match/regex.h"
+
+bool
+match_pcre(const char *pattern, const char *text, fail_t *err)
+{
+    rx_t *rx = rx_new(pattern, 0, err);
+
+    if (rx == NULL)
+        return false;
+    bool matched = rx_match(rx, text, strlen(text), 0, err) == 1;
+    rx_destroy(&rx);
+    return matched;
+}

@@ -1,0 +1,60 @@
+/* regex.h - Python's `re`, as far as Salt's functions show it: search, match, groups, replacement templates.
+ *
+ * Layer      common/match; with match.h the only user of PCRE2
+ * Threads    one at a time per compiled pattern (it remembers its last match)
+ * Ownership  patterns and subjects are BORROWED for the call; texts that come back are NEW
+ * Errors     -EINVAL for a bad pattern or template; -E2BIG when LIMIT_REGEX_STEPS is used up
+ * Tests      tests/unit/common/test_regex.c, with answers recorded from Python's re
+ */
+#ifndef COMMON_MATCH_REGEX_H
+#define COMMON_MATCH_REGEX_H
+
+#include "common/base/buf.h"
+#include "salt/base.h"
+
+/* Python's own numbers, because users pass them ("flags: 8"). */
+enum {
+    RX_IGNORECASE = 2,
+    RX_LOCALE = 4, /* accepted; there is one locale here */
+    RX_MULTILINE = 8,
+    RX_DOTALL = 16,
+    RX_UNICODE = 32, /* accepted; text patterns always are */
+    RX_VERBOSE = 64,
+    RX_ASCII = 256,
+    RX_BYTES = 1 << 16, /* ours: a bytes pattern, which sees bytes instead of characters */
+    RX_MATCH =
+        1 << 17 /* ours: for rx_match only, many times: compiled to machine code where there is a JIT */
+};
+
+typedef struct rx rx_t;
+
+/* NEW, or NULL with *err. */
+rx_t *rx_new(const char *pattern, unsigned flags, fail_t *err);
+/* Accepts NULL; sets *self_p to NULL. */
+void rx_destroy(rx_t **self_p);
+
+/* 1 found, 0 not found, or a negative errno. `rx_match` must match at `from` itself. */
+int rx_search(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
+int rx_match(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
+
+/* Of the last successful search: byte offsets of a group (0 is the whole match); false when it took no part.
+ */
+bool rx_group(const rx_t *self, size_t n, size_t *ret_start, size_t *ret_end);
+/* NEW text of a group of the last match in `text`; NULL when it took no part. */
+char *rx_group_text(const rx_t *self, const char *text, size_t n);
+/* Number of a named group, or -1. */
+int rx_group_number(const rx_t *self, const char *name);
+/* Number of groups without group 0. */
+size_t rx_groups(const rx_t *self);
+
+/* re.subn: append `text` with matches replaced to `out`. `count` 0 means all; `repl` is a template with \1,
+ * \g<name> and Python's escapes. *ret_n (may be NULL) is the number of replacements. 0 or a negative errno.
+ */
+int rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count, buf_t *out,
+           size_t *ret_n, fail_t *err);
+/* NEW: re.escape. */
+char *rx_escape(const char *text);
+/* Flag by Python's name ("MULTILINE", "m", any case), or 0. */
+unsigned rx_flag(const char *name);
+
+#endif

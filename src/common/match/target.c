@@ -1,0 +1,194 @@
+/* target.c - a target of any type: parsed to a tree of terms. */
+#include "common/base/str.h"
+#include "common/match/compound.h"
+#include "common/match/match.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+struct target {
+    tgt_type_t type;
+    node_t *root;
+    char *exact; /* the id, when a glob is one */
+    unsigned needs;
+};
+
+typedef node_t *parse_fn(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
+                         fail_t *err);
+
+static node_t *
+parse_plain(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+{
+    term_t *term = term_new(term_kind_of(type), json_string_value(expr), delim, err);
+
+    (void) nodegroups;
+    return term != NULL ? node_of_term(&term) : NULL;
+}
+
+static node_t *
+parse_words(const words_t *words, const json_t *nodegroups, fail_t *err)
+{
+    words_t expanded = { NULL, 0, 0 };
+    node_t *root = NULL;
+
+    if (nodegroup_expand(words, nodegroups, &expanded, err) == 0)
+        root = compound_parse(&expanded, err);
+    words_free(&expanded);
+    return root;
+}
+
+static node_t *
+parse_compound(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+{
+    words_t words = { NULL, 0, 0 };
+
+    (void) type, (void) delim;
+    words_split(&words, json_string_value(expr));
+    node_t *root = parse_words(&words, nodegroups, err);
+    words_free(&words);
+    return root;
+}
+
+static node_t *
+parse_nodegroup(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+{
+    words_t words = { NULL, 0, 0 };
+    AUTO_FREE char *word = xasprintf("N@%s", json_string_value(expr));
+
+    (void) type, (void) delim;
+    words_add(&words, word, strlen(word), 0);
+    node_t *root = parse_words(&words, nodegroups, err);
+    words_free(&words);
+    return root;
+}
+
+static node_t *
+parse_list_array(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
+                 fail_t *err)
+{
+    term_t *term = term_new_list(expr);
+
+    (void) type, (void) nodegroups, (void) delim, (void) err;
+    return node_of_term(&term);
+}
+
+static node_t *
+parse_compound_array(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
+                     fail_t *err)
+{
+    words_t words = { NULL, 0, 0 };
+    size_t i;
+    json_t *item;
+
+    (void) type, (void) delim;
+    json_array_foreach (expr, i, item) {
+        AUTO_FREE char *text = value_pystr(item);
+        words_add(&words, text, strlen(text), 0);
+    }
+    node_t *root = parse_words(&words, nodegroups, err);
+    words_free(&words);
+    return root;
+}
+
+static const struct {
+    parse_fn *text, *array;
+} parsers[TGT_TYPES] = {
+    [TGT_LIST] = { parse_plain, parse_list_array },
+    [TGT_COMPOUND] = { parse_compound, parse_compound_array },
+    [TGT_NODEGROUP] = { parse_nodegroup, NULL },
+};
+
+static size_t
+expr_size(const json_t *expr)
+{
+    size_t i, n = json_string_length(expr);
+    json_t *item;
+
+    json_array_foreach (expr, i, item)
+        n += json_string_length(item) + 1;
+    return n;
+}
+
+static node_t *
+parse(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+{
+    parse_fn *fn = parsers[type].text != NULL ? parsers[type].text : parse_plain;
+
+    if (expr_size(expr) > LIMIT_TARGET_LEN) {
+        fail_set(err, -E2BIG, "it is longer than %d bytes", LIMIT_TARGET_LEN);
+        return NULL;
+    }
+    if (json_is_array(expr))
+        fn = parsers[type].array;
+    else if (!json_is_string(expr))
+        fn = NULL;
+    if (fn == NULL) {
+        fail_set(err, -EINVAL, "expected text%s", parsers[type].array != NULL ? " or a list" : "");
+        return NULL;
+    }
+    return fn(expr, type, nodegroups, delim, err);
+}
+
+target_t *
+target_new(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+{
+    node_t *root = parse(expr, type, nodegroups, delim, err);
+
+    if (root == NULL) {
+        fail_prefix(err, "%s target: ", tgt_type_name(type));
+        return NULL;
+    }
+    target_t *self = xcalloc(1, sizeof(*self));
+    self->type = type;
+    self->root = root;
+    self->needs = node_needs(root);
+    if (type == TGT_GLOB && !match_has_glob(json_string_value(expr)))
+        self->exact = xstrdup(json_string_value(expr));
+    return self;
+}
+
+void
+target_destroy(target_t **self_p)
+{
+    target_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    node_destroy(&self->root);
+    free(self->exact);
+    free(self);
+    *self_p = NULL;
+}
+
+bool
+target_match(const target_t *self, const match_subject_t *subject)
+{
+    return node_match(self->root, subject);
+}
+
+bool
+target_needs_grains(const target_t *self)
+{
+    return (self->needs & NEEDS_GRAINS) != 0;
+}
+
+bool
+target_needs_pillar(const target_t *self)
+{
+    return (self->needs & NEEDS_PILLAR) != 0;
+}
+
+json_t *
+target_ids(const target_t *self)
+{
+    const char *id;
+    void *value;
+
+    if (self->exact != NULL)
+        return json_pack("[s]", self->exact);
+    if (self->type != TGT_LIST)
+        return NULL;
+    json_t *ids = json_array();
+    for (size_t i = 0; map_next(self->root->term->ids, &i, &id, &value);)
+        json_array_append_new(ids, json_string(id));
+    return ids;
+}

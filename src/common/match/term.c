@@ -1,0 +1,233 @@
+/* term.c - the leaves of a target. */
+#include "common/match/term.h"
+
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "salt/value.h"
+
+/* ---- making
+ * ---------------------------------------------------------------------------------------------------- */
+
+static int
+init_glob(term_t *self, const char *text, const char *delim, fail_t *err)
+{
+    (void) delim, (void) err;
+    self->wild = wild_new(text, false);
+    return 0;
+}
+
+static int
+init_pcre(term_t *self, const char *text, const char *delim, fail_t *err)
+{
+    (void) delim;
+    self->rx = rx_new(text, RX_MATCH, err);
+    return self->rx != NULL ? 0 : -EINVAL;
+}
+
+static void
+add_id(term_t *self, char *id)
+{
+    if (map_get(self->ids, id) == NULL)
+        map_set(self->ids, id, id);
+    else
+        free(id);
+}
+
+static int
+init_list(term_t *self, const char *text, const char *delim, fail_t *err)
+{
+    char **ids = str_split(text, ", \t\r\n", true);
+
+    (void) delim, (void) err;
+    self->ids = map_new(free);
+    for (size_t i = 0; ids[i] != NULL; i++)
+        add_id(self, ids[i]);
+    free(ids);
+    return 0;
+}
+
+static int
+init_subdict(term_t *self, const char *text, const char *delim, subdict_how_t how, fail_t *err)
+{
+    self->subdict = subdict_new(text, delim, how, err);
+    return self->subdict != NULL ? 0 : -EINVAL;
+}
+
+static int
+init_data_glob(term_t *self, const char *text, const char *delim, fail_t *err)
+{
+    return init_subdict(self, text, delim, SUBDICT_GLOB, err);
+}
+
+static int
+init_data_pcre(term_t *self, const char *text, const char *delim, fail_t *err)
+{
+    return init_subdict(self, text, delim, SUBDICT_REGEX, err);
+}
+
+static int
+init_data_exact(term_t *self, const char *text, const char *delim, fail_t *err)
+{
+    return init_subdict(self, text, delim, SUBDICT_EXACT, err);
+}
+
+static int
+init_ipcidr(term_t *self, const char *text, const char *delim, fail_t *err)
+{
+    (void) delim;
+    return cidr_parse(&self->cidr, text, err);
+}
+
+/* ---- matching
+ * -------------------------------------------------------------------------------------------------- */
+
+static bool
+match_glob_id(const term_t *self, const match_subject_t *subject)
+{
+    return wild_match(self->wild, subject->id, strlen(subject->id));
+}
+
+static bool
+match_pcre_id(const term_t *self, const match_subject_t *subject)
+{
+    return rx_match(self->rx, subject->id, strlen(subject->id), 0, NULL) == 1;
+}
+
+static bool
+match_listed(const term_t *self, const match_subject_t *subject)
+{
+    return map_get(self->ids, subject->id) != NULL;
+}
+
+static bool
+match_grains(const term_t *self, const match_subject_t *subject)
+{
+    return subdict_match(self->subdict, subject->grains);
+}
+
+static bool
+match_pillar(const term_t *self, const match_subject_t *subject)
+{
+    return subdict_match(self->subdict, subject->pillar);
+}
+
+static bool
+match_address(const term_t *self, const match_subject_t *subject)
+{
+    return cidr_match(&self->cidr, subject->grains);
+}
+
+static const term_kind_t kinds[] = {
+    { TGT_GLOB, "glob", 0, false, 0, init_glob, match_glob_id },
+    { TGT_PCRE, "pcre", 'E', false, 0, init_pcre, match_pcre_id },
+    { TGT_LIST, "list", 'L', false, 0, init_list, match_listed },
+    { TGT_GRAIN, "grain", 'G', true, NEEDS_GRAINS, init_data_glob, match_grains },
+    { TGT_GRAIN_PCRE, "grain_pcre", 'P', true, NEEDS_GRAINS, init_data_pcre, match_grains },
+    { TGT_PILLAR, "pillar", 'I', true, NEEDS_PILLAR, init_data_glob, match_pillar },
+    { TGT_PILLAR_PCRE, "pillar_pcre", 'J', true, NEEDS_PILLAR, init_data_pcre, match_pillar },
+    { TGT_PILLAR_EXACT, "pillar_exact", 0, true, NEEDS_PILLAR, init_data_exact, match_pillar },
+    { TGT_IPCIDR, "ipcidr", 'S', false, NEEDS_GRAINS, init_ipcidr, match_address },
+    { TGT_NODEGROUP, "nodegroup", 'N', false, 0, NULL, NULL },
+    { TGT_COMPOUND, "compound", 0, false, 0, NULL, NULL },
+};
+_Static_assert(NELEMS(kinds) == TGT_TYPES, "one row for each type of target, in their order");
+
+/* ---- looking up
+ * ------------------------------------------------------------------------------------------------ */
+
+const char *
+tgt_type_name(tgt_type_t t)
+{
+    return kinds[t].name;
+}
+
+bool
+tgt_type_parse(const char *name, tgt_type_t *ret_t)
+{
+    for (size_t i = 0; i < NELEMS(kinds); i++) {
+        if (str_eq(kinds[i].name, name)) {
+            *ret_t = kinds[i].type;
+            return true;
+        }
+    }
+    return false;
+}
+
+const term_kind_t *
+term_kind_of(tgt_type_t type)
+{
+    return &kinds[type];
+}
+
+static const term_kind_t *
+kind_of_letter(char letter)
+{
+    for (size_t i = 0; i < NELEMS(kinds); i++) {
+        if (kinds[i].letter != 0 && kinds[i].letter == letter)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+const term_kind_t *
+term_parse(const char *word, char delim[8], const char **ret_text)
+{
+    const term_kind_t *kind = kind_of_letter(word[0]);
+    uint32_t cp;
+    size_t n = 0;
+
+    delim[0] = '\0';
+    *ret_text = word;
+    if (kind == NULL)
+        return &kinds[TGT_GLOB];
+    if (kind->has_delim && word[1] != '\0') {
+        n = utf8_next(word + 1, strlen(word + 1), &cp);
+        n = n > 0 && word[1 + n] == '@' && word[2 + n] != '\0' ? n : 0;
+    }
+    if (word[1 + n] != '@' || word[2 + n] == '\0')
+        return &kinds[TGT_GLOB];
+    memcpy(delim, word + 1, n);
+    delim[n] = '\0';
+    *ret_text = word + 2 + n;
+    return kind;
+}
+
+term_t *
+term_new(const term_kind_t *kind, const char *text, const char *delim, fail_t *err)
+{
+    term_t *self = xcalloc(1, sizeof(*self));
+
+    self->kind = kind;
+    if (kind->init(self, text, str_empty(delim) ? ":" : delim, err) < 0)
+        term_destroy(&self);
+    return self;
+}
+
+term_t *
+term_new_list(const json_t *ids)
+{
+    term_t *self = xcalloc(1, sizeof(*self));
+    size_t i;
+    json_t *id;
+
+    self->kind = &kinds[TGT_LIST];
+    self->ids = map_new(free);
+    json_array_foreach (ids, i, id)
+        add_id(self, value_pystr(id));
+    return self;
+}
+
+void
+term_destroy(term_t **self_p)
+{
+    term_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    wild_destroy(&self->wild);
+    rx_destroy(&self->rx);
+    subdict_destroy(&self->subdict);
+    map_destroy(&self->ids);
+    free(self);
+    *self_p = NULL;
+}

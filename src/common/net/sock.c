@@ -1,0 +1,239 @@
+/* sock.c - see sock.h. */
+#include "common/net/sock.h"
+
+#include <unistd.h>
+
+#include "common/base/str.h"
+#include "salt/limits.h"
+
+#define SERVER_BACKLOG    4096
+#define SERVER_SNDHWM     20000
+#define CLIENT_HEARTBEAT  20000 /* ms */
+#define CLIENT_HB_TIMEOUT 60000
+#define RECONNECT_MAX     2000
+
+typedef struct int_option {
+    int name, value;
+} int_option_t;
+
+#define OPTIONS_END                                                                                          \
+    {                                                                                                        \
+        0, 0                                                                                                 \
+    }
+static const int_option_t all_options[] = { { ZMQ_LINGER, 0 },
+                                            { ZMQ_MAXMSGSIZE, LIMIT_WIRE_MSG + 1024 },
+                                            { ZMQ_TCP_KEEPALIVE, 1 },
+                                            { ZMQ_TCP_KEEPALIVE_IDLE, 60 },
+                                            { ZMQ_TCP_KEEPALIVE_INTVL, 10 },
+                                            { ZMQ_TCP_KEEPALIVE_CNT, 3 },
+                                            { ZMQ_TCP_MAXRT, 90000 },
+                                            OPTIONS_END };
+static const int_option_t router_options[] = {
+    { ZMQ_BACKLOG, SERVER_BACKLOG },  { ZMQ_ROUTER_MANDATORY, 1 }, { ZMQ_SNDHWM, SERVER_SNDHWM },
+    { ZMQ_RCVHWM, LIMIT_PEER_QUEUE }, { ZMQ_PROBE_ROUTER, 1 },     OPTIONS_END
+};
+static const int_option_t pub_options[] = {
+    { ZMQ_BACKLOG, SERVER_BACKLOG }, { ZMQ_SNDHWM, SERVER_SNDHWM }, { ZMQ_XPUB_VERBOSE, 1 }, OPTIONS_END
+};
+static const int_option_t hello_options[] = { { ZMQ_BACKLOG, SERVER_BACKLOG },
+                                              { ZMQ_MAXMSGSIZE, LIMIT_HELLO_MSG },
+                                              OPTIONS_END };
+static const int_option_t client_options[] = { { ZMQ_RCVHWM, 0 },
+                                               { ZMQ_SNDHWM, 0 },
+                                               { ZMQ_HEARTBEAT_IVL, CLIENT_HEARTBEAT },
+                                               { ZMQ_HEARTBEAT_TIMEOUT, CLIENT_HB_TIMEOUT },
+                                               { ZMQ_RECONNECT_IVL, 100 },
+                                               { ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX },
+                                               { ZMQ_CONNECT_TIMEOUT, 10000 },
+                                               OPTIONS_END };
+static const int_option_t ask_options[] = { { ZMQ_REQ_RELAXED, 1 },
+                                            { ZMQ_REQ_CORRELATE, 1 },
+                                            { ZMQ_RECONNECT_IVL, 100 },
+                                            { ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX },
+                                            { ZMQ_MAXMSGSIZE, LIMIT_HELLO_MSG },
+                                            OPTIONS_END };
+
+typedef struct sock_row {
+    int zmq_type;
+    const int_option_t *options;
+    const char *zap_domain; /* servers with CURVE */
+    bool curve_client;
+} sock_row_t;
+
+static const sock_row_t kinds[] = {
+    [SOCK_ROUTER_SERVER] = { ZMQ_ROUTER, router_options, "req", false },
+    [SOCK_PUB_SERVER] = { ZMQ_XPUB, pub_options, "pub", false },
+    [SOCK_HELLO_SERVER] = { ZMQ_REP, hello_options, NULL, false },
+    [SOCK_DEALER_CLIENT] = { ZMQ_DEALER, client_options, NULL, true },
+    [SOCK_SUB_CLIENT] = { ZMQ_SUB, client_options, NULL, true },
+    [SOCK_HELLO_CLIENT] = { ZMQ_REQ, ask_options, NULL, false },
+};
+
+static int
+s_set_int(void *sock, const int_option_t *o)
+{
+    if (o->name == ZMQ_MAXMSGSIZE) {
+        int64_t wide = o->value;
+        return zmq_setsockopt(sock, o->name, &wide, sizeof(wide));
+    }
+    return zmq_setsockopt(sock, o->name, &o->value, sizeof(o->value));
+}
+
+static int
+s_set_curve(void *sock, const sock_row_t *row, const key_pair_t *own, const uint8_t *server_key)
+{
+    int rc = 0;
+    if (row->zap_domain) {
+        int one = 1;
+        rc |= zmq_setsockopt(sock, ZMQ_CURVE_SERVER, &one, sizeof(one));
+        rc |= zmq_setsockopt(sock, ZMQ_ZAP_DOMAIN, row->zap_domain, strlen(row->zap_domain));
+    } else {
+        rc |= zmq_setsockopt(sock, ZMQ_CURVE_SERVERKEY, server_key, KEY_BYTES);
+        rc |= zmq_setsockopt(sock, ZMQ_CURVE_PUBLICKEY, key_pair_public(own), KEY_BYTES);
+    }
+    rc |= zmq_setsockopt(sock, ZMQ_CURVE_SECRETKEY, key_pair_secret(own), KEY_BYTES);
+    return rc;
+}
+
+void *
+sock_new(void *zctx, sock_kind_t kind, const key_pair_t *own, const uint8_t *server_key, fail_t *err)
+{
+    const sock_row_t *row = &kinds[kind];
+    void *sock = zmq_socket(zctx, row->zmq_type);
+    if (!sock) {
+        (void) fail_set(err, -zmq_errno(), "zmq_socket: %s", zmq_strerror(zmq_errno()));
+        return NULL;
+    }
+    int rc = 0;
+    for (const int_option_t *o = all_options; o->name; o++)
+        rc |= s_set_int(sock, o);
+    for (const int_option_t *o = row->options; o->name; o++)
+        rc |= s_set_int(sock, o);
+    if (row->zap_domain || row->curve_client)
+        rc |= s_set_curve(sock, row, own, server_key);
+    if (row->zmq_type == ZMQ_SUB)
+        rc |= zmq_setsockopt(sock, ZMQ_SUBSCRIBE, "", 0);
+    if (rc != 0) {
+        (void) fail_set(err, -EINVAL, "zmq_setsockopt: %s (is libzmq built with CURVE?)",
+                        zmq_strerror(zmq_errno()));
+        sock_close(&sock);
+    }
+    return sock;
+}
+
+void
+sock_close(void **sock_p)
+{
+    void *sock = STEAL(*sock_p);
+    if (sock)
+        (void) zmq_close(sock);
+}
+
+static char *
+s_endpoint(const char *host, int port)
+{
+    bool literal6 = strchr(host, ':') != NULL;
+    return xasprintf(literal6 ? "tcp://[%s]:%d" : "tcp://%s:%d", host, port);
+}
+
+int
+sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err)
+{
+    int on = ipv6 || strchr(host, ':') != NULL;
+    (void) zmq_setsockopt(sock, ZMQ_IPV6, &on, sizeof(on));
+    AUTO_FREE char *endpoint = s_endpoint(host, port);
+    if (zmq_bind(sock, endpoint) == 0)
+        return 0;
+    int code = zmq_errno();
+    if (code == EADDRINUSE)
+        return fail_set(err, -code,
+                        "%s: the port is in use; is another master running? (see ss -tlnp sport = :%d)",
+                        endpoint, port);
+    return fail_set(err, -code, "%s: can't listen: %s", endpoint, zmq_strerror(code));
+}
+
+int
+sock_connect(void *sock, const char *host, int port, fail_t *err)
+{
+    int on = strchr(host, ':') != NULL;
+    (void) zmq_setsockopt(sock, ZMQ_IPV6, &on, sizeof(on));
+    AUTO_FREE char *endpoint = s_endpoint(host, port);
+    if (zmq_connect(sock, endpoint) == 0)
+        return 0;
+    return fail_set(err, -zmq_errno(), "%s: %s", endpoint, zmq_strerror(zmq_errno()));
+}
+
+void
+sock_reconnect_after(void *sock, int ms)
+{
+    (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL, &ms, sizeof(ms));
+}
+
+int
+sock_disconnect(void *sock, const char *host, int port)
+{
+    AUTO_FREE char *endpoint = s_endpoint(host, port);
+    return zmq_disconnect(sock, endpoint);
+}
+
+int
+sock_fd(void *sock)
+{
+    int fd = -1;
+    size_t n = sizeof(fd);
+    (void) zmq_getsockopt(sock, ZMQ_FD, &fd, &n);
+    return fd;
+}
+
+void *
+sock_monitor(void *zctx, void *sock, const char *name, int events, fail_t *err)
+{
+    AUTO_FREE char *endpoint = xasprintf("inproc://monitor-%s-%p", name, sock);
+    void *pair = zmq_socket(zctx, ZMQ_PAIR);
+    int hwm = 0;
+    if (!pair || zmq_socket_monitor(sock, endpoint, events) != 0 ||
+        zmq_setsockopt(pair, ZMQ_RCVHWM, &hwm, sizeof(hwm)) != 0 || zmq_connect(pair, endpoint) != 0) {
+        (void) fail_set(err, -zmq_errno(), "socket monitor: %s", zmq_strerror(zmq_errno()));
+        sock_close(&pair);
+    }
+    return pair;
+}
+
+bool
+sock_monitor_next(void *monitor, int *ret_event, int *ret_value)
+{
+    struct {
+        uint16_t event;
+        uint32_t value;
+    } __attribute__((packed)) head;
+    zmq_msg_t frame;
+    (void) zmq_msg_init(&frame);
+    if (zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT) < (int) sizeof(head)) {
+        (void) zmq_msg_close(&frame);
+        return false;
+    }
+    memcpy(&head, zmq_msg_data(&frame), sizeof(head));
+    *ret_event = head.event;
+    *ret_value = (int) head.value;
+    /* The second frame is the endpoint, which the descriptor identifies better. */
+    while (zmq_msg_more(&frame) && zmq_msg_recv(&frame, monitor, ZMQ_DONTWAIT) >= 0)
+        ;
+    (void) zmq_msg_close(&frame);
+    return true;
+}
+
+int
+sock_send(void *sock, const void *data, size_t len)
+{
+    return zmq_send(sock, data, len, ZMQ_DONTWAIT) < 0 ? -zmq_errno() : 0;
+}
+
+int
+sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, size_t len)
+{
+    /* With ROUTER_MANDATORY the routing frame decides: an unreachable peer is refused there, before the body.
+     */
+    if (zmq_send(router, rid, rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+        return -zmq_errno();
+    return sock_send(router, data, len);
+}

@@ -1,0 +1,57 @@
+/* sock.h - libzmq sockets with the options that hold at ten thousand peers. The only user of libzmq beside
+ * zap.c.
+ *
+ * Why each option is there:
+ *   BACKLOG 4096            the default of 100 makes a fleet's reconnection overflow and time out
+ *   no heartbeat on a server libzmq's timers are a linear list: pings to thousands of peers eat a core
+ *   heartbeat on a client with RCVHWM 0: a full receive queue under heartbeats aborts libzmq 4.3.4
+ *   ROUTER_MANDATORY        an unknown or full peer is an error that can be told, not a silent drop
+ *   TCP keepalive + MAXRT   a peer behind a network hole goes away even with data unacknowledged
+ *   MAXMSGSIZE              a huge frame ends its connection
+ *   RCVHWM 16 on the ROUTER what one minion may have waiting there; more stays on its side of the wire
+ *   routing ids by libzmq   ids that a client chooses are not bound to its key
+ *
+ * Layer      common/net
+ * Threads    a socket belongs to one thread at a time
+ * Ownership  sockets are closed by sock_close
+ * Tests      tests/unit/common/test_sock.c
+ */
+#ifndef COMMON_NET_SOCK_H
+#define COMMON_NET_SOCK_H
+
+#include <zmq.h>
+
+#include "common/crypto/keys.h"
+#include "salt/base.h"
+
+typedef enum sock_kind {
+    SOCK_ROUTER_SERVER, /* the master's 4506: CURVE, ZAP domain "req" */
+    SOCK_PUB_SERVER,    /* the master's 4505: XPUB, CURVE, ZAP domain "pub" */
+    SOCK_HELLO_SERVER,  /* plaintext REP */
+    SOCK_DEALER_CLIENT,
+    SOCK_SUB_CLIENT,
+    SOCK_HELLO_CLIENT /* plaintext REQ that may be asked again */
+} sock_kind_t;
+
+/* A CURVE socket of a server takes its own pair; a client its own pair and the server's public key.
+ * NEW, or NULL with *err. */
+void *sock_new(void *zctx, sock_kind_t kind, const key_pair_t *own, const uint8_t *server_key, fail_t *err);
+void sock_close(void **sock_p);
+/* "tcp://HOST:PORT"; a port in use says which and what to do. */
+int sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err);
+int sock_connect(void *sock, const char *host, int port, fail_t *err);
+/* The first pause before a lost connection is tried again; each further one is twice as long, up to two
+ * seconds. */
+void sock_reconnect_after(void *sock, int ms);
+int sock_disconnect(void *sock, const char *host, int port);
+/* Readable file descriptor for an event loop; edge-triggered as libzmq's ZMQ_FD is. */
+int sock_fd(void *sock);
+/* Watch connection events: NEW PAIR socket to read with sock_monitor_next. */
+void *sock_monitor(void *zctx, void *sock, const char *name, int events, fail_t *err);
+/* One event if there is one: true, the ZMQ_EVENT_*, its value (a descriptor or a code). Never blocks. */
+bool sock_monitor_next(void *monitor, int *ret_event, int *ret_value);
+/* Send one frame to a ROUTER's peer; 0, -EHOSTUNREACH (gone), -EAGAIN (its queue is full). Never blocks. */
+int sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, size_t len);
+int sock_send(void *sock, const void *data, size_t len);
+
+#endif

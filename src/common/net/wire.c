@@ -1,0 +1,96 @@
+/* wire.c - see wire.h. */
+#include "common/net/wire.h"
+
+#include "common/base/buf.h"
+#include "salt/value.h"
+
+typedef struct wire_row {
+    const char *name;
+    wire_dir_t dir;
+    const char *states;
+    size_t limit;
+} wire_row_t;
+
+#define UP                                     WIRE_UP
+#define DOWN                                   WIRE_DOWN
+#define MESSAGE(name, dir, states, limit, doc) { #name, dir, states, limit },
+static const wire_row_t rows[MSG_COUNT] = {
+#include "salt/messages.def"
+};
+#undef MESSAGE
+
+#define PREFIX "{\"m\":\""
+
+const char *
+wire_name(wire_msg_t msg)
+{
+    salt_assert(msg < MSG_COUNT);
+    return rows[msg].name;
+}
+
+/* The row that the frame names, MSG_COUNT when none. */
+static wire_msg_t
+s_peek(const char *data, size_t len)
+{
+    size_t skip = strlen(PREFIX);
+    if (len <= skip || memcmp(data, PREFIX, skip) != 0)
+        return MSG_COUNT;
+    for (wire_msg_t i = 0; i < MSG_COUNT; i++) {
+        size_t n = strlen(rows[i].name);
+        if (len > skip + n && memcmp(data + skip, rows[i].name, n) == 0 && data[skip + n] == '"')
+            return i;
+    }
+    return MSG_COUNT;
+}
+
+int
+wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, json_t **ret_body,
+            fail_t *err)
+{
+    wire_msg_t msg = s_peek(data, len);
+    if (msg == MSG_COUNT || rows[msg].dir != dir)
+        return fail_set(err, -EPROTO, "unknown message of %zu bytes", len);
+    const wire_row_t *row = &rows[msg];
+    if (dir == UP && !strchr(row->states, state))
+        return fail_set(err, -EPERM, "message '%s' is not allowed before the key is accepted", row->name);
+    if (len > row->limit)
+        return fail_set(err, -EMSGSIZE, "message '%s' of %zu bytes, its limit is %zu", row->name, len,
+                        row->limit);
+    json_t *body = value_parse(data, len, row->limit, row->name, err);
+    if (!body)
+        return -EPROTO;
+    *ret_msg = msg;
+    *ret_body = body;
+    return 0;
+}
+
+static int
+s_append(const char *bytes, size_t n, void *cookie)
+{
+    buf_add(cookie, bytes, n);
+    return 0;
+}
+
+char *
+wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err)
+{
+    salt_assert(msg < MSG_COUNT);
+    buf_auto_t out = BUF_INIT;
+    buf_printf(&out, PREFIX "%s\"", rows[msg].name);
+    if (json_object_size(body) > 0) {
+        buf_putc(&out, ',');
+        /* JSON_EMBED leaves out the outer braces, so the body continues our object. */
+        if (json_dump_callback(body, s_append, &out, JSON_COMPACT | JSON_EMBED) != 0) {
+            (void) fail_set(err, -EINVAL, "message '%s' can't be written as JSON", rows[msg].name);
+            return NULL;
+        }
+    }
+    buf_putc(&out, '}');
+    if (out.len > rows[msg].limit) {
+        (void) fail_set(err, -EMSGSIZE, "message '%s' of %zu bytes, its limit is %zu", rows[msg].name,
+                        out.len, rows[msg].limit);
+        return NULL;
+    }
+    *ret_len = out.len;
+    return buf_steal(&out);
+}

@@ -1,0 +1,36 @@
+/* wire.h - the messages between minion and master: the table of messages.def made into checks.
+ *
+ * Format     one frame of JSON, {"m": NAME, ...}, "m" first, so that size and permission are checked before
+ * parsing Layer      common/net Threads    any Errors     -EPROTO not a message, -EPERM out of turn,
+ * -EMSGSIZE over its row's limit; the text names which Tests      tests/unit/common/test_wire.c; fuzz target
+ * tests/fuzz/fuzz_wire.c
+ */
+#ifndef COMMON_NET_WIRE_H
+#define COMMON_NET_WIRE_H
+
+#include "salt/base.h"
+#include "salt/limits.h"
+
+#define WIRE_PROTO 1 /* raised when an old peer could misunderstand a new one */
+
+typedef enum wire_dir { WIRE_UP, WIRE_DOWN } wire_dir_t;
+
+#define MESSAGE(name, dir, states, limit, doc) MSG_##name,
+typedef enum wire_msg {
+#include "salt/messages.def"
+    MSG_COUNT
+} wire_msg_t;
+#undef MESSAGE
+
+const char *wire_name(wire_msg_t msg);
+
+/* Accept one frame that came in direction `dir` from a peer whose key is in `state` ('A' accepted, 'P'
+ * pending, ' ' for a master). 0, *ret_msg, and *ret_body NEW. */
+int wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg,
+                json_t **ret_body, fail_t *err);
+
+/* NEW text of a message: `body` (object, BORROWED, may be NULL) with "m" in front. -EMSGSIZE when over the
+ * limit. */
+char *wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err);
+
+#endif

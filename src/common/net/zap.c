@@ -1,0 +1,142 @@
+/* zap.c - see zap.h. */
+#include <czmq.h>
+
+#include "common/crypto/keys.h"
+#include "common/net/zap.h"
+
+#include "common/base/map.h"
+
+struct zap {
+    zactor_t *actor;
+};
+
+typedef struct table {
+    map_t *keys; /* Z85 -> (void *) zap_verdict_t */
+    zap_door_t door;
+} table_t;
+
+static void
+s_reply(zsock_t *handler, const char *version, const char *sequence, const char *code, const char *text,
+        const char *user)
+{
+    (void) zstr_sendx(handler, version, sequence, code, text, user, "", NULL);
+}
+
+static void
+s_decide(table_t *table, zsock_t *handler, const char *version, const char *sequence, const char *domain,
+         const char *z85)
+{
+    zap_verdict_t v = (zap_verdict_t) (uintptr_t) map_get(table->keys, z85);
+    bool pub = strcmp(domain, "pub") == 0;
+    if (v == ZAP_REJECTED || (pub && v != ZAP_ACCEPTED))
+        s_reply(handler, version, sequence, "400", "key not accepted", "");
+    else if (table->door == ZAP_SHUT || (table->door == ZAP_KNOWN && v == ZAP_UNKNOWN))
+        s_reply(handler, version, sequence, "300", "no room", "");
+    else
+        s_reply(handler, version, sequence, "200", "OK", z85);
+}
+
+static void
+s_request(table_t *table, zsock_t *handler)
+{
+    zmsg_t *msg = zmsg_recv(handler);
+    if (!msg)
+        return;
+    char *version = zmsg_popstr(msg), *sequence = zmsg_popstr(msg), *domain = zmsg_popstr(msg);
+    char *address = zmsg_popstr(msg), *identity = zmsg_popstr(msg), *mechanism = zmsg_popstr(msg);
+    zframe_t *key = zmsg_pop(msg);
+    char z85[KEY_Z85_LEN];
+    if (version && sequence && domain && mechanism && strcmp(mechanism, "CURVE") == 0 && key &&
+        zframe_size(key) == KEY_BYTES) {
+        key_to_z85(zframe_data(key), z85);
+        s_decide(table, handler, version, sequence, domain, z85);
+    } else {
+        /* A request that stays without an answer would block the handler for ever. */
+        s_reply(handler, version ? version : "1.0", sequence ? sequence : "", "400",
+                "only CURVE is spoken here", "");
+    }
+    zframe_destroy(&key);
+    free(version), free(sequence), free(domain), free(address), free(identity), free(mechanism);
+    zmsg_destroy(&msg);
+}
+
+/* One command of the owner; false when it is time to end. */
+static bool
+s_command(table_t *table, zsock_t *pipe)
+{
+    char *what = NULL, *key = NULL;
+    int arg = 0;
+    /* The actor's end, $TERM, comes as a single frame. */
+    if (zsock_recv(pipe, "ssi", &what, &key, &arg) != 0 || !what || !key || strcmp(what, "$TERM") == 0) {
+        free(what), free(key);
+        return false;
+    }
+    if (strcmp(what, "door") == 0)
+        table->door = (zap_door_t) arg;
+    else if (arg == ZAP_UNKNOWN)
+        (void) map_del(table->keys, key);
+    else
+        map_set(table->keys, key, (void *) (uintptr_t) arg);
+    free(what), free(key);
+    return true;
+}
+
+static void
+s_actor(zsock_t *pipe, void *arg)
+{
+    (void) arg;
+    zsock_t *handler = zsock_new_rep("inproc://zeromq.zap.01");
+    table_t table = { map_new(NULL), ZAP_OPEN };
+    zpoller_t *poller = zpoller_new(pipe, handler, NULL);
+    zpoller_set_nonstop(poller, true);
+    bool run = handler && poller;
+    /* The first is czmq's own handshake, whose status nobody looks at. */
+    (void) zsock_signal(pipe, 0);
+    (void) zsock_signal(pipe, run ? 0 : 1);
+    while (run) {
+        (void) zpoller_wait(poller, -1);
+        /* Commands first, so that a key accepted before the peer knocks is let in. */
+        while (run && (zsock_events(pipe) & ZMQ_POLLIN))
+            run = s_command(&table, pipe);
+        if (run && (zsock_events(handler) & ZMQ_POLLIN))
+            s_request(&table, handler);
+    }
+    zpoller_destroy(&poller);
+    zsock_destroy(&handler);
+    map_destroy(&table.keys);
+}
+
+zap_t *
+zap_new(fail_t *err)
+{
+    zap_t *self = xcalloc(1, sizeof(*self));
+    self->actor = zactor_new(s_actor, NULL);
+    if (!self->actor || zsock_wait(self->actor) != 0) {
+        (void) fail_set(err, self->actor ? -EADDRINUSE : -ENOMEM, "the key handler could not start: %s",
+                        self->actor ? "this process has one already" : "no thread for it");
+        zap_destroy(&self);
+    }
+    return self;
+}
+
+void
+zap_destroy(zap_t **self_p)
+{
+    zap_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    zactor_destroy(&self->actor);
+    free(self);
+}
+
+void
+zap_set(zap_t *self, const char *z85, zap_verdict_t verdict)
+{
+    (void) zsock_send(self->actor, "ssi", "set", z85, (int) verdict);
+}
+
+void
+zap_set_door(zap_t *self, zap_door_t door)
+{
+    (void) zsock_send(self->actor, "ssi", "door", "", (int) door);
+}

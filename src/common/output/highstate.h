@@ -1,0 +1,59 @@
+/* highstate.h - the parts of the highstate outputter: hosts, states, summary, compressed ids.
+ *
+ * Layer      common/output, for highstate*.c only
+ * Threads    any
+ * Errors     false: the data are no state results, they are shown as nested
+ * Tests      tests/unit/common/test_output.c, tests/cases/output
+ */
+#ifndef COMMON_OUTPUT_HIGHSTATE_H
+#define COMMON_OUTPUT_HIGHSTATE_H
+
+#include "common/base/map.h"
+#include "common/output/outputter.h"
+
+#define HS_SEPARATOR "_|-"
+enum { HS_NAME_PARTS = 4, HS_INDENT = 14 };
+
+/* What happened on one host. */
+typedef struct hs_totals {
+    size_t ok, failed, not_run;
+    size_t with_warnings;
+    map_t *other;       /* results that are neither: their repr() to a count (size_t *) */
+    size_t changed;     /* as the summary says: changes of states that did not fail */
+    bool any_change;    /* of any state, as whoever embeds this host asks */
+    double run_ms;      /* sum of all but the parallel ones */
+    double parallel_ms; /* the longest parallel one */
+} hs_totals_t;
+
+/* One state of a host. */
+typedef struct hs_state {
+    const char *name; /* "module_|-id_|-name_|-function" */
+    json_t *ret;      /* BORROWED */
+    double order;
+    size_t n;          /* as found, for a stable order */
+    size_t compressed; /* how many states were rolled into this one; 1 for none */
+    char **parts;      /* owned: the name's parts */
+    size_t n_parts;
+} hs_state_t;
+
+typedef enum hs_result { HS_OK, HS_FAILED, HS_NOT_RUN, HS_OTHER } hs_result_t;
+hs_result_t hs_result(const json_t *result);
+
+/* Append {host: data}'s text to `out`. */
+bool hs_host(const char *host, json_t *data, const output_opts_t *opts, int level, buf_t *out,
+             bool *ret_changed);
+/* Append one state's lines to `body`, each with a newline in front; adds to the totals. *host_colour becomes
+ * the colour of the host's line when this state decides it. */
+bool hs_state(const hs_state_t *s, const output_opts_t *opts, int level, hs_totals_t *totals,
+              colour_t *host_colour, buf_t *body);
+/* Append the summary, a newline in front of each line. */
+void hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, buf_t *body);
+/* The whole outputter without the last newline; used again for orchestrations inside of orchestrations. */
+bool hs_hosts(json_t *data, const output_opts_t *opts, int level, buf_t *out);
+/* NEW data with states of one id, file and result rolled into one; NULL when they can't be. */
+json_t *hs_compress(json_t *data);
+
+/* Parts of "a_|-b_|-c_|-d". NEW, ends with NULL. */
+char **hs_split(const char *name, size_t *ret_n);
+
+#endif

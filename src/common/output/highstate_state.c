@@ -1,0 +1,476 @@
+/* highstate_state.c - one state of a host: its full block or its one line. */
+#include <math.h>
+
+#include "common/base/str.h"
+#include "common/output/highstate.h"
+#include "common/output/pytext.h"
+#include "salt/value.h"
+
+hs_result_t
+hs_result(const json_t *result)
+{
+    if (json_is_null(result))
+        return HS_NOT_RUN;
+    if (json_is_boolean(result))
+        return json_is_true(result) ? HS_OK : HS_FAILED;
+    /* Python counts 1 with True and 0 with False. */
+    if (json_is_number(result) && json_number_value(result) == 1)
+        return HS_OK;
+    if (json_is_number(result) && json_number_value(result) == 0)
+        return HS_FAILED;
+    return HS_OTHER;
+}
+
+/* ---- counting
+ * ----------------------------------------------------------------------------------------------- */
+
+static void
+count_result(const hs_state_t *s, const json_t *result, hs_totals_t *t)
+{
+    size_t *const counters[] = { [HS_OK] = &t->ok, [HS_FAILED] = &t->failed, [HS_NOT_RUN] = &t->not_run };
+    hs_result_t kind = hs_result(result);
+
+    if (kind != HS_OTHER) {
+        *counters[kind] += s->compressed;
+        return;
+    }
+    AUTO_FREE char *text = value_repr(result);
+    size_t *n = map_get(t->other, text);
+    if (n == NULL) {
+        n = xcalloc(1, sizeof(*n));
+        map_set(t->other, text, n);
+    }
+    *n += s->compressed;
+}
+
+/* Whether Python's float() takes the text, as a whole or in front of " ms". */
+static bool
+parse_duration(const char *text, double *ret_ms)
+{
+    const char *unit = strstr(text, " ms");
+    AUTO_FREE char *number = unit != NULL ? xstrndup(text, (size_t) (unit - text)) : xstrdup(text);
+    char *trimmed = str_trim(number), *end;
+
+    if (strpbrk(trimmed, "xXpP(") != NULL) /* hexadecimal and NaN's payload are C's, not Python's */
+        return false;
+    *ret_ms = strtod(trimmed, &end);
+    return end > trimmed && *end == '\0';
+}
+
+static bool
+count_duration(const json_t *ret, hs_totals_t *t)
+{
+    const json_t *duration = json_object_get(ret, "duration");
+    double ms = 0;
+
+    if (json_is_string(duration)) {
+        if (!parse_duration(json_string_value(duration), &ms))
+            return true;
+    } else if (duration != NULL) {
+        if (!json_is_number(duration) && !json_is_boolean(duration))
+            return false;
+        ms = json_is_true(duration) ? 1 : json_number_value(duration);
+    }
+    if (json_object_get(ret, "__parallel__") != NULL)
+        t->parallel_ms = fmax(t->parallel_ms, ms);
+    else
+        t->run_ms += ms;
+    return true;
+}
+
+/* ---- changes
+ * ------------------------------------------------------------------------------------------------ */
+
+static void
+indent_lines(const char *text, size_t len, size_t indent, buf_t *out)
+{
+    const char *pos = text, *end = text + len;
+    pyline_t line;
+
+    while (pytext_line(&pos, end, &line)) {
+        buf_putc(out, '\n');
+        buf_fill(out, ' ', indent);
+        buf_add(out, line.text, line.len);
+    }
+}
+
+/* What state runs on other hosts changed: an orchestration's salt.state. */
+static bool
+changes_of_hosts(json_t *hosts, const output_opts_t *opts, buf_t *out, bool *ret_changed)
+{
+    bool changed = false;
+
+    if (!json_is_object(hosts))
+        return false;
+    for (void *it = json_object_iter(hosts); it != NULL; it = json_object_iter_next(hosts, it)) {
+        buf_auto_t text = BUF_INIT;
+        if (!hs_host(json_object_iter_key(it), json_object_iter_value(it), opts, 1, &text, &changed))
+            return false;
+        indent_lines(text.data, text.len, HS_INDENT, out);
+        *ret_changed = *ret_changed || changed;
+    }
+    return true;
+}
+
+/* The text behind "Changes:" and whether there were any. */
+static bool
+format_changes(json_t *changes, const output_opts_t *opts, buf_t *out, bool *ret_changed)
+{
+    *ret_changed = false;
+    if (!value_truthy(changes))
+        return true;
+    if (json_is_object(changes)) {
+        json_t *hosts = json_object_get(changes, "ret");
+        if (hosts != NULL && !json_is_null(hosts) && str_eq(value_str(changes, "out", NULL), "highstate"))
+            return changes_of_hosts(hosts, opts, out, ret_changed);
+    }
+    *ret_changed = true;
+    if (!json_is_object(changes)) {
+        buf_puts(out, "Invalid Changes data: ");
+        output_str(out, changes);
+        return true;
+    }
+    buf_auto_t text = BUF_INIT;
+    output_nested_at(changes, opts, HS_INDENT, 0, &text);
+    buf_putc(out, '\n');
+    buf_add(out, text.data, pytext_rstrip(buf_str(&text), text.len));
+    return true;
+}
+
+/* An orchestration that an orchestration ran: the same output again, further to the right. */
+static bool
+format_orchestration(json_t *changes, const output_opts_t *opts, int level, buf_t *out)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (!hs_hosts(changes, opts, level + 1, &text))
+        return false;
+    buf_fill(out, ' ', (size_t) (HS_INDENT * level));
+    for (const char *p = buf_str(&text), *nl; p != NULL; p = nl != NULL ? nl + 1 : NULL) {
+        nl = strchr(p, '\n');
+        buf_putc(out, '\n');
+        buf_fill(out, ' ', (size_t) (HS_INDENT * level));
+        buf_add(out, p, nl != NULL ? (size_t) (nl - p) : strlen(p));
+    }
+    return true;
+}
+
+static bool
+runs_orchestration(const json_t *ret)
+{
+    static const char *const names[] = { "state.orch", "state.orchestrate", "state.sls" };
+    const char *name = value_str(ret, "name", "");
+
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        if (str_eq(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static size_t
+count_changes(const hs_state_t *s, const json_t *changes, bool changed)
+{
+    size_t n = s->compressed > 1 ? json_object_size(value_get(changes, "compressed changes")) : 1;
+
+    return changed ? (n > 0 ? n : 1) : 0;
+}
+
+/* ---- one line
+ * ----------------------------------------------------------------------------------------------- */
+
+/* The warnings, each on its line. False when they are not texts. */
+static bool
+join_warnings(const json_t *ret, buf_t *out)
+{
+    const json_t *warnings = json_object_get(ret, "warnings"), *element;
+    size_t i;
+
+    if (!json_is_array(warnings))
+        return false;
+    json_array_foreach (warnings, i, element) {
+        if (!json_is_string(element))
+            return false;
+        buf_puts(out, i > 0 ? "\n" : "");
+        output_str(out, element);
+    }
+    return true;
+}
+
+static void
+add_member(buf_t *out, const char *before, const json_t *ret, const char *key, const char *behind)
+{
+    buf_puts(out, before);
+    output_str(out, json_object_get(ret, key));
+    buf_puts(out, behind);
+}
+
+/* Times on a state's one line. False when the state has a start but no duration. */
+static bool
+terse_times(const json_t *ret, const output_opts_t *opts, buf_t *out)
+{
+    const json_t *duration = json_object_get(ret, "duration");
+
+    if (!opts->state_output_profile || json_object_get(ret, "start_time") == NULL)
+        return true;
+    if (duration == NULL)
+        return false;
+    if (!opts->state_tabular) {
+        add_member(out, " - Started: ", ret, "start_time", "");
+        add_member(out, " - Duration: ", ret, "duration", " ms");
+        return true;
+    }
+    AUTO_FREE char *text = value_pystr(duration);
+    add_member(out, "", ret, "start_time", " ");
+    buf_printf(out, "[%7s ms] ", text);
+    return true;
+}
+
+static const char *
+terse_result(const json_t *ret)
+{
+    if (json_is_false(json_object_get(ret, "result")))
+        return "Failed";
+    if (json_is_null(json_object_get(ret, "result")))
+        return "Differs";
+    return value_truthy(json_object_get(ret, "changes")) ? "Changed" : "Clean";
+}
+
+static bool
+terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, buf_t *body)
+{
+    const char *colour = colour_code(c, opts->colour), *function = s->parts[s->n_parts - 1];
+    buf_auto_t warnings = BUF_INIT;
+    bool ok = true;
+
+    if (s->n_parts < 3)
+        return false;
+    buf_putc(body, '\n');
+    if (json_object_get(s->ret, "warnings") != NULL) {
+        ok = join_warnings(s->ret, &warnings);
+        buf_printf(body, "%sWarnings:\n%s%s%s", colour_code(COLOUR_LIGHT_RED, opts->colour),
+                   buf_str(&warnings), colour_code(COLOUR_ENDC, opts->colour),
+                   opts->state_tabular ? "\n" : "");
+    }
+    if (opts->state_tabular) {
+        buf_puts(body, colour);
+        ok = ok && terse_times(s->ret, opts, body);
+        buf_printf(body, "%10s.%-10s %-7s   Name: %s", s->parts[0], function, terse_result(s->ret), name);
+    } else {
+        buf_printf(body, " %s Name: %s - Function: %s.%s - Result: %s", colour, name, s->parts[0], function,
+                   terse_result(s->ret));
+        ok = ok && terse_times(s->ret, opts, body);
+    }
+    buf_puts(body, colour_code(COLOUR_ENDC, opts->colour));
+    return ok;
+}
+
+/* ---- full block
+ * --------------------------------------------------------------------------------------------- */
+
+static void
+add_comment(const json_t *ret, buf_t *out)
+{
+    AUTO_FREE char *text = value_pystr(json_object_get(ret, "comment"));
+    const char *s = text;
+    size_t len = strlen(text);
+
+    pytext_strip(&s, &len);
+    for (const char *end = s + len; s < end;) {
+        const char *nl = memchr(s, '\n', (size_t) (end - s));
+        if (nl == NULL)
+            break;
+        buf_add(out, s, (size_t) (nl + 1 - s));
+        buf_fill(out, ' ', HS_INDENT);
+        len -= (size_t) (nl + 1 - s);
+        s = nl + 1;
+    }
+    buf_add(out, s, len);
+}
+
+/* A state's `data` goes behind its comment. */
+static void
+add_data(const json_t *ret, buf_t *out)
+{
+    json_t *data = json_object_get(ret, "data"), *element;
+    size_t i;
+
+    if (json_is_array(data)) {
+        json_array_foreach (data, i, element) {
+            buf_putc(out, ' ');
+            output_str(out, element);
+        }
+    } else if (json_is_object(data)) {
+        for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {
+            buf_printf(out, "\n\t\t%s: ", json_object_iter_key(it));
+            output_str(out, json_object_iter_value(it));
+        }
+    } else if (data != NULL) {
+        buf_putc(out, ' ');
+        output_str(out, data);
+    }
+}
+
+static bool
+full_warnings(const json_t *ret, const output_opts_t *opts, hs_totals_t *t, buf_t *body)
+{
+    enum { WIDTH = 80 };
+    buf_auto_t warnings = BUF_INIT;
+
+    if (json_object_get(ret, "warnings") == NULL)
+        return true;
+    if (!join_warnings(ret, &warnings))
+        return false;
+    t->with_warnings++;
+    buf_printf(body, "\n   %s Warnings: ", colour_code(COLOUR_LIGHT_RED, opts->colour));
+    buf_auto_t wrapped = BUF_INIT;
+    pytext_wrap(&wrapped, buf_str(&warnings), WIDTH - HS_INDENT, HS_INDENT);
+    const char *s = buf_str(&wrapped);
+    size_t n, len = wrapped.len;
+    while (len > 0 && (n = pytext_space(s, len)) > 0) {
+        s += n;
+        len -= n;
+    }
+    buf_add(body, s, len);
+    buf_puts(body, colour_code(COLOUR_ENDC, opts->colour));
+    return true;
+}
+
+/* A labelled line: colour, text made so far in `line`, reset. The line is emptied. */
+static void
+put_line(buf_t *body, const char *colour, const output_opts_t *opts, const char *indent, buf_t *line)
+{
+    buf_printf(body, "\n%s%s", indent, colour);
+    buf_add(body, line->data, line->len);
+    buf_puts(body, colour_code(COLOUR_ENDC, opts->colour));
+    buf_clear(line);
+}
+
+static bool
+full(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, const buf_t *changes,
+     hs_totals_t *t, buf_t *body)
+{
+    const char *colour = colour_code(c, opts->colour);
+    json_t *duration = json_object_get(s->ret, "duration");
+    buf_auto_t line = BUF_INIT;
+
+    if (s->n_parts < HS_NAME_PARTS || json_object_get(s->ret, "comment") == NULL)
+        return false;
+    buf_puts(&line, "----------");
+    put_line(body, colour, opts, "", &line);
+    buf_printf(&line, "      ID: %s", s->parts[1]);
+    put_line(body, colour, opts, "    ", &line);
+    buf_printf(&line, "Function: %s.%s", s->parts[0], s->parts[3]);
+    put_line(body, colour, opts, "    ", &line);
+    if (!str_eq(s->parts[1], name)) {
+        buf_printf(&line, "    Name: %s", name);
+        put_line(body, colour, opts, "    ", &line);
+    }
+    add_member(&line, "  Result: ", s->ret, "result", "");
+    put_line(body, colour, opts, "    ", &line);
+    buf_puts(&line, " Comment: ");
+    add_comment(s->ret, &line);
+    add_data(s->ret, &line);
+    put_line(body, colour, opts, "    ", &line);
+    if (opts->state_output_profile && json_object_get(s->ret, "start_time") != NULL) {
+        add_member(&line, " Started: ", s->ret, "start_time", "");
+        put_line(body, colour, opts, "    ", &line);
+        buf_puts(&line, "Duration: ");
+        if (duration != NULL && !(json_is_string(duration) && json_string_length(duration) == 0))
+            add_member(&line, "", s->ret, "duration", " ms");
+        put_line(body, colour, opts, "    ", &line);
+    }
+    buf_puts(&line, "     Changes:   ");
+    buf_add(&line, changes->data, changes->len);
+    put_line(body, colour, opts, "", &line);
+    return full_warnings(s->ret, opts, t, body);
+}
+
+/* ---- which of them
+ * ------------------------------------------------------------------------------------------ */
+
+/* Whether str(result) is in "True,None" or in a list of texts. */
+static bool
+listed(const json_t *result, const json_t *list)
+{
+    AUTO_FREE char *text = value_pystr(result);
+    size_t i, len = strlen(text);
+    json_t *element;
+
+    if (json_is_string(list)) {
+        for (const char *p = json_string_value(list), *comma; p != NULL;
+             p = comma != NULL ? comma + 1 : NULL) {
+            comma = strchr(p, ',');
+            if ((comma != NULL ? (size_t) (comma - p) : strlen(p)) == len && strncmp(p, text, len) == 0)
+                return true;
+        }
+        return false;
+    }
+    json_array_foreach (list, i, element) {
+        if (str_eq(json_string_value(element), text))
+            return true;
+    }
+    return false;
+}
+
+typedef enum shape { SHAPE_FULL, SHAPE_TERSE, SHAPE_NONE } shape_t;
+
+static shape_t
+choose_shape(const json_t *result, bool changed, const output_opts_t *opts)
+{
+    const char *mode = opts->state_output != NULL ? opts->state_output : "full";
+
+    if (value_truthy(result) && !changed && (opts->state_output_diff || !opts->state_verbose))
+        return SHAPE_NONE;
+    if (strncasecmp(mode, "filter", 6) == 0) {
+        if (listed(result, opts->terse))
+            return SHAPE_TERSE;
+        return listed(result, opts->exclude) ? SHAPE_NONE : SHAPE_FULL;
+    }
+    if (strncasecmp(mode, "terse", 5) == 0 ||
+        (strncasecmp(mode, "mixed", 5) == 0 && !json_is_false(result)) ||
+        (strncasecmp(mode, "changes", 7) == 0 && value_truthy(result) && !changed))
+        return SHAPE_TERSE;
+    return SHAPE_FULL;
+}
+
+static bool
+ends_in_id(const char *mode)
+{
+    size_t len = mode != NULL ? strlen(mode) : 0;
+
+    return len >= 3 && strcasecmp(mode + len - 3, "_id") == 0;
+}
+
+bool
+hs_state(const hs_state_t *s, const output_opts_t *opts, int level, hs_totals_t *totals,
+         colour_t *host_colour, buf_t *body)
+{
+    const json_t *result = json_object_get(s->ret, "result");
+    json_t *changes = json_object_get(s->ret, "changes");
+    buf_auto_t text = BUF_INIT;
+    bool changed = true;
+    colour_t colour = COLOUR_GREEN;
+
+    if (changes == NULL || !count_duration(s->ret, totals))
+        return false;
+    count_result(s, result, totals);
+    if (runs_orchestration(s->ret) ? !format_orchestration(changes, opts, level, &text)
+                                   : !format_changes(changes, opts, &text, &changed))
+        return false;
+    totals->any_change = totals->any_change || changed;
+    totals->changed += hs_result(result) != HS_FAILED ? count_changes(s, changes, changed) : 0;
+    shape_t shape = choose_shape(result, changed, opts);
+    if (changed)
+        colour = COLOUR_CYAN;
+    if (json_is_false(result))
+        *host_colour = colour = COLOUR_RED;
+    else if (json_is_null(result))
+        *host_colour = colour = COLOUR_LIGHT_YELLOW;
+    if (shape == SHAPE_NONE)
+        return true;
+    const char *name = s->n_parts > 2 ? s->parts[ends_in_id(opts->state_output) ? 1 : 2] : "";
+    if (shape == SHAPE_TERSE)
+        return terse(s, name, opts, colour, body);
+    return full(s, name, opts, colour, &text, totals, body);
+}

@@ -1,0 +1,133 @@
+/* highstate_summary.c - the counts under a host's states. */
+#include "common/output/highstate.h"
+#include "common/output/pytext.h"
+#include "salt/value.h"
+
+enum { LONGEST_LABEL = 9, SECONDS_FROM_MS = 999 }; /* "Succeeded" */
+
+typedef struct summary {
+    const output_opts_t *opts;
+    buf_t *body;
+    int width;
+} summary_t;
+
+static int
+digits(size_t n)
+{
+    return snprintf(NULL, 0, "%zu", n);
+}
+
+/* Every state, and the width of the largest count of one result (0 when there is no state). */
+static size_t
+total(const hs_totals_t *t, int *ret_width)
+{
+    const size_t known[] = { t->ok, t->failed, t->not_run };
+    size_t sum = 0, i = 0;
+    const char *key;
+    void *n;
+
+    *ret_width = 0;
+    for (size_t k = 0; k < NELEMS(known); k++) {
+        sum += known[k];
+        if (known[k] > 0)
+            *ret_width = digits(known[k]) > *ret_width ? digits(known[k]) : *ret_width;
+    }
+    while (map_next(t->other, &i, &key, &n)) {
+        sum += *(size_t *) n;
+        *ret_width = digits(*(size_t *) n) > *ret_width ? digits(*(size_t *) n) : *ret_width;
+    }
+    return sum;
+}
+
+static void
+count_line(summary_t *s, colour_t c, const char *label, const char *count)
+{
+    buf_printf(s->body, "\n%s%s: %*s%s", colour_code(c, s->opts->colour), label,
+               s->width - (int) strlen(label) - 2, count, colour_code(COLOUR_ENDC, s->opts->colour));
+}
+
+static void
+number_line(summary_t *s, colour_t c, const char *label, size_t count)
+{
+    AUTO_FREE char *text = xasprintf("%zu", count);
+
+    count_line(s, c, label, text);
+}
+
+/* Part of all states in percent, two digits behind the point as Python's round() gives them. */
+static void
+percent_line(summary_t *s, colour_t c, const char *label, size_t part, size_t all)
+{
+    if (all == 0)
+        return;
+    AUTO_FREE char *rounded = xasprintf("%.2f", (double) part / (double) all * 100);
+    AUTO_FREE char *text = value_float_repr(strtod(rounded, NULL));
+    count_line(s, c, label, text);
+}
+
+/* " (unchanged=N, changed=N)" */
+static void
+change_counts(summary_t *s, const hs_totals_t *t)
+{
+    bool colour = s->opts->colour;
+    const char *between = " (";
+
+    if (t->not_run > 0) {
+        buf_printf(s->body, "%s%sunchanged=%zu%s", between, colour_code(COLOUR_LIGHT_YELLOW, colour),
+                   t->not_run, colour_code(COLOUR_ENDC, colour));
+        between = ", ";
+    }
+    if (t->changed > 0) {
+        buf_printf(s->body, "%s%schanged=%zu%s", between, colour_code(COLOUR_GREEN, colour), t->changed,
+                   colour_code(COLOUR_ENDC, colour));
+        between = ", ";
+    }
+    buf_puts(s->body, *between == ',' ? ")" : "");
+}
+
+static void
+rule(summary_t *s)
+{
+    buf_putc(s->body, '\n');
+    buf_fill(s->body, '-', (size_t) s->width);
+}
+
+static void
+run_time(summary_t *s, const hs_totals_t *t)
+{
+    double ms = t->run_ms + t->parallel_ms;
+    bool seconds = ms > SECONDS_FROM_MS;
+    AUTO_FREE char *text = xasprintf("%.3f", seconds ? ms / 1000 : ms);
+
+    buf_printf(s->body, "\n%sTotal run time: %*s %s%s", colour_code(COLOUR_CYAN, s->opts->colour),
+               s->width - 5, text, seconds ? "s" : "ms", colour_code(COLOUR_ENDC, s->opts->colour));
+}
+
+void
+hs_summary(const char *host, const hs_totals_t *t, const output_opts_t *opts, buf_t *body)
+{
+    const char *end = colour_code(COLOUR_ENDC, opts->colour);
+    colour_t failed = t->failed > 0 ? COLOUR_RED : COLOUR_CYAN;
+    int count_width;
+    size_t all = total(t, &count_width);
+    summary_t s = { opts, body, LONGEST_LABEL + count_width + 2 };
+
+    buf_printf(body, "\n%s\nSummary for ", colour_code(COLOUR_CYAN, opts->colour));
+    pytext_add_safe(body, host, strlen(host));
+    rule(&s);
+    buf_puts(body, end);
+    number_line(&s, COLOUR_GREEN, "Succeeded", t->ok + t->not_run);
+    change_counts(&s, t);
+    number_line(&s, failed, "Failed", t->failed);
+    if (opts->state_output_pct) {
+        percent_line(&s, COLOUR_GREEN, "Success %", t->ok + t->not_run, all);
+        percent_line(&s, failed, "Failure %", t->failed, all);
+    }
+    if (t->with_warnings > 0)
+        number_line(&s, COLOUR_LIGHT_RED, "Warnings", t->with_warnings);
+    buf_printf(body, "\n%s", colour_code(COLOUR_CYAN, opts->colour));
+    buf_fill(body, '-', (size_t) s.width);
+    buf_printf(body, "\nTotal states run: %*zu%s", s.width - 7, all, end);
+    if (opts->state_output_profile)
+        run_time(&s, t);
+}

@@ -1,0 +1,132 @@
+/* json.c - outputter `json`, laid out as Python's json.dumps does. */
+#include <math.h>
+
+#include "common/output/outputter.h"
+#include "salt/value.h"
+
+enum { DEFAULT_INDENT = 4 };
+
+static void
+dump_text(buf_t *out, const char *s, size_t len)
+{
+    static const char escapes[][3] = { ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f",
+                                       ['\r'] = "\\r", ['"'] = "\\\"", ['\\'] = "\\\\" };
+    const char *end = s + len, *plain = s;
+
+    buf_putc(out, '"');
+    for (; s < end; s++) {
+        unsigned char c = (unsigned char) *s;
+        if (c >= 0x20 && c != '"' && c != '\\')
+            continue;
+        buf_add(out, plain, (size_t) (s - plain));
+        plain = s + 1;
+        if (escapes[c][0] != '\0')
+            buf_puts(out, escapes[c]);
+        else
+            buf_printf(out, "\\u%04x", c);
+    }
+    buf_add(out, plain, (size_t) (end - plain));
+    buf_putc(out, '"');
+}
+
+static void
+dump_float(buf_t *out, double d)
+{
+    if (isnan(d)) {
+        buf_puts(out, "NaN");
+    } else if (isinf(d)) {
+        buf_puts(out, d < 0 ? "-Infinity" : "Infinity");
+    } else {
+        AUTO_FREE char *text = value_float_repr(d);
+        buf_puts(out, text);
+    }
+}
+
+/* indent < 0: all on one line. */
+static void
+break_line(buf_t *out, int indent, int level)
+{
+    if (indent < 0)
+        return;
+    buf_putc(out, '\n');
+    buf_fill(out, ' ', (size_t) indent * (size_t) level);
+}
+
+static void dump(buf_t *out, json_t *v, int indent, int level);
+
+static void
+dump_array(buf_t *out, json_t *v, int indent, int level)
+{
+    size_t i;
+    json_t *element;
+
+    buf_putc(out, '[');
+    json_array_foreach (v, i, element) {
+        if (i > 0)
+            buf_puts(out, indent < 0 ? ", " : ",");
+        break_line(out, indent, level + 1);
+        dump(out, element, indent, level + 1);
+    }
+    if (json_array_size(v) > 0)
+        break_line(out, indent, level);
+    buf_putc(out, ']');
+}
+
+static void
+dump_object(buf_t *out, json_t *v, int indent, int level)
+{
+    const char *between = "{";
+
+    for (void *it = json_object_iter(v); it != NULL; it = json_object_iter_next(v, it)) {
+        const char *key = json_object_iter_key(it);
+        buf_puts(out, between);
+        break_line(out, indent, level + 1);
+        dump_text(out, key, strlen(key));
+        buf_puts(out, ": ");
+        dump(out, json_object_iter_value(it), indent, level + 1);
+        between = indent < 0 ? ", " : ",";
+    }
+    if (json_object_size(v) == 0)
+        buf_putc(out, '{');
+    else
+        break_line(out, indent, level);
+    buf_putc(out, '}');
+}
+
+static void
+dump(buf_t *out, json_t *v, int indent, int level)
+{
+    switch (v == NULL ? JSON_NULL : json_typeof(v)) {
+    case JSON_OBJECT:
+        dump_object(out, v, indent, level);
+        break;
+    case JSON_ARRAY:
+        dump_array(out, v, indent, level);
+        break;
+    case JSON_STRING:
+        dump_text(out, json_string_value(v), json_string_length(v));
+        break;
+    case JSON_INTEGER:
+        buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+        break;
+    case JSON_REAL:
+        dump_float(out, json_real_value(v));
+        break;
+    case JSON_TRUE:
+        buf_puts(out, "true");
+        break;
+    case JSON_FALSE:
+        buf_puts(out, "false");
+        break;
+    case JSON_NULL:
+        buf_puts(out, "null");
+        break;
+    }
+}
+
+bool
+output_json(json_t *data, const output_opts_t *opts, buf_t *out)
+{
+    dump(out, data, opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent, 0);
+    return true;
+}

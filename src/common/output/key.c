@@ -1,0 +1,93 @@
+/* key.c - outputter `key`: lists of keys by state, as salt-key shows them. */
+#include "common/base/str.h"
+#include "common/output/outputter.h"
+#include "common/output/pytext.h"
+
+typedef struct section {
+    const char *status;
+    const char *headline;
+    colour_t head, key;
+} section_t;
+
+static const section_t sections[] = {
+    { "local", "Local Keys:", COLOUR_LIGHT_MAGENTA, COLOUR_MAGENTA },
+    { "minions", "Accepted Keys:", COLOUR_LIGHT_GREEN, COLOUR_GREEN },
+    { "minions_denied", "Denied Keys:", COLOUR_LIGHT_MAGENTA, COLOUR_MAGENTA },
+    { "minions_pre", "Unaccepted Keys:", COLOUR_LIGHT_RED, COLOUR_RED },
+    { "minions_rejected", "Rejected Keys:", COLOUR_LIGHT_BLUE, COLOUR_BLUE },
+};
+
+static const section_t *
+find_section(const char *status)
+{
+    for (size_t i = 0; i < NELEMS(sections); i++) {
+        if (str_eq(status, sections[i].status))
+            return &sections[i];
+    }
+    return NULL;
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
+}
+
+/* Ids in a list, sorted. False when one is not text. */
+static bool
+show_list(const section_t *s, json_t *ids, const output_opts_t *opts, buf_t *out)
+{
+    size_t n = json_array_size(ids);
+    AUTO_FREE json_t **sorted = xcalloc(n + 1, sizeof(*sorted));
+
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = json_array_get(ids, i);
+        if (!json_is_string(sorted[i]))
+            return false;
+    }
+    qsort(sorted, n, sizeof(*sorted), by_text);
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(out, colour_code(s->key, opts->colour));
+        pytext_add_safe(out, json_string_value(sorted[i]), json_string_length(sorted[i]));
+        buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
+        buf_putc(out, '\n');
+    }
+    return true;
+}
+
+/* {id: fingerprint or key} */
+static void
+show_dict(const section_t *s, json_t *keys, const output_opts_t *opts, buf_t *out)
+{
+    AUTO_FREE output_pair_t *pairs = output_sorted(keys);
+
+    for (size_t i = 0; i < json_object_size(keys); i++) {
+        buf_puts(out, colour_code(s->key, opts->colour));
+        pytext_add_safe(out, pairs[i].key, strlen(pairs[i].key));
+        buf_puts(out, ":  ");
+        output_str(out, pairs[i].value);
+        buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
+        buf_putc(out, '\n');
+    }
+}
+
+bool
+output_key(json_t *data, const output_opts_t *opts, buf_t *out)
+{
+    AUTO_FREE output_pair_t *pairs = output_sorted(data);
+
+    if (!json_is_object(data))
+        return false;
+    for (size_t i = 0; i < json_object_size(data); i++) {
+        const section_t *s = find_section(pairs[i].key);
+        if (s == NULL)
+            return false;
+        colour_add(out, s->head, opts->colour, s->headline);
+        buf_putc(out, '\n');
+        if (json_is_object(pairs[i].value))
+            show_dict(s, pairs[i].value, opts, out);
+        else if (!json_is_array(pairs[i].value) || !show_list(s, pairs[i].value, opts, out))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,122 @@
+/* nested.c - outputter `nested`: keys, indented values, lists with dashes. */
+#include "common/output/outputter.h"
+#include "common/output/pytext.h"
+#include "salt/value.h"
+
+typedef struct nest {
+    const output_opts_t *opts;
+    buf_t *out;
+    size_t lines;
+    colour_t container; /* colour of what holds other values */
+    colour_t item;
+} nest_t;
+
+/* The head of a line: everything before its text. */
+static void
+line_start(nest_t *n, int indent, colour_t c, const char *prefix)
+{
+    if (n->lines++ > 0)
+        buf_putc(n->out, '\n');
+    buf_fill(n->out, ' ', (size_t) indent);
+    buf_puts(n->out, colour_code(c, n->opts->colour));
+    buf_puts(n->out, prefix);
+}
+
+static void
+line_end(nest_t *n, const char *suffix)
+{
+    buf_puts(n->out, colour_code(COLOUR_ENDC, n->opts->colour));
+    buf_puts(n->out, suffix);
+}
+
+static void
+line(nest_t *n, int indent, colour_t c, const char *text)
+{
+    line_start(n, indent, c, "");
+    buf_puts(n->out, text);
+    line_end(n, "");
+}
+
+static void
+show_text(nest_t *n, const json_t *v, int indent, const char *prefix)
+{
+    const char *pos = json_string_value(v), *end = pos + json_string_length(v);
+    pyline_t text;
+
+    while (pytext_line(&pos, end, &text)) {
+        line_start(n, indent, COLOUR_GREEN, prefix);
+        if (n->opts->strip_colors)
+            pytext_add_safe(n->out, text.text, text.len);
+        else
+            buf_add(n->out, text.text, text.len);
+        line_end(n, "");
+        if (*prefix != '\0')
+            prefix = "  ";
+    }
+}
+
+static void show(nest_t *n, json_t *v, int indent, const char *prefix);
+
+static void
+show_list(nest_t *n, json_t *v, int indent)
+{
+    size_t i;
+    json_t *element;
+
+    json_array_foreach (v, i, element) {
+        if (json_is_object(element) || json_is_array(element)) {
+            line(n, indent, n->item, "|_");
+            show(n, element, indent + 2, json_is_object(element) ? "" : "- ");
+        } else {
+            show(n, element, indent, "- ");
+        }
+    }
+}
+
+static void
+show_dict(nest_t *n, json_t *v, int indent, const char *prefix)
+{
+    AUTO_FREE output_pair_t *pairs = output_sorted(v);
+
+    if (indent > 0)
+        line(n, indent, n->container, "----------");
+    for (size_t i = 0; i < json_object_size(v); i++) {
+        line_start(n, indent, n->container, prefix);
+        pytext_add_safe(n->out, pairs[i].key, strlen(pairs[i].key));
+        line_end(n, ":");
+        show(n, pairs[i].value, indent + 4, "");
+    }
+}
+
+static void
+show(nest_t *n, json_t *v, int indent, const char *prefix)
+{
+    if (json_is_object(v)) {
+        show_dict(n, v, indent, prefix);
+    } else if (json_is_array(v)) {
+        show_list(n, v, indent);
+    } else if (json_is_string(v)) {
+        show_text(n, v, indent, prefix);
+    } else {
+        line_start(n, indent, COLOUR_LIGHT_YELLOW, prefix);
+        output_str(n->out, v);
+        line_end(n, "");
+    }
+}
+
+void
+output_nested_at(json_t *data, const output_opts_t *opts, int indent, int retcode, buf_t *out)
+{
+    nest_t n = { opts, out, 0, COLOUR_CYAN, COLOUR_GREEN };
+
+    if (retcode != 0)
+        n.container = n.item = COLOUR_RED;
+    show(&n, data, indent, "");
+}
+
+bool
+output_nested(json_t *data, const output_opts_t *opts, buf_t *out)
+{
+    output_nested_at(data, opts, 0, opts->retcode, out);
+    return true;
+}

@@ -1,0 +1,48 @@
+/* no_return.c - outputter `no_return`: which minions did not answer, and why. */
+#include "common/output/outputter.h"
+
+#include "common/output/pytext.h"
+
+static void
+show_text(const json_t *v, const output_opts_t *opts, int indent, buf_t *out)
+{
+    const char *p = json_string_value(v), *end = p + json_string_length(v);
+
+    for (;;) {
+        const char *nl = memchr(p, '\n', (size_t) (end - p));
+        const char *stop = nl != NULL ? nl : end;
+        buf_puts(out, colour_code(COLOUR_RED, opts->colour));
+        buf_fill(out, ' ', (size_t) indent);
+        pytext_add_safe(out, p, (size_t) (stop - p));
+        buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
+        buf_putc(out, '\n');
+        if (nl == NULL)
+            return;
+        p = nl + 1;
+    }
+}
+
+static void
+show(json_t *v, const output_opts_t *opts, int indent, buf_t *out)
+{
+    if (json_is_string(v)) {
+        show_text(v, opts, indent, out);
+        return;
+    }
+    AUTO_FREE output_pair_t *pairs = output_sorted(v);
+    for (size_t i = 0; i < json_object_size(v); i++) {
+        buf_puts(out, colour_code(COLOUR_CYAN, opts->colour));
+        buf_fill(out, ' ', (size_t) indent);
+        pytext_add_safe(out, pairs[i].key, strlen(pairs[i].key));
+        buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
+        buf_puts(out, ":\n");
+        show(pairs[i].value, opts, indent + 4, out);
+    }
+}
+
+bool
+output_no_return(json_t *data, const output_opts_t *opts, buf_t *out)
+{
+    show(data, opts, 0, out);
+    return true;
+}

@@ -1,0 +1,281 @@
+/* pprint.c - outputter `pprint`: Python's pprint.pformat() with 80 columns and sorted keys.
+ *
+ * What fits is written on one line, what does not is broken at its commas. Whether it fits is asked with a
+ * budget of columns, so that each value is looked at for as many characters as a line has and not for its
+ * whole length. */
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/output/outputter.h"
+#include "common/output/pytext.h"
+#include "salt/value.h"
+
+enum { COLUMNS = 80 };
+
+typedef struct printer {
+    buf_t *out;
+    int step; /* spaces per level */
+} printer_t;
+
+/* ---- how wide the repr() of a value is
+ * ---------------------------------------------------------------------- */
+
+/* Columns of repr() of the text; more than `limit` once that is passed. */
+static int
+text_width(const char *s, size_t len, int limit)
+{
+    /* A character has at most four bytes: longer text can't fit, whatever it holds. */
+    if (limit < 2 || len > 4 * (size_t) limit)
+        return limit + 1;
+    bool single = memchr(s, '\'', len) == NULL || memchr(s, '"', len) != NULL;
+    uint32_t quote = single ? '\'' : '"';
+    int width = 2;
+
+    for (size_t i = 0, n; i < len && width <= limit; i += n) {
+        uint32_t cp = (unsigned char) s[i];
+        n = utf8_next(s + i, len - i, &cp);
+        n = n == 0 ? 1 : n;
+        if (cp == quote || cp == '\\' || cp == '\n' || cp == '\r' || cp == '\t')
+            width += 2;
+        else if (utf8_printable(cp))
+            width += 1;
+        else
+            width += cp <= 0xff ? 4 : cp <= 0xffff ? 6 : 10;
+    }
+    return width;
+}
+
+static int
+scalar_width(const json_t *v, int limit)
+{
+    if (json_is_string(v))
+        return text_width(json_string_value(v), json_string_length(v), limit);
+    AUTO_FREE char *text = value_repr(v);
+    return (int) strlen(text);
+}
+
+/* Columns left of `budget` after the value is written on one line; negative when it does not fit. */
+static int
+spend(json_t *v, int budget)
+{
+    size_t i;
+    json_t *element;
+
+    if (json_is_object(v)) {
+        budget -= 2;
+        for (void *it = json_object_iter(v); it != NULL && budget >= 0; it = json_object_iter_next(v, it)) {
+            const char *key = json_object_iter_key(it);
+            budget -= text_width(key, strlen(key), budget) + 2;
+            budget = budget < 0 ? budget : spend(json_object_iter_value(it), budget);
+            budget -= json_object_iter_next(v, it) != NULL ? 2 : 0;
+        }
+        return budget;
+    }
+    if (json_is_array(v)) {
+        budget -= 2;
+        json_array_foreach (v, i, element) {
+            budget -= i > 0 ? 2 : 0;
+            if (budget < 0 || (budget = spend(element, budget)) < 0)
+                break;
+        }
+        return budget;
+    }
+    return budget - scalar_width(v, budget);
+}
+
+/* ---- writing
+ * ------------------------------------------------------------------------------------------------ */
+
+static void
+repr_text(buf_t *out, const char *s, size_t len)
+{
+    json_auto_t *text = json_stringn_nocheck(s, len);
+    AUTO_FREE char *repr = value_repr(text);
+
+    buf_puts(out, repr);
+}
+
+/* repr() on one line with sorted keys; only for what fits into a line. */
+static void
+write_flat(buf_t *out, json_t *v)
+{
+    size_t i;
+    json_t *element;
+
+    if (json_is_object(v)) {
+        AUTO_FREE output_pair_t *pairs = output_sorted(v);
+        buf_putc(out, '{');
+        for (i = 0; i < json_object_size(v); i++) {
+            buf_puts(out, i > 0 ? ", " : "");
+            repr_text(out, pairs[i].key, strlen(pairs[i].key));
+            buf_puts(out, ": ");
+            write_flat(out, pairs[i].value);
+        }
+        buf_putc(out, '}');
+    } else if (json_is_array(v)) {
+        buf_putc(out, '[');
+        json_array_foreach (v, i, element) {
+            buf_puts(out, i > 0 ? ", " : "");
+            write_flat(out, element);
+        }
+        buf_putc(out, ']');
+    } else {
+        AUTO_FREE char *repr = value_repr(v);
+        buf_puts(out, repr);
+    }
+}
+
+/* Long text as several literals, one a line: broken at line ends first, then between words. */
+typedef struct chunker {
+    printer_t *p;
+    int indent;
+    int allowance;
+    size_t chunks;
+} chunker_t;
+
+static void
+chunk(chunker_t *c, const char *s, size_t len)
+{
+    if (c->chunks++ > 0) {
+        buf_putc(c->p->out, '\n');
+        buf_fill(c->p->out, ' ', (size_t) c->indent);
+    }
+    repr_text(c->p->out, s, len);
+}
+
+/* Length of the next run of other characters followed by white space: the pattern \S*\s*. */
+static size_t
+word_len(const char *s, size_t len)
+{
+    size_t i = 0, n;
+
+    while (i < len && pytext_space(s + i, len - i) == 0)
+        i++;
+    while (i < len && (n = pytext_space(s + i, len - i)) > 0)
+        i += n;
+    return i;
+}
+
+static void
+chunk_words(chunker_t *c, const char *s, size_t len, bool last_line)
+{
+    const char *end = s + len, *current = s;
+    int width = COLUMNS - c->indent;
+
+    for (const char *word = s; word < end;) {
+        size_t n = word_len(word, (size_t) (end - word));
+        if (last_line && word + n == end)
+            width -= c->allowance;
+        if (text_width(current, (size_t) (word + n - current), width) > width) {
+            if (word > current)
+                chunk(c, current, (size_t) (word - current));
+            current = word;
+        }
+        word += n;
+    }
+    if (end > current)
+        chunk(c, current, (size_t) (end - current));
+}
+
+static void
+write_long_text(printer_t *p, const json_t *v, int indent, int allowance, int level)
+{
+    const char *pos = json_string_value(v), *end = pos + json_string_length(v);
+    size_t start = p->out->len;
+    chunker_t c = { p, indent, allowance, 0 };
+    pyline_t line;
+
+    if (level == 1) {
+        c.indent++;
+        c.allowance++;
+        buf_putc(p->out, '(');
+    }
+    while (pytext_line(&pos, end, &line)) {
+        int width = COLUMNS - c.indent - (pos >= end ? c.allowance : 0);
+        if (text_width(line.text, line.with_end, width) <= width)
+            chunk(&c, line.text, line.with_end);
+        else
+            chunk_words(&c, line.text, line.with_end, pos >= end);
+    }
+    if (c.chunks > 1) {
+        buf_puts(p->out, level == 1 ? ")" : "");
+        return;
+    }
+    p->out->len = start;
+    repr_text(p->out, json_string_value(v), json_string_length(v));
+}
+
+static void write_value(printer_t *p, json_t *v, int indent, int allowance, int level);
+
+static void
+next_line(printer_t *p, int indent)
+{
+    buf_puts(p->out, ",\n");
+    buf_fill(p->out, ' ', (size_t) indent);
+}
+
+static void
+write_dict(printer_t *p, json_t *v, int indent, int allowance, int level)
+{
+    AUTO_FREE output_pair_t *pairs = output_sorted(v);
+    size_t n = json_object_size(v);
+
+    buf_putc(p->out, '{');
+    buf_fill(p->out, ' ', p->step > 1 ? (size_t) p->step - 1 : 0);
+    indent += p->step;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            next_line(p, indent);
+        size_t start = p->out->len;
+        repr_text(p->out, pairs[i].key, strlen(pairs[i].key));
+        int width = (int) utf8_count(p->out->data + start, p->out->len - start);
+        buf_puts(p->out, ": ");
+        write_value(p, pairs[i].value, indent + width + 2, i + 1 == n ? allowance + 1 : 1, level);
+    }
+    buf_putc(p->out, '}');
+}
+
+static void
+write_list(printer_t *p, json_t *v, int indent, int allowance, int level)
+{
+    size_t n = json_array_size(v);
+
+    buf_putc(p->out, '[');
+    buf_fill(p->out, ' ', p->step > 1 ? (size_t) p->step - 1 : 0);
+    indent += p->step;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            next_line(p, indent);
+        write_value(p, json_array_get(v, i), indent, i + 1 == n ? allowance + 1 : 1, level);
+    }
+    buf_putc(p->out, ']');
+}
+
+static void
+write_value(printer_t *p, json_t *v, int indent, int allowance, int level)
+{
+    if (spend(v, COLUMNS - indent - allowance) >= 0)
+        write_flat(p->out, v);
+    else if (json_is_object(v))
+        write_dict(p, v, indent, allowance, level + 1);
+    else if (json_is_array(v))
+        write_list(p, v, indent, allowance, level + 1);
+    else if (json_is_string(v))
+        write_long_text(p, v, indent, allowance, level + 1);
+    else
+        write_flat(p->out, v);
+}
+
+void
+output_pformat(json_t *data, int indent, buf_t *out)
+{
+    printer_t p = { out, indent };
+
+    write_value(&p, data, 0, 0, 0);
+}
+
+bool
+output_pprint(json_t *data, const output_opts_t *opts, buf_t *out)
+{
+    output_pformat(data, opts->indent >= 0 ? opts->indent : 1, out);
+    return true;
+}

@@ -1,0 +1,199 @@
+/* wrap.c - Python's textwrap: words, hyphens and dashes, lines of limited width.
+ *
+ * The text is cut into chunks that may not be broken (words with the punctuation behind them, parts of
+ * hyphenated words, runs of blanks), then the chunks are packed into lines. */
+#include "common/base/utf8.h"
+#include "common/output/pytext.h"
+
+enum { TAB_STOP = 8 };
+
+typedef struct text {
+    uint32_t *cp; /* code points, one column each */
+    size_t n;
+} text_t;
+
+static bool
+is_letter(uint32_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0xc0 || c == 0xaa ||
+           c == 0xb5 || c == 0xba;
+}
+
+static bool
+is_word(uint32_t c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+static bool
+is_word_or_punct(uint32_t c)
+{
+    return is_word(c) || (c < 0x80 && c != 0 && strchr("!\"'&.,?", (int) c) != NULL);
+}
+
+/* The character at `i`, 0 outside of the text: the patterns look to both sides. */
+static uint32_t
+at(const text_t *t, size_t i)
+{
+    return i < t->n ? t->cp[i] : 0;
+}
+
+static size_t
+run_of(const text_t *t, size_t i, uint32_t c)
+{
+    size_t n = 0;
+
+    while (at(t, i + n) == c)
+        n++;
+    return n;
+}
+
+/* Two dashes or more with a word behind them. */
+static bool
+dash_before_word(const text_t *t, size_t i)
+{
+    size_t n = run_of(t, i, '-');
+
+    return n >= 2 && is_word(at(t, i + n));
+}
+
+/* Whether a word may be broken behind the hyphen at `i`: "re-use", "a-b-c", but not "2-3" or "--x". */
+static bool
+breaks_behind_hyphen(const text_t *t, size_t i)
+{
+    bool two_letters = i >= 2 && is_letter(at(t, i - 1)) && is_letter(at(t, i - 2));
+    bool short_part = i >= 3 && is_letter(at(t, i - 3)) && at(t, i - 2) == '-' &&
+                      is_word_or_punct(at(t, i - 1));
+
+    if (at(t, i) != '-' || !(two_letters || short_part) || !is_letter(at(t, i + 1)))
+        return false;
+    return at(t, i + 2) == '-' ? is_letter(at(t, i + 3)) : is_letter(at(t, i + 2));
+}
+
+/* End of the chunk that starts at `i`. */
+static size_t
+chunk_end(const text_t *t, size_t i)
+{
+    if (at(t, i) == ' ')
+        return i + run_of(t, i, ' ');
+    if (i > 0 && is_word_or_punct(at(t, i - 1)) && dash_before_word(t, i))
+        return i + run_of(t, i, '-');
+    for (size_t p = i + 1;; p++) {
+        if (breaks_behind_hyphen(t, p))
+            return p + 1;
+        if (p >= t->n || at(t, p) == ' ')
+            return p;
+        if (is_word_or_punct(at(t, p - 1)) && dash_before_word(t, p))
+            return p;
+    }
+}
+
+/* Code points with tabs expanded and other white space as blanks. NEW array in `ret`. */
+static void
+decode(const char *s, text_t *ret)
+{
+    size_t len = strlen(s), column = 0, tabs = 0;
+
+    for (const char *p = s; (p = strchr(p, '\t')) != NULL; p++)
+        tabs++;
+    *ret = (text_t){ xcalloc(len + tabs * (TAB_STOP - 1) + 1, sizeof(uint32_t)), 0 };
+    for (size_t i = 0, n; i < len; i += n) {
+        uint32_t cp = (unsigned char) s[i];
+        n = utf8_next(s + i, len - i, &cp);
+        n = n == 0 ? 1 : n;
+        size_t blanks = cp == '\t' ? TAB_STOP - column % TAB_STOP : cp >= '\n' && cp <= '\r' ? 1 : 0;
+        for (size_t k = 0; k < blanks; k++)
+            ret->cp[ret->n++] = ' ';
+        if (blanks == 0)
+            ret->cp[ret->n++] = cp;
+        column = cp == '\n' || cp == '\r' ? 0 : column + (blanks > 0 ? blanks : 1);
+    }
+}
+
+static void
+add_range(buf_t *out, const text_t *t, size_t from, size_t to)
+{
+    for (; from < to; from++) {
+        uint32_t c = t->cp[from];
+        if (c < 0x80) {
+            buf_putc(out, (char) c);
+            continue;
+        }
+        if (c >= 0x10000) {
+            buf_putc(out, (char) (0xf0 | c >> 18));
+            buf_putc(out, (char) (0x80 | (c >> 12 & 0x3f)));
+        } else if (c >= 0x800) {
+            buf_putc(out, (char) (0xe0 | c >> 12));
+        }
+        buf_putc(out, (char) (c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6));
+        buf_putc(out, (char) (0x80 | (c & 0x3f)));
+    }
+}
+
+/* How much of a chunk that is longer than a line goes onto this line: up to its last hyphen, else all that
+ * fits. */
+static size_t
+break_long(const text_t *t, size_t from, size_t room)
+{
+    for (size_t i = from + room; i-- > from + 1;) {
+        if (at(t, i) != '-')
+            continue;
+        for (size_t k = from; k < i; k++) {
+            if (at(t, k) != '-')
+                return i + 1;
+        }
+        break;
+    }
+    return from + room;
+}
+
+/* Pack chunks from *pos into one line of at most `width` columns; [*from, *to) is the line without blanks
+ * behind it. Chunks follow each other without gaps, so a line is a range. */
+static void
+pack_line(const text_t *t, size_t *pos, size_t *chunk, size_t width, size_t *from, size_t *to)
+{
+    size_t start = *pos, end = start, last = start;
+
+    while (start < t->n) {
+        size_t next = *chunk > end ? *chunk : chunk_end(t, end);
+        *chunk = next;
+        if (next - start > width) {
+            if (next - end > width) {
+                last = end;
+                end = break_long(t, end, width - (end - start));
+            }
+            break;
+        }
+        last = end;
+        end = next;
+        if (end >= t->n)
+            break;
+    }
+    *pos = end;
+    *from = start;
+    *to = end > last && at(t, last) == ' ' ? last : end; /* a chunk is blank as a whole or not at all */
+}
+
+void
+pytext_wrap(buf_t *out, const char *text, int width, int indent)
+{
+    size_t room = width > 1 ? (size_t) width : 1, pos = 0, chunk = 0, from, to;
+    bool first = true;
+    text_t t;
+
+    decode(text, &t);
+    while (pos < t.n) {
+        if (!first && at(&t, pos) == ' ')
+            pos += run_of(&t, pos, ' ');
+        pack_line(&t, &pos, &chunk, room, &from, &to);
+        if (to == from)
+            continue;
+        if (!first) {
+            buf_putc(out, '\n');
+            buf_fill(out, ' ', (size_t) indent);
+        }
+        add_range(out, &t, from, to);
+        first = false;
+    }
+    free(t.cp);
+}

@@ -1,0 +1,38 @@
+/* yaml.c - outputter `yaml`. */
+#include "common/data/yaml.h"
+
+#include "common/output/outputter.h"
+
+enum { DEFAULT_INDENT = 2 };
+
+/* NEW copy with all keys in order: the dumper keeps the order it gets, Salt's sorts. */
+static json_t *
+sorted_copy(json_t *v)
+{
+    if (json_is_object(v)) {
+        AUTO_FREE output_pair_t *pairs = output_sorted(v);
+        json_t *copy = json_object();
+        for (size_t i = 0; i < json_object_size(v); i++)
+            (void) json_object_set_new_nocheck(copy, pairs[i].key, sorted_copy(pairs[i].value));
+        return copy;
+    }
+    if (json_is_array(v)) {
+        json_t *copy = json_array(), *element;
+        size_t i;
+        json_array_foreach (v, i, element)
+            (void) json_array_append_new(copy, sorted_copy(element));
+        return copy;
+    }
+    return json_incref(v);
+}
+
+bool
+output_yaml(json_t *data, const output_opts_t *opts, buf_t *out)
+{
+    json_auto_t *sorted = sorted_copy(data);
+    AUTO_FREE char *text = yaml_dump(sorted,
+                                     opts->indent == OUTPUT_INDENT_DEFAULT ? DEFAULT_INDENT : opts->indent);
+
+    buf_puts(out, text);
+    return true;
+}

@@ -1,0 +1,196 @@
+/* call.c - run a function as Salt's minion does, and word its failure as Salt does. */
+#include "common/plugin/call.h"
+
+#include "common/base/str.h"
+#include "common/data/args.h"
+#include "common/plugin/ctx.h"
+
+enum { EX_GENERIC = 1 }; /* salt.defaults.exitcodes */
+
+/* `kwargs` of an argument list element: {"__kwarg__": true, ...}. */
+static void
+take_kwargs(json_t *element, json_t *kwargs)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach (element, key, v) {
+        if (strcmp(key, "__kwarg__") != 0)
+            json_object_set(kwargs, key, v);
+    }
+}
+
+/* Text that looks like name=value is a keyword here too, because API callers send their words unparsed. */
+static bool
+take_word(const char *word, json_t *kwargs)
+{
+    char *words[] = { xstrdup(word), NULL };
+    json_auto_t *parsed = strchr(word, '=') != NULL ? args_parse(words, 1, NULL) : NULL;
+    json_t *last = json_array_get(parsed, json_array_size(parsed) - 1);
+
+    free(words[0]);
+    if (!value_bool(last, "__kwarg__", false))
+        return false;
+    take_kwargs(last, kwargs);
+    return true;
+}
+
+/* Salt's list of arguments to what Python would get. Both NEW. */
+static void
+split_list(json_t *arg, json_t **ret_args, json_t **ret_kwargs)
+{
+    json_t *args = json_array(), *kwargs = json_object(), *element;
+    size_t i;
+
+    json_array_foreach (arg, i, element) {
+        if (value_bool(element, "__kwarg__", false))
+            take_kwargs(element, kwargs);
+        else if (!json_is_string(element) || !take_word(json_string_value(element), kwargs))
+            json_array_append(args, element);
+    }
+    *ret_args = args;
+    *ret_kwargs = kwargs;
+}
+
+/* Run the bound function. 0 with *ret_value NEW, or a negative errno with *err set. */
+static int
+invoke(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
+{
+    json_t *value = NULL;
+
+    if (ctx->depth >= LIMIT_CALL_DEPTH)
+        return fail_kind(err, FAIL_COMMAND, -ELOOP, "%s: functions call each other more than %d deep",
+                         f->name, LIMIT_CALL_DEPTH);
+    ctx->depth++;
+    int rc = f->fn(ctx, bound, &value, err);
+    ctx->depth--;
+    if (rc < 0) {
+        json_decref(value);
+        return fail_set(err, rc, "%s failed: %s", f->name, strerror(-rc));
+    }
+    *ret_value = value != NULL ? value : json_null();
+    return 0;
+}
+
+int
+ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, fail_t *err)
+{
+    const func_t *f = registry_find(ctx->env.registry, ctx, fun, NULL, err);
+
+    if (f == NULL)
+        return -ENOENT;
+    json_auto_t *bound = bind_python(f, args, kwargs, NULL, err);
+    return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
+}
+
+static int
+call_found(call_ctx_t *ctx, const func_t *f, json_t *arg, json_t *pub, json_t **ret_value, fail_t *err)
+{
+    json_t *args, *kwargs;
+
+    ctx->retcode = 0;
+    split_list(arg, &args, &kwargs);
+    json_auto_t *bound = bind_args(f, args, kwargs, pub, err);
+    json_decref(args);
+    json_decref(kwargs);
+    return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
+}
+
+int
+call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t **ret_value, fail_t *err)
+{
+    const func_t *f = registry_find(ctx->env.registry, ctx, fun, NULL, err);
+
+    return f != NULL ? call_found(ctx, f, arg, pub, ret_value, err) : -ENOENT;
+}
+
+/* What Salt's minion returns for each kind of failure. */
+static json_t *
+failure_text(const func_t *f, const char *fun, const fail_t *err)
+{
+    AUTO_FREE char *doc = NULL;
+
+    switch (err->kind) {
+    case FAIL_COMMAND:
+        return value_fmt("ERROR: %s", fail_text(err));
+    case FAIL_INVOCATION:
+        return value_fmt("ERROR executing '%s': %s", fun, fail_text(err));
+    case FAIL_ARGUMENTS:
+        doc = func_docstring(f);
+        return value_fmt("Passed invalid arguments to %s: %s\n%s", fun, fail_text(err), doc);
+    case FAIL_GENERIC:
+    case FAIL_UNAVAILABLE:
+        break;
+    }
+    return value_fmt("The minion function caused an exception: %s", fail_text(err));
+}
+
+/* An unknown function that is the beginning of known ones is answered with their documentation. */
+static json_t *
+unavailable_value(call_ctx_t *ctx, const char *fun, const fail_t *err)
+{
+    size_t n;
+    const plugin_t *const *plugins = registry_plugins(ctx->env.registry, &n);
+    json_auto_t *docs = json_object();
+
+    for (size_t i = 0; i < n; i++) {
+        if (plugins[i]->unavailable != NULL && plugins[i]->unavailable(ctx) != NULL)
+            continue;
+        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
+            const func_t *f = &plugins[i]->funcs[k];
+            AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(plugins[i]), f->name);
+            if (!str_starts(name, fun))
+                continue;
+            AUTO_FREE char *doc = func_doc(f);
+            json_object_set_new(docs, name, json_string(doc));
+        }
+    }
+    if (json_object_size(docs) == 0)
+        return json_string(fail_text(err));
+    json_object_set_new(docs, fun, json_string(fail_text(err)));
+    return json_incref(docs);
+}
+
+/* {"result": false} and {"success": false} are failures even when the function set no retcode. */
+static int
+retcode_of(const call_ctx_t *ctx, const json_t *value)
+{
+    static const char *const keys[] = { "result", "success" };
+
+    if (ctx->retcode != 0)
+        return ctx->retcode;
+    for (size_t i = 0; i < NELEMS(keys); i++) {
+        const json_t *said = json_object_get(value, keys[i]);
+        if (said != NULL && !value_truthy(said))
+            return EX_GENERIC;
+    }
+    return 0;
+}
+
+void
+call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res)
+{
+    fail_auto_t err = FAIL_INIT;
+    const func_t *f = registry_find(ctx->env.registry, ctx, fun, NULL, &err);
+
+    *res = (call_result_t){ .retcode = EX_GENERIC };
+    if (f == NULL) {
+        res->value = unavailable_value(ctx, fun, &err);
+        res->failed = FAIL_UNAVAILABLE;
+        return;
+    }
+    if (call_found(ctx, f, arg, pub, &res->value, &err) < 0) {
+        res->value = failure_text(f, fun, &err);
+        res->failed = err.kind;
+        return;
+    }
+    res->retcode = retcode_of(ctx, res->value);
+    res->success = res->retcode == 0;
+}
+
+void
+call_result_free(call_result_t *res)
+{
+    json_decref(res->value);
+    res->value = NULL;
+}

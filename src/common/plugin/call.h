@@ -1,0 +1,58 @@
+/* call.h - run one function as Salt would: bind arguments, run, turn failures into Salt's words.
+ *
+ * Layer      common/plugin
+ * Threads    a context belongs to one thread
+ * Tests      tests/unit/common/test_plugin.c
+ */
+#ifndef COMMON_PLUGIN_CALL_H
+#define COMMON_PLUGIN_CALL_H
+
+#include "common/plugin/registry.h"
+#include "salt/plugin.h"
+
+/* What a process provides to the functions that it runs. Callbacks may be NULL. All BORROWED while the
+ * context lives. */
+typedef struct call_env {
+    registry_t *registry;
+    json_t *opts;
+    const char *id;                  /* NULL: "" */
+    const char *jid;                 /* NULL: "" */
+    json_t *(*grains)(void *cookie); /* BORROWED object; asked once, on first use */
+    json_t *(*pillar)(void *cookie);
+    int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
+    int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
+    void *cookie;
+    void *private_data; /* ctx_private */
+} call_env_t;
+
+call_ctx_t *call_ctx_new(const call_env_t *env); /* NEW; `env` is copied */
+void call_ctx_destroy(call_ctx_t **self_p);
+
+typedef struct call_result {
+    json_t *value; /* owned: the return, or the text of the failure */
+    int retcode;   /* 0, or the function's own, or 1 for a failure (254 where Salt gives 254) */
+    bool success;
+    fail_kind_t failed; /* meaningful when !success */
+} call_result_t;
+
+/* Run `fun` with Salt's argument list (`arg` as args_parse makes it) and Salt's own __pub_* keywords (object
+ * or NULL; the keys may leave "__pub_" out). Never fails: a failure becomes the text that Salt's minion
+ * returns. */
+void call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res);
+void call_result_free(call_result_t *res);
+
+/* The bare failure for salt-call and salt-run, which word it differently: 0 with *ret_value NEW, or the
+ * error. */
+int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t **ret_value,
+                  fail_t *err);
+
+/* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's
+ * words
+ * ("echo() missing 1 required positional argument: 'text'") or FAIL_INVOCATION ("The following keyword
+ * arguments are not valid: nosuch=b"). */
+json_t *bind_args(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);
+
+/* func_doc as Salt's sources have it, with their ".. code-block:: bash" line. NEW. */
+char *func_docstring(const func_t *f);
+
+#endif

@@ -1,0 +1,27 @@
+/* ctx.h - what a call context holds; private to common/plugin.
+ *
+ * Layer      common/plugin
+ * Threads    a context belongs to one thread
+ * Tests      tests/unit/common/test_plugin.c
+ */
+#ifndef COMMON_PLUGIN_CTX_H
+#define COMMON_PLUGIN_CTX_H
+
+#include "common/plugin/call.h"
+
+struct call_ctx {
+    call_env_t env;
+    json_t *opts; /* owned references; NULL until first asked for */
+    json_t *grains;
+    json_t *pillar;
+    json_t *context;
+    int retcode;
+    int depth; /* functions that run inside each other right now */
+};
+
+/* Bind as Python binds: every failure is a TypeError (FAIL_ARGUMENTS). NEW, or NULL. */
+json_t *bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);
+/* Whether `key` names an argument of `f` (not its *args or **kwargs). */
+bool bind_knows(const func_t *f, const char *key);
+
+#endif

@@ -1,0 +1,48 @@
+/* doc.c - the documentation of a function in the shape of a Python docstring. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/plugin/call.h"
+
+#define INDENT "    "
+
+static void
+add_line(buf_t *out, const char *line, size_t len)
+{
+    if (len > 0)
+        buf_puts(out, INDENT);
+    buf_add(out, line, len);
+    buf_putc(out, '\n');
+}
+
+/* `code_block`: with the reStructuredText line that Salt's sources have before an example. */
+static char *
+shape_doc(const func_t *f, bool code_block)
+{
+    static const char directive[] = ".. code-block:: bash";
+    buf_auto_t out = BUF_INIT;
+
+    buf_putc(&out, '\n');
+    for (const char *p = f->doc; *p != '\0';) {
+        size_t len = strcspn(p, "\n");
+        add_line(&out, p, len);
+        if (code_block && str_starts(p, "CLI Example") && len > 0 && p[len - 1] == ':') {
+            add_line(&out, "", 0);
+            add_line(&out, directive, strlen(directive));
+        }
+        p += len + (p[len] == '\n');
+    }
+    buf_puts(&out, INDENT);
+    return buf_steal(&out);
+}
+
+char *
+func_doc(const func_t *f)
+{
+    return shape_doc(f, false);
+}
+
+char *
+func_docstring(const func_t *f)
+{
+    return shape_doc(f, true);
+}

@@ -1,0 +1,433 @@
+/* py_arith.c - operators: numbers by py_int.c and here, sequences, sets, and who refuses whom in which words.
+ */
+#include <math.h>
+
+#include "common/py/py_obj.h"
+
+static const char *const symbols[] = {
+    [PY_ADD] = "+",       [PY_SUB] = "-",     [PY_MUL] = "*",     [PY_DIV] = "/",
+    [PY_FLOORDIV] = "//", [PY_MOD] = "%",     [PY_OR] = "|",      [PY_AND] = "&",
+    [PY_XOR] = "^",       [PY_LSHIFT] = "<<", [PY_RSHIFT] = ">>", [PY_POW] = "** or pow()",
+};
+
+static void *
+unsupported(py_op_t op, const py_t *a, const py_t *b)
+{
+    return py_raise(&py_TypeError, "unsupported operand type(s) for %s: '%s' and '%s'", symbols[op],
+                    py_type_name(a), py_type_name(b));
+}
+
+/* ---- floats
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+static bool
+is_number(const py_t *v)
+{
+    return py_is_int(v) || v->type == PY_FLOAT;
+}
+
+static int
+to_double(py_t *v, double *ret_d)
+{
+    if (!py_is(v, PY_FLOAT))
+        return py_int_to_double(v, ret_d);
+    *ret_d = py_float_value(v);
+    return 0;
+}
+
+static double
+float_mod(double a, double b)
+{
+    double m = fmod(a, b);
+
+    if (m != 0.0)
+        return (b < 0) != (m < 0) ? m + b : m;
+    return copysign(0.0, b);
+}
+
+static double
+float_floordiv(double a, double b)
+{
+    double m = fmod(a, b), q = (a - m) / b;
+
+    if (m != 0.0 && (b < 0) != (m < 0))
+        q -= 1.0;
+    if (q == 0.0)
+        return copysign(0.0, a / b);
+    double f = floor(q);
+    return q - f > 0.5 ? f + 1.0 : f;
+}
+
+static py_t *
+float_pow(double a, double b)
+{
+    if (a == 0.0 && b < 0.0)
+        return py_raise(&py_ZeroDivisionError, "0.0 cannot be raised to a negative power");
+    if (a < 0.0 && isfinite(a) && isfinite(b) && b != floor(b))
+        return py_raise(&py_ValueError, "a fractional power of a negative number is complex");
+    double r = pow(a, b);
+    if (isinf(r) && isfinite(a) && isfinite(b))
+        return py_raise(&py_OverflowError, "(34, 'Numerical result out of range')");
+    return py_float(r);
+}
+
+static py_t *
+float_binary(py_op_t op, py_t *a, py_t *b)
+{
+    double x, y;
+
+    if (op > PY_POW)
+        return unsupported(op, a, b);
+    if (to_double(a, &x) < 0 || to_double(b, &y) < 0)
+        return NULL;
+    if (y == 0.0 && (op == PY_DIV || op == PY_FLOORDIV || op == PY_MOD))
+        return py_raise(&py_ZeroDivisionError, op == PY_DIV   ? "float division by zero"
+                                               : op == PY_MOD ? "float modulo"
+                                                              : "float floor division by zero");
+    switch (op) {
+    case PY_ADD:
+        return py_float(x + y);
+    case PY_SUB:
+        return py_float(x - y);
+    case PY_MUL:
+        return py_float(x * y);
+    case PY_DIV:
+        return py_float(x / y);
+    case PY_FLOORDIV:
+        return py_float(float_floordiv(x, y));
+    case PY_MOD:
+        return py_float(float_mod(x, y));
+    default:
+        return float_pow(x, y);
+    }
+}
+
+/* ---- sequences
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static py_t *
+text_concat(py_t *a, py_t *b)
+{
+    if (py_room(PY_LEN(a) + PY_LEN(b)) < 0)
+        return NULL;
+    py_t *v = py_is(a, PY_STR) ? py_str_raw(PY_LEN(a) + PY_LEN(b)) : NULL;
+    if (v == NULL) {
+        buf_auto_t both = BUF_INIT;
+        buf_add(&both, PY_TEXT(a), PY_LEN(a));
+        buf_add(&both, PY_TEXT(b), PY_LEN(b));
+        return py_bytes(buf_str(&both), both.len);
+    }
+    memcpy(PY_CHARS(v), PY_TEXT(a), PY_LEN(a));
+    memcpy(PY_CHARS(v) + PY_LEN(a), PY_TEXT(b), PY_LEN(b));
+    return v;
+}
+
+/* Markup takes what is not Markup escaped. */
+static py_t *
+markup_concat(py_t *a, py_t *b)
+{
+    AUTO(py) x = py_escape(a);
+    AUTO(py) y = py_escape(b);
+
+    if (x == NULL || y == NULL)
+        return NULL;
+    py_t *v = text_concat(x, y);
+    if (v != NULL)
+        v->flags |= PY_F_MARKUP;
+    return v;
+}
+
+static py_t *
+seq_concat(py_t *a, py_t *b)
+{
+    size_t n = py_seq_len(a), m = py_seq_len(b);
+
+    if (py_room((n + m) * sizeof(a)) < 0)
+        return NULL;
+    if (py_is(a, PY_LIST)) {
+        AUTO(py) v = py_list();
+        return py_extend(v, a) < 0 || py_extend(v, b) < 0 ? NULL : STEAL(v);
+    }
+    py_t *v = py_tuple(n + m);
+    for (size_t i = 0; i < n + m; i++)
+        PY_TUPLE(v)->v[i] = py_ref(i < n ? py_seq_at(a, i) : py_seq_at(b, i - n));
+    return v;
+}
+
+static bool
+has_html(const py_t *v)
+{
+    return py_is_markup(v) || (py_is(v, PY_HOST) && py_host_class(v)->html != NULL);
+}
+
+static py_t *
+concat(py_t *a, py_t *b)
+{
+    py_type_t t = py_type(a);
+
+    if ((py_is_markup(a) && (py_is(b, PY_STR) || has_html(b))) || (py_is_markup(b) && t == PY_STR))
+        return markup_concat(a, b);
+    if (t == py_type(b)) {
+        if (t == PY_STR || t == PY_BYTES)
+            return text_concat(a, b);
+        if (t == PY_LIST || t == PY_TUPLE)
+            return seq_concat(a, b);
+    }
+    if (t == PY_BYTES)
+        return py_raise(&py_TypeError, "can't concat %s to bytes", py_type_name(b));
+    if (py_is_markup(a) || (t != PY_STR && t != PY_LIST && t != PY_TUPLE))
+        return unsupported(PY_ADD, a, b);
+    return py_raise(&py_TypeError, "can only concatenate %s (not \"%s\") to %s", py_type_name(a),
+                    py_type_name(b), py_type_name(a));
+}
+
+static py_t *
+repeat_text(py_t *v, size_t times)
+{
+    size_t len = PY_LEN(v);
+    buf_auto_t out = BUF_INIT;
+
+    if (len > 0 && times > SIZE_MAX / 4 / len)
+        return py_room(SIZE_MAX) < 0 ? NULL : py_ref(v);
+    if (py_room(len * times) < 0)
+        return NULL;
+    if (len == 1)
+        buf_fill(&out, PY_TEXT(v)[0], times);
+    for (size_t i = 0; len > 1 && i < times; i++)
+        buf_add(&out, PY_TEXT(v), len);
+    py_t *r = py_is(v, PY_STR) ? py_str_buf(&out) : py_bytes(buf_str(&out), out.len);
+    r->flags |= v->flags & PY_F_MARKUP;
+    return r;
+}
+
+static py_t *
+repeat_seq(py_t *v, size_t times)
+{
+    size_t n = py_seq_len(v);
+
+    if (n > 0 && (times > SIZE_MAX / 64 / n || py_room(n * times * sizeof(v)) < 0))
+        return py_room(SIZE_MAX) < 0 ? NULL : py_ref(v);
+    AUTO(py) list = py_list();
+    for (size_t i = 0; n > 0 && i < times; i++) {
+        for (size_t j = 0; j < n; j++)
+            py_append(list, py_seq_at(v, j));
+    }
+    return py_is(v, PY_LIST) ? STEAL(list) : py_totuple(list);
+}
+
+static bool
+is_repeatable(const py_t *v)
+{
+    py_type_t t = py_type(v);
+
+    return t == PY_STR || t == PY_BYTES || t == PY_LIST || t == PY_TUPLE;
+}
+
+static py_t *
+repeat(py_t *a, py_t *b)
+{
+    py_t *seq = is_repeatable(a) ? a : b, *count = seq == a ? b : a;
+    int64_t times;
+
+    if (!is_repeatable(seq))
+        return unsupported(PY_MUL, a, b);
+    if (!py_is_int(count) && py_is_markup(seq) && !is_repeatable(count))
+        return unsupported(PY_MUL, a, b);
+    if (!py_is_int(count))
+        return py_raise(&py_TypeError, "can't multiply sequence by non-int of type '%s'",
+                        py_type_name(py_is_markup(seq) ? seq : count));
+    if (!py_to_int64(count, &times))
+        return py_raise(&py_OverflowError, "cannot fit 'int' into an index-sized integer");
+    if (times < 0)
+        times = 0;
+    return py_is(seq, PY_LIST) || py_is(seq, PY_TUPLE) ? repeat_seq(seq, (size_t) times)
+                                                       : repeat_text(seq, (size_t) times);
+}
+
+/* ---- sets and dicts
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+static bool
+is_view(const py_t *v)
+{
+    return py_is(v, PY_VIEW) && ((const pyview_t *) v)->kind != PY_VALUES;
+}
+
+static bool
+set_like(const py_t *v)
+{
+    return py_is(v, PY_SET) || is_view(v);
+}
+
+/* Adds to `out` what `a` has and whether `b` has it agrees with `wanted`. */
+static int
+pick(py_t *out, const py_t *a, const py_t *b, bool wanted)
+{
+    const pydict_t *d = PY_DICT(a);
+    int bad, rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < d->fill; i++) {
+        const pyentry_t *e = &d->entries[i];
+        if (e->key == NULL)
+            continue;
+        bool there = py_dict_find(b, e->key, e->hash, &bad) != NULL;
+        rc = bad;
+        if (rc == 0 && there == wanted)
+            rc = py_dict_put(out, e->key, e->hash, NULL);
+    }
+    return rc;
+}
+
+py_t *
+py_set_binary(py_op_t op, py_t *a, py_t *b)
+{
+    AUTO(py) x = py_is(a, PY_SET) ? py_ref(a) : py_toset(a, false);
+    AUTO(py) y = x == NULL ? NULL : py_is(b, PY_SET) ? py_ref(b) : py_toset(b, false);
+    bool frozen = x != NULL && (x->flags & PY_F_FROZEN) != 0 && !py_is(b, PY_VIEW);
+    AUTO(py) out = py_set(frozen);
+
+    if (x == NULL || y == NULL)
+        return NULL;
+    int rc = 0;
+    if (op == PY_OR) {
+        py_unref(out);
+        out = py_dict_copy(x);
+        out->flags &= (uint8_t) ~PY_F_FROZEN;
+        out->flags |= frozen ? PY_F_FROZEN : 0;
+        rc = pick(out, y, x, false);
+    } else {
+        rc = pick(out, x, y, op == PY_AND);
+        if (rc == 0 && op == PY_XOR)
+            rc = pick(out, y, x, false);
+    }
+    return rc < 0 ? NULL : STEAL(out);
+}
+
+static py_t *
+set_operator(py_op_t op, py_t *a, py_t *b)
+{
+    bool view = is_view(a) || is_view(b);
+
+    if (op != PY_OR && op != PY_AND && op != PY_XOR && op != PY_SUB)
+        return unsupported(op, a, b);
+    if (py_is(a, PY_SET) && py_is(b, PY_SET))
+        return py_set_binary(op, a, b);
+    /* A view combines with anything that can be iterated. */
+    if (view) {
+        if (!py_iterable(a) || !py_iterable(b))
+            return py_raise(&py_TypeError, "'%s' object is not iterable",
+                            py_type_name(py_iterable(a) ? b : a));
+        return py_set_binary(op, a, b);
+    }
+    return unsupported(op, a, b);
+}
+
+static py_t *
+dict_union(py_t *a, py_t *b)
+{
+    AUTO(py) v = py_dict_copy(a);
+
+    if (py_is_odict(b))
+        v->flags |= PY_F_ORDERED;
+    return py_dict_update(v, b) < 0 ? NULL : STEAL(v);
+}
+
+/* ---- dispatch
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static py_t *
+host_binary(py_op_t op, py_t *a, py_t *b)
+{
+    py_t *const sides[] = { a, b };
+
+    for (size_t i = 0; i < NELEMS(sides); i++) {
+        bool not_mine = false;
+        if (!py_is(sides[i], PY_HOST) || py_host_class(sides[i])->binary == NULL)
+            continue;
+        py_t *v = py_host_class(sides[i])->binary(op, a, b, &not_mine);
+        if (v != NULL || !not_mine)
+            return v;
+    }
+    if (op == PY_ADD && (py_is_markup(a) || py_is_markup(b)))
+        return concat(a, b);
+    return unsupported(op, a, b);
+}
+
+static py_t *
+other_binary(py_op_t op, py_t *a, py_t *b)
+{
+    if (op == PY_MOD && (py_is(a, PY_STR) || py_is(a, PY_BYTES)))
+        return py_percent(a, b);
+    if (py_is(a, PY_UNDEFINED) || py_is(b, PY_UNDEFINED))
+        return py_undef_raise(py_is(a, PY_UNDEFINED) ? a : b);
+    if (py_is(a, PY_HOST) || py_is(b, PY_HOST))
+        return host_binary(op, a, b);
+    if (op == PY_ADD)
+        return concat(a, b);
+    if (op == PY_MUL)
+        return repeat(a, b);
+    if (op == PY_OR && py_is(a, PY_DICT) && py_is(b, PY_DICT))
+        return dict_union(a, b);
+    if (set_like(a) || set_like(b))
+        return set_operator(op, a, b);
+    return unsupported(op, a, b);
+}
+
+py_t *
+py_binary(py_op_t op, py_t *a, py_t *b)
+{
+    if (py_is_int(a) && py_is_int(b))
+        return py_int_binary(op, a, b);
+    if (is_number(a) && is_number(b))
+        return float_binary(op, a, b);
+    return other_binary(op, a, b);
+}
+
+py_t *
+py_add(py_t *a, py_t *b)
+{
+    return py_binary(PY_ADD, a, b);
+}
+
+/* ---- one operand
+ * ------------------------------------------------------------------------------------------------------------------
+ */
+
+static py_t *
+int_unary(py_unary_t op, py_t *v)
+{
+    if (op == PY_POS)
+        return py_is(v, PY_BOOL) ? py_int(v->aux) : py_ref(v);
+    AUTO(py) negative = py_int_binary(PY_SUB, py_small_new(0), v);
+    if (op == PY_NEG)
+        return STEAL(negative);
+    return py_int_binary(PY_SUB, negative, py_small_new(1));
+}
+
+py_t *
+py_unary(py_unary_t op, py_t *v)
+{
+    static const char *const names[] = { "-", "+", "~" };
+
+    if (py_is_int(v))
+        return int_unary(op, v);
+    if (py_is(v, PY_FLOAT) && op != PY_INVERT)
+        return op == PY_NEG ? py_float(-py_float_value(v)) : py_ref(v);
+    if (py_is(v, PY_UNDEFINED) && op != PY_INVERT)
+        return py_undef_raise(v);
+    return py_raise(&py_TypeError, "bad operand type for unary %s: '%s'", names[op], py_type_name(v));
+}
+
+py_t *
+py_abs(py_t *v)
+{
+    if (py_is_int(v))
+        return int_unary(py_int_sign(v) < 0 ? PY_NEG : PY_POS, v);
+    if (py_is(v, PY_FLOAT))
+        return py_float(fabs(py_float_value(v)));
+    return py_raise(&py_TypeError, "bad operand type for abs(): '%s'", py_type_name(v));
+}

@@ -1,0 +1,180 @@
+/* py_attr.c - names of types, attributes, calls. */
+#include "common/py/py_methods.h"
+#include "common/py/py_obj.h"
+
+const char *
+py_type_name(const py_t *v)
+{
+    static const char *const names[PY_TYPES] = {
+        [PY_NONE] = "NoneType", [PY_BOOL] = "bool",           [PY_INT] = "int",     [PY_FLOAT] = "float",
+        [PY_STR] = "str",       [PY_BYTES] = "bytes",         [PY_LIST] = "list",   [PY_TUPLE] = "tuple",
+        [PY_SET] = "set",       [PY_DICT] = "dict",           [PY_RANGE] = "range", [PY_SLICE] = "slice",
+        [PY_FUNC] = "function", [PY_NAMESPACE] = "Namespace",
+    };
+    static const char *const views[] = { "dict_keys", "dict_values", "dict_items" };
+    static const char *const oviews[] = { "odict_keys", "odict_values", "odict_items" };
+    const pyview_t *view = (const pyview_t *) v;
+    const pyfunc_t *func = (const pyfunc_t *) v;
+
+    switch (py_type(v)) {
+    case PY_STR:
+        return py_is_markup(v) ? "Markup" : "str";
+    case PY_SET:
+        return (v->flags & PY_F_FROZEN) != 0 ? "frozenset" : "set";
+    case PY_DICT:
+        return py_is_odict(v) ? "OrderedDict" : "dict";
+    case PY_VIEW:
+        return py_is_odict(view->dict) ? oviews[view->kind] : views[view->kind];
+    case PY_GEN:
+        return ((const pygen_t *) v)->cls->name;
+    case PY_FUNC:
+        if ((v->flags & PY_F_BOUND) != 0)
+            return "builtin_function_or_method";
+        return func->cls->is_class ? "type" : "function";
+    case PY_UNDEFINED:
+        return py_undef_class(v)->name;
+    case PY_HOST:
+        return py_host_class(v)->name;
+    default:
+        return names[py_type(v)];
+    }
+}
+
+/* ---- attributes
+ * -------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_dunder(const py_t *name)
+{
+    return PY_LEN(name) >= 2 && memcmp(PY_TEXT(name), "__", 2) == 0;
+}
+
+static int
+undefined_attr(py_t *v, py_t *name, py_t **ret_v)
+{
+    if (is_dunder(name))
+        return 0;
+    if ((py_undef_class(v)->flags & PY_UNDEF_CHAIN) != 0) {
+        *ret_v = py_ref(v);
+        return 1;
+    }
+    py_undef_raise(v);
+    return -1;
+}
+
+int
+py_find_attr(py_t *v, py_t *name, py_t **ret_v)
+{
+    switch (py_type(v)) {
+    case PY_UNDEFINED:
+        return undefined_attr(v, name, ret_v);
+    case PY_HOST:
+        return py_host_class(v)->find_attr != NULL ? py_host_class(v)->find_attr(v, name, ret_v) : 0;
+    case PY_NAMESPACE: {
+        py_t *found = py_dict_get(py_namespace_dict(v), name);
+        *ret_v = py_ref(found);
+        return found != NULL;
+    }
+    default:
+        break;
+    }
+    const py_method_t *m = py_method_find(v, PY_TEXT(name), PY_LEN(name));
+    if (m == NULL)
+        return 0;
+    if ((m->flags & PY_METHOD_PROPERTY) != 0)
+        *ret_v = m->fn(v, NULL, NULL);
+    else
+        *ret_v = py_method_bind(m, v);
+    return *ret_v != NULL ? 1 : -1;
+}
+
+py_t *
+py_getattr(py_t *v, py_t *name)
+{
+    py_t *found = NULL;
+    int rc = py_find_attr(v, name, &found);
+
+    if (rc > 0)
+        return found;
+    if (rc == 0)
+        py_raise(&py_AttributeError, "'%s' object has no attribute '%s'", py_type_name(v), PY_TEXT(name));
+    return NULL;
+}
+
+py_t *
+py_getattrs(py_t *v, const char *name)
+{
+    AUTO(py) text = py_strz(name);
+
+    return py_getattr(v, text);
+}
+
+int
+py_setattr(py_t *v, py_t *name, py_t *value)
+{
+    py_t *found = NULL;
+
+    if (py_is(v, PY_NAMESPACE))
+        return py_dict_set(py_namespace_dict(v), name, value);
+    if (py_is(v, PY_HOST) && py_host_class(v)->set_attr != NULL)
+        return py_host_class(v)->set_attr(v, name, value);
+    int rc = py_find_attr(v, name, &found);
+    py_unref(found);
+    if (rc < 0)
+        return -1;
+    return py_raise_int(&py_AttributeError,
+                        rc > 0 ? "'%s' object attribute '%s' is read-only"
+                               : "'%s' object has no attribute '%s'",
+                        py_type_name(v), PY_TEXT(name));
+}
+
+/* ---- calls
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+bool
+py_callable(const py_t *v)
+{
+    return py_is(v, PY_FUNC) || py_is(v, PY_UNDEFINED) ||
+           (py_is(v, PY_HOST) && py_host_class(v)->call != NULL);
+}
+
+static py_t *
+call_func(pyfunc_t *f, const py_args_t *args)
+{
+    if ((f->held.h.flags & PY_F_BOUND) != 0)
+        return py_method_call(f->method, f->self, args);
+    return f->cls->fn(f->data, args);
+}
+
+py_t *
+py_call(py_t *callee, const py_args_t *args)
+{
+    py_t *v = NULL;
+
+    if (py_is(callee, PY_UNDEFINED))
+        return py_undef_raise(callee);
+    if (!py_callable(callee))
+        return py_raise(&py_TypeError, "'%s' object is not callable", py_type_name(callee));
+    if (py_enter() < 0)
+        return NULL;
+    py_ref(callee); /* it may be replaced where it was found while it runs */
+    if (py_is(callee, PY_FUNC))
+        v = call_func((pyfunc_t *) callee, args);
+    else
+        v = py_host_class(callee)->call(callee, args);
+    py_unref(callee);
+    py_leave();
+    return v;
+}
+
+py_t *
+py_call_method(py_t *v, py_t *name, const py_args_t *args)
+{
+    const py_method_t *m = py_method_find(v, PY_TEXT(name), PY_LEN(name));
+
+    if (m != NULL && (m->flags & PY_METHOD_PROPERTY) == 0)
+        return py_method_call(m, v, args);
+    AUTO(py) callee = py_getattr(v, name);
+    return callee != NULL ? py_call(callee, args) : NULL;
+}

@@ -1,0 +1,324 @@
+/* py_dict.c - dict and set: entries in insertion order, found by a scan while they are few, then by open
+ * addressing. */
+#include "common/py/py_obj.h"
+
+enum { FIRST_CAP = 4 };
+
+static py_t *
+dict_new(py_type_t type, uint8_t flags)
+{
+    pydict_t *d = py_new_held(sizeof(*d), type);
+
+    d->held.h.flags = flags;
+    d->used = d->fill = d->cap = d->mask = 0;
+    d->entries = NULL;
+    d->index = NULL;
+    return &d->held.h;
+}
+
+py_t *
+py_dict(void)
+{
+    return dict_new(PY_DICT, 0);
+}
+
+py_t *
+py_odict(void)
+{
+    return dict_new(PY_DICT, PY_F_ORDERED);
+}
+
+py_t *
+py_set(bool frozen)
+{
+    return dict_new(PY_SET, frozen ? PY_F_FROZEN : 0);
+}
+
+bool
+py_is_odict(const py_t *v)
+{
+    return py_is(v, PY_DICT) && (v->flags & PY_F_ORDERED) != 0;
+}
+
+/* ---- lookup
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* 1 the same key, 0 another, -1 raised. */
+static int
+same_key(const pyentry_t *e, py_t *key, uint64_t hash)
+{
+    if (e->key == key)
+        return 1;
+    if (e->hash != hash || e->key == NULL)
+        return 0;
+    if (py_is(key, PY_STR) && py_is(e->key, PY_STR))
+        return PY_LEN(key) == PY_LEN(e->key) && memcmp(PY_TEXT(key), PY_TEXT(e->key), PY_LEN(key)) == 0;
+    return py_eq(e->key, key);
+}
+
+static uint32_t
+slot_of(uint64_t hash)
+{
+    return (uint32_t) (hash * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+pyentry_t *
+py_dict_find(const py_t *dict, py_t *key, uint64_t hash, int *ret_bad)
+{
+    const pydict_t *d = PY_DICT(dict);
+
+    *ret_bad = 0;
+    if (d->index == NULL) {
+        for (uint32_t i = 0; i < d->fill; i++) {
+            int same = same_key(&d->entries[i], key, hash);
+            if (same != 0) {
+                *ret_bad = same < 0 ? -1 : 0;
+                return same > 0 ? &d->entries[i] : NULL;
+            }
+        }
+        return NULL;
+    }
+    for (uint32_t slot = slot_of(hash);; slot++) {
+        int32_t i = d->index[slot & d->mask];
+        if (i < 0)
+            return NULL;
+        int same = same_key(&d->entries[i], key, hash);
+        if (same != 0) {
+            *ret_bad = same < 0 ? -1 : 0;
+            return same > 0 ? &d->entries[i] : NULL;
+        }
+    }
+}
+
+/* ---- growth
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void
+index_add(pydict_t *d, uint64_t hash, uint32_t at)
+{
+    uint32_t slot = slot_of(hash);
+
+    while (d->index[slot & d->mask] >= 0)
+        slot++;
+    d->index[slot & d->mask] = (int32_t) at;
+}
+
+static void
+drop_index(pydict_t *d)
+{
+    if (d->index != NULL)
+        py_release(d->index, (d->mask + 1) * sizeof(*d->index));
+    d->index = NULL;
+    d->mask = 0;
+}
+
+static void
+build_index(pydict_t *d)
+{
+    uint32_t slots = 16;
+
+    drop_index(d);
+    if (d->cap <= PY_DICT_LINEAR)
+        return;
+    while (slots < d->cap + d->cap / 2)
+        slots *= 2;
+    d->index = py_alloc(slots * sizeof(*d->index));
+    memset(d->index, 0xff, slots * sizeof(*d->index));
+    d->mask = slots - 1;
+    for (uint32_t i = 0; i < d->fill; i++)
+        index_add(d, d->entries[i].hash, i);
+}
+
+static void
+compact(pydict_t *d)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < d->fill; i++) {
+        if (d->entries[i].key != NULL)
+            d->entries[n++] = d->entries[i];
+    }
+    d->fill = n;
+}
+
+/* Room for one more entry: by closing the gaps when there are many, or by growing. */
+static void
+make_room(pydict_t *d)
+{
+    if (d->used < d->fill - d->fill / 4) {
+        compact(d);
+    } else {
+        uint32_t cap = d->cap == 0 ? FIRST_CAP : d->cap * 2;
+        salt_assert(cap > d->cap && cap <= INT32_MAX);
+        d->entries = d->entries == NULL
+                         ? py_alloc(cap * sizeof(*d->entries))
+                         : py_resize(d->entries, d->cap * sizeof(*d->entries), cap * sizeof(*d->entries));
+        d->cap = cap;
+        compact(d);
+    }
+    build_index(d);
+}
+
+int
+py_dict_put(py_t *dict, py_t *key, uint64_t hash, py_t *value)
+{
+    pydict_t *d = PY_DICT(dict);
+    int bad;
+    pyentry_t *e = py_dict_find(dict, key, hash, &bad);
+
+    if (bad != 0)
+        return -1;
+    if (e != NULL) {
+        py_t *old = e->value;
+        e->value = py_ref(value);
+        py_unref(old);
+        return 0;
+    }
+    if (d->fill == d->cap)
+        make_room(d);
+    d->entries[d->fill] = (pyentry_t){ hash, py_ref(key), py_ref(value) };
+    if (d->index != NULL)
+        index_add(d, hash, d->fill);
+    d->fill++;
+    d->used++;
+    return 0;
+}
+
+/* ---- the dict as Python shows it
+ * ------------------------------------------------------------------------------------- */
+
+size_t
+py_dict_len(const py_t *dict)
+{
+    return PY_DICT(dict)->used;
+}
+
+py_t *
+py_dict_get(const py_t *dict, py_t *key)
+{
+    uint64_t hash;
+    int bad;
+
+    if (py_hash(key, &hash) < 0)
+        return NULL;
+    pyentry_t *e = py_dict_find(dict, key, hash, &bad);
+    return e != NULL ? e->value : NULL;
+}
+
+py_t *
+py_dict_gets(const py_t *dict, const char *key)
+{
+    AUTO(py) k = py_strz(key);
+
+    return py_dict_get(dict, k);
+}
+
+int
+py_dict_set(py_t *dict, py_t *key, py_t *value)
+{
+    uint64_t hash;
+
+    return py_hash(key, &hash) < 0 ? -1 : py_dict_put(dict, key, hash, value);
+}
+
+void
+py_dict_sets(py_t *dict, const char *key, py_t *value)
+{
+    AUTO(py) k = py_strz(key);
+
+    salt_assert(py_dict_set(dict, k, value) == 0);
+}
+
+void
+py_dict_sets_new(py_t *dict, const char *key, py_t *value)
+{
+    py_dict_sets(dict, key, value);
+    py_unref(value);
+}
+
+int
+py_dict_del(py_t *dict, py_t *key)
+{
+    pydict_t *d = PY_DICT(dict);
+    uint64_t hash;
+    int bad;
+
+    if (py_hash(key, &hash) < 0)
+        return -1;
+    pyentry_t *e = py_dict_find(dict, key, hash, &bad);
+    if (e == NULL)
+        return bad;
+    pyentry_t old = *e;
+    e->key = e->value = NULL; /* its slot of the index leads to a gap from now on */
+    d->used--;
+    if (e == &d->entries[d->fill - 1] && d->index == NULL)
+        d->fill--;
+    py_unref(old.key);
+    py_unref(old.value);
+    return 1;
+}
+
+void
+py_dict_clear(py_t *dict)
+{
+    pydict_t *d = PY_DICT(dict);
+    pyentry_t *entries = d->entries;
+    uint32_t fill = d->fill, cap = d->cap;
+
+    drop_index(d);
+    d->entries = NULL;
+    d->used = d->fill = d->cap = 0;
+    for (uint32_t i = 0; i < fill; i++) {
+        py_unref(entries[i].key);
+        py_unref(entries[i].value);
+    }
+    if (entries != NULL)
+        py_release(entries, cap * sizeof(*entries));
+}
+
+bool
+py_dict_next(const py_t *dict, size_t *iter, py_t **ret_key, py_t **ret_value)
+{
+    const pydict_t *d = PY_DICT(dict);
+
+    for (; *iter < d->fill; ++*iter) {
+        const pyentry_t *e = &d->entries[*iter];
+        if (e->key == NULL)
+            continue;
+        *ret_key = e->key;
+        *ret_value = e->value;
+        ++*iter;
+        return true;
+    }
+    return false;
+}
+
+int
+py_set_add(py_t *set, py_t *item)
+{
+    return py_dict_set(set, item, NULL);
+}
+
+/* The hashes are known and no two keys are equal: entries are copied as they are. */
+py_t *
+py_dict_copy(const py_t *dict)
+{
+    const pydict_t *from = PY_DICT(dict);
+    py_t *copy = dict_new(py_type(dict), dict->flags & PY_F_ORDERED);
+    pydict_t *d = PY_DICT(copy);
+
+    if (from->used == 0)
+        return copy;
+    d->cap = from->used < FIRST_CAP ? FIRST_CAP : from->used;
+    d->entries = py_alloc(d->cap * sizeof(*d->entries));
+    for (uint32_t i = 0; i < from->fill; i++) {
+        const pyentry_t *e = &from->entries[i];
+        if (e->key != NULL)
+            d->entries[d->fill++] = (pyentry_t){ e->hash, py_ref(e->key), py_ref(e->value) };
+    }
+    d->used = d->fill;
+    build_index(d);
+    return copy;
+}

@@ -1,0 +1,128 @@
+/* py_error.c - the thread's current exception. */
+#include "common/py/py_error.h"
+
+#include "common/py/py_ops.h"
+
+enum { MESSAGE_MAX = 8192 };
+
+#define EXC(name_, base_) const py_exc_t py_##name_ = { #name_, base_ }
+EXC(TypeError, NULL);
+EXC(ValueError, NULL);
+EXC(LookupError, NULL);
+EXC(KeyError, &py_LookupError);
+EXC(IndexError, &py_LookupError);
+EXC(AttributeError, NULL);
+EXC(ArithmeticError, NULL);
+EXC(ZeroDivisionError, &py_ArithmeticError);
+EXC(OverflowError, &py_ArithmeticError);
+EXC(RuntimeError, NULL);
+EXC(RecursionError, &py_RuntimeError);
+EXC(NotImplementedError, &py_RuntimeError);
+EXC(StopIteration, NULL);
+EXC(UnicodeError, &py_ValueError);
+EXC(UnicodeDecodeError, &py_UnicodeError);
+EXC(UnicodeEncodeError, &py_UnicodeError);
+EXC(MemoryError, NULL);
+EXC(UndefinedError, NULL);
+EXC(LimitError, NULL);
+
+static _Thread_local py_error_t current;
+
+void
+py_error_free(py_error_t *e)
+{
+    free(e->message);
+    *e = (py_error_t) PY_ERROR_INIT;
+}
+
+/* TAKES the message. */
+static void
+set(const py_exc_t *type, char *message, size_t len)
+{
+    if (current.type == &py_LimitError) {
+        free(message);
+        return;
+    }
+    free(current.message);
+    current = (py_error_t){ type, message, len };
+}
+
+void *
+py_raise(const py_exc_t *type, const char *fmt, ...)
+{
+    buf_auto_t text = BUF_INIT;
+    va_list ap;
+
+    va_start(ap, fmt);
+    buf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    size_t len = text.len;
+    if (len > MESSAGE_MAX) {
+        for (len = MESSAGE_MAX; (text.data[len] & 0xc0) == 0x80;)
+            len--;
+        text.data[len] = '\0';
+    }
+    set(type, buf_steal(&text), len);
+    return NULL;
+}
+
+void *
+py_raise_key(py_t *key)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (py_repr_to(&text, key) < 0)
+        return NULL;
+    size_t len = text.len;
+    set(&py_KeyError, buf_steal(&text), len);
+    return NULL;
+}
+
+const py_exc_t *
+py_raised(void)
+{
+    return current.type;
+}
+
+bool
+py_exc_is(const py_exc_t *type, const py_exc_t *base)
+{
+    for (; type != NULL; type = type->base) {
+        if (type == base)
+            return true;
+    }
+    return false;
+}
+
+bool
+py_raised_is(const py_exc_t *type)
+{
+    return py_exc_is(current.type, type);
+}
+
+const char *
+py_raised_text(void)
+{
+    return current.message != NULL ? current.message : "";
+}
+
+void
+py_clear(void)
+{
+    py_error_free(&current);
+}
+
+void
+py_take_error(py_error_t *ret_e)
+{
+    *ret_e = current;
+    current = (py_error_t) PY_ERROR_INIT;
+}
+
+void
+py_restore_error(py_error_t *e)
+{
+    py_error_free(&current);
+    current = *e;
+    *e = (py_error_t) PY_ERROR_INIT;
+}

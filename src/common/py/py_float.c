@@ -1,0 +1,104 @@
+/* py_float.c - floats as text: the shortest digits that read back as the same number. */
+#include <float.h>
+#include <math.h>
+
+#include "common/py/py_obj.h"
+
+enum { MAX_DIGITS = 17, EXACT = 15 };
+
+/* "d.dde+xx" as its digits without trailing zeros; returns their number. */
+static int
+digits_of(const char *text, char *digits, int *ret_exponent)
+{
+    int n = 0;
+
+    for (; *text != 'e'; text++) {
+        if (*text != '.')
+            digits[n++] = *text;
+    }
+    *ret_exponent = (int) strtol(text + 1, NULL, 10);
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+    return n;
+}
+
+/* The last digit of "d.dde+xx" raised by one; false when that carries. */
+static bool
+bump(char *text)
+{
+    char *last = strchr(text, 'e') - 1;
+
+    if (*last == '9' || *last == '.')
+        return false;
+    ++*last;
+    return true;
+}
+
+/* Whatever has at most 15 digits survives 15, unless it is denormal; above, the shorter length that works is
+ * taken. Below a power of two the neighbours are nearer than above, so the text after the nearest may be the
+ * one. */
+static int
+shortest(double d, char digits[MAX_DIGITS + 1], int *ret_exponent)
+{
+    char text[32];
+
+    for (int n = d < DBL_MIN ? 1 : EXACT; n < MAX_DIGITS; n++) {
+        snprintf(text, sizeof(text), "%.*e", n - 1, d);
+        if (strtod(text, NULL) == d || (bump(text) && strtod(text, NULL) == d))
+            return digits_of(text, digits, ret_exponent);
+    }
+    snprintf(text, sizeof(text), "%.*e", MAX_DIGITS - 1, d);
+    return digits_of(text, digits, ret_exponent);
+}
+
+static void
+put_digits(buf_t *out, const char *digits, int n, int exponent)
+{
+    if (exponent < -4 || exponent >= 16) {
+        buf_putc(out, digits[0]);
+        if (n > 1)
+            buf_putc(out, '.');
+        buf_add(out, digits + 1, (size_t) n - 1);
+        buf_printf(out, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+        return;
+    }
+    if (exponent < 0) {
+        buf_puts(out, "0.");
+        buf_fill(out, '0', (size_t) (-exponent - 1));
+        buf_add(out, digits, (size_t) n);
+        return;
+    }
+    int whole = exponent + 1;
+    buf_add(out, digits, (size_t) (n < whole ? n : whole));
+    buf_fill(out, '0', n < whole ? (size_t) (whole - n) : 0);
+    buf_putc(out, '.');
+    if (n > whole)
+        buf_add(out, digits + whole, (size_t) (n - whole));
+    else
+        buf_putc(out, '0');
+}
+
+void
+py_float_text(buf_t *out, double d)
+{
+    char digits[32];
+    int exponent;
+
+    if (isnan(d)) {
+        buf_puts(out, "nan");
+        return;
+    }
+    if (signbit(d))
+        buf_putc(out, '-');
+    d = fabs(d);
+    if (isinf(d)) {
+        buf_puts(out, "inf");
+        return;
+    }
+    if (d < 1e15 && d == (double) (int64_t) d) {
+        buf_printf(out, "%lld.0", (long long) d);
+        return;
+    }
+    int n = shortest(d, digits, &exponent);
+    put_digits(out, digits, n, exponent);
+}

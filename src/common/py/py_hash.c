@@ -1,0 +1,210 @@
+/* py_hash.c - hashes: numbers that are equal hash alike whatever their type; texts with a secret of this
+ * process. */
+#include <math.h>
+#include <sys/auxv.h>
+
+#include "common/py/py_obj.h"
+
+#define MODULUS ((UINT64_C(1) << 61) - 1) /* as CPython: a rational number modulo this prime */
+
+static uint64_t
+mix(uint64_t a, uint64_t b)
+{
+    __extension__ unsigned __int128 r = (unsigned __int128) a * b;
+
+    return (uint64_t) r ^ (uint64_t) (r >> 64);
+}
+
+static uint64_t
+load(const char *p, size_t n)
+{
+    uint64_t v = 0;
+
+    memcpy(&v, p, n);
+    return v;
+}
+
+/* Keys may come from a peer, who must not be able to choose colliding ones: the kernel gives each process
+ * random bytes. */
+static uint64_t
+secret(void)
+{
+    static _Thread_local uint64_t known;
+
+    if (__builtin_expect(known == 0, 0)) {
+        const char *random = (const char *) getauxval(AT_RANDOM); // NOLINT: that is how the kernel passes it
+        known = (random != NULL ? load(random, sizeof(known)) : 0) | 1;
+    }
+    return known;
+}
+
+static uint64_t
+hash_bytes(const char *p, size_t len)
+{
+    const uint64_t k1 = UINT64_C(0x9e3779b97f4a7c15), k2 = UINT64_C(0xd6e8feb86659fd93);
+    uint64_t h = secret() ^ mix(len ^ k2, k1);
+
+    for (; len > 16; len -= 16, p += 16)
+        h = mix(load(p, 8) ^ k1, load(p + 8, 8) ^ h);
+    if (len > 8)
+        h = mix(load(p, 8) ^ k2, load(p + 8, len - 8) ^ h);
+    else
+        h = mix(load(p, len) ^ k2, h ^ k1);
+    return h != 0 ? h : 1;
+}
+
+uint64_t
+py_str_hash(const py_t *v)
+{
+    pystr_t *s = (pystr_t *) v; /* the hash is a cache */
+
+    if (s->hash == 0)
+        s->hash = hash_bytes(s->text, s->len);
+    return s->hash;
+}
+
+static uint64_t
+signed_hash(uint64_t h, bool negative)
+{
+    return negative ? -h : h;
+}
+
+static uint64_t
+int_hash(const py_t *v)
+{
+    if (py_small(v) || v->type == PY_BOOL) {
+        int64_t n = py_small(v) ? py_small_value(v) : v->aux;
+        uint64_t size = n < 0 ? -(uint64_t) n : (uint64_t) n;
+        return signed_hash(size % MODULUS, n < 0);
+    }
+    mpz_t z;
+    const pybig_t *b = (const pybig_t *) v;
+    mpz_roinit_n(z, b->limbs, b->n);
+    return signed_hash(mpz_tdiv_ui(z, MODULUS), b->n < 0);
+}
+
+uint64_t
+py_double_hash(double d)
+{
+    int exponent;
+    uint64_t h = 0;
+
+    if (isinf(d))
+        return d > 0 ? 314159 : (uint64_t) -314159;
+    double m = frexp(fabs(d), &exponent);
+    while (m != 0.0) {
+        h = ((h << 28) & MODULUS) | h >> 33;
+        m *= 268435456.0; /* 2**28 */
+        exponent -= 28;
+        uint64_t part = (uint64_t) m;
+        m -= (double) part;
+        h += part;
+        if (h >= MODULUS)
+            h -= MODULUS;
+    }
+    exponent = exponent >= 0 ? exponent % 61 : 60 - ((-1 - exponent) % 61);
+    h = ((h << exponent) & MODULUS) | h >> (61 - exponent);
+    return signed_hash(h, d < 0);
+}
+
+static int
+tuple_hash(py_t *v, uint64_t *ret_hash)
+{
+    uint64_t h = UINT64_C(0x27d4eb2f165667c5), one;
+    int rc = 0;
+
+    if (py_enter() < 0)
+        return -1;
+    for (size_t i = 0; rc == 0 && i < PY_TUPLE(v)->n; i++) {
+        rc = py_hash(PY_TUPLE(v)->v[i], &one);
+        h = mix(h ^ one, UINT64_C(0x9e3779b97f4a7c15) + i);
+    }
+    py_leave();
+    *ret_hash = h;
+    return rc;
+}
+
+/* Sets that are equal hash alike in any order. */
+static int
+set_hash(const py_t *v, uint64_t *ret_hash)
+{
+    const pydict_t *d = PY_DICT(v);
+    uint64_t h = d->used;
+
+    for (size_t i = 0; i < d->fill; i++) {
+        if (d->entries[i].key != NULL)
+            h += mix(d->entries[i].hash ^ UINT64_C(0xd6e8feb86659fd93), UINT64_C(0x9e3779b97f4a7c15));
+    }
+    *ret_hash = h;
+    return 0;
+}
+
+static int
+unhashable(const py_t *v)
+{
+    return py_raise_int(&py_TypeError, "unhashable type: '%s'", py_type_name(v));
+}
+
+static int
+undefined_hash(py_t *v, uint64_t *ret_hash)
+{
+    if ((py_undef_class(v)->flags & PY_UNDEF_TRUTH) != 0) {
+        py_undef_raise(v);
+        return -1;
+    }
+    *ret_hash = 0x756e64; /* all undefined values are equal */
+    return 0;
+}
+
+static int
+range_hash(const pyrange_t *r, uint64_t *ret_hash)
+{
+    *ret_hash = mix((uint64_t) r->n + 1, (uint64_t) (r->n > 0 ? r->start : 0) ^ 0x72616e67);
+    return 0;
+}
+
+int
+py_hash(py_t *v, uint64_t *ret_hash)
+{
+    switch (py_type(v)) {
+    case PY_STR:
+    case PY_BYTES:
+        *ret_hash = py_str_hash(v);
+        return 0;
+    case PY_BOOL:
+    case PY_INT:
+        *ret_hash = int_hash(v);
+        return 0;
+    case PY_FLOAT:
+        if (isnan(py_float_value(v)))
+            break; /* no nan equals another */
+        *ret_hash = py_double_hash(py_float_value(v));
+        return 0;
+    case PY_TUPLE:
+        return tuple_hash(v, ret_hash);
+    case PY_SET:
+        return (v->flags & PY_F_FROZEN) != 0 ? set_hash(v, ret_hash) : unhashable(v);
+    case PY_RANGE:
+        return range_hash((pyrange_t *) v, ret_hash);
+    case PY_LIST:
+    case PY_DICT:
+    case PY_SLICE:
+        return unhashable(v);
+    case PY_VIEW:
+        if (((pyview_t *) v)->kind != PY_VALUES)
+            return unhashable(v);
+        break;
+    case PY_UNDEFINED:
+        return undefined_hash(v, ret_hash);
+    case PY_HOST:
+        if (py_host_class(v)->hash != NULL)
+            return py_host_class(v)->hash(v, ret_hash);
+        if (py_host_class(v)->eq != NULL)
+            return unhashable(v);
+        break;
+    default:
+        break;
+    }
+    *ret_hash = mix((uintptr_t) v, UINT64_C(0x9e3779b97f4a7c15));
+    return 0;
+}

@@ -1,0 +1,428 @@
+/* py_item.c - elements: v[key], slices, assignment and deletion. */
+#include "common/py/py_obj.h"
+
+int
+py_index(py_t *v, int64_t *ret_v)
+{
+    if (py_to_int64(v, ret_v))
+        return 0;
+    if (py_is_int(v))
+        return py_raise_int(&py_OverflowError, "Python int too large to convert to C ssize_t");
+    return py_raise_int(&py_TypeError, "'%s' object cannot be interpreted as an integer", py_type_name(v));
+}
+
+/* len() without a call for the types of this folder. */
+static int64_t
+length(const py_t *v)
+{
+    switch (py_type(v)) {
+    case PY_STR:
+        return (int64_t) py_str_count(v);
+    case PY_BYTES:
+        return (int64_t) PY_LEN(v);
+    case PY_LIST:
+    case PY_TUPLE:
+        return (int64_t) py_seq_len(v);
+    case PY_SET:
+    case PY_DICT:
+        return (int64_t) py_dict_len(v);
+    case PY_RANGE:
+        return ((const pyrange_t *) v)->n;
+    case PY_VIEW:
+        return (int64_t) py_dict_len(((const pyview_t *) v)->dict);
+    default:
+        return -1;
+    }
+}
+
+int64_t
+py_len(py_t *v)
+{
+    int64_t n = length(v);
+
+    if (n >= 0)
+        return n;
+    if (py_is(v, PY_UNDEFINED)) {
+        if ((py_undef_class(v)->flags & PY_UNDEF_TRUTH) == 0)
+            return 0;
+        py_undef_raise(v);
+        return -1;
+    }
+    if (py_is(v, PY_HOST) && py_host_class(v)->len != NULL)
+        return py_host_class(v)->len(v);
+    return py_raise_int(&py_TypeError, "object of type '%s' has no len()", py_type_name(v));
+}
+
+/* ---- slices
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct span {
+    int64_t start, stop, step, n;
+} span_t;
+
+/* One part of a slice: cut to 64 bits, `dflt` for None. */
+static int
+slice_part(py_t *v, int64_t dflt, int64_t *ret_v)
+{
+    *ret_v = dflt;
+    if (v == NULL || py_is(v, PY_NONE) || py_to_int64(v, ret_v))
+        return 0;
+    if (py_is_int(v)) {
+        *ret_v = py_int_sign(v) < 0 ? INT64_MIN : INT64_MAX;
+        return 0;
+    }
+    if (py_is(v, PY_UNDEFINED)) {
+        py_undef_raise(v);
+        return -1;
+    }
+    return py_raise_int(&py_TypeError, "slice indices must be integers or None or have an __index__ method");
+}
+
+static int64_t
+clamp(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+static int
+slice_span(const pyslice_t *s, int64_t len, span_t *ret_span)
+{
+    int64_t start, stop, step;
+
+    if (slice_part(s->step, 1, &step) < 0)
+        return -1;
+    if (step == 0)
+        return py_raise_int(&py_ValueError, "slice step cannot be zero");
+    if (step < -INT64_MAX)
+        step = -INT64_MAX;
+    int64_t low = step < 0 ? -1 : 0, high = step < 0 ? len - 1 : len;
+    if (slice_part(s->start, step < 0 ? INT64_MAX : 0, &start) < 0 ||
+        slice_part(s->stop, step < 0 ? INT64_MIN : INT64_MAX, &stop) < 0)
+        return -1;
+    bool from_end = s->stop == NULL || py_is(s->stop, PY_NONE); /* of a falling slice: past the first */
+    start = clamp(start < 0 ? start + len : start, low, high);
+    stop = step < 0 && from_end ? -1 : clamp(stop < 0 ? stop + len : stop, low, high);
+    *ret_span = (span_t){ start, stop, step, 0 };
+    if (step > 0 && start < stop)
+        ret_span->n = (stop - start - 1) / step + 1;
+    else if (step < 0 && start > stop)
+        ret_span->n = (start - stop - 1) / -step + 1;
+    return 0;
+}
+
+static py_t *
+slice_str(py_t *v, const span_t *s)
+{
+    if (s->step == 1) {
+        py_t *part = py_substr(v, (size_t) s->start, (size_t) (s->start + s->n));
+        if (py_is_markup(v))
+            part->flags |= PY_F_MARKUP;
+        return part;
+    }
+    if (py_room(PY_LEN(v)) < 0)
+        return NULL;
+    buf_auto_t out = BUF_INIT;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t at = s->start + i * s->step;
+        const char *p = PY_TEXT(v) + py_str_offset(v, (size_t) at);
+        uint32_t cp;
+        buf_add(&out, p, py_decode(p, &cp));
+    }
+    py_t *part = py_str_buf(&out);
+    part->flags |= v->flags & PY_F_MARKUP;
+    return part;
+}
+
+static py_t *
+slice_bytes(const py_t *v, const span_t *s)
+{
+    py_t *part = py_bytes("", 0);
+
+    if (s->n == 0)
+        return part;
+    buf_auto_t out = BUF_INIT;
+    for (int64_t i = 0; i < s->n; i++)
+        buf_putc(&out, PY_TEXT(v)[s->start + i * s->step]);
+    py_unref(part);
+    return py_bytes(buf_str(&out), out.len);
+}
+
+static py_t *
+slice_seq(const py_t *v, const span_t *s)
+{
+    if (py_room((size_t) s->n * sizeof(v)) < 0)
+        return NULL;
+    py_t *part = py_is(v, PY_LIST) ? py_list() : py_tuple((size_t) s->n);
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t at = s->start + i * s->step;
+        if (py_is(v, PY_LIST))
+            py_append(part, py_seq_at(v, (size_t) at));
+        else
+            PY_TUPLE(part)->v[i] = py_ref(py_seq_at(v, (size_t) at));
+    }
+    return part;
+}
+
+static py_t *
+slice_range(const pyrange_t *r, const span_t *s)
+{
+    int64_t start, stop, step;
+
+    if (__builtin_mul_overflow(r->step, s->step, &step) ||
+        __builtin_mul_overflow(r->step, s->start, &start) ||
+        __builtin_add_overflow(r->start, start, &start) || __builtin_mul_overflow(r->step, s->stop, &stop) ||
+        __builtin_add_overflow(r->start, stop, &stop))
+        return py_raise(&py_OverflowError, "Python int too large to convert to C ssize_t");
+    return py_range(start, stop, step);
+}
+
+static py_t *
+get_slice(py_t *v, py_t *key)
+{
+    span_t s;
+
+    if (slice_span((pyslice_t *) key, length(v), &s) < 0)
+        return NULL;
+    switch (py_type(v)) {
+    case PY_STR:
+        return slice_str(v, &s);
+    case PY_BYTES:
+        return slice_bytes(v, &s);
+    case PY_RANGE:
+        return slice_range((pyrange_t *) v, &s);
+    default:
+        return slice_seq(v, &s);
+    }
+}
+
+/* ---- reading
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static bool
+is_sequence(const py_t *v)
+{
+    py_type_t t = py_type(v);
+
+    return t == PY_LIST || t == PY_TUPLE || t == PY_STR || t == PY_BYTES || t == PY_RANGE;
+}
+
+static py_t *
+element_at(py_t *v, int64_t i)
+{
+    switch (py_type(v)) {
+    case PY_LIST:
+    case PY_TUPLE:
+        return py_ref(py_seq_at(v, (size_t) i));
+    case PY_BYTES:
+        return py_int((unsigned char) PY_TEXT(v)[i]);
+    case PY_RANGE:
+        return py_int(((pyrange_t *) v)->start + i * ((pyrange_t *) v)->step);
+    default: {
+        const char *p = PY_TEXT(v) + py_str_offset(v, (size_t) i);
+        uint32_t cp;
+        py_t *c = py_str(p, py_decode(p, &cp));
+        ((pystr_t *) c)->count = 1;
+        c->flags |= v->flags & PY_F_MARKUP;
+        return c;
+    }
+    }
+}
+
+/* Why an element was not found, without the cost of a text. */
+typedef enum why { FOUND, ABSENT_INDEX, ABSENT_KEY, BAD_INDEX, HUGE_INDEX, NO_ELEMENTS, RAISED } why_t;
+
+static why_t
+find_index(py_t *v, py_t *key, py_t **ret_v)
+{
+    int64_t i, n = length(v);
+
+    if (py_is(key, PY_SLICE)) {
+        *ret_v = get_slice(v, key);
+        return *ret_v != NULL ? FOUND : RAISED;
+    }
+    if (!py_to_int64(key, &i))
+        return py_is_int(key) ? HUGE_INDEX : BAD_INDEX;
+    if (i < 0)
+        i += n;
+    if (i < 0 || i >= n)
+        return ABSENT_INDEX;
+    *ret_v = element_at(v, i);
+    return FOUND;
+}
+
+static why_t
+find_key(py_t *dict, py_t *key, py_t **ret_v)
+{
+    uint64_t hash;
+    int bad;
+
+    if (py_hash(key, &hash) < 0)
+        return RAISED;
+    const pyentry_t *e = py_dict_find(dict, key, hash, &bad);
+    if (e == NULL)
+        return bad < 0 ? RAISED : ABSENT_KEY;
+    *ret_v = py_ref(e->value);
+    return FOUND;
+}
+
+static why_t
+find(py_t *v, py_t *key, py_t **ret_v)
+{
+    if (py_is(v, PY_DICT))
+        return find_key(v, key, ret_v);
+    if (is_sequence(v))
+        return find_index(v, key, ret_v);
+    if (py_is(v, PY_UNDEFINED)) {
+        if ((py_undef_class(v)->flags & PY_UNDEF_CHAIN) != 0) {
+            *ret_v = py_ref(v);
+            return FOUND;
+        }
+        py_undef_raise(v);
+        return RAISED;
+    }
+    if (py_is(v, PY_HOST) && py_host_class(v)->find_item != NULL) {
+        int rc = py_host_class(v)->find_item(v, key, ret_v);
+        return rc > 0 ? FOUND : rc < 0 ? RAISED : ABSENT_KEY;
+    }
+    return NO_ELEMENTS;
+}
+
+static void *
+bad_index(py_t *v, py_t *key)
+{
+    /* Markup escapes a text before it asks for it. */
+    const char *type = py_is_markup(v) && py_is(key, PY_STR) ? "Markup" : py_type_name(key);
+
+    switch (py_type(v)) {
+    case PY_STR:
+        return py_raise(&py_TypeError, "string indices must be integers, not '%s'", type);
+    case PY_BYTES:
+        return py_raise(&py_TypeError, "byte indices must be integers or slices, not %s", type);
+    default:
+        return py_raise(&py_TypeError, "%s indices must be integers or slices, not %s", py_type_name(v),
+                        type);
+    }
+}
+
+static void *
+out_of_range(const py_t *v)
+{
+    if (py_is(v, PY_RANGE))
+        return py_raise(&py_IndexError, "range object index out of range");
+    if (py_is(v, PY_BYTES))
+        return py_raise(&py_IndexError, "index out of range");
+    return py_raise(&py_IndexError, "%s index out of range",
+                    py_is(v, PY_STR)    ? "string"
+                    : py_is(v, PY_LIST) ? "list"
+                                        : "tuple");
+}
+
+py_t *
+py_getitem(py_t *v, py_t *key)
+{
+    py_t *found = NULL;
+
+    switch (find(v, key, &found)) {
+    case FOUND:
+        return found;
+    case ABSENT_INDEX:
+        return out_of_range(v);
+    case ABSENT_KEY:
+        return py_raise_key(key);
+    case BAD_INDEX:
+        return bad_index(v, key);
+    case HUGE_INDEX:
+        return py_is(v, PY_RANGE) ? out_of_range(v)
+                                  : py_raise(&py_IndexError, "cannot fit 'int' into an index-sized integer");
+    case NO_ELEMENTS:
+        return py_raise(&py_TypeError, "'%s' object is not subscriptable", py_type_name(v));
+    case RAISED:
+        break;
+    }
+    return NULL;
+}
+
+int
+py_find_item(py_t *v, py_t *key, py_t **ret_v)
+{
+    why_t why = find(v, key, ret_v);
+
+    if (why == FOUND)
+        return 1;
+    if (why != RAISED)
+        return 0;
+    if (!py_raised_is(&py_LookupError) && !py_raised_is(&py_TypeError) && !py_raised_is(&py_AttributeError))
+        return -1;
+    py_clear();
+    return 0;
+}
+
+/* ---- writing
+ * ---------------------------------------------------------------------------------------------------------------
+ */
+
+static int
+list_index(py_t *list, py_t *key, const char *doing, int64_t *ret_i)
+{
+    int64_t n = (int64_t) py_seq_len(list);
+
+    if (!py_to_int64(key, ret_i)) {
+        if (py_is_int(key))
+            return py_raise_int(&py_IndexError, "cannot fit 'int' into an index-sized integer");
+        bad_index(list, key);
+        return -1;
+    }
+    if (*ret_i < 0)
+        *ret_i += n;
+    if (*ret_i < 0 || *ret_i >= n)
+        return py_raise_int(&py_IndexError, "list %s index out of range", doing);
+    return 0;
+}
+
+int
+py_setitem(py_t *v, py_t *key, py_t *value)
+{
+    int64_t i;
+
+    if (py_is(v, PY_DICT))
+        return py_dict_set(v, key, value);
+    if (py_is(v, PY_LIST)) {
+        if (list_index(v, key, "assignment", &i) < 0)
+            return -1;
+        py_t *old = PY_LIST(v)->v[i];
+        PY_LIST(v)->v[i] = py_ref(value);
+        py_unref(old);
+        return 0;
+    }
+    if (py_is(v, PY_HOST) && py_host_class(v)->set_item != NULL)
+        return py_host_class(v)->set_item(v, key, value);
+    return py_raise_int(&py_TypeError, "'%s' object does not support item assignment", py_type_name(v));
+}
+
+int
+py_delitem(py_t *v, py_t *key)
+{
+    int64_t i;
+
+    if (py_is(v, PY_DICT)) {
+        int rc = py_dict_del(v, key);
+        if (rc == 0)
+            py_raise_key(key);
+        return rc > 0 ? 0 : -1;
+    }
+    if (!py_is(v, PY_LIST))
+        return py_raise_int(&py_TypeError,
+                            is_sequence(v) && py_is_int(key) ? "'%s' object doesn't support item deletion"
+                                                             : "'%s' object does not support item deletion",
+                            py_type_name(v));
+    if (list_index(v, key, "assignment", &i) < 0)
+        return -1;
+    pylist_t *l = PY_LIST(v);
+    py_t *old = l->v[i];
+    l->n--;
+    memmove(l->v + i, l->v + i + 1, (l->n - (size_t) i) * sizeof(*l->v));
+    py_unref(old);
+    return 0;
+}

@@ -1,0 +1,209 @@
+/* py_json.c - to jansson's values and back, by the rules in py_json.h. */
+#include "common/py/py_json.h"
+
+#include <math.h>
+
+#include "common/py/py_obj.h"
+#include "salt/value.h"
+
+/* ---- to JSON
+ * ---------------------------------------------------------------------------------------------------------------
+ */
+
+/* Surrogates, which Python's text may hold and JSON's may not, become U+FFFD. */
+static json_t *
+json_text(const char *text, size_t len)
+{
+    json_t *v = json_stringn(text, len);
+    buf_auto_t out = BUF_INIT;
+
+    for (const char *p = text, *end = text + len; v == NULL && p < end;) {
+        uint32_t cp;
+        p += py_decode(p, &cp);
+        py_put_char(&out, cp >= 0xd800 && cp <= 0xdfff ? 0xfffd : cp);
+    }
+    return v != NULL ? v : json_stringn(buf_str(&out), out.len);
+}
+
+static json_t *
+json_of_str(py_t *v)
+{
+    buf_auto_t out = BUF_INIT;
+
+    return py_str_to(&out, v) < 0 ? NULL : json_text(buf_str(&out), out.len);
+}
+
+static json_t *
+json_of_float(double d)
+{
+    if (isnan(d))
+        return json_string(".nan");
+    if (isinf(d))
+        return json_string(d > 0 ? ".inf" : "-.inf");
+    return json_real(d);
+}
+
+static json_t *
+json_of_int(py_t *v)
+{
+    int64_t n;
+
+    return py_to_int64(v, &n) ? json_integer(n) : json_of_str(v);
+}
+
+static json_t *
+json_of_iterable(py_t *v)
+{
+    json_auto_t *array = json_array();
+    py_iter_t it;
+    py_t *x;
+    int rc = 0;
+
+    if (py_iter_start(&it, v) < 0)
+        return NULL;
+    while (rc == 0 && (x = py_iter_next(&it)) != NULL) {
+        json_t *element = py_to_json(x);
+        py_unref(x);
+        rc = element == NULL || json_array_append_new(array, element) < 0 || py_tick() < 0 ? -1 : 0;
+    }
+    py_iter_end(&it);
+    return rc < 0 || py_raised() != NULL ? NULL : STEAL(array);
+}
+
+static json_t *
+json_of_dict(const py_t *v)
+{
+    json_auto_t *object = json_object();
+    buf_auto_t text = BUF_INIT;
+    py_t *key, *value;
+
+    for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
+        buf_clear(&text);
+        if (py_str_to(&text, key) < 0)
+            return NULL;
+        json_auto_t *name = json_text(buf_str(&text), text.len);
+        json_t *member = py_to_json(value);
+        if (member == NULL)
+            return NULL;
+        json_object_setn_new_nocheck(object, json_string_value(name), json_string_length(name), member);
+    }
+    return STEAL(object);
+}
+
+static json_t *
+json_of_undefined(py_t *v)
+{
+    if ((py_undef_class(v)->flags & PY_UNDEF_STR) == 0)
+        return json_null();
+    py_undef_raise(v);
+    return NULL;
+}
+
+static json_t *
+json_of_container(py_t *v)
+{
+    json_t *out;
+
+    if ((v->flags & PY_F_BUSY) != 0)
+        return py_raise(&py_ValueError, "Circular reference detected");
+    if (py_enter() < 0)
+        return NULL;
+    v->flags |= PY_F_BUSY;
+    if (py_is(v, PY_DICT))
+        out = json_of_dict(v);
+    else if (py_is(v, PY_NAMESPACE))
+        out = json_of_dict(py_namespace_dict(v));
+    else
+        out = json_of_iterable(v);
+    v->flags &= (uint8_t) ~PY_F_BUSY;
+    py_leave();
+    return out;
+}
+
+json_t *
+py_to_json(py_t *v)
+{
+    switch (py_type(v)) {
+    case PY_NONE:
+        return json_null();
+    case PY_BOOL:
+        return json_boolean(v->aux != 0);
+    case PY_INT:
+        return json_of_int(v);
+    case PY_FLOAT:
+        return json_of_float(py_float_value(v));
+    case PY_STR:
+        return json_text(PY_TEXT(v), PY_LEN(v));
+    case PY_BYTES:
+        return value_utf8(PY_TEXT(v), PY_LEN(v));
+    case PY_LIST:
+    case PY_TUPLE:
+    case PY_SET:
+    case PY_DICT:
+    case PY_RANGE:
+    case PY_VIEW:
+    case PY_GEN:
+    case PY_NAMESPACE:
+        return json_of_container(v);
+    case PY_UNDEFINED:
+        return json_of_undefined(v);
+    default:
+        return json_of_str(v);
+    }
+}
+
+/* ---- from JSON
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static py_t *
+from_object(const json_t *v)
+{
+    json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
+    py_t *dict = py_dict();
+
+    for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
+        AUTO(py) key = py_str(json_object_iter_key(it), json_object_iter_key_len(it));
+        AUTO(py) value = py_from_json(json_object_iter_value(it));
+        py_dict_set(dict, key, value);
+    }
+    return dict;
+}
+
+static py_t *
+from_array(const json_t *v)
+{
+    py_t *list = py_list();
+    json_t *element;
+    size_t i;
+
+    json_array_foreach (v, i, element)
+        py_append_new(list, py_from_json(element));
+    return list;
+}
+
+/* jansson's values nest at most as deep as its parser or its callers' limits let them. */
+py_t *
+py_from_json(const json_t *v)
+{
+    if (v == NULL)
+        return PY_None;
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        return from_object(v);
+    case JSON_ARRAY:
+        return from_array(v);
+    case JSON_STRING:
+        return py_str(json_string_value(v), json_string_length(v));
+    case JSON_INTEGER:
+        return py_int(json_integer_value(v));
+    case JSON_REAL:
+        return py_float(json_real_value(v));
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return py_bool(json_is_true(v));
+    case JSON_NULL:
+        break;
+    }
+    return PY_None;
+}

@@ -1,0 +1,44 @@
+/* py_json.h - Python values to jansson's and back: the one place where what JSON cannot say is decided.
+ *
+ *   tuple, set, frozenset, range, views, iterators   array (a set in its order)
+ *   OrderedDict, namespace                            object
+ *   key that is not a str                             Python's str() of it; two keys that come to the same
+ * text: the later value, at the earlier place int beyond 64 bits                                string of its
+ * digits inf, -inf, nan                                    string ".inf", "-.inf", ".nan" bytes string;
+ * invalid UTF-8 replaced str with a lone surrogate                         U+FFFD in its place Markup string
+ *   Undefined                                         null, or raised when its class forbids printing
+ *   functions, hosts                                  string: Python's str() of it
+ *   a container that contains itself                  raised: ValueError "Circular reference detected"
+ *
+ * Layer      common/py
+ * Threads    as py.h
+ * Tests      tests/unit/common/test_py_json.c, tests/cases/py/json.json
+ */
+#ifndef COMMON_PY_PY_JSON_H
+#define COMMON_PY_PY_JSON_H
+
+#include "common/py/py_error.h"
+
+/* NEW, or NULL raised. */
+json_t *py_to_json(py_t *v);
+/* NEW; NULL becomes None. Objects become dicts. */
+py_t *py_from_json(const json_t *v);
+
+/* json.dumps with Python's text, separators and escapes. */
+typedef struct py_dumps {
+    const char *item_sep, *key_sep; /* NULL: ", " (or "," with indent) and ": " */
+    int indent;                     /* -1: none */
+    bool sort_keys;
+    bool ensure_ascii;
+} py_dumps_t;
+#define PY_DUMPS_INIT                                                                                        \
+    {                                                                                                        \
+        NULL, NULL, -1, false, true                                                                          \
+    }
+/* NEW str, or NULL raised: TypeError "Object of type set is not JSON serializable". */
+py_t *py_json_dumps(py_t *v, const py_dumps_t *how);
+/* json.loads of UTF-8 text: NEW, or NULL raised: JSONDecodeError, a ValueError. */
+extern const py_exc_t py_JSONDecodeError;
+py_t *py_json_loads(const char *text, size_t len);
+
+#endif

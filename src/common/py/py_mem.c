@@ -1,0 +1,365 @@
+/* py_mem.c - where values live: a cache of small blocks per thread, the budget, and the search for cycles. */
+#include <pthread.h>
+
+#include "common/base/clock.h"
+#include "common/py/py_obj.h"
+#include "salt/limits.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NO_CACHE 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NO_CACHE 1
+#endif
+#endif
+
+enum { STEP = 16, CLASSES = 25, KEEP_BYTES = 256 * 1024, FUEL = 4096 };
+
+typedef struct spare {
+    struct spare *next;
+} spare_t;
+
+/* Blocks of this thread that are free: one list per size, bounded. */
+static _Thread_local struct {
+    spare_t *head[CLASSES];
+    uint32_t n[CLASSES];
+    bool known;
+} cache;
+
+static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
+static pthread_key_t cache_key;
+
+_Thread_local py_state_t py_state = { .bytes_limit = INT64_MAX, .fuel = FUEL, .depth_limit = LIMIT_PY_DEPTH };
+
+/* The rest of the budget: what the inline functions need not see. */
+static _Thread_local struct {
+    py_limits_t limits;
+    int64_t steps_left; /* beyond `fuel` */
+    int64_t deadline;   /* 0: none */
+    pyheld_t *held;     /* containers made in this scope */
+} budget = { .steps_left = INT64_MAX - FUEL };
+
+/* ---- blocks
+ * -------------------------------------------------------------------------------------------------- */
+
+static void
+cache_clear(void *unused)
+{
+    (void) unused;
+    for (size_t i = 0; i < CLASSES; i++) {
+        for (spare_t *s = cache.head[i], *next; s != NULL; s = next) {
+            next = s->next;
+            free(s);
+        }
+        cache.head[i] = NULL;
+        cache.n[i] = 0;
+    }
+}
+
+static void
+cache_key_make(void)
+{
+    salt_assert(pthread_key_create(&cache_key, cache_clear) == 0);
+}
+
+/* The first block that a thread keeps makes it clean up when it ends. */
+static void
+cache_announce(void)
+{
+    pthread_once(&cache_once, cache_key_make);
+    pthread_setspecific(cache_key, &cache);
+    cache.known = true;
+}
+
+void *
+py_alloc(size_t size)
+{
+    size_t class = (size + STEP - 1) / STEP;
+
+    py_state.live += (int64_t) size;
+    if (class < CLASSES && cache.head[class] != NULL) {
+        spare_t *s = cache.head[class];
+        cache.head[class] = s->next;
+        cache.n[class]--;
+        return s;
+    }
+    return xrealloc(NULL, class < CLASSES ? class * STEP : size);
+}
+
+void
+py_release(void *p, size_t size)
+{
+    size_t class = (size + STEP - 1) / STEP;
+
+    py_state.live -= (int64_t) size;
+#ifndef NO_CACHE
+    if (class<CLASSES &&class> 0 && cache.n[class] * class < KEEP_BYTES / STEP) {
+        if (__builtin_expect(!cache.known, 0))
+            cache_announce();
+        spare_t *s = p;
+        s->next = cache.head[class];
+        cache.head[class] = s;
+        cache.n[class]++;
+        return;
+    }
+#else
+    (void) class;
+    (void) cache_announce;
+#endif
+    free(p);
+}
+
+void *
+py_resize(void *p, size_t old, size_t size)
+{
+    py_state.live += (int64_t) size - (int64_t) old;
+    /* Blocks of the cache are rounded up; so is this one, that it may join them. */
+    size_t class = (size + STEP - 1) / STEP;
+    return xrealloc(p, class < CLASSES ? class * STEP : size);
+}
+
+void *
+py_new(size_t size, py_type_t type)
+{
+    py_t *v = py_alloc(size);
+
+    v->refs = 1;
+    v->type = (uint8_t) type;
+    v->flags = 0;
+    v->aux = 0;
+    return v;
+}
+
+void *
+py_new_held(size_t size, py_type_t type)
+{
+    pyheld_t *v = py_new(size, type);
+
+    v->prev = NULL;
+    v->next = budget.held;
+    if (budget.held != NULL)
+        budget.held->prev = v;
+    budget.held = v;
+    return v;
+}
+
+void
+py_unlink(pyheld_t *v)
+{
+    if (v->next != NULL)
+        v->next->prev = v->prev;
+    if (v->prev != NULL)
+        v->prev->next = v->next;
+    else if (budget.held == v)
+        budget.held = v->next;
+}
+
+/* ---- cycles
+ * -------------------------------------------------------------------------------------------------- */
+
+/* The search takes what is on one list, subtracts the references that come from the list itself, and keeps
+ * what still has some together with all that is reached from there. Meanwhile `prev` holds the count. */
+static void
+set_outside(pyheld_t *v, intptr_t n)
+{
+    v->prev = (pyheld_t *) n;
+}
+
+static intptr_t
+outside(const pyheld_t *v)
+{
+    return (intptr_t) v->prev;
+}
+
+static bool
+being_tried(const py_t *v)
+{
+    return v != NULL && !py_small(v) && (v->flags & PY_F_TRIED) != 0;
+}
+
+static void
+subtract(py_t *v, void *unused)
+{
+    (void) unused;
+    if (being_tried(v)) {
+        pyheld_t *held = (pyheld_t *) v;
+        set_outside(held, outside(held) - 1);
+    }
+}
+
+typedef struct tried {
+    pyheld_t **v;
+    size_t n, cap;
+} tried_t;
+
+static void
+push(tried_t *list, pyheld_t *v)
+{
+    if (list->n == list->cap) {
+        list->cap = list->cap * 2 + 64;
+        list->v = xrealloc(list->v, list->cap * sizeof(*list->v));
+    }
+    list->v[list->n++] = v;
+}
+
+static void
+reach(py_t *v, void *cookie)
+{
+    if (!being_tried(v))
+        return;
+    v->flags &= (uint8_t) ~PY_F_TRIED;
+    push(cookie, (pyheld_t *) v);
+}
+
+/* Splits the list: what is alive, and (still marked) what is not. */
+static void
+try_list(pyheld_t *first, tried_t *alive, tried_t *dead)
+{
+    for (pyheld_t *v = first; v != NULL; v = v->next) {
+        v->h.flags |= PY_F_TRIED;
+        set_outside(v, v->h.refs);
+    }
+    for (pyheld_t *v = first; v != NULL; v = v->next)
+        py_walk_held(&v->h, subtract, NULL);
+    for (pyheld_t *v = first; v != NULL; v = v->next) {
+        if (outside(v) > 0)
+            reach(&v->h, alive);
+        while (dead->n < alive->n) /* `dead` counts what was walked, for now */
+            py_walk_held(&alive->v[dead->n++]->h, reach, alive);
+    }
+    dead->n = 0;
+    for (pyheld_t *v = first; v != NULL; v = v->next) {
+        if (being_tried(&v->h))
+            push(dead, v);
+    }
+}
+
+static void
+relink(pyheld_t *first)
+{
+    pyheld_t *prev = NULL;
+
+    for (pyheld_t *v = first; v != NULL; v = v->next) {
+        v->prev = prev;
+        prev = v;
+    }
+}
+
+static void
+free_cycles(void)
+{
+    tried_t alive = { NULL, 0, 0 }, dead = { NULL, 0, 0 };
+
+    if (budget.held == NULL)
+        return;
+    try_list(budget.held, &alive, &dead);
+    relink(budget.held);
+    for (size_t i = 0; i < dead.n; i++) {
+        dead.v[i]->h.flags &= (uint8_t) ~PY_F_TRIED;
+        py_ref(&dead.v[i]->h);
+    }
+    for (size_t i = 0; i < dead.n; i++)
+        py_drop_held(&dead.v[i]->h);
+    for (size_t i = 0; i < dead.n; i++)
+        py_unref(&dead.v[i]->h);
+    free(alive.v);
+    free(dead.v);
+}
+
+/* ---- scopes and limits
+ * ------------------------------------------------------------------------------------------ */
+
+static int64_t
+smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Steps come out of the total in portions, so that a tick is one subtraction. */
+static void
+take_fuel(void)
+{
+    int64_t portion = smaller(FUEL, budget.steps_left);
+
+    budget.steps_left -= portion;
+    py_state.fuel = portion;
+}
+
+void
+py_scope_enter(py_scope_t *scope, const py_limits_t *limits)
+{
+    int64_t left = budget.steps_left + py_state.fuel;
+
+    scope->limits = budget.limits;
+    scope->bytes_limit = py_state.bytes_limit;
+    scope->steps_left = left;
+    scope->depth_limit = py_state.depth_limit;
+    scope->deadline = budget.deadline;
+    scope->held = budget.held;
+    budget.held = NULL;
+    budget.limits = *limits;
+    if (limits->bytes != 0)
+        py_state.bytes_limit = smaller(py_state.bytes_limit, py_state.live + (int64_t) limits->bytes);
+    if (limits->depth != 0)
+        py_state.depth_limit = (int) smaller(py_state.depth_limit, py_state.depth + limits->depth);
+    if (limits->steps != 0)
+        left = smaller(left, (int64_t) limits->steps);
+    if (limits->deadline_ms != 0)
+        budget.deadline = budget.deadline == 0 ? limits->deadline_ms
+                                               : smaller(budget.deadline, limits->deadline_ms);
+    scope->steps_given = left;
+    budget.steps_left = left;
+    take_fuel();
+}
+
+void
+py_scope_leave(py_scope_t *scope)
+{
+    pyheld_t *last;
+
+    free_cycles();
+    for (last = budget.held; last != NULL && last->next != NULL;)
+        last = last->next;
+    if (last == NULL) {
+        budget.held = scope->held;
+    } else if (scope->held != NULL) {
+        last->next = scope->held;
+        last->next->prev = last;
+    }
+    int64_t spent = scope->steps_given - (budget.steps_left + py_state.fuel);
+    budget.steps_left = scope->steps_left - spent;
+    budget.limits = scope->limits;
+    budget.deadline = scope->deadline;
+    py_state.bytes_limit = scope->bytes_limit;
+    py_state.depth_limit = scope->depth_limit;
+    take_fuel();
+}
+
+int
+py_room(size_t bytes)
+{
+    if (bytes <= INT64_MAX / 2 && py_state.live + (int64_t) bytes <= py_state.bytes_limit &&
+        bytes < LIMIT_PY_VALUE)
+        return 0;
+    return py_raise_int(&py_LimitError, "it needs more than %zu MiB of memory",
+                        (budget.limits.bytes != 0 ? budget.limits.bytes : LIMIT_PY_VALUE) >> 20);
+}
+
+int
+py_tick_slow_(void)
+{
+    if (py_state.live > py_state.bytes_limit)
+        return py_room(0);
+    if (budget.deadline != 0 && clock_mono_ms() > budget.deadline)
+        return py_raise_int(&py_LimitError, "it takes too long");
+    if (budget.steps_left <= 0)
+        return py_raise_int(&py_LimitError, "more than %llu steps", (unsigned long long) budget.limits.steps);
+    take_fuel();
+    return 0;
+}
+
+void *
+py_too_deep_(void)
+{
+    return py_raise(&py_RecursionError, "maximum recursion depth exceeded");
+}

@@ -1,0 +1,25 @@
+/* py_mem.h - memory within a render's budget; sizes are the caller's to remember.
+ *
+ * Layer      common/py; for the files of this folder
+ * Threads    one scope per thread
+ * Tests      tests/unit/common/test_py_*.c
+ */
+#ifndef COMMON_PY_PY_MEM_H
+#define COMMON_PY_PY_MEM_H
+
+#include "common/py/py.h"
+#include "common/py/py_host.h"
+
+void *py_alloc(size_t size);
+void py_release(void *p, size_t size);
+void *py_resize(void *p, size_t old, size_t size);
+/* A new value with one reference; pyheld ones are put on the list. */
+void *py_new(size_t size, py_type_t type);
+void *py_new_held(size_t size, py_type_t type);
+struct pyheld;
+void py_unlink(struct pyheld *v);
+/* Drops what `v` holds, keeping it a valid empty value. */
+void py_drop_held(py_t *v);
+void py_walk_held(py_t *v, py_visit_fn *visit, void *cookie);
+
+#endif

@@ -1,0 +1,126 @@
+/* py_sort.c - a stable merge sort that compares what Python's compares, so that the same pair is refused. */
+#include "common/py/py_obj.h"
+
+enum { RUN = 64 };
+
+typedef struct pair {
+    py_t *key, *item;
+} pair_t;
+
+typedef struct sorter {
+    pair_t *v, *spare;
+    bool failed;
+} sorter_t;
+
+static bool
+less(sorter_t *s, const pair_t *a, const pair_t *b)
+{
+    int rc = s->failed ? 0 : py_compare(a->key, b->key, PY_LT);
+
+    if (rc < 0 || py_tick() < 0)
+        s->failed = true;
+    return rc > 0;
+}
+
+static void
+reverse(pair_t *v, size_t n)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        pair_t t = v[i];
+        v[i] = v[n - 1 - i];
+        v[n - 1 - i] = t;
+    }
+}
+
+/* Length of the run at the start of v[0..n): rising, or strictly falling and then turned round. */
+static size_t
+find_run(sorter_t *s, pair_t *v, size_t n)
+{
+    size_t len = 2;
+
+    if (n < 2)
+        return n;
+    if (!less(s, &v[1], &v[0])) {
+        while (len < n && !less(s, &v[len], &v[len - 1]))
+            len++;
+        return len;
+    }
+    while (len < n && less(s, &v[len], &v[len - 1]))
+        len++;
+    reverse(v, len);
+    return len;
+}
+
+/* Insert v[sorted..n) one by one. */
+static void
+insert(sorter_t *s, pair_t *v, size_t sorted, size_t n)
+{
+    for (; sorted < n; sorted++) {
+        pair_t pivot = v[sorted];
+        size_t lo = 0, hi = sorted;
+        while (lo < hi) {
+            size_t mid = lo + (hi - lo) / 2;
+            if (less(s, &pivot, &v[mid]))
+                hi = mid;
+            else
+                lo = mid + 1;
+        }
+        memmove(v + lo + 1, v + lo, (sorted - lo) * sizeof(*v));
+        v[lo] = pivot;
+    }
+}
+
+static void
+merge(sorter_t *s, size_t from, size_t middle, size_t to)
+{
+    size_t i = from, j = middle, n = 0;
+
+    while (i < middle && j < to)
+        s->spare[n++] = less(s, &s->v[j], &s->v[i]) ? s->v[j++] : s->v[i++];
+    memcpy(s->spare + n, s->v + i, (middle - i) * sizeof(*s->v));
+    n += middle - i;
+    memcpy(s->v + from, s->spare, n * sizeof(*s->v));
+}
+
+static void
+sort_part(sorter_t *s, size_t from, size_t to)
+{
+    if (to - from <= RUN) {
+        size_t run = find_run(s, s->v + from, to - from);
+        insert(s, s->v + from, run, to - from);
+        return;
+    }
+    size_t middle = from + (to - from) / 2;
+    sort_part(s, from, middle);
+    sort_part(s, middle, to);
+    if (less(s, &s->v[middle], &s->v[middle - 1]))
+        merge(s, from, middle, to);
+}
+
+int
+py_sort(py_t *list, py_t *keys, bool reversed)
+{
+    pylist_t *l = PY_LIST(list);
+    size_t n = l->n;
+    sorter_t s = { .failed = false };
+
+    if (n < 2)
+        return 0;
+    if (py_room(2 * n * sizeof(pair_t)) < 0)
+        return -1;
+    s.v = py_alloc(n * sizeof(pair_t));
+    s.spare = py_alloc(n * sizeof(pair_t));
+    for (size_t i = 0; i < n; i++)
+        s.v[i] = (pair_t){ keys != NULL ? py_seq_at(keys, i) : l->v[i], l->v[i] };
+    if (reversed)
+        reverse(s.v, n);
+    sort_part(&s, 0, n);
+    if (reversed)
+        reverse(s.v, n);
+    salt_assert(l->n == n); /* comparing does not change the list */
+    for (size_t i = 0; i < n; i++)
+        l->v[i] = s.v[i].item;
+    py_release(s.v, n * sizeof(pair_t));
+    py_release(s.spare, n * sizeof(pair_t));
+    return s.failed ? -1 : 0;
+}

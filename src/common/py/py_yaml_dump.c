@@ -1,0 +1,335 @@
+/* py_yaml_dump.c - Python values to YAML text: first a tree in which shared containers are one node, then
+ * events. */
+#include <math.h>
+
+#include "common/data/yaml_write.h"
+#include "common/py/py_obj.h"
+#include "common/py/py_yaml.h"
+
+enum { BASE64_LINE = 57 }; /* bytes that make 76 characters */
+
+typedef struct dnode {
+    yaml_kind_t kind; /* of a scalar, or YAML_IS_SEQ, YAML_IS_MAP, YAML_IS_SET */
+    bool flow, written;
+    int visits, anchor;
+    char *text; /* of a scalar */
+    size_t len;
+    struct dnode **kids; /* elements; keys and values in turn */
+    size_t n, cap;
+} dnode_t;
+
+typedef struct dumper {
+    dnode_t **nodes; /* all of them */
+    size_t n, cap;
+    py_t *known; /* address of a value -> number of its node */
+    py_yaml_flow_t flow;
+    int anchors;
+    yaml_writer_t *writer;
+} dumper_t;
+
+/* ---- the tree
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static dnode_t *
+node_new(dumper_t *d, yaml_kind_t kind)
+{
+    dnode_t *node = xcalloc(1, sizeof(*node));
+
+    node->kind = kind;
+    if (d->n == d->cap) {
+        d->cap = d->cap * 2 + 16;
+        d->nodes = xrealloc(d->nodes, d->cap * sizeof(dnode_t *));
+    }
+    d->nodes[d->n++] = node;
+    py_count((int64_t) sizeof(*node));
+    return node;
+}
+
+static void
+nodes_free(dumper_t *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        free(d->nodes[i]->text);
+        free(d->nodes[i]->kids);
+        free(d->nodes[i]);
+    }
+    py_count(-(int64_t) (d->n * sizeof(dnode_t)));
+    free(d->nodes);
+    py_unref(d->known);
+}
+
+static void
+add_kid(dnode_t *node, dnode_t *kid)
+{
+    if (node->n == node->cap) {
+        node->cap = node->cap * 2 + 4;
+        node->kids = xrealloc(node->kids, node->cap * sizeof(dnode_t *));
+    }
+    node->kids[node->n++] = kid;
+}
+
+static dnode_t *
+scalar(dumper_t *d, yaml_kind_t kind, buf_t *text)
+{
+    dnode_t *node = node_new(d, kind);
+
+    node->len = text->len;
+    node->text = buf_steal(text);
+    return node;
+}
+
+static dnode_t *
+word(dumper_t *d, yaml_kind_t kind, const char *text)
+{
+    buf_auto_t copy = BUF_INIT;
+
+    buf_puts(&copy, text);
+    return scalar(d, kind, &copy);
+}
+
+/* YAML 1.1 wants a dot: 1e+16 is 1.0e+16. */
+static dnode_t *
+float_node(dumper_t *d, double v)
+{
+    buf_auto_t text = BUF_INIT, dotted = BUF_INIT;
+
+    if (!isfinite(v))
+        return word(d, YAML_IS_FLOAT, isnan(v) ? ".nan" : v > 0 ? ".inf" : "-.inf");
+    py_float_text(&text, v);
+    const char *e = strchr(text.data, 'e');
+    if (e == NULL || strchr(text.data, '.') != NULL)
+        return scalar(d, YAML_IS_FLOAT, &text);
+    buf_printf(&dotted, "%.*s.0%s", (int) (e - text.data), text.data, e);
+    return scalar(d, YAML_IS_FLOAT, &dotted);
+}
+
+static dnode_t *
+bytes_node(dumper_t *d, const py_t *v)
+{
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *p = (const unsigned char *) PY_TEXT(v);
+    buf_auto_t out = BUF_INIT;
+    size_t len = PY_LEN(v);
+
+    for (size_t i = 0; i < len; i += 3) {
+        uint32_t group = (uint32_t) p[i] << 16 | (uint32_t) (i + 1 < len ? p[i + 1] : 0) << 8 |
+                         (i + 2 < len ? p[i + 2] : 0);
+        for (size_t k = 0; k < 4; k++)
+            buf_putc(&out, i + k <= len ? alphabet[group >> (18 - 6 * k) & 63] : '=');
+        if (i % BASE64_LINE == BASE64_LINE - 3 || i + 3 >= len)
+            buf_putc(&out, '\n');
+    }
+    return scalar(d, YAML_IS_BINARY, &out);
+}
+
+static dnode_t *
+int_node(dumper_t *d, const py_t *v)
+{
+    buf_auto_t text = BUF_INIT;
+
+    return py_int_text(&text, v, 10) < 0 ? NULL : scalar(d, YAML_IS_INT, &text);
+}
+
+static dnode_t *
+text_node(dumper_t *d, const py_t *v)
+{
+    buf_auto_t text = BUF_INIT;
+
+    buf_add(&text, PY_TEXT(v), PY_LEN(v));
+    return scalar(d, YAML_IS_STR, &text);
+}
+
+static dnode_t *represent(dumper_t *d, py_t *v);
+
+static bool
+is_plain_scalar(const dnode_t *node)
+{
+    return node->kind < YAML_IS_BINARY;
+}
+
+static void
+choose_style(const dumper_t *d, dnode_t *node)
+{
+    bool plain = true;
+
+    for (size_t i = 0; i < node->n; i++)
+        plain = plain && is_plain_scalar(node->kids[i]);
+    node->flow = d->flow == PY_YAML_FLOW || (d->flow == PY_YAML_AUTO && plain);
+}
+
+static int
+fill_list(dumper_t *d, dnode_t *node, const py_t *v)
+{
+    for (size_t i = 0; i < py_seq_len(v); i++) {
+        dnode_t *kid = represent(d, py_seq_at(v, i));
+        if (kid == NULL)
+            return -1;
+        add_kid(node, kid);
+    }
+    return 0;
+}
+
+/* The pairs of a mapping: sorted unless it is ordered, or its keys have no order. NEW, or NULL raised. */
+static py_t *
+pairs_of(py_t *v)
+{
+    AUTO(py) pairs = py_list();
+    py_t *key, *value;
+
+    for (size_t i = 0; py_dict_next(v, &i, &key, &value);)
+        py_append_new(pairs, py_tuple_of(2, key, value != NULL ? value : PY_None));
+    if (py_is_odict(v))
+        return STEAL(pairs);
+    AUTO(py) sorted = py_tolist(pairs);
+    if (sorted == NULL || py_sort(sorted, NULL, false) == 0)
+        return STEAL(sorted);
+    if (!py_raised_is(&py_TypeError))
+        return NULL;
+    py_clear();
+    return STEAL(pairs);
+}
+
+static int
+fill_map(dumper_t *d, dnode_t *node, py_t *v)
+{
+    AUTO(py) pairs = pairs_of(v);
+
+    for (size_t i = 0; pairs != NULL && i < py_seq_len(pairs); i++) {
+        for (size_t k = 0; k < 2; k++) {
+            dnode_t *kid = represent(d, py_seq_at(py_seq_at(pairs, i), k));
+            if (kid == NULL)
+                return -1;
+            add_kid(node, kid);
+        }
+    }
+    return pairs != NULL ? 0 : -1;
+}
+
+static bool
+may_be_shared(const py_t *v)
+{
+    return v->type >= PY_LIST && !(py_is(v, PY_TUPLE) && py_seq_len(v) == 0);
+}
+
+static dnode_t *
+scalar_node(dumper_t *d, py_t *v)
+{
+    switch (py_type(v)) {
+    case PY_NONE:
+        return word(d, YAML_IS_NULL, "null");
+    case PY_BOOL:
+        return word(d, YAML_IS_BOOL, v->aux != 0 ? "true" : "false");
+    case PY_INT:
+        return int_node(d, v);
+    case PY_FLOAT:
+        return float_node(d, py_float_value(v));
+    case PY_STR:
+        return py_is_markup(v) ? word(d, YAML_IS_NULL, "NULL") : text_node(d, v);
+    case PY_BYTES:
+        return bytes_node(d, v);
+    default:
+        return word(d, YAML_IS_NULL, "NULL"); /* nobody knows how to represent it */
+    }
+}
+
+static dnode_t *
+container_node(dumper_t *d, py_t *v)
+{
+    bool list = py_is(v, PY_LIST) || py_is(v, PY_TUPLE), set = py_is(v, PY_SET);
+    dnode_t *node = node_new(d, list ? YAML_IS_SEQ : set ? YAML_IS_SET : YAML_IS_MAP);
+
+    if (may_be_shared(v)) {
+        AUTO(py) address = py_int((int64_t) ((uintptr_t) v >> 3));
+        py_dict_set(d->known, address, py_int((int64_t) d->n - 1));
+    }
+    if (py_enter() < 0)
+        return NULL;
+    int rc = py_tick() < 0 ? -1 : list ? fill_list(d, node, v) : fill_map(d, node, v);
+    py_leave();
+    choose_style(d, node);
+    return rc == 0 ? node : NULL;
+}
+
+/* The node of a value, which may be there already. NULL raised. */
+static dnode_t *
+represent(dumper_t *d, py_t *v)
+{
+    int64_t i;
+
+    if (py_small(v) || v->type < PY_LIST)
+        return scalar_node(d, v);
+    AUTO(py) address = py_int((int64_t) ((uintptr_t) v >> 3));
+    const py_t *known = may_be_shared(v) ? py_dict_get(d->known, address) : NULL;
+    if (known != NULL && py_to_int64(known, &i))
+        return d->nodes[i];
+    bool frozen = py_is(v, PY_SET) && (v->flags & PY_F_FROZEN) != 0;
+    if (!frozen && (v->type == PY_LIST || v->type == PY_TUPLE || v->type == PY_DICT || v->type == PY_SET))
+        return container_node(d, v);
+    dnode_t *node = scalar_node(d, v);
+    py_dict_set(d->known, address, py_int((int64_t) d->n - 1));
+    return node;
+}
+
+/* ---- output
+ * -----------------------------------------------------------------------------------------------------------------
+ */
+
+/* Numbers anchors in the order in which nodes are met a second time. */
+static void
+number_anchors(dumper_t *d, dnode_t *node)
+{
+    if (++node->visits > 1) {
+        if (node->anchor == 0)
+            node->anchor = ++d->anchors;
+        return;
+    }
+    for (size_t i = 0; i < node->n; i++)
+        number_anchors(d, node->kids[i]);
+}
+
+static void
+write_node(dumper_t *d, dnode_t *node)
+{
+    char name[16];
+    const char *anchor = node->anchor != 0 ? name : NULL;
+
+    snprintf(name, sizeof(name), "id%03d", node->anchor);
+    if (node->written && anchor != NULL) {
+        yaml_write_alias(d->writer, anchor);
+        return;
+    }
+    node->written = true;
+    if (node->kind <= YAML_IS_BINARY) {
+        yaml_write_scalar(d->writer, anchor, node->kind, node->text, node->len);
+        return;
+    }
+    bool list = node->kind == YAML_IS_SEQ;
+    if (list)
+        yaml_write_list(d->writer, anchor, node->flow);
+    else
+        yaml_write_map(d->writer, anchor, node->kind == YAML_IS_SET, node->flow);
+    for (size_t i = 0; i < node->n; i++)
+        write_node(d, node->kids[i]);
+    if (list)
+        yaml_write_list_end(d->writer);
+    else
+        yaml_write_map_end(d->writer);
+}
+
+py_t *
+py_yaml_dump(py_t *v, py_yaml_flow_t flow, int indent)
+{
+    dumper_t d = { .known = py_dict(), .flow = flow };
+    buf_auto_t out = BUF_INIT;
+    dnode_t *root = represent(&d, v);
+
+    if (root != NULL) {
+        number_anchors(&d, root);
+        d.writer = yaml_writer_new(&out, indent);
+        write_node(&d, root);
+        yaml_writer_destroy(&d.writer);
+    }
+    nodes_free(&d);
+    return root != NULL ? py_str_buf(&out) : NULL;
+}

@@ -1,0 +1,509 @@
+/* py_yaml_load.c - a YAML tree to Python values. Breadth first as PyYAML constructs, so that the first
+ * mistake it finds is the one we tell, and no nesting of the document becomes recursion here. */
+#include "common/py/methods.h"
+#include "common/py/py_yaml.h"
+#include "salt/limits.h"
+
+enum { LONG_MESSAGE = 4000 };
+
+typedef struct job {
+    const ynode_t *node;
+    py_t *into; /* borrowed: held by its parent */
+} job_t;
+
+typedef struct loader {
+    yproblem_t *problem;
+    bool ordered;
+    job_t *jobs; /* containers still to be filled */
+    size_t n, cap;
+    size_t values;
+    py_t *known; /* address of a node -> its container, for aliases */
+} loader_t;
+
+/* ---- scalars
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+/* A Python exception stays raised, and the problem says it too. NULL. */
+static py_t *
+failed(yproblem_t *problem, const ynode_t *node)
+{
+    yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "%s", py_raised_text());
+    return NULL;
+}
+
+static py_t *
+make_str(const ynode_t *node, yproblem_t *problem)
+{
+    (void) problem;
+    return py_str(node->text, node->n);
+}
+
+static py_t *
+make_null(const ynode_t *node, yproblem_t *problem)
+{
+    (void) node, (void) problem;
+    return PY_None;
+}
+
+static py_t *
+make_bool(const ynode_t *node, yproblem_t *problem)
+{
+    bool v;
+
+    if (yaml_to_bool(node->text, node->n, &v))
+        return py_bool(v);
+    AUTO(py) text = py_str(node->text, node->n);
+    AUTO(py) key = m_str_lower(text, NULL, NULL);
+    py_raise_key(key);
+    return failed(problem, node);
+}
+
+/* int() of one part of a number, as PyYAML asks for it. NEW, or NULL raised. */
+static py_t *
+int_part(const char *text, size_t len, int base)
+{
+    AUTO(py) part = py_str(text, len);
+
+    return py_toint(part, base);
+}
+
+/* 1:30:00, each part worth sixty of the next. NEW, or NULL raised. */
+static py_t *
+sixties(const char *text)
+{
+    AUTO(py) total = py_int(0);
+
+    for (const char *p = text, *colon; total != NULL && p != NULL; p = colon != NULL ? colon + 1 : NULL) {
+        colon = strchr(p, ':');
+        AUTO(py) part = int_part(p, colon != NULL ? (size_t) (colon - p) : strlen(p), 10);
+        AUTO(py) higher = part != NULL ? py_binary(PY_MUL, total, py_int(60)) : NULL;
+        py_unref(total);
+        total = higher != NULL ? py_add(higher, part) : NULL;
+    }
+    return STEAL(total);
+}
+
+/* What PyYAML does, step by step, with a text that is no usual integer: it may be one after all, or int()
+ * says in its own words why not. NEW, or NULL raised. */
+static py_t *
+odd_int(const ynode_t *node)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *from = node->text, *end = from + node->n;
+    py_t *v;
+
+    if (node->n > 1 && *from == '0' && from[1] != 'b' && from[1] != 'x') {
+        while (from < end && *from == '0')
+            from++;
+    }
+    for (; from < end; from++) {
+        if (*from != '_')
+            buf_putc(&text, *from);
+    }
+    const char *p = buf_str(&text);
+    bool negative = *p == '-';
+    p += negative || *p == '+';
+    if (p[0] == '0' && (p[1] == 'b' || p[1] == 'x'))
+        v = int_part(p + 2, strlen(p + 2), p[1] == 'b' ? 2 : 16);
+    else if (p[0] == '0')
+        v = int_part(p, strlen(p), 8);
+    else
+        v = strchr(p, ':') != NULL ? sixties(p) : int_part(p, strlen(p), 10);
+    AUTO(py) size = v;
+    return size != NULL && negative ? py_unary(PY_NEG, size) : py_ref(size);
+}
+
+static py_t *
+odd_float(const ynode_t *node)
+{
+    buf_auto_t text = BUF_INIT;
+
+    for (size_t i = 0; i < node->n; i++) {
+        if (node->text[i] != '_')
+            buf_putc(&text, node->text[i]);
+    }
+    AUTO(py) v = py_str(buf_str(&text), text.len);
+    return py_tofloat(v);
+}
+
+static py_t *
+make_int(const ynode_t *node, yproblem_t *problem)
+{
+    AUTO_FREE char *digits = NULL;
+    json_int_t v = 0;
+
+    switch (yaml_to_int(node->text, node->n, &v, &digits)) {
+    case YAML_INT_64:
+        return py_int(v);
+    case YAML_INT_BIG:
+        return py_int_digits(digits, strlen(digits));
+    case YAML_INT_HUGE:
+        py_raise(&py_ValueError,
+                 "Exceeds the limit (4300 digits) for integer string conversion: value has %zu digits; "
+                 "use sys.set_int_max_str_digits() to increase the limit",
+                 node->n);
+        return failed(problem, node);
+    case YAML_INT_BAD:
+        break;
+    }
+    py_t *odd = odd_int(node);
+    return odd != NULL ? odd : failed(problem, node);
+}
+
+static py_t *
+make_float(const ynode_t *node, yproblem_t *problem)
+{
+    double v;
+
+    if (yaml_to_float(node->text, node->n, &v))
+        return py_float(v);
+    py_t *odd = odd_float(node);
+    return odd != NULL ? odd : failed(problem, node);
+}
+
+static py_t *
+make_binary(const ynode_t *node, yproblem_t *problem)
+{
+    AUTO_FREE char *why = NULL;
+    AUTO(py) text = py_str(node->text, node->n);
+    AUTO(py) ascii = py_strz("ascii");
+    py_t *const encoding[2] = { ascii, NULL };
+    AUTO(py) encoded = m_str_encode(text, encoding, NULL);
+    size_t len = 0;
+
+    if (encoded == NULL) {
+        yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "failed to convert base64 data into ascii: %s",
+                     py_raised_text());
+        py_clear();
+        return NULL;
+    }
+    AUTO_FREE char *bytes = yaml_from_base64(node->text, node->n, &len, &why);
+    if (bytes != NULL)
+        return py_bytes(bytes, len);
+    yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "failed to decode base64 data: %s", why);
+    return NULL;
+}
+
+/* ---- any node
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+typedef py_t *scalar_fn(const ynode_t *node, yproblem_t *problem);
+typedef bool fill_fn(loader_t *l, const job_t *job);
+
+static fill_fn fill_seq, fill_map, fill_set, fill_pairs;
+
+/* How each kind is made: a scalar at once; a container empty now, and filled when its turn comes. */
+static const struct kind_row {
+    yshape_t shape;
+    scalar_fn *scalar;
+    fill_fn *fill;
+} kinds[] = {
+    [YAML_IS_STR] = { YSCALAR, make_str, NULL },       [YAML_IS_NULL] = { YSCALAR, make_null, NULL },
+    [YAML_IS_BOOL] = { YSCALAR, make_bool, NULL },     [YAML_IS_INT] = { YSCALAR, make_int, NULL },
+    [YAML_IS_FLOAT] = { YSCALAR, make_float, NULL },   [YAML_IS_TIMESTAMP] = { YSCALAR, make_str, NULL },
+    [YAML_IS_BINARY] = { YSCALAR, make_binary, NULL }, [YAML_IS_SEQ] = { YSEQ, NULL, fill_seq },
+    [YAML_IS_MAP] = { YMAP, NULL, fill_map },          [YAML_IS_SET] = { YMAP, NULL, fill_set },
+    [YAML_IS_PAIRS] = { YSEQ, NULL, fill_pairs },      [YAML_IS_UNKNOWN] = { 0 },
+};
+
+static bool
+unknown_tag(yproblem_t *problem, const ynode_t *node)
+{
+    static const char *const plain[] = {
+        [YAML_IS_MERGE] = "tag:yaml.org,2002:merge", [YAML_IS_VALUE] = "tag:yaml.org,2002:value"
+    };
+    const char *tag = node->tag != NULL ? node->tag : plain[node->kind];
+
+    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at,
+                        "could not determine a constructor for the tag '%s'", tag);
+}
+
+static bool
+wrong_shape(yproblem_t *problem, const ynode_t *node, yshape_t wanted)
+{
+    const ynode_t like = { .shape = wanted };
+
+    if (node->kind == YAML_IS_PAIRS)
+        return yproblem_within(problem, YAML_CONSTRUCTOR, "while constructing pairs", node->at, node->at,
+                               "expected a sequence, but found %s", ynode_shape_name(node));
+    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "expected a %s node, but found %s",
+                        ynode_shape_name(&like), ynode_shape_name(node));
+}
+
+/* `{=: text}` counts as that text where a scalar is asked for. */
+static const ynode_t *
+default_value(const ynode_t *node)
+{
+    for (int depth = 0; node->shape == YMAP && depth < LIMIT_YAML_DEPTH; depth++) {
+        const ynode_t *value = NULL;
+        for (size_t i = 0; i < node->n && value == NULL; i++) {
+            if (node->pairs[i].key->kind == YAML_IS_VALUE)
+                value = node->pairs[i].value;
+        }
+        if (value == NULL)
+            break;
+        node = value;
+    }
+    return node;
+}
+
+static py_t *
+make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
+{
+    const ynode_t *scalar = default_value(node);
+
+    if (scalar->shape == YSCALAR)
+        return row->scalar(scalar, l->problem);
+    wrong_shape(l->problem, scalar, YSCALAR);
+    return NULL;
+}
+
+static py_t *
+empty_container(const loader_t *l, yaml_kind_t kind)
+{
+    if (kind == YAML_IS_MAP)
+        return l->ordered ? py_odict() : py_dict();
+    return kind == YAML_IS_SET ? py_set(false) : py_list();
+}
+
+/* NEW: empty, and waiting for its turn. An alias finds what its anchor made. */
+static py_t *
+make_container(loader_t *l, const ynode_t *node)
+{
+    AUTO(py) address = py_int((int64_t) ((uintptr_t) node >> 3));
+    py_t *v = py_dict_get(l->known, address);
+
+    if (v != NULL)
+        return py_ref(v);
+    v = empty_container(l, node->kind);
+    py_dict_set(l->known, address, v);
+    if (l->n == l->cap) {
+        l->cap = l->cap * 2 + 16;
+        l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
+    }
+    l->jobs[l->n++] = (job_t){ node, v };
+    return v;
+}
+
+/* NEW value, or NULL with the problem set. */
+static py_t *
+make(loader_t *l, const ynode_t *node)
+{
+    const struct kind_row *row = &kinds[node->kind];
+
+    if (++l->values > LIMIT_YAML_NODES) {
+        yproblem_set(l->problem, YAML_LIMIT, node->at, "more than the %d nodes allowed", LIMIT_YAML_NODES);
+        return NULL;
+    }
+    if (row->scalar == NULL && row->fill == NULL) {
+        unknown_tag(l->problem, node);
+        return NULL;
+    }
+    if (row->scalar != NULL)
+        return make_scalar(l, row, node);
+    if (row->shape == node->shape)
+        return make_container(l, node);
+    wrong_shape(l->problem, node, row->shape);
+    return NULL;
+}
+
+/* ---- containers
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+static bool
+fill_seq(loader_t *l, const job_t *job)
+{
+    for (size_t i = 0; i < job->node->n; i++) {
+        py_t *v = make(l, job->node->items[i]);
+        if (v == NULL)
+            return false;
+        py_append_new(job->into, v);
+    }
+    return true;
+}
+
+static void show_node(buf_t *out, ynode_t *node);
+
+/* The elements of a sequence, or the pairs of a mapping. */
+static void
+show_kids(buf_t *out, ynode_t *node)
+{
+    buf_putc(out, '[');
+    for (size_t i = 0; i < node->n; i++) {
+        buf_puts(out, i > 0 ? ", " : "");
+        if (node->shape == YSEQ) {
+            show_node(out, node->items[i]);
+            continue;
+        }
+        buf_putc(out, '(');
+        show_node(out, node->pairs[i].key);
+        buf_puts(out, ", ");
+        show_node(out, node->pairs[i].value);
+        buf_putc(out, ')');
+    }
+    buf_putc(out, ']');
+}
+
+/* repr() of a node's value. Inside itself it is "[...]", and so is what is behind the first few thousand
+ * bytes. */
+static void
+show_value(buf_t *out, ynode_t *node)
+{
+    if (node->shape == YSCALAR) {
+        AUTO(py) text = py_str(node->text, node->n);
+        py_repr_to(out, text);
+        return;
+    }
+    if (node->open || out->len > LONG_MESSAGE) {
+        buf_puts(out, "[...]");
+        return;
+    }
+    node->open = true;
+    show_kids(out, node);
+    node->open = false;
+}
+
+static void
+show_node(buf_t *out, ynode_t *node)
+{
+    static const char *const classes[] = {
+        [YSCALAR] = "ScalarNode", [YSEQ] = "SequenceNode", [YMAP] = "MappingNode"
+    };
+    static const char *const resolved[] = {
+        [YAML_IS_STR] = "str",     [YAML_IS_NULL] = "null",   [YAML_IS_BOOL] = "bool",
+        [YAML_IS_INT] = "int",     [YAML_IS_FLOAT] = "float", [YAML_IS_TIMESTAMP] = "timestamp",
+        [YAML_IS_MERGE] = "merge", [YAML_IS_VALUE] = "value", [YAML_IS_SEQ] = "seq",
+        [YAML_IS_MAP] = "map"
+    };
+
+    if (node->tag != NULL)
+        buf_printf(out, "%s(tag='%s', value=", classes[node->shape], node->tag);
+    else
+        buf_printf(out, "%s(tag='tag:yaml.org,2002:%s', value=", classes[node->shape], resolved[node->kind]);
+    show_value(out, node);
+    buf_putc(out, ')');
+}
+
+/* In Salt's words: what it shows of the key is PyYAML's tree. */
+static bool
+unacceptable_key(loader_t *l, const job_t *job, ynode_t *key)
+{
+    buf_auto_t shown = BUF_INIT;
+
+    py_clear();
+    show_value(&shown, key);
+    return yproblem_within(l->problem, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
+                           key->at, "found unacceptable key %s", buf_str(&shown));
+}
+
+/* NEW key, or NULL with the problem set. */
+static py_t *
+make_key(loader_t *l, const job_t *job, ynode_t *node)
+{
+    ynode_t plain;
+    uint64_t hash;
+
+    if (node->kind == YAML_IS_VALUE) { /* `=` is a text where it is a key */
+        plain = *node;
+        plain.kind = YAML_IS_STR;
+        return make(l, &plain);
+    }
+    py_t *key = make(l, node);
+    if (key == NULL || py_hash(key, &hash) == 0)
+        return key;
+    unacceptable_key(l, job, node);
+    py_unref(key);
+    return NULL;
+}
+
+static bool
+put_pair(loader_t *l, const job_t *job, const ynode_t *at, py_t *key, py_t *value)
+{
+    if (py_dict_get(job->into, key) == NULL)
+        return py_dict_set(job->into, key, value) == 0;
+    AUTO(py) shown = py_tostr(key);
+    return yproblem_within(l->problem, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
+                           at->at, "found conflicting ID '%s'", shown != NULL ? py_cstr(shown) : "?");
+}
+
+static bool
+fill_map(loader_t *l, const job_t *job)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < job->node->n; i++) {
+        const ypair_t *pair = &job->node->pairs[i];
+        AUTO(py) key = make_key(l, job, pair->key);
+        AUTO(py) value = key != NULL ? make(l, pair->value) : NULL;
+        ok = value != NULL && put_pair(l, job, pair->key, key, value);
+    }
+    return ok;
+}
+
+/* A set's keys are checked as a mapping's are; its values mean nothing, and what waits inside them is
+ * dropped. */
+static bool
+fill_set(loader_t *l, const job_t *job)
+{
+    AUTO(py) map = py_dict();
+    const job_t as_map = { job->node, map };
+    size_t i = 0;
+    py_t *key, *unused;
+
+    if (!fill_map(l, &as_map))
+        return false;
+    while (py_dict_next(map, &i, &key, &unused))
+        py_set_add(job->into, key);
+    return true;
+}
+
+static bool
+fill_pairs(loader_t *l, const job_t *job)
+{
+    static const char doing[] = "while constructing pairs";
+
+    for (size_t i = 0; i < job->node->n; i++) {
+        const ynode_t *item = job->node->items[i];
+        if (item->shape != YMAP)
+            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
+                                   "expected a mapping of length 1, but found %s", ynode_shape_name(item));
+        if (item->n != 1)
+            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
+                                   "expected a single mapping item, but found %zu items", item->n);
+        AUTO(py) key = make(l, item->pairs[0].key);
+        AUTO(py) value = key != NULL ? make(l, item->pairs[0].value) : NULL;
+        if (value == NULL)
+            return false;
+        py_append_new(job->into, py_tuple_of(2, key, value));
+    }
+    return true;
+}
+
+py_t *
+py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
+{
+    loader_t l = { .problem = problem, .ordered = ordered, .known = py_dict() };
+    AUTO(py) v = root != NULL ? make(&l, root) : PY_None;
+    bool ok = v != NULL;
+
+    for (size_t i = 0; ok && i < l.n; i++) {
+        const job_t job = l.jobs[i]; /* filling may move the list */
+        ok = kinds[job.node->kind].fill(&l, &job);
+    }
+    free(l.jobs);
+    py_unref(l.known);
+    return ok ? STEAL(v) : NULL;
+}
+
+py_t *
+py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem)
+{
+    ydoc_t *doc = ydoc_new_graph(text, len, problem);
+    py_t *v = doc != NULL ? py_yaml_build(ydoc_root(doc), ordered, problem) : NULL;
+
+    ydoc_destroy(&doc);
+    return v;
+}

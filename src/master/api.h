@@ -1,0 +1,43 @@
+/* api.h - all that a runner may ask of the master: the local operations and the store, read-only.
+ *
+ * Layer      master; the only header of it that runners include
+ * Threads    a handle belongs to one worker
+ * Ownership  results are NEW
+ * Tests      tests/unit/runners (runners on a scripted master and a real store)
+ */
+#ifndef MASTER_API_H
+#define MASTER_API_H
+
+#include "salt/plugin.h"
+
+typedef struct master_api master_api_t;
+
+/* Built per worker thread: a local client and a reading connection to the store. */
+master_api_t *api_new(const char *sock_dir, const char *store_path, fail_t *err);
+void api_destroy(master_api_t **self_p);
+/* The worker's handle, from a runner's context (ctx_private). BORROWED. */
+master_api_t *api_of(call_ctx_t *ctx);
+
+/* The wheel modules that the master has, for their documentation: kept by pointer, given back BORROWED (0 by
+ * default). */
+void api_set_wheels(master_api_t *self, const plugin_t *const *plugins, size_t n);
+const plugin_t *const *api_wheels(const master_api_t *self, size_t *ret_n);
+
+/* One local operation (include/salt/requests.def). TAKES *request_p. */
+int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
+/* Publish and wait until every target has returned or can't, or `timeout_ms` passed without any news while no
+ * minion is known to work on it. *ret_value NEW: {id: {"verdict": TEXT, "return": ..., "retcode": N,
+ * "success": B}}, verdict "returned" for those who did. */
+int api_execute(master_api_t *self, json_t **request_p, int timeout_ms, json_t **ret_value, fail_t *err);
+/* {"job": {jid, fun, arg, tgt, tgt_type, user, start_us, minions, metadata, ...}, "returns": {id: {return,
+ * retcode, success, ...}}}; json null when there is no such job. NULL with *err when the store can't be read.
+ */
+json_t *api_job(master_api_t *self, const char *jid, fail_t *err);
+/* Newest last: array of "job" objects; `filter` as store_jobs (master/store_read.h). */
+json_t *api_jobs(master_api_t *self, const json_t *filter, fail_t *err);
+/* {id: grains} as last stored, also of minions that are away; of one minion when `id` is given. */
+json_t *api_grains(master_api_t *self, const char *id, fail_t *err);
+/* The jid of the newest job: json string, "" when there is none. */
+json_t *api_last_jid(master_api_t *self, fail_t *err);
+
+#endif

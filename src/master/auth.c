@@ -1,0 +1,551 @@
+/* auth.c - who may be here: hello, automatic decisions, acceptance, and cutting the connections of those who
+ * may not. */
+#include "master/front.h"
+
+#include <sys/socket.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define SUB_SPREAD_MS 2 /* per minion: half of a core is left for others while a fleet subscribes */
+
+#define RIVAL_GRACE_MS                                                                                       \
+    2000 /* how long a connected minion has to show that it lives when its key knocks again */
+
+/* salt/auth, the event that reactors accept and alarm on. What strangers can cause is limited, or they would
+ * push everything else out of the journal. */
+static void
+s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act)
+{
+    uint8_t key[KEY_BYTES];
+    if (!conf_bool(self->conf, "auth_events") ||
+        (peer->state != KEY_ACCEPTED && !rate_spare(&self->strangers, clock_mono_ms())))
+        return;
+    AUTO_FREE char *pem = key_from_z85(peer->z85, key) ? key_public_pem(key) : xstrdup("");
+    json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:s}", "result", result, "act", act, "id", id, "pub", pem,
+                             "address", peer->address);
+    (void) bus_fire(self, "salt/auth", &data);
+}
+
+static void
+s_fire_key(front_t *self, const char *id, const char *act)
+{
+    json_t *data = json_pack("{s:b, s:s, s:s}", "result", true, "act", act, "id", id);
+    (void) bus_fire(self, "salt/key", &data);
+}
+
+static void
+s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
+{
+    json_auto_t *body = json_pack("{s:s, s:i, s:i, s:I}", "state", state, "publish_port",
+                                  (int) conf_int(self->conf, "publish_port"), "proto", WIRE_PROTO,
+                                  "sub_spread_ms",
+                                  (json_int_t) peers_count(self->peers, KEY_ACCEPTED) * SUB_SPREAD_MS);
+    if (reason)
+        json_object_set_new(body, "reason", json_string(reason));
+    (void) publish_send(self, peer, MSG_welcome, body);
+}
+
+char
+auth_state_letter(const peer_t *peer)
+{
+    return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
+}
+
+/* Ends a TCP connection of ours. The monitor is read first, so that the descriptor is still the one we mean.
+ */
+static void
+s_cut(int fd)
+{
+    if (fd >= 0)
+        (void) shutdown(fd, SHUT_RDWR);
+}
+
+/* Ends all connections of an id and of its key; nothing of it is waited for. */
+static void
+s_cut_minion(front_t *self, minion_t *m, const char *z85)
+{
+    peer_t *peer;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
+        if (peer->minion == m || str_eq(peer->z85, z85)) {
+            peers_bind(peer, NULL);
+            peer->state = KEY_UNKNOWN;
+            s_cut(peer->fd);
+        }
+    for (int fd; (fd = peers_take_sub(self->peers, m)) >= 0;)
+        s_cut(fd);
+    publish_dismissed(self, m);
+}
+
+static void
+s_forget(front_t *self, minion_t *m)
+{
+    zap_set(self->zap, m->z85, ZAP_UNKNOWN);
+    s_cut_minion(self, m, m->z85);
+    peers_forget(self->peers, &m);
+}
+
+static zap_verdict_t
+s_verdict(key_state_t state)
+{
+    return state == KEY_ACCEPTED ? ZAP_ACCEPTED : state == KEY_REJECTED ? ZAP_REJECTED : ZAP_PENDING;
+}
+
+static void s_accepted(front_t *self, minion_t *m);
+
+/* An id has this key in this state from now on: in the tables, in the key handler, and for its connections.
+ */
+static minion_t *
+s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state)
+{
+    minion_t *m = peers_by_id(self->peers, id);
+    key_state_t was = m ? m->state : KEY_UNKNOWN;
+    char z85[KEY_Z85_LEN], old[KEY_Z85_LEN] = "";
+    key_to_z85(key, z85);
+    if (m)
+        (void) str_copy(old, sizeof(old), m->z85);
+    bool other = m && !str_eq(old, z85);
+    if (other)
+        zap_set(self->zap, old, ZAP_UNKNOWN);
+    m = peers_know(self->peers, id, key, state);
+    zap_set(self->zap, m->z85, s_verdict(state));
+    if (other || (was == KEY_ACCEPTED && state != KEY_ACCEPTED) || state == KEY_REJECTED)
+        s_cut_minion(self, m, other ? old : m->z85);
+    if (state == KEY_ACCEPTED && was != KEY_ACCEPTED)
+        s_accepted(self, m);
+    return m;
+}
+
+/* A key may speak for its id from now on. */
+static void
+s_admit(front_t *self, peer_t *peer, minion_t *m)
+{
+    peer->state = KEY_ACCEPTED;
+    peers_bind(peer, m);
+    if (peer->is_call) {
+        s_welcome(self, peer, "accepted", NULL);
+        return;
+    }
+    bool rebooted = !str_eq(m->boot, peer->boot);
+    if (rebooted) {
+        m->starts++;
+        m->last_event = m->kept_event = m->lost_event = 0;
+    }
+    (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
+    m->peer = peer;
+    m->seen = true;
+    s_welcome(self, peer, "accepted", NULL);
+}
+
+static void
+s_refuse(front_t *self, peer_t *peer, const char *id, const char *state, const char *act, const char *reason)
+{
+    self->counters.refused++;
+    front_noise(self, "minion %s at %s: %s", id, peer->address, reason);
+    peers_bind(peer, NULL);
+    peer->state = KEY_DENIED;
+    s_fire_auth(self, peer, id, false, act);
+    s_welcome(self, peer, state, reason);
+}
+
+/* What the options say of an unknown key: accepted, rejected, or wait for an operator. */
+static key_state_t
+s_policy(front_t *self, const char *id)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool permissive = conf_bool(self->conf, "permissive_pki_access");
+    const char *reject = conf_str(self->conf, "autoreject_file"),
+               *sign = conf_str(self->conf, "autosign_file");
+    key_state_t state = KEY_PENDING;
+    if (*reject && keystore_listed(reject, id, permissive, &err))
+        state = KEY_REJECTED;
+    else if (conf_bool(self->conf, "auto_accept") || (*sign && keystore_listed(sign, id, permissive, &err)))
+        state = KEY_ACCEPTED;
+    if (err.text)
+        log_warning("%s", fail_text(&err));
+    return state;
+}
+
+static void
+s_deny_file(front_t *self, const char *id, const char *z85)
+{
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES], known[KEY_BYTES];
+    if (!key_from_z85(z85, key))
+        return;
+    if (keystore_get(self->keystore, id, KEY_DENIED, known, NULL) && memcmp(key, known, KEY_BYTES) == 0)
+        return;
+    if (keystore_put(self->keystore, id, KEY_DENIED, key, &err) < 0)
+        front_noise(self, "%s", fail_text(&err));
+}
+
+static void
+s_full_check(front_t *self)
+{
+    bool full = peers_count(self->peers, KEY_PENDING) >= LIMIT_PENDING_KEYS &&
+                !conf_bool(self->conf, "auto_accept");
+    if (full == self->pending_full)
+        return;
+    self->pending_full = full;
+    if (full)
+        log_warning("%d keys wait for acceptance: further unknown minions are turned away until some are "
+                    "accepted, rejected or "
+                    "deleted (salt-key -L)",
+                    LIMIT_PENDING_KEYS);
+    gate_door(self);
+}
+
+/* An id that has no key yet. NULL when it could not be stored. */
+static minion_t *
+s_first_contact(front_t *self, peer_t *peer, const char *id)
+{
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    if (!key_from_z85(peer->z85, key))
+        return NULL;
+    if (self->pending_full) {
+        s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
+        return NULL;
+    }
+    key_state_t state = s_policy(self, id);
+    if (keystore_put(self->keystore, id, state, key, &err) < 0) {
+        log_error("minion %s: its key can't be stored: %s", id, fail_text(&err));
+        s_welcome(self, peer, "full", "the master can't store the key");
+        return NULL;
+    }
+    minion_t *m = s_learn(self, id, key, state);
+    s_full_check(self);
+    log_info("minion %s at %s: new key, %s", id, peer->address, key_state_name(state));
+    return m;
+}
+
+/* Two connections with one key: a restart, or a copied key. Whoever was here first is asked whether it lives.
+ */
+static bool
+s_rival(front_t *self, peer_t *peer, minion_t *m, json_t *pending)
+{
+    peer_t *old = m->peer;
+    if (!old || old == peer || peer->is_call || str_eq(old->boot, peer->boot))
+        return false;
+    if (m->rival == peer)
+        return true;
+    if (sock_send_to(self->router, old->rid, old->rid_len, "", 0) < 0) {
+        s_cut(old->fd);
+        peers_drop(self->peers, &old);
+        return false;
+    }
+    if (m->rival)
+        s_refuse(self, m->rival, m->id, "duplicate", "duplicate", "a third machine shows the same key");
+    m->rival = peer;
+    m->rival_until_ms = clock_mono_ms() + RIVAL_GRACE_MS;
+    json_decref(peer->pending);
+    peer->pending = json_incref(pending);
+    peers_bind(peer, m);
+    peer->state = KEY_UNKNOWN;
+    return true;
+}
+
+static void
+s_rival_lost(front_t *self, minion_t *m)
+{
+    AUTO_FREE char *reason = xasprintf(
+        "this minion's key is already in use by a connected minion at %s: two machines share one "
+        "key; give each its own (delete its pki folder and restart it)",
+        m->peer->address);
+    s_refuse(self, m->rival, m->id, "duplicate", "duplicate", reason);
+}
+
+static void
+s_rival_won(front_t *self, minion_t *m)
+{
+    peer_t *rival = STEAL(m->rival), *old = m->peer;
+    if (old) {
+        s_cut(old->fd);
+        peers_drop(self->peers, &old);
+    }
+    json_auto_t *pending = STEAL(rival->pending);
+    s_admit(self, rival, m);
+    s_fire_auth(self, rival, m->id, true, "accept");
+    publish_connected(self, m, pending, true);
+}
+
+void
+auth_rivals(front_t *self, int64_t now_ms)
+{
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms)
+            s_rival_won(self, m);
+}
+
+/* A key that waits under one id and now names another: the minion was renamed before anybody accepted it. One
+ * key takes one place of those that wait. */
+static void
+s_renamed(front_t *self, minion_t *old, const char *id)
+{
+    fail_auto_t err = FAIL_INIT;
+    log_info("minion %s: it calls itself %s now", old->id, id);
+    if (keystore_delete(self->keystore, old->id, KEY_PENDING, &err) < 0)
+        log_error("%s", fail_text(&err));
+    peers_forget(self->peers, &old);
+}
+
+/* The state of a claim (this id with this key), with the refusals said. KEY_UNKNOWN: refused. */
+static key_state_t
+s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
+{
+    minion_t *owner = peers_by_key(self->peers, peer->z85), *m = peers_by_id(self->peers, id);
+    if (owner && owner->state != KEY_PENDING && !str_eq(owner->id, id)) {
+        AUTO_FREE char *why = xasprintf(
+            "its key belongs to the minion '%s': one key can't have two ids; to rename a minion, delete "
+            "its old id with salt-key -d",
+            owner->id);
+        s_refuse(self, peer, id, "denied", "denied", why);
+        return KEY_UNKNOWN;
+    }
+    if (m && !str_eq(m->z85, peer->z85)) {
+        s_deny_file(self, id, peer->z85);
+        s_refuse(self, peer, id, "denied", "denied",
+                 m->state == KEY_PENDING ? "another key already waits for acceptance under this id; delete "
+                                           "the wrong one with salt-key -d"
+                                         : "another key is known for this id; if the minion was reinstalled, "
+                                           "delete its old key with salt-key -d");
+        return KEY_UNKNOWN;
+    }
+    if (owner && !m)
+        s_renamed(self, owner, id);
+    if (!m && !(m = s_first_contact(self, peer, id)))
+        return KEY_UNKNOWN;
+    *ret_m = m;
+    return m->state;
+}
+
+void
+auth_hello(front_t *self, peer_t *peer, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *id = value_str(body, "id", "");
+    if (!conf_id_valid(id, &err)) {
+        s_refuse(self, peer, "(invalid)", "denied", "denied", fail_text(&err));
+        return;
+    }
+    peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
+    (void) str_copy(peer->boot, sizeof(peer->boot), value_str(body, "boot", ""));
+    minion_t *m = NULL;
+    key_state_t state = s_claim(self, peer, id, &m);
+    if (state == KEY_UNKNOWN)
+        return;
+    if (m->rival && m->peer == peer) {
+        s_rival_lost(self, m);
+        return;
+    }
+    if (state == KEY_ACCEPTED) {
+        bool again = m->peer == peer, rebooted = !str_eq(m->boot, peer->boot);
+        if (s_rival(self, peer, m, value_get(body, "pending")))
+            return;
+        s_admit(self, peer, m);
+        if (!again)
+            s_fire_auth(self, peer, id, true, "accept");
+        if (!peer->is_call)
+            publish_connected(self, m, value_get(body, "pending"), rebooted);
+        return;
+    }
+    peers_bind(peer, m);
+    peer->state = state;
+    s_fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject");
+    s_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected", NULL);
+    if (state == KEY_REJECTED)
+        s_cut(peer->fd);
+}
+
+void
+auth_disconnected(front_t *self, peer_t *peer)
+{
+    minion_t *m = peer->minion;
+    bool was_current = m && m->peer == peer;
+    peers_drop(self->peers, &peer);
+    if (!was_current)
+        return;
+    if (m->rival)
+        s_rival_won(self, m);
+    else
+        publish_disconnected(self, m);
+}
+
+void
+auth_subscribed(front_t *self, const char *z85, int fd)
+{
+    minion_t *m = peers_by_key(self->peers, z85);
+    if (m && m->state == KEY_ACCEPTED && m->n_subs < LIMIT_MINION_SUBS)
+        peers_add_sub(self->peers, m, fd);
+    else
+        s_cut(fd);
+}
+
+/* ---- operators' decisions
+ * ------------------------------------------------------------------------------------- */
+
+/* Whoever waits with this key is let in. Of two minions, which are two machines or a restart, the second must
+ * say hello again and is judged then. */
+static void
+s_accepted(front_t *self, minion_t *m)
+{
+    peer_t *peer;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
+        if (peer->minion != m || peer->state != KEY_PENDING || !str_eq(peer->z85, m->z85))
+            continue;
+        if (!peer->is_call && m->peer) {
+            (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
+            continue;
+        }
+        s_admit(self, peer, m);
+        if (!peer->is_call)
+            publish_connected(self, m, NULL, true);
+    }
+}
+
+static bool
+s_apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
+{
+    uint8_t key[KEY_BYTES];
+    if (!keystore_get(self->keystore, id, from, key, err) ||
+        keystore_move(self->keystore, id, from, KEY_ACCEPTED, err) < 0)
+        return false;
+    (void) s_learn(self, id, key, KEY_ACCEPTED);
+    s_fire_key(self, id, "accept");
+    return true;
+}
+
+/* A file that holds no key is put away all the same. */
+static bool
+s_apply_reject(front_t *self, const char *id, key_state_t from, fail_t *err)
+{
+    uint8_t key[KEY_BYTES];
+    bool readable = keystore_get(self->keystore, id, from, key, NULL);
+    if (keystore_move(self->keystore, id, from, KEY_REJECTED, err) < 0)
+        return false;
+    minion_t *m = peers_by_id(self->peers, id);
+    if (readable)
+        (void) s_learn(self, id, key, KEY_REJECTED);
+    else if (m && m->state == from)
+        s_forget(self, m);
+    s_fire_key(self, id, "reject");
+    return true;
+}
+
+static bool
+s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
+{
+    if (keystore_delete(self->keystore, id, from, err) < 0)
+        return false;
+    minion_t *m = peers_by_id(self->peers, id);
+    if (m && m->state == from) {
+        s_forget(self, m);
+        (void) store_del_minion(self->store, id);
+    }
+    s_fire_key(self, id, "delete");
+    return true;
+}
+
+typedef bool apply_fn(front_t *self, const char *id, key_state_t from, fail_t *err);
+static const struct {
+    const char *name;
+    apply_fn *fn;
+} actions[] = { { "accept", s_apply_accept }, { "reject", s_apply_reject }, { "delete", s_apply_delete } };
+
+/* One id, in each of the wanted states in which it has a file. */
+static bool
+s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fail_t *err)
+{
+    size_t i;
+    json_t *dir;
+    bool done = false;
+    json_array_foreach (from, i, dir) {
+        key_state_t state = key_state_of_dir(json_string_value(dir));
+        AUTO_FREE char *pem = state < KEY_STATES ? keystore_pem(self->keystore, id, state, NULL) : NULL;
+        if (pem && fn(self, id, state, err))
+            done = true;
+    }
+    return done;
+}
+
+json_t *
+auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, fail_t *err)
+{
+    apply_fn *fn = NULL;
+    for (size_t i = 0; i < NELEMS(actions); i++)
+        if (str_eq(action, actions[i].name))
+            fn = actions[i].fn;
+    if (!fn && str_eq(action, "reload"))
+        return auth_load(self, err) == 0 ? json_pack("{s:[]}", "done") : NULL;
+    if (!fn || !json_is_array(ids) || !json_is_array(from)) {
+        (void) fail_set(err, -EINVAL,
+                        "key_apply: action is accept, reject, delete or reload; ids and from are lists");
+        return NULL;
+    }
+    json_t *done = json_array(), *failed = json_object(), *id;
+    size_t i;
+    json_array_foreach (ids, i, id) {
+        fail_auto_t why = FAIL_INIT;
+        if (!conf_id_valid(json_string_value(id), NULL))
+            continue;
+        if (s_apply_one(self, fn, json_string_value(id), from, &why))
+            json_array_append(done, id);
+        if (why.text) {
+            log_error("keys: %s %s: %s", action, json_string_value(id), fail_text(&why));
+            json_object_set_new(failed, json_string_value(id), json_string(fail_text(&why)));
+        }
+    }
+    s_full_check(self);
+    return json_pack("{s:o, s:o}", "done", done, "failed", failed);
+}
+
+/* ---- key files
+ * ------------------------------------------------------------------------------------------------- */
+
+/* {id: state}. An id with files in several states: acceptance wins, then rejection. NEW, or NULL with *err.
+ */
+static json_t *
+s_states(front_t *self, fail_t *err)
+{
+    static const key_state_t order[] = { KEY_PENDING, KEY_REJECTED, KEY_ACCEPTED };
+    json_t *states = json_object(), *id;
+    for (size_t k = 0; k < NELEMS(order); k++) {
+        json_auto_t *ids = keystore_list(self->keystore, order[k], err);
+        size_t i;
+        if (!ids) {
+            json_decref(states);
+            return NULL;
+        }
+        json_array_foreach (ids, i, id)
+            json_object_set_new(states, json_string_value(id), json_integer(order[k]));
+    }
+    return states;
+}
+
+int
+auth_load(front_t *self, fail_t *err)
+{
+    json_auto_t *states = s_states(self, err);
+    const char *id;
+    json_t *state;
+    minion_t *m;
+    if (!states)
+        return err->code;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_by_slot(self->peers, i)) && !json_object_get(states, m->id))
+            s_forget(self, m);
+    json_object_foreach (states, id, state) {
+        fail_auto_t bad = FAIL_INIT;
+        uint8_t key[KEY_BYTES];
+        key_state_t to = (key_state_t) json_integer_value(state);
+        if (keystore_get(self->keystore, id, to, key, &bad))
+            (void) s_learn(self, id, key, to);
+        else
+            log_error("%s: the key is ignored: %s", id, fail_text(&bad));
+    }
+    s_full_check(self);
+    return 0;
+}

@@ -1,0 +1,88 @@
+/* autosign.c - files that list ids: autosign_file and autoreject_file. */
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/conf.h"
+#include "common/match/match.h"
+#include "master/keystore.h"
+#include "salt/limits.h"
+
+static bool
+own_group(gid_t gid)
+{
+    int n = getgroups(0, NULL);
+    AUTO_FREE gid_t *groups = xcalloc(n > 0 ? (size_t) n : 1, sizeof(*groups));
+
+    n = getgroups(n, groups);
+    for (int i = 0; i < n; i++)
+        if (groups[i] == gid)
+            return true;
+    return gid == getegid();
+}
+
+static const char *
+objection(const struct stat *st, bool permissive)
+{
+    if ((st->st_mode & S_IWOTH) != 0)
+        return "everybody may write it";
+    if ((st->st_mode & S_IWGRP) == 0)
+        return NULL;
+    if (!permissive)
+        return "its group may write it and permissive_pki_access is not set";
+    if (geteuid() == 0 && !own_group(st->st_gid))
+        return "its group may write it and root is not in that group";
+    return NULL;
+}
+
+/* Checked on the open file, not on its name: what is read is what was checked. */
+static int
+list_read(const char *file, bool permissive, buf_t *out, fail_t *err)
+{
+    AUTO_FD fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return errno == ENOENT ? -ENOENT : fail_set(err, -errno, "cannot read %s: %s", file, strerror(errno));
+    const char *why = objection(&st, permissive);
+
+    if (why != NULL)
+        return fail_set(err, -EPERM, "%s is ignored: %s (mode %04o)", file, why,
+                        (unsigned) (st.st_mode & 07777));
+    int rc = fs_read_fd(fd, LIMIT_CONF_FILE, out);
+
+    return rc == 0 ? 0 : fail_set(err, rc, "cannot read %s: %s", file, strerror(-rc));
+}
+
+/* A line is a glob, else a regular expression for the whole id; one that is neither matches nothing. */
+static bool
+line_matches(const char *line, const char *id)
+{
+    AUTO_FREE char *whole = xasprintf("(?:%s)\\Z", line);
+    fail_auto_t bad = FAIL_INIT;
+
+    return match_glob(line, id) || match_pcre(whole, id, &bad);
+}
+
+bool
+keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    bool found = false;
+
+    if (str_empty(file) || !conf_id_valid(id, NULL) || list_read(file, permissive, &text, err) != 0)
+        return false;
+    char **lines = str_split(buf_str(&text), "\r\n", true);
+
+    for (size_t i = 0; lines[i] != NULL && !found; i++) {
+        const char *line = str_trim(lines[i]);
+
+        found = *line != '\0' && *line != '#' && line_matches(line, id);
+    }
+    strv_free(lines);
+    return found;
+}

@@ -1,0 +1,293 @@
+/* front.c - the master's start, loop and end. See front.h for its parts. */
+#include "master/front.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/startup.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define TICK_MS     100
+#define EXPIRE_MS   60000
+#define STORE_FILE  "jobs.db"
+#define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
+#define ROUTER_EVENTS                                                                                        \
+    (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+
+static void
+s_reload(front_t *self)
+{
+    fail_auto_t err = FAIL_INIT, load = FAIL_INIT;
+    conf_t *fresh = startup_reload(self->conf, self->conf_dir, CONF_MASTER, self->overrides, &err);
+    if (!fresh) {
+        log_error("reload: the old configuration stays: %s", fail_text(&err));
+        return;
+    }
+    conf_destroy(&self->conf);
+    self->conf = fresh;
+    self->opts = conf_opts(fresh);
+    lsock_reload(self->lsock);
+    workers_reload(self->workers);
+    if (auth_load(self, &load) < 0)
+        log_error("reload: keys: %s", fail_text(&load));
+}
+
+static int
+s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop;
+    front_t *self = arg;
+    int sig;
+    while ((sig = daemon_next_signal(item->fd)) != 0) {
+        if (sig == SIGHUP) {
+            s_reload(self);
+            continue;
+        }
+        if (sig == SIGTERM || sig == SIGINT) {
+            log_info("%s: the master ends", sig == SIGTERM ? "SIGTERM" : "SIGINT");
+            self->stop = true;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void
+front_noise(front_t *self, const char *fmt, ...)
+{
+    va_list ap;
+    if (!rate_spare(&self->noise, clock_mono_ms())) {
+        self->noise_unsaid++;
+        return;
+    }
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    log_warning("%s", text);
+}
+
+static void
+s_noise_tick(front_t *self, int64_t now_ms)
+{
+    if (self->noise_unsaid == 0 || !rate_spare(&self->noise, now_ms))
+        return;
+    log_warning("%llu more refusals were not written here", (unsigned long long) self->noise_unsaid);
+    self->noise_unsaid = 0;
+}
+
+static int
+s_tick(zloop_t *loop, int timer, void *arg)
+{
+    (void) loop, (void) timer;
+    front_t *self = arg;
+    int64_t now = clock_mono_ms();
+    auth_rivals(self, now);
+    publish_tick(self, now);
+    presence_tick(self, now);
+    gate_tick(self, now);
+    s_noise_tick(self, now);
+    if (now >= self->expire_next_ms) {
+        store_expire(self->store, conf_int(self->conf, "keep_jobs_seconds"), LIMIT_EVENT_JOURNAL);
+        self->expire_next_ms = now + EXPIRE_MS;
+        inbound_trouble(self);
+    }
+    return 0;
+}
+
+static int
+s_open_sockets(front_t *self, fail_t *err)
+{
+    const char *host = conf_str(self->conf, "interface");
+    bool ipv6 = conf_bool(self->conf, "ipv6");
+    int hello_port = (int) conf_int(self->conf, "hello_port");
+    self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, self->keys, NULL, err);
+    self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, self->keys, NULL, err) : NULL;
+    self->monitor = self->pub ? sock_monitor(self->zctx, self->router, "router", ROUTER_EVENTS, err) : NULL;
+    self->pub_monitor = self->monitor ? sock_monitor(self->zctx, self->pub, "pub", PORT_EVENTS, err) : NULL;
+    if (!self->pub_monitor)
+        return err->code;
+    int rc = sock_bind(self->pub, host, (int) conf_int(self->conf, "publish_port"), ipv6, err);
+    if (rc == 0)
+        rc = sock_bind(self->router, host, (int) conf_int(self->conf, "ret_port"), ipv6, err);
+    if (rc < 0 || hello_port == 0)
+        return rc;
+    self->hello = sock_new(self->zctx, SOCK_HELLO_SERVER, NULL, NULL, err);
+    self->hello_monitor = self->hello ? sock_monitor(self->zctx, self->hello, "hello", PORT_EVENTS, err)
+                                      : NULL;
+    return self->hello_monitor ? sock_bind(self->hello, host, hello_port, ipv6, err) : err->code;
+}
+
+static void
+s_watch(front_t *self, void *sock, int fd, zloop_fn *fn)
+{
+    zmq_pollitem_t item = { sock, fd, ZMQ_POLLIN, 0 };
+    if (!sock && fd < 0)
+        return;
+    (void) zloop_poller(self->loop, &item, fn, self);
+    zloop_poller_set_tolerant(self->loop, &item);
+}
+
+static int
+s_open_store(front_t *self, fail_t *err)
+{
+    const char *cachedir = conf_str(self->conf, "cachedir");
+    int rc = fs_mkdirs(cachedir, 0750, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *path = fs_join(cachedir, STORE_FILE);
+    self->store = store_new(path, err);
+    self->reader = self->store ? store_reader_new(path, err) : NULL;
+    if (!self->reader)
+        return err->code;
+    uint64_t first = 0;
+    return store_seq_range(self->reader, &first, &self->seq, err);
+}
+
+static void
+s_load_grains(front_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *all = store_grains(self->reader, NULL, &err);
+    const char *id;
+    json_t *grains;
+    json_object_foreach (all, id, grains) {
+        minion_t *m = peers_by_id(self->peers, id);
+        if (m && json_is_object(grains))
+            m->grains = json_incref(grains);
+    }
+}
+
+static int
+s_open_keys(front_t *self, fail_t *err)
+{
+    const char *pki = conf_str(self->conf, "pki_dir");
+    self->keystore = keystore_new(pki, err);
+    bool made = false;
+    self->keys = self->keystore ? key_pair_open(pki, "master", &made, err) : NULL;
+    if (!self->keys)
+        return err->code;
+    self->public_pem = key_public_pem(key_pair_public(self->keys));
+    char finger[FINGER_LEN];
+    key_finger(key_pair_public(self->keys), finger);
+    log_info("%s master key, fingerprint %s", made ? "new" : "the", finger);
+    return 0;
+}
+
+static int
+s_start(front_t *self, fail_t *err)
+{
+    self->signal_fd = daemon_signals(false, err);
+    if (self->signal_fd < 0)
+        return self->signal_fd;
+    self->gate = gate_new(daemon_raise_files((long) conf_int(self->conf, "max_open_files")));
+    zsys_handler_set(NULL);
+    zsys_set_max_sockets(0);
+    self->zctx = zsys_init();
+    self->loop = zloop_new();
+    zloop_set_nonstop(self->loop, true);
+    self->zap = zap_new(err);
+    if (!self->zap || s_open_keys(self, err) < 0 || s_open_store(self, err) < 0 || auth_load(self, err) < 0)
+        return err->code;
+    s_load_grains(self);
+    publish_restore(self);
+    AUTO_FREE char *store_file = fs_join(conf_str(self->conf, "cachedir"), STORE_FILE);
+    const char *sock_dir = conf_str(self->conf, "sock_dir");
+    self->lsock = lsock_new(self, sock_dir, err);
+    self->workers = self->lsock ? workers_new(self, sock_dir, store_file, err) : NULL;
+    if (!self->workers || s_open_sockets(self, err) < 0)
+        return err->code;
+    s_watch(self, self->router, -1, inbound_router);
+    s_watch(self, self->pub, -1, inbound_pub);
+    s_watch(self, self->hello, -1, inbound_hello);
+    s_watch(self, self->monitor, -1, inbound_monitor);
+    s_watch(self, self->pub_monitor, -1, inbound_monitor);
+    s_watch(self, self->hello_monitor, -1, inbound_monitor);
+    s_watch(self, NULL, store_fd(self->store), inbound_store);
+    s_watch(self, NULL, self->signal_fd, s_signal);
+    (void) zloop_timer(self->loop, TICK_MS, 0, s_tick, self);
+    return 0;
+}
+
+front_t *
+front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners, registry_t *wheels,
+          fail_t *err)
+{
+    front_t *self = xcalloc(1, sizeof(*self));
+    self->conf = STEAL(*conf_p);
+    self->opts = conf_opts(self->conf);
+    self->conf_dir = xstrdup(conf_dir);
+    self->overrides = json_incref(overrides);
+    self->runners = runners;
+    self->wheels = wheels;
+    self->signal_fd = -1;
+    self->peers = peers_new();
+    self->acks_tail = &self->acks;
+    self->uncommitted = map_new(NULL);
+    self->strangers = (rate_t) RATE(20, 1000);
+    self->noise = (rate_t) RATE(10, 50);
+    self->jobs = jobs_new(publish_verdict, publish_done, self);
+    self->started_ms = clock_mono_ms();
+    if (s_start(self, err) < 0)
+        front_destroy(&self);
+    return self;
+}
+
+bool
+front_destroy(front_t **self_p)
+{
+    front_t *self = STEAL(*self_p);
+    if (!self)
+        return true;
+    /* First the lines to the runners, so that who asks the master something hears that it ends. */
+    lsock_destroy(&self->lsock);
+    bool ended = workers_destroy(&self->workers);
+    zloop_destroy(&self->loop);
+    sock_close(&self->monitor);
+    sock_close(&self->pub_monitor);
+    sock_close(&self->hello_monitor);
+    sock_close(&self->hello);
+    sock_close(&self->router);
+    sock_close(&self->pub);
+    zap_destroy(&self->zap);
+    store_reader_destroy(&self->reader);
+    store_destroy(&self->store);
+    jobs_destroy(&self->jobs);
+    peers_destroy(&self->peers);
+    keystore_destroy(&self->keystore);
+    key_pair_destroy(&self->keys);
+    inbound_forget(self);
+    map_destroy(&self->uncommitted);
+    gate_destroy(&self->gate);
+    json_decref(self->present);
+    free(self->public_pem);
+    free(self->store_trouble);
+    free(self->conf_dir);
+    json_decref(self->overrides);
+    conf_destroy(&self->conf);
+    if (self->signal_fd >= 0)
+        (void) close(self->signal_fd);
+    free(self);
+    if (ended)
+        zsys_shutdown();
+    return ended;
+}
+
+int
+front_run(front_t *self)
+{
+    log_info("the master is ready: ports %d and %d at %s, hello port %d, local socket in %s",
+             (int) conf_int(self->conf, "publish_port"), (int) conf_int(self->conf, "ret_port"),
+             conf_str(self->conf, "interface"), (int) conf_int(self->conf, "hello_port"),
+             conf_str(self->conf, "sock_dir"));
+    daemon_ready();
+    inbound_trouble(self);
+    while (!self->stop)
+        if (zloop_start(self->loop) == 0 && zsys_interrupted)
+            break;
+    return 0;
+}

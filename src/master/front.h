@@ -1,0 +1,179 @@
+/* front.h - the master's front loop: one thread that owns all sockets and tables. Its parts are the .c files
+ * named below; they share this struct and nothing else.
+ *
+ *   front.c    start, the zloop, timers, signals       bus.c      event numbers, journal, listeners
+ *   auth.c     hello, acceptance, cutting connections  lsock.c    the local socket: framing, queues, peer uid
+ *   inbound.c  what minions send                       requests.c what operators ask
+ *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
+ *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
+ *
+ * Layer      master
+ * Threads    the front loop's; workers and the store talk to it by sockets and descriptors
+ * Tests      tests/t (whole daemons), tests/unit/master for the tables
+ */
+#ifndef MASTER_FRONT_H
+#define MASTER_FRONT_H
+
+#include <czmq.h>
+
+#include "common/base/buf.h"
+#include "common/base/rate.h"
+#include "common/conf/conf.h"
+#include "common/crypto/keys.h"
+#include "common/net/sock.h"
+#include "common/net/wire.h"
+#include "common/net/zap.h"
+#include "common/plugin/registry.h"
+#include "master/jobs.h"
+#include "master/keystore.h"
+#include "master/peers.h"
+#include "master/store.h"
+#include "master/store_read.h"
+
+/* Messages that were refused, for the status request and the log. */
+typedef struct front_counters {
+    uint64_t in, out, returns, events, refused, duplicates, jobs, handshakes_failed;
+} front_counters_t;
+
+typedef struct lsock lsock_t;
+typedef struct workers workers_t;
+
+typedef struct gate gate_t;
+typedef struct pending_ack pending_ack_t; /* a return or event whose row waits for its commit: inbound.c */
+
+typedef struct front {
+    conf_t *conf;
+    json_t *opts; /* BORROWED from conf */
+    char *conf_dir;
+    json_t *overrides; /* the command line's, for a reload */
+    zloop_t *loop;
+    void *zctx;
+    void *router, *pub, *hello, *monitor, *pub_monitor, *hello_monitor;
+    int signal_fd;
+    bool stop;
+    key_pair_t *keys;
+    char *public_pem;
+    zap_t *zap;
+    gate_t *gate;
+    bool pending_full;     /* LIMIT_PENDING_KEYS wait */
+    rate_t strangers;      /* events that unaccepted keys may cause */
+    rate_t noise;          /* lines about what peers do wrong */
+    uint64_t noise_unsaid; /* lines that were not written */
+    keystore_t *keystore;
+    peers_t *peers;
+    jobs_t *jobs;
+    store_t *store;
+    store_reader_t *reader;
+    char *store_trouble;
+    uint64_t seq;                     /* of the last event */
+    uint64_t pub_seq;                 /* of the last broadcast */
+    pending_ack_t *acks, **acks_tail; /* in the order of their tickets */
+    map_t *uncommitted;               /* "JID/ID" of returns -> pending_ack_t */
+    lsock_t *lsock;
+    workers_t *workers;
+    registry_t *runners, *wheels;
+    int64_t started_ms;      /* monotonic */
+    int64_t expire_next_ms;  /* monotonic */
+    json_t *present;         /* owned: who was connected at the last turn, while presence_events is on */
+    int64_t present_next_ms; /* monotonic */
+    front_counters_t counters;
+} front_t;
+
+/* front.c */
+front_t *front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners,
+                   registry_t *wheels, fail_t *err); /* TAKES *conf_p */
+/* False when a runner's function still works: its thread uses what it was given until the process ends. */
+bool front_destroy(front_t **self_p);
+int front_run(front_t *self); /* returns the exit code */
+/* A warning about what a peer does; of many only some are written, and how many were not. */
+void front_noise(front_t *self, const char *fmt, ...) PRINTF(2, 3);
+
+/* auth.c */
+int auth_load(front_t *self, fail_t *err); /* key files to tables; also after SIGHUP */
+void auth_hello(front_t *self, peer_t *peer, const json_t *body);
+void auth_disconnected(front_t *self, peer_t *peer);
+void auth_subscribed(front_t *self, const char *z85, int fd);
+void auth_rivals(front_t *self, int64_t now_ms);
+/* A local key_apply: NEW {done: [id], failed: {id: reason}}. */
+json_t *auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, fail_t *err);
+char auth_state_letter(const peer_t *peer);
+
+/* inbound.c */
+int inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg);
+int inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg);
+int inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg);
+int inbound_monitor(zloop_t *loop, zmq_pollitem_t *item, void *arg);
+int inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg);
+void inbound_trouble(front_t *self);
+void inbound_forget(front_t *self); /* at the end: what waits for a commit */
+
+/* gate.c */
+gate_t *gate_new(long files); /* NEW; for this limit of descriptors */
+void gate_destroy(gate_t **self_p);
+void gate_came(front_t *front, int fd); /* a TCP connection */
+void gate_spoke(front_t *front, int fd);
+void gate_went(front_t *front, int fd);
+void gate_door(front_t *front); /* tells the key handler who may come in */
+void gate_tick(front_t *front, int64_t now_ms);
+long gate_open(const gate_t *self); /* connections */
+
+/* publish.c */
+/* Resolve a target: sorted slots of accepted minions (NEW, free()), and NEW array of ids named but not
+ * accepted. */
+int publish_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n,
+                  json_t **ret_missing, fail_t *err);
+/* Publish for an operator: NEW reply {jid, minions, missing}; `follower` may be NULL. */
+json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
+void publish_start(front_t *self, const char *jid); /* send what publish_job prepared */
+void publish_tick(front_t *self, int64_t now_ms);
+void publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool rebooted);
+void publish_disconnected(front_t *self, minion_t *m);
+void publish_dismissed(front_t *self, minion_t *m); /* its key is accepted no more */
+int publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
+void publish_restore(front_t *self); /* unfinished jobs of the last run */
+void publish_verdict(void *front, job_t *job, job_target_t *target);
+void publish_done(void *front, job_t *job);
+
+/* presence.c */
+void presence_tick(front_t *self, int64_t now_ms);
+
+/* bus.c */
+/* Number, stamp, journal and deliver an event. TAKES *data_p (an object). The ticket of its row, 0 when
+ * refused. */
+uint64_t bus_fire(front_t *self, const char *tag, json_t **data_p);
+/* The same, but an event that the journal has no room for does not happen. */
+uint64_t bus_fire_kept(front_t *self, const char *tag, json_t **data_p);
+bool bus_size_valid(const front_t *self, const char *tag, size_t len,
+                    fail_t *err); /* option max_event_size */
+bool bus_tag_valid(const char *tag, fail_t *err);
+
+/* lsock.c */
+typedef struct lconn lconn_t;
+lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);
+void lsock_destroy(lsock_t **self_p);
+void lsock_reload(lsock_t *self);               /* the configuration changed */
+bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
+void lconn_listen(lconn_t *c, const char *tag_glob);
+const char *lconn_user(const lconn_t *c);
+bool lconn_is_admin(const lconn_t *c);
+void lsock_event(lsock_t *self, uint64_t seq, const char *tag, const json_t *data);
+size_t lsock_listeners(const lsock_t *self);
+
+/* requests.c */
+void requests_handle(front_t *self, lconn_t *c, const json_t *request);
+void requests_closed(front_t *self, lconn_t *c);
+
+/* workers.c */
+workers_t *workers_new(front_t *front, const char *sock_dir, const char *store_path, fail_t *err);
+/* Waits a moment for functions under way; false when one goes on all the same. */
+bool workers_destroy(workers_t **self_p);
+void workers_reload(workers_t *self); /* the configuration changed */
+/* Run a runner's or wheel's function; its end is an event and, for a `follower`, a push. NEW reply {jid,
+ * tag}. */
+json_t *workers_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
+                    fail_t *err);
+json_t *
+workers_active(const workers_t *self); /* NEW: [{jid, fun, arg, user, ...}] of runner functions under way */
+void workers_unfollow(workers_t *self, lconn_t *follower);
+
+#endif

@@ -1,0 +1,528 @@
+/* inbound.c - what minions send: each frame is decoded by the table in the state of its sender's key, then
+ * handled by row. */
+#include "master/front.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define TURN_BUDGET 1000 /* messages per turn of the loop, so that timers and operators get theirs */
+#define PROBE_MS    1000 /* a peer is asked for its hello at most this often */
+#define OWN_RID_LEN 5    /* routing ids that libzmq makes: a zero and a number */
+
+typedef void inbound_fn(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len);
+
+static bool
+s_is_minion(const peer_t *peer)
+{
+    return peer->minion && !peer->is_call;
+}
+
+static void
+s_hello(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    auth_hello(self, peer, body);
+}
+
+static void
+s_grains(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    json_t *grains = value_get(body, "grains");
+    if (!json_is_object(grains) || !s_is_minion(peer))
+        return;
+    minion_t *m = peer->minion;
+    json_decref(m->grains);
+    m->grains = json_incref(grains);
+    char *text = value_dump(grains);
+    (void) store_put_grains(self->store, m->id, &text);
+    if (!conf_bool(self->conf, "minion_data_cache_events"))
+        return;
+    json_t *data = json_pack("{s:s}", "Minion data cache refresh", m->id);
+    AUTO_FREE char *tag = xasprintf("minion/refresh/%s", m->id);
+    (void) bus_fire(self, tag, &data);
+}
+
+static void
+s_started(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    job_t *job = jobs_get(self->jobs, value_str(body, "jid", ""));
+    job_target_t *t = job && s_is_minion(peer) ? job_find(job, peer->minion->slot) : NULL;
+    int32_t pid = (int32_t) value_int(body, "pid", 0);
+    if (t)
+        (void) jobs_move(self->jobs, job, t, pid > 0 ? VERDICT_RUNNING : VERDICT_DELIVERED, pid);
+}
+
+/* ---- acknowledgements wait for the commit
+ * ------------------------------------------------------------------------ */
+
+/* A row whose commit is awaited before its sender is told. */
+struct pending_ack {
+    pending_ack_t *next;
+    uint64_t ticket;
+    uint8_t rid[RID_MAX]; /* the connection it came on */
+    size_t rid_len;
+    uint32_t slot, starts; /* of the minion */
+    bool is_call;
+    size_t jid_len;
+    char *key;        /* a return, "JID/ID"; or NULL: */
+    json_int_t event; /* an event's number */
+};
+
+/* TAKES *key_p (NULL for an event). */
+static void
+s_ack_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, json_int_t event)
+{
+    pending_ack_t *a = xcalloc(1, sizeof(*a));
+    a->ticket = ticket;
+    a->key = STEAL(*key_p);
+    a->jid_len = a->key ? strcspn(a->key, "/") : 0;
+    a->event = event;
+    a->slot = peer->minion->slot;
+    a->starts = peer->minion->starts;
+    a->is_call = peer->is_call;
+    a->rid_len = peer->rid_len;
+    memcpy(a->rid, peer->rid, peer->rid_len);
+    if (a->key)
+        map_set(self->uncommitted, a->key, a);
+    *self->acks_tail = a;
+    self->acks_tail = &a->next;
+}
+
+static void
+s_ack_jid(front_t *self, peer_t *peer, const char *jid, size_t len)
+{
+    json_auto_t *body = json_pack("{s:[s%]}", "jids", jid, len);
+    (void) publish_send(self, peer, MSG_ack, body);
+}
+
+static void
+s_ack_event(front_t *self, peer_t *peer, json_int_t n)
+{
+    json_auto_t *body = json_pack("{s:[I]}", "events", n);
+    (void) publish_send(self, peer, MSG_ack, body);
+}
+
+/* To the connection it came on, or to the one that the minion has now. */
+static void
+s_committed(front_t *self, pending_ack_t *a)
+{
+    minion_t *m = peers_by_slot(self->peers, a->slot);
+    peer_t *peer = peers_by_rid(self->peers, a->rid, a->rid_len);
+    bool same_start = m && m->starts == a->starts;
+    if (!peer && m && !a->is_call && (a->key || same_start))
+        peer = m->peer;
+    if (a->key)
+        (void) map_take(self->uncommitted, a->key);
+    else if (same_start && !a->is_call)
+        m->kept_event = a->event;
+    if (peer && a->key)
+        s_ack_jid(self, peer, a->key, a->jid_len);
+    else if (peer)
+        s_ack_event(self, peer, a->event);
+}
+
+static pending_ack_t *
+s_next_ack(front_t *self)
+{
+    pending_ack_t *a = self->acks;
+    self->acks = a->next;
+    if (!self->acks)
+        self->acks_tail = &self->acks;
+    return a;
+}
+
+static void
+s_free_ack(pending_ack_t *a)
+{
+    free(a->key);
+    free(a);
+}
+
+void
+inbound_forget(front_t *self)
+{
+    while (self->acks)
+        s_free_ack(s_next_ack(self));
+}
+
+void
+inbound_trouble(front_t *self)
+{
+    AUTO_FREE char *trouble = store_trouble(self->store);
+    AUTO_FREE char *notice = store_notice(self->store);
+    if (notice)
+        log_error("%s", notice);
+    if (trouble && !self->store_trouble)
+        log_critical("the store can't be written: %s; returns stay with their minions until it can", trouble);
+    if (!trouble && self->store_trouble)
+        log_warning("the store can be written again");
+    free(self->store_trouble);
+    self->store_trouble = STEAL(trouble);
+}
+
+int
+inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop;
+    front_t *self = arg;
+    uint64_t n;
+    (void) !read(item->fd, &n, sizeof(n));
+    uint64_t committed = store_committed(self->store);
+    while (self->acks && self->acks->ticket <= committed) {
+        pending_ack_t *a = s_next_ack(self);
+        s_committed(self, a);
+        s_free_ack(a);
+    }
+    inbound_trouble(self);
+    return 0;
+}
+
+/* ---- returns and events
+ * -------------------------------------------------------------------------------------------- */
+
+static void
+s_fire_ret(front_t *self, const minion_t *m, const char *jid, const json_t *body, const job_t *job)
+{
+    static const char *const fields[] = { "success", "return",   "retcode", "jid",      "fun", "fun_args",
+                                          "tgt",     "tgt_type", "arg",     "metadata", "out" };
+    json_t *data = json_pack("{s:s, s:s}", "cmd", "_return", "id", m->id), *v;
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(body, fields[i])))
+            json_object_set(data, fields[i], v);
+    if (job)
+        json_object_set(data, "user", value_get(job->info, "user"));
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/ret/%s", jid, m->id);
+    (void) bus_fire(self, tag, &data);
+}
+
+static void
+s_push_ret(const job_t *job, const minion_t *m, json_t *body)
+{
+    if (job->n_followers == 0)
+        return;
+    static const char *const fields[] = { "return", "retcode", "success", "fun", "fun_args", "out" };
+    json_auto_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", job->jid, "id", m->id);
+    json_t *v;
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(body, fields[i])))
+            json_object_set(msg, fields[i], v);
+    for (size_t i = 0; i < job->n_followers; i++)
+        (void) lconn_push(job->followers[i], msg);
+}
+
+/* A job of several functions has a code and a success for each: the worst counts. */
+static int
+s_retcode(const json_t *body)
+{
+    json_t *code = value_get(body, "retcode"), *one;
+    const char *fun;
+    json_int_t worst = json_integer_value(code);
+    json_object_foreach (code, fun, one)
+        if (json_integer_value(one) > worst)
+            worst = json_integer_value(one);
+    return (int) worst;
+}
+
+static bool
+s_success(const json_t *body)
+{
+    json_t *success = value_get(body, "success"), *one;
+    const char *fun;
+    bool all = !json_is_false(success);
+    json_object_foreach (success, fun, one)
+        all = all && !json_is_false(one);
+    return all;
+}
+
+static void
+s_ret(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    minion_t *m = peer->minion;
+    const char *jid = value_str(body, "jid", "");
+    json_t *fun = value_get(body, "fun");
+    int64_t when;
+    if (!m || !clock_jid_to_wall_us(jid, &when) || !(json_is_string(fun) || json_is_array(fun))) {
+        self->counters.refused++;
+        front_noise(self, "%s at %s: refused: a return without a jid or a function",
+                    m ? m->id : "an unknown peer", peer->address);
+        return;
+    }
+    AUTO_FREE char *key = xasprintf("%s/%s", jid, m->id);
+    job_t *job = jobs_get(self->jobs, jid);
+    job_target_t *t = job ? job_find(job, m->slot) : NULL;
+    if (map_get(self->uncommitted, key)) {
+        /* Once more before its commit: that will acknowledge it. */
+        self->counters.duplicates++;
+        return;
+    }
+    /* Without a target: salt-call's own, or one of before. */
+    if (t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, NULL) == 1) {
+        /* Ours was acknowledged, but that was lost on the way: say it again, count it never. */
+        self->counters.duplicates++;
+        s_ack_jid(self, peer, jid, strlen(jid));
+        return;
+    }
+    char *text = xstrndup(raw, len);
+    uint64_t ticket = store_add_return(self->store, jid, m->id, &text, s_retcode(body), s_success(body));
+    if (ticket == 0)
+        return;
+    self->counters.returns++;
+    s_ack_later(self, peer, ticket, &key, 0);
+    s_fire_ret(self, m, jid, body, job);
+    if (t) {
+        s_push_ret(job, m, body);
+        (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
+    }
+}
+
+/* Whether this number is the next of its minion's. An event that the store has no room for is sent again;
+ * none with a higher number is taken before it, or it would look like one that was. */
+static bool
+s_event_due(front_t *self, peer_t *peer, json_int_t n)
+{
+    minion_t *m = peer->minion;
+    if (peer->is_call || n == 0)
+        return true;
+    if (n <= m->last_event) {
+        if (n <= m->kept_event)
+            s_ack_event(self, peer, n);
+        return false;
+    }
+    return m->lost_event == 0 || n <= m->lost_event;
+}
+
+static void
+s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw;
+    minion_t *m = peer->minion;
+    json_int_t n = value_int(body, "n", 0);
+    const char *tag = value_str(body, "tag", "");
+    fail_auto_t err = FAIL_INIT;
+    if (!m || n < 0)
+        return;
+    if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, len, &err)) {
+        /* It will not get better by being sent again. */
+        self->counters.refused++;
+        front_noise(self, "minion %s: event refused: %s", m->id, fail_text(&err));
+        s_ack_event(self, peer, n);
+        return;
+    }
+    if (!s_event_due(self, peer, n))
+        return;
+    json_t *data = json_pack("{s:s, s:s, s:s}", "id", m->id, "tag", tag, "cmd", "_minion_event");
+    json_t *payload = value_get(body, "data");
+    json_object_set_new(data, "data", payload ? json_incref(payload) : json_object());
+    uint64_t ticket = bus_fire_kept(self, tag, &data);
+    if (!peer->is_call && n != 0) {
+        m->lost_event = ticket == 0 ? n : 0;
+        m->last_event = ticket == 0 ? m->last_event : n;
+    }
+    char *none = NULL;
+    if (ticket != 0)
+        s_ack_later(self, peer, ticket, &none, n);
+}
+
+static void
+s_bye(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) body, (void) raw, (void) len;
+    auth_disconnected(self, peer);
+}
+
+static inbound_fn *const handlers[MSG_COUNT] = {
+    [MSG_hello] = s_hello, [MSG_grains] = s_grains,      [MSG_started] = s_started,
+    [MSG_ret] = s_ret,     [MSG_event] = s_minion_event, [MSG_bye] = s_bye,
+};
+
+/* ---- sockets
+ * ------------------------------------------------------------------------------------------------------- */
+
+/* A peer that has not said hello, or whose hello we have lost: the empty message makes it say so again. */
+static void
+s_probe(front_t *self, peer_t *peer)
+{
+    int64_t now = clock_mono_ms();
+    if (peer->state != KEY_UNKNOWN || peer->minion || (peer->probed_ms && now - peer->probed_ms < PROBE_MS))
+        return;
+    peer->probed_ms = now;
+    (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
+}
+
+/* The connection that a message came on; NULL when it is not one to listen to. */
+static peer_t *
+s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
+{
+    const char *z85 = zmq_msg_gets(frame, "User-Id");
+    int fd = zmq_msg_get(frame, ZMQ_SRCFD);
+    peer_t *peer = NULL;
+    /* A routing id that its owner chose is not bound to a key. */
+    if (z85 && rid_len == OWN_RID_LEN && *(const uint8_t *) rid == 0)
+        peer = peers_connect(self->peers, rid, rid_len, fd, z85, zmq_msg_gets(frame, "Peer-Address"));
+    gate_spoke(self, fd);
+    if (peer && peers_of_key(self->peers, z85) <= LIMIT_MINION_LINES)
+        return peer;
+    self->counters.refused++;
+    front_noise(self, "%s: %s", zmq_msg_gets(frame, "Peer-Address"),
+                peer ? "too many connections with one key" : "a routing id of its own choice");
+    if (peer)
+        peers_drop(self->peers, &peer);
+    (void) shutdown(fd, SHUT_RDWR);
+    return NULL;
+}
+
+static void
+s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
+{
+    peer_t *peer = s_sender(self, rid, rid_len, frame);
+    self->counters.in++;
+    if (!peer || zmq_msg_size(frame) == 0)
+        return;
+    if (peer->state != KEY_ACCEPTED && ++peer->unproven > LIMIT_UNPROVEN) {
+        self->counters.refused++;
+        (void) shutdown(peer->fd, SHUT_RDWR);
+        return;
+    }
+    fail_auto_t err = FAIL_INIT;
+    wire_msg_t msg;
+    json_auto_t *body = NULL;
+    if (wire_decode(zmq_msg_data(frame), zmq_msg_size(frame), WIRE_UP, auth_state_letter(peer), &msg, &body,
+                    &err) < 0 ||
+        !handlers[msg]) {
+        self->counters.refused++;
+        front_noise(self, "%s at %s: refused: %s", peer->minion ? peer->minion->id : "an unknown peer",
+                    peer->address, fail_text(&err));
+        s_probe(self, peer);
+        return;
+    }
+    handlers[msg](self, peer, body, zmq_msg_data(frame), zmq_msg_size(frame));
+}
+
+int
+inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop, (void) item;
+    front_t *self = arg;
+    /* Connections that ended are told first: a descriptor may have been reused since. */
+    (void) inbound_monitor(loop, NULL, self);
+    for (int i = 0; i < TURN_BUDGET; i++) {
+        zmq_msg_t rid, frame;
+        (void) zmq_msg_init(&rid);
+        (void) zmq_msg_init(&frame);
+        bool got = zmq_msg_recv(&rid, self->router, ZMQ_DONTWAIT) >= 0;
+        bool more = got && zmq_msg_more(&rid);
+        if (more && zmq_msg_recv(&frame, self->router, ZMQ_DONTWAIT) >= 0) {
+            more = zmq_msg_more(&frame);
+            if (!more)
+                s_frame(self, zmq_msg_data(&rid), zmq_msg_size(&rid), &frame);
+            else
+                self->counters.refused++;
+            while (more && zmq_msg_recv(&frame, self->router, ZMQ_DONTWAIT) >= 0)
+                more = zmq_msg_more(&frame);
+        }
+        (void) zmq_msg_close(&frame);
+        (void) zmq_msg_close(&rid);
+        if (!got)
+            break;
+    }
+    return 0;
+}
+
+/* The one subscription that minions make: to everything. */
+static bool
+s_is_subscription(zmq_msg_t *frame)
+{
+    return zmq_msg_size(frame) == 1 && *(const uint8_t *) zmq_msg_data(frame) == 1;
+}
+
+/* A subscription says that a minion's SUB is up. */
+int
+inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop, (void) item;
+    front_t *self = arg;
+    zmq_msg_t frame;
+    (void) inbound_monitor(loop, NULL, self);
+    for (int i = 0; i < TURN_BUDGET; i++) {
+        (void) zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, self->pub, ZMQ_DONTWAIT) < 0)
+            break;
+        const char *z85 = zmq_msg_gets(&frame, "User-Id");
+        int fd = z85 ? zmq_msg_get(&frame, ZMQ_SRCFD) : -1;
+        gate_spoke(self, fd);
+        if (z85 && s_is_subscription(&frame))
+            auth_subscribed(self, z85, fd);
+        else if (z85 && zmq_msg_size(&frame) > 1)
+            /* Each topic is kept in a tree without a limit. */
+            (void) shutdown(fd, SHUT_RDWR);
+        (void) zmq_msg_close(&frame);
+    }
+    return 0;
+}
+
+/* The plaintext port: whatever is asked, the answer is the public key and the protocol's number. */
+int
+inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop, (void) item;
+    front_t *self = arg;
+    for (int i = 0; i < TURN_BUDGET; i++) {
+        char question[LIMIT_HELLO_MSG];
+        int n = zmq_recv(self->hello, question, sizeof(question), ZMQ_DONTWAIT);
+        if (n < 0)
+            break;
+        json_auto_t *answer = json_pack("{s:s, s:i}", "pub", self->public_pem, "proto", WIRE_PROTO);
+        AUTO_FREE char *text = value_dump(answer);
+        (void) sock_send(self->hello, text, strlen(text));
+    }
+    return 0;
+}
+
+static void
+s_router_event(front_t *self, int event, int value)
+{
+    peer_t *peer = event == ZMQ_EVENT_DISCONNECTED ? peers_by_fd(self->peers, value) : NULL;
+    if (peer)
+        auth_disconnected(self, peer);
+    if (event != ZMQ_EVENT_DISCONNECTED && event != ZMQ_EVENT_ACCEPTED)
+        self->counters.handshakes_failed++;
+}
+
+static void
+s_pub_event(front_t *self, int event, int value)
+{
+    if (event == ZMQ_EVENT_DISCONNECTED)
+        peers_drop_sub(self->peers, value);
+}
+
+/* Connections of all three ports. */
+int
+inbound_monitor(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop, (void) item;
+    front_t *self = arg;
+    const struct {
+        void *monitor;
+        void (*fn)(front_t *self, int event, int value);
+    } ports[] = { { self->monitor, s_router_event },
+                  { self->pub_monitor, s_pub_event },
+                  { self->hello_monitor, NULL } };
+    int event, value;
+    for (size_t i = 0; i < NELEMS(ports); i++)
+        while (ports[i].monitor && sock_monitor_next(ports[i].monitor, &event, &value)) {
+            if (event == ZMQ_EVENT_ACCEPTED)
+                gate_came(self, value);
+            else if (event == ZMQ_EVENT_DISCONNECTED)
+                gate_went(self, value);
+            if (ports[i].fn)
+                ports[i].fn(self, event, value);
+        }
+    return 0;
+}

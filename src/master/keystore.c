@@ -1,0 +1,301 @@
+/* keystore.c - the folders of public keys. Every path is one checked name below an open folder, so an id
+ * can't lead anywhere else, and a link in its place is not followed. */
+#include "master/keystore.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/conf/conf.h"
+#include "salt/limits.h"
+
+struct keystore {
+    char *dir;
+    int fds[KEY_STATES];
+};
+
+static const struct {
+    const char *dir, *name;
+} states[KEY_STATES] = {
+    [KEY_ACCEPTED] = { "minions", "accepted" },
+    [KEY_PENDING] = { "minions_pre", "pending" },
+    [KEY_REJECTED] = { "minions_rejected", "rejected" },
+    [KEY_DENIED] = { "minions_denied", "denied" },
+};
+
+const char *
+key_state_dir(key_state_t state)
+{
+    salt_assert(state < KEY_STATES);
+    return states[state].dir;
+}
+
+const char *
+key_state_name(key_state_t state)
+{
+    salt_assert(state <= KEY_UNKNOWN);
+    return state == KEY_UNKNOWN ? "unknown" : states[state].name;
+}
+
+key_state_t
+key_state_of_dir(const char *dir)
+{
+    for (size_t i = 0; i < KEY_STATES; i++)
+        if (dir != NULL && strcmp(states[i].dir, dir) == 0)
+            return (key_state_t) i;
+    return KEY_UNKNOWN;
+}
+
+/* ---- open and close ----------------------------------------------------------------------------- */
+
+static int
+dir_fail(fail_t *err, int code, const char *dir)
+{
+    bool barred = code == -EACCES || code == -EPERM;
+
+    return fail_set(err, code, "cannot open the key folder %s: %s%s", dir, strerror(-code),
+                    barred ? "; run this as root or as the user that the master runs as" : "");
+}
+
+/* Made by name first, then opened: a folder that another process makes meanwhile is as good. */
+static int
+state_open(keystore_t *self, key_state_t state, fail_t *err)
+{
+    AUTO_FREE char *path = fs_join(self->dir, states[state].dir);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT) {
+        fail_auto_t why = FAIL_INIT;
+        int rc = fs_mkdirs(path, 0700, &why);
+
+        if (rc != 0)
+            return dir_fail(err, rc, path);
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (fd < 0)
+        return dir_fail(err, -errno, path);
+    self->fds[state] = fd;
+    return 0;
+}
+
+keystore_t *
+keystore_new(const char *pki_dir, fail_t *err)
+{
+    AUTO(keystore) self = xcalloc(1, sizeof(*self));
+
+    self->dir = xstrdup(pki_dir);
+    for (size_t i = 0; i < KEY_STATES; i++)
+        self->fds[i] = -1;
+    for (size_t i = 0; i < KEY_STATES; i++)
+        if (state_open(self, (key_state_t) i, err) != 0)
+            return NULL;
+    return STEAL(self);
+}
+
+void
+keystore_destroy(keystore_t **self_p)
+{
+    keystore_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    for (size_t i = 0; i < KEY_STATES; i++)
+        if (self->fds[i] >= 0)
+            close(self->fds[i]);
+    free(self->dir);
+    free(self);
+    *self_p = NULL;
+}
+
+const char *
+keystore_dir(const keystore_t *self)
+{
+    return self->dir;
+}
+
+/* ---- lists -------------------------------------------------------------------------------------- */
+
+typedef struct names {
+    char **v;
+    size_t n, cap;
+} names_t;
+
+static void
+names_free(names_t *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->v[i]);
+    free(names->v);
+}
+
+static void
+names_add(names_t *names, const char *name)
+{
+    if (names->n == names->cap) {
+        names->cap = names->cap == 0 ? 64 : 2 * names->cap;
+        names->v = xrealloc(names->v, names->cap * sizeof(*names->v));
+    }
+    names->v[names->n++] = xstrdup(name);
+}
+
+/* Salt's sorted_ignorecase; equal but for case: by bytes, so that the order does not depend on the folder's.
+ */
+static int
+compare(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    int c = strcasecmp(*x, *y);
+
+    return c != 0 ? c : strcmp(*x, *y);
+}
+
+static bool
+is_file(int fd, const struct dirent *e)
+{
+    struct stat st;
+
+    if (e->d_type != DT_UNKNOWN)
+        return e->d_type == DT_REG;
+    return fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+}
+
+json_t *
+keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
+{
+    /* Its own open file: the offset of self->fds would be shared between walks. */
+    int fd = openat(self->fds[state], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    names_t names = { NULL, 0, 0 };
+    struct dirent *e;
+
+    if (dir == NULL) {
+        dir_fail(err, -errno, states[state].dir);
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    while ((e = readdir(dir)) != NULL)
+        if (conf_id_valid(e->d_name, NULL) && is_file(fd, e))
+            names_add(&names, e->d_name);
+    closedir(dir);
+    if (names.n > 0)
+        qsort(names.v, names.n, sizeof(*names.v), compare);
+
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < names.n; i++)
+        json_array_append_new(list, json_string(names.v[i]));
+    names_free(&names);
+    return list;
+}
+
+/* ---- one key ------------------------------------------------------------------------------------ */
+
+static int
+file_fail(const keystore_t *self, int code, const char *what, const char *id, key_state_t state, fail_t *err)
+{
+    return fail_set(err, code, "cannot %s %s/%s/%s: %s", what, self->dir, states[state].dir, id,
+                    strerror(-code));
+}
+
+/* -ENOENT sets no text: absence is an answer. */
+static int
+key_read(const keystore_t *self, const char *id, key_state_t state, buf_t *out, fail_t *err)
+{
+    if (!conf_id_valid(id, err))
+        return -EINVAL;
+    AUTO_FD fd = openat(self->fds[state], id, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int rc = fd < 0 ? -errno : fs_read_fd(fd, LIMIT_KEY_FILE, out);
+
+    if (rc != 0)
+        return rc == -ENOENT ? rc : file_fail(self, rc, "read", id, state, err);
+    return 0;
+}
+
+bool
+keystore_get(const keystore_t *self, const char *id, key_state_t state, uint8_t out[KEY_BYTES], fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+
+    /* No bytes: what a power cut leaves of a new file. The minion will offer its key again. */
+    if (key_read(self, id, state, &text, err) != 0 || text.len == 0)
+        return false;
+    if (key_public_from_pem(text.data, text.len, out, err) == 0)
+        return true;
+    fail_prefix(err, "%s/%s/%s: ", self->dir, states[state].dir, id);
+    return false;
+}
+
+char *
+keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+
+    return key_read(self, id, state, &text, err) == 0 ? xstrdup(buf_str(&text)) : NULL;
+}
+
+key_state_t
+keystore_state(const keystore_t *self, const char *id)
+{
+    static const key_state_t order[] = { KEY_ACCEPTED, KEY_REJECTED, KEY_PENDING };
+    struct stat st;
+
+    if (!conf_id_valid(id, NULL))
+        return KEY_UNKNOWN;
+    for (size_t i = 0; i < NELEMS(order); i++)
+        if (fstatat(self->fds[order[i]], id, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > 0)
+            return order[i];
+    return KEY_UNKNOWN;
+}
+
+/* ---- changes ------------------------------------------------------------------------------------ */
+
+int
+keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES], fail_t *err)
+{
+    AUTO_FREE char *pem = key_public_pem(key);
+    char tmp[40];
+    uint64_t unique;
+
+    if (!conf_id_valid(id, err))
+        return -EINVAL;
+    key_random(&unique, sizeof(unique));
+    snprintf(tmp, sizeof(tmp), ".new.%016llx", (unsigned long long) unique); /* no id starts with '.' */
+    int fd = openat(self->fds[state], tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+    if (fd < 0)
+        return file_fail(self, -errno, "write", id, state, err);
+    int rc = fs_write_all(fd, pem, strlen(pem));
+
+    close(fd);
+    /* Not synced to the disk: a fleet's first contact would wait for it, and an empty file counts as none. */
+    if (rc == 0 && renameat(self->fds[state], tmp, self->fds[state], id) != 0)
+        rc = -errno;
+    if (rc == 0)
+        return 0;
+    unlinkat(self->fds[state], tmp, 0);
+    return file_fail(self, rc, "write", id, state, err);
+}
+
+int
+keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to, fail_t *err)
+{
+    if (!conf_id_valid(id, err))
+        return -EINVAL;
+    if (renameat(self->fds[from], id, self->fds[to], id) != 0)
+        return file_fail(self, -errno, "move", id, from, err);
+    return 0;
+}
+
+int
+keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t *err)
+{
+    if (!conf_id_valid(id, err))
+        return -EINVAL;
+    if (unlinkat(self->fds[state], id, 0) != 0)
+        return file_fail(self, -errno, "delete", id, state, err);
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* keystore.h - the master's folder of public keys: one file per minion in minions, minions_pre,
+ * minions_rejected, minions_denied. The file system is the truth, so that salt-key works without a running
+ * master.
+ *
+ * Layer      master; also linked into salt-key. No sockets
+ * Threads    one at a time
+ * Ownership  lists are NEW
+ * Errors     negative errno with the path
+ * Tests      tests/unit/master/test_keystore.c
+ */
+#ifndef MASTER_KEYSTORE_H
+#define MASTER_KEYSTORE_H
+
+#include "common/crypto/keys.h"
+#include "salt/base.h"
+
+typedef enum key_state {
+    KEY_ACCEPTED,
+    KEY_PENDING,
+    KEY_REJECTED,
+    KEY_DENIED,
+    KEY_STATES,
+    KEY_UNKNOWN = KEY_STATES
+} key_state_t;
+
+/* "minions", "minions_pre", ... : folder names and Salt's JSON keys. */
+const char *key_state_dir(key_state_t state);
+/* KEY_UNKNOWN for any other text. */
+key_state_t key_state_of_dir(const char *dir);
+/* "accepted", "pending", "rejected", "denied". */
+const char *key_state_name(key_state_t state);
+
+typedef struct keystore keystore_t;
+
+/* Opens (and makes, 0700) the folders under `pki_dir`. NEW, or NULL with *err. */
+keystore_t *keystore_new(const char *pki_dir, fail_t *err);
+void keystore_destroy(keystore_t **self_p);
+const char *keystore_dir(const keystore_t *self);
+
+/* NEW array of ids in a state, sorted without regard to case. Names that conf_id_valid refuses are skipped.
+ */
+json_t *keystore_list(const keystore_t *self, key_state_t state, fail_t *err);
+/* The key of an id in a state; false when there is none (or it is unreadable: *err). A file without bytes is
+ * none. */
+bool keystore_get(const keystore_t *self, const char *id, key_state_t state, uint8_t out[KEY_BYTES],
+                  fail_t *err);
+/* NEW PEM text as in the file; NULL when absent. */
+char *keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *err);
+/* First state in which the id has a file, in the order accepted, rejected, pending; KEY_UNKNOWN when none. */
+key_state_t keystore_state(const keystore_t *self, const char *id);
+/* Store a key in a state (atomic). */
+int keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES],
+                 fail_t *err);
+/* Rename between states; replaces a file that is there. */
+int keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to, fail_t *err);
+int keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t *err);
+
+/* Whether a line of an autosign or autoreject file (globs, regular expressions, comments) names the id. A
+ * file that its group or others may write is refused with *err; `permissive` lets in the group (for root: one
+ * of its own groups), as in Salt. No such file names nobody. */
+bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
+
+#endif

@@ -1,0 +1,438 @@
+/* lsock.c - the local socket: accepts operators, knows their uid from the kernel, frames messages, and counts
+ * what a slow listener misses instead of waiting for it. */
+#include "master/front.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "common/match/match.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define READ_CHUNK     (64 * 1024)
+#define READ_BUDGET    16 /* chunks per turn, so that one client can't keep the loop */
+#define EPOLL_BATCH    64
+#define LISTEN_BACKLOG 512
+#define IDLE_BUFFER    4096 /* what an idle connection's buffers may keep */
+
+struct lconn {
+    lsock_t *owner;
+    lconn_t *prev, *next;
+    int fd;
+    uid_t uid;
+    char *user;
+    buf_t in, out;
+    size_t out_at; /* first unsent byte of `out` */
+    char *glob;    /* event subscription; NULL: none */
+    uint64_t missed_from, missed_to;
+    bool want_write, dead;
+};
+
+struct lsock {
+    front_t *front;
+    int listen_fd, epoll_fd;
+    int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
+    char chunk[READ_CHUNK];
+    char *path;
+    lconn_t *conns;
+    size_t n_conns, n_listeners;
+};
+
+static char *
+s_user_name(uid_t uid)
+{
+    char space[4096];
+    struct passwd pw, *found = NULL;
+    if (getpwuid_r(uid, &pw, space, sizeof(space), &found) == 0 && found)
+        return xstrdup(found->pw_name);
+    return xasprintf("%u", (unsigned) uid);
+}
+
+static void
+s_watch(lconn_t *c, bool write)
+{
+    if (c->want_write == write)
+        return;
+    c->want_write = write;
+    struct epoll_event ev = { .events = EPOLLIN | (write ? EPOLLOUT : 0), .data.ptr = c };
+    (void) epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev);
+}
+
+/* The end of a connection: the hang-up that follows brings s_ready, which frees it. */
+static void
+s_kill(lconn_t *c)
+{
+    c->dead = true;
+    (void) shutdown(c->fd, SHUT_RDWR);
+}
+
+static void
+s_shrink(buf_t *b)
+{
+    if (b->len == 0 && b->cap > IDLE_BUFFER)
+        buf_free(b);
+}
+
+static void
+s_tell_missed(lconn_t *c)
+{
+    if (c->missed_from == 0)
+        return;
+    json_auto_t *msg = json_pack("{s:s, s:I, s:I}", "push", "missed", "from", (json_int_t) c->missed_from,
+                                 "to", (json_int_t) c->missed_to);
+    c->missed_from = 0;
+    frame_add(&c->out, msg);
+}
+
+static void
+s_flush(lconn_t *c)
+{
+    while (c->out_at < c->out.len && !c->dead) {
+        ssize_t n = send(c->fd, c->out.data + c->out_at, c->out.len - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0) {
+            c->out_at += (size_t) n;
+            if (c->out_at < c->out.len)
+                continue;
+            buf_clear(&c->out);
+            c->out_at = 0;
+            s_tell_missed(c);
+        } else if (errno != EINTR) {
+            if (errno != EAGAIN)
+                s_kill(c);
+            break;
+        }
+    }
+    s_shrink(&c->out);
+    if (c->out_at > c->out.len / 2) {
+        buf_consume(&c->out, c->out_at);
+        c->out_at = 0;
+    }
+    s_watch(c, c->out.len > 0 && !c->dead);
+}
+
+bool
+lconn_push(lconn_t *c, const json_t *msg)
+{
+    size_t before = c->out.len;
+    if (c->dead)
+        return true;
+    frame_add(&c->out, msg);
+    if (c->out.len - before > LIMIT_LOCAL_MSG) {
+        c->out.len = before;
+        return false;
+    }
+    /* Replies and returns are never dropped: whoever lets that many pile up is not reading at all. */
+    if (c->out.len - c->out_at > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG) {
+        log_warning("local socket: %s does not read its answers; the connection is closed", c->user);
+        s_kill(c);
+        return true;
+    }
+    s_flush(c);
+    return true;
+}
+
+void
+lconn_listen(lconn_t *c, const char *tag_glob)
+{
+    if (!c->glob)
+        c->owner->n_listeners++;
+    free(c->glob);
+    c->glob = xstrdup(tag_glob);
+}
+
+const char *
+lconn_user(const lconn_t *c)
+{
+    return c->user;
+}
+
+static bool
+s_is_admin(uid_t uid)
+{
+    return uid == 0 || uid == geteuid();
+}
+
+bool
+lconn_is_admin(const lconn_t *c)
+{
+    return s_is_admin(c->uid);
+}
+
+size_t
+lsock_listeners(const lsock_t *self)
+{
+    return self->n_listeners;
+}
+
+static bool
+s_backlogged(lconn_t *c, uint64_t seq)
+{
+    if (c->out.len - c->out_at <= LIMIT_LOCAL_QUEUE)
+        return false;
+    if (c->missed_from == 0)
+        c->missed_from = seq;
+    c->missed_to = seq;
+    return true;
+}
+
+void
+lsock_event(lsock_t *self, uint64_t seq, const char *tag, const json_t *data)
+{
+    if (self->n_listeners == 0)
+        return;
+    buf_auto_t frame = BUF_INIT;
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (!c->glob || c->dead || !match_glob(c->glob, tag) || s_backlogged(c, seq))
+            continue;
+        s_tell_missed(c);
+        if (frame.len == 0) {
+            json_auto_t *msg = json_pack("{s:s, s:I, s:s, s:O}", "push", "event", "seq", (json_int_t) seq,
+                                         "tag", tag, "data", (json_t *) data);
+            frame_add(&frame, msg);
+        }
+        buf_add(&c->out, frame.data, frame.len);
+        s_flush(c);
+    }
+}
+
+static void
+s_close(lconn_t *c)
+{
+    lsock_t *self = c->owner;
+    requests_closed(self->front, c);
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        self->conns = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    self->n_conns--;
+    self->n_listeners -= c->glob ? 1 : 0;
+    (void) close(c->fd);
+    buf_free(&c->in);
+    buf_free(&c->out);
+    free(c->glob);
+    free(c->user);
+    free(c);
+}
+
+/* No descriptor is left: whoever waits is turned away, or the loop would turn for ever. */
+static bool
+s_turn_away(lsock_t *self)
+{
+    if (self->spare_fd < 0 || (errno != EMFILE && errno != ENFILE))
+        return false;
+    (void) close(self->spare_fd);
+    int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+        (void) close(fd);
+    self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    front_noise(
+        self->front,
+        "local socket: no descriptor is left, an operator is turned away; raise the limit of open files");
+    return fd >= 0;
+}
+
+static bool
+s_may_come(lsock_t *self, uid_t uid)
+{
+    size_t n = 0;
+    if (self->n_conns >= LIMIT_LOCAL_CLIENTS)
+        return false;
+    if (s_is_admin(uid))
+        return true;
+    for (const lconn_t *c = self->conns; c; c = c->next)
+        n += c->uid == uid;
+    return n < LIMIT_LOCAL_USER_LINES;
+}
+
+static void
+s_add(lsock_t *self, int fd, uid_t uid)
+{
+    lconn_t *c = xcalloc(1, sizeof(*c));
+    c->owner = self;
+    c->fd = fd;
+    c->uid = uid;
+    c->user = s_user_name(uid);
+    c->next = self->conns;
+    if (c->next)
+        c->next->prev = c;
+    self->conns = c;
+    self->n_conns++;
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+}
+
+static void
+s_accept(lsock_t *self)
+{
+    for (;;) {
+        int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && s_turn_away(self))
+            continue;
+        if (fd < 0)
+            return;
+        struct ucred cred;
+        socklen_t n = sizeof(cred);
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 && s_may_come(self, cred.uid)) {
+            s_add(self, fd, cred.uid);
+            continue;
+        }
+        front_noise(self->front, "local socket: %zu connections are open, one more is turned away",
+                    self->n_conns);
+        (void) close(fd);
+    }
+}
+
+static void
+s_frames(lconn_t *c)
+{
+    size_t limit = lconn_is_admin(c) ? LIMIT_LOCAL_MSG : LIMIT_LOCAL_USER_MSG;
+    while (!c->dead) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *msg = NULL;
+        int rc = frame_take(&c->in, limit, &msg, &err);
+        if (rc == 0)
+            break;
+        if (rc < 0) {
+            front_noise(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed",
+                        c->user, fail_text(&err));
+            s_kill(c);
+            break;
+        }
+        requests_handle(c->owner->front, c, msg);
+    }
+    s_shrink(&c->in);
+}
+
+static void
+s_read(lconn_t *c)
+{
+    char *chunk = c->owner->chunk;
+    for (int i = 0; i < READ_BUDGET && !c->dead; i++) {
+        ssize_t n = recv(c->fd, chunk, READ_CHUNK, MSG_DONTWAIT);
+        if (n > 0) {
+            buf_add(&c->in, chunk, (size_t) n);
+            s_frames(c);
+            if (n < READ_CHUNK)
+                return;
+        } else {
+            c->dead = n == 0 || (errno != EAGAIN && errno != EINTR);
+            return;
+        }
+    }
+}
+
+static int
+s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop, (void) item;
+    lsock_t *self = arg;
+    struct epoll_event events[EPOLL_BATCH];
+    int n = epoll_wait(self->epoll_fd, events, EPOLL_BATCH, 0);
+    for (int i = 0; i < n; i++) {
+        lconn_t *c = events[i].data.ptr;
+        if (!c) {
+            s_accept(self);
+            continue;
+        }
+        if (!c->dead && events[i].events & EPOLLOUT)
+            s_flush(c);
+        if (!c->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+            s_read(c);
+    }
+    for (lconn_t *c = self->conns, *next; c; c = next) {
+        next = c->next;
+        if (c->dead)
+            s_close(c);
+    }
+    return 0;
+}
+
+/* The socket file is 0660 or, when publisher_acl names other users, 0666: what each may do is checked per
+ * request. */
+static mode_t
+s_mode(const lsock_t *self)
+{
+    return json_object_size(conf_get(self->front->conf, "publisher_acl")) > 0 ? 0666 : 0660;
+}
+
+void
+lsock_reload(lsock_t *self)
+{
+    (void) chmod(self->path, s_mode(self));
+}
+
+static int
+s_bind(lsock_t *self, fail_t *err)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    if (!str_copy(addr.sun_path, sizeof(addr.sun_path), self->path))
+        return fail_set(err, -ENAMETOOLONG,
+                        "%s: longer than a socket's name may be; set sock_dir to a shorter path", self->path);
+    self->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (self->listen_fd < 0)
+        return fail_set(err, -errno, "socket: %s", strerror(errno));
+    if (connect(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr)) == 0 || errno == EAGAIN)
+        return fail_set(err, -EADDRINUSE,
+                        "%s: another master listens there; stop it, or give this one its own sock_dir",
+                        self->path);
+    (void) unlink(self->path);
+    mode_t old = umask(0777 & ~s_mode(self));
+    int rc = bind(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr));
+    int code = errno;
+    (void) umask(old);
+    if (rc != 0 || listen(self->listen_fd, LISTEN_BACKLOG) != 0)
+        return fail_set(err, -(rc ? code : errno), "%s: can't listen: %s", self->path,
+                        strerror(rc ? code : errno));
+    return 0;
+}
+
+lsock_t *
+lsock_new(front_t *front, const char *sock_dir, fail_t *err)
+{
+    lsock_t *self = xcalloc(1, sizeof(*self));
+    self->front = front;
+    self->path = fs_join(sock_dir, LOCAL_SOCKET_NAME);
+    self->listen_fd = -1;
+    self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (fs_mkdirs(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
+        /* Not ours: leave another master's socket file where it is. */
+        free(STEAL(self->path));
+        lsock_destroy(&self);
+        return NULL;
+    }
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = NULL };
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, self->listen_fd, &ev);
+    zmq_pollitem_t item = { NULL, self->epoll_fd, ZMQ_POLLIN, 0 };
+    (void) zloop_poller(front->loop, &item, s_ready, self);
+    return self;
+}
+
+void
+lsock_destroy(lsock_t **self_p)
+{
+    lsock_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    while (self->conns)
+        s_close(self->conns);
+    if (self->path)
+        (void) unlink(self->path);
+    if (self->listen_fd >= 0)
+        (void) close(self->listen_fd);
+    if (self->spare_fd >= 0)
+        (void) close(self->spare_fd);
+    (void) close(self->epoll_fd);
+    free(self->path);
+    free(self);
+}

@@ -1,0 +1,61 @@
+/* main_master.c - salt-master: command line, configuration, tables; then the front loop. */
+#include <unistd.h>
+
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/cli/optparse.h"
+#include "common/conf/startup.h"
+#include "master/front.h"
+#include "master/opts.h"
+#include "master/plugins.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+static int
+s_fail(const fail_t *err)
+{
+    log_critical("%s", fail_text(err));
+    return 1;
+}
+
+static int
+s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
+{
+    size_t n_runners, n_wheels;
+    const plugin_t *const *runner_rows = master_runner_plugins(&n_runners);
+    const plugin_t *const *wheel_rows = master_wheel_plugins(&n_wheels);
+    AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
+    AUTO(registry) wheels = registry_new(PLUGIN_WHEEL, wheel_rows, n_wheels);
+    front_t *front = front_new(conf_p, dir, overrides, runners, wheels, err);
+    int code = front ? front_run(front) : s_fail(err);
+    bool ended = front_destroy(&front);
+    daemon_pid_remove(pid_file);
+    if (!ended)
+        _exit(code);
+    return code;
+}
+
+int
+main(int argc, char **argv)
+{
+    fail_auto_t err = FAIL_INIT;
+    opt_result_t opts = { 0 };
+    daemon_stdio();
+    int code = optparse_run(&opts_master, argc, argv, &opts);
+    if (code >= 0) {
+        opt_result_free(&opts);
+        return code;
+    }
+    AUTO_FREE char *dir = startup_conf_dir(opts.values);
+    json_auto_t *overrides = startup_overrides(opts.values);
+    AUTO(conf) conf = startup_conf("salt-master", dir, CONF_MASTER, overrides, false, &err);
+    bool background = value_bool(opts.values, "daemon", false);
+    opt_result_free(&opts);
+    if (!conf || (background && daemon_background(&err) < 0))
+        return s_fail(&err);
+    AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
+    if (daemon_pid_file(pid_file, &err) < 0 || startup_folders(conf, CONF_MASTER, &err) < 0 ||
+        daemon_user(conf_str(conf, "user"), &err) < 0)
+        return s_fail(&err);
+    return s_serve(&conf, dir, overrides, pid_file, &err);
+}

@@ -1,0 +1,104 @@
+/* peers.h - who is known and who is connected: minions by id, keys and connections. No sockets here, only
+ * tables.
+ *
+ * A minion's identity is its key. An id is a claim that acceptance binds to a key; a connection belongs to a
+ * key.
+ *
+ * Layer      master
+ * Threads    the front loop's
+ * Ownership  the tables own minions and peers; pointers are BORROWED until peers_forget or peers_drop
+ * Tests      tests/unit/master/test_peers.c
+ */
+#ifndef MASTER_PEERS_H
+#define MASTER_PEERS_H
+
+#include "common/base/map.h"
+#include "common/crypto/keys.h"
+#include "master/keystore.h"
+#include "salt/limits.h"
+
+#define RID_MAX  16
+#define BOOT_LEN 40
+
+typedef struct minion minion_t;
+
+/* One live connection to the ROUTER. */
+typedef struct peer {
+    uint8_t rid[RID_MAX];
+    size_t rid_len;
+    int fd; /* of the TCP connection, for cutting it */
+    char z85[KEY_Z85_LEN];
+    char *address;     /* "10.0.0.7:51234" may be without the port */
+    key_state_t state; /* KEY_UNKNOWN until hello */
+    bool is_call;      /* salt-call: may return and fire, receives nothing */
+    char boot[BOOT_LEN];
+    minion_t *minion;  /* the id it may speak for; NULL before hello or when refused: see peers_bind */
+    json_t *pending;   /* owned: the jobs that a rival's hello named; else NULL */
+    unsigned unproven; /* messages while its key was not accepted */
+    int64_t probed_ms; /* monotonic: when it was last asked to say hello */
+    int64_t since_ms;  /* wall clock */
+} peer_t;
+
+/* One known id: a key file in some state. */
+struct minion {
+    uint32_t slot; /* dense number, stable while the id is known */
+    char *id;
+    char z85[KEY_Z85_LEN];
+    key_state_t state;     /* accepted, pending or rejected */
+    peer_t *peer;          /* its connection, NULL when not connected */
+    int sub_fd;            /* of its newest SUB connection, -1 when none */
+    unsigned n_subs;       /* SUB connections in all */
+    bool seen;             /* has connected since this master started */
+    json_t *grains;        /* owned; NULL until it sent them */
+    char boot[BOOT_LEN];   /* of its last connection */
+    uint32_t starts;       /* how often `boot` changed */
+    json_int_t last_event; /* number of its last event within `boot` that was taken */
+    json_int_t kept_event; /* the same of the last that is on the disk */
+    json_int_t
+        lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
+    peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
+    int64_t rival_until_ms; /* monotonic */
+};
+
+typedef struct peers peers_t;
+
+peers_t *peers_new(void);
+void peers_destroy(peers_t **self_p);
+
+/* Known ids. peers_know replaces key and state of an id that is there. */
+minion_t *peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t state);
+void peers_forget(peers_t *self, minion_t **m_p);
+minion_t *peers_by_id(const peers_t *self, const char *id);
+/* The id whose key this is, an accepted or rejected one before a pending one; NULL when none. */
+minion_t *peers_by_key(const peers_t *self, const char *z85);
+minion_t *peers_by_slot(const peers_t *self, uint32_t slot);
+/* Slots are 0 .. peers_slots()-1; some may be empty. */
+uint32_t peers_slots(const peers_t *self);
+size_t peers_count(const peers_t *self, key_state_t state);
+
+/* Connections. peers_connect finds or makes the entry of a routing id. What is there under the same routing
+ * id or descriptor but is not this connection has ended, and goes. NULL: a routing id too long for one of
+ * libzmq's own. */
+peer_t *peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char *z85,
+                      const char *address);
+peer_t *peers_by_rid(const peers_t *self, const void *rid, size_t rid_len);
+peer_t *peers_by_fd(const peers_t *self, int fd);
+void peers_drop(peers_t *self, peer_t **peer_p);
+/* The connection speaks for this id from now on (NULL: for none). No id keeps it as its connection or rival
+ * then. */
+void peers_bind(peer_t *peer, minion_t *m);
+size_t peers_connected(const peers_t *self);
+/* Connections of one key. */
+size_t peers_of_key(const peers_t *self, const char *z85);
+
+/* SUB connections of accepted keys, by descriptor. One minion may have several, each must be found to be cut.
+ */
+void peers_add_sub(peers_t *self, minion_t *m, int fd);
+void peers_drop_sub(peers_t *self, int fd);
+/* Forgets one of its SUB connections: the descriptor, -1 when none is left. */
+int peers_take_sub(peers_t *self, minion_t *m);
+
+/* Walk all connections: for (size_t i = 0; peers_next(p, &i, &peer);) */
+bool peers_next(const peers_t *self, size_t *iter, peer_t **ret_peer);
+
+#endif

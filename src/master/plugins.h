@@ -1,0 +1,17 @@
+/* plugins.h - which runners and wheel modules are built in: one row per file of their folders, collected by
+ * the build.
+ *
+ * Layer      wiring; main_* files and tests only
+ * Threads    any; constant data
+ * Tests      tests/unit/minion/test_module_cases.c
+ */
+#ifndef MASTER_PLUGINS_H
+#define MASTER_PLUGINS_H
+
+#include "salt/plugin.h"
+
+/* BORROWED, in file name order. */
+const plugin_t *const *master_runner_plugins(size_t *n);
+const plugin_t *const *master_wheel_plugins(size_t *n);
+
+#endif

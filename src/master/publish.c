@@ -1,0 +1,507 @@
+/* publish.c - a job's way to its targets: who is meant, sending, sending again, and what is known of each. */
+#include "master/front.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* A job of which nothing is heard for a while is sent again; each pause is twice as long as the last. */
+#define RESEND_MS       400
+#define RESEND_MAX_MS   1600
+#define RESEND_EACH     10   /* a millisecond more for so many targets */
+#define RESEND_LATE_MS  5000 /* the silent ones are given so much more while others answer */
+#define RESEND_MAX      4    /* sends in all before a target counts as not reached */
+/* How long after its start the master waits for minions to come back; and the time for each of them. */
+#define GRACE_MS        15000
+#define GRACE_EACH_MS   2
+#define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
+#define RESTORE_JOBS_US (24 * 3600 * 1000000LL)
+
+/* ---- targets
+ * ------------------------------------------------------------------------------------------------- */
+
+static void
+s_match_all(front_t *self, const target_t *target, uint32_t *slots, size_t *n)
+{
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+            continue;
+        match_subject_t subject = { m->id, m->grains, NULL };
+        if (target_match(target, &subject))
+            slots[(*n)++] = i;
+    }
+}
+
+/* Ids that the operator named and no accepted minion has. */
+static json_t *
+s_missing(front_t *self, const target_t *target)
+{
+    json_t *missing = json_array(), *id;
+    json_auto_t *ids = target_ids(target);
+    size_t i;
+    json_array_foreach (ids, i, id) {
+        minion_t *m = peers_by_id(self->peers, json_string_value(id));
+        if (!m || m->state != KEY_ACCEPTED)
+            json_array_append(missing, id);
+    }
+    return missing;
+}
+
+int
+publish_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n, json_t **ret_missing,
+              fail_t *err)
+{
+    tgt_type_t type;
+    const char *word = value_str(request, "tgt_type", "glob");
+    if (!tgt_type_parse(word, &type))
+        return fail_set(err, -EINVAL, "'%s' is not a kind of target", word);
+    AUTO(target)
+    target = target_new(value_get(request, "tgt"), type, conf_get(self->conf, "nodegroups"),
+                        value_str(request, "delimiter", NULL), err);
+    if (!target)
+        return err->code;
+    uint32_t total = peers_slots(self->peers);
+    uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
+    *ret_n = 0;
+    s_match_all(self, target, slots, ret_n);
+    *ret_slots = slots;
+    *ret_missing = type == TGT_LIST ? s_missing(self, target) : json_array();
+    return 0;
+}
+
+/* A random part of the targets, still sorted: --subset. */
+static void
+s_subset(uint32_t *slots, size_t *n, size_t want)
+{
+    if (want == 0 || want >= *n)
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < *n && kept < want; i++) {
+        uint32_t r;
+        key_random(&r, sizeof(r));
+        if (r % (*n - i) < want - kept)
+            slots[kept++] = slots[i];
+    }
+    *n = kept;
+}
+
+static json_t *
+s_ids(front_t *self, const uint32_t *slots, size_t n)
+{
+    json_t *ids = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(ids, json_string(peers_by_slot(self->peers, slots[i])->id));
+    return ids;
+}
+
+/* ---- a new job
+ * ------------------------------------------------------------------------------------------------- */
+
+/* What is told to minions and kept: only known fields, so that nothing else rides along. */
+static json_t *
+s_info(const json_t *request, const char *jid, const char *user)
+{
+    static const char *const fields[] = {
+        "fun",      "arg",        "tgt",        "tgt_type",         "ret",
+        "metadata", "ret_config", "ret_kwargs", "module_executors", "kwargs"
+    };
+    json_t *info = json_object(), *v;
+    json_object_set_new(info, "jid", json_string(jid));
+    json_object_set_new(info, "user", json_string(user));
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(request, fields[i])))
+            json_object_set(info, fields[i], v);
+    if (!value_get(info, "arg"))
+        json_object_set_new(info, "arg", json_array());
+    if (!value_get(info, "tgt_type"))
+        json_object_set_new(info, "tgt_type", json_string("glob"));
+    if (!value_get(info, "ret"))
+        json_object_set_new(info, "ret", json_string(""));
+    return info;
+}
+
+static void
+s_fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json_t *missing)
+{
+    json_t *first = json_pack("{s:O}", "minions", ids);
+    (void) bus_fire(self, jid, &first);
+    json_t *data = json_object(), *v;
+    static const char *const fields[] = { "jid", "tgt_type", "tgt", "user", "fun", "arg" };
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(info, fields[i])))
+            json_object_set(data, fields[i], v);
+    json_object_set(data, "minions", ids);
+    json_object_set(data, "missing", missing);
+    if ((v = value_get(info, "metadata")))
+        json_object_set(data, "metadata", v);
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/new", jid);
+    (void) bus_fire(self, tag, &data);
+}
+
+static void
+s_store_job(front_t *self, const json_t *info, json_t *ids)
+{
+    json_t *row = json_copy((json_t *) info);
+    json_object_set(row, "minions", ids);
+    json_object_set_new(row, "start_us", json_integer(clock_wall_us()));
+    if (store_add_job(self->store, &row) == 0)
+        log_error("job %s: the store's queue is full, the job will not be listed",
+                  value_str(info, "jid", ""));
+}
+
+static bool
+s_check_function(const json_t *fun, fail_t *err)
+{
+    size_t i;
+    json_t *one;
+    bool ok = json_is_string(fun) && json_string_length(fun) > 0;
+    if (json_is_array(fun)) {
+        ok = json_array_size(fun) > 0;
+        json_array_foreach (fun, i, one)
+            ok = ok && json_is_string(one);
+    }
+    if (!ok)
+        (void) fail_set(err, -EINVAL, "publish: 'fun' is a function's name, or a list of names");
+    return ok;
+}
+
+/* A jid of the caller's own choice must be new, also to the minions: they run none twice. */
+static bool
+s_jid_free(front_t *self, const char *jid, fail_t *err)
+{
+    int64_t when;
+    json_auto_t *row = clock_jid_to_wall_us(jid, &when) ? store_job(self->reader, jid, err) : NULL;
+    if (json_is_null(row) && !jobs_get(self->jobs, jid))
+        return true;
+    (void) fail_set(err, -EINVAL, "'%s' is not a jid, or is in use", jid);
+    return false;
+}
+
+json_t *
+publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
+{
+    AUTO_FREE uint32_t *slots = NULL;
+    json_auto_t *missing = NULL;
+    size_t n = 0;
+    if (!s_check_function(value_get(request, "fun"), err) ||
+        publish_match(self, request, &slots, &n, &missing, err) < 0)
+        return NULL;
+    s_subset(slots, &n, (size_t) value_int(request, "subset", 0));
+    json_auto_t *ids = s_ids(self, slots, n);
+    if (n == 0)
+        return json_pack("{s:s, s:O, s:O}", "jid", "", "minions", ids, "missing", missing);
+    char fresh[CLOCK_STAMP_LEN];
+    clock_jid(fresh);
+    const char *jid = value_str(request, "jid", "");
+    if (!*jid)
+        jid = fresh;
+    else if (!s_jid_free(self, jid, err))
+        return NULL;
+    json_t *info = s_info(request, jid, user);
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
+    if (!text) {
+        json_decref(info);
+        return NULL;
+    }
+    s_store_job(self, info, ids);
+    s_fire_new(self, jid, info, ids, missing);
+    job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
+    salt_assert(job);
+    if (follower)
+        (void) job_follow(job, follower);
+    self->counters.jobs++;
+    return json_pack("{s:s, s:O, s:O}", "jid", jid, "minions", ids, "missing", missing);
+}
+
+/* ---- sending
+ * --------------------------------------------------------------------------------------------------- */
+
+int
+publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(msg, body, &len, &err);
+    if (!text) {
+        log_error("%s", fail_text(&err));
+        return err.code;
+    }
+    self->counters.out++;
+    return sock_send_to(self->router, peer->rid, peer->rid_len, text, len);
+}
+
+static int64_t
+s_grace_left(const front_t *self)
+{
+    int64_t fleet = (int64_t) peers_count(self->peers, KEY_ACCEPTED) * GRACE_EACH_MS;
+    return self->started_ms + GRACE_MS + fleet - clock_mono_ms();
+}
+
+/* One target by unicast. */
+static void
+s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
+{
+    minion_t *m = peers_by_slot(self->peers, target->slot);
+    if (!m || !m->peer || m->state != KEY_ACCEPTED) {
+        bool wait = m && !m->seen && s_grace_left(self) > 0;
+        if (!wait)
+            (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
+        return;
+    }
+    int rc = sock_send_to(self->router, m->peer->rid, m->peer->rid_len, text, len);
+    self->counters.out++;
+    if (rc == -EHOSTUNREACH) {
+        (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
+        return;
+    }
+    target->tries++;
+    if (target->verdict == VERDICT_WAITING)
+        (void) jobs_move(self->jobs, job, target, VERDICT_SENT, 0);
+}
+
+/* For everyone: one message on PUB, and a unicast to those whose SUB is not up. */
+static void
+s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
+{
+    json_auto_t *body = json_copy(job->info);
+    json_object_set_new(body, "seq", json_integer((json_int_t) ++self->pub_seq));
+    size_t pub_len = 0;
+    AUTO_FREE char *pub_text = wire_encode(MSG_job, body, &pub_len, NULL);
+    if (pub_text)
+        (void) sock_send(self->pub, pub_text, pub_len);
+    for (size_t i = 0; i < job->n_targets; i++) {
+        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (!pub_text || !m || !m->peer || m->sub_fd < 0) {
+            s_unicast(self, job, &job->targets[i], text, len);
+        } else {
+            job->targets[i].tries++;
+            (void) jobs_move(self->jobs, job, &job->targets[i], VERDICT_SENT, 0);
+        }
+    }
+}
+
+void
+publish_start(front_t *self, const char *jid)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    if (!job)
+        return;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    salt_assert(text); /* publish_job has tried */
+    job->sent_ms = clock_mono_ms();
+    if (job->n_targets > 1 && job->n_targets == peers_count(self->peers, KEY_ACCEPTED)) {
+        s_broadcast(self, job, text, len);
+        return;
+    }
+    for (size_t i = 0; i < job->n_targets; i++)
+        s_unicast(self, job, &job->targets[i], text, len);
+}
+
+static void
+s_resend(front_t *self, job_t *job)
+{
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    for (size_t i = 0; text && i < job->n_targets && job->n_unheard > 0; i++) {
+        job_target_t *t = &job->targets[i];
+        if (t->verdict == VERDICT_SENT && t->tries >= RESEND_MAX)
+            (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+        else if (t->verdict == VERDICT_SENT || t->verdict == VERDICT_WAITING)
+            s_unicast(self, job, t, text, len);
+    }
+    job->sent_ms = clock_mono_ms();
+    job->rounds++;
+}
+
+/* A message is lost with a connection or a full queue, hardly ever else. Thousands of answers take their
+ * time, and asking again then makes it longer. */
+static bool
+s_resend_due(const job_t *job, int64_t now_ms)
+{
+    int64_t pause = job->rounds < 2 ? RESEND_MS << job->rounds : RESEND_MAX_MS;
+    pause += (int64_t) (job->n_unheard / RESEND_EACH);
+    int64_t since = now_ms - job->sent_ms, quiet = now_ms - job->idle_ms;
+    return job->n_unheard > 0 && since >= pause && (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
+}
+
+void
+publish_tick(front_t *self, int64_t now_ms)
+{
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);)
+        if (s_resend_due(job, now_ms))
+            s_resend(self, job);
+    jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS);
+}
+
+/* ---- minions that come and go
+ * ------------------------------------------------------------------------------------ */
+
+/* NEW map with every text of a list. */
+static map_t *
+s_set(const json_t *texts)
+{
+    map_t *set = map_new(NULL);
+    size_t i;
+    json_t *one;
+    json_array_foreach (texts, i, one)
+        if (json_is_string(one))
+            map_set(set, json_string_value(one), set);
+    return set;
+}
+
+static void
+s_send_one(front_t *self, job_t *job, job_target_t *t)
+{
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
+    t->tries = 0;
+    if (text)
+        s_unicast(self, job, t, text, len);
+}
+
+/* A minion is back: what it lost is told, what never reached it is sent. */
+void
+publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool rebooted)
+{
+    AUTO(map) pending = s_set(pending_jids);
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
+        if (!t || verdict_final(t->verdict))
+            continue;
+        bool had_it = t->verdict == VERDICT_DELIVERED || t->verdict == VERDICT_RUNNING;
+        if (map_get(pending, job->jid))
+            (void) jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0);
+        else if (rebooted && had_it)
+            /* Never sent by this master: a job of its predecessor that did not get that far. */
+            (void) jobs_move(self->jobs, job, t, t->tries == 0 ? VERDICT_NOT_DELIVERED : VERDICT_LOST, 0);
+        else if (!had_it)
+            s_send_one(self, job, t);
+    }
+}
+
+void
+publish_disconnected(front_t *self, minion_t *m)
+{
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
+        if (t && t->verdict == VERDICT_SENT)
+            (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+    }
+}
+
+/* Its key is accepted no more: whatever it has of a job, nothing will come back. */
+void
+publish_dismissed(front_t *self, minion_t *m)
+{
+    static const verdict_t last[VERDICTS] = { [VERDICT_WAITING] = VERDICT_NOT_CONNECTED,
+                                              [VERDICT_SENT] = VERDICT_NOT_DELIVERED,
+                                              [VERDICT_DELIVERED] = VERDICT_LOST,
+                                              [VERDICT_RUNNING] = VERDICT_LOST };
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
+        if (t && !verdict_final(t->verdict))
+            (void) jobs_move(self->jobs, job, t, last[t->verdict], 0);
+    }
+}
+
+/* ---- followers
+ * --------------------------------------------------------------------------------------------------- */
+
+void
+publish_verdict(void *front, job_t *job, job_target_t *target)
+{
+    front_t *self = front;
+    minion_t *m = peers_by_slot(self->peers, target->slot);
+    if (job->n_followers == 0 || !m || target->verdict == VERDICT_SENT)
+        return;
+    json_auto_t *msg = json_pack("{s:s, s:s, s:s, s:s}", "push", "verdict", "jid", job->jid, "id", m->id,
+                                 "verdict", verdict_name(target->verdict));
+    if (target->pid > 0)
+        json_object_set_new(msg, "pid", json_integer(target->pid));
+    for (size_t i = 0; i < job->n_followers; i++)
+        (void) lconn_push(job->followers[i], msg);
+}
+
+void
+publish_done(void *front, job_t *job)
+{
+    (void) front;
+    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
+    for (size_t i = 0; i < job->n_followers; i++)
+        (void) lconn_push(job->followers[i], msg);
+    job->n_followers = 0;
+}
+
+/* ---- after a restart
+ * --------------------------------------------------------------------------------------------- */
+
+static int
+s_by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *) a, y = *(const uint32_t *) b;
+    return x < y ? -1 : x > y;
+}
+
+static size_t
+s_unique(uint32_t *slots, size_t n)
+{
+    size_t kept = 0;
+    qsort(slots, n, sizeof(*slots), s_by_number);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || slots[i] != slots[kept - 1])
+            slots[kept++] = slots[i];
+    return kept;
+}
+
+static void
+s_restore_one(front_t *self, const json_t *row, const json_t *returned)
+{
+    json_t *minions = value_get(row, "minions"), *id;
+    AUTO(map) had = s_set(returned);
+    AUTO_FREE uint32_t *slots = xcalloc(json_array_size(minions) + 1, sizeof(uint32_t));
+    size_t n = 0, i;
+    json_array_foreach (minions, i, id) {
+        minion_t *m = peers_by_id(self->peers, json_string_value(id));
+        if (m && m->state == KEY_ACCEPTED)
+            slots[n++] = m->slot;
+    }
+    n = s_unique(slots, n);
+    json_t *info = s_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
+    job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
+    for (i = 0; job && i < n; i++) {
+        job_target_t *t = &job->targets[i];
+        /* We do not know how far it got: its hello tells. Until then it counts as delivered, never sent
+         * twice. */
+        (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
+        (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
+        if (map_get(had, peers_by_slot(self->peers, t->slot)->id))
+            (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
+    }
+}
+
+void
+publish_restore(front_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *jids = store_unfinished(self->reader, clock_wall_us() - RESTORE_JOBS_US, LIMIT_JOBS_RESTORED,
+                                         &err);
+    size_t i;
+    json_t *jid;
+    json_array_foreach (jids, i, jid) {
+        json_auto_t *row = store_job(self->reader, json_string_value(jid), &err);
+        json_auto_t *returned = store_returned(self->reader, json_string_value(jid), &err);
+        if (json_is_object(row) && returned)
+            s_restore_one(self, row, returned);
+    }
+    if (err.text)
+        log_error("unfinished jobs can't be read: %s", fail_text(&err));
+}

@@ -1,0 +1,394 @@
+/* requests.c - what operators ask over the local socket: one handler per row of requests.def, after the
+ * access check. */
+#include "master/front.h"
+
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* NEW reply without "n" and "ok", or NULL with *err. */
+typedef json_t *request_fn(front_t *self, lconn_t *c, const json_t *request, fail_t *err);
+
+typedef enum access { ACCESS_READ, ACCESS_PUB, ACCESS_ADMIN } access_t;
+
+static json_t *
+s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c, (void) request, (void) err;
+    front_counters_t *k = &self->counters;
+    store_stats_t st;
+    store_get_stats(self->store, &st);
+    json_t *counters = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "messages_in",
+                                 (json_int_t) k->in, "messages_out", (json_int_t) k->out, "returns",
+                                 (json_int_t) k->returns, "events", (json_int_t) k->events, "refused",
+                                 (json_int_t) k->refused, "duplicates", (json_int_t) k->duplicates, "jobs",
+                                 (json_int_t) k->jobs, "handshakes_failed", (json_int_t) k->handshakes_failed,
+                                 "store_rows", (json_int_t) st.rows, "store_commits", (json_int_t) st.commits,
+                                 "store_queued", (json_int_t) st.queued);
+    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "version", HALITE_VERSION, "pid",
+                     (int) getpid(), "uptime_ms", (json_int_t) (clock_mono_ms() - self->started_ms),
+                     "connections", (json_int_t) peers_connected(self->peers), "accepted",
+                     (json_int_t) peers_count(self->peers, KEY_ACCEPTED), "active_jobs",
+                     (json_int_t) jobs_len(self->jobs), "listeners",
+                     (json_int_t) lsock_listeners(self->lsock), "counters", counters);
+}
+
+static json_t *
+s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return publish_job(self, request, lconn_user(c), value_bool(request, "follow", false) ? c : NULL, err);
+}
+
+static json_t *
+s_job_minions(front_t *self, const job_t *job)
+{
+    json_t *ids = json_array();
+    for (size_t i = 0; i < job->n_targets; i++) {
+        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (m)
+            json_array_append_new(ids, json_string(m->id));
+    }
+    return ids;
+}
+
+static json_t *
+s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    const char *jid = value_str(request, "jid", "");
+    job_t *job = jobs_get(self->jobs, jid);
+    if (job) {
+        (void) job_follow(job, c);
+        return json_pack("{s:s, s:o}", "jid", jid, "minions", s_job_minions(self, job));
+    }
+    json_auto_t *row = store_job(self->reader, jid, err);
+    if (json_is_object(row))
+        return json_pack("{s:s, s:O}", "jid", jid, "minions", value_get(row, "minions"));
+    (void) fail_set(err, -ENOENT, "there is no job with the jid '%s'", jid);
+    return NULL;
+}
+
+/* The returns and verdicts so far, after the reply to `follow`. */
+static void
+s_follow_catch_up(front_t *self, lconn_t *c, const char *jid)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    json_auto_t *returns = store_returns(self->reader, jid, NULL);
+    const char *id;
+    json_t *ret;
+    json_object_foreach (returns, id, ret) {
+        json_auto_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", jid, "id", id);
+        (void) json_object_update_missing(msg, ret);
+        (void) lconn_push(c, msg);
+    }
+    for (size_t i = 0; job && i < job->n_targets; i++) {
+        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        verdict_t v = job->targets[i].verdict;
+        if (!m || v == VERDICT_SENT || v == VERDICT_RETURNED)
+            continue;
+        json_auto_t *msg = json_pack("{s:s, s:s, s:s, s:s}", "push", "verdict", "jid", jid, "id", m->id,
+                                     "verdict", verdict_name(v));
+        (void) lconn_push(c, msg);
+    }
+    if (!job || job->n_open == 0) {
+        json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", jid);
+        (void) lconn_push(c, msg);
+    }
+}
+
+static json_t *
+s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    AUTO_FREE uint32_t *slots = NULL;
+    json_t *missing = NULL;
+    size_t n = 0;
+    if (publish_match(self, request, &slots, &n, &missing, err) < 0)
+        return NULL;
+    json_t *ids = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(ids, json_string(peers_by_slot(self->peers, slots[i])->id));
+    return json_pack("{s:o, s:o}", "minions", ids, "missing", missing);
+}
+
+static json_t *
+s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c, (void) request, (void) err;
+    json_t *all = json_object();
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
+            continue;
+        json_object_set_new(all, m->id,
+                            m->peer ? json_pack("{s:b, s:s, s:I, s:b}", "connected", true, "address",
+                                                m->peer->address, "since", (json_int_t) m->peer->since_ms,
+                                                "subscribed", m->sub_fd >= 0)
+                                    : json_pack("{s:b}", "connected", false));
+    }
+    return json_pack("{s:o}", "minions", all);
+}
+
+static json_t *
+s_verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c, (void) err;
+    json_t *all = json_object();
+    job_t *job = jobs_get(self->jobs, value_str(request, "jid", ""));
+    for (size_t i = 0; job && i < job->n_targets; i++) {
+        const job_target_t *t = &job->targets[i];
+        minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (!m)
+            continue;
+        json_t *one = json_pack("{s:s}", "verdict", verdict_name(t->verdict));
+        if (t->pid > 0)
+            json_object_set_new(one, "pid", json_integer(t->pid));
+        json_object_set_new(all, m->id, one);
+    }
+    return json_pack("{s:o}", "verdicts", all);
+}
+
+static json_t *
+s_active_one(front_t *self, const job_t *job)
+{
+    json_t *one = json_copy(job->info), *running = json_object(), *returned = json_array();
+    for (size_t i = 0; i < job->n_targets; i++) {
+        const job_target_t *t = &job->targets[i];
+        minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (m && (t->verdict == VERDICT_RUNNING || t->verdict == VERDICT_DELIVERED))
+            json_object_set_new(running, m->id, json_integer(t->pid));
+        else if (m && t->verdict == VERDICT_RETURNED)
+            json_array_append_new(returned, json_string(m->id));
+    }
+    json_object_set_new(one, "running", running);
+    json_object_set_new(one, "returned", returned);
+    return one;
+}
+
+static json_t *
+s_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c, (void) request, (void) err;
+    json_t *all = json_array();
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
+        json_t *one = job->n_open > 0 ? s_active_one(self, job) : NULL;
+        if (one && json_object_size(value_get(one, "running")) > 0)
+            json_array_append_new(all, one);
+        else
+            json_decref(one);
+    }
+    return json_pack("{s:o, s:o}", "jobs", all, "runners", workers_active(self->workers));
+}
+
+static json_t *
+s_grains(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    AUTO_FREE uint32_t *slots = NULL;
+    json_auto_t *missing = NULL;
+    size_t n = 0;
+    if (publish_match(self, request, &slots, &n, &missing, err) < 0)
+        return NULL;
+    json_t *all = json_object();
+    for (size_t i = 0; i < n; i++) {
+        minion_t *m = peers_by_slot(self->peers, slots[i]);
+        if (m->grains)
+            json_object_set(all, m->id, m->grains);
+    }
+    return json_pack("{s:o}", "grains", all);
+}
+
+static json_t *
+s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) err;
+    lconn_listen(c, value_str(request, "tag", "*"));
+    return json_pack("{s:I}", "seq", (json_int_t) self->seq);
+}
+
+static json_t *
+s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    const char *tag = value_str(request, "tag", "");
+    json_t *data = value_get(request, "data");
+    if (!bus_tag_valid(tag, err))
+        return NULL;
+    if (data && !json_is_object(data)) {
+        (void) fail_set(err, -EINVAL, "an event's data is an object");
+        return NULL;
+    }
+    if (!bus_size_valid(self, tag, json_dumpb(data, NULL, 0, JSON_COMPACT), err))
+        return NULL;
+    json_t *copy = data ? json_copy(data) : json_object();
+    (void) bus_fire(self, tag, &copy);
+    return json_pack("{s:I}", "seq", (json_int_t) self->seq);
+}
+
+static json_t *
+s_runner(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return workers_run(self->workers, false, request, lconn_user(c),
+                       value_bool(request, "follow", false) ? c : NULL, err);
+}
+
+static json_t *
+s_wheel(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    return workers_run(self->workers, true, request, lconn_user(c), c, err);
+}
+
+static json_t *
+s_key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    const char *action = value_str(request, "action", "");
+    json_t *reply = auth_apply(self, action, value_get(request, "ids"), value_get(request, "from"), err);
+    if (reply)
+        log_info("keys: %s by %s: %zu", action, lconn_user(c), json_array_size(value_get(reply, "done")));
+    return reply;
+}
+
+#define REQUEST(name, access, doc) { #name, ACCESS_##access, s_##name },
+static const struct {
+    const char *name;
+    access_t access;
+    request_fn *fn;
+} rows[] = {
+#include "salt/requests.def"
+};
+#undef REQUEST
+
+/* ---- access
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* publisher_acl: {user glob: [function pattern, or {target glob: [function pattern]}]}. */
+static bool
+s_acl_functions(const json_t *patterns, const char *fun)
+{
+    size_t i;
+    json_t *one;
+    fail_auto_t err = FAIL_INIT;
+    if (json_is_string(patterns))
+        return match_pcre(json_string_value(patterns), fun, &err);
+    json_array_foreach (patterns, i, one)
+        if (json_is_string(one) &&
+            (match_glob(json_string_value(one), fun) || match_pcre(json_string_value(one), fun, &err)))
+            return true;
+    return false;
+}
+
+static bool
+s_acl_entry(const json_t *entry, const char *fun, const char *tgt)
+{
+    const char *glob;
+    json_t *functions;
+    if (json_is_string(entry))
+        return s_acl_functions(entry, fun);
+    json_object_foreach ((json_t *) entry, glob, functions)
+        if (str_eq(glob, tgt) || match_glob(glob, tgt))
+            return s_acl_functions(functions, fun);
+    return false;
+}
+
+static bool
+s_acl_allows(front_t *self, const char *user, const char *fun, const char *tgt)
+{
+    const char *who;
+    json_t *entries, *entry;
+    size_t i;
+    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries) {
+        if (!match_glob(who, user))
+            continue;
+        json_array_foreach (entries, i, entry)
+            if (s_acl_entry(entry, fun, tgt))
+                return true;
+    }
+    return false;
+}
+
+static bool
+s_acl_request(front_t *self, const char *user, const char *op, const json_t *request)
+{
+    json_t *fun = value_get(request, "fun"), *one;
+    const char *tgt = value_str(request, "tgt", "");
+    size_t i;
+    if (!str_eq(op, "publish"))
+        return false;
+    if (json_is_string(fun))
+        return s_acl_allows(self, user, json_string_value(fun), tgt);
+    json_array_foreach (fun, i, one)
+        if (!s_acl_allows(self, user, json_string_value(one), tgt))
+            return false;
+    return json_array_size(fun) > 0;
+}
+
+static bool
+s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
+{
+    if (lconn_is_admin(c))
+        return true;
+    bool known = false;
+    const char *who;
+    json_t *entries;
+    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries)
+        known = known || match_glob(who, lconn_user(c));
+    if (known &&
+        (access == ACCESS_READ || (access == ACCESS_PUB && s_acl_request(self, lconn_user(c), op, request))))
+        return true;
+    (void) fail_set(err, -EACCES,
+                    "Authentication failure of type \"user\" occurred for user %s: '%s' is not allowed; see "
+                    "publisher_acl",
+                    lconn_user(c), op);
+    return false;
+}
+
+static void
+s_answer(lconn_t *c, const json_t *request, json_t *reply, const fail_t *err)
+{
+    json_auto_t *msg = reply ? reply : json_pack("{s:s, s:i}", "error", fail_text(err), "code", err->code);
+    json_object_set_new(msg, "ok", json_boolean(reply != NULL));
+    json_object_set_new(msg, "n", json_integer(value_int(request, "n", 0)));
+    if (lconn_push(c, msg))
+        return;
+    json_auto_t *large = json_pack("{s:s, s:i, s:b, s:I}", "error",
+                                   "the answer is too large: ask for fewer minions at once", "code",
+                                   -EMSGSIZE, "ok", false, "n", value_int(request, "n", 0));
+    (void) lconn_push(c, large);
+}
+
+void
+requests_handle(front_t *self, lconn_t *c, const json_t *request)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *op = value_str(request, "op", "");
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        if (!str_eq(rows[i].name, op))
+            continue;
+        json_t *reply = NULL;
+        if (s_allowed(self, c, rows[i].access, op, request, &err))
+            reply = rows[i].fn(self, c, request, &err);
+        AUTO_FREE char *jid = reply ? xstrdup(value_str(reply, "jid", "")) : NULL;
+        s_answer(c, request, reply, &err);
+        /* What follows a reply comes after it on the wire. */
+        if (reply && rows[i].fn == s_publish && *jid)
+            publish_start(self, jid);
+        else if (reply && rows[i].fn == s_follow)
+            s_follow_catch_up(self, c, jid);
+        return;
+    }
+    (void) fail_set(&err, -EOPNOTSUPP,
+                    "the master knows no operation '%s'; is this command of the same version?", op);
+    s_answer(c, request, NULL, &err);
+}
+
+void
+requests_closed(front_t *self, lconn_t *c)
+{
+    jobs_unfollow(self->jobs, c);
+    if (self->workers)
+        workers_unfollow(self->workers, c);
+}

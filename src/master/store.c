@@ -1,0 +1,534 @@
+/* store.c - the queue in front of the writer, and the writer's thread. */
+#include "master/store.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "master/store_write.h"
+#include "salt/value.h"
+
+#define BUSY_ROWS   16 /* a commit of more rows than this means that rows arrive in a crowd: */
+#define LINGER_MS   4  /* then wait this long for more before the next one */
+#define BACKOFF_MIN 50 /* ms until a failed commit is tried again */
+#define BACKOFF_MAX 5000
+#define RESTARTS_MAX                                                                                         \
+    3 /* damaged databases moved aside by one process; a disk that damages more needs a person */
+
+struct store {
+    char *path;
+    int fd;
+    pthread_t thread;
+    store_writer_t *writer; /* the thread's */
+    _Atomic uint64_t committed;
+
+    pthread_mutex_t lock; /* for all below */
+    pthread_cond_t work;  /* rows, a wish to expire, or stop */
+    pthread_cond_t done;  /* a commit, for store_wait */
+    row_t *head, **tail;
+    size_t n_rows, n_bytes; /* queued or in the writer's hands */
+    bool lingering;         /* the writer waits for a full batch, not for the next row */
+    uint64_t last_ticket;
+    bool stop;
+    bool expire;
+    int64_t expire_before_us;
+    uint64_t expire_keep_events;
+    char *trouble, *notice;
+    int restarts;
+    store_stats_t stats;
+};
+
+/* ---- adding
+ * ------------------------------------------------------------------------------------------------- */
+
+static row_t *
+row_new(row_kind_t kind, const char *text0)
+{
+    row_t *row = xcalloc(1, sizeof(*row));
+
+    row->kind = kind;
+    row->text[0] = xstrdup(text0);
+    return row;
+}
+
+/* TAKES row. */
+static uint64_t
+enqueue(store_t *self, row_t *row)
+{
+    uint64_t ticket = 0;
+
+    row->size = sizeof(*row);
+    for (int i = 0; i < ROW_TEXTS; i++)
+        row->size += row->text[i] != NULL ? strlen(row->text[i]) : 0;
+    pthread_mutex_lock(&self->lock);
+    /* A single large row must get through an empty queue. */
+    if (self->n_rows < LIMIT_STORE_QUEUE &&
+        (self->n_rows == 0 || self->n_bytes + row->size <= LIMIT_STORE_BYTES)) {
+        ticket = row->ticket = ++self->last_ticket;
+        *self->tail = row;
+        self->tail = &row->next;
+        self->n_rows++;
+        self->n_bytes += row->size;
+        if (!self->lingering || self->n_rows >= LIMIT_STORE_BATCH)
+            pthread_cond_signal(&self->work);
+    } else {
+        self->stats.refused++;
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (ticket == 0)
+        rows_free(row);
+    return ticket;
+}
+
+/* NEW text of a member: as it is when it is text, else its JSON ("fun" and "tgt" may be lists). */
+static char *
+member_text(const json_t *obj, const char *key)
+{
+    const json_t *v = json_object_get(obj, key);
+
+    if (v == NULL || json_is_null(v))
+        return xstrdup("");
+    return json_is_string(v) ? xstrdup(json_string_value(v)) : value_dump(v);
+}
+
+uint64_t
+store_add_job(store_t *self, json_t **job_p)
+{
+    json_t *job = STEAL(*job_p);
+    json_t *minions = json_object_get(job, "minions");
+    row_t *row = row_new(ROW_JOB, value_str(job, "jid", ""));
+
+    row->text[1] = member_text(job, "fun");
+    row->text[2] = member_text(job, "tgt");
+    row->text[4] = minions != NULL ? value_dump(minions) : xstrdup("[]");
+    row->num[0] = value_int(job, "start_us", clock_wall_us());
+    row->num[1] = (int64_t) json_array_size(minions);
+    json_t *rest = json_copy(job);
+    json_object_del(rest, "minions");
+    row->text[3] = value_dump(rest);
+    json_decref(rest);
+    json_decref(job);
+    return enqueue(self, row);
+}
+
+uint64_t
+store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode, bool success)
+{
+    row_t *row = row_new(ROW_RETURN, jid);
+
+    row->text[1] = xstrdup(id);
+    row->text[2] = STEAL(*raw_p);
+    row->num[0] = retcode;
+    row->num[1] = success;
+    row->num[2] = clock_wall_us();
+    return enqueue(self, row);
+}
+
+uint64_t
+store_add_event(store_t *self, uint64_t seq, const char *tag, char **data_p, int64_t wall_us)
+{
+    row_t *row = row_new(ROW_EVENT, tag);
+
+    row->text[1] = STEAL(*data_p);
+    row->num[0] = (int64_t) seq;
+    row->num[1] = wall_us;
+    return enqueue(self, row);
+}
+
+uint64_t
+store_put_grains(store_t *self, const char *id, char **grains_p)
+{
+    row_t *row = row_new(ROW_GRAINS, id);
+
+    row->text[1] = STEAL(*grains_p);
+    row->num[0] = clock_wall_us();
+    return enqueue(self, row);
+}
+
+uint64_t
+store_del_minion(store_t *self, const char *id)
+{
+    return enqueue(self, row_new(ROW_FORGET, id));
+}
+
+uint64_t
+store_put_meta(store_t *self, const char *key, const char *value)
+{
+    row_t *row = row_new(ROW_META, key);
+
+    row->text[1] = xstrdup(value);
+    return enqueue(self, row);
+}
+
+void
+store_expire(store_t *self, int64_t keep_jobs_s, uint64_t keep_events)
+{
+    pthread_mutex_lock(&self->lock);
+    self->expire = true;
+    self->expire_before_us = keep_jobs_s > 0 ? clock_wall_us() - keep_jobs_s * 1000000 : 0;
+    self->expire_keep_events = keep_events;
+    pthread_cond_signal(&self->work);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* ---- the writer's thread
+ * ------------------------------------------------------------------------------------ */
+
+static void
+wake_owner(store_t *self)
+{
+    uint64_t one = 1;
+
+    /* Fails only when the counter is full, and then the reader will wake anyhow. */
+    if (write(self->fd, &one, sizeof(one)) < 0)
+        return;
+}
+
+/* With the lock held. Waits at most `ms` (for ever below 0). */
+static void
+wait_work(store_t *self, pthread_cond_t *cond, int64_t ms)
+{
+    struct timespec until;
+
+    if (ms < 0) {
+        pthread_cond_wait(cond, &self->lock);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(cond, &self->lock, &until);
+}
+
+/* With the lock held: up to LIMIT_STORE_BATCH rows off the queue's front, NULL when it is empty. */
+static row_t *
+take_rows(store_t *self)
+{
+    row_t *first = self->head, **link = &self->head;
+
+    for (int n = 0; *link != NULL && n < LIMIT_STORE_BATCH; n++)
+        link = &(*link)->next;
+    if (*link == NULL) {
+        self->head = NULL;
+        self->tail = &self->head;
+        return first;
+    }
+    self->head = *link;
+    *link = NULL;
+    return first;
+}
+
+/* The next batch, or NULL for "nothing queued: expire or stop". A lone row goes at once; in a crowd, wait for
+ * company. */
+static row_t *
+next_batch(store_t *self, size_t last_rows)
+{
+    pthread_mutex_lock(&self->lock);
+    while (self->head == NULL && !self->stop && !self->expire)
+        wait_work(self, &self->work, -1);
+    if (last_rows >= BUSY_ROWS && self->head != NULL) {
+        int64_t until = clock_mono_ms() + LINGER_MS, left;
+        self->lingering = true;
+        while (self->n_rows < LIMIT_STORE_BATCH && !self->stop && (left = until - clock_mono_ms()) > 0)
+            wait_work(self, &self->work, left);
+        self->lingering = false;
+    }
+    row_t *batch = take_rows(self);
+    pthread_mutex_unlock(&self->lock);
+    return batch;
+}
+
+/* TAKES *text_p (may be NULL: all is well). */
+static void
+set_trouble(store_t *self, char **text_p)
+{
+    pthread_mutex_lock(&self->lock);
+    bool changed = (self->trouble == NULL) != (*text_p == NULL);
+    free(self->trouble);
+    self->trouble = STEAL(*text_p);
+    pthread_mutex_unlock(&self->lock);
+    if (changed)
+        wake_owner(self);
+}
+
+static void
+pass_notice(store_t *self)
+{
+    char *text = store_writer_notice(self->writer);
+
+    if (text == NULL)
+        return;
+    pthread_mutex_lock(&self->lock);
+    free(self->notice);
+    self->notice = text;
+    pthread_mutex_unlock(&self->lock);
+    wake_owner(self);
+}
+
+/* What a failure calls for: begin a new file after damage (then true: try again at once), else say what is
+ * wrong. */
+static bool
+handle_failure(store_t *self, const fail_t *err)
+{
+    fail_auto_t again = FAIL_INIT;
+
+    if (err->code == -EUCLEAN && self->restarts < RESTARTS_MAX) {
+        self->restarts++;
+        int rc = store_writer_restart(self->writer, fail_text(err), &again);
+        pass_notice(self);
+        if (rc == 0)
+            return true;
+        err = &again;
+    }
+    char *text = xstrdup(fail_text(err));
+    set_trouble(self, &text);
+    return false;
+}
+
+static void
+batch_done(store_t *self, row_t *batch, uint64_t duplicates)
+{
+    uint64_t last = 0;
+
+    pthread_mutex_lock(&self->lock);
+    for (const row_t *row = batch; row != NULL; row = row->next) {
+        last = row->ticket;
+        self->n_rows--;
+        self->n_bytes -= row->size;
+        self->stats.rows++;
+    }
+    self->stats.commits++;
+    self->stats.duplicates += duplicates;
+    atomic_store(&self->committed, last);
+    pthread_cond_broadcast(&self->done);
+    pthread_mutex_unlock(&self->lock);
+    wake_owner(self);
+}
+
+/* Waits a while after the n-th failure; false when the store is to stop. */
+static bool
+back_off(store_t *self, int failures)
+{
+    int64_t ms = failures < 8 ? (int64_t) BACKOFF_MIN << failures : BACKOFF_MAX;
+    int64_t until = clock_mono_ms() + (ms < BACKOFF_MAX ? ms : BACKOFF_MAX);
+
+    pthread_mutex_lock(&self->lock);
+    for (int64_t left; !self->stop && (left = until - clock_mono_ms()) > 0;)
+        wait_work(self, &self->work, left);
+    bool stop = self->stop;
+    pthread_mutex_unlock(&self->lock);
+    return !stop;
+}
+
+/* Until it is on the disk, or until the store stops while the disk still refuses. */
+static size_t
+commit_batch(store_t *self, row_t *batch)
+{
+    uint64_t duplicates;
+    size_t n = 0;
+
+    for (int failures = 0;; failures++) {
+        fail_auto_t err = FAIL_INIT;
+        char *fine = NULL;
+        if (store_writer_commit(self->writer, batch, &duplicates, &err) == 0) {
+            pass_notice(self);
+            set_trouble(self, &fine);
+            batch_done(self, batch, duplicates);
+            break;
+        }
+        if (!handle_failure(self, &err) && !back_off(self, failures))
+            break;
+    }
+    for (const row_t *row = batch; row != NULL; row = row->next)
+        n++;
+    rows_free(batch);
+    return n;
+}
+
+static void
+expire_step(store_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    pthread_mutex_lock(&self->lock);
+    bool wanted = self->expire;
+    int64_t before = self->expire_before_us;
+    uint64_t keep = self->expire_keep_events;
+    pthread_mutex_unlock(&self->lock);
+    if (!wanted)
+        return;
+    int n = store_writer_expire(self->writer, before, keep, &err);
+    if (n < 0)
+        handle_failure(self, &err);
+    pthread_mutex_lock(&self->lock);
+    /* A failed step is given up: the wish comes again, and rows that wait matter more. */
+    if (n <= 0)
+        self->expire = false;
+    else
+        self->stats.expired += (uint64_t) n;
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void *
+writer_main(void *arg)
+{
+    store_t *self = arg;
+    size_t last_rows = 0;
+    bool stop = false;
+
+    prctl(PR_SET_NAME, "store");
+    while (!stop) {
+        row_t *batch = next_batch(self, last_rows);
+        last_rows = batch != NULL ? commit_batch(self, batch) : 0;
+        pthread_mutex_lock(&self->lock);
+        /* On stop the queue is emptied first, unless the disk refuses. */
+        stop = self->stop && (self->head == NULL || self->trouble != NULL);
+        pthread_mutex_unlock(&self->lock);
+        if (!stop)
+            expire_step(self);
+    }
+    return NULL;
+}
+
+/* ---- life
+ * --------------------------------------------------------------------------------------------------- */
+
+/* Signals are the main thread's business. */
+static int
+start_thread(store_t *self)
+{
+    sigset_t all, old;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int rc = pthread_create(&self->thread, NULL, writer_main, self);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return -rc;
+}
+
+static void
+free_store(store_t *self)
+{
+    rows_free(self->head);
+    store_writer_destroy(&self->writer);
+    pthread_cond_destroy(&self->work);
+    pthread_cond_destroy(&self->done);
+    pthread_mutex_destroy(&self->lock);
+    if (self->fd >= 0)
+        close(self->fd);
+    free(self->trouble);
+    free(self->notice);
+    free(self->path);
+    free(self);
+}
+
+store_t *
+store_new(const char *path, fail_t *err)
+{
+    store_t *self = xcalloc(1, sizeof(*self));
+    pthread_condattr_t attr;
+    int rc = 0;
+
+    self->path = xstrdup(path);
+    self->tail = &self->head;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->work, &attr);
+    pthread_cond_init(&self->done, &attr);
+    pthread_condattr_destroy(&attr);
+    self->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (self->fd < 0)
+        fail_set(err, -errno, "the job store's eventfd: %s", strerror(errno));
+    else
+        self->writer = store_writer_new(path, err);
+    if (self->writer != NULL)
+        pass_notice(self);
+    if (self->writer != NULL && (rc = start_thread(self)) == 0)
+        return self;
+    if (self->writer != NULL)
+        fail_set(err, rc, "the job store's thread: %s", strerror(-rc));
+    free_store(self);
+    return NULL;
+}
+
+void
+store_destroy(store_t **self_p)
+{
+    store_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    pthread_mutex_lock(&self->lock);
+    self->stop = true;
+    pthread_cond_signal(&self->work);
+    pthread_mutex_unlock(&self->lock);
+    pthread_join(self->thread, NULL);
+    free_store(self);
+}
+
+/* ---- asking
+ * ------------------------------------------------------------------------------------------------- */
+
+const char *
+store_path(const store_t *self)
+{
+    return self->path;
+}
+
+int
+store_fd(const store_t *self)
+{
+    return self->fd;
+}
+
+uint64_t
+store_committed(const store_t *self)
+{
+    return atomic_load(&self->committed);
+}
+
+bool
+store_wait(store_t *self, uint64_t ticket, int timeout_ms)
+{
+    int64_t until = clock_mono_ms() + timeout_ms, left;
+
+    pthread_mutex_lock(&self->lock);
+    while (store_committed(self) < ticket && (left = until - clock_mono_ms()) > 0)
+        wait_work(self, &self->done, left);
+    pthread_mutex_unlock(&self->lock);
+    return store_committed(self) >= ticket;
+}
+
+char *
+store_trouble(store_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    char *text = self->trouble != NULL ? xstrdup(self->trouble) : NULL;
+    pthread_mutex_unlock(&self->lock);
+    return text;
+}
+
+char *
+store_notice(store_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    char *text = STEAL(self->notice);
+    pthread_mutex_unlock(&self->lock);
+    return text;
+}
+
+void
+store_get_stats(store_t *self, store_stats_t *ret_stats)
+{
+    pthread_mutex_lock(&self->lock);
+    *ret_stats = self->stats;
+    ret_stats->queued = self->n_rows;
+    pthread_mutex_unlock(&self->lock);
+}

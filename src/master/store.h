@@ -1,0 +1,72 @@
+/* store.h - what the master must not forget: jobs, returns, events, grains. Written by one thread of its own.
+ *
+ * Every add gives a growing ticket. When store_committed() has reached it, the row is on the disk: only then
+ * may the return be acknowledged to its minion. While the disk fails, rows wait in memory and are tried
+ * again; nothing is lost and nothing is acknowledged.
+ *
+ * Layer      master; SQLite (with store_read.h) and common/base only
+ * Threads    add, expire and ask from any thread; the writer is a thread inside
+ * Ownership  texts marked TAKES are consumed even when the row is refused
+ * Errors     an add returns 0 when the queue is full (LIMIT_STORE_QUEUE, LIMIT_STORE_BYTES): the sender tries
+ * again later Tests      tests/unit/master/test_store.c; figures by tests/bench/store_bench.c
+ */
+#ifndef MASTER_STORE_H
+#define MASTER_STORE_H
+
+#include "salt/base.h"
+#include "salt/limits.h"
+
+typedef struct store store_t;
+
+/* Open or begin the database `path` (0600; its folder must exist) and start the writer. A damaged file is
+ * moved aside and a new one begun: see store_notice. NEW, or NULL with *err. */
+store_t *store_new(const char *path, fail_t *err);
+/* Writes what is queued, then stops. Rows that a failing disk refuses even now are dropped: they were never
+ * committed. */
+void store_destroy(store_t **self_p);
+const char *store_path(const store_t *self); /* BORROWED */
+
+/* `job`: {jid, fun, arg, tgt, tgt_type, user, minions: [id], metadata?, start_us?, ...}; every field is kept.
+ * TAKES. */
+uint64_t store_add_job(store_t *self, json_t **job_p);
+/* `raw` is the return's JSON text as the minion sent it. Of several for one (jid, id) the first stays. TAKES
+ * *raw_p. */
+uint64_t store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode,
+                          bool success);
+/* TAKES *data_p: the event's data as JSON text. */
+uint64_t store_add_event(store_t *self, uint64_t seq, const char *tag, char **data_p, int64_t wall_us);
+/* Replace what is known of one minion. TAKES *grains_p: JSON text. */
+uint64_t store_put_grains(store_t *self, const char *id, char **grains_p);
+/* Forget a minion whose key was deleted. */
+uint64_t store_del_minion(store_t *self, const char *id);
+/* A named text, such as a cursor. */
+uint64_t store_put_meta(store_t *self, const char *key, const char *value);
+
+/* Forget jobs older than `keep_jobs_s` (0: keep all) with their returns, and all but the newest `keep_events`
+ * events. Done by the writer in small steps between commits. */
+void store_expire(store_t *self, int64_t keep_jobs_s, uint64_t keep_events);
+
+/* Readable (an eventfd) after commits and when trouble begins or ends; read 8 bytes to clear it. */
+int store_fd(const store_t *self);
+/* Highest committed ticket. */
+uint64_t store_committed(const store_t *self);
+/* Wait until `ticket` is committed; false when `timeout_ms` passed first. Not for the front loop. */
+bool store_wait(store_t *self, uint64_t ticket, int timeout_ms);
+/* Why nothing can be written at the moment, and what to do; NULL when all is well. NEW. */
+char *store_trouble(store_t *self);
+/* Something the operator must read in the log (a damaged file was moved aside); each text is handed out once.
+ * NEW or NULL. */
+char *store_notice(store_t *self);
+
+typedef struct store_stats {
+    uint64_t rows;       /* committed */
+    uint64_t commits;    /* transactions */
+    uint64_t duplicates; /* returns and jobs that were there already */
+    uint64_t refused;    /* adds that the full queue refused */
+    uint64_t expired;    /* rows deleted by store_expire */
+    size_t queued;       /* rows that wait now */
+} store_stats_t;
+
+void store_get_stats(store_t *self, store_stats_t *ret_stats);
+
+#endif

@@ -1,0 +1,212 @@
+/* store_db.c - opening the store's database. */
+#include "master/store_db.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+
+#define STORE_APP_ID  1214344297 /* "Hali": tells our file from somebody else's */
+#define STORE_VERSION 1
+#define STRINGIFY_(x) #x
+#define STRINGIFY(x)  STRINGIFY_(x)
+
+/* Lists of minions and documents come last in their rows: what stands before them is read without them. */
+static const char schema[] =
+    "BEGIN IMMEDIATE;"
+    "CREATE TABLE jobs(num INTEGER PRIMARY KEY, jid TEXT NOT NULL UNIQUE, start_us INTEGER NOT NULL,"
+    " n_minions INTEGER NOT NULL, n_returned INTEGER NOT NULL DEFAULT 0, n_failed INTEGER NOT NULL DEFAULT 0,"
+    " fun TEXT NOT NULL, tgt TEXT NOT NULL, doc TEXT NOT NULL, minions TEXT NOT NULL);"
+    "CREATE INDEX jobs_start ON jobs(start_us);"
+    "CREATE INDEX jobs_open ON jobs(start_us) WHERE n_returned < n_minions;"
+    "CREATE TABLE returns(jid TEXT NOT NULL, id TEXT NOT NULL, retcode INTEGER NOT NULL, success INTEGER NOT "
+    "NULL,"
+    " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;"
+    "CREATE TABLE events(seq INTEGER PRIMARY KEY, tag TEXT NOT NULL, stamp_us INTEGER NOT NULL,"
+    " data TEXT NOT NULL);"
+    "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+    "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
+                                                       "PRAGMA user_version = " STRINGIFY(
+                                                           STORE_VERSION) ";"
+                                                                          "COMMIT;";
+
+/* Reads a page of every table and index: a file cut short or overwritten shows here, not in the middle of a
+ * job. */
+static const char probe[] =
+    "SELECT max(start_us) FROM jobs; SELECT max(jid) FROM jobs; SELECT max(num) FROM jobs;"
+    "SELECT max(jid) FROM returns; SELECT max(seq) FROM events; SELECT max(id) FROM grains;"
+    "SELECT max(key) FROM meta;";
+
+static const struct advice {
+    int rc;
+    int code;
+    const char *text;
+} advices[] = {
+    { SQLITE_FULL, -ENOSPC, "free some space on this file system" },
+    { SQLITE_READONLY, -EROFS, "make the file and its folder writable for the master's user" },
+    { SQLITE_PERM, -EACCES, "make the file and its folder writable for the master's user" },
+    { SQLITE_CANTOPEN, -EACCES, "check that the folder exists and that the master's user may write there" },
+    { SQLITE_BUSY, -EBUSY, "another process holds it locked: is a second master running?" },
+    { SQLITE_NOMEM, -ENOMEM, "memory is short" },
+    { SQLITE_CORRUPT, -EUCLEAN, "the file is damaged" },
+    { SQLITE_NOTADB, -EUCLEAN, "the file is damaged" },
+    { SQLITE_IOERR, -EIO, "check the disk and its free space" },
+};
+
+int
+db_fail(sqlite3 *db, const char *path, fail_t *err)
+{
+    int rc = db != NULL ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+    const struct advice *found = &advices[NELEMS(advices) - 1];
+
+    for (size_t i = 0; i < NELEMS(advices); i++) {
+        if (advices[i].rc == (rc & 0xff)) {
+            found = &advices[i];
+            break;
+        }
+    }
+    return fail_set(err, found->code, "%s: %s (SQLite %d): %s", path,
+                    db != NULL ? sqlite3_errmsg(db) : "out of memory", rc, found->text);
+}
+
+int
+db_exec(sqlite3 *db, const char *path, const char *sql, fail_t *err)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : db_fail(db, path, err);
+}
+
+int
+db_prepare(sqlite3 *db, const char *path, const char *sql, sqlite3_stmt **ret_stmt, fail_t *err)
+{
+    int rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_stmt, NULL);
+
+    return rc == SQLITE_OK ? 0 : db_fail(db, path, err);
+}
+
+static int
+pragma_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_t *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = db_prepare(db, path, sql, &stmt, err);
+
+    if (rc == 0 && sqlite3_step(stmt) != SQLITE_ROW)
+        rc = db_fail(db, path, err);
+    if (rc == 0)
+        *ret_value = sqlite3_column_int(stmt, 0);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+/* New file: make the tables. Ours: look at it. Anything else stays untouched. */
+static int
+check_schema(sqlite3 *db, const char *path, fail_t *err)
+{
+    int app = 0, version = 0, tables = 0;
+    int rc = pragma_int(db, path, "PRAGMA application_id", &app, err);
+
+    if (rc == 0)
+        rc = pragma_int(db, path, "PRAGMA user_version", &version, err);
+    if (rc == 0)
+        rc = pragma_int(db, path, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (rc < 0)
+        return rc;
+    if (app == 0 && version == 0 && tables == 0)
+        return db_exec(db, path, schema, err);
+    if (app != STORE_APP_ID)
+        return fail_set(err, -EEXIST, "%s: a database of another program; move it away or name another file",
+                        path);
+    if (version > STORE_VERSION)
+        return fail_set(err, -EPROTO, "%s: written by a newer master (format %d, this one knows %d)", path,
+                        version, STORE_VERSION);
+    return db_exec(db, path, probe, err);
+}
+
+static int
+open_once(const char *path, sqlite3 **ret_db, fail_t *err)
+{
+    /* SQLite would create it readable for everybody; -wal and -shm take over this file's mode. */
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd < 0)
+        return fail_set(err, -errno,
+                        "%s: %s; check that the folder exists and that the master's user may write there",
+                        path, strerror(errno));
+    close(fd);
+    sqlite3 *db = NULL;
+    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+                 ? 0
+                 : db_fail(db, path, err);
+    if (rc == 0) {
+        sqlite3_busy_timeout(db, 5000);
+        /* A return of up to 2 kB lies in its leaf; with smaller pages each would take a page of its own. */
+        rc = db_exec(db, path,
+                     "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
+                     "journal_size_limit=67108864;",
+                     err);
+    }
+    if (rc == 0)
+        rc = check_schema(db, path, err);
+    if (rc == 0)
+        *ret_db = db;
+    else
+        sqlite3_close(db);
+    return rc;
+}
+
+int
+db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err)
+{
+    static const char *const parts[] = { "-wal", "-shm", "" };
+    char stamp[CLOCK_STAMP_LEN];
+
+    clock_jid(stamp);
+    AUTO_FREE char *aside = xasprintf("%s.damaged-%s", path, stamp);
+    for (size_t i = 0; i < NELEMS(parts); i++) {
+        AUTO_FREE char *from = xasprintf("%s%s", path, parts[i]);
+        AUTO_FREE char *to = xasprintf("%s%s", aside, parts[i]);
+        if (rename(from, to) < 0 && errno != ENOENT)
+            return fail_set(err, -errno, "%s: damaged, and it can't be moved aside: %s", from,
+                            strerror(errno));
+    }
+    *ret_notice = xasprintf(
+        "The job store was damaged and a new, empty one was begun; the old one is kept as %s (%s). "
+        "Jobs and events before now are missing from the job cache; \"sqlite3 %s .recover\" "
+        "may save them.",
+        aside, why, aside);
+    return 0;
+}
+
+int
+db_open_writer(const char *path, sqlite3 **ret_db, char **ret_notice, fail_t *err)
+{
+    fail_auto_t first = FAIL_INIT;
+    int rc = open_once(path, ret_db, &first);
+
+    *ret_notice = NULL;
+    if (rc == 0)
+        return 0;
+    if (rc != -EUCLEAN)
+        return fail_set(err, rc, "%s", fail_text(&first));
+    rc = db_set_aside(path, fail_text(&first), ret_notice, err);
+    return rc < 0 ? rc : open_once(path, ret_db, err);
+}
+
+int
+db_open_reader(const char *path, sqlite3 **ret_db, fail_t *err)
+{
+    sqlite3 *db = NULL;
+    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
+                 ? 0
+                 : db_fail(db, path, err);
+
+    if (rc == 0) {
+        sqlite3_busy_timeout(db, 5000);
+        rc = db_exec(db, path, "PRAGMA query_only=ON;", err);
+    }
+    if (rc == 0)
+        *ret_db = db;
+    else
+        sqlite3_close(db);
+    return rc;
+}

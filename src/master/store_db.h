@@ -1,0 +1,27 @@
+/* store_db.h - the store's database file: opened, checked, given its tables, moved aside when damaged.
+ *
+ * Layer      master; included by store*.c only
+ * Threads    a connection belongs to one thread
+ * Errors     negative errno; -EUCLEAN says that the file is damaged. The text names the file and what to do
+ * Tests      tests/unit/master/test_store.c
+ */
+#ifndef MASTER_STORE_DB_H
+#define MASTER_STORE_DB_H
+
+#include <sqlite3.h>
+
+#include "salt/base.h"
+
+/* The writer's connection, tables made if need be. A damaged file is moved aside; *ret_notice (NEW) then says
+ * so. */
+int db_open_writer(const char *path, sqlite3 **ret_db, char **ret_notice, fail_t *err);
+/* A connection that can't change anything. */
+int db_open_reader(const char *path, sqlite3 **ret_db, fail_t *err);
+/* Move `path` and its -wal and -shm aside. *ret_notice NEW. */
+int db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err);
+/* Record SQLite's last failure on `db` with advice; returns the errno that stands for it. */
+int db_fail(sqlite3 *db, const char *path, fail_t *err);
+int db_exec(sqlite3 *db, const char *path, const char *sql, fail_t *err);
+int db_prepare(sqlite3 *db, const char *path, const char *sql, sqlite3_stmt **ret_stmt, fail_t *err);
+
+#endif

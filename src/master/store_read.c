@@ -1,0 +1,481 @@
+/* store_read.c - what readers may ask of the store. */
+#include "master/store_read.h"
+
+#include <sys/stat.h>
+
+#include "common/match/match.h"
+#include "master/store_db.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+#define JOB_COLUMNS "jid, start_us, n_minions, n_returned, n_failed, fun, tgt, doc, minions"
+
+/* The columns of JOB_COLUMNS. */
+enum { C_JID, C_START, C_MINIONS_N, C_RETURNED_N, C_FAILED_N, C_FUN, C_TGT, C_DOC, C_MINIONS };
+
+enum {
+    Q_JOB,
+    Q_JOBS,
+    Q_UNFINISHED,
+    Q_RETURNS,
+    Q_RETURNED,
+    Q_HAS_RETURN,
+    Q_EVENTS,
+    Q_SEQ_RANGE,
+    Q_LAST_JID,
+    Q_GRAINS,
+    Q_GRAINS_OF,
+    Q_META,
+    QUERIES
+};
+
+static const char *const queries[QUERIES] = {
+    [Q_JOB] = "SELECT " JOB_COLUMNS " FROM jobs WHERE jid = ?1",
+    [Q_JOBS] = "SELECT " JOB_COLUMNS " FROM jobs WHERE start_us BETWEEN ?1 AND ?2"
+               " ORDER BY start_us DESC, num DESC",
+    [Q_UNFINISHED] = "SELECT jid FROM (SELECT jid, start_us, num FROM jobs"
+                     " WHERE start_us > ?1 AND n_returned < n_minions"
+                     " ORDER BY start_us DESC, num DESC LIMIT ?2) ORDER BY start_us, num",
+    [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 ORDER BY id",
+    [Q_RETURNED] = "SELECT id FROM returns WHERE jid = ?1 ORDER BY id",
+    [Q_HAS_RETURN] = "SELECT 1 FROM returns WHERE jid = ?1 AND id = ?2",
+    [Q_EVENTS] = "SELECT seq, tag, stamp_us, data FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+    [Q_SEQ_RANGE] = "SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)",
+    [Q_LAST_JID] = "SELECT jid FROM jobs ORDER BY start_us DESC, num DESC LIMIT 1",
+    [Q_GRAINS] = "SELECT id, doc FROM grains ORDER BY id",
+    [Q_GRAINS_OF] = "SELECT id, doc FROM grains WHERE id = ?1",
+    [Q_META] = "SELECT value FROM meta WHERE key = ?1",
+};
+
+struct store_reader {
+    char *path;
+    sqlite3 *db;
+    dev_t dev; /* of the file that is open: the writer may move a damaged one aside */
+    ino_t ino;
+    sqlite3_stmt *stmt[QUERIES];
+};
+
+/* ---- opening
+ * ------------------------------------------------------------------------------------------------ */
+
+static void
+close_reader(store_reader_t *self)
+{
+    for (int i = 0; i < QUERIES; i++) {
+        sqlite3_finalize(self->stmt[i]);
+        self->stmt[i] = NULL;
+    }
+    sqlite3_close(self->db);
+    self->db = NULL;
+}
+
+static int
+open_reader(store_reader_t *self, fail_t *err)
+{
+    struct stat st;
+
+    if (stat(self->path, &st) < 0)
+        return fail_set(err, -errno, "%s: %s; is this master's cachedir right?", self->path, strerror(errno));
+    if (self->db != NULL && st.st_ino == self->ino && st.st_dev == self->dev)
+        return 0;
+    close_reader(self);
+    self->dev = st.st_dev;
+    self->ino = st.st_ino;
+    return db_open_reader(self->path, &self->db, err);
+}
+
+store_reader_t *
+store_reader_new(const char *path, fail_t *err)
+{
+    store_reader_t *self = xcalloc(1, sizeof(*self));
+
+    self->path = xstrdup(path);
+    if (open_reader(self, err) < 0)
+        store_reader_destroy(&self);
+    return self;
+}
+
+void
+store_reader_destroy(store_reader_t **self_p)
+{
+    if (*self_p == NULL)
+        return;
+    close_reader(*self_p);
+    free((*self_p)->path);
+    free(*self_p);
+    *self_p = NULL;
+}
+
+/* ---- running queries
+ * ---------------------------------------------------------------------------------------- */
+
+/* BORROWED statement, ready to bind; NULL with *err. */
+static sqlite3_stmt *
+query(store_reader_t *self, int which, fail_t *err)
+{
+    if (open_reader(self, err) < 0)
+        return NULL;
+    if (self->stmt[which] == NULL &&
+        db_prepare(self->db, self->path, queries[which], &self->stmt[which], err) < 0)
+        return NULL;
+    return self->stmt[which];
+}
+
+static sqlite3_stmt *
+query_text(store_reader_t *self, int which, const char *text, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, which, err);
+
+    if (stmt != NULL)
+        sqlite3_bind_text(stmt, 1, text, -1, SQLITE_TRANSIENT);
+    return stmt;
+}
+
+/* Whether there is another row; false with *rc_p negative after a failure. */
+static bool
+next_row(store_reader_t *self, sqlite3_stmt *stmt, int *rc_p, fail_t *err)
+{
+    int rc = sqlite3_step(stmt);
+
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        *rc_p = db_fail(self->db, self->path, err);
+    return rc == SQLITE_ROW;
+}
+
+/* Ends the query. `v` TAKES; NEW unless something failed. */
+static json_t *
+end_query(sqlite3_stmt *stmt, int rc, json_t *v)
+{
+    sqlite3_reset(stmt);
+    if (rc == 0)
+        return v;
+    json_decref(v);
+    return NULL;
+}
+
+static const char *
+col_text(sqlite3_stmt *stmt, int col)
+{
+    const char *text = (const char *) sqlite3_column_text(stmt, col);
+
+    return text != NULL ? text : "";
+}
+
+/* NEW. The text was parsed before it was stored; should it be unreadable now, the text itself is shown. */
+static json_t *
+col_json(sqlite3_stmt *stmt, int col)
+{
+    const char *text = col_text(stmt, col);
+    size_t len = (size_t) sqlite3_column_bytes(stmt, col);
+    json_t *v = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
+
+    return v != NULL ? v : value_utf8(text, len);
+}
+
+/* {first column: JSON of the second} */
+static json_t *
+collect_docs(store_reader_t *self, sqlite3_stmt *stmt, fail_t *err)
+{
+    json_t *out = json_object();
+    int rc = 0;
+
+    while (next_row(self, stmt, &rc, err))
+        json_object_set_new(out, col_text(stmt, 0), col_json(stmt, 1));
+    return end_query(stmt, rc, out);
+}
+
+/* ---- jobs
+ * --------------------------------------------------------------------------------------------------- */
+
+static json_t *
+job_doc(sqlite3_stmt *stmt)
+{
+    json_t *job = col_json(stmt, C_DOC);
+
+    if (!json_is_object(job)) {
+        json_decref(job);
+        job = json_object();
+    }
+    json_object_set_new(job, "jid", json_string(col_text(stmt, C_JID)));
+    json_object_set_new(job, "start_us", json_integer(sqlite3_column_int64(stmt, C_START)));
+    json_object_set_new(job, "n_minions", json_integer(sqlite3_column_int64(stmt, C_MINIONS_N)));
+    json_object_set_new(job, "n_returned", json_integer(sqlite3_column_int64(stmt, C_RETURNED_N)));
+    json_object_set_new(job, "n_failed", json_integer(sqlite3_column_int64(stmt, C_FAILED_N)));
+    return job;
+}
+
+static void
+add_minions(sqlite3_stmt *stmt, json_t *job)
+{
+    json_object_set_new(job, "minions", col_json(stmt, C_MINIONS));
+}
+
+json_t *
+store_job(store_reader_t *self, const char *jid, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_JOB, jid, err);
+    json_t *job = json_null();
+    int rc = 0;
+
+    if (stmt == NULL)
+        return NULL;
+    if (next_row(self, stmt, &rc, err)) {
+        job = job_doc(stmt);
+        add_minions(stmt, job);
+    }
+    return end_query(stmt, rc, job);
+}
+
+json_t *
+store_returns(store_reader_t *self, const char *jid, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_RETURNS, jid, err);
+
+    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
+}
+
+json_t *
+store_returned(store_reader_t *self, const char *jid, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_RETURNED, jid, err);
+    json_t *ids = json_array();
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    while (rc == 0 && next_row(self, stmt, &rc, err))
+        json_array_append_new(ids, json_string(col_text(stmt, 0)));
+    return end_query(stmt, rc, ids);
+}
+
+int
+store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_HAS_RETURN, jid, err);
+    int rc = 0;
+
+    if (stmt == NULL)
+        return -EIO;
+    sqlite3_bind_text(stmt, 2, id, -1, SQLITE_TRANSIENT);
+    bool found = next_row(self, stmt, &rc, err);
+    sqlite3_reset(stmt);
+    return rc < 0 ? rc : found;
+}
+
+/* Adds "returned" to each job. */
+static int
+add_returned(store_reader_t *self, json_t *jobs, fail_t *err)
+{
+    size_t i;
+    json_t *job;
+
+    json_array_foreach (jobs, i, job) {
+        json_t *ids = store_returned(self, value_str(job, "jid", ""), err);
+        if (ids == NULL)
+            return -EIO;
+        json_object_set_new(job, "returned", ids);
+    }
+    return 0;
+}
+
+/* Whether one of the globs fits. No list at all: `otherwise`. */
+static bool
+any_glob(const json_t *globs, const char *text, bool otherwise)
+{
+    size_t i;
+    json_t *glob;
+
+    if (globs == NULL)
+        return otherwise;
+    json_array_foreach (globs, i, glob) {
+        if (json_is_string(glob) && match_glob(json_string_value(glob), text))
+            return true;
+    }
+    return false;
+}
+
+/* `text` is a column: the name itself, or the JSON of a list of names. */
+static bool
+any_glob_of(const json_t *globs, const char *text, bool otherwise)
+{
+    size_t i;
+    json_t *name;
+
+    if (globs == NULL || text[0] != '[')
+        return any_glob(globs, text, otherwise);
+    json_auto_t *names = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", NULL);
+    json_array_foreach (names, i, name) {
+        if (json_is_string(name) && any_glob(globs, json_string_value(name), otherwise))
+            return true;
+    }
+    return any_glob(globs, text, otherwise);
+}
+
+static bool
+metadata_fits(const json_t *wanted, const json_t *job)
+{
+    json_t *metadata = json_object_get(job, "metadata");
+    json_t *each = (json_t *) wanted; /* for jansson's iterator; nothing is changed */
+
+    if (wanted == NULL)
+        return true;
+    for (void *it = json_object_iter(each); it != NULL; it = json_object_iter_next(each, it)) {
+        const json_t *has = json_object_get(metadata, json_object_iter_key(it));
+        if (has != NULL && value_equal(has, json_object_iter_value(it)))
+            return true;
+    }
+    return false;
+}
+
+/* NEW job if the row passes the filter, else NULL. */
+static json_t *
+filter_row(sqlite3_stmt *stmt, const json_t *filter)
+{
+    if (value_bool(filter, "failed", false) && sqlite3_column_int64(stmt, C_FAILED_N) == 0)
+        return NULL;
+    if (!any_glob_of(value_get(filter, "function"), col_text(stmt, C_FUN), true) ||
+        any_glob_of(value_get(filter, "not_function"), col_text(stmt, C_FUN), false) ||
+        !any_glob_of(value_get(filter, "target"), col_text(stmt, C_TGT), true))
+        return NULL;
+    json_t *job = job_doc(stmt);
+    if (metadata_fits(value_get(filter, "metadata"), job)) {
+        if (value_bool(filter, "minions", false))
+            add_minions(stmt, job);
+        return job;
+    }
+    json_decref(job);
+    return NULL;
+}
+
+static json_t *
+reversed(json_t *list)
+{
+    json_t *out = json_array();
+
+    for (size_t i = json_array_size(list); i > 0; i--)
+        json_array_append(out, json_array_get(list, i - 1));
+    json_decref(list);
+    return out;
+}
+
+json_t *
+store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_JOBS, err);
+    json_t *jobs = json_array();
+    int rc = stmt != NULL ? 0 : -EIO;
+    json_int_t limit = value_int(filter, "limit", LIMIT_JOBS_LISTED);
+
+    if (limit < 0 || limit > LIMIT_JOBS_LISTED)
+        limit = LIMIT_JOBS_LISTED;
+    if (stmt != NULL) {
+        sqlite3_bind_int64(stmt, 1, value_int(filter, "start_us", INT64_MIN));
+        sqlite3_bind_int64(stmt, 2, value_int(filter, "end_us", INT64_MAX));
+    }
+    while (rc == 0 && (json_int_t) json_array_size(jobs) < limit && next_row(self, stmt, &rc, err)) {
+        json_t *job = filter_row(stmt, filter);
+        if (job != NULL)
+            json_array_append_new(jobs, job);
+    }
+    jobs = end_query(stmt, rc, jobs);
+    if (jobs != NULL && value_bool(filter, "returned", false))
+        jobs = end_query(NULL, add_returned(self, jobs, err), jobs);
+    return jobs != NULL ? reversed(jobs) : NULL;
+}
+
+json_t *
+store_unfinished(store_reader_t *self, int64_t since_us, size_t limit, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_UNFINISHED, err);
+    json_t *jids = json_array();
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    if (stmt != NULL) {
+        sqlite3_bind_int64(stmt, 1, since_us);
+        sqlite3_bind_int64(stmt, 2, (int64_t) limit);
+    }
+    while (rc == 0 && next_row(self, stmt, &rc, err))
+        json_array_append_new(jids, json_string(col_text(stmt, 0)));
+    return end_query(stmt, rc, jids);
+}
+
+json_t *
+store_last_jid(store_reader_t *self, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_LAST_JID, err);
+    int rc = 0;
+
+    if (stmt == NULL)
+        return NULL;
+    json_t *jid = json_string(next_row(self, stmt, &rc, err) ? col_text(stmt, 0) : "");
+    return end_query(stmt, rc, jid);
+}
+
+/* ---- events, grains, texts
+ * ---------------------------------------------------------------------------------- */
+
+static json_t *
+event_doc(sqlite3_stmt *stmt)
+{
+    json_t *event = json_object();
+
+    json_object_set_new(event, "seq", json_integer(sqlite3_column_int64(stmt, 0)));
+    json_object_set_new(event, "tag", json_string(col_text(stmt, 1)));
+    json_object_set_new(event, "stamp_us", json_integer(sqlite3_column_int64(stmt, 2)));
+    json_object_set_new(event, "data", col_json(stmt, 3));
+    return event;
+}
+
+json_t *
+store_events(store_reader_t *self, uint64_t *cursor_p, const char *tag_glob, size_t limit, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_EVENTS, err);
+    json_t *events = json_array();
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    if (stmt != NULL) {
+        sqlite3_bind_int64(stmt, 1, (int64_t) *cursor_p);
+        sqlite3_bind_int64(stmt, 2, LIMIT_EVENTS_SCANNED);
+    }
+    while (rc == 0 && json_array_size(events) < limit && next_row(self, stmt, &rc, err)) {
+        *cursor_p = (uint64_t) sqlite3_column_int64(stmt, 0);
+        if (tag_glob == NULL || match_glob(tag_glob, col_text(stmt, 1)))
+            json_array_append_new(events, event_doc(stmt));
+    }
+    return end_query(stmt, rc, events);
+}
+
+int
+store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_last, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_SEQ_RANGE, err);
+    int rc = 0;
+
+    *ret_first = *ret_last = 0;
+    if (stmt == NULL)
+        return -EIO;
+    if (next_row(self, stmt, &rc, err)) {
+        *ret_first = (uint64_t) sqlite3_column_int64(stmt, 0);
+        *ret_last = (uint64_t) sqlite3_column_int64(stmt, 1);
+    }
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+json_t *
+store_grains(store_reader_t *self, const char *id, fail_t *err)
+{
+    sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_GRAINS_OF, id, err) : query(self, Q_GRAINS, err);
+
+    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
+}
+
+json_t *
+store_meta(store_reader_t *self, const char *key, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_META, key, err);
+    int rc = 0;
+
+    if (stmt == NULL)
+        return NULL;
+    json_t *value = next_row(self, stmt, &rc, err) ? json_string(col_text(stmt, 0)) : json_null();
+    return end_query(stmt, rc, value);
+}

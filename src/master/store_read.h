@@ -1,0 +1,52 @@
+/* store_read.h - questions to the master's store: read-only, on a connection of one's own.
+ *
+ * Layer      master
+ * Threads    a reader belongs to one thread; any number of readers beside the writer
+ * Ownership  results are NEW
+ * Errors     NULL with *err when the database can't be read; "no such row" is data (json null, an empty list)
+ * Tests      tests/unit/master/test_store.c
+ */
+#ifndef MASTER_STORE_READ_H
+#define MASTER_STORE_READ_H
+
+#include "salt/base.h"
+
+typedef struct store_reader store_reader_t;
+
+/* The database must exist. NEW, or NULL with *err. */
+store_reader_t *store_reader_new(const char *path, fail_t *err);
+void store_reader_destroy(store_reader_t **self_p);
+
+/* The job as given to store_add_job, with start_us, n_minions, n_returned, n_failed; json null when unknown.
+ */
+json_t *store_job(store_reader_t *self, const char *jid, fail_t *err);
+/* {id: the return as the minion sent it} in order of ids. */
+json_t *store_returns(store_reader_t *self, const char *jid, fail_t *err);
+/* [id] of those who returned. */
+json_t *store_returned(store_reader_t *self, const char *jid, fail_t *err);
+/* Whether this one's return is stored: 1 or 0, or a negative errno. */
+int store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *err);
+/* Jobs, newest last, without their lists of minions. `filter` (may be NULL): {limit?: the newest N of those
+ * that match (never more than LIMIT_JOBS_LISTED), function?: [glob], not_function?: [glob], target?: [glob],
+ * start_us?, end_us?, metadata?: {key: value} of which one must fit, failed?: true, minions?: true and
+ * returned?: true add these lists}. */
+json_t *store_jobs(store_reader_t *self, const json_t *filter, fail_t *err);
+/* [jid] of the newest `limit` jobs begun after `since_us` whose minions have not all returned, oldest first.
+ */
+json_t *store_unfinished(store_reader_t *self, int64_t since_us, size_t limit, fail_t *err);
+
+/* Events after *cursor_p, oldest first: [{seq, tag, data, stamp_us}], at most `limit`; `tag_glob` may be
+ * NULL. *cursor_p moves to the last one looked at: call again until it stays where it is. */
+json_t *store_events(store_reader_t *self, uint64_t *cursor_p, const char *tag_glob, size_t limit,
+                     fail_t *err);
+/* 0, or a negative errno. An empty journal: 0 for both. */
+int store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_last, fail_t *err);
+/* The newest job's jid, "" when there is none: a json string. */
+json_t *store_last_jid(store_reader_t *self, fail_t *err);
+
+/* {id: grains}: of all minions, or of one (an empty object when unknown). */
+json_t *store_grains(store_reader_t *self, const char *id, fail_t *err);
+/* The text put under `key`: a json string, or json null. */
+json_t *store_meta(store_reader_t *self, const char *key, fail_t *err);
+
+#endif

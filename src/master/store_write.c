@@ -1,0 +1,346 @@
+/* store_write.c - batches into tables, and the removal of what is old. */
+#include "master/store_write.h"
+
+#include "common/base/clock.h"
+#include "common/base/map.h"
+#include "master/store_db.h"
+
+#define EXPIRE_STEP_US 10000 /* a step of forgetting holds the writer no longer than about this */
+
+/* By row_kind_t: the statement, and how many texts and numbers it takes (texts first). */
+static const struct kind {
+    int texts, nums;
+    const char *sql;
+} kinds[ROW_KINDS] = {
+    [ROW_JOB] = { 5, 2,
+                  "INSERT OR IGNORE INTO jobs(jid, fun, tgt, doc, minions, start_us, n_minions)"
+                  " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)" },
+    [ROW_RETURN] = { 3, 3,
+                     "INSERT OR IGNORE INTO returns(jid, id, doc, retcode, success, stamp_us)"
+                     " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
+    [ROW_EVENT] = { 2, 2, "INSERT OR IGNORE INTO events(tag, data, seq, stamp_us) VALUES(?1, ?2, ?3, ?4)" },
+    [ROW_GRAINS] = { 2, 1, "INSERT OR REPLACE INTO grains(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
+    [ROW_FORGET] = { 1, 0, "DELETE FROM grains WHERE id = ?1" },
+    [ROW_META] = { 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
+};
+
+/* The writer's other statements. */
+enum { X_COUNT, X_ADOPT, X_OLD_JOB, X_DROP_RETURNS, X_DROP_JOB, X_DROP_EVENTS, X_STATEMENTS };
+
+static const char *const extras[X_STATEMENTS] = {
+    [X_COUNT] = "UPDATE jobs SET n_returned = n_returned + ?2, n_failed = n_failed + ?3 WHERE jid = ?1",
+    /* A return whose job was never stored here gets a job row of its own, so that it can be looked up and
+       expires. */
+    [X_ADOPT] =
+        "INSERT OR IGNORE INTO jobs(jid, fun, tgt, doc, minions, start_us, n_minions)"
+        " SELECT jid, coalesce(json_extract(doc, '$.fun'), ''), id,"
+        "  json_object('jid', jid, 'fun', json_extract(doc, '$.fun'), 'arg', json_extract(doc, '$.fun_args'),"
+        "   'tgt', id, 'tgt_type', 'list', 'user', ''), json_array(id), stamp_us, 1"
+        " FROM (SELECT jid, id, stamp_us, CASE WHEN json_valid(doc) THEN doc ELSE '{}' END AS doc"
+        "  FROM returns WHERE jid = ?1 LIMIT 1)",
+    [X_OLD_JOB] = "SELECT jid FROM jobs WHERE start_us < ?1 ORDER BY start_us LIMIT 1",
+    [X_DROP_RETURNS] = "DELETE FROM returns WHERE (jid, id) IN"
+                       " (SELECT jid, id FROM returns WHERE jid = ?1 LIMIT 200)",
+    [X_DROP_JOB] = "DELETE FROM jobs WHERE jid = ?1",
+    [X_DROP_EVENTS] = "DELETE FROM events WHERE seq IN (SELECT seq FROM events"
+                      " WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT 200)",
+};
+
+struct store_writer {
+    char *path;
+    char *notice; /* until somebody takes it */
+    sqlite3 *db;
+    sqlite3_stmt *insert[ROW_KINDS];
+    sqlite3_stmt *extra[X_STATEMENTS];
+};
+
+/* What one transaction adds to a job's counters. */
+typedef struct counts {
+    int64_t returned, failed;
+} counts_t;
+
+void
+rows_free(row_t *row)
+{
+    while (row != NULL) {
+        row_t *next = row->next;
+        for (int i = 0; i < ROW_TEXTS; i++)
+            free(row->text[i]);
+        free(row);
+        row = next;
+    }
+}
+
+/* ---- opening and closing
+ * ------------------------------------------------------------------------------------ */
+
+static void
+close_db(store_writer_t *self)
+{
+    for (int i = 0; i < ROW_KINDS; i++) {
+        sqlite3_finalize(self->insert[i]);
+        self->insert[i] = NULL;
+    }
+    for (int i = 0; i < X_STATEMENTS; i++) {
+        sqlite3_finalize(self->extra[i]);
+        self->extra[i] = NULL;
+    }
+    sqlite3_close(self->db);
+    self->db = NULL;
+}
+
+/* TAKES text (may be NULL). */
+static void
+set_notice(store_writer_t *self, char *text)
+{
+    if (text == NULL)
+        return;
+    free(self->notice);
+    self->notice = text;
+}
+
+static int
+open_db(store_writer_t *self, fail_t *err)
+{
+    char *notice = NULL;
+    int rc = db_open_writer(self->path, &self->db, &notice, err);
+
+    set_notice(self, notice);
+    for (int i = 0; rc == 0 && i < ROW_KINDS; i++)
+        rc = db_prepare(self->db, self->path, kinds[i].sql, &self->insert[i], err);
+    for (int i = 0; rc == 0 && i < X_STATEMENTS; i++)
+        rc = db_prepare(self->db, self->path, extras[i], &self->extra[i], err);
+    if (rc < 0)
+        close_db(self);
+    return rc;
+}
+
+store_writer_t *
+store_writer_new(const char *path, fail_t *err)
+{
+    store_writer_t *self = xcalloc(1, sizeof(*self));
+
+    self->path = xstrdup(path);
+    if (open_db(self, err) < 0)
+        store_writer_destroy(&self);
+    return self;
+}
+
+void
+store_writer_destroy(store_writer_t **self_p)
+{
+    if (*self_p == NULL)
+        return;
+    close_db(*self_p);
+    free((*self_p)->path);
+    free((*self_p)->notice);
+    free(*self_p);
+    *self_p = NULL;
+}
+
+int
+store_writer_restart(store_writer_t *self, const char *why, fail_t *err)
+{
+    char *notice = NULL;
+
+    close_db(self);
+    int rc = db_set_aside(self->path, why, &notice, err);
+    set_notice(self, notice);
+    return rc < 0 ? rc : open_db(self, err);
+}
+
+char *
+store_writer_notice(store_writer_t *self)
+{
+    return STEAL(self->notice);
+}
+
+/* ---- batches
+ * ------------------------------------------------------------------------------------------------ */
+
+static int
+run(store_writer_t *self, sqlite3_stmt *stmt, fail_t *err)
+{
+    int rc = sqlite3_step(stmt);
+
+    /* The reset repeats a failed step's code; that failure is reported here already. */
+    if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+        rc = db_fail(self->db, self->path, err);
+    else
+        rc = sqlite3_changes(self->db);
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+static void
+bind_text(sqlite3_stmt *stmt, int at, const char *text)
+{
+    sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+}
+
+static int
+insert_row(store_writer_t *self, const row_t *row, fail_t *err)
+{
+    const struct kind *kind = &kinds[row->kind];
+    sqlite3_stmt *stmt = self->insert[row->kind];
+
+    for (int i = 0; i < kind->texts; i++)
+        bind_text(stmt, i + 1, row->text[i]);
+    for (int i = 0; i < kind->nums; i++)
+        sqlite3_bind_int64(stmt, kind->texts + i + 1, row->num[i]);
+    int changed = run(self, stmt, err);
+    sqlite3_clear_bindings(stmt);
+    return changed;
+}
+
+static void
+count_return(map_t *jobs, const row_t *row)
+{
+    counts_t *counts = map_get(jobs, row->text[0]);
+
+    if (counts == NULL) {
+        counts = xcalloc(1, sizeof(*counts));
+        map_set(jobs, row->text[0], counts);
+    }
+    counts->returned++;
+    counts->failed += row->num[0] != 0 || row->num[1] == 0;
+}
+
+static int
+count_job(store_writer_t *self, const char *jid, const counts_t *counts, fail_t *err)
+{
+    sqlite3_stmt *stmt = self->extra[X_COUNT];
+
+    bind_text(stmt, 1, jid);
+    sqlite3_bind_int64(stmt, 2, counts->returned);
+    sqlite3_bind_int64(stmt, 3, counts->failed);
+    int changed = run(self, stmt, err);
+    if (changed != 0)
+        return changed;
+    bind_text(self->extra[X_ADOPT], 1, jid);
+    changed = run(self, self->extra[X_ADOPT], err);
+    return changed <= 0 ? changed : run(self, stmt, err);
+}
+
+static int
+insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err)
+{
+    AUTO(map) jobs = map_new(free);
+    const char *jid;
+    void *counts;
+    int changed = 0;
+
+    for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
+        changed = insert_row(self, row, err);
+        if (changed == 0 && (row->kind == ROW_RETURN || row->kind == ROW_JOB))
+            ++*ret_duplicates;
+        else if (changed > 0 && row->kind == ROW_RETURN)
+            count_return(jobs, row);
+    }
+    for (size_t i = 0; changed >= 0 && map_next(jobs, &i, &jid, &counts);)
+        changed = count_job(self, jid, counts, err);
+    return changed < 0 ? changed : 0;
+}
+
+/* What goes into a file that was deleted or renamed is lost at the next start: begin a new one, and say so.
+ */
+static int
+reopen_if_moved(store_writer_t *self, fail_t *err)
+{
+    int moved = 0;
+
+    sqlite3_file_control(self->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (!moved)
+        return 0;
+    close_db(self);
+    set_notice(
+        self,
+        xasprintf("%s was deleted or renamed while the master ran, and a new, empty job store was begun. "
+                  "Stop the master before you touch its cache folder.",
+                  self->path));
+    return open_db(self, err);
+}
+
+/* After a failed restart there is no database: try to open it again. */
+static int
+begin(store_writer_t *self, fail_t *err)
+{
+    int rc = self->db != NULL ? reopen_if_moved(self, err) : open_db(self, err);
+
+    return rc < 0 ? rc : db_exec(self->db, self->path, "BEGIN IMMEDIATE", err);
+}
+
+/* `rc` is the outcome so far. */
+static int
+finish(store_writer_t *self, int rc, fail_t *err)
+{
+    if (rc >= 0)
+        rc = db_exec(self->db, self->path, "COMMIT", err);
+    if (rc < 0 && self->db != NULL && !sqlite3_get_autocommit(self->db))
+        sqlite3_exec(self->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
+int
+store_writer_commit(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err)
+{
+    *ret_duplicates = 0;
+    int rc = begin(self, err);
+    if (rc < 0)
+        return rc;
+    return finish(self, insert_rows(self, rows, ret_duplicates, err), err);
+}
+
+/* ---- forgetting
+ * --------------------------------------------------------------------------------------------- */
+
+/* A part of the oldest job that is too old, or the job itself when its returns are gone. */
+static int
+drop_old_job(store_writer_t *self, int64_t before_us, fail_t *err)
+{
+    sqlite3_stmt *find = self->extra[X_OLD_JOB];
+    int rc;
+
+    sqlite3_bind_int64(find, 1, before_us);
+    rc = sqlite3_step(find);
+    AUTO_FREE char *jid = rc == SQLITE_ROW ? xstrdup((const char *) sqlite3_column_text(find, 0)) : NULL;
+    int outcome = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_fail(self->db, self->path, err);
+    sqlite3_reset(find);
+    if (jid == NULL)
+        return outcome;
+    bind_text(self->extra[X_DROP_RETURNS], 1, jid);
+    rc = run(self, self->extra[X_DROP_RETURNS], err);
+    if (rc != 0)
+        return rc;
+    bind_text(self->extra[X_DROP_JOB], 1, jid);
+    return run(self, self->extra[X_DROP_JOB], err);
+}
+
+static int
+drop_old_events(store_writer_t *self, uint64_t keep, fail_t *err)
+{
+    sqlite3_bind_int64(self->extra[X_DROP_EVENTS], 1, (int64_t) keep);
+    return run(self, self->extra[X_DROP_EVENTS], err);
+}
+
+int
+store_writer_expire(store_writer_t *self, int64_t jobs_before_us, uint64_t keep_events, fail_t *err)
+{
+    int64_t until = clock_mono_us() + EXPIRE_STEP_US;
+    int dropped = 0, more;
+    int rc = begin(self, err);
+
+    if (rc < 0)
+        return rc;
+    do {
+        rc = drop_old_job(self, jobs_before_us, err);
+        more = rc;
+        dropped += rc > 0 ? rc : 0;
+        if (rc >= 0)
+            rc = drop_old_events(self, keep_events, err);
+        more += rc;
+        dropped += rc > 0 ? rc : 0;
+    } while (rc >= 0 && more > 0 && clock_mono_us() < until);
+    rc = finish(self, rc, err);
+    return rc < 0 ? rc : dropped;
+}

@@ -1,0 +1,53 @@
+/* store_write.h - the writer's half of the store: queued rows become rows of tables, old ones go away.
+ *
+ * Layer      master; included by store.c and store_write.c only
+ * Threads    the writer's only
+ * Errors     negative errno with *err set; then nothing of the batch is in the database
+ * Tests      tests/unit/master/test_store.c
+ */
+#ifndef MASTER_STORE_WRITE_H
+#define MASTER_STORE_WRITE_H
+
+#include "salt/base.h"
+
+typedef enum row_kind {
+    ROW_JOB,
+    ROW_RETURN,
+    ROW_EVENT,
+    ROW_GRAINS,
+    ROW_FORGET,
+    ROW_META,
+    ROW_KINDS
+} row_kind_t;
+
+enum { ROW_TEXTS = 5, ROW_NUMS = 3 };
+
+/* One row that waits. Texts and numbers are the parameters of its kind's statement, in order. */
+typedef struct row {
+    struct row *next;
+    uint64_t ticket;
+    row_kind_t kind;
+    size_t size;
+    char *text[ROW_TEXTS]; /* owned */
+    int64_t num[ROW_NUMS];
+} row_t;
+
+/* Frees a chain. */
+void rows_free(row_t *row);
+
+typedef struct store_writer store_writer_t;
+
+/* NEW, or NULL with *err. */
+store_writer_t *store_writer_new(const char *path, fail_t *err);
+void store_writer_destroy(store_writer_t **self_p);
+/* All rows of the chain in one transaction, on the disk when this returns 0. */
+int store_writer_commit(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err);
+/* The damaged database is moved aside and a new one begun. */
+int store_writer_restart(store_writer_t *self, const char *why, fail_t *err);
+/* What happened that must be told, once. NEW or NULL. */
+char *store_writer_notice(store_writer_t *self);
+
+/* One short step of forgetting: rows deleted, 0 when nothing is left to delete, or a negative errno. */
+int store_writer_expire(store_writer_t *self, int64_t jobs_before_us, uint64_t keep_events, fail_t *err);
+
+#endif

@@ -1,0 +1,222 @@
+/* callsession.c - see callsession.h. */
+#include "minion/callsession.h"
+
+#include <unistd.h>
+#include <zmq.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/session.h"
+#include "minion/sessions.h"
+#include "salt/value.h"
+
+#define SEND_WAIT_MS 10000 /* for a connection that was lost while the function ran */
+
+struct callsession {
+    void *zctx;
+    key_pair_t *keys;
+    session_t *session;
+    char host[256], boot[40], *known_file;
+    char *reason;      /* why the master refused */
+    json_t *unsettled; /* owned: [{msg, body}] without an acknowledgement */
+    json_int_t next_event;
+};
+
+static void
+s_on_state(void *cookie, session_state_t state, const char *reason)
+{
+    callsession_t *self = cookie;
+    size_t i;
+    json_t *one;
+    if (reason) {
+        free(self->reason);
+        self->reason = xstrdup(reason);
+    }
+    if (state != SESSION_READY)
+        return;
+    /* Connected again while the function ran: what the master may not have got goes once more. */
+    json_array_foreach (self->unsettled, i, one)
+        (void) session_send(self->session, (wire_msg_t) value_int(one, "msg", MSG_COUNT),
+                            value_get(one, "body"), NULL);
+}
+
+/* Whether an acknowledgement is of this message. */
+static bool
+s_is_acked(const json_t *one, const json_t *jids, const json_t *events)
+{
+    json_t *body = value_get(one, "body"), *id;
+    size_t i;
+    json_array_foreach (jids, i, id)
+        if (json_is_string(id) && json_equal(id, value_get(body, "jid")))
+            return true;
+    json_array_foreach (events, i, id)
+        if (json_is_integer(id) && json_equal(id, value_get(body, "n")))
+            return true;
+    return false;
+}
+
+static void
+s_on_ack(void *cookie, json_t *jids, json_t *events)
+{
+    callsession_t *self = cookie;
+    for (size_t i = json_array_size(self->unsettled); i-- > 0;)
+        if (s_is_acked(json_array_get(self->unsettled, i), jids, events))
+            (void) json_array_remove(self->unsettled, i);
+}
+
+/* One turn of the session, at most until `until` (monotonic ms). */
+static void
+s_turn(callsession_t *self, int64_t until)
+{
+    void *socks[SESSION_SOCKETS];
+    zmq_pollitem_t items[SESSION_SOCKETS];
+    long wait = session_step(self->session), left = (long) (until - clock_mono_ms());
+    size_t n = session_sockets(self->session, socks);
+    for (size_t i = 0; i < n; i++)
+        items[i] = (zmq_pollitem_t){ socks[i], 0, ZMQ_POLLIN, 0 };
+    wait = wait < left ? wait : left;
+    (void) zmq_poll(items, (int) n, wait > 0 ? wait : 0);
+    (void) session_step(self->session);
+}
+
+static int
+s_wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
+{
+    int64_t until = clock_mono_ms() + timeout_ms;
+    for (;;) {
+        session_state_t state = session_state(self->session);
+        if (state == SESSION_READY)
+            return 0;
+        if (state == SESSION_PENDING)
+            return fail_set(
+                err, -EACCES,
+                "The master %s has not accepted this minion's key yet: salt-key -a, on the master",
+                self->host);
+        if (state == SESSION_REFUSED || state == SESSION_STRANGER)
+            return fail_set(err, -EACCES, "The master %s refused: %s", self->host,
+                            self->reason ? self->reason : "no reason given");
+        if (clock_mono_ms() >= until)
+            return fail_set(err, -ETIMEDOUT,
+                            "Unable to reach the master at %s within %d seconds. Is salt-master running "
+                            "there, and the port open? "
+                            "(salt-call --local works without a master)",
+                            self->host, timeout_ms / 1000);
+        s_turn(self, until);
+    }
+}
+
+static int
+s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int timeout_ms, fail_t *err)
+{
+    (void) str_copy(self->host, sizeof(self->host), value_str(master, "host", ""));
+    session_conf_t sc = { .id = conf_str(conf, "id"),
+                          .role = "call",
+                          .boot = self->boot,
+                          .host = self->host,
+                          .port = (int) value_int(master, "port", 0),
+                          .publish_port = (int) conf_int(conf, "publish_port"),
+                          .hello_port = (int) conf_int(conf, "hello_port"),
+                          .finger = conf_str(conf, "master_finger"),
+                          .known_file = self->known_file,
+                          .keys = self->keys,
+                          .wait_ms = timeout_ms,
+                          .wait_max_ms = timeout_ms };
+    session_host_t host = { s_on_state, NULL, s_on_ack, NULL, self };
+    session_destroy(&self->session);
+    self->session = session_new(self->zctx, &sc, &host, err);
+    return self->session ? s_wait_ready(self, timeout_ms, err) : err->code;
+}
+
+callsession_t *
+callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
+{
+    json_auto_t *masters = masters_parse(conf, err);
+    const char *pki = conf_str(conf, "pki_dir");
+    callsession_t *self = xcalloc(1, sizeof(*self));
+    self->unsettled = json_array();
+    (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
+                    (unsigned) getpid());
+    self->known_file = fs_join(pki, "minion_master.pub");
+    self->keys = masters && fs_mkdirs(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
+    self->zctx = self->keys ? zmq_ctx_new() : NULL;
+    size_t i;
+    json_t *one;
+    int rc = self->zctx ? -ETIMEDOUT : -EINVAL;
+    json_array_foreach (masters, i, one) {
+        if (!self->zctx || rc == 0)
+            break;
+        fail_clear(err);
+        rc = s_connect(self, conf, one, timeout_ms, err);
+    }
+    if (rc < 0)
+        callsession_destroy(&self);
+    return self;
+}
+
+/* The function may have run for long: first what happened to the connection meanwhile. */
+static int
+s_send(callsession_t *self, wire_msg_t msg, const json_t *body, bool settles, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    (void) session_step(self->session);
+    if (session_state(self->session) != SESSION_READY && s_wait_ready(self, SEND_WAIT_MS, err) < 0)
+        return err->code;
+    int rc = session_send(self->session, msg, body, &why);
+    if (rc < 0)
+        return fail_set(err, rc, "The master %s did not get it: %s", self->host,
+                        why.text ? fail_text(&why) : "it is not connected any more");
+    if (settles)
+        json_array_append_new(self->unsettled,
+                              json_pack("{s:i, s:O}", "msg", (int) msg, "body", (json_t *) body));
+    return 0;
+}
+
+int
+callsession_event(callsession_t *self, const char *tag, json_t *data, fail_t *err)
+{
+    json_auto_t *body = json_pack("{s:I, s:s, s:O}", "n", ++self->next_event, "tag", tag, "data", data);
+    return s_send(self, MSG_event, body, true, err);
+}
+
+int
+callsession_return(callsession_t *self, const json_t *ret, fail_t *err)
+{
+    return s_send(self, MSG_ret, ret, true, err);
+}
+
+int
+callsession_grains(callsession_t *self, json_t *grains, fail_t *err)
+{
+    json_auto_t *body = json_pack("{s:O}", "grains", grains);
+    return s_send(self, MSG_grains, body, false, err);
+}
+
+int
+callsession_settle(callsession_t *self, int timeout_ms, fail_t *err)
+{
+    int64_t until = clock_mono_ms() + timeout_ms;
+    while (json_array_size(self->unsettled) > 0 && clock_mono_ms() < until)
+        s_turn(self, until);
+    size_t left = json_array_size(self->unsettled);
+    return left == 0 ? 0
+                     : fail_set(err, -ETIMEDOUT,
+                                "The master %s did not confirm %zu messages: the result may not be stored",
+                                self->host, left);
+}
+
+void
+callsession_destroy(callsession_t **self_p)
+{
+    callsession_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    session_destroy(&self->session);
+    if (self->zctx)
+        (void) zmq_ctx_term(self->zctx);
+    key_pair_destroy(&self->keys);
+    json_decref(self->unsettled);
+    free(self->known_file);
+    free(self->reason);
+    free(self);
+}

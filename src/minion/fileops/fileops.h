@@ -1,0 +1,115 @@
+/* fileops.h - what the `file` execution module is made of: paths, attributes, edits, searches, backups.
+ *
+ * modules/file.c holds the table; the functions stand here, one theme per .c file.
+ *
+ * Layer      minion; included by modules/file.c only
+ * Threads    a job's child
+ * Ownership  char * results are NEW; arguments BORROWED
+ * Errors     negative errno with the text that Salt's users know
+ * Tests      tests/cases/modules/file.*.json
+ */
+#ifndef MINION_FILEOPS_H
+#define MINION_FILEOPS_H
+
+#include <sys/stat.h>
+
+#include "common/base/buf.h"
+#include "salt/plugin.h"
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+/* os.path: NEW texts. */
+char *fop_expanduser(const char *path);
+char *fop_expandvars(const char *path);
+char *fop_normpath(const char *path);
+char *fop_dirname(const char *path);
+const char *fop_basename(const char *path); /* BORROWED part of `path` */
+char *fop_join2(const char *a, const char *b);
+/* Every link resolved as far as the path exists, as os.path.realpath. */
+char *fop_realpath(const char *path);
+/* The argument `name`, "~" expanded. */
+char *fop_path(json_t *args, const char *name);
+/* NEW array of the paths that match, sorted; ends with NULL. */
+char **fop_glob(const char *pattern);
+/* True for a folder, following links. */
+bool fop_is_dir(const char *path);
+bool fop_is_file(const char *path);
+bool fop_is_link(const char *path);
+/* "[Errno 2] No such file or directory: '/x'". Returns -code. */
+int fop_oserror(fail_t *err, int code, const char *path);
+/* SaltInvocationError with the text unless `path` is absolute. */
+int fop_need_abs(const char *path, const char *text, fail_t *err);
+/* CommandExecutionError, SaltInvocationError. */
+#define fop_failed(err, ...)  fail_kind(err, FAIL_COMMAND, -EIO, __VA_ARGS__)
+#define fop_invalid(err, ...) fail_kind(err, FAIL_INVOCATION, -EINVAL, __VA_ARGS__)
+/* opts["test"]. */
+bool fop_test_mode(call_ctx_t *ctx);
+/* Python's guess from the first 512 bytes. */
+bool fop_is_text(const char *bytes, size_t len);
+/* The regular file's bytes, with OSError's wording. */
+int fop_read(const char *path, buf_t *out, fail_t *err);
+/* A file's bytes without copying them where they can be mapped. */
+typedef struct view {
+    const char *data;
+    size_t len;
+    void *map; /* NULL: `own` holds the bytes */
+    buf_t own;
+} view_t;
+#define view_auto_t __attribute__((cleanup(fop_unview))) view_t
+int fop_view(const char *path, view_t *out);
+void fop_unview(view_t *v);
+/* A re flags argument: a number, a name or a list of names. */
+int fop_re_flags(const json_t *flags, unsigned *ret_flags, fail_t *err);
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+/* Python's None, text or number to an id. False: no such user ("" in Salt). */
+bool fop_uid_of(const json_t *user, uid_t *ret_uid);
+bool fop_gid_of(const json_t *group, gid_t *ret_gid);
+/* NEW name, or the number as text. */
+json_t *fop_user_name(uid_t uid);
+json_t *fop_group_name(gid_t gid);
+/* "0644". */
+json_t *fop_mode_text(mode_t mode);
+/* "0o644", 644, "'0644'" to "0644"; NULL for None. NEW. */
+char *fop_normalize_mode(const json_t *mode);
+/* What file.stats returns. NEW. */
+json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err);
+/* Owner, group (None: keep) and mode (NULL: keep) of a path that was just made. */
+int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode,
+                       fail_t *err);
+
+/* ---- changing files -------------------------------------------------------------------------- */
+
+/* Replace what a file holds: a temporary file beside it takes over owner, mode and extended attributes, is
+ * synced and renamed. With `keep_inode` a file with several names, and in any case one that cannot be renamed
+ * over (a mount point), is rewritten in place. */
+int fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fail_t *err);
+/* The same for a file that may not exist yet: it gets the usual mode. */
+int fop_write(const char *path, const void *data, size_t len, fail_t *err);
+/* Copy bytes, owner, mode and times. */
+int fop_copy2(const char *src, const char *dst, fail_t *err);
+/* Copy bytes only, into a file that appears whole. */
+int fop_copyfile(const char *src, const char *dst, fail_t *err);
+/* Before an edit: `backup` is an extension, "minion" for cachedir/file_backup, or false. */
+int fop_backup(call_ctx_t *ctx, const char *path, const json_t *backup, fail_t *err);
+/* Copy to cachedir/file_backup with the time in its name. */
+int fop_backup_minion(call_ctx_t *ctx, const char *path, fail_t *err);
+
+/* Lines with their ends. */
+typedef struct lines {
+    char **v; /* owned, ends with NULL */
+    size_t n;
+} lines_t;
+#define lines_auto_t __attribute__((cleanup(lines_free))) lines_t
+void lines_free(lines_t *l);
+void lines_split(lines_t *l, const char *text, size_t len);
+void lines_insert(lines_t *l, size_t at, const char *text);
+void lines_append(lines_t *l, const char *text);
+void lines_replace(lines_t *l, size_t at, const char *text);
+void lines_remove(lines_t *l, size_t at);
+void lines_join(const lines_t *l, buf_t *out);
+/* NEW unified difference. */
+char *lines_diff(const lines_t *a, const lines_t *b);
+
+#endif

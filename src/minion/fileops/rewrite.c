@@ -1,0 +1,336 @@
+/* rewrite.c - how an edit reaches the disk, and lists of lines. */
+#include "minion/fileops/fileops.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/data/diff.h"
+
+/* ---- bytes to disk --------------------------------------------------------------------------- */
+
+/* ACLs, SELinux labels, capabilities. A file system without them is no failure. */
+static void
+copy_xattrs(int from, int to)
+{
+    char names[4096];
+    ssize_t n = flistxattr(from, names, sizeof(names));
+
+    for (ssize_t at = 0; at < n; at += (ssize_t) strlen(names + at) + 1) {
+        char value[4096];
+        ssize_t len = fgetxattr(from, names + at, value, sizeof(value));
+        if (len >= 0)
+            (void) fsetxattr(to, names + at, value, (size_t) len, 0);
+    }
+}
+
+static int
+fill_from(int fd, int old, const struct stat *st, const void *data, size_t len)
+{
+    int rc = fs_write_all(fd, data, len);
+
+    if (rc == 0 && (st->st_uid != geteuid() || st->st_gid != getegid()) &&
+        fchown(fd, st->st_uid, st->st_gid) != 0)
+        rc = -errno;
+    if (rc == 0 && fchmod(fd, st->st_mode & 07777) != 0)
+        rc = -errno;
+    if (rc == 0)
+        copy_xattrs(old, fd);
+    if (rc == 0 && fsync(fd) != 0)
+        rc = -errno;
+    return rc;
+}
+
+static int
+replace_atomic(const char *path, int old, const struct stat *st, const void *data, size_t len)
+{
+    AUTO_FREE char *folder = fop_dirname(path);
+    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(path));
+    AUTO_FREE char *temp = fop_join2(folder, base);
+    int fd = mkostemp(temp, O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    int rc = fill_from(fd, old, st, data, len);
+    close(fd);
+    if (rc == 0 && rename(temp, path) != 0)
+        rc = -errno;
+    if (rc != 0)
+        unlink(temp);
+    return rc;
+}
+
+static int
+rewrite_in_place(const char *path, const void *data, size_t len)
+{
+    AUTO_FD fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return -errno;
+    int rc = fs_write_all(fd, data, len);
+    if (rc == 0 && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
+        rc = -errno;
+    return rc;
+}
+
+int
+fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fail_t *err)
+{
+    AUTO_FREE char *real = fop_realpath(path);
+    AUTO_FD old = open(real, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
+
+    if (old < 0 || fstat(old, &st) != 0)
+        return fop_oserror(err, errno, path);
+    int rc = -EBUSY;
+    if (S_ISREG(st.st_mode) && !(keep_inode && st.st_nlink > 1))
+        rc = replace_atomic(real, old, &st, data, len);
+    /* A bind-mounted file can't be renamed over, its folder may not be ours to write, and /proc takes no new
+     * files. */
+    if (rc == -EBUSY || rc == -EACCES || rc == -EPERM || rc == -EROFS || rc == -EXDEV || rc == -ENOENT)
+        rc = rewrite_in_place(real, data, len);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
+}
+
+int
+fop_write(const char *path, const void *data, size_t len, fail_t *err)
+{
+    AUTO_FREE char *real = fop_realpath(path);
+    fail_auto_t why = FAIL_INIT;
+
+    if (fs_exists(real))
+        return fop_is_dir(real) ? fop_oserror(err, EISDIR, path) : fop_rewrite(real, data, len, true, err);
+    mode_t mask = umask(022);
+    umask(mask);
+    int rc = fs_write_atomic(real, data, len, 0666 & ~mask, &why);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
+}
+
+static int
+copy_fd(int from, int to)
+{
+    char chunk[65536];
+
+    for (;;) {
+        ssize_t n = read(from, chunk, sizeof(chunk));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        int rc = fs_write_all(to, chunk, (size_t) n);
+        if (rc != 0)
+            return rc;
+    }
+}
+
+static int
+copy_attributes(int from, int to, const struct stat *st)
+{
+    const struct timespec times[2] = { st->st_atim, st->st_mtim };
+
+    if (geteuid() == 0 && fchown(to, st->st_uid, st->st_gid) != 0)
+        return -errno;
+    if (fchmod(to, st->st_mode & 07777) != 0)
+        return -errno;
+    copy_xattrs(from, to);
+    return futimens(to, times) != 0 ? -errno : 0;
+}
+
+/* A new file takes its usual mode; one that exists keeps mode and owner. */
+static int
+keep_attributes(int to, const struct stat *had)
+{
+    if (had->st_nlink > 0) {
+        if (geteuid() == 0 && fchown(to, had->st_uid, had->st_gid) != 0)
+            return -errno;
+        return fchmod(to, had->st_mode & 07777) != 0 ? -errno : 0;
+    }
+    mode_t mask = umask(022);
+    umask(mask);
+    return fchmod(to, 0666 & ~mask) != 0 ? -errno : 0;
+}
+
+static int
+copy_to_temp(int from, const char *temp, int to, const char *dst, const struct stat *st,
+             const struct stat *had)
+{
+    int rc = copy_fd(from, to);
+
+    if (rc == 0)
+        rc = st != NULL ? copy_attributes(from, to, st) : keep_attributes(to, had);
+    if (rc == 0 && fsync(to) != 0)
+        rc = -errno;
+    if (rc == 0 && rename(temp, dst) != 0)
+        rc = -errno;
+    if (rc != 0)
+        unlink(temp);
+    return rc;
+}
+
+/* Devices and pipes are written to, never replaced. */
+static int
+copy_into(int from, const char *dst)
+{
+    AUTO_FD to = open(dst, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+    return to < 0 ? -errno : copy_fd(from, to);
+}
+
+static int
+copy_file(const char *src, const char *dst, bool attributes)
+{
+    AUTO_FREE char *real = fop_realpath(dst);
+    AUTO_FREE char *folder = fop_dirname(real);
+    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(real));
+    AUTO_FREE char *temp = fop_join2(folder, base);
+    AUTO_FD from = open(src, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat st, had = { 0 };
+
+    if (from < 0 || fstat(from, &st) != 0)
+        return -errno;
+    if (S_ISDIR(st.st_mode))
+        return -EISDIR;
+    if (stat(real, &had) == 0 && !S_ISREG(had.st_mode))
+        return S_ISDIR(had.st_mode) ? -EISDIR : copy_into(from, real);
+    AUTO_FD to = mkostemp(temp, O_CLOEXEC);
+    return to < 0 ? -errno : copy_to_temp(from, temp, to, real, attributes ? &st : NULL, &had);
+}
+
+int
+fop_copy2(const char *src, const char *dst, fail_t *err)
+{
+    int rc = copy_file(src, dst, true);
+
+    return rc == 0 ? 0 : fop_oserror(err, -rc, rc == -ENOENT ? src : dst);
+}
+
+int
+fop_copyfile(const char *src, const char *dst, fail_t *err)
+{
+    int rc = copy_file(src, dst, false);
+
+    return rc == 0 ? 0 : fop_oserror(err, -rc, rc == -ENOENT ? src : dst);
+}
+
+/* ---- backups --------------------------------------------------------------------------------- */
+
+int
+fop_backup_minion(call_ctx_t *ctx, const char *path, fail_t *err)
+{
+    AUTO_FREE char *root = fs_join(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
+                                   "file_backup");
+    AUTO_FREE char *dir = fop_dirname(path);
+    AUTO_FREE char *folder = fs_join(root, dir);
+    int64_t now = clock_wall_us();
+    time_t seconds = (time_t) (now / 1000000);
+    struct tm tm;
+    char stamp[64], year[16];
+
+    localtime_r(&seconds, &tm);
+    strftime(stamp, sizeof(stamp), "%a_%b_%d_%H:%M:%S", &tm);
+    strftime(year, sizeof(year), "%Y", &tm);
+    AUTO_FREE char *copy = xasprintf("%s/%s_%s_%06d_%s", folder, fop_basename(path), stamp,
+                                     (int) (now % 1000000), year);
+    int rc = fs_mkdirs(folder, 0755, err);
+    return rc != 0 ? rc : fop_copy2(path, copy, err);
+}
+
+int
+fop_backup(call_ctx_t *ctx, const char *path, const json_t *backup, fail_t *err)
+{
+    const char *suffix = json_string_value(backup);
+
+    if (!value_truthy(backup))
+        return 0;
+    if (str_eq(suffix, "minion") || str_eq(suffix, "both"))
+        return fop_backup_minion(ctx, path, err);
+    AUTO_FREE char *text = value_pystr(backup);
+    AUTO_FREE char *copy = xasprintf("%s%s", path, text);
+    return fop_copy2(path, copy, err);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+void
+lines_free(lines_t *l)
+{
+    strv_free(l->v);
+    *l = (lines_t){ NULL, 0 };
+}
+
+void
+lines_split(lines_t *l, const char *text, size_t len)
+{
+    size_t n = 0;
+    diff_line_t *parts = diff_lines(text, len, false, &n);
+
+    l->v = xcalloc(n + 1, sizeof(*l->v));
+    l->n = n;
+    for (size_t i = 0; i < n; i++)
+        l->v[i] = xstrndup(parts[i].text, parts[i].len);
+    free(parts);
+}
+
+void
+lines_insert(lines_t *l, size_t at, const char *text)
+{
+    l->v = xrealloc(l->v, (l->n + 2) * sizeof(*l->v));
+    memmove(l->v + at + 1, l->v + at, (l->n - at) * sizeof(*l->v));
+    l->v[at] = xstrdup(text);
+    l->v[++l->n] = NULL;
+}
+
+void
+lines_append(lines_t *l, const char *text)
+{
+    lines_insert(l, l->n, text);
+}
+
+void
+lines_replace(lines_t *l, size_t at, const char *text)
+{
+    char *fresh = xstrdup(text);
+
+    free(l->v[at]);
+    l->v[at] = fresh;
+}
+
+void
+lines_remove(lines_t *l, size_t at)
+{
+    free(l->v[at]);
+    memmove(l->v + at, l->v + at + 1, (l->n - at) * sizeof(*l->v));
+    l->n--;
+}
+
+void
+lines_join(const lines_t *l, buf_t *out)
+{
+    for (size_t i = 0; i < l->n; i++)
+        buf_puts(out, l->v[i]);
+}
+
+static diff_line_t *
+as_diff(const lines_t *l)
+{
+    diff_line_t *lines = xcalloc(l->n + 1, sizeof(*lines));
+
+    for (size_t i = 0; i < l->n; i++)
+        lines[i] = (diff_line_t){ l->v[i], strlen(l->v[i]) };
+    return lines;
+}
+
+char *
+lines_diff(const lines_t *a, const lines_t *b)
+{
+    diff_line_t *old = as_diff(a), *new = as_diff(b);
+    char *diff = diff_unified(old, a->n, new, b->n, "", "");
+
+    free(old);
+    free(new);
+    return diff;
+}

@@ -1,0 +1,541 @@
+/* tree.c - make, link, move, copy and remove. */
+#include "minion/fileops/tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/fileops/fileops.h"
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* `path` and the folders above it that are missing, each with owner and mode. */
+static int
+make_dirs(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
+{
+    AUTO_FREE char *trimmed = xstrdup(path);
+    for (size_t n = strlen(trimmed); n > 1 && trimmed[n - 1] == '/'; n--)
+        trimmed[n - 1] = '\0';
+    AUTO_FREE char *parent = fop_dirname(trimmed);
+
+    if (*parent != '\0' && !fs_exists(parent)) {
+        int rc = make_dirs(parent, user, group, mode, err);
+        if (rc != 0)
+            return rc;
+    }
+    if (mkdir(trimmed, 0777) != 0)
+        return errno == EEXIST && str_eq(fop_basename(trimmed), ".") ? 0 : fop_oserror(err, errno, path);
+    return fop_set_owner_mode(trimmed, user, group, mode, err);
+}
+
+int
+file_mkdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *path = fop_path(args, "dir_path");
+    AUTO_FREE char *folder = fop_normpath(path);
+    AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
+
+    if (!fop_is_dir(folder)) {
+        int rc = make_dirs(folder, value_get(args, "user"), value_get(args, "group"), mode, err);
+        if (rc != 0)
+            return rc;
+    }
+    *ret_value = json_true();
+    return 0;
+}
+
+int
+file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *path = fop_path(args, "path");
+    AUTO_FREE char *dir = fop_dirname(path);
+    AUTO_FREE char *folder = fop_normpath(dir);
+    AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
+
+    if (fop_is_dir(folder)) {
+        *ret_value = value_fmt("Directory '%s' already exists", folder);
+        return 0;
+    }
+    if (fs_exists(folder)) {
+        *ret_value = value_fmt("The path '%s' already exists and is not a directory", folder);
+        return 0;
+    }
+    if (*folder != '/')
+        return fop_invalid(err,
+                           "Recursive creation for path '%s' would result in an infinite loop. Please use an "
+                           "absolute path.",
+                           folder);
+    int rc = make_dirs(folder, value_get(args, "user"), value_get(args, "group"), mode, err);
+    if (rc == 0)
+        *ret_value = json_null();
+    return rc;
+}
+
+int
+file_makedirs_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *path = fop_path(args, "name");
+    AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
+    int rc = make_dirs(path, value_get(args, "user"), value_get(args, "group"), mode, err);
+
+    if (rc == 0)
+        *ret_value = json_null();
+    return rc;
+}
+
+/* ---- removal --------------------------------------------------------------------------------- */
+
+typedef struct sweep {
+    json_t *deleted, *errors;
+    time_t older_than; /* 0: all */
+} sweep_t;
+
+/* Remove one empty folder if it is old enough. False when that failed. */
+static bool
+sweep_one(sweep_t *s, const char *path)
+{
+    struct stat st;
+
+    if (s->older_than != 0 && (stat(path, &st) != 0 || st.st_mtime >= s->older_than))
+        return true;
+    if (rmdir(path) == 0) {
+        json_array_append_new(s->deleted, value_utf8(path, strlen(path)));
+        return true;
+    }
+    fail_auto_t why = FAIL_INIT;
+    fop_oserror(&why, errno, path);
+    json_array_append_new(s->errors, json_pack("[o, s]", value_utf8(path, strlen(path)), fail_text(&why)));
+    return false;
+}
+
+/* Folders below `path`, the deepest first. */
+static void
+sweep_below(sweep_t *s, const char *path, int depth)
+{
+    DIR *dir = opendir(path);
+
+    if (dir == NULL || depth > LIMIT_JSON_DEPTH) {
+        if (dir != NULL)
+            closedir(dir);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        AUTO_FREE char *full = fop_join2(path, entry->d_name);
+        if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, "..") || !fop_is_dir(full))
+            continue;
+        if (!fop_is_link(full))
+            sweep_below(s, full, depth + 1);
+        (void) sweep_one(s, full);
+    }
+    closedir(dir);
+}
+
+int
+file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *path = fop_path(args, "path");
+    bool recurse = value_bool(args, "recurse", false);
+    json_t *older = value_get(args, "older_than");
+    json_auto_t *deleted = json_array(), *errors = json_array();
+    sweep_t sweep = { deleted, errors, 0 };
+
+    if (fop_need_abs(path, "File path must be absolute.", err) != 0)
+        return -EINVAL;
+    if (!fop_is_dir(path))
+        return fop_invalid(err, "A valid directory was not specified.");
+    if (value_truthy(older))
+        sweep.older_than = time(NULL) - (time_t) value_int(args, "older_than", 0) * 86400;
+    if (recurse)
+        sweep_below(&sweep, path, 0);
+    bool below_ok = json_array_size(errors) == 0;
+    bool ok = sweep_one(&sweep, path) && below_ok;
+    *ret_value = value_bool(args, "verbose", false)
+                     ? json_pack("{s:O, s:O, s:b}", "deleted", deleted, "errors", errors, "result", ok)
+                     : json_boolean(ok);
+    return 0;
+}
+
+int
+file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *path = fop_path(args, "path");
+    fail_auto_t why = FAIL_INIT;
+    struct stat st;
+
+    if (*path != '/')
+        return fop_invalid(err, "File path must be absolute: %s", path);
+    if (lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
+        *ret_value = json_false();
+        return 0;
+    }
+    int rc = fs_remove_tree(path, &why);
+    if (rc != 0)
+        return fop_failed(err, "Could not remove '%s': [Errno %d] %s: '%s'", path, -rc, strerror(-rc), path);
+    *ret_value = json_true();
+    return 0;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+int
+file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *src = fop_path(args, "src");
+    const char *path = value_str(args, "path", "");
+
+    if (fop_need_abs(src, "File path must be absolute.", err) != 0)
+        return -EINVAL;
+    if (link(src, path) != 0)
+        return fop_failed(err, "Could not create '%s': [Errno %d] %s: '%s' -> '%s'", path, errno,
+                          strerror(errno), src, path);
+    *ret_value = json_true();
+    return 0;
+}
+
+static bool
+links_to(const char *path, const char *target)
+{
+    char now[4096];
+    ssize_t n = readlink(path, now, sizeof(now) - 1);
+
+    if (n < 0)
+        return false;
+    now[n] = '\0';
+    AUTO_FREE char *a = fop_normpath(now), *b = fop_normpath(target);
+    return strcmp(a, b) == 0;
+}
+
+/* A link beside `path`, renamed over it. */
+static int
+symlink_over(const char *src, const char *path)
+{
+    for (int i = 0; i < 100; i++) {
+        AUTO_FREE char *temp = xasprintf("%s.%d.%d.tmp", path, (int) getpid(), i);
+        if (symlink(src, temp) != 0) {
+            if (errno == EEXIST)
+                continue;
+            return -errno;
+        }
+        if (rename(temp, path) == 0)
+            return 0;
+        int code = errno;
+        unlink(temp);
+        return -code;
+    }
+    return -EEXIST;
+}
+
+int
+file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    const char *src = value_str(args, "src", "");
+    AUTO_FREE char *path = fop_path(args, "path");
+    bool over = value_bool(args, "force", false) || value_bool(args, "atomic", false);
+    struct stat st;
+
+    if (*path != '/')
+        return fop_invalid(err, "Link path must be absolute: %s", path);
+    if (links_to(path, src)) {
+        *ret_value = json_true();
+        return 0;
+    }
+    bool exists = lstat(path, &st) == 0;
+    if (exists && !over)
+        return fop_failed(
+            err, S_ISLNK(st.st_mode) ? "Found existing symlink: %s" : "Existing path is not a symlink: %s",
+            path);
+    if (exists && S_ISDIR(st.st_mode))
+        return fop_oserror(err, EISDIR, path);
+    if ((exists ? symlink_over(src, path) : symlink(src, path)) != 0)
+        return fop_failed(err, "Could not create '%s'", path);
+    *ret_value = json_true();
+    return 0;
+}
+
+/* ---- moving and copying ---------------------------------------------------------------------- */
+
+int
+file_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *src = fop_path(args, "src"), *dst = fop_path(args, "dst");
+
+    if (fop_need_abs(src, "File path must be absolute.", err) != 0)
+        return -EINVAL;
+    if (rename(src, dst) != 0)
+        return fop_failed(err, "Could not rename '%s' to '%s'", src, dst);
+    *ret_value = json_true();
+    return 0;
+}
+
+static int copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *err);
+
+static int
+copy_link(const char *src, const char *dst, fail_t *err)
+{
+    char target[4096];
+    ssize_t n = readlink(src, target, sizeof(target) - 1);
+
+    if (n < 0)
+        return fop_oserror(err, errno, src);
+    target[n] = '\0';
+    return symlink(target, dst) == 0 ? 0 : fop_oserror(err, errno, dst);
+}
+
+static int
+copy_entry(const char *src, const char *dst, bool attributes, int depth, fail_t *err)
+{
+    if (attributes && fop_is_link(src))
+        return copy_link(src, dst, err);
+    if (fop_is_dir(src))
+        return copy_tree(src, dst, attributes, depth + 1, err);
+    return attributes ? fop_copy2(src, dst, err) : fop_copyfile(src, dst, err);
+}
+
+static int
+copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *err)
+{
+    struct stat st;
+    DIR *dir = opendir(src);
+
+    if (dir == NULL || stat(src, &st) != 0)
+        return fop_oserror(err, errno, src);
+    int rc = depth > LIMIT_JSON_DEPTH ? fop_oserror(err, ELOOP, src) : fs_mkdirs(dst, 0777, err);
+    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
+        if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, ".."))
+            continue;
+        AUTO_FREE char *from = fop_join2(src, entry->d_name), *to = fop_join2(dst, entry->d_name);
+        rc = copy_entry(from, to, attributes, depth, err);
+    }
+    closedir(dir);
+    if (rc == 0 && attributes) {
+        const struct timespec times[2] = { st.st_atim, st.st_mtim };
+        if ((geteuid() == 0 && chown(dst, st.st_uid, st.st_gid) != 0) ||
+            chmod(dst, st.st_mode & 07777) != 0 || utimensat(AT_FDCWD, dst, times, 0) != 0)
+            rc = fop_oserror(err, errno, dst);
+    }
+    return rc;
+}
+
+static bool
+inside(const char *inner, const char *outer)
+{
+    AUTO_FREE char *a = fop_realpath(inner), *b = fop_realpath(outer);
+    size_t n = strlen(b);
+
+    return strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0');
+}
+
+static int
+copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
+{
+    bool tree = fop_is_dir(src);
+
+    if (!tree && !fop_is_dir(dst))
+        return fop_copyfile(src, dst, err);
+    if (!value_bool(args, "recurse", false))
+        return fop_invalid(err, "Cannot copy overwriting a directory without recurse flag set to true!");
+    if (tree && inside(dst, src))
+        return fop_invalid(err, "Cannot copy the directory '%s' into itself: '%s'", src, dst);
+    if (value_bool(args, "remove_existing", false)) {
+        int rc = fs_remove_tree(dst, err);
+        if (rc != 0)
+            return rc;
+    }
+    return tree ? copy_tree(src, dst, value_bool(args, "remove_existing", false), 0, err)
+                : fop_copyfile(src, dst, err);
+}
+
+int
+file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *src = fop_path(args, "src"), *dst = fop_path(args, "dst");
+    fail_auto_t why = FAIL_INIT;
+
+    if (fop_need_abs(src, "File path must be absolute.", err) != 0)
+        return -EINVAL;
+    if (!fs_exists(src))
+        return fop_failed(err, "No such file or directory '%s'", src);
+    json_auto_t *had = fop_stats(src, NULL, true, err);
+    if (had == NULL)
+        return -ENOENT;
+    int rc = copy_any(src, dst, args, &why);
+    if (rc != 0 && why.kind == FAIL_INVOCATION)
+        return fop_invalid(err, "%s", fail_text(&why));
+    if (rc != 0)
+        return fop_failed(err, "Could not copy '%s' to '%s'", src, dst);
+    if (geteuid() != 0)
+        rc = fop_set_owner_mode(dst, NULL, NULL, value_str(had, "mode", NULL), err);
+    else
+        rc = fop_set_owner_mode(dst, json_object_get(had, "uid"), json_object_get(had, "gid"),
+                                value_str(had, "mode", NULL), err);
+    if (rc == 0)
+        *ret_value = json_true();
+    return rc;
+}
+
+/* shutil.move: into a folder that exists, by rename, else by copy and remove. */
+static int
+move_any(const char *src, const char *dst, fail_t *err)
+{
+    AUTO_FREE char *target = fop_is_dir(dst) ? fop_join2(dst, fop_basename(src)) : xstrdup(dst);
+
+    if (rename(src, target) == 0)
+        return 0;
+    if (errno != EXDEV)
+        return fop_oserror(err, errno, src);
+    if (fop_is_dir(src) && !fop_is_link(src) && inside(target, src))
+        return fop_oserror(err, EINVAL, target);
+    int rc = copy_entry(src, target, true, 0, err);
+    return rc != 0 ? rc : fs_remove_tree(src, err);
+}
+
+int
+file_move(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *src = fop_path(args, "src"), *dst = fop_path(args, "dst");
+    fail_auto_t why = FAIL_INIT;
+
+    if (value_bool(args, "disallow_copy_and_unlink", false))
+        return file_rename(ctx, args, ret_value, err);
+    if (fop_need_abs(src, "Source path must be absolute.", err) != 0 ||
+        fop_need_abs(dst, "Destination path must be absolute.", err) != 0)
+        return -EINVAL;
+    if (move_any(src, dst, &why) != 0)
+        return fop_failed(err, "Unable to move '%s' to '%s': %s", src, dst, fail_text(&why));
+    *ret_value = json_object();
+    json_object_set_new(*ret_value, "result", json_true());
+    json_object_set_new(*ret_value, "comment", value_fmt("'%s' moved to '%s'", src, dst));
+    return 0;
+}
+
+/* ---- touch ----------------------------------------------------------------------------------- */
+
+/* None: `dflt`; digits: that second. False for anything else. */
+static bool
+parse_time(const json_t *v, struct timespec *out)
+{
+    long long n;
+
+    if (v == NULL || json_is_null(v))
+        return true;
+    if (json_is_integer(v))
+        *out = (struct timespec){ (time_t) json_integer_value(v), 0 };
+    else if (json_is_real(v))
+        *out = (struct timespec){ (time_t) json_real_value(v), 0 };
+    else if (json_is_string(v) && str_to_int(json_string_value(v), 0, INT64_MAX, &n))
+        *out = (struct timespec){ (time_t) n, 0 };
+    else
+        return false;
+    return true;
+}
+
+int
+file_touch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *path = fop_path(args, "name");
+    struct timespec times[2] = { { 0, UTIME_NOW }, { 0, UTIME_NOW } };
+
+    if (!parse_time(value_get(args, "atime"), &times[0]) || !parse_time(value_get(args, "mtime"), &times[1]))
+        return fop_invalid(err, "atime and mtime must be integers");
+    AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if ((fd < 0 && !fs_exists(path)) || utimensat(AT_FDCWD, path, times, 0) != 0)
+        return fop_failed(err, "%s", strerror(errno));
+    *ret_value = json_boolean(fs_exists(path));
+    return 0;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+typedef struct node_kind {
+    const char *letter;
+    mode_t type;
+    const char *created;
+} node_kind_t;
+
+static const node_kind_t node_kinds[] = {
+    { "c", S_IFCHR, "Character device %s created." },
+    { "b", S_IFBLK, "Block device %s created." },
+    { "p", S_IFIFO, "Fifo pipe %s created." },
+};
+
+static int
+make_node(call_ctx_t *ctx, json_t *args, const node_kind_t *kind, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = fop_path(args, "name");
+    AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
+    dev_t dev = makedev((unsigned) value_int(args, "major", 0), (unsigned) value_int(args, "minor", 0));
+    bool test = fop_test_mode(ctx);
+    json_auto_t *ret = json_pack("{s:s, s:{}, s:s, s:b}", "name", path, "changes", "comment", "", "result",
+                                 0);
+    AUTO_FREE char *created = str_replace(kind->created, "%s", path);
+
+    if (!test && mknod(path, kind->type | 0600, dev) != 0) {
+        if (errno != EEXIST)
+            return fop_oserror(err, errno, path);
+        json_object_set_new(ret, "comment", value_fmt("File %s exists and cannot be overwritten", path));
+    } else {
+        json_object_set_new(json_object_get(ret, "changes"), "new", json_string(created));
+        json_object_set_new(ret, "result", test ? json_null() : json_true());
+    }
+    if (!test) {
+        int rc = fop_set_owner_mode(path, value_get(args, "user"), value_get(args, "group"), mode, err);
+        if (rc != 0)
+            return rc;
+    }
+    *ret_value = json_incref(ret);
+    return 0;
+}
+
+int
+file_mknod_chrdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return make_node(ctx, args, &node_kinds[0], ret_value, err);
+}
+
+int
+file_mknod_blkdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return make_node(ctx, args, &node_kinds[1], ret_value, err);
+}
+
+int
+file_mknod_fifo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return make_node(ctx, args, &node_kinds[2], ret_value, err);
+}
+
+int
+file_mknod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = fop_path(args, "name");
+    AUTO_FREE char *folder = fop_dirname(path);
+    const char *type = value_str(args, "ntype", "");
+
+    for (size_t i = 0; i < NELEMS(node_kinds); i++) {
+        if (!str_eq(type, node_kinds[i].letter))
+            continue;
+        if (!fop_test_mode(ctx) && *folder != '\0' && !fs_exists(folder) &&
+            make_dirs(folder, value_get(args, "user"), value_get(args, "group"), NULL, err) != 0)
+            return -EIO;
+        return make_node(ctx, args, &node_kinds[i], ret_value, err);
+    }
+    return fop_invalid(
+        err,
+        "Node type unavailable: '%s'. Available node types are character ('c'), block ('b'), and "
+        "pipe ('p').",
+        type);
+}

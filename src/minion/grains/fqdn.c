@@ -1,0 +1,190 @@
+/* fqdn.c - grains that the name service knows: fqdn, host, domain, fqdn_ip4, fqdn_ip6, fqdns. */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "common/base/str.h"
+#include "salt/plugin.h"
+
+enum { LOOKUP_THREADS = 8 };
+
+/* The canonical name of this host, or its own name when nobody knows it. NEW. */
+static char *
+find_fqdn(void)
+{
+    struct addrinfo hints = { .ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM }, *found = NULL;
+    char name[256] = "";
+    char *fqdn = NULL;
+
+    gethostname(name, sizeof(name) - 1);
+    if (name[0] != '\0' && getaddrinfo(name, NULL, &hints, &found) == 0) {
+        if (found != NULL && !str_empty(found->ai_canonname))
+            fqdn = xstrdup(found->ai_canonname);
+        freeaddrinfo(found);
+    }
+    return fqdn != NULL ? fqdn : xstrdup(name[0] != '\0' ? name : "localhost.localdomain");
+}
+
+static bool
+has_text(const json_t *list, const char *text)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach (list, i, item) {
+        if (str_eq(json_string_value(item), text))
+            return true;
+    }
+    return false;
+}
+
+static json_t *
+addresses_of(const char *name, int family)
+{
+    struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM }, *found = NULL;
+    json_t *list = json_array();
+    char text[NI_MAXHOST];
+
+    if (getaddrinfo(name, NULL, &hints, &found) != 0)
+        return list;
+    for (const struct addrinfo *i = found; i != NULL; i = i->ai_next) {
+        if (getnameinfo(i->ai_addr, i->ai_addrlen, text, sizeof(text), NULL, 0, NI_NUMERICHOST) == 0 &&
+            !has_text(list, text))
+            json_array_append_new(list, json_string(text));
+    }
+    freeaddrinfo(found);
+    return list;
+}
+
+/* ---- fqdns: the names of all addresses, asked for side by side because each may take its time
+ * ---------------------- */
+
+typedef struct lookup {
+    struct sockaddr_storage addr;
+    socklen_t len;
+    char *name; /* NULL when there is none */
+} lookup_t;
+
+typedef struct lookups {
+    lookup_t *items;
+    size_t n;
+    atomic_size_t next;
+} lookups_t;
+
+/* The full form of a name when the name service has one. NEW. */
+static char *
+full_name(const char *name)
+{
+    struct addrinfo hints = { .ai_flags = AI_CANONNAME, .ai_socktype = SOCK_STREAM }, *found = NULL;
+    char *full = NULL;
+
+    if (strchr(name, '.') == NULL && getaddrinfo(name, NULL, &hints, &found) == 0) {
+        if (found != NULL && !str_empty(found->ai_canonname))
+            full = xstrdup(found->ai_canonname);
+        freeaddrinfo(found);
+    }
+    return full != NULL ? full : xstrdup(name);
+}
+
+static void *
+look_up(void *cookie)
+{
+    lookups_t *all = cookie;
+    char name[NI_MAXHOST];
+    size_t i;
+
+    while ((i = atomic_fetch_add(&all->next, 1)) < all->n) {
+        lookup_t *one = &all->items[i];
+        if (getnameinfo((struct sockaddr *) &one->addr, one->len, name, sizeof(name), NULL, 0, NI_NAMEREQD) ==
+            0)
+            one->name = full_name(name);
+    }
+    return NULL;
+}
+
+static void
+list_addresses(lookups_t *all, bool *ret_v4, bool *ret_v6)
+{
+    struct ifaddrs *found = NULL;
+
+    if (getifaddrs(&found) < 0)
+        return;
+    for (const struct ifaddrs *i = found; i != NULL; i = i->ifa_next) {
+        int family = i->ifa_addr != NULL ? i->ifa_addr->sa_family : AF_UNSPEC;
+        if (family != AF_INET && family != AF_INET6)
+            continue;
+        *(family == AF_INET ? ret_v4 : ret_v6) = true;
+        if ((i->ifa_flags & IFF_LOOPBACK) != 0)
+            continue;
+        all->items = xrealloc(all->items, (all->n + 1) * sizeof(*all->items));
+        lookup_t *one = &all->items[all->n++];
+        memset(one, 0, sizeof(*one));
+        one->len = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+        memcpy(&one->addr, i->ifa_addr, one->len);
+    }
+    freeifaddrs(found);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+static json_t *
+names_of(lookups_t *all)
+{
+    pthread_t threads[LOOKUP_THREADS];
+    size_t started = 0, n = 0;
+    AUTO_FREE char **names = xcalloc(all->n + 1, sizeof(*names));
+    json_t *list = json_array();
+
+    while (started < LOOKUP_THREADS && started < all->n &&
+           pthread_create(&threads[started], NULL, look_up, all) == 0)
+        started++;
+    look_up(all);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->items[i].name != NULL)
+            names[n++] = all->items[i].name;
+    }
+    qsort(names, n, sizeof(*names), by_text);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || !str_eq(names[i], names[i - 1]))
+            json_array_append_new(list, value_utf8(names[i], strlen(names[i])));
+    }
+    return list;
+}
+
+static int
+collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+{
+    AUTO_FREE char *fqdn = find_fqdn();
+    const char *dot = strchr(fqdn, '.');
+    lookups_t all = { NULL, 0, 0 };
+    bool v4 = false, v6 = false;
+
+    (void) err;
+    json_object_set_new(out, "fqdn", value_utf8(fqdn, strlen(fqdn)));
+    json_object_set_new(out, "host", value_utf8(fqdn, strcspn(fqdn, ".")));
+    json_object_set_new(out, "domain", dot != NULL ? value_utf8(dot + 1, strlen(dot + 1)) : json_string(""));
+    list_addresses(&all, &v4, &v6);
+    json_object_set_new(out, "fqdn_ip4", v4 ? addresses_of(fqdn, AF_INET) : json_array());
+    json_object_set_new(out, "fqdn_ip6", v6 ? addresses_of(fqdn, AF_INET6) : json_array());
+    json_object_set_new(out, "fqdns",
+                        value_bool(ctx->opts, "enable_fqdns_grains", true) ? names_of(&all) : json_array());
+    for (size_t i = 0; i < all.n; i++)
+        free(all.items[i].name);
+    free(all.items);
+    return 0;
+}
+
+static const char *const keys[] = { "fqdn", "host", "domain", "fqdn_ip4", "fqdn_ip6", "fqdns", NULL };
+
+PLUGIN(grain, fqdn, .doc = "This host's names and addresses in the name service.", .collect = collect,
+       .cost = GRAIN_SLOW, .keys = keys);

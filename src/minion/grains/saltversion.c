@@ -1,0 +1,23 @@
+/* saltversion.c - grains saltversion and saltversioninfo: which Salt this minion stands for. */
+#include "common/base/str.h"
+#include "salt/plugin.h"
+
+static int
+collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
+{
+    char **parts = str_split(HALITE_VERSION, ".", true);
+    json_t *info = json_array();
+
+    (void) ctx, (void) err;
+    for (size_t i = 0; parts[i] != NULL; i++)
+        json_array_append_new(info, json_integer(strtoll(parts[i], NULL, 10)));
+    strv_free(parts);
+    json_object_set_new(out, "saltversion", json_string(HALITE_VERSION));
+    json_object_set_new(out, "saltversioninfo", info);
+    return 0;
+}
+
+static const char *const keys[] = { "saltversion", "saltversioninfo", NULL };
+
+PLUGIN(grain, saltversion, .doc = "The version of Salt that this minion stands for.", .collect = collect,
+       .cost = GRAIN_CHEAP, .keys = keys);

@@ -1,0 +1,190 @@
+/* grains_set.c - the whole set of grains. */
+#include "minion/grains_set.h"
+
+#include "common/base/fs.h"
+#include "common/base/grainsfile.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/data/yaml.h"
+#include "common/match/match.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+#define CACHE_FILE "grains.cache.json"
+
+static bool
+is_listed(const json_t *list, const char *name)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach (list, i, item) {
+        if (str_eq(json_string_value(item), name))
+            return true;
+    }
+    return false;
+}
+
+/* Salt's expr_match: a glob, or a regular expression for the whole name. */
+static bool
+is_blocked(const json_t *patterns, const char *key)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach (patterns, i, item) {
+        const char *pattern = json_string_value(item);
+        AUTO_FREE char *whole = pattern != NULL ? xasprintf("(?:%s)\\Z", pattern) : NULL;
+        if (pattern != NULL && (match_glob(pattern, key) || match_pcre(whole, key, NULL)))
+            return true;
+    }
+    return false;
+}
+
+static void
+drop_blocked(const json_t *opts, json_t *found)
+{
+    const json_t *patterns = value_get(opts, "grains_blacklist");
+    const char *key;
+    void *next;
+    json_t *value;
+
+    json_object_foreach_safe (found, next, key, value) {
+        if (is_blocked(patterns, key))
+            json_object_del(found, key);
+    }
+}
+
+static void
+merge(const json_t *opts, json_t *into, json_t *found)
+{
+    drop_blocked(opts, found);
+    if (value_bool(opts, "grains_deep_merge", false))
+        value_merge(into, found, false);
+    else
+        json_object_update(into, found);
+}
+
+/* ---- producers
+ * ---------------------------------------------------------------------------------------------------- */
+
+static int
+by_file(const void *a, const void *b)
+{
+    return strcmp((*(const plugin_t *const *) a)->file, (*(const plugin_t *const *) b)->file);
+}
+
+static void
+run(const plugin_t *plugin, const char *root, json_t *opts, json_t *into)
+{
+    grain_ctx_t ctx = { root, opts, into };
+    json_auto_t *found = json_object();
+    fail_auto_t err = FAIL_INIT;
+
+    if (plugin->collect(&ctx, found, &err) < 0)
+        log_warning("grains of %s are missing: %s", plugin->file, fail_text(&err));
+    else
+        merge(opts, into, found);
+}
+
+void
+grains_collect(const plugin_t *const *plugins, size_t n, grain_cost_t cost, const char *root, json_t *opts,
+               json_t *into)
+{
+    AUTO_FREE const plugin_t **sorted = xcalloc(n + 1, sizeof(*sorted));
+    const json_t *disabled = value_get(opts, "disable_grains");
+
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = plugins[i];
+    qsort(sorted, n, sizeof(*sorted), by_file);
+    for (size_t i = 0; i < n; i++) {
+        if (sorted[i]->cost == cost && !is_listed(disabled, sorted[i]->file))
+            run(sorted[i], root, opts, into);
+    }
+}
+
+int
+grains_check(const plugin_t *const *plugins, size_t n, fail_t *err)
+{
+    map_t *owners = map_new(NULL);
+    int rc = 0;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        for (const char *const *key = plugins[i]->keys; *key != NULL && rc == 0; key++) {
+            const plugin_t *owner = map_get(owners, *key);
+            if (owner != NULL)
+                rc = fail_set(err, -EEXIST, "the grain %s is produced by both %s and %s", *key, owner->file,
+                              plugins[i]->file);
+            map_set(owners, *key, (void *) plugins[i]);
+        }
+    }
+    map_destroy(&owners);
+    return rc;
+}
+
+/* ---- what is written down
+ * ------------------------------------------------------------------------------------------- */
+
+static void
+add_file(const json_t *opts, json_t *into)
+{
+    AUTO_FREE char *path = grains_file_path(opts);
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t text = BUF_INIT;
+
+    if (!fs_exists(path))
+        return;
+    if (fs_read(path, LIMIT_CONF_FILE, &text, &err) < 0) {
+        log_warning("%s", fail_text(&err));
+        return;
+    }
+    json_auto_t *found = yaml_load(buf_str(&text), text.len, path, NULL, &err);
+    if (found == NULL)
+        log_warning("the grains file is skipped: %s", fail_text(&err));
+    else if (json_is_object(found))
+        merge(opts, into, found);
+}
+
+void
+grains_finish(json_t *opts, json_t *into)
+{
+    json_t *configured = value_get(opts, "grains");
+
+    add_file(opts, into);
+    if (json_is_object(configured)) {
+        json_auto_t *copy = json_deep_copy(configured);
+        json_object_update(into, copy);
+    }
+}
+
+/* ---- the cache
+ * ------------------------------------------------------------------------------------------------------ */
+
+json_t *
+grains_cache_load(const char *cachedir)
+{
+    AUTO_FREE char *path = fs_join(cachedir, CACHE_FILE);
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t text = BUF_INIT;
+    json_t *grains = NULL;
+
+    if (fs_read(path, LIMIT_WIRE_MSG, &text, &err) == 0)
+        grains = value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, &err);
+    if (err.code != 0 && err.code != -ENOENT)
+        log_warning("the kept grains are not used: %s", fail_text(&err));
+    if (!json_is_object(grains)) {
+        json_decref(grains);
+        grains = json_object();
+    }
+    return grains;
+}
+
+int
+grains_cache_save(const char *cachedir, const json_t *grains, fail_t *err)
+{
+    AUTO_FREE char *path = fs_join(cachedir, CACHE_FILE);
+    AUTO_FREE char *text = value_dump(grains);
+    int rc = fs_mkdirs(cachedir, 0700, err);
+
+    return rc < 0 ? rc : fs_write_atomic(path, text, strlen(text), 0600, err);
+}

@@ -1,0 +1,185 @@
+/* hostops.c - what a job's child may ask of the job server: a row per operation. */
+#include "minion/jobserver.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+/* NEW value, or NULL with *err. */
+typedef json_t *hostop_fn(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err);
+
+/* As saltutil.running shows a job: what was published, and the child's pid. */
+static json_t *
+s_show(const job_proc_t *p)
+{
+    static const char *const fields[] = { "tgt", "jid", "tgt_type", "ret", "user", "arg", "fun" };
+    json_t *out = json_object(), *v;
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        if ((v = value_get(p->job, fields[i])))
+            json_object_set(out, fields[i], v);
+    json_object_set_new(out, "pid", json_integer(p->pid));
+    return out;
+}
+
+static json_t *
+s_running(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) request, (void) err;
+    json_t *all = json_array();
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p != asker && !p->returned)
+            json_array_append_new(all, s_show(p));
+    return all;
+}
+
+/* {jid, signal} -> {pid}; null when no such job runs. */
+static json_t *
+s_signal(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    const char *jid = value_str(request, "jid", "");
+    int sig = (int) value_int(request, "signal", SIGTERM);
+    for (const job_proc_t *p = self->jobs; p; p = p->next) {
+        if (p == asker || p->returned || !str_eq(value_str(p->job, "jid", ""), jid))
+            continue;
+        int rc = sig > 0 && sig < NSIG ? job_signal(p, sig) : -EINVAL;
+        if (rc == 0)
+            return json_pack("{s:i}", "pid", (int) p->pid);
+        (void) fail_set(err, rc, "signal %d to job %s: %s", sig, jid, strerror(-rc));
+        return NULL;
+    }
+    return json_null();
+}
+
+static json_t *
+s_refresh_grains(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) asker, (void) request, (void) err;
+    self->grains_again = true;
+    mgrains_gather(self);
+    mgrains_push(self);
+    return json_true();
+}
+
+/* The slow grains are the only thing that is cached for its own sake; returns in the spool stay. */
+static json_t *
+s_clear_cache(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) asker, (void) request;
+    static const char *const parts[] = { "files", "extrn_files", "localfiles" };
+    for (size_t i = 0; i < NELEMS(parts); i++) {
+        AUTO_FREE char *path = fs_join(conf_str(self->conf, "cachedir"), parts[i]);
+        if (fs_remove_tree(path, err) < 0)
+            return NULL;
+    }
+    return json_true();
+}
+
+static void
+s_clear(const char *name, bool unset)
+{
+    (void) (unset ? unsetenv(name) : setenv(name, "", 1));
+}
+
+/* environ.setenv with update_minion: later jobs inherit it. {environ: {NAME: text or false}, false_unsets,
+ * clear_all} */
+static void
+s_setenv(const json_t *data)
+{
+    json_t *wanted = value_get(data, "environ"), *v;
+    bool unset = value_bool(data, "false_unsets", false);
+    const char *name;
+    json_auto_t *others = json_object();
+    for (char **e = environ; value_bool(data, "clear_all", false) && *e; e++) {
+        AUTO_FREE char *key = xstrndup(*e, strcspn(*e, "="));
+        if (!value_get(wanted, key))
+            json_object_set_new(others, key, json_true());
+    }
+    json_object_foreach (others, name, v)
+        s_clear(name, unset);
+    json_object_foreach (wanted, name, v) {
+        if (json_is_string(v))
+            (void) setenv(name, json_string_value(v), 1);
+        else if (json_is_false(v))
+            s_clear(name, unset);
+    }
+}
+
+/* Salt's events on the minion's own bus. Those without an effect here are told apart from unknown ones by
+ * being listed. */
+static json_t *
+s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) self, (void) asker;
+    static const struct {
+        const char *tag;
+        void (*fn)(const json_t *data);
+    } tags[] = {
+        { "environ_setenv", s_setenv },
+        /* Every job is a fresh process that finds its modules and its pillar anew: nothing is stale. */
+        { "module_refresh", NULL },
+        { "pillar_refresh", NULL },
+        { "beacons_refresh", NULL },
+        { "matchers_refresh", NULL },
+    };
+    const char *tag = value_str(request, "tag", "");
+    for (size_t i = 0; i < NELEMS(tags); i++) {
+        if (!str_eq(tag, tags[i].tag))
+            continue;
+        if (tags[i].fn)
+            tags[i].fn(value_get(request, "data"));
+        return json_true();
+    }
+    (void) fail_set(err, -ENOTSUP, "the minion listens to no event '%s'", tag);
+    return NULL;
+}
+
+/* The asking job returns first: see jobserver_run. */
+static json_t *
+s_end(jobserver_t *self, job_proc_t *asker, bool restart)
+{
+    self->ending = restart ? JOBSERVER_RESTART : JOBSERVER_STOP;
+    self->ending_job = asker->pid;
+    return json_pack("{s:i}", "pid", (int) getpid());
+}
+
+static json_t *
+s_stop(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) request, (void) err;
+    return s_end(self, asker, false);
+}
+
+static json_t *
+s_restart(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) request, (void) err;
+    return s_end(self, asker, true);
+}
+
+static const struct {
+    const char *name;
+    hostop_fn *fn;
+} rows[] = {
+    { "running", s_running },         { "signal", s_signal }, { "refresh_grains", s_refresh_grains },
+    { "clear_cache", s_clear_cache }, { "event", s_event },   { "stop", s_stop },
+    { "restart", s_restart },
+};
+
+json_t *
+hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *op = value_str(request, "op", "");
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        if (!str_eq(op, rows[i].name))
+            continue;
+        json_t *v = rows[i].fn(self, asker, request, &err);
+        return v ? json_pack("{s:b, s:o}", "ok", true, "value", v)
+                 : json_pack("{s:b, s:s}", "ok", false, "error", fail_text(&err));
+    }
+    (void) fail_set(&err, -ENOTSUP, "a minion has no operation '%s'", op);
+    return json_pack("{s:b, s:s}", "ok", false, "error", fail_text(&err));
+}

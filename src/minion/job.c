@@ -1,0 +1,388 @@
+/* job.c - see job.h. */
+#include "minion/job.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/procfs.h"
+#include "common/base/str.h"
+#include "common/data/args.h"
+#include "common/local/client.h"
+#include "common/plugin/call.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define READ_CHUNK (64 * 1024)
+
+/* ---- the child
+ * --------------------------------------------------------------------------------------------------- */
+
+typedef struct child {
+    int fd;
+    const job_env_t *env;
+    buf_t in;
+} child_t;
+
+static int
+s_child_write(child_t *self, const json_t *frame)
+{
+    buf_auto_t out = BUF_INIT;
+    frame_add(&out, frame);
+    for (size_t at = 0; at < out.len;) {
+        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        at += (size_t) n;
+    }
+    return 0;
+}
+
+static json_t *
+s_child_grains(void *cookie)
+{
+    return ((child_t *) cookie)->env->grains;
+}
+
+static int
+s_child_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    const child_t *self = cookie;
+    json_auto_t *frame = json_pack("{s:s, s:s, s:O}", "t", "fire", "tag", tag, "data", data);
+    size_t size = json_dumpb(frame, NULL, 0, JSON_COMPACT),
+           limit = (size_t) value_int(self->env->opts, "max_event_size", 0);
+    if (limit > 0 && size > limit)
+        return fail_set(err, -EMSGSIZE, "event %s has %zu bytes, max_event_size is %zu", tag, size, limit);
+    int rc = s_child_write(cookie, frame);
+    return rc < 0 ? fail_set(err, rc, "the job server does not listen: %s", strerror(-rc)) : 0;
+}
+
+static int
+s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    child_t *self = cookie;
+    json_auto_t *frame = json_pack("{s:s, s:O}", "t", "host", "request", request);
+    int rc = s_child_write(self, frame);
+    while (rc >= 0) {
+        json_auto_t *answer = NULL;
+        rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &answer, err);
+        if (rc > 0 && value_bool(answer, "ok", false)) {
+            json_t *v = value_get(answer, "value");
+            *ret_value = v ? json_incref(v) : json_null();
+            return 0;
+        }
+        if (rc > 0)
+            return fail_set(err, -ENOTSUP, "%s", value_str(answer, "error", "refused"));
+        buf_reserve(&self->in, READ_CHUNK);
+        ssize_t n = rc == 0 ? recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0) : -1;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            rc = -EPIPE;
+        else
+            self->in.len += (size_t) n;
+    }
+    return fail_set(err, rc, "the job server does not answer: %s", strerror(-rc));
+}
+
+/* Salt's own keywords for functions that take **kwargs. */
+static json_t *
+s_pub(const json_t *job, const char *fun, json_t *arg)
+{
+    return json_pack("{s:s, s:O, s:O*, s:O*, s:O*, s:O*, s:O*}", "__pub_fun", fun, "__pub_arg", arg,
+                     "__pub_tgt", value_get(job, "tgt"), "__pub_jid", value_get(job, "jid"), "__pub_ret",
+                     value_get(job, "ret"), "__pub_tgt_type", value_get(job, "tgt_type"), "__pub_user",
+                     value_get(job, "user"));
+}
+
+static void
+s_child_one(call_ctx_t *ctx, const json_t *job, const char *fun, json_t *arg, call_result_t *res)
+{
+    json_auto_t *none = json_array();
+    json_t *words = json_is_array(arg) ? arg : none;
+    /* As Salt shows it: the keywords' object without its marker. */
+    json_auto_t *shown = json_deep_copy(words);
+    json_t *last = json_array_get(shown, json_array_size(shown) - 1);
+    if (value_get(last, "__kwarg__"))
+        json_object_del(last, "__kwarg__");
+    json_auto_t *pub = s_pub(job, fun, shown);
+    call_run(ctx, fun, words, pub, res);
+}
+
+/* Several functions in one job: each of return, retcode and success is an object by function name. */
+static json_t *
+s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
+{
+    json_t *returns = json_object(), *codes = json_object(), *oks = json_object(), *fun,
+           *args = value_get(job, "arg");
+    size_t i;
+    json_array_foreach (funs, i, fun) {
+        AUTO(call_ctx) ctx = call_ctx_new(env);
+        call_result_t res = { 0 };
+        s_child_one(ctx, job, json_string_value(fun), json_array_get(args, i), &res);
+        json_object_set(returns, json_string_value(fun), res.value);
+        json_object_set_new(codes, json_string_value(fun), json_integer(res.retcode));
+        json_object_set_new(oks, json_string_value(fun), json_boolean(res.success));
+        call_result_free(&res);
+    }
+    return json_pack("{s:s, s:o, s:o, s:o}", "t", "ret", "return", returns, "retcode", codes, "success", oks);
+}
+
+static json_t *
+s_child_run(child_t *self, const json_t *job)
+{
+    call_env_t env = { .registry = self->env->registry,
+                       .opts = self->env->opts,
+                       .id = self->env->id,
+                       .jid = value_str(job, "jid", ""),
+                       .grains = s_child_grains,
+                       .fire = s_child_fire,
+                       .host = s_child_host,
+                       .cookie = self };
+    json_t *fun = value_get(job, "fun");
+    if (json_is_array(fun))
+        return s_child_many(&env, job, fun);
+    AUTO(call_ctx) ctx = call_ctx_new(&env);
+    call_result_t res = { 0 };
+    s_child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
+    json_t *frame = json_pack("{s:s, s:O, s:i, s:b}", "t", "ret", "return", res.value, "retcode", res.retcode,
+                              "success", res.success);
+    call_result_free(&res);
+    return frame;
+}
+
+static void
+s_soft_limit(__rlimit_resource_t what, rlim_t limit)
+{
+    struct rlimit rl;
+    if (getrlimit(what, &rl) != 0 || rl.rlim_max < limit)
+        return;
+    rl.rlim_cur = limit;
+    (void) setrlimit(what, &rl);
+}
+
+/* Soft ones, for the module itself: a program that it runs gets its own back (common/base/proc.c), as many
+ * reserve more than they use. */
+static void
+s_child_limits(const job_env_t *env)
+{
+    if (env->memory_limit > 0)
+        s_soft_limit(RLIMIT_AS, env->memory_limit);
+    s_soft_limit(RLIMIT_CORE, 0);
+}
+
+static NORETURN void
+s_child_main(const job_env_t *env, const json_t *job, int fd)
+{
+    sigset_t empty;
+    (void) sigemptyset(&empty);
+    (void) sigprocmask(SIG_SETMASK, &empty, NULL);
+    (void) setsid();
+    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* What else is open is close-on-exec, and the log's descriptor among it is wanted here. */
+    s_child_limits(env);
+    child_t self = { .fd = fd, .env = env };
+    json_auto_t *frame = s_child_run(&self, job);
+    _exit(s_child_write(&self, frame) == 0 ? 0 : 1);
+}
+
+/* ---- the job server's side
+ * ------------------------------------------------------------------------------------------ */
+
+job_proc_t *
+job_start(const job_env_t *env, json_t **job_p, fail_t *err)
+{
+    json_t *job = STEAL(*job_p);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        (void) fail_set(err, -errno, "socketpair: %s", strerror(errno));
+        json_decref(job);
+        return NULL;
+    }
+    pid_t pid = fork();
+    if (pid == 0)
+        s_child_main(env, job, ends[1]);
+    int code = errno;
+    (void) close(ends[1]);
+    if (pid < 0) {
+        (void) close(ends[0]);
+        (void) fail_set(err, -code, "fork: %s", strerror(code));
+        json_decref(job);
+        return NULL;
+    }
+    (void) fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    job_proc_t *self = xcalloc(1, sizeof(*self));
+    self->job = job;
+    self->pid = pid;
+    self->fd = ends[0];
+    self->deadline_ms = env->timeout_s > 0 ? clock_mono_ms() + env->timeout_s * 1000LL : 0;
+    return self;
+}
+
+void
+job_proc_destroy(job_proc_t **self_p)
+{
+    job_proc_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    buf_free(&self->in);
+    buf_free(&self->out);
+    json_decref(self->job);
+    json_decref(self->ret);
+    free(self);
+}
+
+static void
+s_close(job_proc_t *self)
+{
+    (void) close(self->fd);
+    self->fd = -1;
+}
+
+int
+job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
+{
+    while (self->fd >= 0) {
+        json_t *frame = NULL;
+        int rc = frame_take(&self->in, limit, &frame, NULL);
+        if (rc == -EMSGSIZE) {
+            self->oversize = true;
+            (void) job_signal(self, SIGKILL);
+        }
+        if (rc < 0) {
+            s_close(self);
+            return rc;
+        }
+        if (rc > 0 && str_eq(value_str(frame, "t", ""), "ret")) {
+            json_decref(self->ret);
+            self->ret = frame;
+            continue;
+        }
+        if (rc > 0) {
+            *ret_frame = frame;
+            return 1;
+        }
+        buf_reserve(&self->in, READ_CHUNK);
+        ssize_t n = recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0);
+        if (n > 0)
+            self->in.len += (size_t) n;
+        else if (n < 0 && errno == EINTR)
+            continue;
+        else if (n < 0 && errno == EAGAIN)
+            return 0;
+        else
+            s_close(self);
+    }
+    return -EPIPE;
+}
+
+void
+job_answer(job_proc_t *self, json_t **answer_p)
+{
+    json_auto_t *answer = STEAL(*answer_p);
+    buf_auto_t out = BUF_INIT;
+    frame_add(&out, answer);
+    /* The child waits for this and reads at once; what does not fit in the socket's buffer means that it is
+     * gone. */
+    for (size_t at = 0; self->fd >= 0 && at < out.len;) {
+        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
+        struct pollfd pfd = { self->fd, POLLOUT, 0 };
+        if (n > 0)
+            at += (size_t) n;
+        else if (errno != EAGAIN || poll(&pfd, 1, 1000) <= 0)
+            break;
+    }
+}
+
+/* Whether `pid` was started by `root`, at any depth. */
+static bool
+s_descends(pid_t pid, pid_t root)
+{
+    procfs_proc_t p;
+    for (int depth = 0; depth < LIMIT_CALL_DEPTH && pid > 1 && procfs_proc(pid, &p); depth++) {
+        if (p.ppid == root)
+            return true;
+        pid = p.ppid;
+    }
+    return false;
+}
+
+/* Programs that a module runs have sessions of their own, so a group signal does not reach them. They are
+ * listed before the child dies: after that they would be nobody's. */
+int
+job_signal(const job_proc_t *self, int sig)
+{
+    size_t n;
+    AUTO_FREE pid_t *pids = procfs_pids(&n);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (s_descends(pids[i], self->pid))
+            pids[kept++] = pids[i];
+    int rc = kill(self->pid, sig) == 0 ? 0 : -errno;
+    for (size_t i = 0; i < kept; i++)
+        (void) kill(pids[i], sig);
+    return rc;
+}
+
+static json_t *
+s_envelope(const json_t *job, json_t *ret, json_t *retcode, json_t *success)
+{
+    json_t *out = json_pack("{s:O, s:O, s:O*, s:o, s:o, s:o}", "jid", value_get(job, "jid"), "fun",
+                            value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return", ret,
+                            "retcode", retcode, "success", success);
+    json_t *metadata = value_get(job, "metadata");
+    if (metadata)
+        json_object_set(out, "metadata", metadata);
+    return out;
+}
+
+static json_t *
+s_failed(const json_t *job, char *text)
+{
+    json_t *out = s_envelope(job, json_string(text), json_integer(1), json_false());
+    free(text);
+    return out;
+}
+
+json_t *
+job_return(const job_proc_t *self)
+{
+    if (self->ret)
+        return s_envelope(self->job, json_incref(value_get(self->ret, "return")),
+                          json_incref(value_get(self->ret, "retcode")),
+                          json_incref(value_get(self->ret, "success")));
+    if (self->oversize)
+        return s_failed(
+            self->job,
+            xasprintf("The job's return is larger than this minion allows (job_output_max); have the "
+                      "function write to a file instead"));
+    if (self->timed_out)
+        return s_failed(
+            self->job,
+            xasprintf("The job ran longer than this minion allows (job_timeout_max) and was ended"));
+    if (WIFSIGNALED(self->status))
+        return s_failed(self->job, xasprintf("The job was ended by signal %d (%s) before it returned",
+                                             WTERMSIG(self->status), strsignal(WTERMSIG(self->status))));
+    return s_failed(
+        self->job,
+        xasprintf("The job's process ended with exit code %d before it returned; is the memory limit "
+                  "(job_memory_max) too small?",
+                  WEXITSTATUS(self->status)));
+}
+
+json_t *
+job_interrupted(const json_t *job)
+{
+    return s_failed(job, xasprintf("The minion was stopped while this job ran; it may be half done"));
+}

@@ -1,0 +1,631 @@
+/* jobserver.c - see jobserver.h. */
+#include "minion/jobserver.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/startup.h"
+#include "common/local/client.h"
+#include "minion/sessions.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define READ_CHUNK       (64 * 1024)
+#define SESSION_RETRY_MS 1000
+#define STOP_WAIT_MS     2000
+#define PING_MS          20000 /* how often the networking process is asked for a word */
+#define HANG_MS          90000 /* without one for so long it counts as hung */
+#define FRAMES_BUDGET    64    /* of one job per turn of the loop */
+#define FIXED_FDS        3
+
+/* ---- down to the networking process
+ * ----------------------------------------------------------------------------- */
+
+static void
+s_flush(jobserver_t *self)
+{
+    while (self->session_fd >= 0 && self->session_out.len > 0) {
+        ssize_t n = send(self->session_fd, self->session_out.data, self->session_out.len,
+                         MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0)
+            buf_consume(&self->session_out, (size_t) n);
+        else if (errno != EINTR)
+            return;
+    }
+}
+
+void
+jobserver_down(jobserver_t *self, json_t **frame_p)
+{
+    json_auto_t *frame = STEAL(*frame_p);
+    if (self->session_fd < 0)
+        return;
+    frame_add(&self->session_out, frame);
+    s_flush(self);
+}
+
+static void
+s_send(void *cookie, const json_t *frame)
+{
+    json_t *copy = json_incref((json_t *) frame);
+    jobserver_down(cookie, &copy);
+}
+
+void
+jobserver_event(jobserver_t *self, const char *tag, json_t *data)
+{
+    if (!outbox_event(self->outbox, tag, data))
+        log_error("event %s: too many wait for a master already; this one is dropped", tag);
+}
+
+/* ---- jobs
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static void
+s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
+{
+    log_error("job %s: %s", value_str(job, "jid", ""), fail_text(err));
+    json_auto_t *ret = json_pack("{s:O, s:O, s:O*, s:s, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
+                                 value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return",
+                                 fail_text(err), "retcode", 1, "success", false);
+    if (!outbox_full(self->outbox)) {
+        outbox_return(self->outbox, ret, (int) value_int(job, "master", -1));
+        return;
+    }
+    /* There is no room to keep even this: it is said once. */
+    json_t *frame = json_pack("{s:s, s:I, s:O}", "t", "ret", "master", value_int(job, "master", -1), "ret",
+                              ret);
+    jobserver_down(self, &frame);
+}
+
+static void
+s_start_job(jobserver_t *self, json_t *job)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (spool_begin(outbox_spool(self->outbox), job, &err) < 0) {
+        log_warning("job %s runs without a mark on the disk: %s", value_str(job, "jid", ""), fail_text(&err));
+        fail_clear(&err);
+    }
+    json_t *own = json_incref(job);
+    self->env.grains = self->grains;
+    job_proc_t *proc = job_start(&self->env, &own, &err);
+    if (!proc) {
+        s_failed_to_start(self, job, &err);
+        return;
+    }
+    proc->next = self->jobs;
+    self->jobs = proc;
+    self->n_jobs++;
+    json_t *frame = json_pack("{s:s, s:I, s:O, s:i}", "t", "started", "master", value_int(job, "master", -1),
+                              "jid", value_get(job, "jid"), "pid", (int) proc->pid);
+    jobserver_down(self, &frame);
+}
+
+static size_t
+s_jobs_max(const jobserver_t *self)
+{
+    json_int_t max = value_int(self->opts, "process_count_max", -1);
+    return max > 0 && max < LIMIT_JOBS_RUNNING ? (size_t) max : LIMIT_JOBS_RUNNING;
+}
+
+static void
+s_new_job(jobserver_t *self, json_t *job, int master)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_object_set_new(job, "master", json_integer(master));
+    log_info("job %s: %s from %s", value_str(job, "jid", ""), value_str(job, "fun", "(several)"),
+             value_str(job, "user", "?"));
+    if (self->stop)
+        (void) fail_set(&err, -ECANCELED, "The minion was stopped before this job began");
+    else if (outbox_full(self->outbox))
+        (void) fail_set(&err, -ENOSPC,
+                        "This minion's disk is full and its returns can't be kept: it takes no more jobs");
+    else if (self->n_jobs >= s_jobs_max(self) && json_array_size(self->waiting) >= LIMIT_JIDS_SEEN)
+        (void) fail_set(&err, -EAGAIN, "%zu jobs run and %d wait on this minion already", self->n_jobs,
+                        LIMIT_JIDS_SEEN);
+    if (err.text)
+        s_failed_to_start(self, job, &err);
+    else if (self->n_jobs < s_jobs_max(self))
+        s_start_job(self, job);
+    else
+        json_array_append(self->waiting, job);
+}
+
+/* The return goes out as soon as the child has said it; that the child is gone too need not be waited for. */
+static void
+s_return(jobserver_t *self, job_proc_t *proc)
+{
+    if (proc->returned)
+        return;
+    proc->returned = true;
+    json_auto_t *ret = job_return(proc);
+    outbox_return(self->outbox, ret, (int) value_int(proc->job, "master", -1));
+}
+
+static void
+s_end_job(jobserver_t *self, job_proc_t **at)
+{
+    job_proc_t *proc = *at;
+    *at = proc->next;
+    self->n_jobs--;
+    s_return(self, proc);
+    if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
+        self->stop = true;
+    job_proc_destroy(&proc);
+    while (json_array_size(self->waiting) > 0 && self->n_jobs < s_jobs_max(self) && !self->stop) {
+        json_auto_t *next = json_incref(json_array_get(self->waiting, 0));
+        json_array_remove(self->waiting, 0);
+        s_start_job(self, next);
+    }
+}
+
+/* A child that never stops talking gets its turns like everybody else; one that has ended is heard to its
+ * end. */
+static void
+s_job_frames(jobserver_t *self, job_proc_t *proc)
+{
+    json_t *frame = NULL;
+    for (int i = 0;
+         (i < FRAMES_BUDGET || proc->exited) && job_read(proc, self->env.output_limit, &frame) == 1; i++) {
+        json_auto_t *f = STEAL(frame);
+        if (str_eq(value_str(f, "t", ""), "fire")) {
+            json_t *data = value_get(f, "data");
+            if (data)
+                jobserver_event(self, value_str(f, "tag", ""), data);
+        } else {
+            json_t *answer = hostops_answer(self, proc, value_get(f, "request"));
+            job_answer(proc, &answer);
+        }
+    }
+    if (proc->ret)
+        s_return(self, proc);
+}
+
+/* Jobs whose child has ended and whose pipe is read to its end. */
+static void
+s_sweep(jobserver_t *self)
+{
+    int64_t now = clock_mono_ms();
+    for (job_proc_t **at = &self->jobs; *at;) {
+        job_proc_t *proc = *at;
+        if (proc->deadline_ms && now >= proc->deadline_ms && !proc->timed_out) {
+            proc->timed_out = true;
+            (void) job_signal(proc, SIGKILL);
+        }
+        if (proc->exited && proc->fd >= 0)
+            s_job_frames(self, proc);
+        if (proc->exited)
+            s_end_job(self, at);
+        else
+            at = &proc->next;
+    }
+}
+
+/* ---- up from the networking process
+ * -------------------------------------------------------------------------------------- */
+
+static void
+s_tell_started(jobserver_t *self)
+{
+    if (self->started_told)
+        return;
+    self->started_told = true;
+    char when[64];
+    struct tm tm;
+    time_t now = time(NULL);
+    (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
+    json_auto_t *text = value_fmt("Minion %s started at %s", self->env.id, when);
+    AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", self->env.id);
+    if (value_bool(self->opts, "enable_legacy_startup_events", true))
+        jobserver_event(self, "minion_start", text);
+    jobserver_event(self, tag, text);
+}
+
+static void
+s_up_job(jobserver_t *self, json_t *frame)
+{
+    json_t *job = value_get(frame, "job");
+    if (json_is_object(job))
+        s_new_job(self, job, (int) value_int(frame, "master", -1));
+}
+
+static void
+s_up_ack(jobserver_t *self, json_t *frame)
+{
+    outbox_acked(self->outbox, value_get(frame, "jids"), value_get(frame, "events"));
+}
+
+static void
+s_up_state(jobserver_t *self, json_t *frame)
+{
+    int master = (int) value_int(frame, "master", 0);
+    if (!str_eq(value_str(frame, "state", ""), "ready")) {
+        outbox_deaf(self->outbox, master);
+        return;
+    }
+    mgrains_push(self);
+    s_tell_started(self);
+    outbox_listens(self->outbox, master);
+}
+
+/* Any word of the networking process shows that it lives; this is one it can always say. */
+static void
+s_up_pong(jobserver_t *self, json_t *frame)
+{
+    (void) self, (void) frame;
+}
+
+static const struct {
+    const char *name;
+    void (*fn)(jobserver_t *self, json_t *frame);
+} ups[] = { { "job", s_up_job }, { "ack", s_up_ack }, { "state", s_up_state }, { "pong", s_up_pong } };
+
+static void
+s_session_gone(jobserver_t *self)
+{
+    (void) close(self->session_fd);
+    self->session_fd = -1;
+    buf_clear(&self->session_in);
+    buf_clear(&self->session_out);
+    outbox_deaf(self->outbox, -1);
+    self->session_retry_ms = clock_mono_ms() + SESSION_RETRY_MS;
+    if (!self->stop)
+        log_error("the networking process ended; it is started again");
+}
+
+static void
+s_session_read(jobserver_t *self)
+{
+    for (;;) {
+        buf_reserve(&self->session_in, READ_CHUNK);
+        ssize_t n = recv(self->session_fd, self->session_in.data + self->session_in.len, READ_CHUNK,
+                         MSG_DONTWAIT);
+        if (n > 0) {
+            self->session_in.len += (size_t) n;
+            self->session_heard_ms = clock_mono_ms();
+        }
+        json_t *frame = NULL;
+        while (frame_take(&self->session_in, LIMIT_LOCAL_MSG, &frame, NULL) > 0) {
+            for (size_t i = 0; i < NELEMS(ups); i++)
+                if (str_eq(value_str(frame, "t", ""), ups[i].name))
+                    ups[i].fn(self, frame);
+            json_decref(frame);
+        }
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+            s_session_gone(self);
+            return;
+        }
+        if (n < 0)
+            return;
+    }
+}
+
+/* Jids that the new networking process must not take for new. */
+static void
+s_tell_known(jobserver_t *self)
+{
+    json_t *jids = outbox_jids(self->outbox);
+    for (job_proc_t *p = self->jobs; p; p = p->next)
+        json_array_append(jids, value_get(p->job, "jid"));
+    json_t *frame = json_pack("{s:s, s:o}", "t", "known", "jids", jids);
+    jobserver_down(self, &frame);
+}
+
+static int
+s_start_session(jobserver_t *self, fail_t *err)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return fail_set(err, -errno, "socketpair: %s", strerror(errno));
+    pid_t pid = fork();
+    if (pid < 0) {
+        int code = errno;
+        (void) close(ends[0]), (void) close(ends[1]);
+        return fail_set(err, -code, "fork: %s", strerror(code));
+    }
+    if (pid == 0) {
+        (void) close(ends[0]);
+        self->in_session = true;
+        self->exit_code = sessions_main(self->conf, self->boot, ends[1]);
+        return 0;
+    }
+    (void) close(ends[1]);
+    self->session_pid = pid;
+    self->session_fd = ends[0];
+    self->session_heard_ms = clock_mono_ms();
+    self->session_ping_ms = self->session_heard_ms + PING_MS;
+    s_tell_known(self);
+    return 0;
+}
+
+/* A networking process that hangs is ended: another one starts in its place. */
+static void
+s_watch_session(jobserver_t *self, int64_t now)
+{
+    if (self->session_fd < 0 || now < self->session_ping_ms)
+        return;
+    self->session_ping_ms = now + PING_MS;
+    if (now - self->session_heard_ms > HANG_MS) {
+        log_error("the networking process says nothing any more: it is ended");
+        (void) kill(self->session_pid, SIGKILL);
+        s_session_gone(self);
+        return;
+    }
+    json_t *frame = json_pack("{s:s}", "t", "ping");
+    jobserver_down(self, &frame);
+}
+
+/* ---- signals
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+static void
+s_reap(jobserver_t *self)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (job_proc_t *p = self->jobs; p; p = p->next)
+            if (p->pid == pid) {
+                p->exited = true;
+                p->status = status;
+            }
+    }
+}
+
+static void
+s_take_conf(jobserver_t *self)
+{
+    self->opts = conf_opts(self->conf);
+    self->env = (job_env_t){ .registry = self->registry,
+                             .opts = self->opts,
+                             .grains = self->grains,
+                             .id = conf_str(self->conf, "id"),
+                             .timeout_s = (int) conf_int(self->conf, "job_timeout_max"),
+                             .memory_limit = (size_t) conf_int(self->conf, "job_memory_max"),
+                             .output_limit = (size_t) conf_int(self->conf, "job_output_max") };
+}
+
+static void
+s_reload(jobserver_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    conf_t *fresh = startup_reload(self->conf, self->conf_dir, CONF_MINION, self->overrides, &err);
+    if (!fresh) {
+        log_error("reload: the old configuration stays: %s", fail_text(&err));
+        return;
+    }
+    conf_destroy(&self->conf);
+    self->conf = fresh;
+    s_take_conf(self);
+    self->grains_again = true;
+    mgrains_gather(self);
+}
+
+static void
+s_signals(jobserver_t *self)
+{
+    int sig;
+    while ((sig = daemon_next_signal(self->signal_fd)) != 0) {
+        if (sig == SIGCHLD)
+            s_reap(self);
+        else if (sig == SIGHUP)
+            s_reload(self);
+        else if (sig == SIGTERM || sig == SIGINT)
+            self->stop = true;
+    }
+}
+
+/* ---- the loop
+ * ---------------------------------------------------------------------------------------------------------------
+ */
+
+static int
+s_timeout(const jobserver_t *self, int64_t now)
+{
+    int64_t next = now + PING_MS;
+    const int64_t timers[] = { outbox_next_ms(self->outbox),
+                               self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms,
+                               self->grains_fd < 0 ? 0 : self->grains_until_ms };
+    for (size_t i = 0; i < NELEMS(timers); i++)
+        if (timers[i] && timers[i] < next)
+            next = timers[i];
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->deadline_ms && !p->timed_out && p->deadline_ms < next)
+            next = p->deadline_ms;
+    return next > now ? (int) (next - now) : 0;
+}
+
+static void
+s_turn(jobserver_t *self)
+{
+    struct pollfd fds[FIXED_FDS + LIMIT_JOBS_RUNNING];
+    job_proc_t *who[FIXED_FDS + LIMIT_JOBS_RUNNING];
+    nfds_t n = FIXED_FDS;
+    fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
+    fds[1] = (struct pollfd){ self->session_fd, (short) (POLLIN | (self->session_out.len ? POLLOUT : 0)), 0 };
+    fds[2] = (struct pollfd){ self->grains_fd, POLLIN, 0 };
+    for (job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->fd >= 0) {
+            fds[n] = (struct pollfd){ p->fd, POLLIN, 0 };
+            who[n++] = p;
+        }
+    (void) poll(fds, n, s_timeout(self, clock_mono_ms()));
+    for (nfds_t i = FIXED_FDS; i < n; i++)
+        if (fds[i].revents)
+            s_job_frames(self, who[i]);
+    if (fds[0].revents)
+        s_signals(self);
+    s_sweep(self);
+    if (fds[1].revents & POLLOUT)
+        s_flush(self);
+    if (fds[1].revents & (POLLIN | POLLHUP))
+        s_session_read(self);
+    if (fds[2].revents)
+        mgrains_read(self);
+}
+
+/* Until there is nothing to wait for, or the time is up. */
+static void
+s_wait_end(jobserver_t *self, bool for_session)
+{
+    int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
+    while ((now = clock_mono_ms()) < until && (for_session ? self->session_fd >= 0 : self->jobs != NULL)) {
+        struct pollfd fds[2] = { { self->signal_fd, POLLIN, 0 },
+                                 { self->session_fd, (short) (POLLIN | (self->session_out.len ? POLLOUT : 0)),
+                                   0 } };
+        (void) poll(fds, 2, (int) (until - now));
+        s_signals(self);
+        s_sweep(self);
+        s_flush(self);
+        if (fds[1].revents & (POLLIN | POLLHUP))
+            s_session_read(self);
+    }
+}
+
+/* Jobs first, so that their returns still go out; what does not get there waits in the spool for the next
+ * start. */
+static void
+s_shutdown(jobserver_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t i;
+    json_t *one;
+    (void) fail_set(&err, -ECANCELED, "The minion was stopped before this job began");
+    json_array_foreach (self->waiting, i, one)
+        s_failed_to_start(self, one, &err);
+    (void) json_array_clear(self->waiting);
+    for (job_proc_t *p = self->jobs; p; p = p->next)
+        (void) job_signal(p, SIGTERM);
+    if (self->grains_fd >= 0)
+        (void) kill(self->grains_pid, SIGKILL);
+    s_wait_end(self, false);
+    for (job_proc_t *p = self->jobs; p; p = p->next)
+        (void) job_signal(p, SIGKILL);
+    s_wait_end(self, false);
+    json_t *frame = json_pack("{s:s}", "t", "quit");
+    jobserver_down(self, &frame);
+    s_wait_end(self, true);
+    if (self->session_fd >= 0)
+        (void) kill(self->session_pid, SIGKILL);
+    if (self->session_pid > 0)
+        (void) waitpid(self->session_pid, NULL, 0);
+}
+
+int
+jobserver_run(jobserver_t *self)
+{
+    /* Before the first fork, so that no child keeps the terminal. */
+    daemon_ready();
+    while (!self->stop) {
+        int64_t now = clock_mono_ms();
+        if (self->session_fd < 0 && now >= self->session_retry_ms) {
+            fail_auto_t err = FAIL_INIT;
+            if (s_start_session(self, &err) < 0) {
+                log_error("the networking process can't be started: %s", fail_text(&err));
+                self->session_retry_ms = now + SESSION_RETRY_MS;
+            }
+            if (self->in_session)
+                return self->exit_code;
+        }
+        s_watch_session(self, now);
+        outbox_tick(self->outbox, now);
+        mgrains_tick(self, now);
+        s_turn(self);
+    }
+    s_shutdown(self);
+    return 0;
+}
+
+/* ---- life
+ * --------------------------------------------------------------------------------------------------------------------
+ */
+
+/* Jobs that ran when the minion died, and returns that no master has. */
+static void
+s_recover(jobserver_t *self)
+{
+    json_auto_t *damaged = json_array();
+    json_auto_t *marks = spool_interrupted(outbox_spool(self->outbox), damaged);
+    size_t i;
+    json_t *one;
+    json_array_foreach (marks, i, one) {
+        json_auto_t *ret = job_interrupted(one);
+        log_warning("job %s: it ran when the minion was stopped; that is its return",
+                    value_str(one, "jid", ""));
+        if (ret) /* a mark that names no function is of no job */
+            outbox_return(self->outbox, ret, -1);
+    }
+    json_array_foreach (damaged, i, one)
+        log_error("%s", json_string_value(one));
+}
+
+jobserver_t *
+jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *registry,
+              const plugin_t *const *grains, size_t n_grains, fail_t *err)
+{
+    jobserver_t *self = xcalloc(1, sizeof(*self));
+    self->conf = STEAL(*conf_p);
+    self->opts = conf_opts(self->conf);
+    self->conf_dir = xstrdup(conf_dir);
+    self->overrides = json_incref(overrides);
+    self->registry = registry;
+    self->grain_plugins = grains;
+    self->n_grain_plugins = n_grains;
+    self->session_fd = self->grains_fd = self->signal_fd = -1;
+    self->grains = json_object();
+    self->waiting = json_array();
+    int64_t now = clock_wall_us();
+    (void) snprintf(self->boot, sizeof(self->boot), "%llx-%x", (unsigned long long) now, (unsigned) getpid());
+    AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
+    spool_t *spool = spool_new(dir, err);
+    self->outbox = spool ? outbox_new(&spool, s_send, self) : NULL;
+    self->signal_fd = self->outbox ? daemon_signals(true, err) : -1;
+    if (self->signal_fd < 0) {
+        jobserver_destroy(&self);
+        return NULL;
+    }
+    s_take_conf(self);
+    s_recover(self);
+    mgrains_gather(self);
+    return self;
+}
+
+void
+jobserver_destroy(jobserver_t **self_p)
+{
+    jobserver_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    while (self->jobs) {
+        job_proc_t *p = self->jobs;
+        self->jobs = p->next;
+        job_proc_destroy(&p);
+    }
+    outbox_destroy(&self->outbox);
+    json_decref(self->grains);
+    json_decref(self->slow_grains);
+    json_decref(self->waiting);
+    json_decref(self->overrides);
+    buf_free(&self->session_in);
+    buf_free(&self->session_out);
+    buf_free(&self->grains_in);
+    const int fds[] = { self->session_fd, self->grains_fd, self->signal_fd };
+    for (size_t i = 0; i < NELEMS(fds); i++)
+        if (fds[i] >= 0)
+            (void) close(fds[i]);
+    conf_destroy(&self->conf);
+    free(self->conf_dir);
+    free(self);
+}

@@ -1,0 +1,78 @@
+/* jobserver.h - the minion's first process: forks the networking process and one child per job, keeps the
+ * spool.
+ *
+ * It has no thread and no socket of libzmq, so that it may fork at any time. The networking process may crash
+ * and is started again while jobs run on; returns go to the spool first.
+ *
+ * What a job may ask of it ({"op": ...}, through ctx_host) is the table at the end of hostops.c.
+ *
+ * Layer      minion
+ * Threads    one
+ * Tests      tests/t
+ */
+#ifndef MINION_JOBSERVER_H
+#define MINION_JOBSERVER_H
+
+#include "common/conf/conf.h"
+#include "minion/job.h"
+#include "minion/outbox.h"
+#include "salt/base.h"
+#include "salt/plugin.h"
+
+typedef enum jobserver_ending { JOBSERVER_STAYS, JOBSERVER_STOP, JOBSERVER_RESTART } jobserver_ending_t;
+
+typedef struct jobserver {
+    conf_t *conf;
+    json_t *opts; /* BORROWED from conf */
+    char *conf_dir;
+    json_t *overrides;
+    char boot[40];
+    registry_t *registry;
+    const plugin_t *const *grain_plugins;
+    size_t n_grain_plugins;
+    json_t *grains;      /* what is known now */
+    json_t *slow_grains; /* the slow ones' last answer */
+    outbox_t *outbox;
+    job_env_t env;
+    job_proc_t *jobs;
+    size_t n_jobs;
+    json_t *waiting;   /* jobs over LIMIT_JOBS_RUNNING */
+    bool started_told; /* the start event was fired */
+    pid_t session_pid;
+    int session_fd;
+    int64_t session_retry_ms;
+    int64_t session_heard_ms, session_ping_ms; /* monotonic: its last word; when it is asked for one */
+    buf_t session_in, session_out;
+    pid_t grains_pid;
+    int grains_fd;
+    int64_t grains_until_ms; /* monotonic: then their child is ended */
+    bool grains_again;       /* asked again while they were gathered */
+    buf_t grains_in;
+    int signal_fd;
+    jobserver_ending_t ending; /* asked for by a job, once that has returned */
+    pid_t ending_job;
+    bool stop, in_session; /* in_session: we are the forked networking process */
+    int exit_code;
+} jobserver_t;
+
+/* NEW, or NULL with *err. TAKES *conf_p. The plug-in arrays are BORROWED. */
+jobserver_t *jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *registry,
+                           const plugin_t *const *grains, size_t n_grains, fail_t *err);
+void jobserver_destroy(jobserver_t **self_p);
+/* Until SIGTERM; the exit code. */
+int jobserver_run(jobserver_t *self);
+
+/* hostops.c: answer a job's question. NEW answer frame. */
+json_t *hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request);
+
+/* mgrains.c: the minion's grains over time. */
+void mgrains_gather(jobserver_t *self); /* cheap ones now, slow ones from the cache and in the background */
+void mgrains_read(jobserver_t *self);   /* the background child's pipe is readable */
+void mgrains_tick(jobserver_t *self, int64_t now_ms); /* a child that takes too long is ended */
+void mgrains_push(jobserver_t *self);                 /* to the masters */
+
+/* One frame down to the networking process. TAKES. */
+void jobserver_down(jobserver_t *self, json_t **frame_p);
+void jobserver_event(jobserver_t *self, const char *tag, json_t *data);
+
+#endif

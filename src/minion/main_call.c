@@ -1,0 +1,222 @@
+/* main_call.c - salt-call: one function, here and now, with the minion's modules; with a master unless
+ * --local. */
+#include <unistd.h>
+
+#include "cli/show.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/cli/optparse.h"
+#include "common/conf/startup.h"
+#include "common/data/args.h"
+#include "common/plugin/call.h"
+#include "minion/callsession.h"
+#include "minion/grains_set.h"
+#include "minion/opts.h"
+#include "minion/plugins.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define SETTLE_MS 10000
+
+enum { EXIT_GENERIC = 1, EXIT_UNKNOWN_FUNCTION = 255 };
+
+typedef struct caller {
+    conf_t *conf;
+    json_t *values; /* of the command line. BORROWED */
+    json_t *grains; /* gathered on first use */
+    callsession_t *master;
+    registry_t *registry;
+    show_t show;
+    char jid[CLOCK_STAMP_LEN];
+} caller_t;
+
+static int
+s_fail(const char *text)
+{
+    (void) fprintf(stderr, "%s\n", text);
+    return EXIT_GENERIC;
+}
+
+static json_t *
+s_grains(void *cookie)
+{
+    caller_t *self = cookie;
+    if (self->grains)
+        return self->grains;
+    size_t n;
+    const plugin_t *const *rows = minion_grain_plugins(&n);
+    json_t *opts = conf_opts(self->conf);
+    self->grains = json_object();
+    if (value_bool(self->values, "skip_grains", false))
+        return self->grains;
+    grains_collect(rows, n, GRAIN_CHEAP, "", opts, self->grains);
+    const char *cachedir = conf_str(self->conf, "cachedir");
+    json_auto_t *slow = grains_cache_load(cachedir);
+    if (json_object_size(slow) > 0 && !value_bool(self->values, "refresh_grains_cache", false))
+        (void) json_object_update(self->grains, slow);
+    else
+        grains_collect(rows, n, GRAIN_SLOW, "", opts, self->grains);
+    grains_finish(opts, self->grains);
+    return self->grains;
+}
+
+static int
+s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    caller_t *self = cookie;
+    if (!self->master)
+        return fail_set(err, -ENOTCONN, "there is no master to send an event to (--local)");
+    return callsession_event(self->master, tag, data, err);
+}
+
+/* Salt's wording of a failure on this command's own terminal. */
+static int
+s_failed(const func_t *f, const char *fun, const fail_t *err)
+{
+    (void) fflush(stdout);
+    if (err->kind == FAIL_ARGUMENTS) {
+        (void) fprintf(stderr, "\nPassed invalid arguments: %s.\n\nUsage:\n", fail_text(err));
+        AUTO_FREE char *doc = f ? func_docstring(f) : xstrdup("");
+        (void) printf("%s\n", doc);
+    } else if (err->kind == FAIL_COMMAND) {
+        (void) fprintf(stderr, "Error running '%s': %s\n", fun, fail_text(err));
+    } else {
+        (void) fprintf(stderr, "%s\n", fail_text(err));
+    }
+    return err->kind == FAIL_UNAVAILABLE ? EXIT_UNKNOWN_FUNCTION : EXIT_GENERIC;
+}
+
+static void
+s_send_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value, int retcode)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (!self->master || value_bool(self->values, "no_return_event", false))
+        return;
+    json_auto_t *arg = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(arg, json_string(words[i]));
+    json_auto_t *ret = json_pack("{s:s, s:s, s:O, s:O, s:O, s:i, s:b, s:s, s:s}", "jid", self->jid, "fun",
+                                 fun, "fun_args", arg, "arg", arg, "return", value, "retcode", retcode,
+                                 "success", retcode == 0, "tgt", conf_str(self->conf, "id"), "tgt_type",
+                                 "glob");
+    if (callsession_return(self->master, ret, &err) < 0 ||
+        callsession_settle(self->master, SETTLE_MS, &err) < 0)
+        log_error("%s", fail_text(&err));
+}
+
+/* {"result": false} and {"success": false} count as failed. */
+static int
+s_retcode(call_ctx_t *ctx, const json_t *value)
+{
+    int retcode = ctx_retcode(ctx);
+    bool ok = value_bool(value, "result", true) && value_bool(value, "success", true);
+    return retcode != 0 ? retcode : ok ? 0 : EXIT_GENERIC;
+}
+
+static int
+s_run(caller_t *self, char *const *args, size_t n)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *fun = args[0];
+    clock_jid(self->jid);
+    call_env_t env = { .registry = self->registry,
+                       .opts = conf_opts(self->conf),
+                       .id = conf_str(self->conf, "id"),
+                       .jid = self->jid,
+                       .grains = s_grains,
+                       .fire = s_fire,
+                       .cookie = self };
+    AUTO(call_ctx) ctx = call_ctx_new(&env);
+    const plugin_t *plugin = NULL;
+    const func_t *f = registry_find(self->registry, ctx, fun, &plugin, &err);
+    if (!f)
+        return s_failed(NULL, fun, &err);
+    json_auto_t *arg = args_parse(args + 1, n - 1, value_get(self->values, "no_parse"));
+    json_auto_t *pub = json_pack("{s:s, s:i, s:s, s:s}", "__pub_fun", fun, "__pub_pid", (int) getpid(),
+                                 "__pub_jid", self->jid, "__pub_tgt", "salt-call");
+    json_auto_t *value = NULL;
+    if (call_function(ctx, fun, arg, pub, &value, &err) < 0)
+        return s_failed(f, fun, &err);
+    int retcode = s_retcode(ctx, value);
+    s_send_return(self, fun, args + 1, n - 1, value, retcode);
+    json_auto_t *shown = value_bool(self->values, "metadata", false)
+                             ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
+                                         "return", value, "retcode", retcode)
+                             : json_pack("{s:O}", "local", value);
+    show_data(&self->show, shown, show_suited(fun), retcode);
+    if (value_bool(self->values, "retcode_passthrough", false))
+        return retcode;
+    return retcode == 0 ? 0 : EXIT_GENERIC;
+}
+
+/* -g and -d are calls of functions that know. */
+static int
+s_dispatch(caller_t *self, char **args, size_t n)
+{
+    static char sys_doc[] = "sys.doc";
+    char *doc[] = { sys_doc, NULL, NULL };
+    if (value_bool(self->values, "grains", false)) {
+        json_auto_t *shown = json_pack("{s:O}", "local", s_grains(self));
+        show_data(&self->show, shown, NULL, 0);
+        return 0;
+    }
+    if (value_bool(self->values, "doc", false)) {
+        doc[1] = n > 0 ? args[0] : NULL;
+        return s_run(self, doc, n > 0 ? 2 : 1);
+    }
+    if (n == 0)
+        return optparse_error(&opts_call, "no function given; for example: salt-call test.ping");
+    return s_run(self, args, n);
+}
+
+static int
+s_with_master(caller_t *self, char **args, size_t n)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool local = value_bool(self->values, "local", false) ||
+                 str_eq(conf_str(self->conf, "file_client"), "local") ||
+                 str_eq(conf_str(self->conf, "master_type"), "disable") ||
+                 value_bool(self->values, "doc", false);
+    if (!local) {
+        self->master = callsession_open(self->conf, (int) conf_int(self->conf, "auth_timeout") * 1000, &err);
+        if (!self->master)
+            return s_fail(fail_text(&err));
+        if (callsession_grains(self->master, s_grains(self), &err) < 0)
+            return s_fail(fail_text(&err));
+    }
+    int code = s_dispatch(self, args, n);
+    callsession_destroy(&self->master);
+    return code;
+}
+
+int
+main(int argc, char **argv)
+{
+    fail_auto_t err = FAIL_INIT;
+    opt_result_t opts = { 0 };
+    int code = optparse_run(&opts_call, argc, argv, &opts);
+    if (code >= 0) {
+        opt_result_free(&opts);
+        return code;
+    }
+    AUTO_FREE char *dir = startup_conf_dir(opts.values);
+    json_auto_t *overrides = startup_overrides(opts.values);
+    /* -g is a flag here and an option of the configuration there. */
+    json_object_del(overrides, "grains");
+    json_object_del(overrides, "local");
+    caller_t self = { .values = opts.values };
+    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, true, &err);
+    if (!self.conf || show_init(&self.show, opts.values, conf_opts(self.conf), &err) < 0) {
+        code = s_fail(fail_text(&err));
+    } else {
+        size_t n;
+        const plugin_t *const *rows = minion_exec_plugins(&n);
+        self.registry = registry_new(PLUGIN_EXEC, rows, n);
+        code = s_with_master(&self, opts.args, opts.n_args);
+        registry_destroy(&self.registry);
+    }
+    json_decref(self.grains);
+    conf_destroy(&self.conf);
+    opt_result_free(&opts);
+    return self.show.failed && code == 0 ? EXIT_GENERIC : code;
+}

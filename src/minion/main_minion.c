@@ -1,0 +1,89 @@
+/* main_minion.c - salt-minion: command line, configuration, tables; then the job server. */
+#include <unistd.h>
+
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/cli/optparse.h"
+#include "common/conf/startup.h"
+#include "common/crypto/keys.h"
+#include "minion/jobserver.h"
+#include "minion/opts.h"
+#include "minion/plugins.h"
+#include "minion/sessions.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+static int
+s_fail(const fail_t *err)
+{
+    log_critical("%s", fail_text(err));
+    return 1;
+}
+
+/* What the networking process will need, tried here, where an error reaches the terminal. */
+static int
+s_check(const conf_t *conf, fail_t *err)
+{
+    bool made = false;
+    json_auto_t *masters = masters_parse(conf, err);
+    const char *pki = conf_str(conf, "pki_dir");
+    if (!masters || !conf_id_valid(conf_str(conf, "id"), err) || fs_mkdirs(pki, 0700, err) < 0)
+        return err->code;
+    AUTO(key_pair) keys = key_pair_open(pki, "minion", &made, err);
+    if (!keys)
+        return err->code;
+    char finger[FINGER_LEN];
+    key_finger(key_pair_public(keys), finger);
+    log_info("minion %s: %s key, fingerprint %s", conf_str(conf, "id"), made ? "new" : "its", finger);
+    return 0;
+}
+
+static int
+s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
+{
+    size_t n_exec, n_grains;
+    const plugin_t *const *exec_rows = minion_exec_plugins(&n_exec);
+    const plugin_t *const *grain_rows = minion_grain_plugins(&n_grains);
+    AUTO(registry) exec = registry_new(PLUGIN_EXEC, exec_rows, n_exec);
+    AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, exec, grain_rows, n_grains, err);
+    if (!server)
+        return s_fail(err);
+    int code = jobserver_run(server);
+    *ret_owner = !server->in_session;
+    *ret_again = *ret_owner && server->ending == JOBSERVER_RESTART;
+    return code;
+}
+
+int
+main(int argc, char **argv)
+{
+    fail_auto_t err = FAIL_INIT;
+    opt_result_t opts = { 0 };
+    daemon_stdio();
+    int code = optparse_run(&opts_minion, argc, argv, &opts);
+    if (code >= 0) {
+        opt_result_free(&opts);
+        return code;
+    }
+    AUTO_FREE char *dir = startup_conf_dir(opts.values);
+    json_auto_t *overrides = startup_overrides(opts.values);
+    AUTO(conf) conf = startup_conf("salt-minion", dir, CONF_MINION, overrides, false, &err);
+    bool background = value_bool(opts.values, "daemon", false);
+    opt_result_free(&opts);
+    if (!conf || (background && daemon_background(&err) < 0))
+        return s_fail(&err);
+    AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
+    if (daemon_pid_file(pid_file, &err) < 0 || startup_folders(conf, CONF_MINION, &err) < 0 ||
+        daemon_user(conf_str(conf, "user"), &err) < 0 || s_check(conf, &err) < 0)
+        return s_fail(&err);
+    bool owner = true, again = false;
+    code = s_serve(&conf, dir, overrides, &owner, &again, &err);
+    if (owner)
+        daemon_pid_remove(pid_file);
+    if (again) {
+        (void) execv("/proc/self/exe", argv);
+        log_critical("the minion can't start itself again: %s", strerror(errno));
+        return 1;
+    }
+    return code;
+}

@@ -1,0 +1,38 @@
+/* accounts.h - users and groups, of this host or below another root, in the shapes that `user` and `group`
+ * return.
+ *
+ * Layer      minion/modlib
+ * Threads    one at a time (the C library's getpwent)
+ * Ownership  results are NEW
+ * Errors     a name that is not there is NULL; programs that are missing are CommandExecutionErrors
+ * Tests      tests/cases/modules/user.*.json, group.*.json
+ */
+#ifndef MINION_MODLIB_ACCOUNTS_H
+#define MINION_MODLIB_ACCOUNTS_H
+
+#include "minion/modlib/tool.h"
+#include "salt/plugin.h"
+
+/* `root` NULL is this host, by its name services; else ROOT/etc/passwd and ROOT/etc/group are read. */
+
+/* {"name", "passwd", "uid", "gid", "home", "shell", "groups", "fullname", ...}, or NULL: no such user, or
+ * *err. */
+json_t *account_user(const char *root, const char *name, fail_t *err);
+/* All of them, in file order; NULL with *err. */
+json_t *account_users(const char *root, fail_t *err);
+/* Names of the groups that a user is in, sorted. */
+json_t *account_groups_of(const char *root, const char *name);
+/* {"name", "passwd", "gid", "members"}, or NULL: no such group, or *err. */
+json_t *account_group(const char *root, const char *name, fail_t *err);
+json_t *account_groups(const char *root, fail_t *err);
+
+/* Starts a command line: the program, and "-R ROOT" (by the option's name) when there is a root.
+ * CommandExecutionError when the program is missing. */
+int account_prog(prog_t *prog, const char *program, const char *root_option, const char *root, fail_t *err);
+/* Run it: 0 with the exit code in *ret_code, or a negative errno. What it complains about is logged. */
+int account_run(call_ctx_t *ctx, prog_t *prog, int *ret_code, fail_t *err);
+/* SaltInvocationError for a name that a program would take for an option, or that would break the files'
+ * lines. */
+int account_check_name(const char *name, fail_t *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* aptsources.c - apt's lists of sources as one list, and the way back to their files. */
+#include "minion/modlib/aptsources.h"
+
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/rootfs.h"
+#include "common/base/str.h"
+#include "minion/modlib/aptsources_int.h"
+#include "salt/limits.h"
+
+#define PARTS_DIR "/etc/apt/sources.list.d"
+
+bool
+apt_is_stanzas(const char *path)
+{
+    return str_ends(path, ".sources");
+}
+
+void
+apt_sources_append(apt_sources_t *self, apt_source_t *entry)
+{
+    if (self->n >= LIMIT_APT_SOURCES) {
+        apt_source_destroy(&entry);
+        return;
+    }
+    self->items = xrealloc(self->items, (self->n + 1) * sizeof(*self->items));
+    self->items[self->n++] = entry;
+}
+
+/* The file's record, made when it is not known yet. BORROWED until the next one is made. */
+static apt_file_t *
+file_of(apt_sources_t *self, const char *path)
+{
+    for (size_t i = 0; i < self->n_files; i++) {
+        if (str_eq(self->files[i].path, path))
+            return &self->files[i];
+    }
+    self->files = xrealloc(self->files, (self->n_files + 1) * sizeof(*self->files));
+    self->files[self->n_files] = (apt_file_t){ .path = xstrdup(path), .text = xstrdup("") };
+    return &self->files[self->n_files++];
+}
+
+static void
+read_lines(apt_sources_t *self, const char *file, const char *text, size_t len)
+{
+    const char *end = text + len;
+
+    for (const char *p = text; p < end;) {
+        const char *newline = memchr(p, '\n', (size_t) (end - p));
+        const char *stop = newline != NULL ? newline : end;
+        AUTO_FREE char *line = xstrndup(p, (size_t) (stop - p));
+        apt_sources_append(self, apt_source_new(line, file));
+        p = newline != NULL ? newline + 1 : end;
+    }
+}
+
+void
+apt_sources_read(apt_sources_t *self, const char *file, const char *text, size_t len)
+{
+    apt_file_t *record = file_of(self, file);
+
+    free(record->text);
+    record->text = xstrndup(text, len);
+    record->len = strlen(record->text);
+    if (apt_is_stanzas(file))
+        apt_stanzas_read(self, file, record->text, record->len);
+    else
+        read_lines(self, file, record->text, record->len);
+}
+
+static int
+load(apt_sources_t *self, const char *path, fail_t *err)
+{
+    AUTO_FREE char *real = root_path(self->root, path);
+    buf_auto_t text = BUF_INIT;
+
+    if (!fs_exists(real) || fs_is_dir(real))
+        return 0;
+    int rc = fs_read(real, LIMIT_HOST_FILE, &text, err);
+    if (rc == 0)
+        apt_sources_read(self, path, buf_str(&text), text.len);
+    return rc;
+}
+
+apt_sources_t *
+apt_sources_new(const char *root, fail_t *err)
+{
+    apt_sources_t *self = xcalloc(1, sizeof(*self));
+
+    self->root = xstrdup(root);
+    int rc = load(self, APT_MAIN_LIST, err);
+    char **names = root_list(root, PARTS_DIR);
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(PARTS_DIR, names[i]);
+        if (str_ends(path, ".list") || apt_is_stanzas(path))
+            rc = load(self, path, err);
+    }
+    strv_free(names);
+    if (rc < 0)
+        apt_sources_destroy(&self);
+    return self;
+}
+
+void
+apt_sources_destroy(apt_sources_t **self_p)
+{
+    apt_sources_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    for (size_t i = 0; i < self->n; i++)
+        apt_source_destroy(&self->items[i]);
+    for (size_t i = 0; i < self->n_files; i++) {
+        free(self->files[i].path);
+        free(self->files[i].text);
+    }
+    free(self->items);
+    free(self->files);
+    free(self->root);
+    free(self);
+    *self_p = NULL;
+}
+
+size_t
+apt_sources_count(const apt_sources_t *self)
+{
+    return self->n;
+}
+
+apt_source_t *
+apt_sources_at(const apt_sources_t *self, size_t i)
+{
+    salt_assert(i < self->n);
+    return self->items[i];
+}
+
+void
+apt_sources_add(apt_sources_t *self, apt_source_t **entry_p)
+{
+    apt_source_t *entry = STEAL(*entry_p);
+
+    entry->stanza = 0;
+    file_of(self, entry->file)->dirty = true;
+    apt_sources_append(self, entry);
+}
+
+void
+apt_sources_remove(apt_sources_t *self, size_t i)
+{
+    apt_source_t *entry = apt_sources_at(self, i);
+
+    file_of(self, entry->file)->dirty = true;
+    apt_source_destroy(&entry);
+    memmove(&self->items[i], &self->items[i + 1], (self->n - i - 1) * sizeof(*self->items));
+    self->n--;
+}
+
+void
+apt_sources_move(apt_sources_t *self, apt_source_t *entry, const char *file)
+{
+    if (str_eq(entry->file, file))
+        return;
+    file_of(self, entry->file)->dirty = true;
+    file_of(self, file)->dirty = true;
+    apt_source_set(&entry->file, file);
+    entry->stanza = 0;
+    entry->changed = true;
+}
+
+static void
+write_lines(const apt_sources_t *self, const char *path, buf_t *out)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        const apt_source_t *entry = self->items[i];
+        if (!str_eq(entry->file, path))
+            continue;
+        AUTO_FREE char *text = entry->changed ? apt_source_render(entry) : xstrdup(entry->line);
+        buf_printf(out, "%s\n", text);
+    }
+}
+
+static void
+write_file(const apt_sources_t *self, const apt_file_t *file, buf_t *out)
+{
+    if (apt_is_stanzas(file->path))
+        apt_stanzas_write(self, file, out);
+    else
+        write_lines(self, file->path, out);
+}
+
+char *
+apt_sources_text(const apt_sources_t *self, const char *file)
+{
+    buf_t out = BUF_INIT;
+
+    for (size_t i = 0; i < self->n_files; i++) {
+        if (str_eq(self->files[i].path, file))
+            write_file(self, &self->files[i], &out);
+    }
+    return buf_steal(&out);
+}
+
+static int
+save_file(const apt_sources_t *self, apt_file_t *file, fail_t *err)
+{
+    AUTO_FREE char *path = root_path(self->root, file->path);
+    buf_auto_t out = BUF_INIT;
+    struct stat st;
+    mode_t mode = stat(path, &st) == 0 ? st.st_mode & 0777 : 0644;
+
+    AUTO_FREE char *dir = xstrndup(path, (size_t) (strrchr(path, '/') - path));
+    int rc = fs_mkdirs(dir, 0755, err);
+    if (rc < 0)
+        return rc;
+    write_file(self, file, &out);
+    rc = fs_write_atomic(path, buf_str(&out), out.len, mode, err);
+    if (rc == 0)
+        file->dirty = false;
+    return rc;
+}
+
+int
+apt_sources_save(apt_sources_t *self, fail_t *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < self->n; i++) {
+        if (self->items[i]->changed)
+            file_of(self, self->items[i]->file)->dirty = true;
+    }
+    for (size_t i = 0; rc == 0 && i < self->n_files; i++) {
+        if (self->files[i].dirty)
+            rc = save_file(self, &self->files[i], err);
+    }
+    return rc;
+}

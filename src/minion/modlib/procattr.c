@@ -1,0 +1,404 @@
+/* procattr.c - attributes of one process in psutil's shapes. */
+#include "minion/modlib/procattr.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <pwd.h>
+#include <sched.h>
+#include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+static double
+round_to(double v, double unit)
+{
+    return round(v / unit) * unit;
+}
+
+static double
+from_ticks(unsigned long long ticks)
+{
+    return (double) ticks / procfs_hz();
+}
+
+double
+procattr_created(const procfs_proc_t *p)
+{
+    return round_to(procfs_boot_time() + from_ticks(p->start), 0.01);
+}
+
+json_t *
+procattr_user(const procfs_proc_t *p)
+{
+    const struct passwd *pw = getpwuid(p->uid[0]);
+
+    return pw != NULL ? value_utf8(pw->pw_name, strlen(pw->pw_name)) : value_fmt("%u", p->uid[0]);
+}
+
+json_t *
+procattr_memory(pid_t pid)
+{
+    static const char *const names[] = { "vms", "rss", "shared", "text", "lib", "data", "dirty" };
+    AUTO_FREE char *text = procfs_text(pid, "statm");
+    char **words = str_split(text, " \n", true);
+    json_int_t bytes[NELEMS(names)] = { 0 };
+
+    for (size_t i = 0; i < NELEMS(names) && words[i] != NULL; i++)
+        bytes[i] = strtoll(words[i], NULL, 10) * sysconf(_SC_PAGESIZE);
+    strv_free(words);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "rss", bytes[1], "vms", bytes[0], "shared",
+                     bytes[2], "text", bytes[3], "lib", bytes[4], "data", bytes[5], "dirty", bytes[6]);
+}
+
+json_t *
+procattr_times(const procfs_proc_t *p)
+{
+    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "user", from_ticks(p->ticks_user), "system",
+                     from_ticks(p->ticks_system), "children_user", from_ticks(p->ticks_children_user),
+                     "children_system", from_ticks(p->ticks_children_system), "iowait",
+                     from_ticks(p->iowait));
+}
+
+/* Python's named tuples reach the master as lists. */
+static json_t *
+values_of(json_t *object)
+{
+    json_t *list = json_array(), *v;
+    const char *key;
+
+    json_object_foreach (object, key, v) {
+        json_array_append(list, v);
+    }
+    json_decref(object);
+    return list;
+}
+
+static json_t *
+attr_cmdline(const procfs_proc_t *p)
+{
+    return procfs_cmdline(p->pid);
+}
+
+static json_t *
+attr_cpu_affinity(const procfs_proc_t *p)
+{
+    cpu_set_t set;
+    json_t *list = json_array();
+
+    if (sched_getaffinity(p->pid, sizeof(set), &set) == 0) {
+        for (int i = 0; i < CPU_SETSIZE; i++) {
+            if (CPU_ISSET(i, &set))
+                json_array_append_new(list, json_integer(i));
+        }
+    }
+    return list;
+}
+
+static json_t *
+attr_cpu_num(const procfs_proc_t *p)
+{
+    return json_integer(p->cpu);
+}
+
+static json_t *
+attr_cpu_percent(const procfs_proc_t *p)
+{
+    (void) p;
+    return json_real(0.0); /* the first question about a process has nothing to compare with */
+}
+
+static json_t *
+attr_cpu_times(const procfs_proc_t *p)
+{
+    return values_of(procattr_times(p));
+}
+
+static json_t *
+attr_create_time(const procfs_proc_t *p)
+{
+    return json_real(procattr_created(p));
+}
+
+static json_t *
+link_value(pid_t pid, const char *name)
+{
+    AUTO_FREE char *target = procfs_link(pid, name);
+
+    return target != NULL ? value_utf8(target, strlen(target)) : json_null();
+}
+
+static json_t *
+attr_cwd(const procfs_proc_t *p)
+{
+    return link_value(p->pid, "cwd");
+}
+
+static json_t *
+attr_exe(const procfs_proc_t *p)
+{
+    json_t *v = link_value(p->pid, "exe");
+
+    return json_is_null(v) && p->pid != 0 ? json_string("") : v;
+}
+
+static json_t *
+attr_environ(const procfs_proc_t *p)
+{
+    AUTO_FREE char *path = xasprintf("/proc/%d/environ", (int) p->pid);
+    buf_auto_t text = BUF_INIT;
+    json_t *env = json_object();
+
+    if (fs_read(path, LIMIT_FILE_READ, &text, NULL) != 0)
+        return env;
+    for (size_t at = 0; at < text.len; at += strlen(text.data + at) + 1) {
+        const char *row = text.data + at, *sep = strchr(row, '=');
+        AUTO_FREE char *name = sep != NULL ? xstrndup(row, (size_t) (sep - row)) : NULL;
+        if (name != NULL)
+            json_object_set_new(env, name, value_utf8(sep + 1, strlen(sep + 1)));
+    }
+    return env;
+}
+
+static json_t *
+attr_gids(const procfs_proc_t *p)
+{
+    return json_pack("[I, I, I]", (json_int_t) p->gid[0], (json_int_t) p->gid[1], (json_int_t) p->gid[2]);
+}
+
+static json_t *
+attr_uids(const procfs_proc_t *p)
+{
+    return json_pack("[I, I, I]", (json_int_t) p->uid[0], (json_int_t) p->uid[1], (json_int_t) p->uid[2]);
+}
+
+static json_t *
+attr_io_counters(const procfs_proc_t *p)
+{
+    AUTO_FREE char *text = procfs_text(p->pid, "io");
+
+    if (*text == '\0')
+        return json_null();
+    return json_pack("[I, I, I, I, I, I]", procfs_field(text, "syscr"), procfs_field(text, "syscw"),
+                     procfs_field(text, "read_bytes"), procfs_field(text, "write_bytes"),
+                     procfs_field(text, "rchar"), procfs_field(text, "wchar"));
+}
+
+static json_t *
+attr_memory_info(const procfs_proc_t *p)
+{
+    return values_of(procattr_memory(p->pid));
+}
+
+static json_t *
+attr_memory_full_info(const procfs_proc_t *p)
+{
+    AUTO_FREE char *text = procfs_text(p->pid, "smaps_rollup");
+    json_t *list = attr_memory_info(p);
+    json_int_t unique = procfs_field(text, "Private_Clean") + procfs_field(text, "Private_Dirty") +
+                        procfs_field(text, "Private_Hugetlb");
+
+    if (*text == '\0') {
+        json_decref(list);
+        return json_null();
+    }
+    json_array_append_new(list, json_integer(unique * 1024));
+    json_array_append_new(list, json_integer(procfs_field(text, "Pss") * 1024));
+    json_array_append_new(list, json_integer(procfs_field(text, "Swap") * 1024));
+    return list;
+}
+
+static json_t *
+attr_memory_percent(const procfs_proc_t *p)
+{
+    json_auto_t *memory = procattr_memory(p->pid);
+    struct sysinfo info;
+
+    if (sysinfo(&info) != 0)
+        return json_null();
+    return json_real((double) value_int(memory, "rss", 0) / ((double) info.totalram * info.mem_unit) * 100);
+}
+
+static json_t *
+attr_name(const procfs_proc_t *p)
+{
+    return value_utf8(p->name, strlen(p->name));
+}
+
+static json_t *
+attr_nice(const procfs_proc_t *p)
+{
+    return json_integer(p->nice);
+}
+
+static json_t *
+attr_num_ctx_switches(const procfs_proc_t *p)
+{
+    AUTO_FREE char *text = procfs_text(p->pid, "status");
+
+    return json_pack("[I, I]", procfs_field(text, "voluntary_ctxt_switches"),
+                     procfs_field(text, "nonvoluntary_ctxt_switches"));
+}
+
+/* Names in a folder of the process; NULL when it can't be read. */
+static DIR *
+open_folder(pid_t pid, const char *name)
+{
+    AUTO_FREE char *path = xasprintf("/proc/%d/%s", (int) pid, name);
+
+    return opendir(path);
+}
+
+static json_t *
+attr_num_fds(const procfs_proc_t *p)
+{
+    DIR *dir = open_folder(p->pid, "fd");
+    json_int_t n = 0;
+
+    if (dir == NULL)
+        return json_null();
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        n += entry->d_name[0] != '.';
+    closedir(dir);
+    return json_integer(n);
+}
+
+static json_t *
+attr_num_threads(const procfs_proc_t *p)
+{
+    return json_integer(p->threads);
+}
+
+/* [path, fd] of the regular files it has open. */
+static json_t *
+attr_open_files(const procfs_proc_t *p)
+{
+    DIR *dir = open_folder(p->pid, "fd");
+    json_t *list = json_array();
+
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        AUTO_FREE char *name = xasprintf("fd/%s", entry->d_name);
+        AUTO_FREE char *target = entry->d_name[0] != '.' ? procfs_link(p->pid, name) : NULL;
+        if (target != NULL && *target == '/' && !fs_is_dir(target) && fs_exists(target) &&
+            !str_starts(target, "/dev/"))
+            json_array_append_new(list, json_pack("[o, i]", value_utf8(target, strlen(target)),
+                                                  (int) strtol(entry->d_name, NULL, 10)));
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return list;
+}
+
+static json_t *
+attr_pid(const procfs_proc_t *p)
+{
+    return json_integer(p->pid);
+}
+
+static json_t *
+attr_ppid(const procfs_proc_t *p)
+{
+    return json_integer(p->ppid);
+}
+
+static json_t *
+attr_status(const procfs_proc_t *p)
+{
+    return json_string(procfs_state(p->state));
+}
+
+static json_t *
+attr_terminal(const procfs_proc_t *p)
+{
+    unsigned maj = major((dev_t) p->tty), min = minor((dev_t) p->tty);
+
+    if (p->tty == 0)
+        return json_null();
+    return maj >= 136 && maj <= 143 ? value_fmt("/dev/pts/%u", (maj - 136) * 256 + min)
+           : maj == 4 && min < 64   ? value_fmt("/dev/tty%u", min)
+                                    : value_fmt("/dev/ttyS%u", min >= 64 ? min - 64 : min);
+}
+
+/* [id, user time, system time] of each thread. */
+static json_t *
+attr_threads(const procfs_proc_t *p)
+{
+    DIR *dir = open_folder(p->pid, "task");
+    json_t *list = json_array();
+
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+        AUTO_FREE char *name = xasprintf("task/%s/stat", entry->d_name);
+        AUTO_FREE char *text = entry->d_name[0] != '.' ? procfs_text(p->pid, name) : NULL;
+        const char *rest = text != NULL ? strrchr(text, ')') : NULL;
+        unsigned long long user, system;
+        if (rest != NULL &&
+            sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2)
+            json_array_append_new(list, json_pack("[i, f, f]", (int) strtol(entry->d_name, NULL, 10),
+                                                  from_ticks(user), from_ticks(system)));
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return list;
+}
+
+static const struct attr_row {
+    const char *name;
+    json_t *(*get)(const procfs_proc_t *p);
+} attr_rows[] = {
+    { "cmdline", attr_cmdline },
+    { "cpu_affinity", attr_cpu_affinity },
+    { "cpu_num", attr_cpu_num },
+    { "cpu_percent", attr_cpu_percent },
+    { "cpu_times", attr_cpu_times },
+    { "create_time", attr_create_time },
+    { "cwd", attr_cwd },
+    { "environ", attr_environ },
+    { "exe", attr_exe },
+    { "gids", attr_gids },
+    { "io_counters", attr_io_counters },
+    { "memory_full_info", attr_memory_full_info },
+    { "memory_info", attr_memory_info },
+    { "memory_percent", attr_memory_percent },
+    { "name", attr_name },
+    { "nice", attr_nice },
+    { "num_ctx_switches", attr_num_ctx_switches },
+    { "num_fds", attr_num_fds },
+    { "num_threads", attr_num_threads },
+    { "open_files", attr_open_files },
+    { "pid", attr_pid },
+    { "ppid", attr_ppid },
+    { "status", attr_status },
+    { "terminal", attr_terminal },
+    { "threads", attr_threads },
+    { "uids", attr_uids },
+    { "username", procattr_user },
+};
+
+static const struct attr_row *
+attr_find(const char *name)
+{
+    for (size_t i = 0; i < NELEMS(attr_rows); i++) {
+        if (str_eq(attr_rows[i].name, name))
+            return &attr_rows[i];
+    }
+    return NULL;
+}
+
+int
+procattr_add(const procfs_proc_t *p, json_t *names, json_t *out, fail_t *err)
+{
+    for (size_t i = 0; !value_truthy(names) && i < NELEMS(attr_rows); i++)
+        json_object_set_new(out, attr_rows[i].name, attr_rows[i].get(p));
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        AUTO_FREE char *name = value_pystr(json_array_get(names, i));
+        const struct attr_row *row = attr_find(name);
+        if (row == NULL)
+            return fail_set(err, -EINVAL, "invalid attr name '%s'", name);
+        json_object_set_new(out, name, row->get(p));
+    }
+    return 0;
+}

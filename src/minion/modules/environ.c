@@ -1,0 +1,218 @@
+/* environ.c - execution module `environ`: environment variables of this job, and of the minion where asked
+ * for. */
+#include "salt/plugin.h"
+
+#include "salt/log.h"
+
+extern char **environ;
+
+static bool
+valid_name(const char *name)
+{
+    return *name != '\0' && strchr(name, '=') == NULL;
+}
+
+/* What os.environ.get gives. NEW. */
+static json_t *
+lookup(const json_t *key, json_t *dflt)
+{
+    const char *v = json_is_string(key) ? getenv(json_string_value(key)) : NULL;
+
+    return v != NULL ? value_utf8(v, strlen(v)) : json_incref(dflt);
+}
+
+/* NEW: the new value, None when unset, False when that is not possible. */
+static json_t *
+set_one(const char *name, const json_t *val, bool false_unsets)
+{
+    const char *text = json_is_string(val) ? json_string_value(val) : "";
+
+    if (!valid_name(name) || (!json_is_string(val) && !json_is_false(val)))
+        return json_false();
+    if (json_is_false(val) && false_unsets)
+        return unsetenv(name) == 0 ? json_null() : json_false();
+    return setenv(name, text, 1) == 0 ? json_string(text) : json_false();
+}
+
+static int
+environ_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *key = value_get(args, "key");
+    const char *name = json_is_string(key) ? json_string_value(key) : "";
+
+    (void) ctx, (void) err;
+    *ret_value = set_one(name, value_get(args, "val"), value_bool(args, "false_unsets", false));
+    return 0;
+}
+
+/* NEW object: the variables that `keep` does not name. */
+static json_t *
+others(const json_t *keep)
+{
+    json_t *names = json_object();
+
+    for (char **line = environ; line != NULL && *line != NULL; line++) {
+        AUTO_FREE char *name = xstrndup(*line, strcspn(*line, "="));
+        if (*name != '\0' && value_get(keep, name) == NULL)
+            json_object_set_new(names, name, json_null());
+    }
+    return names;
+}
+
+/* The job server is asked to do the same, so that later jobs see it too. */
+static void
+update_minion(call_ctx_t *ctx, const json_t *args)
+{
+    static const char *const fields[] = { "environ", "false_unsets", "clear_all", "permanent" };
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *data = json_object();
+    json_auto_t *answer = NULL;
+
+    for (size_t i = 0; i < NELEMS(fields); i++)
+        json_object_set(data, fields[i], value_get(args, fields[i]));
+    json_auto_t *request = json_pack("{s:s, s:s, s:O}", "op", "event", "tag", "environ_setenv", "data", data);
+    if (ctx_host(ctx, request, &answer, &why) < 0)
+        log_error("environ.setenv: the minion's own environment stays as it is: %s", fail_text(&why));
+}
+
+static int
+environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *given = value_get(args, "environ"), *ret, *v;
+    bool unsets = value_bool(args, "false_unsets", false);
+    json_auto_t *no = json_false();
+    const char *name;
+
+    (void) err;
+    if (!json_is_object(given)) {
+        *ret_value = json_false();
+        return 0;
+    }
+    ret = json_object();
+    if (value_bool(args, "clear_all", false)) {
+        json_auto_t *gone = others(given);
+        json_object_foreach (gone, name, v)
+            json_object_set_new(ret, name, set_one(name, no, unsets));
+    }
+    json_object_foreach (given, name, v) {
+        if (!json_is_string(v) && !json_is_false(v)) {
+            json_decref(ret);
+            *ret_value = json_false();
+            return 0;
+        }
+        json_object_set_new(ret, name, set_one(name, v, unsets));
+    }
+    if (value_bool(args, "update_minion", false))
+        update_minion(ctx, args);
+    *ret_value = ret;
+    return 0;
+}
+
+static int
+environ_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *key = value_get(args, "key");
+
+    (void) ctx, (void) err;
+    *ret_value = json_is_string(key) ? lookup(key, value_get(args, "default")) : json_false();
+    return 0;
+}
+
+static int
+environ_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *key = value_get(args, "key"), *value = value_get(args, "value");
+    json_auto_t *absent = json_null();
+    json_auto_t *have = lookup(key, absent);
+
+    (void) ctx, (void) err;
+    *ret_value = json_boolean(json_is_string(have) && (json_is_null(value) || value_equal(have, value)));
+    return 0;
+}
+
+static int
+environ_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *keys = value_get(args, "keys"), *dflt = value_get(args, "default"), *ret = json_object(), *key;
+    size_t i;
+
+    (void) ctx, (void) err;
+    if (json_is_string(keys))
+        json_object_set_new(ret, json_string_value(keys), lookup(keys, dflt));
+    json_array_foreach (keys, i, key) {
+        AUTO_FREE char *name = value_pystr(key);
+        json_object_set_new(ret, name, lookup(key, dflt));
+    }
+    *ret_value = ret;
+    return 0;
+}
+
+static int
+environ_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ret = json_object();
+
+    (void) ctx, (void) args, (void) err;
+    for (char **line = environ; line != NULL && *line != NULL; line++) {
+        const char *eq = strchr(*line, '=');
+        json_auto_t *name = value_utf8(*line, strcspn(*line, "="));
+        if (eq != NULL && eq != *line)
+            json_object_set_new(ret, json_string_value(name), value_utf8(eq + 1, strlen(eq + 1)));
+    }
+    *ret_value = ret;
+    return 0;
+}
+
+static const arg_t setval_args[] = {
+    { "key", ARG_ANY, ARG_REQUIRED, "Name of the variable" },
+    { "val", ARG_ANY, ARG_REQUIRED, "Text, or False" },
+    { "false_unsets", ARG_BOOL, "false", "False removes the variable instead of emptying it" },
+    { "permanent", ARG_ANY, "false", "Windows only" },
+    ARGS_END,
+};
+static const arg_t setenv_args[] = {
+    { "environ", ARG_ANY, ARG_REQUIRED, "Dictionary of variables: texts, or False" },
+    { "false_unsets", ARG_BOOL, "false", "False removes a variable instead of emptying it" },
+    { "clear_all", ARG_BOOL, "false", "Also clear the variables that are not named" },
+    { "update_minion", ARG_BOOL, "false", "Change the minion's own environment too" },
+    { "permanent", ARG_ANY, "false", "Windows only" },
+    ARGS_END,
+};
+static const arg_t get_args[] = {
+    { "key", ARG_ANY, ARG_REQUIRED, "Name of the variable" },
+    { "default", ARG_ANY, "\"\"", "What to return when it is not set" },
+    ARGS_END,
+};
+static const arg_t has_value_args[] = {
+    { "key", ARG_ANY, ARG_REQUIRED, "Name of the variable" },
+    { "value", ARG_ANY, "null", "Value that it must have" },
+    ARGS_END,
+};
+static const arg_t item_args[] = {
+    { "keys", ARG_ANY, ARG_REQUIRED, "A name, or a list of names" },
+    { "default", ARG_ANY, "\"\"", "What to return for those that are not set" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "get", environ_get, get_args, FN_READONLY,
+      "Return one environment variable." CLI_EXAMPLE("salt '*' environ.get foo\n    "
+                                                     "salt '*' environ.get baz default=False") },
+    { "has_value", environ_has_value, has_value_args, FN_READONLY,
+      "Whether a variable is set, and to this value when one is given." CLI_EXAMPLE(
+          "salt '*' environ.has_value foo") },
+    { "item", environ_item, item_args, FN_READONLY,
+      "Return one or more variables as a dictionary." CLI_EXAMPLE(
+          "salt '*' environ.item foo\n    salt '*' environ.item '[foo, baz]' default=None") },
+    { "items", environ_items, NULL, FN_READONLY,
+      "Return the whole environment." CLI_EXAMPLE("salt '*' environ.items") },
+    { "setenv", environ_setenv, setenv_args, 0,
+      "Set several variables. They live as long as this job, unless ``update_minion=True``." CLI_EXAMPLE(
+          "salt '*' environ.setenv '{\"foo\": \"bar\", \"baz\": \"quux\"}'\n    "
+          "salt '*' environ.setenv '{\"a\": \"b\", \"c\": False}' false_unsets=True") },
+    { "setval", environ_setval, setval_args, 0,
+      "Set one variable for as long as this job lives, and return its value." CLI_EXAMPLE(
+          "salt '*' environ.setval foo bar\n    salt '*' environ.setval baz val=False false_unsets=True") },
+};
+
+PLUGIN(exec, environ, .doc = "Environment variables", FUNCS(funcs));

@@ -1,0 +1,174 @@
+/* event.c - execution module `event`: send events to the master, or to the minion itself. */
+#include "salt/plugin.h"
+
+#include "salt/log.h"
+
+extern char **environ;
+
+/* No master is wanted: salt-call --local, file_client: local or master_type: disable. */
+static bool
+is_local(call_ctx_t *ctx)
+{
+    json_t *opts = ctx_opts(ctx);
+
+    return (value_truthy(value_get(opts, "local")) ||
+            strcmp(value_str(opts, "file_client", ""), "local") == 0 ||
+            strcmp(value_str(opts, "master_type", ""), "disable") == 0) &&
+           !value_truthy(value_get(opts, "use_master_when_local"));
+}
+
+static json_t *
+fire_master(call_ctx_t *ctx, const char *tag, json_t *data)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    if (is_local(ctx)) {
+        log_warning("Local mode detected. Event with tag %s will NOT be sent.", tag);
+        return json_false();
+    }
+    if (ctx_fire(ctx, tag, data, &why) == 0)
+        return json_true();
+    log_error("The event %s was not sent: %s", tag, fail_text(&why));
+    return json_false();
+}
+
+/* To the running minion. Events are dictionaries. */
+static json_t *
+fire_minion(call_ctx_t *ctx, const char *tag, json_t *data)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *request = json_pack("{s:s, s:s, s:O}", "op", "event", "tag", tag, "data", data);
+    json_auto_t *answer = NULL;
+
+    if (!json_is_object(data))
+        return json_false();
+    if (ctx_host(ctx, request, &answer, &why) == 0)
+        return json_true();
+    log_debug("The event %s did not reach the minion: %s", tag, fail_text(&why));
+    return json_false();
+}
+
+static int
+event_fire_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = fire_master(ctx, value_str(args, "tag", ""), value_get(args, "data"));
+    return 0;
+}
+
+static int
+event_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = fire_minion(ctx, value_str(args, "tag", ""), value_get(args, "data"));
+    return 0;
+}
+
+/* ---- send --------------------------------------------------------------------------------- */
+
+static json_t *
+environment(void)
+{
+    json_t *all = json_object();
+
+    for (char **line = environ; line != NULL && *line != NULL; line++) {
+        const char *eq = strchr(*line, '=');
+        json_auto_t *name = value_utf8(*line, strcspn(*line, "="));
+        if (eq != NULL && eq != *line)
+            json_object_set_new(all, json_string_value(name), value_utf8(eq + 1, strlen(eq + 1)));
+    }
+    return all;
+}
+
+/* True takes everything, a list what it names. */
+static void
+add_part(json_t *data, const char *name, const json_t *wanted, json_t *all)
+{
+    json_t *part, *key;
+    size_t i;
+
+    if (!value_truthy(wanted))
+        return;
+    if (!json_is_array(wanted)) {
+        json_object_set(data, name, all);
+        return;
+    }
+    part = json_object();
+    json_array_foreach (wanted, i, key) {
+        json_t *v = json_is_string(key) ? value_get(all, json_string_value(key)) : NULL;
+        if (v != NULL)
+            json_object_set(part, json_string_value(key), v);
+    }
+    json_object_set_new(data, name, part);
+}
+
+static int
+event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *tag = value_str(args, "tag", "");
+    json_auto_t *data = json_object();
+    json_t *given = value_get(args, "data"), *opts = ctx_opts(ctx);
+
+    (void) err;
+    if (value_truthy(value_get(args, "with_env"))) {
+        json_auto_t *env = environment();
+        add_part(data, "environ", value_get(args, "with_env"), env);
+    }
+    if (value_truthy(value_get(args, "with_grains")))
+        add_part(data, "grains", value_get(args, "with_grains"), ctx_grains(ctx));
+    if (value_truthy(value_get(args, "with_pillar")))
+        add_part(data, "pillar", value_get(args, "with_pillar"), ctx_pillar(ctx));
+    if (value_bool(args, "with_env_opts", false)) {
+        json_object_set_new(data, "saltenv", json_string(value_str(opts, "saltenv", "base")));
+        json_object_set_new(data, "pillarenv",
+                            value_get(opts, "pillarenv") != NULL ? json_incref(value_get(opts, "pillarenv"))
+                                                                 : json_null());
+    }
+    json_object_update(data, value_get(args, "kwargs"));
+    if (json_is_object(given))
+        json_object_update(data, given);
+    *ret_value = is_local(ctx) ? fire_minion(ctx, tag, data) : fire_master(ctx, tag, data);
+    return 0;
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+static const arg_t fire_master_args[] = {
+    { "data", ARG_ANY, ARG_REQUIRED, "The event's data" },
+    { "tag", ARG_STR, ARG_REQUIRED, "The event's tag" },
+    { "preload", ARG_ANY, "null", "Accepted for Salt's sake; the connection says who sends" },
+    ARGS_END,
+};
+static const arg_t fire_args[] = {
+    { "data", ARG_ANY, ARG_REQUIRED, "The event's data, a dictionary" },
+    { "tag", ARG_STR, ARG_REQUIRED, "The event's tag" },
+    ARGS_END,
+};
+static const arg_t send_args[] = {
+    { "tag", ARG_STR, ARG_REQUIRED, "The event's tag; slashes make name spaces" },
+    { "data", ARG_ANY, "null", "Dictionary of the event's data" },
+    { "preload", ARG_ANY, "null", "Accepted for Salt's sake; the connection says who sends" },
+    { "with_env", ARG_ANY, "false", "True, or a list of variables: add the environment as `environ`" },
+    { "with_grains", ARG_ANY, "false", "True, or a list of names: add grains as `grains`" },
+    { "with_pillar", ARG_ANY, "false", "True, or a list of keys: add pillar as `pillar`" },
+    { "with_env_opts", ARG_BOOL, "false", "Add `saltenv` and `pillarenv`" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Further data; what Salt adds to a published job is part of it" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "fire", event_fire, fire_args, 0,
+      "Send an event to the minion that runs here. Returns whether it arrived." CLI_EXAMPLE(
+          "salt '*' event.fire '{\"data\":\"my event data\"}' 'tag'") },
+    { "fire_master", event_fire_master, fire_master_args, 0,
+      "Send an event to the master. Returns whether it was sent." CLI_EXAMPLE(
+          "salt '*' event.fire_master '{\"data\":\"my event data\"}' 'tag'") },
+    { "send", event_send, send_args, FN_RAW_KWARGS,
+      "Send an event to the master, made from ``data``, from further keyword arguments and from what is "
+      "known of "
+      "the minion. Without a master it goes to the minion itself." CLI_EXAMPLE(
+          "salt-call event.send myco/mytag foo=Foo bar=Bar\n    "
+          "salt-call event.send 'myco/mytag' '{foo: Foo, bar: Bar}'") },
+};
+
+PLUGIN(exec, event, .doc = "Send events", FUNCS(funcs));

@@ -1,0 +1,366 @@
+/* hashutil.c - execution module `hashutil`: digests, base64 and HMAC signatures. */
+#include "salt/plugin.h"
+
+#include "common/base/base64.h"
+#include "common/base/buf.h"
+#include "common/base/digest.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/crypto/keys.h"
+#include "common/data/yaml_scalar.h"
+
+enum { ENCODED_LINE = 76, BLOCK_MAX = 128, DIGEST_MAX = 64 };
+
+/* Text as it is, anything else as Python's str(). NEW. */
+static char *
+text_arg(const json_t *args, const char *name, size_t *ret_len)
+{
+    json_t *v = value_get(args, name);
+    char *text = value_pystr(v);
+
+    *ret_len = json_is_string(v) ? json_string_length(v) : strlen(text);
+    return text;
+}
+
+/* ---- digests ------------------------------------------------------------------------------ */
+
+static int
+digest_value(const json_t *args, const char *type, json_t **ret_value, fail_t *err)
+{
+    size_t len;
+    AUTO_FREE char *text = text_arg(args, "instr", &len);
+    AUTO_FREE char *hex = digest_bytes(type, text, len, err);
+
+    if (hex == NULL)
+        return -EINVAL;
+    *ret_value = json_string(hex);
+    return 0;
+}
+
+static int
+hashutil_md5_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    return digest_value(args, "md5", ret_value, err);
+}
+
+static int
+hashutil_sha256_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    return digest_value(args, "sha256", ret_value, err);
+}
+
+static int
+hashutil_sha512_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    return digest_value(args, "sha512", ret_value, err);
+}
+
+static int
+check_checksum(const char *type, fail_t *err)
+{
+    static const char *const known[] = { "md5", "sha256", "sha512" };
+
+    for (size_t i = 0; i < NELEMS(known); i++) {
+        if (strcmp(known[i], type) == 0)
+            return 0;
+    }
+    return fail_kind(err, FAIL_COMMAND, -EINVAL, "Hash func '%s' is not supported.", type);
+}
+
+static int
+hashutil_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *type = value_str(args, "checksum", "");
+
+    (void) ctx;
+    return check_checksum(type, err) == 0 ? digest_value(args, type, ret_value, err) : -EINVAL;
+}
+
+static int
+hashutil_digest_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *path = value_str(args, "infile", ""), *type = value_str(args, "checksum", "");
+    AUTO_FREE char *hex = NULL;
+
+    (void) ctx;
+    if (!fs_exists(path) || fs_is_dir(path))
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "File path '%s' not found.", path);
+    if (check_checksum(type, err) < 0)
+        return -EINVAL;
+    int rc = digest_file(path, type, &hex, err);
+    if (rc == 0)
+        *ret_value = json_string(hex);
+    return rc;
+}
+
+/* ---- base64 ------------------------------------------------------------------------------- */
+
+static int
+encode(const json_t *args, size_t line, json_t **ret_value)
+{
+    size_t len;
+    AUTO_FREE char *text = text_arg(args, "instr", &len);
+    AUTO_FREE char *out = base64_encode(text, len, line);
+
+    *ret_value = json_string(out != NULL ? out : "");
+    return 0;
+}
+
+static int
+hashutil_base64_b64encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    return encode(args, 0, ret_value);
+}
+
+static int
+hashutil_base64_encodestring(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    return encode(args, ENCODED_LINE, ret_value);
+}
+
+/* NEW bytes, or NULL with *err. */
+static char *
+decode(const json_t *args, size_t *ret_len, fail_t *err)
+{
+    size_t len;
+    AUTO_FREE char *text = text_arg(args, "instr", &len);
+    AUTO_FREE char *why = NULL;
+    char *bytes = yaml_from_base64(text, len, ret_len, &why);
+
+    if (bytes == NULL)
+        fail_set(err, -EINVAL, "binascii.Error: %s", why);
+    return bytes;
+}
+
+static int
+hashutil_base64_decode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t len;
+    AUTO_FREE char *bytes = decode(args, &len, err);
+
+    (void) ctx;
+    if (bytes == NULL)
+        return -EINVAL;
+    *ret_value = value_utf8(bytes, len);
+    return 0;
+}
+
+static int
+hashutil_base64_encodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    buf_auto_t bytes = BUF_INIT;
+    int rc = fs_read(value_str(args, "fname", ""), LIMIT_FILE_READ, &bytes, err);
+
+    (void) ctx;
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *out = base64_encode(buf_str(&bytes), bytes.len, ENCODED_LINE);
+    *ret_value = json_string(out != NULL ? out : "");
+    return 0;
+}
+
+static int
+hashutil_base64_decodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t len;
+    AUTO_FREE char *bytes = decode(args, &len, err);
+
+    (void) ctx;
+    if (bytes == NULL)
+        return -EINVAL;
+    int rc = fs_write_atomic(value_str(args, "outfile", ""), bytes, len, 0644, err);
+    if (rc == 0)
+        *ret_value = json_true();
+    return rc;
+}
+
+/* ---- signatures --------------------------------------------------------------------------- */
+
+/* The digest of two pieces as bytes; their number. */
+static size_t
+digest_raw(const char *type, const void *a, size_t a_len, const void *b, size_t b_len, unsigned char *out)
+{
+    AUTO(digest) d = digest_new(type, NULL);
+    unsigned byte;
+    size_t n = 0;
+
+    salt_assert(d != NULL); /* the caller has checked the name */
+    digest_add(d, a, a_len);
+    digest_add(d, b, b_len);
+    AUTO_FREE char *hex = digest_hex(d);
+    for (const char *p = hex; *p != '\0'; p += 2) {
+        salt_assert(n < DIGEST_MAX && sscanf(p, "%2x", &byte) == 1);
+        out[n++] = (unsigned char) byte;
+    }
+    return n;
+}
+
+/* RFC 2104. `type` is a known digest; the number of bytes in `out`. */
+static size_t
+hmac(const char *type, const char *key, size_t key_len, const char *text, size_t text_len,
+     unsigned char out[DIGEST_MAX])
+{
+    size_t block = digest_hex_len(type) > DIGEST_MAX ? BLOCK_MAX : BLOCK_MAX / 2;
+    unsigned char pad[BLOCK_MAX] = { 0 }, inner[DIGEST_MAX], other[BLOCK_MAX];
+
+    if (key_len > block)
+        digest_raw(type, key, key_len, "", 0, pad);
+    else
+        memcpy(pad, key, key_len);
+    for (size_t i = 0; i < block; i++) {
+        other[i] = pad[i] ^ 0x36;
+        pad[i] ^= 0x5c;
+    }
+    size_t n = digest_raw(type, other, block, text, text_len, inner);
+    return digest_raw(type, pad, block, inner, n, out);
+}
+
+static size_t
+hmac_of_args(const json_t *args, const char *type, unsigned char out[DIGEST_MAX])
+{
+    size_t text_len, key_len;
+    AUTO_FREE char *text = text_arg(args, "string", &text_len);
+    AUTO_FREE char *key = text_arg(args, "shared_secret", &key_len);
+
+    return hmac(type, key, key_len, text, text_len, out);
+}
+
+/* NEW hexadecimal text. */
+static char *
+to_hex(const unsigned char *bytes, size_t n)
+{
+    buf_auto_t hex = BUF_INIT;
+
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&hex, "%02x", bytes[i]);
+    return buf_steal(&hex);
+}
+
+static int
+hashutil_hmac_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    unsigned char mac[DIGEST_MAX];
+    size_t n = hmac_of_args(args, "sha256", mac);
+    AUTO_FREE char *text = base64_encode(mac, n, 0);
+
+    (void) ctx, (void) err;
+    *ret_value = json_boolean(key_text_equal(text, value_str(args, "challenge_hmac", "")));
+    return 0;
+}
+
+static int
+hashutil_hmac_compute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    unsigned char mac[DIGEST_MAX];
+    size_t n = hmac_of_args(args, "sha256", mac);
+    AUTO_FREE char *hex = to_hex(mac, n);
+
+    (void) ctx, (void) err;
+    *ret_value = json_string(hex);
+    return 0;
+}
+
+/* The challenge says its digest: "sha1=0123...". */
+static int
+hashutil_github_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *challenge = value_str(args, "challenge_hmac", ""), *eq = strchr(challenge, '=');
+    AUTO_FREE char *type = xstrndup(challenge, eq != NULL ? (size_t) (eq - challenge) : 0);
+    unsigned char mac[DIGEST_MAX];
+
+    (void) ctx;
+    if (digest_hex_len(type) == 0)
+        return fail_kind(
+            err, FAIL_INVOCATION, -EINVAL,
+            "challenge_hmac must be a digest's name, '=' and the signature, such as sha1=0123...");
+    size_t n = hmac_of_args(args, type, mac);
+    AUTO_FREE char *hex = to_hex(mac, n);
+    *ret_value = json_boolean(key_text_equal(hex, eq + 1));
+    return 0;
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+static const arg_t instr_args[] = {
+    { "instr", ARG_ANY, ARG_REQUIRED, "A text" },
+    ARGS_END,
+};
+static const arg_t digest_args[] = {
+    { "instr", ARG_ANY, ARG_REQUIRED, "A text" },
+    { "checksum", ARG_STR, "\"md5\"", "md5, sha256 or sha512" },
+    ARGS_END,
+};
+static const arg_t digest_file_args[] = {
+    { "infile", ARG_STR, ARG_REQUIRED, "Path of a file" },
+    { "checksum", ARG_STR, "\"md5\"", "md5, sha256 or sha512" },
+    ARGS_END,
+};
+static const arg_t fname_args[] = {
+    { "fname", ARG_STR, ARG_REQUIRED, "Path of a file" },
+    ARGS_END,
+};
+static const arg_t decodefile_args[] = {
+    { "instr", ARG_ANY, ARG_REQUIRED, "Base64 text" },
+    { "outfile", ARG_STR, ARG_REQUIRED, "Path of the file to write" },
+    ARGS_END,
+};
+static const arg_t signature_args[] = {
+    { "string", ARG_ANY, ARG_REQUIRED, "The signed text" },
+    { "shared_secret", ARG_ANY, ARG_REQUIRED, "The secret that both sides know" },
+    { "challenge_hmac", ARG_STR, ARG_REQUIRED, "The signature to check" },
+    ARGS_END,
+};
+static const arg_t compute_args[] = {
+    { "string", ARG_ANY, ARG_REQUIRED, "The text to sign" },
+    { "shared_secret", ARG_ANY, ARG_REQUIRED, "The secret that both sides know" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "base64_b64decode", hashutil_base64_decode, instr_args, FN_READONLY,
+      "Decode a base64 text. Bytes that are no UTF-8 are replaced." CLI_EXAMPLE(
+          "salt '*' hashutil.base64_b64decode 'Z2V0IHNhbHRlZA=='") },
+    { "base64_b64encode", hashutil_base64_b64encode, instr_args, FN_READONLY,
+      "Encode a text as base64 without line breaks." CLI_EXAMPLE(
+          "salt '*' hashutil.base64_b64encode 'get salted'") },
+    { "base64_decodefile", hashutil_base64_decodefile, decodefile_args, 0,
+      "Decode a base64 text into a file." CLI_EXAMPLE(
+          "salt '*' hashutil.base64_decodefile instr='Z2V0IHNhbHRlZAo=' outfile='/path/to/binary_file'") },
+    { "base64_decodestring", hashutil_base64_decode, instr_args, FN_READONLY,
+      "Decode a base64 text. Bytes that are no UTF-8 are replaced." CLI_EXAMPLE(
+          "salt '*' hashutil.base64_decodestring instr='Z2V0IHNhbHRlZAo='") },
+    { "base64_encodefile", hashutil_base64_encodefile, fname_args, FN_READONLY,
+      "Return a file's content as base64 in lines of 76 characters." CLI_EXAMPLE(
+          "salt '*' hashutil.base64_encodefile /path/to/binary_file") },
+    { "base64_encodestring", hashutil_base64_encodestring, instr_args, FN_READONLY,
+      "Encode a text as base64 in lines of 76 characters." CLI_EXAMPLE(
+          "salt '*' hashutil.base64_encodestring 'get salted'") },
+    { "digest", hashutil_digest, digest_args, FN_READONLY,
+      "Return the digest of a text." CLI_EXAMPLE("salt '*' hashutil.digest 'get salted'") },
+    { "digest_file", hashutil_digest_file, digest_file_args, FN_READONLY,
+      "Return the digest of a file." CLI_EXAMPLE("salt '*' hashutil.digest_file /path/to/file") },
+    { "github_signature", hashutil_github_signature, signature_args, FN_READONLY,
+      "Whether the signature of a GitHub webhook is right." CLI_EXAMPLE(
+          "salt '*' hashutil.github_signature '{\"ref\":....} ' 'shared secret' "
+          "challenge_hmac='sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'") },
+    { "hmac_compute", hashutil_hmac_compute, compute_args, FN_READONLY,
+      "Return the HMAC with SHA-256 of a text." CLI_EXAMPLE(
+          "salt '*' hashutil.hmac_compute 'get salted' 'shared secret'") },
+    { "hmac_signature", hashutil_hmac_signature, signature_args, FN_READONLY,
+      "Whether a base64 HMAC with SHA-256 is the right one for a text." CLI_EXAMPLE(
+          "salt '*' hashutil.hmac_signature 'get salted' 'shared secret' "
+          "'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ='") },
+    { "md5_digest", hashutil_md5_digest, instr_args, FN_READONLY,
+      "Return the MD5 of a text." CLI_EXAMPLE("salt '*' hashutil.md5_digest 'get salted'") },
+    { "sha256_digest", hashutil_sha256_digest, instr_args, FN_READONLY,
+      "Return the SHA-256 of a text." CLI_EXAMPLE("salt '*' hashutil.sha256_digest 'get salted'") },
+    { "sha512_digest", hashutil_sha512_digest, instr_args, FN_READONLY,
+      "Return the SHA-512 of a text." CLI_EXAMPLE("salt '*' hashutil.sha512_digest 'get salted'") },
+};
+
+PLUGIN(exec, hashutil, .doc = "Digests, base64 and signatures", FUNCS(funcs));

@@ -1,0 +1,46 @@
+/* key.c - execution module `key`: fingerprints of this minion's key and of the master's, to compare by eye
+ * with what salt-key -F shows on the other side. */
+#include "common/base/fs.h"
+#include "common/crypto/keys.h"
+#include "salt/plugin.h"
+
+static int
+finger_of(call_ctx_t *ctx, json_t *args, const char *file, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *path = fs_join(value_str(ctx_opts(ctx), "pki_dir", ""), file);
+    const char *type = value_str(args, "hash_type", value_str(ctx_opts(ctx), "hash_type", "sha256"));
+    char finger[FINGER_MAX];
+    int rc = key_finger_file(type, path, finger, err);
+
+    if (rc == 0)
+        *ret_value = json_string(finger);
+    return rc;
+}
+
+static int
+key_finger_(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return finger_of(ctx, args, "minion.pub", ret_value, err);
+}
+
+static int
+key_finger_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return finger_of(ctx, args, "minion_master.pub", ret_value, err);
+}
+
+static const arg_t finger_args[] = {
+    { "hash_type", ARG_STR, "null",
+      "Digest of the fingerprint; hash_type of the configuration when not given" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "finger", key_finger_, finger_args, FN_READONLY,
+      "Return the fingerprint of the minion's public key." CLI_EXAMPLE("salt '*' key.finger") },
+    { "finger_master", key_finger_master, finger_args, FN_READONLY,
+      "Return the fingerprint of the master's public key as this minion knows it." CLI_EXAMPLE(
+          "salt '*' key.finger_master") },
+};
+
+PLUGIN(exec, key, .doc = "Fingerprints of the minion's and the master's public keys", FUNCS(funcs));

@@ -1,0 +1,320 @@
+/* match.c - execution module `match`: whether this minion is meant by a target.
+ *
+ * As in Salt, a target that makes no sense matches nobody; the reason is in the log at level debug. */
+#include "common/match/match.h"
+
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/plugin.h"
+
+/* ---- one target
+ * ------------------------------------------------------------------------------------------------ */
+
+static bool
+matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, const char *id)
+{
+    match_subject_t subject = { .id = id != NULL ? id : ctx_id(ctx) };
+    fail_auto_t err = FAIL_INIT;
+    target_t *target = target_new(tgt, type, value_get(ctx_opts(ctx), "nodegroups"), delim, &err);
+
+    if (target == NULL) {
+        log_debug("%s", fail_text(&err));
+        return false;
+    }
+    if (target_needs_grains(target))
+        subject.grains = ctx_grains(ctx);
+    if (target_needs_pillar(target))
+        subject.pillar = ctx_pillar(ctx);
+    bool matched = target_match(target, &subject);
+    target_destroy(&target);
+    return matched;
+}
+
+/* match.FUN tgt [minion_id=] [delimiter=]: the rows have whichever of them Salt has. */
+static int
+answer(call_ctx_t *ctx, json_t *args, tgt_type_t type, json_t **ret_value)
+{
+    *ret_value = json_boolean(matches(ctx, value_get(args, "tgt"), type, value_str(args, "delimiter", NULL),
+                                      value_str(args, "minion_id", NULL)));
+    return 0;
+}
+
+#define ANSWER(name, type)                                                                                   \
+    static int match_##name##_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)             \
+    {                                                                                                        \
+        (void) err;                                                                                          \
+        return answer(ctx, args, type, ret_value);                                                           \
+    }
+ANSWER(compound, TGT_COMPOUND)
+ANSWER(list, TGT_LIST)
+ANSWER(glob, TGT_GLOB)
+ANSWER(pcre, TGT_PCRE)
+ANSWER(grain, TGT_GRAIN)
+ANSWER(grain_pcre, TGT_GRAIN_PCRE)
+ANSWER(pillar, TGT_PILLAR)
+ANSWER(pillar_pcre, TGT_PILLAR_PCRE)
+
+/* Salt answers an address that is none with an empty list. */
+static int
+match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *tgt = value_get(args, "tgt");
+    target_t *target = target_new(tgt, TGT_IPCIDR, NULL, NULL, NULL);
+
+    (void) err;
+    *ret_value = target != NULL ? json_boolean(matches(ctx, tgt, TGT_IPCIDR, NULL, NULL)) : json_array();
+    target_destroy(&target);
+    return 0;
+}
+
+/* ---- the minion's data store
+ * ------------------------------------------------------------------------------------- */
+
+static bool
+glob_folded(const char *pattern, const json_t *value)
+{
+    json_auto_t *holder = json_pack("{s:O}", "v", value);
+    AUTO_FREE char *expr = xasprintf("v\x01%s", pattern);
+
+    return match_subdict(holder, expr, "\x01", false, false);
+}
+
+static bool
+data_matches(const json_t *value, const char *pattern)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach (value, i, item) {
+        if (glob_folded(pattern, item))
+            return true;
+    }
+    if (json_is_object(value))
+        return value_get(value, pattern) != NULL;
+    return json_is_string(value) && match_glob(pattern, json_string_value(value));
+}
+
+/* "key:pattern" */
+static int
+match_data_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    char **parts = str_split(value_str(args, "tgt", ""), ":", false);
+    json_auto_t *call = json_pack("[s]", parts[0]);
+    json_t *value = NULL;
+    int rc = 0;
+
+    if (parts[1] != NULL)
+        rc = ctx_call(ctx, "data.getval", call, NULL, &value, err);
+    if (rc == 0)
+        *ret_value = json_boolean(value != NULL && data_matches(value, parts[1]));
+    json_decref(value);
+    strv_free(parts);
+    return rc;
+}
+
+/* ---- tables of targets
+ * --------------------------------------------------------------------------------------------- */
+
+static int
+read_type(const json_t *args, tgt_type_t *type, fail_t *err)
+{
+    const char *name = value_str(args, "tgt_type", "");
+
+    if (tgt_type_parse(str_eq(name, "list_") ? "list" : name, type) && *type != TGT_NODEGROUP &&
+        *type != TGT_PILLAR_EXACT)
+        return 0;
+    return fail_kind(
+        err, FAIL_INVOCATION, -EINVAL,
+        "'%s' is no type of target here: use compound, glob, list, pcre, grain, grain_pcre, pillar, "
+        "pillar_pcre or ipcidr",
+        name);
+}
+
+/* The first target of the table that matches, or NULL. BORROWED. */
+static const char *
+first_match(call_ctx_t *ctx, json_t *lookup, tgt_type_t type, const char *id)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach (lookup, key, value) {
+        json_auto_t *tgt = json_string(key);
+        if (matches(ctx, tgt, type, NULL, id))
+            return key;
+    }
+    return NULL;
+}
+
+static int
+choose(call_ctx_t *ctx, json_t *args, json_t *lookup, const char *dflt, json_t **ret_value, fail_t *err)
+{
+    json_t *merge = value_get(args, "merge");
+    tgt_type_t type;
+    int rc = read_type(args, &type, err);
+
+    if (rc < 0)
+        return rc;
+    const char *key = first_match(ctx, lookup, type, value_str(args, "minion_id", NULL));
+    json_t *found = key != NULL ? value_get(lookup, key) : dflt != NULL ? value_get(lookup, dflt) : NULL;
+    if (key == NULL || !value_truthy(merge)) {
+        *ret_value = found != NULL ? json_incref(found) : json_null();
+        return 0;
+    }
+    if (!json_is_object(merge))
+        return fail_set(err, -EINVAL, "filter_by merge argument must be a dictionary.");
+    if (!json_is_null(found) && !json_is_object(found))
+        return fail_set(err, -EINVAL, "Cannot update using non-dict types in dictupdate.update()");
+    *ret_value = json_deep_copy(json_is_null(found) ? merge : found);
+    value_merge(*ret_value, merge, value_bool(args, "merge_lists", false));
+    return 0;
+}
+
+static int
+match_filter_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return choose(ctx, args, value_get(args, "lookup"), value_str(args, "default", NULL), ret_value, err);
+}
+
+static int
+match_search_by_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *key, *id = value_str(args, "minion_id", NULL);
+    json_t *targets, *tgt;
+    tgt_type_t type;
+    int rc = read_type(args, &type, err);
+
+    if (rc < 0)
+        return rc;
+    json_t *found = json_array();
+    json_object_foreach (value_get(args, "lookup"), key, targets) {
+        size_t i;
+        json_auto_t *one = json_is_array(targets) ? json_incref(targets) : json_pack("[O]", targets);
+        json_array_foreach (one, i, tgt) {
+            if (matches(ctx, tgt, type, NULL, id))
+                json_array_append_new(found, json_string(key));
+        }
+    }
+    *ret_value = json_array_size(found) > 0 ? found : json_null();
+    if (found != *ret_value)
+        json_decref(found);
+    return 0;
+}
+
+/* match.ifelse TARGET VALUE [TARGET VALUE]... DEFAULT: a table of targets written as a list. */
+static int
+match_ifelse_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const char dflt[] = "SALT_IFELSE_FUNCTION_DEFAULT";
+    json_t *list = value_get(args, "args");
+    size_t n = json_array_size(list);
+    json_auto_t *lookup = json_object();
+
+    if (n % 2 == 0)
+        return fail_set(err, -EINVAL, "The ifelse function must have an odd number of arguments!");
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        const json_t *tgt = json_array_get(list, i);
+        AUTO_FREE char *key = json_is_true(tgt)    ? xstrdup("*")
+                              : json_is_false(tgt) ? xstrdup("SALT_IFELSE_MATCH_NOTHING")
+                                                   : value_pystr(tgt);
+        json_object_set(lookup, key, json_array_get(list, i + 1));
+    }
+    json_object_set(lookup, dflt, json_array_get(list, n - 1));
+    return choose(ctx, args, lookup, dflt, ret_value, err);
+}
+
+/* ---- tables
+ * -------------------------------------------------------------------------------------------------------- */
+
+#define TGT_ROW                                                                                              \
+    {                                                                                                        \
+        "tgt", ARG_ANY, ARG_REQUIRED, "The target"                                                           \
+    }
+#define MINION_ID_ROW                                                                                        \
+    {                                                                                                        \
+        "minion_id", ARG_STR, "null", "Ask for this id instead of the minion's own"                          \
+    }
+#define DELIMITER_ROW                                                                                        \
+    {                                                                                                        \
+        "delimiter", ARG_STR, "\":\"", "What separates keys and value"                                       \
+    }
+#define TGT_TYPE_ROW                                                                                         \
+    {                                                                                                        \
+        "tgt_type", ARG_STR, "\"compound\"", "The type of the targets"                                       \
+    }
+#define MERGE_ROW                                                                                            \
+    {                                                                                                        \
+        "merge", ARG_ANY, "null", "A mapping laid over the value that is found"                              \
+    }
+#define MERGE_LISTS_ROW                                                                                      \
+    {                                                                                                        \
+        "merge_lists", ARG_BOOL, "false", "Lists of the merged mapping are appended, not put in place"       \
+    }
+
+static const arg_t id_args[] = { TGT_ROW, MINION_ID_ROW, ARGS_END };
+static const arg_t data_args[] = { TGT_ROW, DELIMITER_ROW, ARGS_END };
+static const arg_t plain_args[] = { TGT_ROW, ARGS_END };
+static const arg_t text_args[] = { { "tgt", ARG_STR, ARG_REQUIRED, "KEY:PATTERN" }, ARGS_END };
+static const arg_t filter_by_args[] = {
+    { "lookup", ARG_DICT, ARG_REQUIRED, "Values by target" },
+    TGT_TYPE_ROW,
+    MINION_ID_ROW,
+    MERGE_ROW,
+    MERGE_LISTS_ROW,
+    { "default", ARG_STR, "\"default\"", "The key of the value when no target matches" },
+    ARGS_END,
+};
+static const arg_t search_by_args[] = {
+    { "lookup", ARG_DICT, ARG_REQUIRED, "Lists of targets by name" },
+    TGT_TYPE_ROW,
+    MINION_ID_ROW,
+    ARGS_END,
+};
+static const arg_t ifelse_args[] = {
+    { "args", ARG_ANY, ARG_STAR, "Targets, each with its value, then a default" },
+    TGT_TYPE_ROW,
+    MINION_ID_ROW,
+    MERGE_ROW,
+    MERGE_LISTS_ROW,
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "compound", match_compound_fn, id_args, FN_READONLY,
+      "Return True if the minion matches a compound target." CLI_EXAMPLE(
+          "salt '*' match.compound 'L@cheese,foo and *'") },
+    { "data", match_data_fn, text_args, FN_READONLY,
+      "Return True if a value of the minion's data store matches." CLI_EXAMPLE(
+          "salt '*' match.data 'spam:eggs'") },
+    { "filter_by", match_filter_by_fn, filter_by_args, FN_READONLY,
+      "Return the value of the first target in a mapping that matches the minion." CLI_EXAMPLE(
+          "salt '*' match.filter_by '{foo*: Foo!, bar*: Bar!}' minion_id=bar03") },
+    { "glob", match_glob_fn, id_args, FN_READONLY,
+      "Return True if the minion's id matches a glob." CLI_EXAMPLE("salt '*' match.glob 'web*'") },
+    { "grain", match_grain_fn, data_args, FN_READONLY,
+      "Return True if a grain matches a glob." CLI_EXAMPLE("salt '*' match.grain 'os:Ubuntu'") },
+    { "grain_pcre", match_grain_pcre_fn, data_args, FN_READONLY,
+      "Return True if a grain matches a regular expression." CLI_EXAMPLE(
+          "salt '*' match.grain_pcre 'os:Fedo.*'") },
+    { "ifelse", match_ifelse_fn, ifelse_args, FN_READONLY,
+      "Return the value behind the first target that matches, else the last argument." CLI_EXAMPLE(
+          "salt '*' match.ifelse 'foo*' 'Foo!' 'bar*' 'Bar!' 'Neither!'") },
+    { "ipcidr", match_ipcidr_fn, plain_args, FN_READONLY,
+      "Return True if the minion has the address, or one in the network." CLI_EXAMPLE(
+          "salt '*' match.ipcidr '192.168.44.0/24'") },
+    { "list", match_list_fn, id_args, FN_READONLY,
+      "Return True if the minion's id is in a list." CLI_EXAMPLE("salt '*' match.list 'server1,server2'") },
+    { "pcre", match_pcre_fn, id_args, FN_READONLY,
+      "Return True if the minion's id matches a regular expression." CLI_EXAMPLE(
+          "salt '*' match.pcre '.*'") },
+    { "pillar", match_pillar_fn, data_args, FN_READONLY,
+      "Return True if a value of the pillar matches a glob." CLI_EXAMPLE(
+          "salt '*' match.pillar 'cheese:foo'") },
+    { "pillar_pcre", match_pillar_pcre_fn, data_args, FN_READONLY,
+      "Return True if a value of the pillar matches a regular expression." CLI_EXAMPLE(
+          "salt '*' match.pillar_pcre 'cheese:(swiss|american)'") },
+    { "search_by", match_search_by_fn, search_by_args, FN_READONLY,
+      "Return the names in a mapping that have a target which matches the minion." CLI_EXAMPLE(
+          "salt '*' match.search_by '{web: [node1, node2], db: [node2, node]}'") },
+};
+
+PLUGIN(exec, match, .doc = "Whether this minion is meant by a target", FUNCS(funcs));

@@ -1,0 +1,245 @@
+/* sys.c - execution module `sys`: which functions there are, and how they are used. */
+#include "salt/plugin.h"
+
+#include <fnmatch.h>
+
+#include "common/base/str.h"
+
+static bool
+matches(const char *pattern, const char *name)
+{
+    return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
+}
+
+/* Calls `each` for every function that can be used here. */
+typedef void each_fn(const char *name, const char *module, const func_t *f, void *cookie);
+
+static void
+for_each(call_ctx_t *ctx, each_fn *each, void *cookie)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (plugins[i]->unavailable != NULL && plugins[i]->unavailable(ctx) != NULL)
+            continue;
+        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
+            const func_t *f = &plugins[i]->funcs[k];
+            AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(plugins[i]), f->name);
+            each(name, plugin_name(plugins[i]), f, cookie);
+        }
+    }
+}
+
+typedef struct query {
+    json_t *wanted; /* patterns; empty: everything */
+    json_t *found;
+} query_t;
+
+static bool
+is_wanted(const query_t *q, bool (*fits)(const char *wanted, const char *name), const char *name)
+{
+    size_t i;
+    json_t *word;
+
+    json_array_foreach (q->wanted, i, word) {
+        AUTO_FREE char *text = value_pystr(word);
+        if (fits(text, name))
+            return true;
+    }
+    return json_array_size(q->wanted) == 0;
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* NEW sorted array of the keys of `set`. */
+static json_t *
+sorted_keys(json_t *set)
+{
+    size_t n = json_object_size(set), i = 0;
+    AUTO_FREE const char **names = xcalloc(n, sizeof(*names));
+    json_t *list = json_array(), *v;
+    const char *key;
+
+    json_object_foreach (set, key, v)
+        names[i++] = key;
+    qsort(names, n, sizeof(*names), by_text);
+    for (i = 0; i < n; i++)
+        json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
+/* ---- doc and argspec ---------------------------------------------------------------------- */
+
+/* "sys" and "sys." mean the module, without sysctl; "sys.doc" a function; "sys.*" a glob. */
+static bool
+doc_fits(const char *wanted, const char *name)
+{
+    size_t len = strlen(wanted);
+
+    if (strchr(wanted, '*') != NULL)
+        return matches(wanted, name);
+    if (len == 0 || strcmp(wanted, name) == 0)
+        return true;
+    return str_starts(name, wanted) && (wanted[len - 1] == '.' || name[len] == '.');
+}
+
+static void
+add_doc(const char *name, const char *module, const func_t *f, void *cookie)
+{
+    query_t *q = cookie;
+
+    (void) module;
+    if (!is_wanted(q, doc_fits, name))
+        return;
+    AUTO_FREE char *doc = func_doc(f);
+    json_object_set_new(q->found, name, json_string(doc));
+}
+
+static int
+sys_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    query_t q = { value_get(args, "args"), json_object() };
+
+    (void) err;
+    for_each(ctx, add_doc, &q);
+    *ret_value = q.found;
+    return 0;
+}
+
+/* A name with a dot or a star is a glob over functions, another one a module. */
+static bool
+function_fits(const char *wanted, const char *name)
+{
+    size_t len = strlen(wanted);
+
+    if (strpbrk(wanted, "*.") != NULL)
+        return matches(wanted, name);
+    return str_starts(name, wanted) && name[len] == '.';
+}
+
+static void
+add_argspec(const char *name, const char *module, const func_t *f, void *cookie)
+{
+    query_t *q = cookie;
+
+    (void) module;
+    if (is_wanted(q, function_fits, name))
+        json_object_set_new(q->found, name, func_argspec(f));
+}
+
+static int
+sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *wanted = json_pack("[O]", value_get(args, "module"));
+    query_t q = { wanted, json_object() };
+
+    (void) err;
+    for_each(ctx, add_argspec, &q);
+    *ret_value = q.found;
+    return 0;
+}
+
+/* ---- lists -------------------------------------------------------------------------------- */
+
+static void
+add_function(const char *name, const char *module, const func_t *f, void *cookie)
+{
+    query_t *q = cookie;
+
+    (void) module, (void) f;
+    if (is_wanted(q, function_fits, name))
+        json_object_set_new(q->found, name, json_null());
+}
+
+static int
+sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    query_t q = { value_get(args, "args"), json_object() };
+
+    (void) err;
+    for_each(ctx, add_function, &q);
+    *ret_value = sorted_keys(q.found);
+    json_decref(q.found);
+    return 0;
+}
+
+/* A glob is matched against functions, a plain name against modules. */
+static bool
+module_fits(const char *wanted, const char *name)
+{
+    if (strchr(wanted, '*') != NULL)
+        return matches(wanted, name);
+    return strlen(wanted) == strcspn(name, ".") && str_starts(name, wanted);
+}
+
+static void
+add_module(const char *name, const char *module, const func_t *f, void *cookie)
+{
+    query_t *q = cookie;
+
+    (void) f;
+    if (is_wanted(q, module_fits, name))
+        json_object_set_new(q->found, module, json_null());
+}
+
+static int
+sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    query_t q = { value_get(args, "args"), json_object() };
+
+    (void) err;
+    for_each(ctx, add_module, &q);
+    *ret_value = sorted_keys(q.found);
+    json_decref(q.found);
+    return 0;
+}
+
+static int
+sys_reload_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_true();
+    return 0;
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+static const arg_t names_args[] = {
+    { "args", ARG_ANY, ARG_STAR, "Modules, functions or globs; all when there are none" },
+    ARGS_END,
+};
+static const arg_t functions_args[] = {
+    { "args", ARG_ANY, ARG_STAR, "Modules, functions or globs; all when there are none" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Not used" },
+    ARGS_END,
+};
+static const arg_t argspec_args[] = {
+    { "module", ARG_STR, "\"\"", "A module, a function or a glob" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "argspec", sys_argspec, argspec_args, FN_READONLY,
+      "Return the arguments and defaults of functions." CLI_EXAMPLE(
+          "salt '*' sys.argspec pkg.install\n    salt '*' sys.argspec sys\n    salt '*' sys.argspec "
+          "'pkg.*'") },
+    { "doc", sys_doc, names_args, FN_READONLY,
+      "Return the documentation of functions." CLI_EXAMPLE(
+          "salt '*' sys.doc\n    salt '*' sys.doc sys\n    salt '*' sys.doc sys.doc\n    "
+          "salt '*' sys.doc network.traceroute user.info\n    salt '*' sys.doc 'sys.list_*'") },
+    { "list_functions", sys_list_functions, functions_args, FN_READONLY,
+      "List functions." CLI_EXAMPLE("salt '*' sys.list_functions\n    salt '*' sys.list_functions sys\n    "
+                                    "salt '*' sys.list_functions 'sys.list_*'") },
+    { "list_modules", sys_list_modules, names_args, FN_READONLY,
+      "List modules." CLI_EXAMPLE("salt '*' sys.list_modules\n    salt '*' sys.list_modules 's*'") },
+    { "reload_modules", sys_reload_modules, NULL, FN_READONLY,
+      "Return ``True``. Modules are built in; there is nothing to load again." CLI_EXAMPLE(
+          "salt '*' sys.reload_modules") },
+};
+
+PLUGIN(exec, sys, .doc = "The functions of this minion", FUNCS(funcs));

@@ -1,0 +1,712 @@
+/* test.c - execution module `test`: is the minion alive, what does it see of its arguments, how do failures
+ * look. */
+#include "salt/plugin.h"
+
+#include <execinfo.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sys/random.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/digest.h"
+#include "common/base/str.h"
+
+enum {
+    FIB_LIMIT = 100000, /* digits grow with the number */
+    STACK_FRAMES = 64,
+    LIMB = 1000000000 /* base of the big Fibonacci numbers */
+};
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static int
+test_true(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_true();
+    return 0;
+}
+
+static int
+test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_false();
+    return 0;
+}
+
+static int
+test_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = json_incref(value_get(args, "text"));
+    return 0;
+}
+
+static int
+test_outputter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = json_incref(value_get(args, "data"));
+    return 0;
+}
+
+static int
+test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = json_incref(args);
+    return 0;
+}
+
+static int
+test_kwarg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = json_incref(value_get(args, "kwargs"));
+    return 0;
+}
+
+/* repr() of the tuple that Python would have. */
+static json_t *
+tuple_repr(const json_t *list)
+{
+    AUTO_FREE char *text = value_repr(list);
+
+    text[strlen(text) - 1] = '\0';
+    return value_fmt("(%s%s", text + 1, json_array_size(list) == 1 ? ",)" : ")");
+}
+
+static int
+test_arg_repr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *kwargs = value_repr(value_get(args, "kwargs"));
+
+    (void) ctx, (void) err;
+    *ret_value = json_pack("{s:o, s:s}", "args", tuple_repr(value_get(args, "args")), "kwargs", kwargs);
+    return 0;
+}
+
+static json_t *
+type_text(const json_t *v)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "dict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
+        [JSON_REAL] = "float",  [JSON_TRUE] = "bool",  [JSON_FALSE] = "bool", [JSON_NULL] = "NoneType",
+    };
+
+    return value_fmt("<class '%s'>", names[json_typeof(v)]);
+}
+
+static int
+test_arg_type(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *list = json_array(), *dict = json_object(), *v;
+    const char *key;
+    size_t i;
+
+    (void) ctx, (void) err;
+    json_array_foreach (value_get(args, "args"), i, v)
+        json_array_append_new(list, type_text(v));
+    json_object_foreach (value_get(args, "kwargs"), key, v)
+        json_object_set_new(dict, key, type_text(v));
+    *ret_value = json_pack("{s:o, s:o}", "args", list, "kwargs", dict);
+    return 0;
+}
+
+static int
+test_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_string(HALITE_VERSION);
+    return 0;
+}
+
+static int
+test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) args, (void) err;
+    *ret_value = json_incref(ctx_opts(ctx));
+    return 0;
+}
+
+static int
+test_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    ctx_set_retcode(ctx, (int) value_int(args, "code", 0));
+    *ret_value = json_true();
+    return 0;
+}
+
+static int
+test_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_string("ERROR: This function has been moved to cmd.tty");
+    return 0;
+}
+
+/* ---- time ---------------------------------------------------------------------------------- */
+
+static void
+sleep_for(double seconds)
+{
+    struct timespec left = { .tv_sec = (time_t) seconds };
+
+    left.tv_nsec = (long) ((seconds - floor(seconds)) * 1e9);
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+static int
+test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    double seconds = trunc(value_num(args, "length", 0));
+
+    (void) ctx;
+    if (seconds < 0 || seconds > INT32_MAX)
+        return fail_set(err, -EINVAL, "ValueError: sleep length must be non-negative");
+    sleep_for(seconds);
+    *ret_value = json_true();
+    return 0;
+}
+
+/* A number from 0 to `max` inclusive. */
+static uint64_t
+random_upto(uint64_t max)
+{
+    uint64_t n = 0;
+
+    salt_assert(getrandom(&n, sizeof(n), 0) == (ssize_t) sizeof(n));
+    return max == UINT64_MAX ? n : n % (max + 1);
+}
+
+static int
+test_rand_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_int_t max = value_int(args, "max", 60);
+
+    (void) ctx;
+    if (max < 0)
+        return fail_set(err, -EINVAL,
+                        "ValueError: empty range for randrange() (0, %" JSON_INTEGER_FORMAT
+                        ", %" JSON_INTEGER_FORMAT ")",
+                        max + 1, max + 1);
+    sleep_for((double) random_upto((uint64_t) max));
+    *ret_value = json_true();
+    return 0;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* Little-endian limbs. */
+typedef struct big {
+    uint32_t *limbs;
+    size_t n;
+} big_t;
+
+/* b += a, where b >= a in limbs or one shorter. */
+static void
+big_add(big_t *b, const big_t *a)
+{
+    uint32_t carry = 0;
+
+    for (size_t i = 0; i < a->n || i < b->n || carry != 0; i++) {
+        if (i == b->n)
+            b->limbs[b->n++] = 0;
+        uint32_t sum = b->limbs[i] + (i < a->n ? a->limbs[i] : 0) + carry;
+        carry = sum >= LIMB;
+        b->limbs[i] = carry != 0 ? sum - LIMB : sum;
+    }
+}
+
+/* An integer as long as it fits, then its digits. NEW. */
+static json_t *
+big_value(const big_t *b)
+{
+    buf_auto_t text = BUF_INIT;
+
+    buf_printf(&text, "%u", b->limbs[b->n - 1]);
+    for (size_t i = b->n - 1; i-- > 0;)
+        buf_printf(&text, "%09u", b->limbs[i]);
+    long long n;
+    return str_to_int(buf_str(&text), 0, INT64_MAX, &n) ? json_integer(n) : json_string(buf_str(&text));
+}
+
+static json_t *
+fibonacci(json_int_t num)
+{
+    size_t room = (size_t) num / 40 + 2; /* limbs: 0.209 digits a step, 9 digits a limb */
+    big_t now = { xcalloc(room, sizeof(uint32_t)), 1 }, next = { xcalloc(room, sizeof(uint32_t)), 1 };
+
+    next.limbs[0] = 1;
+    for (json_int_t i = 0; i < num; i++) {
+        big_add(&now, &next);
+        big_t last = now;
+        now = next;
+        next = last;
+    }
+    json_t *value = big_value(&now);
+    free(now.limbs);
+    free(next.limbs);
+    return value;
+}
+
+static int
+test_fib(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    int64_t start = clock_mono_us();
+    json_int_t num = value_int(args, "num", 0);
+
+    (void) ctx;
+    if (num < 0)
+        return fail_set(err, -EINVAL, "ValueError: Negative number is not allowed!");
+    if (num > FIB_LIMIT)
+        return fail_kind(err, FAIL_INVOCATION, -ERANGE, "num must be at most %d", FIB_LIMIT);
+    json_t *value = fibonacci(num);
+    *ret_value = json_pack("[o, f]", value, (double) (clock_mono_us() - start) / 1e6);
+    return 0;
+}
+
+/* As in Python, halving makes floats. */
+static int
+test_collatz(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    int64_t begin = clock_mono_us();
+    json_int_t start = value_int(args, "start", 0);
+    json_t *steps = json_array();
+    bool is_float = false;
+
+    (void) ctx;
+    if (start < 1 || start > 1LL << 40) {
+        json_decref(steps);
+        return fail_kind(err, FAIL_INVOCATION, -ERANGE, "start must be from 1 to 2**40");
+    }
+    for (double n = (double) start; n != 1.0;) {
+        json_array_append_new(steps, is_float ? json_real(n) : json_integer((json_int_t) n));
+        bool even = fmod(n, 2.0) == 0.0;
+        is_float = is_float || even;
+        n = even ? n / 2 : n * 3 + 1;
+    }
+    *ret_value = json_pack("[o, f]", steps, (double) (clock_mono_us() - begin) / 1e6);
+    return 0;
+}
+
+static int
+test_random_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *type = value_str(args, "hash_type", "");
+    json_int_t size = value_int(args, "size", 1);
+
+    if (*type == '\0')
+        type = value_str(ctx_opts(ctx), "hash_type", "sha256");
+    if (size < 0)
+        return fail_set(err, -EINVAL,
+                        "ValueError: empty range for randrange() (0, %" JSON_INTEGER_FORMAT
+                        ", %" JSON_INTEGER_FORMAT ")",
+                        size + 1, size + 1);
+    AUTO_FREE char *number = xasprintf("%" PRIu64, random_upto((uint64_t) size));
+    AUTO_FREE char *hex = digest_bytes(type, number, strlen(number), err);
+    if (hex == NULL)
+        return -EINVAL;
+    *ret_value = json_string(hex);
+    return 0;
+}
+
+/* ---- other functions ----------------------------------------------------------------------- */
+
+static int
+test_attr_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) args;
+    return ctx_call(ctx, "grains.items", NULL, NULL, ret_value, err);
+}
+
+static int
+test_conf_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *name = json_pack("[s]", "test.foo");
+
+    (void) args;
+    return ctx_call(ctx, "config.option", name, NULL, ret_value, err);
+}
+
+static int
+test_cross_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return ctx_call(ctx, value_str(args, "func", ""), value_get(args, "args"), NULL, ret_value, err);
+}
+
+static int
+test_try(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    fail_auto_t inner = FAIL_INIT;
+
+    (void) err;
+    if (ctx_call(ctx, value_str(args, "module", ""), NULL, value_get(args, "kwargs"), ret_value, &inner) == 0)
+        return 0;
+    *ret_value = value_bool(args, "return_try_exception", false) ? json_string(fail_text(&inner))
+                                                                 : json_null();
+    return 0;
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+static int
+test_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) ret_value;
+    return fail_set(err, -EIO, "Exception: %s", value_str(args, "message", ""));
+}
+
+static int
+test_assertion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    if (!value_truthy(value_get(args, "assertion")))
+        return fail_set(err, -EINVAL, "AssertionError");
+    *ret_value = json_null();
+    return 0;
+}
+
+/* Exceptions by the words that the minion has for them; a FAIL_GENERIC one shows its name. */
+static const struct {
+    const char *name;
+    fail_kind_t kind;
+} exceptions[] = {
+    { "salt.exceptions.CommandExecutionError", FAIL_COMMAND },
+    { "salt.exceptions.SaltInvocationError", FAIL_INVOCATION },
+    { "salt.exceptions.SaltException", FAIL_GENERIC },
+    { "salt.exceptions.SaltClientError", FAIL_GENERIC },
+    { "salt.exceptions.SaltRenderError", FAIL_GENERIC },
+    { "salt.exceptions.SaltReqTimeoutError", FAIL_GENERIC },
+    { "salt.exceptions.MinionError", FAIL_GENERIC },
+    { "salt.exceptions.FileserverConfigError", FAIL_GENERIC },
+    { "salt.exceptions.AuthenticationError", FAIL_GENERIC },
+    { "salt.exceptions.TimeoutError", FAIL_GENERIC },
+    { "TypeError", FAIL_ARGUMENTS },
+    { "Exception", FAIL_GENERIC },
+    { "ArithmeticError", FAIL_GENERIC },
+    { "AssertionError", FAIL_GENERIC },
+    { "AttributeError", FAIL_GENERIC },
+    { "BufferError", FAIL_GENERIC },
+    { "EOFError", FAIL_GENERIC },
+    { "FileExistsError", FAIL_GENERIC },
+    { "FileNotFoundError", FAIL_GENERIC },
+    { "FloatingPointError", FAIL_GENERIC },
+    { "ImportError", FAIL_GENERIC },
+    { "IndexError", FAIL_GENERIC },
+    { "InterruptedError", FAIL_GENERIC },
+    { "KeyError", FAIL_GENERIC },
+    { "LookupError", FAIL_GENERIC },
+    { "MemoryError", FAIL_GENERIC },
+    { "NameError", FAIL_GENERIC },
+    { "NotImplementedError", FAIL_GENERIC },
+    { "OSError", FAIL_GENERIC },
+    { "OverflowError", FAIL_GENERIC },
+    { "PermissionError", FAIL_GENERIC },
+    { "RecursionError", FAIL_GENERIC },
+    { "RuntimeError", FAIL_GENERIC },
+    { "StopIteration", FAIL_GENERIC },
+    { "SyntaxError", FAIL_GENERIC },
+    { "TimeoutError", FAIL_GENERIC },
+    { "UnicodeError", FAIL_GENERIC },
+    { "ValueError", FAIL_GENERIC },
+    { "ZeroDivisionError", FAIL_GENERIC },
+};
+
+/* str() of an exception made from these arguments. NEW. */
+static char *
+exception_text(const json_t *args)
+{
+    if (json_array_size(args) == 0)
+        return xstrdup("");
+    if (json_array_size(args) == 1)
+        return value_pystr(json_array_get(args, 0));
+    json_auto_t *tuple = tuple_repr(args);
+    return xstrdup(json_string_value(tuple));
+}
+
+static int
+test_raise_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", "");
+
+    (void) ctx;
+    for (size_t i = 0; i < NELEMS(exceptions); i++) {
+        if (strcmp(name, exceptions[i].name) != 0)
+            continue;
+        AUTO_FREE char *text = exception_text(value_get(args, "args"));
+        if (exceptions[i].kind != FAIL_GENERIC)
+            return fail_kind(err, exceptions[i].kind, -EIO, "%s", text);
+        return fail_set(err, -EIO, "%s%s%s", name, *text != '\0' ? ": " : "", text);
+    }
+    *ret_value = json_false();
+    return 0;
+}
+
+static int
+test_stack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    void *frames[STACK_FRAMES];
+    buf_auto_t text = BUF_INIT;
+    int n = backtrace(frames, STACK_FRAMES);
+    char **names = backtrace_symbols(frames, n);
+
+    (void) ctx, (void) args, (void) err;
+    salt_assert(names != NULL);
+    for (int i = n - 1; i >= 0; i--)
+        buf_printf(&text, "  %s\n", names[i]);
+    free(names);
+    *ret_value = json_string(buf_str(&text));
+    return 0;
+}
+
+/* ---- what is built in ---------------------------------------------------------------------- */
+
+static const char *
+why_unusable(call_ctx_t *ctx, const plugin_t *p)
+{
+    return p->unavailable != NULL ? p->unavailable(ctx) : NULL;
+}
+
+static int
+test_provider(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+    const char *module = value_str(args, "module", ""), *found = "";
+
+    (void) err;
+    for (size_t i = n; i-- > 0;) {
+        if (strcmp(plugin_name(plugins[i]), module) == 0 && why_unusable(ctx, plugins[i]) == NULL)
+            found = plugins[i]->file;
+    }
+    *ret_value = json_string(found);
+    return 0;
+}
+
+static int
+test_providers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+    json_t *found = json_object();
+
+    (void) args, (void) err;
+    for (size_t i = 0; i < n; i++) {
+        if (why_unusable(ctx, plugins[i]) == NULL)
+            json_object_set_new(found, plugins[i]->file, json_string(plugin_name(plugins[i])));
+    }
+    *ret_value = found;
+    return 0;
+}
+
+static int
+test_not_loaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+    json_t *found = json_array();
+
+    (void) args, (void) err;
+    for (size_t i = 0; i < n; i++) {
+        if (why_unusable(ctx, plugins[i]) != NULL)
+            json_array_append_new(found, json_string(plugins[i]->file));
+    }
+    *ret_value = found;
+    return 0;
+}
+
+static int
+test_module_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+    json_t *functions = json_array(), *modules = json_array();
+    const char *last = "";
+
+    (void) args, (void) err;
+    for (size_t i = 0; i < n; i++) {
+        if (why_unusable(ctx, plugins[i]) != NULL)
+            continue;
+        const char *name = plugin_name(plugins[i]);
+        if (strcmp(name, last) != 0)
+            json_array_append_new(modules, json_string(name));
+        last = name;
+        for (size_t k = 0; k < plugins[i]->n_funcs; k++)
+            json_array_append_new(functions, value_fmt("%s.%s", name, plugins[i]->funcs[k].name));
+    }
+    *ret_value = json_pack("{s:o, s:O, s:O, s:o, s:O, s:[], s:[]}", "functions", functions, "function_attrs",
+                           functions, "function_subs", functions, "modules", modules, "module_attrs", modules,
+                           "missing_attrs", "missing_subs");
+    return 0;
+}
+
+/* ---- table --------------------------------------------------------------------------------- */
+
+static const arg_t text_args[] = {
+    { "text", ARG_ANY, ARG_REQUIRED, "What to send back" },
+    ARGS_END,
+};
+static const arg_t data_args[] = {
+    { "data", ARG_ANY, ARG_REQUIRED, "What to return" },
+    ARGS_END,
+};
+static const arg_t any_args[] = {
+    { "args", ARG_ANY, ARG_STAR, "Any positional arguments" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Any keyword arguments" },
+    ARGS_END,
+};
+static const arg_t kwarg_args[] = {
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Any keyword arguments" },
+    ARGS_END,
+};
+static const arg_t retcode_args[] = {
+    { "code", ARG_INT, "42", "The exit code of the job" },
+    ARGS_END,
+};
+static const arg_t sleep_args[] = {
+    { "length", ARG_FLOAT, ARG_REQUIRED, "Seconds; fractions are cut off" },
+    ARGS_END,
+};
+static const arg_t rand_sleep_args[] = {
+    { "max", ARG_INT, "60", "The most seconds to sleep" },
+    ARGS_END,
+};
+static const arg_t fib_args[] = {
+    { "num", ARG_INT, ARG_REQUIRED, "Which Fibonacci number" },
+    ARGS_END,
+};
+static const arg_t collatz_args[] = {
+    { "start", ARG_INT, ARG_REQUIRED, "The number to start from" },
+    ARGS_END,
+};
+static const arg_t random_hash_args[] = {
+    { "size", ARG_INT, "9999999999", "The largest number to draw" },
+    { "hash_type", ARG_STR, "null", "Digest; by default the configuration's hash_type" },
+    ARGS_END,
+};
+static const arg_t cross_args[] = {
+    { "func", ARG_STR, ARG_REQUIRED, "The function to call" },
+    { "args", ARG_LIST, "null", "Its arguments" },
+    ARGS_END,
+};
+static const arg_t try_args[] = {
+    { "module", ARG_STR, ARG_REQUIRED, "The function to call" },
+    { "return_try_exception", ARG_BOOL, "false", "Return the text of a failure instead of None" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its arguments" },
+    ARGS_END,
+};
+static const arg_t exception_args[] = {
+    { "message", ARG_STR, "\"Test Exception\"", "The text of the exception" },
+    ARGS_END,
+};
+static const arg_t assertion_args[] = {
+    { "assertion", ARG_ANY, ARG_REQUIRED, "Must be true" },
+    ARGS_END,
+};
+static const arg_t raise_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "A built-in exception, or one of salt.exceptions" },
+    { "args", ARG_ANY, ARG_STAR, "What the exception is made from" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Not used" },
+    ARGS_END,
+};
+static const arg_t provider_args[] = {
+    { "module", ARG_STR, ARG_REQUIRED, "A module's name, such as service" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "arg", test_arg, any_args, FN_READONLY | FN_RAW_KWARGS,
+      "Return the positional and keyword arguments as the minion got them, what Salt adds to a published job "
+      "included." CLI_EXAMPLE("salt '*' test.arg 1 \"two\" 3.1 txt=\"hello\" wow='{a: 1, b: \"hello\"}'") },
+    { "arg_clean", test_arg, any_args, FN_READONLY,
+      "Like test.arg, without the ``__pub*`` keywords." CLI_EXAMPLE(
+          "salt '*' test.arg_clean 1 \"two\" 3.1 txt=\"hello\" wow='{a: 1, b: \"hello\"}'") },
+    { "arg_repr", test_arg_repr, any_args, FN_READONLY | FN_RAW_KWARGS,
+      "Return the arguments as Python's ``repr()`` shows them." CLI_EXAMPLE(
+          "salt '*' test.arg_repr 1 \"two\" 3.1 txt=\"hello\" wow='{a: 1, b: \"hello\"}'") },
+    { "arg_type", test_arg_type, any_args, FN_READONLY | FN_RAW_KWARGS,
+      "Return the types of the arguments." CLI_EXAMPLE("salt '*' test.arg_type 1 'int'") },
+    { "assertion", test_assertion, assertion_args, FN_READONLY,
+      "Fail when the argument is not true." CLI_EXAMPLE("salt '*' test.assertion False") },
+    { "attr_call", test_attr_call, NULL, FN_READONLY,
+      "Call grains.items from another module." CLI_EXAMPLE("salt '*' test.attr_call") },
+    { "collatz", test_collatz, collatz_args, FN_READONLY,
+      "Return the Collatz sequence of a number and the seconds it took." CLI_EXAMPLE(
+          "salt '*' test.collatz 3") },
+    { "conf_test", test_conf_test, NULL, FN_READONLY,
+      "Return the option ``test.foo`` of the minion's configuration, or its default." CLI_EXAMPLE(
+          "salt '*' test.conf_test") },
+    { "cross_test", test_cross_test, cross_args, 0,
+      "Call another function from inside this one." CLI_EXAMPLE(
+          "salt '*' test.cross_test file.gid_to_group '[0]'") },
+    { "deprecation_warning", test_true, NULL, FN_READONLY,
+      "Return ``True``. Halite has nothing deprecated to warn of." CLI_EXAMPLE(
+          "salt \\* test.deprecation_warning") },
+    { "echo", test_echo, text_args, FN_READONLY,
+      "Return a string - used for testing the connection" CLI_EXAMPLE(
+          "salt '*' test.echo 'foo bar baz quo qux'") },
+    { "exception", test_exception, exception_args, FN_READONLY,
+      "Fail as a module with an unexpected error does." CLI_EXAMPLE("salt '*' test.exception 'Oh noes!'") },
+    { "false", test_false, NULL, FN_READONLY, "Always return ``False``" CLI_EXAMPLE("salt '*' test.false") },
+    { "fib", test_fib, fib_args, FN_READONLY,
+      "Return a Fibonacci number and the seconds it took. Numbers over 64 bits are returned as "
+      "text." CLI_EXAMPLE("salt '*' test.fib 3") },
+    { "get_opts", test_get_opts, NULL, FN_READONLY,
+      "Return the minion's whole configuration." CLI_EXAMPLE("salt '*' test.get_opts") },
+    { "kwarg", test_kwarg, kwarg_args, FN_READONLY | FN_RAW_KWARGS,
+      "Return the keyword arguments, what Salt adds to a published job included." CLI_EXAMPLE(
+          "salt '*' test.kwarg num=1 txt=\"two\" env='{a: 1, b: \"hello\"}'") },
+    { "module_report", test_module_report, NULL, FN_READONLY,
+      "Return the usable modules and functions." CLI_EXAMPLE("salt '*' test.module_report") },
+    { "not_loaded", test_not_loaded, NULL, FN_READONLY,
+      "List the modules that can't be used on this host." CLI_EXAMPLE("salt '*' test.not_loaded") },
+    { "outputter", test_outputter, data_args, FN_READONLY,
+      "Return the argument, to see how an outputter shows it." CLI_EXAMPLE(
+          "salt '*' test.outputter foobar") },
+    { "ping", test_true, NULL, FN_READONLY,
+      "Used to make sure the minion is up and responding. Not an ICMP ping.\n\nReturns ``True``." CLI_EXAMPLE(
+          "salt '*' test.ping") },
+    { "provider", test_provider, provider_args, FN_READONLY,
+      "Return which file provides a module here, or an empty text." CLI_EXAMPLE(
+          "salt '*' test.provider service") },
+    { "providers", test_providers, NULL, FN_READONLY,
+      "Return every file that provides a module, and the module's name." CLI_EXAMPLE(
+          "salt '*' test.providers") },
+    { "raise_exception", test_raise_exception, raise_args, FN_READONLY,
+      "Fail with the named exception, to see how it is reported. Returns ``False`` when there is none of "
+      "that "
+      "name." CLI_EXAMPLE(
+          "salt '*' test.raise_exception TypeError \"An integer is required\"\n    "
+          "salt '*' test.raise_exception salt.exceptions.CommandExecutionError \"Something went "
+          "wrong\"") },
+    { "rand_sleep", test_rand_sleep, rand_sleep_args, FN_READONLY,
+      "Sleep for a random number of seconds, so that minions return at different times." CLI_EXAMPLE(
+          "salt '*' test.rand_sleep 60") },
+    { "rand_str", test_random_hash, random_hash_args, FN_READONLY,
+      "The old name of test.random_hash." CLI_EXAMPLE("salt '*' test.rand_str") },
+    { "random_hash", test_random_hash, random_hash_args, FN_READONLY,
+      "Return the digest of a random number." CLI_EXAMPLE("salt '*' test.random_hash\n    "
+                                                          "salt '*' test.random_hash hash_type=sha512") },
+    { "retcode", test_retcode, retcode_args, FN_READONLY,
+      "End the job with this exit code." CLI_EXAMPLE("salt '*' test.retcode 42") },
+    { "sleep", test_sleep, sleep_args, FN_READONLY,
+      "Sleep for so many seconds, then return ``True``." CLI_EXAMPLE("salt '*' test.sleep 20") },
+    { "stack", test_stack, NULL, FN_READONLY,
+      "Return the current call stack of the minion." CLI_EXAMPLE("salt '*' test.stack") },
+    { "true", test_true, NULL, FN_READONLY, "Always return ``True``" CLI_EXAMPLE("salt '*' test.true") },
+    { "try", test_try, try_args, 0,
+      "Call another function; a failure becomes ``None``, or its text with "
+      "``return_try_exception=True``." CLI_EXAMPLE(
+          "salt '*' test.try module=test.assertion assertion=False") },
+    { "tty", test_tty, any_args, FN_READONLY,
+      "Moved to cmd.tty." CLI_EXAMPLE("salt '*' test.tty tty0 'This is a test'") },
+    { "version", test_version, NULL, FN_READONLY,
+      "Return the version of Salt that this minion speaks." CLI_EXAMPLE("salt '*' test.version") },
+};
+
+PLUGIN(exec, test, .doc = "Check on a minion, its arguments and how it fails", FUNCS(funcs));

@@ -1,0 +1,395 @@
+/* outbox.c - see outbox.h. */
+#include "minion/outbox.h"
+
+#include "common/base/clock.h"
+#include "common/base/map.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define PATIENCE_MS     30000 /* without an acknowledgement for so long, everything under way goes out again */
+#define PATIENCE_MAX_MS 600000 /* a slow line is not helped by copies: each time the patience doubles */
+#define DISK_RETRY_MS   5000
+
+/* One return or one event. */
+typedef struct item {
+    struct item *prev, *next;
+    char *key; /* in by_key: a return's jid, or "#" and an event's number */
+    bool is_ret;
+    int master;   /* -1: all */
+    json_t *kept; /* owned: an event, or a return that the disk refused; else NULL */
+    size_t size;  /* of its text */
+    bool under_way;
+} item_t;
+
+struct outbox {
+    spool_t *spool;
+    outbox_send_fn *send;
+    void *cookie;
+    item_t *first, *last; /* in the order in which they came */
+    item_t *next;         /* the first that may not be under way; NULL: all are */
+    map_t *by_key;        /* -> item_t */
+    size_t n_items, n_events;
+    size_t event_bytes, kept_bytes, way_bytes;
+    json_int_t next_n;
+    unsigned listening;                     /* bits of masters */
+    int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
+    bool disk_told;
+};
+
+static void
+s_free(item_t *it)
+{
+    json_decref(it->kept);
+    free(it->key);
+    free(it);
+}
+
+void
+outbox_destroy(outbox_t **self_p)
+{
+    outbox_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    for (item_t *it = self->first, *next; it; it = next) {
+        next = it->next;
+        s_free(it);
+    }
+    map_destroy(&self->by_key);
+    spool_destroy(&self->spool);
+    free(self);
+}
+
+static void
+s_remove(outbox_t *self, item_t *it)
+{
+    *(it->prev ? &it->prev->next : &self->first) = it->next;
+    *(it->next ? &it->next->prev : &self->last) = it->prev;
+    if (self->next == it)
+        self->next = it->next;
+    if (it->under_way)
+        self->way_bytes -= it->size;
+    (void) map_take(self->by_key, it->key);
+    if (it->is_ret) {
+        self->kept_bytes -= it->kept ? it->size : 0;
+    } else {
+        self->event_bytes -= it->size;
+        self->n_events--;
+    }
+    self->n_items--;
+    s_free(it);
+}
+
+static void
+s_append(outbox_t *self, item_t *it)
+{
+    it->prev = self->last;
+    *(self->last ? &self->last->next : &self->first) = it;
+    self->last = it;
+    if (!self->next)
+        self->next = it;
+    map_set(self->by_key, it->key, it);
+    self->n_items++;
+}
+
+/* What the spool holds from before. A damaged file is set aside now, when somebody may read about it. */
+static void
+s_take_over(outbox_t *self)
+{
+    json_auto_t *jids = spool_jids(self->spool);
+    size_t i;
+    json_t *jid;
+    json_array_foreach (jids, i, jid) {
+        fail_auto_t err = FAIL_INIT;
+        size_t size = 0;
+        json_decref(spool_load(self->spool, json_string_value(jid), &size, &err));
+        if (err.text)
+            log_error("%s", fail_text(&err));
+        if (err.code == -EBADMSG || err.code == -ENOENT)
+            continue;
+        item_t *it = xcalloc(1, sizeof(*it));
+        it->key = xstrdup(json_string_value(jid));
+        it->is_ret = true;
+        it->master = -1;
+        s_append(self, it);
+    }
+}
+
+outbox_t *
+outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
+{
+    outbox_t *self = xcalloc(1, sizeof(*self));
+    self->spool = STEAL(*spool_p);
+    self->send = send;
+    self->cookie = cookie;
+    self->by_key = map_new(NULL);
+    self->patience_ms = PATIENCE_MS;
+    s_take_over(self);
+    return self;
+}
+
+/* ---- sending
+ * ----------------------------------------------------------------------------------------------------- */
+
+static bool
+s_heard(const outbox_t *self, const item_t *it)
+{
+    return it->master < 0 ? self->listening != 0 : (self->listening & (1u << it->master)) != 0;
+}
+
+static void
+s_send_ret(outbox_t *self, const item_t *it, json_t *ret)
+{
+    json_auto_t *frame = json_pack("{s:s, s:i, s:O}", "t", "ret", "master", it->master, "ret", ret);
+    self->send(self->cookie, frame);
+}
+
+static void
+s_send_event(outbox_t *self, const item_t *it)
+{
+    json_auto_t *frame = json_copy(it->kept);
+    json_object_set_new(frame, "t", json_string("event"));
+    self->send(self->cookie, frame);
+}
+
+/* From the spool. False: it can't be read now. A file that is gone or damaged takes its item with it. */
+static bool
+s_send_spooled(outbox_t *self, item_t **it_p)
+{
+    item_t *it = *it_p;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *ret = spool_load(self->spool, it->key, &it->size, &err);
+    if (ret) {
+        s_send_ret(self, it, ret);
+        return true;
+    }
+    log_error("%s", fail_text(&err));
+    if (err.code != -ENOENT && err.code != -EBADMSG)
+        return false;
+    s_remove(self, it);
+    *it_p = NULL;
+    return true;
+}
+
+static bool
+s_send(outbox_t *self, item_t **it_p)
+{
+    item_t *it = *it_p;
+    if (!it->is_ret)
+        s_send_event(self, it);
+    else if (it->kept)
+        s_send_ret(self, it, it->kept);
+    else if (!s_send_spooled(self, it_p))
+        return false;
+    if (*it_p) {
+        it->under_way = true;
+        self->way_bytes += it->size;
+    }
+    return true;
+}
+
+/* As much as may be under way. */
+static void
+s_pump(outbox_t *self)
+{
+    bool can = true;
+    while (can && self->next && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
+        item_t *it = self->next, *after = it->next;
+        can = it->under_way || !s_heard(self, it) || s_send(self, &it);
+        if (can)
+            self->next = after;
+    }
+    if ((self->way_bytes > 0 || !can) && self->again_ms == 0)
+        self->again_ms = clock_mono_ms() + self->patience_ms;
+}
+
+/* Nothing counts as sent. */
+static void
+s_rewind(outbox_t *self)
+{
+    for (item_t *it = self->first; it; it = it->next)
+        it->under_way = false;
+    self->way_bytes = 0;
+    self->again_ms = 0;
+    self->next = self->first;
+}
+
+void
+outbox_listens(outbox_t *self, int master)
+{
+    self->listening |= 1u << master;
+    self->patience_ms = PATIENCE_MS;
+    s_rewind(self);
+    s_pump(self);
+}
+
+void
+outbox_deaf(outbox_t *self, int master)
+{
+    self->listening &= master < 0 ? 0 : ~(1u << master);
+    if (!self->listening)
+        s_rewind(self);
+}
+
+/* ---- what comes
+ * ---------------------------------------------------------------------------------------------------- */
+
+/* Whether it is on the disk now. */
+static bool
+s_spool(outbox_t *self, const item_t *it, const json_t *ret)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool ok = spool_end(self->spool, ret, &err) == 0;
+    if (!ok && !self->disk_told)
+        log_error("job %s: its return is kept in memory only: %s", it->key, fail_text(&err));
+    if (ok && self->disk_told)
+        log_warning("returns can be kept on the disk again");
+    self->disk_told = !ok;
+    return ok;
+}
+
+void
+outbox_return(outbox_t *self, json_t *ret, int master)
+{
+    const char *jid = value_str(ret, "jid", "");
+    item_t *old = map_get(self->by_key, jid);
+    if (old) {
+        spool_forget(self->spool, jid);
+        s_remove(self, old);
+    }
+    item_t *it = xcalloc(1, sizeof(*it));
+    it->key = xstrdup(jid);
+    it->is_ret = true;
+    it->master = master;
+    it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
+    if (!s_spool(self, it, ret)) {
+        it->kept = json_incref(ret);
+        self->kept_bytes += it->size;
+        self->disk_ms = self->disk_ms ? self->disk_ms : clock_mono_ms() + DISK_RETRY_MS;
+    }
+    bool at_once = !self->next && s_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
+    s_append(self, it);
+    if (!at_once) {
+        s_pump(self);
+        return;
+    }
+    /* The usual case: it need not be read back from the disk. */
+    s_send_ret(self, it, ret);
+    it->under_way = true;
+    self->way_bytes += it->size;
+    self->next = NULL;
+    s_pump(self);
+}
+
+bool
+outbox_event(outbox_t *self, const char *tag, json_t *data)
+{
+    json_auto_t *event = json_pack("{s:I, s:s, s:O}", "n", self->next_n + 1, "tag", tag, "data", data);
+    size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT);
+    if (!event || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
+        return false;
+    item_t *it = xcalloc(1, sizeof(*it));
+    it->key = xasprintf("#%lld", (long long) ++self->next_n);
+    it->master = -1;
+    it->kept = STEAL(event);
+    it->size = size;
+    self->n_events++;
+    self->event_bytes += size;
+    s_append(self, it);
+    s_pump(self);
+    return true;
+}
+
+void
+outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (jids, i, one) {
+        item_t *it = json_is_string(one) ? map_get(self->by_key, json_string_value(one)) : NULL;
+        if (it && it->is_ret) {
+            spool_forget(self->spool, it->key);
+            s_remove(self, it);
+        }
+    }
+    json_array_foreach (events, i, one) {
+        AUTO_FREE char *key = xasprintf("#%lld", (long long) json_integer_value(one));
+        item_t *it = map_get(self->by_key, key);
+        if (it)
+            s_remove(self, it);
+    }
+    self->patience_ms = PATIENCE_MS;
+    self->again_ms = 0;
+    s_pump(self);
+}
+
+/* ---- time
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void
+s_try_disk(outbox_t *self)
+{
+    for (item_t *it = self->first; it && self->kept_bytes > 0; it = it->next) {
+        if (!it->is_ret || !it->kept)
+            continue;
+        if (!s_spool(self, it, it->kept))
+            return;
+        self->kept_bytes -= it->size;
+        json_decref(it->kept);
+        it->kept = NULL;
+    }
+}
+
+void
+outbox_tick(outbox_t *self, int64_t now_ms)
+{
+    if (self->disk_ms && now_ms >= self->disk_ms) {
+        s_try_disk(self);
+        self->disk_ms = self->kept_bytes > 0 ? now_ms + DISK_RETRY_MS : 0;
+    }
+    if (!self->again_ms || now_ms < self->again_ms)
+        return;
+    self->patience_ms = self->patience_ms * 2 < PATIENCE_MAX_MS ? self->patience_ms * 2 : PATIENCE_MAX_MS;
+    s_rewind(self);
+    s_pump(self);
+}
+
+int64_t
+outbox_next_ms(const outbox_t *self)
+{
+    int64_t again = self->again_ms, disk = self->disk_ms;
+    return again == 0 ? disk : disk == 0 || again < disk ? again : disk;
+}
+
+/* ---- questions
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+json_t *
+outbox_jids(const outbox_t *self)
+{
+    json_t *jids = json_array();
+    for (const item_t *it = self->first; it; it = it->next)
+        if (it->is_ret)
+            json_array_append_new(jids, json_string(it->key));
+    return jids;
+}
+
+size_t
+outbox_len(const outbox_t *self)
+{
+    return self->n_items;
+}
+
+bool
+outbox_full(const outbox_t *self)
+{
+    return self->kept_bytes > LIMIT_UNSPOOLED;
+}
+
+spool_t *
+outbox_spool(outbox_t *self)
+{
+    return self->spool;
+}

@@ -1,0 +1,49 @@
+/* outbox.h - returns and events that no master has acknowledged: kept, sent when somebody listens, sent again
+ * when it is time.
+ *
+ * Returns lie in the spool (spool.h), events in memory. Only so many bytes are on their way at one time, so
+ * that a full spool costs neither process its memory; each acknowledgement lets the next ones go.
+ *
+ * Layer      minion
+ * Threads    the job server's
+ * Ownership  what is sent is BORROWED by the callback
+ * Errors     a full disk keeps returns in memory up to LIMIT_UNSPOOLED; then outbox_full() is true, and new
+ * jobs are refused Tests      tests/unit/minion/test_outbox.c
+ */
+#ifndef MINION_OUTBOX_H
+#define MINION_OUTBOX_H
+
+#include "minion/spool.h"
+#include "salt/base.h"
+
+typedef struct outbox outbox_t;
+/* One frame on its way down: {"t": "ret", master, ret} or {"t": "event", n, tag, data}. */
+typedef void outbox_send_fn(void *cookie, const json_t *frame);
+
+/* TAKES *spool_p, whose returns wait from the start. */
+outbox_t *outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie);
+void outbox_destroy(outbox_t **self_p);
+
+/* A return for one master, or for all (-1). It is on the disk afterwards if that is possible at all. */
+void outbox_return(outbox_t *self, json_t *ret, int master);
+/* False: dropped, because too many or too large ones wait already. */
+bool outbox_event(outbox_t *self, const char *tag, json_t *data);
+/* Stored by a master: lists of jids and of events' numbers; either may be NULL. */
+void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);
+
+/* A master listens now: what waits goes out, from the beginning. */
+void outbox_listens(outbox_t *self, int master);
+/* It does not any more; -1: nobody does. */
+void outbox_deaf(outbox_t *self, int master);
+/* Sends again what stayed without an answer for long, and tries the disk again. */
+void outbox_tick(outbox_t *self, int64_t now_ms);
+/* When outbox_tick wants to be called next, in monotonic ms; 0: when something happens. */
+int64_t outbox_next_ms(const outbox_t *self);
+
+/* NEW: the jids that wait, oldest first. */
+json_t *outbox_jids(const outbox_t *self);
+size_t outbox_len(const outbox_t *self); /* returns and events */
+bool outbox_full(const outbox_t *self);
+spool_t *outbox_spool(outbox_t *self); /* BORROWED, for the marks of running jobs */
+
+#endif

@@ -1,0 +1,643 @@
+/* session.c - see session.h. */
+#include "minion/session.h"
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/net/sock.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define ASK_TIMEOUT_MS 5000
+#define ANEW_MS        5000 /* a lost connection that did not come back by itself */
+#define SUB_SPREAD_MS  2000 /* SUB follows the DEALER within this time, unless the master names another */
+#define SUB_SPREAD_MAX 120000
+#define STEP_MAX_MS    60000
+#define GREET_MS       15000 /* a hello without an answer: a new connection */
+#define WAIT_MIN_MS    50
+#define HOLD_MS        25 /* a return within this time says all that `started` would */
+#define RECONNECT_MS   100
+#define DEALER_EVENTS                                                                                        \
+    (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |                              \
+     ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |                                  \
+     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+
+struct session {
+    void *zctx;
+    session_conf_t conf;
+    session_host_t host;
+    session_state_t state;
+    uint8_t master_key[KEY_BYTES];
+    bool have_key;
+    void *dealer, *sub, *monitor, *ask;
+    int64_t ask_until;  /* monotonic ms; 0: not asking */
+    int64_t retry_at;   /* a new connection after a refusal; 0: none */
+    int64_t sub_at;     /* when SUB is to be connected; 0: done or not wanted */
+    int64_t greet_at;   /* when the hello counts as lost; 0: none is out */
+    int64_t held_until; /* when `held` is told; 0: nothing is held */
+    json_t *held;       /* {jid: pid}: started, not told yet */
+    int wait_ms;        /* the next refusal's waiting time */
+    int publish_port;   /* as the master says */
+    int sub_spread_ms;  /* as well */
+    map_t *seen;        /* jids, so that none runs twice */
+    char **ring;
+    size_t ring_at;
+    json_int_t pub_seq;
+};
+
+#define B(s) (1u << SESSION_##s)
+static const struct {
+    const char *name;
+    unsigned next;
+} states[SESSION_STATES] = {
+    [SESSION_ASKING] = { "asking", B(CONNECTING) | B(STRANGER) },
+    [SESSION_CONNECTING] = { "connecting", B(GREETING) | B(REFUSED) | B(STRANGER) | B(ASKING) },
+    [SESSION_GREETING] = { "greeting", B(CONNECTING) | B(PENDING) | B(READY) | B(REFUSED) | B(STRANGER) },
+    [SESSION_PENDING] = { "pending", B(CONNECTING) | B(GREETING) | B(READY) | B(REFUSED) | B(STRANGER) },
+    [SESSION_REFUSED] = { "refused", B(CONNECTING) | B(GREETING) | B(READY) | B(PENDING) | B(STRANGER) },
+    [SESSION_STRANGER] = { "stranger", B(CONNECTING) | B(GREETING) | B(ASKING) | B(REFUSED) },
+    [SESSION_READY] = { "ready", B(CONNECTING) | B(GREETING) | B(REFUSED) | B(PENDING) | B(STRANGER) },
+};
+#undef B
+
+const char *
+session_state_name(session_state_t s)
+{
+    salt_assert(s < SESSION_STATES);
+    return states[s].name;
+}
+
+static void
+s_move(session_t *self, session_state_t to, const char *reason)
+{
+    if (self->state == to)
+        return;
+    salt_assert(states[self->state].next & (1u << to));
+    log_debug("session with %s: %s -> %s", self->conf.host, states[self->state].name, states[to].name);
+    self->state = to;
+    if (self->host.on_state)
+        self->host.on_state(self->host.cookie, to, reason);
+}
+
+static int
+s_jitter(int ms)
+{
+    uint32_t r;
+    key_random(&r, sizeof(r));
+    return ms > 0 ? (int) (r % (uint32_t) ms) : 0;
+}
+
+/* ---- the master's key
+ * ---------------------------------------------------------------------------------------- */
+
+static bool
+s_finger_fits(const session_t *self, const uint8_t key[KEY_BYTES])
+{
+    char finger[FINGER_LEN];
+    key_finger(key, finger);
+    return str_empty(self->conf.finger) || strcasecmp(finger, self->conf.finger) == 0;
+}
+
+static void
+s_load_key(session_t *self)
+{
+    if (self->conf.known_key) {
+        memcpy(self->master_key, self->conf.known_key, KEY_BYTES);
+        self->have_key = true;
+        return;
+    }
+    buf_auto_t pem = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+    if (!self->conf.known_file || fs_read(self->conf.known_file, LIMIT_KEY_FILE, &pem, NULL) < 0)
+        return;
+    if (key_public_from_pem(buf_str(&pem), pem.len, self->master_key, &err) == 0)
+        self->have_key = true;
+    else
+        log_error("%s: %s; the master is asked for its key again", self->conf.known_file, fail_text(&err));
+}
+
+static void
+s_ask(session_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (self->conf.hello_port == 0) {
+        s_move(self, SESSION_STRANGER,
+               self->have_key
+                   ? "the handshake with the master failed: its key may have changed, and hello_port is 0: "
+                     "compare "
+                     "pki/minion/minion_master.pub with the master's master.pub"
+                   : "the master's key is not known and hello_port is 0: copy the master's master.pub to "
+                     "pki/minion/minion_master.pub");
+        self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
+        return;
+    }
+    if (!self->ask) {
+        self->ask = sock_new(self->zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err);
+        if (!self->ask || sock_connect(self->ask, self->conf.host, self->conf.hello_port, &err) < 0)
+            log_error("%s", fail_text(&err));
+    }
+    if (self->ask)
+        (void) sock_send(self->ask, "{}", 2);
+    self->ask_until = clock_mono_ms() + ASK_TIMEOUT_MS;
+}
+
+static void
+s_connect(session_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    sock_close(&self->monitor);
+    sock_close(&self->dealer);
+    sock_close(&self->sub);
+    self->sub_at = self->greet_at = 0;
+    self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, self->master_key, &err);
+    self->monitor = self->dealer ? sock_monitor(self->zctx, self->dealer, "dealer", DEALER_EVENTS, &err)
+                                 : NULL;
+    /* All minions of a master lose it at the same moment; they do not come back in step. */
+    if (self->dealer)
+        sock_reconnect_after(self->dealer, RECONNECT_MS + s_jitter(RECONNECT_MS));
+    if (!self->monitor || sock_connect(self->dealer, self->conf.host, self->conf.port, &err) < 0) {
+        log_error("master %s: %s", self->conf.host, fail_text(&err));
+        self->retry_at = clock_mono_ms() + self->conf.wait_ms;
+    }
+    s_move(self, SESSION_CONNECTING, NULL);
+}
+
+static void
+s_save_key(session_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *pem = key_public_pem(self->master_key);
+    if (self->conf.known_file && fs_write_atomic(self->conf.known_file, pem, strlen(pem), 0644, &err) < 0)
+        log_error("the master's key can't be kept: %s", fail_text(&err));
+}
+
+static void
+s_stranger(session_t *self, const uint8_t key[KEY_BYTES])
+{
+    char theirs[FINGER_LEN], ours[FINGER_LEN];
+    key_finger(key, theirs);
+    key_finger(self->master_key, ours);
+    AUTO_FREE char *why =
+        self->have_key
+            ? xasprintf("the master's key has changed: known is %s, %s now shows %s. If that is intended, "
+                        "delete %s and restart the "
+                        "minion; if not, somebody may be posing as the master",
+                        ours, self->conf.host, theirs,
+                        self->conf.known_file ? self->conf.known_file : "the known key")
+            : xasprintf(
+                  "%s shows the key %s, but master_finger is %s: compare with salt-key -F on the master",
+                  self->conf.host, theirs, self->conf.finger);
+    s_move(self, SESSION_STRANGER, why);
+    self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
+}
+
+/* The master has shown on this connection that it holds the key that we know. */
+static bool
+s_is_proven(const session_t *self)
+{
+    return self->state == SESSION_GREETING || self->state == SESSION_PENDING || self->state == SESSION_READY;
+}
+
+/* The answer of port 4507. It is plaintext, so all it may do is introduce a key nobody knows yet. */
+static void
+s_introduced(session_t *self, const char *text, size_t len)
+{
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    json_auto_t *answer = value_parse(text, len, LIMIT_KEY_FILE, "hello", &err);
+    const char *pem = value_str(answer, "pub", "");
+    if (!answer || key_public_from_pem(pem, strlen(pem), key, &err) < 0) {
+        log_warning("master %s, port %d: not a Halite master: %s", self->conf.host, self->conf.hello_port,
+                    fail_text(&err));
+        return;
+    }
+    self->ask_until = 0;
+    sock_close(&self->ask);
+    if (s_is_proven(self))
+        return;
+    if (self->have_key && memcmp(key, self->master_key, KEY_BYTES) == 0) {
+        if (self->state == SESSION_STRANGER)
+            s_connect(self);
+        return;
+    }
+    if (self->have_key || !s_finger_fits(self, key)) {
+        s_stranger(self, key);
+        return;
+    }
+    memcpy(self->master_key, key, KEY_BYTES);
+    self->have_key = true;
+    s_save_key(self);
+    char finger[FINGER_LEN];
+    key_finger(key, finger);
+    log_info("master %s: its key is trusted from now on, fingerprint %s", self->conf.host, finger);
+    s_connect(self);
+}
+
+/* ---- hello and welcome
+ * ---------------------------------------------------------------------------------------------- */
+
+/* The newest of the jobs that run or wait here: a hello has a limit, and the rest comes by its returns. */
+static json_t *
+s_pending(session_t *self)
+{
+    json_auto_t *all = self->host.pending(self->host.cookie);
+    json_t *newest = json_array();
+    size_t n = json_array_size(all);
+    for (size_t i = n > LIMIT_HELLO_JIDS ? n - LIMIT_HELLO_JIDS : 0; i < n; i++)
+        json_array_append(newest, json_array_get(all, i));
+    return newest;
+}
+
+static void
+s_hello(session_t *self)
+{
+    json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s}", "id", self->conf.id, "role", self->conf.role,
+                                  "boot", self->conf.boot, "proto", WIRE_PROTO, "version", HALITE_VERSION);
+    if (self->host.pending)
+        json_object_set_new(body, "pending", s_pending(self));
+    fail_auto_t err = FAIL_INIT;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(MSG_hello, body, &len, &err);
+    int rc = text ? sock_send(self->dealer, text, len) : err.code;
+    if (rc < 0)
+        log_error("master %s: the hello can't be sent: %s", self->conf.host,
+                  text ? strerror(-rc) : fail_text(&err));
+    if (self->state == SESSION_READY || self->state == SESSION_PENDING)
+        return;
+    self->greet_at = clock_mono_ms() + GREET_MS;
+    s_move(self, SESSION_GREETING, NULL);
+}
+
+static void
+s_refused(session_t *self, const char *why)
+{
+    s_move(self, SESSION_REFUSED, why);
+    self->retry_at = clock_mono_ms() + self->wait_ms + s_jitter(self->wait_ms / 4);
+    self->wait_ms = self->wait_ms * 2 > self->conf.wait_max_ms ? self->conf.wait_max_ms : self->wait_ms * 2;
+}
+
+/* Broadcasts go to accepted keys only; libzmq does not try again where it was refused. */
+static void
+s_drop_sub(session_t *self)
+{
+    sock_close(&self->sub);
+    self->sub_at = 0;
+}
+
+static void
+s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
+{
+    bool sane = sub_spread_ms >= 0 && sub_spread_ms <= SUB_SPREAD_MAX;
+    self->sub_spread_ms = sane ? (int) sub_spread_ms : SUB_SPREAD_MAX;
+    self->wait_ms = self->conf.wait_ms;
+    self->retry_at = 0;
+    if (publish_port != self->publish_port)
+        s_drop_sub(self);
+    self->publish_port = publish_port;
+    if (!self->sub && self->sub_at == 0 && str_eq(self->conf.role, "minion"))
+        self->sub_at = clock_mono_ms() + 1 + s_jitter(self->sub_spread_ms);
+    /* A second welcome is a master that restarted: what waits is sent again. */
+    if (self->state == SESSION_READY)
+        s_move(self, SESSION_GREETING, NULL);
+    s_move(self, SESSION_READY, NULL);
+}
+
+static void
+s_welcome(session_t *self, const json_t *body)
+{
+    const char *state = value_str(body, "state", ""), *reason = value_str(body, "reason", "");
+    json_int_t port = value_int(body, "publish_port", 0);
+    if (self->state == SESSION_CONNECTING) {
+        /* Of a connection that is lost, or the loss of the one before was told late: asking again finds out.
+         */
+        s_hello(self);
+        return;
+    }
+    if (self->state == SESSION_ASKING || self->state == SESSION_STRANGER)
+        return;
+    self->greet_at = 0;
+    if (str_eq(state, "accepted")) {
+        s_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
+                   value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
+        return;
+    }
+    s_drop_sub(self);
+    if (!str_eq(state, "pending")) {
+        s_refused(self, *reason ? reason : "this minion's key was rejected on the master (salt-key -L)");
+        return;
+    }
+    self->retry_at = 0;
+    if (self->state == SESSION_READY)
+        s_move(self, SESSION_GREETING, NULL);
+    s_move(self, SESSION_PENDING, NULL);
+}
+
+/* ---- what was started
+ * --------------------------------------------------------------------------------------- */
+
+static int
+s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
+{
+    if (self->state != SESSION_READY)
+        return -ENOTCONN;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(msg, body, &len, err);
+    return text ? sock_send(self->dealer, text, len) : -EMSGSIZE;
+}
+
+static void
+s_hold(session_t *self, const char *jid, json_int_t pid)
+{
+    (void) json_object_set_new(self->held, jid, json_integer(pid));
+    if (!self->held_until)
+        self->held_until = clock_mono_ms() + HOLD_MS;
+}
+
+/* What is lost with a connection is in the next hello's list of pending jobs. */
+static void
+s_tell_held(session_t *self)
+{
+    const char *jid;
+    json_t *pid;
+    json_object_foreach (self->held, jid, pid) {
+        json_auto_t *started = json_pack("{s:s, s:O}", "jid", jid, "pid", pid);
+        (void) s_send(self, MSG_started, started, NULL);
+    }
+    (void) json_object_clear(self->held);
+    self->held_until = 0;
+}
+
+int
+session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
+{
+    const char *jid = value_str(body, "jid", "");
+    if (self->state == SESSION_READY && msg == MSG_started) {
+        s_hold(self, jid, value_int(body, "pid", 0));
+        return 0;
+    }
+    if (msg == MSG_ret && json_object_del(self->held, jid) == 0 && json_object_size(self->held) == 0)
+        self->held_until = 0;
+    return s_send(self, msg, body, err);
+}
+
+/* ---- jobs
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+void
+session_remember(session_t *self, const char *jid)
+{
+    if (map_get(self->seen, jid))
+        return;
+    char **slot = &self->ring[self->ring_at];
+    if (*slot)
+        (void) map_take(self->seen, *slot);
+    free(*slot);
+    *slot = xstrdup(jid);
+    map_set(self->seen, jid, *slot);
+    self->ring_at = (self->ring_at + 1) % LIMIT_JIDS_SEEN;
+}
+
+/* A name, or a list of names. */
+static bool
+s_names_functions(const json_t *fun)
+{
+    size_t i, n = json_array_size(fun);
+    for (i = 0; i < n && json_is_string(json_array_get(fun, i)); i++)
+        ;
+    return json_is_string(fun) || (n > 0 && i == n);
+}
+
+static void
+s_job(session_t *self, json_t *body, bool published)
+{
+    const char *jid = value_str(body, "jid", "");
+    int64_t when;
+    if (!clock_jid_to_wall_us(jid, &when) || !s_names_functions(value_get(body, "fun"))) {
+        log_warning("master %s: a job without a jid or a function is ignored", self->conf.host);
+        return;
+    }
+    if (published) {
+        json_int_t seq = value_int(body, "seq", 0);
+        if (self->pub_seq != 0 && seq > self->pub_seq + 1)
+            log_debug("master %s: %lld broadcasts were missed; the master sends them again", self->conf.host,
+                      (long long) (seq - self->pub_seq - 1));
+        self->pub_seq = seq;
+    }
+    if (!value_get(self->held, jid))
+        s_hold(self, jid, 0);
+    if (map_get(self->seen, jid))
+        return;
+    session_remember(self, jid);
+    if (self->host.on_job)
+        self->host.on_job(self->host.cookie, body);
+}
+
+static void
+s_handle(session_t *self, const void *data, size_t len, bool published)
+{
+    fail_auto_t err = FAIL_INIT;
+    wire_msg_t msg;
+    json_auto_t *body = NULL;
+    if (wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err) < 0) {
+        log_warning("master %s: refused: %s", self->conf.host, fail_text(&err));
+        return;
+    }
+    if (msg == MSG_job)
+        s_job(self, body, published);
+    else if (msg == MSG_welcome && !published)
+        s_welcome(self, body);
+    else if (msg == MSG_ack && !published && self->host.on_ack)
+        self->host.on_ack(self->host.cookie, value_get(body, "jids"), value_get(body, "events"));
+}
+
+/* ---- sockets
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+/* SUB goes with it: when a master is back, each minion's first connection comes before any second one. */
+static void
+s_lost(session_t *self)
+{
+    s_drop_sub(self);
+    if (self->state == SESSION_REFUSED || self->state == SESSION_STRANGER)
+        return;
+    s_move(self, SESSION_CONNECTING, "the connection was lost");
+    /* libzmq tries again, and says so; but not where what came broke its protocol: then a new socket does. */
+    self->retry_at = clock_mono_ms() + ANEW_MS + s_jitter(ANEW_MS);
+}
+
+static void
+s_monitor(session_t *self)
+{
+    int event, value;
+    while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
+        if (event == ZMQ_EVENT_DISCONNECTED)
+            s_lost(self);
+        else if (event == ZMQ_EVENT_CONNECT_RETRIED && self->state == SESSION_CONNECTING)
+            self->retry_at = 0;
+        else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+            s_refused(
+                self,
+                "the master refuses this minion's key, or has no room for more (salt-key -L on the master)");
+        else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL && self->ask_until == 0 &&
+                 self->state != SESSION_STRANGER)
+            s_ask(self);
+        else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
+            s_refused(self, "what listens on the master's port does not speak this protocol");
+    }
+}
+
+static void
+s_drain(session_t *self, void **sock, bool published)
+{
+    zmq_msg_t frame;
+    while (*sock) {
+        (void) zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, *sock, ZMQ_DONTWAIT) < 0)
+            break;
+        if (zmq_msg_size(&frame) > 0) {
+            s_handle(self, zmq_msg_data(&frame), zmq_msg_size(&frame), published);
+        } else if (!published) {
+            /* The master's probe: a new connection, of which the monitor has told the end of the old one
+             * before; or "are you there?". */
+            s_monitor(self);
+            s_hello(self);
+        }
+        (void) zmq_msg_close(&frame);
+    }
+}
+
+static void
+s_asking(session_t *self)
+{
+    char text[LIMIT_KEY_FILE];
+    while (self->ask) {
+        int n = zmq_recv(self->ask, text, sizeof(text), ZMQ_DONTWAIT);
+        if (n < 0)
+            return;
+        s_introduced(self, text, (size_t) n < sizeof(text) ? (size_t) n : sizeof(text));
+    }
+}
+
+static void
+s_timers(session_t *self, int64_t now)
+{
+    if (self->ask_until && s_is_proven(self)) {
+        self->ask_until = 0;
+        sock_close(&self->ask);
+    } else if (self->ask_until && now >= self->ask_until) {
+        s_ask(self);
+    }
+    if (self->retry_at && now >= self->retry_at) {
+        self->retry_at = 0;
+        if (self->state == SESSION_STRANGER)
+            s_ask(self);
+        else
+            s_connect(self);
+    }
+    if (self->greet_at && now >= self->greet_at) {
+        self->greet_at = 0;
+        if (self->state == SESSION_GREETING)
+            s_connect(self);
+    }
+    if (self->held_until && now >= self->held_until)
+        s_tell_held(self);
+    if (self->sub_at && now >= self->sub_at) {
+        fail_auto_t err = FAIL_INIT;
+        self->sub_at = 0;
+        if (self->state != SESSION_READY)
+            return; /* the next welcome asks for it again */
+        self->sub = sock_new(self->zctx, SOCK_SUB_CLIENT, self->conf.keys, self->master_key, &err);
+        if (!self->sub || sock_connect(self->sub, self->conf.host, self->publish_port, &err) < 0)
+            log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));
+    }
+}
+
+int
+session_step(session_t *self)
+{
+    s_asking(self);
+    s_monitor(self);
+    s_drain(self, &self->dealer, false);
+    s_drain(self, &self->sub, true);
+    s_timers(self, clock_mono_ms());
+    int64_t next = clock_mono_ms() + STEP_MAX_MS, now = next - STEP_MAX_MS;
+    const int64_t timers[] = { self->ask_until, self->retry_at, self->sub_at, self->greet_at,
+                               self->held_until };
+    for (size_t i = 0; i < NELEMS(timers); i++)
+        if (timers[i] && timers[i] < next)
+            next = timers[i];
+    return next > now ? (int) (next - now) : 1;
+}
+
+size_t
+session_sockets(const session_t *self, void *out[SESSION_SOCKETS])
+{
+    void *all[SESSION_SOCKETS] = { self->dealer, self->sub, self->monitor, self->ask };
+    size_t n = 0;
+    for (size_t i = 0; i < NELEMS(all); i++)
+        if (all[i])
+            out[n++] = all[i];
+    return n;
+}
+
+session_state_t
+session_state(const session_t *self)
+{
+    return self->state;
+}
+
+session_t *
+session_new(void *zctx, const session_conf_t *conf, const session_host_t *host, fail_t *err)
+{
+    (void) err;
+    session_t *self = xcalloc(1, sizeof(*self));
+    self->zctx = zctx;
+    self->conf = *conf;
+    self->host = *host;
+    if (self->conf.wait_ms < WAIT_MIN_MS)
+        self->conf.wait_ms = WAIT_MIN_MS;
+    if (self->conf.wait_max_ms < self->conf.wait_ms)
+        self->conf.wait_max_ms = self->conf.wait_ms;
+    self->wait_ms = self->conf.wait_ms;
+    self->publish_port = conf->publish_port;
+    self->seen = map_new(NULL);
+    self->ring = xcalloc(LIMIT_JIDS_SEEN, sizeof(char *));
+    self->held = json_object();
+    self->state = SESSION_ASKING;
+    s_load_key(self);
+    if (!self->have_key)
+        s_ask(self);
+    else if (s_finger_fits(self, self->master_key))
+        s_connect(self);
+    else
+        s_stranger(self, self->master_key);
+    return self;
+}
+
+void
+session_destroy(session_t **self_p)
+{
+    session_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    if (self->state == SESSION_READY) {
+        int linger = 500; /* the goodbye, and what was sent just before */
+        (void) session_send(self, MSG_bye, NULL, NULL);
+        (void) zmq_setsockopt(self->dealer, ZMQ_LINGER, &linger, sizeof(linger));
+    }
+    sock_close(&self->ask);
+    sock_close(&self->monitor);
+    sock_close(&self->sub);
+    sock_close(&self->dealer);
+    json_decref(self->held);
+    for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
+        free(self->ring[i]);
+    free(self->ring);
+    map_destroy(&self->seen);
+    free(self);
+}

@@ -1,0 +1,73 @@
+/* session.h - one minion's conversation with one master: first contact, acceptance, jobs in, returns out.
+ *
+ * Has no loop of its own: the owner polls its sockets and calls session_step(). The minion runs one session
+ * per master; the swarm of tests/bench runs thousands in a process.
+ *
+ * Layer      minion
+ * Threads    one at a time
+ * Ownership  callbacks get BORROWED values
+ * Errors     everything that can go wrong with a master is a state, told through on_state with what to do
+ * Tests      tests/unit/minion/test_session.c (a scripted master), tests/t
+ */
+#ifndef MINION_SESSION_H
+#define MINION_SESSION_H
+
+#include "common/crypto/keys.h"
+#include "common/net/wire.h"
+#include "salt/base.h"
+
+typedef struct session session_t;
+
+typedef enum session_state {
+    SESSION_ASKING,     /* the master's key is not known: port 4507 is asked */
+    SESSION_CONNECTING, /* no connection yet, or lost */
+    SESSION_GREETING,   /* connected, hello sent */
+    SESSION_PENDING,    /* waits for salt-key -a */
+    SESSION_REFUSED,    /* rejected, denied, duplicate, full: asks again later */
+    SESSION_STRANGER,   /* the master's key is not the one we know */
+    SESSION_READY,
+    SESSION_STATES
+} session_state_t;
+
+const char *session_state_name(session_state_t s);
+
+typedef struct session_conf {
+    const char *id;
+    const char *role; /* "minion" or "call" */
+    const char *boot; /* names this start of the process */
+    const char *host; /* the master */
+    int port, publish_port, hello_port;
+    const char *finger;       /* master_finger, "" when none */
+    const char *known_file;   /* where the master's public key is kept; NULL: only in memory */
+    const uint8_t *known_key; /* NULL: read known_file */
+    const key_pair_t *keys;
+    int wait_ms, wait_max_ms; /* between attempts after a refusal */
+} session_conf_t;
+
+typedef struct session_host {
+    void (*on_state)(void *cookie, session_state_t state, const char *reason);
+    void (*on_job)(void *cookie, json_t *job);
+    void (*on_ack)(void *cookie, json_t *jids, json_t *events);
+    json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait; may be NULL */
+    void *cookie;
+} session_host_t;
+
+/* `conf` is copied, its texts and keys are BORROWED while the session lives. NEW, or NULL with *err. */
+session_t *session_new(void *zctx, const session_conf_t *conf, const session_host_t *host, fail_t *err);
+/* Says goodbye when connected. */
+void session_destroy(session_t **self_p);
+
+/* Do all that can be done now; returns milliseconds until it wants to be called again at the latest. */
+int session_step(session_t *self);
+#define SESSION_SOCKETS 4
+/* The libzmq sockets to poll for reading. They change only within session_step. */
+size_t session_sockets(const session_t *self, void *out[SESSION_SOCKETS]);
+session_state_t session_state(const session_t *self);
+
+/* Send to the master; -ENOTCONN unless READY (then nothing was sent: keep it and try again when READY).
+ * `started` waits a moment and is left out when the return follows at once. */
+int session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err);
+/* Jids that must not run again, from before a restart. */
+void session_remember(session_t *self, const char *jid);
+
+#endif

@@ -1,0 +1,36 @@
+/* spool.h - what must survive the minion's death: a mark per running job, and returns that no master has
+ * acknowledged.
+ *
+ * DIR/JID.run  {jid, fun, arg, ...}: written before the child is forked, removed when its return is spooled
+ * DIR/JID.ret  the return as it goes to the master: removed when the master says that it is stored
+ *
+ * Layer      minion; files only
+ * Threads    the job server's
+ * Errors     negative errno with the path; a full disk keeps the return in memory (see jobserver.c)
+ * Tests      tests/unit/minion/test_spool.c
+ */
+#ifndef MINION_SPOOL_H
+#define MINION_SPOOL_H
+
+#include "salt/base.h"
+
+typedef struct spool spool_t;
+
+spool_t *spool_new(const char *dir, fail_t *err); /* NEW; makes the folder (0700) */
+void spool_destroy(spool_t **self_p);
+int spool_begin(spool_t *self, const json_t *job, fail_t *err);
+/* `ret` holds "jid". The return is on the disk before the mark goes. */
+int spool_end(spool_t *self, const json_t *ret, fail_t *err);
+void spool_forget(spool_t *self, const char *jid);
+/* NEW: the jids of the returns, oldest first. */
+json_t *spool_jids(const spool_t *self);
+/* One return and the size of its text. NEW, or NULL with *err: -ENOENT, -EBADMSG when the file was damaged
+ * and is moved aside (JID.ret.bad), or why it can't be read now. */
+json_t *spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err);
+/* NEW array: jobs whose mark has no return; a mark beside its return goes. Damaged ones are moved aside,
+ * never silently dropped: what happened is added to `damaged` (array, may be NULL). */
+json_t *spool_interrupted(spool_t *self, json_t *damaged);
+/* Returns on the disk. */
+size_t spool_len(const spool_t *self);
+
+#endif

@@ -1,0 +1,77 @@
+/* doc.c - runner `doc`: the documentation of runners, wheel modules and execution modules. */
+#include "common/base/str.h"
+#include "common/plugin/call.h"
+#include "master/api.h"
+#include "runners/lib/ask.h"
+#include "salt/plugin.h"
+
+/* NEW {"mod.fun": text}. */
+static json_t *
+docs_of(const plugin_t *const *plugins, size_t n)
+{
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
+            const func_t *f = &plugins[i]->funcs[k];
+            AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(plugins[i]), f->name);
+            AUTO_FREE char *text = func_doc(f);
+            json_object_set_new(out, name, json_string(text));
+        }
+    }
+    return out;
+}
+
+static int
+doc_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+
+    (void) args, (void) err;
+    *ret_value = docs_of(plugins, n);
+    return 0;
+}
+
+static int
+doc_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    size_t n;
+    const plugin_t *const *plugins = api_wheels(api_of(ctx), &n);
+
+    (void) args, (void) err;
+    *ret_value = docs_of(plugins, n);
+    return 0;
+}
+
+static int
+doc_execution(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *everyone = json_string("*");
+    json_auto_t *minions = ask_execute(ctx, everyone, "glob", "sys.doc", NULL, 0, err);
+    const char *id;
+    json_t *entry;
+
+    (void) args;
+    if (minions == NULL)
+        return -EIO;
+    *ret_value = json_object();
+    json_object_foreach (minions, id, entry) {
+        if (str_eq(value_str(entry, "verdict", NULL), "returned") &&
+            json_is_object(value_get(entry, "return")))
+            json_object_update(*ret_value, value_get(entry, "return"));
+    }
+    return 0;
+}
+
+static const func_t funcs[] = {
+    { "execution", doc_execution, NULL, FN_READONLY | FN_ACCESS_READ,
+      "Gather the documentation of the execution modules from all minions." CLI_EXAMPLE(
+          "salt-run doc.execution") },
+    { "runner", doc_runner, NULL, FN_READONLY | FN_ACCESS_READ,
+      "Return the documentation of the runners." CLI_EXAMPLE("salt-run doc.runner") },
+    { "wheel", doc_wheel, NULL, FN_READONLY | FN_ACCESS_READ,
+      "Return the documentation of the wheel modules." CLI_EXAMPLE("salt-run doc.wheel") },
+};
+
+PLUGIN(runner, doc, .doc = "Documentation of what is built in", FUNCS(funcs));

@@ -1,0 +1,118 @@
+/* jobshape.c - jobs as Salt shows them. */
+#include "runners/lib/jobshape.h"
+
+#include "common/base/clock.h"
+#include "runners/lib/ask.h"
+
+/* A member, or a default text. NEW reference. */
+static json_t *
+member(const json_t *job, const char *key, const char *dflt)
+{
+    json_t *v = json_object_get(job, key);
+
+    return v != NULL ? json_incref(v) : json_string(dflt);
+}
+
+static void
+add_minions(json_t *out, const json_t *job)
+{
+    const json_t *minions = json_object_get(job, "minions");
+
+    if (json_array_size(minions) > 0)
+        json_object_set_new(out, "Minions", ask_sorted(minions));
+}
+
+static void
+add_metadata(json_t *out, const json_t *job)
+{
+    json_t *metadata = json_object_get(job, "metadata");
+
+    if (metadata == NULL)
+        metadata = json_object_get(json_object_get(job, "kwargs"), "metadata");
+    if (metadata != NULL && !json_is_null(metadata))
+        json_object_set(out, "Metadata", metadata);
+}
+
+static json_t *
+instance(const json_t *job)
+{
+    json_t *out = json_object(), *arg = json_object_get(job, "arg");
+
+    if (!json_is_object(job)) {
+        json_object_set_new(out, "Error", json_string("Cannot contact returner or no job with this jid"));
+        return out;
+    }
+    json_object_set_new(out, "Function", member(job, "fun", "unknown-function"));
+    json_object_set_new(out, "Arguments", json_is_array(arg) ? json_incref(arg) : json_array());
+    json_object_set_new(out, "Target", member(job, "tgt", "unknown-target"));
+    json_object_set_new(out, "Target-type", member(job, "tgt_type", "list"));
+    json_object_set_new(out, "User", member(job, "user", "root"));
+    add_metadata(out, job);
+    add_minions(out, job);
+    return out;
+}
+
+json_t *
+jobshape_instance(const char *jid, const json_t *job, bool jid_inside)
+{
+    json_t *out = instance(job);
+    char start[CLOCK_STAMP_LEN];
+
+    if (jid_inside)
+        json_object_set_new(out, "JID", json_string(jid));
+    json_object_set_new(out, "StartTime", json_string(clock_jid_to_time(jid, start) ? start : ""));
+    return out;
+}
+
+/* The functions whose returns Salt's minion marks for the highstate outputter. */
+static const char *
+outputter_of(const json_t *ret)
+{
+    static const char *const states[] = { "state.apply",    "state.highstate",    "state.single", "state.sls",
+                                          "state.template", "state.template_str", "state.top" };
+    const char *fun = value_str(ret, "fun", "");
+
+    for (size_t i = 0; i < NELEMS(states); i++) {
+        if (strcmp(states[i], fun) == 0)
+            return "highstate";
+    }
+    return value_str(ret, "out", NULL);
+}
+
+json_t *
+jobshape_result(const json_t *returns)
+{
+    static const char *const kept[] = { "return", "retcode", "success" };
+    json_t *out = json_object(), *each = (json_t *) returns; /* for jansson's iterator; nothing is changed */
+
+    for (void *it = json_object_iter(each); it != NULL; it = json_object_iter_next(each, it)) {
+        const json_t *ret = json_object_iter_value(it);
+        json_t *entry = json_object();
+        for (size_t i = 0; i < NELEMS(kept); i++) {
+            json_t *v = json_object_get(ret, kept[i]);
+            if (v != NULL)
+                json_object_set(entry, kept[i], v);
+        }
+        if (outputter_of(ret) != NULL)
+            json_object_set_new(entry, "out", json_string(outputter_of(ret)));
+        json_object_set_new(out, json_object_iter_key(it), entry);
+    }
+    return out;
+}
+
+const char *
+jobshape_outputter(const json_t *result)
+{
+    json_t *each = (json_t *) result; /* for jansson's iterator; nothing is changed */
+    void *first = json_object_iter(each);
+
+    return first != NULL ? value_str(json_object_iter_value(first), "out", NULL) : NULL;
+}
+
+json_t *
+jobshape_with_outputter(const json_t *outputter, json_t *data)
+{
+    if (!value_truthy(outputter))
+        return data;
+    return json_pack("{s:O, s:o}", "outputter", outputter, "data", data);
+}

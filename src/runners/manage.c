@@ -1,0 +1,294 @@
+/* manage.c - runner `manage`: who is up, who is down, which versions run. The master knows who is connected,
+ * so nobody is asked and nobody is waited for. */
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "runners/lib/ask.h"
+#include "salt/plugin.h"
+
+/* ---- up and down
+ * -------------------------------------------------------------------------------------------- */
+
+/* NEW {id: {connected, address, since}} of every accepted minion. */
+static json_t *
+known_minions(call_ctx_t *ctx, fail_t *err)
+{
+    json_auto_t *reply = ask_master(ctx, "minions", err);
+
+    return reply != NULL ? json_incref(value_get(reply, "minions")) : NULL;
+}
+
+static bool
+is_connected(const json_t *minions, const char *id)
+{
+    return value_bool(json_object_get(minions, id), "connected", false);
+}
+
+/* NEW {"up": [...], "down": [...]} of the targets. */
+static json_t *
+status_of(call_ctx_t *ctx, json_t *args, fail_t *err)
+{
+    json_auto_t *targets = ask_targets(ctx, args, err);
+    json_auto_t *minions = targets != NULL ? known_minions(ctx, err) : NULL;
+    json_t *up = json_array(), *down = json_array(), *id;
+    json_t *out = json_pack("{s:o, s:o}", "up", up, "down", down);
+    size_t i;
+
+    if (minions == NULL) {
+        json_decref(out);
+        return NULL;
+    }
+    json_array_foreach (targets, i, id)
+        json_array_append(is_connected(minions, json_string_value(id)) ? up : down, id);
+    return out;
+}
+
+static int
+manage_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    *ret_value = status_of(ctx, args, err);
+    return *ret_value != NULL ? 0 : -EIO;
+}
+
+static int
+manage_up(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *status = status_of(ctx, args, err);
+
+    *ret_value = json_incref(value_get(status, "up"));
+    return status != NULL ? 0 : -EIO;
+}
+
+static int
+remove_keys(call_ctx_t *ctx, json_t *ids, fail_t *err)
+{
+    json_t *fields = json_pack("{s:s, s:O, s:[s]}", "action", "delete", "ids", ids, "from", "minions");
+    json_auto_t *reply = ask_master_with(ctx, "key_apply", &fields, err);
+
+    return reply != NULL ? 0 : -EIO;
+}
+
+static int
+manage_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *status = status_of(ctx, args, err);
+    json_t *down = value_get(status, "down");
+
+    if (status == NULL)
+        return -EIO;
+    *ret_value = json_incref(down);
+    if (!value_bool(args, "removekeys", false) || json_array_size(down) == 0)
+        return 0;
+    return remove_keys(ctx, down, err);
+}
+
+/* ---- presence
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Whether a minion is in `subset`: a list of ids, or text: a network, or ids with commas. */
+static bool
+in_subset(const json_t *subset, const char *id, const char *address)
+{
+    const char *text = json_string_value(subset);
+    size_t i;
+    json_t *element;
+
+    if (!value_truthy(subset))
+        return true;
+    if (text != NULL && strpbrk(text, "/:") != NULL) {
+        json_auto_t *grains = json_pack("{s:[s], s:[s]}", "ipv4", address, "ipv6", address);
+        return match_ipcidr(text, grains);
+    }
+    json_auto_t *ids = ask_split(subset);
+    json_array_foreach (ids, i, element) {
+        if (str_eq(json_string_value(element), id) || str_eq(json_string_value(element), address))
+            return true;
+    }
+    return false;
+}
+
+/* NEW sorted ids of those who are connected, or who are not. */
+static json_t *
+present_ids(json_t *minions, const json_t *subset, bool connected)
+{
+    json_auto_t *ids = json_array();
+    const char *id;
+    json_t *minion;
+
+    json_object_foreach (minions, id, minion) {
+        if (value_bool(minion, "connected", false) == connected &&
+            in_subset(subset, id, value_str(minion, "address", "")))
+            json_array_append_new(ids, json_string(id));
+    }
+    return ask_sorted(ids);
+}
+
+static int
+manage_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *minions = known_minions(ctx, err);
+    size_t i;
+    json_t *id;
+
+    if (minions == NULL)
+        return -EIO;
+    json_t *ids = present_ids(minions, value_get(args, "subset"), true);
+    if (!value_bool(args, "show_ip", false)) {
+        *ret_value = ids;
+        return 0;
+    }
+    *ret_value = json_object();
+    json_array_foreach (ids, i, id) {
+        const json_t *minion = json_object_get(minions, json_string_value(id));
+        json_object_set_new(*ret_value, json_string_value(id), json_string(value_str(minion, "address", "")));
+    }
+    json_decref(ids);
+    return 0;
+}
+
+static int
+manage_not_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *minions = known_minions(ctx, err);
+
+    if (minions == NULL)
+        return -EIO;
+    *ret_value = present_ids(minions, value_get(args, "subset"), false);
+    return 0;
+}
+
+/* ---- versions
+ * ----------------------------------------------------------------------------------------------- */
+
+/* By comparison with the master's version, worst first. */
+enum { V_OFFLINE, V_OLDER, V_SAME, V_NEWER, V_LABELS };
+
+static const char *const labels[V_LABELS] = { "Minion offline", "Minion requires update", "Up to date",
+                                              "Minion newer than master" };
+
+/* Number by number: "3006.10" is newer than "3006.9". */
+static int
+compare_versions(const char *a, const char *b)
+{
+    while (*a != '\0' || *b != '\0') {
+        char *a_end, *b_end;
+        long left = strtol(a, &a_end, 10), right = strtol(b, &b_end, 10);
+        if (left != right)
+            return left < right ? -1 : 1;
+        if (a_end == a && b_end == b)
+            return strcmp(a, b);
+        a = *a_end == '.' ? a_end + 1 : a_end;
+        b = *b_end == '.' ? b_end + 1 : b_end;
+    }
+    return 0;
+}
+
+static int
+version_label(const json_t *entry, const char *version)
+{
+    if (!str_eq(value_str(entry, "verdict", NULL), "returned") || version == NULL ||
+        value_int(entry, "retcode", 0) != 0)
+        return V_OFFLINE;
+    int order = compare_versions(version, HALITE_VERSION);
+    return order < 0 ? V_OLDER : order == 0 ? V_SAME : V_NEWER;
+}
+
+static int
+manage_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *everyone = json_string("*");
+    json_auto_t *minions = ask_execute(ctx, everyone, "glob", "test.version", NULL, 0, err);
+    json_t *found[V_LABELS] = { NULL }, *entry;
+    const char *id;
+
+    (void) args;
+    if (minions == NULL)
+        return -EIO;
+    json_object_foreach (minions, id, entry) {
+        const char *version = value_str(entry, "return", NULL);
+        int label = version_label(entry, version);
+        if (found[label] == NULL)
+            found[label] = json_object();
+        json_object_set_new(found[label], id, label == V_OFFLINE ? json_false() : json_string(version));
+    }
+    *ret_value = json_object();
+    for (int i = 0; i < V_LABELS; i++) {
+        if (found[i] != NULL)
+            json_object_set_new(*ret_value, labels[i], found[i]);
+    }
+    json_object_set_new(*ret_value, "Master", json_string(HALITE_VERSION));
+    return 0;
+}
+
+/* ---- table
+ * -------------------------------------------------------------------------------------------------- */
+
+#define ARG_TARGETS                                                                                          \
+    { "tgt", ARG_ANY, "\"*\"", "Which minions" },                                                            \
+    {                                                                                                        \
+        "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"                                                  \
+    }
+#define ARG_WAITING                                                                                          \
+    { "timeout", ARG_INT, "null", "Accepted for Salt's sake: nothing is waited for" },                       \
+    {                                                                                                        \
+        "gather_job_timeout", ARG_INT, "null", "Accepted for Salt's sake: nothing is waited for"             \
+    }
+
+static const arg_t status_args[] = {
+    { "output", ARG_BOOL, "true", "Accepted for Salt's sake" }, ARG_TARGETS, ARG_WAITING, ARGS_END
+};
+static const arg_t up_args[] = { ARG_TARGETS, ARG_WAITING, ARGS_END };
+static const arg_t down_args[] = { { "removekeys", ARG_BOOL, "false",
+                                     "Delete the keys of those who are down" },
+                                   ARG_TARGETS,
+                                   ARG_WAITING,
+                                   ARGS_END };
+static const arg_t presence_args[] = { { "subset", ARG_ANY, "null",
+                                         "Only these ids, or only from this network" },
+                                       { "show_ip", ARG_BOOL, "false", "Also show where each connects from" },
+                                       ARGS_END };
+
+#define PRESENT(name)                                                                                        \
+    {                                                                                                        \
+        name, manage_present, presence_args, FN_READONLY | FN_ACCESS_READ,                                   \
+            "Print the minions that are connected now; no command is sent.\n\nsubset : None\n    A list of " \
+            "ids, or a network in CIDR form.\n\nshow_ip : False\n    Also show the address that each "       \
+            "minion connects from." CLI_EXAMPLE("salt-run manage." name)                                     \
+    }
+#define NOT_PRESENT(name)                                                                                    \
+    {                                                                                                        \
+        name, manage_not_present, presence_args, FN_READONLY | FN_ACCESS_READ,                               \
+            "Print the accepted minions that are not connected now; no command is sent.\n\nsubset : "        \
+            "None\n    A list of ids to choose from." CLI_EXAMPLE("salt-run manage." name)                   \
+    }
+
+static const func_t funcs[] = {
+    PRESENT("alived"),
+    PRESENT("allowed"),
+    { "down", manage_down, down_args, FN_ACCESS_ADMIN,
+      "Print the accepted minions that are not connected. Optionally remove their "
+      "keys." CLI_EXAMPLE(
+          "salt-run manage.down\n    salt-run manage.down removekeys=True\n    salt-run manage.down "
+          "tgt=\"webservers\" tgt_type=\"nodegroup\"") },
+    PRESENT("joined"),
+    PRESENT("list_state"),
+    NOT_PRESENT("list_not_state"),
+    NOT_PRESENT("not_alived"),
+    NOT_PRESENT("not_allowed"),
+    NOT_PRESENT("not_joined"),
+    NOT_PRESENT("not_present"),
+    NOT_PRESENT("not_reaped"),
+    PRESENT("present"),
+    PRESENT("reaped"),
+    { "status", manage_status, status_args, FN_READONLY | FN_ACCESS_READ,
+      "Print which of the accepted minions are up and which are down." CLI_EXAMPLE(
+          "salt-run manage.status\n    salt-run manage.status tgt=\"webservers\" tgt_type=\"nodegroup\"\n    "
+          "salt-run manage.status timeout=5 gather_job_timeout=10") },
+    { "up", manage_up, up_args, FN_READONLY | FN_ACCESS_READ,
+      "Print the minions that are up." CLI_EXAMPLE(
+          "salt-run manage.up\n    salt-run manage.up tgt=\"webservers\" tgt_type=\"nodegroup\"\n    "
+          "salt-run manage.up timeout=5 gather_job_timeout=10") },
+    { "versions", manage_versions, NULL, FN_READONLY | FN_ACCESS_READ,
+      "Compare the versions of the minions with the master's." CLI_EXAMPLE("salt-run manage.versions") },
+};
+
+PLUGIN(runner, manage, .doc = "Which minions are up, down, old or new", FUNCS(funcs));
