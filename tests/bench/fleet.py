@@ -1,0 +1,331 @@
+"""fleet.py - what bench.py starts and asks: masters, minions and swarms in one temporary root, on free loopback ports.
+
+Everything that is started here is ended here, by its own process id. Python's standard library only.
+"""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import struct
+import subprocess
+import tempfile
+import time
+
+OPEN_FILES = 20000  # asked for; the hard limit of the machine may be lower
+
+
+class BenchError(Exception):
+    """A measurement could not be made; says why."""
+
+
+def free_ports(count):
+    """Ports nobody listens on now; they are held together so that all differ."""
+    holders = []
+    for _ in range(count):
+        s = socket.socket()
+        s.bind(("127.0.0.1", 0))
+        holders.append(s)
+    ports = [s.getsockname()[1] for s in holders]
+    for s in holders:
+        s.close()
+    return ports
+
+
+def wait_for(what, seconds, probe, pause=0.001):
+    """The first true value of probe(); BenchError when there is none in time."""
+    until = time.monotonic() + seconds
+    while True:
+        value = probe()
+        if value:
+            return value
+        if time.monotonic() > until:
+            raise BenchError(f"{what}: not within {seconds} s")
+        time.sleep(pause)
+
+
+def run_timed(argv, out_path="/dev/null"):
+    """Spawn, wait: (milliseconds, exit code)."""
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, out_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
+        (os.POSIX_SPAWN_OPEN, 2, out_path + ".err" if out_path != "/dev/null" else out_path, os.O_WRONLY | os.O_CREAT, 0o600),
+    ]
+    start = time.monotonic_ns()
+    pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions)
+    _, status, _ = os.wait4(pid, 0)
+    return (time.monotonic_ns() - start) / 1e6, os.waitstatus_to_exitcode(status)
+
+
+def process_tree(pid):
+    """The process and all that descend from it."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as f:
+                parents[int(name)] = int(f.read().rpartition(")")[2].split()[1])
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
+
+
+def memory_kb(pid, field="Pss"):
+    """A field of smaps_rollup, added up over the process and its children."""
+    total = 0
+    for one in process_tree(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{one}/smaps_rollup") as f:
+            total += int(re.search(rf"^{field}:\s+(\d+) kB", f.read(), re.M).group(1))
+    return total
+
+
+def cpu_s(pid):
+    """Processor seconds of the process and its children so far."""
+    ticks = 0
+    for one in process_tree(pid):
+        with contextlib.suppress(OSError), open(f"/proc/{one}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+class LocalClient:
+    """The master's local socket: frames of 4 bytes of length and JSON."""
+
+    def __init__(self, path):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(60)
+        self.sock.connect(path)
+        self.number = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.sock.close()
+
+    def _take(self, size):
+        parts = []
+        while size > 0:
+            part = self.sock.recv(min(size, 1 << 20))
+            if not part:
+                raise BenchError("the master closed the local socket")
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def call(self, op, **request):
+        self.number += 1
+        text = json.dumps({"op": op, "n": self.number, **request}).encode()
+        self.sock.sendall(struct.pack(">I", len(text)) + text)
+        while True:
+            reply = json.loads(self._take(struct.unpack(">I", self._take(4))[0]))
+            if reply.get("n") == self.number:
+                return reply
+
+
+class Master:
+    """One master with its own folders and ports. It may be started and stopped several times."""
+
+    def __init__(self, bins, root, **options):
+        self.bins, self.root, self.process = bins, root, None
+        self.conf_dir = os.path.join(root, "etc")
+        os.makedirs(self.conf_dir)
+        self.publish_port, self.ret_port, self.hello_port = free_ports(3)
+        options = {
+            "interface": "127.0.0.1",
+            "publish_port": self.publish_port,
+            "ret_port": self.ret_port,
+            "hello_port": self.hello_port,
+            "root_dir": root,
+            "sock_dir": os.path.join(root, "sock"),
+            "log_level": "warning",
+            "max_open_files": OPEN_FILES,
+            **options,
+        }
+        with open(os.path.join(self.conf_dir, "master"), "w") as f:
+            f.writelines(f"{key}: {json.dumps(value)}\n" for key, value in options.items())
+        self.socket_path = os.path.join(root, "sock", "master.sock")
+        self.pki = os.path.join(root, "etc/salt/pki/master")
+
+    def command(self, name, *words):
+        return [os.path.join(self.bins, name), "-c", self.conf_dir, *words]
+
+    def start(self):
+        """Until it answers a local request: milliseconds."""
+        log = open(os.path.join(self.root, "master.log"), "ab")
+        start = time.monotonic_ns()
+        self.process = subprocess.Popen(self.command("salt-master"), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        log.close()
+        wait_for("the master's answer", 60, self._answers, 0.0005)
+        return (time.monotonic_ns() - start) / 1e6
+
+    def _answers(self):
+        if self.process.poll() is not None:
+            raise BenchError(f"salt-master ended with {self.process.returncode}; see {self.root}/master.log")
+        with contextlib.suppress(OSError), self.client() as client:
+            return client.call("status")["ok"]
+        return False
+
+    def client(self):
+        return LocalClient(self.socket_path)
+
+    def stop(self):
+        """Milliseconds until it has ended."""
+        if self.process is None:
+            return 0.0
+        start = time.monotonic_ns()
+        self.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(30)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+            raise BenchError("salt-master did not end within 30 s after SIGTERM")
+        self.process = None
+        return (time.monotonic_ns() - start) / 1e6
+
+    def connected(self):
+        """Ids that are connected, and how many of them are subscribed."""
+        with self.client() as client:
+            minions = client.call("minions")["minions"]
+        return {i for i, m in minions.items() if m["connected"]}, sum(1 for m in minions.values() if m.get("subscribed"))
+
+    def stored_returns(self):
+        """How many returns of the newest job are in the store."""
+        path = os.path.join(self.root, "var/cache/salt/master/jobs.db")
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        try:
+            query = "SELECT count(*) FROM returns WHERE jid = (SELECT jid FROM jobs ORDER BY start_us DESC LIMIT 1)"
+            return db.execute(query).fetchone()[0]
+        finally:
+            db.close()
+
+
+class Minion:
+    """One real minion."""
+
+    def __init__(self, bins, root, master, name):
+        self.name, self.process, self.bins, self.root = name, None, bins, root
+        self.conf_dir = os.path.join(root, "etc")
+        os.makedirs(self.conf_dir)
+        options = {
+            "master": "127.0.0.1",
+            "master_port": master.ret_port,
+            "publish_port": master.publish_port,
+            "hello_port": master.hello_port,
+            "id": name,
+            "root_dir": root,
+            "log_level": "warning",
+            "acceptance_wait_time": 1,
+        }
+        with open(os.path.join(self.conf_dir, "minion"), "w") as f:
+            f.writelines(f"{key}: {json.dumps(value)}\n" for key, value in options.items())
+
+    def command(self, name, *words):
+        return [os.path.join(self.bins, name), "-c", self.conf_dir, *words]
+
+    def start(self):
+        log = open(os.path.join(self.root, "minion.log"), "ab")
+        argv = self.command("salt-minion")
+        self.process = subprocess.Popen(argv, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        log.close()
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+
+class Swarm:
+    """Sessions of thousands of minions, in a few processes."""
+
+    def __init__(self, tools, root, master, count):
+        self.tool = os.path.join(tools, "swarm")
+        self.keys, self.master, self.count, self.process = os.path.join(root, "keys"), master, count, None
+        self.counts, self.rest = {"ready": 0, "pending": 0, "jobs": 0}, b""
+
+    def make_keys(self, accepted):
+        words = [self.tool, "keys", str(self.count), self.keys] + ([self.master.pki] if accepted else [])
+        subprocess.run(words, check=True)
+
+    def start(self):
+        ports = [str(p) for p in (self.master.ret_port, self.master.publish_port, self.master.hello_port)]
+        argv = [self.tool, "run", str(self.count), str(swarm_processes(self.count)), self.keys, self.master.pki, "127.0.0.1"]
+        self.process = subprocess.Popen(argv + ports, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        os.set_blocking(self.process.stdout.fileno(), False)
+
+    def poll(self):
+        """The newest counts."""
+        if self.process.poll() is not None:
+            raise BenchError(f"the swarm ended with {self.process.returncode}")
+        with contextlib.suppress(BlockingIOError):
+            self.rest += os.read(self.process.stdout.fileno(), 1 << 20)
+        *lines, self.rest = self.rest.split(b"\n")
+        if lines:
+            self.counts = json.loads(lines[-1])
+        return self.counts
+
+    def stop(self):
+        if self.process is None:
+            return
+        self.process.send_signal(signal.SIGTERM)
+        # What it prints meanwhile must not fill the pipe.
+        os.set_blocking(self.process.stdout.fileno(), True)
+        self.process.communicate()
+        self.process = None
+
+
+def swarm_processes(count):
+    """Six descriptors each, 20,000 in a process."""
+    return max(2, -(-count // 2400))
+
+
+class Site:
+    """The temporary root and all that runs in it."""
+
+    def __init__(self, bins, tools):
+        self.bins, self.tools, self.number = bins, tools, 0
+        self.root = tempfile.mkdtemp(prefix="salt-bench-")
+        self.open = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.end()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def end(self):
+        """Stop what runs, newest first."""
+        while self.open:
+            with contextlib.suppress(BenchError):
+                self.open.pop().stop()
+
+    def folder(self):
+        self.number += 1
+        path = os.path.join(self.root, str(self.number))
+        os.mkdir(path)
+        return path
+
+    def master(self, **options):
+        self.open.append(Master(self.bins, self.folder(), **options))
+        return self.open[-1]
+
+    def minion(self, master, name):
+        self.open.append(Minion(self.bins, self.folder(), master, name))
+        return self.open[-1]
+
+    def swarm(self, master, count):
+        self.open.append(Swarm(self.tools, self.folder(), master, count))
+        return self.open[-1]

@@ -1,0 +1,388 @@
+/* swarm.c - thousands of minions in a few processes: the minion's real session code, each with its own key,
+ * without modules.
+ *
+ *   swarm keys N KEYDIR [PKI]     make N key pairs; with PKI, the master's own pair too, and the public
+ * halves become accepted keys there (before the master starts) swarm run N PROCS KEYDIR PKI HOST PORT PUBPORT
+ * HELLOPORT until SIGTERM; prints {"ready": N, "pending": N, "jobs": N} when that changes
+ *
+ * Every job is answered as test.ping is; a return is kept until the master acknowledges it, and sent again
+ * when the master is back. A process needs about six descriptors per minion.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/net/sock.h"
+#include "minion/session.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define PROCS_MAX 32
+#define TICK_MS   20 /* between two looks at timers, and between two reports */
+
+typedef struct counts {
+    int ready, pending, jobs;
+} counts_t;
+
+typedef struct one {
+    char id[32], boot[48];
+    session_t *session;
+    key_pair_t *keys;
+    json_t *unacked; /* {jid: return}; NULL: none */
+    int64_t next_ms;
+    session_state_t state;
+    void *watched[SESSION_SOCKETS];
+    struct swarm *swarm;
+} one_t;
+
+typedef struct swarm {
+    one_t *all;
+    int n, epoll_fd, report_fd;
+    counts_t counts, reported;
+} swarm_t;
+
+typedef struct place {
+    const char *dir, *host;
+    uint8_t master_key[KEY_BYTES];
+    int port, publish_port, hello_port;
+} place_t;
+
+static int
+s_die(const fail_t *err)
+{
+    (void) fprintf(stderr, "swarm: %s\n", fail_text(err));
+    return 1;
+}
+
+static void
+s_name(char out[32], int i)
+{
+    (void) snprintf(out, 32, "swarm%05d", i);
+}
+
+/* A file that need not survive the machine: thousands are written. */
+static int
+s_write(const char *dir, const char *name, const char *text, mode_t mode, fail_t *err)
+{
+    AUTO_FREE char *path = fs_join(dir, name);
+    return fs_write_quick(path, text, strlen(text), mode, err);
+}
+
+static int
+s_key(const char *dir, const char *accepted, const char *id, fail_t *err)
+{
+    AUTO(key_pair) keys = key_pair_new(err);
+    if (!keys)
+        return err->code;
+    AUTO_FREE char *name = xasprintf("%s.pem", id), *name_pub = xasprintf("%s.pub", id);
+    AUTO_FREE char *public = key_public_pem(key_pair_public(keys));
+    char *private = key_pair_pem(keys);
+    int rc = s_write(dir, name, private, 0400, err);
+    key_text_free(&private);
+    if (rc == 0)
+        rc = s_write(dir, name_pub, public, 0644, err);
+    if (rc == 0 && accepted)
+        rc = s_write(accepted, id, public, 0644, err);
+    return rc;
+}
+
+static int
+s_keys(int n, const char *dir, const char *pki)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *accepted = pki ? fs_join(pki, "minions") : NULL;
+    if (fs_mkdirs(dir, 0700, &err) < 0 || (accepted && fs_mkdirs(accepted, 0700, &err) < 0))
+        return s_die(&err);
+    AUTO(key_pair) master = pki ? key_pair_open(pki, "master", NULL, &err) : NULL;
+    for (int i = 0; i < n && !err.text; i++) {
+        char id[32];
+        s_name(id, i);
+        (void) s_key(dir, accepted, id, &err);
+    }
+    return err.text ? s_die(&err) : 0;
+}
+
+/* ---- one minion
+ * ------------------------------------------------------------------------------------------------ */
+
+static void
+s_send_ret(one_t *o, json_t *ret)
+{
+    (void) session_send(o->session, MSG_ret, ret, NULL);
+}
+
+static void
+s_on_state(void *cookie, session_state_t state, const char *reason)
+{
+    (void) reason;
+    one_t *o = cookie;
+    counts_t *c = &o->swarm->counts;
+    const char *jid;
+    json_t *ret;
+    c->ready += (state == SESSION_READY) - (o->state == SESSION_READY);
+    c->pending += (state == SESSION_PENDING) - (o->state == SESSION_PENDING);
+    o->state = state;
+    if (state == SESSION_READY)
+        json_object_foreach (o->unacked, jid, ret)
+            s_send_ret(o, ret);
+}
+
+static void
+s_on_job(void *cookie, json_t *job)
+{
+    one_t *o = cookie;
+    json_auto_t *started = json_pack("{s:O, s:i}", "jid", value_get(job, "jid"), "pid", (int) getpid());
+    json_t *ret = json_pack("{s:O, s:O, s:O, s:b, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
+                            value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return", true,
+                            "retcode", 0, "success", true);
+    if (!o->unacked)
+        o->unacked = json_object();
+    json_object_set_new(o->unacked, value_str(job, "jid", ""), ret);
+    (void) session_send(o->session, MSG_started, started, NULL);
+    s_send_ret(o, ret);
+    o->swarm->counts.jobs++;
+}
+
+static void
+s_on_ack(void *cookie, json_t *jids, json_t *events)
+{
+    (void) events;
+    one_t *o = cookie;
+    size_t i;
+    json_t *jid;
+    json_array_foreach (jids, i, jid)
+        (void) json_object_del(o->unacked, json_string_value(jid));
+    if (json_object_size(o->unacked) == 0) {
+        json_decref(o->unacked);
+        o->unacked = NULL;
+    }
+}
+
+static json_t *
+s_pending(void *cookie)
+{
+    one_t *o = cookie;
+    json_t *jids = json_array(), *ret;
+    const char *jid;
+    json_object_foreach (o->unacked, jid, ret)
+        json_array_append_new(jids, json_string(jid));
+    return jids;
+}
+
+/* Watches the sockets that are new. True when one has something to read that its descriptor has told already:
+ * it is edge-triggered. */
+static bool
+s_watch(one_t *o)
+{
+    void *socks[SESSION_SOCKETS] = { NULL };
+    size_t n = session_sockets(o->session, socks);
+    bool more = false;
+    for (size_t i = 0; i < n; i++) {
+        struct epoll_event ev = { .events = EPOLLIN, .data.ptr = o };
+        int events = 0;
+        size_t len = sizeof(events);
+        /* A closed socket's place in memory may be another's: the kernel refuses what it has already. */
+        if (memcmp(socks, o->watched, sizeof(socks)) != 0)
+            (void) epoll_ctl(o->swarm->epoll_fd, EPOLL_CTL_ADD, sock_fd(socks[i]), &ev);
+        (void) zmq_getsockopt(socks[i], ZMQ_EVENTS, &events, &len);
+        more = more || (events & ZMQ_POLLIN);
+    }
+    memcpy(o->watched, socks, sizeof(socks));
+    return more;
+}
+
+static void
+s_step(one_t *o)
+{
+    do
+        o->next_ms = clock_mono_ms() + session_step(o->session);
+    while (s_watch(o));
+}
+
+/* ---- one process
+ * ------------------------------------------------------------------------------------------------- */
+
+static bool
+s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t *err)
+{
+    one_t *o = &self->all[self->n++];
+    s_name(o->id, number);
+    (void) snprintf(o->boot, sizeof(o->boot), "%d-%d", (int) getpid(), number);
+    o->swarm = self;
+    o->keys = key_pair_open(place->dir, o->id, NULL, err);
+    session_conf_t conf = { .id = o->id,
+                            .role = "minion",
+                            .boot = o->boot,
+                            .host = place->host,
+                            .port = place->port,
+                            .publish_port = place->publish_port,
+                            .hello_port = place->hello_port,
+                            .finger = "",
+                            .known_key = place->master_key,
+                            .keys = o->keys,
+                            .wait_ms = 1000,
+                            .wait_max_ms = 10000 };
+    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_pending, o };
+    o->session = o->keys ? session_new(zctx, &conf, &host, err) : NULL;
+    if (o->session)
+        s_step(o);
+    return o->session != NULL;
+}
+
+static void
+s_report(swarm_t *self)
+{
+    if (memcmp(&self->reported, &self->counts, sizeof(self->counts)) == 0)
+        return;
+    self->reported = self->counts;
+    (void) fs_write_all(self->report_fd, &self->counts, sizeof(self->counts));
+}
+
+static NORETURN void
+s_loop(swarm_t *self)
+{
+    for (int64_t tick = 0;;) {
+        struct epoll_event events[256];
+        int n = epoll_wait(self->epoll_fd, events, NELEMS(events), TICK_MS);
+        for (int i = 0; i < n; i++)
+            s_step(events[i].data.ptr);
+        int64_t now = clock_mono_ms();
+        if (now < tick)
+            continue;
+        tick = now + TICK_MS;
+        for (int i = 0; i < self->n; i++)
+            if (self->all[i].next_ms <= now)
+                s_step(&self->all[i]);
+        s_report(self);
+    }
+}
+
+static int
+s_child(const place_t *place, int first, int total, int procs, int report_fd)
+{
+    fail_auto_t err = FAIL_INIT;
+    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    swarm_t self = { .epoll_fd = epoll_create1(EPOLL_CLOEXEC), .report_fd = report_fd };
+    void *zctx = zmq_ctx_new();
+    (void) zmq_ctx_set(zctx, ZMQ_MAX_SOCKETS, zmq_ctx_get(zctx, ZMQ_SOCKET_LIMIT));
+    (void) daemon_raise_files(1L << 20);
+    self.all = xcalloc((size_t) (total / procs + 1), sizeof(one_t));
+    for (int i = first; i < total; i += procs)
+        if (!s_start_one(&self, zctx, place, i, &err))
+            return s_die(&err);
+    s_loop(&self);
+}
+
+/* ---- all of them
+ * --------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t stop;
+
+static void
+s_on_signal(int sig)
+{
+    (void) sig;
+    stop = 1;
+}
+
+/* Adds up what the processes report. */
+static void
+s_watch_children(int procs, const int *fds)
+{
+    counts_t each[PROCS_MAX] = { 0 };
+    while (!stop) {
+        struct pollfd p[PROCS_MAX];
+        counts_t sum = { 0 };
+        for (int i = 0; i < procs; i++)
+            p[i] = (struct pollfd){ fds[i], POLLIN, 0 };
+        if (poll(p, (nfds_t) procs, -1) < 0)
+            continue;
+        for (int i = 0; i < procs; i++) {
+            if ((p[i].revents & POLLIN) &&
+                read(fds[i], &each[i], sizeof(each[i])) != (ssize_t) sizeof(each[i]))
+                stop = 1;
+            else if (!(p[i].revents & POLLIN) && p[i].revents)
+                stop = 1;
+            sum.ready += each[i].ready;
+            sum.pending += each[i].pending;
+            sum.jobs += each[i].jobs;
+        }
+        (void) printf("{\"ready\": %d, \"pending\": %d, \"jobs\": %d}\n", sum.ready, sum.pending, sum.jobs);
+        (void) fflush(stdout);
+    }
+}
+
+static int
+s_run(int n, int procs, const place_t *place)
+{
+    int fds[PROCS_MAX];
+    pid_t pids[PROCS_MAX];
+    if (n < 1 || procs < 1 || procs > PROCS_MAX)
+        return 2;
+    (void) signal(SIGTERM, s_on_signal);
+    (void) signal(SIGINT, s_on_signal);
+    for (int i = 0; i < procs; i++) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0 || (pids[i] = fork()) < 0)
+            return 1;
+        if (pids[i] == 0)
+            _exit(s_child(place, i, n, procs, ends[1]));
+        (void) close(ends[1]);
+        fds[i] = ends[0];
+    }
+    s_watch_children(procs, fds);
+    for (int i = 0; i < procs; i++)
+        (void) kill(pids[i], SIGKILL);
+    while (wait(NULL) > 0)
+        ;
+    return 0;
+}
+
+static int
+s_number(const char *text)
+{
+    long long v = 0;
+    return str_to_int(text, 0, 1000000, &v) ? (int) v : -1;
+}
+
+static int
+s_main_run(char **argv)
+{
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t pem = BUF_INIT;
+    AUTO_FREE char *path = fs_join(argv[5], "master.pub");
+    place_t place = { .dir = argv[4],
+                      .host = argv[6],
+                      .port = s_number(argv[7]),
+                      .publish_port = s_number(argv[8]),
+                      .hello_port = s_number(argv[9]) };
+    if (fs_read(path, LIMIT_KEY_FILE, &pem, &err) < 0 ||
+        key_public_from_pem(buf_str(&pem), pem.len, place.master_key, &err) < 0)
+        return s_die(&err);
+    return s_run(s_number(argv[2]), s_number(argv[3]), &place);
+}
+
+int
+main(int argc, char **argv)
+{
+    log_init("swarm", LEVEL_ERROR, false);
+    if ((argc == 4 || argc == 5) && str_eq(argv[1], "keys"))
+        return s_keys(s_number(argv[2]), argv[3], argc == 5 ? argv[4] : NULL);
+    if (argc == 10 && str_eq(argv[1], "run"))
+        return s_main_run(argv);
+    (void) fprintf(
+        stderr,
+        "usage: swarm keys N KEYDIR [PKI] | swarm run N PROCS KEYDIR PKI HOST PORT PUBPORT HELLOPORT\n");
+    return 2;
+}

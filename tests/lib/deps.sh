@@ -1,0 +1,46 @@
+#!/bin/sh
+# deps.sh - what building and testing Halite needs, as Debian 12 packages: installs those that are missing, asks nothing.
+# Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
+set -eu
+
+# Compilers and tools; the libraries; what libzmq's archive needs (the minion links it); tests.
+packages='
+gcc g++ make pkgconf git
+libzmq3-dev libczmq-dev libyaml-dev libsodium-dev libjansson-dev libsqlite3-dev libpcre2-dev libgmp-dev libmd-dev libcrypt-dev libc6-dev
+libkrb5-dev libnorm-dev libpgm-dev libbsd-dev
+libcmocka-dev bats python3 openssl clang-format util-linux
+'
+modules='libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd libcrypt cmocka'
+programs='gcc make pkg-config git bats python3 openssl clang-format'
+
+elsewhere() {
+    missing=
+    for m in $modules; do pkg-config --exists "$m" 2>/dev/null || missing="$missing $m"; done
+    for p in $programs; do command -v "$p" >/dev/null || missing="$missing $p"; done
+    [ -n "$missing" ] || exit 0
+    echo "deps: not found here:$missing"
+    echo "deps: this is not a Debian system, so nothing is installed. In Debian 12 the packages are:" $packages
+    exit 1
+}
+
+command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || elsewhere
+missing=
+for p in $packages; do
+    case $(dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null) in
+    *installed*) ;;
+    *) missing="$missing $p" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    sudo -n true 2>/dev/null || {
+        echo "deps: missing:$missing"
+        echo "deps: run this as root, or: sudo apt-get install$missing"
+        exit 1
+    }
+    as_root='sudo -n'
+fi
+install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing </dev/null; }
+echo "deps: installing$missing"
+install || { $as_root apt-get update -q </dev/null && install; }

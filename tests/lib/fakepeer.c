@@ -1,0 +1,427 @@
+/* fakepeer.c - hostile and broken peers for the whole-program tests: what a real minion or master would never
+ * send.
+ *
+ *   fakepeer garbage HOST PORT BYTES             random bytes over TCP, then waits until the other side
+ * closes fakepeer null HOST PORT                      a libzmq peer without CURVE fakepeer key DIR NAME makes
+ * DIR/NAME.pem and .pub fakepeer dealer HOST PORT SERVER.pub DIR NAME STEP...    a minion's connection with
+ * the key pair DIR/NAME.pem fakepeer sub HOST PORT SERVER.pub DIR NAME STEP...       a minion's subscription
+ * with it fakepeer master PORT HELLO_PORT DIR NAME STEP...         a master with that key pair; HELLO_PORT 0:
+ * none
+ *
+ * A step is one or more words, run in order; each prints a line when it is done:
+ *   send TEXT          one frame                     parts TEXT TEXT     one message of two frames
+ *   big N PREFIX       PREFIX and as many x that the frame has N bytes
+ *   expect REGEX       a frame that matches; others before it are printed and passed over
+ *   wait FILE          until the file exists         closed              until the connection ends or is
+ * refused drain              prints what has arrived so far Every step has DEADLINE seconds (environment,
+ * default 20). Exit 0, or 1 at the first step that fails. */
+#include <netdb.h>
+#include <poll.h>
+#include <regex.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/crypto/keys.h"
+#include "common/net/sock.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+#define TURN_MS 20
+#define RID_MAX 64
+#define ENDINGS                                                                                              \
+    (ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |   \
+     ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+
+typedef struct peer {
+    void *zctx, *sock, *hello, *monitor;
+    key_pair_t *keys;
+    bool router;
+    uint8_t rid[RID_MAX]; /* of the last one that spoke to a fake master */
+    size_t rid_len;
+    int64_t until_ms;
+    int ended; /* the ZMQ_EVENT_* that ended the connection, 0: none yet */
+} peer_t;
+
+static int
+say(const fail_t *err)
+{
+    fprintf(stderr, "fakepeer: %s\n", fail_text(err));
+    return 1;
+}
+
+static bool
+late(const peer_t *self)
+{
+    return clock_mono_ms() >= self->until_ms;
+}
+
+/* ---- plumbing
+ * --------------------------------------------------------------------------------------------------- */
+
+static void
+answer_hello(peer_t *self)
+{
+    char question[LIMIT_HELLO_MSG];
+
+    if (!self->hello || zmq_recv(self->hello, question, sizeof(question), ZMQ_DONTWAIT) < 0)
+        return;
+    AUTO_FREE char *pem = key_public_pem(key_pair_public(self->keys));
+    json_auto_t *answer = json_pack("{s:s, s:i}", "pub", pem, "proto", 1);
+    AUTO_FREE char *text = value_dump(answer);
+    (void) sock_send(self->hello, text, strlen(text));
+    puts("hello answered");
+}
+
+/* A short wait, in which the plaintext port is served and endings are noticed. */
+static void
+turn(peer_t *self)
+{
+    zmq_pollitem_t items[3] = { { self->sock, 0, ZMQ_POLLIN, 0 }, { self->monitor, 0, ZMQ_POLLIN, 0 } };
+    int n = 2, event, value;
+
+    if (self->hello)
+        items[n++] = (zmq_pollitem_t){ self->hello, 0, ZMQ_POLLIN, 0 };
+    (void) zmq_poll(items, n, TURN_MS);
+    answer_hello(self);
+    while (sock_monitor_next(self->monitor, &event, &value))
+        if (event & ENDINGS)
+            self->ended = event;
+    (void) fflush(stdout);
+}
+
+/* NEW text of the next frame that is not a probe; NULL when there is none. */
+static char *
+next_frame(peer_t *self)
+{
+    zmq_msg_t frame;
+    char *text = NULL;
+
+    (void) zmq_msg_init(&frame);
+    while (!text && zmq_msg_recv(&frame, self->sock, ZMQ_DONTWAIT) >= 0) {
+        if (self->router && zmq_msg_more(&frame)) {
+            self->rid_len = zmq_msg_size(&frame) < RID_MAX ? zmq_msg_size(&frame) : RID_MAX;
+            memcpy(self->rid, zmq_msg_data(&frame), self->rid_len);
+        } else if (zmq_msg_size(&frame) > 0) {
+            text = xstrndup(zmq_msg_data(&frame), zmq_msg_size(&frame));
+        }
+    }
+    (void) zmq_msg_close(&frame);
+    return text;
+}
+
+static int
+send_frames(peer_t *self, const char *const *texts, int n)
+{
+    int rc = self->router ? zmq_send(self->sock, self->rid, self->rid_len, ZMQ_SNDMORE) : 0;
+
+    for (int i = 0; i < n && rc >= 0; i++)
+        rc = zmq_send(self->sock, texts[i], strlen(texts[i]), i + 1 < n ? ZMQ_SNDMORE : 0);
+    return rc < 0 ? 1 : 0;
+}
+
+/* ---- steps
+ * ------------------------------------------------------------------------------------------------------ */
+
+typedef int step_fn(peer_t *self, char **words);
+
+static int
+step_send(peer_t *self, char **words)
+{
+    return send_frames(self, (const char *const *) words, 1);
+}
+
+static int
+step_parts(peer_t *self, char **words)
+{
+    return send_frames(self, (const char *const *) words, 2);
+}
+
+static int
+step_big(peer_t *self, char **words)
+{
+    long long n;
+    buf_auto_t text = BUF_INIT;
+
+    if (!str_to_int(words[0], 1, 1LL << 30, &n))
+        return 1;
+    buf_puts(&text, words[1]);
+    if ((size_t) n > text.len)
+        buf_fill(&text, 'x', (size_t) n - text.len);
+    const char *one = buf_str(&text);
+    return send_frames(self, &one, 1);
+}
+
+static int
+step_expect(peer_t *self, char **words)
+{
+    regex_t re;
+    bool found = false;
+
+    if (regcomp(&re, words[0], REG_EXTENDED | REG_NOSUB) != 0)
+        return 1;
+    while (!found && !late(self)) {
+        AUTO_FREE char *text = next_frame(self);
+        if (text) {
+            puts(text);
+            found = regexec(&re, text, 0, NULL, 0) == 0;
+        } else {
+            turn(self);
+        }
+    }
+    regfree(&re);
+    return found ? 0 : 1;
+}
+
+static int
+step_wait(peer_t *self, char **words)
+{
+    while (!fs_exists(words[0]) && !late(self))
+        turn(self);
+    return fs_exists(words[0]) ? 0 : 1;
+}
+
+static int
+step_closed(peer_t *self, char **words)
+{
+    (void) words;
+    while (!self->ended && !late(self))
+        turn(self);
+    if (self->ended)
+        printf("ended: %s\n", self->ended == ZMQ_EVENT_DISCONNECTED            ? "disconnected"
+                              : self->ended == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH ? "refused"
+                                                                               : "handshake failed");
+    return self->ended ? 0 : 1;
+}
+
+static int
+step_drain(peer_t *self, char **words)
+{
+    (void) words;
+    turn(self);
+    for (;;) {
+        AUTO_FREE char *text = next_frame(self);
+        if (!text)
+            return 0;
+        puts(text);
+    }
+}
+
+static const struct {
+    const char *name;
+    int words;
+    step_fn *fn;
+} steps[] = { { "send", 1, step_send },  { "parts", 2, step_parts },   { "big", 2, step_big },
+              { "wait", 1, step_wait },  { "expect", 1, step_expect }, { "closed", 0, step_closed },
+              { "drain", 0, step_drain } };
+
+static int
+run_steps(peer_t *self, int argc, char **argv)
+{
+    const char *text = getenv("DEADLINE");
+    long long seconds = 20;
+
+    (void) str_to_int(text ? text : "20", 1, 600, &seconds);
+    for (int at = 0; at < argc;) {
+        size_t i = 0;
+        while (i < NELEMS(steps) && !str_eq(steps[i].name, argv[at]))
+            i++;
+        if (i == NELEMS(steps) || at + steps[i].words >= argc + (steps[i].words == 0)) {
+            fprintf(stderr, "fakepeer: %s: no such step, or words are missing\n", argv[at]);
+            return 1;
+        }
+        self->until_ms = clock_mono_ms() + seconds * 1000;
+        if (steps[i].fn(self, argv + at + 1) != 0) {
+            fprintf(stderr, "fakepeer: %s %s: failed\n", argv[at], steps[i].words > 0 ? argv[at + 1] : "");
+            return 1;
+        }
+        printf("done: %s\n", argv[at]);
+        (void) fflush(stdout);
+        at += 1 + steps[i].words;
+    }
+    return 0;
+}
+
+/* ---- kinds of peer
+ * ------------------------------------------------------------------------------------------------ */
+
+/* -1 when it is not a port. */
+static int
+read_port(const char *text)
+{
+    long long port;
+
+    return str_to_int(text, 0, 65535, &port) ? (int) port : -1;
+}
+
+static int
+read_server_key(const char *path, uint8_t key[KEY_BYTES], fail_t *err)
+{
+    buf_auto_t pem = BUF_INIT;
+    int rc = fs_read(path, LIMIT_KEY_FILE, &pem, err);
+
+    return rc < 0 ? rc : key_public_from_pem(buf_str(&pem), pem.len, key, err);
+}
+
+static void
+close_all(peer_t *self)
+{
+    sock_close(&self->monitor);
+    sock_close(&self->hello);
+    /* What was sent last is to arrive. */
+    int linger = 1000;
+    if (self->sock)
+        (void) zmq_setsockopt(self->sock, ZMQ_LINGER, &linger, sizeof(linger));
+    sock_close(&self->sock);
+    (void) zmq_ctx_term(self->zctx);
+    key_pair_destroy(&self->keys);
+}
+
+static int
+client(sock_kind_t kind, char **argv, int argc)
+{
+    fail_auto_t err = FAIL_INIT;
+    peer_t self = { .zctx = zmq_ctx_new() };
+    uint8_t server[KEY_BYTES];
+    int port = read_port(argv[1]), code = 1;
+
+    self.keys = key_pair_open(argv[3], argv[4], NULL, &err);
+    if (self.keys && port > 0 && read_server_key(argv[2], server, &err) == 0)
+        self.sock = sock_new(self.zctx, kind, self.keys, server, &err);
+    self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", ENDINGS, &err) : NULL;
+    if (self.monitor && sock_connect(self.sock, argv[0], port, &err) == 0)
+        code = run_steps(&self, argc - 5, argv + 5);
+    else
+        (void) say(&err);
+    close_all(&self);
+    return code;
+}
+
+static int
+run_dealer(char **argv, int argc)
+{
+    return client(SOCK_DEALER_CLIENT, argv, argc);
+}
+
+static int
+run_sub(char **argv, int argc)
+{
+    return client(SOCK_SUB_CLIENT, argv, argc);
+}
+
+static int
+run_master(char **argv, int argc)
+{
+    fail_auto_t err = FAIL_INIT;
+    peer_t self = { .zctx = zmq_ctx_new(), .router = true };
+    int port = read_port(argv[0]), hello_port = read_port(argv[1]), code = 1;
+
+    self.keys = key_pair_open(argv[2], argv[3], NULL, &err);
+    if (self.keys && port > 0 && hello_port >= 0)
+        self.sock = sock_new(self.zctx, SOCK_ROUTER_SERVER, self.keys, NULL, &err);
+    self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", ENDINGS, &err) : NULL;
+    if (self.monitor && hello_port > 0)
+        self.hello = sock_new(self.zctx, SOCK_HELLO_SERVER, NULL, NULL, &err);
+    if (!self.monitor || sock_bind(self.sock, "127.0.0.1", port, false, &err) < 0 ||
+        (self.hello && sock_bind(self.hello, "127.0.0.1", hello_port, false, &err) < 0)) {
+        (void) say(&err);
+    } else {
+        puts("listening");
+        (void) fflush(stdout);
+        code = run_steps(&self, argc - 4, argv + 4);
+    }
+    close_all(&self);
+    return code;
+}
+
+static int
+run_null(char **argv, int argc)
+{
+    char closed[] = "closed", *script[] = { closed };
+    fail_auto_t err = FAIL_INIT;
+    peer_t self = { .zctx = zmq_ctx_new() };
+    int port = read_port(argv[1]), code = 1;
+
+    (void) argc;
+    /* A REQ socket of ours has no CURVE. */
+    self.sock = port > 0 ? sock_new(self.zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err) : NULL;
+    self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", ENDINGS, &err) : NULL;
+    if (self.monitor && sock_connect(self.sock, argv[0], port, &err) == 0)
+        code = run_steps(&self, 1, script);
+    else
+        (void) say(&err);
+    close_all(&self);
+    return code;
+}
+
+static int
+tcp_connect(const char *host, const char *port)
+{
+    struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM }, *all = NULL;
+
+    if (getaddrinfo(host, port, &hints, &all) != 0)
+        return -1;
+    int fd = socket(all->ai_family, all->ai_socktype, 0);
+    if (fd >= 0 && connect(fd, all->ai_addr, all->ai_addrlen) != 0) {
+        (void) close(fd);
+        fd = -1;
+    }
+    freeaddrinfo(all);
+    return fd;
+}
+
+static int
+run_garbage(char **argv, int argc)
+{
+    AUTO_FD fd = tcp_connect(argv[0], argv[1]);
+    char block[4096];
+    long long left;
+
+    (void) argc;
+    if (fd < 0 || !str_to_int(argv[2], 0, 1LL << 30, &left))
+        return 1;
+    while (left > 0) {
+        size_t n = left > (long long) sizeof(block) ? sizeof(block) : (size_t) left;
+        key_random(block, n);
+        if (send(fd, block, n, MSG_NOSIGNAL) < 0)
+            break;
+        left -= (long long) n;
+    }
+    (void) shutdown(fd, SHUT_WR);
+    struct pollfd pfd = { fd, POLLIN, 0 };
+    while (poll(&pfd, 1, 20000) > 0)
+        if (recv(fd, block, sizeof(block), 0) <= 0) {
+            puts("closed");
+            return 0;
+        }
+    return 1;
+}
+
+static int
+run_key(char **argv, int argc)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(key_pair) keys = key_pair_open(argv[0], argv[1], NULL, &err);
+
+    (void) argc;
+    return keys ? 0 : say(&err);
+}
+
+static const struct {
+    const char *name;
+    int words;
+    int (*fn)(char **argv, int argc);
+} kinds[] = { { "garbage", 3, run_garbage }, { "null", 2, run_null }, { "key", 2, run_key },
+              { "dealer", 5, run_dealer },   { "sub", 5, run_sub },   { "master", 4, run_master } };
+
+int
+main(int argc, char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < NELEMS(kinds); i++)
+        if (str_eq(argv[1], kinds[i].name) && argc - 2 >= kinds[i].words)
+            return kinds[i].fn(argv + 2, argc - 2);
+    fputs("Usage: fakepeer garbage|null|key|dealer|sub|master ...: see the top of fakepeer.c\n", stderr);
+    return 64;
+}

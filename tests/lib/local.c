@@ -1,0 +1,89 @@
+/* local.c - one operator's line to a master, for the whole-program tests.
+ *
+ *   local [--follow N SECONDS] SOCK_DIR REQUEST...
+ *
+ * Sends each REQUEST (JSON), prints each reply as a line of JSON, then, with --follow, pushes as lines until
+ * N came (0: until killed or the master closes). Exit 0; 1 a request was refused (its text is on stderr); 2
+ * no master; 3 fewer than N pushes within SECONDS. */
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+enum { EXIT_REFUSED = 1, EXIT_NO_MASTER = 2, EXIT_LATE = 3, EXIT_USAGE = 64 };
+
+static void
+print_line(const json_t *v)
+{
+    AUTO_FREE char *text = value_dump(v);
+
+    puts(text);
+    (void) fflush(stdout);
+}
+
+static int
+say(const fail_t *err, int code)
+{
+    fprintf(stderr, "%s\n", fail_text(err));
+    return code;
+}
+
+static int
+ask(local_client_t *client, const char *text)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    json_t *request = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "request", &err);
+
+    if (!request)
+        return say(&err, EXIT_USAGE);
+    int rc = local_call(client, &request, &reply, &err);
+    if (rc < 0)
+        return say(&err, rc == -EREMOTEIO ? EXIT_REFUSED : EXIT_NO_MASTER);
+    print_line(reply);
+    return 0;
+}
+
+static int
+follow(local_client_t *client, long long want, long long seconds)
+{
+    int64_t until = clock_mono_ms() + seconds * 1000;
+
+    for (long long n = 0; want == 0 || n < want; n++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *push = NULL;
+        int64_t left = until - clock_mono_ms();
+        int rc = local_next(client, want == 0 ? -1 : left > 0 ? (int) left : 0, &push, &err);
+        if (rc < 0)
+            return want == 0 ? 0 : say(&err, EXIT_NO_MASTER);
+        if (rc == 0)
+            return EXIT_LATE;
+        print_line(push);
+    }
+    return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+    fail_auto_t err = FAIL_INIT;
+    long long want = -1, seconds = 0;
+    int at = 1;
+
+    if (argc > 4 && str_eq(argv[1], "--follow") && str_to_int(argv[2], 0, 1000000, &want) &&
+        str_to_int(argv[3], 0, 3600, &seconds))
+        at = 4;
+    if (argc < at + 2) {
+        fputs("Usage: local [--follow N SECONDS] SOCK_DIR REQUEST...\n", stderr);
+        return EXIT_USAGE;
+    }
+    local_client_t *client = local_connect(argv[at], &err);
+    int code = client ? 0 : say(&err, EXIT_NO_MASTER);
+    for (int i = at + 1; i < argc && code == 0; i++)
+        code = ask(client, argv[i]);
+    if (code == 0 && want >= 0)
+        code = follow(client, want, seconds);
+    local_client_destroy(&client);
+    return code;
+}

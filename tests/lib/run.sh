@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# run.sh - run tests of several kinds and count them: run.sh unit PROGRAM... -- fuzz PROGRAM... -- bats FILE...
+# Prints what fails in full, one line for each program or file that passes, and closes with "N passed, N failed".
+# Exit 1 when something failed or nothing ran. SECONDS_MAX bounds one program (default 300).
+set -uo pipefail
+here=$(cd "$(dirname "$0")/.." && pwd)
+log=$(mktemp "${TMPDIR:-/tmp}/halite-run.XXXXXX")
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0 skipped=0
+
+# count NAME RC: the TAP in $log. A program that ends badly after its last result has failed once more.
+count() {
+    local ok bad skip
+    # cmocka says "not ok N # SKIP NAME", bats "ok N NAME # skip why".
+    sed -i -E 's/^not ok ([0-9]+) # SKIP (.*)/ok \1 \2 # skip/' "$log"
+    ok=$(grep -cE '^ok' "$log")
+    bad=$(grep -cE '^not ok' "$log")
+    skip=$(grep -cE '^ok.*# skip' "$log")
+    [ "$2" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    [ $((ok + bad)) -gt 0 ] || bad=1
+    passed=$((passed + ok - skip)) failed=$((failed + bad)) skipped=$((skipped + skip))
+    if [ "$bad" -gt 0 ]; then
+        echo "FAILED $1 (exit code $2)"
+        [ "$3" = shown ] || grep -vE '^ok' "$log" | sed 's/^/    /'
+    else
+        echo "passed $1: $((ok - skip))$([ "$skip" -eq 0 ] || echo ", $skip skipped")"
+        [ "$skip" -eq 0 ] || sed -nE 's/^ok [0-9]* (.*) # skip/    skipped: \1:/p' "$log"
+    fi
+}
+
+run_unit() {
+    timeout -k 5 "${SECONDS_MAX:-300}" "$1" </dev/null >"$log" 2>&1
+    count "${1##*/tests/}" $? hidden
+}
+
+run_fuzz() {
+    local name=${1##*/replay_}
+    timeout -k 5 "${SECONDS_MAX:-300}" "$1" "$here/fuzz/corpus/$name" </dev/null >"$log" 2>&1
+    count "fuzz/$name" $? hidden
+}
+
+run_bats() {
+    bats --jobs 1 --formatter tap "$1" </dev/null 2>&1 | tee "$log" | grep -vE '^(ok|1\.\.)'
+    count "${1#"$here/"}" "${PIPESTATUS[0]}" shown
+}
+
+kind=
+for word; do
+    case $word in
+    unit | fuzz | bats) [ -n "$kind" ] || { kind=$word && continue; } ;;
+    --) kind= && continue ;;
+    esac
+    "run_${kind:?run.sh: unit, fuzz or bats comes first}" "$word"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,63 @@
+#!/bin/bash
+# layers.sh - who may include whom: the table of src/README.md as a check. Prints each forbidden include; exit 1 if any.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+# folder (longest prefix wins)   what its files may include (prefixes of the included path)
+rules='
+include/salt            salt/
+src/common/base         salt/ common/base/
+src/common/data         salt/ common/base/ common/data/
+src/common/crypto       salt/ common/base/ common/crypto/
+src/common/match        salt/ common/base/ common/data/ common/match/
+src/common              salt/ common/
+src/minion/modules      salt/ common/base/ common/data/ common/match/ common/crypto/ common/plugin/ minion/fileops/ minion/modlib/
+src/minion/modlib       salt/ common/ minion/fileops/ minion/modlib/
+src/minion/fileops      salt/ common/base/ common/data/ common/match/ common/crypto/ minion/fileops/
+src/minion/grains       salt/ common/base/ common/data/ minion/grains/
+src/minion              salt/ common/ minion/
+src/master/wheel        salt/ common/ master/
+src/master              salt/ common/ master/
+src/runners             salt/ common/ runners/ master/api.h
+src/cli                 salt/ common/ cli/ master/keystore.h master/keyselect.h master/keyaction.h
+'
+git ls-files 'src/*.c' 'src/*.h' 'include/*.h' | xargs grep -Hn '^#include "' | awk -v rules="$rules" '
+BEGIN {
+    n = split(rules, line, "\n")
+    for (i = 1; i <= n; i++) {
+        k = split(line[i], w, " ")
+        if (k < 2) continue
+        m++; folder[m] = w[1]; may[m] = ""
+        for (j = 2; j <= k; j++) may[m] = may[m] " " w[j]
+    }
+}
+{
+    split($0, part, ":"); file = part[1]
+    # Wiring may include anything: it builds the tables and passes them down.
+    if (file ~ /\/main_[a-z]+\.c$/) next
+    match($0, /"[^"]+"/); inc = substr($0, RSTART + 1, RLENGTH - 2)
+    best = 0
+    for (i = 1; i <= m; i++)
+        if (index(file, folder[i] "/") == 1 && (!best || length(folder[i]) > length(folder[best]))) best = i
+    if (!best) { print file ": belongs to no layer"; bad = 1; next }
+    ok = inc ~ /^gen\//
+    k = split(may[best], w, " ")
+    for (j = 1; j <= k; j++) if (index(inc, w[j]) == 1) ok = 1
+    # A .def or a header beside the file, by its bare name, is the same folder.
+    if (inc !~ /\//) ok = 1
+    if (!ok) { print file ":" part[2] ": " folder[best] " may not include " inc; bad = 1 }
+}
+END { exit bad }'
+rc=$?
+
+# One library, one user.
+one_user() { # header-regex  allowed-path-regex  name
+    out=$(git ls-files 'src/*.c' 'src/*.h' | grep -Ev "$2" | xargs grep -lE "^#include <($1)>" || true)
+    if [ -n "$out" ]; then echo "$out" | sed "s|\$|: only $3 may include it ($1)|"; rc=1; fi
+}
+one_user 'yaml\.h' '^src/common/(data/|cli/versions)' 'common/data'
+one_user 'sodium\.h' '^src/common/(crypto|cli/versions)' 'common/crypto'
+one_user 'pcre2\.h' '^src/common/(match|cli/versions)' 'common/match'
+one_user 'sqlite3\.h' '^src/(master/store|common/cli/versions)' 'master/store*'
+one_user 'zmq\.h|czmq\.h' '^src/(common/net|common/cli/versions|master/front\.h|minion/(sessions|callsession|session)\.c|minion/session\.h)' 'common/net and the loops'
+exit $rc

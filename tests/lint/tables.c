@@ -1,0 +1,58 @@
+/* tables.c - every built-in plug-in's descriptor is complete: the tables of both daemons through
+ * registry_check, and no grain that two producers claim. Prints what is wrong; exit 1 if anything is. */
+#include "common/base/map.h"
+#include "common/plugin/registry.h"
+#include "master/plugins.h"
+#include "minion/plugins.h"
+
+static int
+check_table(plugin_kind_t kind, const plugin_t *const *rows, size_t n)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(registry) registry = registry_new(kind, rows, n);
+
+    if (registry_check(registry, &err) == 0)
+        return 0;
+    printf("%s\n", fail_text(&err));
+    return 1;
+}
+
+static int
+check_grains(const plugin_t *const *rows, size_t n)
+{
+    AUTO(map) owner = map_new(NULL);
+    int bad = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!rows[i]->collect || !rows[i]->keys || !rows[i]->doc) {
+            printf("grain %s: collect, keys and doc belong to its descriptor\n", rows[i]->file);
+            bad = 1;
+        }
+        for (const char *const *key = rows[i]->keys; key && *key; key++) {
+            const char *other = map_get(owner, *key);
+            if (other) {
+                printf("grain %s: made by %s and by %s\n", *key, other, rows[i]->file);
+                bad = 1;
+            }
+            map_set(owner, *key, (void *) (uintptr_t) rows[i]->file);
+        }
+    }
+    return bad;
+}
+
+int
+main(void)
+{
+    size_t n;
+    int bad = 0;
+    const plugin_t *const *rows = minion_exec_plugins(&n);
+
+    bad |= check_table(PLUGIN_EXEC, rows, n);
+    rows = master_runner_plugins(&n);
+    bad |= check_table(PLUGIN_RUNNER, rows, n);
+    rows = master_wheel_plugins(&n);
+    bad |= check_table(PLUGIN_WHEEL, rows, n);
+    rows = minion_grain_plugins(&n);
+    bad |= check_grains(rows, n);
+    return bad;
+}

@@ -1,0 +1,284 @@
+#!/usr/bin/env bats
+# 0000-start.bats - how the daemons start, refuse to start, reload and end.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    fleet_new
+}
+
+teardown() {
+    fleet_down
+}
+
+# A start that must fail at once, with everything it said in `output`.
+refused() {
+    run timeout 20 env HALITE_FLEET="$FLEET" "$@" </dev/null
+    echo "$output"
+    [ "$status" -eq 1 ]
+}
+master_refused() { refused "$HALITE_BIN/salt-master" -c "$FLEET/etc"; }
+minion_refused() { refused "$HALITE_BIN/salt-minion" -c "$FLEET/etc/$1"; }
+
+has() { grep -qF -- "$1" <<<"$output"; }
+
+@test "--version names the program and the version" {
+    for program in salt-master salt-minion salt salt-run salt-key salt-call; do
+        run --separate-stderr "$HALITE_BIN/$program" --version
+        [ "$status" -eq 0 ]
+        [ -z "$stderr" ]
+        grep -qE "^$program [0-9]+\.[0-9]+" <<<"$output"
+    done
+}
+
+@test "--versions-report names the libraries" {
+    run "$HALITE_BIN/salt-master" --versions-report
+    [ "$status" -eq 0 ]
+    has 'Salt Version:'
+    grep -qE '^ +libzmq: [0-9.]+' <<<"$output"
+}
+
+@test "--help: usage and options, exit 0; an unknown option: usage on stderr, exit 64" {
+    for program in salt-master salt-minion salt salt-run salt-key salt-call; do
+        run --separate-stderr "$HALITE_BIN/$program" --help
+        [ "$status" -eq 0 ]
+        has "Usage: $program"
+        has '--config-dir'
+        run --separate-stderr "$HALITE_BIN/$program" --no-such-option
+        [ "$status" -eq 64 ]
+        grep -q 'no such option: --no-such-option' <<<"$stderr"
+    done
+}
+
+@test "a port in use: said with its number, exit 1, nothing left behind" {
+    start_master
+    cp -r "$FLEET/etc" "$FLEET/etc2"
+    sed -i "s|^root_dir:.*|root_dir: $FLEET/second|" "$FLEET/etc2/master"
+    refused "$HALITE_BIN/salt-master" -c "$FLEET/etc2"
+    has "tcp://127.0.0.1:$PORT: the port is in use"
+    [ ! -e "$FLEET/second/var/run/salt/master/master.sock" ]
+    [ ! -e "$FLEET/second/var/run/salt-master.pid" ]
+    pid_alive "$(pid_of master)"
+}
+
+@test "a second master on the same root is refused, the first is unharmed" {
+    start_master
+    master_refused
+    has "process $(pid_of master) already runs with this pid file"
+    ask '{"op":"status"}'
+    [ "$(cat "$FLEET/master/var/run/salt-master.pid")" = "$(pid_of master)" ]
+}
+
+@test "a second minion on the same root is refused" {
+    start_minion m1
+    until_true 10 test -s "$FLEET/m1/var/run/salt-minion.pid"
+    minion_refused m1
+    has "process $(pid_of m1) already runs with this pid file"
+    pid_alive "$(pid_of m1)"
+}
+
+@test "a configuration that is not YAML: file, line and cause" {
+    master_conf 'file_roots:' '  base: [/srv/salt' 'timeout: 5'
+    master_refused
+    has "$MASTER_CONF"
+    grep -qE 'line [0-9]+' <<<"$output"
+}
+
+@test "a value of the wrong kind: file, line, option" {
+    master_conf 'timeout: many'
+    master_refused
+    has "$MASTER_CONF:$(grep -n 'timeout: many' "$MASTER_CONF" | cut -d: -f1)" || has "line $(grep -n 'timeout: many' "$MASTER_CONF" | cut -d: -f1)"
+    has timeout
+}
+
+@test "a configuration that cannot be read" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    master_conf
+    chmod 0600 "$MASTER_CONF"
+    fleet_open
+    refused $(halite_unprivileged) "$HALITE_BIN/salt-master" -c "$FLEET/etc"
+    has "$MASTER_CONF"
+    has 'ermission denied'
+}
+
+@test "a configuration folder that cannot be looked into" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    master_conf
+    chmod 0700 "$FLEET/etc"
+    fleet_open
+    chmod 0700 "$FLEET/etc"
+    refused $(halite_unprivileged) "$HALITE_BIN/salt-master" -c "$FLEET/etc"
+    has "$MASTER_CONF"
+    has 'ermission denied'
+}
+
+@test "an unknown option is warned about, with the one that may be meant" {
+    start_master 'auto_acept: true'
+    grep -q 'auto_acept' "$FLEET/log/master"
+    grep -q 'auto_accept' "$FLEET/log/master"
+}
+
+@test "open_mode is refused with the reason" {
+    master_conf 'open_mode: true'
+    master_refused
+    has 'open_mode'
+    has 'Halite has no such mode'
+    minion_conf m1 'open_mode: true'
+    minion_refused m1
+    has 'Halite has no such mode'
+}
+
+@test "a private key that others may read is refused" {
+    start_master
+    stop master
+    chmod 0644 "$FLEET/master/etc/salt/pki/master/master.pem"
+    master_refused
+    has 'master.pem'
+    chmod 0400 "$FLEET/master/etc/salt/pki/master/master.pem"
+    start_master
+}
+
+@test "key files are made with narrow permissions" {
+    start_master
+    [ "$(stat -c %a "$FLEET/master/etc/salt/pki/master")" = 700 ]
+    [ "$(stat -c %a "$FLEET/master/etc/salt/pki/master/master.pem")" = 400 ]
+    [ "$(stat -c %a "$SOCK_DIR/master.sock")" = 660 ]
+    start_minion m1
+    until_true 10 test -e "$FLEET/m1/etc/salt/pki/minion/minion.pem"
+    [ "$(stat -c %a "$FLEET/m1/etc/salt/pki/minion/minion.pem")" = 400 ]
+}
+
+@test "ids that could leave their folder are refused" {
+    for id in ../x .hidden a/b 'a b'; do
+        minion_conf bad "id: '$id'"
+        minion_refused bad
+        has "id"
+    done
+    [ ! -e "$FLEET/x" ]
+}
+
+@test "the whole fleet as an ordinary user, below a root of its own" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    master_conf
+    minion_conf m1
+    mkdir "$FLEET/master" "$FLEET/m1"
+    chown -R 65534:65534 "$FLEET/master" "$FLEET/m1" "$FLEET/etc"
+    fleet_open
+    : >"$FLEET/log/master"
+    daemon master $(halite_unprivileged) "$HALITE_BIN/salt-master" -c "$FLEET/etc"
+    until_log "$FLEET/log/master" 'the master is ready'
+    daemon m1 $(halite_unprivileged) "$HALITE_BIN/salt-minion" -c "$FLEET/etc/m1"
+    wait_key m1 pre
+    run $(halite_unprivileged) "$HALITE_BIN/salt-key" -y -a m1
+    [ "$status" -eq 0 ]
+    wait_connected m1
+    run $(halite_unprivileged) "$HALITE_BIN/salt" m1 cmd.run 'id -u'
+    [ "$status" -eq 0 ]
+    same_as "$output" <<<$'m1:\n    65534'
+}
+
+@test "-d: in the background with a pid file once it serves; SIGTERM ends it" {
+    master_conf
+    run env HALITE_FLEET="$FLEET" timeout 20 "$HALITE_BIN/salt-master" -c "$FLEET/etc" -d 3>&-
+    [ "$status" -eq 0 ]
+    local pid
+    pid=$(cat "$FLEET/master/var/run/salt-master.pid")
+    pid_alive "$pid"
+    [ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" = "$HALITE_BIN/salt-master -c $FLEET/etc -d " ]
+    ask '{"op":"status"}'
+    kill "$pid"
+    until_true 10 pid_gone "$pid"
+    [ ! -e "$FLEET/master/var/run/salt-master.pid" ]
+    [ ! -e "$SOCK_DIR/master.sock" ]
+}
+
+@test "-d: the terminal is given up by all of the minion's processes" {
+    minion_conf m1
+    # `run` reads until nobody has the pipe open any more.
+    run env HALITE_FLEET="$FLEET" timeout 20 "$HALITE_BIN/salt-minion" -c "$FLEET/etc/m1" -d 3>&-
+    [ "$status" -eq 0 ]
+    local pid
+    pid=$(cat "$FLEET/m1/var/run/salt-minion.pid")
+    pid_alive "$pid"
+    kill "$pid"
+    until_true 10 pid_gone "$pid"
+}
+
+@test "-d: a start that fails is told by the exit code" {
+    master_conf
+    start_master
+    cp -r "$FLEET/etc" "$FLEET/etc2"
+    sed -i "s|^root_dir:.*|root_dir: $FLEET/second|" "$FLEET/etc2/master"
+    run env HALITE_FLEET="$FLEET" timeout 20 "$HALITE_BIN/salt-master" -c "$FLEET/etc2" -d 3>&-
+    [ "$status" -eq 1 ]
+    has 'the port is in use'
+}
+
+@test "SIGTERM and SIGINT: exit 0, pid file and socket gone, within two seconds" {
+    for signal in TERM INT; do
+        start_master
+        start_minion m1
+        until_true 10 test -s "$FLEET/m1/var/run/salt-minion.pid"
+        local start=${EPOCHREALTIME/./}
+        stop m1 "$signal"
+        [ "$RC" -eq 0 ]
+        [ ! -e "$FLEET/m1/var/run/salt-minion.pid" ]
+        stop master "$signal"
+        [ "$RC" -eq 0 ]
+        [ $((${EPOCHREALTIME/./} - start)) -lt 4000000 ]
+        [ ! -e "$FLEET/master/var/run/salt-master.pid" ]
+        [ ! -e "$SOCK_DIR/master.sock" ]
+    done
+}
+
+@test "a pid file of a process that is gone does not hinder the start" {
+    start_master
+    kill -KILL "$(pid_of master)"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    [ -e "$FLEET/master/var/run/salt-master.pid" ]
+    start_master
+    ask '{"op":"status"}'
+}
+
+@test "SIGHUP: the configuration is read again; a broken one is refused and the old one stays" {
+    start_master
+    start_minion m1
+    wait_key m1 pre
+    salt-key -y -d m1
+    master_conf 'auto_accept: true'
+    kill -HUP "$(pid_of master)"
+    until_log "$FLEET/log/master" 'reload: 1 options? changed$'
+    wait_key m1 acc
+    wait_connected m1
+    echo 'timeout: [' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_log "$FLEET/log/master" 'reload: the old configuration stays: .*line'
+    is_connected m1
+}
+
+@test "SIGHUP: an option that needs a restart is named" {
+    start_master
+    master_conf "max_open_files: 5000"
+    kill -HUP "$(pid_of master)"
+    until_log "$FLEET/log/master" 'max_open_files changed.*restart'
+}
+
+@test "SIGHUP: a log file that was moved away is opened anew" {
+    start_master "log_level_logfile: info"
+    local log=$FLEET/master/var/log/salt/master
+    until_true 5 test -s "$log"
+    mv "$log" "$log.1"
+    kill -HUP "$(pid_of master)"
+    until_true 5 grep -q reload "$log"
+}
+
+@test "commands without a master: said where it was looked for, exit code not 0" {
+    master_conf
+    for command in "salt m1 test.ping" "salt-run manage.up"; do
+        run --separate-stderr $command
+        [ "$status" -ne 0 ]
+        grep -q "$SOCK_DIR/master.sock" <<<"$stderr"
+        grep -q 'Is salt-master running' <<<"$stderr"
+    done
+}

@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# 0310-salt-cli.bats - what salt and salt-run show and when they stop waiting, on a real fleet.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_up m001 m002
+}
+
+teardown_file() {
+    fleet_down
+}
+
+NOT_CONNECTED="    Minion did not return. [Not connected]"
+
+# The jid that a command printed.
+jid_of() { grep -oE '20[0-9]{18}' <<<"$1" | head -n 1; }
+is_running() { ask '{"op":"active"}' | grep -q "\"$1\":[1-9]"; }
+
+@test "a command takes milliseconds" {
+    timed salt '*' test.ping --out=txt
+    [ "$status" -eq 0 ]
+    same_as "$(sort <<<"$output")" <<'EOF'
+m001: True
+m002: True
+EOF
+    [ "$MS" -lt 1000 ]
+}
+
+@test "several functions in one job" {
+    run --separate-stderr timeout 20 "$HALITE_BIN/salt" m001 test.ping,test.echo ,hello
+    [ "$status" -eq 0 ]
+    same_as "$output" <<'EOF'
+m001:
+    ----------
+    test.echo:
+        hello
+    test.ping:
+        True
+EOF
+}
+
+@test "a minion that is not connected is told at once" {
+    stop m002
+    wait_gone m002
+    timed salt '*' test.ping
+    start_minion m002
+    wait_connected m002
+    [ "$status" -eq 1 ]
+    [ "$MS" -lt 1500 ]
+    grep -qxF -- "$NOT_CONNECTED" <<<"$output"
+    grep -qF 'ERROR: Minions returned with non-zero exit code' <<<"$output"
+}
+
+@test "a minion that is not connected is told while the other still runs" {
+    stop m002
+    wait_gone m002
+    daemon waiting "$HALITE_BIN/salt" '*' test.sleep 30
+    until_log "$FLEET/log/waiting" 'Not connected'
+    is_running m001
+    stop waiting
+    start_minion m002
+    wait_connected m002
+    [ "$RC" -eq 0 ]
+    salt m001 saltutil.kill_all_jobs >/dev/null || salt m001 saltutil.kill_job "$(ask '{"op":"active"}' | field jid)"
+}
+
+@test "-t does not cut off a job that runs" {
+    run --separate-stderr salt -t 1 m001 test.sleep 3
+    [ "$status" -eq 0 ]
+    same_as "$output" <<'EOF'
+m001:
+    True
+EOF
+}
+
+@test "Ctrl-C leaves the job running and says how to find it" {
+    daemon waiting "$HALITE_BIN/salt" m001 test.sleep 3
+    until_true 5 is_running m001
+    stop waiting INT
+    [ "$RC" -eq 0 ]
+    grep -qx 'Exiting gracefully on Ctrl-c' "$FLEET/log/waiting"
+    local jid
+    jid=$(jid_of "$(cat "$FLEET/log/waiting")")
+    grep -qx "salt-run jobs.lookup_jid $jid" "$FLEET/log/waiting"
+    until_true 10 has_return "$jid"
+}
+has_return() { [ -n "$(salt-run jobs.lookup_jid "$1")" ]; }
+
+@test "a restart of the master does not lose what salt waits for" {
+    daemon waiting "$HALITE_BIN/salt" m001 test.sleep 3
+    until_true 5 is_running m001
+    stop master KILL
+    start_master
+    until_true 20 test -e "$FLEET/pids/waiting.rc"
+    stop_ended waiting
+    [ "$RC" -eq 0 ]
+    grep -q 'waiting for the master to come back' "$FLEET/log/waiting"
+    tail -n 2 "$FLEET/log/waiting" | same_as "$(printf 'm001:\n    True')"
+    wait_connected m001 m002
+}
+# The exit code, in RC, of one that ended by itself.
+stop_ended() { RC=$(cat "$FLEET/pids/$1.rc") && rm -f "$FLEET/pids/$1" "$FLEET/pids/$1.rc"; }
+
+@test "--batch: one after the other; a dead minion is named and counts" {
+    run --separate-stderr salt -b 1 '*' test.ping
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^Executing run on ' <<<"$output")" -eq 2 ]
+    stop m002
+    wait_gone m002
+    run --separate-stderr salt -b 50% '*' test.ping
+    start_minion m002
+    wait_connected m002
+    [ "$status" -eq 1 ]
+    [ "${lines[0]}" = "Minion m002 did not respond. No job will be sent." ]
+    grep -qF "Executing run on ['m001']" <<<"$output"
+}
+
+@test "--subset runs on so many" {
+    run --separate-stderr salt --subset=1 '*' test.ping --out=txt
+    [ "$status" -eq 0 ]
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "--static is one document" {
+    run --separate-stderr salt '*' test.ping --static --out=json --out-indent=-1
+    [ "$status" -eq 0 ]
+    [ "$output" = '{"m001": true, "m002": true}' ] || [ "$output" = '{"m002": true, "m001": true}' ]
+}
+
+@test "a runner that is unknown or fails gives an exit code" {
+    run --separate-stderr salt-run nosuch.func
+    [ "$status" -eq 1 ]
+    [ "$output" = "'nosuch.func' is not available." ]
+}
+
+@test "salt-run --async prints the jid; its return is found with it" {
+    run --separate-stderr salt-run --async test.arg 1
+    [ "$status" -eq 0 ]
+    grep -qE '^Executed command with job ID: 20[0-9]{18}$' <<<"$output"
+    grep -qE 'running under tag salt/run/20[0-9]{18}$' <<<"$stderr"
+}

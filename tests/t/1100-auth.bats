@@ -1,0 +1,284 @@
+#!/usr/bin/env bats
+# 1100-auth.bats - who may join a fleet: acceptance, rejection, automatic decisions, keys that are claimed twice, a master
+# that changed.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    fleet_new
+}
+
+teardown() {
+    fleet_down
+}
+
+master_key() { echo "$FLEET/master/etc/salt/pki/master/$1"; }
+minion_key() { echo "$FLEET/$1/etc/salt/pki/minion/$2"; }
+ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
+
+@test "a minion started before its master waits and joins" {
+    start_minion m1
+    until_true 10 test -s "$FLEET/m1/var/run/salt-minion.pid"
+    start_master
+    accept m1
+    wait_connected m1
+    ping_ok m1
+}
+
+@test "accepted: connected within two seconds, with the events that reactors know" {
+    start_master
+    listen all
+    start_minion m1
+    wait_key m1 pre
+    wait_event all '"tag":"salt/auth".*"act":"pend","id":"m1"'
+    local start=${EPOCHREALTIME/./}
+    salt-key -y -a m1
+    wait_connected m1
+    [ $((${EPOCHREALTIME/./} - start)) -lt 2000000 ]
+    wait_event all '"tag":"salt/key".*"act":"accept","id":"m1"'
+    wait_event all '"tag":"salt/minion/m1/start"'
+    wait_event all '"tag":"minion_start"'
+    ping_ok m1
+}
+
+@test "salt/auth has result, act, id and the public key" {
+    start_master
+    listen auth 'salt/auth'
+    start_minion m1
+    event=$(wait_event auth '"act":"pend"')
+    grep -q '"result":true' <<<"$event"
+    grep -q '"id":"m1"' <<<"$event"
+    grep -q '"pub":"-----BEGIN PUBLIC KEY' <<<"$event"
+    grep -qE '"_stamp":"[0-9]{4}-[0-9]{2}-[0-9]{2}T' <<<"$event"
+    [ "$(field pub <<<"$event")" = "$(sed ':a;N;$!ba;s/\n/\\n/g' "$(minion_key m1 minion.pub)")\\n" ]
+}
+
+@test "reject: a live connection is cut at once, and the minion says why" {
+    fleet_down
+    fleet_up m1 m2
+    listen keys 'salt/key'
+    salt-key -y -r m1 --include-accepted
+    wait_key m1 rejected
+    wait_gone m1
+    wait_event keys '"act":"reject","id":"m1"'
+    until_log "$FLEET/log/m1" 'reject|refuse'
+    run salt m1 test.ping
+    [ "$status" -ne 0 ]
+    ping_ok m2
+    [ "$(pid_of m1)" ] && pid_alive "$(pid_of m1)"
+}
+
+@test "a rejected minion that is accepted later comes back by itself" {
+    fleet_down
+    fleet_up m1
+    salt-key -y -r m1 --include-accepted
+    wait_gone m1
+    salt-key -y -a m1 --include-rejected
+    wait_connected m1
+    ping_ok m1
+}
+
+@test "delete: cut at once; the minion asks again and waits for acceptance" {
+    fleet_down
+    fleet_up m1
+    listen keys 'salt/key'
+    salt-key -y -d m1
+    wait_event keys '"act":"delete","id":"m1"'
+    wait_key m1 pre
+    run salt m1 test.ping
+    [ "$status" -ne 0 ]
+    salt-key -y -a m1
+    wait_connected m1
+    ping_ok m1
+}
+
+@test "a job that is running when the key is deleted: its return is not taken" {
+    fleet_down
+    fleet_up m1 m2
+    jid=$(salt m1 test.sleep 1 --async --out=txt | grep -oE '[0-9]{20}')
+    listen all
+    salt-key -y -d m1
+    wait_key m1 pre
+    wait_event all '"act":"pend"'
+    ping_ok m2
+    [ "$(heard all "salt/job/$jid/ret/m1")" -eq 0 ]
+}
+
+@test "auto_accept" {
+    start_master 'auto_accept: true'
+    start_minion m1
+    wait_connected m1
+    key_is m1 acc
+}
+
+@test "autosign_file accepts, autoreject_file goes before it, others wait" {
+    mkdir "$FLEET/master"
+    printf 'web*\n' >"$FLEET/master/autosign"
+    printf 'web9\n' >"$FLEET/master/autoreject"
+    chmod 0644 "$FLEET/master/autosign" "$FLEET/master/autoreject"
+    start_master "autosign_file: $FLEET/master/autosign" "autoreject_file: $FLEET/master/autoreject"
+    start_minion web1
+    start_minion web9
+    start_minion db1
+    wait_connected web1
+    wait_key web9 rejected
+    wait_key db1 pre
+}
+
+@test "an autosign_file that everybody may write is not believed" {
+    mkdir "$FLEET/master"
+    echo 'web*' >"$FLEET/master/autosign"
+    chmod 0666 "$FLEET/master/autosign"
+    start_master "autosign_file: $FLEET/master/autosign"
+    start_minion web1
+    wait_key web1 pre
+    until_log "$FLEET/log/master" "autosign.*writ|writ.*autosign"
+}
+
+@test "two minions with one id: the second is refused and told, the first is unharmed" {
+    fleet_down
+    fleet_up m1
+    listen auth 'salt/auth'
+    mkdir "$FLEET/etc/twin"
+    sed "s|^root_dir:.*|root_dir: $FLEET/twin|" "$FLEET/etc/m1/minion" >"$FLEET/etc/twin/minion"
+    start_minion twin
+    wait_event auth '"act":"denied","id":"m1"'
+    wait_key m1 denied
+    until_log "$FLEET/log/twin" 'another key is known for this id'
+    until_log "$FLEET/log/master" 'another key is known for this id'
+    is_connected m1
+    ping_ok m1
+    cmp "$(minion_key m1 minion.pub)" "$(master_key minions/m1)"
+}
+
+@test "one key on two machines: the second is refused, the first is unharmed" {
+    fleet_down
+    fleet_up m1
+    listen auth 'salt/auth'
+    mkdir "$FLEET/etc/copy"
+    sed "s|^root_dir:.*|root_dir: $FLEET/copy|" "$FLEET/etc/m1/minion" >"$FLEET/etc/copy/minion"
+    mkdir -p "$FLEET/copy/etc/salt"
+    cp -r "$FLEET/m1/etc/salt/pki" "$FLEET/copy/etc/salt/"
+    start_minion copy
+    wait_event auth '"act":"duplicate","id":"m1"'
+    until_log "$FLEET/log/copy" 'two machines share one key'
+    is_connected m1
+    ping_ok m1
+}
+
+@test "the same key under another id is refused" {
+    fleet_down
+    fleet_up m1
+    listen auth 'salt/auth'
+    mkdir "$FLEET/etc/other"
+    sed -e "s|^root_dir:.*|root_dir: $FLEET/other|" -e 's/^id:.*/id: other/' "$FLEET/etc/m1/minion" >"$FLEET/etc/other/minion"
+    mkdir -p "$FLEET/other/etc/salt"
+    cp -r "$FLEET/m1/etc/salt/pki" "$FLEET/other/etc/salt/"
+    start_minion other
+    wait_event auth '"act":"denied","id":"other"'
+    until_log "$FLEET/log/other" "one key can't have two ids"
+    ping_ok m1
+}
+
+@test "another master key: the minion refuses and says both fingerprints; deleting the known key heals" {
+    fleet_down
+    fleet_up m1
+    old=$(salt-key -F master --out=json | field master.pub)
+    stop master
+    rm "$(master_key master.pem)" "$(master_key master.pub)"
+    start_master
+    until_log "$FLEET/log/m1" "the master's key has changed: known is $old" 20
+    not is_connected m1
+    stop m1
+    rm "$(minion_key m1 minion_master.pub)"
+    start_minion m1
+    wait_connected m1
+}
+
+@test "the master's old key comes back: the minion returns by itself" {
+    fleet_down
+    fleet_up m1
+    stop master
+    mkdir "$FLEET/aside"
+    mv "$(master_key master.pem)" "$(master_key master.pub)" "$FLEET/aside"
+    start_master
+    until_log "$FLEET/log/m1" "the master's key has changed" 20
+    stop master
+    rm -f "$(master_key master.pem)" "$(master_key master.pub)"
+    mv "$FLEET/aside"/* "$(master_key .)"
+    start_master
+    until_true 20 is_connected m1
+}
+
+@test "master_finger: the right one joins, a wrong one refuses" {
+    start_master 'auto_accept: true'
+    finger=$(salt-key -F master --out=json | field master.pub)
+    start_minion good "master_finger: '$finger'"
+    start_minion bad "master_finger: '${finger:3}:00'"
+    wait_connected good
+    until_log "$FLEET/log/bad" "shows the key $finger, but master_finger is"
+    not is_connected bad
+    [ ! -e "$(minion_key bad minion_master.pub)" ]
+}
+
+@test "hello_port 0: nothing is handed out; a copied key file lets the minion in" {
+    master_conf 'auto_accept: true'
+    sed -i 's/^hello_port:.*/hello_port: 0/' "$MASTER_CONF"
+    start_master
+    start_minion m1 'hello_port: 0'
+    until_log "$FLEET/log/m1" "the master's key is not known and hello_port is 0"
+    stop m1
+    cp "$(master_key master.pub)" "$(minion_key m1 minion_master.pub)"
+    start_minion m1
+    wait_connected m1
+}
+
+@test "the fleet heals after the master's restart, and after a minion's" {
+    fleet_down
+    fleet_up m1 m2
+    stop master
+    start_master
+    wait_connected m1 m2
+    ping_ok m1
+    stop m1
+    wait_gone m1
+    start_minion m1
+    wait_connected m1
+    ping_ok m1
+    ping_ok m2
+}
+
+@test "the fleet heals after kill -9 of the master" {
+    fleet_down
+    fleet_up m1
+    kill -KILL "$(pid_of master)"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1
+    ping_ok m1
+}
+
+@test "kill -9 of the minion's networking process: another one takes over" {
+    fleet_down
+    fleet_up m1
+    local first
+    first=$(session_pid m1)
+    kill -KILL "$first"
+    until_true 10 pid_gone "$first"
+    until_true 10 session_pid m1
+    [ "$(session_pid m1)" != "$first" ]
+    wait_connected m1
+    ping_ok m1
+}
+
+@test "kill -9 of the minion: the next start joins with the same key" {
+    fleet_down
+    fleet_up m1
+    kill -KILL "$(pid_of m1)"
+    until_true 10 test -e "$FLEET/pids/m1.rc"
+    wait_gone m1
+    start_minion m1
+    wait_connected m1
+    ping_ok m1
+}

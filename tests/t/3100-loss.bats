@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# 3100-loss.bats - a return that a minion produced is never lost and never counted twice, whoever dies in between.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    fleet_new
+}
+
+teardown() {
+    local rc=0
+    fleet_down || rc=1
+    [ -z "${MOUNTED:-}" ] || umount "$MOUNTED"
+    return $rc
+}
+
+lookup() { "$HALITE_BIN/salt-run" jobs.lookup_jid "$@" --out=json; }
+jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
+returned() { lookup "$1" | grep -qE "$2"; }
+running() { ask "{\"op\":\"verdicts\",\"jid\":\"$1\"}" | grep -qE "\"$2\":\{\"verdict\":\"running\""; }
+spooled() { ls "$FLEET/$1/var/cache/salt/minion/spool"/*.ret >/dev/null 2>&1; }
+blocker() {
+    GO=$FLEET/go
+    JID=$(jid_in "$(salt "$1" cmd.run "until test -e $GO; do sleep 0.02; done; echo over" --async)")
+    until_true 5 running "$JID" "$1"
+}
+fleet() {
+    fleet_down
+    fleet_up "$@"
+}
+
+@test "a return made while the master is down is kept, delivered after its restart, and stored once" {
+    fleet m1
+    blocker m1
+    stop master
+    touch "$GO"
+    until_true 5 spooled m1
+    start_master
+    until_true 20 returned "$JID" over
+    until_true 5 not spooled m1
+    [ "$(counter returns)" -eq 1 ]
+    [ "$(lookup "$JID" | grep -c over)" -eq 1 ]
+}
+
+@test "the same, and the minion restarts before the master is back" {
+    fleet m1
+    blocker m1
+    stop master
+    touch "$GO"
+    until_true 5 spooled m1
+    stop m1
+    start_minion m1
+    start_master
+    until_true 20 returned "$JID" over
+    until_true 5 not spooled m1
+}
+
+@test "kill -9 of the master during a job: the job is followed to its end afterwards" {
+    fleet m1 m2
+    GO=$FLEET/go
+    JID=$(jid_in "$(salt '*' cmd.run "until test -e $GO; do sleep 0.02; done; echo over" --async)")
+    until_true 5 running "$JID" m1
+    until_true 5 running "$JID" m2
+    kill -KILL "$(pid_of master)"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1 m2
+    until_true 5 running "$JID" m1
+    touch "$GO"
+    until_true 20 returned "$JID" '"m1"'
+    until_true 20 returned "$JID" '"m2"'
+    [ "$(lookup "$JID" | grep -c over)" -eq 2 ]
+}
+
+@test "the CLI says so when its master ends, and the return can be looked up after the restart" {
+    fleet m1
+    GO=$FLEET/go
+    daemon listen-cli "$HALITE_BIN/salt" m1 cmd.run "until test -e $GO; do sleep 0.02; done; echo over" -v
+    until_log "$FLEET/log/listen-cli" 'Executing job with jid'
+    JID=$(jid_in "$(cat "$FLEET/log/listen-cli")")
+    until_true 5 running "$JID" m1
+    stop master
+    until_true 20 test -e "$FLEET/pids/listen-cli.rc"
+    [ "$(cat "$FLEET/pids/listen-cli.rc")" -ne 0 ]
+    grep -q "salt-run jobs.lookup_jid $JID" "$FLEET/log/listen-cli"
+    touch "$GO"
+    until_true 5 spooled m1
+    start_master
+    until_true 20 returned "$JID" over
+}
+
+@test "the CLI outlives a restart of its master: it still shows the return" {
+    fleet m1
+    GO=$FLEET/go
+    daemon listen-cli "$HALITE_BIN/salt" m1 cmd.run "until test -e $GO; do sleep 0.02; done; echo over" -v -t 20
+    until_log "$FLEET/log/listen-cli" 'Executing job with jid'
+    JID=$(jid_in "$(cat "$FLEET/log/listen-cli")")
+    until_true 5 running "$JID" m1
+    stop master
+    start_master
+    wait_connected m1
+    touch "$GO"
+    until_true 10 test -e "$FLEET/pids/listen-cli.rc"
+    [ "$(cat "$FLEET/pids/listen-cli.rc")" -eq 0 ]
+    grep -q over "$FLEET/log/listen-cli"
+}
+
+@test "kill -9 of the minion after its return was made, before the master has it" {
+    fleet m1
+    blocker m1
+    stop master
+    touch "$GO"
+    until_true 5 spooled m1
+    kill -KILL "$(pid_of m1)"
+    until_true 10 test -e "$FLEET/pids/m1.rc"
+    start_master
+    start_minion m1
+    until_true 10 returned "$JID" over
+    [ "$(counter returns)" -eq 1 ]
+}
+
+@test "kill -9 of the networking process during a job: the return arrives, once" {
+    fleet m1
+    blocker m1
+    kill -KILL "$(session_pid m1)"
+    touch "$GO"
+    until_true 20 returned "$JID" over
+    [ "$(counter returns)" -eq 1 ]
+}
+
+@test "a damaged file in the spool is set aside and said; the others are delivered" {
+    fleet m1
+    blocker m1
+    stop master
+    touch "$GO"
+    until_true 5 spooled m1
+    stop m1
+    spool=$FLEET/m1/var/cache/salt/minion/spool
+    printf '{"jid":"20260101000000000001","ret' >"$spool/20260101000000000001.ret"
+    printf 'x' >"$spool/../../outside.ret"
+    start_minion m1
+    until_log "$FLEET/log/m1" '20260101000000000001.ret.bad'
+    start_master
+    until_true 20 returned "$JID" over
+    [ -e "$spool/20260101000000000001.ret.bad" ]
+}
+
+@test "the store has no room: returns stay with the minion and arrive when there is room again" {
+    fleet_down
+    fleet_new
+    mkdir -p "$FLEET/master/var/cache/salt/master"
+    store=$FLEET/master/var/cache/salt/master
+    mount -t tmpfs -o size=16m,mode=0755 halite "$store" 2>/dev/null || skip "can't mount a small tmpfs"
+    MOUNTED=$store
+    start_master 'auto_accept: true'
+    start_minion m1
+    wait_connected m1
+    # Fill it up but for what the store has taken already.
+    dd if=/dev/zero of="$store/ballast" bs=4k 2>/dev/null || :
+    for n in 1 2 3; do salt m1 cmd.run "head -c 200000 /dev/zero | tr '\\0' $n" --async >"$FLEET/j$n"; done
+    until_log "$FLEET/log/master" "the store can't be written"
+    until_true 10 spooled m1
+    pid_alive "$(pid_of master)"
+    rm "$store/ballast"
+    until_log "$FLEET/log/master" 'the store can be written again'
+    for n in 1 2 3; do until_true 40 returned "$(jid_in "$(cat "$FLEET/j$n")")" "$n$n$n$n"; done
+    until_true 40 not spooled m1
+}
+
+@test "forty jobs while the master is killed and started again: every job that was taken has its returns, each once" {
+    fleet m1 m2
+    for n in {1..20}; do salt '*' test.echo "a$n." --async; done >"$FLEET/jobs"
+    kill -KILL "$(pid_of master)"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1 m2
+    for n in {1..20}; do salt '*' test.echo "b$n." --async; done >>"$FLEET/jobs"
+    until_true 20 not spooled m1
+    until_true 20 not spooled m2
+    # What a minion ran is stored, and once: the spools are empty, so everything was acknowledged.
+    for jid in $(grep -oE '[0-9]{20}' "$FLEET/jobs"); do
+        ran=$(cat "$FLEET/log/m1" "$FLEET/log/m2" | grep -c "job $jid: test.echo from" || :)
+        [ "$(lookup "$jid" | grep -cE '"m[12]": "[ab][0-9]+\."')" -eq "$ran" ]
+        echo "$ran" >>"$FLEET/ran"
+    done
+    [ "$(tail -n 20 "$FLEET/ran" | grep -c 2)" -eq 20 ]
+}

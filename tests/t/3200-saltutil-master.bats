@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# 3200-saltutil-master.bats - a minion on the master's host asks the master: saltutil.cmd, runner, wheel.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_up here there
+    # The minion finds its master's configuration beside its own, as on a host with both.
+    cp "$MASTER_CONF" "$FLEET/etc/here/master"
+}
+
+teardown_file() {
+    fleet_down
+}
+
+@test "saltutil.cmd: other minions' returns" {
+    run -0 salt here saltutil.cmd '*' test.echo arg='[hi]' --out=json --static
+    [[ $output == *'"there": {'* && $output == *'"ret": "hi"'* && $output == *'"retcode": 0'* ]]
+}
+
+@test "saltutil.cmd: nobody matched" {
+    run -0 salt here saltutil.cmd 'nobody*' test.ping --out=json --static --out-indent=-1
+    [ "$output" = '{"here": {}}' ]
+}
+
+@test "saltutil.runner: the return, or the whole outcome" {
+    run -0 salt here saltutil.runner test.arg arg='[1]' kwarg='{k: v}' --out=json --static --out-indent=-1
+    [ "$output" = '{"here": {"args": [1], "kwargs": {"k": "v"}}}' ]
+    run -0 salt here saltutil.runner test.arg full_return=True --out=json --static
+    [[ $output == *'"success": true'* && $output == *'"tag": "salt/run/'* ]]
+}
+
+@test "saltutil.wheel: keys" {
+    run -0 salt here saltutil.wheel key.list_all --out=json --static
+    [[ $output == *'"minions": ['* && $output == *'"there"'* ]]
+}
+
+@test "a minion elsewhere is told that this is for the master's host" {
+    run salt there saltutil.runner test.arg
+    [ "$status" -eq 1 ]
+    [[ $output == *'only be executed on a minion that is located on the master'* ]]
+}

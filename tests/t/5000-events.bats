@@ -1,0 +1,209 @@
+#!/usr/bin/env bats
+# 5000-events.bats - the event bus: who may fire, what listeners see, and what a slow one misses.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_up m1 m2
+    # salt-call speaks for m1.
+    cp "$FLEET/etc/m1/minion" "$FLEET/etc/minion"
+    sed -i 's/^log_level: debug/log_level: warning/' "$FLEET/etc/minion"
+}
+
+teardown_file() {
+    fleet_down
+}
+
+jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
+
+@test "a job's events in their order: the jid, new, one ret for each minion" {
+    listen job
+    jid=$(jid_in "$(salt '*' test.echo hi -v)")
+    wait_event job "\"tag\":\"salt/job/$jid/ret/m1\""
+    wait_event job "\"tag\":\"salt/job/$jid/ret/m2\""
+    tags=$(grep -F "$jid" "$FLEET/log/listen-job" | sed -E 's/.*"tag":"([^"]*)".*/\1/')
+    [ "$(head -n 2 <<<"$tags" | tr '\n' ' ')" = "$jid salt/job/$jid/new " ]
+    [ "$(wc -l <<<"$tags")" -eq 4 ]
+    event=$(wait_event job "salt/job/$jid/new")
+    for part in '"fun":"test.echo"' '"arg":["hi"]' '"tgt":"*"' '"tgt_type":"glob"' '"user":"root"' '"minions":["m1","m2"]' '"_stamp":"'; do
+        grep -qF "$part" <<<"$event"
+    done
+    event=$(wait_event job "salt/job/$jid/ret/m1")
+    for part in '"cmd":"_return"' '"id":"m1"' '"success":true' '"return":"hi"' '"retcode":0' '"fun":"test.echo"' '"fun_args":["hi"]'; do
+        grep -qF "$part" <<<"$event"
+    done
+    unlisten job
+}
+
+@test "numbers without a gap, in the order of the events" {
+    listen seq
+    salt '*' test.ping,test.echo ,x >/dev/null
+    for n in 1 2 3; do salt-run event.send "count/$n" '{"n": 1}' >/dev/null; done
+    wait_event seq 'count/3'
+    grep -oE '"seq":[0-9]+' "$FLEET/log/listen-seq" | cut -d: -f2 | sort -nc
+    numbers=$(grep '"push":"event"' "$FLEET/log/listen-seq" | grep -oE '"seq":[0-9]+' | cut -d: -f2)
+    [ $(($(tail -n 1 <<<"$numbers") - $(head -n 1 <<<"$numbers") + 1)) -eq "$(wc -l <<<"$numbers")" ]
+    unlisten seq
+}
+
+@test "salt-call event.send reaches the bus with its minion's id" {
+    listen call 'my/*'
+    run -0 "$HALITE_BIN/salt-call" event.send my/tag '{"a": 1}' b=two
+    event=$(wait_event call '"tag":"my/tag"')
+    grep -qF '"id":"m1"' <<<"$event"
+    grep -qF '"a":1' <<<"$event"
+    grep -qF '"b":"two"' <<<"$event"
+    unlisten call
+}
+
+@test "event.send in a job does too" {
+    listen job 'from/*'
+    run -0 salt m2 event.send from/job '{"x": [1, 2]}'
+    event=$(wait_event job '"tag":"from/job"')
+    grep -qF '"id":"m2"' <<<"$event"
+    grep -qF '"x":[1,2]' <<<"$event"
+    unlisten job
+}
+
+@test "event.fire_master as well" {
+    listen fire 'fired'
+    run -0 salt m1 event.fire_master '{"k": "v"}' fired
+    wait_event fire '"k":"v"'
+    unlisten fire
+}
+
+@test "salt-run event.send" {
+    listen run 'my/run*'
+    run -0 salt-run event.send my/runner '{"a": 1}'
+    wait_event run '"tag":"my/runner","data":\{.*"a":1'
+    unlisten run
+}
+
+@test "a runner's own events: new and ret" {
+    listen runner 'salt/run/*'
+    run -0 salt-run test.arg 1 k=v
+    wait_event runner '/new"'
+    event=$(wait_event runner '/ret"')
+    grep -qF '"fun":"runner.test.arg"' <<<"$event"
+    grep -qF '"success":true' <<<"$event"
+    unlisten runner
+}
+
+@test "a listener sees only what its pattern matches" {
+    listen narrow 'salt/job/*/ret/m2'
+    salt '*' test.ping >/dev/null
+    wait_event narrow '/ret/m2'
+    [ "$(heard narrow '"push":"event"')" -eq 1 ]
+    unlisten narrow
+}
+
+@test "a tag that is no tag, and data that is no object, are refused with the reason" {
+    not ask '{"op":"fire","tag":"","data":{}}'
+    not ask "{\"op\":\"fire\",\"tag\":\"$(printf 'x%.0s' {1..2000})\",\"data\":{}}"
+    not ask '{"op":"fire","tag":"ok","data":[1]}'
+    ask '{"op":"status"}'
+}
+
+@test "a minion that comes and goes is told" {
+    listen minion
+    stop m2
+    start_minion m2
+    wait_event minion '"tag":"salt/minion/m2/start"'
+    wait_event minion '"tag":"minion/refresh/m2"'
+    wait_event minion '"tag":"salt/auth".*"id":"m2"'
+    wait_connected m2
+    unlisten minion
+}
+
+@test "a hundred listeners see the same" {
+    for n in {1..100}; do
+        "$HALITE_TOOLS/local" --follow 1 20 "$SOCK_DIR" '{"op":"events","tag":"go/*"}' >"$BATS_TEST_TMPDIR/l$n" 2>&1 3>&- &
+    done
+    for n in {1..100}; do until_true 10 grep -q '"ok":true' "$BATS_TEST_TMPDIR/l$n"; done
+    salt-run event.send go/all '{}' >/dev/null
+    wait
+    [ "$(cat "$BATS_TEST_TMPDIR"/l* | grep -c '"tag":"go/all"')" -eq 100 ]
+}
+
+@test "a listener that does not read misses events and is told which; another one has them all" {
+    # A listener whose socket is full: it is stopped.
+    listen slow 'flood/*'
+    kill -STOP "$(pid_of listen-slow)"
+    listen fast 'flood/*'
+    big=$(head -c 60000 /dev/zero | tr '\0' x)
+    for n in {1..700}; do echo "{\"op\":\"fire\",\"tag\":\"flood/$n\",\"data\":{\"x\":\"$big\"}}"; done >"$BATS_TEST_TMPDIR/requests"
+    xargs -d '\n' -n 20 "$HALITE_TOOLS/local" "$SOCK_DIR" <"$BATS_TEST_TMPDIR/requests" >/dev/null
+    wait_event fast '"tag":"flood/700"' 20 >/dev/null
+    [ "$(heard fast '"push":"event"')" -eq 700 ]
+    kill -CONT "$(pid_of listen-slow)"
+    ask '{"op":"fire","tag":"flood/last","data":{}}'
+    wait_event slow '"push":"missed","from":[0-9]+,"to":[0-9]+' 20 | cut -c1-200
+    # What it has and what it missed make the whole.
+    missed=$(grep '"push":"missed"' "$FLEET/log/listen-slow" | sed -E 's/.*"from":([0-9]+),"to":([0-9]+).*/\2 - \1 + 1/' | head -n 1)
+    [ $(($(heard slow '"tag":"flood/[0-9]') + missed)) -ge 700 ]
+    unlisten slow
+    unlisten fast
+}
+
+@test "garbage on the local socket ends that connection only" {
+    python3 - "$SOCK_DIR/master.sock" <<'EOF'
+import socket, struct, sys
+def talk(data):
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(10)
+    s.connect(sys.argv[1])
+    try:
+        s.sendall(data)
+        while s.recv(65536):
+            pass
+    except (BrokenPipeError, ConnectionResetError):
+        pass
+    s.close()
+def frame(b): return struct.pack(">I", len(b)) + b
+talk(b"\xff" * 100)
+talk(struct.pack(">I", 1 << 31))
+talk(frame(b"[1,2,3]"))
+talk(frame(b"not json"))
+talk(frame(b"[" * 100000))
+EOF
+    ask '{"op":"status"}'
+    not ask '{"op":"nosuch"}'
+    not ask '{"op":"publish"}'
+    not ask '{"op":"publish","tgt":1,"fun":2,"arg":3}'
+    not ask '{"op":"follow","jid":"../x"}'
+    ask '{"op":"key_apply","action":"accept","ids":["../x"],"from":["minions_pre"]}' | grep -q '"done":\[\]'
+    salt m1 test.ping
+}
+
+@test "others than root and the master's user are let in by publisher_acl only" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    fleet_open
+    run $(halite_unprivileged) "$HALITE_TOOLS/local" "$SOCK_DIR" '{"op":"status"}'
+    [ "$status" -eq 2 ]
+    grep -q 'ermission denied' <<<"$output"
+    run $(halite_unprivileged) "$HALITE_BIN/salt" '*' test.ping
+    [ "$status" -ne 0 ]
+    grep -q 'ermission denied' <<<"$output"
+}
+
+@test "publisher_acl: its functions on its targets, and nothing else" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    stop master
+    master_conf 'publisher_acl: {nobody: [{m1: [test.*]}]}'
+    start_master
+    wait_connected m1 m2
+    fleet_open
+    chmod o+r "$MASTER_CONF"
+    run $(halite_unprivileged) "$HALITE_BIN/salt" m1 test.ping --out=txt
+    [ "$output" = 'm1: True' ]
+    run $(halite_unprivileged) "$HALITE_BIN/salt" m1 cmd.run id
+    [ "$status" -ne 0 ]
+    run $(halite_unprivileged) "$HALITE_BIN/salt" m2 test.ping
+    [ "$status" -ne 0 ]
+    run $(halite_unprivileged) "$HALITE_TOOLS/local" "$SOCK_DIR" '{"op":"wheel","fun":"key.list_all","arg":[]}'
+    [ "$status" -eq 1 ]
+    run $(halite_unprivileged) "$HALITE_TOOLS/local" "$SOCK_DIR" '{"op":"key_apply","action":"delete","ids":["m1"],"from":["minions"]}'
+    [ "$status" -eq 1 ]
+    is_connected m1
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# 7000-runners.bats - salt-run: functions that work in the master.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_up m1 m2
+}
+
+teardown_file() {
+    fleet_down
+}
+
+jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
+
+@test "a runner's return, its exit code, and its arguments" {
+    run --separate-stderr salt-run test.arg 1 two k=v 'l=[a]' --out=json --out-indent=-1
+    [ "$status" -eq 0 ]
+    same_as "$output" <<<'{"args": [1, "two"], "kwargs": {"k": "v", "l": ["a"]}}'
+}
+
+@test "unknown, raising and wrongly called runners: not 0, and why" {
+    run salt-run nosuch.func
+    [ "$status" -ne 0 ]
+    grep -q "'nosuch.func' is not available" <<<"$output"
+    run salt-run error.error name=Exception message=boom
+    [ "$status" -ne 0 ]
+    grep -q 'Exception: boom' <<<"$output"
+    run salt-run jobs.lookup_jid
+    [ "$status" -ne 0 ]
+    grep -q "missing 1 required positional argument: 'jid'" <<<"$output"
+}
+
+@test "manage: up, down, status, present; before and after a minion's end" {
+    [ "$(salt-run manage.up --out=json --out-indent=-1)" = '["m1", "m2"]' ]
+    [ "$(salt-run manage.down --out=json --out-indent=-1)" = '[]' ]
+    stop m2
+    wait_gone m2
+    timed salt-run manage.status --out=json --out-indent=-1
+    [ "$output" = '{"up": ["m1"], "down": ["m2"]}' ]
+    # The master knows its connections: nobody is asked and nobody waited for.
+    [ "$MS" -lt 2000 ]
+    [ "$(salt-run manage.present --out=json --out-indent=-1)" = '["m1"]' ]
+    start_minion m2
+    wait_connected m2
+}
+
+@test "cache.grains of a minion that is down" {
+    stop m2
+    wait_gone m2
+    salt-run cache.grains m2 --out=json | grep -q '"id": "m2"'
+    start_minion m2
+    wait_connected m2
+}
+
+@test "salt.execute: a job from a runner" {
+    run salt-run salt.execute '*' test.echo arg='[hi]' --out=json
+    [ "$status" -eq 0 ]
+    grep -q '"m1": "hi"' <<<"$output"
+    grep -q '"m2": "hi"' <<<"$output"
+}
+
+@test "jobs.active while a job runs, and after it" {
+    go=$BATS_TEST_TMPDIR/go
+    jid=$(jid_in "$(salt m1 cmd.run "until test -e $go; do sleep 0.02; done" --async)")
+    until_true 5 eval 'salt-run jobs.active --out=json | grep -q "\"$jid\""'
+    active=$(salt-run jobs.active --out=json)
+    grep -q '"Function": "cmd.run"' <<<"$active"
+    grep -qE '"m1": [0-9]+' <<<"$active"
+    touch "$go"
+    until_true 5 eval 'not grep -q "$jid" <<<"$(salt-run jobs.active --out=json)"'
+}
+
+@test "jobs.exit_success, list_jobs_filter, last_run" {
+    jid=$(jid_in "$(salt m1 test.echo exits -v)")
+    [ "$(salt-run jobs.exit_success "$jid" --out=json --out-indent=-1)" = '{"m1": true}' ]
+    salt-run jobs.list_jobs_filter 1 --out=json | grep -q "$jid"
+    salt-run jobs.last_run --out=json | grep -q "$jid"
+}
+
+@test "--async: the jid at once; the return is looked up" {
+    run --separate-stderr salt-run --async test.arg looked-up
+    [ "$status" -eq 0 ]
+    jid=$(jid_in "$output")
+    [ -n "$jid" ]
+    until_true 5 eval 'salt-run jobs.lookup_jid "$jid" | grep -q looked-up'
+}
+
+@test "a runner outlives its terminal" {
+    listen end 'salt/run/*/ret'
+    daemon listen-run "$HALITE_BIN/salt-run" test.sleep 2
+    until_true 5 eval 'ask "{\"op\":\"active\"}" | grep -q "\"fun\":\"runner.test.sleep\"\|\"fun\":\"test.sleep\""'
+    stop listen-run INT
+    grep -qE '[0-9]{20}' "$FLEET/log/listen-run"
+    wait_event end '"fun":"runner.test.sleep"'
+    unlisten end
+}
+
+@test "twenty runners at one time" {
+    for n in {1..20}; do salt-run test.arg "n$n." --out=json >"$BATS_TEST_TMPDIR/r$n" 3>&- & done
+    wait
+    for n in {1..20}; do grep -q "n$n\." "$BATS_TEST_TMPDIR/r$n"; done
+}
+
+@test "wheel functions by the local socket, for operators only" {
+    reply=$("$HALITE_TOOLS/local" --follow 1 10 "$SOCK_DIR" '{"op":"wheel","fun":"key.list_all","arg":[]}')
+    grep -q '"minions":\["m1","m2"\]' <<<"$reply"
+}
+
+@test "documentation: salt-run -d, and doc.runner" {
+    salt-run -d jobs.lookup_jid | grep -q 'jobs.lookup_jid:'
+    salt-run doc.runner --out=json | grep -q '"manage.up"'
+}
+
+@test "jobs older than keep_jobs_seconds go" {
+    stop master
+    master_conf 'keep_jobs_seconds: 1'
+    start_master
+    wait_connected m1
+    jid=$(jid_in "$(salt m1 test.echo old -v)")
+    salt-run jobs.lookup_jid "$jid" | grep -q old
+    # Expiry comes once a minute and at the start: a second start, more than a second later, has it.
+    until_true 5 eval '[ $(($(date +%s) - $(date -u -d "${jid:0:8} ${jid:8:2}:${jid:10:2}:${jid:12:2}" +%s))) -gt 2 ]'
+    stop master
+    start_master
+    until_true 10 eval 'not grep -q old <<<"$(salt-run jobs.lookup_jid "$jid")"'
+}

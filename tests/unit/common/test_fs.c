@@ -1,0 +1,242 @@
+/* test_fs.c - reading with a bound, replacing, making and removing. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "unit/unit.h"
+
+static char root[32];
+
+static int
+setup(void **state)
+{
+    (void) state;
+    str_copy(root, sizeof(root), "/tmp/test_fs.XXXXXX");
+    return mkdtemp(root) == NULL;
+}
+
+static int
+teardown(void **state)
+{
+    (void) state;
+    return fs_remove_tree(root, NULL);
+}
+
+static void
+put(const char *path, const char *text)
+{
+    assert_int_equal(fs_write_quick(path, text, strlen(text), 0644, NULL), 0);
+}
+
+static void
+test_read(void **state)
+{
+    AUTO_FREE char *path = fs_join(root, "file");
+    buf_auto_t b = BUF_INIT;
+    fail_auto_t missing = FAIL_INIT, large = FAIL_INIT, folder = FAIL_INIT;
+
+    (void) state;
+    put(path, "12345");
+    buf_puts(&b, "> ");
+    assert_int_equal(fs_read(path, 5, &b, NULL), 0);
+    assert_string_equal(buf_str(&b), "> 12345");
+    assert_int_equal(fs_read(path, 4, &b, &large), -EFBIG);
+    assert_string_equal(buf_str(&b), "> 12345");
+    assert_non_null(strstr(fail_text(&large), path));
+    assert_int_equal(fs_read(root, 4, &b, &folder), -EISDIR);
+    unlink(path);
+    assert_int_equal(fs_read(path, 5, &b, &missing), -ENOENT);
+    assert_non_null(strstr(fail_text(&missing), "No such file or directory; check the path"));
+    assert_string_equal(buf_str(&b), "> 12345");
+    assert_int_equal(fs_read("/proc/self/status", 65536, &b, NULL), 0);
+    assert_non_null(strstr(buf_str(&b), "\nPid:\t"));
+}
+
+static size_t
+count_entries(const char *path)
+{
+    struct stat st;
+
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_nlink;
+}
+
+static void
+test_write(void **state)
+{
+    AUTO_FREE char *path = fs_join(root, "conf");
+    AUTO_FREE char *other = fs_join(root, "other-name");
+    buf_auto_t b = BUF_INIT, large = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+    struct stat st;
+
+    (void) state;
+    put(path, "old");
+    assert_int_equal(link(path, other), 0);
+    assert_int_equal(count_entries(path), 2);
+    buf_fill(&large, 'x', 300000);
+    assert_int_equal(fs_write_atomic(path, large.data, large.len, 0600, NULL), 0);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(st.st_size, 300000);
+    /* The old file was replaced, not written into. */
+    assert_int_equal(fs_read(other, 10, &b, NULL), 0);
+    assert_string_equal(buf_str(&b), "old");
+    AUTO_FREE char *nowhere = fs_join(root, "no/such/folder");
+    assert_int_equal(fs_write_atomic(nowhere, "x", 1, 0600, &err), -ENOENT);
+    assert_non_null(strstr(fail_text(&err), nowhere));
+    AUTO_FREE char *folder = fs_join(root, "folder");
+    assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
+    assert_int_equal(fs_write_atomic(folder, "x", 1, 0600, NULL), -EISDIR);
+}
+
+/* A failed replacement leaves the old file and no temporary one. */
+static void
+test_write_fails_clean(void **state)
+{
+    AUTO_FREE char *folder = fs_join(root, "clean"), *path = fs_join(root, "clean/file");
+    struct rlimit saved, tiny;
+    buf_auto_t b = BUF_INIT, big = BUF_INIT;
+
+    (void) state;
+    assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
+    put(path, "old");
+    buf_fill(&big, 'x', 65536);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &saved), 0);
+    tiny = saved;
+    tiny.rlim_cur = 4096;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &tiny);
+    int rc = fs_write_atomic(path, big.data, big.len, 0644, NULL);
+    setrlimit(RLIMIT_FSIZE, &saved);
+    assert_int_equal(rc, -EFBIG);
+    assert_int_equal(fs_read(path, 10, &b, NULL), 0);
+    assert_string_equal(buf_str(&b), "old");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void
+test_long_name(void **state)
+{
+    char name[256];
+
+    (void) state;
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    AUTO_FREE char *path = fs_join(root, name);
+    put(path, "x");
+    assert_true(fs_exists(path));
+}
+
+static void
+test_mkdirs(void **state)
+{
+    AUTO_FREE char *deep = fs_join(root, "a//b/c/"), *file = fs_join(root, "plain");
+    AUTO_FREE char *below = fs_join(root, "plain/x"), *b = fs_join(root, "a/b");
+    fail_auto_t err = FAIL_INIT, under = FAIL_INIT;
+    struct stat st;
+
+    (void) state;
+    assert_int_equal(fs_mkdirs(deep, 0700, NULL), 0);
+    assert_int_equal(stat(b, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
+    assert_int_equal(stat(b, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    put(file, "x");
+    assert_int_equal(fs_mkdirs(file, 0755, &err), -ENOTDIR);
+    assert_non_null(strstr(fail_text(&err), file));
+    assert_int_equal(fs_mkdirs(below, 0755, &under), -ENOTDIR);
+    assert_int_equal(fs_mkdirs("", 0755, NULL), -ENOENT);
+    assert_int_equal(fs_mkdirs("/", 0755, NULL), 0);
+}
+
+static void
+test_remove_tree(void **state)
+{
+    AUTO_FREE char *tree = fs_join(root, "tree"), *deep = fs_join(root, "tree/x/y/z");
+    AUTO_FREE char *outside = fs_join(root, "outside"), *kept = fs_join(root, "outside/kept");
+    AUTO_FREE char *link_in = fs_join(root, "tree/x/link"), *file = fs_join(root, "tree/x/file");
+    AUTO_FREE char *top = fs_join(root, "top-link"), *top_slash = fs_join(root, "top-link/");
+
+    (void) state;
+    assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
+    assert_int_equal(fs_mkdirs(outside, 0755, NULL), 0);
+    put(kept, "x");
+    put(file, "x");
+    assert_int_equal(symlink(outside, link_in), 0);
+    assert_int_equal(symlink(outside, top), 0);
+    assert_int_equal(fs_remove_tree(tree, NULL), 0);
+    assert_false(fs_exists(tree));
+    assert_true(fs_exists(kept));
+    assert_int_equal(fs_remove_tree(top_slash, NULL), 0);
+    assert_false(fs_exists(top));
+    assert_true(fs_exists(kept));
+    assert_int_equal(fs_remove_tree(tree, NULL), 0);
+    assert_int_equal(fs_remove_tree(kept, NULL), 0);
+    assert_true(fs_is_dir(outside) && !fs_exists(kept));
+}
+
+static void
+test_join(void **state)
+{
+    static const char *const rows[][3] = {
+        { "a", "b", "a/b" },      { "a/", "b", "a/b" },           { "a//", "//b", "a/b" }, { "/", "b", "/b" },
+        { "", "/proc", "/proc" }, { "/srv", "/x/y", "/srv/x/y" }, { "a", "", "a/" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *got = fs_join(rows[i][0], rows[i][1]);
+        assert_string_equal(got, rows[i][2]);
+    }
+}
+
+static void
+test_which(void **state)
+{
+    AUTO_FREE char *bin = fs_join(root, "bin"), *tool = fs_join(root, "bin/tool");
+    AUTO_FREE char *plain = fs_join(root, "bin/plain"), *dir = fs_join(root, "bin/dir");
+    AUTO_FREE char *search = xasprintf("/nonexistent::%s", bin);
+
+    (void) state;
+    assert_int_equal(fs_mkdirs(dir, 0755, NULL), 0);
+    assert_int_equal(fs_write_quick(tool, "", 0, 0755, NULL), 0);
+    put(plain, "");
+    AUTO_FREE char *found = fs_which_on(search, "tool"), *same = fs_which(tool), *sh = fs_which("sh");
+    assert_string_equal(found, tool);
+    assert_string_equal(same, tool);
+    assert_true(sh != NULL && sh[0] == '/');
+    assert_null(fs_which_on(search, "plain"));
+    assert_null(fs_which_on(search, "dir"));
+    assert_null(fs_which_on(search, ""));
+    assert_null(fs_which(plain));
+}
+
+static void
+test_write_nosig(void **state)
+{
+    int fds[2];
+
+    (void) state;
+    assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    assert_int_equal(fs_write_nosig(fds[1], "abc", 3), 3);
+    assert_int_equal(fs_write_all(fds[1], "def", 3), 0);
+    close(fds[0]);
+    assert_int_equal(fs_write_nosig(fds[1], "abc", 3), -EPIPE);
+    close(fds[1]);
+    assert_int_equal(fs_write_nosig(fds[1], "abc", 3), -EBADF);
+}
+
+UNIT_MAIN(cmocka_unit_test_setup_teardown(test_read, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_write, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_write_fails_clean, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_long_name, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_mkdirs, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_remove_tree, setup, teardown), cmocka_unit_test(test_join),
+          cmocka_unit_test_setup_teardown(test_which, setup, teardown), cmocka_unit_test(test_write_nosig))

@@ -1,0 +1,131 @@
+/* Templates: our own case files, the cache, limits, and errors as Salt tells them. */
+#include "unit/unit.h"
+
+#include "lib/jinja_cases.h"
+
+static void
+run_file(const char *name)
+{
+    char *path AUTO_FREE = xasprintf("%s/tests/cases/jinja/%s", TEST_SOURCE_DIR, name);
+    int passed = 0;
+    assert_int_equal(run_case_file(path, &passed), 0);
+    assert_true(passed > 0);
+}
+
+static void
+test_language(void **state)
+{
+    (void) state;
+    run_file("language.json");
+}
+
+static void
+test_salt(void **state)
+{
+    (void) state;
+    run_file("salt.json");
+}
+
+/* ---- cache -----------------------------------------------------------------------------------------------
+ */
+
+typedef struct disk {
+    int64_t version;
+    int reads;
+    const char *text;
+} disk_t;
+
+static int
+disk_load(void *cookie, const char *name, UNUSED py_t *globals, jinja_known_fn *known, void *known_cookie,
+          jinja_file_t *ret, UNUSED fail_t *err)
+{
+    disk_t *d = cookie;
+    if (strcmp(name, "lib") != 0)
+        return -ENOENT;
+    ret->path = xstrdup("/disk/lib");
+    ret->version = d->version;
+    if (known(known_cookie, ret->path) == d->version)
+        return 0;
+    d->reads++;
+    ret->text = xstrdup(d->text);
+    ret->len = strlen(d->text);
+    return 0;
+}
+
+static char *
+rendered(jinja_t *engine, const char *source, const char *key)
+{
+    const jinja_source_t src = { source, strlen(source), key, 1 };
+    jinja_error_t e = JINJA_ERROR_INIT;
+    buf_t out = BUF_INIT;
+    if (jinja_render(engine, &src, NULL, NULL, &out, &e) < 0)
+        buf_printf(&out, "%s: %s", e.cls, e.message);
+    jinja_error_free(&e);
+    buf_putc(&out, '\0');
+    return buf_steal(&out);
+}
+
+static void
+check_render(jinja_t *engine, const char *source, const char *key, const char *expected)
+{
+    char *text = rendered(engine, source, key);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void
+test_cache(void **state)
+{
+    (void) state;
+    disk_t disk = { 1, 0, "{% macro m(x) %}<{{ x }}>{% endmacro %}" };
+    const jinja_loader_t loader = { disk_load, &disk };
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, false);
+    jinja_t *engine = jinja_new(&options, &loader);
+    const char *main_text = "{% from 'lib' import m %}{{ m(1) }}";
+    check_render(engine, main_text, "main", "<1>");
+    check_render(engine, main_text, "main", "<1>");
+    assert_int_equal(disk.reads, 1);
+    disk.version = 2;
+    disk.text = "{% macro m(x) %}[{{ x }}]{% endmacro %}";
+    check_render(engine, main_text, "main", "[1]");
+    assert_int_equal(disk.reads, 2);
+    /* What is cached under a key is what runs, whatever the text. */
+    check_render(engine, "other", "main", "[1]");
+    check_render(engine, "{% include 'none' %}", NULL, "TemplateNotFound: none");
+    jinja_destroy(&engine);
+}
+
+/* ---- limits ----------------------------------------------------------------------------------------------
+ */
+
+static void
+check_limit(jinja_t *engine, const char *source, const char *cls)
+{
+    char *text = rendered(engine, source, NULL);
+    if (strstr(text, cls) == NULL)
+        fail_msg("%s gives %.200s instead of %s", source, text, cls);
+    free(text);
+}
+
+static void
+test_limits(void **state)
+{
+    (void) state;
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, false);
+    options.output = 100000;
+    options.steps = 2000000;
+    jinja_t *engine = jinja_new(&options, NULL);
+    check_limit(engine, "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}",
+                "LimitError");
+    check_limit(engine, "{% for a in range(9999) %}{{ 'x' * 1000 }}{% endfor %}", "LimitError");
+    check_limit(engine, "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "RecursionError");
+    check_limit(engine, "{{ range(1000000) }}", "OverflowError");
+    check_limit(engine, "{{ 'x' * 9999999999999 }}", "Error");
+    check_limit(engine, "{% set l = [] %}{% do l.append(l) %}{{ l }}", "RecursionError");
+    jinja_destroy(&engine);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_language), cmocka_unit_test(test_salt), cmocka_unit_test(test_cache),
+          cmocka_unit_test(test_limits))

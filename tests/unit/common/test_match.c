@@ -1,0 +1,329 @@
+/* test_match.c - targets: the tables in tests/cases/match hold what Python's fnmatch, re and ipaddress and
+ * Salt's own matchers answer. */
+#include "unit/unit.h"
+
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+static json_t *
+load(const char *name)
+{
+    json_error_t error;
+    AUTO_FREE char *path = xasprintf("%s/tests/cases/match/%s", TEST_SOURCE_DIR, name);
+    json_t *cases = json_load_file(path, 0, &error);
+
+    if (cases == NULL)
+        fail_msg("%s:%d: %s", path, error.line, error.text);
+    return cases;
+}
+
+typedef bool check_fn(const char *pattern, const char *text);
+
+static void
+check_texts(const json_t *row, const char *list, bool expected, check_fn *check)
+{
+    const char *pattern = value_str(row, "pattern", NULL);
+    size_t i;
+    json_t *text;
+
+    json_array_foreach (value_get(row, list), i, text) {
+        if (check(pattern, json_string_value(text)) != expected)
+            fail_msg("pattern '%s' and text '%s': expected %d", pattern, json_string_value(text), expected);
+    }
+}
+
+static void
+test_glob(void **state)
+{
+    json_auto_t *cases = load("glob.json");
+    size_t i;
+    json_t *row;
+
+    (void) state;
+    json_array_foreach (cases, i, row) {
+        check_texts(row, "matches", true, match_glob);
+        check_texts(row, "not", false, match_glob);
+    }
+    assert_true(match_has_glob("a[b]") && match_has_glob("*") && match_has_glob("?") &&
+                !match_has_glob("a]b"));
+}
+
+static bool
+check_pcre(const char *pattern, const char *text)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool matched = match_pcre(pattern, text, &err);
+
+    if (err.code != 0)
+        fail_msg("pattern '%s': %s", pattern, fail_text(&err));
+    return matched;
+}
+
+static void
+test_pcre(void **state)
+{
+    json_auto_t *cases = load("pcre.json");
+    size_t i;
+    json_t *row;
+
+    (void) state;
+    json_array_foreach (cases, i, row) {
+        fail_auto_t err = FAIL_INIT;
+        if (value_bool(row, "error", false)) {
+            assert_false(match_pcre(value_str(row, "pattern", NULL), "web", &err));
+            assert_int_equal(err.code, -EINVAL);
+            continue;
+        }
+        check_texts(row, "matches", true, check_pcre);
+        check_texts(row, "not", false, check_pcre);
+    }
+}
+
+static void
+test_subdict(void **state)
+{
+    json_auto_t *file = load("subdict.json");
+    const json_t *data = value_get(file, "data");
+    size_t i;
+    json_t *row;
+
+    (void) state;
+    json_array_foreach (value_get(file, "cases"), i, row) {
+        const char *how = value_str(row, "how", ""), *expr = value_str(row, "expr", NULL);
+        bool matched = match_subdict(data, expr, value_str(row, "delim", NULL), str_eq(how, "regex"),
+                                     str_eq(how, "exact"));
+        if (matched != value_bool(row, "match", false))
+            fail_msg("%s '%s' (delimiter %s): got %d", how, expr, value_str(row, "delim", ":"), matched);
+    }
+    assert_false(match_subdict(NULL, "a:b", ":", false, false));
+}
+
+/* Wildcards over wide nested data end after a bounded number of steps. */
+static void
+test_subdict_is_bounded(void **state)
+{
+    json_auto_t *data = json_object();
+
+    (void) state;
+    for (int depth = 0; depth < 12; depth++) {
+        json_t *outer = json_object();
+        for (int i = 0; i < 6; i++) {
+            AUTO_FREE char *key = xasprintf("k%d", i);
+            json_object_set(outer, key, data);
+        }
+        json_decref(data);
+        data = outer;
+    }
+    assert_false(match_subdict(data, "*:*:*:*:*:*:*:*:*:*:*:*:nosuch", ":", false, false));
+}
+
+static void
+test_ipcidr(void **state)
+{
+    json_auto_t *file = load("ipcidr.json");
+    size_t i;
+    json_t *row;
+
+    (void) state;
+    json_array_foreach (value_get(file, "cases"), i, row) {
+        const char *cidr = value_str(row, "cidr", NULL);
+        fail_auto_t err = FAIL_INIT;
+        target_t *target = target_new(value_get(row, "cidr"), TGT_IPCIDR, NULL, NULL, &err);
+        if ((target == NULL) != value_bool(row, "error", false))
+            fail_msg("'%s': %s", cidr, fail_text(&err));
+        if (match_ipcidr(cidr, value_get(file, "grains")) != value_bool(row, "match", false))
+            fail_msg("'%s': expected %d", cidr, value_bool(row, "match", false));
+        target_destroy(&target);
+    }
+}
+
+static bool
+match_once(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const match_subject_t *subject)
+{
+    target_t *target = target_new(expr, type, nodegroups, NULL, NULL);
+    bool matched = target != NULL && target_match(target, subject);
+
+    target_destroy(&target);
+    return matched;
+}
+
+static void
+test_compound(void **state)
+{
+    json_auto_t *file = load("compound.json");
+    const json_t *who = value_get(file, "subject");
+    match_subject_t subject = { value_str(who, "id", NULL), value_get(who, "grains"),
+                                value_get(who, "pillar") };
+    size_t i;
+    json_t *row;
+
+    (void) state;
+    json_array_foreach (value_get(file, "cases"), i, row) {
+        AUTO_FREE char *expr = value_pystr(value_get(row, "expr"));
+        bool matched = match_once(value_get(row, "expr"), TGT_COMPOUND, value_get(file, "nodegroups"),
+                                  &subject);
+        if (matched != value_bool(row, "match", false))
+            fail_msg("'%s': got %d", expr, matched);
+    }
+}
+
+/* A node group is a set: what stands beside it does not reach into it. */
+static void
+test_nodegroup_is_one_term(void **state)
+{
+    json_auto_t *groups = json_pack("{s:s}", "g", "L@web1 or L@db1");
+    json_auto_t *expr = json_string("N@g and db*"), *negated = json_string("not N@g"),
+                *name = json_string("g");
+    match_subject_t subject = { "web1", NULL, NULL };
+
+    (void) state;
+    assert_false(match_once(expr, TGT_COMPOUND, groups, &subject));
+    assert_false(match_once(negated, TGT_COMPOUND, groups, &subject));
+    assert_true(match_once(name, TGT_NODEGROUP, groups, &subject));
+}
+
+/* 2^20 words when written out. */
+static void
+add_bomb(json_t *groups)
+{
+    for (int i = 0; i < 20; i++) {
+        AUTO_FREE char *name = xasprintf("bomb%d", i);
+        json_object_set_new(groups, name, value_fmt("N@bomb%d or N@bomb%d", i + 1, i + 1));
+    }
+    json_object_set_new(groups, "bomb20", json_string("a or b"));
+}
+
+static void
+test_errors(void **state)
+{
+    json_auto_t *cases = load("errors.json");
+    json_auto_t *groups = json_pack("{s:s, s:s, s:s, s:i}", "loop", "x or N@loop2", "loop2", "N@loop",
+                                    "empty", "", "num", 5);
+    size_t i;
+    json_t *row;
+
+    (void) state;
+    add_bomb(groups);
+    json_array_foreach (cases, i, row) {
+        fail_auto_t err = FAIL_INIT;
+        tgt_type_t type;
+        assert_true(tgt_type_parse(value_str(row, "type", NULL), &type));
+        assert_null(target_new(value_get(row, "expr"), type, groups, NULL, &err));
+        assert_string_equal(fail_text(&err), value_str(row, "error", NULL));
+    }
+}
+
+static json_t *
+repeat(const char *text, size_t n, const char *end)
+{
+    size_t len = strlen(text);
+    AUTO_FREE char *all = xcalloc(n * len + strlen(end) + 1, 1);
+
+    for (size_t i = 0; i < n; i++)
+        memcpy(all + i * len, text, len);
+    strcpy(all + n * len, end);
+    return json_string(all);
+}
+
+static void
+check_refused(json_t *expr, tgt_type_t type)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    assert_null(target_new(expr, type, NULL, NULL, &err));
+    assert_int_equal(err.code, -E2BIG);
+    json_decref(expr);
+}
+
+static void
+test_limits(void **state)
+{
+    match_subject_t subject = { "x", NULL, NULL };
+    json_auto_t *many = repeat("y or ", 20000, "x"), *bad_regex = json_string("(x+x+)+y");
+    match_subject_t slow = { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", NULL, NULL };
+
+    (void) state;
+    check_refused(repeat("( ", LIMIT_TARGET_DEPTH + 1, "x"), TGT_COMPOUND);
+    check_refused(repeat("x", LIMIT_TARGET_LEN + 1, ""), TGT_GLOB);
+    check_refused(repeat("a:", LIMIT_TARGET_DEPTH + 1, "x"), TGT_GRAIN);
+    check_refused(repeat("y or ", LIMIT_TARGET_TERMS, "x"), TGT_COMPOUND);
+    assert_true(match_once(many, TGT_COMPOUND, NULL, &subject));
+    assert_false(match_once(bad_regex, TGT_PCRE, NULL, &slow));
+}
+
+static void
+test_lists(void **state)
+{
+    static const char *const texts[] = { "web1,db1", "web1 db1", "web1, db1", ",web1,,db1 ," };
+    json_auto_t *array = json_pack("[s, s, s]", "web1", "db1", "web1");
+    json_auto_t *expected = json_pack("[s, s]", "web1", "db1");
+    match_subject_t yes = { "db1", NULL, NULL }, no = { "db", NULL, NULL };
+
+    (void) state;
+    for (size_t i = 0; i <= NELEMS(texts); i++) {
+        json_auto_t *text = i < NELEMS(texts) ? json_string(texts[i]) : json_incref(array);
+        target_t *target = target_new(text, TGT_LIST, NULL, NULL, NULL);
+        json_auto_t *ids = target_ids(target);
+        assert_true(target_match(target, &yes) && !target_match(target, &no));
+        assert_true(json_equal(ids, expected));
+        target_destroy(&target);
+    }
+}
+
+static void
+test_what_a_target_tells(void **state)
+{
+    static const struct {
+        tgt_type_t type;
+        const char *expr;
+        bool grains, pillar;
+        const char *id;
+    } rows[] = {
+        { TGT_GLOB, "web1", false, false, "web1" },
+        { TGT_GLOB, "web*", false, false, NULL },
+        { TGT_PCRE, "web1", false, false, NULL },
+        { TGT_GRAIN, "a:b", true, false, NULL },
+        { TGT_GRAIN_PCRE, "a:b", true, false, NULL },
+        { TGT_PILLAR, "a:b", false, true, NULL },
+        { TGT_PILLAR_PCRE, "a:b", false, true, NULL },
+        { TGT_PILLAR_EXACT, "a:b", false, true, NULL },
+        { TGT_IPCIDR, "10.0.0.1", true, false, NULL },
+        { TGT_COMPOUND, "web1", false, false, NULL },
+        { TGT_COMPOUND, "x or not ( G@a:b and I@a:b )", true, true, NULL },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *expr = json_string(rows[i].expr);
+        target_t *target = target_new(expr, rows[i].type, NULL, NULL, NULL);
+        json_auto_t *ids = target_ids(target);
+        assert_int_equal(target_needs_grains(target), rows[i].grains);
+        assert_int_equal(target_needs_pillar(target), rows[i].pillar);
+        assert_int_equal(ids != NULL, rows[i].id != NULL);
+        if (ids != NULL)
+            assert_string_equal(json_string_value(json_array_get(ids, 0)), rows[i].id);
+        target_destroy(&target);
+    }
+}
+
+static void
+test_type_names(void **state)
+{
+    tgt_type_t type;
+
+    (void) state;
+    for (int i = 0; i < TGT_TYPES; i++) {
+        assert_true(tgt_type_parse(tgt_type_name((tgt_type_t) i), &type));
+        assert_int_equal(type, i);
+    }
+    assert_false(tgt_type_parse("range", &type));
+    assert_false(tgt_type_parse("nosuch", &type));
+}
+
+UNIT_MAIN(cmocka_unit_test(test_glob), cmocka_unit_test(test_pcre), cmocka_unit_test(test_subdict),
+          cmocka_unit_test(test_subdict_is_bounded), cmocka_unit_test(test_ipcidr),
+          cmocka_unit_test(test_compound), cmocka_unit_test(test_nodegroup_is_one_term),
+          cmocka_unit_test(test_errors), cmocka_unit_test(test_limits), cmocka_unit_test(test_lists),
+          cmocka_unit_test(test_what_a_target_tells), cmocka_unit_test(test_type_names))

@@ -1,0 +1,400 @@
+/* test_plugin.c - binding against Python's own answers, calls against Salt's own texts. */
+#include "unit/unit.h"
+
+#include "common/plugin/call.h"
+
+/* ---- binding: tests/cases/plugin/bind.json was recorded from CPython ----------------------- */
+
+static void
+rows_of(const json_t *spec, arg_t rows[8])
+{
+    size_t i;
+    json_t *row;
+
+    memset(rows, 0, 8 * sizeof(*rows));
+    json_array_foreach (spec, i, row) {
+        rows[i].name = json_string_value(json_array_get(row, 0));
+        rows[i].dflt = json_string_value(json_array_get(row, 1));
+        rows[i].help = "x";
+    }
+}
+
+static void
+test_bind_as_python(void **state)
+{
+    json_auto_t *cases = json_load_file(TEST_SOURCE_DIR "/tests/cases/plugin/bind.json", 0, NULL);
+    size_t i;
+    json_t *c;
+
+    (void) state;
+    assert_true(json_array_size(cases) > 200);
+    json_array_foreach (cases, i, c) {
+        fail_auto_t err = FAIL_INIT;
+        arg_t rows[8];
+        rows_of(json_object_get(c, "rows"), rows);
+        const func_t f = { .name = "f", .args = rows };
+        json_t *args = json_object_get(c, "args"), *kwargs = json_object_get(c, "kwargs");
+        const char *want = value_str(c, "error", NULL);
+        json_auto_t *bound = bind_args(&f, args, kwargs, NULL, &err);
+        /* Unknown keywords never reach Python: Salt complains about them first. */
+        if (want != NULL && strstr(want, "unexpected keyword") != NULL) {
+            assert_null(bound);
+            assert_int_equal(err.kind, FAIL_INVOCATION);
+            assert_non_null(strstr(fail_text(&err), "The following keyword arguments are not valid: "));
+        } else if (want != NULL) {
+            assert_null(bound);
+            assert_int_equal(err.kind, FAIL_ARGUMENTS);
+            assert_string_equal(fail_text(&err), want);
+        } else {
+            assert_true(value_equal(bound, json_object_get(c, "bound")));
+        }
+    }
+}
+
+static const arg_t typed_rows[] = {
+    { "s", ARG_STR, "\"d\"", "x" },  { "n", ARG_INT, "5", "x" },      { "f", ARG_FLOAT, "null", "x" },
+    { "b", ARG_BOOL, "true", "x" },  { "l", ARG_LIST, "[1]", "x" },   { "m", ARG_DICT, "{}", "x" },
+    { "nb", ARG_BOOL, "null", "x" }, { "any", ARG_ANY, "null", "x" }, ARGS_END,
+};
+static const func_t typed = { .name = "typed", .args = typed_rows };
+
+static void
+expect_typed(const char *key, const char *given, const char *want)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *kwargs = json_object();
+
+    json_object_set_new(kwargs, key, json_loads(given, JSON_DECODE_ANY, NULL));
+    json_auto_t *bound = bind_args(&typed, NULL, kwargs, NULL, &err);
+    if (bound == NULL) {
+        assert_int_equal(err.kind, FAIL_ARGUMENTS);
+        assert_string_equal(fail_text(&err), want);
+        return;
+    }
+    AUTO_FREE char *got = value_dump(json_object_get(bound, key));
+    assert_string_equal(got, want);
+}
+
+static void
+test_bind_types(void **state)
+{
+    static const char *const rows[][3] = {
+        { "s", "5", "\"5\"" },
+        { "s", "true", "\"True\"" },
+        { "s", "1.0", "\"1.0\"" },
+        { "s", "null", "\"d\"" },
+        { "s", "[1]", "typed() argument 's' must be a string, not [1]" },
+        { "n", "\" 7 \"", "7" },
+        { "n", "7.0", "7" },
+        { "n", "false", "0" },
+        { "n", "null", "5" },
+        { "n", "7.5", "typed() argument 'n' must be an integer, not 7.5" },
+        { "n", "\"x\"", "typed() argument 'n' must be an integer, not 'x'" },
+        { "n", "\"99999999999999999999\"",
+          "typed() argument 'n' must be an integer, not '99999999999999999999'" },
+        { "f", "\"1.5\"", "1.5" },
+        { "f", "2", "2.0" },
+        { "f", "null", "null" },
+        { "f", "\"\"", "typed() argument 'f' must be a number, not ''" },
+        { "b", "\"False\"", "false" },
+        { "b", "\"yes\"", "true" },
+        { "b", "0", "false" },
+        { "b", "null", "false" },
+        { "b", "\"maybe\"", "typed() argument 'b' must be True or False, not 'maybe'" },
+        { "l", "\"a, b\"", "[\"a\",\"b\"]" },
+        { "l", "3", "[3]" },
+        { "l", "null", "[1]" },
+        { "l", "{\"a\": 1}", "typed() argument 'l' must be a list, not {'a': 1}" },
+        { "m", "[{\"a\": 1}, {\"b\": 2}]", "{\"a\":1,\"b\":2}" },
+        { "m", "\"x\"", "typed() argument 'm' must be a dictionary, not 'x'" },
+        { "m", "[{\"a\": 1, \"b\": 2}]",
+          "typed() argument 'm' must be a dictionary, not [{'a': 1, 'b': 2}]" },
+        { "nb", "null", "null" },
+        { "any", "{\"a\": [1]}", "{\"a\":[1]}" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        expect_typed(rows[i][0], rows[i][1], rows[i][2]);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+static int
+fn_ping(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_true();
+    return 0;
+}
+
+static int
+fn_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = json_incref(json_object_get(args, "text"));
+    return 0;
+}
+
+static int
+fn_fail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) ret_value;
+    return fail_kind(err, (fail_kind_t) value_int(args, "kind", 0), -EIO, "%s", value_str(args, "text", ""));
+}
+
+static int
+fn_code(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    ctx_set_retcode(ctx, (int) value_int(args, "code", 0));
+    *ret_value = json_true();
+    return 0;
+}
+
+/* Calls itself for ever. */
+static int
+fn_loop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return ctx_call(ctx, "test.loop", NULL, args, ret_value, err);
+}
+
+static int
+fn_other(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return ctx_call(ctx, value_str(args, "fun", ""), NULL, json_object_get(args, "kwargs"), ret_value, err);
+}
+
+static int
+fn_kwargs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = json_incref(json_object_get(args, "kwargs"));
+    return 0;
+}
+
+static const arg_t echo_args[] = { { "text", ARG_ANY, ARG_REQUIRED, "what to say" }, ARGS_END };
+static const arg_t fail_args[] = { { "kind", ARG_INT, ARG_REQUIRED, "how" },
+                                   { "text", ARG_STR, "\"no\"", "why" },
+                                   ARGS_END };
+static const arg_t code_args[] = { { "code", ARG_INT, "42", "exit code" }, ARGS_END };
+static const arg_t other_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "which" },
+                                    { "kwargs", ARG_ANY, ARG_STARSTAR, "for it" },
+                                    ARGS_END };
+static const arg_t kwargs_args[] = { { "kwargs", ARG_ANY, ARG_STARSTAR, "all" }, ARGS_END };
+
+static const func_t funcs[] = {
+    { "ping", fn_ping, NULL, FN_READONLY,
+      "Used to make sure the minion is up and responding. Not an ICMP ping.\n\nReturns ``True``.\n\nCLI "
+      "Example:\n\n    salt '*' test.ping" },
+    { "echo", fn_echo, echo_args, FN_READONLY,
+      "Return a string - used for testing the connection\n\nCLI Example:\n\n    salt '*' test.echo 'foo bar "
+      "baz quo "
+      "qux'" },
+    { "fail", fn_fail, fail_args, FN_READONLY, "Fail.\n\nCLI Example:\n\n    salt '*' test.fail 1" },
+    { "code", fn_code, code_args, FN_READONLY, "Code.\n\nCLI Example:\n\n    salt '*' test.code 1" },
+    { "loop", fn_loop, NULL, FN_READONLY, "Loop.\n\nCLI Example:\n\n    salt '*' test.loop" },
+    { "other", fn_other, other_args, FN_READONLY,
+      "Other.\n\nCLI Example:\n\n    salt '*' test.other test.ping" },
+    { "raw", fn_kwargs, kwargs_args, FN_RAW_KWARGS, "Raw.\n\nCLI Example:\n\n    salt '*' test.raw a=1" },
+    { "clean", fn_kwargs, kwargs_args, 0, "Clean.\n\nCLI Example:\n\n    salt '*' test.clean a=1" },
+};
+static const func_t extra_funcs[] = {
+    { "more", fn_ping, NULL, FN_READONLY, "More.\n\nCLI Example:\n\n    salt '*' test.more" },
+};
+static const func_t absent_funcs[] = {
+    { "install", fn_ping, NULL, 0, "Install.\n\nCLI Example:\n\n    salt '*' pkg.install x" },
+};
+
+static const char *
+absent(call_ctx_t *ctx)
+{
+    (void) ctx;
+    return "no package manager here";
+}
+
+PLUGIN(exec, test, .doc = "Test", FUNCS(funcs));
+PLUGIN(exec, test_more, .provides = "test", .doc = "More of test", FUNCS(extra_funcs));
+PLUGIN(exec, pkg_none, .provides = "pkg", .doc = "Absent", .unavailable = absent, FUNCS(absent_funcs));
+static const plugin_t *const plugins[] = { &exec_pkg_none, &exec_test, &exec_test_more };
+
+typedef struct fixture {
+    registry_t *registry;
+    call_ctx_t *ctx;
+} fixture_t;
+
+static int
+set_up(void **state)
+{
+    fixture_t *f = xcalloc(1, sizeof(*f));
+
+    f->registry = registry_new(PLUGIN_EXEC, plugins, NELEMS(plugins));
+    f->ctx = call_ctx_new(&(call_env_t){ .registry = f->registry, .id = "m001", .jid = "2026" });
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    fixture_t *f = *state;
+
+    call_ctx_destroy(&f->ctx);
+    registry_destroy(&f->registry);
+    free(f);
+    return 0;
+}
+
+static void
+expect_call(fixture_t *f, const char *fun, const char *arg, const char *want, int retcode)
+{
+    json_auto_t *list = json_loads(arg, 0, NULL);
+    call_result_t res;
+
+    call_run(f->ctx, fun, list, NULL, &res);
+    AUTO_FREE char *text = value_pystr(res.value);
+    assert_string_equal(text, want);
+    assert_int_equal(res.retcode, retcode);
+    assert_int_equal(res.success, retcode == 0);
+    call_result_free(&res);
+}
+
+static void
+test_call_texts(void **state)
+{
+    static const struct {
+        const char *fun, *arg, *want;
+        int retcode;
+    } rows[] = {
+        { "test.ping", "[]", "True", 0 },
+        { "test.more", "[]", "True", 0 },
+        { "test.echo", "[5]", "5", 0 },
+        { "test.echo", "[\"text=a b\"]", "a b", 0 },
+        { "test.echo", "[\"a==b\"]", "a==b", 0 },
+        { "test.echo", "[{\"__kwarg__\": true, \"text\": [1]}]", "[1]", 0 },
+        { "test.echo", "[{\"result\": false}]", "{'result': False}", 1 },
+        { "test.echo", "[{\"success\": true}]", "{'success': True}", 0 },
+        { "test.code", "[7]", "True", 7 },
+        { "test.fail", "[1, \"boom\"]", "ERROR: boom", 1 },
+        { "test.fail", "[2, \"boom\"]", "ERROR executing 'test.fail': boom", 1 },
+        { "test.fail", "[0, \"boom\"]", "The minion function caused an exception: boom", 1 },
+        { "test.nosuch", "[]", "'test.nosuch' is not available.", 1 },
+        { "nosuch.func", "[]", "'nosuch.func' is not available.", 1 },
+        { "nodot", "[]", "'nodot' is not available.", 1 },
+        { "pkg.install", "[]", "'pkg' __virtual__ returned False: no package manager here", 1 },
+        { "test.other", "[\"test.nosuch\"]",
+          "The minion function caused an exception: 'test.nosuch' is not available.", 1 },
+        { "test.loop", "[]", "ERROR: loop: functions call each other more than 64 deep", 1 },
+        { "test.echo", "[{\"__kwarg__\": true, \"text\": \"a\", \"nosuch\": \"b\"}]",
+          "ERROR executing 'test.echo': The following keyword arguments are not valid: nosuch=b", 1 },
+        { "test.echo", "[]",
+          "Passed invalid arguments to test.echo: echo() missing 1 required positional argument: 'text'\n\n"
+          "    Return a string - used for testing the connection\n\n    CLI Example:\n\n    .. code-block:: "
+          "bash\n\n"
+          "        salt '*' test.echo 'foo bar baz quo qux'\n    ",
+          1 },
+        { "test.other", "[\"test.echo\", \"x=1\", \"text=2\"]",
+          "Passed invalid arguments to test.other: echo() got an unexpected keyword argument 'x'\n\n    "
+          "Other.\n\n"
+          "    CLI Example:\n\n    .. code-block:: bash\n\n        salt '*' test.other test.ping\n    ",
+          1 },
+    };
+
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        expect_call(*state, rows[i].fun, rows[i].arg, rows[i].want, rows[i].retcode);
+}
+
+static void
+test_call_prefix(void **state)
+{
+    fixture_t *f = *state;
+    call_result_t res;
+
+    call_run(f->ctx, "test.pin", NULL, NULL, &res);
+    assert_string_equal(value_str(res.value, "test.pin", ""), "'test.pin' is not available.");
+    assert_non_null(strstr(value_str(res.value, "test.ping", ""), "    Returns ``True``.\n"));
+    assert_int_equal(json_object_size(res.value), 2);
+    assert_int_equal(res.failed, FAIL_UNAVAILABLE);
+    call_result_free(&res);
+}
+
+static void
+test_call_pub(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *pub = json_pack("{s:s, s:s}", "jid", "1", "__pub_fun", "test.raw");
+    json_auto_t *raw = NULL, *clean = NULL;
+    fail_auto_t err = FAIL_INIT;
+
+    assert_int_equal(call_function(f->ctx, "test.raw", NULL, pub, &raw, &err), 0);
+    assert_string_equal(value_str(raw, "__pub_jid", ""), "1");
+    assert_string_equal(value_str(raw, "__pub_fun", ""), "test.raw");
+    assert_int_equal(call_function(f->ctx, "test.clean", NULL, pub, &clean, &err), 0);
+    assert_int_equal(json_object_size(clean), 0);
+}
+
+static void
+test_registry(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    const plugin_t *p = NULL;
+
+    assert_int_equal(registry_check(f->registry, &err), 0);
+    assert_non_null(registry_find(f->registry, f->ctx, "test.more", &p, &err));
+    assert_string_equal(p->file, "test_more");
+    assert_string_equal(registry_suggest(f->registry, "test.pign"), "test.ping");
+    assert_null(registry_suggest(f->registry, "something.else"));
+    assert_true(ctx_has(f->ctx, "test.ping"));
+    assert_false(ctx_has(f->ctx, "pkg.install"));
+}
+
+static void
+expect_refused(func_t f, const char *want)
+{
+    fail_auto_t err = FAIL_INIT;
+    const plugin_t p = { .kind = PLUGIN_EXEC, .file = "x", .doc = "X", .funcs = &f, .n_funcs = 1 };
+    const plugin_t *const one[] = { &p };
+    registry_t *r = registry_new(PLUGIN_EXEC, one, 1);
+
+    assert_int_equal(registry_check(r, &err), -EINVAL);
+    assert_string_equal(fail_text(&err), want);
+    registry_destroy(&r);
+}
+
+static void
+test_registry_check(void **state)
+{
+    static const arg_t no_help[] = { { "a", ARG_ANY, "null", "" }, ARGS_END };
+    static const arg_t not_json[] = { { "a", ARG_ANY, "nul", "x" }, ARGS_END };
+    static const arg_t late[] = { { "a", ARG_ANY, "1", "x" }, { "b", ARG_ANY, ARG_REQUIRED, "x" }, ARGS_END };
+
+    (void) state;
+    expect_refused((func_t){ "f", fn_ping, NULL, 0, NULL }, "x.c: f has no doc");
+    expect_refused((func_t){ "f", fn_ping, NULL, 0, "Doc." }, "x.c: the doc of f has no CLI Example");
+    expect_refused((func_t){ "f", fn_ping, no_help, 0, "CLI Example" }, "x.c: f: argument 'a' has no help");
+    expect_refused((func_t){ "f", fn_ping, not_json, 0, "CLI Example" },
+                   "x.c: f: the default of 'a' is not JSON: nul");
+    expect_refused((func_t){ "f", fn_ping, late, 0, "CLI Example" },
+                   "x.c: f: required argument 'b' after one with a default");
+}
+
+static void
+test_doc(void **state)
+{
+    AUTO_FREE char *doc = func_doc(&funcs[0]);
+    json_auto_t *spec = func_argspec(&funcs[2]);
+    AUTO_FREE char *text = value_repr(spec);
+
+    (void) state;
+    assert_string_equal(doc, "\n    Used to make sure the minion is up and responding. Not an ICMP ping.\n\n"
+                             "    Returns ``True``.\n\n    CLI Example:\n\n        salt '*' test.ping\n    ");
+    assert_string_equal(text,
+                        "{'args': ['kind', 'text'], 'defaults': ['no'], 'varargs': None, 'kwargs': None}");
+}
+
+#define FIXTURE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+UNIT_MAIN(cmocka_unit_test(test_bind_as_python), cmocka_unit_test(test_bind_types),
+          FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_prefix), FIXTURE_TEST(test_call_pub),
+          FIXTURE_TEST(test_registry), cmocka_unit_test(test_registry_check), cmocka_unit_test(test_doc))

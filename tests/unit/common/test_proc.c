@@ -1,0 +1,382 @@
+/* test_proc.c - programs: output, input, limits, time, users, failures to start. */
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/proc.h"
+#include "common/base/str.h"
+#include "unit/unit.h"
+
+enum { LONG_MS = 60000 }; /* a bound for programs that end by themselves */
+
+#define SH(text) ((char *const[]){ (char *) "/bin/sh", (char *) "-c", (char *) (text), NULL })
+
+static void
+run(proc_spec_t spec, proc_result_t *res)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    if (spec.timeout_ms == 0)
+        spec.timeout_ms = LONG_MS;
+    int rc = proc_run(&spec, res, &err);
+    if (rc != 0)
+        fail_msg("%s", fail_text(&err));
+}
+
+/* Run and compare stdout and the status. */
+static void
+check(proc_spec_t spec, const char *out, int status)
+{
+    proc_result_t res;
+
+    run(spec, &res);
+    assert_string_equal(buf_str(&res.out), out);
+    assert_int_equal(res.status, status);
+    assert_false(res.timed_out);
+    proc_result_free(&res);
+}
+
+static void
+test_streams_apart(void **state)
+{
+    proc_result_t res;
+
+    (void) state;
+    run((proc_spec_t){ .argv = SH("echo out; echo err >&2; exit 3"), .umask = -1 }, &res);
+    assert_string_equal(buf_str(&res.out), "out\n");
+    assert_string_equal(buf_str(&res.errs), "err\n");
+    assert_int_equal(res.status, 3);
+    assert_true(res.pid > 0);
+    proc_result_free(&res);
+}
+
+static void
+test_streams_merged(void **state)
+{
+    (void) state;
+    check((proc_spec_t){ .argv = SH("echo 1; echo 2 >&2; echo 3"), .merge_stderr = true, .umask = -1 },
+          "1\n2\n3\n", 0);
+}
+
+static void
+test_status(void **state)
+{
+    (void) state;
+    check((proc_spec_t){ .argv = SH("exit 255"), .umask = -1 }, "", 255);
+    check((proc_spec_t){ .argv = SH("kill -TERM $$"), .umask = -1 }, "", -SIGTERM);
+    check((proc_spec_t){ .argv = SH("kill -KILL $$"), .umask = -1 }, "", -SIGKILL);
+}
+
+/* More than a pipe holds, both ways at one time: neither side may wait for the other. */
+static void
+test_input_and_output(void **state)
+{
+    proc_result_t res;
+    buf_auto_t in = BUF_INIT;
+
+    (void) state;
+    for (int i = 0; i < 200000; i++)
+        buf_printf(&in, "%d\n", i);
+    run((proc_spec_t){ .argv = SH("cat"), .in = in.data, .in_len = in.len, .umask = -1 }, &res);
+    assert_int_equal(res.out.len, in.len);
+    assert_memory_equal(res.out.data, in.data, in.len);
+    proc_result_free(&res);
+    run((proc_spec_t){ .argv = SH("tee /dev/stderr"), .in = in.data, .in_len = in.len, .umask = -1 }, &res);
+    assert_int_equal(res.out.len, in.len);
+    assert_int_equal(res.errs.len, in.len);
+    proc_result_free(&res);
+}
+
+static void
+test_input_edges(void **state)
+{
+    buf_auto_t in = BUF_INIT;
+
+    (void) state;
+    signal(SIGPIPE, SIG_DFL);
+    buf_fill(&in, 'x', 1 << 20);
+    check((proc_spec_t){ .argv = SH("exec <&-; echo done"), .in = in.data, .in_len = in.len, .umask = -1 },
+          "done\n", 0);
+    check((proc_spec_t){ .argv = SH("wc -c"), .in = "", .umask = -1 }, "0\n", 0);
+    check((proc_spec_t){ .argv = SH("wc -c; readlink /proc/self/fd/0"), .umask = -1 }, "0\n/dev/null\n", 0);
+}
+
+static void
+test_output_limit(void **state)
+{
+    proc_result_t res;
+
+    (void) state;
+    run((proc_spec_t){ .argv = SH("head -c 100000 /dev/zero; printf abcdef >&2"),
+                       .out_limit = 4,
+                       .umask = -1 },
+        &res);
+    assert_int_equal(res.out.len, 4);
+    assert_string_equal(buf_str(&res.errs), "abcd");
+    assert_int_equal(res.dropped, 100000 - 4 + 2);
+    assert_int_equal(res.status, 0);
+    proc_result_free(&res);
+}
+
+static void
+test_environment(void **state)
+{
+    char *const env[] = { (char *) "PATH=/usr/bin:/bin", (char *) "GREETING=hello", NULL };
+    char *const argv[] = { (char *) "env", NULL };
+    char *const none[] = { (char *) "A=1", NULL };
+
+    (void) state;
+    check((proc_spec_t){ .argv = argv, .env = env, .umask = -1 }, "PATH=/usr/bin:/bin\nGREETING=hello\n", 0);
+    check((proc_spec_t){ .argv = argv, .env = none, .umask = -1 }, "A=1\n", 0);
+    setenv("TEST_PROC_INHERITED", "yes", 1);
+    check((proc_spec_t){ .argv = SH("echo $TEST_PROC_INHERITED"), .umask = -1 }, "yes\n", 0);
+    unsetenv("TEST_PROC_INHERITED");
+}
+
+static void
+test_folder_and_umask(void **state)
+{
+    (void) state;
+    check((proc_spec_t){ .argv = SH("pwd; umask"), .cwd = "/usr", .umask = 027 }, "/usr\n0027\n", 0);
+}
+
+/* Nothing but 0, 1 and 2 is open, and the signals are as a program expects them. */
+static void
+test_clean_child(void **state)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, saved;
+    sigset_t usr1, old, now;
+    int extra[2];
+
+    (void) state;
+    assert_int_equal(pipe(extra), 0); /* inherited: no close-on-exec */
+    int high = fcntl(extra[0], F_DUPFD, 200);
+    sigaction(SIGPIPE, &ignore, &saved);
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &usr1, &old);
+    check((proc_spec_t){ .argv = SH(
+                             "cd /proc/$$/fd && for f in *; do [ $f -lt 10 ] && [ -e $f ] && echo $f; done; "
+                             "[ -e 200 ] && echo leaked; :"),
+                         .umask = -1 },
+          "0\n1\n2\n", 0);
+    /* A parent that used posix_spawn, as make does, leaves glibc's own two signals ignored; nobody can change
+     * that. */
+    check(
+        (proc_spec_t){
+            .argv = SH(
+                "grep -E '^Sig(Blk|Ign)' /proc/self/status | sed s/0000000180000000/0000000000000000/"),
+            .umask = -1 },
+        "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n", 0);
+    sigprocmask(SIG_SETMASK, NULL, &now);
+    assert_int_equal(sigismember(&now, SIGUSR1), 1);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    sigaction(SIGPIPE, &saved, NULL);
+    close(high);
+    close(extra[0]);
+    close(extra[1]);
+}
+
+/* A parent that runs without standard streams gives its child working ones. */
+static void
+test_parent_without_streams(void **state)
+{
+    int status;
+
+    (void) state;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        proc_result_t res;
+        proc_spec_t spec = { .argv = SH("cat; echo err >&2"), .in = "in", .in_len = 2, .umask = -1 };
+        close(0), close(1), close(2);
+        int rc = proc_run(&spec, &res, NULL);
+        bool ok = rc == 0 && str_eq(buf_str(&res.out), "in") && str_eq(buf_str(&res.errs), "err\n");
+        proc_result_free(&res);
+        _exit(ok ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* Ends at the limit although a grandchild that ignores SIGTERM keeps the output open; what was written is
+ * kept. */
+static void
+test_timeout_kills_group(void **state)
+{
+    int64_t start = clock_mono_ms();
+    proc_result_t res;
+    int alive[2];
+    char byte;
+
+    (void) state;
+    /* The grandchild holds a fifo open for writing: the end of that file tells that it is dead. */
+    char folder[] = "/tmp/test_proc.XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    AUTO_FREE char *fifo = xasprintf("%s/alive", folder);
+    AUTO_FREE char *text = xasprintf("trap '' TERM; sleep 600 > %s & echo begun; wait; sleep 600", fifo);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    alive[0] = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    run((proc_spec_t){ .argv = SH(text), .timeout_ms = 1000, .umask = -1 }, &res);
+    assert_true(res.timed_out);
+    assert_int_equal(res.status, -SIGKILL);
+    assert_string_equal(buf_str(&res.out), "begun\n");
+    assert_true(clock_mono_ms() - start < LONG_MS);
+    fcntl(alive[0], F_SETFL, 0);
+    assert_int_equal(read(alive[0], &byte, 1), 0);
+    proc_result_free(&res);
+    close(alive[0]);
+    unlink(fifo);
+    rmdir(folder);
+}
+
+/* The limit also holds for a program that has closed its outputs. */
+static void
+test_timeout_without_streams(void **state)
+{
+    proc_result_t res;
+
+    (void) state;
+    run((proc_spec_t){ .argv = SH("exec >&- 2>&-; exec sleep 600"), .timeout_ms = 200, .umask = -1 }, &res);
+    assert_true(res.timed_out);
+    assert_int_equal(res.status, -SIGKILL);
+    proc_result_free(&res);
+    check((proc_spec_t){ .argv = SH("exec >&- 2>&-; exit 4"), .umask = -1 }, "", 4);
+}
+
+static void
+check_refused(proc_spec_t spec, int code, const char *part)
+{
+    fail_auto_t err = FAIL_INIT;
+    proc_result_t res;
+
+    assert_int_equal(proc_run(&spec, &res, &err), code);
+    if (strstr(fail_text(&err), part) == NULL)
+        fail_msg("'%s' does not say '%s'", fail_text(&err), part);
+    proc_result_free(&res);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nothing is left behind */
+}
+
+static void
+test_cannot_start(void **state)
+{
+    char *const unknown[] = { (char *) "no-such-program-here", NULL };
+    char *const absent[] = { (char *) "/no/such/program", NULL };
+    char *const folder[] = { (char *) "/tmp", NULL };
+
+    (void) state;
+    check_refused((proc_spec_t){ .argv = unknown, .umask = -1 }, -ENOENT,
+                  "cannot run 'no-such-program-here': not found on PATH");
+    check_refused((proc_spec_t){ .argv = absent, .umask = -1 }, -ENOENT,
+                  "cannot run '/no/such/program': /no/such/program: No such file");
+    check_refused((proc_spec_t){ .argv = folder, .umask = -1 }, -EACCES, "cannot run '/tmp'");
+    check_refused((proc_spec_t){ .argv = SH("true"), .cwd = "/no/such/folder", .umask = -1 }, -ENOENT,
+                  "changing to the folder '/no/such/folder': No such file");
+    check_refused((proc_spec_t){ .argv = SH("true"), .run_as = "no-such-user", .umask = -1 }, -ENOENT,
+                  "cannot run as 'no-such-user': no such user on this host");
+    check_refused((proc_spec_t){ .argv = SH("true"), .group = "no-such-group", .umask = -1 }, -ENOENT,
+                  "no such group on this host");
+}
+
+static void
+test_other_user(void **state)
+{
+    const struct passwd *pw = getpwnam("nobody");
+
+    (void) state;
+    if (geteuid() != 0 || pw == NULL)
+        skip();
+    AUTO_FREE char *want = xasprintf("%d %d\n", (int) pw->pw_uid, (int) pw->pw_gid);
+    check((proc_spec_t){ .argv = SH("echo $(id -u) $(id -g)"), .run_as = "nobody", .umask = -1 }, want, 0);
+    AUTO_FREE char *groups = xasprintf("%d\n", (int) pw->pw_gid);
+    check((proc_spec_t){ .argv = SH("id -G"), .run_as = "nobody", .umask = -1 }, groups, 0);
+    const struct group *gr = getgrnam("daemon");
+    if (gr != NULL) {
+        AUTO_FREE char *other = xasprintf("%d %d\n", (int) pw->pw_uid, (int) gr->gr_gid);
+        check(
+            (proc_spec_t){
+                .argv = SH("echo $(id -u) $(id -g)"), .run_as = "nobody", .group = "daemon", .umask = -1 },
+            other, 0);
+    }
+    /* The folder is entered before the user changes. */
+    check(
+        (proc_spec_t){
+            .argv = SH("id -u >/dev/null; echo in"), .run_as = "nobody", .cwd = "/root", .umask = -1 },
+        "in\n", 0);
+}
+
+/* Somebody who may not switch is told so. */
+static void
+test_other_user_refused(void **state)
+{
+    int status;
+
+    (void) state;
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        fail_auto_t err = FAIL_INIT;
+        proc_result_t res;
+        proc_spec_t spec = { .argv = SH("true"), .run_as = "root", .umask = -1 };
+        if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
+            _exit(2);
+        int rc = proc_run(&spec, &res, &err);
+        proc_result_free(&res);
+        _exit(rc == -EPERM && strstr(fail_text(&err), "setting the groups of 'root'") != NULL ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void
+test_background(void **state)
+{
+    proc_result_t res;
+    int status;
+
+    (void) state;
+    run((proc_spec_t){ .argv = SH("echo nobody reads; exit 5"),
+                       .background = true,
+                       .in = "x",
+                       .in_len = 1,
+                       .umask = -1 },
+        &res);
+    assert_int_equal(getpgid(res.pid) == res.pid || kill(res.pid, 0) == 0, 1);
+    assert_int_equal(waitpid(res.pid, &status, 0), res.pid);
+    assert_int_equal(WEXITSTATUS(status), 5);
+    assert_int_equal(res.out.len, 0);
+    proc_result_free(&res);
+}
+
+static void
+test_proc_output(void **state)
+{
+    buf_auto_t out = BUF_INIT;
+
+    (void) state;
+    buf_puts(&out, "> ");
+    assert_int_equal(proc_output(&out, LONG_MS, "sh", "-c", "echo $0 $1; exit 7", "a", "b", (char *) NULL),
+                     7);
+    assert_string_equal(buf_str(&out), "> a b\n");
+    assert_int_equal(proc_output(&out, LONG_MS, "no-such-program-here", (char *) NULL), -ENOENT);
+    assert_int_equal(proc_output(&out, LONG_MS, "sh", "-c", "kill $$", (char *) NULL), -ECANCELED);
+    assert_int_equal(proc_output(&out, 200, "sleep", "600", (char *) NULL), -ETIMEDOUT);
+    assert_string_equal(buf_str(&out), "> a b\n");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_merged),
+          cmocka_unit_test(test_status), cmocka_unit_test(test_input_and_output),
+          cmocka_unit_test(test_input_edges), cmocka_unit_test(test_output_limit),
+          cmocka_unit_test(test_environment), cmocka_unit_test(test_folder_and_umask),
+          cmocka_unit_test(test_clean_child), cmocka_unit_test(test_parent_without_streams),
+          cmocka_unit_test(test_timeout_kills_group), cmocka_unit_test(test_timeout_without_streams),
+          cmocka_unit_test(test_cannot_start), cmocka_unit_test(test_other_user),
+          cmocka_unit_test(test_other_user_refused), cmocka_unit_test(test_background),
+          cmocka_unit_test(test_proc_output))

@@ -1,0 +1,157 @@
+/* test_regex.c - answers recorded from Python's re; text is ASCII so that bytes and characters count alike.
+ */
+#include "unit/unit.h"
+
+#include "common/match/regex.h"
+#include "salt/value.h"
+
+static json_t *
+load(const char *name)
+{
+    AUTO_FREE char *path = xasprintf("%s/tests/cases/regex/%s", TEST_SOURCE_DIR, name);
+    json_t *all = json_load_file(path, 0, NULL);
+
+    assert_non_null(all);
+    return all;
+}
+
+static void
+expect_span(const rx_t *rx, size_t group, const json_t *span)
+{
+    size_t start = 0, end = 0;
+    bool set = rx_group(rx, group, &start, &end);
+
+    if (json_integer_value(json_array_get(span, 0)) < 0) {
+        assert_false(set);
+        return;
+    }
+    assert_true(set);
+    assert_int_equal(start, json_integer_value(json_array_get(span, 0)));
+    assert_int_equal(end, json_integer_value(json_array_get(span, 1)));
+}
+
+static void
+expect_sub(rx_t *rx, const json_t *row, const char *text)
+{
+    buf_auto_t out = BUF_INIT;
+    size_t n = 0;
+
+    assert_int_equal(rx_sub(rx, value_str(row, "repl", ""), text, strlen(text),
+                            (size_t) value_int(row, "count", 0), &out, &n, NULL),
+                     0);
+    size_t len = json_string_length(value_get(row, "sub"));
+    assert_int_equal(out.len, len);
+    assert_memory_equal(buf_str(&out), value_str(row, "sub", ""), len);
+    assert_int_equal(n, value_int(row, "n", -1));
+}
+
+static void
+test_python_answers(void **state)
+{
+    (void) state;
+    json_auto_t *file = load("python.json");
+    json_t *row;
+    size_t i;
+
+    json_array_foreach (json_object_get(file, "cases"), i, row) {
+        fail_auto_t err = FAIL_INIT;
+        const char *text = value_str(row, "text", "");
+        AUTO(rx) rx = rx_new(value_str(row, "pattern", ""), (unsigned) value_int(row, "flags", 0), &err);
+        if (rx == NULL)
+            fail_msg("%s", fail_text(&err));
+        json_t *spans = value_get(row, "search");
+        assert_int_equal(rx_search(rx, text, strlen(text), 0, &err), json_is_array(spans));
+        for (size_t g = 0; g < json_array_size(spans); g++)
+            expect_span(rx, g, json_array_get(spans, g));
+        json_t *span = value_get(row, "match");
+        assert_int_equal(rx_match(rx, text, strlen(text), 0, &err), json_is_array(span));
+        if (json_is_array(span))
+            expect_span(rx, 0, span);
+        if (value_get(row, "sub") != NULL)
+            expect_sub(rx, row, text);
+    }
+}
+
+static void
+test_escape(void **state)
+{
+    (void) state;
+    json_auto_t *file = load("python.json");
+    json_t *row;
+    size_t i;
+
+    json_array_foreach (json_object_get(file, "escape"), i, row) {
+        AUTO_FREE char *escaped = rx_escape(value_str(row, "text", ""));
+        assert_string_equal(escaped, value_str(row, "escape", ""));
+    }
+}
+
+static void
+test_bad(void **state)
+{
+    (void) state;
+    json_auto_t *file = load("python.json");
+    json_t *row;
+    size_t i;
+
+    json_array_foreach (json_object_get(file, "bad"), i, row) {
+        fail_auto_t err = FAIL_INIT;
+        buf_auto_t out = BUF_INIT;
+        const char *repl = value_str(row, "repl", NULL);
+        AUTO(rx) rx = rx_new(value_str(row, "pattern", ""), 0, &err);
+        if (repl == NULL) {
+            assert_null(rx);
+        } else {
+            assert_non_null(rx);
+            assert_int_equal(rx_sub(rx, repl, "a", 1, 0, &out, NULL, &err), -EINVAL);
+        }
+        assert_int_equal(err.code, -EINVAL);
+    }
+}
+
+static void
+test_bytes_and_text(void **state)
+{
+    (void) state;
+    AUTO(rx) text = rx_new(".", 0, NULL);
+    AUTO(rx) bytes = rx_new(".", RX_BYTES, NULL);
+    size_t start, end;
+
+    assert_int_equal(rx_search(text, "\xc3\xa9", 2, 0, NULL), 1);
+    assert_true(rx_group(text, 0, &start, &end));
+    assert_int_equal(end, 2);
+    assert_int_equal(rx_search(bytes, "\xc3\xa9", 2, 0, NULL), 1);
+    assert_true(rx_group(bytes, 0, &start, &end));
+    assert_int_equal(end, 1);
+    assert_int_equal(rx_search(text, "\xff\xfe", 2, 0, NULL), 0);
+}
+
+static void
+test_steps_are_limited(void **state)
+{
+    (void) state;
+    fail_auto_t err = FAIL_INIT;
+    AUTO(rx) rx = rx_new("(a+)+$", 0, &err);
+    char text[64];
+
+    memset(text, 'a', sizeof(text));
+    text[sizeof(text) - 1] = 'b';
+    assert_int_equal(rx_search(rx, text, sizeof(text), 0, &err), -E2BIG);
+}
+
+static void
+test_flags(void **state)
+{
+    (void) state;
+    assert_int_equal(rx_flag("multiline"), RX_MULTILINE);
+    assert_int_equal(rx_flag("I"), RX_IGNORECASE);
+    assert_int_equal(rx_flag("nosuch"), 0);
+    AUTO(rx) rx = rx_new("(?P<key>a)", 0, NULL);
+    assert_int_equal(rx_group_number(rx, "key"), 1);
+    assert_int_equal(rx_group_number(rx, "no"), -1);
+    assert_int_equal(rx_groups(rx), 1);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_python_answers), cmocka_unit_test(test_escape), cmocka_unit_test(test_bad),
+          cmocka_unit_test(test_bytes_and_text), cmocka_unit_test(test_steps_are_limited),
+          cmocka_unit_test(test_flags))

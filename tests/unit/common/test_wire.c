@@ -1,0 +1,163 @@
+/* test_wire.c - every message in every direction, state and size; what is no message; and that what is
+ * written is read back. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/net/wire.h"
+#include "salt/value.h"
+#include "unit/unit.h"
+
+typedef struct row {
+    const char *name;
+    char dir; /* U or D */
+    const char *states;
+    size_t limit;
+} row_t;
+
+#define UP                                     'U'
+#define DOWN                                   'D'
+#define MESSAGE(name, dir, states, limit, doc) { #name, dir, states, limit },
+static const row_t rows[MSG_COUNT] = {
+#include "salt/messages.def"
+};
+#undef MESSAGE
+
+static int
+decode(const char *text, size_t len, char dir, char state, fail_t *err)
+{
+    wire_msg_t msg = MSG_COUNT;
+    json_auto_t *body = NULL;
+    int rc = wire_decode(text, len, dir == 'U' ? WIRE_UP : WIRE_DOWN, state, &msg, &body, err);
+
+    assert_int_equal(rc == 0, body != NULL);
+    assert_int_equal(rc == 0, msg != MSG_COUNT);
+    return rc;
+}
+
+static void
+test_direction_and_state(void **state)
+{
+    static const char states[] = { 'A', 'P', ' ' };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        size_t len = 0;
+        AUTO_FREE char *text = wire_encode((wire_msg_t) i, NULL, &len, NULL);
+        assert_int_equal(strlen(text), len);
+        assert_string_equal(wire_name((wire_msg_t) i), rows[i].name);
+        for (size_t k = 0; k < NELEMS(states); k++) {
+            bool up = rows[i].dir == 'U', may = up && strchr(rows[i].states, states[k]) != NULL;
+            assert_int_equal(decode(text, len, 'U', states[k], NULL), !up ? -EPROTO : may ? 0 : -EPERM);
+            assert_int_equal(decode(text, len, 'D', states[k], NULL), up ? -EPROTO : 0);
+        }
+    }
+}
+
+static void
+test_limits(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        buf_auto_t text = BUF_INIT;
+        size_t len = 0;
+        char at = rows[i].dir == 'U' ? 'A' : ' ';
+
+        buf_printf(&text, "{\"m\":\"%s\",\"x\":\"", rows[i].name);
+        buf_fill(&text, 'y', rows[i].limit - text.len - 2);
+        buf_puts(&text, "\"}");
+        assert_int_equal(text.len, rows[i].limit);
+        assert_int_equal(decode(text.data, text.len, rows[i].dir, at, NULL), 0);
+        /* One byte more is refused before it is parsed. */
+        text.data[text.len - 1] = ' ';
+        buf_putc(&text, '}');
+        assert_int_equal(decode(text.data, text.len, rows[i].dir, at, &err), -EMSGSIZE);
+        assert_non_null(strstr(fail_text(&err), rows[i].name));
+
+        /* And not written either. */
+        AUTO_FREE char *long_text = xcalloc(1, rows[i].limit + 1);
+        memset(long_text, 'x', rows[i].limit);
+        json_auto_t *body = json_pack("{s:s}", "x", long_text);
+        assert_null(wire_encode((wire_msg_t) i, body, &len, NULL));
+    }
+}
+
+static void
+test_no_messages(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "{",
+        "{}",
+        "[]",
+        "null",
+        "\"hello\"",
+        "{\"m\":1}",
+        "{\"m\":\"\"}",
+        "{\"m\":\"hell\"}",
+        "{\"m\":\"helloo\"}",
+        "{\"m\":\"hello",
+        "{\"m\":\"hello\"",
+        "{\"m\":\"hello\",",
+        "{\"m\":\"hello\"}x",
+        "{\"m\":\"hello\"}{}",
+        "{\"m\":\"hello\",\"m\":\"bye\"}",
+        "{\"m\":\"hello\",\"a\":1,\"a\":1}",
+        "{ \"m\":\"hello\"}",
+        "{\"m\": \"hello\"}",
+        "{\"id\":\"a\",\"m\":\"hello\"}",
+        "{\"m\":\"hello\",\"a\":nan}",
+        "{\"m\":\"hello\",\"a\":\"\xff\"}",
+        "{\"M\":\"hello\"}",
+        "{\"m\":\"HELLO\"}",
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(texts); i++) {
+        fail_auto_t err = FAIL_INIT;
+        int rc = decode(texts[i], strlen(texts[i]), 'U', 'A', &err);
+        if (rc != -EPROTO || !err.text)
+            fail_msg("%s: %d", texts[i], rc);
+    }
+    assert_int_equal(decode("\0\0\0", 3, 'U', 'A', NULL), -EPROTO);
+    assert_int_equal(decode("{\"m\":\"hello\0\"}", 14, 'U', 'A', NULL), -EPROTO);
+}
+
+static void
+test_deep(void **state)
+{
+    buf_auto_t text = BUF_INIT;
+
+    (void) state;
+    buf_puts(&text, "{\"m\":\"ret\",\"return\":");
+    buf_fill(&text, '[', 100000);
+    buf_fill(&text, ']', 100000);
+    buf_putc(&text, '}');
+    assert_int_equal(decode(text.data, text.len, 'U', 'A', NULL), -EPROTO);
+}
+
+static void
+test_round_trip(void **state)
+{
+    size_t len = 0;
+    wire_msg_t msg;
+    json_auto_t *plain = json_loads(
+        "{\"jid\":\"x\",\"return\":{\"a\":[1,2.5,null,true,\"\\u00e4\\u0000\"]},\"empty\":{}}",
+        JSON_ALLOW_NUL, NULL);
+    json_auto_t *back = NULL;
+
+    (void) state;
+    assert_non_null(plain);
+    AUTO_FREE char *text = wire_encode(MSG_ret, plain, &len, NULL);
+    assert_int_equal(wire_decode(text, len, WIRE_UP, 'A', &msg, &back, NULL), 0);
+    assert_int_equal(msg, MSG_ret);
+    assert_string_equal(value_str(back, "m", ""), "ret");
+    json_object_del(back, "m");
+    assert_true(json_equal(plain, back));
+
+    json_auto_t *empty = json_object();
+    AUTO_FREE char *none = wire_encode(MSG_bye, empty, &len, NULL);
+    assert_string_equal(none, "{\"m\":\"bye\"}");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_direction_and_state), cmocka_unit_test(test_limits),
+          cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep), cmocka_unit_test(test_round_trip))

@@ -1,0 +1,815 @@
+/* test_front.c - the whole front loop in a child process, and peers that do not behave: accepted minions,
+ * strangers, operators. */
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/daemon.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "master/front.h"
+#include "master/plugins.h"
+#include "salt/log.h"
+#include "salt/value.h"
+#include "unit/unit.h"
+
+#define PATIENCE_MS 20000
+#define J1          "20261120100000000001"
+
+typedef struct fixture {
+    char *dir;
+    int port, publish_port;
+    pid_t pid;
+    uint8_t master_key[KEY_BYTES];
+    void *zctx;
+    void *socks[64];
+    size_t n_socks;
+    local_client_t *line;
+} fixture_t;
+
+/* ---- the master
+ * ------------------------------------------------------------------------------------------------------ */
+
+static int
+free_port(void)
+{
+    struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t n = sizeof(addr);
+    AUTO_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(bind(fd, (struct sockaddr *) &addr, n), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *) &addr, &n), 0);
+    return ntohs(addr.sin_port);
+}
+
+static json_t *
+overrides(const fixture_t *f)
+{
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:s}", "root_dir", f->dir, "interface", "127.0.0.1",
+                     "publish_port", f->publish_port, "ret_port", f->port, "hello_port", 0, "log_level",
+                     "quiet");
+}
+
+/* In the child. */
+static int
+serve(const fixture_t *f)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t n_runners, n_wheels;
+    const plugin_t *const *runner_rows = master_runner_plugins(&n_runners), *const *wheel_rows =
+                                                                                master_wheel_plugins(
+                                                                                    &n_wheels);
+    AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
+    AUTO(registry) wheels = registry_new(PLUGIN_WHEEL, wheel_rows, n_wheels);
+    json_auto_t *values = overrides(f);
+    conf_t *conf = conf_load(f->dir, CONF_MASTER, values, NULL, &err);
+
+    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    front_t *front = conf ? front_new(&conf, f->dir, values, runners, wheels, &err) : NULL;
+    if (!front)
+        (void) fprintf(stderr, "# %s\n", fail_text(&err));
+    int code = front ? front_run(front) : 1;
+    (void) front_destroy(&front);
+    return code;
+}
+
+static void
+start_master(fixture_t *f)
+{
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+    AUTO_FREE char *sock_dir = fs_join(f->dir, "var/run/salt/master"),
+                   *pub = fs_join(f->dir, "etc/salt/pki/master/master.pub");
+    buf_auto_t pem = BUF_INIT;
+
+    f->pid = fork();
+    if (f->pid == 0)
+        _exit(serve(f));
+    while ((f->line = local_connect(sock_dir, NULL)) == NULL) {
+        assert_int_equal(waitpid(f->pid, NULL, WNOHANG), 0);
+        assert_true(clock_mono_ms() < until);
+        (void) zmq_poll(NULL, 0, 10);
+    }
+    assert_int_equal(fs_read(pub, LIMIT_KEY_FILE, &pem, NULL), 0);
+    assert_int_equal(key_public_from_pem(buf_str(&pem), pem.len, f->master_key, NULL), 0);
+}
+
+/* It must end well: a sanitizer's report is another exit code. */
+static void
+stop_master(fixture_t *f)
+{
+    int status = 0;
+
+    local_client_destroy(&f->line);
+    if (f->pid <= 0)
+        return;
+    assert_int_equal(kill(f->pid, SIGTERM), 0);
+    assert_int_equal(waitpid(f->pid, &status, 0), f->pid);
+    f->pid = 0;
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int
+set_up(void **state)
+{
+    fixture_t *f = xcalloc(1, sizeof(*f));
+
+    log_init("test", LEVEL_QUIET, false);
+    f->dir = xstrdup("/tmp/halite-front-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    f->port = free_port();
+    f->publish_port = free_port();
+    start_master(f);
+    f->zctx = zmq_ctx_new();
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    fixture_t *f = *state;
+
+    for (size_t i = 0; i < f->n_socks; i++)
+        sock_close(&f->socks[i]);
+    (void) zmq_ctx_term(f->zctx);
+    stop_master(f);
+    assert_int_equal(fs_remove_tree(f->dir, NULL), 0);
+    free(f->dir);
+    free(f);
+    return 0;
+}
+
+/* ---- an operator
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* NEW reply; it must be a success. TAKES. */
+static json_t *
+ask(fixture_t *f, json_t *request)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *reply = NULL;
+
+    if (local_call(f->line, &request, &reply, &err) < 0)
+        fail_msg("%s", fail_text(&err));
+    return reply;
+}
+
+static json_int_t
+counter(fixture_t *f, const char *name)
+{
+    json_auto_t *reply = ask(f, json_pack("{s:s}", "op", "status"));
+
+    return value_int(value_get(reply, "counters"), name, -1);
+}
+
+static void
+key_apply(fixture_t *f, const char *action, const char *id, const char *from)
+{
+    json_auto_t *reply = ask(f, json_pack("{s:s, s:s, s:[s], s:[s]}", "op", "key_apply", "action", action,
+                                          "ids", id, "from", from));
+
+    assert_int_equal(json_array_size(value_get(reply, "done")), 1);
+}
+
+static bool
+is_connected(fixture_t *f, const char *id, bool *ret_subscribed)
+{
+    json_auto_t *reply = ask(f, json_pack("{s:s}", "op", "minions"));
+    const json_t *one = value_get(value_get(reply, "minions"), id);
+
+    if (ret_subscribed)
+        *ret_subscribed = value_bool(one, "subscribed", false);
+    return value_bool(one, "connected", false);
+}
+
+static void
+publish(fixture_t *f, const char *tgt)
+{
+    json_decref(ask(f, json_pack("{s:s, s:s, s:s}", "op", "publish", "tgt", tgt, "fun", "test.ping")));
+}
+
+#define UNTIL(condition)                                                                                     \
+    do {                                                                                                     \
+        int64_t until_ = clock_mono_ms() + PATIENCE_MS;                                                      \
+        while (!(condition)) {                                                                               \
+            if (clock_mono_ms() > until_)                                                                    \
+                fail_msg("waited in vain for: %s", #condition);                                              \
+            (void) zmq_poll(NULL, 0, 5);                                                                     \
+        }                                                                                                    \
+    } while (0)
+
+/* ---- peers
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+static void *
+own(fixture_t *f, void *sock)
+{
+    assert_non_null(sock);
+    assert_true(f->n_socks < NELEMS(f->socks));
+    f->socks[f->n_socks++] = sock;
+    return sock;
+}
+
+static void *
+dealer(fixture_t *f, const key_pair_t *keys)
+{
+    void *sock = own(f, sock_new(f->zctx, SOCK_DEALER_CLIENT, keys, f->master_key, NULL));
+
+    assert_int_equal(sock_connect(sock, "127.0.0.1", f->port, NULL), 0);
+    return sock;
+}
+
+static void
+hang_up(fixture_t *f, void *sock)
+{
+    for (size_t i = 0; i < f->n_socks; i++)
+        if (f->socks[i] == sock)
+            sock_close(&f->socks[i]);
+}
+
+static void
+say(void *sock, const char *text)
+{
+    assert_int_equal(sock_send(sock, text, strlen(text)), 0);
+}
+
+static void
+hello(void *sock, const char *id, const char *boot)
+{
+    AUTO_FREE char *text = xasprintf(
+        "{\"m\":\"hello\",\"id\":\"%s\",\"role\":\"minion\",\"boot\":\"%s\",\"proto\":1,\"pending\":[]}", id,
+        boot);
+
+    say(sock, text);
+}
+
+/* The next message of this name ("" is the probe); others are passed over. NEW. */
+static json_t *
+hear(void *sock, const char *name)
+{
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+
+    while (clock_mono_ms() < until) {
+        zmq_pollitem_t item = { sock, 0, ZMQ_POLLIN, 0 };
+        zmq_msg_t frame;
+        if (zmq_poll(&item, 1, 100) != 1)
+            continue;
+        (void) zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, sock, ZMQ_DONTWAIT) < 0)
+            continue;
+        json_auto_t *msg = json_loadb(zmq_msg_data(&frame), zmq_msg_size(&frame), 0, NULL);
+        bool fits = str_eq(value_str(msg, "m", ""), name);
+        (void) zmq_msg_close(&frame);
+        if (fits)
+            return msg ? json_incref(msg) : json_null();
+    }
+    fail_msg("waited in vain for '%s'", name);
+    return NULL;
+}
+
+static void
+hear_state(void *sock, const char *state)
+{
+    json_auto_t *welcome = hear(sock, "welcome");
+
+    assert_string_equal(value_str(welcome, "state", ""), state);
+}
+
+/* An accepted minion's connection. */
+static void *
+accepted(fixture_t *f, const key_pair_t *keys, const char *id)
+{
+    void *sock = dealer(f, keys);
+
+    hello(sock, id, "boot-1");
+    hear_state(sock, "pending");
+    key_apply(f, "accept", id, "minions_pre");
+    hear_state(sock, "accepted");
+    return sock;
+}
+
+static void
+ret(void *sock, const char *jid)
+{
+    AUTO_FREE char *text = xasprintf(
+        "{\"m\":\"ret\",\"jid\":\"%s\",\"fun\":\"a.b\",\"return\":1,\"retcode\":0,\"success\":true}", jid);
+
+    say(sock, text);
+}
+
+/* ---- what an accepted minion may try
+ * ------------------------------------------------------------------------------------- */
+
+/* It speaks for its id, then for none: no table may keep the connection when it ends. */
+static void
+test_hello_under_many_names(void **state)
+{
+    static const char *const names[] = { "other", "", "..", "a/b", "m1 ", "\\u0000", "m1" };
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *first = accepted(f, keys, "m1");
+
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        void *sock = dealer(f, keys);
+        hello(sock, "m1", "boot-1");
+        hear_state(sock, "accepted");
+        hello(sock, names[i], "boot-1");
+        hear_state(sock, str_eq(names[i], "m1") ? "accepted" : "denied");
+        hang_up(f, sock);
+        UNTIL(!is_connected(f, "m1", NULL));
+        publish(f, "m1");
+    }
+    (void) first;
+}
+
+/* The same with a second machine that has the key: whoever waits to take over may change its mind, or go. */
+static void
+test_rivals(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *first = accepted(f, keys, "m1");
+
+    for (int i = 0; i < 3; i++) {
+        void *rival = dealer(f, keys), *third = dealer(f, keys);
+        hello(rival, "m1", "boot-2");
+        json_decref(hear(first, ""));
+        if (i == 0)
+            hello(rival, "other", "boot-2");
+        if (i == 1)
+            hang_up(f, rival);
+        hello(third, "m1", "boot-3");
+        json_decref(hear(first, ""));
+        if (i == 2)
+            hear_state(rival, "duplicate");
+        /* The one that was here first lives. */
+        hello(first, "m1", "boot-1");
+        hear_state(third, "duplicate");
+        hang_up(f, third);
+        hang_up(f, rival);
+    }
+    /* And once it does not answer: the other one takes its place, with its jobs. */
+    void *heir = dealer(f, keys);
+    hello(heir, "m1", "boot-9");
+    hear_state(heir, "accepted");
+    assert_true(is_connected(f, "m1", NULL));
+}
+
+static void
+test_return_is_taken_once(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+
+    ret(sock, J1);
+    ret(sock, J1);
+    json_auto_t *ack = hear(sock, "ack");
+    assert_string_equal(json_string_value(json_array_get(value_get(ack, "jids"), 0)), J1);
+    ret(sock, J1);
+    json_decref(hear(sock, "ack"));
+    UNTIL(counter(f, "duplicates") == 2);
+    assert_int_equal(counter(f, "returns"), 1);
+    /* On another connection of the same minion too. */
+    void *again = dealer(f, keys);
+    hello(again, "m1", "boot-1");
+    hear_state(again, "accepted");
+    ret(again, J1);
+    json_decref(hear(again, "ack"));
+    assert_int_equal(counter(f, "returns"), 1);
+}
+
+static void
+test_events_once_and_in_order(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    json_int_t before = counter(f, "events");
+
+    for (int n = 1; n <= 3; n++) {
+        AUTO_FREE char *text = xasprintf("{\"m\":\"event\",\"n\":%d,\"tag\":\"my/tag\",\"data\":{\"a\":1}}",
+                                         n);
+        say(sock, text);
+    }
+    for (int n = 1; n <= 3; n++)
+        json_decref(hear(sock, "ack"));
+    void *again = dealer(f, keys);
+    hello(again, "m1", "boot-1");
+    hear_state(again, "accepted");
+    say(again, "{\"m\":\"event\",\"n\":2,\"tag\":\"my/tag\",\"data\":{\"a\":1}}");
+    json_auto_t *ack = hear(again, "ack");
+    assert_int_equal(json_integer_value(json_array_get(value_get(ack, "events"), 0)), 2);
+    /* The second connection's own event beside the three: salt/auth. */
+    assert_in_range(counter(f, "events") - before, 3, 4);
+
+    /* What can't be taken is acknowledged, or it would come for ever. */
+    AUTO_FREE char *large = xcalloc(1, 1200001);
+    memset(large, 'x', 1200000);
+    AUTO_FREE char *over = xasprintf("{\"m\":\"event\",\"n\":4,\"tag\":\"t\",\"data\":{\"a\":\"%s\"}}",
+                                     large);
+    say(again, over);
+    json_decref(hear(again, "ack"));
+    say(again, "{\"m\":\"event\",\"n\":5,\"tag\":\"a\\nb\",\"data\":{}}");
+    json_decref(hear(again, "ack"));
+    say(again, "{\"m\":\"event\",\"n\":-5,\"tag\":\"t\",\"data\":{}}");
+    say(again, "{\"m\":\"event\",\"n\":6,\"tag\":\"t\"}");
+    json_auto_t *six = hear(again, "ack");
+    assert_int_equal(json_integer_value(json_array_get(value_get(six, "events"), 0)), 6);
+}
+
+static void *
+subscriber(fixture_t *f, const key_pair_t *keys)
+{
+    void *sock = own(f, sock_new(f->zctx, SOCK_SUB_CLIENT, keys, f->master_key, NULL));
+
+    assert_int_equal(sock_connect(sock, "127.0.0.1", f->publish_port, NULL), 0);
+    return sock;
+}
+
+/* However many SUBs a key has: none hears anything once the key is rejected. */
+static void
+test_every_sub_is_cut(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) others = key_pair_new(NULL);
+    void *subs[3], *sock = accepted(f, keys, "m1");
+    bool subscribed = false;
+
+    void *other = accepted(f, others, "m2");
+    for (size_t i = 0; i < NELEMS(subs); i++)
+        subs[i] = subscriber(f, keys);
+    (void) subscriber(f, others);
+    UNTIL(is_connected(f, "m1", &subscribed) && subscribed);
+    UNTIL(is_connected(f, "m2", &subscribed) && subscribed);
+    publish(f, "*");
+    for (size_t i = 0; i < NELEMS(subs); i++)
+        json_decref(hear(subs[i], "job"));
+    json_decref(hear(other, "job"));
+
+    key_apply(f, "reject", "m1", "minions");
+    assert_false(is_connected(f, "m1", NULL));
+    publish(f, "*");
+    json_decref(hear(other, "job"));
+    for (size_t i = 0; i < NELEMS(subs); i++) {
+        zmq_pollitem_t item = { subs[i], 0, ZMQ_POLLIN, 0 };
+        assert_int_equal(zmq_poll(&item, 1, 50), 0);
+    }
+    (void) sock;
+}
+
+static void
+test_topics_are_not_kept(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    bool subscribed = false;
+
+    (void) accepted(f, keys, "m1");
+    void *sub = subscriber(f, keys);
+    UNTIL(is_connected(f, "m1", &subscribed) && subscribed);
+    void *monitor = own(f, sock_monitor(f->zctx, sub, "s", ZMQ_EVENT_DISCONNECTED, NULL));
+    assert_int_equal(zmq_setsockopt(sub, ZMQ_SUBSCRIBE, "topic", 5), 0);
+    zmq_pollitem_t item = { monitor, 0, ZMQ_POLLIN, 0 };
+    assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
+}
+
+/* A minion that is dismissed leaves nobody waiting. */
+static void
+test_deleted_while_it_runs(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    json_auto_t *reply = ask(
+        f, json_pack("{s:s, s:s, s:s, s:b}", "op", "publish", "tgt", "m1", "fun", "test.ping", "follow", 1));
+    AUTO_FREE char *started = xasprintf("{\"m\":\"started\",\"jid\":\"%s\",\"pid\":7}",
+                                        value_str(reply, "jid", ""));
+    const char *last = "";
+    json_t *push = NULL;
+
+    json_decref(hear(sock, "job"));
+    say(sock, started);
+    json_auto_t *all = json_array();
+    while (local_next(f->line, PATIENCE_MS, &push, NULL) == 1) {
+        json_array_append_new(all, push);
+        last = value_str(push, "verdict", value_str(push, "push", ""));
+        if (str_eq(last, "running"))
+            key_apply(f, "delete", "m1", "minions");
+        if (str_eq(last, "done"))
+            break;
+    }
+    assert_string_equal(last, "done");
+    assert_string_equal(value_str(json_array_get(all, json_array_size(all) - 2), "verdict", ""), "lost");
+}
+
+/* ---- strangers
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void
+test_a_stranger(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = dealer(f, keys);
+
+    json_decref(hear(sock, ""));
+    /* Nothing but a hello is listened to; who forgot it is asked again. */
+    ret(sock, J1);
+    json_decref(hear(sock, ""));
+    say(sock, "garbage");
+    say(sock, "{\"m\":\"grains\",\"grains\":{}}");
+    say(sock, "{\"m\":\"job\",\"jid\":\"" J1 "\"}");
+    UNTIL(counter(f, "refused") == 4);
+    assert_int_equal(counter(f, "returns"), 0);
+    hello(sock, "m1", "b");
+    hear_state(sock, "pending");
+}
+
+static void
+test_one_key_waits_under_one_id(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = dealer(f, keys);
+    AUTO_FREE char *dir = fs_join(f->dir, "etc/salt/pki/master/minions_pre");
+
+    for (int i = 0; i < 20; i++) {
+        AUTO_FREE char *id = xasprintf("name%d", i), *file = fs_join(dir, id);
+        hello(sock, id, "b");
+        hear_state(sock, "pending");
+        assert_true(fs_exists(file));
+        if (i > 0) {
+            AUTO_FREE char *before = xasprintf("%s/name%d", dir, i - 1);
+            assert_false(fs_exists(before));
+        }
+    }
+}
+
+static void
+test_a_stranger_that_never_stops(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = dealer(f, keys);
+    void *monitor = own(f, sock_monitor(f->zctx, sock, "d", ZMQ_EVENT_DISCONNECTED, NULL));
+
+    for (int i = 0; i < LIMIT_UNPROVEN + 10; i++)
+        hello(sock, "m1", "b");
+    zmq_pollitem_t item = { monitor, 0, ZMQ_POLLIN, 0 };
+    assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
+    assert_true(counter(f, "events") < 2 * LIMIT_UNPROVEN + 20);
+}
+
+static void
+test_routing_id_of_its_own_choice(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = own(f, sock_new(f->zctx, SOCK_DEALER_CLIENT, keys, f->master_key, NULL));
+    void *monitor = own(f, sock_monitor(f->zctx, sock, "d", ZMQ_EVENT_DISCONNECTED, NULL));
+
+    assert_int_equal(zmq_setsockopt(sock, ZMQ_ROUTING_ID, "m1", 2), 0);
+    assert_int_equal(sock_connect(sock, "127.0.0.1", f->port, NULL), 0);
+    hello(sock, "m1", "b");
+    zmq_pollitem_t item = { monitor, 0, ZMQ_POLLIN, 0 };
+    assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
+    assert_false(is_connected(f, "m1", NULL));
+    assert_true(counter(f, "refused") > 0);
+}
+
+static void
+test_many_lines_with_one_key(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *first = accepted(f, keys, "m1");
+
+    assert_true(NELEMS(f->socks) < LIMIT_MINION_LINES + 1 || f->n_socks == 1);
+    for (size_t i = f->n_socks; i < NELEMS(f->socks); i++) {
+        void *sock = dealer(f, keys);
+        hello(sock, "m1", "boot-1");
+        hear_state(sock, "accepted");
+    }
+    json_auto_t *reply = ask(f, json_pack("{s:s}", "op", "status"));
+    assert_true(value_int(reply, "connections", 0) <= LIMIT_MINION_LINES);
+    (void) first;
+}
+
+/* ---- keys
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+/* A file that holds no key can be put away, but not accepted. */
+static void
+test_damaged_key_file(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *pre = fs_join(f->dir, "etc/salt/pki/master/minions_pre/bad"),
+                   *rejected = fs_join(f->dir, "etc/salt/pki/master/minions_rejected/bad");
+
+    assert_int_equal(fs_write_quick(pre, "no key", 6, 0600, NULL), 0);
+    json_auto_t *reply = ask(f, json_pack("{s:s, s:s, s:[s], s:[s]}", "op", "key_apply", "action", "accept",
+                                          "ids", "bad", "from", "minions_pre"));
+    assert_int_equal(json_array_size(value_get(reply, "done")), 0);
+    assert_true(*value_str(value_get(reply, "failed"), "bad", "") != '\0');
+    key_apply(f, "reject", "bad", "minions_pre");
+    assert_false(fs_exists(pre));
+    assert_true(fs_exists(rejected));
+    key_apply(f, "delete", "bad", "minions_rejected");
+    assert_false(fs_exists(rejected));
+}
+
+/* Files that somebody moved, and a reload: connections follow. */
+static void
+test_reload_of_moved_files(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    AUTO_FREE char *yes = fs_join(f->dir, "etc/salt/pki/master/minions/m1"),
+                   *no = fs_join(f->dir, "etc/salt/pki/master/minions_rejected/m1");
+    void *monitor = own(f, sock_monitor(f->zctx, sock, "d", ZMQ_EVENT_DISCONNECTED, NULL));
+    zmq_pollitem_t item = { monitor, 0, ZMQ_POLLIN, 0 };
+
+    /* Nothing moved: nothing happens. */
+    assert_int_equal(kill(f->pid, SIGHUP), 0);
+    assert_true(is_connected(f, "m1", NULL));
+    assert_int_equal(rename(yes, no), 0);
+    assert_int_equal(kill(f->pid, SIGHUP), 0);
+    assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
+    assert_false(is_connected(f, "m1", NULL));
+}
+
+/* ---- operators
+ * -------------------------------------------------------------------------------------------------------------
+ */
+
+static int
+raw_line(const fixture_t *f)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    AUTO_FREE char *path = xasprintf("%s/var/run/salt/master/%s", f->dir, LOCAL_SOCKET_NAME);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(str_copy(addr.sun_path, sizeof(addr.sun_path), path));
+    if (connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0)
+        return fd;
+    (void) close(fd);
+    return -1;
+}
+
+static void
+test_two_thousand_idle_lines(void **state)
+{
+    fixture_t *f = *state;
+    static int fds[2000];
+    size_t n = 0;
+    struct rlimit rl;
+
+    (void) daemon_raise_files(4096);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &rl), 0);
+    while (n < NELEMS(fds) && n + 100 < rl.rlim_cur && (fds[n] = raw_line(f)) >= 0)
+        n++;
+    /* The one who works is served among them, with half messages and nonsense beside. */
+    for (size_t i = 0; i < n; i += 3)
+        (void) !write(fds[i], "\0\0\1\0{\"op\":", 10);
+    for (size_t i = 1; i < n; i += 50)
+        (void) !write(fds[i], "\xff\xff\xff\xffxxxx", 8);
+    assert_true(counter(f, "messages_in") >= 0);
+    for (size_t i = 0; i < n; i++)
+        (void) close(fds[i]);
+    assert_true(counter(f, "messages_in") >= 0);
+}
+
+/* A listener that does not read misses events, and hears how many; nobody else waits for it. */
+static void
+test_slow_listener(void **state)
+{
+    enum { SIZE = 900000, N = 60 };
+    fixture_t *f = *state;
+    int fd = raw_line(f);
+    static const char request[] = "{\"op\":\"events\",\"n\":1}";
+    uint32_t head = htonl((uint32_t) strlen(request));
+    AUTO_FREE char *text = xcalloc(1, SIZE + 1);
+    buf_auto_t in = BUF_INIT;
+    char chunk[65536];
+    bool missed = false;
+
+    memset(text, 'x', SIZE);
+    assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
+    assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+    for (int i = 0; i < N; i++)
+        json_decref(ask(f, json_pack("{s:s, s:s, s:{s:s}}", "op", "fire", "tag", "big", "data", "a", text)));
+    while (!missed) {
+        json_auto_t *msg = NULL;
+        ssize_t n = 0;
+        while (frame_take(&in, LIMIT_LOCAL_MSG, &msg, NULL) == 1) {
+            missed = missed || str_eq(value_str(msg, "push", ""), "missed");
+            json_decref(msg);
+            msg = NULL;
+        }
+        if (!missed)
+            n = recv(fd, chunk, sizeof(chunk), 0);
+        assert_true(missed || n > 0);
+        buf_add(&in, chunk, (size_t) n);
+    }
+    (void) close(fd);
+}
+
+static void
+test_odd_requests(void **state)
+{
+    static const char *const texts[] = {
+        "{}",
+        "{\"op\":7}",
+        "{\"op\":\"none\"}",
+        "{\"op\":\"publish\"}",
+        "{\"op\":\"publish\",\"tgt\":7,\"fun\":\"a.b\"}",
+        "{\"op\":\"publish\",\"tgt\":\"*\",\"fun\":[]}",
+        "{\"op\":\"publish\",\"tgt\":\"*\",\"fun\":[7]}",
+        "{\"op\":\"publish\",\"tgt\":\"(\",\"tgt_type\":\"compound\",\"fun\":\"a.b\"}",
+        "{\"op\":\"publish\",\"tgt\":\"*\",\"tgt_type\":\"none\",\"fun\":\"a.b\"}",
+        "{\"op\":\"follow\"}",
+        "{\"op\":\"follow\",\"jid\":\"x\"}",
+        "{\"op\":\"fire\",\"tag\":\"\",\"data\":{}}",
+        "{\"op\":\"fire\",\"tag\":\"a\",\"data\":[]}",
+        "{\"op\":\"runner\"}",
+        "{\"op\":\"runner\",\"fun\":\"x\",\"arg\":7}",
+        "{\"op\":\"wheel\",\"fun\":\"\"}",
+        "{\"op\":\"key_apply\",\"action\":\"none\"}",
+        "{\"op\":\"key_apply\",\"action\":\"accept\",\"ids\":\"*\"}",
+    };
+    fixture_t *f = *state;
+
+    for (size_t i = 0; i < NELEMS(texts); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_t *request = json_loads(texts[i], 0, NULL), *reply = NULL;
+        if (local_call(f->line, &request, &reply, &err) != -EREMOTEIO)
+            fail_msg("%s: %s", texts[i], fail_text(&err));
+    }
+    /* A jid of one's own choice: once. */
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    static const char chosen[] = "{\"op\":\"publish\",\"tgt\":\"m1\",\"fun\":\"a.b\",\"jid\":\"" J1 "\"}";
+    json_decref(ask(f, json_loads(chosen, 0, NULL)));
+    json_decref(hear(sock, "job"));
+    ret(sock, J1);
+    json_decref(hear(sock, "ack"));
+    UNTIL(counter(f, "returns") == 1);
+    fail_auto_t err = FAIL_INIT;
+    json_t *again = json_loads(chosen, 0, NULL), *reply = NULL;
+    assert_int_equal(local_call(f->line, &again, &reply, &err), -EREMOTEIO);
+    /* One that no message can hold is refused to its face. */
+    AUTO_FREE char *large = xcalloc(1, LIMIT_WIRE_MSG + 1);
+    memset(large, 'x', LIMIT_WIRE_MSG);
+    fail_auto_t why = FAIL_INIT;
+    json_t *job = json_pack("{s:s, s:s, s:s, s:[s]}", "op", "publish", "tgt", "m1", "fun", "a.b", "arg",
+                            large);
+    assert_int_equal(local_call(f->line, &job, &reply, &why), -EREMOTEIO);
+    assert_non_null(strstr(fail_text(&why), "limit"));
+}
+
+/* A restart finds what was committed. */
+static void
+test_restart(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    AUTO_FREE char *wal = fs_join(f->dir, "var/cache/salt/master/jobs.db-wal");
+
+    ret(sock, J1);
+    json_decref(hear(sock, "ack"));
+    stop_master(f);
+    assert_false(fs_exists(wal));
+    start_master(f);
+    hello(sock, "m1", "boot-1");
+    hear_state(sock, "accepted");
+    ret(sock, J1);
+    json_decref(hear(sock, "ack"));
+    assert_int_equal(counter(f, "returns"), 0);
+    assert_int_equal(counter(f, "duplicates"), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
+          TEST(test_events_once_and_in_order), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),
+          TEST(test_deleted_while_it_runs), TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
+          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
+          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
+          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
+          TEST(test_restart))

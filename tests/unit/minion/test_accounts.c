@@ -1,0 +1,177 @@
+/* test_accounts.c - users and groups below a made-up root, and the command lines of `user` and `group`, by
+ * programs of our own on PATH. */
+#include "unit/unit.h"
+
+#include "minion/modlib/accounts.h"
+#include "unit/minion/fakes.h"
+
+extern const plugin_t exec_user, exec_group;
+
+static int
+set_up(void **state)
+{
+    static const char *const programs[] = { "useradd",  "usermod",  "userdel", "groupadd",
+                                            "groupmod", "groupdel", "gpasswd" };
+
+    (void) state;
+    assert_int_equal(fakes_begin(), 0);
+    fakes_put("code", 0644, "0");
+    fakes_put("root/etc/passwd", 0644,
+              "root:x:0:0:root:/root:/bin/bash\n"
+              "zoe:x:1001:50:Zoe Z,12,34,56,o,p:/home/zoe:/bin/sh\n"
+              "broken:x\n"
+              "+nis::::::\n"
+              "amy:x:1002:1002::/home/amy:/bin/sh\n");
+    fakes_put("root/etc/group", 0644,
+              "root:x:0:\nstaff:x:50:amy\nalso:x:50:\naudio:x:29:zoe,amy\nbroken:x\namy:x:1002:\n");
+    fakes_put("root/etc/login.defs", 0644, "# USERGROUPS_ENAB no\nUSERGROUPS_ENAB\tyes\n");
+    for (size_t i = 0; i < NELEMS(programs); i++)
+        fakes_program(programs[i]);
+    return 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------------- */
+
+static void
+test_files(void **state)
+{
+    AUTO_FREE char *root = fs_join(fakes_dir, "root");
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *groups = account_groups(root, &err);
+    json_auto_t *users = account_users(root, &err);
+    json_auto_t *zoe = account_user(root, "zoe", &err);
+    json_auto_t *of_amy = account_groups_of(root, "amy");
+    json_auto_t *of_nobody = account_groups_of(root, "nosuch");
+
+    (void) state;
+    fakes_equal(groups, "[{\"name\":\"root\",\"passwd\":\"x\",\"gid\":0,\"members\":[]},"
+                        "{\"name\":\"staff\",\"passwd\":\"x\",\"gid\":50,\"members\":[\"amy\"]},"
+                        "{\"name\":\"also\",\"passwd\":\"x\",\"gid\":50,\"members\":[]},"
+                        "{\"name\":\"audio\",\"passwd\":\"x\",\"gid\":29,\"members\":[\"zoe\",\"amy\"]},"
+                        "{\"name\":\"amy\",\"passwd\":\"x\",\"gid\":1002,\"members\":[]}]");
+    assert_int_equal(json_array_size(users), 3);
+    fakes_equal(zoe,
+                "{\"gid\":50,\"home\":\"/home/zoe\",\"name\":\"zoe\",\"passwd\":\"x\",\"shell\":\"/bin/sh\","
+                "\"uid\":1001,\"fullname\":\"Zoe Z\",\"roomnumber\":\"12\",\"workphone\":\"34\","
+                "\"homephone\":\"56\",\"other\":\"o,p\",\"groups\":[\"also\",\"audio\",\"staff\"]}");
+    fakes_equal(of_amy, "[\"amy\",\"audio\",\"staff\"]");
+    fakes_equal(of_nobody, "[]");
+    assert_null(account_user(root, "broken", &err));
+    assert_null(account_group(root, "broken", &err));
+    assert_int_equal(err.code, 0);
+    assert_null(account_users(fakes_dir, &err));
+    assert_true(err.code < 0);
+}
+
+static void
+test_names(void **state)
+{
+    static const char *const bad[] = { "", "-a", "a:b", "a,b", "a\nb" }, *const good[] = { "a", "a-b", "$x",
+                                                                                           "a b" };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(bad); i++)
+        assert_true(account_check_name(bad[i], NULL) < 0);
+    for (size_t i = 0; i < NELEMS(good); i++)
+        assert_int_equal(account_check_name(good[i], NULL), 0);
+}
+
+/* ---- command lines ---------------------------------------------------------------------------------- */
+
+static void
+test_user(void **state)
+{
+    static const fakes_row_t rows[] = {
+        { "user.add", "[\"new\"]", "{\"root\": \"{root}\"}", "true",
+          "useradd [-R] [{root}] [-m] [--] [new]\n" },
+        { "user.add", "[\"new\", 1007, \"staff\"]",
+          "{\"root\": \"{root}\", \"home\": \"/h\", \"shell\": \"/bin/sh\", \"unique\": false, \"system\": "
+          "true,"
+          " \"createhome\": false, \"nologinit\": true, \"usergroup\": false}",
+          "true",
+          "useradd [-R] [{root}] [-s] [/bin/sh] [-u] [1007] [-d] [/h] [-g] [staff] [-N] [-M] [-l] [-o] [-r] "
+          "[--] "
+          "[new]\n" },
+        { "user.add", "[\"staff\"]", "{\"root\": \"{root}\", \"groups\": [\"staff\", \"audio\"]}", "true",
+          "useradd [-R] [{root}] [-g] [50] [-m] [--] [staff]\n"
+          "usermod [-R] [{root}] [-G] [staff,audio] [--] [staff]\n" },
+        { "user.add", "[\"zoe\"]", "{\"root\": \"{root}\", \"fullname\": \"A B\", \"usergroup\": true}",
+          "true",
+          "useradd [-R] [{root}] [-U] [-m] [--] [zoe]\n"
+          "usermod [-R] [{root}] [-c] [A B,12,34,56,o,p] [--] [zoe]\n" },
+        { "user.delete", "[\"zoe\", true, true]", "{\"root\": \"{root}\"}", "true",
+          "userdel [-R] [{root}] [-r] [-f] [--] [zoe]\n" },
+        { "user.chuid", "[\"zoe\", 1001]", "{\"root\": \"{root}\"}", "true", "" },
+        { "user.chuid", "[\"zoe\", 7]", "{\"root\": \"{root}\"}", "false",
+          "usermod [-R] [{root}] [-u] [7] [--] [zoe]\n" },
+        { "user.chgid", "[\"zoe\", \"staff\"]", "{\"root\": \"{root}\"}", "true", "" },
+        { "user.chgid", "[\"zoe\", \"audio\"]", "{\"root\": \"{root}\"}", "false",
+          "usermod [-R] [{root}] [-g] [29] [--] [zoe]\n" },
+        { "user.chshell", "[\"zoe\", \"/bin/zsh\"]", "{\"root\": \"{root}\"}", "false",
+          "usermod [-R] [{root}] [-s] [/bin/zsh] [--] [zoe]\n" },
+        { "user.chhome", "[\"zoe\", \"/h\", true]", "{\"root\": \"{root}\"}", "false",
+          "usermod [-R] [{root}] [-m] [-d] [/h] [--] [zoe]\n" },
+        { "user.chgroups", "[\"zoe\", \"audio, also,staff\"]", "{\"root\": \"{root}\"}", "true", "" },
+        { "user.chgroups", "[\"zoe\", \"audio\", true]", "{\"root\": \"{root}\"}", "true",
+          "usermod [-R] [{root}] [-a] [-G] [audio] [--] [zoe]\n" },
+        { "user.chworkphone", "[\"zoe\", 35]", "{\"root\": \"{root}\"}", "false",
+          "usermod [-R] [{root}] [-c] [Zoe Z,12,35,56,o,p] [--] [zoe]\n" },
+        { "user.chother", "[\"zoe\", null]", "{\"root\": \"{root}\"}", "false",
+          "usermod [-R] [{root}] [-c] [Zoe Z,12,34,56] [--] [zoe]\n" },
+        { "user.rename", "[\"zoe\", \"zora\"]", "{\"root\": \"{root}\"}", "false",
+          "usermod [-R] [{root}] [-l] [zora] [--] [zoe]\n" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        fakes_check(&exec_user, &rows[i]);
+}
+
+static void
+test_group(void **state)
+{
+    static const fakes_row_t rows[] = {
+        { "group.add", "[\"new\"]", "{}", "true", "groupadd [--] [new]\n" },
+        { "group.add", "[\"new\", 0, true]", "{\"root\": \"{root}\", \"non_unique\": true}", "true",
+          "groupadd [-R] [{root}] [-g] [0] [-o] [-r] [--] [new]\n" },
+        { "group.delete", "[\"new\"]", "{\"root\": \"{root}\"}", "true",
+          "groupdel [-R] [{root}] [--] [new]\n" },
+        { "group.chgid", "[\"staff\", 50]", "{\"root\": \"{root}\"}", "true", "" },
+        { "group.chgid", "[\"staff\", 51]", "{\"root\": \"{root}\", \"non_unique\": true}", "false",
+          "groupmod [-R] [{root}] [-og] [51] [--] [staff]\n" },
+        { "group.adduser", "[\"staff\", \"zoe\"]", "{}", "true", "gpasswd [--add] [zoe] [--] [staff]\n" },
+        { "group.deluser", "[\"staff\", \"zoe\"]", "{\"root\": \"{root}\"}", "true", "" },
+        { "group.deluser", "[\"staff\", \"amy\"]", "{\"root\": \"{root}\"}", "true",
+          "gpasswd [--root] [{root}] [--del] [amy] [--] [staff]\n" },
+        { "group.members", "[\"staff\", \"amy, zoe\"]", "{}", "true",
+          "gpasswd [--members] [amy,zoe] [--] [staff]\n" },
+        { "group.members", "[\"staff\", []]", "{}", "true", "gpasswd [--members] [] [--] [staff]\n" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        fakes_check(&exec_group, &rows[i]);
+}
+
+static void
+test_refusals(void **state)
+{
+    static const fakes_row_t refused[] = {
+        { "user.add", "[\"new\"]", "{\"groups\": \"audio\"}", "false", "useradd [-m] [--] [new]\n" },
+        { "user.delete", "[\"zoe\"]", "{}", "false", "userdel [--] [zoe]\n" },
+    };
+    static const fakes_row_t ldap = { "user.chgroups", "[\"zoe\", \"audio\"]", "{\"root\": \"{root}\"}",
+                                      "false",
+                                      "usermod [-R] [{root}] [-G] [audio] [--] [zoe]\n"
+                                      "gpasswd [--root] [{root}] [-a] [zoe] [audio]\n" };
+
+    (void) state;
+    fakes_put("code", 0644, "9");
+    for (size_t i = 0; i < NELEMS(refused); i++)
+        fakes_check(&exec_user, &refused[i]);
+    fakes_put("said", 0644, "usermod: group 'audio' not found in /etc/group\n");
+    fakes_check(&exec_user, &ldap);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
+UNIT_MAIN(TEST(test_files), TEST(test_names), TEST(test_user), TEST(test_group), TEST(test_refusals))

@@ -1,0 +1,593 @@
+/* test_apt.c - the functions of `pkg` that change things, on a made-up host: its files below $DPKG_ROOT, its
+ * programs small scripts that keep a log of their words and change dpkg's status file. */
+#include "unit/unit.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/plugin/call.h"
+#include "minion/plugins.h"
+#include "salt/log.h"
+
+static char root[64];
+static char *old_path;
+static registry_t *registry;
+static const char *os_name = "Debian";
+
+/* ---- the host ------------------------------------------------------------------------------ */
+
+static void
+put_mode(const char *path, const char *text, mode_t mode)
+{
+    AUTO_FREE char *full = xasprintf("%s%s", root, path);
+    AUTO_FREE char *dir = xstrndup(full, (size_t) (strrchr(full, '/') - full));
+    fail_auto_t err = FAIL_INIT;
+
+    assert_int_equal(fs_mkdirs(dir, 0755, &err), 0);
+    assert_int_equal(fs_write_quick(full, text, strlen(text), mode, &err), 0);
+}
+
+static void
+put(const char *path, const char *text)
+{
+    put_mode(path, text, 0644);
+}
+
+static void
+script(const char *name, const char *body)
+{
+    AUTO_FREE char *path = xasprintf("/bin/%s", name);
+    AUTO_FREE char *text = xasprintf("#!/bin/sh\nS=$DPKG_ROOT/var/lib/dpkg/status\n"
+                                     "say() { printf '\\nPackage: %%s\\nStatus: %%s\\nArchitecture: amd64\\n"
+                                     "Version: %%s\\n' \"$1\" \"$2\" \"$3\" >> $S; }\n%s\n",
+                                     body);
+
+    put_mode(path, text, 0755);
+}
+
+/* NEW text of a file, "" when there is none. */
+static char *
+text_of(const char *path)
+{
+    AUTO_FREE char *full = xasprintf("%s%s", root, path);
+    buf_t text = BUF_INIT;
+
+    (void) fs_read(full, 65536, &text, NULL);
+    return buf_steal(&text);
+}
+
+static void
+assert_file(const char *path, const char *want)
+{
+    AUTO_FREE char *got = text_of(path);
+
+    assert_string_equal(got != NULL ? got : "", want);
+}
+
+/* What the programs were called with since the last time. */
+static void
+assert_log(const char *want)
+{
+    assert_file("/log", want);
+    put("/log", "");
+}
+
+#define APT_GET                                                                                              \
+    "echo \"apt-get $*\" >> $DPKG_ROOT/log\n"                                                                \
+    "[ -e $DPKG_ROOT/fail ] && { /bin/cat $DPKG_ROOT/fail >&2; exit 100; }\n"                                \
+    "case \"$*\" in *update) /bin/cat $DPKG_ROOT/update; exit;;\n"                                           \
+    "*--just-print*|*--assume-no*) /bin/cat $DPKG_ROOT/plan; exit;; esac\n"                                  \
+    "action=\nfor w; do case $w in\n"                                                                        \
+    "install|remove|purge) action=$w;;\n"                                                                    \
+    "upgrade|dist-upgrade|autoremove) say kettle 'install ok installed' 9.1;;\n"                             \
+    "-*) ;;\n"                                                                                               \
+    "*) n=${w%%=*}; v=${w#*=}; [ \"$n\" = \"$w\" ] && v=1.0\n"                                               \
+    "case $action in install) say ${n##*/} 'install ok installed' $v;;\n"                                    \
+    "remove) say $n 'deinstall ok config-files' 2.0;;\npurge) say $n 'purge ok not-installed' 2.0;; esac;; " \
+    "esac; done"
+
+static int
+make_host(void **state)
+{
+    (void) state;
+    (void) str_copy(root, sizeof(root), "/tmp/halite-apt-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    put("/var/lib/dpkg/status",
+        "Package: kettle\nStatus: install ok installed\nArchitecture: all\nVersion: 9\n\n"
+        "Package: teapot\nStatus: install ok installed\nArchitecture: amd64\n"
+        "Version: 2.0\n\nPackage: cup\nStatus: hold ok installed\nArchitecture: amd64\n"
+        "Version: 1.0\n");
+    put("/log", "");
+    script("apt-get", APT_GET);
+    script("apt-cache", "echo \"apt-cache $*\" >> $DPKG_ROOT/log; /bin/cat $DPKG_ROOT/cache");
+    script("dpkg", "read n s; echo \"dpkg $* $n $s\" >> $DPKG_ROOT/log; say $n \"$s ok installed\" 1.0");
+    script("gpg", "echo \"gpg $*\" >> $DPKG_ROOT/log; /bin/cat $DPKG_ROOT/gpg");
+    script("systemd-run", "shift 3; exec \"$@\"");
+    old_path = xstrdup(getenv("PATH"));
+    AUTO_FREE char *path = xasprintf("%s/bin", root);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    assert_int_equal(setenv("DPKG_ROOT", root, 1), 0);
+    log_init("test", LEVEL_QUIET, false);
+    size_t n;
+    const plugin_t *const *plugins = minion_exec_plugins(&n);
+    registry = registry_new(PLUGIN_EXEC, plugins, n);
+    return 0;
+}
+
+static int
+drop_host(void **state)
+{
+    (void) state;
+    setenv("PATH", old_path, 1);
+    unsetenv("DPKG_ROOT");
+    free(old_path);
+    registry_destroy(&registry);
+    return fs_remove_tree(root, NULL);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+static json_t *
+grains(void *cookie)
+{
+    return cookie;
+}
+
+/* `call` is JSON: a list of arguments, the last of which may be {"__kwarg__": true, ...}. NEW return. */
+static json_t *
+run(const char *fun, const char *call)
+{
+    json_auto_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s}", "os_family", "Debian", "os", os_name,
+                                   "osarch", "amd64", "cpuarch", "x86_64", "oscodename", "trixie");
+    json_auto_t *opts = json_pack("{s:s}", "id", "minion"), *args = json_loads(call, 0, NULL);
+    call_env_t env = { .registry = registry,
+                       .opts = opts,
+                       .id = "minion",
+                       .jid = "20261120093753793022",
+                       .grains = grains,
+                       .pillar = grains,
+                       .cookie = facts };
+    call_result_t res;
+    json_t *last = json_array_get(args, json_array_size(args) - 1);
+
+    assert_non_null(args);
+    if (json_is_object(last))
+        json_object_set_new(last, "__kwarg__", json_true());
+    call_ctx_t *ctx = call_ctx_new(&env);
+    call_run(ctx, fun, args, NULL, &res);
+    call_ctx_destroy(&ctx);
+    return res.value;
+}
+
+static void
+expect(const char *fun, const char *call, const char *want)
+{
+    json_auto_t *got = run(fun, call), *wanted = json_loads(want, JSON_DECODE_ANY, NULL);
+    AUTO_FREE char *shown = value_dump(got);
+
+    assert_non_null(wanted);
+    if (!value_equal(got, wanted))
+        fail_msg("%s %s gives %s", fun, call, shown);
+}
+
+static void
+expect_text(const char *fun, const char *call, const char *part)
+{
+    json_auto_t *got = run(fun, call);
+
+    if (!json_is_string(got) || strstr(json_string_value(got), part) == NULL) {
+        AUTO_FREE char *shown = value_dump(got);
+        fail_msg("%s %s gives %s", fun, call, shown);
+    }
+}
+
+#define BASE "apt-get -q -y -o DPkg::Options::=--force-confold -o DPkg::Options::=--force-confdef "
+#define CACHE_TWO                                                                                            \
+    "Package: jug\nVersion: 3.0\nDescription: x\n\nPackage: jug\nVersion: 2.5\n\nPackage: jug\nVersion: "    \
+    "1.0\n"
+
+/* ---- install ------------------------------------------------------------------------------- */
+
+static void
+test_install(void **state)
+{
+    (void) state;
+    expect("pkg.install", "[\"jug\"]", "{\"jug\": {\"old\": \"\", \"new\": \"1.0\"}}");
+    assert_log(BASE "install jug\n");
+    expect("pkg.install", "[\"jug:amd64,mug\"]", "{\"mug\": {\"old\": \"\", \"new\": \"1.0\"}}");
+    assert_log(BASE "install jug mug\n");
+    expect("pkg.install", "[\"jug\", {\"version\": 1.5}]", "{\"jug\": {\"old\": \"1.0\", \"new\": \"1.5\"}}");
+    assert_log(BASE "install jug=1.5\n");
+    expect(
+        "pkg.install", "[{\"pkgs\": [{\"jug\": \"==1.7\"}, \"mug\", {\"kettle\": null}]}]",
+        "{\"jug\": {\"old\": \"1.5\", \"new\": \"1.7\"}, \"kettle\": {\"old\": \"9\", \"new\": \"1.0,9\"}}");
+    assert_log(BASE "install jug=1.7 mug kettle\n");
+}
+
+static void
+test_options(void **state)
+{
+    (void) state;
+    put("/cache", "");
+    json_auto_t *ret = run(
+        "pkg.install", "[\"jug\", {\"fromrepo\": \"sid\", \"skip_verify\": true, \"force_conf_new\": true,"
+                       "\"install_recommends\": false, \"only_upgrade\": true, \"force_yes\": true,"
+                       "\"downloadonly\": true, \"allow_downgrades\": true}]");
+    assert_true(json_is_object(ret));
+    assert_log(
+        "apt-get -q -y --force-yes -o DPkg::Options::=--force-confnew --no-install-recommends "
+        "--only-upgrade --allow-unauthenticated --download-only --allow-downgrades -t sid install jug\n");
+    json_auto_t *other = run("pkg.install", "[\"jug\", {\"install_recommends\": true, \"repo\": \"sid\"}]");
+    assert_true(json_is_object(other));
+    assert_log(BASE "--install-recommends -t sid install jug\n");
+}
+
+static void
+test_comparisons(void **state)
+{
+    (void) state;
+    put("/cache", CACHE_TWO);
+    expect("pkg.install", "[\"jug\", {\"version\": \"<3\"}]", "{\"jug\": {\"old\": \"\", \"new\": \"2.5\"}}");
+    assert_log("apt-cache show jug\n" BASE "install jug=2.5\n");
+    expect("pkg.install", "[\"jug\", {\"version\": \">9\"}]",
+           "\"ERROR: Problem encountered installing package(s). Additional info follows:\\n\\nchanges:\\n    "
+           "----------\\nerrors:\\n    - No version matching 'jug>9' could be found (available: 3.0, 2.5, "
+           "1.0)\"");
+}
+
+static void
+test_older_and_again(void **state)
+{
+    (void) state;
+    expect("pkg.install", "[\"teapot\", {\"version\": \"1.0\"}]",
+           "{\"teapot\": {\"old\": \"2.0\", \"new\": \"1.0\"}}");
+    assert_log(BASE "--force-yes install teapot=1.0\n");
+    expect("pkg.install", "[\"teapot\", {\"reinstall\": true}]",
+           "{\"teapot\": {\"old\": \"1.0\", \"new\": \"1.0\"}}");
+    assert_log(BASE "install --reinstall teapot\n");
+    expect("pkg.install", "[\"teapot\", {\"reinstall\": true, \"version\": \"1.0\"}]",
+           "{\"teapot\": {\"old\": \"1.0\", \"new\": \"1.0\"}}");
+    assert_log(BASE "install --reinstall teapot=1.0\n");
+}
+
+static void
+test_held(void **state)
+{
+    (void) state;
+    expect("pkg.install", "[\"cup\", {\"version\": \"1.1\"}]",
+           "{\"cup\": {\"old\": \"1.0\", \"new\": \"1.1\"}}");
+    assert_log("dpkg --set-selections cup install\n" BASE
+               "install cup=1.1\ndpkg --set-selections cup hold\n");
+    expect("pkg.get_selections", "[{\"state\": \"hold\"}]", "{\"hold\": [\"cup\"]}");
+}
+
+static void
+test_install_fails(void **state)
+{
+    (void) state;
+    put("/fail", "E: Unable to locate package jug\n");
+    expect("pkg.install", "[\"jug\"]",
+           "\"ERROR: Problem encountered installing package(s). Additional info follows:\\n\\nchanges:\\n    "
+           "----------\\nerrors:\\n    - E: Unable to locate package jug\"");
+    expect_text("pkg.remove", "[\"teapot\"]", "Problem encountered removing package(s)");
+    expect_text("pkg.upgrade", "[{\"refresh\": false}]",
+                "Problem encountered upgrading packages. Additional");
+    expect("pkg.list_upgrades", "[{\"refresh\": false}]",
+           "\"ERROR: Failed to get upgrades: E: Unable to locate package jug\"");
+    expect("pkg.refresh_db", "[]", "\"ERROR: E: Unable to locate package jug\"");
+}
+
+static void
+test_refresh_when_due(void **state)
+{
+    (void) state;
+    put("/update", "");
+    put("/cache", "jug:\n  Candidate: 3.0\n");
+    json_auto_t *first = run("pkg.install", "[\"jug\", {\"refresh\": true, \"version\": \"3.0\"}]");
+    assert_true(json_is_object(first));
+    assert_log("apt-cache -q policy jug\n" BASE "install jug=3.0\n");
+    json_auto_t *second = run("pkg.install", "[\"jug\", {\"refresh\": true, \"version\": \"3.1\"}]");
+    assert_true(json_is_object(second));
+    assert_log("apt-cache -q policy jug\napt-get -q update\n" BASE "install jug=3.1\n");
+    json_auto_t *third = run("pkg.install", "[\"mug\", {\"refresh\": true}]");
+    assert_true(json_is_object(third));
+    assert_log("apt-get -q update\n" BASE "install mug\n");
+}
+
+/* ---- remove, upgrade ----------------------------------------------------------------------- */
+
+static void
+test_remove(void **state)
+{
+    (void) state;
+    expect("pkg.remove", "[\"teapot,nothing\"]", "{\"teapot\": {\"old\": \"2.0\", \"new\": \"\"}}");
+    assert_log("apt-get -q -y remove teapot\n");
+    expect("pkg.list_pkgs", "[{\"removed\": true}]", "{\"teapot\": \"2.0\"}");
+    expect("pkg.remove", "[\"teapot\"]", "{}");
+    assert_log("");
+    expect("pkg.purge", "[{\"pkgs\": [\"teapot\"]}]",
+           "{\"removed\": {\"teapot\": {\"old\": \"2.0\", \"new\": \"\"}}, \"installed\": {}}");
+    assert_log("apt-get -q -y purge teapot\n");
+}
+
+static void
+test_upgrade(void **state)
+{
+    (void) state;
+    put("/update", "");
+    put("/plan", "NOTE: simulation\nInst kettle [9] (9.1 Tea:12 [all])\nConf kettle (9.1 Tea:12 [all])\n"
+                 "Conf  odd (\nThe following packages will be REMOVED:\n  teapot cup*\n  bowl\n0 upgraded\n");
+    expect("pkg.list_upgrades", "[{\"fromrepo\": \"sid\"}]", "{\"kettle\": \"9.1\"}");
+    assert_log("apt-get -q update\napt-get --just-print dist-upgrade -o APT::Default-Release=sid\n");
+    expect("pkg.autoremove", "[{\"list_only\": true, \"purge\": true}]", "[\"bowl\", \"cup*\", \"teapot\"]");
+    assert_log("apt-get --assume-no --purge autoremove\n");
+    expect("pkg.upgrade", "[{\"dist_upgrade\": true, \"download_only\": true, \"refresh\": false}]",
+           "{\"kettle\": {\"old\": \"9\", \"new\": \"9,9.1\"}}");
+    assert_log(BASE "--download-only dist-upgrade\n");
+    expect("pkg.autoremove", "[]", "{}");
+    assert_log("apt-get --assume-yes autoremove\n");
+}
+
+static void
+test_refresh(void **state)
+{
+    (void) state;
+    put("/update",
+        "Get:1 http://a s InRelease [151 kB]\nHit:2 http://b s InRelease\nIgn:3 http://c s InRelease\n"
+        "Err:4 http://d s Release\n  404  Not Found\n\nReading package lists...\n");
+    put("/var/lib/apt/lists/x", "");
+    expect("pkg.refresh_db", "[]",
+           "{\"http://a s InRelease\": true, \"http://b s InRelease\": null, \"http://c s InRelease\": false,"
+           "\"http://d s Release\": false}");
+    expect("pkg.refresh_db", "[{\"failhard\": true}]", "\"ERROR: Error getting repos: http://d s Release\"");
+    put("/log", "");
+    expect("pkg.refresh_db", "[3600]", "{}");
+    assert_log("");
+}
+
+static void
+test_latest(void **state)
+{
+    (void) state;
+    put("/cache", "teapot:\n  Installed: 2.0\n  Candidate: 2.1\n  Version table:\n");
+    expect("pkg.latest_version", "[\"teapot\", {\"refresh\": false, \"fromrepo\": \"sid\"}]", "\"2.1\"");
+    assert_log("apt-cache -q policy teapot -o APT::Default-Release=sid\n");
+    put("/cache", "teapot:\n  Candidate: 2.1\nkettle:\n  Candidate: 9\njug:i386:\n  Candidate: 1\nnew:\n  "
+                  "Candidate: (none)\n");
+    expect(
+        "pkg.latest_version",
+        "[\"teapot:amd64\", \"kettle\", \"jug:i386\", \"new\", \"gone\", {\"refresh\": false}]",
+        "{\"teapot:amd64\": \"2.1\", \"kettle\": \"\", \"jug:i386\": \"1\", \"new\": \"\", \"gone\": \"\"}");
+    assert_log("apt-cache -q policy teapot:amd64 kettle jug:i386 new gone\n");
+    expect("pkg.latest_version", "[\"kettle\", \"tea*\", {\"refresh\": false}]",
+           "{\"kettle\": \"\", \"tea*\": \"2.1\"}");
+    assert_log("apt-cache -q policy kettle\napt-cache -q policy tea*\n");
+    put("/cache", "teapot:\n  Candidate: 2.0\n");
+    expect("pkg.available_version", "[\"teapot\", {\"refresh\": false}]", "\"\"");
+    expect("pkg.latest_version", "[\"teapot\", {\"refresh\": false, \"show_installed\": true}]", "\"2.0\"");
+    put("/cache", "teapot:\n  Candidate: (none)\n");
+    put("/update", "");
+    expect("pkg.upgrade_available", "[\"jug\"]", "false");
+    put("/cache", CACHE_TWO);
+    expect("pkg.list_repo_pkgs", "[\"jug\"]", "{\"jug\": [\"3.0\", \"2.5\", \"1.0\"]}");
+    expect("pkg.show", "[\"jug\", {\"filter\": \"description\"}]",
+           "{\"jug\": {\"3.0\": {\"Description\": \"x\"}, \"2.5\": {}, \"1.0\": {}}}");
+}
+
+/* ---- selections ---------------------------------------------------------------------------- */
+
+static void
+test_hold(void **state)
+{
+    (void) state;
+    expect("pkg.hold", "[{\"pkgs\": [\"teapot\", \"cup\"]}]",
+           "{\"teapot\": {\"name\": \"teapot\", \"changes\": {\"old\": \"install\", \"new\": \"hold\"}, "
+           "\"result\": "
+           "true, \"comment\": \"Package teapot is now being held.\"}, \"cup\": {\"name\": \"cup\", "
+           "\"changes\": "
+           "{}, \"result\": true, \"comment\": \"Package cup is already set to be held.\"}}");
+    assert_log("dpkg --set-selections teapot hold\n");
+    expect("pkg.unhold", "[\"cup\"]",
+           "{\"cup\": {\"name\": \"cup\", \"changes\": {\"old\": \"hold\", \"new\": \"install\"}, "
+           "\"result\": true, "
+           "\"comment\": \"Package cup is no longer being held.\"}}");
+    put("/var/lib/dpkg/status", "Package: bowl\nStatus: hold ok not-installed\n");
+    expect("pkg.get_selections", "[]", "{\"hold\": [\"bowl\"]}");
+    expect("pkg.list_pkgs", "[{\"use_context\": false}]", "{}");
+    put("/var/lib/dpkg/status",
+        "Package: kettle\nStatus: install ok installed\nArchitecture: all\nVersion: 9\n");
+    expect("pkg.set_selections", "[{\"selection\": {\"purge\": [\"kettle\", \"pan\"]}}]",
+           "{\"kettle\": {\"old\": \"install\", \"new\": \"purge\"}, \"pan\": {\"old\": null, \"new\": "
+           "\"purge\"}}");
+}
+
+/* ---- sources ------------------------------------------------------------------------------- */
+
+#define LISTS "/etc/apt/sources.list.d/"
+
+static void
+test_repos(void **state)
+{
+    (void) state;
+    put("/update", "");
+    put("/etc/apt/sources.list", "# by hand\ndeb [trusted=yes] http://a.example/ s main contrib\n");
+    expect(
+        "pkg.mod_repo",
+        "[\"deb [signed-by=/k.gpg] http://b.example/x s main\", {\"file\": \"" LISTS
+        "b.list\", \"comments\": "
+        "[\"one\", \"two\"]}]",
+        "{\"deb [signed-by=/k.gpg] http://b.example/x s main\": {\"file\": \"" LISTS
+        "b.list\", \"comps\": [\"main\"], \"disabled\": false, \"type\": \"deb\", \"uri\": "
+        "\"http://b.example/x\", \"line\": \"deb [signed-by=/k.gpg] http://b.example/x s main #one two\\n\", "
+        "\"architectures\": [], \"signedby\": \"/k.gpg\"}}");
+    assert_log("apt-get -q update\n");
+    assert_file(LISTS "b.list", "deb [signed-by=/k.gpg] http://b.example/x s main #one two\n");
+    assert_file("/etc/apt/sources.list", "# by hand\ndeb [trusted=yes] http://a.example/ s main contrib\n");
+    expect_text("pkg.del_repo", "[\"deb http://b.example/x s other\"]",
+                "Repo deb http://b.example/x s other doesn't exist in the sources.list(s)");
+    expect("pkg.del_repo", "[\"deb http://b.example/x s main\"]",
+           "\"File " LISTS "b.list containing repo 'deb http://b.example/x s main' has been removed.\"");
+    AUTO_FREE char *gone = xasprintf("%s" LISTS "b.list", root);
+    assert_false(fs_exists(gone));
+    expect("pkg.del_repo", "[\"deb http://a.example/ s contrib\"]",
+           "\"Repo 'deb http://a.example/ s contrib' has been removed from /etc/apt/sources.list.\\n\"");
+    assert_file("/etc/apt/sources.list", "# by hand\ndeb [trusted=yes] http://a.example/ s main\n");
+}
+
+static void
+test_repo_changes(void **state)
+{
+    (void) state;
+    put(LISTS "a.sources",
+        "# kept\nTypes: deb\nURIs: http://a\nSuites: s t\nComponents: main\nTrusted: yes\n");
+    json_auto_t *ret = run("pkg.mod_repo",
+                           "[\"deb [signed-by=/k] http://a/ t main\", {\"comps\": \"main,extra\", "
+                           "\"refresh\": false, \"disabled\": true, \"architectures\": "
+                           "\"amd64\"}]");
+    assert_true(json_is_object(ret));
+    assert_log("");
+    assert_file(LISTS "a.sources",
+                "# kept\nTypes: deb\nURIs: http://a\nSuites: s\nComponents: main\ntrusted: yes\n\n"
+                "Enabled: no\nTypes: deb\nURIs: http://a/\nSuites: t\nComponents: main extra\n"
+                "Architectures: amd64\nSigned-By: /k\ntrusted: yes\n");
+    json_auto_t *found = run("pkg.get_repo", "[\"deb http://a/ t extra\"]");
+    assert_string_equal(value_str(found, "file", ""), LISTS "a.sources");
+    put("/etc/apt/sources.list", "deb http://c s main\n\n# deb http://c s extra\ndeb http://c s extra\n");
+    json_auto_t *merged = run("pkg.mod_repo",
+                              "[\"deb [signed-by=/k] http://c s main\", {\"consolidate\": true, "
+                              "\"refresh\": false, \"comps\": \"main,extra\"}]");
+    assert_true(json_is_object(merged));
+    AUTO_FREE char *text = text_of("/etc/apt/sources.list");
+    assert_non_null(strstr(text, "deb [signed-by=/k] http://c s main extra\n# deb http://c s extra\n"));
+    assert_non_null(strstr(text, "\n# deb [arch=amd64 signed-by=/k trusted=yes] http://a/ t main extra\n"));
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+static void
+test_keys(void **state)
+{
+    (void) state;
+    put("/etc/apt/keyrings/tea.gpg", "x");
+    put("/gpg",
+        "tru::1:2:0:3:1:5\npub:-:255:22:00AA11BB22CC33DD:1700000000:::-:::scSC:::::ed25519:::0:\n"
+        "fpr:::::::::FFFF00AA11BB22CC33DD:\nuid:-::::1700000000::HASH::Tea <t@example.org>::::::::::0:\n"
+        "sub:-:255:18:0123456789ABCDEF:1700000000::::::e:::::cv25519::\nfpr:::::::::EEEE:\n");
+    expect(
+        "pkg.get_repo_keys", "[{\"aptkey\": false}]",
+        "{\"00AA11BB22CC33DD\": {\"algorithm\": 22, \"bits\": 255, \"capability\": \"scSC\", "
+        "\"date_creation\": "
+        "1700000000, \"date_expiration\": null, \"keyid\": \"00AA11BB22CC33DD\", \"validity\": \"-\", "
+        "\"fingerprint\": \"FFFF00AA11BB22CC33DD\", \"uid\": \"Tea <t@example.org>\", \"uid_hash\": "
+        "\"HASH\", "
+        "\"subkey\": {\"algorithm\": 18, \"bits\": 255, \"capability\": \"e\", \"date_creation\": "
+        "1700000000, "
+        "\"date_expiration\": null, \"keyid\": \"0123456789ABCDEF\", \"validity\": \"-\", \"fingerprint\": "
+        "\"EEEE\"}}}");
+    expect("pkg.add_repo_key", "[{\"aptkey\": false, \"keyid\": \"22CC33DD\", \"keyserver\": \"k\"}]",
+           "true");
+    put("/log", "");
+    expect("pkg.add_repo_key",
+           "[{\"aptkey\": false, \"keyid\": \"ABCD\", \"keyserver\": \"keys.example\", \"keyfile\": "
+           "\"new.gpg\"}]",
+           "true");
+    AUTO_FREE char *want = xasprintf(
+        "gpg --no-default-keyring --keyring %s/etc/apt/keyrings/tea.gpg --list-keys "
+        "--with-colons\ngpg --no-default-keyring --keyring "
+        "%s/etc/apt/keyrings/new.gpg --keyserver keys.example --recv-keys ABCD\n",
+        root, root);
+    assert_log(want);
+    expect("pkg.del_repo_key", "[{\"aptkey\": false, \"keyid\": \"22CC33DD\"}]", "\"22CC33DD\"");
+    AUTO_FREE char *gone = xasprintf("%s/etc/apt/keyrings/tea.gpg", root);
+    assert_false(fs_exists(gone));
+}
+
+static void
+test_apt_key(void **state)
+{
+    (void) state;
+    put("/update", "");
+    expect_text("pkg.mod_repo", "[\"deb http://b s main\", {\"refresh\": false}]",
+                "missing 'signedby' option when apt-key is missing");
+    script("apt-key", "echo \"apt-key $*\" >> $DPKG_ROOT/log\n[ \"$1\" = add ] && { echo OK; exit 0; }\n"
+                      "[ \"$1\" = export ] || /bin/cat $DPKG_ROOT/gpg");
+    put("/gpg", "pub:-:255:22:00AA11BB22CC33DD:1700000000:::-:::scSC::::::\n");
+    json_auto_t *ret = run("pkg.mod_repo",
+                           "[\"deb http://b s main\", {\"refresh\": false, \"keyid\": [\"AB\", 255], "
+                           "\"keyserver\": \"keys.example\"}]");
+    assert_true(json_is_object(ret));
+    assert_log(
+        "apt-key export AB\napt-key adv --batch --keyserver keys.example --logger-fd 1 --recv-keys AB\n"
+        "apt-key export 0xff\n"
+        "apt-key adv --batch --keyserver keys.example --logger-fd 1 --recv-keys 0xff\n");
+    assert_file("/etc/apt/sources.list", "deb http://b s main\n");
+    expect("pkg.add_repo_key", "[{\"text\": \"a key\"}]", "true");
+    assert_log("apt-key add -\n");
+    expect("pkg.del_repo_key", "[{\"keyid\": \"22CC33DD\"}]", "\"22CC33DD\"");
+    assert_log("apt-key del 22CC33DD\n");
+    json_auto_t *keys = run("pkg.get_repo_keys", "[]");
+    assert_non_null(value_get(keys, "00AA11BB22CC33DD"));
+    json_auto_t *moved = run("pkg.mod_repo",
+                             "[\"deb http://b s main\", {\"refresh\": false, \"key_text\": \"k\", "
+                             "\"uri\": \"http://c\"}]");
+    assert_true(json_is_object(moved));
+    assert_file("/etc/apt/sources.list", "deb http://c s main\n");
+}
+
+static void
+test_ppa(void **state)
+{
+    (void) state;
+    os_name = "Ubuntu";
+    put("/update", "");
+    put("/curl", "{\"signing_key_fingerprint\": \"0123456789ABCDEF\", \"private\": false}");
+    script("curl", "for w; do :; done; echo \"curl $w\" >> $DPKG_ROOT/log; /bin/cat $DPKG_ROOT/curl");
+    script("apt-key", "echo \"apt-key $*\" >> $DPKG_ROOT/log");
+    expect_text("pkg.mod_repo", "[\"ppa:tea\"]", "Unable to get PPA info from argument.");
+    json_auto_t *ret = run("pkg.mod_repo", "[\"ppa:tea/pot\"]");
+    assert_true(json_is_object(ret));
+    assert_log(
+        "curl https://launchpad.net/api/1.0/~tea/+archive/pot\napt-key export 0123456789ABCDEF\n"
+        "apt-key adv --batch --keyserver keyserver.ubuntu.com --logger-fd 1 --recv-keys 0123456789ABCDEF\n"
+        "apt-get -q update\n");
+    assert_file(LISTS "tea-pot-trixie.list", "deb http://ppa.launchpad.net/tea/pot/ubuntu trixie main\n");
+    expect_text("pkg.mod_repo", "[\"ppa:tea/pot\", {\"ppa_auth\": \"me:x\", \"keyid\": \"A\"}]",
+                "PPA is not private but auth credentials passed: ppa:tea/pot");
+    json_auto_t *found = run("pkg.get_repo", "[\"ppa:tea/pot\"]");
+    assert_string_equal(value_str(found, "dist", ""), "trixie");
+    put("/log", "");
+    expect("pkg.del_repo_key", "[{\"name\": \"ppa:tea/pot\", \"keyid_ppa\": true}]", "\"89ABCDEF\"");
+    assert_log("curl https://launchpad.net/api/1.0/~tea/+archive/pot\napt-key del 89ABCDEF\n");
+    expect_text("pkg.del_repo", "[\"ppa:tea/pot\"]", "tea-pot-trixie.list containing repo");
+    put("/log", "");
+    script("apt-add-repository", "echo \"apt-add-repository $*\" >> $DPKG_ROOT/log");
+    json_auto_t *added = run("pkg.mod_repo", "[\"ppa:tea/pot\", {\"refresh\": false}]");
+    assert_int_equal(value_int(value_get(added, "ppa:tea/pot"), "retcode", -1), 0);
+    assert_log("apt-add-repository -y ppa:tea/pot\n");
+    os_name = "Debian";
+}
+
+static void
+test_foreign(void **state)
+{
+    (void) state;
+    put("/var/lib/dpkg/status",
+        "Package: jug\nStatus: install ok installed\nArchitecture: i386\nVersion: 1\n\n"
+        "Package: jug\nStatus: install ok installed\nArchitecture: amd64\nVersion: 2\n\n"
+        "Package: mug\nStatus: purge ok installed\nArchitecture: all\nVersion: 3\n\n"
+        "Package: odd\nStatus: install ok unpacked\nArchitecture: all\nVersion: 4\n");
+    expect("pkg.list_pkgs", "[]", "{\"mug\": \"3\", \"jug\": \"2\", \"jug:i386\": \"1\"}");
+    expect("pkg.list_pkgs", "[{\"purge_desired\": true, \"versions_as_list\": true}]", "{\"mug\": [\"3\"]}");
+    expect("pkg.version", "[\"jug*\"]", "{\"jug\": \"2\", \"jug:i386\": \"1\"}");
+    expect("pkg.version", "[\"jug:i386\"]", "\"1\"");
+}
+
+#define ON_HOST(test) cmocka_unit_test_setup_teardown(test, make_host, drop_host)
+
+UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons),
+          ON_HOST(test_older_and_again), ON_HOST(test_held), ON_HOST(test_install_fails),
+          ON_HOST(test_refresh_when_due), ON_HOST(test_remove), ON_HOST(test_upgrade), ON_HOST(test_refresh),
+          ON_HOST(test_latest), ON_HOST(test_hold), ON_HOST(test_repos), ON_HOST(test_repo_changes),
+          ON_HOST(test_keys), ON_HOST(test_apt_key), ON_HOST(test_ppa), ON_HOST(test_foreign))

@@ -1,0 +1,410 @@
+/* test_module_cases.c - every execution function against its case file,
+ * tests/cases/modules/MODULE.FUNCTION.json.
+ *
+ * A case file is a list of objects:
+ *   args, kwargs       the call; both may be left out
+ *   grains, pillar, opts, pub   what the minion knows; `opts` is laid over {"id": "minion"}; `pub` are
+ * __pub_* keywords setup              shell commands, run first in a folder made for this case needs "root":
+ * skipped for other users; else a program that must be on PATH host               {op: reply}: what the
+ * running minion answers; a reply {"error": text} is a failure and what must come of it: return the exact
+ * value error              the exact text of the failure, with or without the words Salt puts around it
+ *   contains           part of a text, members of an object, elements of a list (compared in the same way)
+ *   type               "str", "int", "float", "bool", "list", "dict" or "NoneType"
+ *   retcode            0 unless given (1 with `error`)
+ *   fired, asked       events sent [{tag, data}] and requests made of the host, in order
+ *   check              shell commands that must succeed afterwards
+ * In every text of a case {T} is that folder. CASES=prefix in the environment picks files.
+ */
+#include "unit/unit.h"
+
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/plugin/call.h"
+#include "minion/plugins.h"
+#include "salt/log.h"
+
+#define CASE_DIR TEST_SOURCE_DIR "/tests/cases/modules"
+
+enum { RESULT_LIMIT = 4 * 1024 * 1024 };
+
+/* ---- a case in its child ------------------------------------------------------------------- */
+
+typedef struct world {
+    json_t *spec; /* BORROWED */
+    json_t *fired, *asked;
+} world_t;
+
+static json_t *
+world_grains(void *cookie)
+{
+    return json_object_get(((world_t *) cookie)->spec, "grains");
+}
+
+static json_t *
+world_pillar(void *cookie)
+{
+    return json_object_get(((world_t *) cookie)->spec, "pillar");
+}
+
+static int
+world_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    (void) err;
+    json_array_append_new(((world_t *) cookie)->fired, json_pack("{s:s, s:O}", "tag", tag, "data", data));
+    return 0;
+}
+
+static int
+world_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    world_t *w = cookie;
+    json_t *reply = value_get(value_get(w->spec, "host"), value_str(request, "op", ""));
+
+    json_array_append_new(w->asked, json_deep_copy(request));
+    if (reply == NULL)
+        return fail_set(err, -ENOTSUP, "no reply to %s in this case", value_str(request, "op", "?"));
+    if (value_get(reply, "error") != NULL)
+        return fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "%s", value_str(reply, "error", ""));
+    *ret_value = json_incref(reply);
+    return 0;
+}
+
+/* NEW {"value", "retcode", "success", "fired", "asked"}. */
+static json_t *
+run_call(registry_t *registry, const char *fun, json_t *spec)
+{
+    json_auto_t *opts = json_pack("{s:s}", "id", "minion");
+    json_auto_t *arg = json_is_array(value_get(spec, "args")) ? json_copy(value_get(spec, "args"))
+                                                              : json_array();
+    json_t *kwargs = value_get(spec, "kwargs");
+    world_t world = { spec, json_array(), json_array() };
+    call_env_t env = { .registry = registry,
+                       .opts = opts,
+                       .id = "minion",
+                       .jid = "20261120093753793022",
+                       .grains = world_grains,
+                       .pillar = world_pillar,
+                       .fire = world_fire,
+                       .cookie = &world };
+    call_result_t res;
+
+    if (value_get(spec, "opts") != NULL)
+        value_merge(opts, value_get(spec, "opts"), false);
+    if (value_get(spec, "host") != NULL)
+        env.host = world_host;
+    if (kwargs != NULL) {
+        json_t *last = json_pack("{s:b}", "__kwarg__", 1);
+        json_object_update(last, kwargs);
+        json_array_append_new(arg, last);
+    }
+    call_ctx_t *ctx = call_ctx_new(&env);
+    call_run(ctx, fun, arg, value_get(spec, "pub"), &res);
+    call_ctx_destroy(&ctx);
+    return json_pack("{s:o, s:i, s:b, s:o, s:o}", "value", res.value, "retcode", res.retcode, "success",
+                     res.success, "fired", world.fired, "asked", world.asked);
+}
+
+static bool
+shell(const char *commands, const char *dir)
+{
+    AUTO_FREE char *line = xasprintf("cd '%s' && (set -e\n%s\n)", dir, commands);
+
+    return system(line) == 0;
+}
+
+/* The child: set up, call, write the result, leave by exit() so that the leak checker runs. */
+static void NORETURN
+case_child(registry_t *registry, const char *fun, json_t *spec, const char *dir, int fd)
+{
+    const char *setup = value_str(spec, "setup", NULL);
+
+    if (setup != NULL && !shell(setup, dir))
+        exit(90);
+    json_t *result = run_call(registry, fun, spec);
+    char *text = value_dump(result);
+    json_decref(result);
+    int rc = fs_write_all(fd, text, strlen(text));
+    free(text);
+    exit(rc < 0 ? 91 : 0);
+}
+
+static void
+read_all(int fd, buf_t *out)
+{
+    char piece[4096];
+    ssize_t n;
+
+    while ((n = read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR)) {
+        if (n > 0)
+            buf_add(out, piece, (size_t) n);
+    }
+}
+
+/* NEW result, or NULL when the child failed (said on stdout). */
+static json_t *
+run_case(registry_t *registry, const char *fun, json_t *spec, const char *dir)
+{
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+    int fds[2], status;
+
+    fflush(NULL);
+    assert_int_equal(pipe(fds), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(fds[0]);
+        case_child(registry, fun, spec, dir, fds[1]);
+    }
+    close(fds[1]);
+    read_all(fds[0], &text);
+    close(fds[0]);
+    waitpid(pid, &status, 0);
+    if (status != 0) {
+        printf("# the child ended with status 0x%x\n", (unsigned) status);
+        return NULL;
+    }
+    return value_parse(buf_str(&text), text.len, RESULT_LIMIT, "result", &err);
+}
+
+/* ---- what was expected --------------------------------------------------------------------- */
+
+static const char *
+type_name(const json_t *v)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "dict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
+        [JSON_REAL] = "float",  [JSON_TRUE] = "bool",  [JSON_FALSE] = "bool", [JSON_NULL] = "NoneType",
+    };
+
+    return names[json_typeof(v)];
+}
+
+static bool
+contains(json_t *whole, json_t *part)
+{
+    const char *key;
+    json_t *v, *element;
+    size_t i, k;
+
+    if (json_is_string(whole) && json_is_string(part))
+        return strstr(json_string_value(whole), json_string_value(part)) != NULL;
+    if (json_is_object(part)) {
+        json_object_foreach (part, key, v) {
+            json_t *have = value_get(whole, key);
+            if (have == NULL || !contains(have, v))
+                return false;
+        }
+        return json_is_object(whole);
+    }
+    if (!json_is_array(part))
+        return value_equal(whole, part);
+    json_array_foreach (part, i, v) {
+        bool found = false;
+        json_array_foreach (whole, k, element)
+            found = found || value_equal(element, v) || (json_is_object(v) && contains(element, v));
+        if (!found)
+            return false;
+    }
+    return json_is_array(whole);
+}
+
+/* Without Salt's words before it and the documentation after it. */
+static bool
+error_matches(const char *fun, const json_t *value, const char *want)
+{
+    const char *got = json_string_value(value);
+    AUTO_FREE char *called = xasprintf("ERROR executing '%s': ", fun);
+    AUTO_FREE char *passed = xasprintf("Passed invalid arguments to %s: ", fun);
+    const char *const prefixes[] = { "", "ERROR: ", called, passed,
+                                     "The minion function caused an exception: " };
+    size_t len = strlen(want);
+
+    for (size_t i = 0; got != NULL && i < NELEMS(prefixes); i++) {
+        const char *rest = got + strlen(prefixes[i]);
+        if (str_starts(got, prefixes[i]) && str_starts(rest, want) &&
+            (rest[len] == '\0' || (prefixes[i] == passed && str_starts(rest + len, "\n\n    "))))
+            return true;
+    }
+    return false;
+}
+
+static bool
+complain(const char *what, const json_t *want, const json_t *got)
+{
+    AUTO_FREE char *a = value_dump(want);
+    AUTO_FREE char *b = value_dump(got);
+
+    printf("#   %s: expected %s\n#   %*s  but got %s\n", what, a, (int) strlen(what), "", b);
+    return false;
+}
+
+static bool
+judge_value(const char *fun, json_t *spec, json_t *value)
+{
+    json_t *want;
+
+    if ((want = value_get(spec, "return")) != NULL && !value_equal(want, value))
+        return complain("return", want, value);
+    if ((want = value_get(spec, "contains")) != NULL && !contains(value, want))
+        return complain("contains", want, value);
+    if ((want = value_get(spec, "type")) != NULL && strcmp(json_string_value(want), type_name(value)) != 0)
+        return complain("type", want, value);
+    if ((want = value_get(spec, "error")) != NULL && !error_matches(fun, value, json_string_value(want)))
+        return complain("error", want, value);
+    return true;
+}
+
+static bool
+judge(const char *fun, json_t *spec, json_t *result, const char *dir)
+{
+    static const char *const lists[] = { "fired", "asked" };
+    int retcode = value_get(spec, "error") != NULL ? 1 : 0;
+    const char *check = value_str(spec, "check", NULL);
+    json_t *want;
+
+    if (result == NULL || !judge_value(fun, spec, value_get(result, "value")))
+        return false;
+    if (value_int(result, "retcode", -1) != value_int(spec, "retcode", retcode))
+        return complain("retcode", value_get(spec, "retcode"), result);
+    for (size_t i = 0; i < NELEMS(lists); i++) {
+        if ((want = value_get(spec, lists[i])) != NULL && !value_equal(want, value_get(result, lists[i])))
+            return complain(lists[i], want, value_get(result, lists[i]));
+    }
+    if (check != NULL && !shell(check, dir)) {
+        printf("#   check failed: %s\n", check);
+        return false;
+    }
+    return true;
+}
+
+static bool
+can_run(json_t *spec)
+{
+    const char *needs = value_str(spec, "needs", NULL);
+
+    if (needs == NULL)
+        return true;
+    if (strcmp(needs, "root") == 0)
+        return geteuid() == 0;
+    AUTO_FREE char *path = fs_which(needs);
+    return path != NULL;
+}
+
+/* A case with {T} made real. NEW. */
+static json_t *
+placed(const json_t *spec, const char *dir)
+{
+    AUTO_FREE char *text = value_dump(spec);
+    AUTO_FREE char *there = str_replace(text, "{T}", dir);
+
+    return json_loads(there, 0, NULL);
+}
+
+static bool
+one_case(registry_t *registry, const char *fun, json_t *raw)
+{
+    char dir[] = "/tmp/halite-case-XXXXXX";
+    fail_auto_t err = FAIL_INIT;
+
+    if (!can_run(raw))
+        return true;
+    assert_non_null(mkdtemp(dir));
+    json_auto_t *spec = placed(raw, dir);
+    json_auto_t *result = run_case(registry, fun, spec, dir);
+    bool ok = judge(fun, spec, result, dir);
+    assert_int_equal(fs_remove_tree(dir, &err), 0);
+    return ok;
+}
+
+/* ---- the folder ---------------------------------------------------------------------------- */
+
+static size_t
+one_file(registry_t *registry, const char *name)
+{
+    AUTO_FREE char *path = fs_join(CASE_DIR, name);
+    AUTO_FREE char *fun = xstrndup(name, strlen(name) - strlen(".json"));
+    json_error_t why;
+    json_auto_t *cases = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    size_t failed = 0, i;
+    json_t *spec;
+
+    if (json_array_size(cases) == 0) {
+        printf("# %s: no cases: %s (line %d)\n", name, why.text, why.line);
+        return 1;
+    }
+    json_array_foreach (cases, i, spec) {
+        if (one_case(registry, fun, spec))
+            continue;
+        printf("# %s: case %zu failed\n", name, i + 1);
+        failed++;
+    }
+    return failed;
+}
+
+static registry_t *
+real_registry(void)
+{
+    size_t n;
+    const plugin_t *const *plugins = minion_exec_plugins(&n);
+
+    return registry_new(PLUGIN_EXEC, plugins, n);
+}
+
+static int
+is_case_file(const struct dirent *entry)
+{
+    const char *prefix = getenv("CASES");
+
+    return str_ends(entry->d_name, ".json") && (prefix == NULL || str_starts(entry->d_name, prefix));
+}
+
+static void
+test_cases(void **state)
+{
+    registry_t *registry = real_registry();
+    struct dirent **files = NULL;
+    size_t failed = 0;
+    int n = scandir(CASE_DIR, &files, is_case_file, alphasort);
+
+    (void) state;
+    assert_true(n > 0);
+    log_init("test", LEVEL_QUIET, false); /* failing commands are what many cases are about */
+    for (int i = 0; i < n; i++) {
+        failed += one_file(registry, files[i]->d_name);
+        free(files[i]);
+    }
+    free(files);
+    registry_destroy(&registry);
+    assert_int_equal(failed, 0);
+}
+
+static void
+test_complete(void **state)
+{
+    registry_t *registry = real_registry();
+    fail_auto_t err = FAIL_INIT;
+    size_t n, missing = 0;
+    const plugin_t *const *plugins = registry_plugins(registry, &n);
+
+    (void) state;
+    if (registry_check(registry, &err) < 0)
+        fail_msg("%s", fail_text(&err));
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
+            AUTO_FREE char *path = xasprintf("%s/%s.%s.json", CASE_DIR, plugin_name(plugins[i]),
+                                             plugins[i]->funcs[k].name);
+            if (fs_exists(path))
+                continue;
+            printf("# no case file: %s\n", path);
+            missing++;
+        }
+    }
+    registry_destroy(&registry);
+    assert_int_equal(missing, 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_complete), cmocka_unit_test(test_cases))

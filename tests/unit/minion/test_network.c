@@ -1,0 +1,89 @@
+/* test_network.c - what the network functions read and write as text. */
+#include "unit/unit.h"
+
+#include "minion/modules/network.c"
+
+static void
+test_hosts(void **state)
+{
+    (void) state;
+    static const struct {
+        const char *before, *after;
+    } rows[] = {
+        { "127.0.0.1\tlocalhost\n127.0.1.1 old old.example # old\n",
+          "127.0.0.1\tlocalhost\n127.0.1.1 new old.example # old\n" },
+        { "# old\n1.2.3.4 old", "# old\n1.2.3.4 new" },
+        { "1.2.3.4 older cold old2\n", "1.2.3.4 older cold old2\n" },
+        { "", "" },
+    };
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        buf_auto_t out = BUF_INIT;
+        rename_in_hosts(rows[i].before, "old", "new", &out);
+        assert_string_equal(buf_str(&out), rows[i].after);
+    }
+}
+
+static void
+test_traceroute_lines(void **state)
+{
+    (void) state;
+    json_auto_t *hop = trace_row(" 3  gw.example (192.0.2.1)  0.361 ms  0.381 ms  0.410 ms");
+    json_auto_t *silent = trace_row(" 4  * * *"), *other = trace_row("!H something else");
+
+    assert_int_equal(value_int(hop, "count", 0), 3);
+    assert_string_equal(value_str(hop, "hostname", ""), "gw.example");
+    assert_string_equal(value_str(hop, "ip", ""), "192.0.2.1");
+    assert_true(value_num(hop, "ms3", 0) > 0.40);
+    assert_string_equal(value_str(silent, "hostname", ""), "*");
+    assert_int_equal(json_object_size(other), 0);
+}
+
+static void
+test_rings(void **state)
+{
+    (void) state;
+    char **lines = str_split(
+        "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nRX Mini:\t0\nCurrent hardware "
+        "settings:\nRX:\t\t256\nTX:\t\t512",
+        "\n", true);
+    json_auto_t *out = json_object();
+
+    parse_rings(lines, out);
+    strv_free(lines);
+    assert_int_equal(value_int(out, "rx-max", -1), 4096);
+    assert_int_equal(value_int(out, "rx-mini-max", -1), 0);
+    assert_int_equal(value_int(out, "rx", -1), 256);
+    assert_int_equal(value_int(out, "tx", -1), 512);
+    assert_true(value_bool(out, "result", false));
+}
+
+static void
+test_hardware_addresses(void **state)
+{
+    (void) state;
+    static const char *const good[] = { "08-00-27-13-69-77", "08:00:27:13:69:77", "080027136977" };
+    static const char *const bad[] = { "", "08:00:27-13:69:77", "0g0027136977", "0800271369",
+                                       "08:00:27:13:69:7" };
+    static const uint8_t want[6] = { 0x08, 0x00, 0x27, 0x13, 0x69, 0x77 };
+    uint8_t mac[6];
+
+    for (size_t i = 0; i < NELEMS(good); i++) {
+        assert_true(parse_mac(good[i], mac));
+        assert_memory_equal(mac, want, sizeof(want));
+    }
+    for (size_t i = 0; i < NELEMS(bad); i++)
+        assert_false(parse_mac(bad[i], mac));
+}
+
+static void
+test_hosts_are_words(void **state)
+{
+    (void) state;
+    AUTO_FREE char *host = sanitize_host("a b;$(reboot)\n-x.example_1");
+
+    assert_string_equal(host, "abreboot-x.example_1");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_traceroute_lines), cmocka_unit_test(test_rings),
+          cmocka_unit_test(test_hardware_addresses), cmocka_unit_test(test_hosts_are_words))

@@ -1,0 +1,357 @@
+/* test_outbox.c - nothing is lost and nothing is sent without need: acknowledgements, windows, masters that
+ * come and go, a disk that is full for a while. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/outbox.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+#include "unit/unit.h"
+
+typedef struct fixture {
+    char *dir;
+    outbox_t *box;
+    json_t *sent; /* jids and numbers of events */
+    size_t bytes;
+} fixture_t;
+
+static void
+on_send(void *cookie, const json_t *frame)
+{
+    fixture_t *f = cookie;
+
+    if (str_eq(value_str(frame, "t", ""), "ret"))
+        json_array_append(f->sent, value_get(value_get(frame, "ret"), "jid"));
+    else
+        json_array_append(f->sent, value_get(frame, "n"));
+    f->bytes += json_dumpb(frame, NULL, 0, JSON_COMPACT);
+}
+
+static void
+open_box(fixture_t *f)
+{
+    fail_auto_t err = FAIL_INIT;
+    spool_t *spool = spool_new(f->dir, &err);
+
+    assert_non_null(spool);
+    f->box = outbox_new(&spool, on_send, f);
+    assert_null(spool);
+}
+
+static int
+set_up(void **state)
+{
+    fixture_t *f = xcalloc(1, sizeof(*f));
+
+    log_init("test", LEVEL_QUIET, false);
+    f->dir = xstrdup("/tmp/halite-outbox-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    f->sent = json_array();
+    open_box(f);
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_destroy(&f->box);
+    json_decref(f->sent);
+    assert_int_equal(fs_remove_tree(f->dir, NULL), 0);
+    free(f->dir);
+    free(f);
+    return 0;
+}
+
+static char *
+jid_of(int i)
+{
+    return xasprintf("202611201000000%05d", i);
+}
+
+static void
+add(fixture_t *f, int i, size_t size, int master)
+{
+    AUTO_FREE char *jid = jid_of(i), *text = xcalloc(1, size + 1);
+
+    memset(text, 'x', size);
+    json_auto_t *ret = json_pack("{s:s, s:s, s:s}", "jid", jid, "fun", "a.b", "return", text);
+    outbox_return(f->box, ret, master);
+}
+
+static void
+ack(fixture_t *f, int i)
+{
+    AUTO_FREE char *jid = jid_of(i);
+    json_auto_t *jids = json_pack("[s]", jid);
+
+    outbox_acked(f->box, jids, NULL);
+}
+
+static void
+ack_event(fixture_t *f, int n)
+{
+    json_auto_t *events = json_pack("[i]", n);
+
+    outbox_acked(f->box, NULL, events);
+}
+
+static void
+event(fixture_t *f, bool expected)
+{
+    json_auto_t *data = json_pack("{s:i}", "a", 1);
+
+    assert_int_equal(outbox_event(f->box, "my/tag", data), expected);
+}
+
+static size_t
+sent(fixture_t *f)
+{
+    size_t n = json_array_size(f->sent);
+
+    json_array_clear(f->sent);
+    f->bytes = 0;
+    return n;
+}
+
+static void
+test_at_once(void **state)
+{
+    fixture_t *f = *state;
+
+    add(f, 1, 10, 0);
+    event(f, true);
+    assert_int_equal(sent(f), 0);
+    outbox_listens(f->box, 0);
+    assert_string_equal(json_string_value(json_array_get(f->sent, 0)), "20261120100000000001");
+    assert_int_equal(json_integer_value(json_array_get(f->sent, 1)), 1);
+    assert_int_equal(sent(f), 2);
+    add(f, 2, 10, 0);
+    event(f, true);
+    assert_int_equal(sent(f), 2);
+    assert_int_equal(outbox_len(f->box), 4);
+
+    ack(f, 1);
+    ack(f, 1);
+    ack(f, 2);
+    ack(f, 999);
+    ack_event(f, 2);
+    ack_event(f, 2);
+    ack_event(f, 1);
+    assert_int_equal(outbox_len(f->box), 0);
+    assert_int_equal(outbox_next_ms(f->box), 0);
+    assert_int_equal(sent(f), 0);
+}
+
+/* What an acknowledgement holds is a peer's matter. */
+static void
+test_odd_acknowledgements(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_listens(f->box, 0);
+    add(f, 1, 10, -1);
+    event(f, true);
+    json_auto_t *odd = json_pack("[i, n, s, s, {}, [], s]", 1, "#1", "", "../../etc/passwd");
+    json_auto_t *events = json_pack("[s, n, i, i, {}, f]", "1", -1, 99, 1.0);
+    outbox_acked(f->box, odd, events);
+    outbox_acked(f->box, NULL, NULL);
+    assert_int_equal(outbox_len(f->box), 2);
+}
+
+static void
+test_master_goes_and_comes(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_listens(f->box, 0);
+    add(f, 1, 10, 0);
+    add(f, 2, 10, 0);
+    assert_int_equal(sent(f), 2);
+    ack(f, 1);
+    outbox_deaf(f->box, 0);
+    add(f, 3, 10, 0);
+    assert_int_equal(sent(f), 0);
+    outbox_listens(f->box, 0);
+    /* What was not acknowledged, and what came since. */
+    assert_int_equal(sent(f), 2);
+}
+
+static void
+test_two_masters(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_listens(f->box, 1);
+    add(f, 1, 10, 0);
+    add(f, 2, 10, 1);
+    add(f, 3, 10, -1);
+    /* The one for a master that is away does not hold up the others. */
+    assert_int_equal(sent(f), 2);
+    outbox_listens(f->box, 0);
+    assert_int_equal(sent(f), 3);
+    outbox_deaf(f->box, 1);
+    add(f, 4, 10, 0);
+    add(f, 5, 10, 1);
+    assert_int_equal(sent(f), 1);
+    outbox_deaf(f->box, -1);
+    add(f, 6, 10, 0);
+    assert_int_equal(sent(f), 0);
+}
+
+static void
+test_restart(void **state)
+{
+    fixture_t *f = *state;
+
+    for (int i = 5; i > 0; i--)
+        add(f, i, 10, 0);
+    outbox_destroy(&f->box);
+    AUTO_FREE char *first = fs_join(f->dir, "20261120100000000002.ret"),
+                   *bad = fs_join(f->dir, "20261120100000000003.ret");
+    assert_int_equal(fs_write_quick(first, "{", 1, 0600, NULL), 0);
+    open_box(f);
+    assert_int_equal(outbox_len(f->box), 4);
+    assert_int_equal(fs_write_quick(bad, "{", 1, 0600, NULL), 0);
+    json_auto_t *jids = outbox_jids(f->box);
+    assert_int_equal(json_array_size(jids), 4);
+    assert_string_equal(json_string_value(json_array_get(jids, 0)), "20261120100000000001");
+    outbox_listens(f->box, 0);
+    /* The damaged ones are moved aside, the others go. */
+    assert_int_equal(sent(f), 3);
+    assert_int_equal(outbox_len(f->box), 3);
+}
+
+/* Three times what may be under way: the rest follows the acknowledgements, each once and in order. */
+static void
+test_window(void **state)
+{
+    enum { SIZE = 1024 * 1024, N = 3 * LIMIT_UNDER_WAY / SIZE };
+    fixture_t *f = *state;
+    int acked = 0;
+
+    for (int i = 0; i < N; i++)
+        add(f, i, SIZE, 0);
+    outbox_listens(f->box, 0);
+    assert_true(f->bytes <= LIMIT_UNDER_WAY + 2 * SIZE);
+    size_t n = json_array_size(f->sent);
+    assert_in_range(n, LIMIT_UNDER_WAY / SIZE - 1, LIMIT_UNDER_WAY / SIZE + 1);
+    while (acked < N) {
+        assert_true((size_t) acked < json_array_size(f->sent));
+        AUTO_FREE char *jid = jid_of(acked);
+        assert_string_equal(json_string_value(json_array_get(f->sent, (size_t) acked)), jid);
+        ack(f, acked++);
+    }
+    assert_int_equal(json_array_size(f->sent), N);
+    assert_int_equal(outbox_len(f->box), 0);
+}
+
+/* No answer: everything again after a while, and each time a longer one. */
+static void
+test_patience(void **state)
+{
+    fixture_t *f = *state;
+    int64_t now = clock_mono_ms(), first, second;
+
+    outbox_listens(f->box, 0);
+    add(f, 1, 10, 0);
+    event(f, true);
+    assert_int_equal(sent(f), 2);
+    first = outbox_next_ms(f->box) - now;
+    assert_true(first > 0);
+    outbox_tick(f->box, now + first - 1000);
+    assert_int_equal(sent(f), 0);
+    outbox_tick(f->box, now + first + 1000);
+    assert_int_equal(sent(f), 2);
+    second = outbox_next_ms(f->box) - now;
+    assert_true(second > first + 1000);
+    /* An answer to the one shortens the wait for the other. */
+    ack(f, 1);
+    assert_true(outbox_next_ms(f->box) - now <= first + 1000);
+    ack_event(f, 1);
+    assert_int_equal(outbox_next_ms(f->box), 0);
+}
+
+static void
+test_events_have_limits(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *text = xcalloc(1, LIMIT_EVENTS_KEPT_BYTES / 4 + 1);
+
+    memset(text, 'x', LIMIT_EVENTS_KEPT_BYTES / 4);
+    json_auto_t *large = json_pack("{s:s}", "a", text);
+    for (int i = 0; i < 3; i++)
+        assert_true(outbox_event(f->box, "t", large));
+    assert_false(outbox_event(f->box, "t", large));
+    event(f, true);
+    for (int i = 1; i <= 4; i++)
+        ack_event(f, i);
+    assert_int_equal(outbox_len(f->box), 0);
+    for (int i = 0; i < LIMIT_EVENTS_KEPT; i++)
+        event(f, true);
+    event(f, false);
+    /* The number of one that was dropped is not used. */
+    ack_event(f, 5);
+    event(f, true);
+    ack_event(f, 5 + LIMIT_EVENTS_KEPT);
+    assert_int_equal(outbox_len(f->box), LIMIT_EVENTS_KEPT - 1);
+}
+
+/* The file system refuses: in memory and sent all the same, on the disk as soon as it can be. */
+static void
+test_full_disk(void **state)
+{
+    enum { SIZE = 4 * 1024 * 1024 };
+    fixture_t *f = *state;
+    struct rlimit old, small;
+    int n = 0;
+
+    (void) signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 1000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    while (!outbox_full(f->box) && n < 100)
+        add(f, n++, SIZE, 0);
+    assert_in_range(n, LIMIT_UNSPOOLED / SIZE, LIMIT_UNSPOOLED / SIZE + 1);
+    outbox_listens(f->box, 0);
+    assert_true(sent(f) > 0);
+    /* Still full. */
+    int64_t disk = outbox_next_ms(f->box);
+    assert_true(disk > 0);
+    outbox_tick(f->box, disk + 1);
+    assert_true(outbox_full(f->box));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    outbox_tick(f->box, disk + 60000);
+    assert_false(outbox_full(f->box));
+    outbox_destroy(&f->box);
+    open_box(f);
+    assert_int_equal(outbox_len(f->box), n);
+}
+
+/* The same job twice: the later return counts, the folder's count stays right. */
+static void
+test_same_jid_twice(void **state)
+{
+    fixture_t *f = *state;
+
+    add(f, 1, 10, 0);
+    add(f, 1, 20, 0);
+    assert_int_equal(outbox_len(f->box), 1);
+    assert_int_equal(spool_len(outbox_spool(f->box)), 1);
+    ack(f, 1);
+    assert_int_equal(spool_len(outbox_spool(f->box)), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+UNIT_MAIN(TEST(test_at_once), TEST(test_odd_acknowledgements), TEST(test_master_goes_and_comes),
+          TEST(test_two_masters), TEST(test_restart), TEST(test_window), TEST(test_patience),
+          TEST(test_events_have_limits), TEST(test_full_disk), TEST(test_same_jid_twice))

@@ -1,0 +1,302 @@
+/* test_spool.c - marks and returns on the disk: order, files cut short at any point, damaged ones, a full
+ * disk. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/spool.h"
+#include "salt/value.h"
+#include "unit/unit.h"
+
+#define J1 "20261120100000000001"
+#define J2 "20261120100000000002"
+#define J3 "20261120100000000003"
+
+typedef struct fixture {
+    char *dir;
+    spool_t *spool;
+} fixture_t;
+
+static int
+set_up(void **state)
+{
+    fixture_t *f = xcalloc(1, sizeof(*f));
+    fail_auto_t err = FAIL_INIT;
+
+    f->dir = xstrdup("/tmp/halite-spool-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    f->spool = spool_new(f->dir, &err);
+    assert_non_null(f->spool);
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    fixture_t *f = *state;
+
+    spool_destroy(&f->spool);
+    assert_int_equal(fs_remove_tree(f->dir, NULL), 0);
+    free(f->dir);
+    free(f);
+    return 0;
+}
+
+static void
+again(fixture_t *f)
+{
+    spool_destroy(&f->spool);
+    f->spool = spool_new(f->dir, NULL);
+    assert_non_null(f->spool);
+}
+
+static bool
+there(const fixture_t *f, const char *name)
+{
+    AUTO_FREE char *path = fs_join(f->dir, name);
+
+    return fs_exists(path);
+}
+
+static void
+put(const fixture_t *f, const char *name, const char *text, size_t len)
+{
+    AUTO_FREE char *path = fs_join(f->dir, name);
+
+    assert_int_equal(fs_write_quick(path, text, len, 0600, NULL), 0);
+}
+
+static void
+begin(fixture_t *f, const char *jid)
+{
+    json_auto_t *job = json_pack("{s:s, s:s}", "jid", jid, "fun", "test.ping");
+
+    assert_int_equal(spool_begin(f->spool, job, NULL), 0);
+}
+
+static void
+end(fixture_t *f, const char *jid)
+{
+    json_auto_t *ret = json_pack("{s:s, s:s}", "jid", jid, "return", "x");
+
+    assert_int_equal(spool_end(f->spool, ret, NULL), 0);
+}
+
+static void
+assert_jids(json_t *list, const char *expected)
+{
+    json_auto_t *own = list;
+    AUTO_FREE char *text = value_dump(own);
+
+    assert_string_equal(text, expected);
+}
+
+static void
+test_life(void **state)
+{
+    fixture_t *f = *state;
+    size_t size = 0;
+    struct stat st;
+
+    begin(f, J2);
+    assert_true(there(f, J2 ".run"));
+    end(f, J2);
+    assert_false(there(f, J2 ".run"));
+    end(f, J3);
+    end(f, J1);
+    assert_int_equal(spool_len(f->spool), 3);
+    AUTO_FREE char *path = fs_join(f->dir, J1 ".ret");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    /* Oldest first, whatever order the folder has. */
+    assert_jids(spool_jids(f->spool), "[\"" J1 "\",\"" J2 "\",\"" J3 "\"]");
+    json_auto_t *ret = spool_load(f->spool, J2, &size, NULL);
+    assert_string_equal(value_str(ret, "return", ""), "x");
+    assert_int_equal(size, strlen("{\"jid\":\"" J2 "\",\"return\":\"x\"}"));
+
+    spool_forget(f->spool, J2);
+    assert_int_equal(spool_len(f->spool), 2);
+    spool_forget(f->spool, J2);
+    assert_int_equal(spool_len(f->spool), 2);
+    again(f);
+    assert_int_equal(spool_len(f->spool), 2);
+    fail_auto_t err = FAIL_INIT;
+    assert_null(spool_load(f->spool, J2, &size, &err));
+    assert_int_equal(err.code, -ENOENT);
+}
+
+static void
+test_interrupted(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *damaged = json_array();
+
+    begin(f, J1);
+    begin(f, J2);
+    end(f, J2);
+    /* Killed between the return and the end of its mark. */
+    begin(f, J2);
+    again(f);
+    json_auto_t *jobs = spool_interrupted(f->spool, damaged);
+    assert_int_equal(json_array_size(jobs), 1);
+    assert_string_equal(value_str(json_array_get(jobs, 0), "jid", ""), J1);
+    assert_int_equal(json_array_size(damaged), 0);
+    assert_false(there(f, J2 ".run"));
+    assert_jids(spool_jids(f->spool), "[\"" J2 "\"]");
+}
+
+/* A return, cut off at every byte of its text, or with one byte changed: never taken for a return, never
+ * dropped. */
+static void
+test_cut_short(void **state)
+{
+    static const char text[] = "{\"jid\":\"" J1 "\",\"return\":{\"a\":[1,2]}}";
+    fixture_t *f = *state;
+    size_t size = 0;
+
+    for (size_t len = 0; len < strlen(text); len++) {
+        fail_auto_t err = FAIL_INIT;
+        put(f, J1 ".ret", text, len);
+        again(f);
+        assert_int_equal(spool_len(f->spool), 1);
+        json_auto_t *ret = spool_load(f->spool, J1, &size, &err);
+        assert_null(ret);
+        assert_int_equal(err.code, -EBADMSG);
+        assert_false(there(f, J1 ".ret"));
+        assert_true(there(f, J1 ".ret.bad"));
+        assert_int_equal(spool_len(f->spool), 0);
+    }
+    put(f, J1 ".ret", text, strlen(text));
+    json_auto_t *whole = spool_load(f->spool, J1, &size, NULL);
+    assert_non_null(whole);
+}
+
+static void
+test_damaged(void **state)
+{
+    static const char *const texts[] = {
+        "", "null", "[]", "{}", "{\"jid\":\"" J2 "\"}", "{\"jid\":7}", "\xff\xfe\x00"
+    };
+    fixture_t *f = *state;
+    size_t size = 0;
+
+    for (size_t i = 0; i < NELEMS(texts); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *damaged = json_array();
+        put(f, J1 ".ret", texts[i], strlen(texts[i]));
+        assert_null(spool_load(f->spool, J1, &size, &err));
+        assert_int_equal(err.code, -EBADMSG);
+        assert_non_null(strstr(fail_text(&err), J1 ".ret.bad"));
+        put(f, J1 ".run", texts[i], strlen(texts[i]));
+        json_auto_t *jobs = spool_interrupted(f->spool, damaged);
+        assert_int_equal(json_array_size(jobs), 0);
+        assert_int_equal(json_array_size(damaged), 1);
+        assert_true(there(f, J1 ".run.bad"));
+    }
+}
+
+/* What can't be read at the moment is not damaged. */
+static void
+test_unreadable(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    struct rlimit old, none;
+    size_t size = 0;
+
+    end(f, J1);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    none = old;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    json_auto_t *ret = spool_load(f->spool, J1, &size, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_null(ret);
+    assert_int_equal(err.code, -EMFILE);
+    assert_true(there(f, J1 ".ret"));
+    assert_int_equal(spool_len(f->spool), 1);
+}
+
+static void
+test_strange_files(void **state)
+{
+    fixture_t *f = *state;
+
+    put(f, "notes.txt", "x", 1);
+    put(f, "..ret", "x", 1);
+    put(f, "abc.ret", "x", 1);
+    put(f, J1 ".ret.bad", "x", 1);
+    /* Left by a death in the middle of a write. */
+    put(f, J1 ".ret.aB3dEf", "{\"jid\":", 7);
+    again(f);
+    assert_jids(spool_jids(f->spool), "[]");
+    assert_int_equal(spool_len(f->spool), 0);
+    assert_true(there(f, "notes.txt"));
+    assert_true(there(f, J1 ".ret.bad"));
+    assert_false(there(f, J1 ".ret.aB3dEf"));
+}
+
+static void
+test_jids_are_checked(void **state)
+{
+    static const char *const jids[] = { "", "../x", J1 "/../x", "x", ".", "2026112010000000000" };
+    fixture_t *f = *state;
+
+    for (size_t i = 0; i < NELEMS(jids); i++) {
+        json_auto_t *ret = json_pack("{s:s}", "jid", jids[i]);
+        assert_int_equal(spool_begin(f->spool, ret, NULL), -EINVAL);
+        assert_int_equal(spool_end(f->spool, ret, NULL), -EINVAL);
+        spool_forget(f->spool, jids[i]);
+    }
+}
+
+/* In a child: no file may grow beyond 100 bytes. */
+static int
+full_disk(spool_t *spool)
+{
+    struct rlimit rl = { 100, 100 };
+    json_auto_t *small = json_pack("{s:s}", "jid", J2);
+    json_auto_t *large = json_pack(
+        "{s:s, s:s}", "jid", J3, "return",
+        "a text that is too long for the hundred bytes which are left on this disk, as it is nearly full");
+    (void) signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &rl) != 0)
+        return 1;
+    if (spool_begin(spool, small, NULL) != 0 || spool_begin(spool, large, NULL) != -EFBIG)
+        return 2;
+    if (spool_end(spool, large, NULL) != -EFBIG || spool_len(spool) != 0)
+        return 3;
+    return spool_end(spool, small, NULL) == 0 && spool_len(spool) == 1 ? 0 : 4;
+}
+
+static void
+test_full_disk(void **state)
+{
+    fixture_t *f = *state;
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(full_disk(f->spool));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    /* Nothing half is left behind. */
+    again(f);
+    assert_jids(spool_jids(f->spool), "[\"" J2 "\"]");
+    assert_false(there(f, J3 ".run"));
+    json_auto_t *damaged = json_array();
+    json_auto_t *jobs = spool_interrupted(f->spool, damaged);
+    assert_int_equal(json_array_size(jobs) + json_array_size(damaged), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_cut_short), TEST(test_damaged),
+          TEST(test_unreadable), TEST(test_strange_files), TEST(test_jids_are_checked), TEST(test_full_disk))
