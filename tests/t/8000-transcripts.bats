@@ -9,6 +9,8 @@ REFERENCE=${HALITE_REFERENCE:-$HALITE_SRC/../shared/reference/transcripts}
 
 setup_file() {
     [ -d "$REFERENCE" ] || return 0
+    # What cmd.run starts is named in what it prints; the transcripts are bash's.
+    export SHELL=/bin/bash
     fleet_new
     start_master "file_roots: {base: [$REFERENCE/../srv/salt]}" "pillar_roots: {base: [$REFERENCE/../srv/pillar]}"
     # salt-call speaks for m001: its configuration lies where the master's is.

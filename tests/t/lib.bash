@@ -206,11 +206,13 @@ start_minion() {
     daemon "$id" "$HALITE_BIN/salt-minion" -c "$FLEET/etc/$id"
 }
 
-# A daemon that reads its signals blocks them first; before that SIGTERM (bit 14) just ends it.
+# A daemon that reads its signals blocks them first, a command catches them; before that SIGTERM (bit 14) just ends it.
 reads_signals() {
     local mask
-    mask=$(sed -n 's/^SigBlk:[[:blank:]]*//p' "/proc/$(pid_of "$1")/status" 2>/dev/null) || return 0
-    [ -z "$mask" ] || [ $((16#$mask & 0x4000)) -ne 0 ]
+    for mask in $(sed -nE 's/^Sig(Blk|Cgt):[[:blank:]]*//p' "/proc/$(pid_of "$1")/status" 2>/dev/null || echo 4000); do
+        [ $((16#$mask & 0x4000)) -eq 0 ] || return 0
+    done
+    return 1
 }
 
 # stop NAME [SIGNAL]: and wait for its end. Its exit code in RC.
