@@ -15,6 +15,8 @@
 #include "salt/value.h"
 
 typedef struct call_ctx call_ctx_t;
+struct py;         /* a value of common/py/py.h */
+struct fileclient; /* common/files/fileclient.h */
 
 /* ---- arguments
  * ---------------------------------------------------------------------------------------------- */
@@ -49,11 +51,18 @@ typedef struct arg {
  * Salt's wording ("ERROR: ...", "Passed invalid arguments to ..."). */
 typedef int func_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err);
 
+/* The same on Python's values, for functions whose values must come through a template unharmed (keys that
+ * are numbers, tuples, undefined values): `args` is a dict, BORROWED. NEW, or NULL with *err set or an
+ * exception raised. Its row says NATIVE(fn) and FN_NATIVE; callers that have JSON get JSON. */
+typedef struct py *native_fn(call_ctx_t *ctx, struct py *args, fail_t *err);
+#define NATIVE(f) _Generic((f), native_fn * : (func_fn *) (void (*)(void))(f))
+
 enum {
-    FN_READONLY = 1 << 0,    /* changes nothing on the host */
-    FN_RAW_KWARGS = 1 << 1,  /* **kwargs also receives Salt's own __pub_* keywords */
-    FN_ACCESS_READ = 1 << 2, /* runner or wheel: any operator who may talk to the master */
-    FN_ACCESS_ADMIN = 1 << 3 /* runner or wheel: root or the master's own user */
+    FN_READONLY = 1 << 0,     /* changes nothing on the host */
+    FN_RAW_KWARGS = 1 << 1,   /* **kwargs also receives Salt's own __pub_* keywords */
+    FN_ACCESS_READ = 1 << 2,  /* runner or wheel: any operator who may talk to the master */
+    FN_ACCESS_ADMIN = 1 << 3, /* runner or wheel: root or the master's own user */
+    FN_NATIVE = 1 << 4
 };
 
 typedef struct func {
@@ -88,7 +97,13 @@ typedef int grain_fn(grain_ctx_t *ctx, json_t *out, fail_t *err);
 /* ---- descriptors
  * -------------------------------------------------------------------------------------------- */
 
-typedef enum plugin_kind { PLUGIN_EXEC, PLUGIN_GRAIN, PLUGIN_RUNNER, PLUGIN_WHEEL } plugin_kind_t;
+typedef enum plugin_kind {
+    PLUGIN_EXEC,
+    PLUGIN_GRAIN,
+    PLUGIN_RUNNER,
+    PLUGIN_WHEEL,
+    PLUGIN_STATE
+} plugin_kind_t;
 
 typedef struct plugin {
     plugin_kind_t kind;
@@ -111,6 +126,7 @@ typedef struct plugin {
 #define PLUGIN_KIND_grain  PLUGIN_GRAIN
 #define PLUGIN_KIND_runner PLUGIN_RUNNER
 #define PLUGIN_KIND_wheel  PLUGIN_WHEEL
+#define PLUGIN_KIND_state  PLUGIN_STATE
 #define FUNCS(table)       .funcs = (table), .n_funcs = NELEMS(table)
 
 /* ---- what a running function may ask of its host
@@ -121,6 +137,18 @@ json_t *ctx_opts(call_ctx_t *ctx);
 /* Grains and pillar; gathered on first use. BORROWED, never NULL (an empty object when there are none). */
 json_t *ctx_grains(call_ctx_t *ctx);
 json_t *ctx_pillar(call_ctx_t *ctx);
+/* The same as Python's values. BORROWED dict. */
+struct py *ctx_native_grains(call_ctx_t *ctx);
+struct py *ctx_native_pillar(call_ctx_t *ctx);
+/* Compile the pillar anew. `ask` (object, BORROWED; NULL: as configured): {saltenv, pillarenv, pillar:
+ * override}. NEW dict, or NULL with *err. It becomes ctx_pillar() by ctx_set_pillar() only. */
+struct py *ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err);
+void ctx_set_pillar(call_ctx_t *ctx, struct py *pillar); /* BORROWED */
+/* The file server's files. BORROWED; NULL where there is none (a runner without file roots). */
+struct fileclient *ctx_files(call_ctx_t *ctx);
+/* Whether states only say what they would do: Salt's __opts__["test"]. */
+bool ctx_test(const call_ctx_t *ctx);
+void ctx_set_test(call_ctx_t *ctx, bool test);
 /* Salt's __context__: an object that lives as long as the job. BORROWED. */
 json_t *ctx_context(call_ctx_t *ctx);
 const char *ctx_id(call_ctx_t *ctx);  /* the minion's id ("" in a runner) */
@@ -134,6 +162,11 @@ int ctx_retcode(const call_ctx_t *ctx);
 int ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, fail_t *err);
 /* Whether a function exists and its module is usable here. */
 bool ctx_has(call_ctx_t *ctx, const char *fun);
+/* Salt's __states__["mod.fun"](**kwargs), bare: no requisites, no retries. *ret_value NEW {name, changes,
+ * result, comment}. */
+int ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, fail_t *err);
+/* The row of a state function; NULL with *err FAIL_UNAVAILABLE. */
+const func_t *ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err);
 /* Send an event to the master's bus. `data` BORROWED. */
 int ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err);
 /* Ask the process that runs the jobs (see minion/jobserver.h): "running", "signal", "refresh_grains", ...

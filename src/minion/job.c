@@ -141,6 +141,7 @@ static json_t *
 s_child_run(child_t *self, const json_t *job)
 {
     call_env_t env = { .registry = self->env->registry,
+                       .states = self->env->states,
                        .opts = self->env->opts,
                        .id = self->env->id,
                        .jid = value_str(job, "jid", ""),

@@ -20,7 +20,7 @@
 #include "salt/base.h"
 
 typedef struct job_env {
-    registry_t *registry;
+    registry_t *registry, *states;
     json_t *opts, *grains;
     const char *id;
     int timeout_s;       /* 0: none */

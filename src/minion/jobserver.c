@@ -389,6 +389,7 @@ s_take_conf(jobserver_t *self)
 {
     self->opts = conf_opts(self->conf);
     self->env = (job_env_t){ .registry = self->registry,
+                             .states = self->states,
                              .opts = self->opts,
                              .grains = self->grains,
                              .id = conf_str(self->conf, "id"),
@@ -573,7 +574,7 @@ s_recover(jobserver_t *self)
 
 jobserver_t *
 jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *registry,
-              const plugin_t *const *grains, size_t n_grains, fail_t *err)
+              registry_t *states, const plugin_t *const *grains, size_t n_grains, fail_t *err)
 {
     jobserver_t *self = xcalloc(1, sizeof(*self));
     self->conf = STEAL(*conf_p);
@@ -581,6 +582,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->conf_dir = xstrdup(conf_dir);
     self->overrides = json_incref(overrides);
     self->registry = registry;
+    self->states = states;
     self->grain_plugins = grains;
     self->n_grain_plugins = n_grains;
     self->session_fd = self->grains_fd = self->signal_fd = -1;

@@ -27,7 +27,7 @@ typedef struct jobserver {
     char *conf_dir;
     json_t *overrides;
     char boot[40];
-    registry_t *registry;
+    registry_t *registry, *states;
     const plugin_t *const *grain_plugins;
     size_t n_grain_plugins;
     json_t *grains;      /* what is known now */
@@ -57,7 +57,7 @@ typedef struct jobserver {
 
 /* NEW, or NULL with *err. TAKES *conf_p. The plug-in arrays are BORROWED. */
 jobserver_t *jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *registry,
-                           const plugin_t *const *grains, size_t n_grains, fail_t *err);
+                           registry_t *states, const plugin_t *const *grains, size_t n_grains, fail_t *err);
 void jobserver_destroy(jobserver_t **self_p);
 /* Until SIGTERM; the exit code. */
 int jobserver_run(jobserver_t *self);

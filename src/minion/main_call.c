@@ -25,7 +25,7 @@ typedef struct caller {
     json_t *values; /* of the command line. BORROWED */
     json_t *grains; /* gathered on first use */
     callsession_t *master;
-    registry_t *registry;
+    registry_t *registry, *states;
     show_t show;
     char jid[CLOCK_STAMP_LEN];
 } caller_t;
@@ -120,6 +120,7 @@ s_run(caller_t *self, char *const *args, size_t n)
     const char *fun = args[0];
     clock_jid(self->jid);
     call_env_t env = { .registry = self->registry,
+                       .states = self->states,
                        .opts = conf_opts(self->conf),
                        .id = conf_str(self->conf, "id"),
                        .jid = self->jid,
@@ -212,8 +213,11 @@ main(int argc, char **argv)
         size_t n;
         const plugin_t *const *rows = minion_exec_plugins(&n);
         self.registry = registry_new(PLUGIN_EXEC, rows, n);
+        rows = minion_state_plugins(&n);
+        self.states = registry_new(PLUGIN_STATE, rows, n);
         code = s_with_master(&self, opts.args, opts.n_args);
         registry_destroy(&self.registry);
+        registry_destroy(&self.states);
     }
     json_decref(self.grains);
     conf_destroy(&self.conf);

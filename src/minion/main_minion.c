@@ -41,11 +41,13 @@ s_check(const conf_t *conf, fail_t *err)
 static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, bool *ret_owner, bool *ret_again, fail_t *err)
 {
-    size_t n_exec, n_grains;
+    size_t n_exec, n_states, n_grains;
     const plugin_t *const *exec_rows = minion_exec_plugins(&n_exec);
+    const plugin_t *const *state_rows = minion_state_plugins(&n_states);
     const plugin_t *const *grain_rows = minion_grain_plugins(&n_grains);
     AUTO(registry) exec = registry_new(PLUGIN_EXEC, exec_rows, n_exec);
-    AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, exec, grain_rows, n_grains, err);
+    AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
+    AUTO(jobserver) server = jobserver_new(conf_p, dir, overrides, exec, states, grain_rows, n_grains, err);
     if (!server)
         return s_fail(err);
     int code = jobserver_run(server);

@@ -7,6 +7,9 @@
 #define PLUGIN_ROW(id) extern const plugin_t grain_##id;
 #include "gen/grain.def"
 #undef PLUGIN_ROW
+#define PLUGIN_ROW(id) extern const plugin_t state_##id;
+#include "gen/state.def"
+#undef PLUGIN_ROW
 
 /* The NULL keeps a folder without files legal. */
 #define PLUGIN_ROW(id) &exec_##id,
@@ -18,6 +21,13 @@ static const plugin_t *const execs[] = {
 #define PLUGIN_ROW(id) &grain_##id,
 static const plugin_t *const grains[] = {
 #include "gen/grain.def"
+    NULL
+};
+#undef PLUGIN_ROW
+
+#define PLUGIN_ROW(id) &state_##id,
+static const plugin_t *const states[] = {
+#include "gen/state.def"
     NULL
 };
 #undef PLUGIN_ROW
@@ -34,4 +44,11 @@ minion_grain_plugins(size_t *n)
 {
     *n = NELEMS(grains) - 1;
     return grains;
+}
+
+const plugin_t *const *
+minion_state_plugins(size_t *n)
+{
+    *n = NELEMS(states) - 1;
+    return states;
 }

@@ -1,4 +1,4 @@
-/* plugins.h - which execution modules and grains are built in: one row per file of their folders, collected
+/* plugins.h - which execution modules, state modules and grains are built in: one row per file of their folders, collected
  * by the build.
  *
  * Layer      wiring; main_* files and tests only
@@ -13,5 +13,6 @@
 /* BORROWED, in file name order. */
 const plugin_t *const *minion_exec_plugins(size_t *n);
 const plugin_t *const *minion_grain_plugins(size_t *n);
+const plugin_t *const *minion_state_plugins(size_t *n);
 
 #endif

@@ -11,7 +11,8 @@ src/common/data         salt/ common/base/ common/data/
 src/common/crypto       salt/ common/base/ common/crypto/
 src/common/match        salt/ common/base/ common/data/ common/match/
 src/common              salt/ common/
-src/minion/modules      salt/ common/base/ common/data/ common/match/ common/crypto/ common/plugin/ minion/fileops/ minion/modlib/
+src/minion/modules      salt/ common/ minion/fileops/ minion/modlib/
+src/minion/states       salt/ common/ minion/fileops/ minion/modlib/
 src/minion/modlib       salt/ common/ minion/fileops/ minion/modlib/
 src/minion/fileops      salt/ common/base/ common/data/ common/match/ common/crypto/ minion/fileops/
 src/minion/grains       salt/ common/base/ common/data/ minion/grains/

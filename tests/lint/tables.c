@@ -48,6 +48,8 @@ main(void)
     const plugin_t *const *rows = minion_exec_plugins(&n);
 
     bad |= check_table(PLUGIN_EXEC, rows, n);
+    rows = minion_state_plugins(&n);
+    bad |= check_table(PLUGIN_STATE, rows, n);
     rows = master_runner_plugins(&n);
     bad |= check_table(PLUGIN_RUNNER, rows, n);
     rows = master_wheel_plugins(&n);

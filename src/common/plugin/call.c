@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "common/plugin/ctx.h"
+#include "common/py/py_json.h"
 
 enum { EX_GENERIC = 1 }; /* salt.defaults.exitcodes */
 
@@ -52,12 +53,26 @@ split_list(json_t *arg, json_t **ret_args, json_t **ret_kwargs)
     *ret_kwargs = kwargs;
 }
 
+static int
+invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
+{
+    AUTO(py) args = py_from_json(bound);
+    AUTO(py) value = native_invoke(ctx, f, args, err);
+
+    if (value == NULL)
+        return err != NULL && err->code < 0 ? err->code : -EINVAL;
+    *ret_value = py_to_json(value);
+    return *ret_value != NULL ? 0 : native_failed(err);
+}
+
 /* Run the bound function. 0 with *ret_value NEW, or a negative errno with *err set. */
 static int
 invoke(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
 {
     json_t *value = NULL;
 
+    if ((f->flags & FN_NATIVE) != 0)
+        return invoke_native(ctx, f, bound, ret_value, err);
     if (ctx->depth >= LIMIT_CALL_DEPTH)
         return fail_kind(err, FAIL_COMMAND, -ELOOP, "%s: functions call each other more than %d deep",
                          f->name, LIMIT_CALL_DEPTH);
@@ -80,6 +95,26 @@ ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t 
     if (f == NULL)
         return -ENOENT;
     json_auto_t *bound = bind_python(f, args, kwargs, NULL, err);
+    return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
+}
+
+const func_t *
+ctx_find_state(call_ctx_t *ctx, const char *fun, fail_t *err)
+{
+    if (ctx->env.states != NULL)
+        return registry_find(ctx->env.states, ctx, fun, NULL, err);
+    (void) fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
+    return NULL;
+}
+
+int
+ctx_state(call_ctx_t *ctx, const char *fun, json_t *kwargs, json_t **ret_value, fail_t *err)
+{
+    const func_t *f = ctx_find_state(ctx, fun, err);
+
+    if (f == NULL)
+        return -ENOENT;
+    json_auto_t *bound = bind_python(f, NULL, kwargs, NULL, err);
     return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
 }
 

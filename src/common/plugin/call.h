@@ -8,17 +8,21 @@
 #define COMMON_PLUGIN_CALL_H
 
 #include "common/plugin/registry.h"
+#include "common/py/py_ops.h"
 #include "salt/plugin.h"
 
 /* What a process provides to the functions that it runs. Callbacks may be NULL. All BORROWED while the
  * context lives. */
 typedef struct call_env {
     registry_t *registry;
+    registry_t *states; /* of PLUGIN_STATE; NULL: none */
     json_t *opts;
     const char *id;                  /* NULL: "" */
     const char *jid;                 /* NULL: "" */
     json_t *(*grains)(void *cookie); /* BORROWED object; asked once, on first use */
-    json_t *(*pillar)(void *cookie);
+    /* `ask` as ctx_compile_pillar's, or NULL for the one that is there. NEW dict, or NULL with *err. */
+    struct py *(*pillar)(void *cookie, json_t *ask, fail_t *err);
+    struct fileclient *files;
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
     void *cookie;
@@ -45,6 +49,10 @@ void call_result_free(call_result_t *res);
  * error. */
 int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t **ret_value,
                   fail_t *err);
+
+/* ctx_call for a template: Python's values in and out, which only functions with FN_NATIVE see as they are.
+ * NEW, or NULL with *err or an exception raised. */
+struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
 
 /* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's
  * words

@@ -1,6 +1,9 @@
 /* ctx.c - what a running function may ask of its process. */
 #include "common/plugin/ctx.h"
 
+#include "common/py/py_json.h"
+#include "salt/log.h"
+
 call_ctx_t *
 call_ctx_new(const call_env_t *env)
 {
@@ -9,6 +12,7 @@ call_ctx_new(const call_env_t *env)
     self->env = *env;
     self->opts = env->opts != NULL ? json_incref(env->opts) : json_object();
     self->context = json_object();
+    self->test = value_bool(self->opts, "test", false);
     return self;
 }
 
@@ -22,6 +26,8 @@ call_ctx_destroy(call_ctx_t **self_p)
     json_decref(self->opts);
     json_decref(self->grains);
     json_decref(self->pillar);
+    py_unref(self->native_grains);
+    py_unref(self->native_pillar);
     json_decref(self->context);
     free(self);
     *self_p = NULL;
@@ -33,26 +39,82 @@ ctx_opts(call_ctx_t *ctx)
     return ctx->opts;
 }
 
-static json_t *
-ask_once(call_ctx_t *ctx, json_t **kept, json_t *(*ask)(void *cookie))
-{
-    if (*kept == NULL) {
-        json_t *found = ask != NULL ? ask(ctx->env.cookie) : NULL;
-        *kept = json_is_object(found) ? json_incref(found) : json_object();
-    }
-    return *kept;
-}
-
 json_t *
 ctx_grains(call_ctx_t *ctx)
 {
-    return ask_once(ctx, &ctx->grains, ctx->env.grains);
+    if (ctx->grains == NULL) {
+        json_t *found = ctx->env.grains != NULL ? ctx->env.grains(ctx->env.cookie) : NULL;
+        ctx->grains = json_is_object(found) ? json_incref(found) : json_object();
+    }
+    return ctx->grains;
+}
+
+py_t *
+ctx_native_grains(call_ctx_t *ctx)
+{
+    if (ctx->native_grains == NULL)
+        ctx->native_grains = py_from_json(ctx_grains(ctx));
+    return ctx->native_grains;
+}
+
+py_t *
+ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err)
+{
+    if (ctx->env.pillar != NULL)
+        return ctx->env.pillar(ctx->env.cookie, ask, err);
+    return py_dict();
+}
+
+void
+ctx_set_pillar(call_ctx_t *ctx, py_t *pillar)
+{
+    py_unref(ctx->native_pillar);
+    ctx->native_pillar = py_ref(pillar);
+    json_decref(ctx->pillar);
+    ctx->pillar = NULL;
+}
+
+/* A pillar that can't be had is an empty one here: who must know compiles it. */
+py_t *
+ctx_native_pillar(call_ctx_t *ctx)
+{
+    if (ctx->native_pillar == NULL) {
+        fail_auto_t err = FAIL_INIT;
+        AUTO(py) found = ctx->env.pillar != NULL ? ctx->env.pillar(ctx->env.cookie, NULL, &err) : NULL;
+        if (err.code < 0)
+            log_error("%s", fail_text(&err));
+        ctx->native_pillar = found != NULL && py_is(found, PY_DICT) ? STEAL(found) : py_dict();
+    }
+    return ctx->native_pillar;
 }
 
 json_t *
 ctx_pillar(call_ctx_t *ctx)
 {
-    return ask_once(ctx, &ctx->pillar, ctx->env.pillar);
+    if (ctx->pillar == NULL) {
+        ctx->pillar = py_to_json(ctx_native_pillar(ctx));
+        py_clear();
+        ctx->pillar = json_is_object(ctx->pillar) ? ctx->pillar : json_object();
+    }
+    return ctx->pillar;
+}
+
+struct fileclient *
+ctx_files(call_ctx_t *ctx)
+{
+    return ctx->env.files;
+}
+
+bool
+ctx_test(const call_ctx_t *ctx)
+{
+    return ctx->test;
+}
+
+void
+ctx_set_test(call_ctx_t *ctx, bool test)
+{
+    ctx->test = test;
 }
 
 json_t *

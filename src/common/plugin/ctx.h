@@ -14,13 +14,21 @@ struct call_ctx {
     json_t *opts; /* owned references; NULL until first asked for */
     json_t *grains;
     json_t *pillar;
+    py_t *native_grains, *native_pillar;
     json_t *context;
+    bool test;
     int retcode;
     int depth; /* functions that run inside each other right now */
 };
 
 /* Bind as Python binds: every failure is a TypeError (FAIL_ARGUMENTS). NEW, or NULL. */
 json_t *bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);
+/* The same for a function with FN_NATIVE, from Python's values. NEW dict, or NULL. */
+py_t *bind_native(const func_t *f, const py_args_t *args, fail_t *err);
+/* Run a native function whose arguments are bound. NEW, or NULL with *err: an exception is its text. */
+py_t *native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err);
+/* The exception that was raised becomes *err, as Salt words it. */
+int native_failed(fail_t *err);
 /* Whether `key` names an argument of `f` (not its *args or **kwargs). */
 bool bind_knows(const func_t *f, const char *key);
 

@@ -185,6 +185,11 @@ check_function(const registry_t *self, const plugin_t *p, const func_t *f, fail_
         return fail_set(err, -EINVAL, "%s.c: a row without name or function", p->file);
     if (f->doc == NULL || *f->doc == '\0')
         return fail_set(err, -EINVAL, "%s.c: %s has no doc", p->file, f->name);
+    for (const arg_t *row = f->args; (f->flags & FN_NATIVE) != 0 && row != NULL && row->name != NULL; row++) {
+        if (row->type != ARG_ANY && row->dflt != NULL && *row->dflt != '*')
+            return fail_set(err, -EINVAL, "%s.c: %s: a native function converts '%s' itself", p->file,
+                            f->name, row->name);
+    }
     if (self->kind == PLUGIN_EXEC && strstr(f->doc, "CLI Example") == NULL)
         return fail_set(err, -EINVAL, "%s.c: the doc of %s has no CLI Example", p->file, f->name);
     if ((self->kind == PLUGIN_RUNNER || self->kind == PLUGIN_WHEEL) &&

@@ -147,7 +147,6 @@ run(const char *fun, const char *call)
                        .id = "minion",
                        .jid = "20261120093753793022",
                        .grains = grains,
-                       .pillar = grains,
                        .cookie = facts };
     call_result_t res;
     json_t *last = json_array_get(args, json_array_size(args) - 1);

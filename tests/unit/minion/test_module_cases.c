@@ -24,6 +24,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
+#include "common/py/py_json.h"
 #include "minion/plugins.h"
 #include "salt/log.h"
 
@@ -44,10 +45,13 @@ world_grains(void *cookie)
     return json_object_get(((world_t *) cookie)->spec, "grains");
 }
 
-static json_t *
-world_pillar(void *cookie)
+static py_t *
+world_pillar(void *cookie, json_t *ask, fail_t *err)
 {
-    return json_object_get(((world_t *) cookie)->spec, "pillar");
+    (void) ask;
+    (void) err;
+    json_t *pillar = json_object_get(((world_t *) cookie)->spec, "pillar");
+    return pillar != NULL ? py_from_json(pillar) : py_dict();
 }
 
 static int

@@ -1,0 +1,52 @@
+/* fileclient.h - the file server's files, wherever they come from: our own folders, or a master's by way of a
+ * cache.
+ *
+ * An URL is "salt://path?saltenv=env", or the bare path; its own saltenv wins over the argument, and NULL
+ * means "base". A path that leaves the roots does not exist.
+ *
+ * Layer      common/files; knows no master: who has one brings the functions
+ * Threads    as who made it says; one at a time
+ * Ownership  results are NEW
+ * Errors     -ENOENT: no such file there (quietly: no log); other negative errno with *err
+ * Tests      tests/unit/common/test_files.c, tests/t
+ */
+#ifndef COMMON_FILES_FILECLIENT_H
+#define COMMON_FILES_FILECLIENT_H
+
+#include "salt/base.h"
+
+typedef enum files_kind { FILES_FILES, FILES_DIRS, FILES_EMPTYDIRS, FILES_SYMLINKS } files_kind_t;
+
+typedef struct fileclient fileclient_t;
+typedef struct fileclient_class {
+    /* The file as a path on this machine that may be read until the process ends: the file itself or a copy
+     * in the cache that is as new as its source. */
+    int (*cache)(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err);
+    /* Sorted array of paths below `prefix` ("" for all); FILES_SYMLINKS: object of path to target. */
+    json_t *(*list)(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err);
+    /* {"hash_type", "hsum", "mode", "size"} */
+    int (*hash)(void *self, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err);
+    json_t *(*envs)(void *self, fail_t *err);
+    void (*free)(void *self);
+} fileclient_class_t;
+
+/* NEW. `self` is freed with it. */
+fileclient_t *fileclient_new(const fileclient_class_t *cls, void *self);
+void fileclient_destroy(fileclient_t **self_p);
+
+/* Take an URL apart: NEW path (no leading "/") and NEW environment. -EINVAL for another scheme or a path that
+ * leaves the roots. `saltenv` is what holds when the URL has none. */
+int fileclient_split(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err);
+
+int fileclient_cache(fileclient_t *self, const char *url, const char *saltenv, char **ret_local, fail_t *err);
+json_t *fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix,
+                        fail_t *err);
+int fileclient_hash(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_hash, fail_t *err);
+json_t *fileclient_envs(fileclient_t *self, fail_t *err);
+
+/* file_client: local, and the master's own: straight from `roots` ({env: [folder]}) as the options say about
+ * ignored files and links; and the other backends of `fileserver_backend`. `opts` BORROWED while it lives.
+ * The pillar's sources are read by one too, with `roots` = pillar_roots. NEW. */
+fileclient_t *fileclient_local(json_t *opts, json_t *roots);
+
+#endif
