@@ -45,6 +45,14 @@ typedef struct call_result {
 void call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res);
 void call_result_free(call_result_t *res);
 
+/* The run that a state function is called in: what salt/state.h's ctx_* show. All BORROWED. */
+typedef struct call_frame {
+    json_t *chunk, *chunks, *running;
+    const char *run_id;
+} call_frame_t;
+/* BORROWED until replaced; NULL: no run. Returns the one before, to be set again. */
+const call_frame_t *call_set_frame(call_ctx_t *ctx, const call_frame_t *frame);
+
 /* The bare failure for salt-call and salt-run, which word it differently: 0 with *ret_value NEW, or the
  * error. */
 int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, json_t **ret_value,

@@ -12,6 +12,7 @@ call_ctx_new(const call_env_t *env)
     self->env = *env;
     self->opts = env->opts != NULL ? json_incref(env->opts) : json_object();
     self->context = json_object();
+    self->nothing = json_object();
     self->test = value_bool(self->opts, "test", false);
     return self;
 }
@@ -29,6 +30,7 @@ call_ctx_destroy(call_ctx_t **self_p)
     py_unref(self->native_grains);
     py_unref(self->native_pillar);
     json_decref(self->context);
+    json_decref(self->nothing);
     free(self);
     *self_p = NULL;
 }

@@ -18,7 +18,9 @@ struct call_ctx {
     json_t *context;
     bool test;
     int retcode;
-    int depth; /* functions that run inside each other right now */
+    const call_frame_t *frame; /* NULL outside of a state run */
+    json_t *nothing;           /* what frame.c shows outside of one */
+    int depth;                 /* functions that run inside each other right now */
 };
 
 /* Bind as Python binds: every failure is a TypeError (FAIL_ARGUMENTS). NEW, or NULL. */

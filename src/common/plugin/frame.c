@@ -1,0 +1,55 @@
+/* frame.c - what a state function may ask of the run around it. */
+#include "common/plugin/ctx.h"
+#include "salt/state.h"
+
+const call_frame_t *
+call_set_frame(call_ctx_t *ctx, const call_frame_t *frame)
+{
+    const call_frame_t *before = ctx->frame;
+
+    ctx->frame = frame;
+    return before;
+}
+
+/* Outside of a run there is nothing to see: an empty value that lives as long as the context. */
+static json_t *
+nothing(call_ctx_t *ctx, const char *key, json_t *(*make)(void) )
+{
+    json_t *v = value_get(ctx->nothing, key);
+
+    if (v == NULL) {
+        v = make();
+        json_object_set_new(ctx->nothing, key, v);
+    }
+    return v;
+}
+
+json_t *
+ctx_chunk(call_ctx_t *ctx)
+{
+    return ctx->frame != NULL ? ctx->frame->chunk : nothing(ctx, "chunk", json_object);
+}
+
+json_t *
+ctx_chunks(call_ctx_t *ctx)
+{
+    return ctx->frame != NULL ? ctx->frame->chunks : nothing(ctx, "chunks", json_array);
+}
+
+json_t *
+ctx_running(call_ctx_t *ctx)
+{
+    return ctx->frame != NULL ? ctx->frame->running : nothing(ctx, "running", json_object);
+}
+
+const char *
+ctx_saltenv(call_ctx_t *ctx)
+{
+    return value_str(ctx_chunk(ctx), "__env__", "base");
+}
+
+const char *
+ctx_run_id(call_ctx_t *ctx)
+{
+    return ctx->frame != NULL ? ctx->frame->run_id : "";
+}
