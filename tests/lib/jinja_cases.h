@@ -259,6 +259,7 @@ is_accident(const json_t *error)
     return strcmp(cls, "IndexError") == 0 ||
            strstr(message, "'NoneType' object is not subscriptable") != NULL ||
            strstr(message, "'NoneType' object has no attribute") != NULL ||
+           strstr(message, "name '__context__' is not defined") != NULL ||
            strstr(message, "Traceback (most recent call last)") != NULL;
 }
 
@@ -286,9 +287,27 @@ compare_salt_error(const json_t *c, const jinja_error_t *e, const json_t *want, 
     jinja_told_free(&told);
 }
 
+/* Recorded cases whose answer is another one on purpose: the error we give. See tests/DIFFERENCES.md. */
+static const struct {
+    const char *name, *message;
+} differences[] = {
+    { "literal-23", "unknown Unicode character name" },
+};
+
+static bool
+is_difference(const json_t *c, const jinja_error_t *e)
+{
+    for (size_t i = 0; i < NELEMS(differences); i++)
+        if (strcmp(value_str(c, "name", ""), differences[i].name) == 0)
+            return strcmp(e->message, differences[i].message) == 0;
+    return false;
+}
+
 static void
 compare_error(const json_t *c, const jinja_error_t *e, const json_t *want, buf_t *why)
 {
+    if (is_difference(c, e))
+        return;
     if (want == NULL) {
         buf_printf(why, "  error: %s: %s (line %d)\n", e->cls, e->message, e->n > 0 ? e->frames[0].line : 0);
         return;

@@ -29,6 +29,17 @@ utf8_next(const char *s, size_t len, uint32_t *ret_cp)
     return 0;
 }
 
+bool
+utf8_valid(const char *s, size_t len)
+{
+    uint32_t cp;
+
+    for (size_t i = 0, n; i < len; i += n)
+        if ((n = utf8_next(s + i, len - i, &cp)) == 0)
+            return false;
+    return true;
+}
+
 size_t
 utf8_count(const char *s, size_t len)
 {

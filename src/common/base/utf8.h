@@ -12,6 +12,7 @@
 /* Bytes of the code point at the start of `s` (1 to 4), or 0 when they are not valid UTF-8 (overlong forms
  * and surrogates included) or `len` is 0. */
 size_t utf8_next(const char *s, size_t len, uint32_t *ret_cp);
+bool utf8_valid(const char *s, size_t len);
 /* Number of code points; an invalid byte counts as one. */
 size_t utf8_count(const char *s, size_t len);
 /* Python's str.isprintable() for one character (Unicode 14). */

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <yaml.h>
 
+#include "common/base/utf8.h"
+
 #define BINARY_TAG "tag:yaml.org,2002:binary"
 #define SET_TAG    "tag:yaml.org,2002:set"
 
@@ -68,11 +70,30 @@ tag_of(yaml_kind_t kind)
     return tags[kind];
 }
 
+/* The text with U+FFFD for bytes that are no UTF-8: libyaml takes nothing else. */
+static void
+only_utf8(buf_t *out, const char *text, size_t len)
+{
+    uint32_t cp;
+
+    for (size_t i = 0, n; i < len; i += n) {
+        n = utf8_next(text + i, len - i, &cp);
+        buf_add(out, n > 0 ? text + i : "\xef\xbf\xbd", n > 0 ? n : 3);
+        n = n > 0 ? n : 1;
+    }
+}
+
 void
 yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, const char *text, size_t len)
 {
     yaml_event_t ev;
+    buf_auto_t clean = BUF_INIT;
 
+    if (!utf8_valid(text, len)) {
+        only_utf8(&clean, text, len);
+        text = buf_str(&clean);
+        len = clean.len;
+    }
     salt_assert(len <= INT_MAX);
     yaml_scalar_event_initialize(
         &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind), (const yaml_char_t *) text,

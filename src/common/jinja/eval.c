@@ -425,6 +425,10 @@ static py_t *
 call_value(jrun_t *r, py_t *callee, const py_args_t *args)
 {
     py_t *self = NULL;
+    void *data;
+    const py_fn_class_t *cls = py_func_class(callee, &data);
+    if (cls != NULL && (cls->marks & JFN_CONTEXT) != 0)
+        return cls->fn(r, args);
     const py_method_t *m = py_method_of(callee, &self);
     if (m != NULL && r->s->engine->options.sandboxed && py_is(self, PY_STR) &&
         (strcmp(m->name, "format") == 0 || strcmp(m->name, "format_map") == 0))

@@ -9,7 +9,8 @@ static const jfilter_table_t *const filters[] = {
 static const jfilter_table_t *const salt_filters[] = {
     &jfilters_salt_data, &jfilters_salt_text,   &jfilters_salt_regex, &jfilters_salt_serial,
     &jfilters_salt_dict, &jfilters_salt_hash,   &jfilters_salt_iter,  &jfilters_salt_net,
-    &jfilters_salt_time, &jfilters_salt_python, &jfilters_salt_xml,
+    &jfilters_salt_time, &jfilters_salt_python, &jfilters_salt_xml,   &jfilters_salt_query,
+    &jfilters_salt_file, &jfilters_salt_dns,    &jfilters_salt_call,
 };
 
 static const jfilter_t *

@@ -33,7 +33,8 @@ extern const jfilter_table_t jfilters_text, jfilters_markup, jfilters_sequence, 
     jfilters_pprint, jfilters_wrap, jfilters_urlize, jtests_builtin;
 extern const jfilter_table_t jfilters_salt_data, jfilters_salt_text, jfilters_salt_regex,
     jfilters_salt_serial, jfilters_salt_dict, jfilters_salt_hash, jfilters_salt_iter, jfilters_salt_net,
-    jfilters_salt_time, jfilters_salt_python, jfilters_salt_xml, jtests_salt;
+    jfilters_salt_time, jfilters_salt_python, jfilters_salt_xml, jfilters_salt_query, jfilters_salt_file,
+    jfilters_salt_dns, jfilters_salt_call, jtests_salt;
 
 /* An argument that may be absent. */
 static inline py_t *

@@ -11,7 +11,7 @@
 
 #include "common/jinja/run.h"
 
-/* Adds raise and show_full_context. */
+/* Adds ifelse, raise and show_full_context. */
 void jglobals_add_salt(py_t *globals);
 
 #endif

@@ -1,7 +1,5 @@
-/* salt_env.c - Salt's environment: options, names of templates, variables of an SLS, `salt` and its globals.
- */
+/* salt_env.c - Salt's environment: options, names of templates, variables of an SLS, `salt`. */
 #include "common/jinja/salt_filter.h"
-#include "common/jinja/globals.h"
 #include "common/base/str.h"
 #include "common/jinja/jinja_salt.h"
 #include "salt/value.h"
@@ -248,26 +246,6 @@ py_t *
 jinja_salt_funcs(const jinja_funcs_t *funcs)
 {
     return py_host(&loader_class, loader_new(funcs, ""));
-}
-
-/* ---- globals ------------------------------------------------------------------------------------------ */
-
-static const py_sig_t raise_sig = { "jinja_raise", JP("msg"), 1, 1, 0 };
-
-static py_t *
-call_raise(UNUSED void *data, const py_args_t *args)
-{
-    py_t *slots[1];
-    AUTO(py) text = py_bind(args, &raise_sig, slots) == 0 ? py_tostr(slots[0]) : NULL;
-    return text != NULL ? py_raise(&jinja_SaltTemplateError, "%s", py_cstr(text)) : NULL;
-}
-
-static const py_fn_class_t raise_class = { .name = "jinja_raise", .fn = call_raise };
-
-void
-jglobals_add_salt(py_t *globals)
-{
-    py_dict_sets_new(globals, "raise", py_func(&raise_class, NULL));
 }
 
 /* ---- rendering ---------------------------------------------------------------------------------------- */

@@ -12,6 +12,99 @@ need_text(py_t *v)
     return py_raise_int(&py_TypeError, "expected string or bytes-like object, got '%s'", py_type_name(v));
 }
 
+/* ---- what Python says of a bad expression ------------------------------------------------------------- */
+
+typedef struct scan {
+    const char *p;
+    size_t at;        /* in characters */
+    size_t open[100]; /* groups, innermost last */
+    size_t n;
+    enum { NOTHING, ITEM, REPEATED, LAZY } last; /* what a "*" would be behind */
+} scan_t;
+
+static void
+step(scan_t *s)
+{
+    do
+        s->p++;
+    while (((unsigned char) *s->p & 0xc0) == 0x80);
+    s->at++;
+}
+
+/* Behind "[": false when the set does not end. */
+static bool
+skip_set(scan_t *s)
+{
+    if (*s->p == '^')
+        step(s);
+    if (*s->p == ']')
+        step(s);
+    for (; *s->p != '\0' && *s->p != ']'; step(s))
+        if (*s->p == '\\' && s->p[1] != '\0')
+            step(s);
+    if (*s->p == '\0')
+        return false;
+    step(s);
+    return true;
+}
+
+/* A repetition; the problem with it, or NULL. */
+static const char *
+repetition(scan_t *s, char c)
+{
+    if (s->last == NOTHING)
+        return "nothing to repeat";
+    if (s->last == LAZY || (s->last == REPEATED && c == '*'))
+        return "multiple repeat";
+    s->last = s->last == ITEM ? REPEATED : LAZY;
+    return NULL;
+}
+
+/* One element of the expression; the problem with it, which is at *ret_at, or NULL. */
+static const char *
+scan_one(scan_t *s, size_t *ret_at)
+{
+    char c = *s->p;
+    *ret_at = s->at;
+    step(s);
+    if (strchr("*+?", c) != NULL)
+        return repetition(s, c);
+    s->last = c != '(' && c != '|' && c != '^' ? ITEM : NOTHING;
+    if (c == '\\') {
+        if (*s->p == '\0')
+            return "bad escape (end of pattern)";
+        step(s);
+    } else if (c == '[') {
+        return skip_set(s) ? NULL : "unterminated character set";
+    } else if (c == '(' && s->n < NELEMS(s->open)) {
+        s->open[s->n++] = *ret_at;
+        if (*s->p == '?')
+            step(s);
+    } else if (c == ')') {
+        return s->n-- > 0 ? NULL : "unbalanced parenthesis";
+    }
+    return NULL;
+}
+
+/* Raises the usual mistakes in Python's words, others in PCRE2's. NULL. */
+static rx_t *
+raise_bad(const char *pattern, const char *otherwise)
+{
+    scan_t s = { .p = pattern };
+    size_t at = 0;
+    const char *why = NULL;
+    while (*s.p != '\0' && why == NULL)
+        why = scan_one(&s, &at);
+    if (why == NULL && s.n > 0) {
+        why = "missing ), unterminated subpattern";
+        at = s.open[s.n - 1];
+    }
+    return why != NULL && strchr(pattern, '\n') == NULL ? py_raise(&re_error, "%s at position %zu", why, at)
+                                                        : py_raise(&re_error, "%s", otherwise);
+}
+
+/* ---- matches ------------------------------------------------------------------------------------------ */
+
 /* NEW, or NULL raised. Slots: 1 the pattern, then ignorecase and multiline at `flags`. */
 static rx_t *
 compile(py_t *const *a, size_t flags)
@@ -23,9 +116,7 @@ compile(py_t *const *a, size_t flags)
         return py_raise(&py_TypeError, "first argument must be string or compiled pattern");
     fail_auto_t err = FAIL_INIT;
     rx_t *rx = rx_new(py_cstr(a[1]), (ignore ? RX_IGNORECASE : 0) | (multi ? RX_MULTILINE : 0), &err);
-    if (rx == NULL)
-        py_raise(&re_error, "%s", fail_text(&err));
-    return rx;
+    return rx != NULL ? rx : raise_bad(py_cstr(a[1]), fail_text(&err));
 }
 
 static py_t *

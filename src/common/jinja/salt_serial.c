@@ -1,9 +1,9 @@
 /* salt_serial.c - Salt's filters between data and text: yaml, json, load_*, tojson. */
 #include "common/base/str.h"
-#include "common/base/utf8.h"
 #include "common/jinja/jinja_salt.h"
 #include "common/jinja/salt_filter.h"
 #include "common/py/py_json.h"
+#include "common/py/py_obj.h"
 #include "common/py/py_yaml.h"
 
 /* ---- dumping ------------------------------------------------------------------------------------------ */
@@ -146,8 +146,7 @@ double_quoted(buf_t *out, const char *s, size_t len)
     buf_putc(out, '"');
     for (const char *end = s + len; s < end;) {
         uint32_t cp = 0;
-        size_t n = utf8_next(s, (size_t) (end - s), &cp);
-        n = n > 0 ? n : 1;
+        size_t n = py_decode(s, &cp);
         const char *name = NULL;
         for (size_t i = 0; name == NULL && i + 1 < sizeof(names); i += 2)
             name = (uint32_t) (unsigned char) names[i] == cp ? &names[i + 1] : NULL;

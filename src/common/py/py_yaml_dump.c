@@ -131,11 +131,28 @@ int_node(dumper_t *d, const py_t *v)
     return py_int_text(&text, v, 10) < 0 ? NULL : scalar(d, YAML_IS_INT, &text);
 }
 
+/* Half of a pair of surrogates, which Python's text may hold and UTF-8 may not. */
+static bool
+has_surrogate(const py_t *v)
+{
+    const char *p = PY_TEXT(v), *end = p + PY_LEN(v);
+
+    while ((p = memchr(p, 0xed, (size_t) (end - p))) != NULL)
+        if ((unsigned char) *++p >= 0xa0)
+            return true;
+    return false;
+}
+
 static dnode_t *
-text_node(dumper_t *d, const py_t *v)
+text_node(dumper_t *d, py_t *v)
 {
     buf_auto_t text = BUF_INIT;
 
+    if (has_surrogate(v)) {
+        AUTO(py) name = py_strz("encode");
+        AUTO(py) bytes = py_call_method(v, name, &(py_args_t){ .n = 0 });
+        return NULL;
+    }
     buf_add(&text, PY_TEXT(v), PY_LEN(v));
     return scalar(d, YAML_IS_STR, &text);
 }
