@@ -1,0 +1,76 @@
+/* compile.h - the state compiler: top file, SLS files, high data, low chunks in the order in which they run.
+ *
+ * Pure: knows no state function and runs nothing. The steps are Salt's, one function each:
+ *
+ *   highstate_top     {"base": ["web", "db.server"]}                            what this minion shall have
+ *   highstate_render  {"ID": {"__sls__", "__env__", "pkg": ["installed", {"order": 10000}]}, ...,
+ *                      "__extend__": [...], "__exclude__": [...]}                high data
+ *   high_to_low       [{"state", "name", "__sls__", "__env__", "__id__", "fun", "order", ...}, ...]
+ *
+ * High data stays in Python's values until the end: IDs and keys that are no text have Salt's error messages,
+ * and what YAML aliases share is shared. All steps are linear in the number of states.
+ *
+ * Layer      common/state
+ * Threads    the renderer's
+ * Ownership  said per function
+ * Errors     `errors` is an array that Salt's texts are appended to; a result beside new errors is as
+ *            incomplete as Salt's. Some texts have further lines: the file and line to open, a suggestion
+ * Tests      tests/unit/common/test_state_compile.c, tests/cases/states
+ */
+#ifndef COMMON_STATE_COMPILE_H
+#define COMMON_STATE_COMPILE_H
+
+#include "common/files/fileclient.h"
+#include "common/py/py.h"
+#include "common/render/render.h"
+#include "salt/plugin.h"
+
+/* What a compilation works on. All BORROWED while the highstate_t lives. */
+typedef struct state_env {
+    call_ctx_t *ctx; /* id and grains for the top file's targets */
+    fileclient_t *files;
+    render_t *render;
+    json_t *opts;                  /* NULL: ctx_opts(). Where a master decides them, its options */
+    const char *saltenv;           /* Salt's opts["saltenv"]: this environment only; NULL: all */
+    const char *state_top;         /* another top file, "salt://reverse_top.sls"; NULL: the option */
+    const char *state_top_saltenv; /* NULL: the option */
+    py_t *pillar;                  /* NULL: ctx_native_pillar() */
+} state_env_t;
+
+/* One compilation: remembers the environments' lists of SLS, and the automatic order. */
+typedef struct highstate highstate_t;
+highstate_t *highstate_new(const state_env_t *env); /* NEW; `env` is copied */
+void highstate_destroy(highstate_t **self_p);
+
+/* The top files, merged and matched: NEW object of arrays. Problems that Salt only logs come as an empty
+ * object; what its verify_tops() says is in `errors`. */
+json_t *highstate_top(highstate_t *self, json_t *errors);
+/* Render what `matches` names (wildcards, relative and cross-environment includes). NEW dict, never NULL. */
+py_t *highstate_render(highstate_t *self, json_t *matches, json_t *errors);
+/* One SLS file of this machine, as state.template has it. NEW dict. */
+py_t *highstate_render_file(highstate_t *self, const char *path, const char *saltenv, json_t *errors);
+/* {"base": ["common.user", ...]}: every SLS of every environment. NEW, or NULL with *err. */
+json_t *highstate_avail(highstate_t *self, fail_t *err);
+
+/* ---- high data by itself: state.high, state.template_str and orchestrate begin here
+ * ------------------------- */
+
+/* What Salt does before it runs: extend, verify, requisite_in, exclude, low chunks, order. `high` is changed.
+ * NEW array, empty when errors were added. `opts` as above; `orchestration_jid` may be NULL. */
+json_t *high_to_low(py_t *high, json_t *opts, const char *orchestration_jid, json_t *errors);
+/* Salt's `exclude` argument: strings (SLS) and {"id": ...} or {"sls": ...}. `exclude` BORROWED array. */
+void high_exclude(py_t *high, json_t *exclude);
+/* Put "pkg.installed: [...]" and "pkg.installed" of a single template (state.template_str) into high data's
+ * shape. */
+void high_pad(py_t *high, const char *template, json_t *errors);
+
+/* The same steps one by one, for what shows them: state.show_low_sls verifies and compiles only. */
+void high_reconcile_extend(py_t *high, bool strict, json_t *errors);
+void high_verify(py_t *high, json_t *errors);
+void high_requisite_in(py_t *high, json_t *opts, json_t *errors);
+void high_apply_exclude(py_t *high);
+json_t *high_compile(py_t *high, const char *orchestration_jid);
+/* Sort chunks (array of objects) as Salt does, giving each its number. */
+void low_order(json_t *chunks);
+
+#endif
