@@ -69,5 +69,8 @@
 #define LIMIT_PY_DEPTH          400   /* nested values and calls of a template, unless its scope says less */
 #define LIMIT_DEB822_FIELDS     1024  /* fields of one paragraph of dpkg's status or of *.sources */
 #define LIMIT_APT_SOURCES       65536 /* entries of all of apt's lists of sources */
+#define LIMIT_FILE_LIST         1000000 /* files and folders of one environment of the file server */
+#define LIMIT_FILE_DEPTH        100     /* folders inside each other below a root */
+#define LIMIT_FILE_HASHES       20000   /* hashes of files that a file server remembers */
 
 #endif

@@ -14,6 +14,7 @@
 #include "common/base/procfs.h"
 #include "common/base/str.h"
 #include "common/data/args.h"
+#include "common/files/fileclient.h"
 #include "common/local/client.h"
 #include "common/plugin/call.h"
 #include "salt/limits.h"
@@ -137,15 +138,24 @@ s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
     return json_pack("{s:s, s:o, s:o, s:o}", "t", "ret", "return", returns, "retcode", codes, "success", oks);
 }
 
+/* NEW, or NULL where the files are the master's. */
+static fileclient_t *
+s_child_files(json_t *opts)
+{
+    return str_eq(value_str(opts, "file_client", ""), "local") ? fileclient_local(opts, NULL) : NULL;
+}
+
 static json_t *
 s_child_run(child_t *self, const json_t *job)
 {
+    AUTO(fileclient) files = s_child_files(self->env->opts);
     call_env_t env = { .registry = self->env->registry,
                        .states = self->env->states,
                        .opts = self->env->opts,
                        .id = self->env->id,
                        .jid = value_str(job, "jid", ""),
                        .grains = s_child_grains,
+                       .files = files,
                        .fire = s_child_fire,
                        .host = s_child_host,
                        .cookie = self };

@@ -8,6 +8,7 @@
 #include "common/cli/optparse.h"
 #include "common/conf/startup.h"
 #include "common/data/args.h"
+#include "common/files/fileclient.h"
 #include "common/plugin/call.h"
 #include "minion/callsession.h"
 #include "minion/grains_set.h"
@@ -25,6 +26,7 @@ typedef struct caller {
     json_t *values; /* of the command line. BORROWED */
     json_t *grains; /* gathered on first use */
     callsession_t *master;
+    fileclient_t *files;
     registry_t *registry, *states;
     show_t show;
     char jid[CLOCK_STAMP_LEN];
@@ -125,6 +127,7 @@ s_run(caller_t *self, char *const *args, size_t n)
                        .id = conf_str(self->conf, "id"),
                        .jid = self->jid,
                        .grains = s_grains,
+                       .files = self->files,
                        .fire = s_fire,
                        .cookie = self };
     AUTO(call_ctx) ctx = call_ctx_new(&env);
@@ -184,8 +187,11 @@ s_with_master(caller_t *self, char **args, size_t n)
             return s_fail(fail_text(&err));
         if (callsession_grains(self->master, s_grains(self), &err) < 0)
             return s_fail(fail_text(&err));
+    } else {
+        self->files = fileclient_local(conf_opts(self->conf), NULL);
     }
     int code = s_dispatch(self, args, n);
+    fileclient_destroy(&self->files);
     callsession_destroy(&self->master);
     return code;
 }

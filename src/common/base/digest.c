@@ -166,6 +166,19 @@ digest_file(const char *path, const char *name, char **ret_hex, fail_t *err)
     return 0;
 }
 
+int
+digest_fd(int fd, const char *name, char **ret_hex, fail_t *err)
+{
+    AUTO(digest) digest = digest_new(name, err);
+    if (digest == NULL)
+        return -EINVAL;
+    int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : add_fd(digest, fd);
+    if (rc != 0)
+        return fail_set(err, rc, "%s", strerror(-rc));
+    *ret_hex = digest_hex(digest);
+    return 0;
+}
+
 char *
 digest_bytes(const char *name, const void *bytes, size_t n, fail_t *err)
 {

@@ -21,6 +21,9 @@ char *digest_hex(digest_t *self);
 
 /* Of a whole file, in pieces; NEW text in *ret_hex. A path that can't be read gives Python's wording. */
 int digest_file(const char *path, const char *name, char **ret_hex, fail_t *err);
+/* Of an open file from its start; the caller puts the path before the error. Leaves the position at the end.
+ */
+int digest_fd(int fd, const char *name, char **ret_hex, fail_t *err);
 /* NEW text; NULL with *err for an unknown name. */
 char *digest_bytes(const char *name, const void *bytes, size_t n, fail_t *err);
 

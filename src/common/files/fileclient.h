@@ -22,6 +22,8 @@ typedef struct fileclient_class {
     /* The file as a path on this machine that may be read until the process ends: the file itself or a copy
      * in the cache that is as new as its source. */
     int (*cache)(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err);
+    /* The file's bytes to `dest`, whose folder exists: the old file there or the new one, never half. */
+    int (*get)(void *self, const char *path, const char *saltenv, const char *dest, fail_t *err);
     /* Sorted array of paths below `prefix` ("" for all); FILES_SYMLINKS: object of path to target. */
     json_t *(*list)(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err);
     /* {"hash_type", "hsum", "mode", "size"} */
@@ -39,14 +41,16 @@ void fileclient_destroy(fileclient_t **self_p);
 int fileclient_split(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err);
 
 int fileclient_cache(fileclient_t *self, const char *url, const char *saltenv, char **ret_local, fail_t *err);
+/* To a place of the caller's choice. A file that is replaced keeps its owner and permissions. */
+int fileclient_get(fileclient_t *self, const char *url, const char *saltenv, const char *dest, fail_t *err);
 json_t *fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix,
                         fail_t *err);
 int fileclient_hash(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_hash, fail_t *err);
 json_t *fileclient_envs(fileclient_t *self, fail_t *err);
 
-/* file_client: local, and the master's own: straight from `roots` ({env: [folder]}) as the options say about
- * ignored files and links; and the other backends of `fileserver_backend`. `opts` BORROWED while it lives.
- * The pillar's sources are read by one too, with `roots` = pillar_roots. NEW. */
+/* file_client: local, and the master's own: straight from where the files are, as the options say about
+ * ignored files and links. `roots` NULL: file_roots and the other backends of fileserver_backend; else these
+ * folders alone ({env: [folder]}), as for the pillar's sources. Both BORROWED while it lives. NEW. */
 fileclient_t *fileclient_local(json_t *opts, json_t *roots);
 
 #endif

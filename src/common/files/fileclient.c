@@ -1,0 +1,145 @@
+/* fileclient.c - URLs, and the calls that every source of files answers. See fileclient.h. */
+#include "common/files/fileclient.h"
+
+#include "common/base/str.h"
+#include "common/files/backend.h"
+#include "salt/value.h"
+
+#define SCHEME     "salt://"
+#define SALTENV    "?saltenv="
+#define FORMER_ENV "?env=" /* not an environment any more, but no part of the path either */
+#define BASE_ENV   "base"
+
+struct fileclient {
+    const fileclient_class_t *cls;
+    void *self;
+};
+
+fileclient_t *
+fileclient_new(const fileclient_class_t *cls, void *self)
+{
+    fileclient_t *client = xcalloc(1, sizeof(*client));
+    client->cls = cls;
+    client->self = self;
+    return client;
+}
+
+void
+fileclient_destroy(fileclient_t **self_p)
+{
+    fileclient_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    if (self->cls->free)
+        self->cls->free(self->self);
+    free(self);
+}
+
+/* ---- URLs
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* "http:" and the like; a Windows drive is none. */
+static bool
+s_other_scheme(const char *url)
+{
+    size_t n = strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");
+    return n > 1 && str_starts(url + n, "://");
+}
+
+/* The path without what follows its "?", unless it is written "|path": then every character is its own.
+ * A "saltenv=" behind an "&" counts too. */
+static void
+s_drop_query(char *path, char **env_p)
+{
+    char *query = *path == '|' ? NULL : strchr(path, '?');
+    if (!query)
+        return;
+    *query = '\0';
+    char **words = str_split(query + 1, "&?", true);
+    for (size_t i = 0; words[i]; i++) {
+        if (!str_starts(words[i], "saltenv="))
+            continue;
+        free(*env_p);
+        *env_p = xstrdup(words[i] + strlen("saltenv="));
+    }
+    strv_free(words);
+}
+
+int
+fileclient_split(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
+{
+    bool full = str_starts(url, SCHEME);
+    if (!full && s_other_scheme(url))
+        return fail_set(err, -EINVAL, "Unsupported path: %s", url);
+    AUTO_FREE char *rest = xstrdup(full ? url + strlen(SCHEME) : url);
+    AUTO_FREE char *env = NULL;
+    char *former = strstr(rest, FORMER_ENV), *own = former ? NULL : strstr(rest, SALTENV);
+    if (former)
+        *former = '\0';
+    if (own) {
+        *own = '\0';
+        env = xstrdup(own + strlen(SALTENV));
+    }
+    s_drop_query(rest, &env);
+    const char *path = rest + strspn(rest, "|");
+    if (str_empty(env)) {
+        free(env);
+        env = xstrdup(str_empty(saltenv) ? BASE_ENV : saltenv);
+    }
+    if (!files_is_below(path))
+        return fail_set(err, -EINVAL, "'%s' is no path below the file server's roots", url);
+    if (!files_is_below(env))
+        return fail_set(err, -EINVAL, "'%s' is no environment", env);
+    *ret_path = files_flatten(path);
+    *ret_saltenv = STEAL(env);
+    return 0;
+}
+
+/* The same where a path that leaves the roots is one that does not exist. */
+static int
+s_place(const char *url, const char *saltenv, char **ret_path, char **ret_saltenv, fail_t *err)
+{
+    bool ours = str_starts(url, SCHEME) || !s_other_scheme(url);
+    int rc = fileclient_split(url, saltenv, ret_path, ret_saltenv, ours ? NULL : err);
+    return rc < 0 && ours ? -ENOENT : rc;
+}
+
+/* ---- calls
+ * ---------------------------------------------------------------------------------------------------- */
+
+int
+fileclient_cache(fileclient_t *self, const char *url, const char *saltenv, char **ret_local, fail_t *err)
+{
+    AUTO_FREE char *path = NULL, *env = NULL;
+    int rc = s_place(url, saltenv, &path, &env, err);
+    return rc < 0 ? rc : self->cls->cache(self->self, path, env, ret_local, err);
+}
+
+int
+fileclient_get(fileclient_t *self, const char *url, const char *saltenv, const char *dest, fail_t *err)
+{
+    AUTO_FREE char *path = NULL, *env = NULL;
+    int rc = s_place(url, saltenv, &path, &env, err);
+    return rc < 0 ? rc : self->cls->get(self->self, path, env, dest, err);
+}
+
+int
+fileclient_hash(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_hash, fail_t *err)
+{
+    AUTO_FREE char *path = NULL, *env = NULL;
+    int rc = s_place(url, saltenv, &path, &env, err);
+    return rc < 0 ? rc : self->cls->hash(self->self, path, env, ret_hash, err);
+}
+
+json_t *
+fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+{
+    return self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv, prefix ? prefix : "",
+                           err);
+}
+
+json_t *
+fileclient_envs(fileclient_t *self, fail_t *err)
+{
+    return self->cls->envs(self->self, err);
+}

@@ -1,0 +1,285 @@
+/* fileserver.c - see fileserver.h. Its last lines are the table of backends. */
+#include "common/files/fileserver.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/digest.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/files/backend.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+typedef struct backend {
+    const file_backend_t *cls;
+    void *self;
+} backend_t;
+
+struct fileserver {
+    backend_t *backends; /* in the order of fileserver_backend */
+    size_t n;
+    char *hash_type;
+    map_t *hashes; /* "dev:ino:size:mtime" to hexadecimal text */
+    fail_t broken; /* why it serves nothing */
+};
+
+/* ---- paths
+ * --------------------------------------------------------------------------------------------------- */
+
+char *
+files_flatten(const char *path)
+{
+    buf_auto_t out = BUF_INIT;
+    char **parts = str_split(path, "/", true);
+    size_t kept = 0;
+    bool absolute = *path == '/';
+    for (size_t i = 0; parts[i]; i++) {
+        bool up = str_eq(parts[i], "..");
+        if (str_eq(parts[i], ".") || (up && absolute && kept == 0))
+            continue;
+        if (up && kept > 0 && !str_eq(parts[kept - 1], ".."))
+            kept--;
+        else {
+            char *part = parts[i];
+            parts[i] = parts[kept];
+            parts[kept++] = part;
+        }
+    }
+    for (size_t i = 0; i < kept; i++)
+        buf_printf(&out, "%s%s", i > 0 || absolute ? "/" : "", parts[i]);
+    if (kept == 0)
+        buf_puts(&out, absolute ? "/" : ".");
+    strv_free(parts);
+    return buf_steal(&out);
+}
+
+bool
+files_is_below(const char *path)
+{
+    if (*path == '\0' || *path == '/' || strlen(path) >= PATH_MAX)
+        return false;
+    for (const char *p = path; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (p[0] == '.' && p[1] == '.' && (p[2] == '/' || p[2] == '\0'))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what was found
+ * ------------------------------------------------------------------------------------------ */
+
+void
+served_clear(served_t *self)
+{
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    free(self->path);
+    *self = (served_t) SERVED_INIT;
+}
+
+int
+served_take(served_t *self, int *fd_p, char **path_p)
+{
+    struct stat st;
+    served_clear(self);
+    self->fd = *fd_p;
+    *fd_p = -1;
+    self->path = STEAL(*path_p);
+    if (fstat(self->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        served_clear(self);
+        return -ENOENT;
+    }
+    self->dev = st.st_dev;
+    self->ino = st.st_ino;
+    self->size = st.st_size;
+    self->mode = st.st_mode;
+    self->mtime_ns = st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec;
+    return 0;
+}
+
+int
+file_lists_add(file_lists_t *self, json_t *set, const char *path, fail_t *err)
+{
+    if (json_object_get(set, path))
+        return 0;
+    if (self->n >= LIMIT_FILE_LIST)
+        return fail_set(err, -E2BIG, "an environment has more than %d files and folders", LIMIT_FILE_LIST);
+    if (json_object_set_new(set, path, json_true()) == 0)
+        self->n++;
+    else
+        log_debug("a file whose name is no UTF-8 can't be asked for: %s", path);
+    return 0;
+}
+
+/* ---- asking
+ * -------------------------------------------------------------------------------------------------- */
+
+int
+fileserver_find(fileserver_t *self, const char *path, const char *saltenv, served_t *ret, fail_t *err)
+{
+    if (!files_is_below(path) || !files_is_below(saltenv))
+        return -ENOENT;
+    if (self->broken.text)
+        return fail_set(err, self->broken.code, "%s", self->broken.text);
+    AUTO_FREE char *flat = files_flatten(path);
+    for (size_t i = 0; i < self->n; i++) {
+        int rc = self->backends[i].cls->find(self->backends[i].self, flat, saltenv, ret, err);
+        if (rc != -ENOENT)
+            return rc;
+    }
+    return -ENOENT;
+}
+
+static int
+s_by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* Array of the names that begin with `prefix`, in the order of Python's sorted(). NEW. */
+static json_t *
+s_sorted(json_t *set, const char *prefix)
+{
+    size_t n = 0;
+    const char **names = xcalloc(json_object_size(set) + 1, sizeof(*names)), *name;
+    json_t *v, *out = json_array();
+    json_object_foreach (set, name, v)
+        if (str_starts(name, prefix))
+            names[n++] = name;
+    qsort(names, n, sizeof(*names), s_by_name);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(out, json_string(names[i]));
+    free(names);
+    return out;
+}
+
+static json_t *
+s_picked(json_t *links, const char *prefix)
+{
+    json_t *out = json_object(), *v;
+    const char *name;
+    json_object_foreach (links, name, v)
+        if (str_starts(name, prefix))
+            json_object_set(out, name, v);
+    return out;
+}
+
+/* Python's text.strip("/"). NEW. */
+static char *
+s_stripped(const char *text)
+{
+    text += strspn(text, "/");
+    size_t n = strlen(text);
+    while (n > 0 && text[n - 1] == '/')
+        n--;
+    return xstrndup(text, n);
+}
+
+json_t *
+fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+{
+    json_auto_t *files = json_object(), *dirs = json_object(), *empty = json_object(), *links = json_object();
+    json_t *sets[] = { files, dirs, empty, links };
+    file_lists_t lists = { files, dirs, empty, links, 0 };
+    AUTO_FREE char *want = s_stripped(prefix);
+    int rc = self->broken.text ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
+    for (size_t i = 0; rc == 0 && i < self->n && files_is_below(saltenv); i++)
+        rc = self->backends[i].cls->list(self->backends[i].self, saltenv, &lists, err);
+    json_t *out = rc < 0                   ? NULL
+                  : kind == FILES_SYMLINKS ? s_picked(sets[kind], want)
+                                           : s_sorted(sets[kind], want);
+    return out;
+}
+
+json_t *
+fileserver_envs(fileserver_t *self, fail_t *err)
+{
+    json_auto_t *set = json_object();
+    int rc = self->broken.text ? fail_set(err, self->broken.code, "%s", self->broken.text) : 0;
+    for (size_t i = 0; rc == 0 && i < self->n; i++)
+        rc = self->backends[i].cls->envs(self->backends[i].self, set, err);
+    return rc < 0 ? NULL : s_sorted(set, "");
+}
+
+const char *
+fileserver_hash_type(const fileserver_t *self)
+{
+    return self->hash_type;
+}
+
+int
+fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err)
+{
+    AUTO_FREE char *key = xasprintf("%llx:%llx:%llx:%llx", (unsigned long long) file->dev,
+                                    (unsigned long long) file->ino, (unsigned long long) file->size,
+                                    (unsigned long long) file->mtime_ns);
+    const char *known = map_get(self->hashes, key);
+    if (known) {
+        *ret_hex = xstrdup(known);
+        return 0;
+    }
+    int rc = digest_fd(file->fd, self->hash_type, ret_hex, err);
+    if (rc < 0) {
+        fail_prefix(err, "%s: ", file->path);
+        return rc;
+    }
+    if (map_len(self->hashes) >= LIMIT_FILE_HASHES)
+        map_clear(self->hashes);
+    map_set(self->hashes, key, xstrdup(*ret_hex));
+    return 0;
+}
+
+/* ---- life
+ * ---------------------------------------------------------------------------------------------------- */
+
+static const file_backend_t *const backends[] = { &roots_backend };
+
+static void
+s_add_backend(fileserver_t *self, const char *name, json_t *opts, json_t *roots)
+{
+    for (size_t i = 0; i < NELEMS(backends); i++) {
+        if (!str_eq(backends[i]->name, name))
+            continue;
+        void *made = backends[i]->new (opts, roots, &self->broken);
+        if (made)
+            self->backends[self->n++] = (backend_t){ backends[i], made };
+        return;
+    }
+    log_warning("fileserver_backend: '%s' is not known here and serves nothing", name);
+}
+
+fileserver_t *
+fileserver_new(json_t *opts, json_t *roots)
+{
+    fileserver_t *self = xcalloc(1, sizeof(*self));
+    json_t *names = roots ? NULL : value_get(opts, "fileserver_backend"), *name;
+    size_t i;
+    self->backends = xcalloc(json_array_size(names) + 1, sizeof(*self->backends));
+    self->hash_type = xstrdup(value_str(opts, "hash_type", "sha256"));
+    self->hashes = map_new(free);
+    json_array_foreach (names, i, name)
+        s_add_backend(self, json_is_string(name) ? json_string_value(name) : "", opts, roots);
+    if (json_array_size(names) == 0)
+        s_add_backend(self, roots_backend.name, opts, roots);
+    return self;
+}
+
+void
+fileserver_destroy(fileserver_t **self_p)
+{
+    fileserver_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->n; i++)
+        self->backends[i].cls->free(self->backends[i].self);
+    free(self->backends);
+    free(self->hash_type);
+    map_destroy(&self->hashes);
+    fail_clear(&self->broken);
+    free(self);
+}

@@ -1,0 +1,54 @@
+/* fileserver.h - the files that a configuration serves: environments, from one or several backends in order.
+ *
+ * The master's file workers and fileclient_local are built on it. A backend is a row of the table at the end
+ * of fileserver.c.
+ *
+ * Layer      common/files
+ * Threads    one at a time per object
+ * Ownership  results are NEW; `opts` and `roots` are BORROWED while it lives
+ * Errors     -ENOENT: no such file there (quietly: no text); other negative errno with *err
+ * Limits     LIMIT_FILE_LIST names of one environment, LIMIT_FILE_DEPTH folders inside each other
+ * Tests      tests/unit/common/test_files.c
+ */
+#ifndef COMMON_FILES_FILESERVER_H
+#define COMMON_FILES_FILESERVER_H
+
+#include "common/files/fileclient.h"
+#include "salt/base.h"
+
+typedef struct served {
+    int fd;     /* owned: open for reading, at its start; -1: none */
+    char *path; /* owned: on this machine */
+    uint64_t dev, ino;
+    int64_t size, mtime_ns;
+    unsigned mode; /* permissions and type, as stat(2) */
+} served_t;
+
+#define SERVED_INIT                                                                                          \
+    {                                                                                                        \
+        -1, NULL, 0, 0, 0, 0, 0                                                                              \
+    }
+#define served_auto_t __attribute__((cleanup(served_clear))) served_t
+void served_clear(served_t *self);
+/* Take a descriptor and a path over, and note what fstat says: -ENOENT when it is no regular file. TAKES
+ * both. */
+int served_take(served_t *self, int *fd_p, char **path_p);
+
+typedef struct fileserver fileserver_t;
+
+/* `roots` NULL: file_roots and the other backends of fileserver_backend; else those folders alone. */
+fileserver_t *fileserver_new(json_t *opts, json_t *roots);
+void fileserver_destroy(fileserver_t **self_p);
+
+/* `path` and `saltenv` as fileclient_split gives them; both are checked again. */
+int fileserver_find(fileserver_t *self, const char *path, const char *saltenv, served_t *ret, fail_t *err);
+/* Array, sorted, or for FILES_SYMLINKS an object; empty for an environment that is not there. */
+json_t *fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, const char *prefix,
+                        fail_t *err);
+/* Hexadecimal digest of an open file by hash_type; remembered as long as file, size and time stay the same.
+ */
+int fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err);
+const char *fileserver_hash_type(const fileserver_t *self); /* BORROWED */
+json_t *fileserver_envs(fileserver_t *self, fail_t *err);   /* sorted array */
+
+#endif

@@ -1,0 +1,63 @@
+/* local.c - fileclient_local: files straight from where they are served. See fileclient.h. */
+#include "common/files/fileclient.h"
+
+#include "common/files/fileserver.h"
+#include "common/files/settle.h"
+
+static int
+s_cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+{
+    served_auto_t file = SERVED_INIT;
+    int rc = fileserver_find(self, path, saltenv, &file, err);
+    if (rc == 0)
+        *ret_local = STEAL(file.path);
+    return rc;
+}
+
+static int
+s_get(void *self, const char *path, const char *saltenv, const char *dest, fail_t *err)
+{
+    served_auto_t file = SERVED_INIT;
+    int rc = fileserver_find(self, path, saltenv, &file, err);
+    return rc < 0 ? rc : settle_copy(file.fd, dest, err);
+}
+
+static json_t *
+s_list(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+{
+    return fileserver_list(self, kind, saltenv, prefix, err);
+}
+
+static int
+s_hash(void *self, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err)
+{
+    served_auto_t file = SERVED_INIT;
+    AUTO_FREE char *hex = NULL;
+    int rc = fileserver_find(self, path, saltenv, &file, err);
+    if (rc == 0)
+        rc = fileserver_hash(self, &file, &hex, err);
+    if (rc == 0)
+        *ret_hash = json_pack("{s:s, s:s, s:i, s:I}", "hash_type", fileserver_hash_type(self), "hsum", hex,
+                              "mode", (int) file.mode, "size", (json_int_t) file.size);
+    return rc;
+}
+
+static json_t *
+s_envs(void *self, fail_t *err)
+{
+    return fileserver_envs(self, err);
+}
+
+static void
+s_free(void *self)
+{
+    fileserver_t *server = self;
+    fileserver_destroy(&server);
+}
+
+fileclient_t *
+fileclient_local(json_t *opts, json_t *roots)
+{
+    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, s_free };
+    return fileclient_new(&cls, fileserver_new(opts, roots));
+}

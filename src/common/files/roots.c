@@ -1,0 +1,310 @@
+/* roots.c - the backend `roots`: the folders of file_roots, the first that has a file wins. */
+#include "common/files/backend.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* This name in file_roots serves every environment that has no folders of its own. */
+#define ANY_ENV "__env__"
+
+typedef struct roots {
+    json_t *folders; /* BORROWED: {env: [folder]} */
+    ignore_t *ignore;
+    bool follow, no_links;
+} roots_t;
+
+static void *
+s_new(json_t *opts, json_t *roots, fail_t *err)
+{
+    (void) err;
+    roots_t *self = xcalloc(1, sizeof(*self));
+    self->folders = roots ? roots : value_get(opts, "file_roots");
+    self->ignore = ignore_new(opts);
+    self->follow = value_bool(opts, "fileserver_followsymlinks", true);
+    self->no_links = value_bool(opts, "fileserver_ignoresymlinks", false);
+    return self;
+}
+
+static void
+s_free(void *cookie)
+{
+    roots_t *self = cookie;
+    ignore_destroy(&self->ignore);
+    free(self);
+}
+
+/* The folders of an environment, BORROWED; NULL when there is no such environment. */
+static json_t *
+s_folders(const roots_t *self, const char *saltenv, bool *ret_any)
+{
+    json_t *own = value_get(self->folders, saltenv);
+    *ret_any = !own;
+    return own ? own : value_get(self->folders, ANY_ENV);
+}
+
+/* NEW path of one folder. */
+static char *
+s_folder(const json_t *folder, const char *saltenv, bool any)
+{
+    const char *path = json_is_string(folder) ? json_string_value(folder) : "";
+    return any ? str_replace(path, ANY_ENV, saltenv) : xstrdup(path);
+}
+
+/* ---- one file
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Links may lead out of the folder where they are followed; otherwise the kernel keeps the path inside. */
+static int
+s_open_below(const roots_t *self, int root, const char *path)
+{
+    struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                            .resolve = self->follow ? RESOLVE_NO_MAGICLINKS : RESOLVE_BENEATH };
+    long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+    return fd >= 0 ? (int) fd : -errno;
+}
+
+static int
+s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fail_t *err)
+{
+    AUTO_FREE char *full = fs_join(folder, path);
+    AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD fd = root >= 0 ? s_open_below(self, root, path) : -ENOENT;
+    if (fd == -EACCES || fd == -EMFILE || fd == -ENFILE || fd == -EIO)
+        return fail_set(err, fd, "%s: %s", full, strerror(-fd));
+    if (fd < 0)
+        return -ENOENT;
+    /* fs_join drops double slashes only at the seam, as Python's os.path.join does. */
+    return ignore_match(self->ignore, full) ? -ENOENT : served_take(ret, &fd, &full);
+}
+
+static int
+s_find(void *cookie, const char *path, const char *saltenv, served_t *ret, fail_t *err)
+{
+    roots_t *self = cookie;
+    bool any;
+    json_t *folders = s_folders(self, saltenv, &any), *one;
+    size_t i;
+    json_array_foreach (folders, i, one) {
+        AUTO_FREE char *folder = s_folder(one, saltenv, any);
+        int rc = s_find_in(self, folder, path, ret, err);
+        if (rc != -ENOENT)
+            return rc;
+    }
+    return -ENOENT;
+}
+
+/* ---- all files
+ * ----------------------------------------------------------------------------------------------- */
+
+/* A folder that is being walked and those above it: a link back to one of them ends there. */
+typedef struct above {
+    dev_t dev;
+    ino_t ino;
+    int depth;
+    const struct above *up;
+} above_t;
+
+typedef struct walk {
+    roots_t *self;
+    int root;
+    const char *folder;
+    char *real; /* owned: the folder without links */
+    file_lists_t *into;
+    fail_t *err;
+} walk_t;
+
+typedef struct entry {
+    char *rel; /* owned: path below the root */
+    bool is_dir, is_link;
+} entry_t;
+
+typedef struct entries {
+    entry_t *items;
+    size_t n;
+} entries_t;
+
+static void
+s_entries_free(entries_t *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        free(all->items[i].rel);
+    free(all->items);
+}
+
+static void
+s_entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
+{
+    struct stat st;
+    entry_t e = { *rel ? fs_join(rel, d->d_name) : xstrdup(d->d_name), d->d_type == DT_DIR,
+                  d->d_type == DT_LNK };
+    if (d->d_type == DT_UNKNOWN && fstatat(w->root, e.rel, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        e.is_dir = S_ISDIR(st.st_mode);
+        e.is_link = S_ISLNK(st.st_mode);
+    }
+    if (e.is_link && fstatat(w->root, e.rel, &st, 0) == 0)
+        e.is_dir = S_ISDIR(st.st_mode);
+    if ((all->n & (all->n + 1)) == 0) /* full at 0, 1, 3, 7, ... */
+        all->items = xrealloc(all->items, (2 * all->n + 1) * sizeof(*all->items));
+    all->items[all->n++] = e;
+}
+
+/* Read a folder and close it: however deep the walk goes, it holds one descriptor. */
+static int
+s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
+{
+    AUTO_FD fd = openat(w->root, *rel ? rel : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return -errno;
+    here->dev = st.st_dev;
+    here->ino = st.st_ino;
+    DIR *dir = fdopendir(fd);
+    if (!dir)
+        return -errno;
+    fd = -1;
+    for (struct dirent *d; (d = readdir(dir));)
+        if (!str_eq(d->d_name, ".") && !str_eq(d->d_name, ".."))
+            s_entry_add(w, ret, rel, d);
+    (void) closedir(dir);
+    return 0;
+}
+
+static bool
+s_is_loop(const above_t *here)
+{
+    for (const above_t *a = here->up; a; a = a->up)
+        if (a->dev == here->dev && a->ino == here->ino)
+            return true;
+    return false;
+}
+
+/* NEW real path of the part of `path` that exists, with the rest behind it. */
+static char *
+s_real(const char *path)
+{
+    AUTO_FREE char *head = xstrdup(path);
+    for (;;) {
+        AUTO_FREE char *real = realpath(head, NULL);
+        char *slash = strrchr(head, '/');
+        if (real || !slash || slash == head)
+            return real ? xasprintf("%s%s", real, path + strlen(head)) : xstrdup(path);
+        *slash = '\0';
+    }
+}
+
+/* Where a link leads is listed when that is inside the folder, or links are not followed. What Salt counts as
+ * inside is kept: a target that begins with ".." is taken from the link's own name. */
+static int
+s_add_link(walk_t *w, const entry_t *e)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlinkat(w->root, e->rel, target, sizeof(target) - 1);
+    if (n < 0)
+        return 0;
+    target[n] = '\0';
+    const char *slash = strrchr(e->rel, '/');
+    int len = str_starts(target, "..") ? (int) strlen(e->rel) : slash ? (int) (slash - e->rel) : 0;
+    AUTO_FREE char *from = xasprintf("%s/%.*s", w->folder, len, e->rel);
+    AUTO_FREE char *joined = *target == '/' ? xstrdup(target) : fs_join(from, target);
+    AUTO_FREE char *flat = files_flatten(joined);
+    AUTO_FREE char *real = s_real(flat);
+    size_t k = strlen(w->real);
+    bool inside = str_starts(real, w->real) && (real[k] == '\0' || real[k] == '/' || k == 1);
+    if (!inside && w->self->follow)
+        return 0;
+    AUTO_FREE char *name = xstrdup(e->rel);
+    json_t *value = json_string(target);
+    if (!value || json_object_set_new(w->into->links, name, value) != 0)
+        log_debug("%s/%s: a link whose name or target is no UTF-8 is left out", w->folder, e->rel);
+    return 0;
+}
+
+static bool
+s_is_empty(const walk_t *w, const char *rel)
+{
+    entries_t all = { NULL, 0 };
+    above_t here = { 0 };
+    walk_t look = *w;
+    bool empty = s_entries(&look, rel, &here, &all) == 0 && all.n == 0;
+    s_entries_free(&all);
+    return empty;
+}
+
+static int
+s_add(walk_t *w, const entry_t *e)
+{
+    if ((e->is_link && w->self->no_links) || ignore_match(w->self->ignore, e->rel))
+        return 0;
+    int rc = file_lists_add(w->into, e->is_dir ? w->into->dirs : w->into->files, e->rel, w->err);
+    if (rc == 0 && e->is_dir && s_is_empty(w, e->rel))
+        rc = file_lists_add(w->into, w->into->empty_dirs, e->rel, w->err);
+    return rc == 0 && e->is_link ? s_add_link(w, e) : rc;
+}
+
+static int
+s_walk(walk_t *w, const char *rel, const above_t *up)
+{
+    entries_t all = { NULL, 0 };
+    above_t here = { 0, 0, up ? up->depth + 1 : 0, up };
+    int rc = s_entries(w, rel, &here, &all);
+    if (rc < 0)
+        log_debug("%s/%s: %s", w->folder, rel, strerror(-rc));
+    if (here.depth > LIMIT_FILE_DEPTH)
+        log_warning("%s/%s: folders deeper than %d levels are not served", w->folder, rel, LIMIT_FILE_DEPTH);
+    bool stop = rc < 0 || here.depth > LIMIT_FILE_DEPTH || s_is_loop(&here);
+    rc = 0;
+    for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
+        rc = s_add(w, &all.items[i]);
+    for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
+        if (all.items[i].is_dir && (!all.items[i].is_link || w->self->follow))
+            rc = s_walk(w, all.items[i].rel, &here);
+    s_entries_free(&all);
+    return rc;
+}
+
+static int
+s_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *err)
+{
+    roots_t *self = cookie;
+    bool any;
+    json_t *folders = s_folders(self, saltenv, &any), *one;
+    size_t i;
+    json_array_foreach (folders, i, one) {
+        AUTO_FREE char *folder = s_folder(one, saltenv, any);
+        AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        AUTO_FREE char *real = realpath(folder, NULL);
+        if (root < 0 || !real)
+            continue;
+        walk_t w = { self, root, folder, real, into, err };
+        int rc = s_walk(&w, "", NULL);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int
+s_envs(void *cookie, json_t *set, fail_t *err)
+{
+    (void) err;
+    const roots_t *self = cookie;
+    const char *env;
+    json_t *folders;
+    json_object_foreach (self->folders, env, folders)
+        json_object_set_new(set, env, json_true());
+    return 0;
+}
+
+const file_backend_t roots_backend = { "roots", s_new, s_free, s_find, s_list, s_envs };
