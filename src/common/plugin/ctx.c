@@ -182,6 +182,13 @@ ctx_plugins(call_ctx_t *ctx, size_t *ret_n)
     return registry_plugins(ctx->env.registry, ret_n);
 }
 
+const plugin_t *const *
+ctx_state_plugins(call_ctx_t *ctx, size_t *ret_n)
+{
+    *ret_n = 0;
+    return ctx->env.states != NULL ? registry_plugins(ctx->env.states, ret_n) : NULL;
+}
+
 bool
 ctx_has(call_ctx_t *ctx, const char *fun)
 {

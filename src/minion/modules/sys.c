@@ -1,4 +1,4 @@
-/* sys.c - execution module `sys`: which functions there are, and how they are used. */
+/* sys.c - execution module `sys`: which functions and states there are, and how they are used. */
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
@@ -11,14 +11,15 @@ matches(const char *pattern, const char *name)
     return fnmatch(pattern, name, FNM_NOESCAPE) == 0;
 }
 
-/* Calls `each` for every function that can be used here. */
-typedef void each_fn(const char *name, const char *module, const func_t *f, void *cookie);
+/* Calls `each` for every function of these plug-ins that can be used here. */
+typedef const plugin_t *const *plugins_fn(call_ctx_t *ctx, size_t *ret_n);
+typedef void each_fn(const char *name, const plugin_t *p, const func_t *f, void *cookie);
 
 static void
-for_each(call_ctx_t *ctx, each_fn *each, void *cookie)
+for_each(call_ctx_t *ctx, plugins_fn *of, each_fn *each, void *cookie)
 {
     size_t n;
-    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+    const plugin_t *const *plugins = of(ctx, &n);
 
     for (size_t i = 0; i < n; i++) {
         if (plugins[i]->unavailable != NULL && plugins[i]->unavailable(ctx) != NULL)
@@ -26,7 +27,7 @@ for_each(call_ctx_t *ctx, each_fn *each, void *cookie)
         for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
             const func_t *f = &plugins[i]->funcs[k];
             AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(plugins[i]), f->name);
-            each(name, plugin_name(plugins[i]), f, cookie);
+            each(name, plugins[i], f, cookie);
         }
     }
 }
@@ -89,11 +90,11 @@ doc_fits(const char *wanted, const char *name)
 }
 
 static void
-add_doc(const char *name, const char *module, const func_t *f, void *cookie)
+add_doc(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
-    (void) module;
+    (void) p;
     if (!is_wanted(q, doc_fits, name))
         return;
     AUTO_FREE char *doc = func_doc(f);
@@ -106,7 +107,31 @@ sys_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     query_t q = { value_get(args, "args"), json_object() };
 
     (void) err;
-    for_each(ctx, add_doc, &q);
+    for_each(ctx, ctx_plugins, add_doc, &q);
+    *ret_value = q.found;
+    return 0;
+}
+
+/* A state module's own text comes before its functions'. */
+static void
+add_state_doc(const char *name, const plugin_t *p, const func_t *f, void *cookie)
+{
+    query_t *q = cookie;
+
+    if (!is_wanted(q, doc_fits, name))
+        return;
+    if (json_object_get(q->found, plugin_name(p)) == NULL)
+        json_object_set_new(q->found, plugin_name(p), json_string(p->doc));
+    add_doc(name, p, f, cookie);
+}
+
+static int
+sys_state_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    query_t q = { value_get(args, "args"), json_object() };
+
+    (void) err;
+    for_each(ctx, ctx_state_plugins, add_state_doc, &q);
     *ret_value = q.found;
     return 0;
 }
@@ -123,49 +148,51 @@ function_fits(const char *wanted, const char *name)
 }
 
 static void
-add_argspec(const char *name, const char *module, const func_t *f, void *cookie)
+add_argspec(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
-    (void) module;
+    (void) p;
     if (is_wanted(q, function_fits, name))
         json_object_set_new(q->found, name, func_argspec(f));
+}
+
+static json_t *
+argspecs(call_ctx_t *ctx, plugins_fn *of, json_t *args)
+{
+    json_auto_t *wanted = json_pack("[O]", value_get(args, "module"));
+    query_t q = { wanted, json_object() };
+
+    for_each(ctx, of, add_argspec, &q);
+    return q.found;
 }
 
 static int
 sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *wanted = json_pack("[O]", value_get(args, "module"));
-    query_t q = { wanted, json_object() };
-
     (void) err;
-    for_each(ctx, add_argspec, &q);
-    *ret_value = q.found;
+    *ret_value = argspecs(ctx, ctx_plugins, args);
+    return 0;
+}
+
+static int
+sys_state_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = argspecs(ctx, ctx_state_plugins, args);
     return 0;
 }
 
 /* ---- lists -------------------------------------------------------------------------------- */
 
 static void
-add_function(const char *name, const char *module, const func_t *f, void *cookie)
+add_function(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
-    (void) module, (void) f;
+    (void) p, (void) f;
     if (is_wanted(q, function_fits, name))
         json_object_set_new(q->found, name, json_null());
-}
-
-static int
-sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    query_t q = { value_get(args, "args"), json_object() };
-
-    (void) err;
-    for_each(ctx, add_function, &q);
-    *ret_value = sorted_keys(q.found);
-    json_decref(q.found);
-    return 0;
 }
 
 /* A glob is matched against functions, a plain name against modules. */
@@ -178,24 +205,55 @@ module_fits(const char *wanted, const char *name)
 }
 
 static void
-add_module(const char *name, const char *module, const func_t *f, void *cookie)
+add_module(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
     (void) f;
     if (is_wanted(q, module_fits, name))
-        json_object_set_new(q->found, module, json_null());
+        json_object_set_new(q->found, plugin_name(p), json_null());
+}
+
+/* The names that `add` collects, sorted. */
+static json_t *
+listed(call_ctx_t *ctx, plugins_fn *of, each_fn *add, json_t *args)
+{
+    json_auto_t *found = json_object();
+    query_t q = { value_get(args, "args"), found };
+
+    for_each(ctx, of, add, &q);
+    return sorted_keys(found);
+}
+
+static int
+sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = listed(ctx, ctx_plugins, add_function, args);
+    return 0;
+}
+
+static int
+sys_list_state_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = listed(ctx, ctx_state_plugins, add_function, args);
+    return 0;
 }
 
 static int
 sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    query_t q = { value_get(args, "args"), json_object() };
-
     (void) err;
-    for_each(ctx, add_module, &q);
-    *ret_value = sorted_keys(q.found);
-    json_decref(q.found);
+    *ret_value = listed(ctx, ctx_plugins, add_module, args);
+    return 0;
+}
+
+static int
+sys_list_state_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = listed(ctx, ctx_state_plugins, add_module, args);
     return 0;
 }
 
@@ -237,9 +295,23 @@ static const func_t funcs[] = {
                                     "salt '*' sys.list_functions 'sys.list_*'") },
     { "list_modules", sys_list_modules, names_args, FN_READONLY,
       "List modules." CLI_EXAMPLE("salt '*' sys.list_modules\n    salt '*' sys.list_modules 's*'") },
+    { "list_state_functions", sys_list_state_functions, functions_args, FN_READONLY,
+      "List the functions of state modules." CLI_EXAMPLE(
+          "salt '*' sys.list_state_functions\n    salt '*' sys.list_state_functions file\n    "
+          "salt '*' sys.list_state_functions 'file.s*'") },
+    { "list_state_modules", sys_list_state_modules, names_args, FN_READONLY,
+      "List state modules." CLI_EXAMPLE("salt '*' sys.list_state_modules\n    "
+                                        "salt '*' sys.list_state_modules 's*'") },
     { "reload_modules", sys_reload_modules, NULL, FN_READONLY,
       "Return ``True``. Modules are built in; there is nothing to load again." CLI_EXAMPLE(
           "salt '*' sys.reload_modules") },
+    { "state_argspec", sys_state_argspec, argspec_args, FN_READONLY,
+      "Return the arguments and defaults of states." CLI_EXAMPLE(
+          "salt '*' sys.state_argspec pkg.installed\n    salt '*' sys.state_argspec file") },
+    { "state_doc", sys_state_doc, names_args, FN_READONLY,
+      "Return the documentation of state modules and their functions." CLI_EXAMPLE(
+          "salt '*' sys.state_doc\n    salt '*' sys.state_doc service\n    "
+          "salt '*' sys.state_doc service.running 'file.*'") },
 };
 
 PLUGIN(exec, sys, .doc = "The functions of this minion", FUNCS(funcs));

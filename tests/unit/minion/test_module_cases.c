@@ -86,7 +86,11 @@ run_call(registry_t *registry, const char *fun, json_t *spec)
                                                               : json_array();
     json_t *kwargs = value_get(spec, "kwargs");
     world_t world = { spec, json_array(), json_array() };
+    size_t n_states;
+    const plugin_t *const *state_rows = minion_state_plugins(&n_states);
+    AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
     call_env_t env = { .registry = registry,
+                       .states = states,
                        .opts = opts,
                        .id = "minion",
                        .jid = "20261120093753793022",
