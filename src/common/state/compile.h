@@ -55,9 +55,15 @@ json_t *highstate_avail(highstate_t *self, fail_t *err);
 /* ---- high data by itself: state.high, state.template_str and orchestrate begin here
  * ------------------------- */
 
+typedef struct high_env {
+    json_t *opts;            /* BORROWED; NULL: none are set */
+    const highstate_t *from; /* where the SLS came from, so that errors name file and line; may be NULL */
+    const char *orchestration_jid; /* may be NULL */
+} high_env_t;
+
 /* What Salt does before it runs: extend, verify, requisite_in, exclude, low chunks, order. `high` is changed.
- * NEW array, empty when errors were added. `opts` as above; `orchestration_jid` may be NULL. */
-json_t *high_to_low(py_t *high, json_t *opts, const char *orchestration_jid, json_t *errors);
+ * NEW array, empty when errors were added. `env` may be NULL, also below. */
+json_t *high_to_low(py_t *high, const high_env_t *env, json_t *errors);
 /* Salt's `exclude` argument: strings (SLS) and {"id": ...} or {"sls": ...}. `exclude` BORROWED array. */
 void high_exclude(py_t *high, json_t *exclude);
 /* Put "pkg.installed: [...]" and "pkg.installed" of a single template (state.template_str) into high data's
@@ -65,11 +71,12 @@ void high_exclude(py_t *high, json_t *exclude);
 void high_pad(py_t *high, const char *template, json_t *errors);
 
 /* The same steps one by one, for what shows them: state.show_low_sls verifies and compiles only. */
-void high_reconcile_extend(py_t *high, bool strict, json_t *errors);
-void high_verify(py_t *high, json_t *errors);
-void high_requisite_in(py_t *high, json_t *opts, json_t *errors);
+void high_reconcile_extend(py_t *high, bool strict, const high_env_t *env, json_t *errors);
+void high_verify(py_t *high, const high_env_t *env, json_t *errors);
+void high_requisite_in(py_t *high, const high_env_t *env, json_t *errors);
 void high_apply_exclude(py_t *high);
-json_t *high_compile(py_t *high, const char *orchestration_jid);
+/* NEW array in running order. */
+json_t *high_compile(py_t *high, const high_env_t *env, json_t *errors);
 /* Sort chunks (array of objects) as Salt does, giving each its number. */
 void low_order(json_t *chunks);
 
