@@ -6,14 +6,10 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-/* A minion that runs the job may lose its connection for a moment, or its master may be restarted: only one
- * that is away at two questions in a row is given up. */
-#define AWAY_CHECKS 2
-
 typedef struct target {
     char *id;
     outcome_t outcome;
-    uint8_t away; /* questions in a row that found it running but not connected */
+    bool away; /* not connected, as the master last said */
     bool told;
 } target_t;
 
@@ -24,9 +20,9 @@ struct follow {
     size_t first_untold;
     map_t *by_id;
     size_t n_with[OUTCOMES];
+    size_t n_away; /* of those that run the job */
     size_t n_told_silent;
-    int64_t news_ms;  /* last push that changed something */
-    int64_t check_ms; /* last question who is connected */
+    int64_t news_ms; /* last push that changed something */
     bool done;
 };
 
@@ -44,8 +40,8 @@ add_targets(follow_t *self, const json_t *ids, outcome_t outcome)
 
     json_array_foreach (ids, i, id)
         if (json_is_string(id))
-            self->targets[self->n_targets++] = (target_t){ xstrdup(json_string_value(id)), outcome, 0,
-                                                           false };
+            self->targets[self->n_targets++] = (target_t){ .id = xstrdup(json_string_value(id)),
+                                                           .outcome = outcome };
 }
 
 follow_t *
@@ -63,7 +59,7 @@ follow_new(const char *jid, const json_t *minions, const json_t *missing, int64_
         map_set(self->by_id, self->targets[i].id, &self->targets[i]);
         self->n_with[self->targets[i].outcome]++;
     }
-    self->news_ms = self->check_ms = now_ms;
+    self->news_ms = now_ms;
     return self;
 }
 
@@ -89,12 +85,14 @@ follow_jid(const follow_t *self)
 }
 
 static void
-set_outcome(follow_t *self, target_t *t, outcome_t to, int64_t now_ms)
+set_outcome(follow_t *self, target_t *t, outcome_t to, bool away, int64_t now_ms)
 {
     self->n_with[t->outcome]--;
-    self->n_with[to]++;
+    self->n_away -= t->outcome == OUTCOME_RUNNING && t->away ? 1 : 0;
     t->outcome = to;
-    t->away = 0;
+    t->away = away;
+    self->n_with[to]++;
+    self->n_away += to == OUTCOME_RUNNING && away ? 1 : 0;
     self->news_ms = now_ms;
 }
 
@@ -104,7 +102,7 @@ take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
     (void) push;
     if (t == NULL || t->told || t->outcome == OUTCOME_RETURNED)
         return false;
-    set_outcome(self, t, OUTCOME_RETURNED, now_ms);
+    set_outcome(self, t, OUTCOME_RETURNED, false, now_ms);
     t->told = true;
     return true;
 }
@@ -116,7 +114,7 @@ take_verdict(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 
     /* A "returned" without its return says nothing yet: the return comes by itself. */
     if (t != NULL && !outcome_final(t->outcome) && to != OUTCOME_RETURNED)
-        set_outcome(self, t, to, now_ms);
+        set_outcome(self, t, to, !value_bool(push, "connected", true), now_ms);
     return false;
 }
 
@@ -164,32 +162,21 @@ all_final(const follow_t *self)
            0;
 }
 
-static size_t
-n_running_here(const follow_t *self)
-{
-    size_t n = self->n_with[OUTCOME_RUNNING];
-
-    for (size_t i = 0; i < self->n_targets && n > 0; i++)
-        n -= self->targets[i].away >= AWAY_CHECKS ? 1 : 0;
-    return n;
-}
-
+/* When silence ends the job; INT64_MAX: it does not, the job runs on a connected minion. */
 static int64_t
-next_check_ms(const follow_t *self, int64_t timeout_ms)
+end_ms(const follow_t *self, int64_t timeout_ms)
 {
-    return self->check_ms + (timeout_ms > FOLLOW_CHECK_MS ? timeout_ms : FOLLOW_CHECK_MS);
+    bool only_away = self->n_with[OUTCOME_UNHEARD] + self->n_with[OUTCOME_DELIVERED] == 0;
+
+    if (self->n_with[OUTCOME_RUNNING] > self->n_away)
+        return INT64_MAX;
+    return self->news_ms + (only_away && timeout_ms > FOLLOW_AWAY_MS ? FOLLOW_AWAY_MS : timeout_ms);
 }
 
-follow_due_t
-follow_due(const follow_t *self, int64_t timeout_ms, int64_t now_ms)
+bool
+follow_over(const follow_t *self, int64_t timeout_ms, int64_t now_ms)
 {
-    if (self->done || all_final(self))
-        return FOLLOW_OVER;
-    if (now_ms - self->news_ms < timeout_ms)
-        return FOLLOW_WAIT;
-    if (n_running_here(self) == 0)
-        return FOLLOW_OVER;
-    return now_ms >= next_check_ms(self, timeout_ms) ? FOLLOW_CHECK : FOLLOW_WAIT;
+    return self->done || all_final(self) || now_ms >= end_ms(self, timeout_ms);
 }
 
 static size_t
@@ -201,27 +188,9 @@ untold_silent(const follow_t *self)
 int64_t
 follow_next_ms(const follow_t *self, int64_t timeout_ms)
 {
-    int64_t quiet = self->news_ms + FOLLOW_QUIET_MS, end = self->news_ms + timeout_ms;
-    int64_t check = next_check_ms(self, timeout_ms);
+    int64_t quiet = self->news_ms + FOLLOW_QUIET_MS, end = end_ms(self, timeout_ms);
 
-    if (self->n_with[OUTCOME_RUNNING] > 0 && check > end)
-        end = check;
     return quiet < end && untold_silent(self) > 0 ? quiet : end;
-}
-
-void
-follow_connected(follow_t *self, const json_t *minions, int64_t now_ms)
-{
-    for (size_t i = 0; i < self->n_targets; i++) {
-        target_t *t = &self->targets[i];
-        if (t->outcome != OUTCOME_RUNNING)
-            continue;
-        if (value_bool(value_get(minions, t->id), "connected", false))
-            t->away = 0;
-        else if (t->away < AWAY_CHECKS)
-            t->away++;
-    }
-    self->check_ms = now_ms;
 }
 
 /* ---- what to tell
@@ -241,7 +210,7 @@ follow_silent(follow_t *self, bool over, int64_t now_ms, outcome_t *ret_outcome,
         t->told = true;
         self->n_told_silent += outcome_final(t->outcome) ? 1 : 0;
         *ret_outcome = t->outcome;
-        *ret_text = outcome_text(t->outcome, t->away > 0, self->jid);
+        *ret_text = outcome_text(t->outcome, t->away, self->jid);
         return t->id;
     }
     return NULL;

@@ -14,7 +14,9 @@
 #include "salt/base.h"
 
 #define FOLLOW_QUIET_MS 1000 /* final verdicts are told after this long without news, and at the end */
-#define FOLLOW_CHECK_MS 5000 /* least time between two FOLLOW_CHECK */
+/* A minion that runs the job may lose its connection for a moment: when only such are left, they are waited
+ * for so long, or --timeout if that is less. */
+#define FOLLOW_AWAY_MS  3000
 
 typedef struct follow follow_t;
 
@@ -28,18 +30,11 @@ bool follow_push(follow_t *self, const json_t *push, int64_t now_ms);
 /* The master knows nothing of this job any more: what has not returned is told as it stands. */
 void follow_abandon(follow_t *self);
 
-typedef enum follow_due {
-    FOLLOW_WAIT,
-    FOLLOW_CHECK, /* ask who is connected, and tell follow_connected */
-    FOLLOW_OVER
-} follow_due_t;
-/* What is to be done now. `timeout_ms` counts from the last news; it does not end a job that still runs on a
+/* Whether to stop waiting. `timeout_ms` counts from the last news; it does not end a job that still runs on a
  * connected minion. */
-follow_due_t follow_due(const follow_t *self, int64_t timeout_ms, int64_t now_ms);
-/* When follow_due or follow_silent may next answer something else, without news. */
+bool follow_over(const follow_t *self, int64_t timeout_ms, int64_t now_ms);
+/* When follow_over or follow_silent may next answer something else, without news; INT64_MAX: never. */
 int64_t follow_next_ms(const follow_t *self, int64_t timeout_ms);
-/* The answer to FOLLOW_CHECK: the master's {id: {"connected": bool}}. */
-void follow_connected(follow_t *self, const json_t *minions, int64_t now_ms);
 
 /* The next target, by id, that is to be told as not returned, each once; NULL when there is none now.
  * `*ret_text` NEW. */

@@ -153,35 +153,17 @@ news_free(news_t *news)
     *news = (news_t){ .kind = NEWS_TICK };
 }
 
-static int
-ask_connected(session_t *self, follow_t *job, fail_t *err)
-{
-    json_t *request = json_pack("{s:s}", "op", "minions");
-    json_auto_t *reply = NULL;
-    int rc = local_call(self->line, &request, &reply, err);
-
-    if (rc == 0)
-        follow_connected(job, value_get(reply, "minions"), clock_mono_ms());
-    return rc;
-}
-
-/* What a job has to tell without a message: 1 with news, 0, or a negative errno. */
-static int
-news_of_job(session_t *self, follow_t *job, news_t *ret, fail_t *err)
+/* Whether a job has something to tell without a message. */
+static bool
+news_of_job(const session_t *self, follow_t *job, news_t *ret)
 {
     int64_t now = clock_mono_ms();
-    follow_due_t due = follow_due(job, self->timeout_ms, now);
+    bool over = follow_over(job, self->timeout_ms, now);
 
-    if (due == FOLLOW_CHECK) {
-        int rc = ask_connected(self, job, err);
-        if (rc < 0)
-            return rc;
-        due = follow_due(job, self->timeout_ms, now);
-    }
     ret->job = job;
-    ret->id = follow_silent(job, due == FOLLOW_OVER, now, &ret->outcome, &ret->text);
+    ret->id = follow_silent(job, over, now, &ret->outcome, &ret->text);
     ret->kind = ret->id != NULL ? NEWS_SILENT : NEWS_OVER;
-    return ret->id != NULL || due == FOLLOW_OVER ? 1 : 0;
+    return ret->id != NULL || over;
 }
 
 static int64_t
@@ -235,7 +217,7 @@ session_news(session_t *self, int64_t until_ms, news_t *ret, fail_t *err)
     for (;;) {
         int rc = 0;
         for (size_t i = 0; rc == 0 && i < self->n_jobs; i++)
-            rc = news_of_job(self, self->jobs[i], ret, err);
+            rc = news_of_job(self, self->jobs[i], ret);
         if (rc == 0)
             rc = receive(self, until_ms, ret, err);
         if (rc > 0)

@@ -90,6 +90,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
     publish_tick(self, now);
     presence_tick(self, now);
     gate_tick(self, now);
+    lsock_tick(self->lsock);
     s_noise_tick(self, now);
     if (now >= self->expire_next_ms) {
         store_expire(self->store, conf_int(self->conf, "keep_jobs_seconds"), LIMIT_EVENT_JOURNAL);

@@ -132,6 +132,8 @@ void publish_dismissed(front_t *self, minion_t *m); /* its key is accepted no mo
 int publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
 void publish_restore(front_t *self); /* unfinished jobs of the last run */
 void publish_verdict(void *front, job_t *job, job_target_t *target);
+/* NEW: what followers are told of a target; NULL: nothing, or its return tells it. */
+json_t *publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target);
 void publish_done(void *front, job_t *job);
 
 /* presence.c */
@@ -152,6 +154,7 @@ typedef struct lconn lconn_t;
 lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);
 void lsock_destroy(lsock_t **self_p);
 void lsock_reload(lsock_t *self);               /* the configuration changed */
+void lsock_tick(lsock_t *self);
 bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
 void lconn_listen(lconn_t *c, const char *tag_glob);
 const char *lconn_user(const lconn_t *c);

@@ -40,6 +40,7 @@ struct lsock {
     front_t *front;
     int listen_fd, epoll_fd;
     int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
+    bool paused;  /* nobody can even be turned away: whoever knocks waits for lsock_tick */
     char chunk[READ_CHUNK];
     char *path;
     lconn_t *conns;
@@ -224,16 +225,25 @@ s_close(lconn_t *c)
     free(c);
 }
 
-/* No descriptor is left: whoever waits is turned away, or the loop would turn for ever. */
+static void
+s_listen(lsock_t *self, bool yes)
+{
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = NULL };
+    (void) epoll_ctl(self->epoll_fd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, self->listen_fd, &ev);
+    self->paused = !yes;
+}
+
+/* No descriptor is left: whoever waits is turned away. False: that can't be done either. */
 static bool
 s_turn_away(lsock_t *self)
 {
-    if (self->spare_fd < 0 || (errno != EMFILE && errno != ENFILE))
+    if (self->spare_fd < 0)
         return false;
     (void) close(self->spare_fd);
     int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0)
         (void) close(fd);
+    /* Another thread may have taken it meanwhile. */
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     front_noise(
         self->front,
@@ -276,10 +286,15 @@ s_accept(lsock_t *self)
 {
     for (;;) {
         int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0 && s_turn_away(self))
-            continue;
-        if (fd < 0)
+        if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
             return;
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s_turn_away(self))
+            continue;
+        if (fd < 0) {
+            /* They stay in the queue, and the loop must not turn for them all the time. */
+            s_listen(self, false);
+            return;
+        }
         struct ucred cred;
         socklen_t n = sizeof(cred);
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 && s_may_come(self, cred.uid)) {
@@ -357,6 +372,16 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     return 0;
 }
 
+void
+lsock_tick(lsock_t *self)
+{
+    if (!self->paused)
+        return;
+    if (self->spare_fd < 0)
+        self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    s_listen(self, true);
+}
+
 /* The socket file is 0660 or, when publisher_acl names other users, 0666: what each may do is checked per
  * request. */
 static mode_t
@@ -411,8 +436,7 @@ lsock_new(front_t *front, const char *sock_dir, fail_t *err)
         lsock_destroy(&self);
         return NULL;
     }
-    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = NULL };
-    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, self->listen_fd, &ev);
+    s_listen(self, true);
     zmq_pollitem_t item = { NULL, self->epoll_fd, ZMQ_POLLIN, 0 };
     (void) zloop_poller(front->loop, &item, s_ready, self);
     return self;

@@ -376,9 +376,10 @@ publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool r
         if (!t || verdict_final(t->verdict))
             continue;
         bool had_it = t->verdict == VERDICT_DELIVERED || t->verdict == VERDICT_RUNNING;
-        if (map_get(pending, job->jid))
-            (void) jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0);
-        else if (rebooted && had_it)
+        if (map_get(pending, job->jid)) {
+            if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
+                publish_verdict(self, job, t); /* it ran before, and is connected again */
+        } else if (rebooted && had_it)
             /* Never sent by this master: a job of its predecessor that did not get that far. */
             (void) jobs_move(self->jobs, job, t, t->tries == 0 ? VERDICT_NOT_DELIVERED : VERDICT_LOST, 0);
         else if (!had_it)
@@ -394,6 +395,8 @@ publish_disconnected(front_t *self, minion_t *m)
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
         if (t && t->verdict == VERDICT_SENT)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+        else if (t && !verdict_final(t->verdict))
+            publish_verdict(self, job, t);
     }
 }
 
@@ -416,18 +419,26 @@ publish_dismissed(front_t *self, minion_t *m)
 /* ---- followers
  * --------------------------------------------------------------------------------------------------- */
 
+json_t *
+publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target)
+{
+    minion_t *m = peers_by_slot(self->peers, target->slot);
+    if (!m || target->verdict == VERDICT_SENT || target->verdict == VERDICT_RETURNED)
+        return NULL;
+    json_t *msg = json_pack("{s:s, s:s, s:s, s:s}", "push", "verdict", "jid", job->jid, "id", m->id,
+                            "verdict", verdict_name(target->verdict));
+    if (target->pid > 0)
+        json_object_set_new(msg, "pid", json_integer(target->pid));
+    if (!m->peer && !verdict_final(target->verdict))
+        json_object_set_new(msg, "connected", json_false());
+    return msg;
+}
+
 void
 publish_verdict(void *front, job_t *job, job_target_t *target)
 {
-    front_t *self = front;
-    minion_t *m = peers_by_slot(self->peers, target->slot);
-    if (job->n_followers == 0 || !m || target->verdict == VERDICT_SENT)
-        return;
-    json_auto_t *msg = json_pack("{s:s, s:s, s:s, s:s}", "push", "verdict", "jid", job->jid, "id", m->id,
-                                 "verdict", verdict_name(target->verdict));
-    if (target->pid > 0)
-        json_object_set_new(msg, "pid", json_integer(target->pid));
-    for (size_t i = 0; i < job->n_followers; i++)
+    json_auto_t *msg = job->n_followers > 0 ? publish_verdict_push(front, job, target) : NULL;
+    for (size_t i = 0; msg && i < job->n_followers; i++)
         (void) lconn_push(job->followers[i], msg);
 }
 

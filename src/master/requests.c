@@ -85,13 +85,9 @@ s_follow_catch_up(front_t *self, lconn_t *c, const char *jid)
         (void) lconn_push(c, msg);
     }
     for (size_t i = 0; job && i < job->n_targets; i++) {
-        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
-        verdict_t v = job->targets[i].verdict;
-        if (!m || v == VERDICT_SENT || v == VERDICT_RETURNED)
-            continue;
-        json_auto_t *msg = json_pack("{s:s, s:s, s:s, s:s}", "push", "verdict", "jid", jid, "id", m->id,
-                                     "verdict", verdict_name(v));
-        (void) lconn_push(c, msg);
+        json_auto_t *msg = publish_verdict_push(self, job, &job->targets[i]);
+        if (msg)
+            (void) lconn_push(c, msg);
     }
     if (!job || job->n_open == 0) {
         json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", jid);

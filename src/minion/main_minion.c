@@ -34,6 +34,8 @@ s_check(const conf_t *conf, fail_t *err)
         return err->code;
     char finger[FINGER_LEN];
     key_finger(key_pair_public(keys), finger);
+    if (json_array_size(masters) == 0)
+        log_info("master_type is disable: this minion has no master");
     log_info("minion %s: %s key, fingerprint %s", conf_str(conf, "id"), made ? "new" : "its", finger);
     return 0;
 }

@@ -74,6 +74,8 @@ masters_parse(const conf_t *conf, fail_t *err)
     json_auto_t *list = json_is_array(option) ? json_incref(option) : json_pack("[O]", option);
     json_auto_t *out = json_array();
     size_t i;
+    if (str_eq(conf_str(conf, "master_type"), "disable"))
+        return json_incref(out);
     json_array_foreach (list, i, one) {
         char host[256];
         int port;

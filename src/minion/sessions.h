@@ -20,7 +20,7 @@
 
 /* One entry of the option `master`: "host", "host:port", "[v6]:port". False when it is none of these. */
 bool master_parse(const char *text, int default_port, char host[256], int *ret_port);
-/* NEW array of {host, port} from the option (text or list), or NULL with *err. */
+/* NEW array of {host, port} from the option (text or list), or NULL with *err; empty: no master is wanted. */
 json_t *masters_parse(const conf_t *conf, fail_t *err);
 
 /* Runs until told to quit or until the job server is gone; the process's exit code. */

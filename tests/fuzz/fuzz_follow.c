@@ -35,11 +35,10 @@ follow_lines(char **lines, int64_t pause_ms)
         if (push == NULL)
             continue;
         returned += follow_push(job, push, now) ? 1 : 0;
-        follow_connected(job, push, now);
         follow_counts_t counts = follow_counts(job);
         salt_assert(counts.returned == returned);
         salt_assert(counts.returned + counts.running + counts.silent <= counts.targets);
-        tell_silent(job, follow_due(job, TIMEOUT_MS, now) == FOLLOW_OVER, now);
+        tell_silent(job, follow_over(job, TIMEOUT_MS, now), now);
         salt_assert(follow_next_ms(job, TIMEOUT_MS) >= 0);
     }
     AUTO_FREE char *runners = follow_runners(job, 1);

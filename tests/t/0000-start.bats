@@ -129,6 +129,41 @@ has() { grep -qF -- "$1" <<<"$output"; }
     has 'Halite has no such mode'
 }
 
+@test "master_type: a word Salt does not know is refused, disable means no connection" {
+    start_master
+    minion_conf m1 'master_type: standard'
+    minion_refused m1
+    has "'master_type' is 'standard'; known are str, failover, disable"
+    minion_conf m1 'master_type: func'
+    minion_refused m1
+    has "'master_type' is 'func', which Halite does not have"
+    start_minion m1 'master_type: disable'
+    until_log "$FLEET/log/m1" 'this minion has no master'
+    until_true 10 reads_signals m1
+    stop m1
+    [ "$RC" -eq 0 ]
+    [ "$(counter messages_in)" -eq 0 ]
+    run salt_call m1 test.ping
+    [ "$status" -eq 0 ]
+}
+
+@test "operators for whom no descriptor is left are turned away, and come again later" {
+    master_conf
+    daemon master prlimit --nofile=90 "$HALITE_BIN/salt-master" -c "$FLEET/etc"
+    until_log "$FLEET/log/master" 'the master is ready'
+    # Ends when one of its connections has been closed by the master.
+    timeout 60 python3 - "$SOCK_DIR/master.sock" <<'EOF'
+import select, socket, sys
+lines = [socket.socket(socket.AF_UNIX) for _ in range(120)]
+for line in lines:
+    line.connect(sys.argv[1])
+readable, _, _ = select.select(lines, [], [])
+assert readable[0].recv(1) == b""
+EOF
+    until_log "$FLEET/log/master" 'no descriptor is left'
+    until_true 10 ask '{"op":"status"}'
+}
+
 @test "a private key that others may read is refused" {
     start_master
     stop master

@@ -75,6 +75,20 @@ m001:
 EOF
 }
 
+@test "a minion that is gone while it runs the job does not keep salt waiting" {
+    daemon both "$HALITE_BIN/salt" '*' test.sleep 3
+    until_true 5 is_running m001
+    until_true 5 is_running m002
+    stop m002 KILL
+    until_true 20 test -e "$FLEET/pids/both.rc"
+    stop_ended both
+    start_minion m002
+    wait_connected m002
+    [ "$RC" -eq 1 ]
+    grep -qxF '    True' "$FLEET/log/both"
+    grep -qxF '    Minion did not return. [Running, not connected]' "$FLEET/log/both"
+}
+
 @test "Ctrl-C leaves the job running and says how to find it" {
     daemon waiting "$HALITE_BIN/salt" m001 test.sleep 3
     until_true 5 is_running m001

@@ -208,6 +208,26 @@ finish_master(finish_t *f)
                          where(f, "master"));
 }
 
+/* Salt's func and distributed are words of ours too, so that who uses them reads what to do instead. */
+static int
+finish_master_type(finish_t *f)
+{
+    static const char *const known[] = { "str", "failover", "disable" };
+    const char *type = value_str(f->opts, "master_type", "str");
+
+    for (size_t i = 0; i < NELEMS(known); i++)
+        if (str_eq(known[i], type))
+            return 0;
+    if (str_eq(type, "func") || str_eq(type, "distributed"))
+        return fail_set(
+            f->err, -EINVAL,
+            "%s: option 'master_type' is '%s', which Halite does not have: name the master, or a list "
+            "of masters with master_type failover",
+            where(f, "master_type"), type);
+    return fail_set(f->err, -EINVAL, "%s: option 'master_type' is '%s'; known are str, failover, disable",
+                    where(f, "master_type"), type);
+}
+
 /* ---- paths
  * --------------------------------------------------------------------------------------------------- */
 
@@ -316,8 +336,8 @@ finish_id(finish_t *f)
 }
 
 static finish_fn *const finishers[] = {
-    finish_environment, finish_keep_jobs, finish_nodegroups, finish_roots, finish_hash_type, finish_backends,
-    finish_return,      finish_master,    finish_paths,      finish_user,  finish_id,
+    finish_environment, finish_keep_jobs, finish_nodegroups,  finish_roots, finish_hash_type, finish_backends,
+    finish_return,      finish_master,    finish_master_type, finish_paths, finish_user,      finish_id,
 };
 
 int

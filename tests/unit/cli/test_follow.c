@@ -47,12 +47,14 @@ expect_silent(follow_t *f, bool over, int64_t now, const char *want)
         assert_string_equal(got, want);
 }
 
+/* What the master says of a minion that has the job and lost its connection. */
 static void
-connected(follow_t *f, const char *id, bool yes, int64_t now)
+away(follow_t *f, const char *id, const char *verdict, int64_t now)
 {
-    json_auto_t *minions = json_pack("{s:{s:b}}", id, "connected", yes);
+    json_auto_t *push = json_pack("{s:s, s:s, s:s, s:s, s:b}", "push", "verdict", "jid", JID, "id", id,
+                                  "verdict", verdict, "connected", 0);
 
-    follow_connected(f, minions, now);
+    assert_false(follow_push(f, push, now));
 }
 
 static void
@@ -61,13 +63,13 @@ test_all_return(void **state)
     (void) state;
     follow_t *f = job_of("b", "a", NULL);
 
-    assert_int_equal(follow_due(f, TIMEOUT, 0), FOLLOW_WAIT);
+    assert_false(follow_over(f, TIMEOUT, 0));
     assert_true(say(f, "ret", "a", "", 10));
     assert_false(say(f, "ret", "a", "", 11)); /* twice */
     assert_false(say(f, "ret", "nobody", "", 12));
-    assert_int_equal(follow_due(f, TIMEOUT, 20), FOLLOW_WAIT);
+    assert_false(follow_over(f, TIMEOUT, 20));
     assert_true(say(f, "ret", "b", "", 30));
-    assert_int_equal(follow_due(f, TIMEOUT, 30), FOLLOW_OVER);
+    assert_true(follow_over(f, TIMEOUT, 30));
     expect_silent(f, true, 30, NULL);
     follow_destroy(&f);
     follow_destroy(&f);
@@ -80,9 +82,9 @@ test_silence_ends(void **state)
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "ret", "a", "", 1000);
-    assert_int_equal(follow_due(f, TIMEOUT, 5999), FOLLOW_WAIT);
+    assert_false(follow_over(f, TIMEOUT, 5999));
     assert_int_equal(follow_next_ms(f, TIMEOUT), 6000);
-    assert_int_equal(follow_due(f, TIMEOUT, 6000), FOLLOW_OVER);
+    assert_true(follow_over(f, TIMEOUT, 6000));
     expect_silent(f, true, 6000, "b Minion did not return. [No response]");
     expect_silent(f, true, 6000, NULL);
     follow_destroy(&f);
@@ -101,7 +103,7 @@ test_not_connected_is_told_in_a_quiet_moment(void **state)
     expect_silent(f, false, 1100, "b Minion did not return. [Not connected]");
     expect_silent(f, false, 1100, NULL);
     assert_true(follow_next_ms(f, TIMEOUT) > 1100);
-    assert_int_equal(follow_due(f, TIMEOUT, 1100), FOLLOW_WAIT);
+    assert_false(follow_over(f, TIMEOUT, 1100));
     follow_destroy(&f);
 }
 
@@ -112,9 +114,9 @@ test_dead_only_ends_at_once(void **state)
     follow_t *f = job_of("a", "b", "nosuch");
 
     say(f, "verdict", "b", "lost", 0);
-    assert_int_equal(follow_due(f, TIMEOUT, 0), FOLLOW_WAIT);
+    assert_false(follow_over(f, TIMEOUT, 0));
     say(f, "verdict", "a", "not_delivered", 0);
-    assert_int_equal(follow_due(f, TIMEOUT, 0), FOLLOW_OVER);
+    assert_true(follow_over(f, TIMEOUT, 0));
     expect_silent(f, true, 0, "a Minion did not return. [Not delivered]");
     expect_silent(f, true, 0, "b Minion did not return. [Lost]");
     expect_silent(f, true, 0, "nosuch Minion did not return. [Not accepted]");
@@ -130,15 +132,10 @@ test_running_is_waited_for(void **state)
 
     say(f, "ret", "b", "", 0);
     say(f, "verdict", "a", "running", 0);
-    assert_int_equal(follow_due(f, 2000, 2000), FOLLOW_WAIT);
-    assert_int_equal(follow_due(f, 2000, FOLLOW_CHECK_MS), FOLLOW_CHECK);
-    connected(f, "a", true, FOLLOW_CHECK_MS);
-    assert_int_equal(follow_due(f, 2000, FOLLOW_CHECK_MS), FOLLOW_WAIT);
-    assert_int_equal(follow_next_ms(f, 2000), 2 * FOLLOW_CHECK_MS);
-    assert_int_equal(follow_due(f, 2000, 1000000), FOLLOW_CHECK);
-    connected(f, "a", true, 1000000);
+    assert_false(follow_over(f, 2000, 1000000));
+    assert_true(follow_next_ms(f, 2000) == INT64_MAX);
     assert_true(say(f, "ret", "a", "", 1000001));
-    assert_int_equal(follow_due(f, 2000, 1000001), FOLLOW_OVER);
+    assert_true(follow_over(f, 2000, 1000001));
     follow_destroy(&f);
 }
 
@@ -150,14 +147,45 @@ test_running_but_away_is_given_up(void **state)
 
     say(f, "ret", "b", "", 0);
     say(f, "verdict", "a", "running", 0);
-    connected(f, "a", false, 5000);
-    assert_int_equal(follow_due(f, TIMEOUT, 5000), FOLLOW_WAIT); /* perhaps for a moment only */
-    connected(f, "a", true, 10000);
-    connected(f, "a", false, 15000);
-    assert_int_equal(follow_due(f, TIMEOUT, 15000), FOLLOW_WAIT);
-    connected(f, "a", false, 20000);
-    assert_int_equal(follow_due(f, TIMEOUT, 20000), FOLLOW_OVER);
-    expect_silent(f, true, 20000, "a Minion did not return. [Running, not connected]");
+    away(f, "a", "running", 60000);
+    assert_false(follow_over(f, TIMEOUT, 60000)); /* perhaps for a moment only */
+    say(f, "verdict", "a", "running", 61000);
+    assert_false(follow_over(f, TIMEOUT, 100000));
+    away(f, "a", "running", 200000);
+    away(f, "a", "running", 200001);
+    assert_int_equal(follow_next_ms(f, TIMEOUT), 200001 + FOLLOW_AWAY_MS);
+    assert_true(follow_over(f, TIMEOUT, 200001 + FOLLOW_AWAY_MS));
+    assert_true(follow_over(f, 1000, 201001));
+    expect_silent(f, true, 210000, "a Minion did not return. [Running, not connected]");
+    follow_destroy(&f);
+}
+
+static void
+test_one_that_is_away_ends_nothing_for_others(void **state)
+{
+    (void) state;
+    follow_t *f = job_of("a", "b", NULL);
+
+    say(f, "verdict", "b", "running", 0);
+    say(f, "verdict", "a", "running", 0);
+    away(f, "a", "running", 1000);
+    assert_false(follow_over(f, TIMEOUT, 1000000));
+    say(f, "ret", "b", "", 1000000);
+    assert_true(follow_over(f, TIMEOUT, 1000000 + FOLLOW_AWAY_MS));
+    assert_true(say(f, "ret", "a", "", 1000001 + FOLLOW_AWAY_MS));
+    follow_destroy(&f);
+}
+
+static void
+test_unheard_ones_have_their_whole_time(void **state)
+{
+    (void) state;
+    follow_t *f = job_of("a", "b", NULL);
+
+    say(f, "verdict", "a", "running", 0);
+    away(f, "a", "running", 0);
+    assert_false(follow_over(f, TIMEOUT, TIMEOUT - 1));
+    assert_true(follow_over(f, TIMEOUT, TIMEOUT));
     follow_destroy(&f);
 }
 
@@ -169,8 +197,8 @@ test_delivered_is_not_running(void **state)
 
     say(f, "ret", "b", "", 0);
     say(f, "verdict", "a", "delivered", 100);
-    assert_int_equal(follow_due(f, TIMEOUT, 5099), FOLLOW_WAIT);
-    assert_int_equal(follow_due(f, TIMEOUT, 5100), FOLLOW_OVER);
+    assert_false(follow_over(f, TIMEOUT, 5099));
+    assert_true(follow_over(f, TIMEOUT, 5100));
     expect_silent(f, true, 5100, "a Minion did not return. [Delivered, not started]");
     follow_destroy(&f);
 }
@@ -190,9 +218,9 @@ test_final_verdicts_stay(void **state)
     assert_int_equal(counts.returned, 1);
     assert_int_equal(counts.running, 0);
     assert_int_equal(counts.silent, 0);
-    assert_int_equal(follow_due(f, TIMEOUT, 10), FOLLOW_WAIT);
+    assert_false(follow_over(f, TIMEOUT, 10));
     follow_abandon(f);
-    assert_int_equal(follow_due(f, TIMEOUT, 10), FOLLOW_OVER);
+    assert_true(follow_over(f, TIMEOUT, 10));
     expect_silent(f, true, 10, "b Minion did not return. [No response]");
     follow_destroy(&f);
 }
@@ -214,5 +242,7 @@ UNIT_MAIN(cmocka_unit_test(test_all_return), cmocka_unit_test(test_silence_ends)
           cmocka_unit_test(test_not_connected_is_told_in_a_quiet_moment),
           cmocka_unit_test(test_dead_only_ends_at_once), cmocka_unit_test(test_running_is_waited_for),
           cmocka_unit_test(test_running_but_away_is_given_up),
+          cmocka_unit_test(test_one_that_is_away_ends_nothing_for_others),
+          cmocka_unit_test(test_unheard_ones_have_their_whole_time),
           cmocka_unit_test(test_delivered_is_not_running), cmocka_unit_test(test_final_verdicts_stay),
           cmocka_unit_test(test_words))
