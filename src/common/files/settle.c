@@ -54,6 +54,36 @@ settle(int fd, const char *temp, const char *place, fail_t *err)
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
 }
 
+/* What was a file is a folder now, or the other way round. */
+static int
+s_clear_way(const char *place, size_t below, fail_t *err)
+{
+    AUTO_FREE char *at = xstrdup(place);
+    for (char *p = at + below; (p = strchr(p, '/')); p++) {
+        struct stat st;
+        *p = '\0';
+        if (lstat(at, &st) == 0 && !S_ISDIR(st.st_mode) && unlink(at) != 0)
+            return fail_set(err, -errno, "cannot remove %s: %s", at, strerror(errno));
+        *p = '/';
+    }
+    return fs_is_dir(place) ? fs_remove_tree(place, err) : 0;
+}
+
+int
+settle_cache_place(const char *cachedir, const char *saltenv, const char *path, char **ret_place, fail_t *err)
+{
+    AUTO_FREE char *base = xasprintf("%s/files/", cachedir);
+    AUTO_FREE char *place = xasprintf("%s%s/%s", base, saltenv, path);
+    AUTO_FREE char *folder = xstrdup(place);
+    *strrchr(folder, '/') = '\0';
+    int rc = s_clear_way(place, strlen(base), err);
+    if (rc == 0)
+        rc = fs_mkdirs(folder, 0700, err);
+    if (rc == 0)
+        *ret_place = STEAL(place);
+    return rc;
+}
+
 static int
 s_copy_bytes(int from, int to)
 {

@@ -15,6 +15,9 @@
 char *settle_place(const char *dest);
 /* Move `temp`, open as `fd`, to `place` (of settle_place, on the same file system). */
 int settle(int fd, const char *temp, const char *place, fail_t *err);
+/* cachedir/files/SALTENV/PATH with its folder made; whatever stands in its way there is removed. */
+int settle_cache_place(const char *cachedir, const char *saltenv, const char *path, char **ret_place,
+                       fail_t *err);
 /* Copy all of an open file to `dest`. */
 int settle_copy(int fd, const char *dest, fail_t *err);
 

@@ -3,10 +3,10 @@
  *
  * A case file is a list of objects:
  *   args, kwargs       the call; both may be left out
- *   grains, pillar, opts, pub   what the minion knows; `opts` is laid over {"id": "minion"}; `pub` are
- * __pub_* keywords setup              shell commands, run first in a folder made for this case needs "root":
- * skipped for other users; else a program that must be on PATH host               {op: reply}: what the
- * running minion answers; a reply {"error": text} is a failure and what must come of it: return the exact
+ *   grains, pillar, opts, pub   what the minion knows; `opts` is laid over {"id": "minion"}, its `file_roots`
+ * are served; `pub` are __pub_* keywords setup              shell commands, run first in a folder made for
+ * this case needs "root": skipped for other users; else a program that must be on PATH host {op: reply}: what
+ * the running minion answers; a reply {"error": text} is a failure and what must come of it: return the exact
  * value error              the exact text of the failure, with or without the words Salt puts around it
  *   contains           part of a text, members of an object, elements of a list (compared in the same way)
  *   type               "str", "int", "float", "bool", "list", "dict" or "NoneType"
@@ -23,6 +23,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/files/fileclient.h"
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
 #include "minion/plugins.h"
@@ -104,6 +105,8 @@ run_call(registry_t *registry, const char *fun, json_t *spec)
         value_merge(opts, value_get(spec, "opts"), false);
     if (value_get(spec, "host") != NULL)
         env.host = world_host;
+    AUTO(fileclient) files = value_get(opts, "file_roots") != NULL ? fileclient_local(opts, NULL) : NULL;
+    env.files = files;
     if (kwargs != NULL) {
         json_t *last = json_pack("{s:b}", "__kwarg__", 1);
         json_object_update(last, kwargs);
