@@ -192,7 +192,7 @@ static const py_class_t loader_class = { .name = "AliasedLoader",
                                          .contains = loader_contains,
                                          .free = loader_free };
 static const py_class_t module_class = {
-    .name = "AliasedModule", .module = "salt.utils.templates", .find_attr = module_attr, .free = loader_free
+    .name = "LoadedMod", .module = "salt.loader.lazy", .find_attr = module_attr, .free = loader_free
 };
 
 static loader_t *

@@ -62,6 +62,9 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
 
+/* Why `fun` ("mod.fun", or a module's name) can't be called, and what could have been meant. NEW text. */
+char *call_missing(call_ctx_t *ctx, const char *fun);
+
 /* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's
  * words
  * ("echo() missing 1 required positional argument: 'text'") or FAIL_INVOCATION ("The following keyword

@@ -36,9 +36,14 @@ typedef struct render_source {
     py_t *context; /* more variables; BORROWED dict or NULL */
 } render_source_t;
 
-/* The data that the pipeline ends with (None for an empty text), or NULL with *err. Ordered. */
+/* The data that the pipeline ends with, or NULL with *err: mappings keep their order, an empty text is an
+ * empty dict, and a pipeline that ends in text gives a str. */
 py_t *render_data(render_t *self, const render_source_t *source, fail_t *err);
 /* For pipelines that end in text: file.managed's `template: jinja`. Appends. */
 int render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *err);
+
+/* decrypt_pillar: every text in `v` through `renderer` ("gpg"), "\n" in it read as a line break. Dicts and
+ * lists are changed in place. NEW (the same container), or NULL with *err. */
+py_t *render_decrypt(render_t *self, const char *renderer, py_t *v, fail_t *err);
 
 #endif

@@ -81,13 +81,4 @@ test_deepcopy(void **state UNUSED)
     py_dict_clear(copy);
 }
 
-int
-main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strategies),
-        cmocka_unit_test(test_deepcopy),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(test_strategies), cmocka_unit_test(test_deepcopy))

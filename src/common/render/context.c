@@ -1,0 +1,117 @@
+/* context.c - what a template sees: salt, opts, grains, pillar and where it stands. */
+#include "common/py/py_json.h"
+#include "common/render/render_int.h"
+
+/* ---- salt --------------------------------------------------------------------------------------------- */
+
+static bool
+has_module(call_ctx_t *ctx, const char *name, size_t len)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *module = plugin_name(plugins[i]);
+        if (strncmp(module, name, len) == 0 && module[len] == '\0' &&
+            (plugins[i]->unavailable == NULL || plugins[i]->unavailable(ctx) == NULL))
+            return true;
+    }
+    return false;
+}
+
+static bool
+has(void *cookie, const char *name)
+{
+    render_t *self = cookie;
+    size_t len = strlen(name);
+    bool found = len > 0 && name[len - 1] == '.' ? has_module(self->ctx, name, len - 1)
+                                                 : ctx_has(self->ctx, name);
+
+    if (!found) {
+        free(self->missing);
+        self->missing = xstrndup(name, len > 0 && name[len - 1] == '.' ? len - 1 : len);
+    }
+    return found;
+}
+
+/* The exception that a function's failure is in Python. */
+static void *
+raise_failure(const fail_t *err)
+{
+    static const py_exc_t exception = { "Exception", NULL };
+    static const struct {
+        fail_kind_t kind;
+        const py_exc_t *type;
+    } rows[] = { { FAIL_COMMAND, &jinja_CommandExecutionError },
+                 { FAIL_INVOCATION, &jinja_SaltInvocationError },
+                 { FAIL_ARGUMENTS, &py_TypeError } };
+
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (rows[i].kind == err->kind)
+            return py_raise(rows[i].type, "%s", fail_text(err));
+    return py_raise(&exception, "%s", fail_text(err));
+}
+
+static py_t *
+call(void *cookie, const char *name, const py_args_t *args)
+{
+    render_t *self = cookie;
+    fail_auto_t err = FAIL_INIT;
+    py_t *value = ctx_call_native(self->ctx, name, args, &err);
+
+    return value == NULL && py_raised() == NULL ? raise_failure(&err) : value;
+}
+
+static py_t *
+salt_of(render_t *self)
+{
+    const jinja_funcs_t funcs = { has, call, self };
+
+    if (self->salt == NULL)
+        self->salt = jinja_salt_funcs(&funcs);
+    return self->salt;
+}
+
+/* ---- opts --------------------------------------------------------------------------------------------- */
+
+/* The configuration with grains and pillar in it, as Salt's. One dict for all templates. */
+static py_t *
+opts_of(render_t *self, py_t *pillar)
+{
+    if (self->opts == NULL) {
+        self->opts = py_from_json(ctx_opts(self->ctx));
+        py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
+        py_dict_sets_new(self->opts, "id", py_strz(ctx_id(self->ctx)));
+    }
+    py_dict_sets(self->opts, "pillar", pillar);
+    py_dict_sets(self->opts, "test", py_bool(ctx_test(self->ctx)));
+    return self->opts;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------- */
+
+py_t *
+run_context(run_t *run)
+{
+    const render_source_t *s = run->source;
+    render_t *self = run->render;
+    py_t *pillar = s->pillar != NULL ? s->pillar : ctx_native_pillar(self->ctx);
+    AUTO(py) context = py_dict();
+
+    py_dict_sets(context, "salt", salt_of(self));
+    py_dict_sets(context, "grains", ctx_native_grains(self->ctx));
+    py_dict_sets(context, "opts", opts_of(self, pillar));
+    py_dict_sets(context, "pillar", pillar);
+    py_dict_sets_new(context, "saltenv", py_strz(self->saltenv));
+    if (s->sls != NULL)
+        py_dict_sets_new(context, "sls", py_strz(s->sls));
+    py_dict_sets_new(context, "proxy", py_dict());
+    if (s->context != NULL && py_dict_update(context, s->context) < 0)
+        return NULL;
+    if (s->sls != NULL) {
+        jinja_salt_sls(context, s->tmplpath != NULL ? s->tmplpath : s->path, s->sls);
+        if (s->path != NULL)
+            py_dict_sets_new(context, "tplpath", py_str_utf8(s->path, strlen(s->path)));
+    }
+    return STEAL(context);
+}

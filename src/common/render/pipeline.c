@@ -1,0 +1,184 @@
+/* pipeline.c - which renderers a text goes through: its "#!" line, or the default. */
+#include "common/render/render_int.h"
+
+#include "common/base/str.h"
+#include "salt/log.h"
+
+#define NEEDS_PYTHON "it needs a Python library"
+
+/* Sorted. Salt's others need Python and its libraries. */
+static const renderer_t renderers[] = {
+    { "aws_kms", NULL, NEEDS_PYTHON },
+    { "cheetah", NULL, NEEDS_PYTHON },
+    { "dson", NULL, NEEDS_PYTHON },
+    { "genshi", NULL, NEEDS_PYTHON },
+    { "gpg", render_gpg, NULL },
+    { "hjson", NULL, NEEDS_PYTHON },
+    { "jinja", render_jinja, NULL },
+    { "json", render_json, NULL },
+    { "json5", NULL, NEEDS_PYTHON },
+    { "mako", NULL, NEEDS_PYTHON },
+    { "msgpack", NULL, NEEDS_PYTHON },
+    { "nacl", NULL, NEEDS_PYTHON },
+    { "pass", NULL, "it needs the program pass" },
+    { "py", NULL, "it runs Python" },
+    { "pydsl", NULL, "it runs Python" },
+    { "pyobjects", NULL, "it runs Python" },
+    { "stateconf", NULL, "write #!jinja|yaml, and include what it includes" },
+    { "toml", NULL, NEEDS_PYTHON },
+    { "wempy", NULL, NEEDS_PYTHON },
+    { "yaml", render_yaml, NULL },
+    { "yamlex", NULL, "write #!yaml, and merge with slsutil.merge" },
+};
+
+const renderer_t *
+renderer_find(const char *name)
+{
+    for (size_t i = 0; i < NELEMS(renderers); i++)
+        if (strcmp(renderers[i].name, name) == 0)
+            return &renderers[i];
+    return NULL;
+}
+
+static const char *
+next_name(void *cookie)
+{
+    size_t *i = cookie;
+
+    while (*i < NELEMS(renderers) && renderers[*i].fn == NULL)
+        (*i)++;
+    return *i < NELEMS(renderers) ? renderers[(*i)++].name : NULL;
+}
+
+char *
+renderer_suggest(const char *name)
+{
+    size_t i = 0;
+    const char *near = str_suggest(name, next_name, &i);
+
+    if (near != NULL)
+        return xasprintf("; did you mean '%s'?", near);
+    buf_auto_t b = BUF_INIT;
+    i = 0;
+    for (const char *known = next_name(&i); known != NULL; known = next_name(&i))
+        buf_printf(&b, "%s%s", b.len > 0 ? ", " : "; there are ", known);
+    return buf_steal(&b);
+}
+
+/* ---- parsing ------------------------------------------------------------------------------------------ */
+
+/* Names of Salt's first years. */
+static const char *
+modern_name(const char *spec)
+{
+    static const struct {
+        const char *old, *now;
+    } rows[] = { { "yaml_jinja", "jinja|yaml" },    { "yaml_mako", "mako|yaml" },
+                 { "yaml_wempy", "wempy|yaml" },    { "json_jinja", "jinja|json" },
+                 { "json_mako", "mako|json" },      { "json_wempy", "wempy|json" },
+                 { "yamlex_jinja", "jinja|yamlex" } };
+
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (strcmp(rows[i].old, spec) == 0)
+            return rows[i].now;
+    return spec;
+}
+
+static bool
+listed(const json_t *list, const char *name)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach (list, i, item)
+        if (str_eq(json_string_value(item), name))
+            return true;
+    return false;
+}
+
+/* Salt skips what the configuration forbids, and says so. */
+static bool
+is_allowed(const json_t *opts, const char *name)
+{
+    const json_t *white = value_get(opts, "renderer_whitelist");
+
+    if ((!value_truthy(white) || listed(white, name)) && !listed(value_get(opts, "renderer_blacklist"), name))
+        return true;
+    log_warning("The renderer \"%s\" is disallowed by configuration and will be skipped.", name);
+    return false;
+}
+
+static int
+unknown(const char *spec, const char *name, fail_t *err)
+{
+    const renderer_t *r = renderer_find(name);
+
+    if (r != NULL)
+        return fail_set(err, -ENOTSUP, "The renderer \"%s\" is not available: %s", name, r->missing);
+    AUTO_FREE char *near = renderer_suggest(name);
+    if (strcmp(spec, name) == 0)
+        return fail_set(err, -EINVAL, "The renderer \"%s\" is not available%s", name, near);
+    return fail_set(err, -EINVAL, "The renderer \"%s\" is not available: there is no \"%s\"%s", spec, name,
+                    near);
+}
+
+static int
+add_step(pipeline_t *self, const json_t *opts, const char *spec, char *part, fail_t *err)
+{
+    char *name = str_trim(part), *rest = strchr(name, ' ');
+
+    if (rest != NULL)
+        *rest++ = '\0';
+    if (!is_allowed(opts, name))
+        return 0;
+    const renderer_t *r = renderer_find(name);
+    if (r == NULL || r->fn == NULL)
+        return unknown(spec, name, err);
+    if (self->n == PIPELINE_MAX)
+        return fail_set(err, -E2BIG, "\"%s\" has more than %d renderers", spec, PIPELINE_MAX);
+    self->steps[self->n].renderer = r;
+    self->steps[self->n++].argline = xstrdup(rest != NULL ? str_trim(rest) : "");
+    return 0;
+}
+
+static int
+parse_spec(pipeline_t *self, const json_t *opts, const char *spec, fail_t *err)
+{
+    char **parts = str_split(modern_name(spec), "|", false);
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && parts[i] != NULL; i++)
+        rc = add_step(self, opts, spec, parts[i], err);
+    strv_free(parts);
+    return rc;
+}
+
+/* "jinja|yaml" of a first line "#!jinja|yaml"; NULL when there is none, or a program's path. NEW. */
+static char *
+shebang(const render_source_t *s)
+{
+    const char *nl = memchr(s->text, '\n', s->len);
+    size_t len = nl != NULL ? (size_t) (nl - s->text) : s->len;
+
+    if (s->fixed || len < 2 || memcmp(s->text, "#!", 2) != 0 || (len > 2 && s->text[2] == '/'))
+        return NULL;
+    AUTO_FREE char *line = xstrndup(s->text + 2, len - 2);
+    return xstrdup(str_trim(line));
+}
+
+int
+pipeline_parse(pipeline_t *self, const json_t *opts, const render_source_t *source, fail_t *err)
+{
+    AUTO_FREE char *said = shebang(source);
+    const char *spec = said != NULL ? said : source->pipeline;
+
+    return parse_spec(self, opts, spec != NULL ? spec : value_str(opts, "renderer", "jinja|yaml"), err);
+}
+
+void
+pipeline_free(pipeline_t *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        free(self->steps[i].argline);
+    self->n = 0;
+}

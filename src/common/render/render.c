@@ -1,0 +1,203 @@
+/* render.c - a source through its pipeline. */
+#include "common/render/render_int.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/py/py_error.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+render_t *
+render_new(call_ctx_t *ctx, fileclient_t *files)
+{
+    render_t *self = xcalloc(1, sizeof(*self));
+
+    self->ctx = ctx;
+    self->files = files;
+    self->urls = map_new(free);
+    return self;
+}
+
+void
+render_destroy(render_t **self_p)
+{
+    render_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    for (size_t i = 0; i < NELEMS(self->engines); i++)
+        jinja_destroy(&self->engines[i]);
+    py_unref(self->salt);
+    py_unref(self->opts);
+    map_destroy(&self->urls);
+    free(self->missing);
+    free(self);
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------- */
+
+char *
+run_file(const run_t *run)
+{
+    const render_source_t *s = run->source;
+
+    if (s->tmplpath != NULL)
+        return xasprintf("salt://%s", s->tmplpath);
+    return s->path != NULL ? xstrdup(s->path) : NULL;
+}
+
+static int
+tell(const run_t *run, const char *message, const char *where, int line, fail_t *err)
+{
+    AUTO_FREE char *around = jinja_salt_around(buf_str(&run->text), run->text.len, line);
+    AUTO_FREE char *file = run_file(run);
+    buf_auto_t b = BUF_INIT;
+
+    buf_printf(&b, "%s%s\n\n%s", message, where, around);
+    if (file != NULL && run->untouched)
+        buf_printf(&b, "\nin %s, line %d", file, line);
+    else if (file != NULL)
+        buf_printf(&b, "\nin line %d of what %s became", line, file);
+    return fail_set(err, -EINVAL, "%s", buf_str(&b));
+}
+
+int
+run_failed_at(const run_t *run, const char *message, int line, fail_t *err)
+{
+    AUTO_FREE char *where = xasprintf("; line %d", line);
+
+    return tell(run, message, where, line, err);
+}
+
+int
+run_failed_near(const run_t *run, const char *message, int line, fail_t *err)
+{
+    return tell(run, message, "", line, err);
+}
+
+/* ---- running ------------------------------------------------------------------------------------------ */
+
+static bool
+is_blank(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (strchr(" \t\r\n\v\f", text[i]) == NULL || text[i] == '\0')
+            return false;
+    return true;
+}
+
+static int
+run_step(run_t *run, const pipeline_t *pipeline, size_t i, fail_t *err)
+{
+    int64_t started = clock_mono_us();
+    int rc = pipeline->steps[i].renderer->fn(run, pipeline->steps[i].argline, err);
+
+    log_trace("Time (in seconds) to render '%s' using '%s' renderer: %.6f",
+              run->source->path != NULL ? run->source->path : ":string:", pipeline->steps[i].renderer->name,
+              (double) (clock_mono_us() - started) / 1e6);
+    run->untouched = false;
+    return rc;
+}
+
+static int
+run_steps(run_t *run, const pipeline_t *pipeline, fail_t *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < pipeline->n; i++)
+        rc = run_step(run, pipeline, i, err);
+    if (rc < 0 && (err == NULL || err->code == 0))
+        return fail_set(err, rc, "%s", py_raised() != NULL ? py_raised_text() : strerror(-rc));
+    return rc;
+}
+
+/* The whole pipeline has the limits that each template in it has. */
+static int
+run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
+{
+    const py_limits_t limits = { .bytes = LIMIT_TEMPLATE_BYTES,
+                                 .depth = LIMIT_TEMPLATE_DEPTH,
+                                 .steps = LIMIT_TEMPLATE_STEPS,
+                                 .deadline_ms = clock_mono_ms() + LIMIT_TEMPLATE_TIME };
+    const char *outer = run->render->saltenv;
+    py_scope_t scope;
+
+    run->render->saltenv = run->source->saltenv != NULL ? run->source->saltenv : "base";
+    py_scope_enter(&scope, &limits);
+    int rc = run_steps(run, pipeline, err);
+    py_clear();
+    py_scope_leave(&scope);
+    run->render->saltenv = outer;
+    return rc;
+}
+
+/* A text that had Windows' line ends gets them back. */
+static void
+restore_newlines(run_t *run)
+{
+    const render_source_t *s = run->source;
+
+    if (run->is_data || memmem(s->text, s->len, "\r\n", 2) == NULL ||
+        memmem(buf_str(&run->text), run->text.len, "\r\n", 2) != NULL)
+        return;
+    AUTO_FREE char *text = str_replace(buf_str(&run->text), "\n", "\r\n");
+    buf_clear(&run->text);
+    buf_puts(&run->text, text);
+}
+
+static int
+run_all(run_t *run, fail_t *err)
+{
+    const render_source_t *s = run->source;
+    pipeline_t pipeline = { .n = 0 };
+
+    if (s->len > LIMIT_TEMPLATE)
+        return fail_set(err, -EFBIG, "the text has %zu bytes, at most %d are allowed", s->len,
+                        LIMIT_TEMPLATE);
+    int rc = pipeline_parse(&pipeline, ctx_opts(run->render->ctx), s, err);
+    if (rc == 0) {
+        run->untouched = true;
+        buf_add(&run->text, s->text, s->len);
+        rc = run_limited(run, &pipeline, err);
+    }
+    pipeline_free(&pipeline);
+    if (rc == 0 && !s->fixed)
+        restore_newlines(run);
+    return rc;
+}
+
+static void
+run_free(run_t *run)
+{
+    buf_free(&run->text);
+    py_unref(run->data);
+}
+
+py_t *
+render_data(render_t *self, const render_source_t *source, fail_t *err)
+{
+    run_t run = { .render = self, .source = source, .text = BUF_INIT };
+    py_t *data = NULL;
+
+    if (!source->fixed && is_blank(source->text, source->len))
+        return py_dict();
+    if (run_all(&run, err) == 0)
+        data = run.is_data ? STEAL(run.data) : py_str_utf8(buf_str(&run.text), run.text.len);
+    run_free(&run);
+    return data;
+}
+
+int
+render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *err)
+{
+    run_t run = { .render = self, .source = source, .text = BUF_INIT };
+    int rc = run_all(&run, err);
+
+    if (rc == 0 && run.is_data)
+        rc = fail_set(err, -EINVAL, "the renderers '%s' make data, and a text is needed",
+                      source->pipeline != NULL ? source->pipeline : "jinja|yaml");
+    if (rc == 0)
+        buf_add(out, buf_str(&run.text), run.text.len);
+    run_free(&run);
+    return rc;
+}

@@ -1,0 +1,77 @@
+/* render_int.h - what the files of this folder share: a run of a pipeline, its renderers, its errors.
+ *
+ * Layer      common/render, private
+ * Threads    as render.h
+ * Ownership  said per function
+ */
+#ifndef COMMON_RENDER_RENDER_INT_H
+#define COMMON_RENDER_RENDER_INT_H
+
+#include "common/base/map.h"
+#include "common/jinja/jinja_salt.h"
+#include "common/render/render.h"
+
+struct render {
+    call_ctx_t *ctx;
+    fileclient_t *files; /* NULL: templates import nothing */
+    jinja_t *engines[2]; /* of other files and of SLS files, made when first used */
+    py_t *salt, *opts;   /* what templates see; made when first used */
+    map_t *urls;         /* path on this machine to where it came from: "salt://lib/m.jinja" */
+    const char *saltenv; /* of the run that is under way */
+    char *missing;       /* the function that was last asked for in vain */
+};
+
+/* One run. `text` and `data` are what the last renderer made. */
+typedef struct run {
+    render_t *render;
+    const render_source_t *source;
+    bool is_data;
+    buf_t text;
+    py_t *data;
+    bool untouched; /* `text` is the source's: its lines are the file's */
+} run_t;
+
+typedef int renderer_fn(run_t *run, const char *argline, fail_t *err);
+typedef struct renderer {
+    const char *name;
+    renderer_fn *fn;
+    const char *missing; /* without `fn`: why it is not here */
+} renderer_t;
+
+/* BORROWED row, or NULL. */
+const renderer_t *renderer_find(const char *name);
+/* NEW text: what could have been meant. "" when nothing is near. */
+char *renderer_suggest(const char *name);
+
+renderer_fn render_jinja, render_yaml, render_json, render_gpg;
+
+/* ---- pipelines ---------------------------------------------------------------------------------------- */
+
+enum { PIPELINE_MAX = 16 };
+typedef struct pipeline {
+    struct {
+        const renderer_t *renderer;
+        char *argline; /* owned */
+    } steps[PIPELINE_MAX];
+    size_t n;
+} pipeline_t;
+/* 0, or a negative errno with *err. */
+int pipeline_parse(pipeline_t *self, const json_t *opts, const render_source_t *source, fail_t *err);
+void pipeline_free(pipeline_t *self);
+
+/* ---- errors ------------------------------------------------------------------------------------------- */
+
+/* What a person opens: "salt://nginx/init.sls", or a path; NULL for a text without a file. NEW. */
+char *run_file(const run_t *run);
+/* Records "MESSAGE; line N", the lines of run->text around it and the file. -EINVAL. */
+int run_failed_at(const run_t *run, const char *message, int line, fail_t *err);
+/* The same for a message that has its place itself. */
+int run_failed_near(const run_t *run, const char *message, int line, fail_t *err);
+
+/* ---- templates ---------------------------------------------------------------------------------------- */
+
+/* Everything that a template sees. NEW dict. */
+py_t *run_context(run_t *run);
+jinja_load_fn render_load;
+
+#endif

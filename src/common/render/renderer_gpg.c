@@ -1,0 +1,234 @@
+/* renderer_gpg.c - the renderer `gpg`: messages in texts and data are decrypted by the system's gpg. */
+#include "common/base/fs.h"
+#include "common/base/proc.h"
+#include "common/base/str.h"
+#include "common/render/render_int.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+static const char begin_mark[] = "-----BEGIN PGP MESSAGE-----";
+static const char end_mark[] = "-----END PGP MESSAGE-----";
+
+typedef struct gpg {
+    char *program, *keydir; /* owned */
+    bool must_succeed, translate_newlines;
+} gpg_t;
+
+/* ---- set-up ------------------------------------------------------------------------------------------- */
+
+/* gpg_keydir, wherever config.get finds it; else "gpgkeys" beside the configuration. NEW. */
+static char *
+key_dir(call_ctx_t *ctx)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *args = json_pack("[s]", "gpg_keydir");
+    json_auto_t *found = NULL;
+
+    if (ctx_has(ctx, "config.get") && ctx_call(ctx, "config.get", args, NULL, &found, &err) == 0 &&
+        json_is_string(found) && json_string_length(found) > 0)
+        return xstrdup(json_string_value(found));
+    const char *given = value_str(ctx_opts(ctx), "gpg_keydir", "");
+    if (given[0] != '\0')
+        return xstrdup(given);
+    const char *conf = value_str(ctx_opts(ctx), "conf_file", "/etc/salt/minion");
+    const char *slash = strrchr(conf, '/');
+    AUTO_FREE char *beside = slash != NULL ? xstrndup(conf, (size_t) (slash - conf)) : xstrdup(".");
+    return fs_join(value_str(ctx_opts(ctx), "config_dir", beside), "gpgkeys");
+}
+
+static int
+gpg_init(gpg_t *g, call_ctx_t *ctx, fail_t *err)
+{
+    *g = (gpg_t){ .program = fs_which("gpg"),
+                  .must_succeed = value_bool(ctx_opts(ctx), "gpg_decrypt_must_succeed", false) };
+    if (g->program == NULL)
+        return fail_set(err, -ENOENT, "GPG unavailable: install the program gpg");
+    g->keydir = key_dir(ctx);
+    log_debug("Reading GPG keys from: %s", g->keydir);
+    return 0;
+}
+
+static void
+gpg_free(gpg_t *g)
+{
+    free(g->program);
+    free(g->keydir);
+}
+
+/* ---- one message -------------------------------------------------------------------------------------- */
+
+static char *
+repr_bytes(const char *bytes, size_t len)
+{
+    AUTO(py) v = py_bytes(bytes, len);
+    AUTO(py) text = py_repr(v);
+
+    return xstrdup(text != NULL ? py_cstr(text) : "");
+}
+
+/* What can't be decrypted stays as it is, unless that is forbidden. */
+static int
+undecrypted(const gpg_t *g, const char *cipher, const proc_result_t *res, buf_t *out, fail_t *err)
+{
+    AUTO_FREE char *message = repr_bytes(cipher, strlen(cipher));
+    AUTO_FREE char *said = repr_bytes(buf_str(&res->errs), res->errs.len);
+
+    log_warning("Could not decrypt cipher %s, received: %s", message, said);
+    if (g->must_succeed)
+        return fail_set(err, -EBADMSG, "Could not decrypt cipher %s, received: %s", message, said);
+    buf_puts(out, cipher);
+    return 0;
+}
+
+static int
+decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t *err)
+{
+    AUTO_FREE char *raw = xstrndup(text, len);
+    AUTO_FREE char *cipher = str_replace(raw, "\\n", "\n");
+    char *argv[] = { g->program,   (char *) "--homedir", g->keydir,     (char *) "--status-fd",
+                     (char *) "2", (char *) "--no-tty",  (char *) "-d", NULL };
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t res = { .out = BUF_INIT };
+
+    spec.argv = argv;
+    spec.in = cipher;
+    spec.in_len = strlen(cipher);
+    spec.timeout_ms = LIMIT_TEMPLATE_TIME;
+    int rc = proc_run(&spec, &res, err);
+    if (rc == 0 && res.timed_out)
+        rc = fail_set(err, -ETIMEDOUT, "gpg did not end within %d s", LIMIT_TEMPLATE_TIME / 1000);
+    else if (rc == 0 && res.out.len == 0)
+        rc = undecrypted(g, cipher, &res, out, err);
+    else if (rc == 0)
+        buf_add(out, buf_str(&res.out), res.out.len);
+    proc_result_free(&res);
+    return rc;
+}
+
+/* ---- texts and data ----------------------------------------------------------------------------------- */
+
+/* Every message in `text`: 1 when there was one, 0, or a negative errno. */
+static int
+decrypt_text(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t *err)
+{
+    const char *at = text, *end = text + len, *from;
+    int rc = 0;
+
+    while ((from = memmem(at, (size_t) (end - at), begin_mark, strlen(begin_mark))) != NULL) {
+        const char *stop = memmem(from, (size_t) (end - from), end_mark, strlen(end_mark));
+        if (stop == NULL)
+            break;
+        stop += strlen(end_mark);
+        buf_add(out, at, (size_t) (from - at));
+        if ((rc = decrypt_message(g, from, (size_t) (stop - from), out, err)) < 0)
+            return rc;
+        at = stop;
+        rc = 1;
+    }
+    buf_add(out, at, (size_t) (end - at));
+    while (rc == 1 && out->len > 0 && out->data[out->len - 1] == '\n')
+        out->data[--out->len] = '\0';
+    return rc;
+}
+
+/* Bytes that are no text stay bytes. */
+static py_t *
+text_or_bytes(const buf_t *b)
+{
+    AUTO(py) text = py_str_utf8(buf_str(b), b->len);
+    size_t len;
+    const char *same = py_text(text, &len);
+
+    if (len == b->len && memcmp(same, buf_str(b), len) == 0)
+        return STEAL(text);
+    return py_bytes(buf_str(b), b->len);
+}
+
+static py_t *
+decrypt_str(const gpg_t *g, py_t *v, fail_t *err)
+{
+    size_t len;
+    const char *text = py_text(v, &len);
+    buf_auto_t out = BUF_INIT;
+
+    if (memmem(text, len, begin_mark, strlen(begin_mark)) == NULL && !g->translate_newlines)
+        return py_ref(v);
+    AUTO_FREE char *broken = g->translate_newlines ? str_replace(text, "\\n", "\n") : NULL;
+    int rc = decrypt_text(g, broken != NULL ? broken : text, broken != NULL ? strlen(broken) : len, &out,
+                          err);
+    return rc >= 0 ? text_or_bytes(&out) : NULL;
+}
+
+static py_t *decrypt_value(const gpg_t *g, py_t *v, fail_t *err);
+
+static int
+decrypt_items(const gpg_t *g, py_t *container, fail_t *err)
+{
+    AUTO(py) keys = py_is(container, PY_DICT) ? py_tolist(container) : py_list();
+    size_t n = py_is(container, PY_DICT) ? py_seq_len(keys) : py_seq_len(container);
+
+    for (size_t i = 0; i < n; i++) {
+        AUTO(py) key = py_is(container, PY_DICT) ? py_ref(py_seq_at(keys, i)) : py_int((int64_t) i);
+        AUTO(py) old = py_getitem(container, key);
+        AUTO(py) value = old != NULL ? decrypt_value(g, old, err) : NULL;
+        if (value == NULL || py_setitem(container, key, value) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+static py_t *
+decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
+{
+    if (py_is(v, PY_STR) || py_is(v, PY_BYTES))
+        return decrypt_str(g, v, err);
+    if (!py_is(v, PY_DICT) && !py_is(v, PY_LIST))
+        return py_ref(v);
+    if (py_enter() < 0) {
+        (void) fail_set(err, -ELOOP, "%s", py_raised_text());
+        return NULL;
+    }
+    int rc = decrypt_items(g, v, err);
+    py_leave();
+    return rc == 0 ? py_ref(v) : NULL;
+}
+
+/* ---- the renderer ------------------------------------------------------------------------------------- */
+
+int
+render_gpg(run_t *run, UNUSED const char *argline, fail_t *err)
+{
+    gpg_t g;
+    int rc = gpg_init(&g, run->render->ctx, err);
+
+    if (rc == 0 && run->is_data) {
+        AUTO(py) same = decrypt_value(&g, run->data, err);
+        rc = same != NULL ? 0 : -EINVAL;
+    } else if (rc == 0) {
+        buf_t out = BUF_INIT;
+        rc = decrypt_text(&g, buf_str(&run->text), run->text.len, &out, err);
+        buf_free(&run->text);
+        run->text = out;
+        rc = rc > 0 ? 0 : rc;
+    }
+    gpg_free(&g);
+    return rc;
+}
+
+py_t *
+render_decrypt(render_t *self, const char *renderer, py_t *v, fail_t *err)
+{
+    gpg_t g;
+    py_t *same = NULL;
+
+    if (strcmp(renderer, "gpg") != 0) {
+        (void) fail_set(err, -EINVAL, "the renderer '%s' does not decrypt; there is gpg", renderer);
+        return NULL;
+    }
+    if (gpg_init(&g, self->ctx, err) == 0) {
+        g.translate_newlines = true;
+        same = decrypt_value(&g, v, err);
+    }
+    gpg_free(&g);
+    return same;
+}

@@ -1,0 +1,201 @@
+/* renderer_jinja.c - the renderer `jinja`: templates with Salt's variables, imports from the file server. */
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/render/render_int.h"
+#include "salt/limits.h"
+
+/* ---- imports ------------------------------------------------------------------------------------------ */
+
+static int64_t
+version_of(const struct stat *st)
+{
+    return (int64_t) st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+/* Fills *ret from the file `local`, which it takes. */
+static int
+read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file_t *ret, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    struct stat st;
+    int rc;
+
+    if (stat(local, &st) < 0)
+        return -errno;
+    int64_t version = version_of(&st);
+    if (known(known_cookie, local) != version) {
+        if ((rc = fs_read(local, LIMIT_TEMPLATE, &text, err)) < 0)
+            return rc;
+        ret->len = text.len;
+        ret->text = buf_steal(&text);
+    }
+    ret->path = local;
+    ret->version = version;
+    return 0;
+}
+
+int
+render_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
+            jinja_file_t *ret_file, fail_t *err)
+{
+    render_t *self = cookie;
+    AUTO_FREE char *path = jinja_salt_path(name, globals);
+    AUTO_FREE char *local = NULL;
+
+    if (path == NULL || self->files == NULL)
+        return -ENOENT;
+    int rc = fileclient_cache(self->files, path, self->saltenv, &local, err);
+    jinja_salt_loaded(name, path, globals);
+    if (rc < 0)
+        return rc;
+    if ((rc = read_template(local, known, known_cookie, ret_file, err)) < 0)
+        return rc;
+    if (map_get(self->urls, local) == NULL)
+        map_set(self->urls, local, xasprintf("salt://%s", path));
+    local = NULL;
+    return 0;
+}
+
+/* ---- engines ------------------------------------------------------------------------------------------ */
+
+/* The configured environment, with the older options that say the same. NEW. */
+static json_t *
+environment(const json_t *opts, const char *name)
+{
+    static const char *const older[] = { "trim_blocks", "lstrip_blocks" };
+    const json_t *given = value_get(opts, name);
+    json_t *env = json_object(), *v;
+    const char *key;
+
+    json_object_foreach ((json_t *) given, key, v) {
+        AUTO_FREE char *lower = xstrdup(key);
+        for (char *p = lower; *p != '\0'; p++)
+            *p = *p >= 'A' && *p <= 'Z' ? (char) (*p + 'a' - 'A') : *p;
+        json_object_set(env, lower, v);
+    }
+    for (size_t i = 0; i < NELEMS(older); i++) {
+        AUTO_FREE char *option = xasprintf("jinja_%s", older[i]);
+        if (value_bool(opts, option, false))
+            json_object_set_new(env, older[i], json_true());
+    }
+    return env;
+}
+
+static jinja_t *
+engine_for(render_t *self, bool sls)
+{
+    if (self->engines[sls] != NULL)
+        return self->engines[sls];
+    json_t *opts = ctx_opts(self->ctx);
+    json_auto_t *env = environment(opts, sls ? "jinja_sls_env" : "jinja_env");
+    const jinja_loader_t loader = { render_load, self };
+    jinja_options_t options;
+    jinja_salt_options(&options, env, value_bool(opts, "allow_undefined", false));
+    self->engines[sls] = jinja_new(&options, &loader);
+    return self->engines[sls];
+}
+
+/* ---- errors ------------------------------------------------------------------------------------------- */
+
+static void
+put_frame(buf_t *b, const run_t *run, const jinja_frame_t *frame, const char *word)
+{
+    AUTO_FREE char *main_file = run_file(run);
+    const char *url = frame->path != NULL ? map_get(run->render->urls, frame->path) : NULL;
+
+    url = url != NULL ? url : frame->path != NULL ? frame->path : main_file;
+    if (url != NULL)
+        buf_printf(b, "\n%s %s, line %d", word, url, frame->line);
+}
+
+/* Every place on the way, the innermost first. */
+static void
+put_chain(buf_t *b, const run_t *run, const jinja_error_t *e)
+{
+    const jinja_frame_t *last = NULL;
+
+    for (size_t i = 0; i < e->n; i++) {
+        const jinja_frame_t *f = &e->frames[i];
+        if (last != NULL && last->line == f->line && str_eq(last->path, f->path))
+            continue;
+        put_frame(b, run, f, last == NULL ? "in" : "from");
+        last = f;
+    }
+}
+
+/* A function that is not there: why, and what could have been meant. */
+static void
+put_missing(buf_t *b, const run_t *run, const jinja_error_t *e)
+{
+    const char *name = run->render->missing;
+
+    if (name == NULL || !py_exc_is(e->type, &py_UndefinedError))
+        return;
+    const char *dot = strchr(name, '.');
+    AUTO_FREE char *whole = xasprintf("'%s'", name);
+    AUTO_FREE char *tail = xasprintf("'%s'", dot != NULL ? dot + 1 : name);
+    if (!str_ends(e->message, whole) && !str_ends(e->message, tail))
+        return;
+    AUTO_FREE char *why = call_missing(run->render->ctx, name);
+    buf_printf(b, "\n%s", why);
+}
+
+static int
+jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
+{
+    const render_source_t *s = run->source;
+    buf_auto_t b = BUF_INIT;
+    jinja_told_t told;
+
+    jinja_salt_tell(e, buf_str(&run->text), run->text.len, s->sls, &told);
+    buf_puts(&b, told.text);
+    jinja_told_free(&told);
+    put_chain(&b, run, e);
+    put_missing(&b, run, e);
+    return fail_set(err, -EINVAL, "%s", buf_str(&b));
+}
+
+/* ---- rendering ---------------------------------------------------------------------------------------- */
+
+/* opts["pillar"] is what `pillar` is, also around a render inside this one. */
+static int
+render_with(run_t *run, jinja_t *engine, py_t *context, buf_t *out, fail_t *err)
+{
+    const render_source_t *s = run->source;
+    const jinja_source_t source = { .text = buf_str(&run->text),
+                                    .len = run->text.len,
+                                    .cache_key = run->untouched && s->version != 0 ? s->path : NULL,
+                                    .version = s->version };
+    jinja_error_t e = JINJA_ERROR_INIT;
+
+    if (jinja_salt_render(engine, &source, context, out, &e) == 0)
+        return 0;
+    int rc = jinja_failed(run, &e, err);
+    jinja_error_free(&e);
+    return rc;
+}
+
+int
+render_jinja(run_t *run, const char *argline, fail_t *err)
+{
+    if (argline[0] != '\0' && strcmp(argline, "-s") != 0)
+        return fail_set(err, -EINVAL, "Unknown renderer option: %s", argline);
+    if (run->is_data)
+        return fail_set(err, -EINVAL, "the renderer 'jinja' needs a text, and the one before it made data");
+    buf_t out = BUF_INIT;
+    bool sls = !str_empty(run->source->sls);
+    AUTO(py) outer = py_ref(run->render->opts != NULL ? py_dict_gets(run->render->opts, "pillar") : NULL);
+    AUTO(py) context = run_context(run);
+    int rc = context != NULL ? render_with(run, engine_for(run->render, sls), context, &out, err) : -EINVAL;
+    if (outer != NULL)
+        py_dict_sets(run->render->opts, "pillar", outer);
+    if (rc == 0) {
+        buf_free(&run->text);
+        run->text = out;
+        return 0;
+    }
+    buf_free(&out);
+    return rc;
+}

@@ -1,0 +1,142 @@
+/* renderer_yaml.c - the renderers `yaml` and `json`: text to data. */
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_yaml.h"
+#include "common/render/render_int.h"
+#include "salt/log.h"
+
+/* The next renderer gets `data`; nothing is an empty mapping, as Salt has it. */
+static int
+give_data(run_t *run, py_t *data)
+{
+    if (py_truth(data) == 0) {
+        py_unref(data);
+        data = py_dict();
+    }
+    py_unref(run->data);
+    run->data = data;
+    run->is_data = true;
+    return 0;
+}
+
+static int
+needs_text(const run_t *run, const char *name, fail_t *err)
+{
+    if (!run->is_data)
+        return 0;
+    return fail_set(err, -EINVAL, "the renderer '%s' needs a text, and the one before it made data", name);
+}
+
+/* ---- yaml --------------------------------------------------------------------------------------------- */
+
+static void
+put_mark(buf_t *b, ymark_t at)
+{
+    if (at.line >= 0)
+        buf_printf(b, "\n  in \"<unicode string>\", line %d, column %d", at.line + 1, at.column + 1);
+}
+
+/* Characters before `at`: what is wrong with a single one is counted from the start. */
+static size_t
+position(const buf_t *text, ymark_t at)
+{
+    const char *p = buf_str(text), *end = p + text->len;
+    size_t n = 0;
+
+    for (int line = 0, column = 0; p < end && (line < at.line || (line == at.line && column < at.column));
+         p++) {
+        if (((unsigned char) *p & 0xc0) == 0x80)
+            continue;
+        n++;
+        column++;
+        if (*p == '\n')
+            line++, column = 0;
+    }
+    return n;
+}
+
+/* str() of PyYAML's exception. NEW. */
+static char *
+yaml_message(const run_t *run, const yproblem_t *p)
+{
+    bool same = p->context_at.line == p->at.line && p->context_at.column == p->at.column;
+    buf_auto_t b = BUF_INIT;
+
+    if (p->context != NULL) {
+        buf_puts(&b, p->context);
+        if (!same)
+            put_mark(&b, p->context_at);
+        buf_putc(&b, '\n');
+    }
+    buf_puts(&b, p->text != NULL ? p->text : "");
+    if (p->cls == YAML_READER)
+        buf_printf(&b, "\n  in \"<unicode string>\", position %zu", position(&run->text, p->at));
+    else
+        put_mark(&b, p->at);
+    return buf_steal(&b);
+}
+
+static int
+yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
+{
+    static const char tab[] = "found character '\\t' that cannot start any token";
+    int line = p->at.line + 1;
+
+    if (p->cls == YAML_SCANNER)
+        return run_failed_at(run, strcmp(p->text, tab) == 0 ? "Illegal tab character" : p->text, line, err);
+    /* A mapping as a key: a forgotten renderer, mostly. */
+    if (str_starts(p->text, "found unacceptable key [("))
+        return run_failed_at(run, "Invalid YAML, possible double curly-brace", line, err);
+    AUTO_FREE char *message = yaml_message(run, p);
+    return line > 0 ? run_failed_near(run, message, line, err) : fail_set(err, -EINVAL, "%s", message);
+}
+
+int
+render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
+{
+    yproblem_t problem = YPROBLEM_INIT;
+
+    if (needs_text(run, "yaml", err) < 0)
+        return -EINVAL;
+    py_t *data = py_yaml_load(buf_str(&run->text), run->text.len, true, &problem);
+    int rc = data != NULL ? give_data(run, data) : yaml_failed(run, &problem, err);
+    yproblem_free(&problem);
+    return rc;
+}
+
+/* ---- json --------------------------------------------------------------------------------------------- */
+
+/* The line that "... line 3 column 7 (char 40)" names; 0: none. */
+static int
+json_line(const char *message)
+{
+    const char *at = strstr(message, ": line ");
+
+    return at != NULL ? atoi(at + strlen(": line ")) : 0;
+}
+
+int
+render_json(run_t *run, UNUSED const char *argline, fail_t *err)
+{
+    const char *text = buf_str(&run->text), *nl = strchr(text, '\n');
+    size_t skipped = 0;
+
+    if (needs_text(run, "json", err) < 0)
+        return -EINVAL;
+    if (run->text.len >= 2 && memcmp(text, "#!", 2) == 0)
+        skipped = nl != NULL ? (size_t) (nl + 1 - text) : run->text.len;
+    if (strspn(text + skipped, " \t\r\n\v\f") == run->text.len - skipped)
+        return give_data(run, py_dict());
+    py_t *data = py_json_loads(text + skipped, run->text.len - skipped);
+    if (data != NULL) {
+        py_unref(run->data);
+        run->data = data;
+        run->is_data = true;
+        return 0;
+    }
+    AUTO_FREE char *message = xstrdup(py_raised_text());
+    py_clear();
+    int line = json_line(message);
+    return line > 0 ? run_failed_near(run, message, line + (skipped > 0), err)
+                    : fail_set(err, -EINVAL, "%s", message);
+}
