@@ -1,0 +1,300 @@
+/* compile.c - one compilation: its environments, their SLS, how a file is found and rendered; and the whole
+ * way from high data to low chunks. */
+#include "common/state/compile.h"
+
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/state/high.h"
+
+enum { FIRST_ORDER = 10000 };
+
+static void
+avail_free(void *p)
+{
+    avail_t *self = p;
+
+    json_decref(self->list);
+    map_destroy(&self->names);
+    free(self);
+}
+
+void
+source_free(void *p)
+{
+    source_t *self = p;
+
+    if (self == NULL)
+        return;
+    free(self->path);
+    free(self->url);
+    free(self);
+}
+
+highstate_t *
+highstate_new(const state_env_t *env)
+{
+    highstate_t *self = xcalloc(1, sizeof *self);
+
+    self->env = *env;
+    self->opts = env->opts != NULL ? env->opts : ctx_opts(env->ctx);
+    self->avail = map_new(avail_free);
+    self->sources = map_new(source_free);
+    self->iorder = FIRST_ORDER;
+    return self;
+}
+
+void
+highstate_destroy(highstate_t **self_p)
+{
+    highstate_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    map_destroy(&self->avail);
+    map_destroy(&self->sources);
+    json_decref(self->envs);
+    free(self);
+    *self_p = NULL;
+}
+
+/* ---- environments
+ * -------------------------------------------------------------------------------------------- */
+
+static bool
+has_text(const json_t *list, const char *text)
+{
+    json_t *item;
+    size_t i;
+
+    json_array_foreach (list, i, item) {
+        if (str_eq(json_string_value(item), text))
+            return true;
+    }
+    return false;
+}
+
+static void
+add_once(json_t *list, const char *text)
+{
+    if (text != NULL && !has_text(list, text))
+        json_array_append_new(list, json_string(text));
+}
+
+/* `env_order`, of which only those that the file server has when it names any; else base, the roots', and the
+ * file server's. */
+json_t *
+highstate_envs(highstate_t *self)
+{
+    if (self->envs != NULL)
+        return self->envs;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *served = self->env.files != NULL ? fileclient_envs(self->env.files, &err) : NULL;
+    json_t *order = json_object_get(self->opts, "env_order"), *item;
+    const char *name;
+    size_t i;
+
+    self->envs = json_array();
+    json_array_foreach (order, i, item) {
+        const char *text = json_string_value(item);
+        if (json_array_size(served) == 0 || has_text(served, text))
+            add_once(self->envs, text);
+    }
+    if (json_array_size(order) > 0)
+        return self->envs;
+    add_once(self->envs, "base");
+    json_object_foreach (json_object_get(self->opts, "file_roots"), name, item)
+        add_once(self->envs, name);
+    json_array_foreach (served, i, item) {
+        add_once(self->envs, json_string_value(item));
+    }
+    return self->envs;
+}
+
+bool
+highstate_has_env(highstate_t *self, const char *saltenv)
+{
+    return strcmp(saltenv, "base") == 0 || has_text(highstate_envs(self), saltenv);
+}
+
+/* "nginx/init.sls" is nginx, "nginx/ng/conf.sls" is nginx.ng.conf. */
+static char *
+sls_of_path(const char *path)
+{
+    if (!str_ends(path, ".sls"))
+        return NULL;
+    char *name = xstrndup(path, strlen(path) - (str_ends(path, "/init.sls") ? 9 : 4));
+    for (char *p = name; *p != '\0'; p++)
+        if (*p == '/')
+            *p = '.';
+    return name;
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
+}
+
+static void
+sort_texts(json_t *list)
+{
+    size_t n = json_array_size(list);
+    json_t **items = xcalloc(n + 1, sizeof(json_t *));
+
+    for (size_t i = 0; i < n; i++)
+        items[i] = json_incref(json_array_get(list, i));
+    qsort(items, n, sizeof(json_t *), by_text);
+    for (size_t i = 0; i < n; i++)
+        json_array_set_new(list, i, items[i]);
+    free(items);
+}
+
+const avail_t *
+highstate_avail_env(highstate_t *self, const char *saltenv)
+{
+    avail_t *avail = map_get(self->avail, saltenv);
+    fail_auto_t err = FAIL_INIT;
+    json_t *path;
+    size_t i;
+
+    if (avail != NULL)
+        return avail;
+    avail = xcalloc(1, sizeof *avail);
+    avail->list = json_array();
+    avail->names = map_new(NULL);
+    map_set(self->avail, saltenv, avail);
+    if (self->env.files == NULL || !highstate_has_env(self, saltenv))
+        return avail;
+    json_auto_t *files = fileclient_list(self->env.files, FILES_FILES, saltenv, "", &err);
+    json_array_foreach (files, i, path) {
+        AUTO_FREE char *name = sls_of_path(json_string_value(path));
+        if (name == NULL || map_get(avail->names, name) != NULL)
+            continue;
+        map_set(avail->names, name, avail);
+        json_array_append_new(avail->list, json_string(name));
+    }
+    sort_texts(avail->list);
+    return avail;
+}
+
+json_t *
+avail_filter(const avail_t *avail, const char *pattern)
+{
+    json_t *found = json_array(), *name;
+    size_t i;
+
+    if (!match_has_glob(pattern)) {
+        if (map_get(avail->names, pattern) != NULL)
+            json_array_append_new(found, json_string(pattern));
+        return found;
+    }
+    json_array_foreach (avail->list, i, name) {
+        if (match_glob(pattern, json_string_value(name)))
+            json_array_append(found, name);
+    }
+    return found;
+}
+
+json_t *
+highstate_avail(highstate_t *self, fail_t *err)
+{
+    (void) err;
+    json_t *all = json_object(), *saltenv;
+    size_t i;
+
+    json_object_set(all, "base", highstate_avail_env(self, "base")->list);
+    json_array_foreach (highstate_envs(self), i, saltenv) {
+        const char *name = json_string_value(saltenv);
+        json_object_set(all, name, highstate_avail_env(self, name)->list);
+    }
+    return all;
+}
+
+/* ---- files
+ * --------------------------------------------------------------------------------------------------- */
+
+int
+source_load(highstate_t *self, const source_t *source, const char *sls, const char *saltenv, py_t **ret_data,
+            fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    struct stat st;
+    int64_t version = 0;
+
+    if (fs_read(source->path, LIMIT_TEMPLATE, &text, err) < 0)
+        return -1;
+    if (stat(source->path, &st) == 0)
+        version = (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    render_source_t from = { .text = buf_str(&text),
+                             .len = text.len,
+                             .path = source->path,
+                             .version = version,
+                             .sls = sls,
+                             .tmplpath = source->url,
+                             .saltenv = saltenv,
+                             .pillar = self->env.pillar };
+    *ret_data = render_data(self->env.render, &from, err);
+    return *ret_data != NULL ? 0 : -1;
+}
+
+/* 1 with *ret_source NEW; 0 when there is none; -1 with *err. */
+static int
+find_file(highstate_t *self, const char *url, const char *saltenv, source_t **ret_source, fail_t *err)
+{
+    char *path = NULL;
+    int rc = self->env.files != NULL ? fileclient_cache(self->env.files, url, saltenv, &path, err) : -ENOENT;
+
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : -1;
+    *ret_source = xcalloc(1, sizeof **ret_source);
+    (*ret_source)->path = path;
+    (*ret_source)->url = xstrdup(url);
+    return 1;
+}
+
+int
+highstate_load(highstate_t *self, const char *sls, const char *url, const char *saltenv,
+               source_t **ret_source, py_t **ret_data, fail_t *err)
+{
+    int rc;
+
+    *ret_source = NULL;
+    if (sls != NULL) {
+        AUTO_FREE char *path = str_replace(sls, ".", "/");
+        AUTO_FREE char *file = xasprintf("%s.sls", path);
+        AUTO_FREE char *init = xasprintf("%s/init.sls", path);
+        rc = find_file(self, file, saltenv, ret_source, err);
+        if (rc == 0)
+            rc = find_file(self, init, saltenv, ret_source, err);
+    } else {
+        rc = find_file(self, url, saltenv, ret_source, err);
+    }
+    if (rc <= 0)
+        return rc;
+    return source_load(self, *ret_source, sls, saltenv, ret_data, err) < 0 ? -1 : 1;
+}
+
+/* ---- high data to low chunks
+ * --------------------------------------------------------------------------------- */
+
+json_t *
+high_to_low(py_t *high, const high_env_t *env, json_t *errors)
+{
+    size_t before = json_array_size(errors);
+
+    high_reconcile_extend(high, false, env, errors);
+    high_verify(high, env, errors);
+    if (json_array_size(errors) > before)
+        return json_array();
+    high_requisite_in(high, env, errors);
+    high_apply_exclude(high);
+    if (json_array_size(errors) > before)
+        return json_array();
+    json_t *chunks = high_compile(high, env, errors);
+    if (json_array_size(errors) > before)
+        json_array_clear(chunks);
+    return chunks;
+}

@@ -1,0 +1,472 @@
+/* high.c - SLS files to high data: Salt's render_state() and render_highstate().
+ *
+ * Salt merges what an SLS includes into the SLS, level by level. Here all SLS of one tree of includes go into
+ * one dict, each before what it includes: the same order, without copying each ID once per level. */
+#include "common/state/high.h"
+
+#include "common/base/str.h"
+#include "salt/log.h"
+
+typedef struct render_run {
+    highstate_t *high;
+    json_t *matches; /* what was asked for; NULL: nothing */
+    py_t *tree;      /* the result */
+    json_t *errors;
+    int depth;
+} render_run_t;
+
+/* One SLS on its way. */
+typedef struct sls_run {
+    render_run_t *run;
+    const char *sls, *saltenv;
+    bool is_init; /* nginx/init.sls: a relative include starts inside nginx */
+} sls_run_t;
+
+static void render_sls(render_run_t *run, const char *sls, const char *saltenv);
+
+/* ---- includes
+ * ------------------------------------------------------------------------------------------------ */
+
+static char *
+show_envs(const json_t *envs)
+{
+    buf_auto_t text = BUF_INIT;
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (envs, i, name) {
+        buf_printf(&text, "%s%s", i > 0 ? ", " : "", json_string_value(name));
+    }
+    return buf_steal(&text);
+}
+
+static bool
+has_env(const json_t *envs, const char *saltenv)
+{
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (envs, i, name) {
+        if (str_eq(json_string_value(name), saltenv))
+            return true;
+    }
+    return false;
+}
+
+/* ".conf" within nginx is nginx.conf, "..common" within web.nginx is web.common. NEW, or NULL with the error.
+ */
+static char *
+resolve_relative(const sls_run_t *self, const char *target)
+{
+    size_t level = strspn(target, "."), parts = 1 + self->is_init;
+    const char *end = self->sls + strlen(self->sls);
+
+    for (const char *p = self->sls; *p != '\0'; p++)
+        parts += *p == '.';
+    if (level > parts) {
+        add_error(self->run->errors,
+                  "Attempted relative include of '%s' within SLS '%s:%s' goes beyond top level package ",
+                  target, self->saltenv, self->sls);
+        return NULL;
+    }
+    for (size_t drop = level - self->is_init; drop > 0 && end > self->sls; drop--)
+        while (end > self->sls && *--end != '.')
+            ;
+    int len = (int) (end - self->sls);
+    return xasprintf("%.*s%s%s", len, self->sls, parts > level ? "." : "", target + level);
+}
+
+/* The environments that have the included SLS: the named one, or those of the matches. NEW array. */
+static json_t *
+resolve_envs(const sls_run_t *self, const char *saltenv, const char *target)
+{
+    json_t *envs = json_array(), *matches = self->run->matches;
+    highstate_t *high = self->run->high;
+    const char *name;
+    json_t *value;
+
+    if (strcmp(saltenv, "_xenv") != 0) {
+        json_auto_t *found = json_object_get(matches, saltenv) != NULL
+                                 ? NULL
+                                 : avail_filter(highstate_avail_env(high, saltenv), target);
+        if (found == NULL || json_array_size(found) > 0)
+            json_array_append_new(envs, json_string(saltenv));
+        return envs;
+    }
+    json_object_foreach (matches, name, value) {
+        json_auto_t *found = avail_filter(highstate_avail_env(high, name), target);
+        if (json_array_size(found) > 0)
+            json_array_append_new(envs, json_string(name));
+    }
+    return envs;
+}
+
+static void
+say_unresolved(const sls_run_t *self, const char *saltenv, const char *target, const json_t *envs)
+{
+    json_t *errors = self->run->errors;
+    AUTO_FREE char *found = show_envs(envs);
+
+    if (json_array_size(envs) > 1) {
+        add_error(
+            errors,
+            "Ambiguous include: Specified SLS %s: %s is available on the salt master in multiple available "
+            "saltenvs: %s",
+            saltenv, target, found);
+        return;
+    }
+    json_auto_t *asked = json_array();
+    const char *name;
+    json_t *value;
+    json_object_foreach (self->run->matches, name, value)
+        json_array_append_new(asked, json_string(name));
+    AUTO_FREE char *all = show_envs(asked);
+    add_error(errors,
+              "Unknown include: Specified SLS %s: %s is not available on the salt master in saltenv(s): %s ",
+              saltenv, target, strcmp(saltenv, "_xenv") == 0 ? all : saltenv);
+    suggest_sls(errors, highstate_avail_env(self->run->high, saltenv), target);
+}
+
+static bool
+was_rendered(const highstate_t *high, const char *saltenv, const char *sls)
+{
+    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
+    return map_get(high->sources, key) != NULL;
+}
+
+static void
+include_sls(const sls_run_t *self, const char *saltenv, const char *target)
+{
+    render_run_t *run = self->run;
+    AUTO_FREE char *absolute = NULL;
+    json_t *name;
+    size_t i;
+
+    if (*target == '.') {
+        absolute = resolve_relative(self, target);
+        if (absolute == NULL)
+            return;
+        target = absolute;
+    }
+    json_auto_t *envs = resolve_envs(self, saltenv, target);
+    if (json_array_size(envs) != 1 && !has_env(envs, self->saltenv)) {
+        say_unresolved(self, saltenv, target, envs);
+        return;
+    }
+    json_auto_t *found = avail_filter(highstate_avail_env(run->high, self->saltenv), target);
+    if (json_array_size(found) == 0)
+        json_array_append_new(found, json_string(target)); /* its rendering tells that it is not there */
+    const char *from = json_array_size(envs) == 1 ? json_string_value(json_array_get(envs, 0))
+                                                  : self->saltenv;
+    json_array_foreach (found, i, name) {
+        if (!was_rendered(run->high, from, json_string_value(name)))
+            render_sls(run, json_string_value(name), from);
+    }
+}
+
+/* "nginx", or {"dev": "nginx"}. */
+static void
+include_item(const sls_run_t *self, py_t *item)
+{
+    json_t *errors = self->run->errors;
+    AUTO_FREE char *saltenv = xstrdup(self->saltenv);
+    py_t *key, *value, *target = item;
+
+    if (py_is(item, PY_DICT)) {
+        for (size_t at = 0; py_dict_next(item, &at, &key, &value);) {
+            free(saltenv);
+            saltenv = py_show(key); /* the last one counts */
+            target = value;
+        }
+    }
+    if (!py_is(target, PY_STR)) {
+        AUTO_FREE char *text = py_show(item);
+        add_error(errors, "Include Declaration in SLS %s: '%s' is a %s, not the name of an SLS", self->sls,
+                  text, py_type_name(target));
+        return;
+    }
+    if (!highstate_has_env(self->run->high, saltenv) && !highstate_has_env(self->run->high, "__env__")) {
+        add_error(errors, "Nonexistent saltenv '%s' found in include of '%s' within SLS '%s:%s'", saltenv,
+                  py_cstr(target), self->saltenv, self->sls);
+        return;
+    }
+    include_sls(self, saltenv, py_cstr(target));
+}
+
+/* ---- one SLS
+ * ------------------------------------------------------------------------------------------------- */
+
+static void
+say_conflict(render_run_t *run, py_t *name, py_t *one, py_t *two)
+{
+    AUTO_FREE char *id = py_show(name);
+    const char *env1 = dict_text(one, "__env__", ""), *sls1 = dict_text(one, "__sls__", "");
+    const char *env2 = dict_text(two, "__env__", ""), *sls2 = dict_text(two, "__sls__", "");
+    buf_auto_t places = BUF_INIT;
+
+    place_find(run->high, env1, sls1, id, &places);
+    place_find(run->high, env2, sls2, id, &places);
+    add_error(run->errors,
+              "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is '%s' "
+              "and is "
+              "found in SLS '%s:%s' and SLS '%s:%s'%s",
+              id, env1, sls1, env2, sls2, buf_str(&places));
+}
+
+/* Add the IDs of `state` to `into`, and its extensions and exclusions to those there. */
+static void
+merge_state(render_run_t *run, py_t *into, py_t *state)
+{
+    static const char *const lists[] = { "__extend__", "__exclude__" };
+    py_t *name, *body;
+
+    for (size_t i = 0; i < NELEMS(lists); i++) {
+        AUTO(py) key = py_strz(lists[i]);
+        AUTO(py) more = py_ref(py_dict_get(state, key));
+        py_t *there = py_dict_get(into, key);
+        if (more == NULL)
+            continue;
+        py_dict_del(state, key);
+        if (there != NULL)
+            py_extend(there, more);
+        else
+            py_dict_set(into, key, more);
+    }
+    for (size_t at = 0; py_dict_next(state, &at, &name, &body);) {
+        py_t *there = py_dict_get(into, name);
+        if (there != NULL && py_eq(there, body) != 1)
+            say_conflict(run, name, there, body);
+        py_dict_set(into, name, body);
+    }
+}
+
+/* BORROWED list of what an SLS includes, taken out of it into `*held`. */
+static py_t *
+take_includes(const sls_run_t *self, py_t *state, py_t **held)
+{
+    py_t *include = py_dict_gets(state, "include");
+    AUTO(py) key = py_strz("include");
+
+    if (include == NULL)
+        return NULL;
+    if (!py_is(include, PY_LIST)) {
+        add_error(self->run->errors, "Include Declaration in SLS %s is not formed as a list", self->sls);
+        return NULL;
+    }
+    *held = py_ref(include);
+    py_dict_del(state, key);
+    return *held;
+}
+
+static void
+merge_sls(const sls_run_t *self, py_t *state)
+{
+    render_run_t *run = self->run;
+    decl_t decl = { self->sls, self->saltenv, run->errors };
+    AUTO(py) held = NULL;
+    AUTO(py) bodies = py_list();
+    py_t *include = take_includes(self, state, &held), *name, *body;
+
+    decl_extend(&decl, state);
+    decl_exclude(&decl, state);
+    decl_states(&decl, state);
+    merge_state(run, run->tree, state);
+    for (size_t at = 0; py_dict_next(state, &at, &name, &body);)
+        py_append(bodies, body);
+    for (size_t i = 0; include != NULL && i < py_seq_len(include); i++)
+        include_item(self, py_seq_at(include, i));
+    if (value_bool(run->high->opts, "state_auto_order", true))
+        decl_order(bodies, &run->high->iorder);
+}
+
+static void
+use_data(const sls_run_t *self, py_t *state)
+{
+    int truth = py_truth(state);
+
+    if (truth < 0)
+        py_clear();
+    if (truth == 0)
+        return;
+    if (!py_is(state, PY_DICT))
+        add_error(self->run->errors, "SLS %s does not render to a dictionary", self->sls);
+    else
+        merge_sls(self, state);
+}
+
+static bool
+is_within_limits(render_run_t *run, const char *sls, const char *saltenv)
+{
+    if (run->depth >= LIMIT_SLS_DEPTH) {
+        add_error(run->errors, "SLS '%s:%s' is included %d files deep, at most %d are followed", saltenv, sls,
+                  run->depth, LIMIT_SLS_DEPTH);
+        return false;
+    }
+    if (map_len(run->high->sources) >= LIMIT_SLS_FILES) {
+        add_error(run->errors, "SLS '%s:%s' comes after %d others, the limit of one run", saltenv, sls,
+                  LIMIT_SLS_FILES);
+        return false;
+    }
+    return true;
+}
+
+static void
+render_sls(render_run_t *run, const char *sls, const char *saltenv)
+{
+    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
+    AUTO(py) state = NULL;
+    fail_auto_t err = FAIL_INIT;
+    source_t *source = NULL;
+
+    if (!is_within_limits(run, sls, saltenv))
+        return;
+    int rc = highstate_load(run->high, sls, NULL, saltenv, &source, &state, &err);
+    if (source != NULL)
+        map_set(run->high->sources, key, source);
+    if (rc == 0) {
+        add_error(
+            run->errors,
+            "Specified SLS %s in saltenv %s is not available on the salt master or through a configured "
+            "fileserver",
+            sls, saltenv);
+        suggest_sls(run->errors, highstate_avail_env(run->high, saltenv), sls);
+        return;
+    }
+    if (rc < 0) {
+        add_error(run->errors, "Rendering SLS '%s:%s' failed: %s", saltenv, sls, fail_text(&err));
+        log_debug("Rendering SLS '%s:%s' failed: %s", saltenv, sls, fail_text(&err));
+        return;
+    }
+    sls_run_t self = { run, sls, saltenv,
+                       str_ends(source->url, "/init.sls") || str_eq(source->url, "init.sls") };
+    run->depth++;
+    use_data(&self, state);
+    run->depth--;
+}
+
+/* ---- high data
+ * ----------------------------------------------------------------------------------------------- */
+
+/* What Salt calls an SLS that is named by a top file or a command, and is not there. */
+static void
+reword_missing(json_t *errors, size_t from, const char *pattern, const char *saltenv)
+{
+    AUTO_FREE char *named = xasprintf("SLS %s in saltenv", pattern);
+
+    for (size_t i = from; i < json_array_size(errors); i++) {
+        const char *text = json_string_value(json_array_get(errors, i));
+        if (strstr(text, "is not available") == NULL || strstr(text, named) == NULL)
+            continue;
+        const char *hint = strstr(text, "\n    Did you mean ");
+        json_array_set_new(errors, i,
+                           value_fmt("No matching sls found for '%s' in env '%s'%s", pattern, saltenv,
+                                     hint != NULL ? hint : ""));
+    }
+}
+
+static void
+render_pattern(render_run_t *run, py_t *high, const char *saltenv, const char *pattern, const json_t *found)
+{
+    json_auto_t *itself = json_array();
+    json_t *name;
+    size_t i;
+
+    if (json_array_size(found) == 0) {
+        /* made or added since the list was read: asking for it tells */
+        json_array_append_new(itself, json_string(pattern));
+        found = itself;
+    }
+    json_array_foreach (found, i, name) {
+        size_t from = json_array_size(run->errors);
+        AUTO(py) tree = py_odict();
+        if (was_rendered(run->high, saltenv, json_string_value(name)))
+            continue;
+        run->tree = tree;
+        render_sls(run, json_string_value(name), saltenv);
+        merge_state(run, high, tree);
+        reword_missing(run->errors, from, pattern, saltenv);
+    }
+}
+
+/* The same extension from two places counts once. */
+static void
+clean_extends(py_t *high)
+{
+    py_t *list = py_dict_gets(high, "__extend__"), *name, *body;
+
+    if (list == NULL || !py_is(list, PY_LIST))
+        return;
+    AUTO(py) kept = py_list();
+    AUTO(py) seen = py_dict(); /* ID to [bodies] */
+    for (size_t i = 0; i < py_seq_len(list); i++) {
+        py_t *extend = py_seq_at(list, i);
+        for (size_t at = 0; py_is(extend, PY_DICT) && py_dict_next(extend, &at, &name, &body);) {
+            py_t *bodies = py_dict_get(seen, name);
+            if (bodies == NULL) {
+                AUTO(py) fresh = py_list();
+                py_dict_set(seen, name, fresh);
+                bodies = fresh;
+            }
+            if (py_in(body, bodies) == 1)
+                continue;
+            py_append(bodies, body);
+            AUTO(py) one = py_dict();
+            py_dict_set(one, name, body);
+            py_append(kept, one);
+        }
+    }
+    py_dict_sets(high, "__extend__", kept);
+}
+
+py_t *
+highstate_render(highstate_t *self, json_t *matches, json_t *errors)
+{
+    render_run_t run = { .high = self, .matches = matches, .errors = errors };
+    json_auto_t *found = json_array();
+    py_t *high = py_odict();
+    const char *saltenv;
+    json_t *list, *pattern;
+    size_t i;
+
+    json_object_foreach (matches, saltenv, list) {
+        json_array_foreach (list, i, pattern) {
+            const char *text = json_string_value(pattern);
+            const char *from = highstate_has_env(self, saltenv)     ? saltenv
+                               : highstate_has_env(self, "__env__") ? "__env__"
+                                                                    : NULL;
+            if (text == NULL)
+                continue;
+            if (from == NULL) {
+                /* Salt then renders what the entry before found. */
+                add_error(errors, "No matching salt environment for environment '%s' found", saltenv);
+            } else {
+                json_decref(found);
+                found = avail_filter(highstate_avail_env(self, from), text);
+            }
+            render_pattern(&run, high, saltenv, text, found);
+        }
+    }
+    clean_extends(high);
+    return high;
+}
+
+py_t *
+highstate_render_file(highstate_t *self, const char *path, const char *saltenv, json_t *errors)
+{
+    AUTO(py) state = NULL;
+    fail_auto_t err = FAIL_INIT;
+    py_t *tree = py_odict();
+    render_run_t run = { .high = self, .tree = tree, .errors = errors };
+    source_t *source = xcalloc(1, sizeof *source);
+    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, path);
+    sls_run_t sls = { &run, path, saltenv, false };
+
+    source->path = xstrdup(path);
+    source->url = xstrdup(path);
+    map_set(self->sources, key, source);
+    if (source_load(self, source, path, saltenv, &state, &err) < 0)
+        add_error(errors, "Rendering SLS '%s:%s' failed: %s", saltenv, path, fail_text(&err));
+    else
+        use_data(&sls, state);
+    return tree;
+}

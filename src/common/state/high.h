@@ -1,0 +1,108 @@
+/* high.h - what the files of the state compiler share: one compilation's memory, errors, look-ups in high
+ * data.
+ *
+ * Layer      common/state, private to compile.c, top*.c, high*.c, requisite*.c, order.c, low.c
+ * Threads    the renderer's
+ * Tests      tests/unit/common/test_state_compile.c
+ */
+#ifndef COMMON_STATE_HIGH_H
+#define COMMON_STATE_HIGH_H
+
+#include "common/base/map.h"
+#include "common/py/py_error.h"
+#include "common/py/py_ops.h"
+#include "common/state/compile.h"
+
+/* The SLS of one environment. */
+typedef struct avail {
+    json_t *list; /* sorted array */
+    map_t *names;
+} avail_t;
+
+/* An SLS that was rendered. */
+typedef struct source {
+    char *path; /* on this machine */
+    char *url;  /* "nginx/init.sls", below the roots */
+} source_t;
+
+struct highstate {
+    state_env_t env;
+    json_t *opts;   /* BORROWED */
+    map_t *avail;   /* environment to avail_t */
+    json_t *envs;   /* array; NULL: not asked yet */
+    map_t *sources; /* "base:nginx" to source_t, of every SLS rendered */
+    int64_t iorder;
+};
+
+/* ---- environments (compile.c)
+ * -------------------------------------------------------------------------------- */
+
+/* Salt's order of environments. BORROWED array. */
+json_t *highstate_envs(highstate_t *self);
+bool highstate_has_env(highstate_t *self, const char *saltenv);
+/* BORROWED; an unknown environment is an empty one. */
+const avail_t *highstate_avail_env(highstate_t *self, const char *saltenv);
+/* fnmatch.filter over it: NEW array. */
+json_t *avail_filter(const avail_t *avail, const char *pattern);
+/* Find, read and render: an SLS, or (sls NULL) a file of the file server as the top file is one.
+ * 1 with *ret_data NEW; 0 no such file; -1 with *err. */
+int highstate_load(highstate_t *self, const char *sls, const char *url, const char *saltenv,
+                   source_t **ret_source, py_t **ret_data, fail_t *err);
+int source_load(highstate_t *self, const source_t *source, const char *sls, const char *saltenv,
+                py_t **ret_data, fail_t *err);
+void source_free(void *source);
+
+/* ---- declarations of one SLS (high_decl.c)
+ * ------------------------------------------------------------------- */
+
+typedef struct decl {
+    const char *sls, *saltenv;
+    json_t *errors;
+} decl_t;
+
+void decl_extend(const decl_t *self, py_t *state);
+void decl_exclude(const decl_t *self, py_t *state);
+void decl_states(const decl_t *self, py_t *state);
+/* state_auto_order for the IDs of one SLS. */
+void decl_order(py_t *bodies, int64_t *iorder);
+
+/* ---- high data (high_look.c)
+ * --------------------------------------------------------------------------------- */
+
+/* Salt's dunder entries: "__sls__", "__extend__". */
+bool high_internal(const py_t *key);
+/* BORROWED first key of a dict, or NULL. */
+py_t *dict_first(const py_t *dict, py_t **ret_value);
+/* BORROWED text of a member, or `dflt`. */
+const char *dict_text(const py_t *dict, const char *key, const char *dflt);
+/* NEW text: str() of a value. */
+char *py_show(py_t *v);
+void add_error(json_t *errors, const char *fmt, ...) PRINTF(2, 3);
+
+/* Who has a state of that type with such a name: built once, kept true while extensions change `high`. */
+typedef struct names names_t;
+names_t *names_new(py_t *high);
+void names_destroy(names_t **self_p);
+/* BORROWED list of IDs that have an argument of that value, or NULL. */
+py_t *names_find(names_t *self, py_t *state, py_t *value);
+/* BORROWED list of the IDs of an SLS, or NULL. */
+py_t *names_of_sls(names_t *self, py_t *sls);
+/* An argument of high[id][state] comes or goes. */
+void names_add(names_t *self, py_t *id, py_t *state, py_t *arg);
+void names_del(names_t *self, py_t *id, py_t *state, py_t *arg);
+
+/* Salt's find_name(): NEW list of (ID, state) tuples. */
+py_t *high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict);
+void high_reconcile(py_t *high, names_t *names, bool strict, const high_env_t *env, json_t *errors);
+
+/* ---- where an error is (high_place.c)
+ * ------------------------------------------------------------------------ */
+
+/* Append to the last error "\n    at salt://nginx/init.sls, line 4" for the ID; nothing when not known. */
+void place_add(const high_env_t *env, json_t *errors, const char *saltenv, const char *sls, const char *id);
+void place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out);
+/* Append "\n    Did you mean 'x'?" to the last error. */
+void suggest_id(json_t *errors, const py_t *high, const char *id);
+void suggest_sls(json_t *errors, const avail_t *avail, const char *sls);
+
+#endif

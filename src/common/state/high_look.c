@@ -1,0 +1,234 @@
+/* high_look.c - look-ups in high data: who is called so, who belongs to an SLS. */
+#include "common/state/high.h"
+
+#include <stdarg.h>
+
+bool
+high_internal(const py_t *key)
+{
+    return py_is(key, PY_STR) && strncmp(py_cstr(key), "__", 2) == 0;
+}
+
+py_t *
+dict_first(const py_t *dict, py_t **ret_value)
+{
+    py_t *key, *value;
+    size_t at = 0;
+
+    if (!py_is(dict, PY_DICT) || !py_dict_next(dict, &at, &key, &value))
+        return NULL;
+    if (ret_value != NULL)
+        *ret_value = value;
+    return key;
+}
+
+const char *
+dict_text(const py_t *dict, const char *key, const char *dflt)
+{
+    const py_t *value = py_is(dict, PY_DICT) ? py_dict_gets(dict, key) : NULL;
+    return value != NULL && py_is(value, PY_STR) ? py_cstr(value) : dflt;
+}
+
+char *
+py_show(py_t *v)
+{
+    AUTO(py) text = py_tostr(v);
+
+    if (text == NULL) {
+        py_clear();
+        return xasprintf("<%s>", py_type_name(v));
+    }
+    return xstrdup(py_cstr(text));
+}
+
+void
+add_error(json_t *errors, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    json_array_append_new(errors, value_utf8(text, strlen(text)));
+}
+
+/* ---- the index
+ * ----------------------------------------------------------------------------------------------- */
+
+struct names {
+    py_t *high;    /* BORROWED */
+    py_t *by_name; /* state to {value: [ID, ...]} */
+    py_t *by_sls;  /* SLS to [ID, ...] */
+};
+
+/* The one argument of a single-key dict that Salt compares names with; NULL for others, and for what cannot
+ * be a key here. */
+static py_t *
+arg_name(py_t *arg)
+{
+    py_t *value;
+
+    if (!py_is(arg, PY_DICT) || py_dict_len(arg) != 1 || dict_first(arg, &value) == NULL)
+        return NULL;
+    switch (py_type(value)) {
+    case PY_STR:
+    case PY_INT:
+    case PY_FLOAT:
+    case PY_BOOL:
+    case PY_NONE:
+        return value;
+    default:
+        return NULL;
+    }
+}
+
+/* BORROWED list at dict[key], made when absent. */
+static py_t *
+list_at(py_t *dict, py_t *key)
+{
+    py_t *list = py_dict_get(dict, key);
+
+    if (list != NULL)
+        return list;
+    AUTO(py) fresh = py_list();
+    if (py_dict_set(dict, key, fresh) < 0) {
+        py_clear();
+        return NULL;
+    }
+    return fresh;
+}
+
+void
+names_add(names_t *self, py_t *id, py_t *state, py_t *arg)
+{
+    py_t *value = arg_name(arg), *by_value, *ids;
+
+    if (value == NULL)
+        return;
+    by_value = py_dict_get(self->by_name, state);
+    if (by_value == NULL) {
+        AUTO(py) fresh = py_dict();
+        if (py_dict_set(self->by_name, state, fresh) < 0) {
+            py_clear();
+            return;
+        }
+        by_value = fresh;
+    }
+    ids = list_at(by_value, value);
+    if (ids != NULL)
+        py_append(ids, id);
+}
+
+void
+names_del(names_t *self, py_t *id, py_t *state, py_t *arg)
+{
+    py_t *value = arg_name(arg);
+    py_t *by_value = value != NULL ? py_dict_get(self->by_name, state) : NULL;
+    py_t *ids = by_value != NULL ? py_dict_get(by_value, value) : NULL;
+
+    if (ids == NULL)
+        return;
+    AUTO(py) kept = py_list();
+    bool gone = false;
+    for (size_t i = 0; i < py_seq_len(ids); i++) {
+        py_t *other = py_seq_at(ids, i);
+        if (!gone && py_eq(other, id) == 1)
+            gone = true;
+        else
+            py_append(kept, other);
+    }
+    py_dict_set(by_value, value, kept);
+}
+
+static void
+index_body(names_t *self, py_t *id, py_t *body)
+{
+    py_t *state, *run, *sls = py_dict_gets(body, "__sls__");
+
+    if (sls != NULL) {
+        py_t *ids = list_at(self->by_sls, sls);
+        if (ids != NULL)
+            py_append(ids, id);
+    }
+    for (size_t at = 0; py_dict_next(body, &at, &state, &run);) {
+        if (!py_is(run, PY_LIST))
+            continue;
+        for (size_t i = 0; i < py_seq_len(run); i++)
+            names_add(self, id, state, py_seq_at(run, i));
+    }
+}
+
+names_t *
+names_new(py_t *high)
+{
+    names_t *self = xcalloc(1, sizeof *self);
+    py_t *id, *body;
+
+    self->high = high;
+    self->by_name = py_dict();
+    self->by_sls = py_dict();
+    for (size_t at = 0; py_dict_next(high, &at, &id, &body);)
+        if (py_is(body, PY_DICT))
+            index_body(self, id, body);
+    return self;
+}
+
+void
+names_destroy(names_t **self_p)
+{
+    names_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    py_unref(self->by_name);
+    py_unref(self->by_sls);
+    free(self);
+    *self_p = NULL;
+}
+
+py_t *
+names_find(names_t *self, py_t *state, py_t *value)
+{
+    py_t *by_value = py_dict_get(self->by_name, state);
+    py_t *ids = by_value != NULL ? py_dict_get(by_value, value) : NULL;
+
+    py_clear(); /* what cannot be a key is not there */
+    return ids;
+}
+
+py_t *
+names_of_sls(names_t *self, py_t *sls)
+{
+    py_t *ids = py_dict_get(self->by_sls, sls);
+
+    py_clear();
+    return ids;
+}
+
+static void
+found(py_t *list, py_t *id, py_t *state)
+{
+    py_append_new(list, py_tuple_of(2, id, state));
+}
+
+py_t *
+high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict)
+{
+    py_t *list = py_list(), *ids;
+    py_t *body = py_dict_get(high, name);
+    bool has = !strict || (body != NULL && py_is(body, PY_DICT) && py_dict_get(body, state) != NULL);
+
+    py_clear();
+    if (body != NULL && has) {
+        found(list, name, state);
+        return list;
+    }
+    bool sls = py_str_is(state, "sls");
+    ids = sls ? names_of_sls(names, name) : names_find(names, state, name);
+    for (size_t i = 0; ids != NULL && i < py_seq_len(ids); i++) {
+        py_t *id = py_seq_at(ids, i);
+        /* Salt takes whatever comes first in the body. */
+        found(list, id, sls ? dict_first(py_dict_get(high, id), NULL) : state);
+    }
+    return list;
+}

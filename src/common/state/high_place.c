@@ -1,0 +1,171 @@
+/* high_place.c - where an error is: the line of the SLS file that makes an ID, and names that are close.
+ *
+ * Data has no lines any more after Jinja and YAML. The line is found again in the source: the one that begins
+ * with the ID, or one whose text around {{ expressions }} fits it. */
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/state/high.h"
+
+/* How well a line fits; several that fit by their expressions only say nothing. */
+typedef enum fit { FIT_NONE, FIT_WILD, FIT_PART, FIT_INNER, FIT_EXACT } fit_t;
+
+typedef struct finder {
+    const char *id;
+    fit_t best;
+    size_t line; /* 1-based, of the best */
+    size_t same; /* lines that fit so */
+} finder_t;
+
+/* The key of "key: value", "'key':" or "key:" as a wildcard pattern: expressions become "*". */
+static bool
+key_pattern(const char *line, size_t len, buf_t *out, bool *ret_wild, bool *ret_text)
+{
+    char quote = len > 0 && (*line == '\'' || *line == '"') ? *line : '\0';
+
+    for (size_t i = quote != '\0'; i < len; i++) {
+        if (i + 1 < len && line[i] == '{' && line[i + 1] == '{') {
+            while (i + 1 < len && (line[i] != '}' || line[i + 1] != '}'))
+                i++;
+            i++;
+            buf_putc(out, '*');
+            *ret_wild = true;
+            continue;
+        }
+        if (quote != '\0' ? line[i] == quote : line[i] == ':' && (i + 1 == len || line[i + 1] == ' '))
+            return out->len > 0;
+        if (strchr("*?[", line[i]) != NULL)
+            buf_printf(out, "[%c]", line[i]);
+        else
+            buf_putc(out, line[i]);
+        *ret_text |= line[i] != ' ';
+    }
+    return false;
+}
+
+static void
+try_line(finder_t *self, const char *line, size_t len, size_t number)
+{
+    buf_auto_t pattern = BUF_INIT;
+    bool wild = false, text = false;
+    size_t indent = 0;
+
+    while (indent < len && line[indent] == ' ')
+        indent++;
+    while (len > indent && strchr(" \r", line[len - 1]) != NULL)
+        len--;
+    if (len == indent || line[indent] == '#' ||
+        !key_pattern(line + indent, len - indent, &pattern, &wild, &text) ||
+        !match_glob(buf_str(&pattern), self->id))
+        return;
+    fit_t fit = !wild ? (indent == 0 ? FIT_EXACT : FIT_INNER) : text ? FIT_PART : FIT_WILD;
+    if (fit > self->best) {
+        self->best = fit;
+        self->line = number;
+        self->same = 0;
+    }
+    self->same += fit == self->best;
+}
+
+void
+place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out)
+{
+    AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
+    const source_t *source = map_get(self->sources, key);
+    finder_t finder = { .id = id };
+    buf_auto_t text = BUF_INIT;
+    size_t number = 1;
+
+    if (source == NULL)
+        return;
+    buf_printf(out, "\n    at salt://%s%s%s", source->url, strcmp(saltenv, "base") != 0 ? "?saltenv=" : "",
+               strcmp(saltenv, "base") != 0 ? saltenv : "");
+    if (fs_read(source->path, LIMIT_TEMPLATE, &text, NULL) < 0)
+        return;
+    for (const char *line = buf_str(&text), *end; *line != '\0';
+         line = *end != '\0' ? end + 1 : end, number++) {
+        end = strchrnul(line, '\n');
+        try_line(&finder, line, (size_t) (end - line), number);
+    }
+    if (finder.best > FIT_WILD || (finder.best == FIT_WILD && finder.same == 1))
+        buf_printf(out, ", line %zu", finder.line);
+}
+
+static void
+append_to_last(json_t *errors, const char *text)
+{
+    size_t n = json_array_size(errors);
+
+    if (n == 0 || *text == '\0')
+        return;
+    json_array_set_new(errors, n - 1,
+                       value_fmt("%s%s", json_string_value(json_array_get(errors, n - 1)), text));
+}
+
+void
+place_add(const high_env_t *env, json_t *errors, const char *saltenv, const char *sls, const char *id)
+{
+    buf_auto_t place = BUF_INIT;
+
+    if (env == NULL || env->from == NULL || json_array_size(errors) > LIMIT_SUGGESTIONS)
+        return;
+    place_find(env->from, saltenv, sls, id, &place);
+    append_to_last(errors, buf_str(&place));
+}
+
+/* ---- suggestions
+ * --------------------------------------------------------------------------------------------- */
+
+static void
+suggest(json_t *errors, const char *word, str_next_fn *next, void *cookie)
+{
+    const char *near = json_array_size(errors) > LIMIT_SUGGESTIONS ? NULL : str_suggest(word, next, cookie);
+
+    if (near == NULL)
+        return;
+    AUTO_FREE char *text = xasprintf("\n    Did you mean '%s'?", near);
+    append_to_last(errors, text);
+}
+
+typedef struct id_walk {
+    const py_t *high;
+    size_t at;
+} id_walk_t;
+
+static const char *
+next_id(void *cookie)
+{
+    id_walk_t *walk = cookie;
+    py_t *id;
+
+    while (py_dict_next(walk->high, &walk->at, &id, NULL))
+        if (!high_internal(id) && py_is(id, PY_STR))
+            return py_cstr(id);
+    return NULL;
+}
+
+void
+suggest_id(json_t *errors, const py_t *high, const char *id)
+{
+    id_walk_t walk = { high, 0 };
+    suggest(errors, id, next_id, &walk);
+}
+
+typedef struct sls_walk {
+    const json_t *list;
+    size_t at;
+} sls_walk_t;
+
+static const char *
+next_sls(void *cookie)
+{
+    sls_walk_t *walk = cookie;
+    return json_string_value(json_array_get(walk->list, walk->at++));
+}
+
+void
+suggest_sls(json_t *errors, const avail_t *avail, const char *sls)
+{
+    sls_walk_t walk = { avail->list, 0 };
+    suggest(errors, sls, next_sls, &walk);
+}

@@ -1,0 +1,225 @@
+/* high_verify.c - is high data what it must be? Salt's verify_high(), error for error. */
+#include "common/state/high.h"
+
+typedef struct verify {
+    const high_env_t *env;
+    json_t *errors;
+    py_t *reqs; /* ID to {"state": state, requisite: its type, ...}: the last requisite argument of each */
+    py_t *id, *body;
+    const char *name, *sls; /* of the ID at hand, as text */
+} verify_t;
+
+#define SAY(v, ...) (add_error((v)->errors, __VA_ARGS__), say_where(v))
+
+static void
+say_where(verify_t *v)
+{
+    place_add(v->env, v->errors, dict_text(v->body, "__env__", "base"), v->sls, v->name);
+}
+
+/* Two IDs that require each other. */
+static void
+check_mutual(verify_t *v, py_t *state, py_t *mine, py_t *target)
+{
+    py_t *theirs = py_dict_get(v->reqs, target);
+    py_t *back = theirs != NULL ? py_dict_get(theirs, v->id) : NULL;
+
+    if (back == NULL || py_eq(back, state) != 1)
+        return;
+    if (py_eq(py_dict_gets(theirs, "state"), py_dict_get(mine, target)) == 1) {
+        AUTO_FREE char *other = py_show(target);
+        SAY(v, "A recursive requisite was found, SLS \"%s\" ID \"%s\" ID \"%s\"", v->sls, v->name, other);
+    }
+}
+
+/* A dict as a requisite's value has an identity in Salt: legal here, found nowhere later. */
+static bool
+is_key(py_t *value)
+{
+    uint64_t hash;
+
+    if (py_is(value, PY_DICT))
+        return true;
+    int rc = py_hash(value, &hash);
+    py_clear();
+    return rc == 0;
+}
+
+static void
+verify_requisite(verify_t *v, py_t *state, py_t *mine, py_t *req)
+{
+    AUTO(py) by_id = NULL;
+    py_t *target;
+
+    if (py_is(req, PY_STR)) {
+        by_id = py_dict();
+        py_dict_sets(by_id, "id", req);
+        req = by_id;
+    }
+    py_t *type = dict_first(req, &target);
+    if (type == NULL) {
+        AUTO_FREE char *text = py_show(req);
+        SAY(v, "Requisite declaration %s in SLS %s is not formed as a single key dictionary", text, v->sls);
+        return;
+    }
+    AUTO_FREE char *word = py_show(type);
+    const char *dot = strchr(word, '.');
+    if (dot != NULL)
+        SAY(v,
+            "Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain dots, "
+            "did "
+            "you mean '%.*s'?",
+            word, v->name, v->sls, (int) (dot - word), word);
+    if (!is_key(target)) {
+        AUTO_FREE char *text = py_show(target);
+        SAY(v, "Illegal requisite \"%s\", please check your syntax.\n", text);
+        return;
+    }
+    if (py_is(target, PY_DICT) || py_dict_set(mine, target, type) < 0) {
+        py_clear();
+        return;
+    }
+    check_mutual(v, state, mine, target);
+}
+
+static void
+verify_requisites(verify_t *v, py_t *state, const char *word, py_t *arg, py_t *list)
+{
+    if (!py_is(list, PY_LIST)) {
+        SAY(v, "The %s statement in state '%s' in SLS '%s' needs to be formed as a list", word, v->name,
+            v->sls);
+    } else {
+        AUTO(py) mine = py_dict();
+        py_dict_sets(mine, "state", state);
+        py_dict_set(v->reqs, v->id, mine);
+        for (size_t i = 0; i < py_seq_len(list); i++)
+            verify_requisite(v, state, mine, py_seq_at(list, i));
+    }
+    if (py_dict_len(arg) != 1)
+        SAY(v, "Multiple dictionaries defined in argument of state '%s' in SLS '%s'", v->name, v->sls);
+}
+
+static bool
+is_checked_requisite(const char *word)
+{
+    static const char *const words[] = { "require", "watch", "prereq", "onchanges" };
+
+    for (size_t i = 0; i < NELEMS(words); i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool
+has_inner_space(const char *text)
+{
+    AUTO_FREE char *copy = xstrdup(text);
+    char *start = copy + strspn(copy, " \t\r\n\f\v");
+    size_t len = strlen(start);
+
+    while (len > 0 && strchr(" \t\r\n\f\v", start[len - 1]) != NULL)
+        start[--len] = '\0';
+    return strchr(start, ' ') != NULL;
+}
+
+/* 1 when the argument names a function. */
+static int
+verify_arg(verify_t *v, py_t *state, py_t *arg)
+{
+    py_t *value;
+
+    if (py_is(arg, PY_STR)) {
+        if (has_inner_space(py_cstr(arg)))
+            SAY(v,
+                "The function \"%s\" in state \"%s\" in SLS \"%s\" has whitespace, a function with "
+                "whitespace is "
+                "not supported, perhaps this is an argument that is missing a \":\"",
+                py_cstr(arg), v->name, v->sls);
+        return 1;
+    }
+    if (!py_is(arg, PY_DICT))
+        return 0;
+    py_t *key = dict_first(arg, &value);
+    if (key == NULL) {
+        SAY(v, "An argument of state '%s' in SLS '%s' is empty", v->name, v->sls);
+        return 0;
+    }
+    if (!py_is(key, PY_STR))
+        return 0;
+    const char *word = py_cstr(key);
+    if (strcmp(word, "names") == 0 && !py_is(value, PY_LIST))
+        SAY(v, "The 'names' argument in state '%s' in SLS '%s' needs to be formed as a list", v->name,
+            v->sls);
+    if (is_checked_requisite(word))
+        verify_requisites(v, state, word, arg, value);
+    return 0;
+}
+
+static void
+verify_state(verify_t *v, py_t *state, py_t *run)
+{
+    if (!py_is(state, PY_STR)) {
+        AUTO_FREE char *text = py_show(state);
+        SAY(v, "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text, v->name,
+            v->sls, py_type_name(state));
+        return;
+    }
+    const char *word = py_cstr(state);
+    if (py_is(run, PY_NONE)) {
+        SAY(v,
+            "ID '%s' in SLS '%s' contains a short declaration (%s) with a trailing colon. When not passing "
+            "any "
+            "arguments to a state, the colon must be omitted.",
+            v->name, v->sls, word);
+        return;
+    }
+    if (!py_is(run, PY_LIST)) {
+        SAY(v, "State '%s' in SLS '%s' is not formed as a list", v->name, v->sls);
+        return;
+    }
+    int functions = strchr(word, '.') != NULL;
+    for (size_t i = 0; i < py_seq_len(run); i++)
+        functions += verify_arg(v, state, py_seq_at(run, i));
+    if (functions == 0 && strcmp(word, "require") != 0 && strcmp(word, "watch") != 0)
+        SAY(v, "No function declared in state '%s' in SLS '%s'", word, v->sls);
+    else if (functions > 1)
+        SAY(v, "Too many functions declared in state '%s' in SLS '%s'", word, v->sls);
+}
+
+static void
+verify_id(verify_t *v)
+{
+    py_t *state, *run;
+
+    if (!py_is(v->id, PY_STR))
+        SAY(v, "ID '%s' in SLS '%s' is not formed as a string, but is a %s. It may need to be quoted.",
+            v->name, v->sls, py_type_name(v->id));
+    if (!py_is(v->body, PY_DICT)) {
+        AUTO_FREE char *text = py_show(v->body);
+        SAY(v, "The type %s in %s is not formatted as a dictionary", v->name, text);
+        return;
+    }
+    for (size_t at = 0; py_dict_next(v->body, &at, &state, &run);)
+        if (!high_internal(state))
+            verify_state(v, state, run);
+}
+
+void
+high_verify(py_t *high, const high_env_t *env, json_t *errors)
+{
+    AUTO(py) reqs = py_dict();
+    verify_t v = { .env = env, .errors = errors, .reqs = reqs };
+
+    if (!py_is(high, PY_DICT)) {
+        add_error(errors, "High data is not a dictionary and is invalid");
+        return;
+    }
+    for (size_t at = 0; py_dict_next(high, &at, &v.id, &v.body);) {
+        if (high_internal(v.id))
+            continue;
+        AUTO_FREE char *name = py_show(v.id);
+        v.name = name;
+        v.sls = dict_text(v.body, "__sls__", "");
+        verify_id(&v);
+    }
+}

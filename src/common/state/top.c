@@ -1,0 +1,194 @@
+/* top.c - the top files: gathered from the environments, merged by the configured strategy, verified,
+ * matched: Salt's get_tops(), merge_tops(), verify_tops() and top_matches(). */
+#include "common/state/top.h"
+
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "salt/log.h"
+
+/* ---- gathering
+ * ----------------------------------------------------------------------------------------------- */
+
+typedef struct gather {
+    highstate_t *high;
+    py_t *tops; /* environment to [top file, ...] */
+    json_t *errors;
+} gather_t;
+
+/* NEW data of a top file (an empty dict where there is none), or NULL: Salt logs it and has no top file at
+ * all. */
+static py_t *
+load_top(highstate_t *high, const char *sls, const char *url, const char *saltenv)
+{
+    fail_auto_t err = FAIL_INIT;
+    source_t *source = NULL;
+    py_t *data = NULL;
+    int rc = highstate_load(high, sls, url, saltenv, &source, &data, &err);
+
+    source_free(source);
+    if (rc == 0)
+        return py_dict();
+    if (rc < 0) {
+        log_error("Unable to render top file: %s", fail_text(&err));
+        return NULL;
+    }
+    if (py_is(data, PY_NONE)) {
+        py_unref(data);
+        return py_dict();
+    }
+    if (!py_is(data, PY_DICT)) {
+        log_error("Unable to render top file: %s of environment %s is a %s, not a dictionary", url, saltenv,
+                  py_type_name(data));
+        py_unref(data);
+        return NULL;
+    }
+    return data;
+}
+
+static bool
+gather_env(gather_t *self, const char *url, const char *saltenv)
+{
+    AUTO(py) top = load_top(self->high, NULL, url, saltenv);
+    AUTO(py) list = py_list();
+
+    if (top == NULL)
+        return false;
+    py_append(list, top);
+    py_dict_sets(self->tops, saltenv, list);
+    return true;
+}
+
+/* The option without "salt://" and a leading slash. */
+static const char *
+top_url(const highstate_t *high)
+{
+    const char *url = high->env.state_top != NULL ? high->env.state_top
+                                                  : value_str(high->opts, "state_top", "top.sls");
+    return *url == '/' ? url + 1 : url;
+}
+
+static bool
+gather_initial(gather_t *self)
+{
+    highstate_t *high = self->high;
+    const char *url = top_url(high), *only = high->env.saltenv;
+    json_t *saltenv;
+    size_t i;
+
+    if (str_empty(only))
+        only = high->env.state_top_saltenv != NULL ? high->env.state_top_saltenv
+                                                   : value_str(high->opts, "state_top_saltenv", NULL);
+    if (!str_empty(only))
+        return gather_env(self, url, only);
+    json_array_foreach (highstate_envs(high), i, saltenv) {
+        if (!gather_env(self, url, json_string_value(saltenv)))
+            return false;
+    }
+    return true;
+}
+
+/* Each environment's top files that its own one includes; they include no further ones. */
+static bool
+gather_includes(gather_t *self)
+{
+    py_t *saltenv, *list;
+    AUTO(py) key = py_strz("include");
+    AUTO(py) done = py_set(false);
+
+    for (size_t at = 0; py_dict_next(self->tops, &at, &saltenv, &list);) {
+        AUTO(py) includes = py_ref(py_dict_get(py_seq_at(list, 0), key));
+        if (includes == NULL)
+            continue;
+        py_dict_del(py_seq_at(list, 0), key);
+        for (size_t i = 0; py_is(includes, PY_LIST) && i < py_seq_len(includes); i++) {
+            const char *env = py_cstr(saltenv);
+            json_auto_t *found = avail_filter(highstate_avail_env(self->high, env),
+                                              py_cstr(py_seq_at(includes, i)));
+            json_t *name;
+            size_t k;
+            json_array_foreach (found, k, name) {
+                AUTO(py) mark = py_strf("%s:%s", env, json_string_value(name));
+                if (py_in(mark, done) == 1)
+                    continue;
+                AUTO(py) top = load_top(self->high, json_string_value(name), NULL, env);
+                if (top == NULL)
+                    return false;
+                py_append(list, top);
+                py_set_add(done, mark);
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- verifying
+ * ------------------------------------------------------------------------------------------------ */
+
+static void
+verify_entry(py_t *saltenv, py_t *entry, json_t *errors)
+{
+    py_t *key, *value;
+
+    if (py_is(entry, PY_STR) && py_str_is(entry, "")) {
+        AUTO_FREE char *env = py_show(saltenv);
+        add_error(errors, "Environment %s contains an empty sls index", env);
+    }
+    for (size_t at = 0; py_is(entry, PY_DICT) && py_dict_next(entry, &at, &key, &value);) {
+        if (py_truth(value) != 0)
+            continue;
+        AUTO_FREE char *text = py_show(entry);
+        AUTO_FREE char *what = py_show(value);
+        add_error(errors, "Improperly formatted top file matcher in saltenv %s: %s file", text, what);
+    }
+}
+
+static void
+verify_matches(py_t *saltenv, py_t *matches, json_t *errors)
+{
+    py_t *target, *list;
+
+    for (size_t at = 0; py_dict_next(matches, &at, &target, &list);) {
+        if (!py_is(list, PY_LIST)) {
+            add_error(errors, "Malformed topfile (state declarations not formed as a list)");
+            continue;
+        }
+        for (size_t i = 0; i < py_seq_len(list); i++)
+            verify_entry(saltenv, py_seq_at(list, i), errors);
+    }
+}
+
+static void
+verify_top(py_t *top, json_t *errors)
+{
+    py_t *saltenv, *matches;
+
+    for (size_t at = 0; py_dict_next(top, &at, &saltenv, &matches);) {
+        AUTO_FREE char *env = py_show(saltenv);
+        if (py_str_is(saltenv, "include"))
+            continue;
+        if (!py_is(saltenv, PY_STR))
+            add_error(errors, "Environment %s in top file is not formed as a string", env);
+        if (py_str_is(saltenv, ""))
+            add_error(errors, "Empty saltenv statement in top file");
+        if (py_is(matches, PY_DICT))
+            verify_matches(saltenv, matches, errors);
+        else
+            add_error(errors, "The top file matches for saltenv %s are not formatted as a dict", env);
+    }
+}
+
+json_t *
+highstate_top(highstate_t *self, json_t *errors)
+{
+    AUTO(py) tops = py_odict();
+    gather_t gather = { self, tops, errors };
+    size_t before = json_array_size(errors);
+
+    if (!top_strategy_sound(self) || !gather_initial(&gather) || !gather_includes(&gather))
+        return json_object();
+    AUTO(py) top = top_merge(self, tops, errors);
+    if (json_array_size(errors) > before)
+        return json_object();
+    verify_top(top, errors);
+    return top_matches(self, top);
+}
