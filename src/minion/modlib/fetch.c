@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/digest.h"
@@ -95,6 +96,22 @@ folder_ready(const char *dest, bool makedirs, fail_t *err)
     if (!makedirs)
         return 0;
     int rc = fs_mkdirs(folder, 0777, err);
+    return rc < 0 ? rc : 1;
+}
+
+int
+fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
+{
+    AUTO_FREE char *place = settle_place(dest);
+    struct stat st;
+    mode_t mask = umask(022);
+
+    umask(mask);
+    int rc = folder_ready(place, makedirs, err);
+    if (rc <= 0)
+        return rc;
+    mode_t mode = stat(place, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask;
+    rc = fs_write_quick(place, buf_str(text), text->len, mode, err);
     return rc < 0 ? rc : 1;
 }
 

@@ -47,6 +47,8 @@ int fetch_salt(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *er
 char *fetch_extern_place(call_ctx_t *ctx, const char *url, const char *saltenv);
 /* Copy a file of this machine; the folders above `dest` are made. */
 int fetch_copy(const char *path, const char *dest, fail_t *err);
+/* Put a text at `dest`: 1; 0 when its folder is missing and !makedirs; or a negative errno. */
+int fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err);
 /* cachedir/PART/REST */
 char *fetch_cache_place(call_ctx_t *ctx, const char *part, const char *rest);
 

@@ -10,6 +10,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
+#include "minion/modlib/cptemplate.h"
 #include "minion/modlib/fetch.h"
 #include "salt/log.h"
 
@@ -228,9 +229,36 @@ cp_stat_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- fetching ----------------------------------------------------------------------------- */
 
+/* `template`: the two paths of the call are templates themselves. `args` is changed. */
 static int
-cp_get_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+render_paths(call_ctx_t *ctx, json_t *args, fail_t *err)
 {
+    static const char *const names[] = { "path", "dest" };
+    const char *engine = value_str(args, "template", "");
+
+    if (*engine == '\0')
+        return 0;
+    if (!cptemplate_known(engine))
+        return fail_kind(err, FAIL_COMMAND, -EINVAL,
+                         "Attempted to render file paths with unavailable engine %s", engine);
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        const char *text = value_str(args, names[i], "");
+        buf_auto_t out = BUF_INIT;
+        fail_auto_t why = FAIL_INIT;
+        if (cptemplate_render(ctx, args, engine, NULL, text, strlen(text), &out, &why) < 0)
+            return fail_kind(err, FAIL_COMMAND, -EINVAL, "Failed to render file path with error: %s",
+                             fail_text(&why));
+        json_object_set_new(args, names[i], value_utf8(buf_str(&out), out.len));
+    }
+    return 0;
+}
+
+static int
+cp_get_file(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *args = json_copy(call);
+    if (render_paths(ctx, args, err) < 0)
+        return err->code;
     fetch_t what = { .url = value_str(args, "path", ""),
                      .saltenv = env_of(ctx, args),
                      .dest = value_str(args, "dest", NULL),
@@ -248,6 +276,62 @@ cp_get_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc == 0)
         *ret_value = path_or(path, json_false());
     return rc;
+}
+
+/* The rendered text of a cached template. A failure of the template is logged: there is no file then. */
+static int
+render_file(call_ctx_t *ctx, json_t *args, const char *path, buf_t *out, fail_t *err)
+{
+    const char *engine = value_str(args, "template", "");
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, LIMIT_TEMPLATE, &text, err);
+
+    if (rc < 0)
+        return rc == -ENOENT ? (fail_clear(err), rc) : rc;
+    if (!cptemplate_known(engine)) {
+        log_error("Attempted to render template with unavailable engine %s", engine);
+        return -ENOENT;
+    }
+    if (cptemplate_render(ctx, args, engine, path, buf_str(&text), text.len, out, &why) == 0)
+        return 0;
+    log_error("Failed to render template with error: %s", fail_text(&why));
+    return -ENOENT;
+}
+
+/* 1: it lies at `dest` now; 0: there is no template, no engine or no folder. */
+static int
+template_to(call_ctx_t *ctx, json_t *args, const fetch_t *what, char **dest_p, fail_t *err)
+{
+    AUTO_FREE char *source = NULL, *path = NULL, *env = NULL;
+    buf_auto_t text = BUF_INIT;
+    bool own_place = **dest_p == '\0';
+
+    int rc = fetch_url(ctx, what, &source, err);
+    if (rc < 0 || source == NULL)
+        return rc;
+    rc = render_file(ctx, args, source, &text, err);
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : rc;
+    if (own_place) {
+        bool ours = fileclient_split(what->url, what->saltenv, &path, &env, NULL) == 0;
+        free(*dest_p);
+        *dest_p = fetch_extern_place(ctx, ours ? path : what->url, ours ? env : what->saltenv);
+    }
+    return fetch_write(&text, *dest_p, own_place || value_truthy(value_get(args, "makedirs")), err);
+}
+
+static int
+cp_get_template(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    fetch_t what = { .url = value_str(args, "path", ""), .saltenv = env_of(ctx, args), .makedirs = true };
+    AUTO_FREE char *dest = xstrdup(value_str(args, "dest", ""));
+    int rc = template_to(ctx, args, &what, &dest, err);
+
+    if (rc < 0)
+        return rc;
+    *ret_value = rc > 0 ? value_utf8(dest, strlen(dest)) : json_string("");
+    return 0;
 }
 
 /* Contents instead of a path: dest=None. */
@@ -493,10 +577,12 @@ sorted_list(json_t *items)
 }
 
 static int
-cp_get_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+cp_get_dir(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *folder = NULL, *env = NULL;
-    json_auto_t *got = json_array();
+    json_auto_t *got = json_array(), *args = json_copy(call);
+    if (render_paths(ctx, args, err) < 0)
+        return err->code;
     copying_t c = { .dest = value_str(args, "dest", ""), .into = got };
 
     int rc = folder_of(ctx, args, &folder, &env, err);
@@ -737,6 +823,15 @@ static const arg_t get_url_args[] = {
     { "source_hash", ARG_STR, "null", "A cached file with this digest is not fetched again" },
     ARGS_END,
 };
+static const arg_t get_template_args[] = {
+    PATH_ARG,
+    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion; empty: the cache" },
+    { "template", ARG_STR, "\"jinja\"", "The engine" },
+    ENV_ARG,
+    { "makedirs", ARG_ANY, "false", "Make the folders above it" },
+    KWARGS,
+    ARGS_END,
+};
 static const arg_t cache_file_args[] = {
     { "path", ARG_STR, ARG_REQUIRED, "A URL: salt, http, https, ftp, file, or a path" },
     ENV_ARG,
@@ -787,6 +882,9 @@ static const func_t funcs[] = {
     { "get_file_str", cp_get_file_str, path_args, 0,
       "Cache a file and return its contents, or False." CLI_EXAMPLE(
           "salt '*' cp.get_file_str salt://my/file") },
+    { "get_template", cp_get_template, get_template_args, 0,
+      "Render a file as a template and put the text down; return its path, or \"\"." CLI_EXAMPLE(
+          "salt '*' cp.get_template salt://path/to/template /minion/dest") },
     { "get_url", cp_get_url, get_url_args, 0,
       "Get a file by URL; return its path." CLI_EXAMPLE(
           "salt '*' cp.get_url salt://my/file /tmp/this_file_is_mine\n    salt '*' cp.get_url "

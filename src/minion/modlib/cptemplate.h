@@ -1,0 +1,21 @@
+/* cptemplate.h - templates of the module `cp`: paths as templates, and a template's text as a file.
+ *
+ * Layer      minion/modlib
+ * Threads    one
+ * Ownership  texts are NEW
+ * Errors     the renderer's words in *err
+ * Tests      tests/cases/modules/cp.get_file.json, cp.get_template.json
+ */
+#ifndef MINION_MODLIB_CPTEMPLATE_H
+#define MINION_MODLIB_CPTEMPLATE_H
+
+#include "common/base/buf.h"
+#include "salt/plugin.h"
+
+/* Whether there is such an engine. */
+bool cptemplate_known(const char *engine);
+/* Render `text`; `args` are the call's: saltenv, and in kwargs more variables, context, pillar, pillarenv. */
+int cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char *path, const char *text,
+                      size_t len, buf_t *out, fail_t *err);
+
+#endif
