@@ -136,9 +136,9 @@ static const char *
 next_id(void *cookie)
 {
     id_walk_t *walk = cookie;
-    py_t *id;
+    py_t *id, *body;
 
-    while (py_dict_next(walk->high, &walk->at, &id, NULL))
+    while (py_dict_next(walk->high, &walk->at, &id, &body))
         if (!high_internal(id) && py_is(id, PY_STR))
             return py_cstr(id);
     return NULL;

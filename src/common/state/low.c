@@ -104,9 +104,9 @@ add_arg(low_t *self, py_t *arg)
 static void
 add_chunks(low_t *self, json_t *live)
 {
-    py_t *fun;
+    py_t *fun, *none;
 
-    for (size_t at = 0; py_dict_next(self->funs, &at, &fun, NULL);) {
+    for (size_t at = 0; py_dict_next(self->funs, &at, &fun, &none);) {
         json_object_set_new(live, "fun", to_json(self, fun));
         json_array_append(self->chunks, live);
     }

@@ -126,7 +126,7 @@ extend_id(extend_t *self, py_t *name, py_t *body)
 
     if (!py_is(body, PY_DICT))
         return; /* told when its SLS was read */
-    for (size_t at = 0; first == NULL && py_dict_next(body, &at, &state, NULL);)
+    for (size_t at = 0; first == NULL && py_dict_next(body, &at, &state, &run);)
         if (!high_internal(state))
             first = state;
     if (first == NULL) {
@@ -256,7 +256,7 @@ high_apply_exclude(py_t *high)
     for (size_t at = 0; py_dict_next(high, &at, &id, &body);)
         if (!high_internal(id) && is_excluded_sls(&self, body))
             py_set_add(ids, id);
-    for (size_t at = 0; py_dict_next(ids, &at, &id, NULL);)
+    for (size_t at = 0; py_dict_next(ids, &at, &id, &body);)
         py_dict_del(high, id);
 }
 

@@ -258,11 +258,11 @@ gather_names(reqin_t *self)
 static py_t *
 resolve_word(reqin_t *self, py_t *word)
 {
-    py_t *state, *body = py_dict_get(self->high, word);
+    py_t *state, *run, *body = py_dict_get(self->high, word);
 
     py_clear();
     if (body != NULL && py_is(body, PY_DICT)) {
-        for (size_t at = 0; py_dict_next(body, &at, &state, NULL);)
+        for (size_t at = 0; py_dict_next(body, &at, &state, &run);)
             if (!high_internal(state))
                 return reference(state, word);
         return NULL;
@@ -281,11 +281,11 @@ resolve_word(reqin_t *self, py_t *word)
 static py_t *
 sls_hinges(reqin_t *self, py_t *sls)
 {
-    py_t *hinges = py_list(), *state, *ids = names_of_sls(self->names, sls);
+    py_t *hinges = py_list(), *state, *run, *ids = names_of_sls(self->names, sls);
 
     for (size_t i = 0; ids != NULL && i < py_seq_len(ids); i++) {
         py_t *id = py_seq_at(ids, i), *body = py_dict_get(self->high, id);
-        for (size_t at = 0; py_dict_next(body, &at, &state, NULL);)
+        for (size_t at = 0; py_dict_next(body, &at, &state, &run);)
             if (!high_internal(state))
                 py_append_new(hinges, py_tuple_of(2, id, state));
     }
