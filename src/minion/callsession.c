@@ -11,7 +11,8 @@
 #include "minion/sessions.h"
 #include "salt/value.h"
 
-#define SEND_WAIT_MS 10000 /* for a connection that was lost while the function ran */
+#define SEND_WAIT_MS   10000 /* for a connection that was lost while the function ran */
+#define PILLAR_WAIT_MS 90000 /* longer than the master may compile */
 
 struct callsession {
     void *zctx;
@@ -21,6 +22,8 @@ struct callsession {
     char *reason;      /* why the master refused */
     json_t *unsettled; /* owned: [{msg, body}] without an acknowledgement */
     json_int_t next_event;
+    json_int_t asked; /* the number of the question for a pillar that is open; 0: none */
+    json_t *answer;   /* owned: what came for it */
 };
 
 static void
@@ -63,6 +66,16 @@ s_on_ack(void *cookie, json_t *jids, json_t *events)
     for (size_t i = json_array_size(self->unsettled); i-- > 0;)
         if (s_is_acked(json_array_get(self->unsettled, i), jids, events))
             (void) json_array_remove(self->unsettled, i);
+}
+
+static void
+s_on_answer(void *cookie, wire_msg_t msg, json_t *body)
+{
+    callsession_t *self = cookie;
+    if (msg != MSG_pillar || self->asked == 0 || value_int(body, "n", 0) != self->asked)
+        return;
+    json_decref(self->answer);
+    self->answer = json_incref(body);
 }
 
 /* One turn of the session, at most until `until` (monotonic ms). */
@@ -122,7 +135,7 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
                           .keys = self->keys,
                           .wait_ms = timeout_ms,
                           .wait_max_ms = timeout_ms };
-    session_host_t host = { s_on_state, NULL, s_on_ack, NULL, self };
+    session_host_t host = { s_on_state, NULL, s_on_ack, s_on_answer, NULL, self };
     session_destroy(&self->session);
     self->session = session_new(self->zctx, &sc, &host, err);
     return self->session ? s_wait_ready(self, timeout_ms, err) : err->code;
@@ -192,6 +205,47 @@ callsession_grains(callsession_t *self, json_t *grains, fail_t *err)
     return s_send(self, MSG_grains, body, false, err);
 }
 
+/* Sends the question, and again after a lost connection or when the master asks for patience. */
+static int
+s_ask(callsession_t *self, const json_t *body, int64_t until, fail_t *err)
+{
+    while (clock_mono_ms() < until) {
+        if (s_send(self, MSG_pillar_ask, body, false, err) < 0)
+            return err->code;
+        while (!self->answer && session_state(self->session) == SESSION_READY && clock_mono_ms() < until)
+            s_turn(self, until);
+        json_int_t again = value_int(self->answer, "again", 0);
+        if (self->answer && again <= 0)
+            return 0;
+        json_decref(self->answer);
+        self->answer = NULL;
+        int64_t pause = clock_mono_ms() + again;
+        while (clock_mono_ms() < pause && clock_mono_ms() < until)
+            s_turn(self, pause);
+    }
+    return fail_set(err, -ETIMEDOUT, "The master %s did not send a pillar within %d seconds", self->host,
+                    PILLAR_WAIT_MS / 1000);
+}
+
+json_t *
+callsession_pillar(callsession_t *self, json_t *ask, json_t *grains, fail_t *err)
+{
+    json_auto_t *body = json_copy(ask);
+    json_object_set_new(body, "n", json_integer(++self->next_event));
+    json_object_set(body, "grains", grains);
+    self->asked = self->next_event;
+    int rc = s_ask(self, body, clock_mono_ms() + PILLAR_WAIT_MS, err);
+    json_auto_t *answer = STEAL(self->answer);
+    self->asked = 0;
+    if (rc < 0)
+        return NULL;
+    json_t *pillar = value_get(answer, "pillar");
+    if (json_is_object(pillar))
+        return json_incref(pillar);
+    (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", value_str(answer, "error", "the master sent no pillar"));
+    return NULL;
+}
+
 int
 callsession_settle(callsession_t *self, int timeout_ms, fail_t *err)
 {
@@ -216,6 +270,7 @@ callsession_destroy(callsession_t **self_p)
         (void) zmq_ctx_term(self->zctx);
     key_pair_destroy(&self->keys);
     json_decref(self->unsettled);
+    json_decref(self->answer);
     free(self->known_file);
     free(self->reason);
     free(self);

@@ -23,5 +23,8 @@ int callsession_event(callsession_t *self, const char *tag, json_t *data, fail_t
 /* `ret`: {jid, fun, fun_args, return, retcode, success}. */
 int callsession_return(callsession_t *self, const json_t *ret, fail_t *err);
 int callsession_grains(callsession_t *self, json_t *grains, fail_t *err);
+/* This minion's pillar, compiled by the master with these grains. `ask` as ctx_compile_pillar's. NEW, as
+ * common/py/py_wire.h has it, or NULL with *err. */
+json_t *callsession_pillar(callsession_t *self, json_t *ask, json_t *grains, fail_t *err);
 
 #endif

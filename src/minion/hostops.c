@@ -8,7 +8,7 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-/* NEW value, or NULL with *err. */
+/* NEW value; NULL with *err, or without: the answer comes later. */
 typedef json_t *hostop_fn(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err);
 
 /* As saltutil.running shows a job: what was published, and the child's pid. */
@@ -107,20 +107,33 @@ s_setenv(const json_t *data)
     }
 }
 
+static void
+s_event_setenv(jobserver_t *self, const json_t *data)
+{
+    (void) self;
+    s_setenv(data);
+}
+
+static void
+s_event_pillar(jobserver_t *self, const json_t *data)
+{
+    mpillar_refresh(self, NULL, value_bool(data, "clean_cache", false), 0);
+}
+
 /* Salt's events on the minion's own bus. Those without an effect here are told apart from unknown ones by
  * being listed. */
 static json_t *
 s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) self, (void) asker;
+    (void) asker;
     static const struct {
         const char *tag;
-        void (*fn)(const json_t *data);
+        void (*fn)(jobserver_t *self, const json_t *data);
     } tags[] = {
-        { "environ_setenv", s_setenv },
-        /* Every job is a fresh process that finds its modules and its pillar anew: nothing is stale. */
+        { "environ_setenv", s_event_setenv },
+        { "pillar_refresh", s_event_pillar },
+        /* Every job is a fresh process that finds its modules anew: nothing is stale. */
         { "module_refresh", NULL },
-        { "pillar_refresh", NULL },
         { "beacons_refresh", NULL },
         { "matchers_refresh", NULL },
     };
@@ -129,10 +142,30 @@ s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
         if (!str_eq(tag, tags[i].tag))
             continue;
         if (tags[i].fn)
-            tags[i].fn(value_get(request, "data"));
+            tags[i].fn(self, value_get(request, "data"));
         return json_true();
     }
     (void) fail_set(err, -ENOTSUP, "the minion listens to no event '%s'", tag);
+    return NULL;
+}
+
+/* {ask} -> the pillar compiled for it, as common/py/py_wire.h has it. */
+static json_t *
+s_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) err;
+    mpillar_ask(self, asker, value_get(request, "ask"));
+    return NULL;
+}
+
+/* {timeout: seconds, clean_cache} -> whether the new pillar came in that time. */
+static json_t *
+s_refresh_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) err;
+    json_int_t seconds = value_int(request, "timeout", 30);
+    mpillar_refresh(self, asker, value_bool(request, "clean_cache", false),
+                    seconds > 0 && seconds < 3600 ? (int) seconds * 1000 : 30000);
     return NULL;
 }
 
@@ -163,8 +196,14 @@ static const struct {
     const char *name;
     hostop_fn *fn;
 } rows[] = {
-    { "running", s_running },         { "signal", s_signal }, { "refresh_grains", s_refresh_grains },
-    { "clear_cache", s_clear_cache }, { "event", s_event },   { "stop", s_stop },
+    { "running", s_running },
+    { "signal", s_signal },
+    { "refresh_grains", s_refresh_grains },
+    { "refresh_pillar", s_refresh_pillar },
+    { "pillar", s_pillar },
+    { "clear_cache", s_clear_cache },
+    { "event", s_event },
+    { "stop", s_stop },
     { "restart", s_restart },
 };
 
@@ -177,6 +216,8 @@ hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request)
         if (!str_eq(op, rows[i].name))
             continue;
         json_t *v = rows[i].fn(self, asker, request, &err);
+        if (!v && err.code == 0)
+            return NULL;
         return v ? json_pack("{s:b, s:o}", "ok", true, "value", v)
                  : json_pack("{s:b, s:s}", "ok", false, "error", fail_text(&err));
     }

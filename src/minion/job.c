@@ -17,6 +17,8 @@
 #include "common/files/fileclient.h"
 #include "common/local/client.h"
 #include "common/plugin/call.h"
+#include "common/py/py_wire.h"
+#include "minion/mpillar.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -30,6 +32,7 @@ typedef struct child {
     int fd;
     const job_env_t *env;
     buf_t in;
+    py_t *pillar; /* in memory, once it was asked for */
 } child_t;
 
 static int
@@ -95,6 +98,41 @@ s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     return fail_set(err, rc, "the job server does not answer: %s", strerror(-rc));
 }
 
+/* The master's answer to `ask`, through the job server. */
+static py_t *
+s_child_ask(child_t *self, json_t *ask, fail_t *err)
+{
+    json_auto_t *request = json_pack("{s:s, s:O*}", "op", "pillar", "ask", ask);
+    json_auto_t *answer = NULL;
+    fail_auto_t why = FAIL_INIT;
+    if (s_child_host(self, request, &answer, &why) == 0)
+        return py_from_wire(answer);
+    (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", fail_text(&why));
+    return NULL;
+}
+
+static py_t *
+s_child_compile(child_t *self, json_t *ask, fail_t *err)
+{
+    const job_env_t *env = self->env;
+    if (mpillar_is_local(env->opts))
+        return mpillar_local(env->opts, env->registry, env->id, env->grains, ask, self->pillar, err);
+    return s_child_ask(self, ask, err);
+}
+
+static py_t *
+s_child_pillar(void *cookie, json_t *ask, fail_t *err)
+{
+    child_t *self = cookie;
+    if (!self->pillar && !mpillar_is_local(self->env->opts) && self->env->pillar)
+        self->pillar = py_from_wire(self->env->pillar);
+    else if (!self->pillar && (!ask || mpillar_is_local(self->env->opts)))
+        self->pillar = s_child_compile(self, NULL, err);
+    if (!ask || (!self->pillar && mpillar_is_local(self->env->opts)))
+        return py_ref(self->pillar);
+    return s_child_compile(self, ask, err);
+}
+
 /* Salt's own keywords for functions that take **kwargs. */
 static json_t *
 s_pub(const json_t *job, const char *fun, json_t *arg)
@@ -155,6 +193,7 @@ s_child_run(child_t *self, const json_t *job)
                        .id = self->env->id,
                        .jid = value_str(job, "jid", ""),
                        .grains = s_child_grains,
+                       .pillar = s_child_pillar,
                        .files = files,
                        .fire = s_child_fire,
                        .host = s_child_host,

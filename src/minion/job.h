@@ -22,6 +22,7 @@
 typedef struct job_env {
     registry_t *registry, *states;
     json_t *opts, *grains;
+    json_t *pillar; /* in memory, as common/py/py_wire.h has it; NULL: not known yet */
     const char *id;
     int timeout_s;       /* 0: none */
     size_t memory_limit; /* 0: none */

@@ -99,6 +99,7 @@ s_start_job(jobserver_t *self, json_t *job)
     }
     json_t *own = json_incref(job);
     self->env.grains = self->grains;
+    self->env.pillar = mpillar_known(self->pillar);
     job_proc_t *proc = job_start(&self->env, &own, &err);
     if (!proc) {
         s_failed_to_start(self, job, &err);
@@ -185,7 +186,8 @@ s_job_frames(jobserver_t *self, job_proc_t *proc)
                 jobserver_event(self, value_str(f, "tag", ""), data);
         } else {
             json_t *answer = hostops_answer(self, proc, value_get(f, "request"));
-            job_answer(proc, &answer);
+            if (answer)
+                job_answer(proc, &answer);
         }
     }
     if (proc->ret)
@@ -252,9 +254,11 @@ s_up_state(jobserver_t *self, json_t *frame)
     int master = (int) value_int(frame, "master", 0);
     if (!str_eq(value_str(frame, "state", ""), "ready")) {
         outbox_deaf(self->outbox, master);
+        mpillar_master(self, master, false);
         return;
     }
     mgrains_push(self);
+    mpillar_master(self, master, true);
     s_tell_started(self);
     outbox_listens(self->outbox, master);
 }
@@ -269,7 +273,11 @@ s_up_pong(jobserver_t *self, json_t *frame)
 static const struct {
     const char *name;
     void (*fn)(jobserver_t *self, json_t *frame);
-} ups[] = { { "job", s_up_job }, { "ack", s_up_ack }, { "state", s_up_state }, { "pong", s_up_pong } };
+} ups[] = { { "job", s_up_job },
+            { "ack", s_up_ack },
+            { "state", s_up_state },
+            { "pillar", mpillar_answered },
+            { "pong", s_up_pong } };
 
 static void
 s_session_gone(jobserver_t *self)
@@ -279,6 +287,7 @@ s_session_gone(jobserver_t *self)
     buf_clear(&self->session_in);
     buf_clear(&self->session_out);
     outbox_deaf(self->outbox, -1);
+    mpillar_master(self, -1, false);
     self->session_retry_ms = clock_mono_ms() + SESSION_RETRY_MS;
     if (!self->stop)
         log_error("the networking process ended; it is started again");
@@ -436,7 +445,7 @@ static int
 s_timeout(const jobserver_t *self, int64_t now)
 {
     int64_t next = now + PING_MS;
-    const int64_t timers[] = { outbox_next_ms(self->outbox),
+    const int64_t timers[] = { outbox_next_ms(self->outbox), mpillar_next_ms(self->pillar),
                                self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms,
                                self->grains_fd < 0 ? 0 : self->grains_until_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
@@ -543,6 +552,7 @@ jobserver_run(jobserver_t *self)
         s_watch_session(self, now);
         outbox_tick(self->outbox, now);
         mgrains_tick(self, now);
+        mpillar_tick(self, now);
         s_turn(self);
     }
     s_shutdown(self);
@@ -588,6 +598,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->session_fd = self->grains_fd = self->signal_fd = -1;
     self->grains = json_object();
     self->waiting = json_array();
+    self->pillar = mpillar_new();
     int64_t now = clock_wall_us();
     (void) snprintf(self->boot, sizeof(self->boot), "%llx-%x", (unsigned long long) now, (unsigned) getpid());
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
@@ -616,6 +627,7 @@ jobserver_destroy(jobserver_t **self_p)
         job_proc_destroy(&p);
     }
     outbox_destroy(&self->outbox);
+    mpillar_destroy(&self->pillar);
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);

@@ -15,6 +15,7 @@
 
 #include "common/conf/conf.h"
 #include "minion/job.h"
+#include "minion/mpillar.h"
 #include "minion/outbox.h"
 #include "salt/base.h"
 #include "salt/plugin.h"
@@ -33,6 +34,7 @@ typedef struct jobserver {
     json_t *grains;      /* what is known now */
     json_t *slow_grains; /* the slow ones' last answer */
     outbox_t *outbox;
+    mpillar_t *pillar;
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;
@@ -62,7 +64,7 @@ void jobserver_destroy(jobserver_t **self_p);
 /* Until SIGTERM; the exit code. */
 int jobserver_run(jobserver_t *self);
 
-/* hostops.c: answer a job's question. NEW answer frame. */
+/* hostops.c: answer a job's question. NEW answer frame; NULL: it comes later. */
 json_t *hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request);
 
 /* mgrains.c: the minion's grains over time. */

@@ -10,8 +10,10 @@
 #include "common/data/args.h"
 #include "common/files/fileclient.h"
 #include "common/plugin/call.h"
+#include "common/py/py_wire.h"
 #include "minion/callsession.h"
 #include "minion/grains_set.h"
+#include "minion/mpillar.h"
 #include "minion/opts.h"
 #include "minion/plugins.h"
 #include "salt/log.h"
@@ -27,6 +29,7 @@ typedef struct caller {
     json_t *grains; /* gathered on first use */
     callsession_t *master;
     fileclient_t *files;
+    py_t *pillar; /* owned: in memory, once it was asked for */
     registry_t *registry, *states;
     show_t show;
     char jid[CLOCK_STAMP_LEN];
@@ -69,6 +72,30 @@ s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     if (!self->master)
         return fail_set(err, -ENOTCONN, "there is no master to send an event to (--local)");
     return callsession_event(self->master, tag, data, err);
+}
+
+static py_t *
+s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
+{
+    json_t *opts = conf_opts(self->conf), *grains = s_grains(self);
+    if (!self->master)
+        return mpillar_local(opts, self->registry, conf_str(self->conf, "id"), grains, ask, self->pillar,
+                             err);
+    json_auto_t *whole = mpillar_complete(opts, ask);
+    json_auto_t *answer = callsession_pillar(self->master, whole, grains, err);
+    return answer ? py_from_wire(answer) : NULL;
+}
+
+/* As on a minion: one in memory, and another for who wants it fresh. */
+static py_t *
+s_pillar(void *cookie, json_t *ask, fail_t *err)
+{
+    caller_t *self = cookie;
+    if (!self->pillar && (!ask || !self->master))
+        self->pillar = s_compile_pillar(self, NULL, err);
+    if (!ask || !(self->pillar || self->master))
+        return py_ref(self->pillar);
+    return s_compile_pillar(self, ask, err);
 }
 
 /* Salt's wording of a failure on this command's own terminal. */
@@ -127,6 +154,7 @@ s_run(caller_t *self, char *const *args, size_t n)
                        .id = conf_str(self->conf, "id"),
                        .jid = self->jid,
                        .grains = s_grains,
+                       .pillar = s_pillar,
                        .files = self->files,
                        .fire = s_fire,
                        .cookie = self };
@@ -226,6 +254,7 @@ main(int argc, char **argv)
         registry_destroy(&self.states);
     }
     json_decref(self.grains);
+    py_unref(self.pillar);
     conf_destroy(&self.conf);
     opt_result_free(&opts);
     return self.show.failed && code == 0 ? EXIT_GENERIC : code;

@@ -120,6 +120,7 @@ s_arrived(jobserver_t *self, json_t *slow)
         log_warning("%s", fail_text(&err));
     s_assemble(self);
     mgrains_push(self);
+    mpillar_refresh(self, NULL, false, 0); /* top files and templates may ask for what is known now */
 }
 
 void

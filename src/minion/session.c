@@ -452,6 +452,8 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
         s_welcome(self, body);
     else if (msg == MSG_ack && !published && self->host.on_ack)
         self->host.on_ack(self->host.cookie, value_get(body, "jids"), value_get(body, "events"));
+    else if (msg == MSG_pillar && !published && self->state == SESSION_READY && self->host.on_answer)
+        self->host.on_answer(self->host.cookie, msg, body);
 }
 
 /* ---- sockets

@@ -153,6 +153,13 @@ s_on_ack(void *cookie, json_t *jids, json_t *events)
     s_up(line->owner, json_pack("{s:s, s:O*, s:O*}", "t", "ack", "jids", jids, "events", events));
 }
 
+static void
+s_on_answer(void *cookie, wire_msg_t msg, json_t *body)
+{
+    line_t *line = cookie;
+    s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", wire_name(msg), "master", line->index, "body", body));
+}
+
 static json_t *
 s_pending(void *cookie)
 {
@@ -208,6 +215,13 @@ s_down_started(sessions_t *self, session_t *session, json_t *frame)
 }
 
 static void
+s_down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
+{
+    (void) self;
+    s_send(session, MSG_pillar_ask, value_get(frame, "body"));
+}
+
+static void
 s_down_known(sessions_t *self, session_t *session, json_t *frame)
 {
     size_t i;
@@ -235,9 +249,9 @@ s_down_quit(sessions_t *self, session_t *session, json_t *frame)
 static const struct {
     const char *name;
     down_fn *fn;
-} downs[] = { { "ret", s_down_ret },         { "event", s_down_event }, { "grains", s_down_grains },
-              { "started", s_down_started }, { "known", s_down_known }, { "quit", s_down_quit },
-              { "ping", s_down_ping } };
+} downs[] = { { "ret", s_down_ret },         { "event", s_down_event },          { "grains", s_down_grains },
+              { "started", s_down_started }, { "known", s_down_known },          { "quit", s_down_quit },
+              { "ping", s_down_ping },       { "pillar_ask", s_down_pillar_ask } };
 
 static void
 s_down(sessions_t *self, json_t *frame)
@@ -302,7 +316,7 @@ s_start_line(sessions_t *self, void *zctx, const conf_t *conf, const char *boot,
                           .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
     if (sc.wait_max_ms < sc.wait_ms)
         sc.wait_max_ms = sc.wait_ms;
-    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_pending, line };
+    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, line };
     line->session = session_new(zctx, &sc, &host, err);
     if (!line->session)
         return err->code;

@@ -5,6 +5,7 @@
  *   up    {"t": "job", master, job} {"t": "ack", jids, events} {"t": "state", master, state, reason}
  *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data} {"t": "grains", grains} {"t": "started",
  * master, jid, pid}
+ *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master, body}
  *         {"t": "known", jids}  {"t": "ping"}, answered by {"t": "pong"}  {"t": "quit"}
  * `master` is an index; -1 means every master.
  *

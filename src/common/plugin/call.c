@@ -94,6 +94,8 @@ ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t 
 
     if (f == NULL)
         return -ENOENT;
+    if (ctx->env.called != NULL)
+        ctx->env.called(ctx->env.cookie, fun);
     json_auto_t *bound = bind_python(f, args, kwargs, NULL, err);
     return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
 }

@@ -23,6 +23,8 @@ typedef struct call_env {
     /* `ask` as ctx_compile_pillar's, or NULL for the one that is there. NEW dict, or NULL with *err. */
     struct py *(*pillar)(void *cookie, json_t *ask, fail_t *err);
     struct fileclient *files;
+    void (*called)(void *cookie,
+                   const char *fun); /* told of each function that another one or a template calls */
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
     void *cookie;

@@ -1,0 +1,123 @@
+/* ext_cmd.c - external pillar `cmd_yaml`, `cmd_yamlex` and `cmd_json`: what a command prints. */
+#include "common/pillar/pillar_int.h"
+
+#include "common/base/clock.h"
+#include "common/base/proc.h"
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_yaml.h"
+#include "salt/log.h"
+
+/* %s is the minion's id, quoted: nobody may name a minion so that the shell does more. NEW. */
+static char *
+s_command(const compile_t *self, const json_t *args, fail_t *err)
+{
+    const json_t *text = json_is_array(args) ? json_array_get(args, 0) : args;
+
+    if (json_is_object(args))
+        text = value_get(args, "command");
+    if (!json_is_string(text)) {
+        (void) fail_set(err, -EINVAL, "it needs a command, as text");
+        return NULL;
+    }
+    AUTO_FREE char *id = str_shell_quote(self->env->id);
+    return str_replace(json_string_value(text), "%s", id);
+}
+
+static int
+s_output(compile_t *self, const char *command, buf_t *out, fail_t *err)
+{
+    char shell[] = "/bin/sh", c[] = "-c";
+    char *words[] = { shell, c, (char *) command, NULL }; /* the C library's type; nothing writes to it */
+    int64_t left = self->deadline_ms - clock_mono_ms();
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t res = { 0 };
+
+    spec.argv = words;
+    spec.timeout_ms = left > 1 ? (int) left : 1;
+    spec.out_limit = LIMIT_EXT_PILLAR;
+    int rc = proc_run(&spec, &res, err);
+    if (rc == 0 && res.timed_out)
+        rc = fail_set(err, -ETIMEDOUT, "'%s' took longer than pillar_timeout and was ended", command);
+    else if (rc == 0 && res.dropped > 0)
+        rc = fail_set(err, -EFBIG, "'%s' printed more than %d bytes", command, LIMIT_EXT_PILLAR);
+    if (rc == 0 && res.status != 0)
+        log_warning("ext_pillar: '%s' ended with exit code %d: %s", command, res.status, buf_str(&res.errs));
+    if (rc == 0)
+        buf_add(out, res.out.data, res.out.len);
+    proc_result_free(&res);
+    return rc;
+}
+
+typedef py_t *parse_fn(compile_t *self, const buf_t *text, fail_t *err);
+
+static py_t *
+s_run(compile_t *self, const json_t *args, parse_fn *parse, fail_t *err)
+{
+    AUTO_FREE char *command = s_command(self, args, err);
+    buf_auto_t out = BUF_INIT;
+
+    reads_mark_world(self->env->reads);
+    if (command == NULL || s_output(self, command, &out, err) < 0)
+        return NULL;
+    py_t *data = parse(self, &out, err);
+    if (data == NULL)
+        fail_prefix(err, "what '%s' printed: ", command);
+    return data;
+}
+
+static py_t *
+s_yaml(compile_t *self, const buf_t *text, fail_t *err)
+{
+    yproblem_t problem = { 0 };
+    py_t *data = py_yaml_load(buf_str(text), text->len, true, &problem);
+
+    (void) self;
+    if (data == NULL) {
+        py_clear();
+        AUTO_FREE char *words = yproblem_show(&problem, NULL, buf_str(text), text->len);
+        (void) fail_set(err, -EINVAL, "%s", words);
+    }
+    yproblem_free(&problem);
+    return data;
+}
+
+static py_t *
+s_yamlex(compile_t *self, const buf_t *text, fail_t *err)
+{
+    render_source_t source = { .text = buf_str(text), .len = text->len, .pipeline = "yamlex", .fixed = true };
+
+    return render_data(self->render, &source, err);
+}
+
+static py_t *
+s_json(compile_t *self, const buf_t *text, fail_t *err)
+{
+    py_t *data = py_json_loads(buf_str(text), text->len);
+
+    (void) self;
+    if (data == NULL)
+        (void) compile_raised(err);
+    return data;
+}
+
+py_t *
+ext_cmd_yaml(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
+{
+    (void) pillar;
+    return s_run(self, args, s_yaml, err);
+}
+
+py_t *
+ext_cmd_yamlex(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
+{
+    (void) pillar;
+    return s_run(self, args, s_yamlex, err);
+}
+
+py_t *
+ext_cmd_json(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
+{
+    (void) pillar;
+    return s_run(self, args, s_json, err);
+}

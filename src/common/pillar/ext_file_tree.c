@@ -1,0 +1,219 @@
+/* ext_file_tree.c - external pillar `file_tree`: folders and files become keys and values. */
+#include "common/pillar/pillar_int.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/match/match.h"
+#include "common/py/py_json.h"
+#include "common/py/py_merge.h"
+#include "salt/log.h"
+
+typedef struct tree {
+    compile_t *owner;
+    const json_t *args;
+    const json_t *keep_newline; /* a boolean, or an array of globs */
+    bool follow, template;
+    size_t bytes; /* read so far */
+    int depth;
+} tree_t;
+
+static bool
+s_keeps_newline(const tree_t *self, const char *path)
+{
+    json_t *glob;
+    size_t i;
+
+    json_array_foreach (self->keep_newline, i, glob)
+        if (json_is_string(glob) && match_glob(json_string_value(glob), path))
+            return true;
+    return json_is_true(self->keep_newline);
+}
+
+static py_t *
+s_value(const tree_t *self, const buf_t *text, const char *file, fail_t *err)
+{
+    if (!self->template)
+        return utf8_valid(buf_str(text), text->len) ? py_str(buf_str(text), text->len)
+                                                    : py_bytes(buf_str(text), text->len);
+    render_source_t source = { .text = buf_str(text),
+                               .len = text->len,
+                               .path = file,
+                               .pipeline = value_str(self->args, "render_default", NULL),
+                               .saltenv = compile_env(self->owner),
+                               .pillar = self->owner->known };
+    return render_data(self->owner->render, &source, err);
+}
+
+static int
+s_file(tree_t *self, const char *file, const char *path, const char *name, py_t *into, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+
+    if (fs_read(file, LIMIT_EXT_PILLAR, &text, &why) < 0) {
+        log_error("file_tree: %s", fail_text(&why));
+        return 0;
+    }
+    self->bytes += text.len;
+    if (self->bytes > LIMIT_EXT_PILLAR)
+        return fail_set(err, -EFBIG, "%s: the tree has more than %d bytes", file, LIMIT_EXT_PILLAR);
+    if (text.len > 0 && text.data[text.len - 1] == '\n' && !s_keeps_newline(self, path))
+        text.data[--text.len] = '\0';
+    py_t *value = s_value(self, &text, file, err);
+    if (value == NULL)
+        return fail_set(err, -EINVAL, "%s", file);
+    py_dict_sets_new(into, name, value);
+    return 0;
+}
+
+static int s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err);
+
+static int
+s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, py_t *into, fail_t *err)
+{
+    AUTO_FREE char *full = fs_join(dir, name);
+    AUTO_FREE char *path = *prefix ? fs_join(prefix, name) : xstrdup(name);
+    struct stat st, own;
+
+    if (!utf8_valid(name, strlen(name)) || lstat(full, &own) != 0 || stat(full, &st) != 0) {
+        log_error("file_tree: %s: not a regular file", full);
+        return 0;
+    }
+    if (S_ISREG(st.st_mode))
+        return s_file(self, full, path, name, into, err);
+    if (!S_ISDIR(st.st_mode))
+        return 0;
+    AUTO(py) inner = py_dict();
+    py_dict_sets(into, name, inner);
+    return S_ISLNK(own.st_mode) && !self->follow ? 0 : s_folder(self, full, path, inner, err);
+}
+
+static int
+s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err)
+{
+    struct dirent **list = NULL;
+    int rc = 0, n = self->depth < LIMIT_FILE_DEPTH ? scandir(dir, &list, NULL, alphasort) : -1;
+
+    if (n < 0) {
+        log_error("file_tree: %s: %s", dir,
+                  self->depth < LIMIT_FILE_DEPTH ? strerror(errno) : "too many folders in each other");
+        return 0;
+    }
+    self->depth++;
+    for (int i = 0; i < n; i++) {
+        if (rc == 0 && strcmp(list[i]->d_name, ".") != 0 && strcmp(list[i]->d_name, "..") != 0)
+            rc = s_entry(self, dir, prefix, list[i]->d_name, into, err);
+        free(list[i]);
+    }
+    self->depth--;
+    free(list);
+    return rc;
+}
+
+/* What one folder holds, laid on *into_p. */
+static int
+s_lay(tree_t *self, const char *dir, py_t **into_p, fail_t *err)
+{
+    AUTO(py) data = py_dict();
+
+    if (s_folder(self, dir, "", data, err) < 0)
+        return -EINVAL;
+    py_t *merged = py_merge(*into_p, data, "recurse", false);
+    if (merged == NULL)
+        return compile_raised(err);
+    py_unref(*into_p);
+    *into_p = merged;
+    return 0;
+}
+
+static bool
+s_in_group(const tree_t *self, const char *group)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *expr = json_string(group);
+    const compile_t *c = self->owner;
+    AUTO(target) tgt = target_new(expr, TGT_NODEGROUP, value_get(c->opts, "nodegroups"), NULL, &why);
+    match_subject_t subject = { c->env->id, value_get(c->opts, "grains"), NULL };
+
+    return tgt != NULL && target_match(tgt, &subject);
+}
+
+static int
+s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
+{
+    AUTO_FREE char *parent = fs_join(root, "nodegroups");
+    const char *group;
+    json_t *meaning;
+    int rc = 0;
+
+    json_object_foreach (value_get(self->owner->opts, "nodegroups"), group, meaning) {
+        AUTO_FREE char *dir = fs_join(parent, group);
+        if (rc == 0 && strchr(group, '/') == NULL && fs_is_dir(dir) && s_in_group(self, group))
+            rc = s_lay(self, dir, into_p, err);
+    }
+    return rc;
+}
+
+static int
+s_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)
+{
+    AUTO_FREE char *hosts = fs_join(root, "hosts");
+    AUTO_FREE char *host = fs_join(hosts, self->owner->env->id);
+
+    if (!fs_is_dir(root))
+        return fail_set(err, -ENOENT, "root_dir %s does not exist or is not a directory", root);
+    if (s_groups(self, root, into_p, err) < 0)
+        return -EINVAL;
+    return fs_is_dir(host) ? s_lay(self, host, into_p, err) : 0;
+}
+
+/* A relative root_dir is below each of the pillar roots of pillarenv. NEW array. */
+static json_t *
+s_roots(const tree_t *self, const char *root_dir, fail_t *err)
+{
+    const compile_t *c = self->owner;
+    json_t *out = json_array(), *dir;
+    size_t i;
+
+    if (root_dir[0] == '/') {
+        json_array_append_new(out, json_string(root_dir));
+        return out;
+    }
+    if (c->pillarenv == NULL)
+        (void) fail_set(err, -EINVAL, "root_dir is relative but pillarenv is not set");
+    json_array_foreach (json_object_get(c->roots, c->pillarenv != NULL ? c->pillarenv : ""), i, dir) {
+        AUTO_FREE char *full = fs_join(json_string_value(dir), root_dir);
+        json_array_append_new(out, json_string(full));
+    }
+    return out;
+}
+
+py_t *
+ext_file_tree(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
+{
+    const char *root_dir = json_is_string(args) ? json_string_value(args) : value_str(args, "root_dir", "");
+    tree_t tree = { .owner = self,
+                    .args = args,
+                    .keep_newline = value_get(args, "keep_newline"),
+                    .follow = value_bool(args, "follow_dir_links", false),
+                    .template = value_bool(args, "template", false) };
+    AUTO(py) out = py_dict();
+    json_auto_t *roots = NULL;
+    json_t *root;
+    size_t i;
+
+    (void) pillar;
+    reads_mark_world(self->env->reads);
+    if (!*root_dir)
+        (void) fail_set(err, -EINVAL, "no root_dir specified");
+    else
+        roots = s_roots(&tree, root_dir, err);
+    json_array_foreach (roots, i, root)
+        if (s_root(&tree, json_string_value(root), &out, err) < 0)
+            return NULL;
+    return err->code < 0 ? NULL : STEAL(out);
+}

@@ -1,0 +1,365 @@
+/* ext_git.c - external pillar `git`: branches of repositories as pillar environments, with the system's git.
+ *
+ * Below cachedir/git_pillar each repository has a bare copy, and each commit that was asked for a folder with
+ * its files that never changes: a compile that runs meanwhile keeps what it reads. */
+#include "common/pillar/pillar_int.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/digest.h"
+#include "common/base/fs.h"
+#include "common/base/proc.h"
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_merge.h"
+#include "salt/log.h"
+
+#define GIT_TIME_MS 60000
+#define KEEP_S      86400 /* a commit's files that nobody asked for since */
+
+/* "BRANCH URL" with what stands below it, over the git_pillar_* options. */
+typedef struct remote {
+    char *branch, *url;                 /* owned */
+    const char *root, *base, *fallback; /* BORROWED from the configuration */
+    char *env;                          /* owned */
+    char *dir;                          /* owned: its pillar's folder */
+} remote_t;
+
+static void
+s_remote_free(remote_t *r)
+{
+    free(r->branch);
+    free(r->url);
+    free(r->env);
+    free(r->dir);
+}
+
+/* ---- configuration ------------------------------------------------------------------------------------- */
+
+/* A value of the remote's list of one-key mappings, or of the option. */
+static const char *
+s_setting(const compile_t *self, const json_t *own, const char *key)
+{
+    AUTO_FREE char *option = xasprintf("git_pillar_%s", key);
+    const char *text = value_str(self->opts, option, "");
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (own, i, one)
+        text = value_str(one, key, text);
+    return json_is_object(own) ? value_str(own, key, text) : text;
+}
+
+static int
+s_check_settings(const json_t *own, const char *name, fail_t *err)
+{
+    static const char *const unsupported[] = { "mountpoint", "all_saltenvs" };
+    json_t *one;
+    size_t i;
+
+    for (size_t k = 0; k < NELEMS(unsupported); k++) {
+        bool there = value_get(own, unsupported[k]) != NULL;
+        json_array_foreach (own, i, one)
+            there = there || value_get(one, unsupported[k]) != NULL;
+        if (there)
+            return fail_set(err, -ENOTSUP, "remote '%s': '%s' is not supported", name, unsupported[k]);
+    }
+    return 0;
+}
+
+static char *
+s_env_of(const compile_t *self, const remote_t *r, const char *configured, bool any)
+{
+    if (any)
+        return xstrdup(compile_env(self));
+    if (*configured)
+        return xstrdup(strcmp(configured, "__env__") == 0 ? compile_env(self) : configured);
+    return xstrdup(strcmp(r->branch, r->base) == 0 ? "base" : r->branch);
+}
+
+/* One entry of the list: text, or {text: settings}. */
+static int
+s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
+{
+    void *it = json_is_object(entry) ? json_object_iter((json_t *) entry) : NULL;
+    const char *text = it != NULL ? json_object_iter_key(it) : json_string_value(entry);
+    const json_t *own = it != NULL ? json_object_iter_value(it) : NULL;
+    const char *space = text != NULL ? strchr(text, ' ') : NULL;
+
+    if (space == NULL)
+        return fail_set(err, -EINVAL, "'%s' is no remote: a branch, a space and an URL are expected",
+                        text != NULL ? text : "?");
+    /* git would take these for options. */
+    if (text[0] == '-' || space[1 + strspn(space + 1, " ")] == '-')
+        return fail_set(err, -EINVAL, "'%s': neither branch nor URL may begin with '-'", text);
+    if (s_check_settings(own, text, err) < 0)
+        return -ENOTSUP;
+    AUTO_FREE char *word = xstrndup(text, (size_t) (space - text));
+    bool any = strcmp(word, "__env__") == 0;
+    r->url = xstrdup(space + 1 + strspn(space + 1, " "));
+    r->root = s_setting(self, own, "root");
+    r->base = s_setting(self, own, "base");
+    r->fallback = s_setting(self, own, "fallback");
+    const char *env = compile_env(self);
+    r->branch = xstrdup(!any ? word : strcmp(env, "base") == 0 ? r->base : env);
+    r->env = s_env_of(self, r, s_setting(self, own, "env"), any);
+    return 0;
+}
+
+/* ---- git ----------------------------------------------------------------------------------------------- */
+
+/* Our environment, with what keeps git from asking a person. NEW array; the texts are BORROWED. */
+static char **
+s_environment(void)
+{
+    static char quiet[] = "GIT_TERMINAL_PROMPT=0", batch[] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
+    size_t n = 0;
+
+    while (environ[n] != NULL)
+        n++;
+    char **env = xcalloc(n + 3, sizeof(*env));
+    memcpy(env, environ, n * sizeof(*env));
+    env[n++] = quiet;
+    if (getenv("GIT_SSH_COMMAND") == NULL)
+        env[n] = batch;
+    return env;
+}
+
+/* 0, or negative with what git said. `words` ends with NULL. */
+static int
+s_git(const char *dir, const char *const *words, buf_t *out, fail_t *err)
+{
+    AUTO_FREE char **env = s_environment();
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t res = { 0 };
+
+    spec.argv = (char *const *) words; /* execve's type; nothing writes to them */
+    spec.env = env;
+    spec.cwd = dir;
+    spec.timeout_ms = GIT_TIME_MS;
+    int rc = proc_run(&spec, &res, err);
+    if (rc == 0 && res.timed_out)
+        rc = fail_set(err, -ETIMEDOUT, "git %s took longer than %d seconds", words[1], GIT_TIME_MS / 1000);
+    else if (rc == 0 && res.status != 0)
+        rc = fail_set(err, -EIO, "git %s: %s", words[1], buf_str(&res.errs));
+    if (rc == 0 && out != NULL)
+        buf_add(out, res.out.data, res.out.len);
+    proc_result_free(&res);
+    return rc;
+}
+
+static bool
+s_is_fresh(const char *stamp, json_int_t seconds)
+{
+    struct stat st;
+
+    return stat(stamp, &st) == 0 && time(NULL) - st.st_mtime < seconds;
+}
+
+/* The bare copy as new as git_pillar_update_interval wants it. A remote that does not answer is no failure
+ * while there is a copy. */
+static int
+s_fetch(const compile_t *self, const remote_t *r, const char *dir, fail_t *err)
+{
+    const char *const init[] = { "git", "init", "-q", "--bare", ".", NULL };
+    const char *const fetch[] = { "git",
+                                  "fetch",
+                                  "-q",
+                                  "--prune",
+                                  "--force",
+                                  "--",
+                                  r->url,
+                                  "+refs/heads/*:refs/heads/*",
+                                  "+refs/tags/*:refs/tags/*",
+                                  NULL };
+    AUTO_FREE char *head = fs_join(dir, "HEAD");
+    AUTO_FREE char *stamp = fs_join(dir, "fetched");
+    fail_auto_t why = FAIL_INIT;
+
+    if (!fs_exists(head) && s_git(dir, init, NULL, err) < 0)
+        return -EIO;
+    if (s_is_fresh(stamp, value_int(self->opts, "git_pillar_update_interval", 60)))
+        return 0;
+    if (s_git(dir, fetch, NULL, &why) == 0)
+        return fs_write_quick(stamp, "", 0, 0600, err);
+    if (!fs_exists(stamp))
+        return fail_set(err, -EIO, "%s: %s", r->url, fail_text(&why));
+    log_error("ext_pillar git: %s: %s; what was fetched before is used", r->url, fail_text(&why));
+    return 0;
+}
+
+/* NEW commit of a branch or tag; NULL: there is none. */
+static char *
+s_commit(const char *dir, const char *name)
+{
+    static const char *const kinds[] = { "heads", "tags" };
+    buf_auto_t out = BUF_INIT;
+
+    for (size_t i = 0; i < NELEMS(kinds); i++) {
+        fail_auto_t unused = FAIL_INIT;
+        AUTO_FREE char *ref = xasprintf("refs/%s/%s^{commit}", kinds[i], name);
+        const char *const words[] = { "git", "rev-parse", "-q", "--verify", ref, NULL };
+        if (s_git(dir, words, &out, &unused) == 0 && out.len >= 40)
+            return xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
+    }
+    return NULL;
+}
+
+/* A commit's files, all of them or none. */
+static int
+s_checkout(const char *dir, const char *commit, const char *tree, fail_t *err)
+{
+    AUTO_FREE char *half = xasprintf("%s.%d-%lx", tree, (int) getpid(), (unsigned long) (uintptr_t) &half);
+    AUTO_FREE char *work = xasprintf("--work-tree=%s", half);
+    const char *const read[] = { "git", work, "checkout", "-q", "-f", commit, "--", ".", NULL };
+
+    int rc = fs_mkdirs(half, 0700, err);
+    rc = rc == 0 ? s_git(dir, read, NULL, err) : rc;
+    if (rc == 0 && rename(half, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
+        rc = fail_set(err, -errno, "%s: %s", tree, strerror(errno));
+    (void) fs_remove_tree(half, NULL);
+    return rc;
+}
+
+static void
+s_forget_old(const char *trees, const char *commit)
+{
+    DIR *dir = opendir(trees);
+    struct dirent *entry;
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        AUTO_FREE char *path = fs_join(trees, entry->d_name);
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, commit) != 0 && !s_is_fresh(path, KEEP_S))
+            (void) fs_remove_tree(path, NULL);
+    }
+    if (dir != NULL)
+        (void) closedir(dir);
+}
+
+static int
+s_files(remote_t *r, const char *dir, fail_t *err)
+{
+    AUTO_FREE char *own = s_commit(dir, r->branch);
+    AUTO_FREE char *commit = own == NULL && *r->fallback ? s_commit(dir, r->fallback)
+                                                         : xstrdup(own ? own : "");
+    AUTO_FREE char *trees = fs_join(dir, "trees");
+
+    if (commit == NULL || !*commit)
+        return fail_set(err, -ENOENT, "%s has no branch or tag '%s'", r->url, r->branch);
+    AUTO_FREE char *tree = fs_join(trees, commit);
+    if (!fs_is_dir(tree)) {
+        if (fs_mkdirs(trees, 0700, err) < 0 || s_checkout(dir, commit, tree, err) < 0)
+            return -EIO;
+        s_forget_old(trees, commit);
+    }
+    (void) utimensat(AT_FDCWD, tree, NULL, 0);
+    r->dir = fs_join(tree, r->root);
+    return 0;
+}
+
+/* One process or thread at a time works on a repository's copy. */
+static int
+s_prepare(const compile_t *self, remote_t *r, fail_t *err)
+{
+    AUTO_FREE char *name = digest_bytes("sha256", r->url, strlen(r->url), err);
+    AUTO_FREE char *base = fs_join(value_str(self->opts, "cachedir", "/var/cache/salt"), "git_pillar");
+    AUTO_FREE char *dir = name != NULL ? fs_join(base, name) : NULL;
+
+    if (dir == NULL || fs_mkdirs(dir, 0700, err) < 0)
+        return -EIO;
+    AUTO_FREE char *lock = fs_join(dir, "lock");
+    AUTO_FD fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX) != 0)
+        return fail_set(err, -errno, "%s: %s", lock, strerror(errno));
+    int rc = s_fetch(self, r, dir, err);
+    return rc == 0 ? s_files(r, dir, err) : rc;
+}
+
+/* ---- pillar of the branches ---------------------------------------------------------------------------- */
+
+/* The folders of one environment, this remote's first: its top file counts. */
+static json_t *
+s_roots(const compile_t *self, const remote_t *all, size_t n, const remote_t *mine)
+{
+    json_t *dirs = json_pack("[s]", mine->dir);
+
+    for (size_t i = 0; value_bool(self->opts, "git_pillar_includes", true) && i < n; i++)
+        if (&all[i] != mine && all[i].dir != NULL && strcmp(all[i].env, mine->env) == 0)
+            json_array_append_new(dirs, json_string(all[i].dir));
+    return json_pack("{s:o}", mine->env, dirs);
+}
+
+static py_t *
+s_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
+{
+    json_auto_t *opts = json_copy(self->opts);
+    pillar_env_t env = *self->env;
+
+    json_object_set(opts, "pillar_roots", roots);
+    env.opts = opts;
+    env.saltenv = saltenv;
+    env.reads = NULL;
+    env.override = NULL;
+    env.ext = NULL;
+    env.known = self->known;
+    __attribute__((cleanup(compile_destroy))) compile_t *inner = compile_new(&env, true);
+    return compile_run(inner, err);
+}
+
+static int
+s_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **into_p, fail_t *err)
+{
+    if (r->dir == NULL || (self->pillarenv != NULL && strcmp(r->env, self->pillarenv) != 0))
+        return 0;
+    json_auto_t *roots = s_roots(self, all, n, r);
+    AUTO(py) data = s_compile(self, roots, r->env, err);
+    if (data == NULL)
+        return -EINVAL;
+    py_t *merged = py_merge(*into_p, data, self->strategy, self->merge_lists);
+    if (merged == NULL)
+        return compile_raised(err);
+    py_unref(*into_p);
+    *into_p = merged;
+    return 0;
+}
+
+/* A branch that is not there is told and left out, as in Salt; the others count. */
+static int
+s_gather(compile_t *self, const json_t *args, remote_t *remotes, fail_t *err)
+{
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach (args, i, entry) {
+        if (s_parse(self, entry, &remotes[i], err) < 0)
+            return -EINVAL;
+        fail_auto_t why = FAIL_INIT;
+        int rc = s_prepare(self, &remotes[i], &why);
+        if (rc < 0)
+            compile_error(self, "Failed to load ext_pillar git: %s", fail_text(&why));
+    }
+    return 0;
+}
+
+py_t *
+ext_git(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
+{
+    size_t n = json_array_size(args);
+    AUTO_FREE remote_t *remotes = xcalloc(n + 1, sizeof(*remotes));
+    AUTO(py) out = py_dict();
+
+    (void) pillar;
+    reads_mark_world(self->env->reads);
+    int rc = n > 0 ? s_gather(self, args, remotes, err)
+                   : fail_set(err, -EINVAL, "a list of 'BRANCH URL' is expected");
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = s_lay(self, remotes, n, &remotes[i], &out, err);
+    for (size_t i = 0; i < n; i++)
+        s_remote_free(&remotes[i]);
+    return rc < 0 ? NULL : STEAL(out);
+}

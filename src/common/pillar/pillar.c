@@ -1,0 +1,405 @@
+/* pillar.c - one compile from its configuration to the finished pillar; see pillar.h. */
+#include "common/pillar/pillar_int.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_merge.h"
+#include "common/py/py_wire.h"
+#include "salt/log.h"
+
+/* ---- what functions and templates see of it ------------------------------------------------------------ */
+
+static json_t *
+s_grains(void *cookie)
+{
+    return ((compile_t *) cookie)->env->grains;
+}
+
+static py_t *
+s_known(void *cookie, json_t *ask, fail_t *err)
+{
+    const compile_t *self = cookie;
+
+    if (ask == NULL)
+        return py_ref(self->known);
+    (void) fail_kind(err, FAIL_COMMAND, -EDEADLK, "a pillar's template can't compile the pillar");
+    return NULL;
+}
+
+static void
+s_called(void *cookie, const char *fun)
+{
+    const compile_t *self = cookie;
+
+    if (self->env->reads != NULL)
+        reads_called(self->env->reads, fun);
+}
+
+static void
+s_open_context(compile_t *self)
+{
+    call_env_t env = { .registry = self->env->registry,
+                       .opts = self->opts,
+                       .id = self->env->id,
+                       .grains = s_grains,
+                       .pillar = s_known,
+                       .called = s_called,
+                       .files = self->state_files,
+                       .cookie = self };
+
+    self->ctx = call_ctx_new(&env);
+    self->render = render_new(self->ctx, self->files);
+}
+
+static void
+s_close_context(compile_t *self)
+{
+    render_destroy(&self->render);
+    call_ctx_destroy(&self->ctx);
+}
+
+/* ---- configuration ------------------------------------------------------------------------------------- */
+
+static const char *
+s_text(const json_t *opts, const char *key)
+{
+    const char *text = value_str(opts, key, NULL);
+
+    return str_empty(text) ? NULL : text;
+}
+
+const char *
+compile_env(const compile_t *self)
+{
+    return self->pillarenv != NULL ? self->pillarenv : self->saltenv != NULL ? self->saltenv : "base";
+}
+
+/* The environment __env__ stands for whichever was chosen, unless that one has folders of its own. */
+static json_t *
+s_roots(const compile_t *self)
+{
+    const json_t *roots = value_get(self->opts, "pillar_roots");
+    json_t *out = json_is_object(roots) ? json_deep_copy(roots) : json_object();
+    json_auto_t *any = json_incref(json_object_get(out, "__env__"));
+    const char *env = compile_env(self);
+    json_t *dir;
+    size_t i;
+
+    if (any == NULL)
+        return out;
+    json_object_del(out, "__env__");
+    if (json_object_get(out, env) != NULL)
+        return out;
+    json_t *mine = json_array();
+    json_array_foreach (any, i, dir) {
+        AUTO_FREE char *real = str_replace(json_string_value(dir), "__env__", env);
+        json_array_append_new(mine, json_string(real));
+    }
+    json_object_set_new(out, env, mine);
+    return out;
+}
+
+static void
+s_set_text(json_t *opts, const char *key, const char *text)
+{
+    json_object_set_new(opts, key, text != NULL ? json_string(text) : json_null());
+}
+
+/* A minion may name a source of its own only where the configuration lets it. */
+static void
+s_add_on_demand(compile_t *self)
+{
+    json_t *allowed = value_get(self->opts, "on_demand_ext_pillar"), *name, *args;
+    const char *key;
+    size_t i;
+
+    if (self->env->ext == NULL)
+        return;
+    json_object_foreach (self->env->ext, key, args) {
+        bool ok = false;
+        json_array_foreach (allowed, i, name)
+            ok = ok || str_eq(json_string_value(name), key);
+        if (!ok) {
+            log_error("ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)", key);
+            return;
+        }
+    }
+    json_t *list = value_get(self->opts, "ext_pillar");
+    list = json_is_array(list) ? json_copy(list) : json_array();
+    json_array_append(list, self->env->ext);
+    json_object_set_new(self->opts, "ext_pillar", list);
+}
+
+static void
+s_configure(compile_t *self)
+{
+    const pillar_env_t *env = self->env;
+    json_t *opts = self->opts = json_copy(env->opts);
+
+    self->saltenv = env->saltenv != NULL ? env->saltenv : s_text(opts, "saltenv");
+    self->pillarenv = env->pillarenv;
+    if (self->pillarenv == NULL && value_bool(opts, "pillarenv_from_saltenv", false))
+        self->pillarenv = env->saltenv;
+    if (self->pillarenv == NULL)
+        self->pillarenv = s_text(opts, "pillarenv");
+    s_set_text(opts, "saltenv", self->saltenv);
+    s_set_text(opts, "pillarenv", self->pillarenv);
+    s_set_text(opts, "id", env->id);
+    s_set_text(opts, "minion_id", env->id);
+    s_set_text(opts, "file_client", "local");
+    json_object_set_new(opts, "grains", env->grains != NULL ? json_incref(env->grains) : json_object());
+    self->roots = s_roots(self);
+    json_object_set_new(opts, "pillar_roots", self->roots);
+    s_add_on_demand(self);
+    self->strategy = s_text(opts, "pillar_source_merging_strategy");
+    self->strategy = self->strategy != NULL ? self->strategy : "smart";
+    self->renderer = value_str(opts, "renderer", "jinja|yaml");
+    self->merge_lists = value_bool(opts, "pillar_merge_lists", false);
+    self->deadline_ms = clock_mono_ms() + value_int(opts, "pillar_timeout", LIMIT_PILLAR_TIME / 1000) * 1000;
+}
+
+static fileclient_t *
+s_files(compile_t *self)
+{
+    fileclient_t *inner = fileclient_local(self->opts, self->roots);
+
+    return self->env->reads != NULL ? reads_watch(self->env->reads, self->roots, &inner) : inner;
+}
+
+compile_t *
+compile_new(const pillar_env_t *env, bool nested)
+{
+    compile_t *self = xcalloc(1, sizeof(*self));
+
+    self->env = env;
+    self->nested = nested;
+    s_configure(self);
+    self->files = s_files(self);
+    self->state_files = fileclient_local(self->opts, NULL);
+    self->known = env->known != NULL ? py_ref(env->known) : py_dict();
+    self->avail = json_object();
+    self->missing_ok = json_object();
+    self->errors = json_array();
+    s_open_context(self);
+    return self;
+}
+
+void
+compile_destroy(compile_t **self_p)
+{
+    compile_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    s_close_context(self);
+    fileclient_destroy(&self->files);
+    fileclient_destroy(&self->state_files);
+    py_unref(self->known);
+    json_decref(self->avail);
+    json_decref(self->missing_ok);
+    json_decref(self->errors);
+    json_decref(self->opts);
+    free(self);
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------ */
+
+void
+compile_error(compile_t *self, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    json_array_append_new(self->errors, value_utf8(text, strlen(text)));
+}
+
+int
+compile_raised(fail_t *err)
+{
+    py_error_t e = PY_ERROR_INIT;
+
+    py_take_error(&e);
+    int rc = fail_set(err, -EINVAL, "%s: %s", e.type != NULL ? e.type->name : "Exception",
+                      e.message != NULL ? e.message : "");
+    py_error_free(&e);
+    return rc;
+}
+
+/* ---- compiling ----------------------------------------------------------------------------------------- */
+
+int
+compile_merge(compile_t *self, py_t **into_p, py_t *over, fail_t *err)
+{
+    py_t *merged = py_merge_for(*into_p, over, self->strategy, self->renderer, self->merge_lists);
+
+    if (merged == NULL)
+        return compile_raised(err);
+    py_unref(*into_p);
+    *into_p = merged;
+    return 0;
+}
+
+static int
+s_merge_override(compile_t *self, py_t **pillar_p, fail_t *err)
+{
+    py_t *override = self->env->override;
+
+    return override != NULL && !self->nested && py_dict_len(override) > 0
+               ? compile_merge(self, pillar_p, override, err)
+               : 0;
+}
+
+static int
+s_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
+{
+    json_auto_t *matches = top_matches(self, top, err);
+
+    if (matches == NULL)
+        return -EINVAL;
+    *pillar_p = self->env->override != NULL && !self->nested ? py_copy(self->env->override) : py_dict();
+    return sls_render_all(self, matches, pillar_p, err);
+}
+
+/* ext_pillar_first: what the external sources say is what the templates see, and what their text overrides.
+ */
+static int
+s_external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
+{
+    AUTO(py) outside = self->env->override != NULL ? py_copy(self->env->override) : py_dict();
+
+    if (s_merge_override(self, &outside, err) < 0 || ext_run(self, &outside, err) < 0)
+        return -EINVAL;
+    s_close_context(self);
+    py_unref(self->known);
+    self->known = py_ref(outside);
+    s_open_context(self);
+    if (s_render(self, top, pillar_p, err) < 0)
+        return -EINVAL;
+    AUTO(py) inside = *pillar_p;
+    *pillar_p = STEAL(outside);
+    return compile_merge(self, pillar_p, inside, err);
+}
+
+static int
+s_sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
+{
+    bool external = !self->nested && json_is_array(value_get(self->opts, "ext_pillar"));
+
+    if (external && value_bool(self->opts, "ext_pillar_first", false))
+        return s_external_first(self, top, pillar_p, err);
+    int rc = s_render(self, top, pillar_p, err);
+    if (rc == 0 && external && json_array_size(value_get(self->opts, "ext_pillar")) > 0)
+        rc = s_merge_override(self, pillar_p, err) < 0 ? -EINVAL : ext_run(self, pillar_p, err);
+    return rc;
+}
+
+/* pillar_opts: the configuration as the pillar's `master`. */
+static void
+s_add_opts(compile_t *self, py_t *pillar)
+{
+    if (self->nested || !value_bool(self->opts, "pillar_opts", false))
+        return;
+    json_auto_t *opts = json_copy(self->opts);
+    json_object_del(opts, "grains");
+    json_object_set_new(opts, "saltversion", json_string(HALITE_VERSION));
+    py_dict_sets_new(pillar, "master", py_from_json(opts));
+}
+
+static void
+s_add_errors(const compile_t *self, py_t *pillar)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (self->errors, i, one)
+        log_error("pillar of %s: %s", self->env->id, json_string_value(one));
+    if (i > 0)
+        py_dict_sets_new(pillar, "_errors", py_from_json(self->errors));
+}
+
+/* Where the pillar that was known is of this process itself, Salt keeps what the new one does not replace. */
+static int
+s_merge_known(compile_t *self, py_t **pillar_p, fail_t *err)
+{
+    if (self->nested || self->env->known == NULL || !value_bool(self->opts, "ssh_merge_pillar", false))
+        return 0;
+    AUTO(py) fresh = *pillar_p;
+    *pillar_p = py_ref(self->env->known);
+    return compile_merge(self, pillar_p, fresh, err);
+}
+
+py_t *
+compile_run(compile_t *self, fail_t *err)
+{
+    AUTO(py) pillar = NULL;
+    json_auto_t *top = top_gather(self, err);
+    json_auto_t *top_errors = self->errors;
+
+    /* The top files' errors come last. */
+    self->errors = json_array();
+    if (top == NULL || s_sources(self, top, &pillar, err) < 0)
+        return NULL;
+    json_array_extend(self->errors, top_errors);
+    s_add_opts(self, pillar);
+    if (s_merge_known(self, &pillar, err) < 0)
+        return NULL;
+    s_add_errors(self, pillar);
+    if (s_merge_override(self, &pillar, err) < 0)
+        return NULL;
+    if (!self->nested)
+        decrypt_pillar(self, pillar);
+    return STEAL(pillar);
+}
+
+py_t *
+pillar_compile(const pillar_env_t *env, fail_t *err)
+{
+    __attribute__((cleanup(compile_destroy))) compile_t *self = compile_new(env, false);
+    py_t *pillar = compile_run(self, err);
+
+    if (pillar == NULL)
+        fail_prefix(err, "pillar of %s: ", env->id);
+    return pillar;
+}
+
+json_t *
+pillar_top(const pillar_env_t *env, json_t **ret_errors, fail_t *err)
+{
+    __attribute__((cleanup(compile_destroy))) compile_t *self = compile_new(env, false);
+    json_auto_t *top = top_gather(self, err);
+    json_t *out, *body, *row;
+    const char *saltenv, *target;
+
+    if (top == NULL)
+        return NULL;
+    out = json_object();
+    json_object_foreach (top, saltenv, body) {
+        json_t *targets = json_object();
+        json_object_foreach (body, target, row)
+            json_object_set(targets, target, value_get(row, "data"));
+        json_object_set_new(out, saltenv, targets);
+    }
+    *ret_errors = json_incref(self->errors);
+    return out;
+}
+
+void
+pillar_env_ask(pillar_env_t *env, const json_t *ask)
+{
+    const json_t *override = value_get(ask, "pillar");
+
+    env->saltenv = s_text(ask, "saltenv") != NULL ? s_text(ask, "saltenv") : env->saltenv;
+    env->pillarenv = s_text(ask, "pillarenv") != NULL ? s_text(ask, "pillarenv") : env->pillarenv;
+    env->ext = json_is_object(value_get(ask, "ext")) ? value_get(ask, "ext") : NULL;
+    env->extra = json_is_object(value_get(ask, "extra")) ? value_get(ask, "extra") : NULL;
+    if (!value_truthy(override))
+        return;
+    AUTO(py) given = py_from_wire(override);
+    if (py_is(given, PY_DICT))
+        env->override = STEAL(given);
+    else
+        log_error("Pillar data must be a dictionary"); /* as Salt: told, and left out */
+}

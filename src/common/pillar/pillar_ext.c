@@ -1,0 +1,88 @@
+/* pillar_ext.c - external sources in the order of ext_pillar, each laid on what there is. */
+#include "common/pillar/pillar_int.h"
+
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "salt/log.h"
+
+static const struct {
+    const char *name;
+    ext_fn *fn;
+} sources[] = {
+    { "cmd_yaml", ext_cmd_yaml }, { "cmd_yamlex", ext_cmd_yamlex },
+    { "cmd_json", ext_cmd_json }, { "file_tree", ext_file_tree },
+    { "git", ext_git },
+};
+
+static bool
+s_is_excluded(const compile_t *self, const char *name)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (value_get(self->opts, "exclude_ext_pillar"), i, one)
+        if (str_eq(json_string_value(one), name))
+            return true;
+    return false;
+}
+
+/* NEW dict; NULL when there is nothing to lay on the pillar, with the reason among the errors. */
+static py_t *
+s_ask(compile_t *self, const char *name, const json_t *args, py_t *pillar)
+{
+    fail_auto_t why = FAIL_INIT;
+    ext_fn *fn = NULL;
+
+    for (size_t i = 0; i < NELEMS(sources); i++)
+        if (strcmp(sources[i].name, name) == 0)
+            fn = sources[i].fn;
+    if (fn == NULL) {
+        log_critical("Specified ext_pillar interface %s is unavailable", name);
+        return NULL;
+    }
+    py_t *said = fn(self, pillar, args, &why);
+    if (said == NULL) {
+        compile_error(self, "Failed to load ext_pillar %s: %s", name, fail_text(&why));
+    } else if (!py_is(said, PY_DICT) && py_truth(said) == 1) {
+        compile_error(self, "Failed to load ext_pillar %s: it gave no mapping but %s", name,
+                      py_type_name(said));
+        py_destroy(&said);
+    }
+    return said;
+}
+
+/* One entry of the list. Of several sources in it the last one's data counts, as in Salt. */
+static int
+s_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *err)
+{
+    AUTO(py) said = NULL;
+    const char *name;
+    json_t *args;
+
+    json_object_foreach ((json_t *) entry, name, args) {
+        if (said == NULL && s_is_excluded(self, name))
+            return 0;
+        py_unref(said);
+        said = s_ask(self, name, args, *pillar_p);
+    }
+    return said != NULL && py_truth(said) == 1 ? compile_merge(self, pillar_p, said, err) : 0;
+}
+
+int
+ext_run(compile_t *self, py_t **pillar_p, fail_t *err)
+{
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach (value_get(self->opts, "ext_pillar"), i, entry) {
+        if (!json_is_object(entry)) {
+            compile_error(self, "The \"ext_pillar\" option is malformed");
+            py_unref(*pillar_p);
+            *pillar_p = py_dict();
+            return 0;
+        }
+        if (s_entry(self, entry, pillar_p, err) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}

@@ -1,0 +1,200 @@
+/* pillar_reads.c - what a pillar depends on: each file looked for and what was there, each list of files, and
+ * whether a function looked at more than that. */
+#include "common/pillar/pillar_int.h"
+
+#include <sys/stat.h>
+
+#include "common/base/digest.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/py/py_json.h"
+
+struct pillar_reads {
+    json_t *roots; /* owned: of the client that is watched */
+    json_t *seen;  /* {"F env/path" or "L env/prefix": what was there} */
+    bool world;
+};
+
+/* Functions whose answer depends on their arguments, the configuration, grains and pillar only. */
+static const char *const pure[] = {
+    "config.*",  "pillar.*",      "grains.*",     "match.*",          "slsutil.*",     "defaults.*",
+    "log.*",     "jinja.*",       "test.echo",    "test.ping",        "sys.*",         "hashutil.base64*",
+    "file.join", "file.basename", "file.dirname", "network.calc_net", "hashutil.sha*", "hashutil.md5*",
+};
+
+pillar_reads_t *
+pillar_reads_new(void)
+{
+    pillar_reads_t *self = xcalloc(1, sizeof(*self));
+
+    self->seen = json_object();
+    return self;
+}
+
+void
+pillar_reads_destroy(pillar_reads_t **self_p)
+{
+    pillar_reads_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    json_decref(self->roots);
+    json_decref(self->seen);
+    free(self);
+}
+
+bool
+pillar_reads_world(const pillar_reads_t *self)
+{
+    return self->world;
+}
+
+void
+reads_mark_world(pillar_reads_t *reads)
+{
+    if (reads != NULL)
+        reads->world = true;
+}
+
+void
+reads_called(pillar_reads_t *reads, const char *fun)
+{
+    for (size_t i = 0; i < NELEMS(pure); i++)
+        if (match_glob(pure[i], fun))
+            return;
+    reads->world = true;
+}
+
+/* ---- what is there ------------------------------------------------------------------------------------- */
+
+/* NEW text. */
+static char *
+s_file_now(fileclient_t *inner, const char *path, const char *saltenv)
+{
+    AUTO_FREE char *local = NULL;
+    struct stat st;
+    fail_auto_t err = FAIL_INIT;
+
+    if (fileclient_cache(inner, path, saltenv, &local, &err) < 0 || stat(local, &st) != 0)
+        return xstrdup("");
+    return xasprintf("%s %llu %lld %lld.%09ld", local, (unsigned long long) st.st_ino, (long long) st.st_size,
+                     (long long) st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+static char *
+s_list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *names = fileclient_list(inner, FILES_FILES, saltenv, prefix, &err);
+    AUTO_FREE char *text = names != NULL ? value_dump(names) : xstrdup("");
+
+    return digest_bytes("sha256", text, strlen(text), &err);
+}
+
+static void
+s_note(pillar_reads_t *self, char kind, const char *path, const char *saltenv, char *what)
+{
+    AUTO_FREE char *key = xasprintf("%c%s/%s", kind, saltenv, path);
+
+    if (json_object_size(self->seen) < LIMIT_PILLAR_READS)
+        json_object_set_new(self->seen, key, value_utf8(what, strlen(what)));
+    else
+        self->world = true;
+    free(what);
+}
+
+bool
+pillar_reads_hold(const pillar_reads_t *self, json_t *opts)
+{
+    fileclient_t *inner = fileclient_local(opts, self->roots);
+    const char *key;
+    json_t *was;
+    bool same = true;
+
+    json_object_foreach (self->seen, key, was) {
+        size_t len = strcspn(key + 1, "/");
+        AUTO_FREE char *saltenv = xstrndup(key + 1, len);
+        const char *path = key + 1 + len + 1;
+        AUTO_FREE char *now = key[0] == 'F' ? s_file_now(inner, path, saltenv)
+                                            : s_list_now(inner, path, saltenv);
+        same = str_eq(now, json_string_value(was));
+        if (!same)
+            break;
+    }
+    fileclient_destroy(&inner);
+    return same;
+}
+
+/* ---- the watching client ------------------------------------------------------------------------------- */
+
+typedef struct watch {
+    pillar_reads_t *reads;
+    fileclient_t *inner; /* owned */
+} watch_t;
+
+static int
+s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+{
+    const watch_t *self = cookie;
+
+    s_note(self->reads, 'F', path, saltenv, s_file_now(self->inner, path, saltenv));
+    return fileclient_cache(self->inner, path, saltenv, ret_local, err);
+}
+
+static int
+s_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
+{
+    const watch_t *self = cookie;
+
+    self->reads->world = true;
+    return fileclient_get(self->inner, path, saltenv, dest, err);
+}
+
+static json_t *
+s_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+{
+    const watch_t *self = cookie;
+
+    s_note(self->reads, 'L', prefix, saltenv, s_list_now(self->inner, prefix, saltenv));
+    return fileclient_list(self->inner, kind, saltenv, prefix, err);
+}
+
+static int
+s_hash(void *cookie, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err)
+{
+    const watch_t *self = cookie;
+
+    s_note(self->reads, 'F', path, saltenv, s_file_now(self->inner, path, saltenv));
+    return fileclient_hash(self->inner, path, saltenv, ret_hash, err);
+}
+
+static json_t *
+s_envs(void *cookie, fail_t *err)
+{
+    const watch_t *self = cookie;
+
+    self->reads->world = true;
+    return fileclient_envs(self->inner, err);
+}
+
+static void
+s_free(void *cookie)
+{
+    watch_t *self = cookie;
+
+    fileclient_destroy(&self->inner);
+    free(self);
+}
+
+fileclient_t *
+reads_watch(pillar_reads_t *reads, json_t *roots, fileclient_t **inner_p)
+{
+    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, s_free };
+    watch_t *self = xcalloc(1, sizeof(*self));
+
+    json_decref(reads->roots);
+    reads->roots = json_deep_copy(roots);
+    self->reads = reads;
+    self->inner = STEAL(*inner_p);
+    return fileclient_new(&cls, self);
+}

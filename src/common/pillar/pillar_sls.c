@@ -1,0 +1,429 @@
+/* pillar_sls.c - SLS files of the pillar: found, rendered, with what they include laid under them. */
+#include "common/pillar/pillar_int.h"
+
+#include <sys/stat.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/py/py_json.h"
+#include "salt/log.h"
+
+/* ---- names and files ----------------------------------------------------------------------------------- */
+
+int
+sls_find(compile_t *self, const char *sls, const char *saltenv, char **ret_local, char **ret_path,
+         fail_t *err)
+{
+    static const char *const ends[] = { ".sls", "/init.sls" };
+    AUTO_FREE char *base = str_replace(sls, ".", "/");
+    int rc = -ENOENT;
+
+    for (size_t i = 0; i < NELEMS(ends) && rc == -ENOENT; i++) {
+        AUTO_FREE char *path = xasprintf("%s%s", base, ends[i]);
+        rc = fileclient_cache(self->files, path, saltenv, ret_local, err);
+        if (rc == 0)
+            *ret_path = STEAL(path);
+    }
+    return rc;
+}
+
+static int
+s_by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+/* NEW sorted array of the SLS names that these paths are. */
+static json_t *
+s_names(const json_t *paths)
+{
+    size_t n = 0, i;
+    char **names = xcalloc(json_array_size(paths) + 1, sizeof(*names));
+    json_t *path, *out = json_array();
+
+    json_array_foreach (paths, i, path) {
+        const char *text = json_string_value(path);
+        if (!str_ends(text, ".sls"))
+            continue;
+        AUTO_FREE char *dotted = str_replace(text, "/", ".");
+        size_t cut = str_ends(text, "/init.sls") ? strlen("/init.sls") : strlen(".sls");
+        names[n++] = xstrndup(dotted, strlen(dotted) - cut);
+    }
+    qsort(names, n, sizeof(*names), s_by_name);
+    for (i = 0; i < n; i++)
+        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+            json_array_append_new(out, json_string(names[i]));
+    strv_free(names);
+    return out;
+}
+
+/* All SLS of an environment. BORROWED; NULL with *err. */
+static json_t *
+s_avail(compile_t *self, const char *saltenv, fail_t *err)
+{
+    json_t *names = json_object_get(self->avail, saltenv);
+
+    if (names != NULL)
+        return names;
+    json_auto_t *paths = fileclient_list(self->files, FILES_FILES, saltenv, "", err);
+    if (paths == NULL)
+        return NULL;
+    names = s_names(paths);
+    json_object_set_new(self->avail, saltenv, names);
+    return names;
+}
+
+static bool
+s_env_exists(const compile_t *self, const char *saltenv)
+{
+    return strcmp(saltenv, "base") == 0 || json_object_get(self->roots, saltenv) != NULL;
+}
+
+/* fnmatch.filter over the SLS of an environment: appends to `out`. */
+static int
+s_filter(compile_t *self, const char *saltenv, const char *pattern, json_t *out, fail_t *err)
+{
+    json_t *names = s_avail(self, saltenv, err), *name;
+    size_t i;
+
+    json_array_foreach (names, i, name)
+        if (match_glob(pattern, json_string_value(name)))
+            json_array_append(out, name);
+    return names != NULL ? 0 : -EIO;
+}
+
+/* ---- one file ------------------------------------------------------------------------------------------ */
+
+static bool
+s_is_blank(const buf_t *text)
+{
+    const char *at = buf_str(text);
+
+    return at[strspn(at, " \t\r\n\v\f")] == '\0' && strlen(at) == text->len;
+}
+
+static py_t *
+s_render(compile_t *self, const render_source_t *source, fail_t *err)
+{
+    py_limits_t limits = { .deadline_ms = self->deadline_ms };
+    py_scope_t scope;
+
+    if (clock_mono_ms() >= self->deadline_ms) {
+        (void) fail_set(err, -ETIMEDOUT, "the pillar's time (option pillar_timeout) is up");
+        return NULL;
+    }
+    py_scope_enter(&scope, &limits);
+    py_t *data = render_data(self->render, source, err);
+    py_scope_leave(&scope);
+    if (data == NULL || !py_is(data, PY_NONE))
+        return data;
+    py_unref(data);
+    return py_dict();
+}
+
+py_t *
+sls_load(compile_t *self, const char *local, const char *path, const char *sls, const char *saltenv,
+         py_t *defaults, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    struct stat st;
+
+    if (fs_read(local, LIMIT_TEMPLATE, &text, err) < 0)
+        return NULL;
+    if (s_is_blank(&text))
+        return py_dict();
+    bool known = stat(local, &st) == 0;
+    render_source_t source = { .text = buf_str(&text),
+                               .len = text.len,
+                               .path = local,
+                               .version = known ? st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec : 0,
+                               .sls = sls,
+                               .tmplpath = path,
+                               .saltenv = saltenv,
+                               .pillar = self->known,
+                               .context = defaults != NULL && py_is(defaults, PY_DICT) ? defaults : NULL };
+    return s_render(self, &source, err);
+}
+
+/* ---- an SLS with what it includes ---------------------------------------------------------------------- */
+
+/* What belongs to one environment while its SLS are rendered: data by SLS, without what it includes. */
+typedef struct mods {
+    const char *saltenv;
+    py_t *by_sls;
+} mods_t;
+
+typedef struct include {
+    const char *sls; /* as written */
+    py_t *key, *defaults;
+} include_t;
+
+static int s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state,
+                 fail_t *err);
+
+static void
+s_missing(compile_t *self, mods_t *mods, const char *sls)
+{
+    const json_t *ok = json_object_get(self->missing_ok, mods->saltenv);
+
+    if (json_object_get(ok, sls) != NULL) {
+        log_debug("Skipping ignored and missing SLS '%s' in environment '%s'", sls, mods->saltenv);
+    } else if (!value_truthy(json_object_get(self->roots, mods->saltenv))) {
+        log_debug("Specified SLS '%s' in environment '%s' was not found: the environment has no folders in "
+                  "pillar_roots",
+                  sls, mods->saltenv);
+    } else {
+        compile_error(self, "Specified SLS '%s' in environment '%s' is not available on the salt master", sls,
+                      mods->saltenv);
+        py_dict_sets_new(mods->by_sls, sls, py_dict());
+    }
+}
+
+static void
+s_say_failed(compile_t *self, const char *sls, const fail_t *why)
+{
+    AUTO_FREE char *text = xasprintf("Rendering SLS '%s' failed, render error:\n%s", sls, fail_text(why));
+
+    log_error("pillar of %s: %s", self->env->id, text);
+    if (value_bool(self->opts, "pillar_safe_render_error", true))
+        compile_error(self, "Rendering SLS '%s' failed. Please see master log for details.", sls);
+    else
+        compile_error(self, "%s", text);
+}
+
+/* "name", or {name: {key, defaults}}. What a name with defaults said holds for the names after it too, as
+ * in Salt. */
+static int
+s_parse_include(py_t *item, include_t *inc, const char *sls, fail_t *err)
+{
+    py_t *name = item, *how = NULL;
+    size_t i = 0;
+
+    inc->key = NULL;
+    if (py_is(item, PY_DICT)) {
+        if (!py_dict_next(item, &i, &name, &how) || !py_is(how, PY_DICT))
+            return fail_set(err, -EINVAL,
+                            "SLS '%s': an include with options is '- name: {key: ..., defaults: ...}'", sls);
+        inc->key = py_dict_gets(how, "key");
+        inc->defaults = py_dict_gets(how, "defaults");
+    }
+    if (!py_is(name, PY_STR))
+        return fail_set(err, -EINVAL, "SLS '%s': what it includes must be a name, not %s", sls,
+                        py_type_name(name));
+    if (inc->key != NULL && py_truth(inc->key) == 1 && !py_is(inc->key, PY_STR))
+        return fail_set(err, -EINVAL, "SLS '%s': the key of an include must be text", sls);
+    inc->sls = py_cstr(name);
+    return 0;
+}
+
+/* "..x" and ".x" count from where the including SLS is. NEW. */
+static char *
+s_absolute(const char *written, const char *from, bool from_init)
+{
+    const char *dot = from_init ? NULL : strrchr(from, '.');
+    size_t len = from_init ? strlen(from) : dot != NULL ? (size_t) (dot - from) : 0;
+
+    if (written[0] != '.')
+        return xstrdup(written);
+    return len > 0 ? xasprintf("%.*s.%s", (int) len, from, written + 1) : xstrdup(written + 1);
+}
+
+/* NEW array of the SLS meant. Salt looks twice, so a name that is there comes twice, and a relative one is
+ * found at the top as well. */
+static json_t *
+s_meant(compile_t *self, const mods_t *mods, const include_t *inc, const char *sls, bool is_init, fail_t *err)
+{
+    AUTO_FREE char *top = str_replace(inc->sls + strspn(inc->sls, "."), "/", ".");
+    AUTO_FREE char *name = s_absolute(inc->sls, sls, is_init);
+    json_auto_t *out = json_array();
+
+    if (!s_env_exists(self, mods->saltenv))
+        compile_error(self, "No matching pillar environment for environment '%s' found", mods->saltenv);
+    else if (s_filter(self, mods->saltenv, top, out, err) < 0 ||
+             s_filter(self, mods->saltenv, name, out, err) < 0)
+        return NULL;
+    if (json_array_size(out) == 0)
+        json_array_append_new(out, value_utf8(name, strlen(name)));
+    return STEAL(out);
+}
+
+/* {a: {b: state}} for the key "a:b". TAKES and gives NEW. */
+static py_t *
+s_under_key(py_t *state, const char *key)
+{
+    char **parts = str_split(key, ":", false);
+
+    for (size_t n = strv_len(parts); n-- > 0;) {
+        py_t *outer = py_dict();
+        py_dict_sets_new(outer, parts[n], state);
+        state = outer;
+    }
+    strv_free(parts);
+    return state;
+}
+
+/* What one included SLS adds to *into_p: under the including one, unless the configuration says over. */
+static int
+s_add_included(compile_t *self, const include_t *inc, py_t *state, py_t **into_p, fail_t *err)
+{
+    bool keyed = inc->key != NULL && py_truth(inc->key) == 1;
+    AUTO(py) placed = keyed ? s_under_key(py_ref(state), py_cstr(inc->key)) : py_ref(state);
+
+    if (*into_p != NULL)
+        return compile_merge(self, into_p, placed, err);
+    *into_p = STEAL(placed);
+    return 0;
+}
+
+static int
+s_include_one(compile_t *self, mods_t *mods, const include_t *inc, const char *meant, py_t **into_p,
+              fail_t *err)
+{
+    AUTO(py) state = py_ref(py_dict_gets(mods->by_sls, meant));
+
+    if (state == NULL && s_sls(self, mods, meant, inc->defaults, &state, err) < 0)
+        return -EINVAL;
+    return state != NULL && py_truth(state) == 1 ? s_add_included(self, inc, state, into_p, err) : 0;
+}
+
+static int
+s_include_all(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *includes, py_t *defaults,
+              py_t **into_p, fail_t *err)
+{
+    include_t inc = { .defaults = defaults };
+
+    for (size_t i = 0; i < py_seq_len(includes); i++) {
+        if (s_parse_include(py_seq_at(includes, i), &inc, sls, err) < 0)
+            return -EINVAL;
+        json_auto_t *meant = s_meant(self, mods, &inc, sls, is_init, err);
+        json_t *one;
+        size_t k;
+        if (meant == NULL)
+            return -EINVAL;
+        json_array_foreach (meant, k, one)
+            if (s_include_one(self, mods, &inc, json_string_value(one), into_p, err) < 0)
+                return -EINVAL;
+    }
+    return 0;
+}
+
+/* Takes `include` out of *state_p and lays what it names under (or over) the rest. */
+static int
+s_include(compile_t *self, mods_t *mods, const char *sls, bool is_init, py_t *defaults, py_t **state_p,
+          fail_t *err)
+{
+    AUTO(py) includes = py_ref(py_dict_gets(*state_p, "include"));
+    AUTO(py) name = py_strz("include");
+    AUTO(py) under = NULL;
+
+    if (!py_is(includes, PY_LIST)) {
+        compile_error(self, "Include Declaration in SLS '%s' is not formed as a list", sls);
+        return 0;
+    }
+    if (self->depth >= LIMIT_PILLAR_DEPTH)
+        return fail_set(err, -ELOOP, "SLS '%s': more than %d SLS include each other", sls,
+                        LIMIT_PILLAR_DEPTH);
+    (void) py_dict_del(*state_p, name);
+    bool over = value_bool(self->opts, "pillar_includes_override_sls", false);
+    self->depth++;
+    int rc = s_include_all(self, mods, sls, is_init, includes, defaults, over ? state_p : &under, err);
+    self->depth--;
+    if (rc < 0 || over || under == NULL)
+        return rc;
+    rc = compile_merge(self, &under, *state_p, err);
+    if (rc == 0) {
+        py_unref(*state_p);
+        *state_p = STEAL(under);
+    }
+    return rc;
+}
+
+/* Renders one SLS. *ret_state is NEW, or NULL when there is nothing to lay on the pillar. */
+static int
+s_sls(compile_t *self, mods_t *mods, const char *sls, py_t *defaults, py_t **ret_state, fail_t *err)
+{
+    AUTO_FREE char *local = NULL;
+    AUTO_FREE char *path = NULL;
+    fail_auto_t why = FAIL_INIT;
+    int rc = sls_find(self, sls, mods->saltenv, &local, &path, &why);
+
+    if (rc == -ENOENT) {
+        s_missing(self, mods, sls);
+        return 0;
+    }
+    AUTO(py) state = rc == 0 ? sls_load(self, local, path, sls, mods->saltenv, defaults, &why) : NULL;
+    py_dict_sets(mods->by_sls, sls, state != NULL ? state : PY_None);
+    if (state == NULL) {
+        s_say_failed(self, sls, &why);
+        return 0;
+    }
+    if (!py_is(state, PY_DICT) && py_truth(state) == 1)
+        compile_error(self, "SLS '%s' does not render to a dictionary", sls);
+    else if (py_is(state, PY_DICT) && py_dict_gets(state, "include") != NULL &&
+             s_include(self, mods, sls, str_ends(path, "/init.sls"), defaults, &state, err) < 0)
+        return -EINVAL;
+    *ret_state = STEAL(state);
+    return 0;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------- */
+
+/* NEW array: the SLS that the top files' words name. */
+static json_t *
+s_expand(compile_t *self, const char *saltenv, const json_t *words, fail_t *err)
+{
+    json_auto_t *out = json_array();
+    json_t *word;
+    size_t i;
+
+    json_array_foreach (words, i, word) {
+        size_t before = json_array_size(out);
+        if (!s_env_exists(self, saltenv))
+            compile_error(self, "No matching pillar environment for environment '%s' found", saltenv);
+        else if (match_has_glob(json_string_value(word)) &&
+                 s_filter(self, saltenv, json_string_value(word), out, err) < 0)
+            return NULL;
+        if (json_array_size(out) == before)
+            json_array_append(out, word);
+    }
+    return STEAL(out);
+}
+
+static int
+s_environment(compile_t *self, const char *saltenv, const json_t *words, py_t **pillar_p, fail_t *err)
+{
+    json_auto_t *names = s_expand(self, saltenv, words, err);
+    AUTO(py) by_sls = py_dict();
+    mods_t mods = { saltenv, by_sls };
+    json_t *name;
+    size_t i;
+
+    if (names == NULL)
+        return -EIO;
+    json_array_foreach (names, i, name) {
+        AUTO(py) state = NULL;
+        if (s_sls(self, &mods, json_string_value(name), NULL, &state, err) < 0)
+            return -EINVAL;
+        if (state == NULL)
+            continue;
+        if (!py_is(state, PY_DICT))
+            log_error("pillar SLS '%s' is no mapping and is left out", json_string_value(name));
+        else if (compile_merge(self, pillar_p, state, err) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+int
+sls_render_all(compile_t *self, const json_t *matches, py_t **pillar_p, fail_t *err)
+{
+    const char *saltenv;
+    json_t *words;
+
+    json_object_foreach ((json_t *) matches, saltenv, words)
+        if (s_environment(self, saltenv, words, pillar_p, err) < 0)
+            return -EINVAL;
+    return 0;
+}

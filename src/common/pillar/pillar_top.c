@@ -1,0 +1,407 @@
+/* pillar_top.c - the pillar's top files: gathered over all environments, merged, matched against one minion.
+ */
+#include "common/pillar/pillar_int.h"
+
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/py/py_json.h"
+#include "salt/log.h"
+
+/* ---- gathering ----------------------------------------------------------------------------------------- */
+
+/* The environments whose top files count. NEW array. */
+static json_t *
+s_envs(const compile_t *self)
+{
+    json_t *envs = json_array(), *dirs;
+    const char *env;
+
+    if (self->pillarenv != NULL) {
+        if (json_object_get(self->roots, self->pillarenv) != NULL)
+            json_array_append_new(envs, json_string(self->pillarenv));
+        return envs;
+    }
+    const char *only = strcmp(self->strategy, "none") != 0 ? NULL
+                       : self->env->saltenv != NULL        ? self->env->saltenv
+                                                           : "base";
+    if (only == NULL || strcmp(only, "base") == 0)
+        json_array_append_new(envs, json_string("base"));
+    json_object_foreach (self->roots, env, dirs)
+        if (strcmp(env, "base") != 0 && (only == NULL || strcmp(only, env) == 0))
+            json_array_append_new(envs, json_string(env));
+    return envs;
+}
+
+static const char *
+s_top_file(const compile_t *self)
+{
+    const char *name = value_str(self->opts, "state_top", "top.sls");
+
+    name += str_starts(name, "salt://") ? strlen("salt://") : 0;
+    return name + strspn(name, "/");
+}
+
+/* NEW data of an environment's top file; NULL when it has none, or with *err. */
+static py_t *
+s_load_top(compile_t *self, const char *saltenv, fail_t *err)
+{
+    AUTO_FREE char *local = NULL;
+    int rc = fileclient_cache(self->files, s_top_file(self), saltenv, &local, err);
+
+    if (rc == -ENOENT)
+        fail_clear(err);
+    return rc == 0 ? sls_load(self, local, s_top_file(self), NULL, saltenv, NULL, err) : NULL;
+}
+
+static void
+s_load_included(compile_t *self, py_t *name, const char *saltenv, py_t *tops)
+{
+    AUTO_FREE char *local = NULL;
+    AUTO_FREE char *path = NULL;
+    fail_auto_t err = FAIL_INIT;
+    const char *sls = py_cstr(name);
+
+    if (sls_find(self, sls, saltenv, &local, &path, &err) == -ENOENT) {
+        log_error("the pillar's top file of environment '%s' includes '%s', which is not there", saltenv,
+                  sls);
+        return;
+    }
+    py_t *data = local != NULL ? sls_load(self, local, path, NULL, saltenv, NULL, &err) : NULL;
+    if (data != NULL)
+        py_append_new(tops, data);
+    else
+        compile_error(self, "Rendering Top file %s failed, render error:\n%s", sls, fail_text(&err));
+}
+
+/* What a top file includes; an included one's own includes are not followed, as in Salt. */
+static void
+s_load_includes(compile_t *self, py_t *top, const char *saltenv, py_t *tops)
+{
+    py_t *includes = py_is(top, PY_DICT) ? py_dict_gets(top, "include") : NULL;
+    AUTO(py) done = py_set(false);
+    bool listed = includes != NULL && py_is(includes, PY_LIST);
+
+    for (size_t i = 0; listed && i < py_seq_len(includes); i++) {
+        py_t *name = py_seq_at(includes, i);
+        if (!py_is(name, PY_STR) || py_in(name, done) == 1)
+            continue;
+        (void) py_set_add(done, name);
+        s_load_included(self, name, saltenv, tops);
+    }
+}
+
+/* NEW list of top files' data. */
+static py_t *
+s_tops(compile_t *self)
+{
+    AUTO(py) own = py_list();
+    py_t *tops = py_list();
+    json_auto_t *envs = s_envs(self);
+    json_auto_t *of = json_array();
+    json_t *env;
+    size_t i;
+
+    json_array_foreach (envs, i, env) {
+        fail_auto_t err = FAIL_INIT;
+        py_t *top = s_load_top(self, json_string_value(env), &err);
+        if (top == NULL && err.code < 0) {
+            compile_error(self, "Rendering Primary Top file failed, render error:\n%s", fail_text(&err));
+            break;
+        }
+        if (top != NULL) {
+            py_append_new(own, top);
+            json_array_append(of, env);
+        }
+    }
+    for (i = 0; i < py_seq_len(own); i++) {
+        py_append(tops, py_seq_at(own, i));
+        s_load_includes(self, py_seq_at(own, i), json_string_value(json_array_get(of, i)), tops);
+    }
+    return tops;
+}
+
+/* ---- merging ------------------------------------------------------------------------------------------- */
+
+/* What one target's list says. */
+typedef struct entry {
+    json_t *matches, *sls; /* arrays */
+    long long order;
+    bool ignore_missing;
+} entry_t;
+
+/* Whether Python could not walk over it: TypeError. */
+static bool
+s_type_error(void)
+{
+    bool is = py_raised_is(&py_TypeError);
+
+    if (is)
+        py_clear();
+    return is;
+}
+
+static long long
+s_order(py_t *value)
+{
+    int64_t n = 0;
+    long long parsed = 0;
+
+    if (py_to_int64(value, &n))
+        return n;
+    return str_to_int(py_cstr(value), INT32_MIN, INT32_MAX, &parsed) ? parsed : 0;
+}
+
+static void
+s_add_sls(json_t *list, py_t *name)
+{
+    json_auto_t *text = py_to_json(name);
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (list, i, one)
+        if (json_equal(one, text))
+            return;
+    json_array_append(list, text);
+}
+
+static void
+s_component(entry_t *entry, py_t *part)
+{
+    py_t *order, *missing;
+
+    if (py_is(part, PY_STR))
+        s_add_sls(entry->sls, part);
+    if (!py_is(part, PY_DICT))
+        return;
+    if (py_dict_gets(part, "match") != NULL)
+        json_array_append_new(entry->matches, py_to_json(part));
+    if ((order = py_dict_gets(part, "order")) != NULL)
+        entry->order = s_order(order);
+    missing = py_dict_gets(part, "ignore_missing");
+    entry->ignore_missing = entry->ignore_missing || (missing != NULL && py_truth(missing) == 1);
+}
+
+/* 0, or -1 raised. */
+static int
+s_read_entry(entry_t *entry, py_t *parts)
+{
+    py_iter_t it;
+    py_t *part;
+
+    if (py_iter_start(&it, parts) < 0)
+        return -1;
+    while ((part = py_iter_next(&it)) != NULL) {
+        s_component(entry, part);
+        py_unref(part);
+    }
+    py_iter_end(&it);
+    return py_raised() != NULL ? -1 : 0;
+}
+
+static void
+s_ignore_missing(compile_t *self, const char *saltenv, const entry_t *entry)
+{
+    json_t *of_env = json_object_get(self->missing_ok, saltenv), *one;
+    size_t i;
+
+    if (!entry->ignore_missing)
+        return;
+    if (of_env == NULL) {
+        of_env = json_object();
+        json_object_set_new(self->missing_ok, saltenv, of_env);
+    }
+    json_array_foreach (entry->sls, i, one)
+        json_object_set_new(of_env, json_string_value(one), json_true());
+}
+
+/* A target that an earlier top file has keeps its place and gets this one's list. 0, or -1 raised. */
+static int
+s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, json_t *body)
+{
+    entry_t entry = { json_array(), json_array(), 0, false };
+    AUTO(py) name = py_tostr(target);
+    int rc = name != NULL ? s_read_entry(&entry, parts) : -1;
+
+    if (rc == 0) {
+        s_ignore_missing(self, saltenv, &entry);
+        json_array_extend(entry.matches, entry.sls);
+        json_object_set_new(body, py_cstr(name),
+                            json_pack("{s:O, s:I, s:b}", "data", entry.matches, "order",
+                                      (json_int_t) entry.order, "text", py_is(target, PY_STR)));
+    }
+    json_decref(entry.matches);
+    json_decref(entry.sls);
+    return rc;
+}
+
+/* 0, or -1 raised. */
+static int
+s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *into)
+{
+    json_t *body = json_object_get(into, saltenv);
+    py_iter_t it;
+    py_t *target;
+    int rc = 0;
+
+    if (py_iter_start(&it, targets) < 0)
+        return -1;
+    if (body == NULL) {
+        body = json_object();
+        json_object_set_new(into, saltenv, body);
+    }
+    while (rc == 0 && (target = py_iter_next(&it)) != NULL) {
+        AUTO(py) parts = py_getitem(targets, target);
+        rc = parts != NULL ? s_merge_target(self, saltenv, target, parts, body) : -1;
+        py_unref(target);
+    }
+    py_iter_end(&it);
+    return rc < 0 || py_raised() != NULL ? -1 : 0;
+}
+
+/* 0, or -1 raised. */
+static int
+s_merge_top(compile_t *self, py_t *top, json_t *into)
+{
+    py_t *env, *targets;
+
+    if (!py_is(top, PY_DICT)) {
+        py_raise(&py_AttributeError, "'%s' object has no attribute 'items'", py_type_name(top));
+        return -1;
+    }
+    for (size_t i = 0; py_dict_next(top, &i, &env, &targets);) {
+        AUTO(py) name = py_tostr(env);
+        if (name == NULL ||
+            (!py_str_is(name, "include") && s_merge_env(self, py_cstr(name), targets, into) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+/* Salt's sort: by the target's order, else as written. Changes every member of `top`. */
+static void
+s_sort(json_t *top)
+{
+    const char *env, *target;
+    json_t *body, *row;
+    void *tmp;
+
+    json_object_foreach_safe (top, tmp, env, body) {
+        size_t n = json_object_size(body), left = n;
+        json_t *sorted = json_object();
+        while (left > 0) {
+            const char *least = NULL;
+            json_int_t order = 0;
+            json_object_foreach (body, target, row)
+                if (json_object_get(sorted, target) == NULL &&
+                    (least == NULL || value_int(row, "order", 0) < order)) {
+                    least = target;
+                    order = value_int(row, "order", 0);
+                }
+            json_object_foreach (body, target, row)
+                if (json_object_get(sorted, target) == NULL && value_int(row, "order", 0) == order) {
+                    json_object_set(sorted, target, row);
+                    left--;
+                }
+        }
+        json_object_set_new(top, env, sorted);
+    }
+}
+
+json_t *
+top_gather(compile_t *self, fail_t *err)
+{
+    AUTO(py) tops = s_tops(self);
+    json_auto_t *top = json_object();
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < py_seq_len(tops); i++)
+        rc = s_merge_top(self, py_seq_at(tops, i), top);
+    if (rc < 0 && s_type_error()) {
+        json_object_clear(top);
+        compile_error(self, "Error encountered while rendering pillar top file.");
+    } else if (rc < 0) {
+        (void) compile_raised(err);
+        fail_prefix(err, "the pillar's top file: ");
+        return NULL;
+    }
+    s_sort(top);
+    return STEAL(top);
+}
+
+/* ---- matching ------------------------------------------------------------------------------------------ */
+
+/* The last `match:` of a target's list; "compound" without one. BORROWED. */
+static const char *
+s_match_word(const json_t *data)
+{
+    const char *word = "compound";
+    const json_t *part;
+    size_t i;
+
+    json_array_foreach (data, i, part)
+        if (json_is_object(part))
+            word = value_str(part, "match", "");
+    return word;
+}
+
+/* 1, 0, or negative with *err for a matcher that does not exist, where Salt raises. */
+static int
+s_confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
+{
+    const char *word = s_match_word(value_get(row, "data"));
+    fail_auto_t why = FAIL_INIT;
+    tgt_type_t type;
+
+    if (!tgt_type_parse(word, &type))
+        return fail_set(err, -EINVAL, "the pillar's top file: target '%s': '%s' is not a kind of target",
+                        target, word);
+    if (!value_bool(row, "text", true))
+        return 0;
+    json_auto_t *expr = json_string(target);
+    AUTO(target) tgt = target_new(expr, type, value_get(self->opts, "nodegroups"), NULL, &why);
+    if (tgt == NULL) {
+        log_error("the pillar's top file: target '%s': %s", target, fail_text(&why));
+        return 0;
+    }
+    json_auto_t *pillar = target_needs_pillar(tgt) ? py_to_json(self->known) : NULL;
+    match_subject_t subject = { self->env->id, value_get(self->opts, "grains"), pillar };
+    return target_match(tgt, &subject) ? 1 : 0;
+}
+
+static void
+s_take_sls(json_t *into, const json_t *data)
+{
+    json_t *part, *have;
+    size_t i, k;
+
+    json_array_foreach (data, i, part) {
+        bool known = !json_is_string(part);
+        json_array_foreach (into, k, have)
+            known = known || json_equal(have, part);
+        if (!known)
+            json_array_append(into, part);
+    }
+}
+
+json_t *
+top_matches(compile_t *self, const json_t *top, fail_t *err)
+{
+    json_auto_t *matches = json_object();
+    const char *env, *target;
+    json_t *body, *row;
+
+    json_object_foreach ((json_t *) top, env, body) {
+        if (self->pillarenv != NULL && strcmp(env, self->pillarenv) != 0)
+            continue;
+        json_object_foreach (body, target, row) {
+            int rc = s_confirm(self, target, row, err);
+            if (rc < 0)
+                return NULL;
+            if (rc == 1 && json_object_get(matches, env) == NULL)
+                json_object_set_new(matches, env, json_array());
+            if (rc == 1)
+                s_take_sls(json_object_get(matches, env), value_get(row, "data"));
+        }
+    }
+    return STEAL(matches);
+}

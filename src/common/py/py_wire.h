@@ -1,0 +1,24 @@
+/* py_wire.h - Python values through JSON and back without loss: how pillar travels and is kept.
+ *
+ * None, booleans, integers of 64 bits, finite floats, text, lists, and dicts whose keys are text are what
+ * they are in JSON. The rest is an object with the one key "$py":
+ *   {"$py": ["dict", [[key, value], ...]]}   other keys, a key with NUL, or the key "$py" itself
+ *   {"$py": ["int", "digits"]}  {"$py": ["float", "inf" | "-inf" | "nan"]}  {"$py": ["bytes", "base64"]}
+ *   {"$py": ["tuple", [...]]}  {"$py": ["set", [...]]}  {"$py": ["frozenset", [...]]}
+ * An OrderedDict is a dict, Markup is text, what is undefined is None; functions and objects are their str().
+ *
+ * Layer      common/py
+ * Threads    as py.h
+ * Ownership  results are NEW
+ * Errors     py_to_wire: NULL raised. py_from_wire: a tag that is none of these stays the dict that it is
+ * Tests      tests/unit/common/test_py_wire.c
+ */
+#ifndef COMMON_PY_PY_WIRE_H
+#define COMMON_PY_PY_WIRE_H
+
+#include "common/py/py.h"
+
+json_t *py_to_wire(py_t *v);
+py_t *py_from_wire(const json_t *v);
+
+#endif
