@@ -9,6 +9,7 @@ endif
 DESTDIR ?=
 PREFIX  ?= /usr
 VERSION := 3006.0
+comma   := ,
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 
@@ -34,7 +35,9 @@ ifeq ($(SAN)$(words $(wildcard $(ZMQ_ARCHIVES))),5)
 else
   ZMQ_SMALL := -lzmq -lsodium -lpthread
 endif
-LIBS_BASE := -ljansson -lyaml -lpcre2-8 -lsodium -lgmp -lmd -lcrypt -lm -lpthread
+# A sanitizer has a crypt_r of its own that calls the real one, which the linker would find no need for.
+CRYPT     := $(if $(SAN),-Wl$(comma)--push-state$(comma)--no-as-needed) -lcrypt $(if $(SAN),-Wl$(comma)--pop-state)
+LIBS_BASE := -ljansson -lyaml -lpcre2-8 -lsodium -lgmp -lmd $(CRYPT) -lm -lpthread
 
 # ---- sources -----------------------------------------------------------------------------------------------------
 sources  = $(sort $(wildcard $(addsuffix /*.c,$(1))))
@@ -124,6 +127,13 @@ $(call objects,tests/lib/cases.c): CPPFLAGS += -Itests
 $(CASES): $(call objects,tests/lib/cases.c) $H
 	$(call link,$(LIBS_BASE))
 
+# Random templates, Jinja2's answer against ours: make check-random TEMPLATES=100000 SEED=7
+TEMPLATES ?= 10000
+SEED      ?= 1
+.PHONY: check-random
+check-random: $(CASES)
+	@/usr/bin/python3 -B tests/oracle/jinja_random.py --check $(CASES) $(TEMPLATES) $(SEED)
+
 # A fuzz target is replayed over its corpus by any compiler, and searched by clang's libFuzzer.
 FUZZ      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_BIN  := $(addprefix $(BUILD)/tests/fuzz/replay_,$(FUZZ))
@@ -137,18 +147,23 @@ $(FUZZ_LIVE): $(BUILD)/tests/fuzz/search_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(U
 # BATS narrows the whole-program tests: make check-t BATS='tests/t/03*.bats'
 BATS     ?= $(sort $(wildcard tests/t/*.bats))
 RUN      := SAN='$(SAN)' BUILD=$(abspath $(BUILD)) tests/lib/run.sh
-.PHONY: deps check-unit check-fuzz check-t test lint asan ubsan tsan fuzz
+# The project's case files, and recorded ones where they are there.
+HALITE_CASES ?= ../shared/cases
+CASE_DIRS := tests/cases/jinja tests/cases/py $(wildcard $(HALITE_CASES))
+.PHONY: deps check-unit check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
 deps:
 	@tests/lib/deps.sh
 check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
+check-cases: $(CASES)
+	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
 	@$(RUN) fuzz $(FUZZ_BIN)
 check-t: $(BIN) $(TOOL_BIN)
 	@$(RUN) bats $(BATS)
 test: deps
-	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN)
-	@$(RUN) unit $(UNIT_BIN) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
+	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN)
+	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
 
 # The same tests with a sanitizer in programs and tests; of the whole-program tests those with the most in them.
 SAN_BATS ?= $(wildcard tests/t/1*.bats tests/t/3*.bats)
@@ -157,8 +172,8 @@ ubsan: ; @$(call sanitized,ubsan,undefined)
 tsan:  ; @$(call sanitized,tsan,thread)
 sanitized = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) SAN=$(2) BATS='$(SAN_BATS)' sanitized
 .PHONY: sanitized
-sanitized: $(BIN) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN)
-	@$(RUN) unit $(UNIT_BIN) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
+sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN)
+	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
 
 # Search for new inputs, FUZZ_SECONDS each; what is found stays in $(BUILD)/fuzz/found.
 FUZZ_SECONDS ?= 30
@@ -214,6 +229,8 @@ help:
 	@echo 'make deps            install what building and testing need (Debian; root or sudo)'
 	@echo 'make test            deps, build, and all tests; the last line is "N passed, N failed"'
 	@echo 'make check-unit      unit tests        make check-fuzz   fuzz inputs replayed'
+	@echo 'make check-cases     case files of templates and YAML; HALITE_CASES=DIR for recorded ones'
+	@echo 'make check-random    random templates against python3-jinja2; TEMPLATES=10000 SEED=1'
 	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
 	@echo 'make lint            layers, sizes, banned functions, format, samples, scripts'
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'

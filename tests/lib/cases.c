@@ -2,11 +2,47 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "lib/jinja_cases.h"
+#include "lib/yaml_cases.h"
 
 typedef struct totals {
     int passed, failed;
 } totals_t;
+
+/* The kind of case is what it holds. False: none that we know. */
+static bool
+run_case(const json_t *c, buf_t *why)
+{
+    if (value_get(c, "source") != NULL)
+        run_jinja_case(c, why);
+    else if (is_yaml_case(c))
+        run_yaml_case(c, why);
+    else
+        return false;
+    return true;
+}
+
+/* Prints failures. 0, or -1: not a case file. */
+static int
+run_file(const char *path, totals_t *t)
+{
+    json_error_t error;
+    json_auto_t *cases = json_load_file(path, JSON_ALLOW_NUL, &error);
+    if (!json_is_array(cases)) {
+        printf("%s: %s\n", path, cases == NULL ? error.text : "no array of cases");
+        return -1;
+    }
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *c = json_array_get(cases, i);
+        buf_auto_t why = BUF_INIT;
+        if (!run_case(c, &why))
+            continue;
+        if (why.len > 0)
+            printf("%s: %s\n%s", path, value_str(c, "name", "?"), buf_str(&why));
+        t->failed += why.len > 0;
+        t->passed += why.len == 0;
+    }
+    return 0;
+}
 
 static int
 run_path(const char *path, totals_t *t)
@@ -16,13 +52,8 @@ run_path(const char *path, totals_t *t)
         perror(path);
         return -1;
     }
-    if (!S_ISDIR(st.st_mode)) {
-        if (!str_ends(path, ".json"))
-            return 0;
-        int failed = run_case_file(path, &t->passed);
-        t->failed += failed > 0 ? failed : 0;
-        return failed < 0 ? -1 : 0;
-    }
+    if (!S_ISDIR(st.st_mode))
+        return str_ends(path, ".json") ? run_file(path, t) : 0;
     struct dirent **names;
     int n = scandir(path, &names, NULL, alphasort), rc = 0;
     for (int i = 0; i < n; i++) {

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# run.sh - run tests of several kinds and count them: run.sh unit PROGRAM... -- fuzz PROGRAM... -- bats FILE...
+# run.sh - run tests of several kinds and count them:
+#   run.sh unit PROGRAM... -- cases FOLDER... -- fuzz PROGRAM... -- bats FILE...
 # Prints what fails in full, one line for each program or file that passes, and closes with "N passed, N failed".
-# Exit 1 when something failed or nothing ran. SECONDS_MAX bounds one program (default 300).
+# Exit 1 when something failed or nothing ran. SECONDS_MAX bounds one program (default 300; under a sanitizer 1200).
 set -uo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 log=$(mktemp "${TMPDIR:-/tmp}/halite-run.XXXXXX")
 trap 'rm -f "$log"' EXIT
 passed=0 failed=0 skipped=0
+[ -z "${SAN:-}" ] || : "${SECONDS_MAX:=1200}"
+export TSAN_OPTIONS="suppressions=$here/lib/tsan.supp:second_deadlock_stack=1"
 
 # count NAME RC: the TAP in $log. A program that ends badly after its last result has failed once more.
 count() {
@@ -39,6 +42,22 @@ run_fuzz() {
     count "fuzz/$name" $? hidden
 }
 
+run_cases() {
+    local rc line
+    timeout -k 5 "${SECONDS_MAX:-300}" "$BUILD/tests/cases" "$1" </dev/null >"$log" 2>&1
+    rc=$? line=$(tail -n 1 "$log")
+    if [ $rc -eq 0 ]; then
+        echo "passed $1: ${line%% *}"
+        passed=$((passed + ${line%% *}))
+        return
+    fi
+    echo "FAILED $1 (exit code $rc)"
+    sed 's/^/    /' "$log"
+    [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]] || line='0 passed, 1 failed'
+    passed=$((passed + ${line%% *})) line=${line#*, }
+    failed=$((failed + (${line%% *} > 0 ? ${line%% *} : 1)))
+}
+
 run_bats() {
     bats --jobs 1 --formatter tap "$1" </dev/null 2>&1 | tee "$log" | grep -vE '^(ok|1\.\.)'
     count "${1#"$here/"}" "${PIPESTATUS[0]}" shown
@@ -47,10 +66,10 @@ run_bats() {
 kind=
 for word; do
     case $word in
-    unit | fuzz | bats) [ -n "$kind" ] || { kind=$word && continue; } ;;
+    unit | cases | fuzz | bats) [ -n "$kind" ] || { kind=$word && continue; } ;;
     --) kind= && continue ;;
     esac
-    "run_${kind:?run.sh: unit, fuzz or bats comes first}" "$word"
+    "run_${kind:?run.sh: unit, cases, fuzz or bats comes first}" "$word"
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

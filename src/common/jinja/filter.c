@@ -78,14 +78,6 @@ jpolicy(jcontext_t *ctx, const char *name)
     return py_ref(v != NULL ? v : PY_None);
 }
 
-bool
-jhas_html(py_t *v)
-{
-    if (py_is_markup(v))
-        return true;
-    return py_is(v, PY_HOST) && py_host_class(v)->html != NULL;
-}
-
 /* ---- attributes --------------------------------------------------------------------------------------- */
 
 static bool

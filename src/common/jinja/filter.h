@@ -53,8 +53,6 @@ int jflag(py_t *v, bool dflt);
 int jindex(py_t *v, int64_t dflt, int64_t *ret);
 /* NEW value of a setting, or None. */
 py_t *jpolicy(jcontext_t *ctx, const char *name);
-/* Whether v has __html__. */
-bool jhas_html(py_t *v);
 
 /* The attribute that a filter looks at: "a.b.0", a number, or None for the element itself. */
 typedef struct jgetter {

@@ -78,7 +78,13 @@ lazy_next(void *data)
     }
 }
 
-static const py_gen_class_t lazy_class = { .name = "generator", .next = lazy_next, .free = lazy_free };
+#define LAZY(fn)                                                                                             \
+    {                                                                                                        \
+        .name = "generator", .next = lazy_next, .free = lazy_free, .function = fn                            \
+    }
+static const py_gen_class_t map_class = LAZY("sync_do_map"), select_class = LAZY("select_or_reject"),
+                            unique_class = LAZY("do_unique"), items_class = LAZY("do_items"),
+                            batch_class = LAZY("do_batch"), slice_class = LAZY("sync_do_slice");
 
 static lazy_t *
 lazy_new(jcontext_t *ctx, py_t *value, lazy_step_fn *step)
@@ -169,7 +175,7 @@ sync_do_map(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     z->check_truth = true;
     z->prepare = prepare_map;
     keep_args(z, args);
-    return py_gen(&lazy_class, z);
+    return py_gen(&map_class, z);
 }
 
 static int
@@ -208,7 +214,7 @@ select_or_reject(jcontext_t *ctx, py_t *value, const py_args_t *args, bool attri
     z->attribute = attribute;
     z->negate = negate;
     keep_args(z, args);
-    return py_gen(&lazy_class, z);
+    return py_gen(&select_class, z);
 }
 
 static py_t *
@@ -262,7 +268,7 @@ do_unique(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     if (a[2] != NULL)
         py_append(z->pos, a[2]);
     z->seen = py_set(false);
-    return py_gen(&lazy_class, z);
+    return py_gen(&unique_class, z);
 }
 
 static int
@@ -296,7 +302,7 @@ do_items(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     (void) args;
     lazy_t *z = lazy_new(ctx, a[0], step_same);
     z->prepare = prepare_items;
-    return py_gen(&lazy_class, z);
+    return py_gen(&items_class, z);
 }
 
 static py_t *
@@ -334,7 +340,7 @@ do_batch(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     z->n = n;
     z->dflt = a[2] != NULL && !py_is(a[2], PY_NONE) ? py_ref(a[2]) : NULL;
     z->batch = py_list();
-    return py_gen(&lazy_class, z);
+    return py_gen(&batch_class, z);
 }
 
 /* The elements are cut at once, the columns told one by one. */
@@ -377,7 +383,7 @@ sync_do_slice(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     z->prepare = prepare_slice;
     z->n = n;
     z->dflt = a[2] != NULL && !py_is(a[2], PY_NONE) ? py_ref(a[2]) : NULL;
-    return py_gen(&lazy_class, z);
+    return py_gen(&slice_class, z);
 }
 
 static const jfilter_t rows[] = {

@@ -25,8 +25,11 @@ reversed(py_t *v)
         return py_raise(&py_TypeError, "'%s' object is not reversible", py_type_name(v));
     AUTO(py) list = py_tolist(v);
     py_t *back = list != NULL ? py_list() : NULL;
-    for (size_t i = list != NULL ? py_seq_len(list) : 0; i > 0; i--)
-        py_append(back, py_seq_at(list, i - 1));
+    bool markup = py_is_markup(v);
+    for (size_t i = list != NULL ? py_seq_len(list) : 0; i > 0; i--) {
+        py_t *item = py_seq_at(list, i - 1);
+        py_append_new(back, markup ? py_markup(item) : py_ref(item));
+    }
     return back;
 }
 
@@ -42,6 +45,42 @@ do_last(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     return py_ref(py_seq_at(back, 0));
 }
 
+/* What reversed() gives: an iterator over what was turned round already. */
+static py_t *
+backwards_next(void *data)
+{
+    return py_next(data);
+}
+
+static void
+backwards_free(void *data)
+{
+    py_unref(data);
+}
+
+static void
+backwards_walk(void *data, py_visit_fn *visit, void *cookie)
+{
+    visit(data, cookie);
+}
+
+#define BACKWARDS(name)                                                                                      \
+    {                                                                                                        \
+        name, backwards_next, backwards_free, backwards_walk, NULL                                           \
+    }
+
+static const py_gen_class_t *
+reversed_class(const py_t *v)
+{
+    static const py_gen_class_t other = BACKWARDS("reversed"), classes[PY_TYPES] = {
+        [PY_LIST] = BACKWARDS("list_reverseiterator"),
+        [PY_RANGE] = BACKWARDS("range_iterator"),
+        [PY_DICT] = BACKWARDS("dict_reversekeyiterator"),
+        [PY_VIEW] = BACKWARDS("dict_reverseitemiterator"),
+    };
+    return classes[py_type(v)].name != NULL ? &classes[py_type(v)] : &other;
+}
+
 static py_t *
 do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
@@ -53,7 +92,7 @@ do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     }
     AUTO(py) back = reversed(a[0]);
     if (back != NULL)
-        return py_iter(back);
+        return py_gen(reversed_class(a[0]), py_iter(back));
     if (!py_raised_is(&py_TypeError))
         return NULL;
     py_clear();
@@ -259,7 +298,8 @@ group(const jgetter_t *by, const jgetter_t *shown, py_t *list)
         AUTO(py) members = py_list();
         py_t *key = py_seq_at(keys, i);
         int same = 1;
-        while (i < py_seq_len(list) && (same = py_eq(py_seq_at(keys, i), key)) > 0)
+        while (i < py_seq_len(list) &&
+               (same = py_same(py_seq_at(keys, i), key) ? 1 : py_eq(py_seq_at(keys, i), key)) > 0)
             py_append(members, py_seq_at(list, i++));
         if (same < 0 || add_group(out, shown, members) < 0)
             return NULL;
@@ -297,12 +337,13 @@ sync_do_sum(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         sum = py_int(0);
     jgetter_t g;
     py_iter_t it;
-    if (py_is(sum, PY_STR)) {
-        py_unref(sum);
-        return py_raise(&py_TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
-    }
     jgetter_init(&g, ctx, a[1], false, false);
     if (py_iter_start(&it, a[0]) < 0) {
+        py_unref(sum);
+        sum = NULL;
+    } else if (py_is(sum, PY_STR)) {
+        py_raise(&py_TypeError, "sum() can't sum strings [use ''.join(seq) instead]");
+        py_iter_end(&it);
         py_unref(sum);
         sum = NULL;
     }
@@ -335,8 +376,8 @@ join_items(jcontext_t *ctx, py_t *value, py_t *attribute, bool soft, bool *ret_h
     bool failed = false;
     for (size_t i = 0; !failed && i < py_seq_len(list); i++) {
         AUTO(py) v = jgetter_get(&g, py_seq_at(list, i));
-        py_t *text = v == NULL ? NULL : soft && jhas_html(v) ? py_ref(v) : py_tostr(v);
-        *ret_html = *ret_html || (v != NULL && jhas_html(v));
+        py_t *text = v == NULL ? NULL : soft && py_has_html(v) ? py_ref(v) : py_tostr(v);
+        *ret_html = *ret_html || (v != NULL && py_has_html(v));
         failed = text == NULL;
         if (!failed)
             py_append_new(out, text);
@@ -351,7 +392,7 @@ sync_do_join(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     (void) args;
     AUTO(py) empty = py_str("", 0);
     py_t *d = jarg(a[1], empty);
-    bool html = jhas_html(d), any = false;
+    bool html = py_has_html(d), any = false;
     AUTO(py) items = join_items(ctx, a[0], a[2], ctx->autoescape, &any);
     if (items == NULL)
         return NULL;

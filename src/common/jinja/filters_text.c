@@ -107,7 +107,7 @@ do_replace(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     AUTO(py) all = py_int(-1);
     py_t *count = a[3] == NULL || py_is(a[3], PY_NONE) ? all : a[3];
     bool escape = ctx->autoescape;
-    bool markup = escape && (jhas_html(a[1]) || (jhas_html(a[2]) && !jhas_html(a[0])));
+    bool markup = escape && (py_has_html(a[1]) || (py_has_html(a[2]) && !py_has_html(a[0])));
     AUTO(py) s = markup ? py_escape(a[0]) : escape ? jsoft_str(a[0]) : py_tostr(a[0]);
     AUTO(py) old = s == NULL ? NULL : escape ? jsoft_str(a[1]) : py_tostr(a[1]);
     AUTO(py) new = old == NULL ? NULL : escape ? jsoft_str(a[2]) : py_tostr(a[2]);
@@ -140,24 +140,25 @@ do_truncate(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     AUTO(py) dots = py_strz("...");
     AUTO(py) policy = jpolicy(ctx, "truncate.leeway");
     py_t *end = jarg(a[3], dots);
-    int64_t length, leeway = 5, end_len = py_len(end), have = py_len(a[0]);
-    int kill = jflag(a[2], false);
-    if (have < 0 || end_len < 0 || kill < 0 || jindex(a[1], 255, &length) < 0)
-        return NULL;
+    int64_t length, leeway, end_len = py_len(end);
+    if (a[1] != NULL && py_is(a[1], PY_UNDEFINED))
+        return py_undef_raise(a[1]);
     py_t *lee = a[4] != NULL && !py_is(a[4], PY_NONE) ? a[4] : py_is(policy, PY_NONE) ? NULL : policy;
-    if (jindex(lee, 5, &leeway) < 0)
+    if (end_len < 0 || jindex(a[1], 255, &length) < 0 || jindex(lee, 5, &leeway) < 0)
         return NULL;
     if (length < end_len)
         return py_raise(&assertion, "expected length >= %lld, got %lld", (long long) end_len,
                         (long long) length);
     if (leeway < 0)
         return py_raise(&assertion, "expected leeway >= 0, got %lld", (long long) leeway);
-    if (have <= length + leeway)
-        return py_ref(a[0]);
+    int64_t have = py_len(a[0]);
+    if (have < 0 || have <= length + leeway)
+        return have < 0 ? NULL : py_ref(a[0]);
     AUTO(py) stop = py_int(length - end_len);
     AUTO(py) slice = py_slice(NULL, stop, NULL);
-    AUTO(py) head = py_getitem(a[0], slice);
-    if (head == NULL || kill)
+    int kill = jflag(a[2], false);
+    AUTO(py) head = kill >= 0 ? py_getitem(a[0], slice) : NULL;
+    if (head == NULL || kill > 0)
         return head != NULL ? py_add(head, end) : NULL;
     AUTO(py) space = py_strz(" ");
     AUTO(py) one = py_int(1);

@@ -13,8 +13,9 @@ static const char email_pattern[] = "^\\S+@\\w[\\w.-]*\\.\\w+$";
 typedef struct linker {
     rx_t *http, *email;
     buf_t attributes; /* rel and target */
-    int64_t limit;    /* of a shown address; -1: none */
-    py_t *schemes;    /* list */
+    int64_t limit;    /* of a shown address; a negative one counts from its end */
+    bool limited;
+    py_t *schemes; /* list */
 } linker_t;
 
 static bool
@@ -87,8 +88,10 @@ add_link(const linker_t *l, buf_t *out, const char *prefix, const char *middle)
 {
     AUTO(py) text = py_strz(middle);
     buf_printf(out, "<a href=\"%s%s\"%s>", prefix, middle, buf_str(&l->attributes));
-    if (l->limit >= 0 && py_len(text) > l->limit) {
-        AUTO(py) shown = py_substr(text, 0, (size_t) l->limit);
+    int64_t len = py_len(text);
+    if (l->limited && len > l->limit) {
+        int64_t n = l->limit >= 0 ? l->limit : len + l->limit > 0 ? len + l->limit : 0;
+        AUTO(py) shown = py_substr(text, 0, (size_t) n);
         buf_printf(out, "%s...</a>", py_cstr(shown));
     } else {
         buf_printf(out, "%s</a>", middle);
@@ -189,8 +192,8 @@ read_options(linker_t *l, jcontext_t *ctx, py_t *const *a)
     AUTO(py) rel = words != NULL ? jmethod(space, "join", 1, words) : NULL;
     AUTO(py) policy = jpolicy(ctx, "urlize.target");
     py_t *target = a[3] != NULL && !py_is(a[3], PY_NONE) ? a[3] : policy;
-    l->limit = -1;
-    if (rel == NULL || (a[1] != NULL && !py_is(a[1], PY_NONE) && jindex(a[1], -1, &l->limit) < 0))
+    l->limited = a[1] != NULL && !py_is(a[1], PY_NONE);
+    if (rel == NULL || (l->limited && jindex(a[1], 0, &l->limit) < 0))
         return -1;
     if (py_len(rel) > 0 && add_attribute(&l->attributes, "rel", rel) < 0)
         return -1;

@@ -63,10 +63,10 @@ static py_t *
 do_int(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     (void) ctx, (void) args;
-    int64_t base;
-    if (jindex(a[2], 10, &base) < 0)
-        return NULL;
-    py_t *v = base < 0 || base > 36 ? NULL : py_toint(a[0], py_is(a[0], PY_STR) ? (int) base : -1);
+    int64_t base = -1;
+    py_t *v = NULL;
+    if (!py_is(a[0], PY_STR) || jindex(a[2], 10, &base) == 0)
+        v = base > 36 || (base < 0 && py_is(a[0], PY_STR)) ? NULL : py_toint(a[0], (int) base);
     if (v != NULL || !(forgiven() || py_raised() == NULL))
         return v;
     AUTO(py) number = py_tofloat(a[0]);
@@ -88,8 +88,10 @@ round_to(py_t *value, py_t *precision, bool up)
     if (py_is(scaled, PY_FLOAT)) {
         AUTO(py) cut = py_float(up ? ceil(py_float_value(scaled)) : floor(py_float_value(scaled)));
         whole = py_toint(cut, -1);
-    } else {
+    } else if (py_is(scaled, PY_INT) || py_is(scaled, PY_BOOL)) {
         whole = py_ref(scaled);
+    } else {
+        return py_raise(&py_TypeError, "must be real number, not %s", py_type_name(scaled));
     }
     return whole != NULL ? py_binary(PY_DIV, whole, scale) : NULL;
 }

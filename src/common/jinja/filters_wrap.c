@@ -1,120 +1,173 @@
 /* filters_wrap.c - wordwrap: lines of at most so many characters, as Python's textwrap breaks them. */
-#include "common/base/utf8.h"
 #include "common/jinja/filter.h"
+#include "common/py/py_obj.h"
+#include "common/py/py_unicode.h"
+
+/* What Python's textwrap sees in a character. */
+enum { BLANK = 1, WORD = 2, LETTER = 4, PUNCT = 8, DASH = 16 };
+
+typedef struct glyph {
+    uint32_t at; /* its first byte in the line */
+    uint8_t what;
+} glyph_t;
+
+typedef struct chunk {
+    size_t from, to;
+} chunk_t;
 
 typedef struct wrap {
     buf_t *out;
-    const char *between;
-    size_t width, used; /* characters of the line so far */
-    bool any;           /* the paragraph has a line already */
-    buf_t line;
+    const char *between, *text;
+    size_t width;
+    glyph_t *g; /* of one line, and one more for its end */
+    size_t n;
+    chunk_t *chunks;
+    size_t n_chunks;
+    size_t lines;
     bool break_words, break_hyphens;
 } wrap_t;
 
+/* ---- chunks: white space, words, parts of hyphenated words, long dashes ------------------------------- */
+
+static uint8_t
+glyph_of(uint32_t cp)
+{
+    bool decimal = py_uni_is(cp, PY_UNI_DECIMAL);
+    bool word = cp == '_' || decimal || py_uni_is(cp, PY_UNI_ALPHA) || py_uni_is(cp, PY_UNI_NUMERIC);
+    bool punct = word || (cp < 128 && cp != 0 && strchr("!\"'&.,?", (int) cp) != NULL);
+    bool blank = cp == ' ' || (cp >= '\t' && cp <= '\r');
+    return (uint8_t) ((blank ? BLANK : 0) | (word ? WORD : 0) | (word && !decimal ? LETTER : 0) |
+                      (punct ? PUNCT : 0) | (cp == '-' ? DASH : 0));
+}
+
+static void
+read_line(wrap_t *w, const char *s, size_t len)
+{
+    w->text = s;
+    w->n = w->n_chunks = 0;
+    w->g = xrealloc(w->g, (len + 1) * sizeof(*w->g));
+    w->chunks = xrealloc(w->chunks, (len + 1) * sizeof(*w->chunks));
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        w->g[w->n].at = (uint32_t) i;
+        i += py_decode(s + i, &cp);
+        w->g[w->n++].what = glyph_of(cp);
+    }
+    w->g[w->n] = (glyph_t){ (uint32_t) len, 0 };
+}
+
+static bool
+is(const wrap_t *w, size_t i, uint8_t what)
+{
+    return i < w->n && (w->g[i].what & what) != 0;
+}
+
+/* Where a dash of two or more between words ends; i: there is none. */
 static size_t
-next_char(const char *p, const char *end)
+long_dash(const wrap_t *w, size_t i)
 {
-    uint32_t cp;
-    size_t n = utf8_next(p, (size_t) (end - p), &cp);
-    return n > 0 ? n : 1;
+    size_t end = i;
+    while (is(w, end, DASH))
+        end++;
+    return i > 0 && is(w, i - 1, PUNCT) && end >= i + 2 && is(w, end, WORD) ? end : i;
 }
 
+/* A hyphen at i, inside a word of letters. */
 static bool
-is_blank(char c)
+is_hyphen(const wrap_t *w, size_t i)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool
-is_letter(const char *p, const char *start, const char *end)
-{
-    if (p < start || p >= end)
+    if (!is(w, i, DASH) || i < 2)
         return false;
-    bool digit = *p >= '0' && *p <= '9';
-    return !digit && word_at(&p, end);
+    bool before = (is(w, i - 1, LETTER) && is(w, i - 2, LETTER)) ||
+                  (i > 2 && is(w, i - 1, PUNCT) && is(w, i - 2, DASH) && is(w, i - 3, LETTER));
+    bool behind = is(w, i + 1, LETTER) &&
+                  (is(w, i + 2, LETTER) || (is(w, i + 2, DASH) && is(w, i + 3, LETTER)));
+    return before && behind;
 }
 
-/* Where the chunk at p ends: white space, or a word up to a hyphen between letters. */
-static const char *
-chunk_end(const wrap_t *w, const char *start, const char *p, const char *end)
+static size_t
+chunk_end(const wrap_t *w, size_t from)
 {
-    const char *from = p;
-    if (is_blank(*p)) {
-        while (p < end && is_blank(*p))
-            p++;
-        return p;
+    size_t i = from;
+    if (is(w, i, BLANK)) {
+        while (is(w, i, BLANK))
+            i++;
+        return i;
     }
-    for (; p < end && !is_blank(*p); p++)
-        if (w->break_hyphens && *p == '-' && p > from + 1 && is_letter(p - 1, start, end) &&
-            is_letter(p - 2, start, end) && is_letter(p + 1, start, end) && is_letter(p + 2, start, end))
-            return p + 1;
-    return p;
+    if (w->break_hyphens && (i = long_dash(w, from)) > from)
+        return i;
+    for (i = from + 1; i < w->n && !is(w, i, BLANK); i++)
+        if (w->break_hyphens && is_hyphen(w, i))
+            return i + 1;
+        else if (w->break_hyphens && long_dash(w, i) > i)
+            return i;
+    return i;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------------- */
+
+static bool
+is_blank_chunk(const wrap_t *w, const chunk_t *c)
+{
+    for (size_t i = c->from; i < c->to; i++)
+        if (!is(w, i, BLANK))
+            return false;
+    return true;
+}
+
+/* Where a chunk is cut that is longer than a line, with so much room left in this one. */
+static size_t
+cut(const wrap_t *w, const chunk_t *c, size_t room)
+{
+    bool other = false;
+    size_t end = c->from + room;
+    for (size_t i = c->from; w->break_hyphens && i < c->from + room; i++) {
+        if (is(w, i, DASH) && other)
+            end = i + 1;
+        other = other || !is(w, i, DASH);
+    }
+    return end;
+}
+
+/* One line of the chunks from `i` on; the first one that is left. */
+static size_t
+wrap_one(wrap_t *w, size_t i)
+{
+    size_t used = 0;
+    chunk_t *c = w->chunks;
+    if (w->lines > 0 && is_blank_chunk(w, &c[i]))
+        i++;
+    size_t first = i, from = i < w->n_chunks ? c[i].from : 0, end = from;
+    for (; i < w->n_chunks && used + c[i].to - c[i].from <= w->width; i++) {
+        used += c[i].to - c[i].from;
+        end = c[i].to;
+    }
+    bool dropped = false;
+    if (i < w->n_chunks && c[i].to - c[i].from > w->width && (w->break_words || i == first)) {
+        size_t stop = w->break_words ? cut(w, &c[i], w->width - used) : c[i].to;
+        dropped = is_blank_chunk(w, &(chunk_t){ c[i].from, stop });
+        end = dropped ? end : stop;
+        c[i].from = stop;
+        i += stop == c[i].to;
+    }
+    if (!dropped && i > first && end == c[i - 1].to && is_blank_chunk(w, &c[i - 1]))
+        end = c[i - 1].from;
+    if (end > from) {
+        buf_puts(w->out, w->lines++ > 0 ? w->between : "");
+        buf_add(w->out, w->text + w->g[from].at, w->g[end].at - w->g[from].at);
+    }
+    return i;
 }
 
 static void
-flush(wrap_t *w)
+wrap_line(wrap_t *w, const char *s, size_t len)
 {
-    size_t n = w->line.len;
-    while (n > 0 && is_blank(w->line.data[n - 1]))
-        n--;
-    if (n > 0) {
-        if (w->any)
-            buf_puts(w->out, w->between);
-        buf_add(w->out, w->line.data, n);
-        w->any = true;
-    }
-    buf_clear(&w->line);
-    w->used = 0;
-}
-
-static void
-add_piece(wrap_t *w, const char *p, size_t n)
-{
-    buf_add(&w->line, p, n);
-    w->used += utf8_count(p, n);
-}
-
-/* A word that is longer than a line. */
-static void
-add_long(wrap_t *w, const char *p, const char *end)
-{
-    if (!w->break_words) {
-        if (w->used > 0)
-            flush(w);
-        add_piece(w, p, (size_t) (end - p));
-        return;
-    }
-    while (p < end) {
-        const char *stop = p;
-        for (size_t room = w->used < w->width ? w->width - w->used : 0; room > 0 && stop < end; room--)
-            stop += next_char(stop, end);
-        add_piece(w, p, (size_t) (stop - p));
-        if (stop < end)
-            flush(w);
-        p = stop;
-    }
-}
-
-static void
-wrap_line(wrap_t *w, const char *p, const char *end)
-{
-    const char *start = p;
-    w->any = false;
-    while (p < end) {
-        const char *stop = chunk_end(w, start, p, end);
-        size_t n = utf8_count(p, (size_t) (stop - p));
-        if (w->used + n > w->width && !(is_blank(*p) && w->used == 0)) {
-            if (n <= w->width || is_blank(*p))
-                flush(w);
-        }
-        bool dropped = is_blank(*p) && w->used == 0 && w->any;
-        if (n > w->width && !is_blank(*p))
-            add_long(w, p, stop);
-        else if (!dropped)
-            add_piece(w, p, (size_t) (stop - p));
-        p = stop;
-    }
-    flush(w);
+    read_line(w, s, len);
+    for (size_t i = 0; i < w->n; i = w->chunks[w->n_chunks++].to)
+        w->chunks[w->n_chunks] = (chunk_t){ i, chunk_end(w, i) };
+    w->lines = 0;
+    for (size_t i = 0; i < w->n_chunks;)
+        i = wrap_one(w, i);
 }
 
 static py_t *
@@ -135,7 +188,6 @@ do_wordwrap(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
                             : newline != NULL                   ? newline
                                                                 : "\n",
                  .width = (size_t) width,
-                 .line = BUF_INIT,
                  .break_words = words,
                  .break_hyphens = hyphens };
     for (size_t i = 0; i < py_seq_len(lines); i++) {
@@ -143,9 +195,10 @@ do_wordwrap(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         const char *s = py_text(py_seq_at(lines, i), &len);
         if (i > 0)
             buf_puts(&out, w.between);
-        wrap_line(&w, s, s + len);
+        wrap_line(&w, s, len);
     }
-    buf_free(&w.line);
+    free(w.g);
+    free(w.chunks);
     return py_str_buf(&out);
 }
 

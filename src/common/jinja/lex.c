@@ -420,6 +420,7 @@ lexer_next(lexer_t *self)
         if (self->tag_pending) {
             self->tag_pending = false;
             bool variable = self->state == LEX_VARIABLE;
+            self->last_line = self->tag_line;
             if (variable || self->state == LEX_BLOCK || self->state == LEX_LINE_STATEMENT)
                 return (token_t){ variable ? T_VARIABLE_BEGIN : T_BLOCK_BEGIN, self->tag_line, "", 0 };
         }

@@ -26,6 +26,8 @@ typedef struct jfilter {
     unsigned flags;
     const char *doc;
 } jfilter_t;
+/* Of py_fn_class_t.marks: called by a template, the function gets the jrun_t as its data. */
+enum { JFN_CONTEXT = 1 };
 const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
 const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
 py_t *jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args);

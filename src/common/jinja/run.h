@@ -146,9 +146,6 @@ jframe_set(jframe_t *f, jref_t ref, py_t *value)
 void jenter(jrun_t *r, const jscope_t *scope);
 void jleave(jrun_t *r, const jscope_t *scope);
 
-/* Of py_fn_class_t.marks: called by a template, the function gets the jrun_t as its data. */
-enum { JFN_CONTEXT = 1 };
-
 py_t *jeval(jrun_t *r, const jnode_t *node);
 /* Exceptions are -1; break and continue are statements' outcomes. */
 enum { JX_OK, JX_BREAK, JX_CONTINUE };

@@ -359,6 +359,8 @@ visit_for(compiler_t *c, jnode_t *node, const frame_t *frame)
     loop->body_scope = scope_of(c, &body);
     visit_list(c, &loop->otherwise, &otherwise);
     loop->else_scope = scope_of(c, &otherwise);
+    /* The call of a recursive loop stands behind its body. */
+    c->line = loop->recursive ? node->line : c->line;
 }
 
 static void

@@ -172,7 +172,7 @@ TEST(test_sameas)
 
 TEST(test_escaped)
 {
-    return py_bool(jhas_html(a[0]));
+    return py_bool(py_has_html(a[0]));
 }
 
 TEST(test_in)

@@ -156,10 +156,11 @@ seq_concat(py_t *a, py_t *b)
     return v;
 }
 
-static bool
-has_html(const py_t *v)
+bool
+py_has_html(const py_t *v)
 {
-    return py_is_markup(v) || (py_is(v, PY_HOST) && py_host_class(v)->html != NULL);
+    return py_is_markup(v) || (py_is(v, PY_HOST) && py_host_class(v)->html != NULL) ||
+           (py_is(v, PY_UNDEFINED) && (py_undef_class(v)->flags & PY_UNDEF_CHAIN) != 0);
 }
 
 static py_t *
@@ -167,7 +168,7 @@ concat(py_t *a, py_t *b)
 {
     py_type_t t = py_type(a);
 
-    if ((py_is_markup(a) && (py_is(b, PY_STR) || has_html(b))) || (py_is_markup(b) && t == PY_STR))
+    if ((py_is_markup(a) && (py_is(b, PY_STR) || py_has_html(b))) || (py_is_markup(b) && t == PY_STR))
         return markup_concat(a, b);
     if (t == py_type(b)) {
         if (t == PY_STR || t == PY_BYTES)
@@ -189,6 +190,8 @@ repeat_text(py_t *v, size_t times)
     size_t len = PY_LEN(v);
     buf_auto_t out = BUF_INIT;
 
+    if (len > 0 && times > INT64_MAX / len && py_is(v, PY_STR))
+        return py_raise(&py_OverflowError, "repeated string is too long");
     if (len > 0 && times > SIZE_MAX / 4 / len)
         return py_room(SIZE_MAX) < 0 ? NULL : py_ref(v);
     if (py_room(len * times) < 0)
@@ -225,19 +228,24 @@ is_repeatable(const py_t *v)
     return t == PY_STR || t == PY_BYTES || t == PY_LIST || t == PY_TUPLE;
 }
 
+/* Markup multiplies by a method of its own, and by numbers only. */
+static bool
+repeats_anything(const py_t *v)
+{
+    return is_repeatable(v) && !py_is_markup(v);
+}
+
 static py_t *
 repeat(py_t *a, py_t *b)
 {
-    py_t *seq = is_repeatable(a) ? a : b, *count = seq == a ? b : a;
+    py_t *seq = is_repeatable(a) && !py_is_int(a) ? a : b, *count = seq == a ? b : a;
     int64_t times;
 
-    if (!is_repeatable(seq))
-        return unsupported(PY_MUL, a, b);
-    if (!py_is_int(count) && py_is_markup(seq) && !is_repeatable(count))
+    if (!is_repeatable(seq) || (!py_is_int(count) && !repeats_anything(a) && !repeats_anything(b)))
         return unsupported(PY_MUL, a, b);
     if (!py_is_int(count))
         return py_raise(&py_TypeError, "can't multiply sequence by non-int of type '%s'",
-                        py_type_name(py_is_markup(seq) ? seq : count));
+                        py_type_name(repeats_anything(a) ? b : a));
     if (!py_to_int64(count, &times))
         return py_raise(&py_OverflowError, "cannot fit 'int' into an index-sized integer");
     if (times < 0)

@@ -2,6 +2,14 @@
 #include "common/py/py_methods.h"
 #include "common/py/py_obj.h"
 
+/* A method that Markup has of its own, in Python. */
+static bool
+is_of_markup(const pyfunc_t *func)
+{
+    return py_is(func->self, PY_STR) && py_is_markup(func->self) &&
+           (func->method->flags & (PY_METHOD_ESCAPES | PY_METHOD_SAFE)) != 0;
+}
+
 const char *
 py_type_name(const py_t *v)
 {
@@ -29,7 +37,7 @@ py_type_name(const py_t *v)
         return ((const pygen_t *) v)->cls->name;
     case PY_FUNC:
         if ((v->flags & PY_F_BOUND) != 0)
-            return "builtin_function_or_method";
+            return is_of_markup(func) ? "method" : "builtin_function_or_method";
         return func->cls->is_class ? "type" : "function";
     case PY_UNDEFINED:
         return py_undef_class(v)->name;

@@ -39,6 +39,7 @@ typedef struct py_gen_class {
     py_t *(*next)(void *data); /* NEW; NULL at the end or raised */
     void (*free)(void *data);
     py_walk_fn *walk;
+    const char *function; /* of a generator, for repr(): "do_batch"; NULL: none */
 } py_gen_class_t;
 py_t *py_gen(const py_gen_class_t *cls, void *data);
 /* BORROWED data when `v` is an iterator of that class, or NULL. */

@@ -178,14 +178,18 @@ walk_visit(void *data, py_visit_fn *visit, void *cookie)
 
 #define WALK(name)                                                                                           \
     {                                                                                                        \
-        name, walk_next, walk_free, walk_visit                                                               \
+        name, walk_next, walk_free, walk_visit, NULL                                                         \
     }
 static const py_gen_class_t walkers[PY_TYPES] = {
-    [PY_STR] = WALK("str_iterator"),     [PY_BYTES] = WALK("bytes_iterator"),
-    [PY_LIST] = WALK("list_iterator"),   [PY_TUPLE] = WALK("tuple_iterator"),
-    [PY_SET] = WALK("set_iterator"),     [PY_DICT] = WALK("dict_keyiterator"),
-    [PY_RANGE] = WALK("range_iterator"), [PY_VIEW] = WALK("dict_itemiterator"),
-    [PY_UNDEFINED] = WALK("generator"),
+    [PY_STR] = WALK("str_iterator"),
+    [PY_BYTES] = WALK("bytes_iterator"),
+    [PY_LIST] = WALK("list_iterator"),
+    [PY_TUPLE] = WALK("tuple_iterator"),
+    [PY_SET] = WALK("set_iterator"),
+    [PY_DICT] = WALK("dict_keyiterator"),
+    [PY_RANGE] = WALK("range_iterator"),
+    [PY_VIEW] = WALK("dict_itemiterator"),
+    [PY_UNDEFINED] = { "generator", walk_next, walk_free, walk_visit, "Undefined.__iter__" },
 };
 
 py_t *
@@ -342,6 +346,11 @@ py_dict_update(py_t *dict, py_t *v)
 
     if (py_is(v, PY_DICT))
         return update_from_dict(dict, v);
+    /* It has no keys to ask for. */
+    if (py_is(v, PY_UNDEFINED)) {
+        py_undef_raise(v);
+        return -1;
+    }
     if (py_iter_start(&it, v) < 0)
         return -1;
     for (size_t i = 0; rc == 0 && (x = py_iter_next(&it)) != NULL; i++) {

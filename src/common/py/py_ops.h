@@ -129,6 +129,8 @@ py_t *py_format_str(py_t *tmpl, const py_args_t *args, py_field_fn *field, void 
 py_t *py_format_map(py_t *tmpl, py_t *mapping, py_field_fn *field, void *cookie);
 /* &amp; &lt; &gt; &#34; &#39; as Markup; a Markup as it is. */
 py_t *py_escape(py_t *v);
+/* Whether it has __html__: is safe, or knows how to be. */
+bool py_has_html(const py_t *v);
 
 /* ---- conversion
  * ---------------------------------------------------------------------------------------------- */

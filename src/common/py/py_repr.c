@@ -240,7 +240,8 @@ ellipsis(const py_t *v)
 static int
 guarded(buf_t *out, py_t *v)
 {
-    if ((v->flags & PY_F_BUSY) != 0) {
+    /* Of a namespace it is the dict in it that stops. */
+    if ((v->flags & PY_F_BUSY) != 0 && !py_is(v, PY_NAMESPACE)) {
         buf_puts(out, ellipsis(v));
         return 0;
     }
@@ -292,6 +293,15 @@ repr_range(buf_t *out, const pyrange_t *r)
                (long long) r->stop, (long long) r->step);
 }
 
+static void
+repr_gen(buf_t *out, const py_t *v)
+{
+    const char *function = ((const pygen_t *) v)->cls->function;
+
+    buf_printf(out, "<%s object %s%sat %p>", py_type_name(v), function != NULL ? function : "",
+               function != NULL ? " " : "", (const void *) v);
+}
+
 int
 py_repr_to(buf_t *out, py_t *v)
 {
@@ -317,7 +327,7 @@ py_repr_to(buf_t *out, py_t *v)
         repr_range(out, (pyrange_t *) v);
         return 0;
     case PY_GEN:
-        buf_printf(out, "<%s object at %p>", py_type_name(v), (const void *) v);
+        repr_gen(out, v);
         return 0;
     case PY_FUNC:
         repr_func(out, (pyfunc_t *) v);

@@ -1,30 +1,7 @@
-/* Templates: our own case files, the cache, limits, and errors as Salt tells them. */
+/* test_jinja.c - the cache of templates, and limits. What templates print: tests/cases/jinja. */
 #include "unit/unit.h"
 
-#include "lib/jinja_cases.h"
-
-static void
-run_file(const char *name)
-{
-    char *path AUTO_FREE = xasprintf("%s/tests/cases/jinja/%s", TEST_SOURCE_DIR, name);
-    int passed = 0;
-    assert_int_equal(run_case_file(path, &passed), 0);
-    assert_true(passed > 0);
-}
-
-static void
-test_language(void **state)
-{
-    (void) state;
-    run_file("language.json");
-}
-
-static void
-test_salt(void **state)
-{
-    (void) state;
-    run_file("salt.json");
-}
+#include "common/jinja/jinja_salt.h"
 
 /* ---- cache -----------------------------------------------------------------------------------------------
  */
@@ -127,5 +104,4 @@ test_limits(void **state)
     jinja_destroy(&engine);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_language), cmocka_unit_test(test_salt), cmocka_unit_test(test_cache),
-          cmocka_unit_test(test_limits))
+UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_limits))
