@@ -136,6 +136,7 @@ typedef struct plugin {
 json_t *ctx_opts(call_ctx_t *ctx);
 /* Grains and pillar; gathered on first use. BORROWED, never NULL (an empty object when there are none). */
 json_t *ctx_grains(call_ctx_t *ctx);
+void ctx_refresh_grains(call_ctx_t *ctx); /* gathers them anew where that can be done */
 json_t *ctx_pillar(call_ctx_t *ctx);
 /* The same as Python's values. BORROWED dict. */
 struct py *ctx_native_grains(call_ctx_t *ctx);

@@ -6,10 +6,10 @@
  * What it gets
  *   The chunk's arguments that it declares, bound and converted. Requisites and the arguments that belong to
  *   every state (require, watch, order, unless, onlyif, check_cmd, creates, retry, failhard, parallel,
- *   fire_event, reload_*, umask, runas, use, saltenv, test, fun, state, __id__, __sls__, __env__) are done by
- *   the runner and left out, but a row that declares one of these names gets it too (cmd.run's `umask`). A
- *   **kwargs row (ARG_STARSTAR) gets every other argument; without one they are a warning in the state's
- *   return, in Salt's words. Missing ones and values that can't be converted fail the state, in Salt's words.
+ *   fire_event, reload_*, umask, runas, use, saltenv, fun, state, __id__, __sls__, __env__) are done by the
+ *   runner and left out, but a row that declares one of these names gets it too (cmd.run's `runas`), except
+ *   `umask`, which holds for the process while the function runs. A **kwargs row (ARG_STARSTAR) gets every
+ * other argument; without one they fail the state, in Salt's words, as missing ones do.
  *
  * What it returns
  *   0 and {name, changes, result, comment}, made by state_ret(). A failed state is result False and a

@@ -17,9 +17,10 @@ typedef struct call_env {
     registry_t *registry;
     registry_t *states; /* of PLUGIN_STATE; NULL: none */
     json_t *opts;
-    const char *id;                  /* NULL: "" */
-    const char *jid;                 /* NULL: "" */
-    json_t *(*grains)(void *cookie); /* BORROWED object; asked once, on first use */
+    const char *id;                        /* NULL: "" */
+    const char *jid;                       /* NULL: "" */
+    json_t *(*grains)(void *cookie);       /* BORROWED object; asked once, on first use */
+    json_t *(*grains_again)(void *cookie); /* NEW object, gathered now; NULL: they stay as they are */
     /* `ask` as ctx_compile_pillar's, or NULL for the one that is there. NEW dict, or NULL with *err. */
     struct py *(*pillar)(void *cookie, json_t *ask, fail_t *err);
     struct fileclient *files;
@@ -46,6 +47,14 @@ typedef struct call_result {
  * returns. */
 void call_run(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, call_result_t *res);
 void call_result_free(call_result_t *res);
+
+/* Where events and questions to the host go instead, in a child that can't use its parent's line. */
+typedef struct call_relay {
+    int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
+    int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
+    void *cookie;
+} call_relay_t;
+void call_set_relay(call_ctx_t *ctx, const call_relay_t *relay); /* BORROWED */
 
 /* The run that a state function is called in: what salt/state.h's ctx_* show. All BORROWED. */
 typedef struct call_frame {

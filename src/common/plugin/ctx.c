@@ -51,6 +51,21 @@ ctx_grains(call_ctx_t *ctx)
     return ctx->grains;
 }
 
+void
+ctx_refresh_grains(call_ctx_t *ctx)
+{
+    json_t *found = ctx->env.grains_again != NULL ? ctx->env.grains_again(ctx->env.cookie) : NULL;
+
+    if (!json_is_object(found)) {
+        json_decref(found);
+        return;
+    }
+    json_decref(ctx->grains);
+    ctx->grains = found;
+    py_unref(ctx->native_grains);
+    ctx->native_grains = NULL;
+}
+
 py_t *
 ctx_native_grains(call_ctx_t *ctx)
 {
@@ -152,22 +167,32 @@ ctx_retcode(const call_ctx_t *ctx)
 int
 ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err)
 {
-    if (ctx->env.fire == NULL)
+    if (ctx->relay == NULL && ctx->env.fire == NULL)
         return fail_set(err, -ENOTSUP, "no master to send the event '%s' to", tag);
     if (strlen(tag) > LIMIT_TAG_LEN)
         return fail_kind(err, FAIL_INVOCATION, -EMSGSIZE,
                          "the event tag has %zu bytes, at most %d are allowed", strlen(tag), LIMIT_TAG_LEN);
+    if (ctx->relay != NULL)
+        return ctx->relay->fire(ctx->relay->cookie, tag, data, err);
     return ctx->env.fire(ctx->env.cookie, tag, data, err);
 }
 
 int
 ctx_host(call_ctx_t *ctx, json_t *request, json_t **ret_value, fail_t *err)
 {
+    if (ctx->relay != NULL)
+        return ctx->relay->host(ctx->relay->cookie, request, ret_value, err);
     if (ctx->env.host == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
                          "'%s' needs a running salt-minion, and this call does not come from one",
                          value_str(request, "op", "?"));
     return ctx->env.host(ctx->env.cookie, request, ret_value, err);
+}
+
+void
+call_set_relay(call_ctx_t *ctx, const call_relay_t *relay)
+{
+    ctx->relay = relay;
 }
 
 void *

@@ -18,6 +18,7 @@ struct call_ctx {
     json_t *context;
     bool test;
     int retcode;
+    const call_relay_t *relay; /* NULL: the environment's own line */
     const call_frame_t *frame; /* NULL outside of a state run */
     json_t *nothing;           /* what frame.c shows outside of one */
     int depth;                 /* functions that run inside each other right now */

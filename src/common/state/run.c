@@ -1,0 +1,345 @@
+/* run.c - the run: steps in their order, what they need first, on a stack of our own. */
+#include "common/state/run.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+enum { MAX_ROUNDS = 3 }; /* how often a step's requisites are run before it is a circle */
+
+/* ---- the stack ----------------------------------------------------------------------------- */
+
+static void
+push(run_t *run, size_t step, bool pre)
+{
+    slot_t *slot = run->steps[step].slot;
+
+    if (run->depth == run->cap) {
+        run->cap = run->cap > 0 ? run->cap * 2 : 16;
+        run->stack = xrealloc(run->stack, run->cap * sizeof(*run->stack));
+    }
+    run->stack[run->depth++] = (frame_t){ .step = step, .pre = pre };
+    if (pre)
+        slot->pre_active = true;
+    else
+        slot->active = true;
+}
+
+static void
+pop(run_t *run)
+{
+    frame_t *frame = &run->stack[--run->depth];
+    slot_t *slot = run->steps[frame->step].slot;
+
+    if (frame->pre)
+        slot->pre_active = false;
+    else
+        slot->active = false;
+    free(frame->todo);
+}
+
+/* What has not run of what the step needs, in Salt's order. */
+static void
+list_todo(run_t *run, frame_t *frame)
+{
+    const step_t *step = &run->steps[frame->step];
+    size_t cap = 0;
+
+    frame->n_todo = frame->next = 0;
+    for (size_t i = 0; i < step->n_reqs; i++) {
+        const req_t *req = &step->reqs[i];
+        if (frame->pre && req->kind == REQ_PREREQUIRED)
+            continue;
+        if (frame->n_todo + req->steps->n > cap) {
+            cap = (frame->n_todo + req->steps->n) * 2;
+            frame->todo = xrealloc(frame->todo, cap * sizeof(*frame->todo));
+        }
+        for (size_t j = 0; j < req->steps->n; j++) {
+            const slot_t *slot = run->steps[req->steps->v[j]].slot;
+            if (req->kind == REQ_PREREQ ? slot->pre == NULL : slot->state == SLOT_NEW)
+                frame->todo[frame->n_todo++] = (todo_t){ req->steps->v[j], req->kind };
+        }
+    }
+    frame->walking = true;
+}
+
+/* Done with the step at the top: one way or another it has its return. */
+static void
+finish_top(run_t *run, run_status_t status)
+{
+    frame_t frame = run->stack[run->depth - 1];
+
+    pop(run);
+    run_finish(run, frame.step, frame.pre, status);
+}
+
+static void
+enter(run_t *run, frame_t *frame)
+{
+    step_t *step = &run->steps[frame->step];
+    slot_t *pending = NULL;
+
+    if (frame->pre ? step->slot->pre != NULL : step->slot->state != SLOT_NEW) {
+        pop(run);
+        return;
+    }
+    run_prepare(run, step);
+    run_status_t status = run_status(run, step, frame->pre, &pending);
+    if (status == STATUS_PENDING && !frame->pre && run_is_parallel(run, step)) {
+        size_t i = frame->step;
+        pop(run);
+        run_defer(run, i, pending);
+    } else if (status == STATUS_PENDING) {
+        run_reap(run, -1);
+    } else if (status == STATUS_UNMET && frame->rounds < MAX_ROUNDS) {
+        AUTO_FREE char *lost = run_lost(step, frame->pre);
+        frame->rounds++;
+        if (lost != NULL)
+            finish_top(run, status);
+        else
+            list_todo(run, frame);
+    } else {
+        finish_top(run, status);
+    }
+}
+
+/* Go on to the next thing that the step needs. */
+static void
+walk(run_t *run, frame_t *frame)
+{
+    while (frame->next < frame->n_todo) {
+        todo_t todo = frame->todo[frame->next++];
+        const slot_t *slot = run->steps[todo.step].slot;
+        bool pre = todo.kind == REQ_PREREQ;
+        if (pre ? slot->pre != NULL || slot->state == SLOT_DONE : slot->state != SLOT_NEW)
+            continue;
+        /* That one waits for this one's test. */
+        if (!pre && frame->pre && slot->active)
+            continue;
+        if (pre ? slot->pre_active : slot->active) {
+            frame_t top = *frame;
+            pop(run);
+            run_recursive(run, top.step, top.pre);
+            return;
+        }
+        push(run, todo.step, pre);
+        return;
+    }
+    frame->walking = false;
+}
+
+static void
+evaluate(run_t *run, size_t step)
+{
+    push(run, step, false);
+    while (run->depth > 0 && !run->stop) {
+        frame_t *top = &run->stack[run->depth - 1];
+        if (top->walking)
+            walk(run, top);
+        else
+            enter(run, top);
+    }
+    while (run->depth > 0)
+        pop(run);
+}
+
+/* ---- a list of chunks ---------------------------------------------------------------------- */
+
+static void
+slot_free(void *value)
+{
+    slot_t *slot = value;
+
+    json_decref(slot->ret);
+    json_decref(slot->pre);
+    steps_free(&slot->waiters);
+    free(slot);
+}
+
+static void
+make_steps(run_t *run)
+{
+    json_t *low;
+    size_t i;
+
+    run->n = json_array_size(run->chunks);
+    run->steps = xcalloc(run->n + 1, sizeof(*run->steps));
+    run->slots = map_new(slot_free);
+    json_array_foreach (run->chunks, i, low) {
+        step_t *step = &run->steps[i];
+        step->low = json_incref(low);
+        step->tag = state_tag(low);
+        step->slot = map_get(run->slots, step->tag);
+        if (step->slot == NULL) {
+            step->slot = xcalloc(1, sizeof(*step->slot));
+            map_set(run->slots, step->tag, step->slot);
+        }
+    }
+    run_index(run);
+}
+
+static void
+free_steps(run_t *run)
+{
+    for (size_t i = 0; i < run->n; i++) {
+        run_free_reqs(&run->steps[i]);
+        json_decref(run->steps[i].low);
+        free(run->steps[i].tag);
+    }
+    free(run->steps);
+    free(run->stack);
+    steps_free(&run->ready);
+    run_index_free(run);
+    map_destroy(&run->slots);
+}
+
+static bool
+is_wanted(const run_t *run, const step_t *step)
+{
+    return run->env->only_id == NULL || str_eq(run->env->only_id, value_str(step->low, "__id__", NULL));
+}
+
+static void
+run_all(run_t *run)
+{
+    for (size_t i = 0; i < run->n && !run->stop; i++) {
+        if (run->at_work > 0)
+            run_reap(run, 0);
+        if (run->steps[i].slot->state != SLOT_NEW || !is_wanted(run, &run->steps[i]))
+            continue;
+        if (run->stop || !run_may_go_on(run, &run->steps[i]))
+            break;
+        evaluate(run, i);
+    }
+    while (run->at_work > 0)
+        run_reap(run, -1);
+}
+
+/* ---- what is disabled ---------------------------------------------------------------------- */
+
+static const char *
+disabled_by(const json_t *patterns, const char *full)
+{
+    json_t *pattern;
+    size_t i;
+
+    json_array_foreach ((json_t *) patterns, i, pattern) {
+        if (json_is_string(pattern) && match_glob(json_string_value(pattern), full))
+            return json_string_value(pattern);
+    }
+    return NULL;
+}
+
+/* Chunks that the grain state_runs_disabled names leave the run with a return. */
+static void
+take_disabled(run_t *run)
+{
+    json_t *patterns = value_get(ctx_grains(run->env->ctx), "state_runs_disabled"), *low;
+
+    for (size_t i = 0; patterns != NULL && (low = json_array_get(run->chunks, i)) != NULL;) {
+        AUTO_FREE char *full = xasprintf("%s.%s", value_str(low, "state", ""), value_str(low, "fun", ""));
+        const char *by = disabled_by(patterns, full);
+        if (by == NULL) {
+            i++;
+            continue;
+        }
+        AUTO_FREE char *tag = state_tag(low),
+                       *text = xasprintf("The state function \"%s\" is currently disabled by \"%s\", to "
+                                         "re-enable, run state.enable %s.",
+                                         full, by, by);
+        json_object_set_new(run->running, tag,
+                            state_not_called(low, false, text, false, run->caller.run_num++));
+        json_array_remove(run->chunks, i);
+    }
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+static void
+init(run_t *run, const state_run_env_t *env, json_t *chunks, map_t *inited, const char *run_id)
+{
+    *run = (run_t){ .env = env, .chunks = chunks, .running = json_object(), .inited = inited };
+    run->caller = (state_caller_t){ .ctx = env->ctx,
+                                    .chunks = chunks,
+                                    .running = run->running,
+                                    .run_id = run_id,
+                                    .pillar_ask = env->pillar_ask,
+                                    .mocked = env->mocked,
+                                    .wait = run_wait,
+                                    .wait_cookie = run };
+}
+
+/* More chunks after all others: their returns join the first ones. */
+static void
+run_more(run_t *first, json_t *chunks, const char *run_id)
+{
+    run_t run;
+
+    if (json_array_size(chunks) == 0)
+        return;
+    init(&run, first->env, chunks, first->inited, run_id);
+    run.caller.run_num = first->caller.run_num;
+    make_steps(&run);
+    run_all(&run);
+    json_object_update(first->running, run.running);
+    first->caller.run_num = run.caller.run_num;
+    free_steps(&run);
+    json_decref(run.running);
+}
+
+static void
+run_listening(run_t *run, const char *run_id)
+{
+    json_auto_t *errors = json_object(), *listeners = run_listeners(run, errors),
+                *beacons = run_beacons(run->chunks);
+    const char *tag;
+    json_t *ret;
+
+    run_more(run, listeners, run_id);
+    json_object_foreach (errors, tag, ret) {
+        json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run->caller.run_num++));
+        json_object_set(run->running, tag, ret);
+    }
+    run_more(run, beacons, run_id);
+}
+
+json_t *
+state_run(const state_run_env_t *env, json_t *chunks)
+{
+    run_t run;
+    char run_id[CLOCK_STAMP_LEN];
+    map_t *inited = map_new(NULL);
+
+    clock_jid(run_id);
+    init(&run, env, chunks, inited, run_id);
+    take_disabled(&run);
+    make_steps(&run);
+    run_all(&run);
+    if (env->only_id == NULL)
+        run_listening(&run, run_id);
+    free_steps(&run);
+    map_destroy(&inited);
+    return run.running;
+}
+
+json_t *
+state_run_one(const state_run_env_t *env, json_t *chunk)
+{
+    run_t run;
+    char run_id[CLOCK_STAMP_LEN];
+    map_t *inited = map_new(NULL);
+    json_auto_t *chunks = json_pack("[O]", chunk);
+
+    clock_jid(run_id);
+    init(&run, env, chunks, inited, run_id);
+    make_steps(&run);
+    run_prepare(&run, &run.steps[0]);
+    json_t *ret = state_call(&run.caller, run.steps[0].low, false);
+    free_steps(&run);
+    json_decref(run.running);
+    map_destroy(&inited);
+    return ret;
+}

@@ -1,0 +1,84 @@
+/* run.h - the state runner: low chunks to what became of them, with every requisite. Highstate on a minion
+ * and orchestrate on a master are this runner with another table of state functions (call_env_t's `states`).
+ *
+ * Chunks run in their order. A chunk whose requisites have not run is put off until they have, on a stack of
+ * our own; each chunk is looked at a bounded number of times, and requisites are found by hash, so that a run
+ * is linear in the number of chunks and requisites. A chunk with `parallel` is handed to workers and waits
+ * for its own requisites there, while the chunks behind it go on.
+ *
+ * Layer      common/state; knows neither daemon
+ * Threads    the context's
+ * Errors     a state that fails is data. The runner itself does not fail
+ * Tests      tests/unit/common/test_state_run.c, tests/cases/staterun
+ */
+#ifndef COMMON_STATE_RUN_H
+#define COMMON_STATE_RUN_H
+
+#include "common/plugin/call.h"
+#include "salt/plugin.h"
+
+/* Work that another process or thread may do. `ctx` is the one to use there. NEW. */
+typedef json_t *state_work_fn(call_ctx_t *ctx, void *work);
+
+/* Who does it. */
+typedef struct state_workers {
+    /* Begin; `work` stays as it is until `next` has told the end. Waits when too many are at work. */
+    int (*start)(void *self, size_t id, state_work_fn *fn, void *work, fail_t *err);
+    /* The next one that has ended, within `timeout_ms` (-1: for ever): 1 with *ret_id and *ret_value NEW,
+     * which is NULL when the worker died, with the reason in *err; 0 when none has. */
+    int (*next)(void *self, int timeout_ms, size_t *ret_id, json_t **ret_value, fail_t *err);
+} state_workers_t;
+
+/* Where a run is. */
+typedef struct state_progress {
+    size_t done, total;
+    const json_t *chunk; /* the one that begins. BORROWED */
+} state_progress_t;
+
+/* What a run works on; BORROWED while it lasts. Options come from ctx_opts(): failhard, state_events,
+ * state_aggregate, disabled_requisites, global_state_conditions, cachedir; test mode is ctx_test(). */
+typedef struct state_run_env {
+    call_ctx_t *ctx;
+    const char *jid;                /* "": the run can't be paused and sends no events */
+    json_t *pillar_ask;             /* of ctx_compile_pillar(), for `reload_pillar`; may be NULL */
+    const state_workers_t *workers; /* NULL: `parallel` chunks run one after the other */
+    void *workers_self;
+    void (*progress)(void *cookie, const state_progress_t *at); /* NULL: nobody looks */
+    void *progress_cookie;
+    const char *only_id; /* only this ID and what it needs, without `listen`: state.sls_id. NULL: all */
+    bool mocked;         /* Salt's `mock`: requisites and checks, but no state function */
+} state_run_env_t;
+
+/* NEW {tag: {name, changes, result, comment, __sls__, __run_num__, start_time, duration, __id__, ...}}.
+ * Chunks are changed: `watch` of a module without mod_watch becomes `require`, aggregation marks and
+ * replaces. */
+json_t *state_run(const state_run_env_t *env, json_t *chunks);
+
+/* One chunk without requisites: state.single and state.low. NEW return. */
+json_t *state_run_one(const state_run_env_t *env, json_t *chunk);
+/* What is wrong with a chunk before it runs, in Salt's words. NEW array, empty when nothing is. */
+json_t *state_verify(call_ctx_t *ctx, json_t *chunk);
+
+/* Salt's check_result: whether nothing has failed, apart from what a chunk with `onfail` and `onfail_stop:
+ * False` has taken care of. `chunks` (array) may be NULL. */
+bool state_succeeded(const json_t *running, const json_t *chunks);
+
+/* ---- workers that are forked: for a process that may fork at any time ---------------------- */
+
+/* At most LIMIT_STATES_PARALLEL children. They end with this process. What they fire and ask goes through it.
+ */
+typedef struct state_fork state_fork_t;
+state_fork_t *state_fork_new(call_ctx_t *ctx); /* NEW */
+void state_fork_destroy(state_fork_t **self_p);
+extern const state_workers_t state_fork_workers;
+
+/* ---- Salt's state.pause: {ID or "__all__": {"duration": seconds, "kill": true}} in a file by jid -- */
+
+/* NEW object, empty when there is none. */
+json_t *state_pauses(const char *cachedir, const char *jid);
+/* Replaces what is there; an empty object removes it. */
+int state_pauses_set(const char *cachedir, const char *jid, const json_t *pauses, fail_t *err);
+/* NEW array of the jids that have one. */
+json_t *state_paused_jids(const char *cachedir);
+
+#endif

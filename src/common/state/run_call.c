@@ -1,0 +1,716 @@
+/* run_call.c - one chunk: verify, conditions, the state function, check_cmd, retries; its return as Salt's.
+ */
+#include <sys/stat.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+#define US_PER_MS 1000.0
+
+/* Arguments that belong to every state: see salt/state.h. Sorted. */
+static const char *const common_keys[] = {
+    "aggregate",
+    "beacon",
+    "check_cmd",
+    "creates",
+    "failhard",
+    "fire_event",
+    "force_reload_modules",
+    "fun",
+    "listen",
+    "listen_in",
+    "onchanges",
+    "onchanges_any",
+    "onchanges_in",
+    "onfail",
+    "onfail_all",
+    "onfail_any",
+    "onfail_in",
+    "onfail_stop",
+    "onlyif",
+    "order",
+    "parallel",
+    "prereq",
+    "prereq_in",
+    "prerequired",
+    "provider",
+    "reload_grains",
+    "reload_modules",
+    "reload_pillar",
+    "require",
+    "require_any",
+    "require_in",
+    "retry",
+    "runas",
+    "runas_password",
+    "saltenv",
+    "state",
+    "umask",
+    "unless",
+    "use",
+    "use_in",
+    "watch",
+    "watch_any",
+    "watch_in",
+};
+
+static int
+by_name(const void *key, const void *row)
+{
+    return strcmp(key, *(const char *const *) row);
+}
+
+static bool
+is_common(const char *key)
+{
+    return str_starts(key, "__") ||
+           bsearch(key, common_keys, NELEMS(common_keys), sizeof(*common_keys), by_name) != NULL;
+}
+
+static bool
+declares(const func_t *f, const char *key)
+{
+    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
+        if (strcmp(row->name, key) == 0 && (row->dflt == ARG_REQUIRED || *row->dflt != '*'))
+            return true;
+    }
+    return false;
+}
+
+static bool
+takes_any(const func_t *f)
+{
+    for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++) {
+        if (row->dflt != NULL && strcmp(row->dflt, ARG_STARSTAR) == 0)
+            return true;
+    }
+    return false;
+}
+
+static char *
+full_name(const json_t *low)
+{
+    return xasprintf("%s.%s", value_str(low, "state", ""), value_str(low, "fun", ""));
+}
+
+bool
+state_has(call_ctx_t *ctx, const json_t *low, const char *special)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *fun = xasprintf("%s.%s", value_str(low, "state", ""), special);
+
+    return ctx_find_state(ctx, fun, &err) != NULL;
+}
+
+/* ---- verification -------------------------------------------------------------------------- */
+
+static void
+verify_keys(const json_t *low, json_t *errors)
+{
+    static const char *const needed[] = { "state", "fun", "name" };
+
+    for (size_t i = 0; i < NELEMS(needed); i++) {
+        if (value_get(low, needed[i]) == NULL)
+            json_array_append_new(errors, value_fmt("Missing \"%s\" data", needed[i]));
+    }
+}
+
+static const char *
+python_type(const json_t *v)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "dict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
+        [JSON_REAL] = "float",  [JSON_TRUE] = "bool",  [JSON_FALSE] = "bool", [JSON_NULL] = "NoneType",
+    };
+
+    return names[json_typeof(v)];
+}
+
+static void
+verify_name(const json_t *low, json_t *errors)
+{
+    const json_t *name = value_get(low, "name");
+    const char *sls = value_str(low, "__sls__", NULL);
+
+    if (name == NULL || json_is_string(name) || !value_truthy(name))
+        return;
+    AUTO_FREE char *text = value_pystr(name), *where = sls != NULL ? xasprintf("in SLS '%s' ", sls) : NULL;
+    json_array_append_new(errors, value_fmt("ID '%s' %sis not formed as a string, but is a %s", text,
+                                            where != NULL ? where : "", python_type(name)));
+}
+
+/* `umask: 022` was octal for who wrote it, whatever YAML made of it. */
+static void
+verify_umask(json_t *low, json_t *errors)
+{
+    const json_t *umask_given = value_get(low, "umask");
+
+    if (umask_given == NULL)
+        return;
+    AUTO_FREE char *text = value_pystr(umask_given);
+    char *end;
+    long mask = strtol(text, &end, 8);
+    if (end == text || *end != '\0' || mask < 0 || mask > 0777)
+        json_array_append_new(errors, value_fmt("Invalid umask: %s", text));
+    else
+        json_object_set_new(low, "__umask__", json_integer(mask));
+    json_object_del(low, "umask");
+}
+
+static void
+verify_function(call_ctx_t *ctx, const json_t *low, json_t *errors)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *full = full_name(low);
+    const func_t *f = ctx_find_state(ctx, full, &err);
+    const char *sls = value_str(low, "__sls__", NULL);
+
+    if (f == NULL && sls != NULL) {
+        json_array_append_new(errors, value_fmt("State '%s' was not found in SLS '%s'", full, sls));
+        json_array_append_new(errors, value_fmt("Reason: %s", fail_text(&err)));
+    } else if (f == NULL) {
+        json_array_append_new(errors, value_fmt("Specified state '%s' was not found", full));
+    }
+    for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
+        if (row->dflt == ARG_REQUIRED && value_get(low, row->name) == NULL)
+            json_array_append_new(errors, value_fmt("Missing parameter %s for state %s", row->name, full));
+    }
+}
+
+json_t *
+state_verify(call_ctx_t *ctx, json_t *chunk)
+{
+    json_t *errors = json_array();
+
+    verify_keys(chunk, errors);
+    verify_name(chunk, errors);
+    verify_umask(chunk, errors);
+    if (json_array_size(errors) == 0)
+        verify_function(ctx, chunk, errors);
+    return errors;
+}
+
+/* ---- the return ---------------------------------------------------------------------------- */
+
+static json_t *
+stamp(int64_t wall_us)
+{
+    AUTO_FREE char *text = clock_strftime("%H:%M:%S.%f", wall_us);
+
+    return json_string(text);
+}
+
+static json_t *
+or_null(const json_t *low, const char *key)
+{
+    json_t *v = value_get(low, key);
+
+    return v != NULL ? json_incref(v) : json_null();
+}
+
+json_t *
+state_not_called(const json_t *low, bool result, const char *comment, bool skipped, size_t run_num)
+{
+    json_t *ret = json_pack("{s:{}, s:b, s:f, s:o, s:s}", "changes", "result", result, "duration", 0.0,
+                            "start_time", stamp(clock_wall_us()), "comment", comment);
+
+    if (skipped)
+        json_object_set_new(ret, "__state_ran__", json_false());
+    json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run_num));
+    json_object_set_new(ret, "__sls__", or_null(low, "__sls__"));
+    json_object_set_new(ret, "__id__", or_null(low, "__id__"));
+    json_object_set_new(ret, "name", or_null(low, "name"));
+    return ret;
+}
+
+static json_t *
+failed(const json_t *low, const char *comment)
+{
+    json_t *ret = json_pack("{s:b, s:o, s:{}}", "result", 0, "name", or_null(low, "name"), "changes");
+
+    json_object_set_new(ret, "comment", value_utf8(comment, strlen(comment)));
+    return ret;
+}
+
+static json_t *
+raised(const json_t *low, const fail_t *err)
+{
+    AUTO_FREE char *text = xasprintf("An exception occurred in this state: %s", fail_text(err));
+
+    return failed(low, text);
+}
+
+/* What is wrong with a return, or NULL. */
+static char *
+malformed(const json_t *ret)
+{
+    static const char *const keys[] = { "name", "result", "changes", "comment" };
+    buf_auto_t missing = BUF_INIT;
+
+    if (!json_is_object(ret))
+        return xstrdup("Malformed state return. Data must be a dictionary type.");
+    if (!json_is_object(value_get(ret, "changes")))
+        return xstrdup("'Changes' should be a dictionary.");
+    for (size_t i = 0; i < NELEMS(keys); i++) {
+        if (value_get(ret, keys[i]) == NULL)
+            buf_printf(&missing, "%s%s", missing.len > 0 ? ", " : "", keys[i]);
+    }
+    return missing.len > 0
+               ? xasprintf("The following keys were not present in the state return: %s.", buf_str(&missing))
+               : NULL;
+}
+
+/* Salt's "unify": one comment, a result of True, False or None. TAKES and returns. */
+static json_t *
+unified(const json_t *low, json_t *ret)
+{
+    AUTO_FREE char *wrong = malformed(ret);
+    json_t *result = value_get(ret, "result"), *comment = value_get(ret, "comment"), *line;
+    buf_auto_t text = BUF_INIT;
+    size_t i;
+
+    if (wrong != NULL) {
+        fail_auto_t err = FAIL_INIT;
+        fail_set(&err, -EINVAL, "%s", wrong);
+        json_decref(ret);
+        return raised(low, &err);
+    }
+    if (!json_is_null(result) && !json_is_boolean(result))
+        json_object_set_new(ret, "result", json_boolean(value_truthy(result)));
+    if (!json_is_array(comment))
+        return ret;
+    json_array_foreach (comment, i, line) {
+        AUTO_FREE char *shown = value_pystr(line);
+        buf_printf(&text, "%s%s", i > 0 ? "\n" : "", shown);
+    }
+    json_object_set_new(ret, "comment", value_utf8(buf_str(&text), text.len));
+    return ret;
+}
+
+/* ---- the call ------------------------------------------------------------------------------ */
+
+static void
+add_extra(buf_t *names, size_t *n, const char *key)
+{
+    AUTO_FREE char *quoted = xasprintf("'%s'", key);
+    buf_puts(names, *n > 0 ? "\001" : "");
+    buf_puts(names, quoted);
+    ++*n;
+}
+
+/* "'a', 'b' and 'c' are invalid keyword arguments for 'x.y'" */
+static int
+refuse_extra(const buf_t *names, size_t n, const char *full, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    size_t seen = 1;
+
+    for (const char *at = buf_str(names); *at != '\0'; at++) {
+        if (*at == '\001')
+            buf_puts(&text, ++seen == n ? " and " : ", ");
+        else
+            buf_putc(&text, *at);
+    }
+    return fail_kind(err, FAIL_ARGUMENTS, -EINVAL,
+                     n == 1 ? "%s is an invalid keyword argument for '%s'"
+                            : "%s are invalid keyword arguments for '%s'",
+                     buf_str(&text), full);
+}
+
+/* Salt's format_call: what the function gets. NEW, or NULL with *err. */
+static json_t *
+arguments(const func_t *f, json_t *low, const char *full, fail_t *err)
+{
+    json_auto_t *kwargs = json_object();
+    buf_auto_t extra = BUF_INIT;
+    size_t n_extra = 0;
+    const char *key;
+    json_t *v;
+    bool any = takes_any(f);
+
+    json_object_foreach (low, key, v) {
+        if (declares(f, key) || (any && !is_common(key)))
+            json_object_set(kwargs, key, v);
+        else if (!is_common(key) && strcmp(key, "name") != 0)
+            add_extra(&extra, &n_extra, key);
+    }
+    if (n_extra > 0) {
+        (void) refuse_extra(&extra, n_extra, full, err);
+        return NULL;
+    }
+    return json_incref(kwargs);
+}
+
+static bool
+meets_global_conditions(call_ctx_t *ctx, const json_t *low, const char *full)
+{
+    json_t *table = value_get(ctx_opts(ctx), "global_state_conditions"), *conditions, *one;
+    const char *pattern;
+    bool asked = false;
+    size_t i;
+
+    json_object_foreach (table, pattern, conditions) {
+        if (!str_eq(pattern, "*") && !str_eq(pattern, full) && !str_eq(pattern, value_str(low, "state", "")))
+            continue;
+        json_auto_t *list = json_is_array(conditions) ? json_incref(conditions)
+                                                      : json_pack("[O]", conditions);
+        json_array_foreach (list, i, one) {
+            fail_auto_t err = FAIL_INIT;
+            json_auto_t *args = json_pack("[O]", one), *matched = NULL;
+            asked = true;
+            if (ctx_call(ctx, "match.compound", args, NULL, &matched, &err) < 0)
+                log_error("global_state_conditions: %s", fail_text(&err));
+            else if (value_truthy(matched))
+                return true;
+        }
+    }
+    return !asked;
+}
+
+static json_t *
+call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *err)
+{
+    const func_t *f = ctx_find_state(self->ctx, full, err);
+    json_auto_t *kwargs = f != NULL ? arguments(f, low, full, err) : NULL;
+    const json_t *mask = value_get(low, "__umask__");
+    json_t *ret = NULL;
+
+    if (kwargs == NULL)
+        return NULL;
+    if (self->mocked)
+        return json_pack("{s:O, s:s, s:{}, s:b}", "name", value_get(low, "name"), "comment",
+                         "Not called, mocked", "changes", "result", 1);
+    if (!meets_global_conditions(self->ctx, low, full))
+        return json_pack("{s:O, s:s, s:{}, s:n}", "name", value_get(low, "name"), "comment",
+                         "Failed to meet global state conditions. State not called.", "changes", "result");
+    state_slots(self->ctx, kwargs);
+    mode_t before = mask != NULL ? umask((mode_t) json_integer_value(mask)) : 0;
+    int rc = ctx_state(self->ctx, full, kwargs, &ret, err);
+    if (mask != NULL)
+        (void) umask(before);
+    return rc == 0 ? ret : NULL;
+}
+
+static bool
+has_condition(const json_t *low)
+{
+    return value_get(low, "unless") != NULL || value_get(low, "onlyif") != NULL ||
+           value_get(low, "creates") != NULL;
+}
+
+/* Whether check_cmd is the function's own business. */
+static bool
+checks_itself(call_ctx_t *ctx, const json_t *low, const char *full)
+{
+    fail_auto_t err = FAIL_INIT;
+    const func_t *f = ctx_find_state(ctx, full, &err);
+
+    return f != NULL && declares(f, "check_cmd") && state_has(ctx, low, "mod_run_check_cmd");
+}
+
+/* NEW, or NULL with *err, which is an exception in Salt. */
+static json_t *
+conditions_and_function(state_caller_t *self, json_t *low, const char *full, fail_t *err)
+{
+    json_auto_t *ret = json_pack("{s:b, s:O, s:{}}", "result", 0, "name", value_get(low, "name"), "changes");
+
+    if (has_condition(low) && !state_has(self->ctx, low, "mod_run_check")) {
+        json_auto_t *said = state_cond_run(self->ctx, low, err);
+        if (said == NULL)
+            return NULL;
+        json_object_update(ret, said);
+    }
+    if (!value_truthy(value_get(ret, "result"))) {
+        json_decref(ret);
+        ret = call_function_of(self, low, full, err);
+    }
+    if (ret != NULL && value_get(low, "check_cmd") != NULL && !checks_itself(self->ctx, low, full)) {
+        json_auto_t *said = state_cond_check_cmd(self->ctx, low, err);
+        if (said == NULL)
+            return NULL;
+        json_object_update(ret, said);
+    }
+    return STEAL(ret);
+}
+
+/* In the run's frame and mode. NEW. */
+static json_t *
+call_body(state_caller_t *self, json_t *low, bool prereq)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *full = full_name(low);
+    call_frame_t frame = { low, self->chunks, self->running, self->run_id };
+    const call_frame_t *outer = call_set_frame(self->ctx, &frame);
+    bool test = ctx_test(self->ctx);
+    int retcode = ctx_retcode(self->ctx);
+
+    ctx_set_test(self->ctx, test || prereq);
+    json_t *ret = conditions_and_function(self, low, full, &err);
+    ctx_set_test(self->ctx, test);
+    /* What a module sets for itself is not the run's exit code. */
+    ctx_set_retcode(self->ctx, retcode);
+    (void) call_set_frame(self->ctx, outer);
+    if (ret == NULL)
+        ret = err.kind == FAIL_ARGUMENTS ? failed(low, fail_text(&err)) : raised(low, &err);
+    return unified(low, ret);
+}
+
+/* ---- after the call ------------------------------------------------------------------------ */
+
+static void
+refresh(state_caller_t *self, const json_t *low)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    if (value_truthy(value_get(low, "reload_grains")))
+        ctx_refresh_grains(self->ctx);
+    if (value_truthy(value_get(low, "reload_pillar"))) {
+        struct py *pillar = ctx_compile_pillar(self->ctx, self->pillar_ask, &err);
+        if (pillar != NULL)
+            ctx_set_pillar(self->ctx, pillar);
+        else
+            log_error("reload_pillar: %s", fail_text(&err));
+        py_unref(pillar);
+    }
+}
+
+static bool
+all_old_and_new(const json_t *changes)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) changes, key, v) {
+        if (value_get(v, "old") == NULL || value_get(v, "new") == NULL)
+            return false;
+    }
+    return true;
+}
+
+static char *
+shown_or_absent(const json_t *v)
+{
+    return value_truthy(v) || json_is_false(v) || json_is_null(v) ? value_pystr(v) : xstrdup("absent");
+}
+
+/* NEW: what a return says in the log. */
+static char *
+log_text(const json_t *ret)
+{
+    json_t *changes = value_get(ret, "changes"), *v;
+    const char *diff = value_str(changes, "diff", NULL), *comment = value_str(ret, "comment", ""), *key;
+    buf_auto_t text = BUF_INIT;
+
+    if (json_object_size(changes) == 0 && *comment != '\0')
+        return xstrdup(comment);
+    if (json_object_size(changes) == 0)
+        return xasprintf("No changes made for %s", value_str(ret, "name", ""));
+    if (diff != NULL)
+        return xasprintf("File changed:\n%s", diff);
+    if (!all_old_and_new(changes))
+        return value_pystr(changes);
+    buf_puts(&text, "Made the following changes:\n");
+    json_object_foreach (changes, key, v) {
+        AUTO_FREE char *before = shown_or_absent(value_get(v, "old")),
+                       *after = shown_or_absent(value_get(v, "new"));
+        buf_printf(&text, "'%s' changed from '%s' to '%s'\n", key, before, after);
+    }
+    return buf_steal(&text);
+}
+
+static void
+log_return(const json_t *ret)
+{
+    bool bad = json_is_false(value_get(ret, "result"));
+
+    if (!log_wants(bad ? LEVEL_ERROR : LEVEL_INFO))
+        return;
+    AUTO_FREE char *text = log_text(ret);
+    log_at(bad ? LEVEL_ERROR : LEVEL_INFO, "%s", text);
+}
+
+/* The chunk can't be called at all. NEW, or NULL when it can. */
+static json_t *
+refused(state_caller_t *self, json_t *low)
+{
+    json_auto_t *errors = state_verify(self->ctx, low);
+    buf_auto_t text = BUF_INIT;
+    json_t *line;
+    size_t i;
+
+    if (json_array_size(errors) == 0)
+        return NULL;
+    json_array_foreach (errors, i, line)
+        buf_printf(&text, "%s\n", json_string_value(line));
+    json_t *ret = failed(low, buf_str(&text));
+    json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
+    log_return(ret);
+    return ret;
+}
+
+static json_t *
+call_once(state_caller_t *self, json_t *low, bool prereq)
+{
+    int64_t begin_us = clock_wall_us(), begin = clock_mono_us();
+    json_t *ret = refused(self, low);
+
+    if (ret != NULL)
+        return ret;
+    log_info("Executing state %s.%s for [%s]", value_str(low, "state", ""), value_str(low, "fun", ""),
+             value_str(low, "name", ""));
+    ret = call_body(self, low, prereq);
+    if (prereq)
+        return ret;
+    json_object_set_new(ret, "__sls__", or_null(low, "__sls__"));
+    json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
+    log_return(ret);
+    refresh(self, low);
+    double ms = (double) (clock_mono_us() - begin) / US_PER_MS;
+    json_object_set_new(ret, "start_time", stamp(begin_us));
+    json_object_set_new(ret, "duration", json_real(ms));
+    json_object_set_new(ret, "__id__", or_null(low, "__id__"));
+    log_info("Completed state [%s] (duration_in_ms=%.3f)", value_str(low, "name", ""), ms);
+    return ret;
+}
+
+/* ---- retry --------------------------------------------------------------------------------- */
+
+typedef struct retry {
+    bool until;
+    json_int_t attempts, interval, splay;
+} retry_t;
+
+static json_int_t
+retry_number(const json_t *retry, const char *key, json_int_t dflt)
+{
+    const json_t *v = value_get(retry, key);
+
+    if (v == NULL || json_is_integer(v))
+        return value_int(retry, key, dflt);
+    log_warning("An invalid value was passed for the retry %s, using default value '%lld'", key,
+                (long long) dflt);
+    return dflt;
+}
+
+static retry_t
+retry_of(const json_t *low)
+{
+    const json_t *given = value_get(low, "retry"), *until = value_get(given, "until");
+
+    if (!json_is_object(given))
+        log_warning("State is set to retry, but a valid dict for retry configuration was not found.  Using "
+                    "retry defaults");
+    return (retry_t){ .until = until == NULL || !json_is_false(until),
+                      .attempts = retry_number(given, "attempts", 2),
+                      .interval = retry_number(given, "interval", 30),
+                      .splay = retry_number(given, "splay", 0) };
+}
+
+static bool
+is_until(const json_t *ret, const retry_t *retry)
+{
+    const json_t *result = value_get(ret, "result");
+
+    return retry->until ? json_is_true(result) : json_is_false(result);
+}
+
+static void
+retry_wait(state_caller_t *self, json_int_t seconds)
+{
+    struct timespec left = { .tv_sec = (time_t) seconds };
+
+    if (self->wait != NULL) {
+        self->wait(self->wait_cookie, seconds * 1000);
+        return;
+    }
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Python's str() of a result. */
+static const char *
+result_text(const json_t *ret)
+{
+    const json_t *result = value_get(ret, "result");
+
+    return json_is_true(result) ? "True" : json_is_false(result) ? "False" : "None";
+}
+
+static json_t *
+retry_in_test(json_t *ret, const retry_t *retry)
+{
+    AUTO_FREE char *text = xasprintf(
+        "%s  The state would be retried every %lld seconds (with a splay of up to %lld seconds) a maximum of "
+        "%lld times or until a result of %s is returned",
+        value_str(ret, "comment", ""), (long long) retry->interval, (long long) retry->splay,
+        (long long) retry->attempts, retry->until ? "True" : "False");
+
+    json_object_set_new(ret, "comment", json_string(text));
+    return ret;
+}
+
+/* The first return with the comments and times of all. TAKES both. */
+static json_t *
+retry_joined(json_t *first, json_t *last, buf_t *comments, double ms)
+{
+    buf_puts(comments, value_str(last, "comment", ""));
+    json_object_set_new(last, "comment", value_utf8(buf_str(comments), comments->len));
+    json_object_set_new(last, "duration", json_real(value_num(last, "duration", 0) + ms));
+    json_object_set(last, "start_time", value_get(first, "start_time"));
+    json_decref(first);
+    return last;
+}
+
+static json_t *
+call_again(state_caller_t *self, json_t *low, json_t *first, const retry_t *retry)
+{
+    json_t *last = json_incref(first);
+    buf_auto_t comments = BUF_INIT;
+    double ms = 0;
+
+    for (json_int_t n = 1; !is_until(last, retry) && n < retry->attempts; n++) {
+        json_int_t interval = retry->interval;
+        if (retry->splay > 0)
+            interval += (json_int_t) arc4random_uniform((uint32_t) retry->splay + 1);
+        log_info("State result does not match retry until value, state will be re-run in %lld seconds",
+                 (long long) interval);
+        retry_wait(self, interval);
+        buf_printf(&comments,
+                   "Attempt %lld: Returned a result of \"%s\", with the following comment: \"%s\"\n",
+                   (long long) n, result_text(last), value_str(last, "comment", ""));
+        ms += value_num(last, "duration", 0) + (double) interval * 1000;
+        json_decref(last);
+        last = call_once(self, low, false);
+    }
+    return retry_joined(first, last, &comments, ms);
+}
+
+json_t *
+state_call(state_caller_t *self, json_t *low, bool prereq)
+{
+    json_t *ret = call_once(self, low, prereq);
+
+    if (prereq || value_get(low, "retry") == NULL || value_get(ret, "duration") == NULL)
+        return ret;
+    retry_t retry = retry_of(low);
+    return ctx_test(self->ctx) ? retry_in_test(ret, &retry) : call_again(self, low, ret, &retry);
+}
+
+json_t *
+state_call_watched(state_caller_t *self, json_t *low, json_t *reqs)
+{
+    json_t *ret = state_call(self, low, false);
+
+    if (value_truthy(value_get(ret, "changes")) || value_bool(ret, "skip_watch", false))
+        return ret;
+    json_auto_t *again = json_copy(low);
+    json_object_set(again, "sfun", value_get(low, "fun"));
+    json_object_set_new(again, "fun", json_string("mod_watch"));
+    json_object_set(again, "__reqs__", reqs);
+    json_decref(ret);
+    return state_call(self, again, false);
+}

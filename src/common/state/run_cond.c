@@ -1,0 +1,262 @@
+/* run_cond.c - onlyif, unless, creates and check_cmd. */
+#include <sys/stat.h>
+
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+
+/* What a condition says. */
+typedef struct verdict {
+    bool skip; /* the state is done without being called */
+    bool skip_watch;
+    char *comment; /* owned; NULL: nothing was asked */
+} verdict_t;
+
+static void
+say(verdict_t *v, bool skip, const char *comment)
+{
+    free(v->comment);
+    *v = (verdict_t){ .skip = skip, .skip_watch = skip, .comment = xstrdup(comment) };
+}
+
+/* Keywords of cmd.retcode that a chunk may carry. */
+static json_t *
+command_options(call_ctx_t *ctx, const json_t *low)
+{
+    static const char *const keys[] = { "cwd",          "root",  "runas",   "env",
+                                        "prepend_path", "umask", "timeout", "success_retcodes" };
+    json_t *out = json_pack("{s:b, s:b}", "ignore_retcode", 1, "python_shell", 1),
+           *shell = low != NULL ? value_get(low, "shell") : NULL;
+
+    for (size_t i = 0; low != NULL && i < NELEMS(keys); i++) {
+        json_t *v = value_get(low, keys[i]);
+        if (v != NULL && !json_is_null(v))
+            json_object_set(out, keys[i], v);
+    }
+    shell = shell != NULL ? shell : value_get(ctx_grains(ctx), "shell");
+    if (shell != NULL)
+        json_object_set(out, "shell", shell);
+    return out;
+}
+
+/* Exit code of a command; a negative errno with *err when Salt has an exception. */
+static int
+command(call_ctx_t *ctx, json_t *cmd, json_t *options, fail_t *err)
+{
+    json_auto_t *args = json_pack("[O]", cmd), *ret = NULL;
+
+    if (ctx_call(ctx, "cmd.retcode", args, options, &ret, err) < 0)
+        return -EIO;
+    log_debug("Last command return code: %lld", (long long) json_integer_value(ret));
+    return (int) json_integer_value(ret) & 0xff;
+}
+
+/* {"fun": "file.file_exists", "args": [...], "get_return": "a:b", **kwargs}. 1 true, 0 false, or a negative
+ * errno. A function that sets the exit code answers by it. */
+static int
+function(call_ctx_t *ctx, json_t *entry, fail_t *err)
+{
+    json_auto_t *kwargs = json_copy(entry), *ret = NULL;
+    json_t *args = value_get(entry, "args"), *path = value_get(entry, "get_return"), *shown;
+    json_auto_t *wrapped = json_pack("{s:o}", "args", args != NULL ? json_deep_copy(args) : json_array());
+
+    json_object_del(kwargs, "fun");
+    json_object_del(kwargs, "args");
+    json_object_del(kwargs, "get_return");
+    state_slots(ctx, kwargs);
+    state_slots(ctx, wrapped);
+    ctx_set_retcode(ctx, 0);
+    if (ctx_call(ctx, value_str(entry, "fun", ""), value_get(wrapped, "args"), kwargs, &ret, err) < 0)
+        return -EIO;
+    if (ctx_retcode(ctx) != 0)
+        return 0;
+    shown = value_truthy(path) ? value_path(ret, json_string_value(path), ":") : ret;
+    return value_truthy(shown) ? 1 : 0;
+}
+
+/* One entry of onlyif or unless: 1 true, 0 false, -1 with *err. */
+static int
+holds(call_ctx_t *ctx, json_t *entry, json_t *options, bool unless, fail_t *err)
+{
+    if (json_is_object(entry))
+        return function(ctx, entry, err);
+    int code = command(ctx, entry, options, err);
+    if (code >= 0)
+        return code == 0;
+    if (err->kind != FAIL_COMMAND)
+        return -1;
+    /* It could not run at all: either way the state is left alone. */
+    fail_clear(err);
+    return unless ? 1 : 0;
+}
+
+static void
+no_fun(verdict_t *v, const char *what, const json_t *entry)
+{
+    AUTO_FREE char *shown = value_repr(entry), *text = xasprintf("no `fun` argument in %s: %s", what, shown);
+
+    log_warning("%s", text);
+    free(v->comment);
+    v->comment = STEAL(text);
+}
+
+/* A list, or the one thing as a list. NEW. */
+static json_t *
+as_list(json_t *v)
+{
+    return json_is_array(v) ? json_incref(v) : json_pack("[O]", v);
+}
+
+/* All must hold, or the state is left alone. */
+static int
+onlyif(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t *err)
+{
+    json_auto_t *entries = as_list(value_get(low, "onlyif"));
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach (entries, i, entry) {
+        if (!json_is_string(entry) && !json_is_object(entry)) {
+            say(v, false, "onlyif execution failed, bad type passed");
+            return 0;
+        }
+        if (json_is_object(entry) && value_get(entry, "fun") == NULL) {
+            no_fun(v, "onlyif", entry);
+            return 0;
+        }
+        int yes = holds(ctx, entry, options, false, err);
+        if (yes < 0)
+            return yes;
+        say(v, !yes, yes ? "onlyif condition is true" : "onlyif condition is false");
+        if (!yes)
+            return 0;
+    }
+    return 0;
+}
+
+/* The state is left alone when all hold. */
+static int
+unless(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t *err)
+{
+    json_auto_t *entries = as_list(value_get(low, "unless"));
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach (entries, i, entry) {
+        if (!json_is_string(entry) && !json_is_object(entry)) {
+            say(v, false, "unless condition is false, bad type passed");
+            continue;
+        }
+        if (json_is_object(entry) && value_get(entry, "fun") == NULL) {
+            no_fun(v, "unless", entry);
+            return 0;
+        }
+        int yes = holds(ctx, entry, options, true, err);
+        if (yes < 0)
+            return yes;
+        say(v, yes, yes ? "unless condition is true" : "unless condition is false");
+        if (!yes)
+            return 0;
+    }
+    return 0;
+}
+
+static bool
+exists(const json_t *path)
+{
+    struct stat st;
+
+    return json_is_string(path) && stat(json_string_value(path), &st) == 0;
+}
+
+static void
+creates(const json_t *low, verdict_t *v)
+{
+    json_t *given = value_get(low, "creates"), *path;
+    bool all = json_is_array(given);
+    size_t i;
+
+    json_array_foreach (given, i, path)
+        all = all && exists(path);
+    if (json_is_string(given) && exists(given)) {
+        AUTO_FREE char *text = xasprintf("%s exists", json_string_value(given));
+        say(v, true, text);
+    } else {
+        say(v, all, all ? "All files in creates exist" : "Creates files not found");
+    }
+}
+
+static void
+copy_keys(const json_t *low, json_t *out)
+{
+    static const char *const keys[] = { "__sls__", "__id__", "name" };
+
+    for (size_t i = 0; i < NELEMS(keys); i++) {
+        json_t *v = value_get(low, keys[i]);
+        json_object_set_new(out, keys[i], v != NULL ? json_incref(v) : json_null());
+    }
+}
+
+/* TAKES the verdict's comment. */
+static void
+add_verdict(json_t *out, verdict_t *v, bool *skip_watch, bool *skip)
+{
+    *skip = *skip || v->skip;
+    *skip_watch = *skip_watch || v->skip_watch;
+    if (v->comment != NULL)
+        json_array_append_new(value_get(out, "comment"), json_string(v->comment));
+    free(v->comment);
+    *v = (verdict_t){ 0 };
+}
+
+json_t *
+state_cond_run(call_ctx_t *ctx, const json_t *low, fail_t *err)
+{
+    json_auto_t *out = json_pack("{s:b, s:[]}", "result", 0, "comment"), *options = command_options(ctx, low);
+    verdict_t v = { 0 };
+    bool skip = false, skip_watch = false;
+    int rc = 0;
+
+    copy_keys(low, out);
+    if (value_get(low, "onlyif") != NULL) {
+        rc = onlyif(ctx, low, options, &v, err);
+        add_verdict(out, &v, &skip_watch, &skip);
+    }
+    if (rc == 0 && value_get(low, "unless") != NULL) {
+        rc = unless(ctx, low, options, &v, err);
+        add_verdict(out, &v, &skip_watch, &skip);
+    }
+    if (rc == 0 && value_get(low, "creates") != NULL) {
+        creates(low, &v);
+        add_verdict(out, &v, &skip_watch, &skip);
+    }
+    if (rc < 0)
+        return NULL;
+    json_object_set_new(out, "result", json_boolean(skip));
+    if (skip_watch)
+        json_object_set_new(out, "skip_watch", json_true());
+    return json_incref(out);
+}
+
+json_t *
+state_cond_check_cmd(call_ctx_t *ctx, const json_t *low, fail_t *err)
+{
+    json_auto_t *out = json_pack("{s:b}", "result", 0), *options = command_options(ctx, NULL),
+                *entries = as_list(value_get(low, "check_cmd"));
+    json_t *entry;
+    size_t i;
+
+    copy_keys(low, out);
+    json_array_foreach (entries, i, entry) {
+        int code = command(ctx, entry, options, err);
+        if (code < 0)
+            return NULL;
+        json_object_set_new(out, "result", json_boolean(code == 0));
+        json_object_set_new(out, "comment",
+                            json_string(code == 0 ? "check_cmd determined the state succeeded"
+                                                  : "check_cmd determined the state failed"));
+        if (code != 0)
+            break;
+    }
+    return json_incref(out);
+}

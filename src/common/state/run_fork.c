@@ -1,0 +1,355 @@
+/* run_fork.c - workers that are forked: a child per parallel step, its return through a socket pair. Events
+ * and questions to the host come back the same way, because the line to the host can't be shared. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/local/client.h"
+#include "common/state/run.h"
+#include "salt/log.h"
+
+enum { READ_CHUNK = 64 * 1024 };
+
+/* A step with its child, or one that waits for its turn. */
+typedef struct child {
+    struct child *next;
+    size_t id;
+    state_work_fn *fn;
+    void *work;
+    pid_t pid;
+    int fd; /* -1: not started */
+    buf_t in;
+    bool ended;
+    json_t *value; /* owned, once it has come */
+} child_t;
+
+struct state_fork {
+    call_ctx_t *ctx;
+    child_t *children; /* at work */
+    child_t *queue, **queue_end;
+    size_t n; /* at work */
+};
+
+/* ---- in the child -------------------------------------------------------------------------- */
+
+typedef struct line {
+    int fd;
+    buf_t in;
+} line_t;
+
+static int
+send_frame(int fd, const json_t *frame)
+{
+    buf_auto_t out = BUF_INIT;
+
+    frame_add(&out, frame);
+    for (size_t at = 0; at < out.len;) {
+        ssize_t n = fs_write_nosig(fd, out.data + at, out.len - at);
+        if (n < 0 && n != -EINTR)
+            return (int) n;
+        at += n > 0 ? (size_t) n : 0;
+    }
+    return 0;
+}
+
+/* More bytes: 1, 0 at the end, or a negative errno. */
+static int
+receive(int fd, buf_t *in)
+{
+    ssize_t n;
+
+    buf_reserve(in, READ_CHUNK);
+    do
+        n = recv(fd, in->data + in->len, READ_CHUNK, 0);
+    while (n < 0 && errno == EINTR);
+    if (n > 0)
+        in->len += (size_t) n;
+    return n < 0 ? -errno : n > 0;
+}
+
+/* Ask the parent and wait. */
+static int
+ask(line_t *self, json_t *question, json_t **ret_answer, fail_t *err)
+{
+    int rc = send_frame(self->fd, question);
+
+    while (rc >= 0) {
+        rc = frame_take(&self->in, LIMIT_LOCAL_MSG, ret_answer, err);
+        if (rc > 0)
+            return 0;
+        rc = rc == 0 ? receive(self->fd, &self->in) : rc;
+        if (rc == 0)
+            rc = -EPIPE;
+    }
+    return fail_set(err, rc, "the state run does not answer: %s", strerror(-rc));
+}
+
+static int
+answered(line_t *self, json_t *question, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *answer = NULL;
+    int rc = ask(self, question, &answer, err);
+
+    if (rc < 0)
+        return rc;
+    if (!value_bool(answer, "ok", false))
+        return fail_kind(err, (fail_kind_t) value_int(answer, "kind", FAIL_GENERIC),
+                         (int) value_int(answer, "code", -EIO), "%s", value_str(answer, "error", "refused"));
+    if (ret_value != NULL) {
+        json_t *v = value_get(answer, "value");
+        *ret_value = v != NULL ? json_incref(v) : json_null();
+    }
+    return 0;
+}
+
+static int
+fire_through(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    json_auto_t *question = json_pack("{s:s, s:s, s:O}", "t", "fire", "tag", tag, "data", data);
+
+    return answered(cookie, question, NULL, err);
+}
+
+static int
+host_through(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *question = json_pack("{s:s, s:O}", "t", "host", "request", request);
+
+    return answered(cookie, question, ret_value, err);
+}
+
+static NORETURN void
+child_main(call_ctx_t *ctx, int fd, pid_t parent, state_work_fn *fn, void *work)
+{
+    line_t line = { .fd = fd, .in = BUF_INIT };
+    call_relay_t relay = { fire_through, host_through, &line };
+
+    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    call_set_relay(ctx, &relay);
+    json_auto_t *value = fn(ctx, work);
+    json_auto_t *frame = json_pack("{s:s, s:O}", "t", "ret", "value", value);
+    _exit(send_frame(fd, frame) == 0 ? 0 : 1);
+}
+
+/* ---- in the parent ------------------------------------------------------------------------- */
+
+state_fork_t *
+state_fork_new(call_ctx_t *ctx)
+{
+    state_fork_t *self = xcalloc(1, sizeof(*self));
+
+    self->ctx = ctx;
+    self->queue_end = &self->queue;
+    return self;
+}
+
+static void
+child_free(child_t *child)
+{
+    if (child->fd >= 0)
+        (void) close(child->fd);
+    buf_free(&child->in);
+    json_decref(child->value);
+    free(child);
+}
+
+static int
+wait_for(pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+void
+state_fork_destroy(state_fork_t **self_p)
+{
+    state_fork_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    for (child_t *c = self->children, *next; c != NULL; c = next) {
+        next = c->next;
+        (void) kill(c->pid, SIGKILL);
+        (void) wait_for(c->pid);
+        child_free(c);
+    }
+    for (child_t *c = self->queue, *next; c != NULL; c = next) {
+        next = c->next;
+        child_free(c);
+    }
+    free(self);
+    *self_p = NULL;
+}
+
+static json_t *
+answer_of(int rc, json_t *value, const fail_t *err)
+{
+    if (rc < 0)
+        return json_pack("{s:b, s:i, s:i, s:s}", "ok", 0, "code", rc, "kind", (int) err->kind, "error",
+                         fail_text(err));
+    return json_pack("{s:b, s:o*}", "ok", 1, "value", value);
+}
+
+/* A child's frame: its return, or a question. */
+static void
+take_frame(state_fork_t *self, child_t *child, json_t *frame)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *value = NULL;
+    const char *type = value_str(frame, "t", "");
+    int rc;
+
+    if (str_eq(type, "ret")) {
+        child->ended = true;
+        child->value = json_incref(value_get(frame, "value"));
+        return;
+    }
+    if (str_eq(type, "fire"))
+        rc = ctx_fire(self->ctx, value_str(frame, "tag", ""), value_get(frame, "data"), &err);
+    else
+        rc = ctx_host(self->ctx, value_get(frame, "request"), &value, &err);
+    json_auto_t *answer = answer_of(rc, value, &err);
+    (void) send_frame(child->fd, answer);
+}
+
+static void
+listen_to(state_fork_t *self, child_t *child)
+{
+    fail_auto_t err = FAIL_INIT;
+    int rc = receive(child->fd, &child->in), taken = rc;
+
+    while (taken > 0 && !child->ended) {
+        json_auto_t *frame = NULL;
+        taken = frame_take(&child->in, LIMIT_LOCAL_MSG, &frame, &err);
+        if (taken > 0)
+            take_frame(self, child, frame);
+    }
+    child->ended = child->ended || rc <= 0 || taken < 0;
+}
+
+/* 0, and the child is at work; or a negative errno. */
+static int
+start(state_fork_t *self, child_t *child, fail_t *err)
+{
+    int pair[2];
+    pid_t parent = getpid();
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return fail_set(err, -errno, "socketpair: %s", strerror(errno));
+    child->pid = fork();
+    if (child->pid < 0) {
+        int code = -errno;
+        (void) close(pair[0]);
+        (void) close(pair[1]);
+        return fail_set(err, code, "fork: %s", strerror(-code));
+    }
+    if (child->pid == 0) {
+        (void) close(pair[0]);
+        child_main(self->ctx, pair[1], parent, child->fn, child->work);
+    }
+    (void) close(pair[1]);
+    child->fd = pair[0];
+    child->next = self->children;
+    self->children = child;
+    self->n++;
+    return 0;
+}
+
+/* The child has ended: 1 with what came. */
+static int
+bury(state_fork_t *self, child_t **at, size_t *ret_id, json_t **ret_value, fail_t *err)
+{
+    child_t *child = *at;
+
+    (void) kill(child->pid, SIGKILL);
+    int status = wait_for(child->pid);
+    *ret_id = child->id;
+    *ret_value = STEAL(child->value);
+    if (*ret_value == NULL && WIFSIGNALED(status))
+        (void) fail_set(err, -EIO, "it was ended by signal %d (%s)", WTERMSIG(status),
+                        strsignal(WTERMSIG(status)));
+    else if (*ret_value == NULL)
+        (void) fail_set(err, -EIO, "it ended with exit code %d", WEXITSTATUS(status));
+    *at = child->next;
+    self->n--;
+    child_free(child);
+    return 1;
+}
+
+/* Begin what waits while there is room. 1 when one could not begin. */
+static int
+start_queued(state_fork_t *self, size_t *ret_id, fail_t *err)
+{
+    while (self->queue != NULL && self->n < LIMIT_STATES_PARALLEL) {
+        child_t *child = self->queue;
+        self->queue = child->next;
+        if (self->queue == NULL)
+            self->queue_end = &self->queue;
+        if (start(self, child, err) < 0) {
+            *ret_id = child->id;
+            child_free(child);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int
+fork_next(void *cookie, int timeout_ms, size_t *ret_id, json_t **ret_value, fail_t *err)
+{
+    state_fork_t *self = cookie;
+    int64_t until = clock_mono_ms() + timeout_ms;
+
+    *ret_value = NULL;
+    if (start_queued(self, ret_id, err) > 0)
+        return 1;
+    while (self->n > 0) {
+        struct pollfd fds[LIMIT_STATES_PARALLEL];
+        nfds_t n = 0;
+        for (const child_t *c = self->children; c != NULL; c = c->next)
+            fds[n++] = (struct pollfd){ .fd = c->fd, .events = POLLIN };
+        int64_t left = timeout_ms < 0 ? -1 : until - clock_mono_ms();
+        int rc = poll(fds, n, timeout_ms < 0 ? -1 : left > 0 ? (int) left : 0);
+        n = 0;
+        for (child_t **at = &self->children; rc > 0 && *at != NULL; at = &(*at)->next, n++) {
+            if (fds[n].revents != 0)
+                listen_to(self, *at);
+            if ((*at)->ended)
+                return bury(self, at, ret_id, ret_value, err);
+        }
+        if (timeout_ms >= 0 && rc == 0)
+            return 0;
+    }
+    return 0;
+}
+
+static int
+fork_start(void *cookie, size_t id, state_work_fn *fn, void *work, fail_t *err)
+{
+    state_fork_t *self = cookie;
+    child_t *child = xcalloc(1, sizeof(*child));
+
+    *child = (child_t){ .id = id, .fn = fn, .work = work, .fd = -1 };
+    if (self->n < LIMIT_STATES_PARALLEL) {
+        int rc = start(self, child, err);
+        if (rc < 0)
+            child_free(child);
+        return rc;
+    }
+    *self->queue_end = child;
+    self->queue_end = &child->next;
+    return 0;
+}
+
+const state_workers_t state_fork_workers = { fork_start, fork_next };

@@ -1,0 +1,183 @@
+/* run_int.h - what the files of the state runner share.
+ *
+ * Layer      common/state, private
+ * Threads    the run's
+ * Tests      tests/unit/common/test_state_run.c
+ */
+#ifndef COMMON_STATE_RUN_INT_H
+#define COMMON_STATE_RUN_INT_H
+
+#include "common/base/map.h"
+#include "common/state/run.h"
+
+/* ---- calling one chunk: run_call.c --------------------------------------------------------- */
+
+typedef struct state_caller {
+    call_ctx_t *ctx;
+    json_t *chunks, *running; /* BORROWED */
+    const char *run_id;
+    json_t *pillar_ask;
+    bool mocked;
+    size_t run_num;                         /* of the next return */
+    void (*wait)(void *cookie, int64_t ms); /* between retries; NULL: sleep */
+    void *wait_cookie;
+} state_caller_t;
+
+/* Conditions, the function, check_cmd and retries. `prereq`: in test mode, and the bare return. NEW. */
+json_t *state_call(state_caller_t *self, json_t *low, bool prereq);
+/* The same where something watched has changed: by mod_watch when that has not changed anything. `reqs` as
+ * __reqs__. NEW. */
+json_t *state_call_watched(state_caller_t *self, json_t *low, json_t *reqs);
+bool state_has(call_ctx_t *ctx, const json_t *low, const char *special);
+/* NEW return of a chunk that was not called. `skipped`: its requisites made it needless. */
+json_t *state_not_called(const json_t *low, bool result, const char *comment, bool skipped, size_t run_num);
+
+/* Salt's conditions: NEW {result, comment, skip_watch, ...} to put into the return, or NULL with *err. */
+json_t *state_cond_run(call_ctx_t *ctx, const json_t *low, fail_t *err);
+json_t *state_cond_check_cmd(call_ctx_t *ctx, const json_t *low, fail_t *err);
+/* "__slot__:salt:mod.fun(...)" in the values of `kwargs`. */
+void state_slots(call_ctx_t *ctx, json_t *kwargs);
+
+/* ---- the run ------------------------------------------------------------------------------- */
+
+typedef enum req_kind {
+    REQ_REQUIRE,
+    REQ_REQUIRE_ANY,
+    REQ_WATCH,
+    REQ_WATCH_ANY,
+    REQ_PREREQ,
+    REQ_ONFAIL,
+    REQ_ONFAIL_ANY,
+    REQ_ONFAIL_ALL,
+    REQ_ONCHANGES,
+    REQ_ONCHANGES_ANY,
+    REQ_PREREQUIRED,
+    REQ_KINDS
+} req_kind_t;
+
+/* Numbers of steps. */
+typedef struct steps {
+    size_t *v, n, cap;
+} steps_t;
+void steps_add(steps_t *self, size_t step);
+void steps_free(steps_t *self);
+
+/* One entry of a chunk's requisites: `- file: /etc/x`. */
+typedef struct req {
+    req_kind_t kind;
+    const steps_t *steps; /* BORROWED of the index; NULL: nothing is called so */
+    char *key, *value;    /* as written */
+} req_t;
+
+typedef enum slot_state { SLOT_NEW, SLOT_WAITING, SLOT_STARTED, SLOT_DONE } slot_state_t;
+
+/* What became of a tag; chunks of the same tag share it. */
+typedef struct slot {
+    slot_state_t state;
+    json_t *ret; /* owned reference; NULL: has not run */
+    json_t *pre; /* owned: how it went in test mode, for `prereq` */
+    bool active, pre_active;
+    steps_t waiters; /* parallel steps that this keeps waiting */
+} slot_t;
+
+typedef struct step {
+    json_t *low; /* owned reference */
+    char *tag;
+    slot_t *slot;
+    bool prepared; /* aggregated, its module initialised, its requisites read */
+    req_t *reqs;
+    size_t n_reqs;
+    struct work *work; /* while a worker has it */
+} step_t;
+
+/* A step on the stack. */
+typedef struct frame {
+    size_t step;
+    bool pre;            /* evaluated for a `prereq` */
+    bool walking;        /* through `todo` */
+    unsigned rounds;     /* how often its requisites were run */
+    struct todo *todo;   /* owned */
+    size_t n_todo, next; /* of `todo` */
+} frame_t;
+
+typedef struct todo {
+    size_t step;
+    req_kind_t kind;
+} todo_t;
+
+typedef struct run {
+    const state_run_env_t *env;
+    state_caller_t caller;
+    json_t *chunks, *running;
+    step_t *steps;
+    size_t n;
+    map_t *slots;    /* by tag */
+    map_t *index;    /* "state\x1fname or id" and "\x1fname or id" to steps_t */
+    map_t *sls;      /* "sls" to steps_t */
+    map_t *patterns; /* what wildcards have found, by "key\x1fpattern" */
+    map_t *inited;   /* BORROWED: modules whose mod_init is done */
+    frame_t *stack;
+    size_t depth, cap;
+    steps_t ready;  /* parallel steps that need not wait any more */
+    size_t at_work; /* with workers */
+    size_t finished;
+    bool stop; /* failhard, or killed */
+} run_t;
+
+/* run_index.c */
+void run_index(run_t *run);
+void run_index_free(run_t *run);
+/* The step's requisites, read from its chunk. */
+void run_read_reqs(run_t *run, step_t *step);
+void run_free_reqs(step_t *step);
+
+/* run_req.c */
+typedef enum run_status {
+    STATUS_MET,
+    STATUS_UNMET,   /* a requisite has not run */
+    STATUS_PENDING, /* a requisite is with a worker, or waits for one */
+    STATUS_FAIL,
+    STATUS_PRE, /* a prereq has nothing to do */
+    STATUS_ONFAIL,
+    STATUS_ONCHANGES,
+    STATUS_CHANGE
+} run_status_t;
+/* `ret_pending`: the slot to wait for. */
+run_status_t run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending);
+/* Salt's text about requisites that do not exist. NEW, or NULL when all do. */
+char *run_lost(const step_t *step, bool pre);
+/* NEW "One or more requisite failed: sls.id". */
+char *run_failed_reqs(const run_t *run, const step_t *step);
+/* Salt's __reqs__. NEW {kind: [chunk]}. */
+json_t *run_reqs_shown(const run_t *run, const step_t *step);
+const char *req_name(req_kind_t kind);
+
+/* run_step.c: what happens to a step once its requisites are known. Call it, start it, or say why not. */
+void run_finish(run_t *run, size_t step, bool pre, run_status_t status);
+/* The step has run. TAKES `ret`. */
+void run_record(run_t *run, size_t step, json_t *ret);
+void run_recursive(run_t *run, size_t step, bool pre);
+/* After the return is in its place: events, failhard, who waits. */
+void run_ended(run_t *run, size_t step);
+
+/* run_prepare.c: aggregation, mod_init, requisites; once per step. */
+void run_prepare(run_t *run, step_t *step);
+
+/* run_work.c */
+bool run_is_parallel(const run_t *run, const step_t *step);
+void run_start(run_t *run, size_t step, bool watch);
+/* The step waits, without keeping others waiting, until `pending` has ended. */
+void run_defer(run_t *run, size_t step, slot_t *pending);
+/* Take what workers have done: at least one when `timeout_ms` is -1. */
+void run_reap(run_t *run, int timeout_ms);
+/* Wait, with an eye on the workers. `cookie` is the run. */
+void run_wait(void *cookie, int64_t ms);
+
+/* run_listen.c: NEW array of chunks to run after all others. What is wrong is put into `errors`. */
+json_t *run_listeners(run_t *run, json_t *errors);
+json_t *run_beacons(const json_t *chunks);
+
+/* run_pause.c: waits while the step is paused; false when the run is to end here. */
+bool run_may_go_on(run_t *run, const step_t *step);
+
+#endif

@@ -1,0 +1,155 @@
+/* run_listen.c - what runs after everything else: `listen`, which is a watch at the end, and beacons. */
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/state.h"
+
+/* Requisites that a listener leaves behind: it runs by itself. */
+static const char *const requisites[] = { "onchanges",  "onchanges_any", "onfail",  "onfail_any",
+                                          "onfail_all", "onfail_stop",   "prereq",  "prerequired",
+                                          "watch",      "watch_any",     "require", "require_any",
+                                          "listen" };
+
+typedef struct listening {
+    run_t *run;
+    json_t *out, *errors;
+} listening_t;
+
+static const steps_t *
+find(const run_t *run, const char *state, const char *name)
+{
+    AUTO_FREE char *key = xasprintf("%s\x1f%s", state, name);
+
+    return map_get(run->index, key);
+}
+
+static void
+not_there(const listening_t *self, const char *state, const char *name)
+{
+    AUTO_FREE char *tag = xasprintf("Listen_Error_|-listen_%s_|-listen_%s_|-Listen_Error", name, state);
+
+    json_object_set_new(self->errors, tag,
+                        json_pack("{s:o, s:o, s:b, s:{}}", "comment",
+                                  value_fmt("Referenced state %s: %s does not exist", state, name), "name",
+                                  value_fmt("listen_%s:%s", state, name), "result", 0, "changes"));
+}
+
+static bool
+any_changed(const run_t *run, const steps_t *steps)
+{
+    for (size_t i = 0; i < steps->n; i++) {
+        const json_t *ret = run->steps[steps->v[i]].slot->ret;
+        if (ret != NULL && state_changed(ret))
+            return true;
+    }
+    return false;
+}
+
+static void
+add_listeners(const listening_t *self, const steps_t *listeners)
+{
+    for (size_t i = 0; i < listeners->n; i++) {
+        json_t *low = json_copy(self->run->steps[listeners->v[i]].low);
+        json_object_set(low, "sfun", value_get(low, "fun"));
+        json_object_set_new(low, "fun", json_string("mod_watch"));
+        json_object_set_new(low, "__id__", value_fmt("listener_%s", value_str(low, "__id__", "")));
+        for (size_t k = 0; k < NELEMS(requisites); k++)
+            json_object_del(low, requisites[k]);
+        json_array_append_new(self->out, low);
+    }
+}
+
+/* `state`: `name` listens to `to_state`: `to_name`. */
+static void
+listen_to(const listening_t *self, const char *state, const char *name, const char *to_state,
+          const char *to_name)
+{
+    const steps_t *to = find(self->run, to_state, to_name), *listeners;
+
+    if (to == NULL) {
+        not_there(self, to_state, to_name);
+        return;
+    }
+    if (!any_changed(self->run, to))
+        return;
+    listeners = find(self->run, state, name);
+    if (listeners == NULL)
+        not_there(self, state, name);
+    else
+        add_listeners(self, listeners);
+}
+
+/* An ID or name alone may be of any state. */
+static void
+listen_to_any(const listening_t *self, const json_t *low, const char *name)
+{
+    AUTO_FREE char *key = xasprintf("\x1f%s", name);
+    const steps_t *to = map_get(self->run->index, key);
+
+    for (size_t i = 0; to != NULL && i < to->n; i++)
+        listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""),
+                  value_str(self->run->steps[to->v[i]].low, "state", ""), name);
+}
+
+static void
+of_listen(const listening_t *self, const json_t *low)
+{
+    json_t *entry, *to;
+    const char *key;
+    size_t i;
+
+    json_array_foreach (value_get(low, "listen"), i, entry) {
+        if (json_is_string(entry))
+            listen_to_any(self, low, json_string_value(entry));
+        json_object_foreach (entry, key, to) {
+            if (json_is_string(to))
+                listen_to(self, value_str(low, "state", ""), value_str(low, "__id__", ""), key,
+                          json_string_value(to));
+        }
+    }
+}
+
+static void
+of_listen_in(const listening_t *self, const json_t *low)
+{
+    json_t *entry, *who;
+    const char *key;
+    size_t i;
+
+    json_array_foreach (value_get(low, "listen_in"), i, entry) {
+        json_object_foreach (entry, key, who) {
+            if (json_is_string(who))
+                listen_to(self, key, json_string_value(who), value_str(low, "state", ""),
+                          value_str(low, "__id__", ""));
+        }
+    }
+}
+
+json_t *
+run_listeners(run_t *run, json_t *errors)
+{
+    listening_t self = { run, json_array(), errors };
+
+    for (size_t i = 0; i < run->n; i++) {
+        of_listen(&self, run->steps[i].low);
+        of_listen_in(&self, run->steps[i].low);
+    }
+    return self.out;
+}
+
+json_t *
+run_beacons(const json_t *chunks)
+{
+    json_t *out = json_array(), *chunk;
+    size_t i;
+
+    json_array_foreach ((json_t *) chunks, i, chunk) {
+        if (value_get(chunk, "beacon") == NULL)
+            continue;
+        json_t *low = json_copy(chunk);
+        json_object_set(low, "sfun", value_get(chunk, "fun"));
+        json_object_set_new(low, "fun", json_string("mod_beacon"));
+        json_object_set_new(low, "__id__", value_fmt("beacon_%s", value_str(chunk, "__id__", "")));
+        json_array_append_new(out, low);
+    }
+    return out;
+}

@@ -1,0 +1,100 @@
+/* run_pause.c - state.pause, resume and soft_kill: a file per jid that the run looks at before each step. */
+#include <dirent.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+
+#define PAUSE_DIR "state_pause"
+
+enum { POLL_MS = 100, MODE_DIR = 0700, MODE_FILE = 0600 };
+
+static char *
+pause_path(const char *cachedir, const char *jid)
+{
+    AUTO_FREE char *dir = fs_join(cachedir, PAUSE_DIR);
+
+    return fs_join(dir, jid);
+}
+
+/* A jid becomes a file name. */
+static bool
+is_name(const char *jid)
+{
+    return *jid != '\0' && *jid != '.' && strchr(jid, '/') == NULL && strlen(jid) <= LIMIT_JID_LEN;
+}
+
+json_t *
+state_pauses(const char *cachedir, const char *jid)
+{
+    AUTO_FREE char *path = pause_path(cachedir, jid);
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t text = BUF_INIT;
+    json_t *found = NULL;
+
+    if (is_name(jid) && access(path, F_OK) == 0 && fs_read(path, LIMIT_WIRE_SMALL, &text, &err) == 0)
+        found = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, &err);
+    if (err.code < 0)
+        log_error("%s", fail_text(&err));
+    if (json_is_object(found))
+        return found;
+    json_decref(found);
+    return json_object();
+}
+
+int
+state_pauses_set(const char *cachedir, const char *jid, const json_t *pauses, fail_t *err)
+{
+    AUTO_FREE char *dir = fs_join(cachedir, PAUSE_DIR), *path = pause_path(cachedir, jid);
+
+    if (!is_name(jid))
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a jid", jid);
+    if (json_object_size(pauses) == 0)
+        return unlink(path) < 0 && errno != ENOENT ? fail_set(err, -errno, "%s: %s", path, strerror(errno))
+                                                   : 0;
+    int rc = fs_mkdirs(dir, MODE_DIR, err);
+    AUTO_FREE char *text = value_dump(pauses);
+    return rc < 0 ? rc : fs_write_quick(path, text, strlen(text), MODE_FILE, err);
+}
+
+json_t *
+state_paused_jids(const char *cachedir)
+{
+    AUTO_FREE char *dir = fs_join(cachedir, PAUSE_DIR);
+    json_t *out = json_array();
+    DIR *d = opendir(dir);
+
+    for (const struct dirent *e = NULL; d != NULL && (e = readdir(d)) != NULL;) {
+        if (is_name(e->d_name))
+            json_array_append_new(out, json_string(e->d_name));
+    }
+    if (d != NULL)
+        (void) closedir(d);
+    return out;
+}
+
+bool
+run_may_go_on(run_t *run, const step_t *step)
+{
+    const char *cachedir = value_str(ctx_opts(run->env->ctx), "cachedir", ""),
+               *id = value_str(step->low, "__id__", "");
+    int64_t begin = clock_mono_ms();
+
+    while (!str_empty(run->env->jid) && *cachedir != '\0') {
+        json_auto_t *pauses = state_pauses(cachedir, run->env->jid);
+        const json_t *entry = value_get(pauses, id);
+        entry = entry != NULL ? entry : value_get(pauses, "__all__");
+        if (entry == NULL)
+            return true;
+        if (value_bool(entry, "kill", false))
+            return false;
+        double seconds = value_num(entry, "duration", 0);
+        if (seconds > 0 && (double) (clock_mono_ms() - begin) > seconds * 1000)
+            return true;
+        run_wait(run, POLL_MS);
+    }
+    return true;
+}

@@ -1,0 +1,101 @@
+/* run_prepare.c - before a step's requisites are looked at: mod_aggregate, mod_init. */
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+
+/* A special function of the chunk's module. NEW value, or NULL. */
+static json_t *
+special(run_t *run, json_t *low, const char *name, json_t *args)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *fun = xasprintf("%s.%s", value_str(low, "state", ""), name);
+    call_frame_t frame = { low, run->chunks, run->running, run->caller.run_id };
+    const call_frame_t *outer = call_set_frame(run->env->ctx, &frame);
+    json_t *value = NULL;
+
+    if (ctx_state(run->env->ctx, fun, args, &value, &err) < 0)
+        log_error("%s: %s", fun, fail_text(&err));
+    (void) call_set_frame(run->env->ctx, outer);
+    return value;
+}
+
+static bool
+wants_aggregation(run_t *run, const json_t *low)
+{
+    json_t *option = value_get(low, "aggregate"), *one;
+    size_t i;
+
+    option = option != NULL ? option : value_get(ctx_opts(run->env->ctx), "state_aggregate");
+    if (json_is_boolean(option))
+        return json_is_true(option);
+    json_array_foreach (option, i, one) {
+        if (str_eq(json_string_value(one), value_str(low, "state", "")))
+            return true;
+    }
+    return false;
+}
+
+/* The chunks that may run now: what still waits for something can't be done with another chunk. */
+static json_t *
+candidates(run_t *run, const json_t *low)
+{
+    json_t *out = json_array();
+    slot_t *pending;
+
+    for (size_t i = 0; i < run->n; i++) {
+        step_t *step = &run->steps[i];
+        if (step->slot->state != SLOT_NEW || value_get(step->low, "__agg__") != NULL ||
+            !str_eq(value_str(step->low, "state", ""), value_str(low, "state", "")))
+            continue;
+        if (step->reqs == NULL)
+            run_read_reqs(run, step);
+        if (step->low == low || run_status(run, step, false, &pending) == STATUS_MET)
+            json_array_append(out, step->low);
+    }
+    return out;
+}
+
+static void
+aggregate(run_t *run, step_t *step)
+{
+    json_t *low = step->low;
+
+    if (!wants_aggregation(run, low) || value_truthy(value_get(low, "__agg__")) ||
+        !state_has(run->env->ctx, low, "mod_aggregate"))
+        return;
+    json_auto_t *chunks = candidates(run, low);
+    json_object_set_new(low, "__agg__", json_true());
+    json_auto_t *args = json_pack("{s:O, s:O, s:O}", "low", low, "chunks", chunks, "running", run->running);
+    json_t *made = special(run, low, "mod_aggregate", args);
+    if (json_is_object(made)) {
+        json_decref(step->low);
+        step->low = made;
+    } else {
+        json_decref(made);
+    }
+}
+
+static void
+init_module(run_t *run, json_t *low)
+{
+    const char *module = value_str(low, "state", "");
+
+    if (map_get(run->inited, module) != NULL || !state_has(run->env->ctx, low, "mod_init") ||
+        !state_has(run->env->ctx, low, value_str(low, "fun", "")))
+        return;
+    json_auto_t *args = json_pack("{s:O}", "low", low), *done = special(run, low, "mod_init", args);
+    if (value_truthy(done))
+        map_set(run->inited, module, run->inited);
+}
+
+void
+run_prepare(run_t *run, step_t *step)
+{
+    if (step->prepared)
+        return;
+    step->prepared = true;
+    if (step->reqs == NULL)
+        run_read_reqs(run, step);
+    aggregate(run, step);
+    init_module(run, step->low);
+}

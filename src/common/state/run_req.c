@@ -1,0 +1,212 @@
+/* run_req.c - what the requisites of a step say: Salt's check_requisite. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/state.h"
+
+/* What one kind of requisites, and then all together, have brought up. */
+enum {
+    F_UNMET = 1 << 0,
+    F_FAIL = 1 << 1,
+    F_PRE = 1 << 2,
+    F_PREMET = 1 << 3,
+    F_ONFAIL = 1 << 4,       /* nothing has failed */
+    F_ONCHANGES = 1 << 5,    /* nothing has changed */
+    F_ONCHANGESMET = 1 << 6, /* something has changed */
+    F_CHANGE = 1 << 7,
+    F_MET = 1 << 8,
+    F_PENDING = 1 << 9
+};
+
+static bool
+is_onfail(req_kind_t k)
+{
+    return k == REQ_ONFAIL || k == REQ_ONFAIL_ANY || k == REQ_ONFAIL_ALL;
+}
+
+static bool
+is_onchanges(req_kind_t k)
+{
+    return k == REQ_ONCHANGES || k == REQ_ONCHANGES_ANY;
+}
+
+static bool
+is_watch(req_kind_t k)
+{
+    return k == REQ_WATCH || k == REQ_WATCH_ANY;
+}
+
+static bool
+is_any(req_kind_t k)
+{
+    return k == REQ_REQUIRE_ANY || k == REQ_WATCH_ANY || k == REQ_ONFAIL_ANY || k == REQ_ONCHANGES_ANY ||
+           k == REQ_ONFAIL;
+}
+
+/* What the return of one required chunk means. */
+static unsigned
+flags_of(req_kind_t k, const json_t *ret)
+{
+    const json_t *result = value_get(ret, "result");
+
+    /* Salt takes what would be done in test mode (None) for a failure here. */
+    if (is_onfail(k) && !json_is_false(result))
+        return F_ONFAIL;
+    if (!is_onfail(k) && json_is_false(result))
+        return F_FAIL;
+    if (is_onchanges(k))
+        return value_truthy(value_get(ret, "changes")) ? F_ONCHANGESMET : F_ONCHANGES;
+    if (is_watch(k) && value_truthy(value_get(ret, "changes")))
+        return F_CHANGE;
+    if (k == REQ_PREREQ)
+        return json_is_null(result) ? F_PREMET | F_MET : F_PRE;
+    if (k == REQ_PREREQUIRED && !json_is_null(result))
+        return 0;
+    return value_bool(ret, "__state_ran__", true) ? F_MET : 0;
+}
+
+/* One required chunk. */
+static unsigned
+look_at(slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
+{
+    if (k == REQ_PREREQ && slot->pre == NULL && slot->state == SLOT_DONE && !state_changed(slot->ret))
+        return flags_of(k, slot->ret);
+    if (k == REQ_PREREQ)
+        return slot->pre != NULL ? flags_of(k, slot->pre) : F_UNMET;
+    /* Who asks is evaluated because that one waits for it. */
+    if (pre && slot->active && slot->state == SLOT_NEW)
+        return 0;
+    if (slot->state == SLOT_NEW)
+        return F_UNMET;
+    if (slot->state != SLOT_DONE) {
+        *ret_pending = slot;
+        return F_PENDING;
+    }
+    return flags_of(k, slot->ret);
+}
+
+/* Where one is enough, what the others say does not count. */
+static unsigned
+settle(req_kind_t k, unsigned flags)
+{
+    if (is_any(k)) {
+        if ((flags & (F_MET | F_CHANGE)) != 0)
+            flags &= ~(unsigned) F_FAIL;
+        if ((flags & F_ONCHANGESMET) != 0)
+            flags &= ~(unsigned) (F_ONCHANGES | F_FAIL);
+        if ((flags & F_MET) != 0)
+            flags &= ~(unsigned) F_ONFAIL;
+    }
+    if (k == REQ_ONFAIL_ALL && (flags & F_ONFAIL) != 0)
+        flags &= ~(unsigned) F_MET;
+    return flags;
+}
+
+static run_status_t
+status_of(unsigned flags)
+{
+    if ((flags & F_UNMET) != 0)
+        return STATUS_UNMET;
+    if ((flags & F_PENDING) != 0)
+        return STATUS_PENDING;
+    if ((flags & F_FAIL) != 0)
+        return STATUS_FAIL;
+    if ((flags & F_PRE) != 0)
+        return (flags & F_PREMET) != 0 ? STATUS_MET : STATUS_PRE;
+    if ((flags & F_ONFAIL) != 0 && (flags & F_ONCHANGESMET) == 0)
+        return STATUS_ONFAIL;
+    if ((flags & F_ONCHANGES) != 0 && (flags & F_ONCHANGESMET) == 0)
+        return STATUS_ONCHANGES;
+    if ((flags & F_CHANGE) != 0)
+        return STATUS_CHANGE;
+    return (flags & F_ONFAIL) != 0 ? STATUS_ONFAIL : STATUS_MET;
+}
+
+static bool
+counts(const req_t *req, bool pre)
+{
+    return !(pre && req->kind == REQ_PREREQUIRED);
+}
+
+run_status_t
+run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending)
+{
+    unsigned all = 0, of_kind = 0;
+
+    for (size_t i = 0; i < step->n_reqs; i++) {
+        const req_t *req = &step->reqs[i];
+        if (!counts(req, pre))
+            continue;
+        if (req->steps == NULL)
+            return STATUS_UNMET;
+        for (size_t j = 0; j < req->steps->n; j++)
+            of_kind |= look_at(run->steps[req->steps->v[j]].slot, req->kind, pre, ret_pending);
+        if (i + 1 == step->n_reqs || step->reqs[i + 1].kind != req->kind) {
+            all |= settle(req->kind, of_kind);
+            of_kind = 0;
+        }
+    }
+    return status_of(all);
+}
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+char *
+run_lost(const step_t *step, bool pre)
+{
+    buf_auto_t text = BUF_INIT;
+    int shown = -1;
+
+    for (size_t i = 0; i < step->n_reqs; i++) {
+        const req_t *req = &step->reqs[i];
+        if (!counts(req, pre) || req->steps != NULL)
+            continue;
+        if (shown < 0)
+            buf_puts(&text, "The following requisites were not found:\n");
+        if (shown != (int) req->kind)
+            buf_printf(&text, "%19s%s:\n", "", req_name(req->kind));
+        shown = (int) req->kind;
+        buf_printf(&text, "%23s%s: %s\n", "", req->key, req->value);
+    }
+    return shown >= 0 ? buf_steal(&text) : NULL;
+}
+
+char *
+run_failed_reqs(const run_t *run, const step_t *step)
+{
+    buf_auto_t text = BUF_INIT;
+    json_auto_t *seen = json_object();
+
+    buf_puts(&text, "One or more requisite failed: ");
+    for (size_t i = 0; i < step->n_reqs; i++) {
+        const steps_t *steps = step->reqs[i].steps;
+        for (size_t j = 0; steps != NULL && j < steps->n; j++) {
+            const step_t *on = &run->steps[steps->v[j]];
+            const json_t *ret = on->slot->pre != NULL ? on->slot->pre : on->slot->ret;
+            if (!json_is_false(value_get(ret, "result")))
+                continue;
+            AUTO_FREE char *name = xasprintf("%s.%s", value_str(on->low, "__sls__", ""),
+                                             value_str(on->low, "__id__", ""));
+            if (json_object_get(seen, name) != NULL)
+                continue;
+            buf_printf(&text, "%s%s", json_object_size(seen) > 0 ? ", " : "", name);
+            json_object_set_new(seen, name, json_true());
+        }
+    }
+    return buf_steal(&text);
+}
+
+json_t *
+run_reqs_shown(const run_t *run, const step_t *step)
+{
+    json_t *out = json_object();
+
+    for (int k = 0; k < REQ_KINDS; k++)
+        json_object_set_new(out, req_name((req_kind_t) k), json_array());
+    for (size_t i = 0; i < step->n_reqs; i++) {
+        const steps_t *steps = step->reqs[i].steps;
+        for (size_t j = 0; steps != NULL && j < steps->n; j++)
+            json_array_append(value_get(out, req_name(step->reqs[i].kind)), run->steps[steps->v[j]].low);
+    }
+    return out;
+}

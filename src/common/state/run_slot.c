@@ -1,0 +1,250 @@
+/* run_slot.c - slots: "__slot__:salt:mod.fun(arg, key=value).path.in.return ~ appended" is called when the
+ * state runs, and stands for what came back. A slot that can't be read stays as it is, as in Salt. */
+#include <ctype.h>
+
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+
+#define SLOT         "__slot__:"
+#define SLOT_SALT    SLOT "salt:"
+#define MAX_BRACKETS 64
+
+/* ---- words, as a shell reads them ---------------------------------------------------------- */
+
+typedef struct lexer {
+    const char *at;
+    buf_t word;
+    bool quoted; /* the word is text whatever it looks like */
+} lexer_t;
+
+static bool
+is_word(char c)
+{
+    return isalnum((unsigned char) c) || c == '_' || (c & 0x80) != 0;
+}
+
+static bool
+take_quoted(lexer_t *self)
+{
+    char quote = *self->at++;
+
+    self->quoted = true;
+    for (; *self->at != quote; self->at++) {
+        if (*self->at == '\\' && (self->at[1] == quote || self->at[1] == '\\'))
+            self->at++;
+        if (*self->at == '\0')
+            return false;
+        buf_putc(&self->word, *self->at);
+    }
+    self->at++;
+    return true;
+}
+
+/* The next word or sign; false at the end and at an open quote. */
+static bool
+next_word(lexer_t *self)
+{
+    buf_clear(&self->word);
+    self->quoted = false;
+    while (isspace((unsigned char) *self->at))
+        self->at++;
+    if (*self->at == '\0')
+        return false;
+    if (!is_word(*self->at) && strchr("'\"\\", *self->at) == NULL) {
+        buf_putc(&self->word, *self->at++);
+        return true;
+    }
+    for (;;) {
+        if (*self->at == '\'' || *self->at == '"') {
+            if (!take_quoted(self))
+                return false;
+        } else if (*self->at == '\\' && self->at[1] != '\0') {
+            buf_putc(&self->word, self->at[1]);
+            self->at += 2;
+        } else if (is_word(*self->at)) {
+            buf_putc(&self->word, *self->at++);
+        } else {
+            return true;
+        }
+    }
+}
+
+static bool
+is_sign(const lexer_t *self, const char *signs)
+{
+    return !self->quoted && self->word.len == 1 && strchr(signs, self->word.data[0]) != NULL;
+}
+
+/* ---- mod.fun(...) -------------------------------------------------------------------------- */
+
+typedef struct slot_call {
+    buf_t fun;
+    json_t *args, *kwargs;
+    const char *rest; /* behind the closing parenthesis */
+} slot_call_t;
+
+static void
+add_argument(slot_call_t *self, char **key, buf_t *word, bool any)
+{
+    if (*key != NULL)
+        json_object_set_new(self->kwargs, *key, value_utf8(buf_str(word), word->len));
+    else if (any)
+        json_array_append_new(self->args, value_utf8(buf_str(word), word->len));
+    free(*key);
+    *key = NULL;
+    buf_clear(word);
+}
+
+static bool
+open_or_close(const lexer_t *lex, char *brackets, size_t *depth)
+{
+    static const char opening[] = "[{(", closing[] = "]})";
+
+    if (is_sign(lex, opening)) {
+        if (*depth == MAX_BRACKETS)
+            return false;
+        brackets[(*depth)++] = closing[strchr(opening, lex->word.data[0]) - opening];
+    } else if (is_sign(lex, closing)) {
+        if (*depth == 0 || brackets[--*depth] != lex->word.data[0])
+            return false;
+    }
+    return true;
+}
+
+/* Up to the closing parenthesis. */
+static bool
+read_arguments(lexer_t *lex, slot_call_t *self)
+{
+    char brackets[MAX_BRACKETS];
+    size_t depth = 0;
+    buf_auto_t word = BUF_INIT;
+    AUTO_FREE char *key = NULL;
+    bool any = false;
+
+    while (next_word(lex)) {
+        if (depth == 0 && is_sign(lex, ",)")) {
+            bool end = lex->word.data[0] == ')';
+            add_argument(self, &key, &word, any);
+            any = false;
+            if (end) {
+                self->rest = lex->at;
+                return true;
+            }
+        } else if (depth == 0 && is_sign(lex, "=")) {
+            key = xstrdup(buf_str(&word));
+            buf_clear(&word);
+        } else if (!open_or_close(lex, brackets, &depth)) {
+            return false;
+        } else {
+            buf_add(&word, lex->word.data, lex->word.len);
+            any = true;
+        }
+    }
+    return false;
+}
+
+static bool
+read_call(const char *text, slot_call_t *self)
+{
+    lexer_t lex = { .at = text, .word = BUF_INIT };
+    bool good = false;
+
+    while (next_word(&lex)) {
+        if (is_sign(&lex, "(")) {
+            good = self->fun.len > 0 && read_arguments(&lex, self);
+            break;
+        }
+        buf_add(&self->fun, lex.word.data, lex.word.len);
+    }
+    buf_free(&lex.word);
+    return good;
+}
+
+/* ---- the value ----------------------------------------------------------------------------- */
+
+/* ".path.in.return ~ appended" applied to what came back. NEW. */
+static json_t *
+with_rest(json_t *ret, const char *rest)
+{
+    const char *tilde = strchr(rest, '~');
+    AUTO_FREE char *path = tilde != NULL ? xstrndup(rest, (size_t) (tilde - rest)) : xstrdup(rest);
+    AUTO_FREE char *more = xstrdup(tilde != NULL ? tilde + 1 : "");
+    const char *dotted = str_trim(path), *appended = str_trim(more);
+    json_t *found = *dotted == '.' ? value_path(ret, dotted + 1, ".") : ret;
+
+    if (tilde != NULL && json_is_string(found))
+        return value_fmt("%s%s", json_string_value(found), appended);
+    if (tilde != NULL)
+        log_error("Ignoring slot append, slot result is not a string");
+    return found != NULL ? json_incref(found) : json_null();
+}
+
+/* NEW value, or NULL when the slot stays as it is. */
+static json_t *
+slot_value(call_ctx_t *ctx, const char *text)
+{
+    slot_call_t call = { .fun = BUF_INIT, .args = json_array(), .kwargs = json_object() };
+    fail_auto_t err = FAIL_INIT;
+    json_t *ret = NULL, *made = NULL;
+
+    if (!str_starts(text, SLOT_SALT) || !read_call(text + strlen(SLOT_SALT), &call) ||
+        !ctx_has(ctx, buf_str(&call.fun)))
+        log_warning("Malformed slot: %s", text);
+    else if (ctx_call(ctx, buf_str(&call.fun), call.args, call.kwargs, &ret, &err) < 0)
+        log_error("slot %s: %s", text, fail_text(&err));
+    else
+        made = with_rest(ret, call.rest);
+    json_decref(ret);
+    json_decref(call.args);
+    json_decref(call.kwargs);
+    buf_free(&call.fun);
+    return made;
+}
+
+static bool
+is_slot(const json_t *v)
+{
+    return json_is_string(v) && str_starts(json_string_value(v), SLOT);
+}
+
+/* NEW, or NULL when there is nothing to replace in `v`: a text, the values of an object, the elements of a
+ * list and the values of objects in it. */
+static json_t *
+replaced(call_ctx_t *ctx, json_t *v, int depth)
+{
+    json_t *made = NULL, *inner, *one;
+    const char *key;
+    size_t i;
+
+    if (is_slot(v))
+        return slot_value(ctx, json_string_value(v));
+    json_object_foreach (depth > 0 ? v : NULL, key, inner) {
+        if (!is_slot(inner) || (one = slot_value(ctx, json_string_value(inner))) == NULL)
+            continue;
+        made = made != NULL ? made : json_copy(v);
+        json_object_set_new(made, key, one);
+    }
+    json_array_foreach (depth > 1 ? v : NULL, i, inner) {
+        if ((one = replaced(ctx, inner, depth - 1)) == NULL)
+            continue;
+        made = made != NULL ? made : json_copy(v);
+        json_array_set_new(made, i, one);
+    }
+    return made;
+}
+
+void
+state_slots(call_ctx_t *ctx, json_t *kwargs)
+{
+    const char *key;
+    json_t *v;
+    void *next;
+
+    json_object_foreach_safe (kwargs, next, key, v) {
+        json_t *made = replaced(ctx, v, 2);
+        if (made != NULL)
+            json_object_set_new(kwargs, key, made);
+    }
+}

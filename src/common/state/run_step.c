@@ -1,0 +1,251 @@
+/* run_step.c - a step whose requisites are known: call it, start it, or say why not; and what follows from
+ * its return. */
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+/* ---- after a return ------------------------------------------------------------------------ */
+
+/* "salt/state_result/JID/ID/NAME" where the chunk asks for it, "salt/job/JID/prog/ID/NUMBER" where the option
+ * does. */
+static char *
+event_tag(const run_t *run, const json_t *low, const json_t *ret)
+{
+    const json_t *asked = value_get(low, "fire_event");
+    const char *id = ctx_id(run->env->ctx), *jid = run->env->jid;
+
+    if (json_is_true(asked)) {
+        AUTO_FREE char *name = value_pystr(value_get(ret, "name"));
+        return xasprintf("salt/state_result/%s/%s/%s", jid, id, name);
+    }
+    if (json_is_string(asked) && value_truthy(asked))
+        return xasprintf("salt/state_result/%s/%s/%s", jid, id, json_string_value(asked));
+    return xasprintf("salt/job/%s/prog/%s/%lld", jid, id, (long long) value_int(ret, "__run_num__", 0));
+}
+
+static void
+fire_event(run_t *run, const json_t *low, json_t *ret)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool asked = value_truthy(value_get(low, "fire_event"));
+
+    if (str_empty(run->env->jid) || !(asked || value_bool(ctx_opts(run->env->ctx), "state_events", false)))
+        return;
+    AUTO_FREE char *tag = event_tag(run, low, ret);
+    json_auto_t *data = json_pack("{s:O}", "ret", ret);
+    if (!asked)
+        json_object_set_new(data, "len", json_integer((json_int_t) run->n));
+    if (ctx_fire(run->env->ctx, tag, data, &err) < 0)
+        log_debug("%s: %s", tag, fail_text(&err));
+}
+
+static json_t *
+or_new(const json_t *from, const char *key, json_t *other)
+{
+    json_t *v = value_get(from, key);
+
+    if (v == NULL)
+        return other;
+    json_decref(other);
+    return json_incref(v);
+}
+
+/* A state that did several things reports each. */
+static void
+add_sub_states(run_t *run, const step_t *step)
+{
+    json_t *subs = value_get(step->slot->ret, "sub_state_run"), *sub;
+    static const char *const keys[] = { "__sls__", "__id__", "name" };
+    size_t i;
+
+    json_array_foreach (subs, i, sub) {
+        json_auto_t *low = json_copy(value_get(sub, "low"));
+        AUTO_FREE char *tag = state_tag(low);
+        run->caller.run_num++;
+        json_t *ret = state_not_called(low, true, "", false, run->caller.run_num);
+        json_object_set_new(ret, "changes", or_new(sub, "changes", json_object()));
+        json_object_set_new(ret, "result", or_new(sub, "result", json_null()));
+        json_object_set_new(ret, "duration", or_new(sub, "duration", json_real(0)));
+        json_object_set_new(ret, "comment", or_new(sub, "comment", json_string("")));
+        json_object_set_new(ret, "__state_ran__", json_true());
+        for (size_t k = 0; k < NELEMS(keys); k++)
+            json_object_set_new(ret, keys[k], or_new(step->low, keys[k], json_null()));
+        json_object_set_new(run->running, tag, ret);
+    }
+    if (subs != NULL)
+        json_object_del(step->slot->ret, "sub_state_run");
+}
+
+static bool
+fails_hard(const run_t *run, const step_t *step)
+{
+    const json_t *own = value_get(step->low, "failhard");
+
+    return !ctx_test(run->env->ctx) && json_is_false(value_get(step->slot->ret, "result")) &&
+           value_truthy(own != NULL ? own : value_get(ctx_opts(run->env->ctx), "failhard"));
+}
+
+void
+run_ended(run_t *run, size_t i)
+{
+    step_t *step = &run->steps[i];
+    slot_t *slot = step->slot;
+
+    slot->state = SLOT_DONE;
+    run->finished++;
+    fire_event(run, step->low, slot->ret);
+    add_sub_states(run, step);
+    if (fails_hard(run, step))
+        run->stop = true;
+    for (size_t k = 0; k < slot->waiters.n; k++)
+        steps_add(&run->ready, slot->waiters.v[k]);
+    steps_free(&slot->waiters);
+}
+
+void
+run_record(run_t *run, size_t i, json_t *ret)
+{
+    step_t *step = &run->steps[i];
+
+    json_object_set_new(run->running, step->tag, ret);
+    step->slot->ret = json_incref(ret);
+    run_ended(run, i);
+}
+
+/* ---- what is not called -------------------------------------------------------------------- */
+
+static void
+keep_pre(slot_t *slot, json_t *ret)
+{
+    json_decref(slot->pre);
+    slot->pre = json_incref(ret);
+}
+
+/* `pre`: it is as much what the step would do. */
+static void
+not_called(run_t *run, size_t i, bool pre, bool result, const char *comment, bool skipped)
+{
+    step_t *step = &run->steps[i];
+    json_t *ret = state_not_called(step->low, result, comment, skipped, run->caller.run_num++);
+
+    if (pre)
+        keep_pre(step->slot, ret);
+    run_record(run, i, ret);
+}
+
+void
+run_recursive(run_t *run, size_t i, bool pre)
+{
+    log_error("Recursive requisite found");
+    not_called(run, i, pre, false, "Recursive requisite found", false);
+}
+
+/* What it would have done is shown, but not that it has. */
+static void
+failed_after_pre(run_t *run, size_t i)
+{
+    step_t *step = &run->steps[i];
+    json_t *ret = json_copy(step->slot->pre), *own;
+    static const char *const keys[] = { "__sls__", "__id__", "name" };
+
+    if (state_changed(ret))
+        json_object_set_new(ret, "changes", json_object());
+    json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run->caller.run_num++));
+    for (size_t k = 0; k < NELEMS(keys); k++) {
+        own = value_get(step->low, keys[k]);
+        json_object_set_new(ret, keys[k], own != NULL ? json_incref(own) : json_null());
+    }
+    run_record(run, i, ret);
+}
+
+/* ---- what is called ------------------------------------------------------------------------ */
+
+static void
+show_progress(run_t *run, const step_t *step)
+{
+    state_progress_t at = { .done = run->finished, .total = run->n, .chunk = step->low };
+
+    if (run->env->progress != NULL)
+        run->env->progress(run->env->progress_cookie, &at);
+}
+
+/* For a `prereq`: what would it do? */
+static void
+call_pre(run_t *run, step_t *step, bool change)
+{
+    slot_t *slot = step->slot;
+
+    json_decref(slot->pre);
+    slot->pre = state_call(&run->caller, step->low, true);
+    /* Salt forgets this one where all requisites have run before. */
+    if (change && !state_changed(slot->pre)) {
+        state_change(slot->pre, "watch", json_string("watch"));
+        json_object_set_new(slot->pre, "result", json_null());
+    }
+}
+
+static void
+call(run_t *run, size_t i, bool pre, bool change)
+{
+    step_t *step = &run->steps[i];
+
+    show_progress(run, step);
+    if (pre) {
+        call_pre(run, step, change);
+    } else if (run_is_parallel(run, step)) {
+        run_start(run, i, change);
+    } else if (change) {
+        json_auto_t *reqs = run_reqs_shown(run, step);
+        run_record(run, i, state_call_watched(&run->caller, step->low, reqs));
+    } else {
+        run_record(run, i, state_call(&run->caller, step->low, false));
+    }
+}
+
+static void
+requisites_failed(run_t *run, size_t i)
+{
+    step_t *step = &run->steps[i];
+
+    if (step->slot->pre != NULL) {
+        failed_after_pre(run, i);
+        return;
+    }
+    AUTO_FREE char *text = run_failed_reqs(run, step);
+    not_called(run, i, true, false, text, false);
+}
+
+void
+run_finish(run_t *run, size_t i, bool pre, run_status_t status)
+{
+    AUTO_FREE char *lost = NULL;
+
+    switch (status) {
+    case STATUS_MET:
+    case STATUS_CHANGE:
+        call(run, i, pre, status == STATUS_CHANGE);
+        return;
+    case STATUS_FAIL:
+        requisites_failed(run, i);
+        return;
+    case STATUS_PRE:
+        not_called(run, i, true, true, "No changes detected", false);
+        return;
+    case STATUS_ONFAIL:
+        not_called(run, i, pre, true, "State was not run because onfail req did not change", true);
+        return;
+    case STATUS_ONCHANGES:
+        not_called(run, i, pre, true, "State was not run because none of the onchanges reqs changed", true);
+        return;
+    case STATUS_UNMET:
+        lost = run_lost(&run->steps[i], pre);
+        if (lost != NULL)
+            not_called(run, i, pre, false, lost, false);
+        else
+            run_recursive(run, i, pre);
+        return;
+    case STATUS_PENDING:
+        salt_assert(!"a pending step is not finished");
+    }
+}

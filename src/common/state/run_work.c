@@ -1,0 +1,201 @@
+/* run_work.c - `parallel`: steps that workers do while the run goes on. */
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/state/run_int.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+/* What a worker gets: copies, as it may be another thread. */
+typedef struct work {
+    state_caller_t caller; /* without a context */
+    json_t *low;
+    json_t *reqs; /* NULL: nothing watched has changed */
+    json_t *chunks, *running;
+} work_t;
+
+static void
+work_destroy(work_t **self_p)
+{
+    work_t *self = *self_p;
+
+    if (self == NULL)
+        return;
+    json_decref(self->low);
+    json_decref(self->reqs);
+    json_decref(self->chunks);
+    json_decref(self->running);
+    free(self);
+    *self_p = NULL;
+}
+
+/* In the worker. */
+static json_t *
+do_work(call_ctx_t *ctx, void *cookie)
+{
+    work_t *self = cookie;
+    state_caller_t caller = self->caller;
+
+    caller.ctx = ctx;
+    caller.chunks = self->chunks;
+    caller.running = self->running;
+    return self->reqs != NULL ? state_call_watched(&caller, self->low, self->reqs)
+                              : state_call(&caller, self->low, false);
+}
+
+/* The returns of what the step requires. NEW. */
+static json_t *
+returns_for(const run_t *run, const step_t *step)
+{
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < step->n_reqs; i++) {
+        const steps_t *steps = step->reqs[i].steps;
+        for (size_t j = 0; steps != NULL && j < steps->n; j++) {
+            const step_t *on = &run->steps[steps->v[j]];
+            if (on->slot->ret != NULL)
+                json_object_set_new(out, on->tag, json_deep_copy(on->slot->ret));
+        }
+    }
+    return out;
+}
+
+static work_t *
+work_new(const run_t *run, const step_t *step, bool watch)
+{
+    work_t *self = xcalloc(1, sizeof(*self));
+
+    self->caller = run->caller;
+    self->caller.wait = NULL;
+    self->low = json_deep_copy(step->low);
+    self->chunks = json_pack("[O]", self->low);
+    self->running = watch ? returns_for(run, step) : json_object();
+    if (watch) {
+        json_auto_t *shown = run_reqs_shown(run, step);
+        self->reqs = json_deep_copy(shown);
+    }
+    return self;
+}
+
+bool
+run_is_parallel(const run_t *run, const step_t *step)
+{
+    return run->env->workers != NULL && value_truthy(value_get(step->low, "parallel"));
+}
+
+/* What stands for the return until it is there. */
+static json_t *
+place_holder(run_t *run, const step_t *step)
+{
+    json_t *ret = state_not_called(step->low, true, "Started in a separate process", false,
+                                   run->caller.run_num++);
+
+    json_object_set_new(ret, "result", json_null());
+    return ret;
+}
+
+/* The return is complete. `value` BORROWED; NULL: `why` there is none. */
+static void
+complete(run_t *run, size_t i, json_t *value, const fail_t *why)
+{
+    step_t *step = &run->steps[i];
+    json_t *ret = step->slot->ret;
+
+    if (value != NULL) {
+        json_object_del(value, "__run_num__");
+        json_object_update(ret, value);
+    } else {
+        json_object_set_new(ret, "result", json_false());
+        json_object_set_new(ret, "comment",
+                            value_fmt("Parallel process failed to return: %s", fail_text(why)));
+    }
+    json_object_set_new(ret, "__parallel__", json_true());
+    work_destroy(&step->work);
+    run_ended(run, i);
+}
+
+void
+run_start(run_t *run, size_t i, bool watch)
+{
+    fail_auto_t err = FAIL_INIT;
+    step_t *step = &run->steps[i];
+    json_auto_t *errors = state_verify(run->env->ctx, step->low);
+
+    if (json_array_size(errors) > 0) {
+        run_record(run, i, state_call(&run->caller, step->low, false));
+        return;
+    }
+    step->work = work_new(run, step, watch);
+    step->slot->ret = place_holder(run, step);
+    step->slot->state = SLOT_STARTED;
+    json_object_set(run->running, step->tag, step->slot->ret);
+    if (run->env->workers->start(run->env->workers_self, i, do_work, step->work, &err) < 0)
+        complete(run, i, NULL, &err);
+    else
+        run->at_work++;
+}
+
+void
+run_defer(run_t *run, size_t i, slot_t *pending)
+{
+    run->steps[i].slot->state = SLOT_WAITING;
+    steps_add(&pending->waiters, i);
+}
+
+/* Something that the step waited for has ended. */
+static void
+try_again(run_t *run, size_t i)
+{
+    step_t *step = &run->steps[i];
+    slot_t *pending = NULL;
+    run_status_t status = run_status(run, step, false, &pending);
+
+    if (status == STATUS_PENDING)
+        run_defer(run, i, pending);
+    else
+        run_finish(run, i, false, status);
+}
+
+/* Steps that need not wait any more begin, which may end the waiting of others. */
+static void
+begin_ready(run_t *run)
+{
+    for (size_t i = 0; i < run->ready.n && !run->stop; i++) {
+        if (run->steps[run->ready.v[i]].slot->state == SLOT_WAITING)
+            try_again(run, run->ready.v[i]);
+    }
+    run->ready.n = 0;
+}
+
+void
+run_reap(run_t *run, int timeout_ms)
+{
+    const state_workers_t *workers = run->env->workers;
+
+    while (run->at_work > 0) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *value = NULL;
+        size_t i;
+        if (workers->next(run->env->workers_self, timeout_ms, &i, &value, &err) <= 0)
+            break;
+        run->at_work--;
+        complete(run, i, value, &err);
+        timeout_ms = 0;
+    }
+    begin_ready(run);
+}
+
+void
+run_wait(void *cookie, int64_t ms)
+{
+    run_t *run = cookie;
+    int64_t until = clock_mono_ms() + ms, left;
+
+    while ((left = until - clock_mono_ms()) > 0) {
+        if (run->at_work > 0) {
+            run_reap(run, (int) left);
+            continue;
+        }
+        struct timespec pause = { left / 1000, left % 1000 * 1000000 };
+        (void) nanosleep(&pause, NULL);
+    }
+}
