@@ -1,0 +1,128 @@
+/* test_crontab.c - crontabs read and written, and the module's functions on a crontab program of our own that
+ * keeps one file. What they must answer was recorded from Salt. */
+#include "unit/unit.h"
+
+#include "minion/modlib/crontab.h"
+#include "unit/minion/fakes.h"
+
+extern const plugin_t exec_cron;
+
+static int
+set_up(void **state)
+{
+    (void) state;
+    assert_int_equal(fakes_begin(), 0);
+    AUTO_FREE char *text = xasprintf(
+        "#!/bin/sh\n"
+        "[ \"$1\" = -u ] && shift 2\n"
+        "tab=%s/tab\n"
+        "case $1 in\n"
+        "-l) [ -e $tab ] || exit 1; cat $tab ;;\n"
+        "*) cat >$tab.new; grep -qi refused $tab.new && { echo bad minute >&2; exit 1; }\n"
+        "   mv $tab.new $tab ;;\n"
+        "esac\n",
+        fakes_dir);
+    fakes_put("bin/crontab", 0755, text);
+    return 0;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void
+same_again(const char *text)
+{
+    json_auto_t *tab = crontab_parse(text);
+    AUTO_FREE char *back = crontab_text(tab);
+
+    assert_string_equal(back, text);
+}
+
+static void
+test_text(void **state)
+{
+    (void) state;
+    same_again("# Lines below here are managed by Salt, do not edit\n");
+    same_again(
+        "PATH=/bin\n\n# mine\n5 4 * * * /own\n# Lines below here are managed by Salt, do not edit\n"
+        "MAILTO=\"\"\nA=b=c d\n# two words\n# and more SALT_CRON_IDENTIFIER:a b\n5 1 * * 1 /weekly  --x\n"
+        "#DISABLED#* * * * * /off\n# SALT_CRON_IDENTIFIER:c\n@daily /daily x\n#DISABLED#@reboot /boot\n");
+    json_auto_t *tab = crontab_parse(
+        "# Lines below here are managed by Salt, do not edit\n@daily\nnonsense\n1 2 3 4 5\n"
+        "# lost\n#\n* * * * * A=1 /x\n");
+    AUTO_FREE char *text = value_dump(tab);
+    assert_string_equal(
+        text, "{\"pre\":[],\"crons\":[{\"minute\":\"*\",\"hour\":\"*\",\"daymonth\":\"*\",\"month\":"
+              "\"*\",\"dayweek\":\"*\",\"identifier\":null,\"cmd\":\"A=1 /x\",\"comment\":\"lost\\n\","
+              "\"commented\":false}],\"special\":[],\"env\":[]}");
+}
+
+static void
+test_times(void **state)
+{
+    (void) state;
+    for (int i = 0; i < 200; i++) {
+        AUTO_FREE char *hour = crontab_time("hour", "Random", "*"),
+                       *day = crontab_time("daymonth", "random", "2");
+        AUTO_FREE char *range = crontab_time("minute", "20:10", "*"),
+                       *plain = crontab_time("month", "JAN", "*");
+        assert_in_range(atoi(hour), 0, 23);
+        assert_in_range(atoi(day), 1, 28);
+        assert_in_range(atoi(range), 10, 20);
+        assert_string_equal(plain, "jan");
+    }
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+typedef struct step {
+    const char *fun, *args, *want;
+} step_t;
+
+static void
+take(const step_t *s)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *value = fakes_call(&exec_cron, s->fun, s->args, "{}", &err);
+
+    if (value == NULL)
+        fail_msg("%s: %s", s->fun, fail_text(&err));
+    AUTO_FREE char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    assert_string_equal(text, s->want);
+}
+
+static void
+test_functions(void **state)
+{
+    static const step_t steps[] = {
+        { "cron.list_tab", "[\"root\"]", "{\"pre\":[],\"crons\":[],\"special\":[],\"env\":[]}" },
+        { "cron.set_job", "[\"root\",\"*\",1,\"*\",\"*\",1,\"/w\",false,null,\"a\"]", "\"new\"" },
+        { "cron.set_job", "[\"root\",\"*\",1,\"*\",\"*\",1,\"/w\",false,null,\"a\"]", "\"present\"" },
+        { "cron.set_job", "[\"root\",\"REFUSED\",1,\"*\",\"*\",1,\"/w\",false,null,\"b\"]",
+          "\"bad minute\"" },
+        { "cron.set_job", "[\"root\",5,1,\"*\",\"*\",1,\"/w2\",false,\"two words\",\"a\"]", "\"updated\"" },
+        { "cron.set_special", "[\"root\",\"@daily\",\"/daily\"]", "\"new\"" },
+        { "cron.set_env", "[\"root\",\"MAILTO\",\"x@y\"]", "\"new\"" },
+        { "cron.set_env", "[\"root\",\"MAILTO\",\"x@y\"]", "\"present\"" },
+        { "cron.set_env", "[\"root\",\"MAILTO\"]", "\"updated\"" },
+        { "cron.raw_cron", "[\"root\"]",
+          "\"# Lines below here are managed by Salt, do not edit\\nMAILTO=\\\"\\\"\\n# two words "
+          "SALT_CRON_IDENTIFIER:a\\n5 1 * * 1 /w2\\n@daily /daily\\n\"" },
+        { "cron.get_entry", "[\"root\",null,\"/daily\"]",
+          "{\"identifier\":null,\"cmd\":\"/"
+          "daily\",\"comment\":null,\"commented\":false,\"spec\":\"@daily\"}" },
+        { "cron.get_entry", "[\"root\",\"nosuch\"]", "false" },
+        { "cron.rm_job", "[\"root\",\"/w2\",6,null,null,null,null,\"a\"]", "\"absent\"" },
+        { "cron.rm_job", "[\"root\",\"/w2\",5,null,null,null,null,\"a\"]", "\"removed\"" },
+        { "cron.rm_special", "[\"root\",\"/daily\"]", "\"removed\"" },
+        { "cron.rm_env", "[\"root\",\"MAILTO\"]", "\"removed\"" },
+        { "cron.rm_env", "[\"root\",\"MAILTO\"]", "\"absent\"" },
+        { "cron.raw_cron", "[\"root\"]", "\"# Lines below here are managed by Salt, do not edit\\n\"" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(steps); i++)
+        take(&steps[i]);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_text), cmocka_unit_test(test_times),
+          cmocka_unit_test_setup_teardown(test_functions, set_up, fakes_end))
