@@ -58,8 +58,8 @@
 #define LIMIT_HOST_FILE         (4 * 1024 * 1024) /* a file under /proc, /sys or /etc that grains are read from */
 #define LIMIT_FILE_READ         (64 * 1024 * 1024)    /* a file a module reads whole */
 #define LIMIT_KEY_FILE          (16 * 1024)           /* a PEM file */
-#define LIMIT_DIFF_FILE        (16 * 1024 * 1024)    /* a text file whose difference is shown by lines */
-#define LIMIT_DIFF_TEXT        (1024 * 1024)         /* such a difference */
+#define LIMIT_DIFF_FILE         (16 * 1024 * 1024)    /* a text file whose difference is shown by lines */
+#define LIMIT_DIFF_TEXT         (1024 * 1024)         /* such a difference */
 #define LIMIT_CALL_DEPTH        64                    /* module functions that call each other */
 #define LIMIT_STATES_PARALLEL   64                    /* states of one run that are at work at one time */
 #define LIMIT_STORE_BATCH       500                   /* rows in one commit */
@@ -73,16 +73,24 @@
 #define LIMIT_RUNNER_QUEUE      1000    /* runners that wait for their turn */
 #define LIMIT_PY_VALUE          (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */
 #define LIMIT_PY_INT_BITS       (8 * 1024 * 1024)      /* one integer of a template */
-#define LIMIT_PY_DEPTH          400   /* nested values and calls of a template, unless its scope says less */
-#define LIMIT_DEB822_FIELDS     1024  /* fields of one paragraph of dpkg's status or of *.sources */
-#define LIMIT_SLS_DEPTH         1000    /* SLS files that include each other in a row */
-#define LIMIT_SLS_FILES         100000  /* SLS files of one compilation */
+#define LIMIT_PY_DEPTH          400    /* nested values and calls of a template, unless its scope says less */
+#define LIMIT_DEB822_FIELDS     1024   /* fields of one paragraph of dpkg's status or of *.sources */
+#define LIMIT_SLS_DEPTH         1000   /* SLS files that include each other in a row */
+#define LIMIT_SLS_FILES         100000 /* SLS files of one compilation */
 #define LIMIT_REQUISITES        2000000 /* targets of require_in, use and the like in one compilation */
-#define LIMIT_REQUISITE_REPEATS 500     /* targets of one such list that are told again for each further one */
-#define LIMIT_SUGGESTIONS       50      /* errors of one compilation that come with a suggestion */
+#define LIMIT_REQUISITE_REPEATS 500   /* targets of one such list that are told again for each further one */
+#define LIMIT_SUGGESTIONS       50    /* errors of one compilation that come with a suggestion */
 #define LIMIT_APT_SOURCES       65536 /* entries of all of apt's lists of sources */
-#define LIMIT_FILE_LIST         1000000 /* files and folders of one environment of the file server */
-#define LIMIT_FILE_DEPTH        100     /* folders inside each other below a root */
-#define LIMIT_FILE_HASHES       20000   /* hashes of files that a file server remembers */
+#define LIMIT_FILE_LIST         1000000      /* files and folders of one environment of the file server */
+#define LIMIT_FILE_DEPTH        100          /* folders inside each other below a root */
+#define LIMIT_FILE_CHUNK        (256 * 1024) /* bytes of a file in one message */
+#define LIMIT_FILE_CREDIT       16           /* chunks under way to one connection */
+#define LIMIT_FILE_UNDER_WAY    (512UL * 1024 * 1024) /* bytes of all files under way at one time */
+#define LIMIT_FILE_OPEN         256                   /* files that a master reads at one time */
+#define LIMIT_FILE_WAITING      100000                /* requests for files that wait for their turn */
+#define LIMIT_FILE_PEER         16                    /* requests for files of one connection */
+#define LIMIT_FILE_TEXT         (48 * 1024 * 1024)    /* a list of files as JSON text */
+#define LIMIT_FILE_STALL        120000                /* a transfer without any progress */
+#define LIMIT_FILE_HASHES       20000                 /* hashes of files that a file server remembers */
 
 #endif

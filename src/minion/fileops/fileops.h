@@ -79,6 +79,17 @@ json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *
 int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode,
                        fail_t *err);
 
+/* file.check_perms on a state's return, which it changes. `args` as that function's, without ret. `before`:
+ * what fop_stats told before the caller itself changed the file; NULL: nothing did. *ret_perms (may be NULL)
+ * NEW. */
+int fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms,
+                    fail_t *err);
+
+/* Whether chattr's letters are others; false where they can't be told. */
+bool fop_attrs_differ(const char *path, const char *attrs);
+/* changes["selinux"] when the label is not what seuser, serole, setype and serange ask for. */
+void fop_label_changes(const char *path, json_t *args, json_t *changes);
+
 /* ---- changing files -------------------------------------------------------------------------- */
 
 /* Replace what a file holds: a temporary file beside it takes over owner, mode and extended attributes, is
@@ -87,6 +98,8 @@ int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group
 int fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fail_t *err);
 /* The same for a file that may not exist yet: it gets the usual mode. */
 int fop_write(const char *path, const void *data, size_t len, fail_t *err);
+/* ACLs, labels and capabilities of an open file; one that can't be copied is left out. */
+void fop_copy_xattrs(int from, int to);
 /* Copy bytes, owner, mode and times. */
 int fop_copy2(const char *src, const char *dst, fail_t *err);
 /* Copy bytes only, into a file that appears whole. */

@@ -230,7 +230,7 @@ fop_need_abs(const char *path, const char *text, fail_t *err)
 bool
 fop_test_mode(call_ctx_t *ctx)
 {
-    return value_bool(ctx_opts(ctx), "test", false);
+    return ctx_test(ctx);
 }
 
 static bool

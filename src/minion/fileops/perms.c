@@ -280,13 +280,14 @@ judge_owner(perms_t *p, const json_t *post, const char *what, const char *id, co
     }
 }
 
-static int
-apply_mode(perms_t *p, const json_t *cur, const char *mode, fail_t *err)
+static void
+apply_mode(perms_t *p, const json_t *cur, const char *mode)
 {
     if (mode == NULL || p->test || !p->plain || str_eq(mode, value_str(cur, "mode", "")))
-        return 0;
+        return;
     json_object_set_new(p->perms, "cmode", json_string(mode));
-    return fop_set_owner_mode(p->name, NULL, NULL, mode, err);
+    /* A mode that can't be set is told by what the file has afterwards. */
+    (void) fop_set_owner_mode(p->name, NULL, NULL, mode, NULL);
 }
 
 static void
@@ -330,6 +331,18 @@ attr_letters(const char *path)
     for (size_t i = 0; i < json_array_size(list); i++)
         buf_puts(&out, json_string_value(json_array_get(list, i)));
     return buf_steal(&out);
+}
+
+bool
+fop_attrs_differ(const char *path, const char *attrs)
+{
+    AUTO_FREE char *old = attr_letters(path);
+
+    if (old == NULL)
+        return false;
+    AUTO_FREE char *wanted = xasprintf("%s%s", attrs, strchr(old, 'e') != NULL ? "e" : "");
+    AUTO_FREE char *added = letters_minus(wanted, old), *removed = letters_minus(old, wanted);
+    return *added != '\0' || *removed != '\0';
 }
 
 static void
@@ -454,19 +467,33 @@ check_label(perms_t *p)
                         json_pack("{s:s, s:s}", "Old", buf_str(&was), "New", buf_str(&wanted)));
 }
 
+void
+fop_label_changes(const char *path, json_t *args, json_t *changes)
+{
+    AUTO_FREE char *label = label_of(path);
+
+    for (size_t i = 0; i < NELEMS(label_parts) && label != NULL; i++) {
+        const char *asked = value_str(args, label_parts[i][0], NULL);
+        AUTO_FREE char *part = label_part(label, i);
+        if (!str_empty(asked) && !str_eq(asked, part))
+            json_object_set_new(changes, "selinux", json_pack("{s:s}", label_parts[i][2], asked));
+    }
+}
+
 static int
-bring_to(perms_t *p, fail_t *err)
+bring_to(perms_t *p, json_t *before, fail_t *err)
 {
     AUTO_FREE char *mode = fop_normalize_mode(value_get(p->args, "mode"));
-    json_auto_t *cur = now(p, err);
+    json_auto_t *cur = before != NULL ? json_incref(before) : now(p, err);
 
     if (cur == NULL)
         return -ENOENT;
     note_owner(p, cur, "user", "uid", "user");
     note_owner(p, cur, "group", "gid", "group");
     json_object_set(p->perms, "lmode", value_get(cur, "mode"));
-    if (apply_owner(p, cur, err) != 0 || apply_mode(p, cur, mode, err) != 0)
+    if (apply_owner(p, cur, err) != 0)
         return -EIO;
+    apply_mode(p, cur, mode);
     json_auto_t *post = now(p, err);
     if (post == NULL)
         return -ENOENT;
@@ -493,15 +520,11 @@ finish_comment(perms_t *p, json_t *before)
 }
 
 int
-file_check_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms, fail_t *err)
 {
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
-    json_t *given = value_get(args, "ret");
-    json_auto_t *ret = value_truthy(given) ? json_deep_copy(given)
-                                           : json_pack("{s:s, s:{}, s:s, s:b}", "name", name, "changes",
-                                                       "comment", "", "result", 1);
     json_auto_t *comment = json_array(), *perms = json_object();
-    json_auto_t *before = json_incref(json_object_get(ret, "comment"));
+    json_auto_t *said = json_incref(json_object_get(ret, "comment"));
     perms_t p = { ctx,
                   args,
                   name,
@@ -511,12 +534,29 @@ file_check_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                   fop_test_mode(ctx),
                   !fop_is_link(name) || value_bool(args, "follow_symlinks", false) };
 
-    int rc = bring_to(&p, err);
+    int rc = bring_to(&p, before, err);
     if (rc != 0)
         return rc;
-    finish_comment(&p, before);
+    finish_comment(&p, said);
     if (p.test && json_object_size(json_object_get(ret, "changes")) > 0)
         json_object_set_new(ret, "result", json_null());
-    *ret_value = json_pack("[O, O]", ret, perms);
+    if (ret_perms != NULL)
+        *ret_perms = json_incref(perms);
     return 0;
+}
+
+int
+file_check_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
+    json_t *given = value_get(args, "ret");
+    json_auto_t *ret = value_truthy(given) ? json_deep_copy(given)
+                                           : json_pack("{s:s, s:{}, s:s, s:b}", "name", name, "changes",
+                                                       "comment", "", "result", 1);
+    json_auto_t *perms = NULL;
+    int rc = fop_check_perms(ctx, args, NULL, ret, &perms, err);
+
+    if (rc == 0)
+        *ret_value = json_pack("[O, O]", ret, perms);
+    return rc;
 }

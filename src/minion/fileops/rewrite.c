@@ -14,8 +14,8 @@
 /* ---- bytes to disk --------------------------------------------------------------------------- */
 
 /* ACLs, SELinux labels, capabilities. A file system without them is no failure. */
-static void
-copy_xattrs(int from, int to)
+void
+fop_copy_xattrs(int from, int to)
 {
     char names[4096];
     ssize_t n = flistxattr(from, names, sizeof(names));
@@ -39,7 +39,7 @@ fill_from(int fd, int old, const struct stat *st, const void *data, size_t len)
     if (rc == 0 && fchmod(fd, st->st_mode & 07777) != 0)
         rc = -errno;
     if (rc == 0)
-        copy_xattrs(old, fd);
+        fop_copy_xattrs(old, fd);
     if (rc == 0 && fsync(fd) != 0)
         rc = -errno;
     return rc;
@@ -136,7 +136,7 @@ copy_attributes(int from, int to, const struct stat *st)
         return -errno;
     if (fchmod(to, st->st_mode & 07777) != 0)
         return -errno;
-    copy_xattrs(from, to);
+    fop_copy_xattrs(from, to);
     return futimens(to, times) != 0 ? -errno : 0;
 }
 

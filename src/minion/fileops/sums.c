@@ -6,8 +6,9 @@
 #include "common/base/digest.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/data/diff.h"
+#include "minion/fileops/content.h"
 #include "minion/fileops/fileops.h"
+#include "minion/fileops/source.h"
 #include "minion/fileops/text.h"
 
 #define HASH_LENGTHS "md5 (32), sha1 (40), sha224 (56), sha256 (64), sha384 (96), sha512 (128)"
@@ -171,7 +172,7 @@ bad_source_hash(const char *hash, fail_t *err)
         "Source hash %s format is invalid. The supported formats are: 1) a hash, 2) an expression in "
         "the format <hash_type>=<hash>, or 3) either a path to a local file containing hashes, or a "
         "URI of a remote hash file. Supported protocols for remote hash files are: salt, file, http, "
-        "https, ftp, s3, swift. The hash may also not be of a valid length, the following are "
+        "https, ftp, swift, s3. The hash may also not be of a valid length, the following are "
         "supported hash types and lengths: " HASH_LENGTHS ".",
         hash);
 }
@@ -181,21 +182,20 @@ bad_source_hash(const char *hash, fail_t *err)
 static int
 sums_file(call_ctx_t *ctx, json_t *args, const char *hash, char **ret_path, fail_t *err)
 {
+    AUTO_FREE char *scheme = source_scheme(hash);
+
     *ret_path = NULL;
     if (*hash == '/') {
         *ret_path = xstrdup(hash);
         return 0;
     }
-    if (strstr(hash, "://") == NULL)
+    if (*scheme == '\0')
         return 0;
-    json_auto_t *list = json_pack("[s, O]", hash, value_get(args, "saltenv"));
-    json_auto_t *cached = NULL;
-    int rc = ctx_call(ctx, "cp.cache_file", list, NULL, &cached, err);
-    if (rc != 0)
-        return rc;
-    if (str_empty(json_string_value(cached)))
+    if (!source_is_remote(scheme) && !str_eq(scheme, "salt") && !str_eq(scheme, "file"))
+        return bad_source_hash(hash, err);
+    *ret_path = source_cache(ctx, hash, value_str(args, "saltenv", "base"), NULL, args, err);
+    if (*ret_path == NULL)
         return fop_failed(err, "Source hash file %s not found", hash);
-    *ret_path = xstrdup(json_string_value(cached));
     return 0;
 }
 
@@ -242,12 +242,12 @@ lower_sum(json_t *ret)
 }
 
 int
-file_get_source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_sum, fail_t *err)
 {
-    const char *hash = value_str(args, "source_hash", NULL);
+    AUTO_FREE char *hash = value_pystr(value_get(args, "source_hash"));
     AUTO_FREE char *path = NULL;
 
-    if (str_empty(hash))
+    if (!value_truthy(value_get(args, "source_hash")))
         return bad_source_hash("None", err);
     int rc = sums_file(ctx, args, hash, &path, err);
     if (rc == 0 && path != NULL) {
@@ -258,81 +258,52 @@ file_get_source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
             return -EIO;
         if (json_is_null(found))
             return bad_source_hash(hash, err);
-        *ret_value = json_incref(found);
+        *ret_sum = json_incref(found);
     } else if (rc == 0) {
-        rc = literal_sum(hash, ret_value, err);
+        rc = literal_sum(hash, ret_sum, err);
     }
     if (rc == 0)
-        lower_sum(*ret_value);
+        lower_sum(*ret_sum);
     return rc;
 }
 
+int
+file_get_source_sum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return source_sum(ctx, args, ret_value, err);
+}
+
 /* ---- differences ----------------------------------------------------------------------------- */
-
-/* The local path of a file or URL. NEW, or NULL with *err. */
-static char *
-local_copy(call_ctx_t *ctx, json_t *args, const char *name, const char *hash_arg, fail_t *err)
-{
-    const char *given = value_str(args, name, "");
-    AUTO_FREE char *path = fop_expanduser(given);
-
-    if (strstr(given, "://") == NULL)
-        return fop_is_file(path) ? STEAL(path) : NULL;
-    json_auto_t *list = json_pack("[s, O]", given, value_get(args, "saltenv"));
-    json_auto_t *kwargs = json_pack("{s:O}", "source_hash", value_get(args, hash_arg));
-    json_auto_t *cached = NULL;
-    if (ctx_call(ctx, "cp.cache_file", list, kwargs, &cached, err) != 0 ||
-        str_empty(json_string_value(cached)))
-        return NULL;
-    return xstrdup(json_string_value(cached));
-}
-
-static const char *
-binary_note(bool old_binary, bool new_binary)
-{
-    if (old_binary && new_binary)
-        return "Replace binary file";
-    if (old_binary)
-        return "Replace binary file with text file";
-    return new_binary ? "Replace text file with binary file" : NULL;
-}
 
 int
 file_get_diff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const names[2][2] = { { "file1", "source_hash_file1" },
                                              { "file2", "source_hash_file2" } };
-    char *paths[2] = { NULL, NULL };
-    buf_t text[2] = { BUF_INIT, BUF_INIT };
-    int rc = 0;
+    AUTO_FREE char *old = NULL, *new = NULL, *diff = NULL;
+    char **paths[2] = { &old, &new };
+    bool same = false;
 
-    for (size_t i = 0; rc == 0 && i < 2; i++) {
-        paths[i] = local_copy(ctx, args, names[i][0], names[i][1], err);
-        if (paths[i] == NULL)
-            rc = fop_failed(err, "Failed to cache one or more files: File %s not found",
-                            value_str(args, names[i][0], ""));
-        else
-            rc = fop_read(paths[i], &text[i], err);
-    }
-    if (rc == 0) {
-        const char *binary = binary_note(!fop_is_text(buf_str(&text[0]), text[0].len),
-                                         !fop_is_text(buf_str(&text[1]), text[1].len));
-        bool show = value_bool(args, "show_filenames", true);
-        if (text[0].len == text[1].len && memcmp(buf_str(&text[0]), buf_str(&text[1]), text[0].len) == 0) {
-            *ret_value = json_string("");
-        } else if (!value_bool(args, "show_changes", true)) {
-            *ret_value = json_string("<show_changes=False>");
-        } else if (binary != NULL) {
-            *ret_value = json_string(binary);
-        } else {
-            AUTO_FREE char *diff = diff_texts(buf_str(&text[0]), text[0].len, buf_str(&text[1]), text[1].len,
-                                              show ? paths[0] : "", show ? paths[1] : "");
-            *ret_value = value_utf8(diff, strlen(diff));
-        }
-    }
     for (size_t i = 0; i < 2; i++) {
-        free(paths[i]);
-        buf_free(&text[i]);
+        const char *given = value_str(args, names[i][0], "");
+        *paths[i] = source_cache(ctx, given, value_str(args, "saltenv", "base"),
+                                 value_str(args, names[i][1], NULL), args, err);
+        if (*paths[i] == NULL)
+            return fop_failed(err, "Failed to cache one or more files: File %s not found", given);
     }
+    const content_t with = { .path = new };
+    const char *shown[2] = { old, new };
+    int rc = content_same(old, &with, &same, err);
+    if (rc != 0)
+        return rc;
+    if (!same && value_bool(args, "template", false) &&
+        value_bool(ctx_opts(ctx), "obfuscate_templates", false))
+        diff = xstrdup("<Obfuscated Template>");
+    else if (!same && !value_bool(args, "show_changes", true))
+        diff = xstrdup("<show_changes=False>");
+    else
+        rc = content_diff(old, &with, value_bool(args, "show_filenames", true) ? shown : NULL, &diff, err);
+    if (rc == 0)
+        *ret_value = value_utf8(diff, strlen(diff));
     return rc;
 }

@@ -1,0 +1,220 @@
+/* source.c - URLs and paths of sources: which one exists, its local copy, its mode. */
+#include "minion/fileops/source.h"
+
+#include <ctype.h>
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/files/fileclient.h"
+#include "minion/fileops/fileops.h"
+
+char *
+source_scheme(const char *url)
+{
+    const char *colon = strchr(url, ':');
+    size_t n = colon != NULL ? (size_t) (colon - url) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!isalnum((unsigned char) url[i]) && strchr("+-.", url[i]) == NULL)
+            n = 0;
+    }
+    if (n == 0 || !isalpha((unsigned char) url[0]))
+        return xstrdup("");
+    char *scheme = xstrndup(url, n);
+    for (char *p = scheme; *p != '\0'; p++)
+        *p = (char) tolower((unsigned char) *p);
+    return scheme;
+}
+
+bool
+source_is_remote(const char *scheme)
+{
+    static const char *const remote[] = { "http", "https", "ftp", "swift", "s3" };
+
+    for (size_t i = 0; i < NELEMS(remote); i++) {
+        if (str_eq(scheme, remote[i]))
+            return true;
+    }
+    return false;
+}
+
+/* NEW path of a file:// URL. */
+static char *
+file_url_path(const char *url)
+{
+    const char *path = str_starts(url, "file://") ? url + strlen("file://") : url + strlen("file:");
+
+    return xstrdup(path);
+}
+
+static char *
+cached_by_module(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
+                 fail_t *err)
+{
+    json_auto_t *list = json_pack("[s, s]", url, saltenv);
+    json_auto_t *kwargs = json_pack("{s:s?, s:b, s:b}", "source_hash", hsum, "verify_ssl",
+                                    value_bool(args, "verify_ssl", true), "use_etag",
+                                    value_bool(args, "use_etag", false));
+    json_auto_t *cached = NULL;
+
+    if (ctx_call(ctx, "cp.cache_file", list, kwargs, &cached, err) != 0 ||
+        str_empty(json_string_value(cached)))
+        return NULL;
+    return xstrdup(json_string_value(cached));
+}
+
+char *
+source_cache(call_ctx_t *ctx, const char *url, const char *saltenv, const char *hsum, json_t *args,
+             fail_t *err)
+{
+    AUTO_FREE char *scheme = source_scheme(url);
+    char *local = NULL;
+
+    if (str_eq(scheme, "salt")) {
+        if (ctx_files(ctx) == NULL)
+            return NULL;
+        fail_auto_t why = FAIL_INIT;
+        int rc = fileclient_cache(ctx_files(ctx), url, saltenv, &local, &why);
+        if (rc != 0 && rc != -ENOENT)
+            fail_set(err, rc, "%s", fail_text(&why));
+        return rc == 0 ? local : NULL;
+    }
+    if (source_is_remote(scheme))
+        return cached_by_module(ctx, url, saltenv, hsum, args, err);
+    local = str_eq(scheme, "file") ? file_url_path(url) : fop_expanduser(url);
+    if (fop_is_file(local))
+        return local;
+    free(local);
+    return NULL;
+}
+
+char *
+source_mode(call_ctx_t *ctx, const char *url, const char *saltenv)
+{
+    AUTO_FREE char *scheme = source_scheme(url);
+    struct stat st;
+
+    if (str_eq(scheme, "salt")) {
+        fail_auto_t why = FAIL_INIT;
+        json_auto_t *hash = NULL;
+        if (ctx_files(ctx) == NULL || fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why) != 0)
+            return NULL;
+        json_t *mode = value_get(hash, "mode");
+        return json_is_integer(mode) ? xasprintf("%04o", (unsigned) json_integer_value(mode) & 07777)
+                                     : fop_normalize_mode(mode);
+    }
+    AUTO_FREE char *path = str_eq(scheme, "file") ? file_url_path(url) : xstrdup(url);
+    return stat(path, &st) == 0 ? xasprintf("%04o", st.st_mode & 07777) : NULL;
+}
+
+/* ---- lists of sources ------------------------------------------------------------------------ */
+
+static bool
+served_folder(call_ctx_t *ctx, const char *path, const char *env)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *dirs = fileclient_list(ctx_files(ctx), FILES_DIRS, env, path, &why);
+    size_t i;
+    json_t *dir;
+
+    json_array_foreach (dirs, i, dir) {
+        if (str_eq(json_string_value(dir), path))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the file server has a file or folder of that URL. */
+static bool
+served(call_ctx_t *ctx, const char *url, const char *saltenv)
+{
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *path = NULL, *env = NULL;
+    json_auto_t *hash = NULL;
+
+    if (ctx_files(ctx) == NULL || fileclient_split(url, saltenv, &path, &env, &why) != 0)
+        return false;
+    if (fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why) == 0)
+        return true;
+    return served_folder(ctx, path, env);
+}
+
+/* Whether a web server answers for it. */
+static bool
+reachable(call_ctx_t *ctx, const char *url)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *list = json_pack("[s]", url);
+    json_auto_t *kwargs = json_pack("{s:s, s:b}", "method", "HEAD", "decode_body", 0);
+    json_auto_t *answer = NULL;
+
+    return ctx_call(ctx, "http.query", list, kwargs, &answer, &why) == 0 &&
+           value_get(answer, "error") == NULL;
+}
+
+static bool
+source_exists(call_ctx_t *ctx, const char *url, const char *saltenv)
+{
+    AUTO_FREE char *scheme = source_scheme(url);
+
+    if (str_eq(scheme, "salt"))
+        return served(ctx, url, saltenv);
+    if (str_eq(scheme, "file")) {
+        AUTO_FREE char *path = file_url_path(url);
+        return fs_exists(path);
+    }
+    if (source_is_remote(scheme))
+        return reachable(ctx, url);
+    return *url == '/' && fs_exists(url);
+}
+
+/* An element of the list: an URL, or {URL: digest}. NULL for another thing. */
+static const char *
+element_url(json_t *element, json_t **ret_hash)
+{
+    void *first = json_object_size(element) == 1 ? json_object_iter(element) : NULL;
+
+    if (first == NULL)
+        return json_string_value(element);
+    if (value_truthy(json_object_iter_value(first)))
+        *ret_hash = json_object_iter_value(first);
+    return json_object_iter_key(first);
+}
+
+int
+source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *saltenv, char **ret_source,
+            json_t **ret_hash, fail_t *err)
+{
+    size_t i;
+    json_t *element;
+
+    if (!json_is_array(source)) {
+        *ret_source = value_truthy(source) ? value_pystr(source) : NULL;
+        *ret_hash = source_hash != NULL ? json_incref(source_hash) : json_null();
+        return 0;
+    }
+    json_array_foreach (source, i, element) {
+        json_t *hash = source_hash;
+        const char *url = element_url(element, &hash);
+        if (url == NULL || !source_exists(ctx, url, saltenv))
+            continue;
+        *ret_source = xstrdup(url);
+        *ret_hash = hash != NULL ? json_incref(hash) : json_null();
+        return 0;
+    }
+    return fop_failed(err, "none of the specified sources were found");
+}
+
+int
+file_source_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *source = NULL;
+    json_auto_t *hash = NULL;
+    int rc = source_pick(ctx, value_get(args, "source"), value_get(args, "source_hash"),
+                         value_str(args, "saltenv", "base"), &source, &hash, err);
+
+    if (rc == 0)
+        *ret_value = json_pack("[s?, O]", source, hash);
+    return rc;
+}

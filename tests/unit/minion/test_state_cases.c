@@ -1,0 +1,350 @@
+/* test_state_cases.c - states against what Salt returns: tests/cases/states-file/MODULE.FUNCTION.json,
+ * recorded from Salt 3006.
+ *
+ * A case file is a list of objects:
+ *   args               the chunk's arguments; id: its __id__; env: its __env__
+ *   test               true: test mode
+ *   before             [{fun, args, id}]: states that ran before it in the same run
+ *   grains, pillar, opts   what the minion knows; opts are laid over defaults; {T}/roots and {T}/dev are the
+ *                      file server's base and dev
+ *   setup              shell commands, run first in a folder made for this case
+ *   needs              "root": skipped for other users; else a program that must be on PATH
+ *   return             {name, result, comment, changes} and, where Salt has them, warnings and skip_watch
+ *   error              instead: part of the text of the exception
+ *   any                names of keys of `changes` whose value differs from run to run
+ *   differs            why `return` is not what Salt returns
+ *   check              shell commands that must succeed afterwards
+ * In every text of a case {T} is that folder. CASES=prefix in the environment picks files.
+ */
+#include "unit/unit.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/files/fileclient.h"
+#include "common/plugin/call.h"
+#include "common/py/py_json.h"
+#include "minion/plugins.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+#define CASE_DIR TEST_SOURCE_DIR "/tests/cases/states-file"
+
+static json_t *
+world_grains(void *cookie)
+{
+    return value_get(cookie, "grains");
+}
+
+static py_t *
+world_pillar(void *cookie, json_t *ask, fail_t *err)
+{
+    json_t *pillar = value_get(cookie, "pillar");
+
+    (void) ask, (void) err;
+    return pillar != NULL ? py_from_json(pillar) : py_dict();
+}
+
+/* ---- one case -------------------------------------------------------------------------------- */
+
+static bool
+shell(const char *commands, const char *dir)
+{
+    AUTO_FREE char *line = xasprintf("cd '%s' && (set -e\n%s\n)", dir, commands);
+
+    return commands == NULL || system(line) == 0;
+}
+
+/* The low chunk of a state of the case. NEW. */
+static json_t *
+chunk_of(const char *fun, json_t *step, size_t n)
+{
+    AUTO_FREE char *state = xstrndup(fun, strcspn(fun, "."));
+    AUTO_FREE char *id = xasprintf("id%zu", n);
+    json_t *chunk = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I}", "state", state, "fun", strchr(fun, '.') + 1,
+                              "__id__", value_str(step, "id", id), "__sls__", "sls", "__env__",
+                              value_str(step, "env", "base"), "order", (json_int_t) (10000 + n));
+
+    json_object_update(chunk, value_get(step, "args"));
+    return chunk;
+}
+
+/* All chunks: those before and the case's own. NEW. */
+static json_t *
+chunks_of(const char *fun, json_t *spec)
+{
+    json_t *chunks = json_array(), *step;
+    size_t i;
+
+    json_array_foreach (value_get(spec, "before"), i, step)
+        json_array_append_new(chunks, chunk_of(value_str(step, "fun", fun), step, i));
+    json_array_append_new(chunks, chunk_of(fun, spec, json_array_size(chunks)));
+    return chunks;
+}
+
+/* Arguments of the function in a chunk, without what the runner takes for itself. NEW. */
+static json_t *
+arguments(const json_t *chunk, const func_t *f)
+{
+    static const char *const own[] = { "state", "fun",     "__id__",     "__sls__",  "__env__",
+                                       "order", "require", "require_in", "watch_in", NULL };
+    json_t *args = json_deep_copy(chunk);
+
+    for (size_t i = 0; own[i] != NULL; i++) {
+        bool declared = false;
+        for (const arg_t *row = f->args; row != NULL && row->name != NULL; row++)
+            declared |= strcmp(row->name, own[i]) == 0;
+        if (!declared)
+            json_object_del(args, own[i]);
+    }
+    return args;
+}
+
+static json_t *
+run_chunks(call_ctx_t *ctx, json_t *chunks, fail_t *err)
+{
+    json_auto_t *running = json_object();
+    json_t *chunk, *ret = NULL;
+    size_t i;
+
+    json_array_foreach (chunks, i, chunk) {
+        const call_frame_t frame = { .chunk = chunk, .chunks = chunks, .running = running, .run_id = "run" };
+        AUTO_FREE char *full = xasprintf("%s.%s", value_str(chunk, "state", ""), value_str(chunk, "fun", ""));
+        const func_t *f = ctx_find_state(ctx, full, err);
+        if (f == NULL)
+            return NULL;
+        json_auto_t *args = arguments(chunk, f);
+        const call_frame_t *before = call_set_frame(ctx, &frame);
+        json_decref(STEAL(ret));
+        int rc = ctx_state(ctx, full, args, &ret, err);
+        call_set_frame(ctx, before);
+        if (rc != 0)
+            return NULL;
+    }
+    return ret;
+}
+
+static json_t *
+options(json_t *spec, const char *dir)
+{
+    AUTO_FREE char *roots = xasprintf("%s/roots", dir), *dev = xasprintf("%s/dev", dir);
+    AUTO_FREE char *cache = xasprintf("%s/cache", dir);
+    json_t *opts = json_pack("{s:s, s:s, s:s, s:{s:[s], s:[s]}, s:b, s:s}", "id", "minion", "cachedir", cache,
+                             "hash_type", "sha256", "file_roots", "base", roots, "dev", dev, "test",
+                             value_bool(spec, "test", false), "file_client", "local");
+
+    if (value_get(spec, "opts") != NULL)
+        value_merge(opts, value_get(spec, "opts"), false);
+    return opts;
+}
+
+/* ---- what was expected ------------------------------------------------------------------------- */
+
+static bool
+complain(const char *what, const json_t *want, const json_t *got)
+{
+    AUTO_FREE char *a = want != NULL ? value_dump(want) : xstrdup("nothing");
+    AUTO_FREE char *b = got != NULL ? value_dump(got) : xstrdup("nothing");
+
+    printf("#   %s: expected %s\n#   %*s  but got %s\n", what, a, (int) strlen(what), "", b);
+    return false;
+}
+
+/* What changes from run to run is the same in both. */
+static void
+level(json_t *spec, json_t *ret)
+{
+    size_t i;
+    json_t *key;
+
+    json_array_foreach (value_get(spec, "any"), i, key) {
+        json_t *changes = value_get(ret, "changes");
+        if (value_get(changes, json_string_value(key)) != NULL)
+            json_object_set_new(changes, json_string_value(key), json_string("any"));
+    }
+}
+
+static bool
+judge(json_t *spec, json_t *ret, fail_t *err)
+{
+    json_t *want = value_get(spec, "return");
+    const char *error = value_str(spec, "error", NULL);
+
+    if (error != NULL) {
+        json_auto_t *text = json_string(fail_text(err));
+        return (ret == NULL && strstr(fail_text(err), error) != NULL) ||
+               complain("error", value_get(spec, "error"), text);
+    }
+    if (ret == NULL) {
+        json_auto_t *text = json_string(fail_text(err));
+        return complain("return", want, text);
+    }
+    level(spec, want);
+    level(spec, ret);
+    return value_equal(want, ret) || complain("return", want, ret);
+}
+
+static bool
+can_run(json_t *spec)
+{
+    const char *needs = value_str(spec, "needs", NULL);
+
+    if (needs == NULL)
+        return true;
+    if (strcmp(needs, "root") == 0)
+        return geteuid() == 0;
+    AUTO_FREE char *path = fs_which(needs);
+    return path != NULL;
+}
+
+typedef struct registries {
+    registry_t *exec, *states;
+} registries_t;
+
+static bool
+run_case(const registries_t *reg, const char *fun, json_t *spec, const char *dir)
+{
+    json_auto_t *opts = options(spec, dir);
+    json_auto_t *chunks = chunks_of(value_str(spec, "fun", fun), spec);
+    fail_auto_t err = FAIL_INIT;
+
+    if (!shell(value_str(spec, "setup", NULL), dir)) {
+        printf("#   setup failed\n");
+        return false;
+    }
+    fileclient_t *files = fileclient_local(opts, NULL);
+    const call_env_t env = { .registry = reg->exec,
+                             .states = reg->states,
+                             .opts = opts,
+                             .id = "minion",
+                             .jid = "20261120093753793022",
+                             .grains = world_grains,
+                             .pillar = world_pillar,
+                             .files = files,
+                             .cookie = spec };
+    call_ctx_t *ctx = call_ctx_new(&env);
+    json_auto_t *ret = run_chunks(ctx, chunks, &err);
+    call_ctx_destroy(&ctx);
+    fileclient_destroy(&files);
+    if (!judge(spec, ret, &err))
+        return false;
+    if (shell(value_str(spec, "check", NULL), dir))
+        return true;
+    printf("#   check failed: %s\n", value_str(spec, "check", ""));
+    return false;
+}
+
+static bool
+one_case(const registries_t *reg, const char *fun, json_t *raw)
+{
+    char dir[] = "/tmp/halite-case-XXXXXX";
+    fail_auto_t err = FAIL_INIT;
+
+    if (!can_run(raw))
+        return true;
+    assert_non_null(mkdtemp(dir));
+    AUTO_FREE char *text = value_dump(raw);
+    AUTO_FREE char *there = str_replace(text, "{T}", dir);
+    json_auto_t *spec = json_loads(there, 0, NULL);
+    bool ok = run_case(reg, fun, spec, dir);
+    assert_int_equal(fs_remove_tree(dir, &err), 0);
+    return ok;
+}
+
+/* ---- the folder -------------------------------------------------------------------------------- */
+
+static size_t
+one_file(const registries_t *reg, const char *name)
+{
+    AUTO_FREE char *path = fs_join(CASE_DIR, name);
+    AUTO_FREE char *fun = xstrndup(name, strlen(name) - strlen(".json"));
+    json_error_t why;
+    json_auto_t *cases = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    size_t failed = 0, i;
+    json_t *spec;
+
+    if (json_array_size(cases) == 0) {
+        printf("# %s: no cases: %s (line %d)\n", name, why.text, why.line);
+        return 1;
+    }
+    json_array_foreach (cases, i, spec) {
+        if (one_case(reg, fun, spec))
+            continue;
+        printf("# %s: case %zu failed\n", name, i + 1);
+        failed++;
+    }
+    return failed;
+}
+
+static registries_t
+real_registries(void)
+{
+    size_t n_exec, n_states;
+    const plugin_t *const *exec = minion_exec_plugins(&n_exec);
+    const plugin_t *const *states = minion_state_plugins(&n_states);
+
+    return (registries_t){ registry_new(PLUGIN_EXEC, exec, n_exec),
+                           registry_new(PLUGIN_STATE, states, n_states) };
+}
+
+static int
+is_case_file(const struct dirent *entry)
+{
+    const char *prefix = getenv("CASES");
+
+    return str_ends(entry->d_name, ".json") && (prefix == NULL || str_starts(entry->d_name, prefix));
+}
+
+static void
+test_cases(void **state)
+{
+    registries_t reg = real_registries();
+    struct dirent **files = NULL;
+    size_t failed = 0;
+    int n = scandir(CASE_DIR, &files, is_case_file, alphasort);
+
+    (void) state;
+    assert_true(n > 0);
+    umask(022);
+    log_init("test", LEVEL_QUIET, false); /* failing states are what many cases are about */
+    for (int i = 0; i < n; i++) {
+        failed += one_file(&reg, files[i]->d_name);
+        free(files[i]);
+    }
+    free(files);
+    registry_destroy(&reg.exec);
+    registry_destroy(&reg.states);
+    assert_int_equal(failed, 0);
+}
+
+/* Each function of the states `file` and `cmd` has cases. */
+static void
+test_complete(void **state)
+{
+    registries_t reg = real_registries();
+    fail_auto_t err = FAIL_INIT;
+    size_t n, missing = 0;
+    const plugin_t *const *plugins = registry_plugins(reg.states, &n);
+
+    (void) state;
+    if (registry_check(reg.states, &err) < 0)
+        fail_msg("%s", fail_text(&err));
+    for (size_t i = 0; i < n; i++) {
+        const char *module = plugin_name(plugins[i]);
+        for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
+            AUTO_FREE char *path = xasprintf("%s/%s.%s.json", CASE_DIR, module, plugins[i]->funcs[k].name);
+            if ((strcmp(module, "file") != 0 && strcmp(module, "cmd") != 0) || fs_exists(path))
+                continue;
+            printf("# no case file: %s\n", path);
+            missing++;
+        }
+    }
+    registry_destroy(&reg.exec);
+    registry_destroy(&reg.states);
+    assert_int_equal(missing, 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_complete), cmocka_unit_test(test_cases))
