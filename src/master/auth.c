@@ -365,6 +365,7 @@ auth_disconnected(front_t *self, peer_t *peer)
 {
     minion_t *m = peer->minion;
     bool was_current = m && m->peer == peer;
+    files_gone(self->files, peer->rid, peer->rid_len);
     peers_drop(self->peers, &peer);
     if (!was_current)
         return;

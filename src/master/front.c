@@ -33,6 +33,7 @@ s_reload(front_t *self)
     self->opts = conf_opts(fresh);
     lsock_reload(self->lsock);
     workers_reload(self->workers);
+    files_reload(self->files, self->opts);
     if (auth_load(self, &load) < 0)
         log_error("reload: keys: %s", fail_text(&load));
 }
@@ -200,7 +201,8 @@ s_start(front_t *self, fail_t *err)
     const char *sock_dir = conf_str(self->conf, "sock_dir");
     self->lsock = lsock_new(self, sock_dir, err);
     self->workers = self->lsock ? workers_new(self, sock_dir, store_file, err) : NULL;
-    if (!self->workers || s_open_sockets(self, err) < 0)
+    self->files = self->workers ? files_new(self->opts, err) : NULL;
+    if (!self->files || s_open_sockets(self, err) < 0)
         return err->code;
     s_watch(self, self->router, -1, inbound_router);
     s_watch(self, self->pub, -1, inbound_pub);
@@ -209,6 +211,7 @@ s_start(front_t *self, fail_t *err)
     s_watch(self, self->pub_monitor, -1, inbound_monitor);
     s_watch(self, self->hello_monitor, -1, inbound_monitor);
     s_watch(self, NULL, store_fd(self->store), inbound_store);
+    s_watch(self, NULL, files_fd(self->files), fileline_ready);
     s_watch(self, NULL, self->signal_fd, s_signal);
     (void) zloop_timer(self->loop, TICK_MS, 0, s_tick, self);
     return 0;
@@ -247,6 +250,7 @@ front_destroy(front_t **self_p)
     /* First the lines to the runners, so that who asks the master something hears that it ends. */
     lsock_destroy(&self->lsock);
     bool ended = workers_destroy(&self->workers);
+    files_destroy(&self->files);
     zloop_destroy(&self->loop);
     sock_close(&self->monitor);
     sock_close(&self->pub_monitor);

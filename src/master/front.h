@@ -5,6 +5,7 @@
  *   auth.c     hello, acceptance, cutting connections  lsock.c    the local socket: framing, queues, peer uid
  *   inbound.c  what minions send                       requests.c what operators ask
  *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
+ *   fileline.c from and to the file workers
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *
  * Layer      master
@@ -24,6 +25,7 @@
 #include "common/net/wire.h"
 #include "common/net/zap.h"
 #include "common/plugin/registry.h"
+#include "master/files.h"
 #include "master/jobs.h"
 #include "master/keystore.h"
 #include "master/peers.h"
@@ -71,6 +73,7 @@ typedef struct front {
     map_t *uncommitted;               /* "JID/ID" of returns -> pending_ack_t */
     lsock_t *lsock;
     workers_t *workers;
+    files_t *files;
     registry_t *runners, *wheels;
     int64_t started_ms;      /* monotonic */
     int64_t expire_next_ms;  /* monotonic */
@@ -136,6 +139,10 @@ void publish_verdict(void *front, job_t *job, job_target_t *target);
 json_t *publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target);
 void publish_done(void *front, job_t *job);
 
+/* fileline.c */
+void fileline_asked(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
+int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the workers have something to send */
+
 /* presence.c */
 void presence_tick(front_t *self, int64_t now_ms);
 
@@ -153,7 +160,7 @@ bool bus_tag_valid(const char *tag, fail_t *err);
 typedef struct lconn lconn_t;
 lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);
 void lsock_destroy(lsock_t **self_p);
-void lsock_reload(lsock_t *self);               /* the configuration changed */
+void lsock_reload(lsock_t *self); /* the configuration changed */
 void lsock_tick(lsock_t *self);
 bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
 void lconn_listen(lconn_t *c, const char *tag_glob);

@@ -337,9 +337,33 @@ s_bye(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
     auth_disconnected(self, peer);
 }
 
+static void
+s_file_open(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    fileline_asked(self, peer, MSG_file_open, body);
+}
+
+static void
+s_file_more(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    fileline_asked(self, peer, MSG_file_more, body);
+}
+
+static void
+s_file_stop(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    fileline_asked(self, peer, MSG_file_stop, body);
+}
+
 static inbound_fn *const handlers[MSG_COUNT] = {
-    [MSG_hello] = s_hello, [MSG_grains] = s_grains,      [MSG_started] = s_started,
-    [MSG_ret] = s_ret,     [MSG_event] = s_minion_event, [MSG_bye] = s_bye,
+    [MSG_hello] = s_hello,         [MSG_grains] = s_grains,
+    [MSG_started] = s_started,     [MSG_ret] = s_ret,
+    [MSG_event] = s_minion_event,  [MSG_bye] = s_bye,
+    [MSG_file_open] = s_file_open, [MSG_file_more] = s_file_more,
+    [MSG_file_stop] = s_file_stop,
 };
 
 /* ---- sockets

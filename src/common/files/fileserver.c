@@ -212,26 +212,44 @@ fileserver_hash_type(const fileserver_t *self)
     return self->hash_type;
 }
 
+/* NEW: what stays the same while a file does. */
+static char *
+s_hash_key(const served_t *file)
+{
+    return xasprintf("%llx:%llx:%llx:%llx", (unsigned long long) file->dev, (unsigned long long) file->ino,
+                     (unsigned long long) file->size, (unsigned long long) file->mtime_ns);
+}
+
+const char *
+fileserver_known_hash(const fileserver_t *self, const served_t *file)
+{
+    AUTO_FREE char *key = s_hash_key(file);
+    return map_get(self->hashes, key);
+}
+
+void
+fileserver_learn_hash(fileserver_t *self, const served_t *file, const char *hex)
+{
+    AUTO_FREE char *key = s_hash_key(file);
+    if (map_len(self->hashes) >= LIMIT_FILE_HASHES)
+        map_clear(self->hashes);
+    map_set(self->hashes, key, xstrdup(hex));
+}
+
 int
 fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err)
 {
-    AUTO_FREE char *key = xasprintf("%llx:%llx:%llx:%llx", (unsigned long long) file->dev,
-                                    (unsigned long long) file->ino, (unsigned long long) file->size,
-                                    (unsigned long long) file->mtime_ns);
-    const char *known = map_get(self->hashes, key);
+    const char *known = fileserver_known_hash(self, file);
     if (known) {
         *ret_hex = xstrdup(known);
         return 0;
     }
     int rc = digest_fd(file->fd, self->hash_type, ret_hex, err);
-    if (rc < 0) {
+    if (rc < 0)
         fail_prefix(err, "%s: ", file->path);
-        return rc;
-    }
-    if (map_len(self->hashes) >= LIMIT_FILE_HASHES)
-        map_clear(self->hashes);
-    map_set(self->hashes, key, xstrdup(*ret_hex));
-    return 0;
+    else
+        fileserver_learn_hash(self, file, *ret_hex);
+    return rc;
 }
 
 /* ---- life

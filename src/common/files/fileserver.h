@@ -48,6 +48,10 @@ json_t *fileserver_list(fileserver_t *self, files_kind_t kind, const char *salte
 /* Hexadecimal digest of an open file by hash_type; remembered as long as file, size and time stay the same.
  */
 int fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err);
+/* The same for who digests by himself: what is remembered (BORROWED until the next call, NULL: nothing), and
+ * a digest to remember. */
+const char *fileserver_known_hash(const fileserver_t *self, const served_t *file);
+void fileserver_learn_hash(fileserver_t *self, const served_t *file, const char *hex);
 const char *fileserver_hash_type(const fileserver_t *self); /* BORROWED */
 json_t *fileserver_envs(fileserver_t *self, fail_t *err);   /* sorted array */
 

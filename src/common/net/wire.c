@@ -56,12 +56,22 @@ wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t
     if (len > row->limit)
         return fail_set(err, -EMSGSIZE, "message '%s' of %zu bytes, its limit is %zu", row->name, len,
                         row->limit);
-    json_t *body = value_parse(data, len, row->limit, row->name, err);
+    const char *nul = strchr(row->states, 'B') ? memchr(data, '\0', len) : NULL;
+    size_t n = nul ? (size_t) (nul - (const char *) data) : len;
+    json_t *body = value_parse(data, n, row->limit, row->name, err);
     if (!body)
         return -EPROTO;
     *ret_msg = msg;
     *ret_body = body;
     return 0;
+}
+
+const void *
+wire_bytes(const void *data, size_t len, size_t *ret_n)
+{
+    const char *nul = memchr(data, '\0', len), *end = (const char *) data + len;
+    *ret_n = nul ? (size_t) (end - nul - 1) : 0;
+    return nul ? nul + 1 : end;
 }
 
 static int

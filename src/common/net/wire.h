@@ -29,6 +29,9 @@ const char *wire_name(wire_msg_t msg);
 int wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg,
                 json_t **ret_body, fail_t *err);
 
+/* The bytes behind the NUL of a frame that wire_decode accepted. BORROWED; *ret_n 0 when there are none. */
+const void *wire_bytes(const void *data, size_t len, size_t *ret_n);
+
 /* NEW text of a message: `body` (object, BORROWED, may be NULL) with "m" in front. -EMSGSIZE when over the
  * limit. */
 char *wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err);

@@ -1,0 +1,62 @@
+/* fileline.c - between minions and the file workers: requests in, chunks out. The front loop looks at no byte
+ * of them. */
+#include "master/front.h"
+
+#include "salt/log.h"
+
+#define TURN_BUDGET 64 /* messages per turn of the loop */
+
+void
+fileline_asked(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body)
+{
+    if (!peer->minion)
+        return;
+    if (msg == MSG_file_open)
+        files_open(self->files, peer, body);
+    else if (msg == MSG_file_more)
+        files_more(self->files, peer, body);
+    else
+        files_stop(self->files, peer, body);
+}
+
+static void
+s_free(void *data, void *hint)
+{
+    (void) hint;
+    free(data);
+}
+
+/* Without a copy: libzmq frees the chunk when it is sent. */
+static int
+s_send(front_t *self, files_out_t *out)
+{
+    zmq_msg_t frame;
+    if (zmq_send(self->router, out->rid, out->rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+        return -zmq_errno();
+    (void) zmq_msg_init_data(&frame, STEAL(out->data), out->len, s_free, NULL);
+    if (zmq_msg_send(&frame, self->router, ZMQ_DONTWAIT) >= 0)
+        return 0;
+    int code = zmq_errno();
+    (void) zmq_msg_close(&frame);
+    return -code;
+}
+
+int
+fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
+{
+    (void) loop, (void) item;
+    front_t *self = arg;
+    for (int i = 0; i < TURN_BUDGET; i++) {
+        files_out_t *out = files_next(self->files);
+        if (!out)
+            break;
+        int rc = s_send(self, out);
+        self->counters.out += rc == 0;
+        if (rc < 0) {
+            log_debug("a part of a file can't be sent: %s", zmq_strerror(-rc));
+            files_gone(self->files, out->rid, out->rid_len);
+        }
+        files_out_free(out);
+    }
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* files.h - the file workers: threads that read, hash and list what minions ask for, chunk by chunk.
+ *
+ * The front loop hands requests over and sends what comes back; it reads no file. A request belongs to one
+ * worker, by its path, so that each knows the hashes of its files. A worker serves its requests in turn, one
+ * chunk each. A chunk is read only when its receiver has granted it (`credit`), so what waits in memory is
+ * bounded by LIMIT_FILE_CREDIT chunks for a connection and LIMIT_FILE_UNDER_WAY bytes in all.
+ *
+ *   files.c        requests, credit, what goes out      files_work.c   the threads
+ *   files_serve.c  one step of one request
+ *
+ * Layer      master
+ * Threads    all but the threads inside: the front loop's. One lock guards what both sides touch
+ * Ownership  said per function
+ * Errors     what is wrong with a request is answered to its sender
+ * Tests      tests/unit/master/test_files.c, tests/t/4000-files.bats
+ */
+#ifndef MASTER_FILES_H
+#define MASTER_FILES_H
+
+#include "master/peers.h"
+#include "salt/base.h"
+
+typedef struct files files_t;
+
+/* NEW; `opts` is copied. */
+files_t *files_new(json_t *opts, fail_t *err);
+/* Ends the threads; a read under way is waited for. */
+void files_destroy(files_t **self_p);
+void files_reload(files_t *self, json_t *opts); /* the configuration changed */
+/* Readable when files_next has something. */
+int files_fd(const files_t *self);
+
+/* What a connection says: see messages.def. */
+void files_open(files_t *self, const peer_t *peer, const json_t *body);
+void files_more(files_t *self, const peer_t *peer, const json_t *body);
+void files_stop(files_t *self, const peer_t *peer, const json_t *body);
+/* The connection is gone: all that it asked for ends. */
+void files_gone(files_t *self, const void *rid, size_t rid_len);
+
+/* One message to send. */
+typedef struct files_out {
+    struct files_out *next;
+    uint8_t rid[RID_MAX];
+    size_t rid_len;
+    char *data; /* owned, malloc */
+    size_t len;
+} files_out_t;
+
+/* The oldest, NEW (files_out_free); NULL when there is none. */
+files_out_t *files_next(files_t *self);
+void files_out_free(files_out_t *out);
+
+#endif

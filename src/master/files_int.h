@@ -1,0 +1,89 @@
+/* files_int.h - private to files*.c: a request, a worker, and who may touch what.
+ *
+ * Layer      master
+ * Threads    fields marked L are guarded by files.lock; the others belong to the worker while `busy`, else to
+ * nobody Tests      tests/unit/master/test_files.c
+ */
+#ifndef MASTER_FILES_INT_H
+#define MASTER_FILES_INT_H
+
+#include <pthread.h>
+
+#include "common/base/buf.h"
+#include "common/base/digest.h"
+#include "common/crypto/tag.h"
+#include "common/files/fileserver.h"
+#include "master/files.h"
+
+typedef struct files_worker files_worker_t;
+
+typedef enum asking_state {
+    ASKING_NEW,    /* nothing was looked at yet */
+    ASKING_PREFIX, /* what the receiver has already is read for the tag */
+    ASKING_DATA,   /* chunks go out while there is credit */
+    ASKING_HASH,   /* the digest is made */
+    ASKING_DONE
+} asking_state_t;
+
+typedef struct asking {
+    struct asking *peer_next; /* L: in the connection's bucket */
+    files_worker_t *worker;   /* constant */
+    struct asking *next;      /* L: in its worker's ring */
+    uint8_t rid[RID_MAX];     /* constant */
+    size_t rid_len;
+    json_int_t n;              /* constant: the sender's number */
+    char *op, *path, *saltenv; /* constant, owned */
+    int credit;                /* L: chunks that may go out */
+    size_t under_way;          /* L: bytes that went out and were not granted again */
+    int64_t heard_ms;          /* L: monotonic, last word of the receiver */
+    bool busy, gone;           /* L */
+    asking_state_t state;
+    served_t file;
+    buf_t text; /* a list instead of a file */
+    bool is_text;
+    int64_t at, start, size; /* next byte; first byte sent; all bytes */
+    int64_t known_size;      /* of a hash: no digest unless the size is this; -1: any */
+    tag_t *tag;
+    digest_t *digest;
+} asking_t;
+
+struct files_worker {
+    struct files *owner;
+    pthread_t thread;
+    pthread_cond_t wake;
+    asking_t *ring, **tail; /* L: requests in turn */
+    char *fresh_opts;       /* L: JSON of a new configuration; NULL: none */
+    json_t *opts;           /* the thread's own */
+    fileserver_t *server;
+};
+
+#define FILES_WORKERS 2
+#define FILES_BUCKETS 4096
+
+struct files {
+    pthread_mutex_t lock;
+    files_worker_t workers[FILES_WORKERS];
+    asking_t *buckets[FILES_BUCKETS]; /* L: requests by their connection */
+    size_t n_workers;                 /* started */
+    size_t n_asking, n_open;          /* L: requests; those with a file open */
+    size_t under_way;                 /* L: bytes of all requests */
+    files_out_t *out, **out_tail;     /* L */
+    int fd;                           /* eventfd */
+    bool stop;                        /* L */
+};
+
+/* files_serve.c: do a little of what is asked; messages to send are appended to *out_tail in order. */
+void asking_step(asking_t *self, fileserver_t *server, files_out_t ***out_tail);
+/* Whether a step has something to do; with the lock held. */
+bool asking_can_step(const asking_t *self, const struct files *files);
+void asking_free(asking_t *self);
+/* A message that ends a request. `wire` is file_info or file_end. */
+files_out_t *asking_error(const asking_t *self, bool opened, int code, const char *text);
+
+/* files.c: out of the buckets and the counts; with the lock held. */
+void files_forget(struct files *self, asking_t *a);
+
+/* files_work.c */
+void *files_work(void *worker);
+
+#endif

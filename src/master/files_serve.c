@@ -1,0 +1,300 @@
+/* files_serve.c - one step of one request: open, read a chunk, digest a chunk, list. */
+#include "master/files_int.h"
+
+#include <unistd.h>
+
+#include "common/base/str.h"
+#include "common/net/wire.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+#define HEAD_MAX 128                    /* the JSON in front of a chunk */
+#define READ_MAX (4 * LIMIT_FILE_CHUNK) /* of a file that is only looked at, in one step */
+
+void
+asking_free(asking_t *self)
+{
+    served_clear(&self->file);
+    buf_free(&self->text);
+    tag_destroy(&self->tag);
+    digest_destroy(&self->digest);
+    free(self->op);
+    free(self->path);
+    free(self->saltenv);
+    free(self);
+}
+
+bool
+asking_can_step(const asking_t *self, const files_t *files)
+{
+    if (self->busy || self->gone || self->state == ASKING_DONE)
+        return false;
+    if (self->state == ASKING_NEW)
+        return files->n_open < LIMIT_FILE_OPEN;
+    if (self->state != ASKING_DATA || self->at >= self->size)
+        return true;
+    return self->credit > 0 && files->under_way < LIMIT_FILE_UNDER_WAY;
+}
+
+/* ---- messages
+ * --------------------------------------------------------------------------------------------------- */
+
+/* TAKES *data_p. */
+static files_out_t *
+s_out(const asking_t *a, char **data_p, size_t len)
+{
+    files_out_t *out = xcalloc(1, sizeof(*out));
+    memcpy(out->rid, a->rid, a->rid_len);
+    out->rid_len = a->rid_len;
+    out->data = STEAL(*data_p);
+    out->len = len;
+    return out;
+}
+
+static files_out_t *
+s_message(const asking_t *a, wire_msg_t msg, json_t *body)
+{
+    json_auto_t *held = body;
+    size_t len = 0;
+    json_object_set_new(held, "n", json_integer(a->n));
+    char *text = wire_encode(msg, held, &len, NULL);
+    salt_assert(text != NULL);
+    return s_out(a, &text, len);
+}
+
+static void
+s_put(files_out_t ***tail, files_out_t *out)
+{
+    **tail = out;
+    *tail = &out->next;
+}
+
+files_out_t *
+asking_error(const asking_t *self, bool opened, int code, const char *text)
+{
+    json_auto_t *words = value_utf8(text, strlen(text));
+    return s_message(self, opened ? MSG_file_end : MSG_file_info,
+                     json_pack("{s:O, s:i}", "error", words, "code", -code));
+}
+
+static void
+s_fail(asking_t *a, bool opened, int code, const fail_t *err, files_out_t ***tail)
+{
+    a->state = ASKING_DONE;
+    s_put(tail, asking_error(a, opened, code,
+                             err && err->text  ? err->text
+                             : code == -ENOENT ? ""
+                                               : strerror(-code)));
+}
+
+/* ---- opening
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void
+s_info(asking_t *a, json_t *more, files_out_t ***tail)
+{
+    json_auto_t *body = more;
+    json_object_set_new(body, "size", json_integer(a->size));
+    json_object_set_new(body, "mode", json_integer(a->file.mode));
+    s_put(tail, s_message(a, MSG_file_info, json_incref(body)));
+}
+
+static void
+s_start_data(asking_t *a, files_out_t ***tail)
+{
+    /* What the receiver has beyond the end is not of this file. */
+    a->start = a->start > a->size ? 0 : a->start;
+    a->at = 0;
+    a->state = a->start > 0 ? ASKING_PREFIX : ASKING_DATA;
+    s_info(a, json_pack("{s:I}", "at", (json_int_t) a->start), tail);
+}
+
+static void
+s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
+{
+    fail_auto_t err = FAIL_INIT;
+    int rc = fileserver_find(server, a->path, a->saltenv, &a->file, &err);
+    if (rc < 0) {
+        s_fail(a, false, rc, &err, tail);
+        return;
+    }
+    a->size = a->file.size;
+    if (str_eq(a->op, "get")) {
+        s_start_data(a, tail);
+        return;
+    }
+    a->at = 0;
+    a->state = ASKING_HASH;
+    const char *known = fileserver_known_hash(server, &a->file);
+    bool other = a->known_size >= 0 && a->known_size != a->size;
+    if (!known && !other)
+        return;
+    s_info(a,
+           json_pack("{s:s, s:s*}", "hash_type", fileserver_hash_type(server), "hsum", other ? NULL : known),
+           tail);
+    a->state = ASKING_DONE;
+}
+
+static const struct {
+    const char *op;
+    files_kind_t kind;
+} lists[] = { { "files", FILES_FILES },
+              { "dirs", FILES_DIRS },
+              { "empty_dirs", FILES_EMPTYDIRS },
+              { "links", FILES_SYMLINKS } };
+
+/* A list is served as a file whose bytes are its JSON. */
+static void
+s_open_list(asking_t *a, fileserver_t *server, files_out_t ***tail)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *list = str_eq(a->op, "envs") ? fileserver_envs(server, &err) : NULL;
+    for (size_t i = 0; i < NELEMS(lists); i++)
+        if (str_eq(a->op, lists[i].op))
+            list = fileserver_list(server, lists[i].kind, a->saltenv, a->path, &err);
+    AUTO_FREE char *text = list ? value_dump(list) : NULL;
+    if (text && strlen(text) > LIMIT_FILE_TEXT)
+        (void) fail_set(&err, -EFBIG, "the list of environment '%s' is longer than %d bytes", a->saltenv,
+                        LIMIT_FILE_TEXT);
+    if (err.text || !text) {
+        s_fail(a, false, err.code ? err.code : -EIO, &err, tail);
+        return;
+    }
+    buf_puts(&a->text, text);
+    a->is_text = true;
+    a->size = (int64_t) a->text.len;
+    a->start = 0;
+    s_start_data(a, tail);
+}
+
+/* ---- bytes
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* Up to `max` bytes from where the request is. 0 with *ret_n > 0, or a negative errno: the file is shorter
+ * than it was, or can't be read. */
+static int
+s_read(asking_t *a, char *into, size_t max, size_t *ret_n)
+{
+    size_t left = (size_t) (a->size - a->at), want = left < max ? left : max;
+    ssize_t n;
+    if (a->is_text) {
+        memcpy(into, a->text.data + a->at, want);
+        *ret_n = want;
+        return 0;
+    }
+    do
+        n = pread(a->file.fd, into, want, a->at);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return n < 0 ? -errno : -ESTALE;
+    *ret_n = (size_t) n;
+    return 0;
+}
+
+static void
+s_broken(asking_t *a, int code, files_out_t ***tail)
+{
+    fail_auto_t err = FAIL_INIT;
+    (void) fail_set(&err, code, "%s: %s", a->path,
+                    code == -ESTALE ? "it became shorter while it was read" : strerror(-code));
+    s_fail(a, a->state != ASKING_HASH, code, &err, tail);
+}
+
+static void
+s_prefix(asking_t *a, files_out_t ***tail)
+{
+    AUTO_FREE char *piece = malloc(READ_MAX);
+    size_t left = (size_t) (a->start - a->at), n = 0;
+    salt_assert(piece != NULL);
+    int rc = s_read(a, piece, left < READ_MAX ? left : READ_MAX, &n);
+    if (rc < 0) {
+        s_broken(a, rc, tail);
+        return;
+    }
+    tag_add(a->tag, piece, n);
+    a->at += (int64_t) n;
+    if (a->at >= a->start)
+        a->state = ASKING_DATA;
+}
+
+static void
+s_last(asking_t *a, files_out_t ***tail)
+{
+    char hex[TAG_HEX + 1] = "";
+    if (a->tag)
+        tag_end(a->tag, hex);
+    s_put(tail, s_message(a, MSG_file_end, json_pack("{s:s}", "tag", hex)));
+    a->state = ASKING_DONE;
+}
+
+/* The chunk is read to where it is sent from. */
+static void
+s_data(asking_t *a, files_out_t ***tail)
+{
+    size_t n = 0;
+    if (a->at >= a->size) {
+        s_last(a, tail);
+        return;
+    }
+    AUTO_FREE char *frame = malloc(HEAD_MAX + LIMIT_FILE_CHUNK);
+    salt_assert(frame != NULL);
+    int head = snprintf(frame, HEAD_MAX, "{\"m\":\"%s\",\"n\":%lld,\"at\":%lld}", wire_name(MSG_file_data),
+                        (long long) a->n, (long long) a->at);
+    int rc = s_read(a, frame + head + 1, LIMIT_FILE_CHUNK, &n);
+    if (rc < 0) {
+        s_broken(a, rc, tail);
+        return;
+    }
+    if (a->tag)
+        tag_add(a->tag, frame + head + 1, n);
+    a->at += (int64_t) n;
+    s_put(tail, s_out(a, &frame, (size_t) head + 1 + n));
+}
+
+static void
+s_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *piece = malloc(READ_MAX);
+    size_t n = 0;
+    salt_assert(piece != NULL);
+    if (!a->digest)
+        a->digest = digest_new(fileserver_hash_type(server), &err);
+    int rc = !a->digest ? err.code : a->at < a->size ? s_read(a, piece, READ_MAX, &n) : 0;
+    if (rc < 0) {
+        s_broken(a, rc, tail);
+        return;
+    }
+    digest_add(a->digest, piece, n);
+    a->at += (int64_t) n;
+    if (a->at < a->size)
+        return;
+    AUTO_FREE char *hex = digest_hex(a->digest);
+    fileserver_learn_hash(server, &a->file, hex);
+    s_info(a, json_pack("{s:s, s:s}", "hash_type", fileserver_hash_type(server), "hsum", hex), tail);
+    a->state = ASKING_DONE;
+}
+
+void
+asking_step(asking_t *self, fileserver_t *server, files_out_t ***out_tail)
+{
+    bool file = str_eq(self->op, "get") || str_eq(self->op, "hash");
+    switch (self->state) {
+    case ASKING_NEW:
+        (file ? s_open_file : s_open_list)(self, server, out_tail);
+        break;
+    case ASKING_PREFIX:
+        s_prefix(self, out_tail);
+        break;
+    case ASKING_DATA:
+        s_data(self, out_tail);
+        break;
+    case ASKING_HASH:
+        s_hash(self, server, out_tail);
+        break;
+    case ASKING_DONE:
+        break;
+    }
+    if (self->state == ASKING_DONE)
+        served_clear(&self->file);
+}

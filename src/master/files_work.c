@@ -1,0 +1,140 @@
+/* files_work.c - a file worker's thread: requests in turn, one step each. */
+#include "master/files_int.h"
+
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+#define SLEEP_MS 5000 /* how often stalled requests are looked for */
+
+/* Takes a new configuration over; with the lock held. */
+static void
+s_take_opts(files_worker_t *w)
+{
+    char *text = STEAL(w->fresh_opts);
+    if (!text)
+        return;
+    (void) pthread_mutex_unlock(&w->owner->lock);
+    fileserver_destroy(&w->server);
+    json_decref(w->opts);
+    w->opts = json_loads(text, JSON_ALLOW_NUL, NULL);
+    w->server = fileserver_new(w->opts, NULL);
+    free(text);
+    (void) pthread_mutex_lock(&w->owner->lock);
+}
+
+/* Out of the ring, and freed; with the lock held. */
+static void
+s_drop(files_worker_t *w, asking_t **at)
+{
+    asking_t *a = *at;
+    *at = a->next;
+    if (!a->next)
+        w->tail = at;
+    files_forget(w->owner, a);
+    asking_free(a);
+}
+
+/* Requests whose receiver says nothing any more; with the lock held. */
+static void
+s_sweep(files_worker_t *w)
+{
+    int64_t now = clock_mono_ms();
+    for (asking_t *a = w->ring; a; a = a->next) {
+        if (a->state != ASKING_DATA || a->credit > 0 || now - a->heard_ms <= LIMIT_FILE_STALL)
+            continue;
+        log_debug("%s: nobody takes it any more", a->path);
+        a->gone = true;
+    }
+}
+
+/* The next request that has something to do, moved to the end of the ring; NULL: none. With the lock held. */
+static asking_t *
+s_next(files_worker_t *w)
+{
+    for (asking_t **at = &w->ring; *at;) {
+        asking_t *a = *at;
+        if (a->gone || a->state == ASKING_DONE) {
+            s_drop(w, at);
+            continue;
+        }
+        if (!asking_can_step(a, w->owner)) {
+            at = &a->next;
+            continue;
+        }
+        *at = a->next;
+        if (!a->next)
+            w->tail = at;
+        a->next = NULL;
+        *w->tail = a;
+        w->tail = &a->next;
+        return a;
+    }
+    return NULL;
+}
+
+/* What a step made goes to the front loop; with the lock held. */
+static void
+s_deliver(files_worker_t *w, asking_t *a, files_out_t *made, files_out_t **made_tail)
+{
+    files_t *files = w->owner;
+    uint64_t one = 1;
+    if (a->gone) {
+        for (files_out_t *out; (out = made);) {
+            made = out->next;
+            files_out_free(out);
+        }
+        return;
+    }
+    if (!made)
+        return;
+    *files->out_tail = made;
+    files->out_tail = made_tail;
+    (void) !write(files->fd, &one, sizeof(one));
+}
+
+/* With the lock held, which is let go of while the disk works. */
+static void
+s_serve(files_worker_t *w, asking_t *a)
+{
+    files_out_t *made = NULL, **tail = &made;
+    int64_t before = a->at;
+    bool sends = a->state == ASKING_DATA, opens = a->state == ASKING_NEW;
+    a->busy = true;
+    w->owner->n_open += opens;
+    (void) pthread_mutex_unlock(&w->owner->lock);
+    asking_step(a, w->server, &tail);
+    (void) pthread_mutex_lock(&w->owner->lock);
+    a->busy = false;
+    if (sends && a->at > before) {
+        a->credit--;
+        a->under_way += (size_t) (a->at - before);
+        w->owner->under_way += (size_t) (a->at - before);
+    }
+    s_deliver(w, a, made, tail);
+}
+
+void *
+files_work(void *worker)
+{
+    files_worker_t *w = worker;
+    (void) pthread_mutex_lock(&w->owner->lock);
+    while (!w->owner->stop) {
+        s_take_opts(w);
+        asking_t *a = s_next(w);
+        if (a) {
+            s_serve(w, a);
+            continue;
+        }
+        s_sweep(w);
+        struct timespec until;
+        (void) clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += SLEEP_MS / 1000;
+        if (!w->owner->stop && !w->fresh_opts)
+            (void) pthread_cond_timedwait(&w->wake, &w->owner->lock, &until);
+    }
+    (void) pthread_mutex_unlock(&w->owner->lock);
+    return NULL;
+}
