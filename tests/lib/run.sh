@@ -9,7 +9,8 @@ log=$(mktemp "${TMPDIR:-/tmp}/halite-run.XXXXXX")
 trap 'rm -f "$log"' EXIT
 passed=0 failed=0 skipped=0
 [ -z "${SAN:-}" ] || : "${SECONDS_MAX:=1200}"
-export TSAN_OPTIONS="suppressions=$here/lib/tsan.supp:second_deadlock_stack=1"
+# A test may fork where it has threads: its child starts its own.
+export TSAN_OPTIONS="suppressions=$here/lib/tsan.supp:second_deadlock_stack=1:die_after_fork=0"
 
 # count NAME RC: the TAP in $log. A program that ends badly after its last result has failed once more.
 count() {

@@ -261,7 +261,7 @@ EOF
         [ ! -e "$FLEET/m1/var/run/salt-minion.pid" ]
         stop master "$signal"
         [ "$RC" -eq 0 ]
-        [ $((${EPOCHREALTIME/./} - start)) -lt 4000000 ]
+        [ "$(ms_since "$start")" -lt 4000 ]
         [ ! -e "$FLEET/master/var/run/salt-master.pid" ]
         [ ! -e "$SOCK_DIR/master.sock" ]
     done

@@ -35,7 +35,7 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     local start=${EPOCHREALTIME/./}
     salt-key -y -a m1
     wait_connected m1
-    [ $((${EPOCHREALTIME/./} - start)) -lt 2000000 ]
+    [ "$(ms_since "$start")" -lt 2000 ]
     wait_event all '"tag":"salt/key".*"act":"accept","id":"m1"'
     wait_event all '"tag":"salt/minion/m1/start"'
     wait_event all '"tag":"minion_start"'

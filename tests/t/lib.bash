@@ -7,6 +7,7 @@
 #     teardown_file() { fleet_down; }               ends what we started, and looks for what it left behind
 # or per test: fleet_new in setup, fleet_down in teardown, and start_master, start_minion between.
 #
+# Under a sanitizer (SAN) everything takes longer: all times given to functions of this file are of a plain build.
 # Nothing here sleeps for a fixed time to let something happen: `until_true SECONDS COMMAND...` asks again every 25 ms.
 
 HALITE_SRC=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -16,6 +17,11 @@ case ${BUILD:=build} in
 esac
 HALITE_BIN=$BUILD/bin
 HALITE_TOOLS=$BUILD/tests/lib
+case ${SAN:-} in
+'') SLOW=1 ;;
+thread) SLOW=10 ;;
+*) SLOW=4 ;;
+esac
 
 # A root folder of its own for each test: ROOT, and CONF for -c. Bats removes it.
 halite_tmp() {
@@ -51,7 +57,7 @@ same_as() {
 
 # until_true SECONDS COMMAND...: until the command succeeds. Fails when it has not by then.
 until_true() {
-    local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+    local end=$((${EPOCHREALTIME/./} + $1 * SLOW * 1000000))
     shift
     until "$@" >/dev/null 2>&1; do
         if [ "${EPOCHREALTIME/./}" -ge "$end" ]; then
@@ -70,12 +76,18 @@ until_log() {
     } >&2
 }
 
-# Milliseconds that a command takes, in MS; its exit code in `status`, stdout and stderr in `output`.
+# Milliseconds that a command takes (would take in a plain build), in MS; its exit code in `status`, stdout and stderr in `output`.
 timed() {
     local start=${EPOCHREALTIME/./}
     run "$@"
-    MS=$(((${EPOCHREALTIME/./} - start) / 1000))
+    MS=$(ms_since "$start")
 }
+
+# ms_since START: milliseconds since ${EPOCHREALTIME/./} was START, of a plain build too.
+ms_since() { echo $(((${EPOCHREALTIME/./} - $1) / 1000 / SLOW)); }
+
+# timeout SECONDS COMMAND...: as the program.
+timeout() { command timeout "$(($1 * SLOW))" "${@:2}"; }
 
 pid_alive() { kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
 pid_gone() { ! pid_alive "$1"; }
