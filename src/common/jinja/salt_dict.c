@@ -1,51 +1,21 @@
 /* salt_dict.c - Salt's filters that look into dicts and change them. */
 #include "common/jinja/jinja_salt.h"
 #include "common/jinja/salt_filter.h"
-#include "common/py/py_yaml.h"
+#include "common/py/py_traverse.h"
 
 /* ---- traverse ----------------------------------------------------------------------------------------- */
 
-/* In a list: the key of a dict in it, or an index. BORROWED; NULL: absent or raised. */
-static py_t *
-step_list(py_t *list, py_t *key)
+JFILTER(traverse)
 {
-    AUTO(py) number = py_toint(key, -1);
-    if (number == NULL && !py_raised_is(&py_ValueError))
-        return NULL;
-    py_clear();
-    py_t *wanted = number != NULL ? number : key;
-    for (size_t i = 0; i < py_seq_len(list); i++) {
-        py_t *v = py_is(py_seq_at(list, i), PY_DICT) ? py_dict_get(py_seq_at(list, i), wanted) : NULL;
-        if (v != NULL)
-            return v;
-    }
-    int64_t at, n = (int64_t) py_seq_len(list);
-    if (number == NULL || !py_to_int64(number, &at))
-        return NULL;
-    at = at < 0 ? at + n : at;
-    return at >= 0 && at < n ? py_seq_at(list, (size_t) at) : NULL;
+    AUTO(py) colon = py_strz(":");
+    py_t *delimiter = jarg(a[3], colon);
+    if (!py_is(delimiter, PY_STR) || py_len(delimiter) == 0)
+        return py_raise(&py_ValueError, "empty separator");
+    py_t *found = py_traverse(a[0], a[1], py_cstr(delimiter));
+    return found != NULL || py_raised() != NULL ? found : py_ref(jarg(a[2], PY_None));
 }
 
-/* NEW; NULL absent or raised. */
-static py_t *
-step_other(py_t *v, py_t *key)
-{
-    py_t *found = NULL;
-    if (py_find_item(v, key, &found) != 0)
-        return found;
-    if (!py_is(key, PY_STR))
-        return NULL;
-    /* Numbers as keys. */
-    size_t len;
-    const char *text = py_text(key, &len);
-    yproblem_t problem = YPROBLEM_INIT;
-    AUTO(py) loaded = py_yaml_load(text, len, false, &problem);
-    yproblem_free(&problem);
-    py_clear();
-    if (loaded == NULL || py_is(loaded, PY_STR) || py_find_item(v, loaded, &found) <= 0)
-        return NULL;
-    return found;
-}
+/* ---- changing ----------------------------------------------------------------------------------------- */
 
 static py_t *
 split_key(py_t *key, py_t *delimiter)
@@ -59,25 +29,6 @@ split_key(py_t *key, py_t *delimiter)
     py_append(one, key);
     return one;
 }
-
-JFILTER(traverse)
-{
-    AUTO(py) keys = split_key(a[1], a[3]);
-    if (keys == NULL)
-        return NULL;
-    AUTO(py) at = py_ref(a[0]);
-    for (size_t i = 0; i < py_seq_len(keys); i++) {
-        py_t *key = py_seq_at(keys, i);
-        py_t *next = py_is(at, PY_LIST) ? py_ref(step_list(at, key)) : step_other(at, key);
-        if (next == NULL)
-            return py_raised() != NULL ? NULL : py_ref(jarg(a[2], PY_None));
-        py_unref(at);
-        at = next;
-    }
-    return STEAL(at);
-}
-
-/* ---- changing ----------------------------------------------------------------------------------------- */
 
 static py_t *
 new_dict(bool ordered)

@@ -73,6 +73,11 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
 
+/* What a library keeps with a context under the address of something of its own: BORROWED, or NULL. It is
+ * freed before anything that the context borrows. */
+void *call_kept(const call_ctx_t *ctx, const void *key);
+void call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)(void *value));
+
 /* Why `fun` ("mod.fun", or a module's name) can't be called, and what could have been meant. NEW text. */
 char *call_missing(call_ctx_t *ctx, const char *fun);
 

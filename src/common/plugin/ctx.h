@@ -16,6 +16,7 @@ struct call_ctx {
     json_t *pillar;
     py_t *native_grains, *native_pillar;
     json_t *context;
+    struct kept *kept; /* keep.c */
     bool test;
     int retcode;
     const call_relay_t *relay; /* NULL: the environment's own line */
@@ -23,6 +24,8 @@ struct call_ctx {
     json_t *nothing;           /* what frame.c shows outside of one */
     int depth;                 /* functions that run inside each other right now */
 };
+
+void ctx_drop_kept(call_ctx_t *ctx);
 
 /* Bind as Python binds: every failure is a TypeError (FAIL_ARGUMENTS). NEW, or NULL. */
 json_t *bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);

@@ -34,6 +34,27 @@ render_destroy(render_t **self_p)
     free(self);
 }
 
+static void
+free_render(void *value)
+{
+    render_t *self = value;
+
+    render_destroy(&self);
+}
+
+render_t *
+render_of(call_ctx_t *ctx)
+{
+    static const char key;
+    render_t *self = call_kept(ctx, &key);
+
+    if (self == NULL) {
+        self = render_new(ctx, ctx_files(ctx));
+        call_keep(ctx, &key, self, free_render);
+    }
+    return self;
+}
+
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
 char *

@@ -21,6 +21,8 @@ typedef struct render render_t;
  * lives. Compiled templates are cached in it. */
 render_t *render_new(call_ctx_t *ctx, fileclient_t *files);
 void render_destroy(render_t **self_p);
+/* The one that functions of `ctx` share, over ctx_files(). BORROWED while `ctx` lives. */
+render_t *render_of(call_ctx_t *ctx);
 
 typedef struct render_source {
     const char *text;

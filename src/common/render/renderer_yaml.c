@@ -112,7 +112,7 @@ json_line(const char *message)
 {
     const char *at = strstr(message, ": line ");
 
-    return at != NULL ? atoi(at + strlen(": line ")) : 0;
+    return at != NULL ? (int) strtol(at + strlen(": line "), NULL, 10) : 0;
 }
 
 int

@@ -5,6 +5,10 @@
 #include <fnmatch.h>
 
 #include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/py/py_merge.h"
+#include "common/py/py_traverse.h"
+#include "minion/modlib/pyargs.h"
 #include "salt/log.h"
 
 /* What Salt's modules find when nobody has set anything. */
@@ -117,42 +121,83 @@ config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- get ---------------------------------------------------------------------------------- */
 
-/* Everything in one dictionary, the strongest last. NEW. */
-static json_t *
-merged(call_ctx_t *ctx, const char *strategy)
+/* The same places as Python's values. NEW; NULL: there is nothing. */
+static py_t *
+native_place(call_ctx_t *ctx, size_t i)
 {
-    json_t *all = default_settings();
-    bool overwrite = strcmp(strategy, "overwrite") == 0;
+    py_t *pillar = i >= 2 ? ctx_native_pillar(ctx) : NULL;
 
-    if (!overwrite && strcmp(strategy, "recurse") != 0)
-        log_warning("Unsupported merge strategy '%s'. Falling back to 'recurse'.", strategy);
-    for (size_t i = NELEMS(sources); i-- > 0;) {
-        json_t *more = sources[i].find(ctx);
-        if (overwrite && json_is_object(more))
-            json_object_update(all, more);
-        else if (json_is_object(more))
-            value_merge(all, more, false);
+    switch (i) {
+    case 0:
+        return py_from_json(ctx_opts(ctx));
+    case 1:
+        return py_ref(ctx_native_grains(ctx));
+    case 2:
+        return py_ref(pillar);
+    default:
+        return py_ref(py_dict_gets(pillar, "master"));
     }
-    return all;
 }
 
-static int
-config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+/* Everything in one dictionary, the strongest last. NEW, or NULL raised. */
+static py_t *
+merged(call_ctx_t *ctx, const char *strategy)
 {
-    const char *key = value_str(args, "key", ""), *delim = value_str(args, "delimiter", ":");
-    const char *strategy = value_str(args, "merge", NULL);
-    json_auto_t *last = strategy != NULL ? merged(ctx, strategy) : default_settings();
-    json_t *v = NULL;
+    json_auto_t *defaults = default_settings();
+    AUTO(py) all = py_from_json(defaults);
+
+    if (strcmp(strategy, "overwrite") != 0 && strcmp(strategy, "recurse") != 0)
+        log_warning("Unsupported merge strategy '%s'. Falling back to 'recurse'.", strategy);
+    for (size_t i = NELEMS(sources); all != NULL && i-- > 0;) {
+        AUTO(py) more = native_place(ctx, i);
+        if (more == NULL || !py_is(more, PY_DICT))
+            continue;
+        py_t *both = py_merge(all, more, strcmp(strategy, "overwrite") == 0 ? strategy : "recurse", false);
+        py_unref(all);
+        all = both;
+    }
+    return STEAL(all);
+}
+
+/* In one place. The configuration is large, and only what is found in it need be converted. NEW, or NULL. */
+static py_t *
+look_in(call_ctx_t *ctx, size_t i, py_t *key, const char *delim)
+{
+    if (i == 0 && py_is(key, PY_STR)) {
+        json_t *found = value_path(ctx_opts(ctx), py_cstr(key), delim);
+        return found != NULL ? py_from_json(found) : NULL;
+    }
+    AUTO(py) place = native_place(ctx, i);
+    return place != NULL && py_is(place, PY_DICT) ? py_traverse(place, key, delim) : NULL;
+}
+
+static py_t *
+look_in_defaults(py_t *key, const char *delim)
+{
+    json_auto_t *defaults = default_settings();
+    AUTO(py) all = py_from_json(defaults);
+
+    return py_traverse(all, key, delim);
+}
+
+static py_t *
+config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
+{
+    const char *given = pyarg_text(args, "delimiter", ":"), *delim = *given != '\0' ? given : ":";
+    py_t *key = py_dict_gets(args, "key"), *strategy = py_dict_gets(args, "merge"), *found = NULL;
 
     (void) err;
-    for (size_t i = 0; v == NULL && strategy == NULL && i < NELEMS(sources); i++) {
-        if (!omitted(args, &sources[i]))
-            v = value_path(sources[i].find(ctx), key, delim);
+    if (!py_is(strategy, PY_NONE)) {
+        AUTO(py) all = merged(ctx, py_cstr(strategy));
+        found = all != NULL ? py_traverse(all, key, delim) : NULL;
+        return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
     }
-    if (v == NULL)
-        v = value_path(last, key, delim);
-    *ret_value = json_incref(v != NULL ? v : value_get(args, "default"));
-    return 0;
+    for (size_t i = 0; found == NULL && py_raised() == NULL && i < NELEMS(sources); i++)
+        if (!pyarg_flag(args, sources[i].omit))
+            found = look_in(ctx, i, key, delim);
+    if (found == NULL && py_raised() == NULL)
+        found = look_in_defaults(key, delim);
+    return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
 }
 
 /* ---- merge -------------------------------------------------------------------------------- */
@@ -301,14 +346,14 @@ static const arg_t merge_args[] = {
     ARGS_END,
 };
 static const arg_t get_args[] = {
-    { "key", ARG_STR, ARG_REQUIRED, "Path of the setting, such as pkg:apache" },
+    { "key", ARG_ANY, ARG_REQUIRED, "Path of the setting, such as pkg:apache" },
     { "default", ARG_ANY, "\"\"", "When it is nowhere set" },
-    { "delimiter", ARG_STR, "\":\"", "What separates the parts of the path" },
-    { "merge", ARG_STR, "null", "recurse or overwrite: join all places first" },
-    { "omit_opts", ARG_BOOL, "false", "Not from the minion's configuration" },
-    { "omit_pillar", ARG_BOOL, "false", "Not from pillar" },
-    { "omit_master", ARG_BOOL, "false", "Not from the master's configuration" },
-    { "omit_grains", ARG_BOOL, "false", "Not from grains" },
+    { "delimiter", ARG_ANY, "\":\"", "What separates the parts of the path" },
+    { "merge", ARG_ANY, "null", "recurse or overwrite: join all places first" },
+    { "omit_opts", ARG_ANY, "false", "Not from the minion's configuration" },
+    { "omit_pillar", ARG_ANY, "false", "Not from pillar" },
+    { "omit_master", ARG_ANY, "false", "Not from the master's configuration" },
+    { "omit_grains", ARG_ANY, "false", "Not from grains" },
     ARGS_END,
 };
 static const arg_t dot_args[] = {
@@ -334,7 +379,7 @@ static const func_t funcs[] = {
     { "dot_vals", config_dot_vals, dot_args, FN_READONLY,
       "Return the settings whose names begin with this word and a dot." CLI_EXAMPLE(
           "salt '*' config.dot_vals host") },
-    { "get", config_get, get_args, FN_READONLY,
+    { "get", NATIVE(config_get), get_args, FN_READONLY | FN_NATIVE,
       "Return a setting from the first place that has it: the minion's configuration, grains, pillar, the "
       "master's "
       "configuration (with ``pillar_opts: True``), the built-in defaults." CLI_EXAMPLE(

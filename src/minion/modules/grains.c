@@ -3,8 +3,10 @@
 #include <strings.h>
 
 #include "common/base/str.h"
-#include "common/match/match.h"
+#include "common/py/py_traverse.h"
+#include "minion/modlib/filterby.h"
 #include "minion/modlib/grains_write.h"
+#include "minion/modlib/pyargs.h"
 #include "salt/plugin.h"
 
 /* BORROWED, or NULL. */
@@ -25,14 +27,15 @@ delim_of(const json_t *args)
 /* ---- looking
  * ----------------------------------------------------------------------------------------------------- */
 
-static int
-grains_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+static py_t *
+grains_get(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    json_t *value = look_up(ctx, value_str(args, "key", ""), delim_of(args));
+    const char *delim = pyarg_text(args, "delimiter", ":");
+    py_t *found = py_traverse(ctx_native_grains(ctx), py_dict_gets(args, "key"),
+                              *delim != '\0' ? delim : ":");
 
     (void) err;
-    *ret_value = json_incref(value != NULL ? value : value_get(args, "default"));
-    return 0;
+    return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
 }
 
 static int
@@ -146,80 +149,11 @@ grains_equals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- filter_by
  * ----------------------------------------------------------------------------------------------------- */
 
-/* The value whose key, a glob, fits `grain` first. BORROWED; NULL also for a None, as Salt goes on then. */
-static json_t *
-find_for(json_t *lookup, const json_t *grain)
+static py_t *
+grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    AUTO_FREE char *text = value_pystr(grain);
-    const char *key;
-    json_t *value;
-
-    json_object_foreach (lookup, key, value) {
-        if (match_glob(key, text))
-            return json_is_null(value) ? NULL : value;
-    }
-    return NULL;
-}
-
-static json_t *
-find_in(json_t *lookup, const json_t *grain)
-{
-    size_t i;
-    json_t *item, *found = NULL;
-
-    if (!json_is_array(grain))
-        return find_for(lookup, grain);
-    json_array_foreach (grain, i, item) {
-        if ((found = find_for(lookup, item)) != NULL)
-            break;
-    }
-    return found;
-}
-
-/* `over` laid over a copy of `base`, which may be missing. NEW, or NULL with *err. */
-static json_t *
-lay_over(json_t *base, json_t *over, const char *complaint, fail_t *err)
-{
-    if (base == NULL || json_is_null(base))
-        return json_deep_copy(over);
-    if (!json_is_object(base) || !json_is_object(over)) {
-        fail_set(err, -EINVAL, "%s", complaint);
-        return NULL;
-    }
-    json_t *merged = json_deep_copy(base);
-    value_merge(merged, over, false);
-    return merged;
-}
-
-static int
-grains_filter_by(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_t *lookup = value_get(args, "lookup_dict"), *merge = value_get(args, "merge"), *base = NULL;
-    json_t *grain = look_up(ctx, value_str(args, "grain", ""), ":");
-    json_t *found = grain != NULL ? find_in(lookup, grain) : NULL;
-
-    if (found == NULL)
-        found = value_get(lookup, value_str(args, "default", ""));
-    if (!str_empty(value_str(args, "base", "")))
-        base = value_get(lookup, value_str(args, "base", ""));
-    json_auto_t *chosen = NULL;
-    if (found == NULL || json_is_null(found))
-        chosen = base != NULL ? json_incref(base) : json_null();
-    else if (json_is_object(base))
-        chosen = lay_over(base, found, "filter_by default and look-up values must both be dictionaries.",
-                          err);
-    else
-        chosen = json_incref(found);
-    if (chosen == NULL)
-        return -EINVAL;
-    if (!value_truthy(merge)) {
-        *ret_value = STEAL(chosen);
-        return 0;
-    }
-    if (!json_is_object(merge))
-        return fail_set(err, -EINVAL, "filter_by merge argument must be a dictionary.");
-    *ret_value = lay_over(chosen, merge, "Cannot update using non-dict types in dictupdate.update()", err);
-    return *ret_value != NULL ? 0 : -EINVAL;
+    (void) err;
+    return filter_by(ctx_native_grains(ctx), py_dict_gets(args, "grain"), args);
 }
 
 /* ---- writing
@@ -521,8 +455,10 @@ grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
 
 static const arg_t get_args[] = {
-    KEY_ROW,       { "default", ARG_ANY, "\"\"", "What to return when there is no such grain" },
-    DELIMITER_ROW, { "ordered", ARG_BOOL, "true", "Accepted; the order is always kept" },
+    { "key", ARG_ANY, ARG_REQUIRED, "The grain; a:b is the member b of a" },
+    { "default", ARG_ANY, "\"\"", "What to return when there is no such grain" },
+    { "delimiter", ARG_ANY, "\":\"", "What separates the parts of the key" },
+    { "ordered", ARG_ANY, "true", "Accepted; the order is always kept" },
     ARGS_END,
 };
 static const arg_t key_args[] = { KEY_ROW, ARGS_END };
@@ -570,11 +506,11 @@ static const arg_t equals_args[] = {
     ARGS_END,
 };
 static const arg_t filter_by_args[] = {
-    { "lookup_dict", ARG_DICT, ARG_REQUIRED, "Values by grain; a key may be a glob" },
-    { "grain", ARG_STR, "\"os_family\"", "The grain to look up" },
+    { "lookup_dict", ARG_ANY, ARG_REQUIRED, "Values by grain; a key may be a glob" },
+    { "grain", ARG_ANY, "\"os_family\"", "The grain to look up" },
     { "merge", ARG_ANY, "null", "A mapping laid over the value that is found" },
-    { "default", ARG_STR, "\"default\"", "The key of the value when none fits" },
-    { "base", ARG_STR, "null", "The key of a mapping that the value is laid over" },
+    { "default", ARG_ANY, "\"default\"", "The key of the value when none fits" },
+    { "base", ARG_ANY, "null", "The key of a mapping that the value is laid over" },
     ARGS_END,
 };
 
@@ -589,12 +525,12 @@ static const func_t funcs[] = {
           "salt '*' grains.delval key") },
     { "equals", grains_equals, equals_args, FN_READONLY,
       "Return whether a grain has this value." CLI_EXAMPLE("salt '*' grains.equals systemd:version 252") },
-    { "fetch", grains_get, get_args, FN_READONLY,
+    { "fetch", NATIVE(grains_get), get_args, FN_READONLY | FN_NATIVE,
       "The same as grains.get." CLI_EXAMPLE("salt '*' grains.fetch pkg:apache") },
-    { "filter_by", grains_filter_by, filter_by_args, FN_READONLY,
+    { "filter_by", NATIVE(grains_filter_by), filter_by_args, FN_READONLY | FN_NATIVE,
       "Return the value that a mapping has for a grain of this minion." CLI_EXAMPLE(
           "salt '*' grains.filter_by '{Debian: Debheads rule, RedHat: I love my hat}'") },
-    { "get", grains_get, get_args, FN_READONLY,
+    { "get", NATIVE(grains_get), get_args, FN_READONLY | FN_NATIVE,
       "Return a grain, or the default; keys of nested values are joined by a colon." CLI_EXAMPLE(
           "salt '*' grains.get pkg:apache") "\n    salt '*' grains.get abc::def|ghi delimiter='|'" },
     { "has_value", grains_has_value, key_args, FN_READONLY,

@@ -1,0 +1,45 @@
+/* log.c - execution module `log`: lines in the minion's log, for templates. */
+#include "common/py/py_ops.h"
+#include "salt/log.h"
+#include "salt/plugin.h"
+
+static py_t *
+log_line(log_level_t level, py_t *args)
+{
+    AUTO(py) text = py_tostr(py_dict_gets(args, "message"));
+
+    if (text == NULL)
+        return NULL;
+    log_at(level, "%s", py_cstr(text));
+    return PY_True;
+}
+
+#define LEVEL_FUNCTION(name, level)                                                                          \
+    static py_t *log_##name##_(call_ctx_t *ctx, py_t *args, fail_t *err)                                     \
+    {                                                                                                        \
+        (void) ctx, (void) err;                                                                              \
+        return log_line(level, args);                                                                        \
+    }
+LEVEL_FUNCTION(debug, LEVEL_DEBUG)
+LEVEL_FUNCTION(info, LEVEL_INFO)
+LEVEL_FUNCTION(warning, LEVEL_WARNING)
+LEVEL_FUNCTION(error, LEVEL_ERROR)
+LEVEL_FUNCTION(critical, LEVEL_CRITICAL)
+
+static const arg_t message_args[] = { { "message", ARG_ANY, ARG_REQUIRED, "What to log" }, ARGS_END };
+
+#define ROW(name, fn, what)                                                                                  \
+    {                                                                                                        \
+        name, NATIVE(fn), message_args, FN_READONLY | FN_NATIVE,                                             \
+            "Log a message " what "." CLI_EXAMPLE("salt '*' log." name " 'a message'")                       \
+    }
+static const func_t funcs[] = {
+    ROW("critical", log_critical_, "at level critical"),
+    ROW("debug", log_debug_, "at level debug"),
+    ROW("error", log_error_, "at level error"),
+    ROW("exception", log_error_, "of an exception, at level error"),
+    ROW("info", log_info_, "at level info"),
+    ROW("warning", log_warning_, "at level warning"),
+};
+
+PLUGIN(exec, log, .doc = "Lines in the minion's log", FUNCS(funcs));
