@@ -28,6 +28,7 @@ typedef struct call_env {
                    const char *fun); /* told of each function that another one or a template calls */
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
+    void (*progress)(void *cookie, size_t step, size_t of, const char *what);
     void *cookie;
     void *private_data; /* ctx_private */
 } call_env_t;

@@ -178,6 +178,19 @@ ctx_fire(call_ctx_t *ctx, const char *tag, json_t *data, fail_t *err)
     return ctx->env.fire(ctx->env.cookie, tag, data, err);
 }
 
+void
+ctx_progress(call_ctx_t *ctx, size_t step, size_t of, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (ctx->env.progress == NULL || ctx->relay != NULL)
+        return;
+    va_start(ap, fmt);
+    AUTO_FREE char *what = xvasprintf(fmt, ap);
+    va_end(ap);
+    ctx->env.progress(ctx->env.cookie, step, of, what);
+}
+
 int
 ctx_host(call_ctx_t *ctx, json_t *request, json_t **ret_value, fail_t *err)
 {

@@ -1,0 +1,27 @@
+/* statejob.h - a state run as a job: one at a time, in test mode or not, run by workers, shown as it goes.
+ *
+ * Layer      minion/modlib
+ * Threads    the context's
+ * Errors     *err in Salt's words
+ * Tests      tests/unit/common/test_state_run.c, tests/t/4000-states.bats
+ */
+#ifndef MINION_MODLIB_STATEJOB_H
+#define MINION_MODLIB_STATEJOB_H
+
+#include "common/state/run.h"
+
+/* Salt's texts about the state runs that are under way. NEW array, empty when there is none. */
+json_t *statejob_running(call_ctx_t *ctx);
+/* Only one state run at a time, unless `args` (queue) or its kwargs (concurrent) say otherwise. 0 to go on,
+ * after waiting for `queue`; 1 when another one runs: *ret_value is NEW, and the exit code set. */
+int statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value);
+
+/* Whether `args` (test), its kwargs, pillar, grains or options ask for test mode. */
+bool statejob_test(call_ctx_t *ctx, const json_t *args);
+
+/* Run chunks, with forked workers. `ask` as stateopts_t's; `only_id` as state_run_env_t's. NEW running. */
+json_t *statejob_run(call_ctx_t *ctx, json_t *chunks, json_t *ask, const char *only_id, bool mocked);
+/* One chunk, as state_run_one. */
+json_t *statejob_run_one(call_ctx_t *ctx, json_t *chunk, json_t *ask, bool mocked);
+
+#endif

@@ -1,0 +1,71 @@
+/* event.c - state module `event`: send events to the master in the middle of a run. */
+#include "salt/state.h"
+
+/* What event.send gets: the declared arguments and all others. NEW. */
+static json_t *
+send_kwargs(const json_t *args)
+{
+    static const char *const keys[] = { "data", "preload", "with_env", "with_grains", "with_pillar" };
+    json_t *kwargs = json_copy(value_get(args, "kwargs"));
+
+    for (size_t i = 0; i < NELEMS(keys); i++)
+        json_object_set(kwargs, keys[i], value_get(args, keys[i]));
+    return kwargs;
+}
+
+static int
+event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *ret = state_ret_args(args), *tag = json_pack("[O]", value_get(args, "name")), *sent = NULL,
+                *kwargs = send_kwargs(args);
+
+    if (value_bool(args, "show_changed", true)) {
+        state_change(ret, "tag", json_incref(value_get(args, "name")));
+        state_change(ret, "data", json_incref(value_get(args, "data")));
+    }
+    if (ctx_test(ctx)) {
+        (void) state_ret_set(ret, STATE_NONE, "Event would have been fired");
+    } else {
+        if (ctx_call(ctx, "event.send", tag, kwargs, &sent, err) < 0)
+            return -EIO;
+        (void) state_ret_set(ret, value_truthy(sent) ? STATE_TRUE : STATE_FALSE, "Event fired");
+    }
+    *ret_value = json_incref(ret);
+    return 0;
+}
+
+static int
+event_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = state_ret_args(args);
+    return 0;
+}
+
+static const arg_t send_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "The tag" },
+    { "data", ARG_ANY, "null", "What is sent with it" },
+    { "preload", ARG_ANY, "null", "More fields of the message" },
+    { "with_env", ARG_ANY, "false", "Add the environment: True, or a list of names" },
+    { "with_grains", ARG_ANY, "false", "Add grains: True, or a list of names" },
+    { "with_pillar", ARG_ANY, "false", "Add pillar values: True, or a list of names" },
+    { "show_changed", ARG_BOOL, "true", "Show tag and data as changes" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "More data" },
+    ARGS_END,
+};
+static const arg_t wait_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "The tag" },
+    { "sfun", ARG_ANY, "null", "The function of the state that watches" },
+    { "data", ARG_ANY, "null", "What is sent with it" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "fire_master", event_send, send_args, 0, "The old name of event.send." },
+    { "mod_watch", event_send, send_args, 0,
+      "Send the event because something watched has changed. Not to be called as a state." },
+    { "send", event_send, send_args, 0, "Send an event to the master." },
+    { "wait", event_wait, wait_args, 0, "Send an event when something watched has changed." },
+};
+
+PLUGIN(state, event, .doc = "Events to the master", FUNCS(funcs));

@@ -1,0 +1,370 @@
+/* module.c - state module `module`: call execution functions from a state, in both of Salt's styles.
+ *
+ *   module.run:                     module.run:
+ *     - test.echo:                    - name: test.echo
+ *       - text: hello                 - text: hello
+ *                                     - m_name: for an argument that is itself called `name`
+ */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+/* The row of an execution function that is usable here. BORROWED, or NULL. */
+static const func_t *
+find_function(call_ctx_t *ctx, const char *fun)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(ctx, &n);
+    const char *dot = strchr(fun, '.');
+
+    for (size_t i = 0; dot != NULL && i < n; i++) {
+        const plugin_t *p = plugins[i];
+        AUTO_FREE char *module = xstrndup(fun, (size_t) (dot - fun));
+        if (!str_eq(plugin_name(p), module) || (p->unavailable != NULL && p->unavailable(ctx) != NULL))
+            continue;
+        for (size_t k = 0; k < p->n_funcs; k++) {
+            if (str_eq(p->funcs[k].name, dot + 1))
+                return &p->funcs[k];
+        }
+    }
+    return NULL;
+}
+
+static bool
+is_star(const arg_t *row)
+{
+    return row->dflt != ARG_REQUIRED && *row->dflt == '*';
+}
+
+/* ---- what a function's return says about the state ------------------------------------------- */
+
+/* A "result" that is False at any depth. */
+static bool
+says_false(const json_t *node)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) node, key, v) {
+        if ((str_eq(key, "result") && json_is_false(v)) || (json_is_object(v) && says_false(v)))
+            return true;
+    }
+    return false;
+}
+
+static bool
+failed_retcode(const json_t *v)
+{
+    const json_t *code = value_get(v, "retcode");
+
+    return code != NULL && !(json_is_integer(code) && json_integer_value(code) == 0);
+}
+
+/* `deep`: the old style looks into the return. */
+static bool
+went_well(const json_t *mret, bool deep)
+{
+    const json_t *result = value_get(mret, "result");
+
+    if (json_is_boolean(mret))
+        return json_is_true(mret);
+    if (failed_retcode(mret))
+        return false;
+    if (deep && json_is_boolean(result))
+        return json_is_true(result);
+    return !deep || !json_is_object(mret) || !says_false(mret);
+}
+
+/* ---- the new style ------------------------------------------------------------------------- */
+
+/* "test.echo:again" is another call of test.echo. NEW. */
+static char *
+function_of(const char *key)
+{
+    return xstrndup(key, strcspn(key, ":"));
+}
+
+/* Sort what stands below a function into positional and keyword arguments. */
+static void
+sort_arguments(json_t *given, json_t *args, json_t *kwargs)
+{
+    const char *key;
+    json_t *one, *v;
+    size_t i;
+
+    if (json_is_object(given))
+        json_object_update(kwargs, given);
+    else if (!json_is_array(given) && given != NULL && !json_is_null(given))
+        json_array_append(args, given);
+    json_array_foreach (given, i, one) {
+        if (!json_is_object(one))
+            json_array_append(args, one);
+        json_object_foreach (one, key, v) {
+            if (value_get(kwargs, key) == NULL)
+                json_object_set(kwargs, key, v);
+        }
+    }
+}
+
+/* Required arguments without a value: Salt's words. */
+static int
+check_arguments(const func_t *f, const json_t *args, const json_t *kwargs, fail_t *err)
+{
+    buf_auto_t missing = BUF_INIT;
+    size_t i = 0;
+
+    for (const arg_t *row = f->args; row != NULL && row->name != NULL && !is_star(row); row++, i++) {
+        if (row->dflt == ARG_REQUIRED && i >= json_array_size(args) && value_get(kwargs, row->name) == NULL)
+            buf_printf(&missing, "%s%s", missing.len > 0 ? ", " : "", row->name);
+    }
+    if (missing.len == 0)
+        return 0;
+    return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Missing arguments: %s", buf_str(&missing));
+}
+
+typedef struct batch {
+    json_t *changes;
+    buf_t failures, successes;
+} batch_t;
+
+static void
+add_line(buf_t *to, const char *fmt, const char *a, const char *b)
+{
+    buf_puts(to, to->len > 0 ? ", " : "");
+    buf_puts(to, fmt);
+    buf_puts(to, a);
+    buf_puts(to, *fmt == '\'' ? "'" : "");
+    buf_puts(to, b);
+}
+
+/* What one call has come to. */
+static void
+add_return(batch_t *self, const char *key, json_t *mret)
+{
+    bool dict = json_is_object(mret);
+    const json_t *comment = value_get(mret, "comment");
+
+    if (went_well(mret, false)) {
+        AUTO_FREE char *shown = dict ? (comment != NULL ? value_pystr(comment) : xstrdup("Success"))
+                                     : value_pystr(mret);
+        AUTO_FREE char *text = xasprintf(": %s", shown);
+        add_line(&self->successes, "", key, text);
+        json_object_set(self->changes, key, mret);
+        return;
+    }
+    AUTO_FREE char *shown = comment != NULL ? value_pystr(comment) : xstrdup("(error message N/A)");
+    AUTO_FREE char *text = dict ? xasprintf(" failed: %s", shown) : xstrdup(": False");
+    add_line(&self->failures, "'", key, text);
+}
+
+/* 0, or a negative errno for what is an exception of the state. */
+static int
+run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *err)
+{
+    AUTO_FREE char *fun = function_of(key);
+    json_auto_t *args = json_array(), *kwargs = json_object(), *mret = NULL;
+    const func_t *f = find_function(ctx, fun);
+
+    sort_arguments(given, args, kwargs);
+    if (f == NULL || check_arguments(f, args, kwargs, err) < 0 ||
+        ctx_call(ctx, fun, args, kwargs, &mret, err) < 0) {
+        if (err->kind != FAIL_INVOCATION && err->kind != FAIL_ARGUMENTS)
+            return -EIO;
+        AUTO_FREE char *text = xasprintf(" failed: %s", fail_text(err));
+        add_line(&self->failures, "'", key, text);
+        fail_clear(err);
+        return 0;
+    }
+    add_return(self, key, mret);
+    return 0;
+}
+
+/* Salt's text about functions that are missing, and in test mode about those that would run. */
+static int
+look_first(call_ctx_t *ctx, const json_t *calls, json_t *ret, bool *ret_go_on)
+{
+    buf_auto_t missing = BUF_INIT, tests = BUF_INIT, text = BUF_INIT;
+    const char *key;
+    json_t *v;
+    size_t n_missing = 0, n_tests = 0;
+
+    json_object_foreach ((json_t *) calls, key, v) {
+        AUTO_FREE char *fun = function_of(key);
+        if (!ctx_has(ctx, fun))
+            buf_printf(&missing, "%s%s", n_missing++ > 0 ? ", " : "", fun);
+        else if (ctx_test(ctx))
+            buf_printf(&tests, "%s%s", n_tests++ > 0 ? ", " : "", fun);
+    }
+    *ret_go_on = n_missing == 0 && n_tests == 0;
+    if (n_missing > 0)
+        buf_printf(&text, "Unavailable function%s: %s.", n_missing > 1 ? "s" : "", buf_str(&missing));
+    if (n_tests > 0)
+        buf_printf(&text, "%sFunction%s %s to be executed.", n_missing > 0 ? " " : "", n_tests > 1 ? "s" : "",
+                   buf_str(&tests));
+    return state_ret_set(ret, n_missing > 0 ? STATE_FALSE : STATE_NONE, "%s", buf_str(&text));
+}
+
+/* `given` is what the chunk says beside its name. */
+static int
+run_batch(call_ctx_t *ctx, json_t *given, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *names = json_array(), *calls = json_object();
+    batch_t batch = { .failures = BUF_INIT, .successes = BUF_INIT };
+    const char *key;
+    bool go_on;
+    json_t *v;
+    int rc = 0;
+
+    json_object_foreach (given, key, v) {
+        json_array_append_new(names, json_string(key));
+        if (strchr(key, '.') != NULL)
+            json_object_set(calls, key, v);
+    }
+    json_auto_t *ret = state_ret("");
+    json_object_set(ret, "name", names);
+    (void) look_first(ctx, calls, ret, &go_on);
+    if (json_object_size(calls) == 0)
+        (void) state_ret_set(ret, STATE_FALSE, "No function provided.");
+    batch.changes = value_get(ret, "changes");
+    json_object_foreach (go_on &&json_object_size(calls) > 0 ? calls : NULL, key, v)
+        rc = rc < 0 ? rc : run_one(ctx, &batch, key, v, err);
+    if (go_on && json_object_size(calls) > 0)
+        (void) state_ret_set(
+            ret, batch.failures.len > 0 ? STATE_FALSE : STATE_TRUE, "%s%s%s", buf_str(&batch.failures),
+            batch.failures.len > 0 && batch.successes.len > 0 ? ", " : "", buf_str(&batch.successes));
+    buf_free(&batch.failures);
+    buf_free(&batch.successes);
+    if (rc == 0)
+        *ret_value = json_incref(ret);
+    return rc;
+}
+
+/* ---- the old style ------------------------------------------------------------------------- */
+
+/* Arguments that a chunk has itself are called m_NAME here. NEW. */
+static char *
+prefixed(const char *arg)
+{
+    static const char *const own[] = { "name", "fun", "names", "state", "saltenv" };
+
+    for (size_t i = 0; i < NELEMS(own); i++) {
+        if (str_eq(arg, own[i]))
+            return xasprintf("m_%s", arg);
+    }
+    return xstrdup(arg);
+}
+
+/* One declared argument: its value, or its default, at the end of `args`. */
+static void
+add_declared(const arg_t *row, const json_t *given, json_t *args, buf_t *missing)
+{
+    AUTO_FREE char *key = prefixed(row->name);
+    json_t *v = value_get(given, key);
+
+    if (v == NULL && row->dflt != ARG_REQUIRED && str_eq(row->name, "names"))
+        v = value_get(given, row->name);
+    if (v != NULL)
+        json_array_append(args, v);
+    else if (row->dflt == ARG_REQUIRED)
+        buf_printf(missing, " %s", key);
+    else
+        json_array_append_new(args, json_loads(row->dflt, JSON_DECODE_ANY, NULL));
+}
+
+/* Positional arguments and keywords for `f`. 0, or 1 with the failed return in `ret`. */
+static int
+old_arguments(const func_t *f, const json_t *given, json_t *args, json_t *kwargs, json_t *ret)
+{
+    buf_auto_t missing = BUF_INIT;
+    const arg_t *row = f->args;
+
+    for (; row != NULL && row->name != NULL && !is_star(row); row++)
+        add_declared(row, given, args, &missing);
+    if (missing.len > 0)
+        return state_ret_set(ret, STATE_FALSE, "The following arguments are missing:%s", buf_str(&missing)),
+               1;
+    for (; row != NULL && row->name != NULL; row++) {
+        bool keywords = is_star(row) && row->dflt[1] == '*';
+        AUTO_FREE char *key = keywords ? xstrdup(row->name) : prefixed(row->name);
+        json_t *v = value_get(given, key);
+        if (v == NULL)
+            continue;
+        if (!is_star(row))
+            json_object_set(kwargs, row->name, v);
+        else if (keywords ? !json_is_object(v) : !json_is_array(v))
+            return state_ret_set(ret, STATE_FALSE, "'%s' must be a %s.", row->name,
+                                 keywords ? "dict" : "list"),
+                   1;
+        else if (keywords)
+            json_object_update(kwargs, v);
+        else
+            json_array_extend(args, v);
+    }
+    return 0;
+}
+
+static int
+run_old(call_ctx_t *ctx, const json_t *chunk_name, json_t *given, json_t **ret_value)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *name = value_pystr(chunk_name);
+    json_auto_t *args = json_array(), *kwargs = json_object(), *mret = NULL;
+    json_t *ret = *ret_value = state_ret(name);
+    const func_t *f = find_function(ctx, name);
+
+    if (f == NULL)
+        return state_ret_set(ret, STATE_FALSE, "Module function %s is not available", name);
+    if (ctx_test(ctx))
+        return state_ret_set(ret, STATE_NONE, "Module function %s is set to execute", name);
+    if (old_arguments(f, given, args, kwargs, ret) != 0)
+        return 0;
+    if (ctx_call(ctx, name, args, kwargs, &mret, &err) < 0)
+        return state_ret_set(ret, STATE_FALSE, "Module function %s threw an exception. Exception: %s", name,
+                             fail_text(&err));
+    state_change(ret, "ret", json_incref(mret));
+    return state_ret_set(ret, went_well(mret, true) ? STATE_TRUE : STATE_FALSE, "Module function %s executed",
+                         name);
+}
+
+/* ---- functions ----------------------------------------------------------------------------- */
+
+static int
+module_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *given = json_copy(value_get(args, "kwargs"));
+    const char *key;
+    json_t *v;
+    bool old;
+
+    json_object_del(given, "sfun");
+    old = json_object_size(given) == 0;
+    json_object_foreach (given, key, v)
+        old = old || strchr(key, '.') == NULL;
+    return old ? run_old(ctx, value_get(args, "name"), given, ret_value)
+               : run_batch(ctx, given, ret_value, err);
+}
+
+static int
+module_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = state_ret_args(args);
+    return 0;
+}
+
+static const arg_t run_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "The function in the old style; any text in the new one" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Functions with their arguments, or the function's arguments" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "mod_watch", module_run, run_args, 0,
+      "Call because something watched has changed. Not to be called as a state." },
+    { "run", module_run, run_args, 0, "Call execution functions." },
+    { "wait", module_wait, run_args, 0, "Call execution functions when something watched has changed." },
+    { "watch", module_wait, run_args, 0, "Another name of module.wait." },
+};
+
+PLUGIN(state, module, .doc = "Execution functions as states", FUNCS(funcs));
