@@ -18,6 +18,8 @@ typedef struct jname {
     size_t len;
     py_t *str; /* the same as a value */
     struct jname *next;
+    const void *method; /* py_method_t of that name, or NULL: of the type that was asked last */
+    unsigned method_of; /* which type that was; 0: none yet */
 } jname_t;
 
 typedef enum jkind {

@@ -1,5 +1,6 @@
 /* eval.c - expressions to values. */
 #include "common/jinja/run.h"
+#include "common/py/py_obj.h"
 
 enum { NAME_PRIVATE = '_' };
 
@@ -135,11 +136,34 @@ jgetitem(jsession_t *s, py_t *obj, py_t *key)
     return found > 0 ? v : py_undefined(s->engine->options.undefined, obj, key, NULL, NULL);
 }
 
+/* The method of that name, looked up once as long as values are of one type. */
+static const py_method_t *
+method_named(const py_t *obj, jname_t *name)
+{
+    unsigned key = 2 * (unsigned) py_type(obj) + (py_small(obj) ? 0 : obj->flags & 1u) + 1;
+    if (py_is(obj, PY_VIEW))
+        return py_method_find(obj, name->text, name->len);
+    if (name->method_of != key) {
+        name->method = py_method_find(obj, name->text, name->len);
+        name->method_of = key;
+    }
+    return name->method;
+}
+
 static py_t *
 eval_getattr(jrun_t *r, const jnode_t *node)
 {
     AUTO(py) obj = jeval(r, node->attr.node);
-    return obj != NULL ? jgetattr(r->s, obj, node->attr.name->str) : NULL;
+    jname_t *name = node->attr.name;
+    if (obj == NULL)
+        return NULL;
+    /* Most often it is an element of a dict. */
+    if (py_is(obj, PY_DICT) && name->text[0] != NAME_PRIVATE && method_named(obj, name) == NULL) {
+        py_t *v = py_dict_get(obj, name->str);
+        return v != NULL ? py_ref(v)
+                         : py_undefined(r->s->engine->options.undefined, obj, name->str, NULL, NULL);
+    }
+    return jgetattr(r->s, obj, name->str);
 }
 
 static py_t *
@@ -212,6 +236,20 @@ eval_dict(jrun_t *r, const jnode_t *node)
 
 /* ---- operators ---------------------------------------------------------------------------------------- */
 
+/* Small numbers, as most are. NULL: not that simple. */
+static py_t *
+small_binary(uint8_t op, const py_t *a, const py_t *b)
+{
+    int64_t x = py_small_value(a), y = py_small_value(b), z;
+    if (op == PY_ADD)
+        return py_int(x + y);
+    if (op == PY_SUB)
+        return py_int(x - y);
+    if (op == PY_MUL)
+        return __builtin_mul_overflow(x, y, &z) ? NULL : py_int(z);
+    return op == PY_MOD && x >= 0 && y > 0 ? py_small_new(x % y) : NULL;
+}
+
 static py_t *
 eval_binary(jrun_t *r, const jnode_t *node)
 {
@@ -219,7 +257,10 @@ eval_binary(jrun_t *r, const jnode_t *node)
     if (left == NULL)
         return NULL;
     AUTO(py) right = jeval(r, node->pair.right);
-    return right != NULL ? py_binary(node->op, left, right) : NULL;
+    if (right == NULL)
+        return NULL;
+    py_t *v = py_small(left) && py_small(right) ? small_binary(node->op, left, right) : NULL;
+    return v != NULL ? v : py_binary(node->op, left, right);
 }
 
 static py_t *
@@ -232,8 +273,7 @@ eval_unary(jrun_t *r, const jnode_t *node)
 static py_t *
 eval_not(jrun_t *r, const jnode_t *node)
 {
-    AUTO(py) v = jeval(r, node->pair.left);
-    int truth = v != NULL ? py_truth(v) : -1;
+    int truth = jtruth(r, node->pair.left);
     return truth >= 0 ? py_bool(truth == 0) : NULL;
 }
 
@@ -248,29 +288,89 @@ eval_and(jrun_t *r, const jnode_t *node)
     return enough ? STEAL(left) : jeval(r, node->pair.right);
 }
 
+static bool
+compare_small(const py_t *a, const py_t *b, uint8_t op)
+{
+    int64_t x = py_small_value(a), y = py_small_value(b);
+    switch ((py_cmp_t) op) {
+    case PY_LT:
+        return x < y;
+    case PY_LE:
+        return x <= y;
+    case PY_EQ:
+        return x == y;
+    case PY_NE:
+        return x != y;
+    case PY_GT:
+        return x > y;
+    default:
+        return x >= y;
+    }
+}
+
 static int
 compare(py_t *a, py_t *b, uint8_t op)
 {
     if (op == CMP_IN)
         return py_in(a, b);
     if (op != CMP_NOT_IN)
-        return py_compare(a, b, op);
+        return py_small(a) && py_small(b) ? compare_small(a, b, op) : py_compare(a, b, op);
     int in = py_in(a, b);
     return in < 0 ? -1 : in == 0;
 }
 
-static py_t *
-eval_compare(jrun_t *r, const jnode_t *node)
+static int
+truth_of_compare(jrun_t *r, const jnode_t *node)
 {
     AUTO(py) left = jeval(r, node->compare.first);
-    int truth = 1;
-    for (size_t i = 0; left != NULL && truth > 0 && i < node->compare.n; i++) {
+    int truth = left != NULL ? 1 : -1;
+    for (size_t i = 0; truth > 0 && i < node->compare.n; i++) {
         py_t *right = jeval(r, node->compare.v[i]);
         truth = right != NULL ? compare(left, right, node->compare.ops[i]) : -1;
         py_unref(left);
         left = right;
     }
-    return left != NULL && truth >= 0 ? py_bool(truth > 0) : NULL;
+    return truth;
+}
+
+static py_t *
+eval_compare(jrun_t *r, const jnode_t *node)
+{
+    int truth = truth_of_compare(r, node);
+    return truth >= 0 ? py_bool(truth > 0) : NULL;
+}
+
+/* Without a value in between where that is simple. */
+static int
+truth_of(jrun_t *r, const jnode_t *node)
+{
+    int truth;
+    switch (node->kind) {
+    case N_COMPARE:
+        return truth_of_compare(r, node);
+    case N_NOT:
+        truth = jtruth(r, node->pair.left);
+        return truth < 0 ? -1 : truth == 0;
+    default: /* N_AND, N_OR */
+        truth = jtruth(r, node->pair.left);
+        return truth < 0 || (truth > 0) == (node->kind == N_OR) ? truth : jtruth(r, node->pair.right);
+    }
+}
+
+int
+jtruth(jrun_t *r, const jnode_t *node)
+{
+    if (node->kind == N_COMPARE || node->kind == N_NOT || node->kind == N_AND || node->kind == N_OR) {
+        if (py_tick() < 0 || py_enter() < 0)
+            return -1;
+        int truth = truth_of(r, node);
+        py_leave();
+        return truth;
+    }
+    py_t *v = jeval(r, node);
+    int truth = v == PY_True ? 1 : v == PY_False ? 0 : v != NULL ? py_truth(v) : -1;
+    py_unref(v);
+    return truth;
 }
 
 /* Once something safe is among the parts, those after it are escaped, and so are those before. */
@@ -302,8 +402,7 @@ eval_concat(jrun_t *r, const jnode_t *node)
 static py_t *
 eval_cond(jrun_t *r, const jnode_t *node)
 {
-    AUTO(py) test = jeval(r, node->cond.test);
-    int truth = test != NULL ? py_truth(test) : -1;
+    int truth = jtruth(r, node->cond.test);
     if (truth < 0)
         return NULL;
     if (truth > 0)
@@ -322,18 +421,47 @@ eval_cond(jrun_t *r, const jnode_t *node)
 py_t *
 jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args)
 {
-    py_t *slots[PY_MAX_SLOTS + 1];
-    py_args_t a = *args;
-    py_t **room = NULL;
-    if ((f->flags & JF_CONTEXT) != 0) {
-        room = xcalloc(args->n + 1, sizeof(py_t *));
-        room[0] = PY_None;
+    py_t *slots[PY_MAX_SLOTS + 1], *few[8];
+    if ((f->flags & JF_CONTEXT) == 0)
+        return py_bind(args, &f->sig, slots) == 0 ? f->fn(ctx, slots, args) : NULL;
+    py_t **room = args->n + 1 > NELEMS(few) ? xcalloc(args->n + 1, sizeof(py_t *)) : few;
+    room[0] = PY_None;
+    if (args->n > 0)
         memcpy(room + 1, args->v, args->n * sizeof(py_t *));
-        a.n++;
-        a.v = room;
+    const py_args_t a = { args->n + 1, room, args->nkw, args->names, args->kwv };
+    py_t *v = py_bind(&a, &f->sig, slots) == 0 ? f->fn(ctx, slots + 1, &a) : NULL;
+    if (room != few)
+        free(room);
+    return v;
+}
+
+/* Whether arguments need no binding: as many as there may be, all by position. */
+static bool
+is_plain(const jargs_t *args, const jfilter_t *f)
+{
+    int n = (int) args->pos.n + 1 + ((f->flags & JF_CONTEXT) != 0);
+    return args->nkw == 0 && args->star == NULL && args->starkw == NULL &&
+           (f->sig.flags & (PY_SIG_STAR | PY_SIG_STARKW)) == 0 && n >= f->sig.min && n <= f->sig.max;
+}
+
+/* TAKES first. */
+static py_t *
+call_plain(jrun_t *r, const jfilter_t *f, const jargs_t *args, py_t *first)
+{
+    py_t *slots[PY_MAX_SLOTS + 2] = { NULL };
+    size_t hidden = (f->flags & JF_CONTEXT) != 0 ? 1 : 0, n = hidden;
+    slots[0] = PY_None;
+    slots[n++] = first;
+    for (size_t i = 0; i < args->pos.n; i++) {
+        slots[n] = jeval(r, args->pos.v[i]);
+        if (slots[n] == NULL)
+            break;
+        n++;
     }
-    py_t *v = py_bind(&a, &f->sig, slots) == 0 ? f->fn(ctx, room != NULL ? slots + 1 : slots, &a) : NULL;
-    free(room);
+    const py_args_t view = { n, slots, 0, NULL, NULL };
+    py_t *v = n == hidden + 1 + args->pos.n ? f->fn(r->ctx, slots + hidden, &view) : NULL;
+    for (size_t i = hidden; i < n; i++)
+        py_unref(slots[i]);
     return v;
 }
 
@@ -356,6 +484,8 @@ eval_filter(jrun_t *r, const jnode_t *node)
     py_t *first = node->filter.node != NULL ? jeval(r, node->filter.node) : captured(r, node->op);
     if (first == NULL)
         return NULL;
+    if (node->filter.row != NULL && is_plain(&node->filter.args, node->filter.row))
+        return call_plain(r, node->filter.row, &node->filter.args, first);
     jcallargs_t args;
     py_t *v = NULL;
     if (jargs_eval(r, &node->filter.args, first, &args) == 0) {
@@ -412,11 +542,11 @@ sandboxed_format(jrun_t *r, py_t *text, bool map, const py_args_t *args)
 
 /* A method called on a built-in value needs no bound method in between. */
 static const py_method_t *
-direct_method(const jrun_t *r, py_t *obj, const jname_t *name)
+direct_method(const jrun_t *r, py_t *obj, jname_t *name)
 {
     if (py_is(obj, PY_HOST) || py_is(obj, PY_UNDEFINED) || name->text[0] == NAME_PRIVATE)
         return NULL;
-    const py_method_t *m = py_method_find(obj, name->text, name->len);
+    const py_method_t *m = method_named(obj, name);
     unsigned refused = PY_METHOD_PROPERTY | (r->s->engine->options.immutable ? PY_METHOD_MUTATES : 0);
     return m != NULL && (m->flags & refused) == 0 ? m : NULL;
 }

@@ -127,9 +127,7 @@ exec_if(jrun_t *r, const jnode_t *node)
         const jnode_t *test = node->branch.tests[i];
         if (test != NULL) {
             r->line = test->run_line;
-            py_t *v = jeval(r, test);
-            int truth = v != NULL ? py_truth(v) : -1;
-            py_unref(v);
+            int truth = jtruth(r, test);
             if (truth < 0)
                 return -1;
             if (truth == 0)

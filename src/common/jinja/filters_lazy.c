@@ -15,6 +15,7 @@ struct lazy {
     bool negate, attribute;  /* of select and its relatives */
     py_t *pos, *names, *kwv; /* lists of what the filter was given */
     py_t *name;              /* of the filter or test to apply; NULL: none */
+    const jfilter_t *row;    /* its row; NULL: there is none */
     jgetter_t getter;
     bool has_getter;
     py_t *dflt, *seen, *batch;
@@ -112,6 +113,16 @@ keep_args(lazy_t *z, const py_args_t *args)
     }
 }
 
+/* Finds what is to be applied once, for all elements. */
+static void
+apply_by(lazy_t *z, bool test, py_t *name)
+{
+    const jinja_t *engine = z->ctx->session->engine;
+    z->name = py_ref(name);
+    if (py_is(name, PY_STR))
+        z->row = test ? jtest_find(engine, py_cstr(name)) : jfilter_find(engine, py_cstr(name));
+}
+
 /* Applies the named filter or test; `skip` arguments in front belong to the lazy filter itself. */
 static py_t *
 apply(const lazy_t *z, bool test, py_t *item, size_t skip)
@@ -127,7 +138,8 @@ apply(const lazy_t *z, bool test, py_t *item, size_t skip)
         room[used + nkw + i] = py_seq_at(z->kwv, i);
     }
     const py_args_t args = { used, room, nkw, room + used, room + used + nkw };
-    py_t *v = jcall_named(z->ctx, test, z->name, &args);
+    py_t *v = z->row != NULL ? jfilter_call(z->ctx, z->row, &args)
+                             : jcall_named(z->ctx, test, z->name, &args);
     if (room != few)
         free(room);
     return v;
@@ -143,7 +155,7 @@ prepare_map(lazy_t *z)
     if (attribute == NULL) {
         if (py_seq_len(z->pos) == 0)
             return py_raise_int(&jinja_FilterArgumentError, "map requires a filter argument");
-        z->name = py_ref(py_seq_at(z->pos, 0));
+        apply_by(z, false, py_seq_at(z->pos, 0));
         return 0;
     }
     for (size_t i = 0; i < py_seq_len(z->names); i++) {
@@ -189,7 +201,7 @@ prepare_select(lazy_t *z)
         z->has_getter = true;
     }
     if (py_seq_len(z->pos) > skip)
-        z->name = py_ref(py_seq_at(z->pos, skip));
+        apply_by(z, true, py_seq_at(z->pos, skip));
     return 0;
 }
 

@@ -177,23 +177,32 @@ static py_t *
 min_or_max(jcontext_t *ctx, py_t *const *a, py_cmp_t op)
 {
     int sensitive = jflag(a[1], false);
-    AUTO(py) list = sensitive >= 0 ? py_tolist(a[0]) : NULL;
-    if (list == NULL)
+    py_iter_t it;
+    if (sensitive < 0 || py_iter_start(&it, a[0]) < 0)
         return NULL;
-    if (py_seq_len(list) == 0)
-        return jundefined(ctx->session, NULL, "No aggregated item, sequence was empty.");
     jgetter_t g;
     jgetter_init(&g, ctx, a[2], false, !sensitive);
-    AUTO(py) keys = jgetter_keys(&g, list);
-    jgetter_free(&g);
-    size_t best = 0;
-    for (size_t i = 1; keys != NULL && i < py_seq_len(list); i++) {
-        int better = py_compare(py_seq_at(keys, i), py_seq_at(keys, best), op);
-        if (better < 0)
-            return NULL;
-        best = better > 0 ? i : best;
+    AUTO(py) best = NULL;
+    AUTO(py) best_key = NULL;
+    for (py_t *item; (item = py_iter_next(&it)) != NULL; py_unref(item)) {
+        AUTO(py) key = jgetter_get(&g, item);
+        int better = key == NULL ? -1 : best == NULL ? 1 : py_compare(key, best_key, op);
+        if (better > 0) {
+            py_unref(best);
+            py_unref(best_key);
+            best = py_ref(item);
+            best_key = STEAL(key);
+        } else if (better < 0) {
+            py_unref(item);
+            break;
+        }
     }
-    return keys != NULL ? py_ref(py_seq_at(list, best)) : NULL;
+    py_iter_end(&it);
+    jgetter_free(&g);
+    if (py_raised() != NULL)
+        return NULL;
+    return best != NULL ? STEAL(best)
+                        : jundefined(ctx->session, NULL, "No aggregated item, sequence was empty.");
 }
 
 static py_t *
@@ -217,6 +226,9 @@ static int group_find(py_t *self, py_t *name, py_t **ret);
 static int group_item(py_t *self, py_t *key, py_t **ret);
 static py_t *group_iter(py_t *self);
 static int64_t group_len(py_t *self);
+static int group_eq(py_t *self, py_t *other);
+static int group_compare(py_t *self, py_t *other, py_cmp_t op);
+static int group_hash(py_t *self, uint64_t *ret_hash);
 static int group_repr(py_t *self, buf_t *out);
 
 static void
@@ -238,6 +250,9 @@ static const py_class_t group_class = {
     .find_item = group_item,
     .iter = group_iter,
     .len = group_len,
+    .eq = group_eq,
+    .compare = group_compare,
+    .hash = group_hash,
     .repr = group_repr,
     .free = group_free,
     .walk = group_walk,
@@ -271,6 +286,33 @@ group_len(py_t *self)
 {
     (void) self;
     return 2;
+}
+
+/* Compares as the tuple that it is. */
+static py_t *
+group_pair(py_t *v)
+{
+    py_t *pair = py_host_data(v, &group_class);
+    return pair != NULL ? pair : v;
+}
+
+static int
+group_eq(py_t *self, py_t *other)
+{
+    return py_eq(group_pair(self), group_pair(other));
+}
+
+static int
+group_compare(py_t *self, py_t *other, py_cmp_t op)
+{
+    py_t *a = group_pair(self), *b = group_pair(other);
+    return py_is(a, PY_TUPLE) && py_is(b, PY_TUPLE) ? py_compare(a, b, op) : -2;
+}
+
+static int
+group_hash(py_t *self, uint64_t *ret_hash)
+{
+    return py_hash(group_pair(self), ret_hash);
 }
 
 static int

@@ -128,7 +128,7 @@ take_kw(const py_args_t *args, bool *used, const jname_t *name)
 static void
 set_caller(jrun_t *r, const jsignature_t *sig, const py_args_t *args, bool *used)
 {
-    static const jname_t caller = { "caller", 6, NULL, NULL };
+    static const jname_t caller = { .text = "caller", .len = 6 };
     py_t *v = py_ref(take_kw(args, used, &caller));
     if (v == NULL || py_is(v, PY_NONE)) {
         AUTO(py) name = py_strz("caller");

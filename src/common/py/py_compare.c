@@ -375,7 +375,11 @@ other_compare(py_t *a, py_t *b, py_cmp_t op)
     int rc = -2;
 
     if (py_is(a, PY_UNDEFINED) || py_is(b, PY_UNDEFINED)) {
-        py_undef_raise(py_is(a, PY_UNDEFINED) ? a : b);
+        /* A subclass on the right is asked first. */
+        bool right = !py_is(a, PY_UNDEFINED) ||
+                     (py_is(b, PY_UNDEFINED) && py_undef_class(a) == &py_Undefined &&
+                      py_undef_class(b) != &py_Undefined);
+        py_undef_raise(right ? b : a);
         return -1;
     }
     if (py_is(a, PY_HOST) || py_is(b, PY_HOST))

@@ -1,0 +1,90 @@
+/* template_bench.c - how long templates take: renders each of a file for a while, compiled beforehand.
+ *
+ *   template_bench FILE CONTEXT MILLISECONDS    prints {"NAME": [microseconds a render, length of the text],
+ * ...}
+ */
+#include "common/base/clock.h"
+#include "common/jinja/jinja_salt.h"
+#include "common/py/py_json.h"
+#include "salt/value.h"
+
+enum { BATCH = 20 };
+
+static int
+s_load(void *cookie, const char *name, UNUSED py_t *globals, jinja_known_fn *known, void *known_cookie,
+       jinja_file_t *ret, UNUSED fail_t *err)
+{
+    const json_t *text = json_object_get(cookie, name);
+    if (text == NULL)
+        return -ENOENT;
+    ret->path = xstrdup(name);
+    ret->version = 1;
+    if (known(known_cookie, name) == 1)
+        return 0;
+    ret->text = xstrdup(json_string_value(text));
+    ret->len = json_string_length(text);
+    return 0;
+}
+
+static bool
+s_render(jinja_t *engine, const jinja_source_t *source, py_t *context, size_t *ret_len)
+{
+    buf_auto_t out = BUF_INIT;
+    jinja_error_t e = JINJA_ERROR_INIT;
+    int rc = jinja_render(engine, source, context, NULL, &out, &e);
+    if (rc < 0)
+        (void) fprintf(stderr, "template_bench: %s: %s\n", e.cls, e.message);
+    jinja_error_free(&e);
+    *ret_len = out.len;
+    return rc == 0;
+}
+
+/* The best of several batches: what disturbs makes only slower. */
+static json_t *
+s_measure(json_t *c, py_t *context, int64_t ms)
+{
+    const char *text = value_str(c, "source", "");
+    jinja_loader_t loader = { s_load, json_object_get(c, "templates") };
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, true);
+    options.salt = options.sandboxed = false;
+    options.tags = 0;
+    options.autoescape = value_bool(c, "autoescape", false);
+    jinja_t *engine = jinja_new(&options, &loader);
+    const jinja_source_t source = { text, strlen(text), "main", 1 };
+    size_t len = 0;
+    double best = 1e9;
+    bool ok = s_render(engine, &source, context, &len);
+    for (int64_t end = clock_mono_ms() + ms; ok && clock_mono_ms() < end;) {
+        int64_t start = clock_mono_us();
+        for (int i = 0; ok && i < BATCH; i++)
+            ok = s_render(engine, &source, context, &len);
+        double took = (double) (clock_mono_us() - start) / BATCH;
+        best = took < best ? took : best;
+    }
+    jinja_destroy(&engine);
+    return ok ? json_pack("[f, I]", best, (json_int_t) len) : NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc != 4) {
+        (void) fprintf(stderr, "usage: template_bench FILE CONTEXT MILLISECONDS\n");
+        return 2;
+    }
+    json_auto_t *cases = json_load_file(argv[1], 0, NULL), *values = json_load_file(argv[2], 0, NULL);
+    json_auto_t *out = json_object();
+    AUTO(py) context = values != NULL ? py_from_json(values) : NULL;
+    size_t i;
+    json_t *c;
+    json_array_foreach (cases, i, c) {
+        json_t *row = context != NULL ? s_measure(c, context, strtol(argv[3], NULL, 10)) : NULL;
+        if (row == NULL)
+            return 1;
+        json_object_set_new(out, value_str(c, "name", "?"), row);
+    }
+    (void) json_dumpf(out, stdout, 0);
+    (void) printf("\n");
+    return json_object_size(out) == 0;
+}
