@@ -1,5 +1,5 @@
 /* top.c - the top files: gathered from the environments, merged by the configured strategy, verified,
- * matched: Salt's get_tops(), merge_tops(), verify_tops() and top_matches(). */
+ * matched: Salt's get_tops(), merge_tops(), verify_tops() and highstate_match(). */
 #include "common/state/top.h"
 
 #include "common/base/str.h"
@@ -184,11 +184,11 @@ highstate_top(highstate_t *self, json_t *errors)
     gather_t gather = { self, tops, errors };
     size_t before = json_array_size(errors);
 
-    if (!top_strategy_sound(self) || !gather_initial(&gather) || !gather_includes(&gather))
+    if (!highstate_strategy_sound(self) || !gather_initial(&gather) || !gather_includes(&gather))
         return json_object();
-    AUTO(py) top = top_merge(self, tops, errors);
+    AUTO(py) top = highstate_merge(self, tops, errors);
     if (json_array_size(errors) > before)
         return json_object();
     verify_top(top, errors);
-    return top_matches(self, top);
+    return highstate_match(self, top);
 }

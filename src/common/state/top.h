@@ -10,10 +10,10 @@
 #include "common/state/high.h"
 
 /* Whether top_file_merging_strategy has the options that it needs; logged when not. */
-bool top_strategy_sound(const highstate_t *high);
+bool highstate_strategy_sound(const highstate_t *high);
 /* `tops` is {environment: [top file, ...]}, and is used up. NEW {environment: {target: entries}}. */
-py_t *top_merge(const highstate_t *high, py_t *tops, json_t *errors);
+py_t *highstate_merge(const highstate_t *high, py_t *tops, json_t *errors);
 /* NEW {environment: [SLS, ...]} of the targets that are this minion. */
-json_t *top_matches(highstate_t *high, py_t *top);
+json_t *highstate_match(highstate_t *high, py_t *top);
 
 #endif

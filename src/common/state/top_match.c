@@ -117,7 +117,7 @@ match_section(matching_t *self, py_t *target, py_t *entries)
 }
 
 json_t *
-top_matches(highstate_t *high, py_t *top)
+highstate_match(highstate_t *high, py_t *top)
 {
     matching_t self = { .high = high, .matches = json_object() };
     const char *only = high->env.saltenv;

@@ -181,7 +181,7 @@ static const struct {
 };
 
 bool
-top_strategy_sound(const highstate_t *high)
+highstate_strategy_sound(const highstate_t *high)
 {
     if (!str_eq(value_str(high->opts, "top_file_merging_strategy", "merge"), "same") ||
         !str_empty(high->env.saltenv) || !str_empty(value_str(high->opts, "default_top", "base")))
@@ -193,7 +193,7 @@ top_strategy_sound(const highstate_t *high)
 }
 
 py_t *
-top_merge(const highstate_t *high, py_t *tops, json_t *errors)
+highstate_merge(const highstate_t *high, py_t *tops, json_t *errors)
 {
     merge_t self = { high, tops, py_odict(), errors };
     const char *name = value_str(high->opts, "top_file_merging_strategy", "merge");
