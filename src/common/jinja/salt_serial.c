@@ -215,7 +215,7 @@ load_yaml(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
     size_t len;
     const char *s = py_text(text, &len);
     yproblem_t problem = YPROBLEM_INIT;
-    py_t *v = py_yaml_load(s, len, true, &problem);
+    py_t *v = py_yaml_load(s, len, false, &problem);
     if (v == NULL && py_raised() == NULL) {
         buf_auto_t b = BUF_INIT;
         char *around AUTO_FREE = jinja_salt_around(s, len, problem.at.line + 1);
