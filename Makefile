@@ -91,7 +91,7 @@ $(call objects,src/minion/main_plugins.c src/master/main_plugins.c): $(GEN)
 link = @mkdir -p $(@D); $(if $(V),set -x;,echo '  LD  $@';) $(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(1)
 H := $(BUILD)/libhalite.a
 obj1 = $(call objects,$(1))
-$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c src/master/main_plugins.c) $(BUILD)/libmaster.a $(BUILD)/librunners.a $H
+$(BUILD)/bin/salt-master: $(call obj1,src/master/main_master.c src/master/main_plugins.c src/minion/main_plugins.c) $(BUILD)/libmaster.a $(BUILD)/librunners.a $(BUILD)/libminion.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 $(BUILD)/bin/salt-minion: $(call obj1,src/minion/main_minion.c src/minion/main_plugins.c) $(BUILD)/libminion.a $H
 	$(call link,$(ZMQ_SMALL) $(LIBS_BASE))

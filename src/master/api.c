@@ -11,6 +11,7 @@ struct master_api {
     store_reader_t *store;
     const plugin_t *const *wheels;
     size_t n_wheels;
+    struct registry *modules;
 };
 
 master_api_t *
@@ -56,6 +57,18 @@ api_wheels(const master_api_t *self, size_t *ret_n)
 {
     *ret_n = self->n_wheels;
     return self->wheels;
+}
+
+void
+api_set_modules(master_api_t *self, struct registry *modules)
+{
+    self->modules = modules;
+}
+
+struct registry *
+api_modules(const master_api_t *self)
+{
+    return self->modules;
 }
 
 int
@@ -209,6 +222,12 @@ json_t *
 api_grains(master_api_t *self, const char *id, fail_t *err)
 {
     return store_grains(self->store, id, err);
+}
+
+json_t *
+api_pillar(master_api_t *self, const char *id, fail_t *err)
+{
+    return store_pillar(self->store, id, err);
 }
 
 json_t *

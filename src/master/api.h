@@ -23,6 +23,12 @@ master_api_t *api_of(call_ctx_t *ctx);
 void api_set_wheels(master_api_t *self, const plugin_t *const *plugins, size_t n);
 const plugin_t *const *api_wheels(const master_api_t *self, size_t *ret_n);
 
+/* The execution modules, for what runs their functions here (templates of pillar): kept by pointer, given
+ * back BORROWED; NULL by default. */
+struct registry;
+void api_set_modules(master_api_t *self, struct registry *modules);
+struct registry *api_modules(const master_api_t *self);
+
 /* One local operation (include/salt/requests.def). TAKES *request_p. */
 int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 /* Publish and wait until every target has returned or can't, or `timeout_ms` passed without any news while no
@@ -37,6 +43,8 @@ json_t *api_job(master_api_t *self, const char *jid, fail_t *err);
 json_t *api_jobs(master_api_t *self, const json_t *filter, fail_t *err);
 /* {id: grains} as last stored, also of minions that are away; of one minion when `id` is given. */
 json_t *api_grains(master_api_t *self, const char *id, fail_t *err);
+/* The same of pillars, as last compiled. */
+json_t *api_pillar(master_api_t *self, const char *id, fail_t *err);
 /* The jid of the newest job: json string, "" when there is none. */
 json_t *api_last_jid(master_api_t *self, fail_t *err);
 

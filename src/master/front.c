@@ -9,6 +9,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
+#include "master/pillars.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -34,6 +35,7 @@ s_reload(front_t *self)
     lsock_reload(self->lsock);
     workers_reload(self->workers);
     files_reload(self->files, self->opts);
+    pillars_reload(self->pillars);
     if (auth_load(self, &load) < 0)
         log_error("reload: keys: %s", fail_text(&load));
 }
@@ -150,18 +152,22 @@ s_open_store(front_t *self, fail_t *err)
     return store_seq_range(self->reader, &first, &self->seq, err);
 }
 
+/* What the last run knew of each minion. */
 static void
-s_load_grains(front_t *self)
+s_load_data(front_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *all = store_grains(self->reader, NULL, &err);
+    json_auto_t *grains = store_grains(self->reader, NULL, &err);
+    json_auto_t *pillars = store_pillar(self->reader, NULL, &err);
     const char *id;
-    json_t *grains;
-    json_object_foreach (all, id, grains) {
-        minion_t *m = peers_by_id(self->peers, id);
-        if (m && json_is_object(grains))
-            m->grains = json_incref(grains);
-    }
+    json_t *one;
+    minion_t *m;
+    json_object_foreach (grains, id, one)
+        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
+            m->grains = json_incref(one);
+    json_object_foreach (pillars, id, one)
+        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
+            m->pillar = json_incref(one);
 }
 
 static int
@@ -195,7 +201,8 @@ s_start(front_t *self, fail_t *err)
     self->zap = zap_new(err);
     if (!self->zap || s_open_keys(self, err) < 0 || s_open_store(self, err) < 0 || auth_load(self, err) < 0)
         return err->code;
-    s_load_grains(self);
+    s_load_data(self);
+    self->pillars = pillars_new(self);
     publish_restore(self);
     AUTO_FREE char *store_file = fs_join(conf_str(self->conf, "cachedir"), STORE_FILE);
     const char *sock_dir = conf_str(self->conf, "sock_dir");
@@ -219,7 +226,7 @@ s_start(front_t *self, fail_t *err)
 
 front_t *
 front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners, registry_t *wheels,
-          fail_t *err)
+          registry_t *modules, fail_t *err)
 {
     front_t *self = xcalloc(1, sizeof(*self));
     self->conf = STEAL(*conf_p);
@@ -228,6 +235,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->overrides = json_incref(overrides);
     self->runners = runners;
     self->wheels = wheels;
+    self->modules = modules;
     self->signal_fd = -1;
     self->peers = peers_new();
     self->acks_tail = &self->acks;
@@ -251,6 +259,7 @@ front_destroy(front_t **self_p)
     lsock_destroy(&self->lsock);
     bool ended = workers_destroy(&self->workers);
     files_destroy(&self->files);
+    ended = pillars_destroy(&self->pillars) && ended;
     zloop_destroy(&self->loop);
     sock_close(&self->monitor);
     sock_close(&self->pub_monitor);

@@ -7,6 +7,7 @@
  *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
  *   fileline.c from and to the file workers
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
+ *   pillars.c  pillars, compiled in actors
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors
@@ -39,6 +40,8 @@ typedef struct front_counters {
 
 typedef struct lsock lsock_t;
 typedef struct workers workers_t;
+
+typedef struct pillars pillars_t;
 
 typedef struct gate gate_t;
 typedef struct pending_ack pending_ack_t; /* a return or event whose row waits for its commit: inbound.c */
@@ -75,6 +78,8 @@ typedef struct front {
     workers_t *workers;
     files_t *files;
     registry_t *runners, *wheels;
+    registry_t *modules; /* what the templates of pillars call */
+    pillars_t *pillars;
     int64_t started_ms;      /* monotonic */
     int64_t expire_next_ms;  /* monotonic */
     json_t *present;         /* owned: who was connected at the last turn, while presence_events is on */
@@ -84,7 +89,7 @@ typedef struct front {
 
 /* front.c */
 front_t *front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners,
-                   registry_t *wheels, fail_t *err); /* TAKES *conf_p */
+                   registry_t *wheels, registry_t *modules, fail_t *err); /* TAKES *conf_p */
 /* False when a runner's function still works: its thread uses what it was given until the process ends. */
 bool front_destroy(front_t **self_p);
 int front_run(front_t *self); /* returns the exit code */

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "master/pillars.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -46,6 +47,13 @@ s_grains(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
     json_t *data = json_pack("{s:s}", "Minion data cache refresh", m->id);
     AUTO_FREE char *tag = xasprintf("minion/refresh/%s", m->id);
     (void) bus_fire(self, tag, &data);
+}
+
+static void
+s_pillar_ask(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    pillars_ask(self->pillars, peer, body);
 }
 
 static void
@@ -363,7 +371,7 @@ static inbound_fn *const handlers[MSG_COUNT] = {
     [MSG_started] = s_started,     [MSG_ret] = s_ret,
     [MSG_event] = s_minion_event,  [MSG_bye] = s_bye,
     [MSG_file_open] = s_file_open, [MSG_file_more] = s_file_more,
-    [MSG_file_stop] = s_file_stop,
+    [MSG_file_stop] = s_file_stop, [MSG_pillar_ask] = s_pillar_ask,
 };
 
 /* ---- sockets

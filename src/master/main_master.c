@@ -8,6 +8,7 @@
 #include "master/front.h"
 #include "master/opts.h"
 #include "master/plugins.h"
+#include "minion/plugins.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -21,12 +22,14 @@ s_fail(const fail_t *err)
 static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
 {
-    size_t n_runners, n_wheels;
+    size_t n_runners, n_wheels, n_modules;
     const plugin_t *const *runner_rows = master_runner_plugins(&n_runners);
     const plugin_t *const *wheel_rows = master_wheel_plugins(&n_wheels);
     AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
     AUTO(registry) wheels = registry_new(PLUGIN_WHEEL, wheel_rows, n_wheels);
-    front_t *front = front_new(conf_p, dir, overrides, runners, wheels, err);
+    const plugin_t *const *module_rows = minion_exec_plugins(&n_modules);
+    AUTO(registry) modules = registry_new(PLUGIN_EXEC, module_rows, n_modules);
+    front_t *front = front_new(conf_p, dir, overrides, runners, wheels, modules, err);
     int code = front ? front_run(front) : s_fail(err);
     bool ended = front_destroy(&front);
     daemon_pid_remove(pid_file);

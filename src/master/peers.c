@@ -44,6 +44,7 @@ static void
 s_free_minion(minion_t *m)
 {
     json_decref(m->grains);
+    json_decref(m->pillar);
     free(m->id);
     free(m);
 }

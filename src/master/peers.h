@@ -50,6 +50,7 @@ struct minion {
     unsigned n_subs;       /* SUB connections in all */
     bool seen;             /* has connected since this master started */
     json_t *grains;        /* owned; NULL until it sent them */
+    json_t *pillar;        /* owned: as last compiled for it; NULL: never */
     char boot[BOOT_LEN];   /* of its last connection */
     uint32_t starts;       /* how often `boot` changed */
     json_int_t last_event; /* number of its last event within `boot` that was taken */

@@ -29,7 +29,7 @@ s_match_all(front_t *self, const target_t *target, uint32_t *slots, size_t *n)
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
         if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
             continue;
-        match_subject_t subject = { m->id, m->grains, NULL };
+        match_subject_t subject = { m->id, m->grains, m->pillar };
         if (target_match(target, &subject))
             slots[(*n)++] = i;
     }

@@ -140,19 +140,32 @@ store_add_event(store_t *self, uint64_t seq, const char *tag, char **data_p, int
     return enqueue(self, row);
 }
 
-uint64_t
-store_put_grains(store_t *self, const char *id, char **grains_p)
+static uint64_t
+put_doc(store_t *self, row_kind_t kind, const char *id, char **doc_p)
 {
-    row_t *row = row_new(ROW_GRAINS, id);
+    row_t *row = row_new(kind, id);
 
-    row->text[1] = STEAL(*grains_p);
+    row->text[1] = STEAL(*doc_p);
     row->num[0] = clock_wall_us();
     return enqueue(self, row);
 }
 
 uint64_t
+store_put_grains(store_t *self, const char *id, char **grains_p)
+{
+    return put_doc(self, ROW_GRAINS, id, grains_p);
+}
+
+uint64_t
+store_put_pillar(store_t *self, const char *id, char **pillar_p)
+{
+    return put_doc(self, ROW_PILLAR, id, pillar_p);
+}
+
+uint64_t
 store_del_minion(store_t *self, const char *id)
 {
+    (void) enqueue(self, row_new(ROW_FORGET_PILLAR, id));
     return enqueue(self, row_new(ROW_FORGET, id));
 }
 

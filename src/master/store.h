@@ -35,8 +35,9 @@ uint64_t store_add_return(store_t *self, const char *jid, const char *id, char *
                           bool success);
 /* TAKES *data_p: the event's data as JSON text. */
 uint64_t store_add_event(store_t *self, uint64_t seq, const char *tag, char **data_p, int64_t wall_us);
-/* Replace what is known of one minion. TAKES *grains_p: JSON text. */
+/* Replace what is known of one minion. TAKES the text: JSON. */
 uint64_t store_put_grains(store_t *self, const char *id, char **grains_p);
+uint64_t store_put_pillar(store_t *self, const char *id, char **pillar_p);
 /* Forget a minion whose key was deleted. */
 uint64_t store_del_minion(store_t *self, const char *id);
 /* A named text, such as a cursor. */

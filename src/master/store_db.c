@@ -11,6 +11,10 @@
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x)  STRINGIFY_(x)
 
+/* Younger than the first format: added to a database of before. */
+#define PILLAR_TABLE                                                                                         \
+    "CREATE TABLE IF NOT EXISTS pillar(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
+
 /* Lists of minions and documents come last in their rows: what stands before them is read without them. */
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -24,7 +28,7 @@ static const char schema[] =
     " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;"
     "CREATE TABLE events(seq INTEGER PRIMARY KEY, tag TEXT NOT NULL, stamp_us INTEGER NOT NULL,"
     " data TEXT NOT NULL);"
-    "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
+    "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
@@ -36,7 +40,7 @@ static const char schema[] =
 static const char probe[] =
     "SELECT max(start_us) FROM jobs; SELECT max(jid) FROM jobs; SELECT max(num) FROM jobs;"
     "SELECT max(jid) FROM returns; SELECT max(seq) FROM events; SELECT max(id) FROM grains;"
-    "SELECT max(key) FROM meta;";
+    "SELECT max(key) FROM meta; SELECT max(id) FROM pillar;";
 
 static const struct advice {
     int rc;
@@ -119,7 +123,8 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version > STORE_VERSION)
         return fail_set(err, -EPROTO, "%s: written by a newer master (format %d, this one knows %d)", path,
                         version, STORE_VERSION);
-    return db_exec(db, path, probe, err);
+    rc = db_exec(db, path, PILLAR_TABLE, err);
+    return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
 
 static int

@@ -25,6 +25,8 @@ enum {
     Q_LAST_JID,
     Q_GRAINS,
     Q_GRAINS_OF,
+    Q_PILLAR,
+    Q_PILLAR_OF,
     Q_META,
     QUERIES
 };
@@ -44,6 +46,8 @@ static const char *const queries[QUERIES] = {
     [Q_LAST_JID] = "SELECT jid FROM jobs ORDER BY start_us DESC, num DESC LIMIT 1",
     [Q_GRAINS] = "SELECT id, doc FROM grains ORDER BY id",
     [Q_GRAINS_OF] = "SELECT id, doc FROM grains WHERE id = ?1",
+    [Q_PILLAR] = "SELECT id, doc FROM pillar ORDER BY id",
+    [Q_PILLAR_OF] = "SELECT id, doc FROM pillar WHERE id = ?1",
     [Q_META] = "SELECT value FROM meta WHERE key = ?1",
 };
 
@@ -464,6 +468,14 @@ json_t *
 store_grains(store_reader_t *self, const char *id, fail_t *err)
 {
     sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_GRAINS_OF, id, err) : query(self, Q_GRAINS, err);
+
+    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
+}
+
+json_t *
+store_pillar(store_reader_t *self, const char *id, fail_t *err)
+{
+    sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_PILLAR_OF, id, err) : query(self, Q_PILLAR, err);
 
     return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
 }

@@ -46,6 +46,8 @@ json_t *store_last_jid(store_reader_t *self, fail_t *err);
 
 /* {id: grains}: of all minions, or of one (an empty object when unknown). */
 json_t *store_grains(store_reader_t *self, const char *id, fail_t *err);
+/* The same of pillars, as targets see them. */
+json_t *store_pillar(store_reader_t *self, const char *id, fail_t *err);
 /* The text put under `key`: a json string, or json null. */
 json_t *store_meta(store_reader_t *self, const char *key, fail_t *err);
 

@@ -20,7 +20,9 @@ static const struct kind {
                      " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
     [ROW_EVENT] = { 2, 2, "INSERT OR IGNORE INTO events(tag, data, seq, stamp_us) VALUES(?1, ?2, ?3, ?4)" },
     [ROW_GRAINS] = { 2, 1, "INSERT OR REPLACE INTO grains(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
+    [ROW_PILLAR] = { 2, 1, "INSERT OR REPLACE INTO pillar(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
     [ROW_FORGET] = { 1, 0, "DELETE FROM grains WHERE id = ?1" },
+    [ROW_FORGET_PILLAR] = { 1, 0, "DELETE FROM pillar WHERE id = ?1" },
     [ROW_META] = { 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
 };
 

@@ -15,7 +15,9 @@ typedef enum row_kind {
     ROW_RETURN,
     ROW_EVENT,
     ROW_GRAINS,
+    ROW_PILLAR,
     ROW_FORGET,
+    ROW_FORGET_PILLAR,
     ROW_META,
     ROW_KINDS
 } row_kind_t;

@@ -36,6 +36,7 @@ typedef struct actor_env {
     char *sock_dir, *store_path;
     registry_t *runners, *wheels;
     json_t *opts; /* a deep copy: trees are not shared between threads */
+    registry_t *modules; /* what templates of pillars call */
 } actor_env_t;
 
 static int
@@ -72,6 +73,7 @@ s_run_task(const actor_env_t *env, const json_t *task)
     size_t n_wheels;
     const plugin_t *const *wheels = registry_plugins(env->wheels, &n_wheels);
     api_set_wheels(api, wheels, n_wheels);
+    api_set_modules(api, env->modules);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
                         .opts = env->opts,
                         .jid = value_str(task, "jid", ""),
@@ -220,6 +222,7 @@ s_idle_worker(workers_t *self)
     env->runners = self->front->runners;
     env->wheels = self->front->wheels;
     env->opts = json_deep_copy(self->front->opts);
+    env->modules = self->front->modules;
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->actor = zactor_new(s_actor, env);

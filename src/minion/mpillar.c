@@ -152,6 +152,7 @@ mpillar_refresh(jobserver_t *js, const job_proc_t *asker, bool clean, int timeou
         return;
     }
     json_auto_t *ask = clean ? json_pack("{s:b}", "clean", true) : json_object();
+    json_object_set_new(ask, "keep", json_true());
     question_t *q = s_new(js, asker, ask, asker ? timeout_ms : WAIT_MS);
     q->keep = true;
     s_send(js, q);

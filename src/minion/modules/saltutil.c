@@ -5,6 +5,7 @@
  * job
  *   {"op": "signal", "jid", "signal"}      -> {"pid"}, or None when no such job runs
  *   {"op": "refresh_grains"}               -> True
+ *   {"op": "refresh_pillar", "timeout", "clean_cache"} -> whether the new one came in time
  *   {"op": "clear_cache"}                  -> True
  *   {"op": "event", "tag", "data"}         -> True; tags pillar_refresh, module_refresh, beacons_refresh,
  * matchers_refresh
@@ -183,11 +184,34 @@ refresh_pillar(call_ctx_t *ctx, bool clean_cache)
     return tell_minion(ctx, "pillar_refresh", data);
 }
 
+/* Until the new one is there; as in Salt, one that does not come in time is only told in the log. */
+static bool
+await_pillar(call_ctx_t *ctx, json_t *args)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *request = json_pack("{s:s, s:O*, s:O*}", "op", "refresh_pillar", "timeout",
+                                     value_get(args, "timeout"), "clean_cache",
+                                     value_get(args, "clean_cache"));
+    json_auto_t *answer = NULL;
+
+    if (ctx_host(ctx, request, &answer, &why) < 0) {
+        log_debug("saltutil.refresh_pillar: %s", fail_text(&why));
+        return false;
+    }
+    if (!json_is_true(answer))
+        log_warning("saltutil.refresh_pillar: the new pillar did not come within %lld seconds",
+                    (long long) value_int(args, "timeout", 30));
+    return true;
+}
+
 static int
 saltutil_refresh_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    bool clean = value_bool(args, "clean_cache", true);
+
     (void) err;
-    *ret_value = json_boolean(refresh_pillar(ctx, value_bool(args, "clean_cache", true)));
+    *ret_value = json_boolean(value_bool(args, "wait", false) ? await_pillar(ctx, args)
+                                                              : refresh_pillar(ctx, clean));
     return 0;
 }
 
@@ -440,8 +464,8 @@ static const arg_t modules_args[] = {
     ARGS_END,
 };
 static const arg_t pillar_args[] = {
-    { "wait", ARG_BOOL, "false", "Accepted for Salt's sake; later jobs see the new pillar" },
-    { "timeout", ARG_INT, "30", "Accepted for Salt's sake" },
+    { "wait", ARG_BOOL, "false", "Return when the new pillar is there" },
+    { "timeout", ARG_INT, "30", "Seconds to wait at most" },
     { "clean_cache", ARG_BOOL, "true", "Drop what is cached" },
     ARGS_END,
 };

@@ -73,7 +73,7 @@ serve(const fixture_t *f)
     conf_t *conf = conf_load(f->dir, CONF_MASTER, values, NULL, &err);
 
     (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    front_t *front = conf ? front_new(&conf, f->dir, values, runners, wheels, &err) : NULL;
+    front_t *front = conf ? front_new(&conf, f->dir, values, runners, wheels, NULL, &err) : NULL;
     if (!front)
         (void) fprintf(stderr, "# %s\n", fail_text(&err));
     int code = front ? front_run(front) : 1;

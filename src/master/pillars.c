@@ -1,0 +1,479 @@
+/* pillars.c - see pillars.h. */
+#include "master/pillars.h"
+
+#include "common/base/clock.h"
+#include "common/base/digest.h"
+#include "common/base/str.h"
+#include "common/pillar/pillar.h"
+#include "common/py/py_error.h"
+#include "common/py/py_json.h"
+#include "common/py/py_wire.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define END_WAIT_MS 1000   /* for compiles under way when the master ends */
+#define AGAIN_MS    5000   /* a minion whom the queue has no room for asks again after so long */
+#define FRESH_MS    300000 /* a pillar is compiled anew after this, whatever its files say */
+
+/* What was compiled before, handed to a worker and back. */
+typedef struct kept {
+    char *key;  /* digest of everything but the files that went in */
+    char *text; /* the pillar as JSON of py_wire.h */
+    pillar_reads_t *reads;
+    int64_t made_ms; /* monotonic */
+} kept_t;
+
+/* One question, from its arrival to its answer. The worker owns it meanwhile. */
+typedef struct task {
+    struct task *next;
+    uint32_t slot;
+    char z85[KEY_Z85_LEN];
+    uint8_t rid[RID_MAX];
+    size_t rid_len;
+    json_t *ask; /* owned, and nobody else's, as all below */
+    char *id;
+    json_t *grains, *opts; /* opts NULL: those of before */
+    uint64_t generation;   /* of the configuration */
+    kept_t *kept;
+    char *frame; /* the answer */
+    size_t frame_len;
+    json_t *shown; /* for targets; NULL: the same as before, or not to be kept */
+} task_t;
+
+typedef struct worker {
+    zactor_t *actor;
+    struct pillars *owner;
+    bool busy, stale; /* stale: its copy of the configuration is */
+    uint32_t slot;    /* whose pillar it works on */
+} worker_t;
+
+struct pillars {
+    front_t *front;
+    worker_t pool[LIMIT_PILLAR_WORKERS];
+    size_t n_pool, n_queue;
+    task_t *queue, **queue_tail;
+    map_t *kept; /* id -> kept_t */
+    size_t kept_bytes;
+    uint64_t generation;
+};
+
+static void
+s_kept_free(kept_t *k)
+{
+    if (!k)
+        return;
+    pillar_reads_destroy(&k->reads);
+    free(k->key);
+    free(k->text);
+    free(k);
+}
+
+static void
+s_kept_free_void(void *k)
+{
+    s_kept_free(k);
+}
+
+static void
+s_task_free(task_t *t)
+{
+    json_decref(t->ask);
+    json_decref(t->grains);
+    json_decref(t->opts);
+    json_decref(t->shown);
+    s_kept_free(t->kept);
+    free(t->id);
+    free(t->frame);
+    free(t);
+}
+
+/* ---- inside the actor
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct actor_env {
+    registry_t *modules;
+    json_t *opts;
+} actor_env_t;
+
+static void
+s_answer(task_t *t, json_t *pillar, const char *error)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *n = value_get(t->ask, "n");
+    json_auto_t *body = json_pack("{s:O*, s:O*, s:s*}", "n", n, "pillar", pillar, "error", error);
+    t->frame = wire_encode(MSG_pillar, body, &t->frame_len, &err);
+    if (t->frame)
+        return;
+    json_auto_t *failed = json_pack("{s:O*, s:s}", "n", n, "error", fail_text(&err));
+    t->frame = wire_encode(MSG_pillar, failed, &t->frame_len, NULL);
+}
+
+/* NEW digest of what goes in beside files. */
+static char *
+s_key(const task_t *t)
+{
+    json_auto_t *ask = json_copy(t->ask);
+    static const char *const no_input[] = { "n", "clean", "keep", "grains" };
+    for (size_t i = 0; i < NELEMS(no_input); i++)
+        (void) json_object_del(ask, no_input[i]);
+    json_auto_t *all = json_pack("[I, s, O, O*]", (json_int_t) t->generation, t->id, ask, t->grains);
+    AUTO_FREE char *text = value_dump(all);
+    return digest_bytes("sha256", text, strlen(text), NULL);
+}
+
+/* Whether what was compiled before is what a compile would give now. With pillar_cache what functions said
+ * counts as unchanged for pillar_cache_ttl seconds. */
+static bool
+s_holds(const kept_t *k, const char *key, json_t *opts)
+{
+    int64_t age = clock_mono_ms() - k->made_ms;
+    bool cache = value_bool(opts, "pillar_cache", false);
+    if (!str_eq(k->key, key) || (pillar_reads_world(k->reads) && !cache) ||
+        age > (cache ? value_int(opts, "pillar_cache_ttl", 3600) * 1000 : FRESH_MS))
+        return false;
+    return pillar_reads_hold(k->reads, opts);
+}
+
+static bool
+s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
+{
+    if (!t->kept || value_bool(t->ask, "clean", false) || !s_holds(t->kept, key, env->opts))
+        return false;
+    json_auto_t *pillar = json_loads(t->kept->text, JSON_ALLOW_NUL, NULL);
+    s_answer(t, pillar, NULL);
+    return true;
+}
+
+static void
+s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
+{
+    s_kept_free(t->kept);
+    t->kept = xcalloc(1, sizeof(*t->kept));
+    t->kept->key = STEAL(*key_p);
+    t->kept->text = value_dump(pillar);
+    t->kept->reads = STEAL(*reads_p);
+    t->kept->made_ms = clock_mono_ms();
+}
+
+static py_t *
+s_compile(const actor_env_t *env, const task_t *t, pillar_reads_t *reads, fail_t *err)
+{
+    pillar_env_t pe = {
+        .opts = env->opts, .registry = env->modules, .id = t->id, .grains = t->grains, .reads = reads
+    };
+    pillar_env_ask(&pe, t->ask);
+    py_t *pillar = pillar_compile(&pe, err);
+    py_unref(pe.override);
+    return pillar;
+}
+
+static void
+s_work(const actor_env_t *env, task_t *t)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(pillar_reads) reads = pillar_reads_new();
+    AUTO_FREE char *key = s_key(t);
+    if (s_answer_kept(env, t, key))
+        return;
+    AUTO(py) pillar = s_compile(env, t, reads, &err);
+    json_auto_t *wire = pillar ? py_to_wire(pillar) : NULL;
+    if (!wire) {
+        log_error("%s", err.text ? fail_text(&err) : py_raised_text());
+        s_answer(t, NULL, "the pillar can't be compiled; the master's log says why");
+        py_clear();
+        return;
+    }
+    s_answer(t, wire, NULL);
+    if (!value_bool(t->ask, "keep", false))
+        return;
+    t->shown = py_to_json(pillar);
+    py_clear();
+    s_keep(t, &key, wire, &reads);
+}
+
+static void
+s_actor(zsock_t *pipe, void *arg)
+{
+    actor_env_t *env = arg;
+    (void) zsock_signal(pipe, 0);
+    for (;;) {
+        task_t *t = NULL;
+        if (zsock_recv(pipe, "p", &t) != 0 || !t)
+            break;
+        if (t->opts) {
+            json_decref(env->opts);
+            env->opts = STEAL(t->opts);
+        }
+        s_work(env, t);
+        (void) zsock_send(pipe, "p", t);
+    }
+    json_decref(env->opts);
+    free(env);
+}
+
+/* ---- the front loop's side
+ * ----------------------------------------------------------------------------------------- */
+
+static void
+s_tell_again(front_t *front, peer_t *peer, const json_t *body)
+{
+    json_auto_t *answer = json_pack("{s:O*, s:s, s:i}", "n", value_get(body, "n"), "error",
+                                    "the master has too many pillars to compile", "again", AGAIN_MS);
+    (void) publish_send(front, peer, MSG_pillar, answer);
+}
+
+/* What is compiled again soonest is forgotten first: the oldest. */
+static void
+s_put_kept(pillars_t *self, const char *id, kept_t *k)
+{
+    kept_t *old = map_take(self->kept, id);
+    const char *key;
+    void *v;
+    if (old)
+        self->kept_bytes -= strlen(old->text);
+    s_kept_free(old);
+    if (!k)
+        return;
+    self->kept_bytes += strlen(k->text);
+    map_set(self->kept, id, k);
+    for (size_t i = 0; self->kept_bytes > LIMIT_PILLAR_KEPT && map_next(self->kept, &i, &key, &v);) {
+        self->kept_bytes -= strlen(((kept_t *) v)->text);
+        (void) map_del(self->kept, key);
+    }
+}
+
+static kept_t *
+s_take_kept(pillars_t *self, const char *id)
+{
+    kept_t *k = map_take(self->kept, id);
+    if (k)
+        self->kept_bytes -= strlen(k->text);
+    return k;
+}
+
+static void
+s_fire_refresh(front_t *front, const char *id)
+{
+    if (!conf_bool(front->conf, "minion_data_cache_events"))
+        return;
+    json_t *data = json_pack("{s:s}", "Minion data cache refresh", id);
+    AUTO_FREE char *tag = xasprintf("minion/refresh/%s", id);
+    (void) bus_fire(front, tag, &data);
+}
+
+static void
+s_remember(front_t *front, minion_t *m, json_t *shown)
+{
+    if (!conf_bool(front->conf, "minion_data_cache"))
+        return;
+    json_decref(m->pillar);
+    m->pillar = json_incref(shown);
+    char *text = value_dump(shown);
+    (void) store_put_pillar(front->store, m->id, &text);
+}
+
+static void
+s_deliver(pillars_t *self, task_t *t)
+{
+    front_t *front = self->front;
+    minion_t *m = peers_by_slot(front->peers, t->slot);
+    peer_t *peer = peers_by_rid(front->peers, t->rid, t->rid_len);
+    bool known = m && m->state == KEY_ACCEPTED && str_eq(m->id, t->id) && str_eq(m->z85, t->z85);
+    if (!known)
+        return;
+    s_put_kept(self, t->id, STEAL(t->kept));
+    if (t->shown)
+        s_remember(front, m, t->shown);
+    /* A minion that connects has had its event with its grains. */
+    if (!value_bool(t->ask, "keep", false) || value_bool(t->ask, "clean", false))
+        s_fire_refresh(front, t->id);
+    if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
+        return;
+    front->counters.out++;
+    (void) sock_send_to(front->router, peer->rid, peer->rid_len, t->frame, t->frame_len);
+}
+
+static worker_t *s_idle_worker(pillars_t *self);
+
+static bool
+s_is_worked_on(const pillars_t *self, uint32_t slot)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (self->pool[i].busy && self->pool[i].slot == slot)
+            return true;
+    return false;
+}
+
+/* What the worker gets is its own: trees are not shared between threads. False: the minion is gone. */
+static bool
+s_prepare(pillars_t *self, worker_t *w, task_t *t)
+{
+    minion_t *m = peers_by_slot(self->front->peers, t->slot);
+    json_t *own = value_get(t->ask, "grains");
+    if (!m || m->state != KEY_ACCEPTED || !str_eq(m->z85, t->z85))
+        return false;
+    t->id = xstrdup(m->id);
+    t->grains = json_is_object(own) ? json_deep_copy(own)
+                : m->grains         ? json_deep_copy(m->grains)
+                                    : json_object();
+    t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
+    t->generation = self->generation;
+    t->kept = s_take_kept(self, t->id);
+    w->stale = false;
+    return true;
+}
+
+/* The first that waits and whose minion's pillar nobody works on. NULL: none. */
+static task_t *
+s_next(pillars_t *self)
+{
+    for (task_t **at = &self->queue; *at; at = &(*at)->next) {
+        task_t *t = *at;
+        if (s_is_worked_on(self, t->slot))
+            continue;
+        *at = t->next;
+        if (!t->next)
+            self->queue_tail = at;
+        self->n_queue--;
+        t->next = NULL;
+        return t;
+    }
+    return NULL;
+}
+
+static void
+s_assign_all(pillars_t *self)
+{
+    worker_t *w;
+    task_t *t;
+    while ((w = s_idle_worker(self)) && (t = s_next(self))) {
+        if (!s_prepare(self, w, t)) {
+            s_task_free(t);
+            continue;
+        }
+        w->busy = true;
+        w->slot = t->slot;
+        (void) zsock_send(w->actor, "p", t);
+    }
+}
+
+static int
+s_finished(zloop_t *loop, zsock_t *reader, void *arg)
+{
+    (void) loop, (void) reader;
+    worker_t *w = arg;
+    task_t *t = NULL;
+    if (zsock_recv(w->actor, "p", &t) != 0 || !t)
+        return 0;
+    w->busy = false;
+    s_deliver(w->owner, t);
+    s_task_free(t);
+    s_assign_all(w->owner);
+    return 0;
+}
+
+static worker_t *
+s_idle_worker(pillars_t *self)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (!self->pool[i].busy)
+            return &self->pool[i];
+    if (self->n_pool == NELEMS(self->pool) || self->n_queue == 0)
+        return NULL;
+    actor_env_t *env = xcalloc(1, sizeof(*env));
+    env->modules = self->front->modules;
+    env->opts = json_object();
+    worker_t *w = &self->pool[self->n_pool];
+    w->owner = self;
+    w->stale = true;
+    w->actor = zactor_new(s_actor, env);
+    if (!w->actor)
+        return NULL;
+    self->n_pool++;
+    (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
+    return w;
+}
+
+void
+pillars_ask(pillars_t *self, peer_t *peer, json_t *body)
+{
+    const minion_t *m = peer->minion;
+    if (!m || !json_is_integer(value_get(body, "n")))
+        return;
+    if (self->n_queue >= LIMIT_PILLAR_QUEUE) {
+        s_tell_again(self->front, peer, body);
+        return;
+    }
+    task_t *t = xcalloc(1, sizeof(*t));
+    t->slot = m->slot;
+    t->rid_len = peer->rid_len;
+    memcpy(t->rid, peer->rid, peer->rid_len);
+    (void) str_copy(t->z85, sizeof(t->z85), peer->z85);
+    t->ask = json_deep_copy(body);
+    *self->queue_tail = t;
+    self->queue_tail = &t->next;
+    self->n_queue++;
+    s_assign_all(self);
+}
+
+void
+pillars_reload(pillars_t *self)
+{
+    self->generation++;
+    self->kept_bytes = 0;
+    map_clear(self->kept);
+    for (size_t i = 0; i < self->n_pool; i++)
+        self->pool[i].stale = true;
+}
+
+pillars_t *
+pillars_new(front_t *front)
+{
+    pillars_t *self = xcalloc(1, sizeof(*self));
+    self->front = front;
+    self->queue_tail = &self->queue;
+    self->kept = map_new(s_kept_free_void);
+    return self;
+}
+
+/* Whether a worker is done before `until_ms`; what it worked on is freed. */
+static bool
+s_ends(worker_t *w, int64_t until_ms)
+{
+    task_t *t = NULL;
+    int64_t left = until_ms - clock_mono_ms();
+    zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
+    if (!w->busy)
+        return true;
+    if (zmq_poll(&item, 1, left > 0 ? (long) left : 0) <= 0)
+        return false;
+    if (zsock_recv(w->actor, "p", &t) == 0 && t)
+        s_task_free(t);
+    return true;
+}
+
+bool
+pillars_destroy(pillars_t **self_p)
+{
+    pillars_t *self = STEAL(*self_p);
+    int64_t until = clock_mono_ms() + END_WAIT_MS;
+    bool ended = true;
+    if (!self)
+        return true;
+    for (size_t i = 0; i < self->n_pool; i++) {
+        worker_t *w = &self->pool[i];
+        if (s_ends(w, until))
+            zactor_destroy(&w->actor);
+        else
+            log_warning("a pillar was not compiled in time: its work is cut off");
+        ended = ended && !w->actor;
+    }
+    while (self->queue) {
+        task_t *t = self->queue;
+        self->queue = t->next;
+        s_task_free(t);
+    }
+    map_destroy(&self->kept);
+    free(self);
+    return ended;
+}

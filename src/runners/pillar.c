@@ -1,0 +1,98 @@
+/* pillar.c - runner `pillar`: a minion's pillar and top file, compiled here and now. */
+#include "common/base/str.h"
+#include "common/pillar/pillar.h"
+#include "common/py/py_json.h"
+#include "master/api.h"
+#include "runners/lib/ask.h"
+#include "salt/plugin.h"
+
+/* The grains that a minion sent last, changed by keywords; where it never sent any, Salt's stand-in. NEW, or
+ * NULL with *err. */
+static json_t *
+grains_of(call_ctx_t *ctx, const char *id, json_t *changes, fail_t *err)
+{
+    json_auto_t *known = api_grains(api_of(ctx), id, err);
+    json_t *grains = json_object_get(known, id), *v;
+    const char *key;
+
+    if (known == NULL)
+        return NULL;
+    grains = json_is_object(grains) ? json_deep_copy(grains) : json_pack("{s:s}", "fqdn", id);
+    json_object_foreach (changes, key, v)
+        if (strcmp(key, "saltenv") != 0 && strcmp(key, "pillarenv") != 0 && !str_starts(key, "__"))
+            json_object_set(grains, key, v);
+    return grains;
+}
+
+static int
+pillar_show_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *kwargs = value_get(args, "kwargs");
+    const char *id = value_str(args, "minion", "*");
+    json_auto_t *grains = grains_of(ctx, id, kwargs, err);
+    pillar_env_t env = { .opts = ctx_opts(ctx),
+                         .registry = api_modules(api_of(ctx)),
+                         .id = id,
+                         .grains = grains,
+                         .saltenv = value_str(kwargs, "saltenv", "base"),
+                         .pillarenv = value_str(kwargs, "pillarenv", NULL) };
+    AUTO(py) pillar = grains != NULL ? pillar_compile(&env, err) : NULL;
+
+    if (pillar == NULL)
+        return -EIO;
+    *ret_value = py_to_json(pillar);
+    if (*ret_value != NULL)
+        return 0;
+    int rc = fail_set(err, -EINVAL, "the pillar can't be shown: %s", py_raised_text());
+    py_clear();
+    return rc;
+}
+
+static int
+pillar_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *id = value_str(args, "minion", "");
+    json_auto_t *grains = grains_of(ctx, id, NULL, err);
+    json_auto_t *errors = NULL;
+    pillar_env_t env = { .opts = ctx_opts(ctx),
+                         .registry = api_modules(api_of(ctx)),
+                         .id = id,
+                         .grains = grains,
+                         .saltenv = value_str(args, "saltenv", "base") };
+    json_auto_t *top = grains != NULL ? pillar_top(&env, &errors, err) : NULL;
+
+    if (top == NULL)
+        return -EIO;
+    if (json_array_size(errors) > 0) {
+        ctx_set_retcode(ctx, 1);
+        *ret_value = STEAL(errors);
+    } else {
+        *ret_value = STEAL(top);
+    }
+    return 0;
+}
+
+static const arg_t show_pillar_args[] = {
+    { "minion", ARG_STR, "\"*\"", "Whose pillar; * is one of no minion, without grains" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "saltenv and pillarenv; others are grains for this call" },
+    ARGS_END,
+};
+
+static const arg_t show_top_args[] = {
+    { "minion", ARG_STR, "null", "With whose grains the top file is rendered" },
+    { "saltenv", ARG_STR, "\"base\"", "The environment" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "show_pillar", pillar_show_pillar, show_pillar_args, FN_READONLY | FN_ACCESS_ADMIN,
+      "Return the pillar of a minion, compiled for this call with the grains that it sent "
+      "last.\n\nFurther keywords are grains of this call." CLI_EXAMPLE(
+          "salt-run pillar.show_pillar\n    salt-run pillar.show_pillar 'www.example.com'\n    "
+          "salt-run pillar.show_pillar os=Fedora") },
+    { "show_top", pillar_show_top, show_top_args, FN_READONLY | FN_ACCESS_ADMIN,
+      "Return the pillar's top files as they come to after merging." CLI_EXAMPLE(
+          "salt-run pillar.show_top\n    salt-run pillar.show_top 'www.example.com'") },
+};
+
+PLUGIN(runner, pillar, .doc = "Pillar as the master compiles it", FUNCS(funcs));

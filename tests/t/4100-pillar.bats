@@ -1,0 +1,210 @@
+#!/usr/bin/env bats
+# 4100-pillar.bats - pillar from the master: who gets what, fresh or from memory, targets, what goes wrong.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+# sls NAME: the pillar file of that name, from stdin.
+sls() {
+    mkdir -p "$(dirname "$FLEET/pillar/$1")"
+    cat >"$FLEET/pillar/$1.sls"
+}
+
+setup_file() {
+    fleet_new
+    sls top <<'SLS'
+base:
+  '*':
+    - common
+  'role:web':
+    - match: grain
+    - web.one
+  m002:
+    - only
+SLS
+    sls common <<'SLS'
+color: blue
+whose: {{ grains.id }}
+nested:
+  a: 1
+  b: [x, y]
+7: seven
+SLS
+    echo 'site: {{ salt["config.get"]("pillar_test", "none") }}' | sls web/one
+    echo 'secret: of-m002' | sls only
+    start_master "pillar_roots: {base: [$FLEET/pillar]}" 'pillar_timeout: 1'
+    start_minion m001 'grains: {role: web}'
+    start_minion m002 'grains: {role: db}'
+    accept m001 m002
+    wait_connected m001 m002
+    wait_grains m001 m002
+    until_true 10 has_pillar m001
+    until_true 10 has_pillar m002
+}
+
+teardown_file() {
+    fleet_down
+}
+
+has_pillar() { [ "$(salt "$1" pillar.raw whose --out=txt)" = "$1: $1" ]; }
+# value ID FUNCTION ARG...: what that minion returns, as JSON on one line
+value() { salt "$@" --out=json --static --out-indent=-1 | sed -E 's/^\{"[^"]*": ?(.*)\}$/\1/'; }
+
+@test "pillar.items: what the top files say for each minion, in Salt's shape" {
+    run -0 salt m001 pillar.items
+    same_as "$output" <<'OUT'
+m001:
+    ----------
+    7:
+        seven
+    color:
+        blue
+    nested:
+        ----------
+        a:
+            1
+        b:
+            - x
+            - y
+    site:
+        none
+    whose:
+        m001
+OUT
+    run -0 salt m002 pillar.items --out=json
+    grep -q of-m002 <<<"$output"
+}
+
+@test "pillar.get, item, keys, ls, raw, obfuscate, filter_by" {
+    [ "$(value m001 pillar.get nested:b)" = '["x", "y"]' ]
+    [ "$(value m001 pillar.get nested:b:1)" = '"y"' ]
+    [ "$(value m001 pillar.get 7)" = '"seven"' ]
+    [ "$(value m001 pillar.get nosuch)" = '""' ]
+    [ "$(value m001 pillar.get nosuch other)" = '"other"' ]
+    [ "$(value m001 pillar.get 'nested|a' delimiter='|')" = 1 ]
+    [ "$(value m001 pillar.get nested '{a: 0, c: 3}' merge=True)" = '{"a": 1, "c": 3, "b": ["x", "y"]}' ]
+    [ "$(value m001 pillar.item color nosuch)" = '{"color": "blue", "nosuch": ""}' ]
+    [ "$(value m001 pillar.keys nested)" = '["a", "b"]' ]
+    [ "$(value m001 pillar.raw nested)" = '{"a": 1, "b": ["x", "y"]}' ]
+    [ "$(value m001 pillar.filter_by '{bl*: yes-it-is, default: no}' color)" = '"yes-it-is"' ]
+    value m001 pillar.obfuscate | grep -q '"a": "<int>"'
+    run ! salt m001 pillar.keys color
+}
+
+@test "-I, -J and compounds of them: targets by pillar" {
+    [ "$(salt -I color:blue test.ping --out=txt | sort | tr '\n' ' ')" = 'm001: True m002: True ' ]
+    [ "$(salt -I secret:of-m002 test.ping --out=txt)" = 'm002: True' ]
+    [ "$(salt -J 'whose:m00[1]' test.ping --out=txt)" = 'm001: True' ]
+    [ "$(salt -C 'I@nested:b:y and not G@role:db' test.ping --out=txt)" = 'm001: True' ]
+    [ "$(salt -C 'J@color:b.+ and m002' test.ping --out=txt)" = 'm002: True' ]
+}
+
+@test "a change is seen by pillar.items at once, by pillar.get after refresh_pillar, and by targets then" {
+    echo 'late: 1' | sls web/one
+    [ "$(value m001 pillar.get late)" = '""' ]
+    value m001 pillar.items | grep -q '"late": 1'
+    run salt -I late:1 test.ping
+    [ "$status" -ne 0 ]
+    [ "$(value m001 saltutil.refresh_pillar wait=True)" = true ]
+    [ "$(value m001 pillar.get late)" = 1 ]
+    [ "$(salt -I late:1 test.ping --out=txt)" = 'm001: True' ]
+    echo 'late: 2' | sls web/one
+    [ "$(value m001 saltutil.refresh_pillar)" = true ]
+    until_true 10 bash -c "$(declare -f value salt); HALITE_BIN=$HALITE_BIN; [ \"\$(value m001 pillar.get late)\" = 2 ]"
+}
+
+@test "an override lies over it, for that call only" {
+    value m001 pillar.items pillar='{color: red, extra: 5}' | grep -q '"color": "red".*"extra": 5\|"extra": 5.*"color": "red"'
+    [ "$(value m001 pillar.get color)" = '"blue"' ]
+    run salt -I color:red test.ping
+    [ "$status" -ne 0 ]
+}
+
+@test "salt-call asks the master too, and gets its own minion's pillar" {
+    run -0 --separate-stderr salt_call m001 pillar.get whose --out=txt
+    [ "$output" = 'local: m001' ]
+    run -0 --separate-stderr salt_call m002 pillar.items --out=json
+    grep -q of-m002 <<<"$output"
+    run -0 --separate-stderr salt_call m001 pillar.items --out=json
+    not grep -q of-m002 <<<"$output"
+}
+
+@test "salt-run pillar.show_pillar and show_top" {
+    run -0 salt-run pillar.show_pillar m002 --out=json
+    grep -q '"secret": "of-m002"' <<<"$output"
+    run -0 salt-run pillar.show_top --out=json --out-indent=-1
+    grep -q '"m002": \["only"\]' <<<"$output"
+    grep -q '{"match": "grain"}' <<<"$output"
+}
+
+@test "a file that is not there and one that fails are told in _errors, without the reason" {
+    printf 'x: {{ nosuch.attribute }}\n' | sls web/one
+    run salt m001 pillar.items --out=json
+    grep -q "Rendering SLS 'web.one' failed. Please see master log for details." <<<"$output"
+    not grep -q nosuch <<<"$output"
+    until_log "$FLEET/log/master" "'nosuch' is undefined"
+    printf 'include: [missing.one]\ny: 1\n' | sls web/one
+    run salt m001 pillar.items --out=json
+    grep -q "Specified SLS 'missing.one' in environment 'base' is not available on the salt master" <<<"$output"
+    grep -q '"y": 1' <<<"$output"
+    echo 'late: 3' | sls web/one
+}
+
+endless() {
+    echo '{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}'
+}
+
+@test "a template without end is stopped; others get theirs meanwhile, and the master goes on" {
+    endless | sls web/one
+    salt m001 pillar.items --out=json >"$FLEET/endless" &
+    [ "$(salt m002 pillar.items --out=json | grep -c of-m002)" = 1 ]
+    wait $!
+    grep -q "Rendering SLS 'web.one' failed" "$FLEET/endless"
+    grep -q '"color": "blue"' "$FLEET/endless"
+    until_log "$FLEET/log/master" 'it takes too long'
+    echo 'late: 3' | sls web/one
+    [ "$(value m001 saltutil.refresh_pillar wait=True)" = true ]
+}
+
+@test "SLS that include each other come to an end" {
+    printf 'include: [web.two]\none: 1\n' | sls web/one
+    printf 'include: [web.one]\ntwo: 2\n' | sls web/two
+    value m001 pillar.items | grep -q '"one": 1'
+    value m001 pillar.items | grep -q '"two": 2'
+    echo 'late: 3' | sls web/one
+}
+
+@test "a pillar of a megabyte" {
+    { echo 'big:'; for i in {1..10000}; do printf '  - "%0100d"\n' "$i"; done; } | sls web/one
+    value m001 pillar.items | grep -q '0000009999"'
+    [ "$(value m001 saltutil.refresh_pillar wait=True)" = true ]
+    [ "$(value m001 pillar.get big:9999)" = "\"$(printf '%0100d' 10000)\"" ]
+    echo 'late: 3' | sls web/one
+    [ "$(value m001 saltutil.refresh_pillar wait=True)" = true ]
+}
+
+is_running() { ask '{"op":"active"}' | grep -q "$1"; }
+
+@test "a master that is killed in the middle: asked again, and what targets knew is still known" {
+    endless | sls web/one
+    salt m001 pillar.items >/dev/null 2>&1 &
+    local client=$!
+    until_true 10 is_running pillar.items
+    stop master KILL
+    wait "$client" || :
+    echo 'late: 4' | sls web/one
+    start_master
+    wait_connected m001 m002
+    [ "$(salt -I secret:of-m002 test.ping --out=txt)" = 'm002: True' ]
+    until_true 10 bash -c "$(declare -f value salt); HALITE_BIN=$HALITE_BIN; [ \"\$(value m001 pillar.get late)\" = 4 ]"
+}
+
+@test "a minion that is deleted leaves no pillar behind for targets" {
+    start_minion m003
+    accept m003
+    wait_connected m003
+    until_true 10 has_pillar m003
+    stop m003
+    salt-key -y -d m003
+    run ! salt -I whose:m003 test.ping
+}
