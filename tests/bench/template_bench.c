@@ -51,7 +51,7 @@ s_measure(json_t *c, py_t *context, int64_t ms)
     options.tags = 0;
     options.autoescape = value_bool(c, "autoescape", false);
     jinja_t *engine = jinja_new(&options, &loader);
-    const jinja_source_t source = { text, strlen(text), "main", 1 };
+    const jinja_source_t source = { .text = text, .len = strlen(text), .cache_key = "main", .version = 1 };
     size_t len = 0;
     double best = 1e9;
     bool ok = s_render(engine, &source, context, &len);

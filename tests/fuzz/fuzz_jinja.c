@@ -22,7 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* The first byte chooses the environment. */
     if (size == 0 || size > 4096)
         return 0;
-    jinja_source_t source = { (const char *) data + 1, size - 1, NULL, 0 };
+    jinja_source_t source = { .text = (const char *) data + 1, .len = size - 1 };
     const jinja_loader_t loader = { load_itself, &source };
     jinja_options_t options;
     jinja_salt_options(&options, NULL, (data[0] & 1) != 0);

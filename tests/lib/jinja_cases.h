@@ -297,8 +297,13 @@ compare_salt_error(const json_t *c, const jinja_error_t *e, const json_t *want, 
     const json_t *line = value_get(want, "salt_line");
     if (json_is_integer(line) && json_integer_value(line) != told.line)
         buf_printf(why, "  salt_line: %d, expected %d\n", told.line, (int) json_integer_value(line));
+    /* What Salt says, and perhaps what may have been meant. */
+    const char *text = value_str(want, "salt_str", told.text), *hint = e->hint != NULL ? e->hint : "";
+    char *full AUTO_FREE = xasprintf("%s%s%s", text, e->hint != NULL ? "\n" : "", hint);
     if (value_get(want, "salt_str") != NULL)
-        differ(why, "salt_str", told.text, value_str(want, "salt_str", NULL));
+        differ(why, "salt_str", told.text, full);
+    if (value_get(want, "hint") != NULL)
+        differ(why, "hint", e->hint, value_str(want, "hint", NULL));
     jinja_told_free(&told);
 }
 
@@ -368,7 +373,7 @@ static void
 run_one(const json_t *c, jinja_t *engine, py_t *context, py_t *globals, buf_t *why)
 {
     const json_t *expect = json_object_get(c, "expect"), *source = json_object_get(c, "source");
-    const jinja_source_t src = { json_string_value(source), json_string_length(source), NULL, 0 };
+    const jinja_source_t src = { .text = json_string_value(source), .len = json_string_length(source) };
     jinja_error_t e = JINJA_ERROR_INIT;
     buf_auto_t out = BUF_INIT;
     int rc;

@@ -117,6 +117,7 @@ typedef enum jfunc_kind { FUNC_ROOT, FUNC_BLOCK, FUNC_MACRO, FUNC_LOOP } jfunc_k
 typedef struct jfunc {
     jfunc_kind_t kind;
     uint16_t slots;
+    const jname_t **names; /* of the slots */
     jscope_t scope;
     jref_t self_ref, super_ref; /* of a root or block that uses them */
     bool has_self, has_super;

@@ -71,9 +71,11 @@ jinja_error_free(jinja_error_t *e)
     for (size_t i = 0; i < e->n; i++) {
         free(e->frames[i].name);
         free(e->frames[i].path);
+        free(e->frames[i].label);
     }
     free(e->frames);
     free(e->text);
+    free(e->hint);
     free(e->cls);
     free(e->message);
     *e = (jinja_error_t) JINJA_ERROR_INIT;
@@ -144,12 +146,14 @@ session_end(jsession_t *s)
     for (size_t i = 0; i < s->n_trace; i++) {
         free(s->trace[i].name);
         free(s->trace[i].path);
+        free(s->trace[i].label);
     }
     free(s->trace);
     for (size_t i = 0; i < s->n_kept; i++)
         jtemplate_unref(s->kept[i]);
     free(s->kept);
     free(s->bad_text);
+    free(s->hint);
 }
 
 const jinja_frame_t *
@@ -187,6 +191,7 @@ tell_error(jsession_t *s, jinja_error_t *err)
         err->n = s->n_trace;
         s->n_trace = 0;
         err->text = text_of(s, jinja_error_place(err));
+        err->hint = STEAL(s->hint);
     }
     py_error_free(&e);
 }

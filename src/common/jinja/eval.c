@@ -1,5 +1,5 @@
 /* eval.c - expressions to values. */
-#include "common/jinja/run.h"
+#include "common/jinja/args.h"
 #include "common/py/py_obj.h"
 
 enum { NAME_PRIVATE = '_' };

@@ -142,7 +142,9 @@ drop_trace(jsession_t *s, size_t n)
     while (s->n_trace > n) {
         free(s->trace[--s->n_trace].name);
         free(s->trace[s->n_trace].path);
+        free(s->trace[s->n_trace].label);
     }
+    free(STEAL(s->hint));
 }
 
 int

@@ -13,6 +13,9 @@ static const jfilter_table_t *const salt_filters[] = {
     &jfilters_salt_file, &jfilters_salt_dns,    &jfilters_salt_call,
 };
 
+/* The last one in Salt's environment only: it adds names and replaces none. */
+static const jfilter_table_t *const tests[] = { &jtests_builtin, &jtests_salt };
+
 static const jfilter_t *
 find_in(const jfilter_table_t *const *tables, size_t n, const char *name)
 {
@@ -33,8 +36,32 @@ jfilter_find(const jinja_t *engine, const char *name)
 const jfilter_t *
 jtest_find(const jinja_t *engine, const char *name)
 {
-    static const jfilter_table_t *const tests[] = { &jtests_salt, &jtests_builtin };
-    return engine->options.salt ? find_in(tests, 2, name) : find_in(tests + 1, 1, name);
+    return find_in(tests, engine->options.salt ? 2 : 1, name);
+}
+
+/* The i-th name of those tables; NULL: there are no more. */
+static const char *
+name_in(const jfilter_table_t *const *tables, size_t n, size_t *i)
+{
+    for (size_t t = 0; t < n; t++) {
+        if (*i < tables[t]->n)
+            return tables[t]->rows[*i].name;
+        *i -= tables[t]->n;
+    }
+    return NULL;
+}
+
+const char *
+jfilter_name(const jinja_t *engine, size_t i)
+{
+    const char *name = name_in(filters, NELEMS(filters), &i);
+    return name != NULL || !engine->options.salt ? name : name_in(salt_filters, NELEMS(salt_filters), &i);
+}
+
+const char *
+jtest_name(const jinja_t *engine, size_t i)
+{
+    return name_in(tests, engine->options.salt ? 2 : 1, &i);
 }
 
 /* ---- values ------------------------------------------------------------------------------------------- */

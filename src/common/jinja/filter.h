@@ -43,6 +43,10 @@ jarg(py_t *v, py_t *dflt)
     return v != NULL ? v : dflt;
 }
 
+/* Names of all filters and tests, for i = 0, 1, ...; NULL behind the last one. */
+const char *jfilter_name(const jinja_t *engine, size_t i);
+const char *jtest_name(const jinja_t *engine, size_t i);
+
 /* v.name(a, b, ...) with `n` arguments behind. NEW. */
 py_t *jmethod(py_t *v, const char *name, size_t n, ...);
 /* str(v) unless it is a str already, Markup included. NEW. */

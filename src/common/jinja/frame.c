@@ -7,6 +7,7 @@ jframe_new(jsession_t *s, const jfunc_t *func, jframe_t *outer)
     jframe_t *f = xcalloc(1, sizeof(*f) + func->slots * sizeof(py_t *));
     f->refs = 1;
     f->n = func->slots;
+    f->func = func;
     f->outer = outer != NULL ? jframe_ref(outer) : NULL;
     f->session = s;
     f->next = s->frames;
@@ -60,6 +61,9 @@ jenter(jrun_t *r, const jscope_t *scope)
 void
 jleave(jrun_t *r, const jscope_t *scope)
 {
+    /* What a failed function leaves behind is looked at for a hint. */
+    if (py_raised() != NULL)
+        return;
     for (size_t i = 0; i < scope->n; i++)
         jframe_set(r->frame, scope->loads[i].target, NULL);
 }
@@ -88,12 +92,15 @@ jrun_pop(jrun_t *r, bool failed)
     s->run = r->up;
     if (failed) {
         const jtemplate_t *t = r->template;
+        if (s->n_trace == 0 && s->hint == NULL)
+            s->hint = jhint(s->engine, r);
         s->trace = xrealloc(s->trace, (s->n_trace + 1) * sizeof(*s->trace));
         s->trace[s->n_trace++] = (jinja_frame_t){ t->name != NULL ? xstrdup(t->name) : NULL,
                                                   t->path != NULL ? xstrdup(t->path) : NULL, r->line,
                                                   r->kind == FUNC_ROOT    ? JINJA_TOP
                                                   : r->kind == FUNC_BLOCK ? JINJA_BLOCK
-                                                                          : JINJA_INNER };
+                                                                          : JINJA_INNER,
+                                                  r->label != NULL ? xstrdup(r->label) : NULL };
     }
     jframe_unref(r->frame);
     jcontext_unref(r->ctx);

@@ -138,9 +138,9 @@ cycler_method_call(void *data, const py_args_t *args)
     return m->fn(py_host_data(m->cycler, &cycler_class));
 }
 
-static const py_fn_class_t cycler_method_class = { .name = "Cycler.next",
-                                                   .fn = cycler_method_call,
-                                                   .free = cycler_method_free };
+static const py_fn_class_t cycler_method_class = {
+    .name = "Cycler.next", .fn = cycler_method_call, .is_method = true, .free = cycler_method_free
+};
 
 static int
 cycler_find(py_t *self, py_t *name, py_t **ret)

@@ -61,6 +61,7 @@ typedef struct jinja_frame {
     char *path; /* NULL too */
     int line;
     jinja_place_t place; /* the template itself, a block, or a macro or loop */
+    char *label;         /* name of the block or macro; NULL: none */
 } jinja_frame_t;
 typedef struct jinja_error {
     char *cls, *message; /* "UndefinedError", "'x' is undefined" */
@@ -68,10 +69,11 @@ typedef struct jinja_error {
     jinja_frame_t *frames; /* innermost first */
     size_t n;
     char *text; /* of the template whose place Salt shows; NULL: the text that was rendered */
+    char *hint; /* "Did you mean 'users'?", or NULL */
 } jinja_error_t;
 #define JINJA_ERROR_INIT                                                                                     \
     {                                                                                                        \
-        NULL, NULL, NULL, NULL, 0, NULL                                                                      \
+        NULL, NULL, NULL, NULL, 0, NULL, NULL                                                                \
     }
 /* The place that Salt shows: the innermost one that is no block; NULL: none. BORROWED. */
 const jinja_frame_t *jinja_error_place(const jinja_error_t *e);

@@ -42,7 +42,7 @@ int jinja_salt_render(jinja_t *self, const jinja_source_t *source, py_t *context
 typedef struct jinja_told {
     char *message; /* "Jinja variable 'x' is undefined" */
     int line;      /* 0: the message has the place itself */
-    char *text;    /* all of it: the message, the line, the lines around it */
+    char *text;    /* all of it: the message, the line, the lines around it; then what may have been meant */
 } jinja_told_t;
 void jinja_salt_tell(const jinja_error_t *e, const char *source, size_t len, const char *sls,
                      jinja_told_t *ret_told);

@@ -69,6 +69,8 @@ jlist_t parse_body(parser_t *p, ends_t ends);
 /* One statement may be several nodes. */
 typedef jlist_t parse_fn(parser_t *p);
 parse_fn *parse_statement_of(const parser_t *p, const char *name);
+/* Names of tags from number *i on; NULL behind the last one. */
+const char *parse_tag_name(unsigned tags, size_t *i);
 jnode_t *parse_import(parser_t *p);
 jlist_t parse_one(parser_t *p, jnode_t *node);
 jlist_t parse_load(parser_t *p);

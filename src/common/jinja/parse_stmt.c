@@ -394,3 +394,12 @@ parse_statement_of(const parser_t *p, const char *name)
             return statements[i].fn;
     return NULL;
 }
+
+const char *
+parse_tag_name(unsigned tags, size_t *i)
+{
+    for (; *i < NELEMS(statements); ++*i)
+        if (statements[*i].tags == 0 || (statements[*i].tags & tags) != 0)
+            return statements[(*i)++].name;
+    return NULL;
+}

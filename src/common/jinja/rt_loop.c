@@ -70,6 +70,20 @@ bind_test(source_t *s, const jnode_t *target, py_t *value, size_t *at)
     return 0;
 }
 
+/* What the condition's variables hold, as the target is written: unpacked elements come as tuples. NEW. */
+static py_t *
+bound_test(source_t *s, const jnode_t *target, size_t *at)
+{
+    if (target->kind == N_NAME)
+        return py_ref(*jframe_at(s->r->frame, s->loop->test_refs[(*at)++]));
+    py_t *tuple = py_tuple(target->list.n);
+    for (size_t i = 0; i < target->list.n; i++) {
+        AUTO(py) v = bound_test(s, target->list.v[i], at);
+        py_tuple_set(tuple, i, v);
+    }
+    return tuple;
+}
+
 /* NEW; NULL at the end or raised. */
 static py_t *
 source_next(source_t *s)
@@ -81,12 +95,14 @@ source_next(source_t *s)
         size_t at = 0;
         int line = s->r->line;
         s->r->line = s->loop->test->run_line;
-        py_t *test = bind_test(s, s->loop->target, v, &at) == 0 ? jeval(s->r, s->loop->test) : NULL;
-        int truth = test != NULL ? py_truth(test) : -1;
-        py_unref(test);
+        int truth = bind_test(s, s->loop->target, v, &at) == 0 ? jtruth(s->r, s->loop->test) : -1;
         if (truth > 0) {
             s->r->line = line;
-            return v;
+            if (s->loop->target->kind != N_TUPLE)
+                return v;
+            at = 0;
+            py_unref(v);
+            return bound_test(s, s->loop->target, &at);
         }
         py_unref(v);
         if (truth < 0)
@@ -278,9 +294,9 @@ method_free(void *data)
 }
 
 static py_t *method_call(void *data, const py_args_t *args);
-static const py_fn_class_t method_class = { .name = "LoopContext.method",
-                                            .fn = method_call,
-                                            .free = method_free };
+static const py_fn_class_t method_class = {
+    .name = "LoopContext.method", .fn = method_call, .is_method = true, .free = method_free
+};
 
 static int loop_find(py_t *self, py_t *name, py_t **ret);
 static py_t *loop_call(py_t *self, const py_args_t *args);

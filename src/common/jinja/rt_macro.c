@@ -240,6 +240,7 @@ macro_call(py_t *self, const py_args_t *args)
     jrun_t r;
     /* Wrong arguments are the caller's fault: the macro does not show up in the trace. */
     jrun_push(&r, s, m->ctx, m->template, FUNC_MACRO, jframe_new(s, sig->func, m->frame), &text);
+    r.label = m->node->macro.name != NULL ? m->node->macro.name->text : NULL;
     bool bound = bind(&r, m, args, used) == 0;
     int rc = -1;
     if (bound) {

@@ -41,6 +41,7 @@ jrun_block(jcontext_t *ctx, const jblock_t *block, const char *name, buf_t *out)
     if (py_enter() < 0)
         return -1;
     jrun_push(&r, s, ctx, block->template, FUNC_BLOCK, jframe_new(s, func, NULL), out);
+    r.label = name;
     set_self(&r, func);
     if (func->has_super)
         jframe_set(r.frame, func->super_ref, jsuper_new(ctx, name, block->node));

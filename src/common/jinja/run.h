@@ -36,6 +36,7 @@ typedef struct jloaded {
 typedef struct jframe {
     int refs;
     uint16_t n;
+    const jfunc_t *func;
     struct jframe *outer;
     jsession_t *session; /* NULL when that is over */
     struct jframe *prev, *next;
@@ -73,6 +74,7 @@ typedef struct jrun {
     jtemplate_t *template;
     jfunc_kind_t kind;
     int line;
+    const char *label; /* of a macro or block: its name */
     buf_t *out;
     jloaded_t *extended; /* by `extends` */
     py_t *caller;        /* of the call block that is evaluated */
@@ -100,6 +102,7 @@ struct jsession {
     jtemplate_t **kept; /* every template that anything may still point to */
     size_t n_kept;
     char *bad_text; /* of the template that did not compile */
+    char *hint;     /* what may have been meant by a name that is not there */
 };
 
 /* NEW, or NULL with TemplateSyntaxError raised and its place in the trace. */
@@ -170,21 +173,8 @@ void jrun_push(jrun_t *r, jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jfunc_
                buf_t *out);
 /* Ends it; after a failure its place goes into the trace. */
 void jrun_pop(jrun_t *r, bool failed);
-
-typedef struct jcallargs {
-    py_t **v, **names, **kwv;
-    size_t n, nkw, cap, capkw;
-    py_t *room[12];
-} jcallargs_t;
-void jargs_add_kw(jcallargs_t *a, py_t *name, py_t *v); /* TAKES both */
-/* Evaluates them behind `first` (TAKES; may be NULL). 0 or -1; free them in any case. */
-int jargs_eval(jrun_t *r, const jargs_t *args, py_t *first, jcallargs_t *ret);
-void jargs_free(jcallargs_t *a);
-static inline py_args_t
-jargs_view(const jcallargs_t *a)
-{
-    return (py_args_t){ a->n, a->v, a->nkw, a->names, a->kwv };
-}
+/* What may have been meant, while the exception is raised: NEW text or NULL. `r` may be NULL. */
+char *jhint(const jinja_t *engine, const jrun_t *r);
 
 /* ---- things that templates hold (rt_*.c) */
 py_t *jmacro_new(jrun_t *r, const jnode_t *node);

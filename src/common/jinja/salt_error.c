@@ -95,6 +95,9 @@ jinja_salt_tell(const jinja_error_t *e, const char *source, size_t len, const ch
         char *around AUTO_FREE = jinja_salt_around(source, len, told->line);
         buf_printf(&b, "; line %d\n\n%s", told->line, around);
     }
+    /* What Salt says comes first. */
+    if (e->hint != NULL)
+        buf_printf(&b, "\n%s", e->hint);
     told->text = xstrdup(buf_str(&b));
 }
 

@@ -50,6 +50,7 @@ inner_func(compiler_t *c, const frame_t *frame, jfunc_t *func)
 {
     func_vars_t *vars = arena_take(c->scratch, sizeof(*vars));
     vars->func = func;
+    vars->arena = c->arena;
     vars->outer = frame != NULL ? frame->symbols->vars : NULL;
     symbols_t *s = symbols_new(c->scratch, frame != NULL ? frame->symbols : NULL, vars);
     return (frame_t){ s, false, false, false, false };
@@ -311,6 +312,7 @@ visit_for_test(compiler_t *c, jnode_for_t *loop, const frame_t *frame, const fun
     frame_t test = inner(c, frame);
     func_vars_t *apart = arena_take(c->scratch, sizeof(*apart));
     apart->func = vars->func;
+    apart->arena = vars->arena;
     apart->outer = vars->outer;
     test.symbols->vars = apart;
     symbols_visit_target(test.symbols, loop->target);

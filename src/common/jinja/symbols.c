@@ -107,6 +107,8 @@ ident(symbols_t *s, const jname_t *name)
     if (id == NULL) {
         id = arena_take(s->arena, sizeof(*id));
         id->vars = f;
+        f->func->names = arena_grow(f->arena, f->func->names, f->func->slots, sizeof(*f->func->names));
+        f->func->names[f->func->slots] = name;
         id->slot = f->func->slots++;
         ptab_set(s->arena, &f->levels[s->level], name, id);
     }

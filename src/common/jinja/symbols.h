@@ -27,6 +27,7 @@ void ptab_set(arena_t *arena, ptab_t *t, const void *key, void *value);
 /* A function while its variables are counted. */
 typedef struct func_vars {
     jfunc_t *func;
+    arena_t *arena; /* the template's */
     struct func_vars *outer;
     ptab_t *levels; /* name -> ident */
     size_t n_levels;

@@ -82,7 +82,7 @@ trace_syntax(jsession_t *s, const char *name, const char *path, int line)
 {
     s->trace = xrealloc(s->trace, (s->n_trace + 1) * sizeof(*s->trace));
     s->trace[s->n_trace++] = (jinja_frame_t){ name != NULL ? xstrdup(name) : NULL,
-                                              path != NULL ? xstrdup(path) : NULL, line, JINJA_INNER };
+                                              path != NULL ? xstrdup(path) : NULL, line, JINJA_INNER, NULL };
 }
 
 /* Templates are UTF-8; raises what Python says of anything else. */
@@ -126,6 +126,8 @@ jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, con
     py_raise(strcmp(e.cls, "TemplateSyntaxError") == 0 ? &jinja_TemplateSyntaxError
                                                        : &jinja_TemplateAssertionError,
              "%s", e.message);
+    if (s->hint == NULL)
+        s->hint = jhint(s->engine, NULL);
     trace_syntax(s, name, path, e.line);
     free(s->bad_text);
     s->bad_text = xstrndup(text, len);

@@ -370,6 +370,8 @@ other_binary(py_op_t op, py_t *a, py_t *b)
 {
     if (op == PY_MOD && (py_is(a, PY_STR) || py_is(a, PY_BYTES)))
         return py_percent(a, b);
+    if (op == PY_ADD && py_is_markup(a) && py_has_html(b))
+        return concat(a, b);
     if (py_is(a, PY_UNDEFINED) || py_is(b, PY_UNDEFINED))
         return py_undef_raise(py_is(a, PY_UNDEFINED) ? a : b);
     if (py_is(a, PY_HOST) || py_is(b, PY_HOST))

@@ -38,7 +38,7 @@ py_type_name(const py_t *v)
     case PY_FUNC:
         if ((v->flags & PY_F_BOUND) != 0)
             return is_of_markup(func) ? "method" : "builtin_function_or_method";
-        return func->cls->is_class ? "type" : "function";
+        return func->cls->is_class ? "type" : func->cls->is_method ? "method" : "function";
     case PY_UNDEFINED:
         return py_undef_class(v)->name;
     case PY_HOST:

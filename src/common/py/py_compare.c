@@ -449,6 +449,10 @@ in_range(py_t *item, const pyrange_t *r)
 {
     int64_t n;
 
+    if (py_is(item, PY_UNDEFINED)) {
+        AUTO(py) first = py_int(r->start);
+        return r->n > 0 ? py_eq(item, first) : 0;
+    }
     if (!py_is_int(item)) {
         double d = py_is(item, PY_FLOAT) ? py_float_value(item) : 0.5;
         if (fabs(d) >= 0x1p62 || d != (double) (int64_t) d)

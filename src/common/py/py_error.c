@@ -32,6 +32,7 @@ void
 py_error_free(py_error_t *e)
 {
     free(e->message);
+    py_unref(e->about);
     *e = (py_error_t) PY_ERROR_INIT;
 }
 
@@ -43,8 +44,8 @@ set(const py_exc_t *type, char *message, size_t len)
         free(message);
         return;
     }
-    free(current.message);
-    current = (py_error_t){ type, message, len };
+    py_error_free(&current);
+    current = (py_error_t){ type, message, len, NULL };
 }
 
 void *
@@ -104,6 +105,19 @@ const char *
 py_raised_text(void)
 {
     return current.message != NULL ? current.message : "";
+}
+
+py_t *
+py_raised_about(void)
+{
+    return current.about;
+}
+
+void
+py_raise_about(py_t *v)
+{
+    if (current.type != &py_LimitError && current.about == NULL)
+        current.about = py_ref(v);
 }
 
 void

@@ -27,11 +27,12 @@ typedef struct py_error {
     const py_exc_t *type; /* NULL: none */
     char *message;        /* owned; str() of the exception */
     size_t len;
+    py_t *about; /* owned; the undefined value whose use it was, or NULL */
 } py_error_t;
 
 #define PY_ERROR_INIT                                                                                        \
     {                                                                                                        \
-        NULL, NULL, 0                                                                                        \
+        NULL, NULL, 0, NULL                                                                                  \
     }
 void py_error_free(py_error_t *e);
 
@@ -49,6 +50,10 @@ bool py_raised_is(const py_exc_t *type);
 bool py_exc_is(const py_exc_t *type, const py_exc_t *base);
 /* BORROWED; "" when none. */
 const char *py_raised_text(void);
+/* BORROWED; the undefined value whose use raised it, or NULL. */
+py_t *py_raised_about(void);
+/* py_raise(type, ...) was about that value. BORROWED. */
+void py_raise_about(py_t *v);
 void py_clear(void);
 /* The exception becomes the caller's, the state is clean. */
 void py_take_error(py_error_t *ret_e);

@@ -96,6 +96,12 @@ py_undef_class(const py_t *v)
 }
 
 py_t *
+py_undef_obj(const py_t *v)
+{
+    return ((const pyundef_t *) v)->obj;
+}
+
+py_t *
 py_undef_name(const py_t *v)
 {
     return ((const pyundef_t *) v)->name;
@@ -160,7 +166,9 @@ py_undef_raise(py_t *v)
     if (u->cls->used != NULL)
         u->cls->used(v, true);
     AUTO_FREE char *message = py_undef_message(v);
-    return py_raise(u->exc, "%s", message);
+    py_raise(u->exc, "%s", message);
+    py_raise_about(v);
+    return NULL;
 }
 
 void

@@ -23,6 +23,7 @@ typedef struct py_fn_class {
     const char *name; /* "range" */
     py_fn *fn;
     bool is_class;            /* repr is "<class 'dict'>" rather than "<function ...>" */
+    bool is_method;           /* of an object: its type is "method" */
     void (*free)(void *data); /* may be NULL */
     py_walk_fn *walk;
     unsigned marks; /* the engine's own: wants the context, unsafe, ... */
@@ -103,5 +104,7 @@ void *py_undef_raise(py_t *v);
 char *py_undef_message(const py_t *v);
 /* BORROWED name or NULL. */
 py_t *py_undef_name(const py_t *v);
+/* BORROWED; what lacked the name, or NULL. */
+py_t *py_undef_obj(const py_t *v);
 
 #endif

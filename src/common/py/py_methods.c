@@ -270,6 +270,14 @@ py_method_find(const py_t *v, const char *name, size_t len)
     return m != NULL && applies(v, m) ? m : NULL;
 }
 
+const char *
+py_method_name(const py_t *v, size_t i)
+{
+    const table_t *t = &tables[py_type(v)];
+
+    return i < t->n ? t->rows[i].name : NULL;
+}
+
 /* ---- calls
  * -----------------------------------------------------------------------------------------------------------------------
  */

@@ -53,6 +53,8 @@ enum { PY_MAX_SLOTS = 8 };
 
 /* BORROWED row, or NULL: this type has no such method. Cheap enough to do once per call. */
 const py_method_t *py_method_find(const py_t *v, const char *name, size_t len);
+/* Names of a type's methods, for i = 0, 1, ...; NULL behind the last one. */
+const char *py_method_name(const py_t *v, size_t i);
 /* NEW result. */
 py_t *py_method_call(const py_method_t *method, py_t *self, const py_args_t *args);
 /* NEW bound method: "<built-in method upper of str object at 0x...>". */

@@ -32,7 +32,7 @@ disk_load(void *cookie, const char *name, UNUSED py_t *globals, jinja_known_fn *
 static char *
 rendered(jinja_t *engine, const char *source, const char *key)
 {
-    const jinja_source_t src = { source, strlen(source), key, 1 };
+    const jinja_source_t src = { .text = source, .len = strlen(source), .cache_key = key, .version = 1 };
     jinja_error_t e = JINJA_ERROR_INIT;
     buf_t out = BUF_INIT;
     if (jinja_render(engine, &src, NULL, NULL, &out, &e) < 0)
