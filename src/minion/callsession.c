@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "minion/download.h"
 #include "minion/session.h"
 #include "minion/sessions.h"
 #include "salt/value.h"
@@ -24,6 +25,8 @@ struct callsession {
     json_int_t next_event;
     json_int_t asked; /* the number of the question for a pillar that is open; 0: none */
     json_t *answer;   /* owned: what came for it */
+    downloads_t *downloads;
+    json_t *file_answer; /* owned: to the file that is waited for */
 };
 
 static void
@@ -36,8 +39,11 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
         free(self->reason);
         self->reason = xstrdup(reason);
     }
-    if (state != SESSION_READY)
+    if (state != SESSION_READY) {
+        downloads_lost(self->downloads);
         return;
+    }
+    downloads_ready(self->downloads);
     /* Connected again while the function ran: what the master may not have got goes once more. */
     json_array_foreach (self->unsettled, i, one)
         (void) session_send(self->session, (wire_msg_t) value_int(one, "msg", MSG_COUNT),
@@ -69,9 +75,10 @@ s_on_ack(void *cookie, json_t *jids, json_t *events)
 }
 
 static void
-s_on_answer(void *cookie, wire_msg_t msg, json_t *body)
+s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
 {
     callsession_t *self = cookie;
+    downloads_message(self->downloads, msg, body, bytes, n);
     if (msg != MSG_pillar || self->asked == 0 || value_int(body, "n", 0) != self->asked)
         return;
     json_decref(self->answer);
@@ -141,6 +148,19 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
     return self->session ? s_wait_ready(self, timeout_ms, err) : err->code;
 }
 
+static int
+s_file_send(void *cookie, wire_msg_t msg, const json_t *body)
+{
+    return session_send(((callsession_t *) cookie)->session, msg, body, NULL);
+}
+
+static void
+s_file_done(void *cookie, json_int_t id, json_t *answer)
+{
+    (void) id;
+    ((callsession_t *) cookie)->file_answer = json_incref(answer);
+}
+
 callsession_t *
 callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
 {
@@ -148,6 +168,8 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     const char *pki = conf_str(conf, "pki_dir");
     callsession_t *self = xcalloc(1, sizeof(*self));
     self->unsettled = json_array();
+    const download_host_t host = { s_file_send, s_file_done, self };
+    self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
     self->known_file = fs_join(pki, "minion_master.pub");
@@ -246,6 +268,23 @@ callsession_pillar(callsession_t *self, json_t *ask, json_t *grains, fail_t *err
     return NULL;
 }
 
+/* The session may have been left alone for long: first what has happened to it. */
+int
+callsession_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
+{
+    callsession_t *self = cookie;
+    (void) session_step(self->session);
+    downloads_ask(self->downloads, 1, ask);
+    while (!self->file_answer)
+        s_turn(self, clock_mono_ms() + downloads_step(self->downloads));
+    json_auto_t *answer = STEAL(self->file_answer);
+    if (value_bool(answer, "ok", false)) {
+        *ret_value = json_incref(value_get(answer, "value"));
+        return 0;
+    }
+    return fail_set(err, -(int) value_int(answer, "code", EIO), "%s", value_str(answer, "error", ""));
+}
+
 int
 callsession_settle(callsession_t *self, int timeout_ms, fail_t *err)
 {
@@ -266,6 +305,7 @@ callsession_destroy(callsession_t **self_p)
     if (!self)
         return;
     session_destroy(&self->session);
+    downloads_destroy(&self->downloads);
     if (self->zctx)
         (void) zmq_ctx_term(self->zctx);
     key_pair_destroy(&self->keys);

@@ -6,6 +6,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "minion/relay.h"
 #include "salt/value.h"
 
 /* NEW value; NULL with *err, or without: the answer comes later. */
@@ -158,6 +159,14 @@ s_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
     return NULL;
 }
 
+/* {ask} -> what a master answers: see relay.h. */
+static json_t *
+s_ask(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) relay_ask(self->relay, asker, value_get(request, "ask"), err);
+    return NULL;
+}
+
 /* {timeout: seconds, clean_cache} -> whether the new pillar came in that time. */
 static json_t *
 s_refresh_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
@@ -201,6 +210,7 @@ static const struct {
     { "refresh_grains", s_refresh_grains },
     { "refresh_pillar", s_refresh_pillar },
     { "pillar", s_pillar },
+    { "ask", s_ask },
     { "clear_cache", s_clear_cache },
     { "event", s_event },
     { "stop", s_stop },

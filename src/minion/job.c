@@ -19,6 +19,7 @@
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "minion/mpillar.h"
+#include "minion/remotefiles.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -85,7 +86,8 @@ s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
             return 0;
         }
         if (rc > 0)
-            return fail_set(err, -ENOTSUP, "%s", value_str(answer, "error", "refused"));
+            return fail_set(err, -(int) value_int(answer, "code", ENOTSUP), "%s",
+                            value_str(answer, "error", "refused"));
         buf_reserve(&self->in, READ_CHUNK);
         ssize_t n = rc == 0 ? recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0) : -1;
         if (n < 0 && errno == EINTR)
@@ -176,17 +178,27 @@ s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
     return json_pack("{s:s, s:o, s:o, s:o}", "t", "ret", "return", returns, "retcode", codes, "success", oks);
 }
 
-/* NEW, or NULL where the files are the master's. */
-static fileclient_t *
-s_child_files(json_t *opts)
+static int
+s_child_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
 {
-    return str_eq(value_str(opts, "file_client", ""), "local") ? fileclient_local(opts, NULL) : NULL;
+    json_auto_t *request = json_pack("{s:s, s:O}", "op", "ask", "ask", ask);
+    return s_child_host(cookie, request, ret_value, err);
+}
+
+/* NEW: the files of file_roots here, or the master's. */
+static fileclient_t *
+s_child_files(child_t *self)
+{
+    json_t *opts = self->env->opts;
+    return str_eq(value_str(opts, "file_client", ""), "local")
+               ? fileclient_local(opts, NULL)
+               : remotefiles_new(value_str(opts, "cachedir", ""), s_child_file, self);
 }
 
 static json_t *
 s_child_run(child_t *self, const json_t *job)
 {
-    AUTO(fileclient) files = s_child_files(self->env->opts);
+    AUTO(fileclient) files = s_child_files(self);
     call_env_t env = { .registry = self->env->registry,
                        .states = self->env->states,
                        .opts = self->env->opts,

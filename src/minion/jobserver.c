@@ -15,6 +15,7 @@
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "common/local/client.h"
+#include "minion/relay.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -161,6 +162,7 @@ s_end_job(jobserver_t *self, job_proc_t **at)
     *at = proc->next;
     self->n_jobs--;
     s_return(self, proc);
+    relay_forget(self->relay, proc);
     if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
         self->stop = true;
     job_proc_destroy(&proc);
@@ -270,14 +272,18 @@ s_up_pong(jobserver_t *self, json_t *frame)
     (void) self, (void) frame;
 }
 
+static void
+s_up_answer(jobserver_t *self, json_t *frame)
+{
+    relay_answer(self->relay, frame);
+}
+
 static const struct {
     const char *name;
     void (*fn)(jobserver_t *self, json_t *frame);
-} ups[] = { { "job", s_up_job },
-            { "ack", s_up_ack },
-            { "state", s_up_state },
-            { "pillar", mpillar_answered },
-            { "pong", s_up_pong } };
+} ups[] = { { "job", s_up_job },       { "ack", s_up_ack },
+            { "state", s_up_state },   { "pillar", mpillar_answered },
+            { "answer", s_up_answer }, { "pong", s_up_pong } };
 
 static void
 s_session_gone(jobserver_t *self)
@@ -355,6 +361,7 @@ s_start_session(jobserver_t *self, fail_t *err)
     self->session_heard_ms = clock_mono_ms();
     self->session_ping_ms = self->session_heard_ms + PING_MS;
     s_tell_known(self);
+    relay_again(self->relay);
     return 0;
 }
 
@@ -599,6 +606,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->grains = json_object();
     self->waiting = json_array();
     self->pillar = mpillar_new();
+    self->relay = relay_new(self);
     int64_t now = clock_wall_us();
     (void) snprintf(self->boot, sizeof(self->boot), "%llx-%x", (unsigned long long) now, (unsigned) getpid());
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
@@ -628,6 +636,7 @@ jobserver_destroy(jobserver_t **self_p)
     }
     outbox_destroy(&self->outbox);
     mpillar_destroy(&self->pillar);
+    relay_destroy(&self->relay);
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);

@@ -35,6 +35,7 @@ typedef struct jobserver {
     json_t *slow_grains; /* the slow ones' last answer */
     outbox_t *outbox;
     mpillar_t *pillar;
+    struct relay *relay;
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;

@@ -16,6 +16,7 @@
 #include "minion/mpillar.h"
 #include "minion/opts.h"
 #include "minion/plugins.h"
+#include "minion/remotefiles.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -215,6 +216,7 @@ s_with_master(caller_t *self, char **args, size_t n)
             return s_fail(fail_text(&err));
         if (callsession_grains(self->master, s_grains(self), &err) < 0)
             return s_fail(fail_text(&err));
+        self->files = remotefiles_new(conf_str(self->conf, "cachedir"), callsession_file, self->master);
     } else {
         self->files = fileclient_local(conf_opts(self->conf), NULL);
     }

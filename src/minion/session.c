@@ -20,6 +20,7 @@
 #define WAIT_MIN_MS    50
 #define HOLD_MS        25 /* a return within this time says all that `started` would */
 #define RECONNECT_MS   100
+#define DRAIN_BUDGET   256 /* messages of one socket in a step: others wait meanwhile */
 #define DEALER_EVENTS                                                                                        \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |                              \
      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |                                  \
@@ -156,8 +157,10 @@ s_connect(session_t *self)
     self->monitor = self->dealer ? sock_monitor(self->zctx, self->dealer, "dealer", DEALER_EVENTS, &err)
                                  : NULL;
     /* All minions of a master lose it at the same moment; they do not come back in step. */
-    if (self->dealer)
+    if (self->dealer) {
         sock_reconnect_after(self->dealer, RECONNECT_MS + s_jitter(RECONNECT_MS));
+        sock_forget_lost(self->dealer);
+    }
     if (!self->monitor || sock_connect(self->dealer, self->conf.host, self->conf.port, &err) < 0) {
         log_error("master %s: %s", self->conf.host, fail_text(&err));
         self->retry_at = clock_mono_ms() + self->conf.wait_ms;
@@ -452,8 +455,11 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
         s_welcome(self, body);
     else if (msg == MSG_ack && !published && self->host.on_ack)
         self->host.on_ack(self->host.cookie, value_get(body, "jids"), value_get(body, "events"));
-    else if (msg == MSG_pillar && !published && self->state == SESSION_READY && self->host.on_answer)
-        self->host.on_answer(self->host.cookie, msg, body);
+    else if (msg != MSG_ack && !published && self->state == SESSION_READY && self->host.on_answer) {
+        size_t n;
+        const void *bytes = wire_bytes(data, len, &n);
+        self->host.on_answer(self->host.cookie, msg, body, bytes, n);
+    }
 }
 
 /* ---- sockets
@@ -497,7 +503,7 @@ static void
 s_drain(session_t *self, void **sock, bool published)
 {
     zmq_msg_t frame;
-    while (*sock) {
+    for (int i = 0; *sock && i < DRAIN_BUDGET; i++) {
         (void) zmq_msg_init(&frame);
         if (zmq_msg_recv(&frame, *sock, ZMQ_DONTWAIT) < 0)
             break;

@@ -48,7 +48,8 @@ typedef struct session_host {
     void (*on_state)(void *cookie, session_state_t state, const char *reason);
     void (*on_job)(void *cookie, json_t *job);
     void (*on_ack)(void *cookie, json_t *jids, json_t *events);
-    void (*on_answer)(void *cookie, wire_msg_t msg, json_t *body); /* to what was asked of this master */
+    /* To what was asked of this master, with the bytes behind it. */
+    void (*on_answer)(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n);
     json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait; may be NULL */
     void *cookie;
 } session_host_t;

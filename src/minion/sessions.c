@@ -12,6 +12,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "minion/download.h"
 #include "minion/session.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -26,6 +27,7 @@ typedef struct line {
     sessions_t *owner;
     int index;
     session_t *session;
+    downloads_t *downloads;
     char host[256], *known_file;
 } line_t;
 
@@ -129,6 +131,7 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
                     line->host);
     else if (state == SESSION_READY)
         log_info("master %s: connected", line->host);
+    (state == SESSION_READY ? downloads_ready : downloads_lost)(line->downloads);
     s_up(line->owner, json_pack("{s:s, s:i, s:s, s:s*}", "t", "state", "master", line->index, "state",
                                 session_state_name(state), "reason", reason));
 }
@@ -154,10 +157,27 @@ s_on_ack(void *cookie, json_t *jids, json_t *events)
 }
 
 static void
-s_on_answer(void *cookie, wire_msg_t msg, json_t *body)
+s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
 {
     line_t *line = cookie;
+    if (msg != MSG_pillar) {
+        downloads_message(line->downloads, msg, body, bytes, n);
+        return;
+    }
     s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", wire_name(msg), "master", line->index, "body", body));
+}
+
+static int
+s_file_send(void *cookie, wire_msg_t msg, const json_t *body)
+{
+    return session_send(((line_t *) cookie)->session, msg, body, NULL);
+}
+
+static void
+s_file_done(void *cookie, json_int_t id, json_t *answer)
+{
+    line_t *line = cookie;
+    s_up(line->owner, json_pack("{s:s, s:I, s:O}", "t", "answer", "id", id, "answer", answer));
 }
 
 static json_t *
@@ -221,6 +241,27 @@ s_down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
     s_send(session, MSG_pillar_ask, value_get(frame, "body"));
 }
 
+static downloads_t *
+s_downloads_of(sessions_t *self, const session_t *session)
+{
+    int i = 0;
+    while (self->lines[i].session != session)
+        i++;
+    return self->lines[i].downloads;
+}
+
+static void
+s_down_ask(sessions_t *self, session_t *session, json_t *frame)
+{
+    downloads_ask(s_downloads_of(self, session), value_int(frame, "id", 0), value_get(frame, "ask"));
+}
+
+static void
+s_down_cancel(sessions_t *self, session_t *session, json_t *frame)
+{
+    downloads_cancel(s_downloads_of(self, session), value_int(frame, "id", 0));
+}
+
 static void
 s_down_known(sessions_t *self, session_t *session, json_t *frame)
 {
@@ -249,9 +290,20 @@ s_down_quit(sessions_t *self, session_t *session, json_t *frame)
 static const struct {
     const char *name;
     down_fn *fn;
-} downs[] = { { "ret", s_down_ret },         { "event", s_down_event },          { "grains", s_down_grains },
-              { "started", s_down_started }, { "known", s_down_known },          { "quit", s_down_quit },
-              { "ping", s_down_ping },       { "pillar_ask", s_down_pillar_ask } };
+} downs[] = { { "ret", s_down_ret },         { "event", s_down_event },           { "grains", s_down_grains },
+              { "started", s_down_started }, { "known", s_down_known },           { "quit", s_down_quit },
+              { "ping", s_down_ping },       { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
+              { "cancel", s_down_cancel } };
+
+/* Who no master has asked for anything asks one that is there, or the first. */
+static int
+s_any_master(const sessions_t *self)
+{
+    for (int i = 0; i < self->n; i++)
+        if (session_state(self->lines[i].session) == SESSION_READY)
+            return i;
+    return 0;
+}
 
 static void
 s_down(sessions_t *self, json_t *frame)
@@ -262,6 +314,8 @@ s_down(sessions_t *self, json_t *frame)
     for (size_t i = 0; i < NELEMS(downs); i++)
         if (str_eq(name, downs[i].name))
             fn = downs[i].fn;
+    if (fn == s_down_ask && (master < 0 || master >= self->n))
+        master = s_any_master(self);
     for (int i = 0; fn && i < self->n; i++)
         if (master < 0 || master == i)
             fn(self, self->lines[i].session, frame);
@@ -317,6 +371,8 @@ s_start_line(sessions_t *self, void *zctx, const conf_t *conf, const char *boot,
     if (sc.wait_max_ms < sc.wait_ms)
         sc.wait_max_ms = sc.wait_ms;
     session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, line };
+    const download_host_t files = { s_file_send, s_file_done, line };
+    line->downloads = downloads_new(&files);
     line->session = session_new(zctx, &sc, &host, err);
     if (!line->session)
         return err->code;
@@ -333,8 +389,9 @@ s_loop(sessions_t *self)
         int n_items = 1;
         long wait = 60000;
         for (int i = 0; i < self->n; i++) {
-            long w = session_step(self->lines[i].session);
+            long w = session_step(self->lines[i].session), d = downloads_step(self->lines[i].downloads);
             wait = w < wait ? w : wait;
+            wait = d < wait ? d : wait;
             size_t k = session_sockets(self->lines[i].session, socks);
             while (k-- > 0)
                 items[n_items++] = (zmq_pollitem_t){ socks[k], 0, ZMQ_POLLIN, 0 };
@@ -370,6 +427,7 @@ sessions_main(const conf_t *conf, const char *boot, int fd)
         s_loop(&self);
     for (int k = 0; k < self.n; k++) {
         session_destroy(&self.lines[k].session);
+        downloads_destroy(&self.lines[k].downloads);
         free(self.lines[k].known_file);
     }
     (void) zmq_ctx_term(zctx);

@@ -6,6 +6,8 @@
  *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data} {"t": "grains", grains} {"t": "started",
  * master, jid, pid}
  *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master, body}
+ *         {"t": "ask", id, master, ask} (download.h), answered by {"t": "answer", id, answer}  {"t":
+ * "cancel", id}
  *         {"t": "known", jids}  {"t": "ping"}, answered by {"t": "pong"}  {"t": "quit"}
  * `master` is an index; -1 means every master.
  *

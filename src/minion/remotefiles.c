@@ -1,0 +1,113 @@
+/* remotefiles.c - see remotefiles.h. */
+#include "minion/remotefiles.h"
+
+#include <sys/stat.h>
+
+#include "common/base/digest.h"
+#include "common/base/str.h"
+#include "common/files/settle.h"
+#include "salt/value.h"
+
+typedef struct remote {
+    char *cachedir;
+    remotefiles_ask_fn *ask;
+    void *cookie;
+} remote_t;
+
+/* `more` is consumed. */
+static int
+s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, json_t *more, json_t **ret_value,
+      fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *ask = json_pack("{s:s, s:s, s:s, s:s}", "what", "files", "op", op, "path", path, "saltenv",
+                                 saltenv);
+    json_auto_t *held = more;
+    (void) json_object_update(ask, held);
+    int rc = self->ask(self->cookie, ask, ret_value, &why);
+    if (rc < 0 && rc != -ENOENT)
+        (void) fail_set(err, rc, "%s", fail_text(&why));
+    return rc;
+}
+
+/* Whether the copy in the cache is what the master has; -ENOENT when the master has none. */
+static int
+s_is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is,
+             fail_t *err)
+{
+    struct stat st;
+    *ret_is = false;
+    if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
+        return 0;
+    json_auto_t *hash = NULL;
+    int rc = s_ask(self, "hash", path, saltenv, json_pack("{s:I}", "size", (json_int_t) st.st_size), &hash,
+                   err);
+    const char *want = value_str(hash, "hsum", "");
+    AUTO_FREE char *have = NULL;
+    if (rc == 0 && *want && value_int(hash, "size", -1) == st.st_size)
+        *ret_is = digest_file(copy, value_str(hash, "hash_type", ""), &have, NULL) == 0 && str_eq(have, want);
+    return rc;
+}
+
+static int
+s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+{
+    remote_t *self = cookie;
+    AUTO_FREE char *copy = xasprintf("%s/files/%s/%s", self->cachedir, saltenv, path);
+    bool current;
+    int rc = s_is_current(self, path, saltenv, copy, &current, err);
+    if (rc == 0 && !current) {
+        json_auto_t *value = NULL;
+        rc = s_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, err);
+    }
+    if (rc == 0)
+        *ret_local = STEAL(copy);
+    return rc;
+}
+
+static int
+s_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
+{
+    json_auto_t *value = NULL;
+    return s_ask(cookie, "get", path, saltenv, json_pack("{s:s}", "dest", dest), &value, err);
+}
+
+static json_t *
+s_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+{
+    static const char *const ops[] = { "files", "dirs", "empty_dirs", "links" };
+    json_t *value = NULL;
+    return s_ask(cookie, ops[kind], prefix, saltenv, NULL, &value, err) == 0 ? value : NULL;
+}
+
+static int
+s_hash(void *cookie, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err)
+{
+    return s_ask(cookie, "hash", path, saltenv, NULL, ret_hash, err);
+}
+
+static json_t *
+s_envs(void *cookie, fail_t *err)
+{
+    json_t *value = NULL;
+    return s_ask(cookie, "envs", "", "base", NULL, &value, err) == 0 ? value : NULL;
+}
+
+static void
+s_free(void *cookie)
+{
+    remote_t *self = cookie;
+    free(self->cachedir);
+    free(self);
+}
+
+fileclient_t *
+remotefiles_new(const char *cachedir, remotefiles_ask_fn *ask, void *cookie)
+{
+    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, s_free };
+    remote_t *self = xcalloc(1, sizeof(*self));
+    self->cachedir = xstrdup(cachedir);
+    self->ask = ask;
+    self->cookie = cookie;
+    return fileclient_new(&cls, self);
+}

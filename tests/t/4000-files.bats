@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# 4000-files.bats - the file server over a real connection: contents, lists, environments, what is hostile, and daemons
+# that are killed in the middle of a download.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    export TREE=$BATS_FILE_TMPDIR/tree
+    mkdir -p "$TREE"/{base/d/sub,base/empty,dev}
+    echo one >"$TREE/base/a"
+    echo 'id: {{ grains.id }}' >"$TREE/base/t"
+    printf 'x\0y\377' >"$TREE/base/d/bytes"
+    : >"$TREE/base/d/sub/nothing"
+    echo dev >"$TREE/dev/a"
+    ln -s a "$TREE/base/link"
+    ln -s /etc/hostname "$TREE/base/away"
+    echo secret >"$BATS_FILE_TMPDIR/secret"
+    MASTER_LINES=("file_roots: {base: [$TREE/base], dev: [$TREE/dev]}")
+    fleet_up web1
+    export CACHE=$FLEET/web1/var/cache/salt/minion OUT=$BATS_FILE_TMPDIR/out
+    mkdir -p "$OUT"
+}
+
+teardown_file() {
+    fleet_down
+}
+
+call() { salt web1 "$@" --out=json --static | tr -d '\n ' | sed -e 's/^{"web1"://' -e 's/}$//'; }
+big() { head -c "${1:-50000000}" /dev/urandom >"$TREE/base/big"; }
+no_parts() { [ -z "$(find "$CACHE" "$OUT" -name '*.part*')" ]; }
+
+@test "a file: to a place, to the cache, as text; the same bytes" {
+    [ "$(call cp.get_file salt://d/bytes "$OUT/bytes")" = "\"$OUT/bytes\"" ]
+    cmp "$TREE/base/d/bytes" "$OUT/bytes"
+    [ "$(call cp.cache_file salt://d/sub/nothing)" = "\"$CACHE/files/base/d/sub/nothing\"" ]
+    [ -f "$CACHE/files/base/d/sub/nothing" ] && [ ! -s "$CACHE/files/base/d/sub/nothing" ]
+    [ "$(call cp.get_file_str salt://a)" = '"one\n"' ]
+    [ "$(call cp.get_file_str salt://a saltenv=dev)" = '"dev\n"' ]
+    [ "$(call cp.get_file_str 'salt://a?saltenv=dev')" = '"dev\n"' ]
+    [ "$(call cp.get_template salt://t "$OUT/t")" = "\"$OUT/t\"" ]
+    [ "$(cat "$OUT/t")" = "id: web1" ]
+    no_parts
+}
+
+@test "lists, environments, digests" {
+    [ "$(call cp.list_master)" = '["a","away","d/bytes","d/sub/nothing","link","t"]' ]
+    [ "$(call cp.list_master prefix=d/s)" = '["d/sub/nothing"]' ]
+    [ "$(call cp.list_master_dirs)" = '["d","d/sub","empty"]' ]
+    [ "$(call cp.list_master_symlinks)" = '{"link":"a"}' ]
+    [ "$(call cp.envs)" = '["base","dev"]' ]
+    [ "$(call cp.hash_file salt://a)" = "{\"hash_type\":\"sha256\",\"hsum\":\"$(sha256sum <"$TREE/base/a" | cut -d' ' -f1)\"}" ]
+    [ "$(call cp.stat_file salt://a)" = "\"0$(stat -c %a "$TREE/base/a")\"" ]
+    [ "$(call cp.get_dir salt://d "$OUT")" = "[\"$OUT/d/bytes\",\"$OUT/d/sub/nothing\"]" ]
+}
+
+@test "a changed file is fetched again, an equal one is not" {
+    call cp.cache_file salt://a
+    local inode
+    inode=$(stat -c %i "$CACHE/files/base/a")
+    call cp.cache_file salt://a
+    [ "$(stat -c %i "$CACHE/files/base/a")" = "$inode" ]
+    echo two >"$TREE/base/a"
+    [ "$(call cp.get_file_str salt://a)" = '"two\n"' ]
+    echo one >"$TREE/base/a"
+}
+
+@test "salt-call: the same over a connection of its own" {
+    [ "$(salt_call web1 cp.get_file_str salt://a --out=newline_values_only)" = one ]
+    run --separate-stderr salt_call web1 cp.list_master --out=json --out-indent=-1
+    [ "$output" = '{"local": ["a", "away", "d/bytes", "d/sub/nothing", "link", "t"]}' ]
+    run --separate-stderr salt_call web1 cp.get_file salt://nosuch "$OUT/x" --out=json --out-indent=-1
+    [ "$output" = '{"local": ""}' ]
+}
+
+@test "no path leads out of the roots" {
+    local url
+    for url in salt://../secret salt://d/../../../secret salt:///etc/passwd 'salt://|/etc/passwd' salt://./../secret; do
+        [ "$(call cp.get_file "$url" "$OUT/stolen")" = '""' ]
+        [ "$(call cp.cache_file "$url")" = false ]
+    done
+    [ "$(call cp.get_file salt://secret "$OUT/stolen" saltenv=../..)" = '""' ]
+    [ "$(call cp.list_master ../..)" = '[]' ]
+    [ ! -e "$OUT/stolen" ]
+}
+
+@test "links lead out only while fileserver_followsymlinks allows it" {
+    [ "$(call cp.get_file salt://away "$OUT/away")" = "\"$OUT/away\"" ]
+    cmp /etc/hostname "$OUT/away"
+    cp "$MASTER_CONF" "$FLEET/etc/master.was"
+    echo 'fileserver_followsymlinks: false' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 5 not_followed
+    [ "$(call cp.get_file_str salt://link)" = '"one\n"' ]
+    mv "$FLEET/etc/master.was" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 5 not not_followed
+}
+not_followed() { [ "$(call cp.get_file salt://away "$OUT/away2")" = '""' ]; }
+
+# ---- in the middle of a download ----------------------------------------------------------------------------------
+
+# A download of a large file, slowed down by stopping the master as soon as the part has bytes. Its jid in JID.
+half_way() {
+    big
+    rm -f "$CACHE/files/base/big"
+    JID=$(salt web1 cp.cache_file salt://big --async | grep -oE '[0-9]{20}')
+    until_true 10 part_grows
+}
+part() { find "$CACHE/files/base" -name '.big.part' -size +0c 2>/dev/null | grep -q .; }
+part_grows() { part && kill -STOP "$(pid_of master)"; }
+returned() { "$HALITE_BIN/salt-run" jobs.lookup_jid "$JID" --out=json | grep -q files/base/big; }
+
+@test "the master is killed meanwhile: the download goes on with the next one" {
+    half_way
+    stop master KILL
+    start_master
+    until_true 30 returned
+    cmp "$TREE/base/big" "$CACHE/files/base/big"
+    no_parts
+}
+
+@test "the networking process is killed meanwhile: the next one goes on" {
+    half_way
+    kill -KILL "$(session_pid web1)"
+    kill -CONT "$(pid_of master)"
+    until_true 30 returned
+    cmp "$TREE/base/big" "$CACHE/files/base/big"
+    no_parts
+}
+
+@test "the minion is killed meanwhile: the next download takes up what is there" {
+    half_way
+    kill -KILL "$(session_pid web1)"
+    stop web1 KILL
+    kill -CONT "$(pid_of master)"
+    part
+    start_minion web1
+    wait_connected web1
+    [ "$(call cp.cache_file salt://big)" = "\"$CACHE/files/base/big\"" ]
+    cmp "$TREE/base/big" "$CACHE/files/base/big"
+    no_parts
+}
+
+@test "what is left of another file is not mixed in" {
+    big 3000000
+    rm -f "$CACHE/files/base/big"
+    head -c 2000000 /dev/zero >"$CACHE/files/base/.big.part"
+    [ "$(call cp.cache_file salt://big)" = "\"$CACHE/files/base/big\"" ]
+    cmp "$TREE/base/big" "$CACHE/files/base/big"
+    rm -f "$CACHE/files/base/big"
+    head -c 4000000 /dev/zero >"$CACHE/files/base/.big.part"
+    call cp.cache_file salt://big
+    cmp "$TREE/base/big" "$CACHE/files/base/big"
+    no_parts
+}
