@@ -78,7 +78,17 @@ func_fn file_state_managed, file_state_directory, file_state_symlink, file_state
 #define STATE_KWARGS                 STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Accepted and not used")
 /* What file.directory without `recurse` and `clean` would change: STATE_TRUE or STATE_NONE. */
 state_result_t fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t *changes);
-/* Rendered texts of source and sources: array, or NULL with the state failed or *err. */
-json_t *fstate_template_texts(fstate_t *s, fail_t *err);
+
+/* ---- edits --------------------------------------------------------------------------------------- */
+
+/* Rendered texts of `source` and `sources`; an empty array when neither is given. NULL with the state failed. */
+json_t *fstate_template_texts(fstate_t *s);
+/* Whether the file holds what the regular expression finds; -1 with *err. */
+int fstate_search(fstate_t *s, const char *pattern, fail_t *err);
+/* The file's bytes. */
+int fstate_read(fstate_t *s, buf_t *out, fail_t *err);
+/* changes["diff"] when the texts differ. `joined`: lines without their ends, joined by line feeds, as append
+ * shows them. */
+void fstate_diff(fstate_t *s, const buf_t *before, const buf_t *after, bool joined);
 
 #endif

@@ -255,7 +255,7 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return fop_failed(
             err, S_ISLNK(st.st_mode) ? "Found existing symlink: %s" : "Existing path is not a symlink: %s",
             path);
-    if (exists && S_ISDIR(st.st_mode))
+    if (exists && S_ISDIR(st.st_mode) && !value_bool(args, "atomic", false))
         return fop_oserror(err, EISDIR, path);
     if ((exists ? symlink_over(src, path) : symlink(src, path)) != 0)
         return fop_failed(err, "Could not create '%s'", path);

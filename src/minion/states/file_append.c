@@ -1,0 +1,298 @@
+/* file_append.c - states file.append and file.prepend: lines at the end or the start of a text. */
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/match/regex.h"
+#include "minion/fileops/fileops.h"
+#include "minion/fileops/fstate.h"
+#include "minion/fileops/text.h"
+#include "minion/fileops/tree.h"
+
+/* ---- what both do first ------------------------------------------------------------------------ */
+
+/* makedirs: True. 1: the state has failed. */
+static int
+need_folder(fstate_t *s, fail_t *err)
+{
+    AUTO_FREE char *folder = fop_dirname(s->name), *comment = NULL;
+    json_auto_t *changes = json_object();
+
+    if (!json_is_true(value_get(s->args, "makedirs")) || s->test || fop_is_dir(folder))
+        return 0;
+    if (fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
+        return err->code;
+    if (fstate_check_directory(s, folder, &comment, changes) == STATE_TRUE)
+        return 0;
+    state_change_set(s->ret, json_incref(changes));
+    fstate_error(s, "%s", comment);
+    return 1;
+}
+
+/* A file that is not there is made. 1: s->ret is the answer. */
+static int
+need_file(fstate_t *s, fail_t *err)
+{
+    AUTO_FREE char *why = fstate_check_file(s);
+
+    if (why == NULL)
+        return 0;
+    json_auto_t *args = json_pack("{s:s, s:b}", "name", s->name, "makedirs", fstate_on(s, "makedirs", false));
+    json_t *touched = NULL;
+    if (file_state_touch(s->ctx, args, &touched, err) != 0)
+        return err->code;
+    if (s->test) {
+        json_decref(s->ret);
+        s->ret = touched;
+        return 1;
+    }
+    json_decref(touched);
+    AUTO_FREE char *still = fstate_check_file(s);
+    if (still == NULL)
+        return 0;
+    fstate_error(s, "%s", why);
+    return 1;
+}
+
+/* The texts to add: NEW, or NULL with the state failed. */
+static json_t *
+texts_to_add(fstate_t *s)
+{
+    json_auto_t *rendered = fstate_template_texts(s);
+
+    if (rendered == NULL)
+        return NULL;
+    return json_array_size(rendered) > 0 ? json_incref(rendered) : fstate_texts(value_get(s->args, "text"));
+}
+
+/* The words of a line as Salt's lexer parts them: at white space; a word that starts with a quote ends with
+ * it. */
+static size_t
+word_length(const char *p, char quote)
+{
+    if (quote != '\0' && *p == quote && strchr(p + 1, quote) != NULL)
+        return (size_t) (strchr(p + 1, quote) - p) + 1;
+    return strcspn(p, " \t\r\n");
+}
+
+/* Salt's build_whitespace_split_regex: finds the text whatever blanks it has between its words. NEW. */
+static char *
+loose_pattern(const char *text, size_t len)
+{
+    static const char blanks[] = "(?:[\\s]+)?";
+    json_auto_t *lines = fstate_splitlines(text, len);
+    char quote = strchr(text, '\'') != NULL ? '"' : '\0';
+    buf_t out = BUF_INIT;
+    size_t i;
+    json_t *line;
+
+    buf_puts(&out, "(?m)^");
+    json_array_foreach (lines, i, line) {
+        buf_puts(&out, blanks);
+        bool first = true;
+        for (const char *p = json_string_value(line); *(p += strspn(p, " \t\r\n")) != '\0';) {
+            size_t n = word_length(p, quote);
+            AUTO_FREE char *word = xstrndup(p, n), *escaped = rx_escape(word);
+            buf_printf(&out, "%s%s", first ? "" : blanks, escaped);
+            first = false;
+            p += n;
+        }
+        buf_puts(&out, blanks);
+    }
+    buf_putc(&out, '$');
+    return buf_steal(&out);
+}
+
+/* 1 when the file has the text, 0 when not, negative with *err. */
+static int
+has_text(fstate_t *s, const json_t *chunk, bool loose, fail_t *err)
+{
+    AUTO_FREE char *pattern = loose ? loose_pattern(json_string_value(chunk), json_string_length(chunk))
+                                    : xstrdup(json_string_value(chunk));
+
+    return fstate_search(s, pattern, err);
+}
+
+/* Lines of those texts that the file does not have. NEW, or NULL with *err. */
+static json_t *
+missing_lines(fstate_t *s, const json_t *texts, bool all, bool loose, fail_t *err)
+{
+    json_auto_t *missing = json_array();
+    size_t i;
+    json_t *chunk;
+
+    json_array_foreach (texts, i, chunk) {
+        int has = all ? 0 : has_text(s, chunk, loose, err);
+        if (has < 0)
+            return NULL;
+        json_auto_t *lines = fstate_splitlines(json_string_value(chunk), json_string_length(chunk));
+        if (has == 0)
+            json_array_extend(missing, lines);
+    }
+    return json_incref(missing);
+}
+
+static void
+add_lines(buf_t *out, const json_t *lines)
+{
+    size_t i;
+    json_t *line;
+
+    json_array_foreach (lines, i, line) {
+        buf_add(out, json_string_value(line), json_string_length(line));
+        buf_putc(out, '\n');
+    }
+}
+
+/* ---- append ------------------------------------------------------------------------------------ */
+
+static int
+append_tell(fstate_t *s, const buf_t *before, const json_t *lines)
+{
+    buf_auto_t after = BUF_INIT;
+
+    if (json_array_size(lines) == 0)
+        return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
+    buf_add(&after, buf_str(before), before->len);
+    if (after.len > 0 && after.data[after.len - 1] != '\n')
+        buf_putc(&after, '\n');
+    add_lines(&after, lines);
+    if (!fop_is_text(buf_str(before), before->len))
+        fstate_note(s, "diff", "Replace binary file");
+    else
+        fstate_diff(s, before, &after, true);
+    return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
+}
+
+static int
+append_body(fstate_t *s, fail_t *err)
+{
+    buf_auto_t before = BUF_INIT, after = BUF_INIT;
+    json_auto_t *texts = NULL;
+    int rc = 0;
+
+    if ((rc = need_folder(s, err)) != 0 || (rc = need_file(s, err)) != 0)
+        return rc < 0 ? rc : 0;
+    texts = texts_to_add(s);
+    if (texts == NULL)
+        return 0;
+    if ((rc = fstate_read(s, &before, err)) != 0)
+        return rc;
+    json_auto_t *lines = missing_lines(s, texts, false, fstate_on(s, "ignore_whitespace", true), err);
+    if (lines == NULL)
+        return -EINVAL;
+    if (s->test)
+        return append_tell(s, &before, lines);
+    size_t n = json_array_size(lines);
+    if (n > 0) {
+        json_auto_t *done = fstate_call(
+            s, file_append, json_pack("{s:s, s:O, s:{}}", "path", s->name, "args", lines, "kwargs"), err);
+        if (done == NULL)
+            return err->code;
+    }
+    if ((rc = fstate_read(s, &after, err)) != 0)
+        return rc;
+    fstate_diff(s, &before, &after, true);
+    if (n == 0)
+        return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
+    return state_ret_set(s->ret, STATE_TRUE, "Appended %zu lines", n);
+}
+
+/* ---- prepend ----------------------------------------------------------------------------------- */
+
+/* Whether the file starts with those lines. */
+static bool
+starts_with(const buf_t *text, const json_t *lines)
+{
+    json_auto_t *have = fstate_splitlines(buf_str(text), text->len);
+    size_t i;
+    json_t *line;
+
+    json_array_foreach (lines, i, line) {
+        if (!value_equal(line, json_array_get(have, i)))
+            return false;
+    }
+    return true;
+}
+
+static int
+prepend_tell(fstate_t *s, const buf_t *before, const json_t *lines)
+{
+    buf_auto_t after = BUF_INIT;
+
+    if (json_array_size(lines) == 0)
+        return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
+    add_lines(&after, lines);
+    buf_add(&after, buf_str(before), before->len);
+    if (!fop_is_text(buf_str(before), before->len))
+        fstate_note(s, "diff", "Replace binary file");
+    else
+        fstate_diff(s, before, &after, false);
+    return state_ret_set(s->ret, STATE_NONE, "File %s is set to be updated", s->name);
+}
+
+static int
+prepend_body(fstate_t *s, fail_t *err)
+{
+    buf_auto_t before = BUF_INIT, after = BUF_INIT;
+    bool header = fstate_on(s, "header", false);
+    int rc = 0;
+
+    if ((rc = need_folder(s, err)) != 0 || (rc = need_file(s, err)) != 0)
+        return rc < 0 ? rc : 0;
+    json_auto_t *texts = texts_to_add(s);
+    if (texts == NULL)
+        return 0;
+    if ((rc = fstate_read(s, &before, err)) != 0)
+        return rc;
+    json_auto_t *lines = missing_lines(s, texts, header, true, err);
+    if (lines == NULL)
+        return -EINVAL;
+    if (s->test)
+        return prepend_tell(s, &before, lines);
+    size_t n = header && starts_with(&before, lines) ? 0 : json_array_size(lines);
+    if (n > 0) {
+        json_auto_t *done = fstate_call(
+            s, file_prepend, json_pack("{s:s, s:O, s:{}}", "path", s->name, "args", lines, "kwargs"), err);
+        if (done == NULL)
+            return err->code;
+    }
+    if ((rc = fstate_read(s, &after, err)) != 0)
+        return rc;
+    fstate_diff(s, &before, &after, false);
+    if (n == 0)
+        return state_ret_set(s->ret, STATE_TRUE, "File %s is in correct state", s->name);
+    return state_ret_set(s->ret, STATE_TRUE, "Prepended %zu lines", n);
+}
+
+static FILE_STATE(file_state_append, "Must provide name to file.append",
+                  append_body) static FILE_STATE(file_state_prepend, "Must provide name to file.prepend",
+                                                 prepend_body)
+
+/* ---- table ------------------------------------------------------------------------------------- */
+
+#define TEXT_ROWS                                                                                            \
+    STATE_ANY("name", ARG_REQUIRED, "The file"), STATE_ANY("text", "null", "The text, or a list of them"),   \
+        STATE_ANY("makedirs", "false", "Make the folders above it"),                                         \
+        STATE_ANY("source", "null", "URL or path of a template with the text"),                              \
+        STATE_ANY("source_hash", "null", "Accepted; what the file server has is checked"),                   \
+        STATE_TEXT("template", "\"jinja\"", "The engine of the template"),                                   \
+        STATE_ANY("sources", "null", "List of such templates"),                                              \
+        STATE_ANY("source_hashes", "null", "Accepted; what the file server has is checked"),                 \
+        STATE_ANY("defaults", "null", "Variables that context overrides"),                                   \
+        STATE_ANY("context", "null", "Variables of the template")
+
+    static const arg_t append_args[] = { TEXT_ROWS,
+                                         STATE_ANY("ignore_whitespace", "true",
+                                                   "False: text is a regular expression that finds the text"),
+                                         ARGS_END };
+static const arg_t prepend_args[] = { TEXT_ROWS,
+                                      STATE_ANY("header", "null", "The file must start with the text"),
+                                      ARGS_END };
+
+static const func_t funcs[] = {
+    { "append", file_state_append, append_args, 0,
+      "Make sure that a file has some text, at its end if need be.\n\nA file that is not there is made." },
+    { "prepend", file_state_prepend, prepend_args, 0,
+      "Make sure that a file has some text, at its start if need be.\n\nA file that is not there is made." },
+};
+
+PLUGIN(state, file_append, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

@@ -1,0 +1,529 @@
+/* file_directory.c - state file.directory: a folder with given owner and mode, and what is below it. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/fileops/fileops.h"
+#include "minion/fileops/fstate_dir.h"
+#include "minion/fileops/tree.h"
+
+/* ---- what is wanted -------------------------------------------------------------------------- */
+
+typedef struct wanted {
+    json_t *user, *group;       /* NULL: as it is. BORROWED */
+    char *dir_mode, *file_mode; /* "0755"; NULL: as it is */
+    bool follow, files, dirs;   /* whether to look at files and folders below */
+} wanted_t;
+
+typedef struct work {
+    fstate_t *s;
+    wanted_t top, below; /* below: only what `recurse` names */
+    json_int_t max_depth;
+    bool recurse, clean;
+    json_t *changes; /* of the check */
+    json_t *kept, *errors;
+} work_t;
+
+static const char *const recurse_types[] = {
+    "user", "group", "mode", "ignore_files", "ignore_dirs", "silent"
+};
+
+static bool
+recurse_has(const json_t *recurse, const char *type)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (recurse, i, one) {
+        if (str_eq(json_string_value(one), type))
+            return true;
+    }
+    return false;
+}
+
+static bool
+recurse_known(const json_t *one)
+{
+    for (size_t i = 0; i < NELEMS(recurse_types); i++) {
+        if (str_eq(json_string_value(one), recurse_types[i]))
+            return true;
+    }
+    return false;
+}
+
+/* NULL, or what is wrong with `recurse`. */
+static const char *
+recurse_fault(const json_t *recurse)
+{
+    size_t i;
+    json_t *one;
+
+    if (!json_is_array(recurse))
+        return "\"recurse\" must be formed as a list of strings";
+    json_array_foreach (recurse, i, one) {
+        if (!recurse_known(one))
+            return "Types for \"recurse\" limited to \"user\", \"group\", \"mode\", \"ignore_files\", "
+                   "\"ignore_dirs\", \"silent\".";
+    }
+    if (recurse_has(recurse, "ignore_files") && recurse_has(recurse, "ignore_dirs"))
+        return "Must not specify \"recurse\" options \"ignore_files\" and \"ignore_dirs\" at the same time.";
+    return NULL;
+}
+
+static void
+narrow(work_t *w, const json_t *recurse)
+{
+    w->below = w->top;
+    if (!recurse_has(recurse, "user"))
+        w->below.user = NULL;
+    if (!recurse_has(recurse, "group"))
+        w->below.group = NULL;
+    if (!recurse_has(recurse, "mode"))
+        w->below.dir_mode = w->below.file_mode = NULL;
+    w->below.files = !recurse_has(recurse, "ignore_files");
+    w->below.dirs = !recurse_has(recurse, "ignore_dirs");
+}
+
+/* ---- what would change ----------------------------------------------------------------------- */
+
+static bool
+is_user(const json_t *user, uid_t have)
+{
+    uid_t uid;
+
+    return fop_uid_of(user, &uid) && uid == have;
+}
+
+static bool
+is_group(const json_t *group, gid_t have)
+{
+    gid_t gid;
+
+    return fop_gid_of(group, &gid) && gid == have;
+}
+
+/* NEW {"user", "group", "mode"} that differ, or {"directory": "new"}; NULL when nothing does. */
+static json_t *
+differences(const char *path, const wanted_t *want, const char *mode)
+{
+    struct stat st;
+    char have[8];
+
+    if ((want->follow ? stat(path, &st) : -1) != 0 && lstat(path, &st) != 0)
+        return json_pack("{s:s}", "directory", "new");
+    json_t *diff = json_object();
+    snprintf(have, sizeof(have), "%04o", st.st_mode & 07777);
+    if (want->user != NULL && !is_user(want->user, st.st_uid))
+        json_object_set(diff, "user", want->user);
+    if (want->group != NULL && !is_group(want->group, st.st_gid))
+        json_object_set(diff, "group", want->group);
+    if (mode != NULL && !str_eq(mode, have) && !S_ISLNK(st.st_mode))
+        json_object_set_new(diff, "mode", json_string(mode));
+    if (json_object_size(diff) > 0)
+        return diff;
+    json_decref(diff);
+    return NULL;
+}
+
+static void
+note(work_t *w, const char *path, json_t *what)
+{
+    AUTO_FREE char *key = xstrdup(path);
+    json_auto_t *name = value_utf8(key, strlen(key));
+
+    if (what != NULL)
+        json_object_set_new(w->changes, json_string_value(name), what);
+}
+
+static int
+check_below(void *cookie, const char *path, bool is_dir)
+{
+    work_t *w = cookie;
+
+    if (is_dir ? w->below.dirs : w->below.files)
+        note(w, path, differences(path, &w->below, is_dir ? w->below.dir_mode : w->below.file_mode));
+    return 0;
+}
+
+static bool
+listed(const json_t *paths, const char *path)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (paths, i, one) {
+        if (str_eq(json_string_value(one), path))
+            return true;
+    }
+    return false;
+}
+
+static int
+check_clean(void *cookie, const char *path, bool is_dir)
+{
+    work_t *w = cookie;
+
+    (void) is_dir;
+    if (!listed(w->kept, path) &&
+        fstate_included(fstate_below(w->s->name, path), NULL, fstate_arg(w->s, "exclude_pat")))
+        note(w, path, json_pack("{s:s}", "removed", "Removed due to clean"));
+    return 0;
+}
+
+static char *
+change_list(const json_t *changes)
+{
+    buf_auto_t text = BUF_INIT;
+    const char *path, *key;
+    json_t *what, *v;
+
+    buf_puts(&text, "The following files will be changed:\n");
+    json_object_foreach ((json_t *) changes, path, what) {
+        json_object_foreach (what, key, v) {
+            AUTO_FREE char *shown = value_pystr(v);
+            buf_printf(&text, "%s: %s - %s\n", path, key, shown);
+        }
+    }
+    return buf_steal(&text);
+}
+
+/* Fills w->changes; *ret_comment NEW. 0 with *ret_result. */
+static int
+check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
+{
+    json_t *recurse = fstate_arg(w->s, "recurse");
+    const char *fault = w->recurse ? recurse_fault(recurse) : NULL;
+
+    if (fault != NULL) {
+        *ret_result = STATE_FALSE;
+        *ret_comment = xstrdup(fault);
+        return 0;
+    }
+    /* A fault of Salt's that its users see: with `recurse` the folder itself is checked only for what that
+     * names. */
+    const wanted_t *top = w->recurse ? &w->below : &w->top;
+    if (w->recurse) {
+        narrow(w, recurse);
+        (void) fstate_walk(w->s->name, w->max_depth, check_below, w);
+    }
+    note(w, w->s->name, differences(w->s->name, top, top->dir_mode));
+    if (w->clean) {
+        w->kept = fstate_kept(w->s, err);
+        if (w->kept == NULL)
+            return -EIO;
+        (void) fstate_walk(w->s->name, -1, check_clean, w);
+    }
+    if (!fop_is_dir(w->s->name))
+        note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
+    bool any = json_object_size(w->changes) > 0;
+    *ret_result = any ? STATE_NONE : STATE_TRUE;
+    *ret_comment = any ? change_list(w->changes)
+                       : xasprintf("The directory %s is in the correct state", w->s->name);
+    return 0;
+}
+
+state_result_t
+fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t *changes)
+{
+    fstate_t there = *s;
+    work_t w = { .s = &there, .changes = changes };
+    state_result_t result = STATE_FALSE;
+
+    there.name = (char *) name;
+    (void) check(&w, &result, ret_comment, NULL);
+    return result;
+}
+
+/* ---- bringing it about ------------------------------------------------------------------------- */
+
+static int
+perms(work_t *w, const char *path, const wanted_t *want, const char *mode, fail_t *err)
+{
+    json_auto_t *args = json_pack("{s:o, s:O?, s:O?, s:s?, s:b}", "name", value_utf8(path, strlen(path)),
+                                  "user", want->user, "group", want->group, "mode", mode, "follow_symlinks",
+                                  want->follow);
+
+    return fop_check_perms(w->s->ctx, args, NULL, w->s->ret, NULL, err);
+}
+
+static int
+apply_below(void *cookie, const char *path, bool is_dir)
+{
+    work_t *w = cookie;
+    const char *mode = is_dir ? w->below.dir_mode : w->below.file_mode;
+    fail_auto_t why = FAIL_INIT;
+
+    if (!(is_dir ? w->below.dirs : w->below.files))
+        return 0;
+    json_auto_t *differs = differences(path, &w->below, mode);
+    if (differs != NULL && perms(w, path, &w->below, mode, &why) != 0 &&
+        !str_starts(fail_text(&why), "Path not found"))
+        json_array_append_new(w->errors, json_string(fail_text(&why)));
+    return 0;
+}
+
+static void
+refuse(work_t *w, char *comment)
+{
+    fstate_error(w->s, "%s", comment);
+    free(comment);
+}
+
+/* What can't be done below is said; the rest is done. */
+static void
+check_owner(work_t *w, const json_t *recurse)
+{
+    uid_t uid;
+    gid_t gid;
+
+    if (recurse_has(recurse, "user") && !value_truthy(w->top.user) && !json_is_integer(w->top.user))
+        refuse(w,
+               xstrdup("user not specified, but configured as a target for recursive ownership management"));
+    else if (recurse_has(recurse, "user") && !fop_uid_of(w->top.user, &uid))
+        refuse(w, xasprintf("Failed to enforce ownership for user %s (user does not exist)",
+                            json_string_value(w->top.user)));
+    if (recurse_has(recurse, "group") && !value_truthy(w->top.group) && !json_is_integer(w->top.group))
+        refuse(w,
+               xstrdup("group not specified, but configured as a target for recursive ownership management"));
+    else if (recurse_has(recurse, "group") && !fop_gid_of(w->top.group, &gid))
+        refuse(w,
+               xasprintf("Failed to enforce group ownership for group %s", json_string_value(w->top.group)));
+}
+
+static int
+clean_below(work_t *w, fail_t *err)
+{
+    json_auto_t *removed = fstate_clean(w->s, w->kept, err);
+
+    if (removed == NULL)
+        return -EIO;
+    if (json_array_size(removed) > 0) {
+        state_change(w->s->ret, "removed", json_incref(removed));
+        state_ret_comment(w->s->ret, value_fmt("Files cleaned from directory %s", w->s->name));
+    }
+    return 0;
+}
+
+static void
+conclude(work_t *w)
+{
+    fstate_t *s = w->s;
+    bool children_only = fstate_on(s, "children_only", false);
+    const char *comment = value_str(s->ret, "comment", "");
+    size_t i;
+    json_t *one;
+
+    if (*comment == '\0' && (children_only || state_changed(s->ret)))
+        state_ret_comment(s->ret, value_fmt("Directory %s%s updated", s->name, children_only ? "/*" : ""));
+    if (!state_changed(s->ret) && value_truthy(value_get(s->ret, "result"))) {
+        comment = value_str(s->ret, "comment", "");
+        state_ret_comment(s->ret, value_fmt("Directory %s is in the correct state%s%s", s->name,
+                                            *comment != '\0' ? "\n" : "", comment));
+    }
+    if (json_array_size(w->errors) == 0)
+        return;
+    json_object_set_new(s->ret, "result", json_false());
+    state_ret_comment(s->ret, value_fmt("%s\n\nThe following errors were encountered:\n",
+                                        value_str(s->ret, "comment", "")));
+    json_array_foreach (w->errors, i, one)
+        state_ret_add(s->ret, "- %s", json_string_value(one));
+}
+
+static int
+create(work_t *w, fail_t *err)
+{
+    fstate_t *s = w->s;
+    AUTO_FREE char *parent = fop_dirname(s->name);
+
+    if (!fop_is_dir(parent)) {
+        if (!fstate_on(s, "makedirs", false))
+            return fstate_error(s, "No directory to create %s in", s->name);
+        if (fstate_makedirs(s, w->top.user, w->top.group, w->top.dir_mode, err) != 0)
+            return err->code;
+    }
+    json_auto_t *made = fstate_call(s, file_mkdir,
+                                    json_pack("{s:s, s:O?, s:O?, s:s?}", "dir_path", s->name, "user",
+                                              w->top.user, "group", w->top.group, "mode", w->top.dir_mode),
+                                    err);
+    if (made == NULL)
+        return err->code;
+    if (!fop_is_dir(s->name))
+        return fstate_error(s, "Failed to create directory %s", s->name);
+    state_change(s->ret, s->name, json_pack("{s:s}", "directory", "new"));
+    return 0;
+}
+
+static int
+apply(work_t *w, fail_t *err)
+{
+    fstate_t *s = w->s;
+    json_t *recurse = fstate_arg(s, "recurse");
+
+    if (!fop_is_dir(s->name))
+        return create(w, err);
+    if (!fstate_on(s, "children_only", false) && perms(w, s->name, &w->top, w->top.dir_mode, err) != 0)
+        return err->code;
+    if (w->recurse) {
+        check_owner(w, recurse);
+        if (recurse_has(recurse, "silent"))
+            state_change_set(s->ret, json_pack("{s:s}", "recursion", "Changes silenced"));
+        (void) fstate_walk(s->name, w->max_depth, apply_below, w);
+    }
+    if (w->clean && clean_below(w, err) != 0)
+        return err->code;
+    conclude(w);
+    return 0;
+}
+
+/* ---- what stands in the way -------------------------------------------------------------------- */
+
+static void
+force(fstate_t *s, const char *what, fail_t *err)
+{
+    if (s->test) {
+        state_change(s->ret, "forced", value_fmt("%s would be forcibly replaced", what));
+        return;
+    }
+    if (fs_remove_tree(s->name, err) == 0)
+        state_change(s->ret, "forced", value_fmt("%s was forcibly replaced", what));
+}
+
+/* Something else has the name. 1: the state has failed. */
+static int
+make_way(fstate_t *s, fail_t *err)
+{
+    const char *backup = fstate_str(s, "backupname");
+    bool forced = fstate_on(s, "force", false), link = fop_is_link(s->name), file = fop_is_file(s->name);
+    struct stat st;
+
+    if (!file && !(link && (forced || !fstate_on(s, "allow_symlink", true))))
+        return 0;
+    if (backup != NULL) {
+        if (lstat(backup, &st) == 0 && !forced) {
+            fstate_error(s, "File exists where the backup target %s should go", backup);
+            return 1;
+        }
+        if (lstat(backup, &st) == 0 && fs_remove_tree(backup, err) != 0)
+            return -EIO;
+        return rename(s->name, backup) == 0 ? 0 : fop_oserror(err, errno, s->name);
+    }
+    if (forced) {
+        force(s, file ? "File" : "Symlink", err);
+        return err != NULL && err->code != 0 ? err->code : 0;
+    }
+    fstate_error(s,
+                 file ? "Specified location %s exists and is a file"
+                      : "Specified location %s exists and is a "
+                        "symlink",
+                 s->name);
+    return 1;
+}
+
+static void
+read_wanted(work_t *w)
+{
+    fstate_t *s = w->s;
+    json_t *mode = value_get(value_get(s->args, "kwargs"), "mode");
+    json_t *dir_mode = fstate_arg(s, "dir_mode"), *file_mode = fstate_arg(s, "file_mode");
+
+    if (!value_truthy(dir_mode) && mode != NULL && !json_is_null(mode))
+        dir_mode = mode;
+    if (!value_truthy(file_mode))
+        file_mode = dir_mode;
+    w->top = (wanted_t){
+        fstate_user(s), fstate_arg(s, "group"), NULL, NULL, fstate_on(s, "follow_symlinks", false), true, true
+    };
+    w->top.dir_mode = dir_mode != NULL ? fop_normalize_mode(dir_mode) : NULL;
+    w->top.file_mode = file_mode != NULL ? fop_normalize_mode(file_mode) : NULL;
+    w->recurse = fstate_on(s, "recurse", false);
+    w->clean = fstate_on(s, "clean", false);
+    w->max_depth = fstate_arg(s, "max_depth") != NULL ? value_int(s->args, "max_depth", 0) : -1;
+}
+
+static int
+run(work_t *w, fail_t *err)
+{
+    fstate_t *s = w->s;
+    AUTO_FREE char *who = fstate_check_user(s, w->top.user, w->top.group), *comment = NULL;
+    state_result_t result = STATE_TRUE;
+
+    if (who != NULL)
+        return fstate_error(s, "%s", who);
+    if (*s->name != '/')
+        return fstate_error(s, "Specified file %s is not an absolute path", s->name);
+    int rc = make_way(s, err);
+    if (rc != 0)
+        return rc < 0 ? rc : 0;
+    rc = check(w, &result, &comment, err);
+    if (rc != 0)
+        return rc;
+    if (json_object_size(w->changes) > 0)
+        json_object_update(value_get(s->ret, "changes"), w->changes);
+    if (s->test || !state_changed(s->ret))
+        return state_ret_set(s->ret, result, "%s", comment);
+    return apply(w, err);
+}
+
+static int
+directory_body(fstate_t *s, fail_t *err)
+{
+    work_t w = { .s = s, .changes = json_object(), .errors = json_array() };
+    size_t n = strlen(s->name);
+    int rc = 0;
+
+    if (n > 1 && s->name[n - 1] == '/')
+        s->name[n - 1] = '\0';
+    read_wanted(&w);
+    if (w.max_depth >= 0 && w.clean)
+        fstate_error(s, "Cannot specify both max_depth and clean");
+    else
+        rc = run(&w, err);
+    free(w.top.dir_mode);
+    free(w.top.file_mode);
+    json_decref(w.changes);
+    json_decref(w.errors);
+    json_decref(w.kept);
+    return rc;
+}
+
+FILE_STATE(file_state_directory, "Must provide name to file.directory", directory_body)
+
+/* ---- table --------------------------------------------------------------------------------------- */
+
+static const arg_t directory_args[] = {
+    STATE_ANY("name", ARG_REQUIRED, "The folder"),
+    STATE_ANY("user", "null", "Owner, by name or number"),
+    STATE_ANY("group", "null", "Group, by name or number"),
+    STATE_ANY("recurse", "null",
+              "List of what also holds below: user, group, mode; ignore_files, ignore_dirs, "
+              "silent"),
+    STATE_ANY("max_depth", "null", "How deep `recurse` goes; 0: its own files"),
+    STATE_ANY("dir_mode", "null", "Octal mode of folders; `mode` is the same"),
+    STATE_ANY("file_mode", "null", "Octal mode of files, by default dir_mode"),
+    STATE_ANY("makedirs", "false", "Make the folders above it"),
+    STATE_ANY("clean", "false", "Remove what no required state keeps"),
+    STATE_ANY("require", "null", "Required states; with `clean` their files stay"),
+    STATE_ANY("exclude_pat", "null", "What `clean` leaves: globs or E@regex"),
+    STATE_ANY("follow_symlinks", "false", "Look at what links point to"),
+    STATE_ANY("force", "false", "Replace a file or link of that name"),
+    STATE_TEXT("backupname", "null", "Rename what has that name to this"),
+    STATE_ANY("allow_symlink", "true", "A link to a folder will do"),
+    STATE_ANY("children_only", "false", "Change only what is below"),
+    STATE_ANY("win_owner", "null", "Windows only"),
+    STATE_ANY("win_perms", "null", "Windows only"),
+    STATE_ANY("win_deny_perms", "null", "Windows only"),
+    STATE_ANY("win_inheritance", "true", "Windows only"),
+    STATE_ANY("win_perms_reset", "false", "Windows only"),
+    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "mode: the same as dir_mode"),
+    ARGS_END
+};
+
+static const func_t funcs[] = {
+    { "directory", file_state_directory, directory_args, 0,
+      "Make sure that a folder exists, with owner and mode.\n\n``recurse`` brings what is below to the same "
+      "owner "
+      "and mode; ``clean`` removes what is below and not kept by a state that this one requires." },
+};
+
+PLUGIN(state, file_directory, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));
