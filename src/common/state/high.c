@@ -288,10 +288,13 @@ use_data(const sls_run_t *self, py_t *state)
         py_clear();
     if (truth == 0)
         return;
-    if (!py_is(state, PY_DICT))
-        add_error(self->run->errors, "SLS %s does not render to a dictionary", self->sls);
-    else
+    if (py_is(state, PY_DICT)) {
         merge_sls(self, state);
+        return;
+    }
+    AUTO_FREE char *text = py_show(state);
+    add_error(self->run->errors, "SLS %s does not render to a dictionary", self->sls);
+    add_error(self->run->errors, "Error when rendering state with contents: %s", text);
 }
 
 static bool
