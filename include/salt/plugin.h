@@ -137,6 +137,7 @@ json_t *ctx_opts(call_ctx_t *ctx);
 /* Grains and pillar; gathered on first use. BORROWED, never NULL (an empty object when there are none). */
 json_t *ctx_grains(call_ctx_t *ctx);
 void ctx_refresh_grains(call_ctx_t *ctx); /* gathers them anew where that can be done */
+void ctx_grains_changed(call_ctx_t *ctx); /* who changed ctx_grains() in place says so */
 json_t *ctx_pillar(call_ctx_t *ctx);
 /* The same as Python's values. BORROWED dict. */
 struct py *ctx_native_grains(call_ctx_t *ctx);

@@ -53,6 +53,13 @@ ctx_grains(call_ctx_t *ctx)
 }
 
 void
+ctx_grains_changed(call_ctx_t *ctx)
+{
+    py_unref(ctx->native_grains);
+    ctx->native_grains = NULL;
+}
+
+void
 ctx_refresh_grains(call_ctx_t *ctx)
 {
     json_t *found = ctx->env.grains_again != NULL ? ctx->env.grains_again(ctx->env.cookie) : NULL;

@@ -119,6 +119,7 @@ grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pil
     int rc = write_file(path, written, err);
     if (rc == 0) {
         lay_over(ctx_grains(ctx), grains, destructive);
+        ctx_grains_changed(ctx);
         rc = refresh(ctx, refresh_pillar, err);
     }
     if (rc == 0)

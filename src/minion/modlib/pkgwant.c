@@ -103,6 +103,35 @@ pkgwant_have(call_ctx_t *ctx, const char *what, fail_t *err)
                         : sub_call(ctx, err, "pkg.list_pkgs", "{s:b}", "versions_as_list", 1);
 }
 
+/* NEW text: "1.2,1.3". */
+static json_t *
+joined(const json_t *versions)
+{
+    buf_auto_t out = BUF_INIT;
+    json_t *v;
+    size_t i;
+
+    json_array_foreach (versions, i, v)
+        buf_printf(&out, "%s%s", i > 0 ? "," : "", json_string_value(v));
+    return json_string(buf_str(&out));
+}
+
+void
+pkgwant_changes(const json_t *before, const json_t *now, json_t *ret)
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach ((json_t *) now, name, v) {
+        if (!json_equal(v, value_get(before, name)))
+            state_change_from(ret, name, joined(value_get(before, name)), joined(v));
+    }
+    json_object_foreach ((json_t *) before, name, v) {
+        if (now != NULL && value_get(now, name) == NULL)
+            state_change_from(ret, name, joined(v), json_string(""));
+    }
+}
+
 /* ---- versions -------------------------------------------------------------------------------- */
 
 /* The operator at the front of a wish: its length, and "==" for "=" and for none. */

@@ -22,6 +22,9 @@ json_t *pkgwant_sources(const json_t *sources);
 /* pkg.list_pkgs with versions as lists. `what` is "removed", "purge_desired" or NULL. NEW have. */
 json_t *pkgwant_have(call_ctx_t *ctx, const char *what, fail_t *err);
 
+/* What differs between two of these goes into a state's changes: {name: {"old", "new"}}. */
+void pkgwant_changes(const json_t *before, const json_t *now, json_t *ret);
+
 /* Whether one of `versions` is what `wish` says: "1.2", "1.2*", ">=1.2,<2". `newer` lets a single plain
  * version mean at least that. 1, 0, or negative with *err. */
 int pkgwant_holds(call_ctx_t *ctx, const json_t *versions, const char *wish, const json_t *ignore_epoch,

@@ -437,8 +437,8 @@ state_template_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 /* ---- one state ----------------------------------------------------------------------------- */
 
 /* Keywords of the function itself, which the state does not get. */
-static const char *const own_keywords[] = { "pillar",      "pillarenv", "pillar_enc", "concurrent",
-                                            "localconfig", "force",     "mock",       "orchestration_jid" };
+static const char *const own_keywords[] = { "pillar",      "pillarenv", "pillar_enc",       "concurrent",
+                                            "localconfig", "mock",      "orchestration_jid" };
 
 /* 1 when the chunk can't run: *ret_value is the list of reasons. */
 static int

@@ -138,15 +138,15 @@ pending(call_ctx_t *ctx, const char *name)
     return json_object_get(all, name);
 }
 
-/* NEW: `value` without what this run has appended already. */
+/* NEW: `value` without what the grain has and what this run has appended already. */
 static json_t *
-not_pending(call_ctx_t *ctx, const char *name, const json_t *value)
+missing(call_ctx_t *ctx, const char *name, const json_t *have, const json_t *value)
 {
     json_t *seen = pending(ctx, name), *left = json_array(), *v;
     size_t i;
 
     json_array_foreach (value, i, v) {
-        if (!contains(seen, v))
+        if (!contains(seen, v) && !contains(have, v))
             json_array_append(left, v);
     }
     json_array_extend(seen, left);
@@ -185,7 +185,7 @@ grains_list_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return state_ret_set(ret, STATE_FALSE, "Grain %s is not a valid list", name);
     if (there && (json_is_array(given) ? contains_all(have, given) : contains(have, given)))
         return told(ret, STATE_TRUE, "Value", given, "is already in grain", "");
-    json_auto_t *value = there && json_is_array(given) ? not_pending(ctx, name, given) : json_incref(given);
+    json_auto_t *value = there && json_is_array(given) ? missing(ctx, name, have, given) : json_incref(given);
     if (!ctx_test(ctx))
         return append_to_list(ctx, ret, value, err);
     state_change(ret, "new", is_absent(have) ? json_string("") : json_incref(have));

@@ -198,6 +198,25 @@ install_list(const plan_t *p)
     return list;
 }
 
+/* The package manager failed; what it changed before that is told too. */
+static int
+not_installed(plan_t *p)
+{
+    const char *text = fail_text(p->err), *errors = strstr(text, "\nerrors:");
+    const char *changes = strstr(text, "changes:\n");
+    fail_auto_t none = FAIL_INIT;
+    json_auto_t *now = pkgwant_have(p->ctx, NULL, &none);
+
+    pkgwant_changes(p->have, now, p->ret);
+    p->done = true;
+    (void) (changes != NULL && errors != NULL
+                ? state_ret_set(p->ret, STATE_FALSE, "%.*s%s", (int) (changes - text), text, errors + 1)
+                : state_ret_set(p->ret, STATE_FALSE,
+                                "An error was encountered while installing package(s): %s", text));
+    fail_clear(p->err);
+    return 0;
+}
+
 static int
 install(plan_t *p)
 {
@@ -213,14 +232,8 @@ install(plan_t *p)
     json_object_set_new(kwargs, "refresh", json_boolean(p->refresh));
     json_object_set_new(kwargs, "reinstall", json_boolean(json_object_size(p->again) > 0));
     json_object_set_new(kwargs, p->from_sources ? "sources" : "pkgs", install_list(p));
-    if (ctx_call(p->ctx, "pkg.install", NULL, kwargs, &changes, p->err) < 0) {
-        if (p->err->kind != FAIL_COMMAND)
-            return p->err->code;
-        AUTO_FREE char *text = xasprintf("An error was encountered while installing package(s): %s",
-                                         fail_text(p->err));
-        fail_clear(p->err);
-        return settled(p, STATE_FALSE, text);
-    }
+    if (ctx_call(p->ctx, "pkg.install", NULL, kwargs, &changes, p->err) < 0)
+        return p->err->kind == FAIL_COMMAND ? not_installed(p) : p->err->code;
     if (json_is_object(changes))
         json_object_update(value_get(p->ret, "changes"), changes);
     else if (json_is_string(changes))
