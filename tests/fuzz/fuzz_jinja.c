@@ -19,8 +19,9 @@ load_itself(void *cookie, const char *name, UNUSED py_t *globals, UNUSED jinja_k
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* The first byte chooses the environment. */
-    if (size == 0 || size > 4096)
+    /* The first byte chooses the environment. Nothing here may ask the network or walk the whole disk. */
+    if (size == 0 || size > 4096 || memmem(data, size, "dns_check", 9) != NULL ||
+        memmem(data, size, "list_files", 10) != NULL)
         return 0;
     jinja_source_t source = { .text = (const char *) data + 1, .len = size - 1 };
     const jinja_loader_t loader = { load_itself, &source };

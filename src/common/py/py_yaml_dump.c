@@ -150,7 +150,7 @@ text_node(dumper_t *d, py_t *v)
 
     if (has_surrogate(v)) {
         AUTO(py) name = py_strz("encode");
-        AUTO(py) bytes = py_call_method(v, name, &(py_args_t){ .n = 0 });
+        py_unref(py_call_method(v, name, &(py_args_t){ .n = 0 }));
         return NULL;
     }
     buf_add(&text, PY_TEXT(v), PY_LEN(v));
