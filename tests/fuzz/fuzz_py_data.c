@@ -37,7 +37,8 @@ check_yaml(const char *text, size_t len)
     salt_assert(v == NULL || py_raised() == NULL);
     py_clear();
     AUTO(py) first = v != NULL ? py_yaml_dump(v, PY_YAML_AUTO, 0) : NULL;
-    json_auto_t *json = v != NULL && py_raised() == NULL ? py_to_json(v) : NULL;
+    if (v != NULL && py_raised() == NULL)
+        json_decref(py_to_json(v));
     if (first != NULL) {
         size_t n;
         const char *again_text = py_text(first, &n);

@@ -25,7 +25,8 @@ call_all(py_t *self, py_t *const *v, size_t n)
             const py_args_t args = { k, v, 0, NULL, NULL };
             AUTO(py) result = py_method_call(m, self, &args);
             salt_assert((result == NULL) == (py_raised() != NULL));
-            AUTO(py) shown = result != NULL ? py_repr(result) : NULL;
+            if (result != NULL)
+                py_unref(py_repr(result));
             py_clear();
         }
     }
