@@ -169,6 +169,13 @@ sock_reconnect_after(void *sock, int ms)
     (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL, &ms, sizeof(ms));
 }
 
+void
+sock_forget_lost(void *sock)
+{
+    int one = 1;
+    (void) zmq_setsockopt(sock, ZMQ_IMMEDIATE, &one, sizeof(one));
+}
+
 int
 sock_disconnect(void *sock, const char *host, int port)
 {

@@ -43,6 +43,9 @@ int sock_connect(void *sock, const char *host, int port, fail_t *err);
 /* The first pause before a lost connection is tried again; each further one is twice as long, up to two
  * seconds. */
 void sock_reconnect_after(void *sock, int ms);
+/* Before it connects: what was sent and did not leave goes with its connection, and without one sending is
+ * -EAGAIN. Otherwise it would come first on the next connection, before its hello. */
+void sock_forget_lost(void *sock);
 int sock_disconnect(void *sock, const char *host, int port);
 /* Readable file descriptor for an event loop; edge-triggered as libzmq's ZMQ_FD is. */
 int sock_fd(void *sock);
