@@ -70,8 +70,9 @@ typedef struct front {
     store_t *store;
     store_reader_t *reader;
     char *store_trouble;
-    uint64_t seq;                     /* of the last event */
-    uint64_t pub_seq;                 /* of the last broadcast */
+    uint64_t seq;        /* of the last event */
+    uint64_t pub_seq;    /* of the last broadcast */
+    uint64_t row_ticket; /* of the newest job or return: a runner that is asked for now finds it */
     pending_ack_t *acks, **acks_tail; /* in the order of their tickets */
     map_t *uncommitted;               /* "JID/ID" of returns -> pending_ack_t */
     lsock_t *lsock;

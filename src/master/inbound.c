@@ -281,6 +281,7 @@ s_ret(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
     uint64_t ticket = store_add_return(self->store, jid, m->id, &text, s_retcode(body), s_success(body));
     if (ticket == 0)
         return;
+    self->row_ticket = ticket;
     self->counters.returns++;
     s_ack_later(self, peer, ticket, &key, 0);
     s_fire_ret(self, m, jid, body, job);

@@ -147,7 +147,10 @@ s_store_job(front_t *self, const json_t *info, json_t *ids)
     json_t *row = json_copy((json_t *) info);
     json_object_set(row, "minions", ids);
     json_object_set_new(row, "start_us", json_integer(clock_wall_us()));
-    if (store_add_job(self->store, &row) == 0)
+    uint64_t ticket = store_add_job(self->store, &row);
+    if (ticket > 0)
+        self->row_ticket = ticket;
+    else
         log_error("job %s: the store's queue is full, the job will not be listed",
                   value_str(info, "jid", ""));
 }

@@ -9,7 +9,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define END_WAIT_MS 3000 /* for functions under way when the master ends */
+#define END_WAIT_MS  3000 /* for functions under way when the master ends */
+#define ROWS_WAIT_MS 2000 /* for the commit of what was there when a function was asked for */
 
 typedef struct worker {
     zactor_t *actor;
@@ -34,6 +35,7 @@ struct workers {
 
 typedef struct actor_env {
     char *sock_dir, *store_path;
+    store_t *store; /* to wait for its commits only */
     registry_t *runners, *wheels;
     json_t *opts; /* a deep copy: trees are not shared between threads */
     registry_t *modules; /* what templates of pillars call */
@@ -99,19 +101,21 @@ s_actor(zsock_t *pipe, void *arg)
     actor_env_t *env = arg;
     (void) zsock_signal(pipe, 0);
     for (;;) {
-        char *text = NULL, *opts = NULL;
-        int n = zstr_recvx(pipe, &text, &opts, NULL);
+        char *text = NULL, *opts = NULL, *ticket = NULL;
+        int n = zstr_recvx(pipe, &text, &opts, &ticket, NULL);
         if (n < 1 || strcmp(text, "$TERM") == 0) {
-            free(text), free(opts);
+            free(text), free(opts), free(ticket);
             break;
         }
+        /* An operator who has seen a return finds it. */
+        (void) store_wait(env->store, ticket ? strtoull(ticket, NULL, 10) : 0, ROWS_WAIT_MS);
         json_auto_t *task = json_loads(text, JSON_ALLOW_NUL, NULL);
         json_t *fresh = opts && *opts ? json_loads(opts, JSON_ALLOW_NUL, NULL) : NULL;
         if (fresh) {
             json_decref(env->opts);
             env->opts = fresh;
         }
-        free(text), free(opts);
+        free(text), free(opts), free(ticket);
         json_auto_t *result = s_run_task(env, task);
         AUTO_FREE char *answer = value_dump(result);
         (void) zstr_send(pipe, answer);
@@ -146,10 +150,11 @@ s_assign(worker_t *w, json_t *task, lconn_t *follower)
 {
     AUTO_FREE char *text = value_dump(task);
     AUTO_FREE char *opts = w->stale ? value_dump(w->owner->front->opts) : xstrdup("");
+    AUTO_FREE char *ticket = xasprintf("%llu", (unsigned long long) w->owner->front->row_ticket);
     w->task = json_incref(task);
     w->follower = follower;
     w->stale = false;
-    (void) zstr_sendx(w->actor, text, opts, NULL);
+    (void) zstr_sendx(w->actor, text, opts, ticket, NULL);
 }
 
 static void
@@ -180,8 +185,11 @@ s_keep(workers_t *self, const json_t *task, const json_t *result)
                                  value_get(result, "retcode"), "success", value_get(result, "success"));
     char *raw = value_dump(ret);
     (void) store_add_job(self->front->store, &job);
-    (void) store_add_return(self->front->store, jid, id, &raw, (int) value_int(result, "retcode", 0),
-                            value_bool(result, "success", false));
+    uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
+                                       (int) value_int(result, "retcode", 0),
+                                       value_bool(result, "success", false));
+    if (ticket > 0)
+        self->front->row_ticket = ticket;
 }
 
 static int
@@ -219,6 +227,7 @@ s_idle_worker(workers_t *self)
     actor_env_t *env = xcalloc(1, sizeof(*env));
     env->sock_dir = xstrdup(self->sock_dir);
     env->store_path = xstrdup(self->store_path);
+    env->store = self->front->store;
     env->runners = self->front->runners;
     env->wheels = self->front->wheels;
     env->opts = json_deep_copy(self->front->opts);
