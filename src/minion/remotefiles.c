@@ -30,6 +30,13 @@ s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, jso
     return rc;
 }
 
+static int
+s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+{
+    return s_ask(cookie, "hash", path, saltenv,
+                 size < 0 ? NULL : json_pack("{s:I}", "size", (json_int_t) size), ret_hash, err);
+}
+
 /* Whether the copy in the cache is what the master has; -ENOENT when the master has none. */
 static int
 s_is_current(remote_t *self, const char *path, const char *saltenv, const char *copy, bool *ret_is,
@@ -40,11 +47,10 @@ s_is_current(remote_t *self, const char *path, const char *saltenv, const char *
     if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
         return 0;
     json_auto_t *hash = NULL;
-    int rc = s_ask(self, "hash", path, saltenv, json_pack("{s:I}", "size", (json_int_t) st.st_size), &hash,
-                   err);
+    int rc = s_hash(self, path, saltenv, st.st_size, &hash, err);
     const char *want = value_str(hash, "hsum", "");
     AUTO_FREE char *have = NULL;
-    if (rc == 0 && *want && value_int(hash, "size", -1) == st.st_size)
+    if (rc == 0 && *want)
         *ret_is = digest_file(copy, value_str(hash, "hash_type", ""), &have, NULL) == 0 && str_eq(have, want);
     return rc;
 }
@@ -78,12 +84,6 @@ s_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix,
     static const char *const ops[] = { "files", "dirs", "empty_dirs", "links" };
     json_t *value = NULL;
     return s_ask(cookie, ops[kind], prefix, saltenv, NULL, &value, err) == 0 ? value : NULL;
-}
-
-static int
-s_hash(void *cookie, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err)
-{
-    return s_ask(cookie, "hash", path, saltenv, NULL, ret_hash, err);
 }
 
 static json_t *

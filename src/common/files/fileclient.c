@@ -1,6 +1,9 @@
 /* fileclient.c - URLs, and the calls that every source of files answers. See fileclient.h. */
 #include "common/files/fileclient.h"
 
+#include <sys/stat.h>
+
+#include "common/base/digest.h"
 #include "common/base/str.h"
 #include "common/files/backend.h"
 #include "salt/value.h"
@@ -9,6 +12,7 @@
 #define SALTENV    "?saltenv="
 #define FORMER_ENV "?env=" /* not an environment any more, but no part of the path either */
 #define BASE_ENV   "base"
+#define NO_SIZE    INT64_MAX /* of no file: no digest is wanted */
 
 struct fileclient {
     const fileclient_class_t *cls;
@@ -124,11 +128,41 @@ fileclient_get(fileclient_t *self, const char *url, const char *saltenv, const c
 }
 
 int
-fileclient_hash(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_hash, fail_t *err)
+fileclient_hash_of_size(fileclient_t *self, const char *url, const char *saltenv, int64_t size,
+                        json_t **ret_hash, fail_t *err)
 {
     AUTO_FREE char *path = NULL, *env = NULL;
     int rc = s_place(url, saltenv, &path, &env, err);
-    return rc < 0 ? rc : self->cls->hash(self->self, path, env, ret_hash, err);
+    return rc < 0 ? rc : self->cls->hash(self->self, path, env, size, ret_hash, err);
+}
+
+int
+fileclient_hash(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_hash, fail_t *err)
+{
+    return fileclient_hash_of_size(self, url, saltenv, -1, ret_hash, err);
+}
+
+int
+fileclient_stat(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_stat, fail_t *err)
+{
+    return fileclient_hash_of_size(self, url, saltenv, NO_SIZE, ret_stat, err);
+}
+
+/* Sizes first: digests of large files take their time, on both sides. */
+int
+fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const char *local, bool *ret_same,
+                fail_t *err)
+{
+    struct stat st;
+    bool there = stat(local, &st) == 0 && S_ISREG(st.st_mode);
+    json_auto_t *hash = NULL;
+    AUTO_FREE char *have = NULL;
+    int rc = fileclient_hash_of_size(self, url, saltenv, there ? st.st_size : NO_SIZE, &hash, err);
+    const char *want = value_str(hash, "hsum", "");
+    *ret_same = rc == 0 && there && *want &&
+                digest_file(local, value_str(hash, "hash_type", ""), &have, NULL) == 0 &&
+                strcasecmp(have, want) == 0;
+    return rc;
 }
 
 json_t *

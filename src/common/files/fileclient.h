@@ -26,8 +26,9 @@ typedef struct fileclient_class {
     int (*get)(void *self, const char *path, const char *saltenv, const char *dest, fail_t *err);
     /* Sorted array of paths below `prefix` ("" for all); FILES_SYMLINKS: object of path to target. */
     json_t *(*list)(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err);
-    /* {"hash_type", "hsum", "mode", "size"} */
-    int (*hash)(void *self, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err);
+    /* {"hash_type", "hsum", "mode", "size"}; without "hsum" when the size is not `size` (-1: any). */
+    int (*hash)(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
+                fail_t *err);
     json_t *(*envs)(void *self, fail_t *err);
     void (*free)(void *self);
 } fileclient_class_t;
@@ -46,6 +47,14 @@ int fileclient_get(fileclient_t *self, const char *url, const char *saltenv, con
 json_t *fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix,
                         fail_t *err);
 int fileclient_hash(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_hash, fail_t *err);
+/* The same without "hsum" when the file's size is not `size`. */
+int fileclient_hash_of_size(fileclient_t *self, const char *url, const char *saltenv, int64_t size,
+                            json_t **ret_hash, fail_t *err);
+/* Whether it is there, and {"mode", "size"}: nothing is read. */
+int fileclient_stat(fileclient_t *self, const char *url, const char *saltenv, json_t **ret_stat, fail_t *err);
+/* Whether a file of this machine has its bytes; -ENOENT when the server has no such file. */
+int fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const char *local,
+                    bool *ret_same, fail_t *err);
 json_t *fileclient_envs(fileclient_t *self, fail_t *err);
 
 /* file_client: local, and the master's own: straight from where the files are, as the options say about

@@ -29,15 +29,15 @@ s_list(void *self, files_kind_t kind, const char *saltenv, const char *prefix, f
 }
 
 static int
-s_hash(void *self, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err)
+s_hash(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
     served_auto_t file = SERVED_INIT;
     AUTO_FREE char *hex = NULL;
     int rc = fileserver_find(self, path, saltenv, &file, err);
-    if (rc == 0)
+    if (rc == 0 && (size < 0 || size == file.size))
         rc = fileserver_hash(self, &file, &hex, err);
     if (rc == 0)
-        *ret_hash = json_pack("{s:s, s:s, s:i, s:I}", "hash_type", fileserver_hash_type(self), "hsum", hex,
+        *ret_hash = json_pack("{s:s, s:s*, s:i, s:I}", "hash_type", fileserver_hash_type(self), "hsum", hex,
                               "mode", (int) file.mode, "size", (json_int_t) file.size);
     return rc;
 }

@@ -160,12 +160,12 @@ s_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix,
 }
 
 static int
-s_hash(void *cookie, const char *path, const char *saltenv, json_t **ret_hash, fail_t *err)
+s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
     const watch_t *self = cookie;
 
     s_note(self->reads, 'F', path, saltenv, s_file_now(self->inner, path, saltenv));
-    return fileclient_hash(self->inner, path, saltenv, ret_hash, err);
+    return fileclient_hash_of_size(self->inner, path, saltenv, size, ret_hash, err);
 }
 
 static json_t *

@@ -139,19 +139,13 @@ has_digest(const char *path, const char *type, const char *want)
            strcasecmp(have, want) == 0;
 }
 
-static bool
-is_current(const char *path, const json_t *hash)
-{
-    return has_digest(path, value_str(hash, "hash_type", ""), value_str(hash, "hsum", ""));
-}
-
 /* What a local file client serves from elsewhere is copied, so that the answer is a file of the cache. */
 static int
 into_cache(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
 {
     fileclient_t *files = fetch_files(ctx, err);
     AUTO_FREE char *local = NULL, *path = NULL, *env = NULL, *place = NULL;
-    json_auto_t *hash = NULL;
+    bool same = true;
     const char *cachedir = value_str(ctx_opts(ctx), "cachedir", "");
 
     int rc = fileclient_split(what->url, what->saltenv, &path, &env, NULL);
@@ -161,11 +155,10 @@ into_cache(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
     rc = settle_cache_place(cachedir, env, path, &place, err);
-    if (rc == 0 && !str_eq(local, place)) {
-        rc = fileclient_hash(files, what->url, what->saltenv, &hash, err);
-        if (rc == 0 && !is_current(place, hash))
-            rc = fileclient_get(files, what->url, what->saltenv, place, err);
-    }
+    if (rc == 0 && !str_eq(local, place))
+        rc = fileclient_same(files, what->url, what->saltenv, place, &same, err);
+    if (rc == 0 && !same)
+        rc = fileclient_get(files, what->url, what->saltenv, place, err);
     if (rc == 0)
         *ret_path = STEAL(place);
     return rc;
@@ -175,7 +168,7 @@ int
 fetch_salt(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
 {
     fileclient_t *files = fetch_files(ctx, err);
-    json_auto_t *hash = NULL;
+    bool same;
 
     if (files == NULL)
         return -ENOTSUP;
@@ -183,18 +176,18 @@ fetch_salt(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
         return fail_set(err, -EINVAL, "Unsupported path: %s", what->url);
     if (str_empty(what->dest))
         return into_cache(ctx, what, ret_path, err);
-    int rc = fileclient_hash(files, what->url, what->saltenv, &hash, err);
-    if (rc < 0)
-        return rc == -ENOENT ? 0 : rc;
     AUTO_FREE char *name = xstrndup(what->url, strcspn(what->url, "?"));
     AUTO_FREE char *dest = dest_of(what->dest, last_part(name));
-    if (!is_current(dest, hash)) {
+    int rc = fileclient_same(files, what->url, what->saltenv, dest, &same, err);
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : rc;
+    if (!same) {
         rc = folder_ready(dest, what->makedirs, err);
         if (rc <= 0)
             return rc;
         rc = fileclient_get(files, what->url, what->saltenv, dest, err);
         if (rc < 0)
-            return rc;
+            return rc == -ENOENT ? 0 : rc;
     }
     *ret_path = STEAL(dest);
     return 0;

@@ -207,12 +207,13 @@ static int
 cp_stat_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *path = value_str(args, "path", "");
+    fileclient_t *files = str_starts(path, "salt://") ? fetch_files(ctx, err) : NULL;
     json_auto_t *hash = NULL;
     struct stat st = { 0 };
 
     if (str_starts(path, "salt://")) {
-        int rc = hash_url(ctx, args, &hash, err);
-        if (rc < 0)
+        int rc = files != NULL ? fileclient_stat(files, path, env_of(ctx, args), &hash, err) : -ENOTSUP;
+        if (rc < 0 && rc != -ENOENT)
             return rc;
         st.st_mode = (mode_t) value_int(hash, "mode", 0);
     } else if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
@@ -253,6 +254,19 @@ render_paths(call_ctx_t *ctx, json_t *args, fail_t *err)
     return 0;
 }
 
+/* Whether there is such a file, here or on the file server: 1 or 0, or a negative errno. */
+static int
+is_there(call_ctx_t *ctx, const fetch_t *what, fail_t *err)
+{
+    fileclient_t *files = fetch_files(ctx, err);
+    json_auto_t *found = NULL;
+
+    if (!str_starts(what->url, "salt://"))
+        return fs_exists(what->url) && !fs_is_dir(what->url);
+    int rc = files != NULL ? fileclient_stat(files, what->url, what->saltenv, &found, err) : -ENOTSUP;
+    return rc == -ENOENT ? 0 : rc < 0 ? rc : 1;
+}
+
 static int
 cp_get_file(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
 {
@@ -263,18 +277,11 @@ cp_get_file(call_ctx_t *ctx, json_t *call, json_t **ret_value, fail_t *err)
                      .saltenv = env_of(ctx, args),
                      .dest = value_str(args, "dest", NULL),
                      .makedirs = value_truthy(value_get(args, "makedirs")) };
-    json_auto_t *hash = NULL;
     AUTO_FREE char *path = NULL;
 
-    int rc = cp_hash_file(ctx, args, &hash, err);
-    if (rc == 0 && !value_truthy(hash)) {
-        *ret_value = json_string("");
-        return 0;
-    }
+    int there = is_there(ctx, &what, err), rc = there > 0 ? fetch_salt(ctx, &what, &path, err) : there;
     if (rc == 0)
-        rc = fetch_salt(ctx, &what, &path, err);
-    if (rc == 0)
-        *ret_value = path_or(path, json_false());
+        *ret_value = path_or(path, there > 0 ? json_false() : json_string(""));
     return rc;
 }
 
