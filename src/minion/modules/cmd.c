@@ -13,6 +13,7 @@
 #include "common/base/fs.h"
 #include "common/base/proc.h"
 #include "common/base/str.h"
+#include "minion/fileops/source.h"
 #include "salt/log.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -40,6 +41,7 @@ typedef struct run {
     json_t *kwargs; /* BORROWED */
     unsigned flags;
     json_t *cmd;              /* BORROWED: text or list */
+    json_t *rendered;         /* owned: what `cmd` is, when it is a template */
     char *cwd, *shell, *text; /* owned; text: the command as messages show it */
     const char *runas, *group;
     bool bg, python_shell, quiet;
@@ -83,6 +85,7 @@ run_free(run_t *r)
     free(r->cwd);
     free(r->shell);
     free(r->text);
+    json_decref(r->rendered);
     strv_free(r->argv);
     strv_free(r->env);
     json_decref(r->codes);
@@ -282,6 +285,39 @@ choose_shell(run_t *r, fail_t *err)
     return 0;
 }
 
+/* With `template` the text is one; else it stays. NEW, or NULL with *err. */
+static json_t *
+rendered(const run_t *r, const char *text, fail_t *err)
+{
+    json_t *template = opt(r, "template");
+    AUTO_FREE char *name = value_truthy(template) ? value_pystr(template) : NULL;
+    buf_auto_t out = BUF_INIT;
+
+    if (name == NULL)
+        return value_utf8(text, strlen(text));
+    if (!template_known(name)) {
+        fail_kind(err, FAIL_COMMAND, -ENOTSUP, "Attempted to render file paths with unavailable engine %s",
+                  name);
+        return NULL;
+    }
+    json_auto_t *call = json_pack("{s:s, s:s}", "template", name, "saltenv",
+                                  opt_str(r, "saltenv") != NULL ? opt_str(r, "saltenv") : "base");
+    if (template_render(r->ctx, call, NULL, text, strlen(text), &out, err) < 0)
+        return NULL;
+    return value_utf8(buf_str(&out), out.len);
+}
+
+/* The command itself as a template. */
+static int
+render_command(run_t *r, fail_t *err)
+{
+    if (!json_is_string(r->cmd))
+        return 0;
+    r->rendered = rendered(r, json_string_value(r->cmd), err);
+    r->cmd = r->rendered;
+    return r->cmd != NULL ? 0 : -EINVAL;
+}
+
 /* The home of whoever runs it, unless told; the root folder when that can't be read. */
 static int
 choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
@@ -289,7 +325,11 @@ choose_cwd(run_t *r, const struct passwd *user, fail_t *err)
     json_t *given = opt(r, "cwd");
 
     if (value_truthy(given)) {
-        r->cwd = value_pystr(given);
+        AUTO_FREE char *text = value_pystr(given);
+        json_auto_t *cwd = rendered(r, text, err);
+        if (cwd == NULL)
+            return -EINVAL;
+        r->cwd = xstrdup(json_string_value(cwd));
     } else {
         const char *home = user != NULL ? user->pw_dir : getenv("HOME");
         r->cwd = xstrdup(!str_empty(home) ? home : "/");
@@ -496,7 +536,6 @@ prepare(run_t *r, fail_t *err)
 {
     AUTO_FREE char *text = xcalloc(1, USER_TEXT);
     struct passwd pw, *user;
-    json_t *template = opt(r, "template");
     int rc;
 
     r->kwargs = value_get(r->args, "kwargs");
@@ -504,15 +543,10 @@ prepare(run_t *r, fail_t *err)
     r->bg = (r->flags & RUN_BG) != 0 || opt_bool(r, "bg", false);
     r->python_shell = choose_python_shell(r);
     choose_level(r);
-    if (value_truthy(template)) {
-        AUTO_FREE char *name = value_pystr(template);
-        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
-                         "Attempted to render file paths with unavailable engine %s", name);
-    }
     if ((rc = find_user(r, &pw, text, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
         (rc = check_allowed(r, err)) < 0 || (rc = choose_umask(r, err)) < 0 ||
-        (rc = choose_cwd(r, user, err)) < 0 || (rc = choose_success(r, err)) < 0 ||
-        (rc = build_argv(r, err)) < 0)
+        (rc = render_command(r, err)) < 0 || (rc = choose_cwd(r, user, err)) < 0 ||
+        (rc = choose_success(r, err)) < 0 || (rc = build_argv(r, err)) < 0)
         return rc;
     return build_env(r, user, err);
 }

@@ -11,6 +11,7 @@
 #include "common/base/prog.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "minion/fileops/source.h"
 
 enum {
     SCRIPT_LIMIT = 64 * 1024 * 1024,
@@ -337,6 +338,27 @@ script_call(json_t *args, const char *path, bool bg)
     return bg ? json_pack("[o]", value_fmt("%s; rm -f %s", line, quoted)) : json_pack("[s]", line);
 }
 
+/* With `template` the script is one: its text becomes what that gives. */
+static int
+render_script(call_ctx_t *ctx, json_t *args, const char *local, buf_t *text, fail_t *err)
+{
+    const char *template = value_str(args, "template", NULL);
+    json_t *context = value_get(value_get(args, "kwargs"), "context");
+    buf_auto_t out = BUF_INIT;
+
+    if (str_empty(template))
+        return 0;
+    json_auto_t *call = json_pack("{s:s, s:O, s:s, s:O?}", "template", template, "source",
+                                  value_get(args, "source"), "saltenv", value_str(args, "saltenv", "base"),
+                                  "context", context);
+    int rc = template_render(ctx, call, local, NULL, 0, &out, err);
+    if (rc < 0)
+        return rc;
+    buf_clear(text);
+    buf_add(text, buf_str(&out), out.len);
+    return 0;
+}
+
 static int
 run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value, fail_t *err)
 {
@@ -350,6 +372,8 @@ run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value,
         err->kind = FAIL_COMMAND;
         return err->code;
     }
+    if (render_script(ctx, args, local, &bytes, err) < 0)
+        return err->code;
     AUTO_FREE char *path = temp_program(cwd != NULL ? cwd : temp_folder(), suffix, &bytes, 0500,
                                         value_str(args, "runas", NULL), err);
     if (path == NULL)
@@ -357,6 +381,7 @@ run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value,
     json_auto_t *kwargs = passed_on(args, ours, NELEMS(ours));
     json_auto_t *call = script_call(args, path, bg);
     json_object_del(kwargs, "__env__");
+    json_object_del(kwargs, "context");
     if (bg)
         json_object_set_new(kwargs, "python_shell", json_true());
     int rc = ctx_call(ctx, "cmd.run_all", call, kwargs, ret_value, err);
@@ -371,7 +396,7 @@ script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *template = value_str(args, "template", NULL);
     AUTO_FREE char *local = NULL;
 
-    if (!str_empty(template))
+    if (!str_empty(template) && !template_known(template))
         return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
                          "the script can't be rendered: template engine %s is not available", template);
     int rc = local_source(ctx, value_str(args, "source", ""), value_get(args, "saltenv"), &local, err);
