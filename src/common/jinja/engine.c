@@ -259,6 +259,8 @@ in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *glo
     jsession_t s;
     py_scope_enter(&scope, &limits);
     session_start(&s, self, globals);
+    s.marks = source->marks;
+    s.marked = source->marks != NULL ? out : NULL;
     int rc = run_main(&s, source, context, out, ret_value);
     if (rc < 0)
         tell_error(&s, err);

@@ -94,6 +94,13 @@ jprint(jrun_t *r, py_t *v, bool escape)
     return safe != NULL ? py_str_to(r->out, safe) : -1;
 }
 
+static inline void
+mark(const jrun_t *r, const jnode_t *item)
+{
+    if (r->out == r->s->marked)
+        jmarks_add(r->s->marks, r->out->len, item->line, r->template->path, item->kind == N_DATA);
+}
+
 static int
 exec_output(jrun_t *r, const jnode_t *node)
 {
@@ -102,6 +109,7 @@ exec_output(jrun_t *r, const jnode_t *node)
     const jlist_t *list = &node->output.list;
     for (size_t i = 0; i < list->n; i++) {
         const jnode_t *item = list->v[i];
+        mark(r, item);
         if (item->kind == N_DATA) {
             buf_add(r->out, item->constant.text, item->constant.len);
             continue;

@@ -83,6 +83,27 @@ extern const py_exc_t jinja_TemplateError, jinja_TemplateSyntaxError, jinja_Temp
     jinja_TemplateRuntimeError, jinja_TemplateNotFound, jinja_TemplatesNotFound, jinja_SecurityError,
     jinja_FilterArgumentError;
 
+/* ---- marks -------------------------------------------------------------------------------------------- */
+
+/* Which template made which part of a text: from `at` on, `line` of template `path` did; with text of its
+ * own, whose line breaks lead on, or with the value of an expression. */
+typedef struct jinja_mark {
+    size_t at, path; /* of `paths`, less one; 0: the text that was rendered */
+    int line;
+    bool verbatim;
+} jinja_mark_t;
+typedef struct jinja_marks {
+    jinja_mark_t *v;
+    size_t n, cap;
+    char **paths;
+    size_t n_paths;
+    bool full; /* there was more than LIMIT_TEMPLATE_MARKS */
+} jinja_marks_t;
+/* The line that made byte `at` of `text`, with the BORROWED path of its template (NULL: the text that was
+ * rendered); 0: unknown. */
+int jinja_marks_find(const jinja_marks_t *self, const char *text, size_t at, const char **ret_path);
+void jinja_marks_free(jinja_marks_t *self);
+
 /* ---- rendering ---------------------------------------------------------------------------------------- */
 
 typedef struct jinja_source {
@@ -90,6 +111,7 @@ typedef struct jinja_source {
     size_t len;
     const char *cache_key; /* NULL: compile, render, forget; else kept while `version` stays */
     int64_t version;
+    jinja_marks_t *marks; /* filled when not NULL */
 } jinja_source_t;
 
 /* `context` and `globals` are dicts, BORROWED; NULL: empty. What a loader changes in `globals` stays there.

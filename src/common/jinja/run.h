@@ -92,6 +92,8 @@ struct jinja {
 
 struct jsession {
     jinja_t *engine;
+    jinja_marks_t *marks; /* of what is written to `marked`; NULL: not wanted */
+    const buf_t *marked;
     py_t *globals; /* dict */
     map_t *loaded; /* name -> jloaded_t */
     jrun_t *run;   /* innermost */
@@ -163,6 +165,7 @@ py_t *jundefined(jsession_t *s, py_t *name, const char *hint);
 bool jescapes(const jrun_t *r, uint8_t mode);
 /* Prints a value as the environment prints them. */
 int jprint(jrun_t *r, py_t *v, bool escape);
+void jmarks_add(jinja_marks_t *self, size_t at, int line, const char *path, bool verbatim);
 /* 0 or -1; more text than the limit is one. */
 int jout_check(jrun_t *r, const buf_t *out);
 

@@ -67,18 +67,54 @@ run_file(const run_t *run)
     return s->path != NULL ? xstrdup(s->path) : NULL;
 }
 
+/* Where the first word of a line begins. */
+static size_t
+line_start(const buf_t *text, int line)
+{
+    const char *p = buf_str(text), *end = p + text->len;
+
+    for (const char *nl; line > 1 && (nl = memchr(p, '\n', (size_t) (end - p))) != NULL; line--)
+        p = nl + 1;
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return (size_t) (p - buf_str(text));
+}
+
+char *
+run_url(const run_t *run, const char *path)
+{
+    const char *url = path != NULL ? map_get(run->render->urls, path) : NULL;
+
+    return url != NULL ? xstrdup(url) : path != NULL ? xstrdup(path) : run_file(run);
+}
+
+/* The file and line to open for a line of the text as it is now. */
+static void
+put_place(buf_t *b, const run_t *run, const char *word, int line)
+{
+    const char *path = NULL;
+    int made = run->untouched
+                   ? line
+                   : jinja_marks_find(&run->marks, buf_str(&run->text), line_start(&run->text, line), &path);
+    AUTO_FREE char *file = run_url(run, path);
+
+    if (file != NULL && made > 0)
+        buf_printf(b, "\n%s %s, line %d", word, file, made);
+    else if (file != NULL)
+        buf_printf(b, "\n%s line %d of what %s became", word, line, file);
+}
+
+/* `begun` is the line where what is broken began; 0: there is none to tell. */
 static int
-tell(const run_t *run, const char *message, const char *where, int line, fail_t *err)
+tell(const run_t *run, const char *message, const char *where, int line, int begun, fail_t *err)
 {
     AUTO_FREE char *around = jinja_salt_around(buf_str(&run->text), run->text.len, line);
-    AUTO_FREE char *file = run_file(run);
     buf_auto_t b = BUF_INIT;
 
     buf_printf(&b, "%s%s\n\n%s", message, where, around);
-    if (file != NULL && run->untouched)
-        buf_printf(&b, "\nin %s, line %d", file, line);
-    else if (file != NULL)
-        buf_printf(&b, "\nin line %d of what %s became", line, file);
+    put_place(&b, run, "in", line);
+    if (begun > 0 && begun != line)
+        put_place(&b, run, "begun in", begun);
     return fail_set(err, -EINVAL, "%s", buf_str(&b));
 }
 
@@ -87,13 +123,13 @@ run_failed_at(const run_t *run, const char *message, int line, fail_t *err)
 {
     AUTO_FREE char *where = xasprintf("; line %d", line);
 
-    return tell(run, message, where, line, err);
+    return tell(run, message, where, line, 0, err);
 }
 
 int
-run_failed_near(const run_t *run, const char *message, int line, fail_t *err)
+run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err)
 {
-    return tell(run, message, "", line, err);
+    return tell(run, message, "", line, begun, err);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------ */
@@ -192,6 +228,7 @@ run_free(run_t *run)
 {
     buf_free(&run->text);
     py_unref(run->data);
+    jinja_marks_free(&run->marks);
 }
 
 py_t *

@@ -28,7 +28,8 @@ typedef struct run {
     bool is_data;
     buf_t text;
     py_t *data;
-    bool untouched; /* `text` is the source's: its lines are the file's */
+    bool untouched;      /* `text` is the source's: its lines are the file's */
+    jinja_marks_t marks; /* of `text` when a template made it */
 } run_t;
 
 typedef int renderer_fn(run_t *run, const char *argline, fail_t *err);
@@ -63,10 +64,12 @@ void pipeline_free(pipeline_t *self);
 
 /* What a person opens: "salt://nginx/init.sls", or a path; NULL for a text without a file. NEW. */
 char *run_file(const run_t *run);
+/* The same for a template's path on this machine. NEW. */
+char *run_url(const run_t *run, const char *path);
 /* Records "MESSAGE; line N", the lines of run->text around it and the file. -EINVAL. */
 int run_failed_at(const run_t *run, const char *message, int line, fail_t *err);
-/* The same for a message that has its place itself. */
-int run_failed_near(const run_t *run, const char *message, int line, fail_t *err);
+/* The same for a message that has its place itself. `begun` is the line where what is broken began, or 0. */
+int run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err);
 
 /* ---- templates ---------------------------------------------------------------------------------------- */
 

@@ -97,20 +97,20 @@ engine_for(render_t *self, bool sls)
     return self->engines[sls];
 }
 
+enum { CHAIN_SHOWN = 20 };
+
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
 static void
 put_frame(buf_t *b, const run_t *run, const jinja_frame_t *frame, const char *word)
 {
-    AUTO_FREE char *main_file = run_file(run);
-    const char *url = frame->path != NULL ? map_get(run->render->urls, frame->path) : NULL;
+    AUTO_FREE char *url = run_url(run, frame->path);
 
-    url = url != NULL ? url : frame->path != NULL ? frame->path : main_file;
     if (url != NULL)
         buf_printf(b, "\n%s %s, line %d", word, url, frame->line);
 }
 
-/* Every place on the way, the innermost first. */
+/* Every place on the way, the innermost first; of a long way, its ends. */
 static void
 put_chain(buf_t *b, const run_t *run, const jinja_error_t *e)
 {
@@ -118,6 +118,11 @@ put_chain(buf_t *b, const run_t *run, const jinja_error_t *e)
 
     for (size_t i = 0; i < e->n; i++) {
         const jinja_frame_t *f = &e->frames[i];
+        if (i == CHAIN_SHOWN && e->n > CHAIN_SHOWN + 2) {
+            buf_printf(b, "\nfrom %zu places more", e->n - CHAIN_SHOWN - 1);
+            i = e->n - 2;
+            continue;
+        }
         if (last != NULL && last->line == f->line && str_eq(last->path, f->path))
             continue;
         put_frame(b, run, f, last == NULL ? "in" : "from");
@@ -164,10 +169,12 @@ static int
 render_with(run_t *run, jinja_t *engine, py_t *context, buf_t *out, fail_t *err)
 {
     const render_source_t *s = run->source;
+    jinja_marks_free(&run->marks);
     const jinja_source_t source = { .text = buf_str(&run->text),
                                     .len = run->text.len,
                                     .cache_key = run->untouched && s->version != 0 ? s->path : NULL,
-                                    .version = s->version };
+                                    .version = s->version,
+                                    .marks = run->untouched ? &run->marks : NULL };
     jinja_error_t e = JINJA_ERROR_INIT;
 
     if (jinja_salt_render(engine, &source, context, out, &e) == 0)

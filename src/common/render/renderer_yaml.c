@@ -88,7 +88,8 @@ yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
     if (str_starts(p->text, "found unacceptable key [("))
         return run_failed_at(run, "Invalid YAML, possible double curly-brace", line, err);
     AUTO_FREE char *message = yaml_message(run, p);
-    return line > 0 ? run_failed_near(run, message, line, err) : fail_set(err, -EINVAL, "%s", message);
+    int begun = p->cls == YAML_PARSER && p->context != NULL ? p->context_at.line + 1 : 0;
+    return line > 0 ? run_failed_near(run, message, line, begun, err) : fail_set(err, -EINVAL, "%s", message);
 }
 
 int
@@ -137,6 +138,6 @@ render_json(run_t *run, UNUSED const char *argline, fail_t *err)
     AUTO_FREE char *message = xstrdup(py_raised_text());
     py_clear();
     int line = json_line(message);
-    return line > 0 ? run_failed_near(run, message, line + (skipped > 0), err)
+    return line > 0 ? run_failed_near(run, message, line + (skipped > 0), 0, err)
                     : fail_set(err, -EINVAL, "%s", message);
 }
