@@ -106,27 +106,65 @@ enter(run_t *run, frame_t *frame)
     }
 }
 
+/* Whether the step may only run after one that is under way, because that one has a `prereq` on it. */
+static bool
+is_held(run_t *run, size_t i)
+{
+    step_t *step = &run->steps[i];
+
+    if (step->reqs == NULL)
+        run_read_reqs(run, step);
+    for (size_t k = 0; k < step->n_reqs; k++) {
+        const req_t *req = &step->reqs[k];
+        for (size_t j = 0; req->kind == REQ_PREREQUIRED && req->steps != NULL && j < req->steps->n; j++) {
+            if (run->steps[req->steps->v[j]].slot->active)
+                return true;
+        }
+    }
+    return false;
+}
+
+typedef enum next_move { MOVE_SKIP, MOVE_RUN, MOVE_TEST, MOVE_CIRCLE } next_move_t;
+
+/* What is to be done about something that the step needs. What is tested needs tests only of what can't run
+ * yet. */
+static next_move_t
+move_for(run_t *run, const frame_t *frame, todo_t todo)
+{
+    const slot_t *slot = run->steps[todo.step].slot;
+
+    if (slot->state != SLOT_NEW)
+        return MOVE_SKIP;
+    if (todo.kind == REQ_PREREQ)
+        return slot->pre != NULL ? MOVE_SKIP : slot->pre_active ? MOVE_CIRCLE : MOVE_TEST;
+    if (frame->pre && (slot->active || slot->pre != NULL))
+        return MOVE_SKIP;
+    if (frame->pre && is_held(run, todo.step))
+        return slot->pre_active ? MOVE_SKIP : MOVE_TEST;
+    return slot->active ? MOVE_CIRCLE : MOVE_RUN;
+}
+
 /* Go on to the next thing that the step needs. */
 static void
 walk(run_t *run, frame_t *frame)
 {
     while (frame->next < frame->n_todo) {
         todo_t todo = frame->todo[frame->next++];
-        const slot_t *slot = run->steps[todo.step].slot;
-        bool pre = todo.kind == REQ_PREREQ;
-        if (pre ? slot->pre != NULL || slot->state == SLOT_DONE : slot->state != SLOT_NEW)
+        frame_t top = *frame;
+        switch (move_for(run, frame, todo)) {
+        case MOVE_SKIP:
             continue;
-        /* That one waits for this one's test. */
-        if (!pre && frame->pre && slot->active)
-            continue;
-        if (pre ? slot->pre_active : slot->active) {
-            frame_t top = *frame;
+        case MOVE_RUN:
+            push(run, todo.step, false);
+            return;
+        case MOVE_TEST:
+            push(run, todo.step, true);
+            return;
+        case MOVE_CIRCLE:
             pop(run);
             run_recursive(run, top.step, top.pre);
             return;
         }
-        push(run, todo.step, pre);
-        return;
     }
     frame->walking = false;
 }

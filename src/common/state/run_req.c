@@ -73,8 +73,10 @@ look_at(slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
         return flags_of(k, slot->ret);
     if (k == REQ_PREREQ)
         return slot->pre != NULL ? flags_of(k, slot->pre) : F_UNMET;
-    /* Who asks is evaluated because that one waits for it. */
-    if (pre && slot->active && slot->state == SLOT_NEW)
+    /* Who asks is only tested: because this one waits for it, or beside it. */
+    if (pre && slot->state == SLOT_NEW && slot->pre != NULL)
+        return flags_of(k, slot->pre);
+    if (pre && slot->state == SLOT_NEW && (slot->active || slot->pre_active))
         return 0;
     if (slot->state == SLOT_NEW)
         return F_UNMET;
