@@ -37,7 +37,7 @@ typedef struct actor_env {
     char *sock_dir, *store_path;
     store_t *store; /* to wait for its commits only */
     registry_t *runners, *wheels;
-    json_t *opts; /* a deep copy: trees are not shared between threads */
+    json_t *opts;        /* a deep copy: trees are not shared between threads */
     registry_t *modules; /* what templates of pillars call */
 } actor_env_t;
 

@@ -6,7 +6,15 @@ bats_require_minimum_version 1.5.0
 load lib
 
 setup_file() {
-    fleet_up m1 m2
+    fleet_new
+    mkdir "$FLEET/pillar"
+    printf "base:\n  '*': [one]\n" >"$FLEET/pillar/top.sls"
+    echo 'whose: {{ opts.id }}' >"$FLEET/pillar/one.sls"
+    start_master "pillar_roots: {base: [$FLEET/pillar], __env__: [$FLEET/pillar/__env__]}"
+    start_minion m1
+    start_minion m2
+    accept m1 m2
+    wait_connected m1 m2
     export SERVER=$FLEET/master/etc/salt/pki/master/master.pub
     # An accepted minion that is turned: its key, without its program.
     start_minion evil
@@ -234,4 +242,20 @@ refused_more() { [ "$(counter refused)" -gt "$BEFORE" ]; }
     wait_connected late
     stop late
     salt-key -y -d late
+}
+
+@test "pillar: whose it is, the key says; an external source of its own is refused" {
+    evil send "$(hello evil)" expect "$WELCOME" \
+        send '{"m":"pillar_ask","n":1,"id":"m1","grains":{"id":"m1"}}' expect '"n":1,"pillar":\{[^}]*"whose":"evil"' \
+        send "{\"m\":\"pillar_ask\",\"n\":2,\"ext\":{\"cmd_yaml\":\"touch $FLEET/harm\"}}" expect '"n":2,"pillar"' \
+        send '{"m":"pillar_ask","n":3,"pillarenv":"../../etc"}' expect '"n":3,"pillar":\{\}' \
+        send '{"m":"pillar_ask","n":4,"pillar":{"$py":["dict",[[[],1]]]}}' expect '"n":4,"pillar"' \
+        send '{"m":"pillar_ask","n":5,"pillar":[1,2],"saltenv":7,"pillarenv":[],"ext":"x","grains":[],"keep":5}' expect '"n":5,"pillar"'
+    [ ! -e "$FLEET/harm" ]
+}
+
+@test "pillar: a question without a number, and more of them than anybody needs" {
+    local steps=()
+    for n in {1..200}; do steps+=(send "{\"m\":\"pillar_ask\",\"n\":$n}"); done
+    evil send "$(hello evil)" expect "$WELCOME" send '{"m":"pillar_ask"}' "${steps[@]}" expect '"n":200,"pillar"'
 }

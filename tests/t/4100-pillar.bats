@@ -208,3 +208,56 @@ is_running() { ask '{"op":"active"}' | grep -q "$1"; }
     salt-key -y -d m003
     run ! salt -I whose:m003 test.ping
 }
+
+# ---- external sources, without a master ---------------------------------------------------------------------------
+
+# local_conf LINE...: a minion without a master in $BATS_TEST_TMPDIR; here: salt-call there.
+local_conf() {
+    ROOT=$BATS_TEST_TMPDIR
+    mkdir -p "$ROOT/etc" "$ROOT/pillar"
+    printf '%s\n' 'id: m001' "root_dir: $ROOT" 'file_client: local' "pillar_roots: {base: [$ROOT/pillar]}" \
+        'log_level_logfile: quiet' "$@" >"$ROOT/etc/minion"
+}
+here() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" "$@" --out=json --out-indent=-1 2>/dev/null | sed -E 's/^\{"local": ?(.*)\}$/\1/'; }
+
+@test "cmd_yaml, cmd_json: the minion's id is quoted, failures are in _errors" {
+    local_conf 'ext_pillar:' '  - cmd_yaml: "echo who: %s"' '  - cmd_json: "echo '\''{\"j\": [1, 2]}'\''"'
+    [ "$(here pillar.items)" = '{"who": "m001", "j": [1, 2]}' ]
+    local_conf 'ext_pillar:' '  - cmd_yaml: "echo [a"' '  - cmd_json: "false"' '  - cmd_yaml: "echo a: 1; exit 3"'
+    here pillar.items | grep -q '"a": 1'
+    here pillar.items | grep -q "Failed to load ext_pillar cmd_yaml: what 'echo \[a' printed: "
+    here pillar.items | grep -q "Failed to load ext_pillar cmd_json: "
+}
+
+@test "git: branches are environments, root and env, what is new is fetched, errors name the remote" {
+    command -v git || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/repo
+    git init -q -b master "$repo"
+    git -C "$repo" config user.email t@example.org
+    git -C "$repo" config user.name t
+    mkdir "$repo/sub"
+    printf "base:\n  '*': [one]\n" >"$repo/top.sls"
+    echo 'from: master' >"$repo/one.sls"
+    printf "base:\n  '*': [deep]\n" >"$repo/sub/top.sls"
+    echo 'deep: 1' >"$repo/sub/deep.sls"
+    git -C "$repo" add . && git -C "$repo" commit -qm one
+    git -C "$repo" checkout -q -b dev
+    printf "dev:\n  '*': [one]\n" >"$repo/top.sls"
+    echo 'br: dev' >"$repo/one.sls"
+    git -C "$repo" commit -qam two
+    local_conf 'git_pillar_update_interval: 0' 'ext_pillar:' '  - git:' "    - master $repo" "    - dev $repo" "    - master $repo:" '      - root: sub'
+    [ "$(here pillar.items)" = '{"from": "master", "br": "dev", "deep": 1}' ]
+    echo 'pillarenv: dev' >>"$ROOT/etc/minion"
+    [ "$(here pillar.items)" = '{"br": "dev"}' ]
+    sed -i '$d' "$ROOT/etc/minion"
+    git -C "$repo" checkout -q master
+    echo 'from: again' >"$repo/one.sls"
+    git -C "$repo" commit -qam three
+    here pillar.items | grep -q '"from": "again"'
+    local_conf 'ext_pillar:' '  - git:' "    - nosuch $repo" "    - master $BATS_TEST_TMPDIR/nowhere"
+    here pillar.items | grep -q "has no branch or tag 'nosuch'"
+    here pillar.items | grep -q 'nowhere'
+    local_conf 'ext_pillar:' '  - git:' "    - master -oProxyCommand=x"
+    here pillar.items | grep -q "may begin with '-'"
+}

@@ -69,7 +69,7 @@ s_run(compile_t *self, const json_t *args, parse_fn *parse, fail_t *err)
 static py_t *
 s_yaml(compile_t *self, const buf_t *text, fail_t *err)
 {
-    yproblem_t problem = { 0 };
+    yproblem_t problem = YPROBLEM_INIT;
     py_t *data = py_yaml_load(buf_str(text), text->len, true, &problem);
 
     (void) self;

@@ -73,7 +73,8 @@ s_file(tree_t *self, const char *file, const char *path, const char *name, py_t 
 static int s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err);
 
 static int
-s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, py_t *into, fail_t *err)
+s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, bool folders, py_t *into,
+        fail_t *err)
 {
     AUTO_FREE char *full = fs_join(dir, name);
     AUTO_FREE char *path = *prefix ? fs_join(prefix, name) : xstrdup(name);
@@ -83,15 +84,16 @@ s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, py_
         log_error("file_tree: %s: not a regular file", full);
         return 0;
     }
-    if (S_ISREG(st.st_mode))
-        return s_file(self, full, path, name, into, err);
-    if (!S_ISDIR(st.st_mode))
+    if (S_ISDIR(st.st_mode) != folders || (!folders && !S_ISREG(st.st_mode)))
         return 0;
+    if (!folders)
+        return s_file(self, full, path, name, into, err);
     AUTO(py) inner = py_dict();
     py_dict_sets(into, name, inner);
     return S_ISLNK(own.st_mode) && !self->follow ? 0 : s_folder(self, full, path, inner, err);
 }
 
+/* Folders come before files, as in Salt. */
 static int
 s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err)
 {
@@ -104,12 +106,14 @@ s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *
         return 0;
     }
     self->depth++;
-    for (int i = 0; i < n; i++) {
-        if (rc == 0 && strcmp(list[i]->d_name, ".") != 0 && strcmp(list[i]->d_name, "..") != 0)
-            rc = s_entry(self, dir, prefix, list[i]->d_name, into, err);
-        free(list[i]);
+    for (int i = 0; rc == 0 && i < 2 * n; i++) {
+        const char *name = list[i % n]->d_name;
+        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            rc = s_entry(self, dir, prefix, name, i < n, into, err);
     }
     self->depth--;
+    for (int i = 0; i < n; i++)
+        free(list[i]);
     free(list);
     return rc;
 }

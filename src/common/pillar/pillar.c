@@ -89,7 +89,8 @@ s_roots(const compile_t *self)
     if (any == NULL)
         return out;
     json_object_del(out, "__env__");
-    if (json_object_get(out, env) != NULL)
+    /* The name comes from a minion, and leads to no other folder than one of that name. */
+    if (json_object_get(out, env) != NULL || strchr(env, '/') != NULL || env[0] == '.')
         return out;
     json_t *mine = json_array();
     json_array_foreach (any, i, dir) {
@@ -394,7 +395,6 @@ pillar_env_ask(pillar_env_t *env, const json_t *ask)
     env->saltenv = s_text(ask, "saltenv") != NULL ? s_text(ask, "saltenv") : env->saltenv;
     env->pillarenv = s_text(ask, "pillarenv") != NULL ? s_text(ask, "pillarenv") : env->pillarenv;
     env->ext = json_is_object(value_get(ask, "ext")) ? value_get(ask, "ext") : NULL;
-    env->extra = json_is_object(value_get(ask, "extra")) ? value_get(ask, "extra") : NULL;
     if (!value_truthy(override))
         return;
     AUTO(py) given = py_from_wire(override);

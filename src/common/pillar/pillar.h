@@ -27,7 +27,6 @@ typedef struct pillar_env {
     py_t *override;                  /* dict: pillar= of the command line */
     py_t *known;                     /* dict: what templates see as pillar */
     json_t *ext;                     /* one more external source, of those that on_demand_ext_pillar allows */
-    json_t *extra;                   /* extra_minion_data, for external sources */
     pillar_reads_t *reads;           /* notes what the result depends on */
 } pillar_env_t;
 
@@ -36,7 +35,7 @@ py_t *pillar_compile(const pillar_env_t *env, fail_t *err);
 /* The merged top files: NEW {saltenv: {target: [{match: ...}, sls, ...]}}; *ret_errors NEW list of texts. */
 json_t *pillar_top(const pillar_env_t *env, json_t **ret_errors, fail_t *err);
 
-/* `ask` of ctx_compile_pillar ({saltenv, pillarenv, pillar, ext, extra}) into `env`, which borrows from it.
+/* `ask` of ctx_compile_pillar ({saltenv, pillarenv, pillar, ext}) into `env`, which borrows from it.
  * The override is NEW in env->override, for the caller to drop. */
 void pillar_env_ask(pillar_env_t *env, const json_t *ask);
 

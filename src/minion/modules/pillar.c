@@ -313,7 +313,7 @@ static py_t *
 pillar_ext(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     AUTO(py) external = py_ref(py_dict_gets(args, "external"));
-    yproblem_t problem = { 0 };
+    yproblem_t problem = YPROBLEM_INIT;
 
     if (py_is(external, PY_STR)) {
         py_t *parsed = py_yaml_load(py_cstr(external), strlen(py_cstr(external)), false, &problem);

@@ -1,0 +1,122 @@
+/* test_py_wire.c - every value that a pillar can hold comes back as it was, and odd JSON harms nobody. */
+#include "unit/unit.h"
+
+#include "common/py/py_error.h"
+#include "common/py/py_ops.h"
+#include "common/py/py_wire.h"
+#include "common/py/py_yaml.h"
+#include "salt/value.h"
+
+/* YAML in, its wire form, and Python's repr of what comes back. */
+static const struct {
+    const char *yaml, *wire, *repr;
+} rows[] = {
+    { "{a: 1, b: [x, null, true, 1.5]}", "{\"a\":1,\"b\":[\"x\",null,true,1.5]}",
+      "{'a': 1, 'b': ['x', None, True, 1.5]}" },
+    { "{2: a, true: b, null: c, 1.5: d}",
+      "{\"$py\":[\"dict\",[[2,\"a\"],[true,\"b\"],[null,\"c\"],[1.5,\"d\"]]]}", NULL },
+    { "{\"$py\": x}", "{\"$py\":[\"dict\",[[\"$py\",\"x\"]]]}", "{'$py': 'x'}" },
+    { "123456789012345678901234567890", "{\"$py\":[\"int\",\"123456789012345678901234567890\"]}",
+      "123456789012345678901234567890" },
+    { ".inf", "{\"$py\":[\"float\",\"inf\"]}", "inf" },
+    { "-.inf", "{\"$py\":[\"float\",\"-inf\"]}", "-inf" },
+    { ".nan", "{\"$py\":[\"float\",\"nan\"]}", "nan" },
+    { "!!binary AAECAw==", "{\"$py\":[\"bytes\",\"AAECAw==\"]}", "b'\\x00\\x01\\x02\\x03'" },
+    { "!!set {a, b}", "{\"$py\":[\"set\",[\"a\",\"b\"]]}", NULL },
+    { "\"\\0\"", "\"\\u0000\"", "'\\x00'" },
+    { "{\"a\\0\": 1}", "{\"$py\":[\"dict\",[[\"a\\u0000\",1]]]}", "{'a\\x00': 1}" },
+    { "[]", "[]", "[]" },
+    { "{}", "{}", "{}" },
+};
+
+static void
+check_row(size_t i)
+{
+    yproblem_t problem = YPROBLEM_INIT;
+    AUTO(py) v = py_yaml_load(rows[i].yaml, strlen(rows[i].yaml), false, &problem);
+    if (v == NULL)
+        fail_msg("%s: %s", rows[i].yaml, problem.text ? problem.text : py_raised_text());
+    json_auto_t *wire = py_to_wire(v);
+    AUTO_FREE char *text = value_dump(wire);
+    if (rows[i].repr != NULL)
+        assert_string_equal(text, rows[i].wire);
+    json_auto_t *again = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    AUTO(py) back = py_from_wire(again);
+    AUTO(py) was = py_repr(v);
+    AUTO(py) is = py_repr(back);
+    assert_string_equal(py_cstr(is), py_cstr(was));
+    if (rows[i].repr != NULL)
+        assert_string_equal(py_cstr(is), rows[i].repr);
+}
+
+static void
+test_round_trip(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        check_row(i);
+}
+
+static void
+test_tuples_as_keys(void **state)
+{
+    AUTO(py) one = py_int(1);
+    AUTO(py) key = py_tuple_of(2, one, PY_None);
+    AUTO(py) dict = py_dict();
+
+    (void) state;
+    assert_int_equal(py_dict_set(dict, key, one), 0);
+    json_auto_t *wire = py_to_wire(dict);
+    AUTO_FREE char *text = value_dump(wire);
+    assert_string_equal(text, "{\"$py\":[\"dict\",[[{\"$py\":[\"tuple\",[1,null]]},1]]]}");
+    AUTO(py) back = py_from_wire(wire);
+    AUTO(py) shown = py_repr(back);
+    assert_string_equal(py_cstr(shown), "{(1, None): 1}");
+}
+
+/* What is no tag of ours stays what it is. */
+static void
+test_odd_tags(void **state)
+{
+    static const char *const texts[] = {
+        "{\"$py\":1}",
+        "{\"$py\":[]}",
+        "{\"$py\":[\"dict\"]}",
+        "{\"$py\":[\"nosuch\",1]}",
+        "{\"$py\":[\"int\",\"12x\"]}",
+        "{\"$py\":[\"int\",12]}",
+        "{\"$py\":[\"float\",\"fast\"]}",
+        "{\"$py\":[\"bytes\",5]}",
+        "{\"$py\":[\"dict\",[[1]]]}",
+        "{\"$py\":[\"dict\",[[[],1]]]}",
+        "{\"$py\":[\"dict\",5]}",
+        "{\"$py\":[\"set\",[[]]]}",
+        "{\"$py\":[\"tuple\",1],\"more\":2}",
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(texts); i++) {
+        json_auto_t *v = json_loads(texts[i], 0, NULL);
+        AUTO(py) got = py_from_wire(v);
+        assert_true(py_is(got, PY_DICT));
+        assert_non_null(py_dict_gets(got, "$py"));
+        assert_null(py_raised());
+    }
+}
+
+static void
+test_cycle(void **state)
+{
+    AUTO(py) list = py_list();
+
+    (void) state;
+    py_append(list, list);
+    assert_null(py_to_wire(list));
+    assert_true(py_raised_is(&py_ValueError));
+    py_clear();
+    AUTO(py) zero = py_int(0); /* it holds itself: emptied by hand */
+    assert_int_equal(py_delitem(list, zero), 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_round_trip), cmocka_unit_test(test_tuples_as_keys),
+          cmocka_unit_test(test_odd_tags), cmocka_unit_test(test_cycle))

@@ -1,0 +1,252 @@
+/* test_pillar.c - the pillar compiler against Salt's own answers: tests/cases/pillar/compile.json was
+ * recorded from Salt 3006. A case has files        {path: text}, written to a folder of its own, which every
+ * text calls {T} opts         over {"pillar_roots": {"base": ["{T}/p"]}} saltenv, pillarenv, override and
+ * what must come of it: pillar (as common/py/py_wire.h has it), or raises.
+ */
+#include "unit/unit.h"
+
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/pillar/pillar.h"
+#include "common/py/py_error.h"
+#include "common/py/py_wire.h"
+#include "minion/plugins.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define CASES TEST_SOURCE_DIR "/tests/cases/pillar/compile.json"
+
+static registry_t *registry;
+
+/* NEW: `v` with {T} made real. */
+static json_t *
+placed(const json_t *v, const char *dir)
+{
+    AUTO_FREE char *text = value_dump(v);
+    AUTO_FREE char *real = str_replace(text, "{T}", dir);
+
+    return json_loads(real, JSON_DECODE_ANY, NULL);
+}
+
+static void
+write_files(const json_t *files, const char *dir)
+{
+    const char *path;
+    json_t *text;
+
+    json_object_foreach ((json_t *) files, path, text) {
+        AUTO_FREE char *full = fs_join(dir, path);
+        AUTO_FREE char *folder = xstrndup(full, (size_t) (strrchr(full, '/') - full));
+        assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
+        assert_int_equal(fs_write_quick(full, json_string_value(text), json_string_length(text), 0644, NULL),
+                         0);
+    }
+}
+
+static json_t *
+grains(void)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:[s, s], s:[s]}", "id", "m001", "os", "Debian", "os_family",
+                     "Debian", "role", "web", "ipv4", "10.1.2.3", "127.0.0.1", "ipv6", "::1");
+}
+
+static json_t *
+opts_of(const json_t *one, const char *dir)
+{
+    json_auto_t *base = json_pack("{s:{s:[s]}, s:{s:[s]}, s:s, s:s, s:s}", "pillar_roots", "base", "{T}/p",
+                                  "file_roots", "base", "{T}/p", "cachedir", "{T}/cache", "id", "master",
+                                  "renderer", "jinja|yaml");
+
+    json_object_update(base, value_get(one, "opts"));
+    return placed(base, dir);
+}
+
+/* Our errors go on where Salt's end: which file it was. NEW. */
+static char *
+without_places(char *text)
+{
+    for (char *at; (at = strstr(text, "\\nin salt://")) != NULL;)
+        memmove(at, at + strcspn(at, "\""), strlen(at + strcspn(at, "\"")) + 1);
+    return text;
+}
+
+static void
+compare(const json_t *one, json_t *got, const fail_t *err, const char *dir)
+{
+    const char *name = value_str(one, "name", "?");
+    json_auto_t *want = placed(value_get(one, "pillar"), dir);
+
+    if (value_get(one, "pillar") == NULL && got == NULL)
+        return;
+    if (got == NULL)
+        fail_msg("%s: %s", name, fail_text(err));
+    AUTO_FREE char *g = without_places(value_dump(got));
+    if (value_get(one, "pillar") == NULL)
+        fail_msg("%s: Salt raises, and we give %s", name, g);
+    AUTO_FREE char *w = value_dump(want);
+    if (strcmp(g, w) != 0)
+        fail_msg("%s:\n  got  %s\n  want %s", name, g, w);
+}
+
+static void
+run_case(const json_t *one)
+{
+    char dir[] = "/tmp/halite-pillar-XXXXXX";
+    fail_auto_t err = FAIL_INIT;
+
+    assert_non_null(mkdtemp(dir));
+    write_files(value_get(one, "files"), dir);
+    json_auto_t *opts = opts_of(one, dir);
+    json_auto_t *facts = grains();
+    json_auto_t *ask = json_pack("{s:O*, s:O*, s:O*}", "saltenv", value_get(one, "saltenv"), "pillarenv",
+                                 value_get(one, "pillarenv"), "pillar", value_get(one, "override"));
+    pillar_env_t env = { .opts = opts, .registry = registry, .id = "m001", .grains = facts };
+    pillar_env_ask(&env, ask);
+    AUTO(py) pillar = pillar_compile(&env, &err);
+    json_auto_t *got = pillar != NULL ? py_to_wire(pillar) : NULL;
+    py_unref(env.override);
+    fs_remove_tree(dir, NULL);
+    compare(one, got, &err, dir);
+}
+
+static void
+test_as_salt(void **state)
+{
+    json_auto_t *cases = json_load_file(CASES, 0, NULL);
+    const char *only = getenv("CASE");
+    json_t *one;
+    size_t i;
+
+    (void) state;
+    assert_true(json_array_size(cases) > 70);
+    json_array_foreach (cases, i, one)
+        if (only == NULL || strcmp(only, value_str(one, "name", "")) == 0)
+            run_case(one);
+}
+
+/* ---- what it was made from --------------------------------------------------------------------------- */
+
+typedef struct kept {
+    char dir[32];
+    json_t *opts, *grains;
+    pillar_reads_t *reads;
+} kept_t;
+
+static void
+put(const kept_t *k, const char *path, const char *text)
+{
+    json_auto_t *files = json_pack("{s:s}", path, text);
+
+    write_files(files, k->dir);
+}
+
+static void
+kept_begin(kept_t *k, const char *one)
+{
+    json_auto_t *none = json_object();
+
+    memcpy(k->dir, "/tmp/halite-pillar-XXXXXX", sizeof("/tmp/halite-pillar-XXXXXX"));
+    assert_non_null(mkdtemp(k->dir));
+    put(k, "p/top.sls", "base:\n  '*': [one, 'web.*']\n");
+    put(k, "p/one.sls", one);
+    put(k, "p/web/a.sls", "a: 1\n");
+    k->opts = opts_of(none, k->dir);
+    k->grains = grains();
+    k->reads = pillar_reads_new();
+    fail_auto_t err = FAIL_INIT;
+    pillar_env_t env = {
+        .opts = k->opts, .registry = registry, .id = "m001", .grains = k->grains, .reads = k->reads
+    };
+    AUTO(py) pillar = pillar_compile(&env, &err);
+    assert_non_null(pillar);
+}
+
+static void
+kept_end(kept_t *k)
+{
+    fs_remove_tree(k->dir, NULL);
+    pillar_reads_destroy(&k->reads);
+    json_decref(k->opts);
+    json_decref(k->grains);
+}
+
+static void
+test_reads(void **state)
+{
+    kept_t k;
+
+    (void) state;
+    kept_begin(&k, "include: [two]\nx: {{ salt['pillar.get']('y', 1) }}\n");
+    assert_true(pillar_reads_hold(k.reads, k.opts));
+    assert_false(pillar_reads_world(k.reads));
+    put(&k, "p/other.sls", "never: read\n");
+    assert_false(pillar_reads_hold(k.reads, k.opts)); /* a glob looked at all names */
+    kept_end(&k);
+
+    kept_begin(&k, "{% import_yaml 'data.yaml' as d %}x: {{ d }}\n");
+    put(&k, "p/data.yaml", "now: there\n");
+    assert_false(pillar_reads_hold(k.reads, k.opts));
+    kept_end(&k);
+
+    kept_begin(&k, "x: 1\n");
+    put(&k, "p/one.sls", "x: 22\n");
+    assert_false(pillar_reads_hold(k.reads, k.opts));
+    kept_end(&k);
+
+    kept_begin(&k, "x: {{ salt['test.rand_str']() }}\n");
+    assert_true(pillar_reads_world(k.reads));
+    kept_end(&k);
+}
+
+/* ---- limits ------------------------------------------------------------------------------------------- */
+
+static void
+test_long_chain(void **state)
+{
+    kept_t k;
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    kept_begin(&k, "x: 1\n");
+    for (int i = 0; i < LIMIT_PILLAR_DEPTH + 5; i++) {
+        AUTO_FREE char *path = xasprintf("p/c%d.sls", i);
+        AUTO_FREE char *text = xasprintf("include: [c%d]\nv%d: 1\n", i + 1, i);
+        put(&k, path, text);
+    }
+    put(&k, "p/one.sls", "include: [c0]\n");
+    pillar_env_t env = { .opts = k.opts, .registry = registry, .id = "m001", .grains = k.grains };
+    AUTO(py) pillar = pillar_compile(&env, &err);
+    assert_null(pillar);
+    assert_non_null(strstr(fail_text(&err), "include each other"));
+    kept_end(&k);
+}
+
+static int
+setup(void)
+{
+    size_t n;
+    const plugin_t *const *rows = minion_exec_plugins(&n);
+
+    log_init("test", LEVEL_QUIET, false);
+    registry = registry_new(PLUGIN_EXEC, rows, n);
+    return 0;
+}
+
+static void
+test_begin(void **state)
+{
+    (void) state;
+    assert_int_equal(setup(), 0);
+}
+
+static void
+test_end(void **state)
+{
+    (void) state;
+    registry_destroy(&registry);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_reads),
+          cmocka_unit_test(test_long_chain), cmocka_unit_test(test_end))
