@@ -1,0 +1,149 @@
+/* gitcmd.c - runs git for modules and states. */
+#include "minion/modlib/gitcmd.h"
+
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/files/fileclient.h"
+#include "minion/modlib/tool.h"
+
+char *
+git_redacted(const char *text)
+{
+    buf_auto_t out = BUF_INIT;
+    const char *at;
+
+    while ((at = strstr(text, "://")) != NULL) {
+        const char *host = at + strlen("://");
+        size_t n = strcspn(host, "/@ \t\n'\"");
+        buf_add(&out, text, (size_t) (host - text));
+        buf_puts(&out, host[n] == '@' ? "<redacted>" : "");
+        text = host[n] == '@' ? host + n : host;
+        if (host[n] != '@') {
+            buf_add(&out, host, n);
+            text = host + n;
+        }
+    }
+    buf_puts(&out, text);
+    return xstrdup(buf_str(&out));
+}
+
+char *
+git_url(const json_t *args, const char *url, fail_t *err)
+{
+    const char *user = value_str(args, "https_user", ""), *pass = value_str(args, "https_pass", "");
+
+    if (*user == '\0' && *pass == '\0')
+        return xstrdup(url);
+    if (*user == '\0') {
+        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "https_pass needs https_user");
+        return NULL;
+    }
+    if (!str_starts(url, "https://")) {
+        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Basic Auth only supported for HTTPS");
+        return NULL;
+    }
+    return xasprintf("https://%s%s%s@%s", user, *pass != '\0' ? ":" : "", pass, url + strlen("https://"));
+}
+
+int
+git_add_opts(prog_t *prog, const json_t *opts, fail_t *err)
+{
+    if (!json_is_string(opts)) {
+        if (json_is_array(opts))
+            prog_add_json(prog, opts);
+        return 0;
+    }
+    char **words = prog_split(json_string_value(opts), err);
+    if (words == NULL)
+        return err->code;
+    for (char **w = words; *w != NULL; w++)
+        prog_add(prog, *w);
+    strv_free(words);
+    return 0;
+}
+
+/* ssh by this key and no other; a salt:// path is taken from the cache. */
+static int
+use_identity(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
+{
+    json_t *given = value_get(args, "identity");
+    const char *path = json_string_value(json_is_array(given) ? json_array_get(given, 0) : given);
+    AUTO_FREE char *local = NULL;
+
+    if (str_empty(path))
+        return 0;
+    if (str_starts(path, "salt://")) {
+        int rc = ctx_files(ctx) != NULL
+                     ? fileclient_cache(ctx_files(ctx), path, value_str(args, "saltenv", "base"), &local, err)
+                     : -ENOENT;
+        if (rc < 0)
+            return fail_kind(err, FAIL_COMMAND, rc, "identity file %s is not on the file server", path);
+        path = local;
+    }
+    if (!fs_exists(path))
+        return fail_kind(
+            err, FAIL_COMMAND, -ENOENT,
+            "Unable to authenticate using identity file:\n\nThe following identity file(s) were not "
+            "found: %s",
+            path);
+    AUTO_FREE char *quoted = str_shell_quote(path);
+    AUTO_FREE char *ssh = xasprintf("GIT_SSH_COMMAND=ssh -i %s -o IdentitiesOnly=yes -o BatchMode=yes "
+                                    "-o StrictHostKeyChecking=no -o PasswordAuthentication=no",
+                                    quoted);
+    prog_env(prog, ssh);
+    return 0;
+}
+
+int
+git_begin(call_ctx_t *ctx, const json_t *args, const char *command, prog_t *prog, fail_t *err)
+{
+    const char *user = value_str(args, "user", "");
+
+    if (tool_begin(prog, "git", err) < 0 || git_add_opts(prog, value_get(args, "git_opts"), err) < 0)
+        return err->code;
+    prog_add(prog, command);
+    /* A minion has nobody to ask. */
+    prog_env(prog, "GIT_TERMINAL_PROMPT=0");
+    prog->cwd = value_str(args, "cwd", NULL);
+    prog->run_as = *user != '\0' ? user : NULL;
+    return use_identity(ctx, args, prog, err);
+}
+
+/* "Command 'git fetch x' failed: ..." */
+static int
+failed(const prog_t *prog, const json_t *answer, unsigned flags, fail_t *err)
+{
+    const char *said = value_str(answer, (flags & GIT_MERGE) != 0 ? "stdout" : "stderr", "");
+    buf_auto_t line = BUF_INIT;
+
+    for (size_t i = 0; i < prog->n; i++)
+        buf_printf(&line, "%s%s", i > 0 ? " " : "", i > 0 ? prog->argv[i] : "git");
+    AUTO_FREE char *command = git_redacted(buf_str(&line)), *text = git_redacted(said);
+    return fail_kind(err, FAIL_COMMAND, -EIO, "Command '%s' failed%s%s", command, *text != '\0' ? ": " : "",
+                     text);
+}
+
+json_t *
+git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err)
+{
+    bool quiet = (flags & (GIT_SOFT | GIT_QUIET)) != 0 || value_bool(args, "ignore_retcode", false);
+    json_t *answer = tool_run(ctx, prog,
+                              (quiet ? TOOL_QUIET : 0) | ((flags & GIT_MERGE) != 0 ? TOOL_MERGE : 0), err);
+
+    if (answer == NULL || value_int(answer, "retcode", 1) == 0 || (flags & GIT_SOFT) != 0)
+        return answer;
+    (void) failed(prog, answer, flags, err);
+    json_decref(answer);
+    return NULL;
+}
+
+json_t *
+git_text(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err)
+{
+    json_auto_t *answer = git_run(ctx, args, prog, flags, err);
+
+    return answer != NULL ? json_incref(value_get(answer, "stdout")) : NULL;
+}
