@@ -37,7 +37,7 @@ else
 endif
 # A sanitizer has a crypt_r of its own that calls the real one, which the linker would find no need for.
 CRYPT     := $(if $(SAN),-Wl$(comma)--push-state$(comma)--no-as-needed) -lcrypt $(if $(SAN),-Wl$(comma)--pop-state)
-LIBS_BASE := -ljansson -lyaml -lpcre2-8 -lsodium -lgmp -lmd $(CRYPT) -lm -lpthread
+LIBS_BASE := -ljansson -lyaml -lpcre2-8 -lsodium -lgmp -lmd $(CRYPT) -lz -lm -lpthread
 
 # ---- sources -----------------------------------------------------------------------------------------------------
 sources  = $(sort $(wildcard $(addsuffix /*.c,$(1))))
@@ -49,7 +49,7 @@ MASTER  := $(filter-out src/master/main_%,$(call sources,$(call folders,src/mast
 MINION  := $(filter-out src/minion/main_%,$(call sources,$(call folders,src/minion)))
 RUNNERS := $(call sources,$(call folders,src/runners))
 CLI     := $(filter-out src/cli/main_%,$(call sources,$(call folders,src/cli)))
-BINS    := salt-master salt-minion salt salt-run salt-key salt-call
+BINS    := salt-master salt-minion salt salt-run salt-key salt-call salt-cp
 BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
 
 .PHONY: all
@@ -100,6 +100,8 @@ $(BUILD)/bin/salt-call: $(call obj1,src/minion/main_call.c src/minion/main_plugi
 $(BUILD)/bin/salt: $(call obj1,src/cli/main_salt.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 $(BUILD)/bin/salt-run: $(call obj1,src/cli/main_run.c) $(BUILD)/libcli.a $H
+	$(call link,$(LIBS_BASE))
+$(BUILD)/bin/salt-cp: $(call obj1,src/cli/main_cp.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 $(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c $(addprefix src/master/,keystore.c keyselect.c keyaction.c)) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
@@ -225,7 +227,7 @@ install: $(BIN)
 	    test -e $(DESTDIR)$(SYSCONF)/$$f || install -m 0644 conf/$$f $(DESTDIR)$(SYSCONF)/$$f; done
 
 help:
-	@echo 'make                 build the six programs into $$(BUILD)/bin'
+	@echo 'make                 build the seven programs into $$(BUILD)/bin'
 	@echo 'make deps            install what building and testing need (Debian; root or sudo)'
 	@echo 'make test            deps, build, and all tests; the last line is "N passed, N failed"'
 	@echo 'make check-unit      unit tests        make check-fuzz   fuzz inputs replayed'

@@ -1,4 +1,4 @@
-/* opts.h - command line options of salt, salt-run and salt-key.
+/* opts.h - command line options of salt, salt-run, salt-cp and salt-key.
  *
  * Layer      cli
  * Threads    constant
@@ -9,6 +9,6 @@
 
 #include "common/cli/optparse.h"
 
-extern const opt_spec_t opts_salt, opts_run, opts_key;
+extern const opt_spec_t opts_salt, opts_run, opts_cp, opts_key;
 
 #endif

@@ -154,3 +154,50 @@ returned() { "$HALITE_BIN/salt-run" jobs.lookup_jid "$JID" --out=json | grep -q 
     cmp "$TREE/base/big" "$CACHE/files/base/big"
     no_parts
 }
+
+# ---- salt-cp --------------------------------------------------------------------------------------------------------
+
+salt-cp() { "$HALITE_BIN/salt-cp" "$@"; }
+
+@test "salt-cp: a text file, as Salt shows it" {
+    echo text >"$OUT/src.txt"
+    mkdir -p "$OUT/to"
+    run --separate-stderr salt-cp web1 "$OUT/src.txt" "$OUT/to"
+    [ "$status" -eq 0 ]
+    same_as "$output" <<EOF
+web1:
+    ----------
+    $OUT/to/src.txt:
+        True
+EOF
+    [ "$(cat "$OUT/to/src.txt")" = text ]
+    run --separate-stderr salt-cp web1 "$OUT/src.txt" "$OUT/nosuch/x"
+    [ "$output" = $'web1:\n    Destination unavailable' ]
+}
+
+@test "salt-cp: what it can't send that way is said before anything is sent" {
+    run --separate-stderr salt-cp web1 "$TREE/base/d" "$OUT/to"
+    [ "$status" -eq 1 ]
+    [ "$output" = "$TREE/base/d is a directory, only files are supported in non-chunked mode. Use \"--chunked\" command line argument." ]
+    run --separate-stderr salt-cp web1 "$TREE/base/d/bytes" "$OUT/to"
+    [ "$status" -eq 42 ]
+    [ "$stderr" = "$TREE/base/d/bytes is no text in UTF-8: use --chunked" ]
+    run --separate-stderr salt-cp web1 "$OUT/nosuch" "$OUT/to"
+    [ "$stderr" = "The referenced file, $OUT/nosuch is not available." ]
+    run salt-cp web1 "$OUT/src.txt"
+    [ "$status" -eq 2 ] || [ "$status" -eq 64 ]
+}
+
+@test "salt-cp --chunked: folders, any bytes, permissions, empty folders" {
+    head -c 300000 /dev/urandom >"$OUT/large"
+    chmod 640 "$OUT/large"
+    run --separate-stderr salt-cp -C web1 "$OUT/large" "$OUT/copy"
+    [ "$status" -eq 0 ]
+    cmp "$OUT/large" "$OUT/copy"
+    [ "$(stat -c %a "$OUT/copy")" = 640 ]
+    run --separate-stderr salt-cp --chunked -n web1 "$TREE/base/d" "$TREE/base/empty" "$OUT/tree"
+    [ "$status" -eq 0 ]
+    diff -r "$TREE/base/d" "$OUT/tree/d"
+    [ -d "$OUT/tree/empty" ]
+    [[ $output == *"$OUT/tree/d/sub/nothing"* ]]
+}

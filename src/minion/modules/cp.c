@@ -10,6 +10,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
+#include "minion/modlib/cprecv.h"
 #include "minion/modlib/cptemplate.h"
 #include "minion/modlib/fetch.h"
 #include "salt/log.h"
@@ -767,6 +768,32 @@ cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     return 0;
 }
 
+/* ---- from salt-cp -------------------------------------------------------------------------- */
+
+static int
+cp_recv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = cprecv_files(value_get(args, "files"), value_str(args, "dest", ""));
+    return 0;
+}
+
+static int
+cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    cprecv_chunk_t piece = { .dest = value_str(args, "dest", ""),
+                             .chunk = value_str(args, "chunk", NULL),
+                             .append = value_truthy(value_get(args, "append")),
+                             .compressed = value_truthy(value_get(args, "compressed")),
+                             .mode = (int) value_int(args, "mode", -1) };
+    bool failed = false;
+
+    *ret_value = cprecv_piece(&piece, &failed, err);
+    if (failed)
+        ctx_set_retcode(ctx, 1);
+    return *ret_value != NULL ? 0 : -EINVAL;
+}
+
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define ENV_ARG                                                                                              \
@@ -819,6 +846,19 @@ static const arg_t get_dir_args[] = {
     { "template", ARG_STR, "null", "Render path and dest with this engine first: jinja" },
     { "gzip", ARG_ANY, "null", "Accepted; transfers are not compressed" },
     KWARGS,
+    ARGS_END,
+};
+static const arg_t recv_args[] = {
+    { "files", ARG_DICT, ARG_REQUIRED, "Contents by path" },
+    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion, or a folder" },
+    ARGS_END,
+};
+static const arg_t recv_chunked_args[] = {
+    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion" },
+    { "chunk", ARG_STR, "null", "Bytes as base64; None: dest is an empty folder" },
+    { "append", ARG_ANY, "false", "Behind what is there" },
+    { "compressed", ARG_ANY, "true", "They are packed by gzip" },
+    { "mode", ARG_INT, "null", "Permissions, with the first piece" },
     ARGS_END,
 };
 static const arg_t get_url_args[] = {
@@ -913,6 +953,10 @@ static const func_t funcs[] = {
     { "list_states", cp_list_states, env_args, FN_READONLY,
       "The SLS files of an environment, by the names that states use." CLI_EXAMPLE(
           "salt '*' cp.list_states") },
+    { "recv", cp_recv, recv_args, 0,
+      "Write files that salt-cp sends; return which were written." CLI_EXAMPLE("salt '*' cp.recv") },
+    { "recv_chunked", cp_recv_chunked, recv_chunked_args, 0,
+      "Write a piece of a file that salt-cp sends." CLI_EXAMPLE("salt '*' cp.recv_chunked") },
     { "stat_file", cp_stat_file, stat_args, FN_READONLY,
       "The permissions of a file of the file server (salt://) or of the minion." CLI_EXAMPLE(
           "salt '*' cp.stat_file salt://path/to/file") },

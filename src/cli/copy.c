@@ -1,0 +1,346 @@
+/* copy.c - see copy.h. */
+#include "cli/copy.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "cli/opts.h"
+#include "cli/request.h"
+#include "common/base/base64.h"
+#include "common/base/fs.h"
+#include "common/base/gzip.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+enum { EXIT_USAGE = 64, EXIT_MISSING = 42, DEPTH_MAX = 100 };
+
+typedef struct copy {
+    cmd_t cmd;
+    json_t *target;  /* owned: {tgt, tgt_type, ...} */
+    json_t *sources; /* owned: real paths as they were named */
+    const char *dest;
+    bool packed;
+    json_t *files, *folders; /* owned: {path: mode}, {path: true} for empty ones */
+    json_t *all;             /* owned: {id: {path: what came of it}} */
+} copy_t;
+
+/* ---- one job
+ * ----------------------------------------------------------------------------------------------------- */
+
+typedef struct gathered {
+    json_t *returns; /* {id: return} */
+} gathered_t;
+
+static void
+take_return(cmd_t *self, const char *id, json_t *push, void *state)
+{
+    json_t *value = value_get(push, "return");
+
+    json_object_set(((gathered_t *) state)->returns, id, value);
+    self->failed = self->failed || cmd_retcode(push) != 0;
+}
+
+static void
+take_silence(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
+{
+    (void) outcome;
+    json_object_set_new(((gathered_t *) state)->returns, id, json_string(text));
+    self->failed = true;
+}
+
+/* Publish fun(arg) to the target and wait: 0 with *ret NEW, or the exit code. `arg` is consumed. */
+static int
+run_job(copy_t *self, const char *fun, json_t *arg, json_t **ret)
+{
+    static const cmd_sink_t sink = { take_return, take_silence, false };
+    json_t *request = json_copy(self->target);
+    json_auto_t *returns = json_object();
+    gathered_t g = { returns };
+
+    json_object_set_new(request, "fun", json_string(fun));
+    json_object_set_new(request, "arg", arg);
+    int rc = cmd_follow(&self->cmd, &request, &sink, &g);
+    if (rc == 0)
+        *ret = json_incref(returns);
+    return rc;
+}
+
+/* ---- all in one job
+ * ---------------------------------------------------------------------------------------------- */
+
+static int
+load_file(copy_t *self, const char *path, json_t *files)
+{
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+
+    if (fs_is_dir(path)) {
+        show_print(&self->cmd.show,
+                   "%s is a directory, only files are supported in non-chunked mode. Use \"--chunked\" "
+                   "command line argument.\n",
+                   path);
+        return EXIT_FAILURE;
+    }
+    if (fs_read(path, LIMIT_LOCAL_USER_MSG, &text, &err) < 0) {
+        if (err.code == -ENOENT)
+            show_error(&self->cmd.show, "The referenced file, %s is not available.\n", path);
+        else
+            show_error(&self->cmd.show, "%s%s\n", fail_text(&err),
+                       err.code == -EFBIG ? ": use --chunked" : "");
+        return EXIT_MISSING;
+    }
+    json_t *value = json_stringn(buf_str(&text), text.len);
+    if (value == NULL) {
+        show_error(&self->cmd.show, "%s is no text in UTF-8: use --chunked\n", path);
+        return EXIT_MISSING;
+    }
+    json_object_set_new(files, path, value);
+    return 0;
+}
+
+static int
+run_whole(copy_t *self)
+{
+    json_auto_t *files = json_object();
+    json_t *path;
+    size_t i;
+
+    json_array_foreach (self->sources, i, path) {
+        int rc = load_file(self, json_string_value(path), files);
+        if (rc != 0)
+            return rc;
+    }
+    json_decref(self->all);
+    self->all = NULL;
+    return run_job(self, "cp.recv", json_pack("[O, s]", files, self->dest), &self->all);
+}
+
+/* ---- in pieces
+ * --------------------------------------------------------------------------------------------------- */
+
+/* Everything at `path`: files with their permissions, empty folders. 0 or the exit code. */
+static int
+survey(copy_t *self, const char *path, int depth)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || depth > DEPTH_MAX) {
+        show_error(&self->cmd.show, depth > DEPTH_MAX ? "%s is too deep\n" : "%s does not exist\n", path);
+        return EXIT_MISSING;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        json_object_set_new(self->files, path, json_integer(st.st_mode & 07777));
+        return 0;
+    }
+    struct dirent **names = NULL;
+    int n = scandir(path, &names, NULL, alphasort), rc = n < 0 ? EXIT_MISSING : 0;
+    if (n < 0)
+        show_error(&self->cmd.show, "%s: %s\n", path, strerror(errno));
+    if (n == 2) /* "." and ".." */
+        json_object_set_new(self->folders, path, json_true());
+    for (int i = 0; i < n; i++) {
+        AUTO_FREE char *below = fs_join(path, names[i]->d_name);
+        if (rc == 0 && !str_eq(names[i]->d_name, ".") && !str_eq(names[i]->d_name, ".."))
+            rc = survey(self, below, depth + 1);
+        free(names[i]);
+    }
+    free(names);
+    return rc;
+}
+
+static const char *
+name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* What a path of ours is called on the minions. NEW. */
+static char *
+remote_path(const copy_t *self, const char *path)
+{
+    bool into = json_object_size(self->folders) > 0 || json_object_size(self->files) > 1 ||
+                str_ends(self->dest, "/");
+    json_t *source;
+    size_t i;
+
+    json_array_foreach (self->sources, i, source) {
+        const char *top = json_string_value(source);
+        size_t n = strlen(top);
+        if (str_eq(path, top))
+            return into ? fs_join(self->dest, name_of(path)) : xstrdup(self->dest);
+        if (!str_starts(path, top) || path[n] != '/')
+            continue;
+        AUTO_FREE char *folder = fs_join(self->dest, name_of(top));
+        return fs_join(folder, path + n);
+    }
+    return fs_join(self->dest, name_of(path));
+}
+
+/* The first thing that went wrong with a file stays its result. */
+static void
+merge(copy_t *self, json_t *returns, const char *path)
+{
+    const char *id;
+    json_t *value;
+
+    json_object_foreach (returns, id, value) {
+        json_t *own = value_get(self->all, id), *was = value_get(own, path);
+        if (own == NULL) {
+            own = json_object();
+            json_object_set_new(self->all, id, own);
+        }
+        if (was == NULL || json_is_true(was))
+            json_object_set(own, path, value);
+        self->cmd.failed = self->cmd.failed || !json_is_true(value);
+    }
+}
+
+static int
+send_piece(copy_t *self, const char *place, const void *bytes, size_t n, bool append, json_t *mode)
+{
+    buf_auto_t packed = BUF_INIT;
+    json_auto_t *returns = NULL;
+
+    if (self->packed)
+        gzip_pack(bytes, n, &packed);
+    /* As a keyword: base64 may look like one ("AP8="). */
+    AUTO_FREE char *text = base64_encode(self->packed ? packed.data : bytes, self->packed ? packed.len : n,
+                                         0);
+    int rc = run_job(self, "cp.recv_chunked",
+                     json_pack("[{s:b, s:s, s:s, s:b, s:b, s:O}]", "__kwarg__", 1, "dest", place, "chunk",
+                               text, "append", append, "compressed", self->packed, "mode", mode),
+                     &returns);
+    if (rc == 0)
+        merge(self, returns, place);
+    return rc;
+}
+
+/* An empty file is one empty piece. */
+static int
+send_file(copy_t *self, const char *path, json_t *mode)
+{
+    AUTO_FREE char *place = remote_path(self, path);
+    size_t size = (size_t) value_int(self->cmd.start.opts, "salt_cp_chunk_size", 98304);
+    AUTO_FREE char *piece = xcalloc(size, 1);
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    bool append = false;
+
+    for (;;) {
+        ssize_t n = fd < 0 ? -1 : read(fd, piece, size);
+        if (n < 0 && fd >= 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            show_error(&self->cmd.show, "%s: %s\n", path, strerror(errno));
+            return EXIT_MISSING;
+        }
+        if (n == 0 && append)
+            return 0;
+        int rc = send_piece(self, place, piece, (size_t) n, append, mode);
+        if (rc != 0 || n == 0)
+            return rc;
+        append = true;
+    }
+}
+
+static int
+run_pieces(copy_t *self)
+{
+    const char *path;
+    json_t *v;
+    size_t i;
+    int rc = 0;
+
+    json_array_foreach (self->sources, i, v)
+        rc = rc == 0 ? survey(self, json_string_value(v), 0) : rc;
+    json_object_foreach (self->files, path, v)
+        rc = rc == 0 ? send_file(self, path, v) : rc;
+    json_object_foreach (self->folders, path, v) {
+        json_auto_t *returns = NULL;
+        AUTO_FREE char *place = remote_path(self, path);
+        if (rc == 0)
+            rc = run_job(self, "cp.recv_chunked", json_pack("[s, n]", place), &returns);
+        if (rc == 0)
+            merge(self, returns, place);
+    }
+    return rc;
+}
+
+/* ---- the command
+ * ------------------------------------------------------------------------------------------------- */
+
+/* The words: target, sources, destination. */
+static int
+take_words(copy_t *self)
+{
+    const opt_result_t *res = &self->cmd.start.res;
+
+    if (res->n_args < 3)
+        return optparse_error(&opts_cp,
+                              "a target, at least one source and a destination are needed; for example: "
+                              "salt-cp '*' /etc/hosts /etc/hosts");
+    self->target = request_target(res->values, res->args[0]);
+    self->dest = res->args[res->n_args - 1];
+    for (size_t i = 1; i + 1 < res->n_args; i++) {
+        AUTO_FREE char *real = realpath(res->args[i], NULL);
+        json_t *path = json_string(real != NULL ? real : res->args[i]);
+        if (path == NULL)
+            return optparse_error(&opts_cp, "the source %zu has a name that is no UTF-8", i);
+        json_array_append_new(self->sources, path);
+    }
+    return 0;
+}
+
+static int
+run_configured(copy_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    startup_t *start = &self->cmd.start;
+    int rc = startup_configure(start);
+
+    if (rc >= 0)
+        return rc;
+    if (show_init(&self->cmd.show, start->values, start->opts, &err) < 0)
+        return optparse_error(&opts_cp, "%s", fail_text(&err));
+    if ((rc = take_words(self)) != 0)
+        return rc;
+    json_int_t timeout = value_int(start->values, "timeout", value_int(start->opts, "timeout", 5));
+    self->cmd.show_silent = true;
+    self->cmd.fun = xstrdup("cp.recv");
+    self->packed = !value_bool(start->values, "no_compression", false);
+    self->cmd.session = session_new(value_str(start->opts, "sock_dir", ""), timeout * 1000, &err);
+    if (self->cmd.session == NULL)
+        return cmd_refused(&self->cmd, &err);
+    rc = value_bool(start->values, "chunked", false) ? run_pieces(self) : run_whole(self);
+    if (rc != 0)
+        return rc;
+    show_data(&self->cmd.show, self->all, NULL, 0);
+    return cmd_finish(&self->cmd);
+}
+
+int
+copy_main(int argc, char **argv)
+{
+    copy_t self = {
+        .sources = json_array(), .files = json_object(), .folders = json_object(), .all = json_object()
+    };
+    int rc = startup_options(&self.cmd.start, &opts_cp, argc, argv);
+
+    interrupt_arm();
+    if (rc < 0)
+        rc = run_configured(&self);
+    if (rc == 0 && self.cmd.show.failed)
+        rc = EXIT_FAILURE;
+    session_destroy(&self.cmd.session);
+    json_t *owned[] = { self.target, self.sources, self.files, self.folders, self.all };
+    for (size_t i = 0; i < NELEMS(owned); i++)
+        json_decref(owned[i]);
+    free(self.cmd.fun);
+    startup_free(&self.cmd.start);
+    return rc;
+}

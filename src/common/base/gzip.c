@@ -1,0 +1,49 @@
+/* gzip.c - see gzip.h. */
+#include "common/base/gzip.h"
+
+#include <zlib.h>
+
+#define GZIP_BITS (15 + 16) /* the largest window, with gzip's head */
+#define STEP      (64 * 1024)
+
+void
+gzip_pack(const void *bytes, size_t n, buf_t *out)
+{
+    z_stream z = { 0 };
+    salt_assert(deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_BITS, 8, Z_DEFAULT_STRATEGY) ==
+                Z_OK);
+    z.next_in = (Bytef *) bytes;
+    z.avail_in = (uInt) n;
+    int rc;
+    do {
+        buf_reserve(out, STEP);
+        z.next_out = (Bytef *) out->data + out->len;
+        z.avail_out = STEP;
+        rc = deflate(&z, Z_FINISH);
+        out->len += STEP - z.avail_out;
+    } while (rc == Z_OK);
+    (void) deflateEnd(&z);
+    salt_assert(rc == Z_STREAM_END);
+}
+
+int
+gzip_unpack(const void *bytes, size_t n, size_t limit, buf_t *out, fail_t *err)
+{
+    z_stream z = { 0 };
+    size_t start = out->len;
+    salt_assert(inflateInit2(&z, GZIP_BITS) == Z_OK);
+    z.next_in = (Bytef *) bytes;
+    z.avail_in = (uInt) n;
+    int rc;
+    do {
+        buf_reserve(out, STEP);
+        z.next_out = (Bytef *) out->data + out->len;
+        z.avail_out = STEP;
+        rc = inflate(&z, Z_NO_FLUSH);
+        out->len += STEP - z.avail_out;
+    } while (rc == Z_OK && out->len - start <= limit);
+    (void) inflateEnd(&z);
+    if (out->len - start > limit)
+        return fail_set(err, -EFBIG, "gzip: more than %zu bytes", limit);
+    return rc == Z_STREAM_END ? 0 : fail_set(err, -EBADMSG, "gzip: damaged data");
+}

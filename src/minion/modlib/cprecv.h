@@ -1,0 +1,24 @@
+/* cprecv.h - files that salt-cp sends in a job's arguments.
+ *
+ * Layer      minion/modlib
+ * Threads    one
+ * Errors     what can't be written is Salt's answer, not an error
+ * Tests      tests/cases/modules/cp.recv.json, cp.recv_chunked.json
+ */
+#ifndef MINION_MODLIB_CPRECV_H
+#define MINION_MODLIB_CPRECV_H
+
+#include "salt/plugin.h"
+
+/* cp.recv: {path: text} below `dest`; {path: whether it was written}, or a text. NEW. */
+json_t *cprecv_files(json_t *files, const char *dest);
+
+/* cp.recv_chunked. NEW: true, or a text that says what is wrong, with *ret_failed. `chunk` NULL: a folder. */
+typedef struct cprecv_chunk {
+    const char *dest, *chunk; /* base64 */
+    bool append, compressed;
+    int mode; /* -1: as it is */
+} cprecv_chunk_t;
+json_t *cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err);
+
+#endif
