@@ -415,8 +415,11 @@ run_jinja_case(const json_t *c, buf_t *why)
     json_object_foreach (value_get(env, "policies"), key, value)
         py_dict_sets_new(jinja_policies(engine), key, untag(value));
     AUTO(py) context = untag(json_object_get(c, "context"));
+    const jinja_funcs_t funcs = { case_has, case_call, &jc };
     if (jc.salt)
         salt_context(context, c, &jc);
+    else if (jc.functions != NULL)
+        py_dict_sets_new(context, "salt", jinja_salt_funcs(&funcs));
     AUTO(py) globals = case_globals(c, context);
     run_one(c, engine, context, globals, why);
     jinja_destroy(&engine);

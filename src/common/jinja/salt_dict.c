@@ -63,7 +63,7 @@ holder(py_t *const *a, py_t **ret_last)
         py_unref(at);
         at = next;
     }
-    *ret_last = py_ref(py_seq_at(keys, n - 1));
+    *ret_last = py_ref(n > 0 ? py_seq_at(keys, n - 1) : a[1]);
     return STEAL(at);
 }
 
