@@ -27,6 +27,7 @@ if [ "${1:-}" = stop ]; then
     exit 0
 fi
 
+srv=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "${1:?usage: demo.sh BIN_DIR [keep]}" && pwd) || exit 1
 keep=${2:-}
 root=$(mktemp -d /tmp/halite-demo.XXXXXX) || exit 1
@@ -48,6 +49,8 @@ ret_port: $((port + 1))
 hello_port: $((port + 2))
 root_dir: $root/root
 user: $(id -un)
+file_roots: {base: [$srv/salt]}
+pillar_roots: {base: [$srv/pillar]}
 nodegroups:
   web: 'G@role:web'
 EOF
@@ -66,6 +69,7 @@ root_dir: $root/m-$id/root
 user: $(id -un)
 grains:
   role: ${id%[0-9]}
+  site: $root/m-$id/site
 EOF
     "$bin/salt-minion" -c "$root/m-$id" -d || die "the minion $id did not start"
 done
@@ -107,6 +111,14 @@ run salt -G role:web cmd.run 'echo "hello from $(hostname)"'
 run salt -C 'G@role:db or web2' grains.item os osrelease role
 run salt -N web test.echo '{list: [1, 2.5, true], text: "0644"}' --out=yaml
 
+say "A highstate: files from templates, pillar and requisites, from srv/salt and srv/pillar"
+run salt '*' state.apply --state-output=terse
+run salt web1 cmd.run "cat $root/m-web1/site/etc/motd $root/m-web1/site/etc/web.conf $root/m-web1/site/www/index.html"
+say "Once more: everything is as it should be, nothing changes"
+again=$(run salt '*' state.apply --state-output=terse --state-verbose=False)
+echo "$again"
+case $again in *changed=*) die "the second run changed something" ;; esac
+
 say "One minion stops: it is told at once, nobody waits"
 kill "$(cat "$root/m-db1/root/var/run/salt-minion.pid")"
 until_count 1 "$bin/salt-run" -c "$conf" manage.down
@@ -120,7 +132,7 @@ if [ "$keep" = keep ]; then
 talk to it:  export SALT_CONFIG_DIR=$conf PATH=$bin:\$PATH
              salt '*' test.ping
 watch it:    tail -f $root/root/var/log/salt/master
-stop it:     $(cd "$(dirname "$0")" && pwd)/demo.sh stop $root
+stop it:     $srv/demo.sh stop $root
 EOF
 else
     say "That was it. The daemons end, and $root is removed (make demo KEEP=1 leaves them up)"

@@ -1,0 +1,6 @@
+base:
+  '*':
+    - common
+  'G@role:web':
+    - match: compound
+    - web

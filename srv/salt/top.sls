@@ -1,0 +1,6 @@
+base:
+  '*':
+    - common
+  'role:web':
+    - match: grain
+    - web
