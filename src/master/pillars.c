@@ -1,6 +1,8 @@
 /* pillars.c - see pillars.h. */
 #include "master/pillars.h"
 
+#include <stdatomic.h>
+
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/str.h"
@@ -38,6 +40,7 @@ typedef struct task {
     char *frame; /* the answer */
     size_t frame_len;
     json_t *shown; /* for targets; NULL: the same as before, or not to be kept */
+    atomic_bool passed;
 } task_t;
 
 typedef struct worker {
@@ -85,6 +88,26 @@ s_task_free(task_t *t)
     free(t->id);
     free(t->frame);
     free(t);
+}
+
+/* A task belongs to one thread at a time. The pipe that hands it over orders memory too, but inside a library
+ * that the thread sanitizer can't see into. */
+static void
+s_pass(void *to, task_t *t)
+{
+    atomic_store_explicit(&t->passed, true, memory_order_release);
+    (void) zsock_send(to, "p", t);
+}
+
+/* NULL: it is time to end. */
+static task_t *
+s_take(void *from)
+{
+    task_t *t = NULL;
+    if (zsock_recv(from, "p", &t) != 0 || !t)
+        return NULL;
+    (void) atomic_load_explicit(&t->passed, memory_order_acquire);
+    return t;
 }
 
 /* ---- inside the actor
@@ -196,16 +219,13 @@ s_actor(zsock_t *pipe, void *arg)
 {
     actor_env_t *env = arg;
     (void) zsock_signal(pipe, 0);
-    for (;;) {
-        task_t *t = NULL;
-        if (zsock_recv(pipe, "p", &t) != 0 || !t)
-            break;
+    for (task_t *t; (t = s_take(pipe));) {
         if (t->opts) {
             json_decref(env->opts);
             env->opts = STEAL(t->opts);
         }
         s_work(env, t);
-        (void) zsock_send(pipe, "p", t);
+        s_pass(pipe, t);
     }
     json_decref(env->opts);
     free(env);
@@ -353,7 +373,7 @@ s_assign_all(pillars_t *self)
         }
         w->busy = true;
         w->slot = t->slot;
-        (void) zsock_send(w->actor, "p", t);
+        s_pass(w->actor, t);
     }
 }
 
@@ -362,8 +382,8 @@ s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
     (void) loop, (void) reader;
     worker_t *w = arg;
-    task_t *t = NULL;
-    if (zsock_recv(w->actor, "p", &t) != 0 || !t)
+    task_t *t = s_take(w->actor);
+    if (!t)
         return 0;
     w->busy = false;
     s_deliver(w->owner, t);
