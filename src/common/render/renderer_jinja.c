@@ -106,8 +106,11 @@ put_frame(buf_t *b, const run_t *run, const jinja_frame_t *frame, const char *wo
 {
     AUTO_FREE char *url = run_url(run, frame->path);
 
-    if (url != NULL)
-        buf_printf(b, "\n%s %s, line %d", word, url, frame->line);
+    if (url == NULL)
+        return;
+    buf_printf(b, "\n%s %s, line %d", word, url, frame->line);
+    if (frame->label != NULL)
+        buf_printf(b, " (%s %s)", frame->place == JINJA_BLOCK ? "block" : "macro", frame->label);
 }
 
 /* Every place on the way, the innermost first; of a long way, its ends. */
@@ -158,6 +161,8 @@ jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
     buf_puts(&b, told.text);
     jinja_told_free(&told);
     put_chain(&b, run, e);
+    if (e->hint != NULL)
+        buf_printf(&b, "\n%s", e->hint);
     put_missing(&b, run, e);
     return fail_set(err, -EINVAL, "%s", buf_str(&b));
 }

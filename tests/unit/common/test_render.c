@@ -202,7 +202,7 @@ case_holds(const json_t *c)
     AUTO_FREE char *ours = difference(&f, c, got, &err);
     if (ours != NULL)
         printf("%s\n--- want\n%s\n--- got\n%s\n", value_str(c, "name", ""),
-                    value_str(c, "is", value_str(c, "error", value_str(c, "text", ""))), ours);
+               value_str(c, "is", value_str(c, "error", value_str(c, "text", ""))), ours);
     py_unref(STEAL(got));
     fixture_free(&f);
     return ours == NULL;
@@ -234,4 +234,128 @@ test_messages(void **state UNUSED)
     run_cases(TEST_SOURCE_DIR "/tests/cases/render/messages.json", 20);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_messages))
+/* ---- texts, caches, gpg ------------------------------------------------------------------------------- */
+
+static void
+expect_text(fixture_t *f, const render_source_t *source, const char *want)
+{
+    buf_auto_t out = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+
+    int rc = render_text(f->render, source, &out, &err);
+    assert_string_equal(rc == 0 ? buf_str(&out) : fail_text(&err), want);
+}
+
+#define TEXT(t) .text = (t), .len = strlen(t)
+
+/* file.managed's template: jinja: a "#!" line is text, and there is no SLS. */
+static void
+test_text(void **state UNUSED)
+{
+    fixture_t f;
+    AUTO(py) context = py_dict();
+
+    fixture_init(&f, NULL, NULL);
+    py_dict_sets_new(context, "port", py_int(80));
+    expect_text(&f,
+                &(render_source_t){ TEXT("#!/bin/sh\nlisten {{ port }} {{ sls is defined }}\n"),
+                                    .pipeline = "jinja", .fixed = true, .context = context },
+                "#!/bin/sh\nlisten 80 False\n");
+    expect_text(&f, &(render_source_t){ TEXT("#!yaml\n{{ 1 }}"), .pipeline = "jinja", .fixed = true },
+                "#!yaml\n1");
+    expect_text(&f, &(render_source_t){ TEXT("a: 1"), .pipeline = "jinja|yaml", .fixed = true },
+                "the renderers 'jinja|yaml' make data, and a text is needed");
+    expect_text(&f, &(render_source_t){ TEXT(""), .pipeline = "jinja", .fixed = true }, "");
+    fixture_free(&f);
+}
+
+/* A template is compiled once per path and version; an import is read again when its file changes. */
+static void
+test_cache(void **state UNUSED)
+{
+    fixture_t f;
+    json_auto_t *first = json_pack("{s:s}", "m.jinja", "{% set x = 1 %}");
+    json_auto_t *second = json_pack("{s:s}", "m.jinja", "{% set x = 22 %}");
+    render_source_t source = { TEXT("one"), .path = "/a", .version = 1, .pipeline = "jinja", .fixed = true };
+    static const char import[] = "{% from 'm.jinja' import x %}{{ x }}";
+
+    fixture_init(&f, NULL, first);
+    expect_text(&f, &source, "one");
+    source.text = "two";
+    expect_text(&f, &source, "one");
+    source.version = 2;
+    expect_text(&f, &source, "two");
+    expect_text(&f, &(render_source_t){ TEXT(import), .pipeline = "jinja", .fixed = true }, "1");
+    write_files(&f, second);
+    expect_text(&f, &(render_source_t){ TEXT(import), .pipeline = "jinja", .fixed = true }, "22");
+    fixture_free(&f);
+}
+
+static int
+shell(const char *fmt, const char *dir)
+{
+    AUTO_FREE char *line = str_replace(fmt, "DIR", dir);
+
+    return system(line);
+}
+
+static void
+make_message(fixture_t *f, json_t *files, const char *name, const char *fmt)
+{
+    AUTO_FREE char *path = fs_join(f->dir, "cipher");
+    buf_auto_t cipher = BUF_INIT;
+
+    assert_int_equal(fs_read(path, 1 << 20, &cipher, NULL), 0);
+    AUTO_FREE char *indented = str_replace(buf_str(&cipher), "\n", "\n    ");
+    AUTO_FREE char *text = str_replace(fmt, "CIPHER", indented);
+    json_object_set_new(files, name, json_string(text));
+}
+
+static void
+expect_sls(fixture_t *f, const char *sls, const char *want)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(py) got = render_sls(f, sls, &err);
+    AUTO(py) repr = got != NULL ? py_repr(got) : NULL;
+
+    assert_string_equal(repr != NULL ? py_cstr(repr) : fail_text(&err), want);
+}
+
+static const char generate_key[] =
+    "mkdir -m 700 DIR/keys && "
+    "gpg --homedir DIR/keys --batch --quiet --passphrase '' --quick-gen-key salt "
+    "default default never 2>DIR/said && "
+    "printf 'secret' | gpg --homedir DIR/keys --batch --quiet --armor "
+    "--trust-model always -r salt -e -o DIR/cipher";
+
+static void
+test_gpg(void **state UNUSED)
+{
+    fixture_t f;
+    AUTO_FREE char *gpg = fs_which("gpg");
+    json_auto_t *files = json_object();
+
+    if (gpg == NULL)
+        skip();
+    fixture_init(&f, NULL, NULL);
+    AUTO_FREE char *keys = fs_join(f.dir, "keys");
+    json_object_set_new(f.opts, "gpg_keydir", json_string(keys));
+    assert_int_equal(shell(generate_key, f.dir), 0);
+    make_message(&f, files, "data.sls", "#!yaml|gpg\na: x\nb:\n- c: |\n    CIPHER\n");
+    make_message(&f, files, "text.sls", "#!gpg|yaml\na: |\n    CIPHER\n");
+    make_message(&f, files, "broken.sls",
+                 "#!yaml|gpg\na: '-----BEGIN PGP MESSAGE-----x-----END PGP MESSAGE-----'\n");
+    write_files(&f, files);
+    expect_sls(&f, "data", "OrderedDict([('a', 'x'), ('b', [OrderedDict([('c', 'secret')])])])");
+    expect_sls(&f, "text", "OrderedDict([('a', 'secret\\n')])");
+    expect_sls(&f, "broken", "OrderedDict([('a', '-----BEGIN PGP MESSAGE-----x-----END PGP MESSAGE-----')])");
+    json_object_set_new(f.opts, "gpg_decrypt_must_succeed", json_true());
+    fail_auto_t err = FAIL_INIT;
+    assert_null(render_sls(&f, "broken", &err));
+    assert_true(str_starts(fail_text(&err), "Could not decrypt cipher b'-----BEGIN PGP MESSAGE-----x"));
+    (void) shell("gpgconf --homedir DIR/keys --kill all", f.dir);
+    fixture_free(&f);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_messages), cmocka_unit_test(test_text),
+          cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg))
