@@ -243,6 +243,9 @@ main(int argc, char **argv)
     json_object_del(overrides, "local");
     caller_t self = { .values = opts.values };
     self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, true, &err);
+    /* what functions and templates know salt-call by */
+    if (self.conf != NULL)
+        json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));
     if (!self.conf || show_init(&self.show, opts.values, conf_opts(self.conf), &err) < 0) {
         code = s_fail(fail_text(&err));
     } else {

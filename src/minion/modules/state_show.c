@@ -1,43 +1,18 @@
 /* state_show.c - execution module `state`, the functions that show what would run: top file, high data, low
  * chunks. See state.c for those that run it. */
 #include "common/py/py_json.h"
+#include "minion/modlib/statejob.h"
 #include "minion/modlib/stateopts.h"
 #include "salt/plugin.h"
 
 /* ---- parts
  * --------------------------------------------------------------------------------------------------- */
 
-/* Another state run is under way: its texts are the return. 1 when so. */
-static int
-find_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
-{
-    const json_t *queue = json_object_get(args, "queue");
-    json_auto_t *kwargs = json_object();
-    json_t *found = NULL;
-
-    if (!ctx_has(ctx, "state.running"))
-        return 0;
-    if (json_is_true(queue))
-        return 0;
-    json_object_set_new(kwargs, "concurrent",
-                        json_boolean(value_truthy(value_get(json_object_get(args, "kwargs"), "concurrent"))));
-    int rc = ctx_call(ctx, "state.running", NULL, kwargs, &found, err);
-    if (rc < 0)
-        return rc;
-    if (json_array_size(found) == 0) {
-        json_decref(found);
-        return 0;
-    }
-    ctx_set_retcode(ctx, STATE_COMPILER_ERROR);
-    *ret_value = found;
-    return 1;
-}
-
 /* 0 to go on; 1 with *ret_value, or a negative errno: the function ends. */
 static int
 begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t **ret_value, fail_t *err)
 {
-    int rc = find_conflict(ctx, args, ret_value, err);
+    int rc = statejob_conflict(ctx, args, ret_value);
 
     if (rc != 0)
         return rc;

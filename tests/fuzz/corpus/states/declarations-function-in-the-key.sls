@@ -1,0 +1,4 @@
+motd:
+  file.managed:
+    - name: /etc/motd
+    - source: salt://motd

@@ -1,0 +1,5 @@
+web:
+  service.running:
+    - watch:
+      - pkg: p
+p: pkg.installed

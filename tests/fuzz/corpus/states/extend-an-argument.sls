@@ -1,0 +1,6 @@
+include: [b]
+extend:
+  web:
+    service:
+      - enable: false
+      - reload: true

@@ -1,0 +1,5 @@
+include: [b]
+extend:
+  nginx:
+    service:
+      - enable: false

@@ -1,0 +1,6 @@
+include: [b]
+extend:
+  web:
+    test:
+      - k: 2
+      - j: 3

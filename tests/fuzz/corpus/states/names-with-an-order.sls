@@ -1,0 +1,5 @@
+x:
+  test.nop:
+    - order: 5
+    - names: [a, b]
+y: test.nop

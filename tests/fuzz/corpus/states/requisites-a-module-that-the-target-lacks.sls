@@ -1,0 +1,5 @@
+a:
+  cmd.run:
+    - require_in: [{service: b}]
+b:
+  pkg.installed: []

@@ -1,0 +1,6 @@
+include: [b]
+a:
+  test.nop:
+    - k: 1
+    - prereq_in:
+      - sls: b

@@ -1,0 +1,7 @@
+a:
+  test.nop:
+    - prereq:
+      - test: b
+      - test: c
+b: test.nop
+c: test.nop

@@ -1,0 +1,6 @@
+include: [b]
+a:
+  test.nop:
+    - k: 1
+    - require_in:
+      - sls: b

@@ -1,0 +1,5 @@
+a:
+  test.nop:
+    - require: [{test: b}]
+      k: 1
+b: test.nop

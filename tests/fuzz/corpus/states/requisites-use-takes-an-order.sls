@@ -1,0 +1,6 @@
+a:
+  test.nop:
+    - use: [{test: b}]
+b:
+  test.nop:
+    - order: 3
