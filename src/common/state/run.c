@@ -344,6 +344,17 @@ run_listening(run_t *run, const char *run_id)
     run_more(run, beacons, run_id);
 }
 
+/* A pause is of one run. */
+static void
+forget_pauses(const state_run_env_t *env)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *cachedir = value_str(ctx_opts(env->ctx), "cachedir", "");
+
+    if (!str_empty(env->jid) && *cachedir != '\0' && state_pauses_set(cachedir, env->jid, NULL, &err) < 0)
+        log_debug("%s", fail_text(&err));
+}
+
 json_t *
 state_run(const state_run_env_t *env, json_t *chunks)
 {
@@ -359,6 +370,7 @@ state_run(const state_run_env_t *env, json_t *chunks)
     if (env->only_id == NULL)
         run_listening(&run, run_id);
     free_steps(&run);
+    forget_pauses(env);
     map_destroy(&inited);
     return run.running;
 }

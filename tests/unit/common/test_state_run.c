@@ -3,10 +3,13 @@
 #include "unit/unit.h"
 
 #include <glob.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "common/py/py_json.h"
@@ -174,4 +177,518 @@ test_as_salt(void **state)
     assert_int_equal(bad, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_as_salt))
+/* ---- a scripted table: what Salt has no answer for ------------------------------------------- */
+
+/* A chunk's function is what it does: ok, change, fail, crash, hang, slow, say. */
+static int
+script_ok(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = state_ret_args(args);
+    return 0;
+}
+
+static int
+script_fail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = state_ret_args(args);
+    return state_ret_set(*ret_value, STATE_FALSE, "failed");
+}
+
+static int
+script_crash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) ret_value, (void) err;
+    (void) raise(SIGKILL);
+    return 0;
+}
+
+static int
+script_raise(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) ret_value;
+    return fail_kind(err, FAIL_COMMAND, -EIO, "the disk is gone");
+}
+
+/* Waits until a file is there, which another state makes: at the same time, or never. */
+static int
+script_meet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *mine = value_str(args, "mine", ""), *other = value_str(args, "other", "");
+    int64_t until = clock_mono_ms() + 20000;
+    FILE *f = fopen(mine, "w");
+
+    (void) ctx;
+    if (f == NULL || fclose(f) != 0)
+        return fail_set(err, -errno, "%s: %s", mine, strerror(errno));
+    while (access(other, F_OK) != 0 && clock_mono_ms() < until)
+        (void) usleep(1000);
+    *ret_value = state_ret_args(args);
+    return state_ret_set(*ret_value, access(other, F_OK) == 0 ? STATE_TRUE : STATE_FALSE, "met");
+}
+
+static int
+script_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *data = json_pack("{s:s}", "from", "state");
+    int rc = ctx_fire(ctx, "script/tag", data, err);
+
+    *ret_value = state_ret_args(args);
+    return rc;
+}
+
+/* The umask and the environment of the chunk, as the function sees them. */
+static int
+script_look(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    mode_t mask = umask(0);
+
+    (void) umask(mask);
+    (void) err;
+    *ret_value = state_ret_args(args);
+    return state_ret_set(*ret_value, STATE_TRUE, "%03o %s %s %zu", (unsigned) mask, ctx_saltenv(ctx),
+                         value_str(ctx_chunk(ctx), "__id__", ""), json_object_size(ctx_running(ctx)));
+}
+
+static int
+script_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *low = json_copy(value_get(args, "low")), *chunk;
+    json_t *names = json_array();
+    size_t i;
+
+    (void) ctx, (void) err;
+    json_array_foreach (value_get(args, "chunks"), i, chunk) {
+        json_array_append(names, value_get(chunk, "name"));
+        json_object_set_new(chunk, "__agg__", json_true());
+    }
+    json_object_set_new(low, "names", names);
+    *ret_value = low;
+    return 0;
+}
+
+static int
+script_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *names = value_dump(value_get(args, "names"));
+
+    (void) ctx, (void) err;
+    *ret_value = state_ret_args(args);
+    return state_ret_set(*ret_value, STATE_TRUE, "%s", names);
+}
+
+static const arg_t name_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "x" },
+    ARGS_END,
+};
+static const arg_t meet_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "x" },
+    { "mine", ARG_STR, "\"\"", "x" },
+    { "other", ARG_STR, "\"\"", "x" },
+    ARGS_END,
+};
+static const arg_t all_args[] = {
+    { "name", ARG_ANY, ARG_REQUIRED, "x" },
+    { "names", ARG_ANY, "[]", "x" },
+    ARGS_END,
+};
+static const arg_t low_args[] = {
+    { "low", ARG_ANY, ARG_REQUIRED, "x" },
+    { "chunks", ARG_ANY, "null", "x" },
+    { "running", ARG_ANY, "null", "x" },
+    ARGS_END,
+};
+static const func_t script_funcs[] = {
+    { "ok", script_ok, name_args, 0, "x" },       { "fail", script_fail, name_args, 0, "x" },
+    { "crash", script_crash, name_args, 0, "x" }, { "raise", script_raise, name_args, 0, "x" },
+    { "meet", script_meet, meet_args, 0, "x" },   { "fire", script_fire, name_args, 0, "x" },
+    { "look", script_look, name_args, 0, "x" },
+};
+PLUGIN(state, script, .doc = "x", FUNCS(script_funcs));
+static const func_t bulk_funcs[] = {
+    { "all", script_all, all_args, 0, "x" },
+    { "mod_aggregate", script_aggregate, low_args, 0, "x" },
+};
+PLUGIN(state, bulk, .doc = "x", FUNCS(bulk_funcs));
+
+static json_t *
+chunk_of(const char *id, const char *state, const char *fun, size_t order)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i}", "state", state, "name", id, "__sls__", "s",
+                     "__env__", "base", "__id__", id, "fun", fun, "order", (int) order);
+}
+
+/* "a script.ok", then JSON of further arguments. */
+static void
+add_chunk(json_t *chunks, const char *id, const char *fun, const char *more)
+{
+    const char *dot = strchr(fun, '.');
+    AUTO_FREE char *state = xstrndup(fun, (size_t) (dot - fun));
+    json_t *chunk = chunk_of(id, state, dot + 1, json_array_size(chunks));
+    json_auto_t *args = json_loads(more, 0, NULL);
+
+    assert_non_null(args);
+    json_object_update(chunk, args);
+    json_array_append_new(chunks, chunk);
+}
+
+typedef struct fired {
+    json_t *tags;
+} fired_t;
+
+static int
+keep_tag(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    (void) data, (void) err;
+    json_array_append_new(((fired_t *) cookie)->tags, json_string(tag));
+    return 0;
+}
+
+/* NEW running. `tags` (array) gets the events. */
+static json_t *
+run_script(json_t *chunks, bool parallel, json_t *opts, json_t *tags)
+{
+    static const plugin_t *const rows[] = { &state_script, &state_bulk, &state_test };
+    fired_t fired = { tags };
+    registry_t *execs = registry_new(PLUGIN_EXEC, exec_rows, NELEMS(exec_rows)),
+               *states = registry_new(PLUGIN_STATE, rows, NELEMS(rows));
+    call_env_t env = { .registry = execs,
+                       .states = states,
+                       .opts = opts,
+                       .id = "m001",
+                       .jid = "20261120094109743473",
+                       .fire = tags != NULL ? keep_tag : NULL,
+                       .cookie = &fired };
+    call_ctx_t *ctx = call_ctx_new(&env);
+    AUTO(state_fork) workers = state_fork_new(ctx);
+    state_run_env_t run = { .ctx = ctx, .jid = env.jid };
+
+    if (parallel) {
+        run.workers = &state_fork_workers;
+        run.workers_self = workers;
+    }
+    json_t *running = state_run(&run, chunks);
+    state_fork_destroy(&workers);
+    call_ctx_destroy(&ctx);
+    registry_destroy(&execs);
+    registry_destroy(&states);
+    return running;
+}
+
+static const json_t *
+ret_of(const json_t *running, const char *id)
+{
+    const char *tag;
+    json_t *ret;
+
+    json_object_foreach ((json_t *) running, tag, ret) {
+        if (strcmp(value_str(ret, "__id__", ""), id) == 0)
+            return ret;
+    }
+    fail_msg("%s has not run", id);
+    return NULL;
+}
+
+static void
+expect(const json_t *running, const char *id, bool result, const char *comment)
+{
+    const json_t *ret = ret_of(running, id);
+
+    assert_string_equal(value_str(ret, "comment", ""), comment);
+    assert_int_equal(json_is_true(value_get(ret, "result")), result);
+}
+
+/* Each waits for the other's file: one after the other they would fail. */
+static void
+test_parallel_runs_at_once(void **state)
+{
+    char dir[] = "/tmp/halite-run-XXXXXX";
+    json_auto_t *chunks = json_array();
+    AUTO_FREE char *a = xasprintf("%s/a", mkdtemp(dir)), *b = xasprintf("%s/b", dir),
+                   *one = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", a, b),
+                   *two = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", b, a);
+
+    (void) state;
+    add_chunk(chunks, "one", "script.meet", one);
+    add_chunk(chunks, "two", "script.meet", two);
+    add_chunk(chunks, "after", "script.ok", "{\"require\": [{\"script\": \"one\"}, {\"script\": \"two\"}]}");
+    json_auto_t *running = run_script(chunks, true, NULL, NULL);
+    expect(running, "one", true, "met");
+    expect(running, "two", true, "met");
+    expect(running, "after", true, "");
+    assert_true(value_bool(ret_of(running, "one"), "__parallel__", false));
+    (void) unlink(a), (void) unlink(b), (void) rmdir(dir);
+}
+
+/* A parallel step that waits for another one keeps none of those behind it waiting. */
+static void
+test_parallel_waits_by_itself(void **state)
+{
+    char dir[] = "/tmp/halite-run-XXXXXX";
+    json_auto_t *chunks = json_array();
+    AUTO_FREE char *a = xasprintf("%s/a", mkdtemp(dir)), *b = xasprintf("%s/b", dir),
+                   *one = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", a, b),
+                   *two = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", b, a);
+
+    (void) state;
+    add_chunk(chunks, "one", "script.meet", one);
+    add_chunk(chunks, "waits", "script.ok", "{\"parallel\": true, \"require\": [{\"script\": \"one\"}]}");
+    add_chunk(chunks, "waits2", "script.ok", "{\"parallel\": true, \"require\": [{\"script\": \"waits\"}]}");
+    add_chunk(chunks, "two", "script.meet", two);
+    json_auto_t *running = run_script(chunks, true, NULL, NULL);
+    expect(running, "one", true, "met");
+    expect(running, "two", true, "met");
+    expect(running, "waits", true, "");
+    expect(running, "waits2", true, "");
+    (void) unlink(a), (void) unlink(b), (void) rmdir(dir);
+}
+
+static void
+test_parallel_child_dies(void **state)
+{
+    json_auto_t *chunks = json_array(), *tags = json_array();
+
+    (void) state;
+    add_chunk(chunks, "dies", "script.crash", "{\"parallel\": true}");
+    add_chunk(chunks, "needs", "script.ok", "{\"parallel\": true, \"require\": [{\"script\": \"dies\"}]}");
+    add_chunk(chunks, "rescue", "script.ok", "{\"onfail\": [{\"script\": \"dies\"}]}");
+    add_chunk(chunks, "raises", "script.raise", "{\"parallel\": true}");
+    add_chunk(chunks, "fires", "script.fire", "{\"parallel\": true}");
+    json_auto_t *running = run_script(chunks, true, NULL, tags);
+    expect(running, "dies", false, "Parallel process failed to return: it was ended by signal 9 (Killed)");
+    expect(running, "needs", false, "One or more requisite failed: s.dies");
+    expect(running, "rescue", true, "");
+    expect(running, "raises", false, "An exception occurred in this state: the disk is gone");
+    expect(running, "fires", true, "");
+    assert_int_equal(json_array_size(tags), 1);
+    assert_string_equal(json_string_value(json_array_get(tags, 0)), "script/tag");
+}
+
+/* More than may be at work at once, in a chain where the first has failed hard. */
+static void
+test_parallel_many(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    for (int i = 0; i < 3 * LIMIT_STATES_PARALLEL; i++) {
+        AUTO_FREE char *id = xasprintf("p%d", i);
+        add_chunk(chunks, id, "script.ok", "{\"parallel\": true}");
+    }
+    json_auto_t *running = run_script(chunks, true, NULL, NULL);
+    assert_int_equal(json_object_size(running), 3 * LIMIT_STATES_PARALLEL);
+    assert_true(state_succeeded(running, chunks));
+}
+
+static void
+test_failhard_of_parallel(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    add_chunk(chunks, "f", "script.fail", "{\"parallel\": true, \"failhard\": true}");
+    add_chunk(chunks, "g", "script.ok", "{\"require\": [{\"script\": \"f\"}]}");
+    add_chunk(chunks, "h", "script.ok", "{}");
+    json_auto_t *running = run_script(chunks, true, NULL, NULL);
+    assert_int_equal(json_object_size(running), 1);
+}
+
+/* `n` chunks, each of which requires the next one: the first that is looked at needs all others. */
+static void
+test_deep_chain(void **state)
+{
+    enum { N = 20000 };
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    for (int i = 0; i < N; i++) {
+        AUTO_FREE char *id = xasprintf("c%d", i),
+                       *more = xasprintf("{\"require\": [{\"script\": \"c%d\"}]}", i + 1);
+        add_chunk(chunks, id, "script.ok", i + 1 < N ? more : "{}");
+    }
+    int64_t begin = clock_mono_ms();
+    json_auto_t *running = run_script(chunks, false, NULL, NULL);
+    assert_int_equal(json_object_size(running), N);
+    assert_true(state_succeeded(running, chunks));
+    assert_int_equal(value_int(ret_of(running, "c19999"), "__run_num__", -1), 0);
+    printf("# %d in one chain: %lld ms\n", N, (long long) (clock_mono_ms() - begin));
+}
+
+/* The same with workers, where the first has failed: each is told when its turn comes. */
+static void
+test_deep_chain_of_waiting(void **state)
+{
+    enum { N = 20000 };
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    add_chunk(chunks, "c0", "script.fail", "{\"parallel\": true}");
+    for (int i = 1; i < N; i++) {
+        AUTO_FREE char *id = xasprintf("c%d", i),
+                       *more = xasprintf("{\"parallel\": true, \"require\": [{\"script\": \"c%d\"}]}", i - 1);
+        add_chunk(chunks, id, "script.ok", more);
+    }
+    json_auto_t *running = run_script(chunks, true, NULL, NULL);
+    assert_int_equal(json_object_size(running), N);
+    expect(running, "c19999", false, "One or more requisite failed: s.c19998");
+}
+
+static void
+test_circle(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    add_chunk(chunks, "a", "script.ok", "{\"require\": [{\"script\": \"b\"}]}");
+    add_chunk(chunks, "b", "script.ok", "{\"require\": [{\"script\": \"c\"}]}");
+    add_chunk(chunks, "c", "script.ok", "{\"require\": [{\"script\": \"a\"}]}");
+    add_chunk(chunks, "self", "script.ok", "{\"watch\": [{\"script\": \"s*\"}]}");
+    add_chunk(chunks, "d", "script.ok", "{}");
+    json_auto_t *running = run_script(chunks, true, NULL, NULL);
+    expect(running, "c", false, "Recursive requisite found");
+    expect(running, "b", false, "One or more requisite failed: s.c");
+    expect(running, "a", false, "One or more requisite failed: s.b");
+    expect(running, "self", false, "Recursive requisite found");
+    expect(running, "d", true, "");
+}
+
+static void
+test_arguments(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    add_chunk(chunks, "extra", "script.ok", "{\"bogus\": 1}");
+    add_chunk(chunks, "extras", "script.ok", "{\"a\": 1, \"b\": 2, \"c\": 3, \"reload_modules\": true}");
+    add_chunk(chunks, "missing", "test.mod_watch", "{}");
+    add_chunk(chunks, "umask", "script.look", "{\"umask\": \"027\", \"__env__\": \"dev\"}");
+    add_chunk(chunks, "umask8", "script.look", "{\"umask\": 22}");
+    add_chunk(chunks, "badmask", "script.look", "{\"umask\": \"abc\"}");
+    mode_t before = umask(022);
+    json_auto_t *running = run_script(chunks, false, NULL, NULL);
+    assert_int_equal(umask(before), 022);
+    expect(running, "extra", false, "'bogus' is an invalid keyword argument for 'script.ok'");
+    expect(running, "extras", false, "'a', 'b' and 'c' are invalid keyword arguments for 'script.ok'");
+    expect(running, "umask", true, "027 dev umask 3");
+    expect(running, "umask8", true, "022 base umask8 4");
+    assert_string_equal(value_str(value_get(running, "script_|-badmask_|-badmask_|-look"), "comment", ""),
+                        "Invalid umask: abc\n");
+}
+
+/* What still waits for something is not done with another chunk. */
+static void
+test_aggregate(void **state)
+{
+    json_auto_t *chunks = json_array(), *opts = json_pack("{s:[s]}", "state_aggregate", "bulk");
+
+    (void) state;
+    add_chunk(chunks, "a", "bulk.all", "{}");
+    add_chunk(chunks, "b", "bulk.all", "{\"require\": [{\"script\": \"late\"}]}");
+    add_chunk(chunks, "late", "script.ok", "{}");
+    add_chunk(chunks, "c", "bulk.all", "{}");
+    json_auto_t *running = run_script(chunks, false, opts, NULL);
+    expect(running, "a", true, "[\"a\",\"c\"]");
+    expect(running, "b", true, "[\"b\"]");
+}
+
+static void
+test_events(void **state)
+{
+    json_auto_t *chunks = json_array(), *tags = json_array(), *opts = json_pack("{s:b}", "state_events", 1);
+
+    (void) state;
+    add_chunk(chunks, "a", "script.ok", "{}");
+    add_chunk(chunks, "b", "script.ok", "{\"fire_event\": true, \"require\": [{\"script\": \"a\"}]}");
+    add_chunk(chunks, "c", "script.ok", "{\"fire_event\": \"my/tag\"}");
+    json_auto_t *running = run_script(chunks, false, opts, tags);
+    AUTO_FREE char *got = value_dump(tags);
+    assert_string_equal(got, "[\"salt/job/20261120094109743473/prog/m001/0\","
+                             "\"salt/state_result/20261120094109743473/m001/b\","
+                             "\"salt/state_result/20261120094109743473/m001/my/tag\"]");
+}
+
+/* Slots are called when the state runs. */
+static void
+test_slots(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    add_chunk(chunks, "a", "test.nop", "{\"comment\": \"x\"}");
+    add_chunk(chunks, "b", "test.show_notification",
+              "{\"text\": \"__slot__:salt:test.arg('a b', k=\\\"v\\\").kwargs.k ~ /more\"}");
+    add_chunk(chunks, "c", "test.show_notification", "{\"text\": \"__slot__:salt:test.nosuch()\"}");
+    add_chunk(chunks, "d", "test.show_notification", "{\"text\": \"__slot__:salt:test.echo('it(s), ok')\"}");
+    json_auto_t *running = run_script(chunks, false, NULL, NULL);
+    expect(running, "b", true, "v/more");
+    expect(running, "c", true, "__slot__:salt:test.nosuch()");
+    expect(running, "d", true, "it(s), ok");
+}
+
+static void
+test_disabled(void **state)
+{
+    static const plugin_t *const rows[] = { &state_script };
+    json_auto_t *chunks = json_array(),
+                *opts = json_pack("{s:{s:[s]}}", "grains", "state_runs_disabled", "script.f*");
+    bench_t b = bench_with(rows, 1, opts);
+    state_run_env_t env = { .ctx = b.ctx, .jid = "" };
+
+    (void) state;
+    add_chunk(chunks, "a", "script.ok", "{}");
+    add_chunk(chunks, "f", "script.fail", "{}");
+    json_auto_t *running = state_run(&env, chunks);
+    expect(running, "f", false,
+           "The state function \"script.fail\" is currently disabled by \"script.f*\", to re-enable, run "
+           "state.enable script.f*.");
+    expect(running, "a", true, "");
+    bench_end(&b);
+}
+
+static void
+test_handled_failure(void **state)
+{
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    add_chunk(chunks, "f", "script.fail", "{}");
+    add_chunk(chunks, "care", "script.ok", "{\"onfail\": [{\"script\": \"f\"}], \"onfail_stop\": false}");
+    json_auto_t *running = run_script(chunks, false, NULL, NULL);
+    assert_true(state_succeeded(running, chunks));
+    assert_false(state_succeeded(running, NULL));
+    json_object_del(json_array_get(chunks, 1), "onfail_stop");
+    assert_false(state_succeeded(running, chunks));
+}
+
+/* A file says that the run is to end, or to wait for so long. */
+static void
+test_pause_and_kill(void **state)
+{
+    char dir[] = "/tmp/halite-run-XXXXXX";
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *opts = json_pack("{s:s}", "cachedir", mkdtemp(dir)), *chunks = json_array(),
+                *pauses = json_pack("{s:{s:f}, s:{s:b}}", "a", "duration", 0.05, "c", "kill", 1);
+
+    (void) state;
+    assert_int_equal(state_pauses_set(dir, "20261120094109743473", pauses, &err), 0);
+    json_auto_t *jids = state_paused_jids(dir);
+    assert_int_equal(json_array_size(jids), 1);
+    add_chunk(chunks, "a", "script.ok", "{}");
+    add_chunk(chunks, "b", "script.ok", "{}");
+    add_chunk(chunks, "c", "script.ok", "{}");
+    json_auto_t *running = run_script(chunks, false, opts, NULL);
+    assert_int_equal(json_object_size(running), 2);
+    json_auto_t *left = state_paused_jids(dir);
+    assert_int_equal(json_array_size(left), 0);
+    assert_int_equal(state_pauses_set(dir, "../x", pauses, NULL), -EINVAL);
+    assert_int_equal(fs_remove_tree(dir, &err), 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_parallel_runs_at_once),
+          cmocka_unit_test(test_parallel_waits_by_itself), cmocka_unit_test(test_parallel_child_dies),
+          cmocka_unit_test(test_parallel_many), cmocka_unit_test(test_failhard_of_parallel),
+          cmocka_unit_test(test_deep_chain), cmocka_unit_test(test_deep_chain_of_waiting),
+          cmocka_unit_test(test_circle), cmocka_unit_test(test_arguments), cmocka_unit_test(test_aggregate),
+          cmocka_unit_test(test_events), cmocka_unit_test(test_slots), cmocka_unit_test(test_disabled),
+          cmocka_unit_test(test_handled_failure), cmocka_unit_test(test_pause_and_kill))

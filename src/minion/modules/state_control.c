@@ -1,0 +1,279 @@
+/* state_control.c - execution module `state`, the functions that steer runs: pause, resume, soft_kill; enable
+ * and disable; the cache. */
+#include <dirent.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/state/run.h"
+#include "minion/modlib/stateopts.h"
+
+/* ---- pauses -------------------------------------------------------------------------------- */
+
+static const char *
+cachedir(call_ctx_t *ctx)
+{
+    return value_str(ctx_opts(ctx), "cachedir", "");
+}
+
+/* What a pause names: an ID, or the next state whatever it is. NEW. */
+static char *
+state_id(const json_t *args)
+{
+    const json_t *id = value_get(args, "state_id");
+
+    return id == NULL || json_is_null(id) ? xstrdup("__all__") : value_pystr(id);
+}
+
+/* Put `key` into what is said about the state; NULL: only that it is paused. TAKES `value`. */
+static int
+change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value, fail_t *err)
+{
+    AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
+    json_auto_t *pauses = state_pauses(cachedir(ctx), jid);
+    json_t *entry = value_get(pauses, id);
+
+    if (!json_is_object(entry)) {
+        entry = json_object();
+        json_object_set_new(pauses, id, entry);
+    }
+    if (key != NULL)
+        json_object_set_new(entry, key, value);
+    return state_pauses_set(cachedir(ctx), jid, pauses, err);
+}
+
+static int
+state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *duration = value_get(args, "duration");
+
+    (void) ret_value;
+    if (value_truthy(duration))
+        return change_pause(ctx, args, "duration", json_incref(duration), err);
+    return change_pause(ctx, args, NULL, NULL, err);
+}
+
+static int
+state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ret_value;
+    return change_pause(ctx, args, "kill", json_true(), err);
+}
+
+static int
+state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
+    json_auto_t *pauses = state_pauses(cachedir(ctx), jid);
+
+    (void) ret_value;
+    if (str_eq(id, "__all__"))
+        json_object_clear(pauses);
+    else
+        json_object_del(pauses, id);
+    return state_pauses_set(cachedir(ctx), jid, pauses, err);
+}
+
+/* Whether a state run of this jid is under way. */
+static bool
+is_active(const json_t *jobs, const char *jid)
+{
+    json_t *job;
+    size_t i;
+
+    json_array_foreach ((json_t *) jobs, i, job) {
+        if (str_eq(value_str(job, "jid", ""), jid))
+            return true;
+    }
+    return false;
+}
+
+/* Those asked for, or all. NEW list of texts. */
+static json_t *
+asked_jids(call_ctx_t *ctx, const json_t *args)
+{
+    json_t *asked = value_get(args, "jid"), *out, *one;
+    size_t i;
+
+    if (asked == NULL || json_is_null(asked))
+        return state_paused_jids(cachedir(ctx));
+    json_auto_t *list = json_is_array(asked) ? json_incref(asked) : json_pack("[O]", asked);
+    out = json_array();
+    json_array_foreach (list, i, one) {
+        AUTO_FREE char *jid = value_pystr(one);
+        json_array_append_new(out, json_string(jid));
+    }
+    return out;
+}
+
+/* The file of a run that has ended otherwise than it should is taken away. */
+static int
+state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *fun = json_pack("[s]", "state.*"), *jobs = NULL, *jids = asked_jids(ctx, args);
+    json_t *out, *jid;
+    size_t i;
+
+    if (ctx_call(ctx, "saltutil.is_running", fun, NULL, &jobs, err) < 0)
+        return -EIO;
+    out = json_object();
+    json_array_foreach (jids, i, jid) {
+        const char *name = json_string_value(jid);
+        if (is_active(jobs, name))
+            json_object_set_new(out, name, state_pauses(cachedir(ctx), name));
+        else
+            (void) state_pauses_set(cachedir(ctx), name, NULL, NULL);
+    }
+    *ret_value = out;
+    return 0;
+}
+
+/* ---- enable and disable ---------------------------------------------------------------------- */
+
+#define GRAIN "state_runs_disabled"
+
+/* NEW list of what is disabled. */
+static json_t *
+disabled_now(call_ctx_t *ctx)
+{
+    json_t *now = value_get(ctx_grains(ctx), GRAIN);
+
+    return json_is_array(now) ? json_copy(now) : json_array();
+}
+
+static size_t
+index_of(const json_t *list, const json_t *v)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach ((json_t *) list, i, one) {
+        if (json_equal(one, v))
+            return i;
+    }
+    return json_array_size(list);
+}
+
+/* {"res", "msg"}, and the grain when it has changed. */
+static int
+set_disabled(call_ctx_t *ctx, const json_t *args, bool disable, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *names = stateopts_split(value_get(args, "states")), *now = disabled_now(ctx), *done = NULL;
+    buf_auto_t text = BUF_INIT;
+    bool changed = false;
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        size_t at = index_of(now, name);
+        bool is = at < json_array_size(now);
+        AUTO_FREE char *shown = value_pystr(name);
+        buf_printf(&text, "%sInfo: %s state %s%s.", i > 0 ? "\n" : "", shown, is == disable ? "already " : "",
+                   disable ? "disabled" : "enabled");
+        changed = changed || is != disable;
+        if (disable && !is)
+            json_array_append(now, name);
+        else if (!disable && is)
+            json_array_remove(now, at);
+    }
+    json_auto_t *pair = json_pack("[s, O]", GRAIN, now);
+    if (changed && ctx_call(ctx, "grains.setval", pair, NULL, &done, err) < 0)
+        return -EIO;
+    *ret_value = json_pack("{s:b, s:s}", "res", 1, "msg", buf_str(&text));
+    return 0;
+}
+
+static int
+state_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return set_disabled(ctx, args, true, ret_value, err);
+}
+
+static int
+state_enable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return set_disabled(ctx, args, false, ret_value, err);
+}
+
+static int
+state_list_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *now = value_get(ctx_grains(ctx), GRAIN);
+
+    (void) args, (void) err;
+    *ret_value = now != NULL ? json_incref(now) : json_string("");
+    return 0;
+}
+
+/* ---- the cache ----------------------------------------------------------------------------- */
+
+static int
+state_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *out = json_array();
+    DIR *d = opendir(cachedir(ctx));
+
+    (void) args, (void) err;
+    for (const struct dirent *e = NULL; d != NULL && (e = readdir(d)) != NULL;) {
+        AUTO_FREE char *path = fs_join(cachedir(ctx), e->d_name);
+        if (str_ends(e->d_name, ".cache.p") && !fs_is_dir(path) && unlink(path) == 0)
+            json_array_append_new(out, json_string(e->d_name));
+    }
+    if (d != NULL)
+        (void) closedir(d);
+    *ret_value = out;
+    return 0;
+}
+
+/* ---- table --------------------------------------------------------------------------------- */
+
+static const arg_t id_args[] = {
+    { "jid", ARG_ANY, ARG_REQUIRED, "The job of the run" },
+    { "state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one" },
+    ARGS_END,
+};
+static const arg_t pause_args[] = {
+    { "jid", ARG_ANY, ARG_REQUIRED, "The job of the run" },
+    { "state_id", ARG_ANY, "null", "The ID before which it happens; none: the next one" },
+    { "duration", ARG_INT, "null", "Seconds; none: until state.resume" },
+    ARGS_END,
+};
+static const arg_t jid_args[] = {
+    { "jid", ARG_ANY, "null", "A job, or a list of them; none: all" },
+    ARGS_END,
+};
+static const arg_t states_args[] = {
+    { "states", ARG_ANY, ARG_REQUIRED, "`highstate`, SLS or state functions, with commas or as a list" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "clear_cache", state_clear_cache, NULL, 0,
+      "Remove the high data kept for ``cache=True``, and return the names of the files." CLI_EXAMPLE(
+          "salt '*' state.clear_cache") },
+    { "disable", state_disable, states_args, 0,
+      "Refuse state runs until state.enable." CLI_EXAMPLE(
+          "salt '*' state.disable highstate\n    salt '*' state.disable "
+          "highstate,test.succeed_without_changes") },
+    { "enable", state_enable, states_args, 0,
+      "Allow again what state.disable refuses." CLI_EXAMPLE("salt '*' state.enable highstate") },
+    { "get_pauses", state_get_pauses, jid_args, FN_READONLY,
+      "The pauses of the runs that are under way." CLI_EXAMPLE("salt '*' state.get_pauses") },
+    { "list_disabled", state_list_disabled, NULL, FN_READONLY,
+      "What state.disable refuses." CLI_EXAMPLE("salt '*' state.list_disabled") },
+    { "pause", state_pause, pause_args, 0,
+      "Make a run wait before a state." CLI_EXAMPLE("salt '*' state.pause 20171130110407769519\n    salt '*' "
+                                                    "state.pause 20171130110407769519 vim 20") },
+    { "resume", state_resume, id_args, 0,
+      "Let a run go on that state.pause holds." CLI_EXAMPLE(
+          "salt '*' state.resume 20171130110407769519\n    salt '*' state.resume 20171130110407769519 vim") },
+    { "rm_pause", state_resume, id_args, 0,
+      "The old name of state.resume." CLI_EXAMPLE("salt '*' state.rm_pause 20171130110407769519") },
+    { "soft_kill", state_soft_kill, id_args, 0,
+      "End a run before a state, after what runs now." CLI_EXAMPLE(
+          "salt '*' state.soft_kill 20171130110407769519\n    salt '*' state.soft_kill 20171130110407769519 "
+          "vim") },
+};
+
+PLUGIN(exec, state_control, .provides = "state", .doc = "State runs, and what they are made from",
+       FUNCS(funcs));

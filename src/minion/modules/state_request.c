@@ -1,0 +1,171 @@
+/* state_request.c - execution module `state`, runs that are asked for and that the host's own administrator
+ * starts: in a file of the cache until then. */
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/plugin.h"
+
+enum { MODE_FILE = 0600 };
+
+static char *
+request_path(call_ctx_t *ctx)
+{
+    return fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "req_state.p");
+}
+
+/* NEW {name: {test_run, mods, kwargs}}, or NULL with *err. */
+static json_t *
+requests(call_ctx_t *ctx, fail_t *err)
+{
+    AUTO_FREE char *path = request_path(ctx);
+    buf_auto_t text = BUF_INIT;
+
+    if (!fs_exists(path))
+        return json_object();
+    if (fs_read(path, LIMIT_FILE_READ, &text, err) < 0)
+        return NULL;
+    return value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, err);
+}
+
+/* None left: no file. */
+static int
+save_requests(call_ctx_t *ctx, const json_t *all, fail_t *err)
+{
+    AUTO_FREE char *path = request_path(ctx), *text = value_dump(all);
+
+    if (json_object_size(all) > 0)
+        return fs_write_quick(path, text, strlen(text), MODE_FILE, err);
+    return unlink(path) < 0 && errno != ENOENT ? fail_set(err, -errno, "%s: %s", path, strerror(errno)) : 0;
+}
+
+static json_t *
+kwargs_of(const json_t *args)
+{
+    json_t *out = json_object(), *v;
+    const char *key;
+
+    json_object_foreach (value_get(args, "kwargs"), key, v) {
+        if (!str_starts(key, "__pub_"))
+            json_object_set(out, key, v);
+    }
+    return out;
+}
+
+static int
+apply(call_ctx_t *ctx, json_t *mods, json_t *kwargs, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *args = json_pack("[O]", mods);
+
+    return ctx_call(ctx, "state.apply", args, kwargs, ret_value, err);
+}
+
+static int
+state_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *mods = value_get(args, "mods"), *ret = NULL;
+    json_auto_t *kwargs = kwargs_of(args);
+
+    json_object_set_new(kwargs, "test", json_true());
+    int rc = apply(ctx, mods, kwargs, &ret, err);
+    if (rc < 0)
+        return rc;
+    json_auto_t *all = requests(ctx, err);
+    if (all != NULL) {
+        json_object_set_new(all, value_str(kwargs, "name", "default"),
+                            json_pack("{s:O, s:O, s:O}", "test_run", ret, "mods", mods, "kwargs", kwargs));
+        rc = save_requests(ctx, all, err);
+    }
+    if (all == NULL || rc < 0) {
+        json_decref(ret);
+        return -EIO;
+    }
+    *ret_value = ret;
+    return 0;
+}
+
+static int
+state_check_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", NULL);
+    json_auto_t *all = requests(ctx, err);
+    json_t *one = name != NULL ? value_get(all, name) : all;
+
+    if (all == NULL)
+        return -EIO;
+    if (one == NULL)
+        return fail_kind(err, FAIL_INVOCATION, -ENOENT, "there is no state request '%s'", name);
+    *ret_value = json_incref(one);
+    return 0;
+}
+
+static int
+state_clear_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", NULL);
+    json_auto_t *all = requests(ctx, err);
+    bool found = all != NULL && (name == NULL || value_get(all, name) != NULL);
+
+    if (all == NULL)
+        return -EIO;
+    if (name == NULL)
+        json_object_clear(all);
+    else
+        json_object_del(all, name);
+    *ret_value = json_boolean(found);
+    return found ? save_requests(ctx, all, err) : 0;
+}
+
+static int
+state_run_request(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *name = value_str(args, "name", "default");
+    json_auto_t *all = requests(ctx, err), *more = kwargs_of(args);
+    json_t *request = value_get(all, name), *kwargs = value_get(request, "kwargs");
+
+    if (all == NULL)
+        return -EIO;
+    if (value_get(request, "mods") == NULL || kwargs == NULL) {
+        *ret_value = json_object();
+        return 0;
+    }
+    json_object_update(kwargs, more);
+    json_object_del(kwargs, "test");
+    json_object_del(kwargs, "name");
+    int rc = apply(ctx, value_get(request, "mods"), kwargs, ret_value, err);
+    if (rc < 0)
+        return rc;
+    json_object_del(all, name);
+    return save_requests(ctx, all, err);
+}
+
+static const arg_t request_args[] = {
+    { "mods", ARG_ANY, "null", "SLS, with commas or as a list; none: those of the top file" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "As state.apply's; `name` of the request" },
+    ARGS_END,
+};
+static const arg_t name_args[] = {
+    { "name", ARG_STR, "null", "One request; none: all" },
+    ARGS_END,
+};
+static const arg_t run_args[] = {
+    { "name", ARG_STR, "\"default\"", "The request" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "More arguments of state.apply" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "check_request", state_check_request, name_args, FN_READONLY,
+      "The state runs that were asked for, with what they would do." CLI_EXAMPLE(
+          "salt '*' state.check_request") },
+    { "clear_request", state_clear_request, name_args, 0,
+      "Forget state runs that were asked for." CLI_EXAMPLE("salt '*' state.clear_request") },
+    { "request", state_request, request_args, 0,
+      "Ask the host's own administrator for a state run, with ``salt-call state.run_request``. Shows what it "
+      "would do." CLI_EXAMPLE("salt '*' state.request stuff,pkgs") },
+    { "run_request", state_run_request, run_args, 0,
+      "Run what was asked for." CLI_EXAMPLE("salt '*' state.run_request") },
+};
+
+PLUGIN(exec, state_request, .provides = "state", .doc = "State runs, and what they are made from",
+       FUNCS(funcs));
