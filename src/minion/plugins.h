@@ -1,5 +1,5 @@
-/* plugins.h - which execution modules, state modules and grains are built in: one row per file of their folders, collected
- * by the build.
+/* plugins.h - which execution modules, state modules and grains are built in: one row per file of their
+ * folders, collected by the build.
  *
  * Layer      wiring; main_* files and tests only
  * Threads    any; constant data

@@ -14,7 +14,7 @@ src/common              salt/ common/
 src/minion/modules      salt/ common/ minion/fileops/ minion/modlib/
 src/minion/states       salt/ common/ minion/fileops/ minion/modlib/
 src/minion/modlib       salt/ common/ minion/fileops/ minion/modlib/
-src/minion/fileops      salt/ common/base/ common/data/ common/match/ common/crypto/ minion/fileops/
+src/minion/fileops      salt/ common/ minion/fileops/
 src/minion/grains       salt/ common/base/ common/data/ minion/grains/
 src/minion              salt/ common/ minion/
 src/master/wheel        salt/ common/ master/

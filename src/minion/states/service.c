@@ -1,6 +1,4 @@
 /* service.c - state module `service`: services that run, start at boot, or must not. */
-#include <unistd.h>
-
 #include "common/base/fs.h"
 #include "minion/modlib/sub.h"
 #include "salt/state.h"
@@ -230,9 +228,10 @@ static void
 wait_delay(const service_t *s)
 {
     double seconds = value_num(s->args, "init_delay", 0);
+    struct timespec left = { (time_t) seconds, (long) ((seconds - (double) (time_t) seconds) * 1e9) };
 
-    if (seconds > 0)
-        (void) usleep((useconds_t) (seconds * 1e6));
+    while (seconds > 0 && nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
 }
 
 /* 0 with *ret_text NEW: what unmasking did, or NULL when it is not asked for. */
