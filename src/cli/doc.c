@@ -49,12 +49,6 @@ print_doc(cmd_t *self, const char *fun, json_t *text)
     show_data(&self->show, one, "nested", 0);
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static void
 print_docs(cmd_t *self, json_t *by_fun)
 {
@@ -65,7 +59,7 @@ print_docs(cmd_t *self, json_t *by_fun)
 
     json_object_foreach (by_fun, fun, text)
         names[n++] = fun;
-    qsort(names, n, sizeof(*names), by_name);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (size_t i = 0; i < n; i++)
         print_doc(self, names[i], value_get(by_fun, names[i]));
 }

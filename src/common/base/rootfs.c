@@ -80,12 +80,6 @@ root_which(const char *root, const char *program)
     return found;
 }
 
-static int
-by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 char **
 root_list(const char *root, const char *path)
 {
@@ -104,7 +98,7 @@ root_list(const char *root, const char *path)
     }
     if (dir != NULL)
         closedir(dir);
-    qsort(names, n, sizeof(*names), by_name);
+    qsort(names, n, sizeof(*names), str_by_text);
     return names;
 }
 

@@ -28,6 +28,12 @@ str_ends(const char *s, const char *suffix)
     return len >= tail && memcmp(s + len - tail, suffix, tail) == 0;
 }
 
+int
+str_by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
 bool
 str_empty(const char *s)
 {

@@ -11,7 +11,8 @@
 bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
-bool str_empty(const char *s); /* NULL or "" */
+bool str_empty(const char *s);                 /* NULL or "" */
+int str_by_text(const void *a, const void *b); /* for qsort: arrays of char * */
 /* Trim white space in place; returns the first kept byte inside `s`. */
 char *str_trim(char *s);
 /* Copy with truncation; false when `src` did not fit. */

@@ -379,19 +379,13 @@ with_value(parser_t *p, const opt_row_t *row, const char *attached)
     return store_value(p, row, attached != NULL ? attached : take(p));
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 /* "ambiguous option: --out (--out-file, --out-indent?)" */
 static int
 ambiguous(parser_t *p, const char *word, char **names, size_t n)
 {
     buf_auto_t list = BUF_INIT;
 
-    qsort(names, n, sizeof(*names), by_text);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (size_t i = 0; i < n; i++)
         buf_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
     return optparse_error(p->spec, "ambiguous option: %s (%s?)", word, buf_str(&list));

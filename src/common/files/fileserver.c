@@ -135,12 +135,6 @@ fileserver_find(fileserver_t *self, const char *path, const char *saltenv, serve
     return -ENOENT;
 }
 
-static int
-s_by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 /* Array of the names that begin with `prefix`, in the order of Python's sorted(). NEW. */
 static json_t *
 s_sorted(json_t *set, const char *prefix)
@@ -151,7 +145,7 @@ s_sorted(json_t *set, const char *prefix)
     json_object_foreach (set, name, v)
         if (str_starts(name, prefix))
             names[n++] = name;
-    qsort(names, n, sizeof(*names), s_by_name);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(out, json_string(names[i]));
     free(names);

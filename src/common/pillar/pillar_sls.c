@@ -29,12 +29,6 @@ sls_find(compile_t *self, const char *sls, const char *saltenv, char **ret_local
     return rc;
 }
 
-static int
-s_by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 /* NEW sorted array of the SLS names that these paths are. */
 static json_t *
 s_names(const json_t *paths)
@@ -51,7 +45,7 @@ s_names(const json_t *paths)
         size_t cut = str_ends(text, "/init.sls") ? strlen("/init.sls") : strlen(".sls");
         names[n++] = xstrndup(dotted, strlen(dotted) - cut);
     }
-    qsort(names, n, sizeof(*names), s_by_name);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (i = 0; i < n; i++)
         if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
             json_array_append_new(out, json_string(names[i]));

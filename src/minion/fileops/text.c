@@ -405,12 +405,6 @@ file_patch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- open files ------------------------------------------------------------------------------ */
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 /* A path as a key; bytes that are not UTF-8 are replaced. */
 static void
 add_name(json_t *out, const char *path)
@@ -474,7 +468,7 @@ sorted_keys(json_t *names)
     json_object_foreach (names, name, value) {
         keys[n++] = xstrdup(name);
     }
-    qsort(keys, n, sizeof(*keys), by_text);
+    qsort(keys, n, sizeof(*keys), str_by_text);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(list, value_utf8(keys[i], strlen(keys[i])));
     strv_free(keys);

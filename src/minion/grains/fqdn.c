@@ -129,12 +129,6 @@ list_addresses(lookups_t *all, bool *ret_v4, bool *ret_v6)
     freeifaddrs(found);
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 static json_t *
 names_of(lookups_t *all)
 {
@@ -153,7 +147,7 @@ names_of(lookups_t *all)
         if (all->items[i].name != NULL)
             names[n++] = all->items[i].name;
     }
-    qsort(names, n, sizeof(*names), by_text);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || !str_eq(names[i], names[i - 1]))
             json_array_append_new(list, value_utf8(names[i], strlen(names[i])));

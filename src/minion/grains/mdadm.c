@@ -4,12 +4,6 @@
 #include "salt/plugin.h"
 
 static int
-by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static int
 collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *text = root_read(ctx->root, "/proc/mdstat");
@@ -29,7 +23,7 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     }
     json_t *devices = json_array();
     if (n > 0)
-        qsort(names, n, sizeof(*names), by_name);
+        qsort(names, n, sizeof(*names), str_by_text);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(devices, value_utf8(names[i], strlen(names[i])));
     json_object_set_new(out, "mdadm", devices);

@@ -188,12 +188,6 @@ has_member(const json_t *group, const char *name)
     return false;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* Of `groups` those that the user (NULL: unknown) is in, sorted, each name once. NEW. */
 static json_t *
 groups_among(const char *root, const char *name, const json_t *user, const json_t *groups)
@@ -211,7 +205,7 @@ groups_among(const char *root, const char *name, const json_t *user, const json_
         if (n_ids > 0 ? has_id(ids, n_ids, gid) : gid == own || has_member(group, name))
             names[n++] = value_str(group, "name", "");
     }
-    qsort(names, n, sizeof(*names), by_text);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || strcmp(names[i - 1], names[i]) != 0)
             json_array_append_new(list, json_string(names[i]));

@@ -69,12 +69,6 @@ files_by_name(const json_t *patterns, json_t **ret_text, fail_t *err)
     return ret;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* All lines once, sorted. NEW. */
 static json_t *
 merged(const json_t *by_name)
@@ -89,7 +83,7 @@ merged(const json_t *by_name)
             all[n++] = json_string_value(file);
     }
     if (n > 1)
-        qsort(all, n, sizeof(*all), by_text);
+        qsort(all, n, sizeof(*all), str_by_text);
     for (i = 0; i < n; i++) {
         if (i == 0 || strcmp(all[i], all[i - 1]) != 0)
             json_array_append_new(ret, json_string(all[i]));

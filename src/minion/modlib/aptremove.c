@@ -84,12 +84,6 @@ apt_purge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- autoremove ---------------------------------------------------------------------------- */
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 /* The names below "The following packages will be REMOVED:", sorted. NEW. */
 static json_t *
 names_to_remove(const char *text)
@@ -108,7 +102,7 @@ names_to_remove(const char *text)
             inside = strstr(line, "The following packages will be REMOVED:") != NULL;
     }
     char **names = str_split(buf_str(&words), " \t", true);
-    qsort(names, strv_len(names), sizeof(*names), by_text);
+    qsort(names, strv_len(names), sizeof(*names), str_by_text);
     for (size_t i = 0; names[i] != NULL; i++)
         json_array_append_new(ret, json_string(names[i]));
     strv_free(names);

@@ -307,12 +307,6 @@ dpkg_installed_at(const dpkg_t *self, const char *name)
     return stat(path, &st) == 0 ? (int64_t) st.st_mtime : -1;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *) a, *(char *const *) b);
-}
-
 char *
 dpkg_license(const dpkg_t *self, const dpkg_pkg_t *pkg)
 {
@@ -329,7 +323,7 @@ dpkg_license(const dpkg_t *self, const dpkg_pkg_t *pkg)
             found[n++] = str_trim(line + strlen("License:"));
         }
         if (n > 1)
-            qsort(found, n, sizeof(*found), by_text);
+            qsort(found, n, sizeof(*found), str_by_text);
     }
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && strcmp(found[i], found[i - 1]) == 0)

@@ -1,5 +1,6 @@
 /* grains_write.c - change what is written in CONFDIR/grains. */
 #include "minion/modlib/grains_write.h"
+#include "common/base/str.h"
 
 #include <sys/stat.h>
 
@@ -27,12 +28,6 @@ read_file(const char *path, fail_t *err)
     return grains;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* PyYAML sorts the keys of a plain mapping. NEW. */
 static json_t *
 sorted(const json_t *value)
@@ -52,7 +47,7 @@ sorted(const json_t *value)
     AUTO_FREE const char **keys = xcalloc(json_object_size(value) + 1, sizeof(*keys));
     json_object_foreach ((json_t *) value, key, item)
         keys[n++] = key;
-    qsort(keys, n, sizeof(*keys), by_text);
+    qsort(keys, n, sizeof(*keys), str_by_text);
     copy = json_object();
     for (i = 0; i < n; i++)
         json_object_set_new(copy, keys[i], sorted(value_get(value, keys[i])));

@@ -228,12 +228,6 @@ pkgwant_text(const char *name, const json_t *wish)
     return xasprintf("%s%s%s", name, *text == '\0' || strchr("<>=", *text) != NULL ? "" : "=", text);
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 char *
 pkgwant_keys(const json_t *names, bool sorted)
 {
@@ -250,7 +244,7 @@ pkgwant_keys(const json_t *names, bool sorted)
             texts[i] = json_string_value(v);
     }
     if (sorted)
-        qsort(texts, n, sizeof(*texts), by_text);
+        qsort(texts, n, sizeof(*texts), str_by_text);
     for (i = 0; i < n; i++)
         buf_printf(&out, "%s%s", i > 0 ? ", " : "", texts[i]);
     return xstrdup(buf_str(&out));

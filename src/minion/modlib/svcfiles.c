@@ -14,12 +14,6 @@ enum { RUNLEVEL_MS = 5000 };
 
 /* ---- lists of names ------------------------------------------------------------------------ */
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 bool
 svc_listed(const json_t *names, const char *name)
 {
@@ -39,7 +33,7 @@ svc_sorted(const json_t *a, const json_t *without)
 
     for (size_t i = 0; i < n; i++)
         texts[i] = json_string_value(json_array_get(a, i));
-    qsort(texts, n, sizeof(*texts), by_text);
+    qsort(texts, n, sizeof(*texts), str_by_text);
     for (size_t i = 0; i < n; i++) {
         if ((i == 0 || strcmp(texts[i - 1], texts[i]) != 0) && !svc_listed(without, texts[i]))
             json_array_append_new(list, json_string(texts[i]));

@@ -111,12 +111,6 @@ grains_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static int
 grains_ls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *grains = ctx_grains(ctx), *value;
@@ -127,7 +121,7 @@ grains_ls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     (void) args, (void) err;
     json_object_foreach (grains, key, value)
         keys[n++] = key;
-    qsort(keys, n, sizeof(*keys), by_text);
+    qsort(keys, n, sizeof(*keys), str_by_text);
     *ret_value = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(*ret_value, json_string(keys[i]));

@@ -935,12 +935,6 @@ add_name(json_t *out, const ip_t *ip)
 }
 
 static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static int
 network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx, (void) args;
@@ -959,7 +953,7 @@ network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_foreach (names, key, v) {
         sorted[n++] = key;
     }
-    qsort(sorted, n, sizeof(*sorted), by_text);
+    qsort(sorted, n, sizeof(*sorted), str_by_text);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(list, json_string(sorted[i]));

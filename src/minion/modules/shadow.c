@@ -107,12 +107,6 @@ shadow_mod_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static int
 shadow_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     char **lines = shadow_lines(args, err);
@@ -124,7 +118,7 @@ shadow_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     list = json_array();
     for (char **line = lines; *line != NULL; line++)
         (*line)[strcspn(*line, ":")] = '\0';
-    qsort(lines, strv_len(lines), sizeof(*lines), by_text);
+    qsort(lines, strv_len(lines), sizeof(*lines), str_by_text);
     for (char **line = lines; *line != NULL; line++)
         json_array_append_new(list, json_string(*line));
     strv_free(lines);

@@ -51,12 +51,6 @@ is_wanted(const query_t *q, bool (*fits)(const char *wanted, const char *name), 
     return json_array_size(q->wanted) == 0;
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* NEW sorted array of the keys of `set`. */
 static json_t *
 sorted_keys(json_t *set)
@@ -68,7 +62,7 @@ sorted_keys(json_t *set)
 
     json_object_foreach (set, key, v)
         names[i++] = key;
-    qsort(names, n, sizeof(*names), by_text);
+    qsort(names, n, sizeof(*names), str_by_text);
     for (i = 0; i < n; i++)
         json_array_append_new(list, json_string(names[i]));
     return list;

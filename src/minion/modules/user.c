@@ -63,12 +63,6 @@ user_getent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
-static int
 user_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
@@ -80,7 +74,7 @@ user_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char **names = xcalloc(n + 1, sizeof(*names));
     for (size_t i = 0; i < n; i++)
         names[i] = value_str(json_array_get(all, i), "name", "");
-    qsort(names, n, sizeof(*names), by_text);
+    qsort(names, n, sizeof(*names), str_by_text);
     *ret_value = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(*ret_value, json_string(names[i]));

@@ -8,12 +8,6 @@
 
 enum { NAMES_SHOWN = 10 };
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* NEW array: the same texts in order. */
 static json_t *
 sorted(const json_t *texts)
@@ -24,7 +18,7 @@ sorted(const json_t *texts)
 
     json_array_foreach (texts, i, v)
         list[i] = json_string_value(v);
-    qsort(list, n, sizeof(*list), by_text);
+    qsort(list, n, sizeof(*list), str_by_text);
     for (i = 0; i < n; i++)
         json_array_append_new(out, json_string(list[i]));
     return out;

@@ -63,12 +63,6 @@ drop(json_t *list, const char *name)
     }
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* NEW: the members of several lists, each once, in order. */
 static json_t *
 sorted_union(json_t *const *lists, size_t n)
@@ -87,7 +81,7 @@ sorted_union(json_t *const *lists, size_t n)
     AUTO_FREE const char **texts = xcalloc(count + 1, sizeof(*texts));
     json_array_foreach (all, i, v)
         texts[i] = json_string_value(v);
-    qsort(texts, count, sizeof(*texts), by_text);
+    qsort(texts, count, sizeof(*texts), str_by_text);
     for (i = 0; i < count; i++)
         json_array_append_new(out, json_string(texts[i]));
     return out;
