@@ -55,16 +55,17 @@ static const struct {
 typedef struct lexer {
     jmes_t *tree;
     const char *start, *p, *end;
-    size_t n;
+    const char *counted; /* characters before this are `column` */
+    size_t column, n;
 } lexer_t;
 
+/* Tokens come in order, and so do the places that are asked for. */
 static size_t
-position(const lexer_t *l, const char *at)
+position(lexer_t *l, const char *at)
 {
-    size_t n = 0;
-    for (const char *p = l->start; p < at; p++)
-        n += ((unsigned char) *p & 0xc0) != 0x80;
-    return n;
+    for (; l->counted < at; l->counted++)
+        l->column += ((unsigned char) *l->counted & 0xc0) != 0x80;
+    return l->column;
 }
 
 /* TAKES value. */
@@ -78,7 +79,7 @@ add(lexer_t *l, jmes_token_type_t type, const char *from, py_t *value)
 }
 
 static int
-bad(const lexer_t *l, const char *at, const char *message)
+bad(lexer_t *l, const char *at, const char *message)
 {
     size_t column = position(l, at);
     return py_raise_int(&jmes_LexerError, "Bad jmespath expression: %s:\n%s\n%*s^", message, l->start,
@@ -233,7 +234,7 @@ jmes_lex(jmes_t *self)
 {
     size_t len;
     const char *text = py_text(self->text, &len);
-    lexer_t l = { self, text, text, text + len, 0 };
+    lexer_t l = { .tree = self, .start = text, .p = text, .end = text + len, .counted = text };
     if (len == 0)
         return py_raise_int(&empty_error, "Invalid JMESPath expression: cannot be empty.");
     while (l.p < l.end) {

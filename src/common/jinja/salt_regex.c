@@ -76,7 +76,9 @@ scan_one(scan_t *s, size_t *ret_at)
         step(s);
     } else if (c == '[') {
         return skip_set(s) ? NULL : "unterminated character set";
-    } else if (c == '(' && s->n < NELEMS(s->open)) {
+    } else if (c == '(') {
+        if (s->n == NELEMS(s->open))
+            return "too many groups in each other";
         s->open[s->n++] = *ret_at;
         if (*s->p == '?')
             step(s);
