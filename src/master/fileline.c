@@ -7,14 +7,20 @@
 #define TURN_BUDGET 64 /* messages per turn of the loop */
 
 void
-fileline_asked(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body)
+fileline_asked(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body, const void *raw, size_t len)
 {
+    size_t n;
+    const void *bytes = wire_bytes(raw, len, &n);
     if (!peer->minion)
         return;
     if (msg == MSG_file_open)
         files_open(self->files, peer, body);
     else if (msg == MSG_file_more)
         files_more(self->files, peer, body);
+    else if (msg == MSG_file_part)
+        files_part(self->files, peer, body, bytes, n);
+    else if (msg == MSG_file_done)
+        files_done(self->files, peer, body);
     else
         files_stop(self->files, peer, body);
 }

@@ -9,7 +9,7 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-static const char *const ops[] = { "get", "hash", "files", "dirs", "empty_dirs", "links", "envs" };
+static const char *const ops[] = { "get", "hash", "files", "dirs", "empty_dirs", "links", "envs", "put" };
 
 /* ---- what goes out
  * -------------------------------------------------------------------------------------------- */
@@ -138,6 +138,10 @@ s_asking_new(const peer_t *peer, const json_t *body)
     json_int_t credit = value_int(body, "credit", 0);
     memcpy(a->rid, peer->rid, peer->rid_len);
     a->rid_len = peer->rid_len;
+    a->id = xstrdup(peer->minion ? peer->minion->id : "");
+    a->in_tail = &a->in;
+    a->granted = LIMIT_FILE_CREDIT;
+    a->folder = a->taken = -1;
     a->n = value_int(body, "n", 0);
     a->path = xstrdup(s_text(body, "path", ""));
     a->saltenv = xstrdup(s_text(body, "saltenv", "base"));
@@ -165,7 +169,8 @@ s_refusal(files_t *self, const asking_t *a, size_t n_peer, int *ret_code)
     *ret_code = -EINVAL;
     if (!a->op)
         return "no such operation on files";
-    return str_eq(a->op, "get") && (!a->tag || a->at < 0) ? "a request for a file without its key" : NULL;
+    bool moves = str_eq(a->op, "get") || str_eq(a->op, "put");
+    return moves && (!a->tag || a->at < 0) ? "a request for a file without its key" : NULL;
 }
 
 void
@@ -224,6 +229,45 @@ files_more(files_t *self, const peer_t *peer, const json_t *body)
     for (size_t i = 0; full && i < self->n_workers; i++)
         (void) pthread_cond_signal(&self->workers[i].wake);
     (void) pthread_mutex_unlock(&self->lock);
+}
+
+/* One chunk, or the end, of what a connection pushes; what was not granted ends it. */
+static void
+s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n, const char *tag)
+{
+    json_int_t which = value_int(body, "n", 0);
+    (void) pthread_mutex_lock(&self->lock);
+    asking_t *a = *s_bucket(self, peer->rid, peer->rid_len);
+    while (a && !(s_is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
+        a = a->peer_next;
+    if (a && (n > LIMIT_FILE_CHUNK || (!tag && (n == 0 || a->granted <= 0)))) {
+        s_put(self, asking_error(a, true, -EPROTO, "more than was granted"));
+        a->gone = true;
+    } else if (a) {
+        files_in_t *in = xcalloc(1, sizeof(*in) + n);
+        in->at = value_int(body, "at", 0);
+        in->tag = tag ? xstrdup(tag) : NULL;
+        in->n = n;
+        memcpy(in->bytes, bytes, n);
+        *a->in_tail = in;
+        a->in_tail = &in->next;
+        a->granted -= !tag;
+        a->heard_ms = clock_mono_ms();
+        (void) pthread_cond_signal(&a->worker->wake);
+    }
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+void
+files_part(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n)
+{
+    s_push(self, peer, body, bytes, n, NULL);
+}
+
+void
+files_done(files_t *self, const peer_t *peer, const json_t *body)
+{
+    s_push(self, peer, body, "", 0, value_str(body, "tag", ""));
 }
 
 void

@@ -6,7 +6,7 @@
  * bounded by LIMIT_FILE_CREDIT chunks for a connection and LIMIT_FILE_UNDER_WAY bytes in all.
  *
  *   files.c        requests, credit, what goes out      files_work.c   the threads
- *   files_serve.c  one step of one request
+ *   files_serve.c  one step of one request              files_take.c   a file that a minion pushes
  *
  * Layer      master
  * Threads    all but the threads inside: the front loop's. One lock guards what both sides touch
@@ -33,6 +33,9 @@ int files_fd(const files_t *self);
 /* What a connection says: see messages.def. */
 void files_open(files_t *self, const peer_t *peer, const json_t *body);
 void files_more(files_t *self, const peer_t *peer, const json_t *body);
+/* `bytes` BORROWED. */
+void files_part(files_t *self, const peer_t *peer, const json_t *body, const void *bytes, size_t n);
+void files_done(files_t *self, const peer_t *peer, const json_t *body);
 void files_stop(files_t *self, const peer_t *peer, const json_t *body);
 /* The connection is gone: all that it asked for ends. */
 void files_gone(files_t *self, const void *rid, size_t rid_len);

@@ -13,6 +13,7 @@
 #include "common/base/digest.h"
 #include "common/crypto/tag.h"
 #include "common/files/fileserver.h"
+#include "common/net/wire.h"
 #include "master/files.h"
 
 typedef struct files_worker files_worker_t;
@@ -22,8 +23,18 @@ typedef enum asking_state {
     ASKING_PREFIX, /* what the receiver has already is read for the tag */
     ASKING_DATA,   /* chunks go out while there is credit */
     ASKING_HASH,   /* the digest is made */
+    ASKING_TAKE,   /* chunks come in */
     ASKING_DONE
 } asking_state_t;
+
+/* A chunk that has come and waits for the disk; of 0 bytes and with a tag: the end. */
+typedef struct files_in {
+    struct files_in *next;
+    int64_t at;
+    char *tag;
+    size_t n;
+    char bytes[];
+} files_in_t;
 
 typedef struct asking {
     struct asking *peer_next; /* L: in the connection's bucket */
@@ -38,6 +49,12 @@ typedef struct asking {
     int64_t heard_ms;          /* L: monotonic, last word of the receiver */
     bool busy, gone;           /* L */
     asking_state_t state;
+    char *id;                  /* constant, owned: who asks */
+    files_in_t *in, **in_tail; /* L: of what is pushed */
+    int granted;               /* L: chunks that may still come */
+    int folder, taken;         /* descriptors: where it is put, and the file; -1: none */
+    int unsaid, told;  /* chunks that were written and not granted again; those that the last step granted */
+    char *name, *part; /* owned: in that folder */
     served_t file;
     buf_t text; /* a list instead of a file */
     bool is_text;
@@ -73,7 +90,15 @@ struct files {
 };
 
 /* files_serve.c: do a little of what is asked; messages to send are appended to *out_tail in order. */
-void asking_step(asking_t *self, fileserver_t *server, files_out_t ***out_tail);
+void asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail);
+/* files_take.c */
+void take_open(asking_t *self, json_t *opts, files_out_t ***out_tail);
+void take_step(asking_t *self, files_out_t ***out_tail);
+void take_free(asking_t *self); /* what is half written goes */
+/* files_serve.c: a message of a request, `body` consumed; the end of one by an error. */
+files_out_t *asking_message(const asking_t *self, wire_msg_t msg, json_t *body);
+void asking_put(files_out_t ***tail, files_out_t *out);
+void asking_fail(asking_t *self, bool opened, int code, const fail_t *err, files_out_t ***tail);
 /* Whether a step has something to do; with the lock held. */
 bool asking_can_step(const asking_t *self, const struct files *files);
 void asking_free(asking_t *self);

@@ -14,10 +14,12 @@
 void
 asking_free(asking_t *self)
 {
+    take_free(self);
     served_clear(&self->file);
     buf_free(&self->text);
     tag_destroy(&self->tag);
     digest_destroy(&self->digest);
+    free(self->id);
     free(self->op);
     free(self->path);
     free(self->saltenv);
@@ -31,6 +33,8 @@ asking_can_step(const asking_t *self, const files_t *files)
         return false;
     if (self->state == ASKING_NEW)
         return files->n_open < LIMIT_FILE_OPEN;
+    if (self->state == ASKING_TAKE)
+        return self->in != NULL;
     if (self->state != ASKING_DATA || self->at >= self->size)
         return true;
     return self->credit > 0 && files->under_way < LIMIT_FILE_UNDER_WAY;
@@ -51,8 +55,8 @@ s_out(const asking_t *a, char **data_p, size_t len)
     return out;
 }
 
-static files_out_t *
-s_message(const asking_t *a, wire_msg_t msg, json_t *body)
+files_out_t *
+asking_message(const asking_t *a, wire_msg_t msg, json_t *body)
 {
     json_auto_t *held = body;
     size_t len = 0;
@@ -62,8 +66,8 @@ s_message(const asking_t *a, wire_msg_t msg, json_t *body)
     return s_out(a, &text, len);
 }
 
-static void
-s_put(files_out_t ***tail, files_out_t *out)
+void
+asking_put(files_out_t ***tail, files_out_t *out)
 {
     **tail = out;
     *tail = &out->next;
@@ -73,18 +77,18 @@ files_out_t *
 asking_error(const asking_t *self, bool opened, int code, const char *text)
 {
     json_auto_t *words = value_utf8(text, strlen(text));
-    return s_message(self, opened ? MSG_file_end : MSG_file_info,
-                     json_pack("{s:O, s:i}", "error", words, "code", -code));
+    return asking_message(self, opened ? MSG_file_end : MSG_file_info,
+                          json_pack("{s:O, s:i}", "error", words, "code", -code));
 }
 
-static void
-s_fail(asking_t *a, bool opened, int code, const fail_t *err, files_out_t ***tail)
+void
+asking_fail(asking_t *a, bool opened, int code, const fail_t *err, files_out_t ***tail)
 {
     a->state = ASKING_DONE;
-    s_put(tail, asking_error(a, opened, code,
-                             err && err->text  ? err->text
-                             : code == -ENOENT ? ""
-                                               : strerror(-code)));
+    asking_put(tail, asking_error(a, opened, code,
+                                  err && err->text  ? err->text
+                                  : code == -ENOENT ? ""
+                                                    : strerror(-code)));
 }
 
 /* ---- opening
@@ -96,7 +100,7 @@ s_info(asking_t *a, json_t *more, files_out_t ***tail)
     json_auto_t *body = more;
     json_object_set_new(body, "size", json_integer(a->size));
     json_object_set_new(body, "mode", json_integer(a->file.mode));
-    s_put(tail, s_message(a, MSG_file_info, json_incref(body)));
+    asking_put(tail, asking_message(a, MSG_file_info, json_incref(body)));
 }
 
 static void
@@ -115,7 +119,7 @@ s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
     fail_auto_t err = FAIL_INIT;
     int rc = fileserver_find(server, a->path, a->saltenv, &a->file, &err);
     if (rc < 0) {
-        s_fail(a, false, rc, &err, tail);
+        asking_fail(a, false, rc, &err, tail);
         return;
     }
     a->size = a->file.size;
@@ -157,7 +161,7 @@ s_open_list(asking_t *a, fileserver_t *server, files_out_t ***tail)
         (void) fail_set(&err, -EFBIG, "the list of environment '%s' is longer than %d bytes", a->saltenv,
                         LIMIT_FILE_TEXT);
     if (err.text || !text) {
-        s_fail(a, false, err.code ? err.code : -EIO, &err, tail);
+        asking_fail(a, false, err.code ? err.code : -EIO, &err, tail);
         return;
     }
     buf_puts(&a->text, text);
@@ -197,7 +201,7 @@ s_broken(asking_t *a, int code, files_out_t ***tail)
     fail_auto_t err = FAIL_INIT;
     (void) fail_set(&err, code, "%s: %s", a->path,
                     code == -ESTALE ? "it became shorter while it was read" : strerror(-code));
-    s_fail(a, a->state != ASKING_HASH, code, &err, tail);
+    asking_fail(a, a->state != ASKING_HASH, code, &err, tail);
 }
 
 static void
@@ -223,7 +227,7 @@ s_last(asking_t *a, files_out_t ***tail)
     char hex[TAG_HEX + 1] = "";
     if (a->tag)
         tag_end(a->tag, hex);
-    s_put(tail, s_message(a, MSG_file_end, json_pack("{s:s}", "tag", hex)));
+    asking_put(tail, asking_message(a, MSG_file_end, json_pack("{s:s}", "tag", hex)));
     a->state = ASKING_DONE;
 }
 
@@ -248,7 +252,7 @@ s_data(asking_t *a, files_out_t ***tail)
     if (a->tag)
         tag_add(a->tag, frame + head + 1, n);
     a->at += (int64_t) n;
-    s_put(tail, s_out(a, &frame, (size_t) head + 1 + n));
+    asking_put(tail, s_out(a, &frame, (size_t) head + 1 + n));
 }
 
 static void
@@ -275,13 +279,23 @@ s_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
     a->state = ASKING_DONE;
 }
 
-void
-asking_step(asking_t *self, fileserver_t *server, files_out_t ***out_tail)
+static void
+s_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
 {
-    bool file = str_eq(self->op, "get") || str_eq(self->op, "hash");
+    if (str_eq(a->op, "put"))
+        take_open(a, worker->opts, tail);
+    else if (str_eq(a->op, "get") || str_eq(a->op, "hash"))
+        s_open_file(a, worker->server, tail);
+    else
+        s_open_list(a, worker->server, tail);
+}
+
+void
+asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail)
+{
     switch (self->state) {
     case ASKING_NEW:
-        (file ? s_open_file : s_open_list)(self, server, out_tail);
+        s_open(self, worker, out_tail);
         break;
     case ASKING_PREFIX:
         s_prefix(self, out_tail);
@@ -290,7 +304,10 @@ asking_step(asking_t *self, fileserver_t *server, files_out_t ***out_tail)
         s_data(self, out_tail);
         break;
     case ASKING_HASH:
-        s_hash(self, server, out_tail);
+        s_hash(self, worker->server, out_tail);
+        break;
+    case ASKING_TAKE:
+        take_step(self, out_tail);
         break;
     case ASKING_DONE:
         break;

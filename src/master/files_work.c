@@ -43,7 +43,8 @@ s_sweep(files_worker_t *w)
 {
     int64_t now = clock_mono_ms();
     for (asking_t *a = w->ring; a; a = a->next) {
-        if (a->state != ASKING_DATA || a->credit > 0 || now - a->heard_ms <= LIMIT_FILE_STALL)
+        bool waits = a->state == ASKING_DATA ? a->credit == 0 : a->state == ASKING_TAKE && !a->in;
+        if (!waits || now - a->heard_ms <= LIMIT_FILE_STALL)
             continue;
         log_debug("%s: nobody takes it any more", a->path);
         a->gone = true;
@@ -102,12 +103,25 @@ s_serve(files_worker_t *w, asking_t *a)
     files_out_t *made = NULL, **tail = &made;
     int64_t before = a->at;
     bool sends = a->state == ASKING_DATA, opens = a->state == ASKING_NEW;
+    bool takes = a->state == ASKING_TAKE;
+    files_in_t *one = takes ? a->in : NULL;
     a->busy = true;
     w->owner->n_open += opens;
     (void) pthread_mutex_unlock(&w->owner->lock);
-    asking_step(a, w->server, &tail);
+    asking_step(a, w, &tail);
     (void) pthread_mutex_lock(&w->owner->lock);
     a->busy = false;
+    if (one) {
+        a->in = one->next;
+        if (!a->in)
+            a->in_tail = &a->in;
+        free(one->tag);
+        free(one);
+    }
+    if (takes) {
+        a->granted += a->told;
+        a->told = 0;
+    }
     if (sends && a->at > before) {
         a->credit--;
         a->under_way += (size_t) (a->at - before);

@@ -146,7 +146,8 @@ json_t *publish_verdict_push(front_t *self, const job_t *job, const job_target_t
 void publish_done(void *front, job_t *job);
 
 /* fileline.c */
-void fileline_asked(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
+void fileline_asked(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body, const void *raw,
+                    size_t len);
 int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the workers have something to send */
 
 /* presence.c */

@@ -349,22 +349,31 @@ s_bye(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 static void
 s_file_open(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
-    fileline_asked(self, peer, MSG_file_open, body);
+    fileline_asked(self, peer, MSG_file_open, body, raw, len);
 }
 
 static void
 s_file_more(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
-    fileline_asked(self, peer, MSG_file_more, body);
+    fileline_asked(self, peer, MSG_file_more, body, raw, len);
+}
+
+static void
+s_file_part(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    fileline_asked(self, peer, MSG_file_part, body, raw, len);
+}
+
+static void
+s_file_done(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    fileline_asked(self, peer, MSG_file_done, body, raw, len);
 }
 
 static void
 s_file_stop(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
-    fileline_asked(self, peer, MSG_file_stop, body);
+    fileline_asked(self, peer, MSG_file_stop, body, raw, len);
 }
 
 static inbound_fn *const handlers[MSG_COUNT] = {
@@ -372,7 +381,8 @@ static inbound_fn *const handlers[MSG_COUNT] = {
     [MSG_started] = s_started,     [MSG_ret] = s_ret,
     [MSG_event] = s_minion_event,  [MSG_bye] = s_bye,
     [MSG_file_open] = s_file_open, [MSG_file_more] = s_file_more,
-    [MSG_file_stop] = s_file_stop, [MSG_pillar_ask] = s_pillar_ask,
+    [MSG_file_stop] = s_file_stop, [MSG_file_part] = s_file_part,
+    [MSG_file_done] = s_file_done, [MSG_pillar_ask] = s_pillar_ask,
 };
 
 /* ---- sockets

@@ -149,9 +149,11 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
 }
 
 static int
-s_file_send(void *cookie, wire_msg_t msg, const json_t *body)
+s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
-    return session_send(((callsession_t *) cookie)->session, msg, body, NULL);
+    session_t *session = ((callsession_t *) cookie)->session;
+    return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
+                 : session_send(session, msg, body, NULL);
 }
 
 static void

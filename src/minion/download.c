@@ -1,5 +1,5 @@
 /* download.c - see download.h. */
-#include "minion/download.h"
+#include "minion/upload.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -20,8 +20,7 @@
 #define GRANT     4                 /* chunks are granted in such steps */
 #define READ_MAX  (4 * 1024 * 1024) /* of what is there already, in one step */
 #define AGAIN_MS  1000              /* a master that has too much to do is asked again */
-#define IDLE_MS   60000
-#define NAME_KEEP 200 /* bytes of a file's name that its part's name has */
+#define NAME_KEEP 200               /* bytes of a file's name that its part's name has */
 
 typedef enum stage {
     STAGE_WAITING, /* for the connection, or its turn */
@@ -50,6 +49,7 @@ typedef struct download {
 struct downloads {
     download_host_t host;
     download_t *all;
+    uploads_t *uploads;
     json_int_t next_n;
     bool ready;
 };
@@ -85,7 +85,7 @@ s_tell_stop(downloads_t *self, const download_t *d)
 {
     json_auto_t *body = json_pack("{s:I}", "n", d->n);
     if (self->ready && d->stage != STAGE_WAITING)
-        (void) self->host.send(self->host.cookie, MSG_file_stop, body);
+        (void) self->host.send(self->host.cookie, MSG_file_stop, body, NULL, 0);
 }
 
 /* Takes it off the list, answers, frees. `answer` is consumed. */
@@ -227,7 +227,8 @@ s_send_open(downloads_t *self, download_t *d)
         buf_clear(&d->text);
         d->have = 0;
     }
-    d->stage = self->host.send(self->host.cookie, MSG_file_open, body) == 0 ? STAGE_ASKED : STAGE_WAITING;
+    d->stage = self->host.send(self->host.cookie, MSG_file_open, body, NULL, 0) == 0 ? STAGE_ASKED
+                                                                                     : STAGE_WAITING;
 }
 
 /* As many as may be asked for at one time. */
@@ -249,6 +250,10 @@ s_pump(downloads_t *self)
 void
 downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
 {
+    if (str_eq(value_str(ask, "op", ""), "put")) {
+        uploads_ask(self->uploads, id, ask);
+        return;
+    }
     download_t *d = xcalloc(1, sizeof(*d)), **end = &self->all;
     d->id = id;
     d->ask = json_deep_copy(ask);
@@ -280,8 +285,10 @@ void
 downloads_cancel(downloads_t *self, json_int_t id)
 {
     download_t *d = s_by_id(self, id);
-    if (!d)
+    if (!d) {
+        uploads_cancel(self->uploads, id);
         return;
+    }
     if (d->part && !value_get(d->ask, "cache"))
         (void) unlink(d->part);
     s_tell_stop(self, d);
@@ -294,6 +301,7 @@ void
 downloads_ready(downloads_t *self)
 {
     self->ready = true;
+    uploads_ready(self->uploads);
     s_pump(self);
 }
 
@@ -301,6 +309,7 @@ void
 downloads_lost(downloads_t *self)
 {
     self->ready = false;
+    uploads_lost(self->uploads);
     for (download_t *d = self->all; d; d = d->next)
         if (d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING)
             d->stage = STAGE_WAITING;
@@ -403,7 +412,7 @@ s_data(downloads_t *self, download_t *d, const json_t *body, const void *bytes, 
         return;
     json_auto_t *more = json_pack("{s:I, s:i}", "n", d->n, "credit", d->fresh);
     d->fresh = 0;
-    (void) self->host.send(self->host.cookie, MSG_file_more, more);
+    (void) self->host.send(self->host.cookie, MSG_file_more, more, NULL, 0);
 }
 
 static void
@@ -456,8 +465,10 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
     json_int_t which = value_int(body, "n", -1);
     while (d && (d->n != which || (d->stage != STAGE_ASKED && d->stage != STAGE_RUNNING)))
         d = d->next;
-    if (!d)
+    if (!d) {
+        uploads_message(self->uploads, msg, body);
         return;
+    }
     s_heard(d);
     if (msg == MSG_file_data)
         s_data(self, d, body, bytes, n);
@@ -496,7 +507,7 @@ s_prefix(download_t *d)
 int
 downloads_step(downloads_t *self)
 {
-    int64_t now = clock_mono_ms(), next = now + IDLE_MS;
+    int64_t now = clock_mono_ms(), next = now + uploads_step(self->uploads);
     for (download_t *d = self->all, *after; d; d = after) {
         after = d->next;
         if (d->stage == STAGE_PREFIX)
@@ -523,6 +534,7 @@ downloads_new(const download_host_t *host)
 {
     downloads_t *self = xcalloc(1, sizeof(*self));
     self->host = *host;
+    self->uploads = uploads_new(host);
     return self;
 }
 
@@ -539,5 +551,6 @@ downloads_destroy(downloads_t **self_p)
             (void) unlink(d->part);
         s_free(d);
     }
+    uploads_destroy(&self->uploads);
     free(self);
 }

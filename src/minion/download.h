@@ -5,7 +5,8 @@
  * needs the same memory for any size. What an interrupted download left in the cache is taken up again.
  *
  * Asked with {"op", "path", "saltenv"}: op "hash" (with "size": no digest if the file's is another), "files",
- * "dirs", "empty_dirs", "links", "envs", or "get" with "dest" (a path) or "cache" (a cachedir). Answered with
+ * "dirs", "empty_dirs", "links", "envs", "put" (see upload.h), or "get" with "dest" (a path) or "cache" (a
+ * cachedir). Answered with
  * {"ok": true, "value"} or {"ok": false, "error", "code"}, code a positive errno; ENOENT: no such file.
  *
  * Layer      minion
@@ -21,8 +22,8 @@
 typedef struct downloads downloads_t;
 
 typedef struct download_host {
-    /* 0, or a negative errno when there is no connection. `body` BORROWED. */
-    int (*send)(void *cookie, wire_msg_t msg, const json_t *body);
+    /* 0, or a negative errno when there is no connection. `body` and `bytes` (NULL: none) BORROWED. */
+    int (*send)(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n);
     /* The end of what was asked as `id`. `answer` BORROWED. */
     void (*done)(void *cookie, json_int_t id, json_t *answer);
     void *cookie;

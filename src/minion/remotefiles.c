@@ -93,6 +93,13 @@ s_envs(void *cookie, fail_t *err)
     return s_ask(cookie, "envs", "", "base", NULL, &value, err) == 0 ? value : NULL;
 }
 
+static int
+s_put(void *cookie, const char *local, const char *path, fail_t *err)
+{
+    json_auto_t *value = NULL;
+    return s_ask(cookie, "put", path, "base", json_pack("{s:s}", "local", local), &value, err);
+}
+
 static void
 s_free(void *cookie)
 {
@@ -104,7 +111,7 @@ s_free(void *cookie)
 fileclient_t *
 remotefiles_new(const char *cachedir, remotefiles_ask_fn *ask, void *cookie)
 {
-    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, s_free };
+    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, s_put, s_free };
     remote_t *self = xcalloc(1, sizeof(*self));
     self->cachedir = xstrdup(cachedir);
     self->ask = ask;

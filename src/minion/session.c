@@ -386,6 +386,21 @@ session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
     return s_send(self, msg, body, err);
 }
 
+int
+session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n,
+                   fail_t *err)
+{
+    size_t len = 0;
+    AUTO_FREE char *head = self->state == SESSION_READY ? wire_encode(msg, body, &len, err) : NULL;
+    if (!head)
+        return -ENOTCONN;
+    buf_auto_t frame = BUF_INIT;
+    buf_add(&frame, head, len);
+    buf_putc(&frame, '\0');
+    buf_add(&frame, bytes, n);
+    return sock_send(self->dealer, frame.data, frame.len);
+}
+
 /* ---- jobs
  * ------------------------------------------------------------------------------------------------------------
  */

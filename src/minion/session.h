@@ -69,6 +69,9 @@ session_state_t session_state(const session_t *self);
 /* Send to the master; -ENOTCONN unless READY (then nothing was sent: keep it and try again when READY).
  * `started` waits a moment and is left out when the return follows at once. */
 int session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err);
+/* The same with bytes behind it. */
+int session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n,
+                       fail_t *err);
 /* Jids that must not run again, from before a restart. */
 void session_remember(session_t *self, const char *jid);
 

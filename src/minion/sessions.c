@@ -168,9 +168,11 @@ s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_
 }
 
 static int
-s_file_send(void *cookie, wire_msg_t msg, const json_t *body)
+s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
-    return session_send(((line_t *) cookie)->session, msg, body, NULL);
+    session_t *session = ((line_t *) cookie)->session;
+    return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
+                 : session_send(session, msg, body, NULL);
 }
 
 static void

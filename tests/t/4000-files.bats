@@ -201,3 +201,43 @@ EOF
     [ -d "$OUT/tree/empty" ]
     [[ $output == *"$OUT/tree/d/sub/nothing"* ]]
 }
+
+# ---- cp.push --------------------------------------------------------------------------------------------------------
+
+pushed() { echo "$FLEET/master/var/cache/salt/master/minions/web1/files/$1"; }
+takes_files() { [ "$(call cp.push "$OUT/small")" = true ]; }
+
+@test "push: off by default" {
+    echo small >"$OUT/small"
+    [ "$(call cp.push "$OUT/small")" = false ]
+    [ ! -e "$FLEET/master/var/cache/salt/master/minions" ]
+    grep -q 'file_recv is not set there' "$FLEET/log/web1"
+}
+
+@test "push: to the minion's folder and nowhere else, bounded, whole or not at all" {
+    cp "$MASTER_CONF" "$FLEET/etc/master.was"
+    printf '%s\n' 'file_recv: true' 'file_recv_max_size: 2' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 5 takes_files
+    cmp "$OUT/small" "$(pushed "$OUT/small")"
+    head -c 2097152 /dev/urandom >"$OUT/limit"
+    [ "$(call cp.push "$OUT/limit" upload_path=/deep/limit)" = true ]
+    cmp "$OUT/limit" "$(pushed deep/limit)"
+    head -c 2097153 /dev/urandom >"$OUT/over"
+    [ "$(call cp.push "$OUT/over")" = false ]
+    [ ! -e "$(pushed "$OUT/over")" ]
+    [ "$(call cp.push "$OUT/small" upload_path=../../../x)" = false ]
+    [ "$(call cp.push "$OUT/small" upload_path=a/..)" = false ]
+    ln -s "$FLEET/tmp" "$(pushed way)"
+    [ "$(call cp.push "$OUT/small" upload_path=way/out)" = false ]
+    [ -z "$(ls "$FLEET/tmp")" ]
+    mkdir -p "$OUT/many/sub" && touch "$OUT/many/a.conf" "$OUT/many/sub/b.conf" "$OUT/many/c"
+    [ "$(call cp.push_dir "$OUT/many" 'glob=*.conf' upload_path=/confs)" = true ]
+    [ "$(cd "$(pushed confs)" && find . -type f | sort | tr '\n' ' ')" = './a.conf ./sub/b.conf ' ]
+    [ "$(call cp.push "$OUT/small" remove_source=True)" = true ] && [ ! -e "$OUT/small" ]
+    [ "$(salt_call web1 -l quiet cp.push "$OUT/limit" upload_path=bycall --out=newline_values_only)" = True ]
+    cmp "$OUT/limit" "$(pushed bycall)"
+    [ -z "$(find "$(pushed .)" -name '*.part')" ]
+    mv "$FLEET/etc/master.was" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+}

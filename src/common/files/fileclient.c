@@ -29,6 +29,13 @@ fileclient_new(const fileclient_class_t *cls, void *self)
 }
 
 void
+fileclient_divert(fileclient_t *self, const fileclient_class_t *cls, void *source)
+{
+    self->cls = cls;
+    self->self = source;
+}
+
+void
 fileclient_destroy(fileclient_t **self_p)
 {
     fileclient_t *self = STEAL(*self_p);
@@ -176,4 +183,12 @@ json_t *
 fileclient_envs(fileclient_t *self, fail_t *err)
 {
     return self->cls->envs(self->self, err);
+}
+
+int
+fileclient_put(fileclient_t *self, const char *local, const char *path, fail_t *err)
+{
+    if (!self->cls->put)
+        return fail_set(err, -ENOTSUP, "there is no master here to send it to");
+    return self->cls->put(self->self, local, path, err);
 }

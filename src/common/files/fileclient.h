@@ -30,12 +30,16 @@ typedef struct fileclient_class {
     int (*hash)(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
                 fail_t *err);
     json_t *(*envs)(void *self, fail_t *err);
+    /* A file of this machine to the server, as `path`; NULL where that can't be. */
+    int (*put)(void *self, const char *local, const char *path, fail_t *err);
     void (*free)(void *self);
 } fileclient_class_t;
 
 /* NEW. `self` is freed with it. */
 fileclient_t *fileclient_new(const fileclient_class_t *cls, void *self);
 void fileclient_destroy(fileclient_t **self_p);
+/* In a forked child that can't use its parent's source: another one, for good. BORROWED. */
+void fileclient_divert(fileclient_t *self, const fileclient_class_t *cls, void *source);
 
 /* Take an URL apart: NEW path (no leading "/") and NEW environment. -EINVAL for another scheme or a path that
  * leaves the roots. `saltenv` is what holds when the URL has none. */
@@ -55,6 +59,8 @@ int fileclient_stat(fileclient_t *self, const char *url, const char *saltenv, js
 /* Whether a file of this machine has its bytes; -ENOENT when the server has no such file. */
 int fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const char *local,
                     bool *ret_same, fail_t *err);
+/* cp.push: where it goes there is the server's affair. -ENOTSUP: no server. */
+int fileclient_put(fileclient_t *self, const char *local, const char *path, fail_t *err);
 json_t *fileclient_envs(fileclient_t *self, fail_t *err);
 
 /* file_client: local, and the master's own: straight from where the files are, as the options say about

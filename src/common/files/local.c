@@ -58,6 +58,6 @@ s_free(void *self)
 fileclient_t *
 fileclient_local(json_t *opts, json_t *roots)
 {
-    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, s_free };
+    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, s_free };
     return fileclient_new(&cls, fileserver_new(opts, roots));
 }

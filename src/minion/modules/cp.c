@@ -10,6 +10,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
+#include "minion/modlib/cppush.h"
 #include "minion/modlib/cprecv.h"
 #include "minion/modlib/cptemplate.h"
 #include "minion/modlib/fetch.h"
@@ -794,6 +795,30 @@ cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EINVAL;
 }
 
+/* ---- to the master ------------------------------------------------------------------------ */
+
+static int
+cp_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const cppush_t what = { .path = value_str(args, "path", ""),
+                            .upload_path = value_str(args, "upload_path", NULL),
+                            .keep_symlinks = value_truthy(value_get(args, "keep_symlinks")),
+                            .remove_source = value_truthy(value_get(args, "remove_source")) };
+
+    (void) err;
+    *ret_value = json_boolean(cppush_file(ctx, &what));
+    return 0;
+}
+
+static int
+cp_push_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = json_boolean(cppush_dir(ctx, value_str(args, "path", ""), value_str(args, "glob", NULL),
+                                         value_str(args, "upload_path", NULL)));
+    return 0;
+}
+
 /* ---- the table ---------------------------------------------------------------------------- */
 
 #define ENV_ARG                                                                                              \
@@ -846,6 +871,19 @@ static const arg_t get_dir_args[] = {
     { "template", ARG_STR, "null", "Render path and dest with this engine first: jinja" },
     { "gzip", ARG_ANY, "null", "Accepted; transfers are not compressed" },
     KWARGS,
+    ARGS_END,
+};
+static const arg_t push_args[] = {
+    { "path", ARG_STR, ARG_REQUIRED, "A file of the minion" },
+    { "keep_symlinks", ARG_ANY, "false", "Its path as it is written, links in it not resolved" },
+    { "upload_path", ARG_STR, "null", "Another path below the minion's folder on the master" },
+    { "remove_source", ARG_ANY, "false", "Remove the file afterwards" },
+    ARGS_END,
+};
+static const arg_t push_dir_args[] = {
+    { "path", ARG_STR, ARG_REQUIRED, "A folder of the minion" },
+    { "glob", ARG_STR, "null", "Only files whose names match" },
+    { "upload_path", ARG_STR, "null", "Another folder below the minion's on the master" },
     ARGS_END,
 };
 static const arg_t recv_args[] = {
@@ -953,6 +991,13 @@ static const func_t funcs[] = {
     { "list_states", cp_list_states, env_args, FN_READONLY,
       "The SLS files of an environment, by the names that states use." CLI_EXAMPLE(
           "salt '*' cp.list_states") },
+    { "push", cp_push, push_args, 0,
+      "Send a file to the master, which keeps it in cachedir/minions/ID/files if its option file_recv allows "
+      "it." CLI_EXAMPLE(
+          "salt '*' cp.push /etc/fstab\n    salt '*' cp.push /etc/fstab upload_path='/new/path/fstab'") },
+    { "push_dir", cp_push_dir, push_dir_args, 0,
+      "Send the files of a folder to the master, as cp.push does." CLI_EXAMPLE(
+          "salt '*' cp.push_dir /etc/modprobe.d/ glob='*.conf'") },
     { "recv", cp_recv, recv_args, 0,
       "Write files that salt-cp sends; return which were written." CLI_EXAMPLE("salt '*' cp.recv") },
     { "recv_chunked", cp_recv_chunked, recv_chunked_args, 0,
