@@ -13,7 +13,7 @@ import time
 
 import jinja2
 
-BATCH = 20
+BATCH = 2
 USERS = [{"name": "user%d" % i, "mail": "user%d@example.com" % i, "age": 20 + i * 7 % 50, "tags": ["a%d" % i, "b", "c"],
           "note": "<b>%d & more</b>" % i} for i in range(40)]
 CONTEXT = {

@@ -213,6 +213,14 @@ visit_expr_child(jnode_t *node, void *cookie)
     return true;
 }
 
+/* The template holds the value. TAKES it. */
+static void
+keep_value(compiler_t *c, py_t *value)
+{
+    c->tree->values = arena_grow(c->arena, c->tree->values, c->tree->n_values, sizeof(py_t *));
+    c->tree->values[c->tree->n_values++] = value;
+}
+
 static void
 visit_const(compiler_t *c, jnode_t *node)
 {
@@ -236,10 +244,36 @@ visit_const(compiler_t *c, jnode_t *node)
     } else {
         node->constant.value = py_str(text, node->constant.len);
     }
-    c->tree->values = arena_grow(c->arena, c->tree->values, c->tree->n_values, sizeof(py_t *));
-    c->tree->values[c->tree->n_values++] = node->constant.value;
+    keep_value(c, node->constant.value);
     if (node->constant.value == NULL)
         fail(c, node->line, "the number is too large");
+}
+
+/* `x in ['a', 'b']`: the list is made once, and as a tuple, since nobody can tell. */
+static void
+fold_choices(compiler_t *c, jnode_t *node)
+{
+    if (node->kind != N_LIST && node->kind != N_TUPLE)
+        return;
+    const jlist_t list = node->list;
+    for (size_t i = 0; i < list.n; i++)
+        if (list.v[i]->kind != N_CONST)
+            return;
+    py_t *choices = py_tuple(list.n);
+    for (size_t i = 0; i < list.n; i++)
+        py_tuple_set(choices, i, list.v[i]->constant.value);
+    keep_value(c, choices);
+    node->kind = N_CONST;
+    node->constant.value = choices;
+}
+
+static void
+fold_compare(compiler_t *c, jnode_t *node)
+{
+    /* In the middle of a chain the list is also an operand of what follows. */
+    size_t last = node->compare.n - 1;
+    if (node->compare.ops[last] == CMP_IN || node->compare.ops[last] == CMP_NOT_IN)
+        fold_choices(c, node->compare.v[last]);
 }
 
 static void
@@ -262,6 +296,10 @@ visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame)
         break;
     case N_COND:
         visit_cond(c, node, frame);
+        break;
+    case N_COMPARE:
+        ast_children(node, visit_expr_child, &cookie);
+        fold_compare(c, node);
         break;
     case N_CONCAT:
         node->op = (uint8_t) c->escape;
