@@ -137,6 +137,13 @@ OUT
     grep -q '{"match": "grain"}' <<<"$output"
 }
 
+@test "salt-run cache.pillar: what each was sent last, for the master's own user" {
+    run -0 salt-run cache.pillar m002 --out=json
+    grep -q '"secret": "of-m002"' <<<"$output"
+    not grep -q m001 <<<"$output"
+    [ "$(salt-run cache.pillar --out=json | grep -c '"whose"')" = 2 ]
+}
+
 @test "a file that is not there and one that fails are told in _errors, without the reason" {
     printf 'x: {{ nosuch.attribute }}\n' | sls web/one
     run salt m001 pillar.items --out=json
