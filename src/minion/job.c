@@ -18,6 +18,7 @@
 #include "common/local/client.h"
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
+#include "minion/grains_set.h"
 #include "minion/mpillar.h"
 #include "minion/remotefiles.h"
 #include "salt/limits.h"
@@ -56,6 +57,19 @@ static json_t *
 s_child_grains(void *cookie)
 {
     return ((child_t *) cookie)->env->grains;
+}
+
+static json_t *
+s_child_grains_again(void *cookie)
+{
+    const job_env_t *env = ((child_t *) cookie)->env;
+    if (env->n_grain_plugins == 0)
+        return NULL;
+    json_t *all = json_object();
+    grains_collect(env->grain_plugins, env->n_grain_plugins, GRAIN_CHEAP, "", env->opts, all);
+    grains_collect(env->grain_plugins, env->n_grain_plugins, GRAIN_SLOW, "", env->opts, all);
+    grains_finish(env->opts, all);
+    return all;
 }
 
 static int
@@ -205,6 +219,7 @@ s_child_run(child_t *self, const json_t *job)
                        .id = self->env->id,
                        .jid = value_str(job, "jid", ""),
                        .grains = s_child_grains,
+                       .grains_again = s_child_grains_again,
                        .pillar = s_child_pillar,
                        .files = files,
                        .fire = s_child_fire,

@@ -21,6 +21,8 @@
 
 typedef struct job_env {
     registry_t *registry, *states;
+    const plugin_t *const *grain_plugins; /* for who wants the grains anew; NULL with 0: as they are */
+    size_t n_grain_plugins;
     json_t *opts, *grains;
     json_t *pillar; /* in memory, as common/py/py_wire.h has it; NULL: not known yet */
     const char *id;

@@ -406,6 +406,8 @@ s_take_conf(jobserver_t *self)
     self->opts = conf_opts(self->conf);
     self->env = (job_env_t){ .registry = self->registry,
                              .states = self->states,
+                             .grain_plugins = self->grain_plugins,
+                             .n_grain_plugins = self->n_grain_plugins,
                              .opts = self->opts,
                              .grains = self->grains,
                              .id = conf_str(self->conf, "id"),

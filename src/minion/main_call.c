@@ -1,5 +1,6 @@
 /* main_call.c - salt-call: one function, here and now, with the minion's modules; with a master unless
  * --local. */
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/show.h"
@@ -22,12 +23,16 @@
 
 #define SETTLE_MS 10000
 
+enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 50 };
+
 enum { EXIT_GENERIC = 1, EXIT_UNKNOWN_FUNCTION = 255 };
 
 typedef struct caller {
     conf_t *conf;
-    json_t *values; /* of the command line. BORROWED */
-    json_t *grains; /* gathered on first use */
+    json_t *values;      /* of the command line. BORROWED */
+    json_t *grains;      /* gathered on first use */
+    int64_t progress_ms; /* when the next one is shown; 0: nothing has begun */
+    bool progress_shown;
     callsession_t *master;
     fileclient_t *files;
     py_t *pillar; /* owned: in memory, once it was asked for */
@@ -64,6 +69,43 @@ s_grains(void *cookie)
         grains_collect(rows, n, GRAIN_SLOW, "", opts, self->grains);
     grains_finish(opts, self->grains);
     return self->grains;
+}
+
+static json_t *
+s_grains_again(void *cookie)
+{
+    caller_t *self = cookie;
+    json_decref(self->grains);
+    self->grains = NULL;
+    return json_incref(s_grains(self));
+}
+
+/* One line that is written over, once a run takes longer than people like to wait without a word. */
+static void
+s_progress(void *cookie, size_t step, size_t of, const char *what)
+{
+    caller_t *self = cookie;
+    int64_t now = clock_mono_ms();
+    if (self->progress_ms == 0)
+        self->progress_ms = now + PROGRESS_AFTER_MS;
+    if (now < self->progress_ms || !isatty(STDERR_FILENO))
+        return;
+    struct winsize size = { 0 };
+    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    AUTO_FREE char *line = xasprintf("[%4zu/%4zu] %s", step, of, what);
+    for (char *c = line; *c; c++)
+        if ((unsigned char) *c < ' ' || *c == 0x7f)
+            *c = ' ';
+    (void) fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
+    self->progress_ms = now + PROGRESS_EVERY_MS;
+    self->progress_shown = true;
+}
+
+static void
+s_progress_end(caller_t *self)
+{
+    if (self->progress_shown)
+        (void) fputs("\r\033[K", stderr);
 }
 
 static int
@@ -155,6 +197,8 @@ s_run(caller_t *self, char *const *args, size_t n)
                        .id = conf_str(self->conf, "id"),
                        .jid = self->jid,
                        .grains = s_grains,
+                       .grains_again = s_grains_again,
+                       .progress = s_progress,
                        .pillar = s_pillar,
                        .files = self->files,
                        .fire = s_fire,
@@ -168,7 +212,9 @@ s_run(caller_t *self, char *const *args, size_t n)
     json_auto_t *pub = json_pack("{s:s, s:i, s:s, s:s}", "__pub_fun", fun, "__pub_pid", (int) getpid(),
                                  "__pub_jid", self->jid, "__pub_tgt", "salt-call");
     json_auto_t *value = NULL;
-    if (call_function(ctx, fun, arg, pub, &value, &err) < 0)
+    int rc = call_function(ctx, fun, arg, pub, &value, &err);
+    s_progress_end(self);
+    if (rc < 0)
         return s_failed(f, fun, &err);
     int retcode = s_retcode(ctx, value);
     s_send_return(self, fun, args + 1, n - 1, value, retcode);

@@ -461,8 +461,8 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
 
 /* ---- after the call ------------------------------------------------------------------------ */
 
-static void
-refresh(state_caller_t *self, const json_t *low)
+void
+state_refresh(state_caller_t *self, const json_t *low)
 {
     fail_auto_t err = FAIL_INIT;
 
@@ -568,7 +568,8 @@ call_once(state_caller_t *self, json_t *low, bool prereq)
     json_object_set_new(ret, "__sls__", or_null(low, "__sls__"));
     json_object_set_new(ret, "__run_num__", json_integer((json_int_t) self->run_num++));
     log_return(ret);
-    refresh(self, low);
+    if (!self->elsewhere)
+        state_refresh(self, low);
     double ms = (double) (clock_mono_us() - begin) / US_PER_MS;
     json_object_set_new(ret, "start_time", stamp(begin_us));
     json_object_set_new(ret, "duration", json_real(ms));

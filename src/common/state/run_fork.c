@@ -8,13 +8,10 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "common/state/run.h"
-#include "salt/log.h"
-
-enum { READ_CHUNK = 64 * 1024 };
+#include "common/state/run_relay.h"
 
 /* A step with its child, or one that waits for its turn. */
 typedef struct child {
@@ -38,105 +35,18 @@ struct state_fork {
 
 /* ---- in the child -------------------------------------------------------------------------- */
 
-typedef struct line {
-    int fd;
-    buf_t in;
-} line_t;
-
-static int
-send_frame(int fd, const json_t *frame)
-{
-    buf_auto_t out = BUF_INIT;
-
-    frame_add(&out, frame);
-    for (size_t at = 0; at < out.len;) {
-        ssize_t n = fs_write_nosig(fd, out.data + at, out.len - at);
-        if (n < 0 && n != -EINTR)
-            return (int) n;
-        at += n > 0 ? (size_t) n : 0;
-    }
-    return 0;
-}
-
-/* More bytes: 1, 0 at the end, or a negative errno. */
-static int
-receive(int fd, buf_t *in)
-{
-    ssize_t n;
-
-    buf_reserve(in, READ_CHUNK);
-    do
-        n = recv(fd, in->data + in->len, READ_CHUNK, 0);
-    while (n < 0 && errno == EINTR);
-    if (n > 0)
-        in->len += (size_t) n;
-    return n < 0 ? -errno : n > 0;
-}
-
-/* Ask the parent and wait. */
-static int
-ask(line_t *self, json_t *question, json_t **ret_answer, fail_t *err)
-{
-    int rc = send_frame(self->fd, question);
-
-    while (rc >= 0) {
-        rc = frame_take(&self->in, LIMIT_LOCAL_MSG, ret_answer, err);
-        if (rc > 0)
-            return 0;
-        rc = rc == 0 ? receive(self->fd, &self->in) : rc;
-        if (rc == 0)
-            rc = -EPIPE;
-    }
-    return fail_set(err, rc, "the state run does not answer: %s", strerror(-rc));
-}
-
-static int
-answered(line_t *self, json_t *question, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *answer = NULL;
-    int rc = ask(self, question, &answer, err);
-
-    if (rc < 0)
-        return rc;
-    if (!value_bool(answer, "ok", false))
-        return fail_kind(err, (fail_kind_t) value_int(answer, "kind", FAIL_GENERIC),
-                         (int) value_int(answer, "code", -EIO), "%s", value_str(answer, "error", "refused"));
-    if (ret_value != NULL) {
-        json_t *v = value_get(answer, "value");
-        *ret_value = v != NULL ? json_incref(v) : json_null();
-    }
-    return 0;
-}
-
-static int
-fire_through(void *cookie, const char *tag, json_t *data, fail_t *err)
-{
-    json_auto_t *question = json_pack("{s:s, s:s, s:O}", "t", "fire", "tag", tag, "data", data);
-
-    return answered(cookie, question, NULL, err);
-}
-
-static int
-host_through(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *question = json_pack("{s:s, s:O}", "t", "host", "request", request);
-
-    return answered(cookie, question, ret_value, err);
-}
-
 static NORETURN void
 child_main(call_ctx_t *ctx, int fd, pid_t parent, state_work_fn *fn, void *work)
 {
-    line_t line = { .fd = fd, .in = BUF_INIT };
-    call_relay_t relay = { fire_through, host_through, &line };
+    run_line_t line = { .fd = fd, .in = BUF_INIT };
 
     (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    call_set_relay(ctx, &relay);
+    run_relay_use(ctx, &line);
     json_auto_t *value = fn(ctx, work);
     json_auto_t *frame = json_pack("{s:s, s:O}", "t", "ret", "value", value);
-    _exit(send_frame(fd, frame) == 0 ? 0 : 1);
+    _exit(run_relay_send(fd, frame) == 0 ? 0 : 1);
 }
 
 /* ---- in the parent ------------------------------------------------------------------------- */
@@ -192,42 +102,24 @@ state_fork_destroy(state_fork_t **self_p)
     *self_p = NULL;
 }
 
-static json_t *
-answer_of(int rc, json_t *value, const fail_t *err)
-{
-    if (rc < 0)
-        return json_pack("{s:b, s:i, s:i, s:s}", "ok", 0, "code", rc, "kind", (int) err->kind, "error",
-                         fail_text(err));
-    return json_pack("{s:b, s:o*}", "ok", 1, "value", value);
-}
-
 /* A child's frame: its return, or a question. */
 static void
 take_frame(state_fork_t *self, child_t *child, json_t *frame)
 {
-    fail_auto_t err = FAIL_INIT;
-    json_t *value = NULL;
-    const char *type = value_str(frame, "t", "");
-    int rc;
-
-    if (str_eq(type, "ret")) {
+    if (str_eq(value_str(frame, "t", ""), "ret")) {
         child->ended = true;
         child->value = json_incref(value_get(frame, "value"));
         return;
     }
-    if (str_eq(type, "fire"))
-        rc = ctx_fire(self->ctx, value_str(frame, "tag", ""), value_get(frame, "data"), &err);
-    else
-        rc = ctx_host(self->ctx, value_get(frame, "request"), &value, &err);
-    json_auto_t *answer = answer_of(rc, value, &err);
-    (void) send_frame(child->fd, answer);
+    json_auto_t *answer = run_relay_answer(self->ctx, frame);
+    (void) run_relay_send(child->fd, answer);
 }
 
 static void
 listen_to(state_fork_t *self, child_t *child)
 {
     fail_auto_t err = FAIL_INIT;
-    int rc = receive(child->fd, &child->in), taken = rc;
+    int rc = run_relay_receive(child->fd, &child->in), taken = rc;
 
     while (taken > 0 && !child->ended) {
         json_auto_t *frame = NULL;

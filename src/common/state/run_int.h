@@ -18,7 +18,8 @@ typedef struct state_caller {
     const char *run_id;
     json_t *pillar_ask;
     bool mocked;
-    size_t run_num;                         /* of the next return */
+    bool elsewhere; /* in a worker: what the run itself must do afterwards is left to it */
+    size_t run_num; /* of the next return */
     void (*wait)(void *cookie, int64_t ms); /* between retries; NULL: sleep */
     void *wait_cookie;
 } state_caller_t;
@@ -28,6 +29,8 @@ json_t *state_call(state_caller_t *self, json_t *low, bool prereq);
 /* The same where something watched has changed: by mod_watch when that has not changed anything. `reqs` as
  * __reqs__. NEW. */
 json_t *state_call_watched(state_caller_t *self, json_t *low, json_t *reqs);
+/* reload_grains and reload_pillar. */
+void state_refresh(state_caller_t *self, const json_t *low);
 bool state_has(call_ctx_t *ctx, const json_t *low, const char *special);
 /* NEW return of a chunk that was not called. `skipped`: its requisites made it needless. */
 json_t *state_not_called(const json_t *low, bool result, const char *comment, bool skipped, size_t run_num);

@@ -66,6 +66,7 @@ work_new(const run_t *run, const step_t *step, bool watch)
 
     self->caller = run->caller;
     self->caller.wait = NULL;
+    self->caller.elsewhere = true;
     self->low = json_deep_copy(step->low);
     self->chunks = json_pack("[O]", self->low);
     self->running = watch ? returns_for(run, step) : json_object();
@@ -103,6 +104,7 @@ complete(run_t *run, size_t i, json_t *value, const fail_t *why)
     if (value != NULL) {
         json_object_del(value, "__run_num__");
         json_object_update(ret, value);
+        state_refresh(&run->caller, step->low);
     } else {
         json_object_set_new(ret, "result", json_false());
         json_object_set_new(ret, "comment",
