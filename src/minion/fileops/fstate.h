@@ -29,7 +29,8 @@ int fstate_run(call_ctx_t *ctx, json_t *args, const char *nameless, fstate_fn *b
     int id(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)                                   \
     {                                                                                                        \
         return fstate_run(ctx, args, nameless, body, ret_value, err);                                        \
-    }
+    }                                                                                                        \
+    _Static_assert(true, "so that a semicolon follows")
 
 /* Arguments; a missing one is the default. Texts are BORROWED, NULL for None. */
 bool fstate_on(const fstate_t *s, const char *key, bool dflt);
@@ -81,7 +82,8 @@ state_result_t fstate_check_directory(fstate_t *s, const char *name, char **ret_
 
 /* ---- edits --------------------------------------------------------------------------------------- */
 
-/* Rendered texts of `source` and `sources`; an empty array when neither is given. NULL with the state failed. */
+/* Rendered texts of `source` and `sources`; an empty array when neither is given. NULL with the state failed.
+ */
 json_t *fstate_template_texts(fstate_t *s);
 /* Whether the file holds what the regular expression finds; -1 with *err. */
 int fstate_search(fstate_t *s, const char *pattern, fail_t *err);

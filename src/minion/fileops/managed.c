@@ -154,12 +154,13 @@ static int
 served_sum(call_ctx_t *ctx, const char *source, const char *saltenv, managed_t *m, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    json_t *hash = NULL;
+    json_auto_t *hash = NULL;
     int rc = ctx_files(ctx) == NULL ? -ENOENT : fileclient_hash(ctx_files(ctx), source, saltenv, &hash, &why);
 
     if (rc == 0) {
         json_decref(m->sum);
-        m->sum = hash;
+        m->sum = json_pack("{s:s, s:s}", "hash_type", value_str(hash, "hash_type", "sha256"), "hsum",
+                           value_str(hash, "hsum", ""));
     } else if (rc == -ENOENT) {
         m->comment = xasprintf("Source file %s not found in saltenv '%s'", source, saltenv);
     } else {

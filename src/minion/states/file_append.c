@@ -263,9 +263,8 @@ prepend_body(fstate_t *s, fail_t *err)
     return state_ret_set(s->ret, STATE_TRUE, "Prepended %zu lines", n);
 }
 
-static FILE_STATE(file_state_append, "Must provide name to file.append",
-                  append_body) static FILE_STATE(file_state_prepend, "Must provide name to file.prepend",
-                                                 prepend_body)
+static FILE_STATE(file_state_append, "Must provide name to file.append", append_body);
+static FILE_STATE(file_state_prepend, "Must provide name to file.prepend", prepend_body);
 
 /* ---- table ------------------------------------------------------------------------------------- */
 
@@ -280,10 +279,10 @@ static FILE_STATE(file_state_append, "Must provide name to file.append",
         STATE_ANY("defaults", "null", "Variables that context overrides"),                                   \
         STATE_ANY("context", "null", "Variables of the template")
 
-    static const arg_t append_args[] = { TEXT_ROWS,
-                                         STATE_ANY("ignore_whitespace", "true",
-                                                   "False: text is a regular expression that finds the text"),
-                                         ARGS_END };
+static const arg_t append_args[] = { TEXT_ROWS,
+                                     STATE_ANY("ignore_whitespace", "true",
+                                               "False: text is a regular expression that finds the text"),
+                                     ARGS_END };
 static const arg_t prepend_args[] = { TEXT_ROWS,
                                       STATE_ANY("header", "null", "The file must start with the text"),
                                       ARGS_END };

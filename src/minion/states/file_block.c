@@ -420,22 +420,18 @@ keyvalue_body(fstate_t *s, fail_t *err)
     return rc;
 }
 
-static FILE_STATE(
-    file_state_accumulated, "Must provide name to file.accumulated",
-    accumulated_body) static FILE_STATE(file_state_blockreplace, "Must provide name to file.blockreplace",
-                                        blockreplace_body) static FILE_STATE(file_state_keyvalue,
-                                                                             "Must provide name to "
-                                                                             "file.keyvalue",
-                                                                             keyvalue_body)
+static FILE_STATE(file_state_accumulated, "Must provide name to file.accumulated", accumulated_body);
+static FILE_STATE(file_state_blockreplace, "Must provide name to file.blockreplace", blockreplace_body);
+static FILE_STATE(file_state_keyvalue, "Must provide name to file.keyvalue", keyvalue_body);
 
-    /* ---- table -------------------------------------------------------------------------------------------
-     */
+/* ---- table -------------------------------------------------------------------------------------------
+ */
 
-    static const arg_t accumulated_args[] = {
-        STATE_ANY("name", ARG_REQUIRED, "Name of the accumulator"),
-        STATE_ANY("filename", ARG_REQUIRED, "The file that the text is for"),
-        STATE_ANY("text", ARG_REQUIRED, "The text, or a list of them"), STATE_KWARGS, ARGS_END
-    };
+static const arg_t accumulated_args[] = {
+    STATE_ANY("name", ARG_REQUIRED, "Name of the accumulator"),
+    STATE_ANY("filename", ARG_REQUIRED, "The file that the text is for"),
+    STATE_ANY("text", ARG_REQUIRED, "The text, or a list of them"), STATE_KWARGS, ARGS_END
+};
 static const arg_t blockreplace_args[] = {
     STATE_ANY("name", ARG_REQUIRED, "The file"),
     STATE_TEXT("marker_start", "\"#-- start managed zone --\"", "Line that the block starts with"),

@@ -487,7 +487,7 @@ directory_body(fstate_t *s, fail_t *err)
     return rc;
 }
 
-FILE_STATE(file_state_directory, "Must provide name to file.directory", directory_body)
+FILE_STATE(file_state_directory, "Must provide name to file.directory", directory_body);
 
 /* ---- table --------------------------------------------------------------------------------------- */
 

@@ -183,12 +183,10 @@ uncomment_body(fstate_t *s, fail_t *err)
     return fstate_error(s, "%s: Pattern not found", regex);
 }
 
-static FILE_STATE(file_state_replace, "Must provide name to file.replace", replace_body) static FILE_STATE(
-    file_state_line, "Must provide name to file.line",
-    line_body) static FILE_STATE(file_state_comment, "Must provide name to file.comment",
-                                 comment_body) static FILE_STATE(file_state_uncomment,
-                                                                 "Must provide name to file.uncomment",
-                                                                 uncomment_body)
+static FILE_STATE(file_state_replace, "Must provide name to file.replace", replace_body);
+static FILE_STATE(file_state_line, "Must provide name to file.line", line_body);
+static FILE_STATE(file_state_comment, "Must provide name to file.comment", comment_body);
+static FILE_STATE(file_state_uncomment, "Must provide name to file.uncomment", uncomment_body);
 
 /* ---- table ----------------------------------------------------------------------------------------- */
 
@@ -197,22 +195,22 @@ static FILE_STATE(file_state_replace, "Must provide name to file.replace", repla
     STATE_ANY("regex", ARG_REQUIRED, "Finds the lines"), STATE_ANY("char", "\"#\"", "What makes a comment"), \
         STATE_ANY("backup", "\".bak\"", "Extension of the copy made first; false for none")
 
-    static const arg_t replace_args[] = {
-        NAME_ROW,
-        STATE_ANY("pattern", ARG_REQUIRED, "Regular expression"),
-        STATE_ANY("repl", ARG_REQUIRED, "The replacement; \\1 and \\g<name> are groups"),
-        STATE_ROW("count", ARG_INT, "0", "At most this many replacements; 0: all"),
-        STATE_ANY("flags", "8", "Number, name or list of names of Python's flags"),
-        STATE_ANY("bufsize", "1", "Accepted; the file is read whole"),
-        STATE_ROW("append_if_not_found", ARG_BOOL, "false", "Else add the text at the end"),
-        STATE_ROW("prepend_if_not_found", ARG_BOOL, "false", "Else add the text at the start"),
-        STATE_ANY("not_found_content", "null", "Text to add, when it is not repl"),
-        STATE_ANY("backup", "\".bak\"", "Extension of the copy made first; false for none"),
-        STATE_ROW("show_changes", ARG_BOOL, "true", "Show the difference"),
-        STATE_ROW("ignore_if_missing", ARG_BOOL, "false", "A missing file is no failure"),
-        STATE_ROW("backslash_literal", ARG_BOOL, "false", "Backslashes in repl are themselves"),
-        ARGS_END
-    };
+static const arg_t replace_args[] = {
+    NAME_ROW,
+    STATE_ANY("pattern", ARG_REQUIRED, "Regular expression"),
+    STATE_ANY("repl", ARG_REQUIRED, "The replacement; \\1 and \\g<name> are groups"),
+    STATE_ROW("count", ARG_INT, "0", "At most this many replacements; 0: all"),
+    STATE_ANY("flags", "8", "Number, name or list of names of Python's flags"),
+    STATE_ANY("bufsize", "1", "Accepted; the file is read whole"),
+    STATE_ROW("append_if_not_found", ARG_BOOL, "false", "Else add the text at the end"),
+    STATE_ROW("prepend_if_not_found", ARG_BOOL, "false", "Else add the text at the start"),
+    STATE_ANY("not_found_content", "null", "Text to add, when it is not repl"),
+    STATE_ANY("backup", "\".bak\"", "Extension of the copy made first; false for none"),
+    STATE_ROW("show_changes", ARG_BOOL, "true", "Show the difference"),
+    STATE_ROW("ignore_if_missing", ARG_BOOL, "false", "A missing file is no failure"),
+    STATE_ROW("backslash_literal", ARG_BOOL, "false", "Backslashes in repl are themselves"),
+    ARGS_END
+};
 static const arg_t line_args[] = { NAME_ROW,
                                    STATE_TEXT("content", "null", "The line"),
                                    STATE_TEXT("match", "null", "Finds the line to replace or delete"),

@@ -418,7 +418,7 @@ managed_body(fstate_t *s, fail_t *err)
     return rc;
 }
 
-FILE_STATE(file_state_managed, "Destination file name is required", managed_body)
+FILE_STATE(file_state_managed, "Destination file name is required", managed_body);
 
 /* ---- table ------------------------------------------------------------------------------------- */
 

@@ -511,39 +511,39 @@ recurse_body(fstate_t *s, fail_t *err)
     return rc;
 }
 
-static FILE_STATE(file_state_recurse, "Must provide name to file.recurse", recurse_body)
+static FILE_STATE(file_state_recurse, "Must provide name to file.recurse", recurse_body);
 
-    /* ---- table --------------------------------------------------------------------------------------- */
+/* ---- table --------------------------------------------------------------------------------------- */
 
-    static const arg_t recurse_args[] = {
-        STATE_ANY("name", ARG_REQUIRED, "The folder"),
-        STATE_ANY("source", ARG_REQUIRED, "salt:// URL of a folder; of a list the first that exists"),
-        STATE_ANY("keep_source", "true", "Keep the cached copies"),
-        STATE_ANY("clean", "false", "Remove what the source does not have and no required state keeps"),
-        STATE_ANY("require", "null", "Required states; with `clean` their files stay"),
-        STATE_ANY("user", "null", "Owner, by name or number"),
-        STATE_ANY("group", "null", "Group, by name or number"),
-        STATE_ANY("dir_mode", "null", "Octal mode of folders"),
-        STATE_ANY("file_mode", "null", "Octal mode of files; keep: the source's"),
-        STATE_ANY("sym_mode", "null", "Octal mode of folders made for links"),
-        STATE_TEXT("template", "null", "jinja: the files are templates"),
-        STATE_ANY("context", "null", "Variables of the templates"),
-        STATE_ANY("replace", "true", "False: leave files that exist"),
-        STATE_ANY("defaults", "null", "Variables of the templates that context overrides"),
-        STATE_ANY("include_empty", "false", "Empty folders too"),
-        STATE_ANY("backup", "\"\"", "minion: keep copies in cachedir/file_backup"),
-        STATE_ANY("include_pat", "null", "Only these: globs or E@regex"),
-        STATE_ANY("exclude_pat", "null", "Not these: globs or E@regex"),
-        STATE_ANY("maxdepth", "null", "How many folders deep; 0: the top's files"),
-        STATE_ANY("keep_symlinks", "false", "Links become links"),
-        STATE_ANY("force_symlinks", "false", "Even where something else has the name"),
-        STATE_ANY("win_owner", "null", "Windows only"),
-        STATE_ANY("win_perms", "null", "Windows only"),
-        STATE_ANY("win_deny_perms", "null", "Windows only"),
-        STATE_ANY("win_inheritance", "true", "Windows only"),
-        STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of file.managed"),
-        ARGS_END
-    };
+static const arg_t recurse_args[] = {
+    STATE_ANY("name", ARG_REQUIRED, "The folder"),
+    STATE_ANY("source", ARG_REQUIRED, "salt:// URL of a folder; of a list the first that exists"),
+    STATE_ANY("keep_source", "true", "Keep the cached copies"),
+    STATE_ANY("clean", "false", "Remove what the source does not have and no required state keeps"),
+    STATE_ANY("require", "null", "Required states; with `clean` their files stay"),
+    STATE_ANY("user", "null", "Owner, by name or number"),
+    STATE_ANY("group", "null", "Group, by name or number"),
+    STATE_ANY("dir_mode", "null", "Octal mode of folders"),
+    STATE_ANY("file_mode", "null", "Octal mode of files; keep: the source's"),
+    STATE_ANY("sym_mode", "null", "Octal mode of folders made for links"),
+    STATE_TEXT("template", "null", "jinja: the files are templates"),
+    STATE_ANY("context", "null", "Variables of the templates"),
+    STATE_ANY("replace", "true", "False: leave files that exist"),
+    STATE_ANY("defaults", "null", "Variables of the templates that context overrides"),
+    STATE_ANY("include_empty", "false", "Empty folders too"),
+    STATE_ANY("backup", "\"\"", "minion: keep copies in cachedir/file_backup"),
+    STATE_ANY("include_pat", "null", "Only these: globs or E@regex"),
+    STATE_ANY("exclude_pat", "null", "Not these: globs or E@regex"),
+    STATE_ANY("maxdepth", "null", "How many folders deep; 0: the top's files"),
+    STATE_ANY("keep_symlinks", "false", "Links become links"),
+    STATE_ANY("force_symlinks", "false", "Even where something else has the name"),
+    STATE_ANY("win_owner", "null", "Windows only"),
+    STATE_ANY("win_perms", "null", "Windows only"),
+    STATE_ANY("win_deny_perms", "null", "Windows only"),
+    STATE_ANY("win_inheritance", "true", "Windows only"),
+    STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "Further arguments of file.managed"),
+    ARGS_END
+};
 
 static const func_t funcs[] = {
     { "recurse", file_state_recurse, recurse_args, 0,

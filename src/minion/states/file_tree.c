@@ -316,7 +316,7 @@ symlink_body(fstate_t *s, fail_t *err)
     return make_symlink(&l);
 }
 
-FILE_STATE(file_state_symlink, "Must provide name to file.symlink", symlink_body)
+FILE_STATE(file_state_symlink, "Must provide name to file.symlink", symlink_body);
 
 /* ---- hard links ---------------------------------------------------------------------------------- */
 
@@ -491,20 +491,17 @@ touch_body(fstate_t *s, fail_t *err)
                          fop_is_dir(s->name) ? "directory" : "file", s->name);
 }
 
-FILE_STATE(file_state_touch, "Must provide name to file.touch", touch_body)
-
-static FILE_STATE(file_state_absent, "Must provide name to file.absent", absent_body) static FILE_STATE(
-    file_state_exists, "Must provide name to file.exists",
-    exists_body) static FILE_STATE(file_state_missing, "Must provide name to file.missing",
-                                   missing_body) static FILE_STATE(file_state_hardlink,
-                                                                   "Must provide name to file.hardlink",
-                                                                   hardlink_body)
+FILE_STATE(file_state_touch, "Must provide name to file.touch", touch_body);
+static FILE_STATE(file_state_absent, "Must provide name to file.absent", absent_body);
+static FILE_STATE(file_state_exists, "Must provide name to file.exists", exists_body);
+static FILE_STATE(file_state_missing, "Must provide name to file.missing", missing_body);
+static FILE_STATE(file_state_hardlink, "Must provide name to file.hardlink", hardlink_body);
 
 /* ---- table ----------------------------------------------------------------------------------------- */
 
 #define NAME_ROW STATE_ANY("name", ARG_REQUIRED, "The path; ~ is the home folder")
 
-    static const arg_t name_args[] = { NAME_ROW, STATE_KWARGS, ARGS_END };
+static const arg_t name_args[] = { NAME_ROW, STATE_KWARGS, ARGS_END };
 static const arg_t symlink_args[] = {
     NAME_ROW,
     STATE_ANY("target", ARG_REQUIRED, "What the link points to"),

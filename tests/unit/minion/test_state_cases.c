@@ -11,7 +11,8 @@
  *   needs              "root": skipped for other users; else a program that must be on PATH
  *   return             {name, result, comment, changes} and, where Salt has them, warnings and skip_watch
  *   error              instead: part of the text of the exception
- *   any                names of keys of `changes` whose value differs from run to run
+ *   any                names of keys of `changes` whose value differs from run to run; also "name"
+ *   begins             the comment only has to begin so
  *   differs            why `return` is not what Salt returns
  *   check              shell commands that must succeed afterwards
  * In every text of a case {T} is that folder. CASES=prefix in the environment picks files.
@@ -160,7 +161,13 @@ level(json_t *spec, json_t *ret)
     size_t i;
     json_t *key;
 
+    const char *begins = value_str(spec, "begins", NULL);
+
+    if (begins != NULL && str_starts(value_str(ret, "comment", ""), begins))
+        json_object_set_new(ret, "comment", json_string(begins));
     json_array_foreach (value_get(spec, "any"), i, key) {
+        if (str_eq(json_string_value(key), "name"))
+            json_object_set_new(ret, "name", json_string("any"));
         json_t *changes = value_get(ret, "changes");
         if (value_get(changes, json_string_value(key)) != NULL)
             json_object_set_new(changes, json_string_value(key), json_string("any"));

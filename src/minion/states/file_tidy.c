@@ -1,0 +1,343 @@
+/* file_tidy.c - states that remove what is old, large or empty: file.tidied, pruned. */
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/match/regex.h"
+#include "minion/fileops/fileops.h"
+#include "minion/fileops/fstate.h"
+#include "minion/fileops/tree.h"
+
+enum { DAY = 86400 };
+
+/* ---- tidied ---------------------------------------------------------------------------------- */
+
+typedef enum judge { BY_EITHER, BY_BOTH, BY_AGE, BY_SIZE } judge_t;
+
+typedef struct tidy {
+    fstate_t *s;
+    rx_t **matches, **exclude; /* owned, end with NULL */
+    json_int_t age, size;
+    judge_t judge;
+    char clock; /* a, c or m */
+    bool dirs, links, full, follow;
+    time_t today;
+    json_t *found;
+} tidy_t;
+
+/* The regular expressions of a list. NEW, or NULL with *err. */
+static rx_t **
+compile(const json_t *patterns, fail_t *err)
+{
+    size_t n = json_array_size(patterns);
+    rx_t **all = xcalloc(n + 1, sizeof(rx_t *));
+
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *text = value_pystr(json_array_get(patterns, i));
+        all[i] = rx_new(text, 0, err);
+        if (all[i] != NULL)
+            continue;
+        for (rx_t **rx = all; *rx != NULL; rx++)
+            rx_destroy(rx);
+        free(all);
+        return NULL;
+    }
+    return all;
+}
+
+static void
+tidy_free(tidy_t *t)
+{
+    rx_t **lists[2] = { t->matches, t->exclude };
+
+    for (size_t i = 0; i < 2; i++) {
+        for (rx_t **rx = lists[i]; rx != NULL && *rx != NULL; rx++)
+            rx_destroy(rx);
+        free(lists[i]);
+    }
+    json_decref(t->found);
+}
+
+static bool
+any_match(rx_t **all, const char *text)
+{
+    for (; *all != NULL; all++) {
+        if (rx_match(*all, text, strlen(text), 0, NULL) == 1)
+            return true;
+    }
+    return false;
+}
+
+/* Days between two moments' dates on this host's calendar. */
+static json_int_t
+days_between(time_t now, time_t then)
+{
+    struct tm a, b;
+
+    localtime_r(&now, &a);
+    localtime_r(&then, &b);
+    a.tm_hour = b.tm_hour = 12;
+    a.tm_min = a.tm_sec = b.tm_min = b.tm_sec = 0;
+    a.tm_isdst = b.tm_isdst = -1;
+    double seconds = difftime(mktime(&a), mktime(&b));
+    return (json_int_t) ((seconds < 0 ? -seconds : seconds) / DAY + 0.5);
+}
+
+static bool
+old_or_large(const tidy_t *t, const struct stat *st)
+{
+    time_t stamp = t->clock == 'c' ? st->st_ctime : t->clock == 'm' ? st->st_mtime : st->st_atime;
+    bool old = days_between(t->today, stamp) >= t->age;
+    bool large = (S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode) ? 0 : (json_int_t) st->st_size) >= t->size;
+
+    switch (t->judge) {
+    case BY_AGE:
+        return old;
+    case BY_SIZE:
+        return large;
+    case BY_BOTH:
+        return old && large;
+    case BY_EITHER:
+        break;
+    }
+    return old || large;
+}
+
+static void
+consider(tidy_t *t, const char *path, bool is_dir)
+{
+    bool link = fop_is_link(path);
+    const char *shown = t->full ? path : fop_basename(path);
+    struct stat st;
+
+    if ((link ? lstat(path, &st) : stat(path, &st)) == 0 && (!link || t->links) &&
+        (link || !is_dir || t->dirs) && old_or_large(t, &st) && any_match(t->matches, shown) &&
+        !any_match(t->exclude, shown))
+        json_array_append_new(t->found, value_utf8(path, strlen(path)));
+}
+
+static int
+not_dots(const struct dirent *entry)
+{
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+/* What is in the folders of a folder, then its files, then its folders. */
+static void
+look(tidy_t *t, const char *top, int depth)
+{
+    struct dirent **entries = NULL;
+    int n = depth < LIMIT_JSON_DEPTH ? scandir(top, &entries, not_dots, alphasort) : 0;
+
+    for (int pass = 0; pass < 3; pass++) {
+        for (int i = 0; i < n; i++) {
+            AUTO_FREE char *path = fop_join2(top, entries[i]->d_name);
+            bool dir = fop_is_dir(path);
+            if (pass == 0 && dir && (t->follow || !fop_is_link(path)))
+                look(t, path, depth + 1);
+            else if (pass == (dir ? 2 : 1))
+                consider(t, path, dir);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
+}
+
+/* "10k", "1.5 MiB": bytes. */
+static json_int_t
+bytes_of(const json_t *size)
+{
+    static const char units[] = "BKMGTPEZY";
+    char *end;
+
+    if (!json_is_string(size))
+        return (json_int_t) (json_is_number(size) ? json_number_value(size) : 0);
+    double n = strtod(json_string_value(size), &end);
+    end += strspn(end, " ");
+    const char letter = (char) (*end >= 'a' && *end <= 'z' ? *end - 32 : *end);
+    const char *unit = letter != '\0' ? strchr(units, letter) : units;
+    /* KB is a thousand; K and KiB are 1024. */
+    double base = unit != units && strlen(end) == 2 ? 1000 : 1024;
+    for (; unit != NULL && unit > units; unit--)
+        n *= base;
+    return unit != NULL ? (json_int_t) n : 0;
+}
+
+static bool
+is_word(const fstate_t *s, const char *key, const char *word)
+{
+    const char *text = fstate_str(s, key);
+
+    return text != NULL && strcasecmp(text, word) == 0;
+}
+
+static int
+read_tidy(tidy_t *t, fail_t *err)
+{
+    fstate_t *s = t->s;
+    json_auto_t *all = json_pack("[s]", ".*"), *none = json_array();
+    json_t *matches = fstate_arg(s, "matches"), *exclude = fstate_arg(s, "exclude");
+
+    t->matches = compile(matches != NULL ? matches : all, err);
+    t->exclude = compile(exclude != NULL ? exclude : none, err);
+    t->age = value_int(s->args, "age", 0);
+    t->size = bytes_of(value_get(s->args, "size"));
+    t->judge = is_word(s, "age_size_only", "age")               ? BY_AGE
+               : is_word(s, "age_size_only", "size")            ? BY_SIZE
+               : is_word(s, "age_size_logical_operator", "and") ? BY_BOTH
+                                                                : BY_EITHER;
+    t->clock = is_word(s, "time_comparison", "ctime")   ? 'c'
+               : is_word(s, "time_comparison", "mtime") ? 'm'
+                                                        : 'a';
+    t->dirs = fstate_on(s, "rmdirs", false);
+    t->links = fstate_on(s, "rmlinks", true);
+    t->full = fstate_on(s, "full_path_match", false);
+    t->follow = fstate_on(s, "followlinks", false);
+    t->today = time(NULL);
+    t->found = json_array();
+    return t->matches != NULL && t->exclude != NULL ? 0 : -EINVAL;
+}
+
+static int
+sweep(tidy_t *t)
+{
+    fstate_t *s = t->s;
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *removed = json_array();
+    size_t i;
+    json_t *path;
+
+    json_array_foreach (t->found, i, path) {
+        json_auto_t *gone = fstate_call(s, file_remove, json_pack("{s:O}", "path", path), &why);
+        if (gone == NULL)
+            break;
+        json_array_append(removed, path);
+    }
+    state_change(s->ret, "removed", json_incref(removed));
+    if (why.code != 0)
+        return fstate_error(s, "%s", fail_text(&why));
+    return state_ret_set(s->ret, STATE_TRUE, "Removed %zu files or directories from directory %s",
+                         json_array_size(removed), s->name);
+}
+
+static int
+tidied_body(fstate_t *s, fail_t *err)
+{
+    tidy_t t = { .s = s };
+    int rc = 0;
+
+    if (*s->name != '/')
+        return fstate_error(s, "Specified file %s is not an absolute path", s->name);
+    if (!fop_is_dir(s->name))
+        return fstate_error(s, "%s does not exist or is not a directory.", s->name);
+    rc = read_tidy(&t, err);
+    if (rc == 0)
+        look(&t, s->name, 0);
+    if (rc == 0 && json_array_size(t.found) == 0) {
+        (void) state_ret_set(s->ret, STATE_TRUE, "Nothing to remove from directory %s", s->name);
+    } else if (rc == 0 && s->test) {
+        state_change(s->ret, "removed", json_incref(t.found));
+        (void) state_ret_set(s->ret, STATE_NONE, "%s is set for tidy", s->name);
+    } else if (rc == 0) {
+        rc = sweep(&t);
+    }
+    tidy_free(&t);
+    return rc;
+}
+
+/* ---- pruned ---------------------------------------------------------------------------------- */
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
+}
+
+/* The texts of a list in order. NEW. */
+static json_t *
+sorted(const json_t *list)
+{
+    size_t n = json_array_size(list);
+    json_t **items = xcalloc(n + 1, sizeof(*items)), *out = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        items[i] = json_array_get(list, i);
+    qsort(items, n, sizeof(json_t *), by_text);
+    for (size_t i = 0; i < n; i++)
+        json_array_append(out, items[i]);
+    free(items);
+    return out;
+}
+
+static int
+pruned_body(fstate_t *s, fail_t *err)
+{
+    bool ignore = fstate_on(s, "ignore_errors", false), recurse = ignore || fstate_on(s, "recurse", false);
+
+    if (!fop_is_dir(s->name))
+        return state_ret_set(s->ret, STATE_TRUE, "Directory %s is not present", s->name);
+    if (s->test) {
+        fstate_note(s, "deleted", s->name);
+        return state_ret_set(s->ret, STATE_NONE, "Directory %s is set for removal", s->name);
+    }
+    json_auto_t *res = fstate_call(s, file_rmdir,
+                                   json_pack("{s:s, s:b, s:b, s:O?}", "path", s->name, "recurse", recurse,
+                                             "verbose", 1, "older_than", fstate_arg(s, "older_than")),
+                                   err);
+    if (res == NULL)
+        return err->code;
+    bool ok = value_bool(res, "result", false);
+    json_t *deleted = value_get(res, "deleted");
+    if (recurse && (ok || ignore) && json_array_size(deleted) > 0) {
+        state_change(s->ret, "deleted", sorted(deleted));
+        return state_ret_set(s->ret, STATE_TRUE, "Recursively removed empty directories under %s", s->name);
+    }
+    if (ok && recurse)
+        return 0;
+    if (ok) {
+        fstate_note(s, "deleted", s->name);
+        return state_ret_set(s->ret, STATE_TRUE, "Removed directory %s", s->name);
+    }
+    json_object_del(res, "result");
+    state_change_set(s->ret, json_incref(res));
+    return fstate_error(s, "Failed to remove directory %s", s->name);
+}
+
+static FILE_STATE(file_state_tidied, "Must provide name to file.tidied", tidied_body);
+static FILE_STATE(file_state_pruned, "Must provide name to file.pruned", pruned_body);
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static const arg_t tidied_args[] = {
+    STATE_ANY("name", ARG_REQUIRED, "The folder"),
+    STATE_ROW("age", ARG_INT, "0", "Remove what is at least so many days old"),
+    STATE_ANY("matches", "null", "Regular expressions, of which one must match the name's start"),
+    STATE_ANY("rmdirs", "false", "Folders too"),
+    STATE_ANY("size", "0", "Remove what is at least so large: 100, 10k, 5M"),
+    STATE_ANY("exclude", "null", "Regular expressions of what stays"),
+    STATE_ANY("full_path_match", "false", "The expressions are for whole paths"),
+    STATE_ANY("followlinks", "false", "Look into folders that links point to"),
+    STATE_ANY("time_comparison", "\"atime\"", "atime, ctime or mtime"),
+    STATE_ANY("age_size_logical_operator", "\"OR\"", "AND: old and large"),
+    STATE_ANY("age_size_only", "null", "age or size: the other does not count"),
+    STATE_ANY("rmlinks", "true", "Links too"),
+    STATE_KWARGS,
+    ARGS_END
+};
+static const arg_t pruned_args[] = {
+    STATE_ANY("name", ARG_REQUIRED, "The folder"), STATE_ANY("recurse", "false", "Empty folders below too"),
+    STATE_ANY("ignore_errors", "false", "Folders that are not empty are no failure"),
+    STATE_ANY("older_than", "null", "Only what is older than so many days"), ARGS_END
+};
+
+static const func_t funcs[] = {
+    { "pruned", file_state_pruned, pruned_args, 0,
+      "Make sure that there is no such folder, if it is empty." },
+    { "tidied", file_state_tidied, tidied_args, 0,
+      "Remove files below a folder by age, size and name.\n\nWithout ``age`` and ``size`` every file goes." },
+};
+
+PLUGIN(state, file_tidy, .provides = "file", .doc = "Manage files and folders", FUNCS(funcs));

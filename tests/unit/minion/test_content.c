@@ -1,0 +1,181 @@
+/* test_content.c - new content for a file: compared, shown, and never half-written. */
+#include "unit/unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/fileops/content.h"
+
+static char dir[64];
+
+static int
+setup(void **state)
+{
+    (void) state;
+    strcpy(dir, "/tmp/halite-content-XXXXXX");
+    return mkdtemp(dir) != NULL ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+    (void) state;
+    return fs_remove_tree(dir, NULL);
+}
+
+static char *
+put(const char *name, const char *text)
+{
+    char *path = xasprintf("%s/%s", dir, name);
+
+    assert_int_equal(fs_write_quick(path, text, strlen(text), 0640, NULL), 0);
+    return path;
+}
+
+static void
+assert_holds(const char *path, const char *want)
+{
+    buf_auto_t text = BUF_INIT;
+
+    assert_int_equal(fs_read(path, 1 << 20, &text, NULL), 0);
+    assert_string_equal(buf_str(&text), want);
+}
+
+static int
+files_in_dir(void)
+{
+    DIR *d = opendir(dir);
+    int n = -2; /* . and .. */
+
+    while (readdir(d) != NULL)
+        n++;
+    closedir(d);
+    return n;
+}
+
+static const landing_t plain = { (uid_t) -1, (gid_t) -1, 0644, NULL };
+
+static void
+test_same(void **state)
+{
+    AUTO_FREE char *a = put("a", "one\ntwo\n"), *b = put("b", "one\ntwo\n"), *c = put("c", "one\ntwO\n");
+    const content_t of_b = { .path = b }, of_c = { .path = c }, text = { .data = "one\ntwo\n", .len = 8 };
+    const content_t longer = { .data = "one\ntwo\nx", .len = 9 };
+    bool same = false;
+
+    (void) state;
+    assert_int_equal(content_same(a, &of_b, &same, NULL), 0);
+    assert_true(same);
+    assert_int_equal(content_same(a, &text, &same, NULL), 0);
+    assert_true(same);
+    assert_int_equal(content_same(a, &of_c, &same, NULL), 0);
+    assert_false(same);
+    assert_int_equal(content_same(a, &longer, &same, NULL), 0);
+    assert_false(same);
+    assert_int_equal(content_same("/nonexistent/x", &text, &same, NULL), -ENOENT);
+}
+
+static void
+test_diff(void **state)
+{
+    AUTO_FREE char *a = put("a", "one\ntwo\n"), *binary = put("b", "\001\002\003\004");
+    const content_t text = { .data = "one\n2\n", .len = 6 }, zero = { .data = "\0x", .len = 2 };
+    AUTO_FREE char *diff = NULL, *note = NULL, *both = NULL;
+
+    (void) state;
+    assert_int_equal(content_diff(a, &text, NULL, &diff, NULL), 0);
+    assert_string_equal(diff, "--- \n+++ \n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+    assert_int_equal(content_diff(a, &zero, NULL, &note, NULL), 0);
+    assert_string_equal(note, "Replace text file with binary file");
+    const content_t of_binary = { .path = binary };
+    assert_int_equal(content_diff(a, &of_binary, NULL, &both, NULL), 0);
+    assert_non_null(strstr(both, "@@")); /* control characters alone are valid UTF-8, and so text */
+}
+
+/* However large a difference is, what is returned has a bound and says what is missing. */
+static void
+test_diff_bound(void **state)
+{
+    buf_auto_t big = BUF_INIT;
+    AUTO_FREE char *empty = put("e", "");
+    AUTO_FREE char *diff = NULL, *huge = NULL;
+    AUTO_FREE char *sparse = put("s", "");
+
+    (void) state;
+    for (int i = 0; i < 200000; i++)
+        buf_printf(&big, "line %d\n", i);
+    const content_t text = { .data = big.data, .len = big.len };
+    assert_int_equal(content_diff(empty, &text, NULL, &diff, NULL), 0);
+    assert_true(strlen(diff) <= LIMIT_DIFF_TEXT + 100);
+    assert_true(str_ends(diff, " more bytes of difference\n"));
+    assert_int_equal(truncate(sparse, (off_t) LIMIT_DIFF_FILE + 1), 0);
+    AUTO_FD fd = open(sparse, O_WRONLY | O_CLOEXEC);
+    AUTO_FREE char *words = xcalloc(1, 1024);
+    memset(words, 'w', 1023);
+    assert_int_equal(write(fd, words, 1023), 1023);
+    const content_t of_sparse = { .path = sparse };
+    assert_int_equal(content_diff(empty, &of_sparse, NULL, &huge, NULL), 0);
+    assert_non_null(strstr(huge, "too large to compare by lines"));
+}
+
+static void
+test_commit(void **state)
+{
+    AUTO_FREE char *a = put("a", "old"), *b = xasprintf("%s/b", dir), *link = xasprintf("%s/l", dir);
+    const content_t text = { .data = "new", .len = 3 }, of_a = { .path = a };
+    const landing_t secret = { (uid_t) -1, (gid_t) -1, 0600, NULL };
+    struct stat st;
+
+    (void) state;
+    assert_int_equal(content_commit(a, &text, &secret, NULL), 0);
+    assert_holds(a, "new");
+    assert_int_equal(stat(a, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(content_commit(b, &of_a, &plain, NULL), 0);
+    assert_holds(b, "new");
+    /* A link of that name is replaced, not followed. */
+    assert_int_equal(symlink(a, link), 0);
+    const content_t other = { .data = "other", .len = 5 };
+    assert_int_equal(content_commit(link, &other, &plain, NULL), 0);
+    assert_holds(link, "other");
+    assert_holds(a, "new");
+    assert_int_equal(files_in_dir(), 3);
+}
+
+/* The disk is full in the middle: the old file stays, and nothing else does. */
+static void
+test_commit_fails(void **state)
+{
+    AUTO_FREE char *a = put("a", "old"), *fresh = xasprintf("%s/new", dir), *big = xcalloc(1, 300000);
+    const content_t text = { .data = big, .len = 300000 }, missing = { .path = "/nonexistent/x" };
+    struct rlimit before, small;
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 100000;
+    setrlimit(RLIMIT_FSIZE, &small);
+    int rc = content_commit(a, &text, &plain, &err), rc_new = content_commit(fresh, &text, &plain, NULL);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(rc, -EFBIG);
+    assert_non_null(strstr(fail_text(&err), "[Errno 27] File too large"));
+    assert_int_equal(rc_new, -EFBIG);
+    assert_holds(a, "old");
+    assert_int_equal(content_commit(a, &missing, &plain, NULL), -ENOENT);
+    assert_holds(a, "old");
+    assert_int_equal(files_in_dir(), 1);
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+UNIT_MAIN(IN_DIR(test_same), IN_DIR(test_diff), IN_DIR(test_diff_bound), IN_DIR(test_commit),
+          IN_DIR(test_commit_fails))
