@@ -132,9 +132,12 @@ $(CASES): $(call objects,tests/lib/cases.c) $H
 # Random templates, Jinja2's answer against ours: make check-random TEMPLATES=100000 SEED=7
 TEMPLATES ?= 10000
 SEED      ?= 1
-.PHONY: check-random
+.PHONY: check-random check-trees
 check-random: $(CASES)
 	@/usr/bin/python3 -B tests/oracle/jinja_random.py --check $(CASES) $(TEMPLATES) $(SEED)
+# The same with the templates of real state trees: make check-trees TREES='DIR...'
+check-trees: $(CASES)
+	@/usr/bin/python3 -B tests/oracle/jinja_files.py $(CASES) $(TREES)
 
 # A fuzz target is replayed over its corpus by any compiler, and searched by clang's libFuzzer.
 FUZZ      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -202,7 +205,9 @@ samples: $(BUILD)/tests/lint/conf_sample
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 $(BENCH_BIN): $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libmaster.a $(BUILD)/libminion.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
-.PHONY: bench bench-build
+.PHONY: bench bench-build bench-templates
+bench-templates: $(BUILD)/tests/bench/template_bench
+	@/usr/bin/python3 -B tests/bench/templates.py $<
 bench-build: all $(BENCH_BIN)
 bench: bench-build
 	@python3 -B tests/bench/bench.py --build $(BUILD) $(BENCH)
@@ -232,12 +237,14 @@ help:
 	@echo 'make test            deps, build, and all tests; the last line is "N passed, N failed"'
 	@echo 'make check-unit      unit tests        make check-fuzz   fuzz inputs replayed'
 	@echo 'make check-cases     case files of templates and YAML; HALITE_CASES=DIR for recorded ones'
+	@echo 'make check-trees     templates of state trees against python3-jinja2; TREES="DIR..."'
 	@echo 'make check-random    random templates against python3-jinja2; TEMPLATES=10000 SEED=1'
 	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
 	@echo 'make lint            layers, sizes, banned functions, format, samples, scripts'
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
 	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
+	@echo 'make bench-templates templates beside CPython and Jinja2'
 	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'

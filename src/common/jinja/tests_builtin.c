@@ -1,5 +1,6 @@
 /* tests_builtin.c - what may stand after `is`. */
 #include "common/jinja/filter.h"
+#include "common/py/py_obj.h"
 
 static py_t *
 answer(int rc)
@@ -11,6 +12,10 @@ answer(int rc)
 static py_t *
 modulo(py_t *v, py_t *n, int64_t want)
 {
+    if (py_small(v) && py_small(n) && py_small_value(n) > 0) {
+        int64_t small_rest = py_small_value(v) % py_small_value(n);
+        return py_bool((small_rest < 0 ? small_rest + py_small_value(n) : small_rest) == want);
+    }
     AUTO(py) rest = py_binary(PY_MOD, v, n);
     AUTO(py) wanted = py_int(want);
     return rest != NULL ? answer(py_eq(rest, wanted)) : NULL;
