@@ -56,6 +56,7 @@ highstate_destroy(highstate_t **self_p)
     map_destroy(&self->avail);
     map_destroy(&self->sources);
     json_decref(self->envs);
+    free(self->top_problem);
     free(self);
     *self_p = NULL;
 }

@@ -45,6 +45,8 @@ void highstate_destroy(highstate_t **self_p);
 /* The top files, merged and matched: NEW object of arrays. Problems that Salt only logs come as an empty
  * object; what its verify_tops() says is in `errors`. */
 json_t *highstate_top(highstate_t *self, json_t *errors);
+/* Why there is no top file although one was found: what Salt only logs. BORROWED or NULL. */
+const char *highstate_top_problem(const highstate_t *self);
 /* Render what `matches` names (wildcards, relative and cross-environment includes). NEW dict, never NULL. */
 py_t *highstate_render(highstate_t *self, json_t *matches, json_t *errors);
 /* One SLS file of this machine, as state.template has it. NEW dict. */

@@ -32,6 +32,7 @@ struct highstate {
     json_t *envs;   /* array; NULL: not asked yet */
     map_t *sources; /* "base:nginx" to source_t, of every SLS rendered */
     int64_t iorder;
+    char *top_problem; /* of the last highstate_top(); may be NULL */
 };
 
 /* ---- environments (compile.c)

@@ -121,7 +121,7 @@ suggest(json_t *errors, const char *word, str_next_fn *next, void *cookie)
 {
     const char *near = json_array_size(errors) > LIMIT_SUGGESTIONS ? NULL : str_suggest(word, next, cookie);
 
-    if (near == NULL)
+    if (near == NULL || strcmp(near, word) == 0)
         return;
     AUTO_FREE char *text = xasprintf("\n    Did you mean '%s'?", near);
     append_to_last(errors, text);

@@ -15,6 +15,23 @@ typedef struct gather {
     json_t *errors;
 } gather_t;
 
+/* What makes that there is no top file is the log's in Salt. The first one is kept for who asks. */
+static void
+note_problem(highstate_t *high, char *text)
+{
+    log_error("%s", text);
+    if (high->top_problem == NULL)
+        high->top_problem = text;
+    else
+        free(text);
+}
+
+const char *
+highstate_top_problem(const highstate_t *self)
+{
+    return self->top_problem;
+}
+
 /* NEW data of a top file (an empty dict where there is none), or NULL: Salt logs it and has no top file at
  * all. */
 static py_t *
@@ -29,7 +46,7 @@ load_top(highstate_t *high, const char *sls, const char *url, const char *salten
     if (rc == 0)
         return py_dict();
     if (rc < 0) {
-        log_error("Unable to render top file: %s", fail_text(&err));
+        note_problem(high, xasprintf("Unable to render top file: %s", fail_text(&err)));
         return NULL;
     }
     if (py_is(data, PY_NONE)) {
@@ -37,8 +54,9 @@ load_top(highstate_t *high, const char *sls, const char *url, const char *salten
         return py_dict();
     }
     if (!py_is(data, PY_DICT)) {
-        log_error("Unable to render top file: %s of environment %s is a %s, not a dictionary", url, saltenv,
-                  py_type_name(data));
+        note_problem(high,
+                     xasprintf("Unable to render top file: %s of environment %s is a %s, not a dictionary",
+                               url != NULL ? url : sls, saltenv, py_type_name(data)));
         py_unref(data);
         return NULL;
     }
@@ -184,6 +202,7 @@ highstate_top(highstate_t *self, json_t *errors)
     gather_t gather = { self, tops, errors };
     size_t before = json_array_size(errors);
 
+    free(STEAL(self->top_problem));
     if (!highstate_strategy_sound(self) || !gather_initial(&gather) || !gather_includes(&gather))
         return json_object();
     AUTO(py) top = highstate_merge(self, tops, errors);

@@ -331,8 +331,12 @@ run_matches(job_t *self, json_t **ret_value)
         return run_high(self, cached, NULL, ret_value);
     json_auto_t *matches = highstate_top(self->opts.high, self->errors);
     if (json_object_size(matches) == 0 && json_array_size(self->errors) == 0) {
-        *ret_value = no_states(self->ctx, "No Top file or master_tops data matches found. Please see master "
-                                          "log for details.");
+        const char *why = highstate_top_problem(self->opts.high);
+        AUTO_FREE char *text = xasprintf(
+            "No Top file or master_tops data matches found. Please see master log "
+            "for details.%s%s",
+            why != NULL ? "\n" : "", why != NULL ? why : "");
+        *ret_value = no_states(self->ctx, text);
         return 0;
     }
     keep_listed(matches, value_get(self->kwargs, "whitelist"));

@@ -301,6 +301,20 @@ test_suggestions(void **state UNUSED)
         "\n    Did you mean 'nginx_service'?\n    at salt://a.sls");
 }
 
+static void
+test_top_problem(void **state UNUSED)
+{
+    json_auto_t *test = json_pack("{s:{s:s}}", "files", "base/top.sls", "base:\n  '*': [\n");
+    json_auto_t *errors = json_array();
+    fixture_t f;
+
+    fixture_init(&f, test);
+    json_auto_t *matches = highstate_top(f.high, errors);
+    assert_int_equal(json_object_size(matches), 0);
+    assert_true(str_ends(highstate_top_problem(f.high), "\nin salt://top.sls, line 3"));
+    fixture_free(&f);
+}
+
 /* ---- limits ----------------------------------------------------------------------------------------------
  */
 
@@ -389,6 +403,6 @@ test_endless_includes(void **state UNUSED)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_case_files), cmocka_unit_test(test_places),
-          cmocka_unit_test(test_suggestions), cmocka_unit_test(test_linear),
-          cmocka_unit_test(test_many_targets), cmocka_unit_test(test_deep_includes),
-          cmocka_unit_test(test_endless_includes))
+          cmocka_unit_test(test_suggestions), cmocka_unit_test(test_top_problem),
+          cmocka_unit_test(test_linear), cmocka_unit_test(test_many_targets),
+          cmocka_unit_test(test_deep_includes), cmocka_unit_test(test_endless_includes))
