@@ -1,0 +1,22 @@
+/* datastore.h - what modules keep on this minion between jobs: the module `data`, and the mine without a
+ * master.
+ *
+ * Layer      minion/modlib
+ * Ownership  said per function
+ * Errors     a negative errno with *err
+ * Tests      tests/cases/modules/data.*.json, mine.*.json
+ */
+#ifndef MINION_MODLIB_DATASTORE_H
+#define MINION_MODLIB_DATASTORE_H
+
+#include "salt/plugin.h"
+
+/* NEW object; empty when nothing was ever kept. */
+json_t *datastore_load(call_ctx_t *ctx);
+/* Replaces all of it. `data` BORROWED object. */
+int datastore_save(call_ctx_t *ctx, json_t *data, fail_t *err);
+/* Sets one key. `value` BORROWED. */
+int datastore_set(call_ctx_t *ctx, const char *key, json_t *value, fail_t *err);
+int datastore_clear(call_ctx_t *ctx, fail_t *err);
+
+#endif
