@@ -289,22 +289,31 @@ files_gone(files_t *self, const void *rid, size_t rid_len)
 /* ---- life
  * ----------------------------------------------------------------------------------------------------- */
 
+/* All that have a thread. */
+static files_worker_t *
+s_nth(files_t *self, size_t i)
+{
+    return i < self->n_workers                           ? &self->workers[i]
+           : i == self->n_workers && self->updater.owner ? &self->updater
+                                                         : NULL;
+}
+
 void
 files_reload(files_t *self, json_t *opts)
 {
     (void) pthread_mutex_lock(&self->lock);
-    for (size_t i = 0; i < self->n_workers; i++) {
-        free(self->workers[i].fresh_opts);
-        self->workers[i].fresh_opts = value_dump(opts);
-        (void) pthread_cond_signal(&self->workers[i].wake);
+    files_worker_t *w;
+    for (size_t i = 0; (w = s_nth(self, i)); i++) {
+        free(w->fresh_opts);
+        w->fresh_opts = value_dump(opts);
+        (void) pthread_cond_signal(&w->wake);
     }
     (void) pthread_mutex_unlock(&self->lock);
 }
 
 static int
-s_start_worker(files_t *self, json_t *opts)
+s_start_worker(files_t *self, files_worker_t *w, void *(*fn)(void *), json_t *opts)
 {
-    files_worker_t *w = &self->workers[self->n_workers];
     pthread_condattr_t attr;
     w->owner = self;
     w->tail = &w->ring;
@@ -313,11 +322,11 @@ s_start_worker(files_t *self, json_t *opts)
     (void) pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     (void) pthread_cond_init(&w->wake, &attr);
     (void) pthread_condattr_destroy(&attr);
-    int rc = pthread_create(&w->thread, NULL, files_work, w);
-    if (rc == 0)
-        self->n_workers++;
-    else
+    int rc = pthread_create(&w->thread, NULL, fn, w);
+    if (rc != 0) {
         free(w->fresh_opts);
+        w->owner = NULL;
+    }
     return -rc;
 }
 
@@ -332,38 +341,57 @@ files_new(json_t *opts, fail_t *err)
     /* A worker looks at the others' number only while it holds the lock. */
     (void) pthread_mutex_lock(&self->lock);
     for (size_t i = 0; rc == 0 && i < FILES_WORKERS; i++)
-        rc = s_start_worker(self, opts);
+        if ((rc = s_start_worker(self, &self->workers[i], files_work, opts)) == 0)
+            self->n_workers++;
+    if (rc == 0)
+        rc = s_start_worker(self, &self->updater, files_update, opts);
     (void) pthread_mutex_unlock(&self->lock);
     if (rc == 0)
         return self;
     (void) fail_set(err, rc, "the file workers can't be started: %s", strerror(-rc));
-    files_destroy(&self);
+    (void) files_destroy(&self);
     return NULL;
 }
 
-void
+static void
+s_free_worker(files_worker_t *w)
+{
+    (void) pthread_join(w->thread, NULL);
+    for (asking_t *a; (a = w->ring);) {
+        w->ring = a->next;
+        asking_free(a);
+    }
+    fileserver_destroy(&w->server);
+    json_decref(w->opts);
+    free(w->fresh_opts);
+    (void) pthread_cond_destroy(&w->wake);
+}
+
+/* The threads are told; whether all of them hear it soon. */
+static bool
+s_end_threads(files_t *self)
+{
+    files_worker_t *w;
+    (void) pthread_mutex_lock(&self->lock);
+    self->stop = true;
+    bool soon = !self->fetching;
+    for (size_t i = 0; (w = s_nth(self, i)); i++)
+        (void) pthread_cond_signal(&w->wake);
+    (void) pthread_mutex_unlock(&self->lock);
+    return soon;
+}
+
+bool
 files_destroy(files_t **self_p)
 {
     files_t *self = STEAL(*self_p);
+    files_worker_t *w;
     if (!self)
-        return;
-    (void) pthread_mutex_lock(&self->lock);
-    self->stop = true;
-    for (size_t i = 0; i < self->n_workers; i++)
-        (void) pthread_cond_signal(&self->workers[i].wake);
-    (void) pthread_mutex_unlock(&self->lock);
-    for (size_t i = 0; i < self->n_workers; i++) {
-        files_worker_t *w = &self->workers[i];
-        (void) pthread_join(w->thread, NULL);
-        for (asking_t *a; (a = w->ring);) {
-            w->ring = a->next;
-            asking_free(a);
-        }
-        fileserver_destroy(&w->server);
-        json_decref(w->opts);
-        free(w->fresh_opts);
-        (void) pthread_cond_destroy(&w->wake);
-    }
+        return true;
+    if (!s_end_threads(self))
+        return false;
+    for (size_t i = 0; (w = s_nth(self, i)); i++)
+        s_free_worker(w);
     for (files_out_t *out; (out = self->out);) {
         self->out = out->next;
         files_out_free(out);
@@ -372,4 +400,5 @@ files_destroy(files_t **self_p)
         (void) close(self->fd);
     (void) pthread_mutex_destroy(&self->lock);
     free(self);
+    return true;
 }

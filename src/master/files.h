@@ -6,6 +6,7 @@
  * bounded by LIMIT_FILE_CREDIT chunks for a connection and LIMIT_FILE_UNDER_WAY bytes in all.
  *
  *   files.c        requests, credit, what goes out      files_work.c   the threads
+ *   files_update.c fetching from remotes, in a thread of its own
  *   files_serve.c  one step of one request              files_take.c   a file that a minion pushes
  *
  * Layer      master
@@ -24,8 +25,8 @@ typedef struct files files_t;
 
 /* NEW; `opts` is copied. */
 files_t *files_new(json_t *opts, fail_t *err);
-/* Ends the threads; a read under way is waited for. */
-void files_destroy(files_t **self_p);
+/* Ends the threads; a read under way is waited for. False when a fetch from a remote goes on all the same. */
+bool files_destroy(files_t **self_p);
 void files_reload(files_t *self, json_t *opts); /* the configuration changed */
 /* Readable when files_next has something. */
 int files_fd(const files_t *self);

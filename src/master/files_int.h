@@ -80,6 +80,8 @@ struct files_worker {
 struct files {
     pthread_mutex_t lock;
     files_worker_t workers[FILES_WORKERS];
+    files_worker_t updater;           /* takes no requests */
+    bool fetching;                    /* L: it is at work */
     asking_t *buckets[FILES_BUCKETS]; /* L: requests by their connection */
     size_t n_workers;                 /* started */
     size_t n_asking, n_open;          /* L: requests; those with a file open */
@@ -108,7 +110,11 @@ files_out_t *asking_error(const asking_t *self, bool opened, int code, const cha
 /* files.c: out of the buckets and the counts; with the lock held. */
 void files_forget(struct files *self, asking_t *a);
 
-/* files_work.c */
+/* files_update.c */
+void *files_update(void *worker);
+/* files_work.c: take a new configuration over; with the lock held. */
+void files_take_opts(files_worker_t *w);
+
 void *files_work(void *worker);
 
 #endif

@@ -9,9 +9,8 @@
 
 #define SLEEP_MS 5000 /* how often stalled requests are looked for */
 
-/* Takes a new configuration over; with the lock held. */
-static void
-s_take_opts(files_worker_t *w)
+void
+files_take_opts(files_worker_t *w)
 {
     char *text = STEAL(w->fresh_opts);
     if (!text)
@@ -136,7 +135,7 @@ files_work(void *worker)
     files_worker_t *w = worker;
     (void) pthread_mutex_lock(&w->owner->lock);
     while (!w->owner->stop) {
-        s_take_opts(w);
+        files_take_opts(w);
         asking_t *a = s_next(w);
         if (a) {
             s_serve(w, a);

@@ -258,7 +258,7 @@ front_destroy(front_t **self_p)
     /* First the lines to the runners, so that who asks the master something hears that it ends. */
     lsock_destroy(&self->lsock);
     bool ended = workers_destroy(&self->workers);
-    files_destroy(&self->files);
+    ended = files_destroy(&self->files) && ended;
     ended = pillars_destroy(&self->pillars) && ended;
     zloop_destroy(&self->loop);
     sock_close(&self->monitor);

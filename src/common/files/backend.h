@@ -31,9 +31,11 @@ typedef struct file_backend {
     int (*find)(void *self, const char *path, const char *saltenv, served_t *ret, fail_t *err);
     int (*list)(void *self, const char *saltenv, file_lists_t *into, fail_t *err);
     int (*envs)(void *self, json_t *set, fail_t *err);
+    /* Fetches what is due; seconds until the next time, 0: never. NULL: there is nothing to fetch. */
+    int (*update)(void *self);
 } file_backend_t;
 
-extern const file_backend_t roots_backend;
+extern const file_backend_t roots_backend, gitfs_backend;
 
 /* file_ignore_regex and file_ignore_glob. Patterns that are none are dropped with a warning. */
 typedef struct ignore ignore_t;

@@ -200,6 +200,17 @@ fileserver_envs(fileserver_t *self, fail_t *err)
     return rc < 0 ? NULL : s_sorted(set, "");
 }
 
+int
+fileserver_update(fileserver_t *self)
+{
+    int wait_s = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        int own = self->backends[i].cls->update ? self->backends[i].cls->update(self->backends[i].self) : 0;
+        wait_s = own > 0 && (wait_s == 0 || own < wait_s) ? own : wait_s;
+    }
+    return wait_s;
+}
+
 const char *
 fileserver_hash_type(const fileserver_t *self)
 {
@@ -249,7 +260,7 @@ fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t
 /* ---- life
  * ---------------------------------------------------------------------------------------------------- */
 
-static const file_backend_t *const backends[] = { &roots_backend };
+static const file_backend_t *const backends[] = { &roots_backend, &gitfs_backend };
 
 static void
 s_add_backend(fileserver_t *self, const char *name, json_t *opts, json_t *roots)

@@ -40,6 +40,9 @@ typedef struct fileserver fileserver_t;
 fileserver_t *fileserver_new(json_t *opts, json_t *roots);
 void fileserver_destroy(fileserver_t **self_p);
 
+/* Fetch from remotes what is due; seconds until the next time, 0: there are none. What fails is logged. */
+int fileserver_update(fileserver_t *self);
+
 /* `path` and `saltenv` as fileclient_split gives them; both are checked again. */
 int fileserver_find(fileserver_t *self, const char *path, const char *saltenv, served_t *ret, fail_t *err);
 /* Array, sorted, or for FILES_SYMLINKS an object; empty for an environment that is not there. */

@@ -59,5 +59,7 @@ fileclient_t *
 fileclient_local(json_t *opts, json_t *roots)
 {
     static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, s_free };
-    return fileclient_new(&cls, fileserver_new(opts, roots));
+    fileserver_t *server = fileserver_new(opts, roots);
+    (void) fileserver_update(server);
+    return fileclient_new(&cls, server);
 }

@@ -1,0 +1,174 @@
+/* gitfs.c - the backend `gitfs`: branches and tags of repositories as environments. See gitfs_int.h. */
+#include "common/files/gitfs_int.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+
+#define LINKS_MAX 100
+
+static void *
+s_new(json_t *opts, json_t *roots, fail_t *err)
+{
+    (void) roots;
+    return git_remotes_new(opts, err);
+}
+
+static void
+s_free(void *remotes)
+{
+    git_remotes_free(remotes);
+}
+
+/* ---- paths
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* What `path` is called in the repository. NEW; NULL: it is not below the mountpoint. */
+static char *
+s_inside(const git_remote_t *r, const char *path, const char *saltenv)
+{
+    AUTO_FREE char *mount = git_setting(r, "mountpoint", saltenv), *root = git_setting(r, "root", saltenv);
+    size_t n = strlen(mount);
+    if (n > 0 && (!str_starts(path, mount) || path[n] != '/'))
+        return NULL;
+    path += n > 0 ? n + 1 : 0;
+    return *root ? fs_join(root, path) : xstrdup(path);
+}
+
+/* The other way round: where a path of the repository is served. NEW; NULL: outside `root`. */
+static char *
+s_outside(const char *mount, const char *root, const char *path)
+{
+    size_t n = strlen(root);
+    if (n > 0 && (!str_starts(path, root) || path[n] != '/'))
+        return NULL;
+    path += n > 0 ? n + 1 : 0;
+    return *mount ? fs_join(mount, path) : xstrdup(path);
+}
+
+/* The entry of a path after links, which stay in the tree; NULL: no such file. `path_p` is changed on the
+ * way. */
+static const git_entry_t *
+s_follow(git_remote_t *r, const map_t *tree, char **path_p, fail_t *err)
+{
+    for (int i = 0; i < LINKS_MAX; i++) {
+        const git_entry_t *e = map_get(tree, *path_p);
+        if (!e || !S_ISLNK(e->mode))
+            return e && S_ISREG(e->mode) ? e : NULL;
+        AUTO_FREE char *target = git_link(r, e->id, err);
+        if (!target || *target == '/')
+            return NULL;
+        const char *slash = strrchr(*path_p, '/');
+        AUTO_FREE char *joined = xasprintf("%.*s%s", slash ? (int) (slash + 1 - *path_p) : 0, *path_p,
+                                           target);
+        free(*path_p);
+        *path_p = files_flatten(joined);
+        if (!files_is_below(*path_p))
+            return NULL;
+    }
+    return NULL;
+}
+
+static int
+s_find_in(git_remote_t *r, const char *path, const char *saltenv, served_t *ret, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *inside = s_inside(r, path, saltenv), *blob = NULL;
+    if (!inside || git_look(r, &why) < 0)
+        return why.text ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
+    const map_t *tree = git_tree(r, saltenv, &why);
+    const git_entry_t *e = tree ? s_follow(r, tree, &inside, &why) : NULL;
+    if (!e || git_blob(r, e->id, &blob, &why) < 0)
+        return why.text ? fail_set(err, why.code, "%s", why.text) : -ENOENT;
+    unsigned mode = e->mode;
+    int fd = open(blob, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail_set(err, -errno, "%s: %s", blob, strerror(errno));
+    int rc = served_take(ret, &fd, &blob);
+    ret->mode = rc == 0 ? mode : 0;
+    return rc;
+}
+
+static int
+s_find(void *self, const char *path, const char *saltenv, served_t *ret, fail_t *err)
+{
+    git_remote_t **remotes = self;
+    int rc = -ENOENT;
+    for (size_t i = 0; rc == -ENOENT && remotes[i]; i++)
+        rc = s_find_in(remotes[i], path, saltenv, ret, err);
+    return rc;
+}
+
+/* ---- lists
+ * ------------------------------------------------------------------------------------------------------ */
+
+static int
+s_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    const map_t *tree = git_look(r, &why) == 0 ? git_tree(r, saltenv, &why) : NULL;
+    AUTO_FREE char *mount = git_setting(r, "mountpoint", saltenv), *root = git_setting(r, "root", saltenv);
+    const char *path;
+    void *value;
+    int rc = why.text ? fail_set(err, why.code, "%s", why.text) : 0;
+    if (!tree)
+        return rc;
+    if (*mount)
+        rc = file_lists_add(into, into->dirs, mount, err);
+    for (size_t i = 0; rc == 0 && map_next(tree, &i, &path, &value);) {
+        const git_entry_t *e = value;
+        AUTO_FREE char *name = s_outside(mount, root, path);
+        if (!name || (!S_ISDIR(e->mode) && !S_ISREG(e->mode) && !S_ISLNK(e->mode)))
+            continue;
+        rc = file_lists_add(into, S_ISDIR(e->mode) ? into->dirs : into->files, name, err);
+        AUTO_FREE char *target = rc == 0 && S_ISLNK(e->mode) ? git_link(r, e->id, err) : NULL;
+        if (target)
+            (void) json_object_set_new(into->links, name, json_string(target));
+    }
+    return rc;
+}
+
+static int
+s_list(void *self, const char *saltenv, file_lists_t *into, fail_t *err)
+{
+    git_remote_t **remotes = self;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && remotes[i]; i++)
+        rc = s_list_in(remotes[i], saltenv, into, err);
+    return rc;
+}
+
+static int
+s_envs(void *self, json_t *set, fail_t *err)
+{
+    git_remote_t **remotes = self;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && remotes[i]; i++) {
+        rc = git_look(remotes[i], err);
+        if (rc == 0)
+            git_add_envs(remotes[i], set);
+    }
+    return rc;
+}
+
+/* A remote that does not answer is no reason to leave the others alone, or to forget what it had. */
+static int
+s_update(void *self)
+{
+    git_remote_t **remotes = self;
+    int wait_s = 0;
+    for (size_t i = 0; remotes[i]; i++) {
+        fail_auto_t err = FAIL_INIT;
+        int own;
+        if (git_update(remotes[i], &own, &err) < 0)
+            log_error("gitfs: %s; what was fetched before is served", fail_text(&err));
+        wait_s = wait_s == 0 || own < wait_s ? own : wait_s;
+    }
+    return wait_s;
+}
+
+const file_backend_t gitfs_backend = { "gitfs", s_new, s_free, s_find, s_list, s_envs, s_update };

@@ -1,0 +1,254 @@
+/* gitfs_conf.c - gitfs_remotes and what may be set for each: for all remotes, for one, for one environment of
+ * one. */
+#include "common/files/gitfs_int.h"
+
+#include "common/base/digest.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/match/regex.h"
+#include "salt/value.h"
+
+static const char *const settings[] = { "base",
+                                        "root",
+                                        "mountpoint",
+                                        "fallback",
+                                        "ref_types",
+                                        "update_interval",
+                                        "saltenv_whitelist",
+                                        "saltenv_blacklist",
+                                        "ssl_verify",
+                                        "privkey",
+                                        "disable_saltenv_mapping" };
+static const char *const own_settings[] = { "name", "saltenv", "all_saltenvs" };
+
+/* A list of one-key mappings as one mapping. NEW. */
+static json_t *
+s_packed(json_t *list)
+{
+    json_t *all = json_object(), *one;
+    size_t i;
+    if (json_is_object(list))
+        (void) json_object_update(all, list);
+    json_array_foreach (list, i, one)
+        (void) json_object_update(all, one);
+    return all;
+}
+
+static bool
+s_is_known(const char *key)
+{
+    for (size_t i = 0; i < NELEMS(settings); i++)
+        if (str_eq(settings[i], key))
+            return true;
+    for (size_t i = 0; i < NELEMS(own_settings); i++)
+        if (str_eq(own_settings[i], key))
+            return true;
+    return false;
+}
+
+/* {env: [{ref: x}, ...]} or a list of such, packed at both levels, over what is there. */
+static void
+s_take_saltenvs(json_t *into, json_t *list)
+{
+    json_auto_t *envs = s_packed(list);
+    const char *env;
+    json_t *conf;
+    json_object_foreach (envs, env, conf) {
+        json_auto_t *own = s_packed(conf);
+        json_t *was = value_get(into, env);
+        if (was)
+            (void) json_object_update(was, own);
+        else
+            json_object_set(into, env, own);
+    }
+}
+
+static int
+s_settings(git_remote_t *r, json_t *opts, json_t *own, fail_t *err)
+{
+    const char *key;
+    json_t *v;
+    for (size_t i = 0; i < NELEMS(settings); i++) {
+        AUTO_FREE char *option = xasprintf("gitfs_%s", settings[i]);
+        if ((v = value_get(opts, option)))
+            json_object_set(r->conf, settings[i], v);
+    }
+    json_object_foreach (own, key, v) {
+        if (!s_is_known(key))
+            return fail_set(
+                err, -EINVAL,
+                "gitfs_remotes: '%s': '%s' can't be set for a remote (system-wide git configuration has "
+                "what concerns authentication)",
+                r->url, key);
+        json_object_set(r->conf, key, v);
+    }
+    s_take_saltenvs(r->saltenvs, value_get(opts, "gitfs_saltenv"));
+    s_take_saltenvs(r->saltenvs, value_get(r->conf, "saltenv"));
+    return 0;
+}
+
+static void
+s_remote_free(git_remote_t *r)
+{
+    json_decref(r->conf);
+    json_decref(r->saltenvs);
+    json_decref(r->refs);
+    map_destroy(&r->trees);
+    free(r->url);
+    free(r->dir);
+    free(r->blobs);
+    free(r);
+}
+
+static void
+s_tree_free(void *tree)
+{
+    map_t *map = tree;
+    map_destroy(&map);
+}
+
+/* One entry: an URL, or {URL: settings}. */
+static int
+s_remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
+{
+    void *it = json_is_object(entry) ? json_object_iter(entry) : NULL;
+    const char *url = it ? json_object_iter_key(it) : json_string_value(entry);
+    json_auto_t *own = it ? s_packed(json_object_iter_value(it)) : json_object();
+    const char *cachedir = value_str(opts, "cachedir", "");
+    if (str_empty(url) || *url == '-')
+        return fail_set(err, -EINVAL, "gitfs_remotes: an item is no URL");
+    AUTO_FREE char *what = xasprintf("%s\n%s", value_str(own, "name", ""), url);
+    AUTO_FREE char *hash = digest_bytes("sha256", what, strlen(what), NULL);
+    r->url = xstrdup(url);
+    r->dir = xasprintf("%s/gitfs/%.32s", cachedir, hash);
+    r->blobs = xasprintf("%s/gitfs/blobs", cachedir);
+    r->conf = json_object();
+    r->saltenvs = json_object();
+    r->refs = json_object();
+    r->trees = map_new(s_tree_free);
+    return s_settings(r, opts, own, err);
+}
+
+git_remote_t **
+git_remotes_new(json_t *opts, fail_t *err)
+{
+    json_t *list = value_get(opts, "gitfs_remotes"), *entry;
+    git_remote_t **all = xcalloc(json_array_size(list) + 1, sizeof(*all));
+    size_t i;
+    json_array_foreach (list, i, entry) {
+        all[i] = xcalloc(1, sizeof(**all));
+        if (s_remote(opts, entry, all[i], err) < 0) {
+            git_remotes_free(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+void
+git_remotes_free(git_remote_t **remotes)
+{
+    for (size_t i = 0; remotes && remotes[i]; i++)
+        s_remote_free(remotes[i]);
+    free(remotes);
+}
+
+/* ---- asking
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* "salt://web/" is "web". NEW. */
+static char *
+s_trimmed(const char *text)
+{
+    text += str_starts(text, "salt://") ? strlen("salt://") : 0;
+    text += strspn(text, "/");
+    size_t n = strlen(text);
+    while (n > 0 && text[n - 1] == '/')
+        n--;
+    return xstrndup(text, n);
+}
+
+char *
+git_setting(const git_remote_t *r, const char *key, const char *saltenv)
+{
+    const json_t *env = value_get(r->saltenvs, saltenv);
+    const char *own = value_str(env, key, NULL);
+    if (!str_eq(key, "ref"))
+        return s_trimmed(own ? own : value_str(r->conf, key, ""));
+    const char *all = value_str(r->conf, "all_saltenvs", NULL);
+    if (all || str_eq(saltenv, "base"))
+        return xstrdup(all ? all : value_str(r->conf, "base", "master"));
+    if (own)
+        return xstrdup(own);
+    return value_bool(r->conf, "disable_saltenv_mapping", false) ? NULL : xstrdup(saltenv);
+}
+
+/* Whether a word, a glob or a regular expression of the list is about `text`. */
+static bool
+s_is_listed(json_t *list, const char *text)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (list, i, one) {
+        const char *pattern = json_is_string(one) ? json_string_value(one) : "";
+        AUTO_FREE char *whole = xasprintf("^(?:%s)$", pattern);
+        if (str_eq(pattern, text) || match_glob(pattern, text) || match_pcre(whole, text, NULL))
+            return true;
+    }
+    return false;
+}
+
+bool
+git_is_exposed(const git_remote_t *r, const char *saltenv)
+{
+    json_t *only = value_get(r->conf, "saltenv_whitelist"),
+           *without = value_get(r->conf, "saltenv_blacklist");
+    return (json_array_size(only) == 0 || s_is_listed(only, saltenv)) && !s_is_listed(without, saltenv);
+}
+
+/* The environments that a branch or tag stands for. */
+static void
+s_add_ref(const git_remote_t *r, const char *name, json_t *set)
+{
+    const char *env;
+    json_t *conf;
+    bool mapped = false;
+    json_object_foreach (r->saltenvs, env, conf) {
+        if (!str_eq(value_str(conf, "ref", ""), name))
+            continue;
+        json_object_set_new(set, env, json_true());
+        mapped = true;
+    }
+    if (mapped)
+        return;
+    if (str_eq(name, value_str(r->conf, "base", "master")))
+        json_object_set_new(set, "base", json_true());
+    else if (!value_bool(r->conf, "disable_saltenv_mapping", false))
+        json_object_set_new(set, name, json_true());
+}
+
+static bool
+s_uses(const git_remote_t *r, const char *type)
+{
+    json_t *types = value_get(r->conf, "ref_types"), *one;
+    size_t i;
+    json_array_foreach (types, i, one)
+        if (str_eq(json_string_value(one), type))
+            return true;
+    return json_array_size(types) == 0;
+}
+
+void
+git_add_envs(const git_remote_t *r, json_t *set)
+{
+    json_auto_t *all = json_object();
+    const char *ref;
+    json_t *commit;
+    json_object_foreach (r->refs, ref, commit)
+        if (s_uses(r, str_starts(ref, "heads/") ? "branch" : "tag"))
+            s_add_ref(r, strchr(ref, '/') + 1, all);
+    json_object_foreach (all, ref, commit)
+        if (git_is_exposed(r, ref))
+            json_object_set_new(set, ref, json_true());
+}

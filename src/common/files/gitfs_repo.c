@@ -1,0 +1,278 @@
+/* gitfs_repo.c - a remote's local copy, by the system's git: fetch, refs, trees, blobs. */
+#include "common/files/gitfs_int.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/proc.h"
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define GIT_TIME_MS 600000
+#define TREES_MAX   32 /* commits whose files are remembered */
+#define LINK_MAX    4096
+#define SHORTEST_ID 7
+#define STAMP       "fetched"
+
+/* ---- the program
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Our environment without what asks a person, and with the key to use. NEW array that strv_free frees. */
+static char **
+s_environment(const git_remote_t *r)
+{
+    const char *key = value_str(r->conf, "privkey", "");
+    AUTO_FREE char *quoted = str_shell_quote(key);
+    size_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    char **env = xcalloc(n + 4, sizeof(*env));
+    for (size_t i = 0; i < n; i++)
+        if (!str_starts(environ[i], "GIT_") && !str_starts(environ[i], "LC_") &&
+            !str_starts(environ[i], "LANG"))
+            env[kept++] = xstrdup(environ[i]);
+    env[kept++] = xstrdup("GIT_TERMINAL_PROMPT=0");
+    env[kept++] = xstrdup("LC_ALL=C");
+    env[kept] = xasprintf("GIT_SSH_COMMAND=ssh -oBatchMode=yes%s%s", *key ? " -i " : "", *key ? quoted : "");
+    return env;
+}
+
+/* Standard output appended to `out`, or a negative errno with what git said. `words` ends with NULL. */
+static int
+s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
+{
+    char **env = s_environment(r);
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t res = { 0 };
+    spec.argv = (char *const *) words; /* execve's type; nothing writes to them */
+    spec.env = env;
+    spec.cwd = cwd;
+    spec.timeout_ms = GIT_TIME_MS;
+    int rc = proc_run(&spec, &res, err);
+    if (rc == 0 && res.timed_out)
+        rc = fail_set(err, -ETIMEDOUT, "%s: git took longer than %d seconds", r->url, GIT_TIME_MS / 1000);
+    else if (rc == 0 && res.dropped > 0)
+        rc = fail_set(err, -EFBIG, "%s: git's answer is too long", r->url);
+    else if (rc == 0 && res.status != 0)
+        rc = fail_set(err, -EIO, "%s: %s", r->url, str_trim((char *) buf_str(&res.errs)));
+    if (rc == 0 && out)
+        buf_add(out, buf_str(&res.out), res.out.len);
+    proc_result_free(&res);
+    strv_free(env);
+    return rc;
+}
+
+/* ---- fetching
+ * --------------------------------------------------------------------------------------------------- */
+
+static int64_t
+s_stamp(const git_remote_t *r, time_t *ret_seconds)
+{
+    AUTO_FREE char *path = fs_join(r->dir, STAMP);
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return 0;
+    if (ret_seconds)
+        *ret_seconds = st.st_mtim.tv_sec;
+    return st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec;
+}
+
+static int
+s_init(const git_remote_t *r, fail_t *err)
+{
+    AUTO_FREE char *head = fs_join(r->dir, "HEAD");
+    const char *const init[] = { "git", "init", "-q", "--bare", ".", NULL };
+    int rc = fs_mkdirs(r->dir, 0700, err);
+    if (rc == 0)
+        rc = fs_mkdirs(r->blobs, 0700, err);
+    return rc < 0 || fs_exists(head) ? rc : s_git(r, r->dir, init, NULL, err);
+}
+
+static int
+s_fetch(const git_remote_t *r, fail_t *err)
+{
+    AUTO_FREE char *stamp = fs_join(r->dir, STAMP);
+    bool checked = value_bool(r->conf, "ssl_verify", true);
+    const char *const words[] = { "git",
+                                  "-c",
+                                  checked ? "http.sslVerify=true" : "http.sslVerify=false",
+                                  "fetch",
+                                  "-q",
+                                  "--prune",
+                                  "--force",
+                                  "--",
+                                  r->url,
+                                  "+refs/heads/*:refs/heads/*",
+                                  "+refs/tags/*:refs/tags/*",
+                                  NULL };
+    int rc = s_git(r, r->dir, words, NULL, err);
+    return rc < 0 ? rc : fs_write_quick(stamp, "", 0, 0600, err);
+}
+
+int
+git_update(git_remote_t *r, int *ret_wait_s, fail_t *err)
+{
+    json_int_t every = value_int(r->conf, "update_interval", 60);
+    time_t last = 0, now = time(NULL);
+    every = every > 0 && every < INT32_MAX ? every : 60;
+    *ret_wait_s = (int) every;
+    if (s_stamp(r, &last) != 0 && now >= last && now - last < every) {
+        *ret_wait_s = (int) (every - (now - last));
+        return 0;
+    }
+    int rc = s_init(r, err);
+    /* One process fetches; the others use what it has. */
+    AUTO_FD lock = rc == 0 ? open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (rc < 0 || (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0))
+        return rc;
+    return s_fetch(r, err);
+}
+
+/* ---- refs
+ * ------------------------------------------------------------------------------------------------------- */
+
+int
+git_look(git_remote_t *r, fail_t *err)
+{
+    int64_t stamp = s_stamp(r, NULL);
+    buf_auto_t out = BUF_INIT;
+    const char *const words[] = {
+        "git",        "for-each-ref", "--format=%(refname) %(objectname) %(*objectname)",
+        "refs/heads", "refs/tags",    NULL
+    };
+    if (stamp == r->stamp)
+        return 0;
+    int rc = s_git(r, r->dir, words, &out, err);
+    if (rc < 0)
+        return rc;
+    json_object_clear(r->refs);
+    char **lines = str_split(buf_str(&out), "\n", true);
+    for (size_t i = 0; lines[i]; i++) {
+        char **part = str_split(lines[i], " ", true);
+        size_t n = strv_len(part);
+        if (n >= 2 && str_starts(part[0], "refs/"))
+            json_object_set_new(r->refs, part[0] + strlen("refs/"), json_string(part[n - 1]));
+        strv_free(part);
+    }
+    strv_free(lines);
+    r->stamp = stamp;
+    return 0;
+}
+
+static bool
+s_is_id(const char *text)
+{
+    size_t n = strlen(text);
+    return n >= SHORTEST_ID && n <= GIT_ID_MAX && strspn(text, "0123456789abcdef") == n;
+}
+
+/* NEW commit of a branch, a tag or a commit's own name, as ref_types says; NULL: none. */
+static char *
+s_commit(git_remote_t *r, const char *ref)
+{
+    static const struct {
+        const char *type, *prefix;
+    } rows[] = { { "branch", "heads/" }, { "tag", "tags/" }, { "sha", NULL } };
+    json_t *types = value_get(r->conf, "ref_types"), *type;
+    size_t i;
+    json_array_foreach (types, i, type)
+        for (size_t k = 0; k < NELEMS(rows); k++) {
+            if (!str_eq(json_string_value(type), rows[k].type))
+                continue;
+            AUTO_FREE char *name = xasprintf("%s%s", rows[k].prefix ? rows[k].prefix : "", ref);
+            AUTO_FREE char *object = xasprintf("%s^{commit}", ref);
+            const char *const words[] = { "git", "rev-parse", "-q", "--verify", object, NULL };
+            buf_auto_t out = BUF_INIT;
+            const char *known = rows[k].prefix ? value_str(r->refs, name, NULL) : NULL;
+            if (known)
+                return xstrdup(known);
+            if (!rows[k].prefix && s_is_id(ref) && s_git(r, r->dir, words, &out, NULL) == 0)
+                return xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
+        }
+    return NULL;
+}
+
+/* ---- trees
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* "MODE TYPE ID\tPATH" */
+static void
+s_add_entry(map_t *tree, const char *line)
+{
+    git_entry_t e = { 0 };
+    const char *tab = strchr(line, '\t');
+    if (!tab || sscanf(line, "%o %*s %64[0-9a-f]", &e.mode, e.id) != 2)
+        return;
+    git_entry_t *own = xcalloc(1, sizeof(*own));
+    *own = e;
+    map_set(tree, tab + 1, own);
+}
+
+static map_t *
+s_read_tree(git_remote_t *r, const char *commit, fail_t *err)
+{
+    buf_auto_t out = BUF_INIT;
+    const char *const words[] = { "git", "ls-tree", "-r", "-t", "-z", "--full-tree", commit, NULL };
+    if (s_git(r, r->dir, words, &out, err) < 0)
+        return NULL;
+    map_t *tree = map_new(free);
+    for (size_t at = 0; at < out.len && map_len(tree) < LIMIT_FILE_LIST; at += strlen(out.data + at) + 1)
+        s_add_entry(tree, out.data + at);
+    if (map_len(r->trees) >= TREES_MAX)
+        map_clear(r->trees);
+    map_set(r->trees, commit, tree);
+    return tree;
+}
+
+const map_t *
+git_tree(git_remote_t *r, const char *saltenv, fail_t *err)
+{
+    AUTO_FREE char *ref = git_is_exposed(r, saltenv) ? git_setting(r, "ref", saltenv) : NULL;
+    const char *fallback = value_str(r->conf, "fallback", "");
+    AUTO_FREE char *own = ref ? s_commit(r, ref) : NULL;
+    AUTO_FREE char *commit = own || !ref || !*fallback ? xstrdup(own ? own : "") : s_commit(r, fallback);
+    if (str_empty(commit))
+        return NULL;
+    const map_t *known = map_get(r->trees, commit);
+    return known ? known : s_read_tree(r, commit, err);
+}
+
+/* ---- blobs
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* git writes the file itself, so it may be of any size; it appears under its name when it is whole. */
+int
+git_blob(git_remote_t *r, const char *id, char **ret_path, fail_t *err)
+{
+    AUTO_FREE char *path = fs_join(r->blobs, id), *dir = xasprintf("--git-dir=%s", r->dir);
+    const char *const words[] = { "git", dir, "unpack-file", id, NULL };
+    buf_auto_t out = BUF_INIT;
+    if (!fs_exists(path)) {
+        int rc = s_git(r, r->blobs, words, &out, err);
+        if (rc < 0)
+            return rc;
+        AUTO_FREE char *name = xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
+        AUTO_FREE char *temp = fs_join(r->blobs, name);
+        if (rename(temp, path) != 0)
+            return fail_set(err, -errno, "%s: %s", path, strerror(errno));
+    }
+    *ret_path = STEAL(path);
+    return 0;
+}
+
+char *
+git_link(git_remote_t *r, const char *id, fail_t *err)
+{
+    AUTO_FREE char *path = NULL;
+    buf_auto_t text = BUF_INIT;
+    if (git_blob(r, id, &path, err) < 0 || fs_read(path, LINK_MAX, &text, err) < 0)
+        return NULL;
+    return buf_steal(&text);
+}

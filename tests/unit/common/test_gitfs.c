@@ -1,0 +1,183 @@
+/* test_gitfs.c - repositories as environments: branches, tags, mountpoint, root, fallback, lists, links,
+ * fetching. */
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/files/fileclient.h"
+#include "salt/value.h"
+#include "unit/unit.h"
+
+static char root[40];
+
+static void
+shell(const char *commands)
+{
+    AUTO_FREE char *line = xasprintf("cd '%s' && export HOME='%s' GIT_CONFIG_NOSYSTEM=1 && (set -e\n%s\n)",
+                                     root, root, commands);
+    assert_int_equal(system(line), 0);
+}
+
+#define COMMIT "git add -A && git -c user.name=t -c user.email=t@t commit -qm x"
+
+static int
+setup(void **state)
+{
+    (void) state;
+    str_copy(root, sizeof(root), "/tmp/test_gitfs.XXXXXX");
+    if (!mkdtemp(root))
+        return 1;
+    shell(
+        "git init -q -b master one && cd one && mkdir -p sub/deep && echo top >a && echo deep >sub/deep/b && "
+        "echo run >sub/x && chmod +x sub/x && ln -s ../a sub/link && ln -s /etc/passwd out && " COMMIT
+        " && git tag v1 && git branch dev && git branch feature/x && git checkout -q dev && echo dev >a "
+        "&& " COMMIT " && git checkout -q master");
+    shell("git init -q -b main two && cd two && echo two >a && echo only >c && " COMMIT);
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void) state;
+    return fs_remove_tree(root, NULL);
+}
+
+/* A client for the options, in which every "@" is the test's folder. */
+static fileclient_t *
+client(const char *more, json_t **ret_opts)
+{
+    AUTO_FREE char *json = xasprintf(
+        "{\"cachedir\": \"@/cache\", \"hash_type\": \"md5\", \"fileserver_backend\": [\"gitfs\"],"
+        " \"gitfs_base\": \"master\", \"gitfs_ref_types\": [\"branch\", \"tag\", \"sha\"],"
+        " \"gitfs_update_interval\": 1, %s}",
+        more);
+    AUTO_FREE char *text = str_replace(json, "@", root);
+    *ret_opts = json_loads(text, 0, NULL);
+    assert_non_null(*ret_opts);
+    return fileclient_local(*ret_opts, NULL);
+}
+
+static void
+assert_json(json_t *got, const char *want)
+{
+    AUTO_FREE char *text = got ? value_dump(got) : xstrdup("NULL");
+    assert_string_equal(text, want);
+    json_decref(got);
+}
+
+/* "" when there is no such file. */
+static void
+assert_text(fileclient_t *files, const char *url, const char *env, const char *want)
+{
+    AUTO_FREE char *path = NULL;
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+    int rc = fileclient_cache(files, url, env, &path, &err);
+    assert_true(rc == 0 || (rc == -ENOENT && !err.text));
+    if (rc == 0)
+        assert_int_equal(fs_read(path, 1000, &text, NULL), 0);
+    assert_string_equal(buf_str(&text), want);
+}
+
+static void
+test_environments(void **state)
+{
+    (void) state;
+    json_auto_t *opts = NULL;
+    AUTO(fileclient) files = client("\"gitfs_remotes\": [\"@/one\"]", &opts);
+    assert_json(fileclient_envs(files, NULL), "[\"base\",\"dev\",\"feature/x\",\"v1\"]");
+    assert_text(files, "salt://a", NULL, "top\n");
+    assert_text(files, "salt://a", "dev", "dev\n");
+    assert_text(files, "salt://sub/deep/b", "feature/x", "deep\n");
+    assert_text(files, "salt://sub/link", "v1", "top\n");
+    assert_text(files, "salt://out", NULL, "");
+    assert_text(files, "salt://sub", NULL, "");
+    assert_text(files, "salt://a", "master", "top\n");
+    assert_text(files, "salt://a", "nosuch", "");
+    assert_text(files, "salt://a", "--help", "");
+    assert_json(fileclient_list(files, FILES_FILES, NULL, "", NULL),
+                "[\"a\",\"out\",\"sub/deep/b\",\"sub/link\",\"sub/x\"]");
+    assert_json(fileclient_list(files, FILES_DIRS, "dev", "sub", NULL), "[\"sub\",\"sub/deep\"]");
+    assert_json(fileclient_list(files, FILES_SYMLINKS, NULL, "sub", NULL), "{\"sub/link\":\"../a\"}");
+    assert_json(fileclient_list(files, FILES_EMPTYDIRS, NULL, "", NULL), "[]");
+    json_t *stat = NULL;
+    assert_int_equal(fileclient_stat(files, "salt://sub/x", NULL, &stat, NULL), 0);
+    assert_int_equal(value_int(stat, "mode", 0), S_IFREG | 0755);
+    json_decref(stat);
+}
+
+static void
+test_settings(void **state)
+{
+    (void) state;
+    json_auto_t *opts = NULL;
+    AUTO(fileclient)
+    files = client("\"gitfs_remotes\": [{\"@/one\": [{\"root\": \"sub\"}, {\"mountpoint\": \"salt://web/\"}, "
+                   "{\"name\": \"n\"}]},"
+                   " {\"@/two\": [{\"base\": \"main\"}, {\"fallback\": \"main\"}]}],"
+                   " \"gitfs_saltenv\": [{\"prod\": [{\"ref\": \"v1\"}, {\"mountpoint\": \"p\"}]}],"
+                   " \"gitfs_saltenv_blacklist\": [\"feat.*\"]",
+                   &opts);
+    assert_json(fileclient_envs(files, NULL), "[\"base\",\"dev\",\"prod\"]");
+    assert_text(files, "salt://web/deep/b", NULL, "deep\n");
+    assert_text(files, "salt://deep/b", NULL, "");
+    assert_text(files, "salt://a", NULL, "two\n");
+    assert_text(files, "salt://p/deep/b", "prod", "deep\n");
+    assert_text(files, "salt://web/deep/b", "feature/x", "");
+    assert_text(files, "salt://c", "anything", "only\n");
+    assert_json(fileclient_list(files, FILES_FILES, NULL, "", NULL),
+                "[\"a\",\"c\",\"web/deep/b\",\"web/link\",\"web/x\"]");
+    assert_json(fileclient_list(files, FILES_DIRS, NULL, "", NULL), "[\"web\",\"web/deep\"]");
+}
+
+/* What was given out stays; the next fetch brings what is new; a remote that is gone takes nothing away. */
+static void
+test_fetching(void **state)
+{
+    (void) state;
+    static const char remotes[] = "\"gitfs_remotes\": [\"@/one\"]";
+    json_auto_t *opts = NULL, *again = NULL, *last = NULL;
+    AUTO(fileclient) files = client(remotes, &opts);
+    AUTO_FREE char *old = NULL;
+    buf_auto_t text = BUF_INIT;
+    assert_int_equal(fileclient_cache(files, "salt://a", NULL, &old, NULL), 0);
+    shell("cd one && echo new >a && " COMMIT
+          " && git branch -q -D dev && touch -d '1 hour ago' ../cache/gitfs/*/fetched");
+    AUTO(fileclient) fresh = client(remotes, &again);
+    assert_text(fresh, "salt://a", NULL, "new\n");
+    assert_text(files, "salt://a", NULL, "new\n");
+    assert_json(fileclient_envs(fresh, NULL), "[\"base\",\"feature/x\",\"v1\"]");
+    assert_int_equal(fs_read(old, 100, &text, NULL), 0);
+    assert_string_equal(buf_str(&text), "top\n");
+    shell("mv one gone && touch -d '1 hour ago' cache/gitfs/*/fetched");
+    AUTO(fileclient) kept = client(remotes, &last);
+    assert_text(kept, "salt://a", NULL, "new\n");
+}
+
+static void
+test_bad_settings(void **state)
+{
+    (void) state;
+    static const struct {
+        const char *remotes, *text;
+    } rows[] = {
+        { "[{\"/r\": [{\"rooot\": \"x\"}]}]", "gitfs_remotes: '/r': 'rooot' can't be set for a remote" },
+        { "[\"--upload-pack=x\"]", "gitfs_remotes: an item is no URL" },
+        { "[5]", "gitfs_remotes: an item is no URL" },
+    };
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *opts = NULL;
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *more = xasprintf("\"gitfs_remotes\": %s", rows[i].remotes);
+        AUTO(fileclient) files = client(more, &opts);
+        assert_null(fileclient_envs(files, &err));
+        assert_true(str_starts(fail_text(&err), rows[i].text));
+    }
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+UNIT_MAIN(T(test_environments), T(test_settings), T(test_fetching), T(test_bad_settings))
