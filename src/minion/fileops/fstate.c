@@ -210,6 +210,22 @@ fstate_splitlines(const char *text, size_t len)
 }
 
 json_t *
+fstate_sorted(const json_t *list, bool backwards)
+{
+    size_t n = json_array_size(list);
+    const char **texts = xcalloc(n + 1, sizeof(*texts));
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        texts[i] = json_string_value(json_array_get(list, i));
+    qsort(texts, n, sizeof(*texts), str_by_text);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(out, json_string(texts[backwards ? n - 1 - i : i]));
+    free(texts);
+    return out;
+}
+
+json_t *
 fstate_accumulators(call_ctx_t *ctx)
 {
     AUTO_FREE char *key = xasprintf("file.accumulated:%s", ctx_run_id(ctx));

@@ -132,12 +132,6 @@ plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t 
     }
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* A folder before those in it. */
 static void
 sort_keys(json_t **object)
@@ -148,7 +142,7 @@ sort_keys(json_t **object)
 
     json_object_foreach (*object, key, v)
         keys[n++] = key;
-    qsort(keys, n, sizeof(*keys), by_text);
+    qsort(keys, n, sizeof(*keys), str_by_text);
     for (size_t i = 0; i < n; i++)
         json_object_set(sorted, keys[i], json_object_get(*object, keys[i]));
     free(keys);

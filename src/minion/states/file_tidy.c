@@ -251,28 +251,6 @@ tidied_body(fstate_t *s, fail_t *err)
 /* ---- pruned ---------------------------------------------------------------------------------- */
 
 static int
-by_text(const void *a, const void *b)
-{
-    return strcmp(json_string_value(*(json_t *const *) a), json_string_value(*(json_t *const *) b));
-}
-
-/* The texts of a list in order. NEW. */
-static json_t *
-sorted(const json_t *list)
-{
-    size_t n = json_array_size(list);
-    json_t **items = xcalloc(n + 1, sizeof(*items)), *out = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        items[i] = json_array_get(list, i);
-    qsort(items, n, sizeof(json_t *), by_text);
-    for (size_t i = 0; i < n; i++)
-        json_array_append(out, items[i]);
-    free(items);
-    return out;
-}
-
-static int
 pruned_body(fstate_t *s, fail_t *err)
 {
     bool ignore = fstate_on(s, "ignore_errors", false), recurse = ignore || fstate_on(s, "recurse", false);
@@ -292,7 +270,7 @@ pruned_body(fstate_t *s, fail_t *err)
     bool ok = value_bool(res, "result", false);
     json_t *deleted = value_get(res, "deleted");
     if (recurse && (ok || ignore) && json_array_size(deleted) > 0) {
-        state_change(s->ret, "deleted", sorted(deleted));
+        state_change(s->ret, "deleted", fstate_sorted(deleted, false));
         return state_ret_set(s->ret, STATE_TRUE, "Recursively removed empty directories under %s", s->name);
     }
     if (ok && recurse)
