@@ -45,6 +45,8 @@
 #define LIMIT_PILLAR_READS      20000   /* files that a kept pillar depends on; one of more is not kept */
 #define LIMIT_PILLAR_WORKERS    4       /* pillars that a master compiles at one time */
 #define LIMIT_PILLAR_QUEUE      20000   /* questions for a pillar that wait */
+#define LIMIT_PILLAR_EACH       64      /* of one minion */
+#define LIMIT_PILLAR_BYTES      (128 * 1024 * 1024) /* bytes of them; a quarter for one minion */
 #define LIMIT_PILLAR_KEPT       (64 * 1024 * 1024) /* bytes of compiled pillars that a master keeps */
 #define LIMIT_EXT_PILLAR        (16 * 1024 * 1024) /* what an external source of pillar may say */
 #define LIMIT_JOB_OUTPUT       (8 * 1024 * 1024)      /* what a job's child may write back */

@@ -52,8 +52,8 @@ s_grains(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 static void
 s_pillar_ask(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
-    pillars_ask(self->pillars, peer, body);
+    (void) raw;
+    pillars_ask(self->pillars, peer, body, len);
 }
 
 static void

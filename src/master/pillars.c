@@ -29,6 +29,7 @@ typedef struct kept {
 typedef struct task {
     struct task *next;
     uint32_t slot;
+    size_t bytes; /* of the question */
     char z85[KEY_Z85_LEN];
     uint8_t rid[RID_MAX];
     size_t rid_len;
@@ -53,7 +54,7 @@ typedef struct worker {
 struct pillars {
     front_t *front;
     worker_t pool[LIMIT_PILLAR_WORKERS];
-    size_t n_pool, n_queue;
+    size_t n_pool, n_queue, queue_bytes;
     task_t *queue, **queue_tail;
     map_t *kept; /* id -> kept_t */
     size_t kept_bytes;
@@ -355,6 +356,7 @@ s_next(pillars_t *self)
         if (!t->next)
             self->queue_tail = at;
         self->n_queue--;
+        self->queue_bytes -= t->bytes;
         t->next = NULL;
         return t;
     }
@@ -414,25 +416,42 @@ s_idle_worker(pillars_t *self)
     return w;
 }
 
+/* No minion's questions take the room of the others'. */
+static bool
+s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
+{
+    size_t n = 0, waiting = bytes;
+    if (self->n_queue >= LIMIT_PILLAR_QUEUE || self->queue_bytes + bytes > LIMIT_PILLAR_BYTES)
+        return false;
+    for (const task_t *t = self->queue; t; t = t->next)
+        if (t->slot == slot) {
+            n++;
+            waiting += t->bytes;
+        }
+    return n == 0 || (n < LIMIT_PILLAR_EACH && waiting <= LIMIT_PILLAR_BYTES / 4);
+}
+
 void
-pillars_ask(pillars_t *self, peer_t *peer, json_t *body)
+pillars_ask(pillars_t *self, peer_t *peer, json_t *body, size_t len)
 {
     const minion_t *m = peer->minion;
     if (!m || !json_is_integer(value_get(body, "n")))
         return;
-    if (self->n_queue >= LIMIT_PILLAR_QUEUE) {
+    if (!s_has_room(self, m->slot, len)) {
         s_tell_again(self->front, peer, body);
         return;
     }
     task_t *t = xcalloc(1, sizeof(*t));
     t->slot = m->slot;
+    t->bytes = len;
     t->rid_len = peer->rid_len;
     memcpy(t->rid, peer->rid, peer->rid_len);
     (void) str_copy(t->z85, sizeof(t->z85), peer->z85);
-    t->ask = json_deep_copy(body);
+    t->ask = json_incref(body); /* the caller drops its own: then it is ours alone */
     *self->queue_tail = t;
     self->queue_tail = &t->next;
     self->n_queue++;
+    self->queue_bytes += len;
     s_assign_all(self);
 }
 

@@ -257,5 +257,5 @@ refused_more() { [ "$(counter refused)" -gt "$BEFORE" ]; }
 @test "pillar: a question without a number, and more of them than anybody needs" {
     local steps=()
     for n in {1..200}; do steps+=(send "{\"m\":\"pillar_ask\",\"n\":$n}"); done
-    evil send "$(hello evil)" expect "$WELCOME" send '{"m":"pillar_ask"}' "${steps[@]}" expect '"n":200,"pillar"'
+    evil send "$(hello evil)" expect "$WELCOME" send '{"m":"pillar_ask"}' "${steps[@]}" expect '"n":200,.*(pillar|again)'
 }
