@@ -272,6 +272,15 @@ s_with_master(caller_t *self, char **args, size_t n)
     return code;
 }
 
+/* One folder for the environment base. */
+static void
+s_take_root(const json_t *values, const char *option, json_t *overrides, const char *roots)
+{
+    json_t *folder = value_get(values, option);
+    if (folder)
+        json_object_set_new(overrides, roots, json_pack("{s:[O]}", "base", folder));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -287,6 +296,8 @@ main(int argc, char **argv)
     /* -g is a flag here and an option of the configuration there. */
     json_object_del(overrides, "grains");
     json_object_del(overrides, "local");
+    s_take_root(opts.values, "file_root", overrides, "file_roots");
+    s_take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
     self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, true, &err);
     /* what functions and templates know salt-call by */

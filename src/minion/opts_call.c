@@ -10,6 +10,8 @@ static const opt_row_t rows[] = {
     { "--master", OPT_STR,
       .help = "Master to use instead of the configured one. It must know this minion's key." },
     { "--local", OPT_FLAG, .help = "Work without a master: files and pillar come from this host." },
+    { "--file-root", OPT_STR, .help = "Folder of state files instead of the configured 'file_roots'." },
+    { "--pillar-root", OPT_STR, .help = "Folder of pillar files instead of the configured 'pillar_roots'." },
     { "--retcode-passthrough", OPT_FLAG, .help = "End with the function's return code." },
     { "--metadata", OPT_FLAG, .help = "Print the whole reply: outputter, return code and return." },
     { "--id", OPT_STR, .help = "Minion id to use instead of the configured one." },

@@ -15,6 +15,7 @@ import difflib
 import fnmatch
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -44,6 +45,14 @@ NORMAL = [
     (re.compile(r"(pid\"?:\s+)\d+"), r"\1PID"),
     (re.compile(r"(\n +m00\d:\n +)\d{3,}$", re.M), r"\1PID"),
     (re.compile(r"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----\n?", re.S), "PEM\n"),
+    (re.compile(r"(Started:) [\d:.]+"), r"\1 TIME"),
+    (re.compile(r"(\"start_time\":) \"[\d:.]+\""), r"\1 TIME"),
+    (re.compile(r"(Duration:) [\d.]+ ms"), r"\1 TIME"),
+    (re.compile(r"(Total run time:) +[\d.]+ (?:ms|s)"), r"\1 TIME"),
+    (re.compile(r"(\"duration\":) [\d.]+"), r"\1 TIME"),
+    (re.compile(r"((?:Started|Time): TIME) +Duration:"), r"\1 Duration:"),
+    (re.compile(r"as PID \d+"), "as PID PID"),
+    (re.compile(r"'pid': \d+"), "'pid': PID"),
     (re.compile(r"\r\n"), "\n"),
 ]
 # Words of the Python interpreter that ran Salt, not of Salt.
@@ -81,6 +90,32 @@ def key_state(name):
     return None
 
 
+# What lies under FLEET before a command: a path and its text; None: nothing does.
+TOP = "base:\n  m001:\n    - t.names\n  '*':\n    - t.pillar_arg\n"
+FILES = {
+    "st_ok_test": [("out", None)], "st_ok": [("out", None)], "st_ok_diff*": [("out/m001/hello.txt", "tampered\n")],
+    "st_highstate": [("srv/salt/top.sls", TOP)], "st_show_*_top": [("srv/salt/top.sls", TOP)],
+    "st_show_top": [("srv/salt/top.sls", TOP)], "st_*": [("srv/salt/top.sls", None)],
+}
+
+
+def prepare_files(name):
+    for pattern, files in FILES.items():
+        if not fnmatch.fnmatchcase(name, pattern):
+            continue
+        for path, text in files:
+            path = FLEET + "/" + path
+            if text is None:
+                shutil.rmtree(path, ignore_errors=True)
+                if os.path.exists(path):
+                    os.unlink(path)
+            else:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w") as f:
+                    f.write(text)
+        return
+
+
 def prepare_key(state):
     """m003 asks as a minion would, and an operator decides."""
     sh("salt-key -y -d m003")
@@ -107,7 +142,7 @@ def idle():
 
 
 def normal(text):
-    text = text.replace(OUT, "REF/out").replace(os.environ["MASTER_CONF"], "REF/conf-master/master")
+    text = text.replace(OUT, "REF/out").replace(FLEET + "/srv/", "/srv/").replace(os.environ["MASTER_CONF"], "REF/conf-master/master")
     for regex, to in NORMAL:
         text = regex.sub(to, text)
     return text
@@ -141,13 +176,14 @@ def show(name, what, want, got):
 
 
 def replay(t, verbose):
-    command = t.command.replace("REF/out", OUT)
+    command = t.command.replace("REF/out", OUT).replace("/srv/", FLEET + "/srv/")
     for long, short in SHORTER:
         command = command.replace(long, short)
-    if t.name == "run_active_none":
+    if t.name == "run_active_none" or t.name.startswith("st_"):
         idle()
     if key_state(t.name):
         prepare_key(key_state(t.name))
+    prepare_files(t.name)
     out, err, code = sh(command)
     out, err = normal(out), normal(err)
     want_out, want_err = normal(t.out), NOISE.sub("", normal(t.err))

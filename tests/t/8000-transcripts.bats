@@ -12,7 +12,11 @@ setup_file() {
     # What cmd.run starts is named in what it prints; the transcripts are bash's.
     export SHELL=/bin/bash
     fleet_new
-    start_master "file_roots: {base: [$REFERENCE/../srv/salt]}" "pillar_roots: {base: [$REFERENCE/../srv/pillar]}"
+    # Its states write below the fleet's folder.
+    mkdir -p "$FLEET/out"
+    cp -r "$REFERENCE/../srv" "$FLEET/srv"
+    grep -rl REF/out "$FLEET/srv" | xargs sed -i "s|REF/out|$FLEET/out|g"
+    start_master "file_roots: {base: [$FLEET/srv/salt]}" "pillar_roots: {base: [$FLEET/srv/pillar]}"
     # salt-call speaks for m001: its configuration lies where the master's is.
     minion_conf m001 'grains: {role: web, idx: "001"}' 'log_level: warning'
     cp "$FLEET/etc/m001/minion" "$FLEET/etc/minion"
@@ -47,6 +51,10 @@ replay() {
 
 @test "salt, slow jobs" {
     replay 'slow_*'
+}
+
+@test "states" {
+    replay st_ok_test st_ok st_ok_again st_ok_two_minions st_ok_json st_ok_local st_ok_diff_test st_ok_diff 'st_*'
 }
 
 @test "salt-key" {

@@ -110,6 +110,9 @@ state_show_highstate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     AUTO(py) high = highstate_render(opts.high, matches, errors);
     if (json_array_size(errors) > 0)
         return give_errors(ctx, json_incref(errors), ret_value);
+    /* Nothing to do is a failure for Salt, as in a highstate. */
+    if (py_truth(high) != 1)
+        ctx_set_retcode(ctx, STATE_FAILURE);
     return give_py(high, ret_value, err);
 }
 
