@@ -278,22 +278,35 @@ only_tell(fstate_t *s)
                          s->name);
 }
 
-/* Run check_cmd on the file. NULL: it agrees; else NEW comment. */
+/* Run a command on a file. NULL: it agrees, or *err; else NEW comment. */
 static char *
-complaint(fstate_t *s, const char *path, fail_t *err)
+complaint(call_ctx_t *ctx, const json_t *check_cmd, const char *path, json_t *opts, fail_t *err)
 {
-    AUTO_FREE char *command = value_pystr(fstate_arg(s, "check_cmd"));
-    json_t *shell = value_get(ctx_grains(s->ctx), "shell");
-    json_auto_t *args = json_array(), *kwargs = json_object(), *ret = NULL;
+    AUTO_FREE char *command = value_pystr(check_cmd);
+    json_auto_t *args = json_array(), *ret = NULL;
 
     json_array_append_new(args, value_fmt("%s %s", command, path));
-    if (shell != NULL)
-        json_object_set(kwargs, "shell", shell);
-    if (ctx_call(s->ctx, "cmd.run_all", args, kwargs, &ret, err) != 0 || value_int(ret, "retcode", 0) == 0)
+    if (ctx_call(ctx, "cmd.run_all", args, opts, &ret, err) != 0 || value_int(ret, "retcode", 0) == 0)
         return NULL;
     const char *out = value_str(ret, "stdout", ""), *complained = value_str(ret, "stderr", "");
     return xasprintf("check_cmd execution failed%s%s%s%s", *out != '\0' ? "\n" : "", out,
                      *complained != '\0' ? "\n" : "", complained);
+}
+
+/* That this is in the table tells the runner that file.managed looks after its check_cmd itself. */
+static int
+mod_run_check_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *no = complaint(ctx, value_get(args, "cmd"), value_str(args, "filename", ""),
+                                   value_get(args, "kwargs"), &why);
+
+    if (why.code != 0)
+        return fail_set(err, why.code, "%s", fail_text(&why));
+    *ret_value = no == NULL ? json_true()
+                            : json_pack("{s:o, s:b, s:b}", "comment", value_utf8(no, strlen(no)),
+                                        "skip_watch", 1, "result", 0);
+    return 0;
 }
 
 /* The file as it would be, made elsewhere for check_cmd to look at; it becomes the source. 1: the state has
@@ -319,7 +332,9 @@ try_first(work_t *w, fail_t *err)
     }
     if (!state_changed(tried))
         return 0;
-    AUTO_FREE char *no = complaint(s, w->check_file, err);
+    json_t *shell = value_get(ctx_grains(s->ctx), "shell");
+    json_auto_t *opts = shell != NULL ? json_pack("{s:O}", "shell", shell) : json_object();
+    AUTO_FREE char *no = complaint(s->ctx, fstate_arg(s, "check_cmd"), w->check_file, opts, err);
     if (err != NULL && err->code != 0)
         return err->code;
     if (no != NULL) {
@@ -468,7 +483,14 @@ static const arg_t managed_args[] = {
     ARGS_END
 };
 
+static const arg_t check_cmd_args[] = { STATE_ANY("cmd", ARG_REQUIRED, "The command"),
+                                        STATE_TEXT("filename", ARG_REQUIRED, "The file it looks at"),
+                                        STATE_ROW("kwargs", ARG_ANY, ARG_STARSTAR, "As for cmd.run_all"),
+                                        ARGS_END };
+
 static const func_t funcs[] = {
+    { "mod_run_check_cmd", mod_run_check_cmd, check_cmd_args, 0,
+      "Run a command on a file: True when it agrees, else why not." },
     { "managed", file_state_managed, managed_args, 0,
       "Make sure that a file has a given content, owner and mode.\n\nThe content is a file of the master "
       "(``source: salt://...``), a path, a file of a web server, or given here (``contents``, "
