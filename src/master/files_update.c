@@ -18,7 +18,7 @@ files_update(void *worker)
         files_take_opts(w);
         files->fetching = true;
         (void) pthread_mutex_unlock(&files->lock);
-        int wait_s = fileserver_update(w->server);
+        int wait_s = fileserver_update(w->server, false);
         (void) pthread_mutex_lock(&files->lock);
         files->fetching = false;
         struct timespec until;

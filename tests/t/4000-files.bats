@@ -241,3 +241,42 @@ takes_files() { [ "$(call cp.push "$OUT/small")" = true ]; }
     mv "$FLEET/etc/master.was" "$MASTER_CONF"
     kill -HUP "$(pid_of master)"
 }
+
+# ---- gitfs ----------------------------------------------------------------------------------------------------------
+
+git_commit() { (cd "$REPO" && git add -A && git -c user.name=t -c user.email=t@t commit -qm "$1"); }
+has_envs() { [ "$(call cp.envs)" = "$1" ]; }
+
+@test "gitfs: branches as environments beside file_roots; update by hand" {
+    REPO=$BATS_FILE_TMPDIR/repo
+    git init -q -b master "$REPO"
+    echo git >"$REPO/g" && echo git >"$REPO/a"
+    git_commit one
+    git -C "$REPO" branch stage
+    cp "$MASTER_CONF" "$FLEET/etc/master.was"
+    printf '%s\n' 'fileserver_backend: [roots, git]' "gitfs_remotes: ['file://$REPO']" 'gitfs_mountpoint: ""' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 has_envs '["base","dev","stage"]'
+    [ "$(call cp.get_file_str salt://g)" = '"git\n"' ]
+    [ "$(call cp.get_file_str salt://a)" = '"one\n"' ]
+    [ "$(call cp.get_file_str salt://a saltenv=stage)" = '"git\n"' ]
+    echo more >"$REPO/more"
+    git_commit two
+    [ "$(call cp.get_file_str salt://more)" = false ]
+    run salt-run fileserver.update
+    [[ $output == *True* ]]
+    [ "$(call cp.get_file_str salt://more)" = '"more\n"' ]
+    run --separate-stderr salt-run fileserver.envs --out=json --out-indent=-1
+    [ "$output" = '["base", "dev", "stage"]' ]
+    run --separate-stderr salt-run fileserver.file_list backend=git --out=json --out-indent=-1
+    [ "$output" = '["a", "g", "more"]' ]
+    run --separate-stderr salt-run fileserver.dir_list backend=-git --out=json --out-indent=-1
+    [ "$output" = '["d", "d/sub", "empty"]' ]
+    run --separate-stderr salt-run fileserver.empty_dir_list --out=json --out-indent=-1
+    [ "$output" = '["empty"]' ]
+    run --separate-stderr salt-run fileserver.clear_cache --out=json --out-indent=-1
+    [ "$output" = '{"cleared": ["The gitfs fileserver cache was successfully cleared"]}' ]
+    [ "$(call cp.get_file_str salt://g)" != 'null' ]
+    mv "$FLEET/etc/master.was" "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+}

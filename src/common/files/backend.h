@@ -32,7 +32,9 @@ typedef struct file_backend {
     int (*list)(void *self, const char *saltenv, file_lists_t *into, fail_t *err);
     int (*envs)(void *self, json_t *set, fail_t *err);
     /* Fetches what is due; seconds until the next time, 0: never. NULL: there is nothing to fetch. */
-    int (*update)(void *self);
+    int (*update)(void *self, bool now);
+    /* Removes what is kept of remotes. NULL: nothing is. */
+    int (*clear)(void *self, fail_t *err);
 } file_backend_t;
 
 extern const file_backend_t roots_backend, gitfs_backend;

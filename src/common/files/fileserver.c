@@ -201,14 +201,29 @@ fileserver_envs(fileserver_t *self, fail_t *err)
 }
 
 int
-fileserver_update(fileserver_t *self)
+fileserver_update(fileserver_t *self, bool now)
 {
     int wait_s = 0;
     for (size_t i = 0; i < self->n; i++) {
-        int own = self->backends[i].cls->update ? self->backends[i].cls->update(self->backends[i].self) : 0;
+        int own = self->backends[i].cls->update ? self->backends[i].cls->update(self->backends[i].self, now)
+                                                : 0;
         wait_s = own > 0 && (wait_s == 0 || own < wait_s) ? own : wait_s;
     }
     return wait_s;
+}
+
+json_t *
+fileserver_clear(fileserver_t *self, fail_t *err)
+{
+    json_auto_t *cleared = json_array();
+    for (size_t i = 0; i < self->n; i++) {
+        if (!self->backends[i].cls->clear)
+            continue;
+        if (self->backends[i].cls->clear(self->backends[i].self, err) < 0)
+            return NULL;
+        json_array_append_new(cleared, json_string(self->backends[i].cls->name));
+    }
+    return json_incref(cleared);
 }
 
 const char *

@@ -40,8 +40,11 @@ typedef struct fileserver fileserver_t;
 fileserver_t *fileserver_new(json_t *opts, json_t *roots);
 void fileserver_destroy(fileserver_t **self_p);
 
-/* Fetch from remotes what is due; seconds until the next time, 0: there are none. What fails is logged. */
-int fileserver_update(fileserver_t *self);
+/* Fetch from remotes what is due, or everything (`now`); seconds until the next time, 0: there are none. What
+ * fails is logged. */
+int fileserver_update(fileserver_t *self, bool now);
+/* Remove what is kept of remotes: NEW array of the backends that had something, or NULL with *err. */
+json_t *fileserver_clear(fileserver_t *self, fail_t *err);
 
 /* `path` and `saltenv` as fileclient_split gives them; both are checked again. */
 int fileserver_find(fileserver_t *self, const char *path, const char *saltenv, served_t *ret, fail_t *err);

@@ -157,18 +157,31 @@ s_envs(void *self, json_t *set, fail_t *err)
 
 /* A remote that does not answer is no reason to leave the others alone, or to forget what it had. */
 static int
-s_update(void *self)
+s_update(void *self, bool now)
 {
     git_remote_t **remotes = self;
     int wait_s = 0;
     for (size_t i = 0; remotes[i]; i++) {
         fail_auto_t err = FAIL_INIT;
         int own;
-        if (git_update(remotes[i], &own, &err) < 0)
+        if (git_update(remotes[i], now, &own, &err) < 0)
             log_error("gitfs: %s; what was fetched before is served", fail_text(&err));
         wait_s = wait_s == 0 || own < wait_s ? own : wait_s;
     }
     return wait_s;
 }
 
-const file_backend_t gitfs_backend = { "gitfs", s_new, s_free, s_find, s_list, s_envs, s_update };
+static int
+s_clear(void *self, fail_t *err)
+{
+    git_remote_t **remotes = self;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && remotes[i]; i++) {
+        rc = fs_remove_tree(remotes[i]->dir, err);
+        if (rc == 0)
+            rc = fs_remove_tree(remotes[i]->blobs, err);
+    }
+    return rc;
+}
+
+const file_backend_t gitfs_backend = { "gitfs", s_new, s_free, s_find, s_list, s_envs, s_update, s_clear };

@@ -44,8 +44,8 @@ bool git_is_exposed(const git_remote_t *r, const char *saltenv);
 void git_add_envs(const git_remote_t *r, json_t *set);
 
 /* gitfs_repo.c */
-/* As new as update_interval wants it; *ret_wait_s: until the next time. */
-int git_update(git_remote_t *r, int *ret_wait_s, fail_t *err);
+/* As new as update_interval wants it, or fetched `now`; *ret_wait_s: until the next time. */
+int git_update(git_remote_t *r, bool now, int *ret_wait_s, fail_t *err);
 /* Reads the refs again after a fetch. */
 int git_look(git_remote_t *r, fail_t *err);
 /* The files of an environment; NULL without *err: it has none here. BORROWED until the next git_look. */

@@ -117,13 +117,13 @@ s_fetch(const git_remote_t *r, fail_t *err)
 }
 
 int
-git_update(git_remote_t *r, int *ret_wait_s, fail_t *err)
+git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 {
     json_int_t every = value_int(r->conf, "update_interval", 60);
     time_t last = 0, now = time(NULL);
     every = every > 0 && every < INT32_MAX ? every : 60;
     *ret_wait_s = (int) every;
-    if (s_stamp(r, &last) != 0 && now >= last && now - last < every) {
+    if (!at_once && s_stamp(r, &last) != 0 && now >= last && now - last < every) {
         *ret_wait_s = (int) (every - (now - last));
         return 0;
     }
@@ -149,6 +149,11 @@ git_look(git_remote_t *r, fail_t *err)
     };
     if (stamp == r->stamp)
         return 0;
+    if (stamp == 0) {
+        json_object_clear(r->refs); /* nothing was fetched yet, or it was cleared */
+        r->stamp = 0;
+        return 0;
+    }
     int rc = s_git(r, r->dir, words, &out, err);
     if (rc < 0)
         return rc;

@@ -1,0 +1,177 @@
+/* fileserver.c - runner `fileserver`: what the file server serves, and its copies of remotes. */
+#include "salt/plugin.h"
+
+#include "common/base/str.h"
+#include "common/files/fileserver.h"
+
+/* The backends that are meant: "roots,git", a list, or with "-" before each all but these. NEW names. */
+static json_t *
+backends(json_t *opts, json_t *asked)
+{
+    json_t *set = value_get(opts, "fileserver_backend"), *names = json_array(), *one;
+    json_auto_t *words = json_array();
+    bool without = true;
+    size_t i, k;
+
+    if (json_is_string(asked)) {
+        char **parts = str_split(json_string_value(asked), ",", true);
+        for (char **p = parts; *p != NULL; p++)
+            json_array_append_new(words, json_string(*p));
+        strv_free(parts);
+    } else if (json_is_array(asked)) {
+        json_array_extend(words, asked);
+    }
+    json_array_foreach (words, i, one)
+        without = without && str_starts(value_truthy(one) ? json_string_value(one) : "", "-");
+    json_array_foreach (set, k, one) {
+        const char *name = json_string_value(one);
+        bool listed = json_array_size(words) == 0;
+        json_t *word;
+        json_array_foreach (words, i, word) {
+            const char *text = json_is_string(word) ? json_string_value(word) + without : "";
+            AUTO_FREE char *longer = xasprintf("%sfs", text);
+            listed = listed || str_eq(text, name) || str_eq(longer, name);
+        }
+        if (json_array_size(words) == 0 || listed != without)
+            json_array_append(names, one);
+    }
+    return names;
+}
+
+/* A file server of the backends in the call's `backend`. The configuration lives in *ret_opts. NEW. */
+static fileserver_t *
+server_of(call_ctx_t *ctx, const json_t *args, json_t **ret_opts)
+{
+    *ret_opts = json_copy(ctx_opts(ctx));
+    json_object_set_new(*ret_opts, "fileserver_backend", backends(ctx_opts(ctx), value_get(args, "backend")));
+    return fileserver_new(*ret_opts, NULL);
+}
+
+static int
+list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *opts = NULL;
+    AUTO(fileserver) server = server_of(ctx, args, &opts);
+
+    *ret_value = fileserver_list(server, kind, value_str(args, "saltenv", "base"), "", err);
+    return *ret_value != NULL ? 0 : -EIO;
+}
+
+static int
+fileserver_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list(ctx, FILES_FILES, args, ret_value, err);
+}
+
+static int
+fileserver_dir_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list(ctx, FILES_DIRS, args, ret_value, err);
+}
+
+static int
+fileserver_empty_dir_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list(ctx, FILES_EMPTYDIRS, args, ret_value, err);
+}
+
+static int
+fileserver_symlink_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return list(ctx, FILES_SYMLINKS, args, ret_value, err);
+}
+
+static int
+runner_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *opts = NULL;
+    AUTO(fileserver) server = server_of(ctx, args, &opts);
+
+    *ret_value = fileserver_envs(server, err);
+    return *ret_value != NULL ? 0 : -EIO;
+}
+
+static int
+runner_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *opts = NULL;
+    AUTO(fileserver) server = server_of(ctx, args, &opts);
+
+    (void) err;
+    (void) fileserver_update(server, true);
+    *ret_value = json_true();
+    return 0;
+}
+
+static int
+fileserver_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *opts = NULL, *done = json_array();
+    json_t *one;
+    AUTO(fileserver) server = server_of(ctx, args, &opts);
+    json_auto_t *names = fileserver_clear(server, err);
+    size_t i;
+
+    if (names == NULL)
+        return -EIO;
+    json_array_foreach (names, i, one)
+        json_array_append_new(
+            done, value_fmt("The %s fileserver cache was successfully cleared", json_string_value(one)));
+    *ret_value = json_array_size(done) > 0 ? json_pack("{s:O}", "cleared", done)
+                                           : json_string("No cache was cleared");
+    return 0;
+}
+
+/* Locks are the kernel's here: who dies lets go. */
+static int
+fileserver_clear_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_string("No locks were removed");
+    return 0;
+}
+
+/* Lists are made when they are asked for. */
+static int
+fileserver_clear_file_list_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_object();
+    return 0;
+}
+
+#define BACKEND                                                                                              \
+    {                                                                                                        \
+        "backend", ARG_ANY, "null", "Only these backends (roots,git), or all but these (-roots)"             \
+    }
+
+static const arg_t backend_args[] = { BACKEND, ARGS_END };
+static const arg_t envs_args[] = { BACKEND, { "sources", ARG_ANY, "false", "Accepted" }, ARGS_END };
+static const arg_t list_args[] = { { "saltenv", ARG_STR, "\"base\"", "The environment" }, BACKEND, ARGS_END };
+static const arg_t lock_args[] = { BACKEND, { "remote", ARG_STR, "null", "Accepted" }, ARGS_END };
+static const arg_t cache_args[] = { { "saltenv", ARG_ANY, "null", "Accepted" }, BACKEND, ARGS_END };
+
+static const func_t funcs[] = {
+    { "clear_cache", fileserver_clear_cache, backend_args, FN_ACCESS_ADMIN,
+      "Remove the copies of remotes; they are fetched again." CLI_EXAMPLE(
+          "salt-run fileserver.clear_cache") },
+    { "clear_file_list_cache", fileserver_clear_file_list_cache, cache_args, FN_ACCESS_ADMIN,
+      "Lists of files are not cached: {}." CLI_EXAMPLE("salt-run fileserver.clear_file_list_cache") },
+    { "clear_lock", fileserver_clear_lock, lock_args, FN_ACCESS_ADMIN,
+      "There are no locks that outlive who set them." CLI_EXAMPLE("salt-run fileserver.clear_lock") },
+    { "dir_list", fileserver_dir_list, list_args, FN_ACCESS_READ,
+      "The folders of an environment." CLI_EXAMPLE("salt-run fileserver.dir_list") },
+    { "empty_dir_list", fileserver_empty_dir_list, list_args, FN_ACCESS_READ,
+      "Its empty folders." CLI_EXAMPLE("salt-run fileserver.empty_dir_list") },
+    { "envs", runner_envs, envs_args, FN_ACCESS_READ,
+      "The environments." CLI_EXAMPLE(
+          "salt-run fileserver.envs\n    salt-run fileserver.envs backend=roots,git") },
+    { "file_list", fileserver_file_list, list_args, FN_ACCESS_READ,
+      "The files of an environment." CLI_EXAMPLE("salt-run fileserver.file_list saltenv=prod") },
+    { "symlink_list", fileserver_symlink_list, list_args, FN_ACCESS_READ,
+      "Its links, and where they lead." CLI_EXAMPLE("salt-run fileserver.symlink_list") },
+    { "update", runner_update, backend_args, FN_ACCESS_ADMIN,
+      "Fetch from the remotes now." CLI_EXAMPLE("salt-run fileserver.update") },
+};
+
+PLUGIN(runner, fileserver, .doc = "The file server's environments, lists and remotes", FUNCS(funcs));
