@@ -171,15 +171,27 @@ loader_contains(py_t *self, py_t *item)
 }
 
 static py_t *
-function_call(void *data, const py_args_t *args)
+function_call(py_t *self, const py_args_t *args)
 {
-    const loader_t *l = data;
+    const loader_t *l = py_host_data(self, py_host_class(self));
     return l->funcs.call(l->funcs.cookie, l->prefix, args);
 }
 
-static const py_fn_class_t function_class = { .name = "salt function",
-                                              .fn = function_call,
-                                              .free = loader_free };
+static int
+function_repr(py_t *self, buf_t *out)
+{
+    const loader_t *l = py_host_data(self, py_host_class(self));
+    buf_printf(out, "<LoadedFunc name='%s'>", l->prefix);
+    return 0;
+}
+
+static int
+module_repr(py_t *self, buf_t *out)
+{
+    const loader_t *l = py_host_data(self, py_host_class(self));
+    buf_printf(out, "<LoadedMod module='salt.loaded.%.*s'>", (int) strlen(l->prefix) - 1, l->prefix);
+    return 0;
+}
 
 static int loader_item(py_t *self, py_t *key, py_t **ret);
 static int loader_attr(py_t *self, py_t *name, py_t **ret);
@@ -191,9 +203,16 @@ static const py_class_t loader_class = { .name = "AliasedLoader",
                                          .find_attr = loader_attr,
                                          .contains = loader_contains,
                                          .free = loader_free };
-static const py_class_t module_class = {
-    .name = "LoadedMod", .module = "salt.loader.lazy", .find_attr = module_attr, .free = loader_free
-};
+static const py_class_t module_class = { .name = "LoadedMod",
+                                         .module = "salt.loader.lazy",
+                                         .find_attr = module_attr,
+                                         .repr = module_repr,
+                                         .free = loader_free };
+static const py_class_t function_class = { .name = "LoadedFunc",
+                                           .module = "salt.loader.lazy",
+                                           .call = function_call,
+                                           .repr = function_repr,
+                                           .free = loader_free };
 
 static loader_t *
 loader_new(const jinja_funcs_t *funcs, const char *prefix)
@@ -209,28 +228,53 @@ find_function(const loader_t *l, const char *name, py_t **ret)
 {
     if (!l->funcs.has(l->funcs.cookie, name))
         return 0;
-    /* In templates a shell runs commands unless they say otherwise. */
-    const char *meant = strcmp(name, "cmd.run") == 0 && l->funcs.has(l->funcs.cookie, "cmd.shell")
-                            ? "cmd.shell"
-                            : name;
-    *ret = py_func(&function_class, loader_new(&l->funcs, meant));
+    *ret = py_host(&function_class, loader_new(&l->funcs, name));
+    return 1;
+}
+
+static int
+find_module(const loader_t *l, const char *name, py_t **ret)
+{
+    char *prefix AUTO_FREE = xasprintf("%s.", name);
+    if (!l->funcs.has(l->funcs.cookie, prefix))
+        return 0;
+    *ret = py_host(&module_class, loader_new(&l->funcs, prefix));
     return 1;
 }
 
 static int
 loader_item(py_t *self, py_t *key, py_t **ret)
 {
-    return py_is(key, PY_STR) ? find_function(py_host_data(self, &loader_class), py_cstr(key), ret) : 0;
+    const loader_t *l = py_host_data(self, &loader_class);
+    if (!py_is(key, PY_STR))
+        return 0;
+    return strchr(py_cstr(key), '.') != NULL ? find_function(l, py_cstr(key), ret)
+                                             : find_module(l, py_cstr(key), ret);
 }
+
+/* salt.get('test.ping'), as of any mapping. */
+static py_t *
+loader_get(void *data, const py_args_t *args)
+{
+    static const char *const params[] = { "key", "default", NULL };
+    static const py_sig_t sig = { "get", params, 1, 2, 0 };
+    py_t *slots[2] = { NULL, NULL }, *found = NULL;
+    if (py_bind(args, &sig, slots) < 0)
+        return NULL;
+    if (py_is(slots[0], PY_STR) && find_function(data, py_cstr(slots[0]), &found) > 0)
+        return found;
+    return py_ref(slots[1] != NULL ? slots[1] : PY_None);
+}
+
+static const py_fn_class_t get_class = { .name = "get", .fn = loader_get, .free = loader_free };
 
 static int
 loader_attr(py_t *self, py_t *name, py_t **ret)
 {
     const loader_t *l = py_host_data(self, &loader_class);
-    char *prefix AUTO_FREE = xasprintf("%s.", py_cstr(name));
-    if (!l->funcs.has(l->funcs.cookie, prefix))
-        return 0;
-    *ret = py_host(&module_class, loader_new(&l->funcs, prefix));
+    if (!py_str_is(name, "get"))
+        return find_module(l, py_cstr(name), ret);
+    *ret = py_func(&get_class, loader_new(&l->funcs, ""));
     return 1;
 }
 
