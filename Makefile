@@ -240,7 +240,7 @@ help:
 	@echo 'make check-trees     templates of state trees against python3-jinja2; TREES="DIR..."'
 	@echo 'make check-random    random templates against python3-jinja2; TEMPLATES=10000 SEED=1'
 	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
-	@echo 'make lint            layers, sizes, banned functions, format, samples, scripts'
+	@echo 'make lint            layers, sizes, banned functions, format, options, samples, scripts'
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
 	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'

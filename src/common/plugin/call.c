@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "common/plugin/ctx.h"
+#include "common/plugin/usable.h"
 #include "common/py/py_json.h"
 
 enum { EX_GENERIC = 1 }; /* salt.defaults.exitcodes */
@@ -171,7 +172,7 @@ unavailable_value(call_ctx_t *ctx, const char *fun, const fail_t *err)
     json_auto_t *docs = json_object();
 
     for (size_t i = 0; i < n; i++) {
-        if (plugins[i]->unavailable != NULL && plugins[i]->unavailable(ctx) != NULL)
+        if (!plugin_is_usable(ctx, plugins[i]))
             continue;
         for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
             const func_t *f = &plugins[i]->funcs[k];

@@ -3,6 +3,7 @@
 
 #include "common/base/map.h"
 #include "common/base/str.h"
+#include "common/plugin/usable.h"
 
 typedef struct provider {
     const plugin_t *plugin;
@@ -95,6 +96,8 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, const pl
     bool usable = false;
 
     for (provider_t *p = map_get(self->modules, module); dot != NULL && p != NULL; p = p->next) {
+        if (!plugin_is_allowed(ctx, p->plugin))
+            continue;
         const char *why = p->plugin->unavailable != NULL ? p->plugin->unavailable(ctx) : NULL;
         if (why != NULL) {
             reason = reason != NULL ? reason : why;

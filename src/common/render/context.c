@@ -1,4 +1,5 @@
 /* context.c - what a template sees: salt, opts, grains, pillar and where it stands. */
+#include "common/plugin/usable.h"
 #include "common/py/py_json.h"
 #include "common/render/render_int.h"
 
@@ -12,8 +13,7 @@ has_module(call_ctx_t *ctx, const char *name, size_t len)
 
     for (size_t i = 0; i < n; i++) {
         const char *module = plugin_name(plugins[i]);
-        if (strncmp(module, name, len) == 0 && module[len] == '\0' &&
-            (plugins[i]->unavailable == NULL || plugins[i]->unavailable(ctx) == NULL))
+        if (strncmp(module, name, len) == 0 && module[len] == '\0' && plugin_is_usable(ctx, plugins[i]))
             return true;
     }
     return false;

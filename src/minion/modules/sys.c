@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include "common/base/str.h"
+#include "common/plugin/usable.h"
 
 static bool
 matches(const char *pattern, const char *name)
@@ -22,7 +23,7 @@ for_each(call_ctx_t *ctx, plugins_fn *of, each_fn *each, void *cookie)
     const plugin_t *const *plugins = of(ctx, &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (plugins[i]->unavailable != NULL && plugins[i]->unavailable(ctx) != NULL)
+        if (!plugin_is_usable(ctx, plugins[i]))
             continue;
         for (size_t k = 0; k < plugins[i]->n_funcs; k++) {
             const func_t *f = &plugins[i]->funcs[k];

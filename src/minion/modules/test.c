@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/str.h"
+#include "common/plugin/usable.h"
 
 enum {
     FIB_LIMIT = 100000, /* digits grow with the number */
@@ -466,12 +467,6 @@ test_stack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- what is built in ---------------------------------------------------------------------- */
 
-static const char *
-why_unusable(call_ctx_t *ctx, const plugin_t *p)
-{
-    return p->unavailable != NULL ? p->unavailable(ctx) : NULL;
-}
-
 static int
 test_provider(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -481,7 +476,7 @@ test_provider(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     (void) err;
     for (size_t i = n; i-- > 0;) {
-        if (strcmp(plugin_name(plugins[i]), module) == 0 && why_unusable(ctx, plugins[i]) == NULL)
+        if (strcmp(plugin_name(plugins[i]), module) == 0 && plugin_is_usable(ctx, plugins[i]))
             found = plugins[i]->file;
     }
     *ret_value = json_string(found);
@@ -497,7 +492,7 @@ test_providers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     (void) args, (void) err;
     for (size_t i = 0; i < n; i++) {
-        if (why_unusable(ctx, plugins[i]) == NULL)
+        if (plugin_is_usable(ctx, plugins[i]))
             json_object_set_new(found, plugins[i]->file, json_string(plugin_name(plugins[i])));
     }
     *ret_value = found;
@@ -513,7 +508,7 @@ test_not_loaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     (void) args, (void) err;
     for (size_t i = 0; i < n; i++) {
-        if (why_unusable(ctx, plugins[i]) != NULL)
+        if (!plugin_is_usable(ctx, plugins[i]))
             json_array_append_new(found, json_string(plugins[i]->file));
     }
     *ret_value = found;
@@ -530,7 +525,7 @@ test_module_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 
     (void) args, (void) err;
     for (size_t i = 0; i < n; i++) {
-        if (why_unusable(ctx, plugins[i]) != NULL)
+        if (!plugin_is_usable(ctx, plugins[i]))
             continue;
         const char *name = plugin_name(plugins[i]);
         if (strcmp(name, last) != 0)

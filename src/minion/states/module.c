@@ -7,6 +7,7 @@
  */
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/plugin/usable.h"
 #include "salt/log.h"
 #include "salt/state.h"
 
@@ -21,7 +22,7 @@ find_function(call_ctx_t *ctx, const char *fun)
     for (size_t i = 0; dot != NULL && i < n; i++) {
         const plugin_t *p = plugins[i];
         AUTO_FREE char *module = xstrndup(fun, (size_t) (dot - fun));
-        if (!str_eq(plugin_name(p), module) || (p->unavailable != NULL && p->unavailable(ctx) != NULL))
+        if (!str_eq(plugin_name(p), module) || !plugin_is_usable(ctx, p))
             continue;
         for (size_t k = 0; k < p->n_funcs; k++) {
             if (str_eq(p->funcs[k].name, dot + 1))

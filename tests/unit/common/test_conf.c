@@ -140,7 +140,7 @@ test_defaults_minion(void **state)
 
     assert_string_equal(conf_str(conf, "master"), "salt");
     assert_int_equal(conf_int(conf, "master_port"), 4506);
-    assert_true(conf_float(conf, "retry_dns") == 30.0);
+    assert_true(conf_float(conf, "acceptance_wait_time") == 10.0);
     assert_string_equal(conf_str(conf, "pki_dir"), "/etc/salt/pki/minion");
     assert_string_equal(conf_str(conf, "conf_file"), file);
     assert_string_equal(conf_str(conf, "config_dir"), s->dir);
@@ -222,15 +222,15 @@ test_conversions(void **state)
 {
     conf_t *conf = load_text(
         *state, CONF_MINION,
-        "user: 1000\nmaster_port: '4507'\nretry_dns: '2.5'\ndisable_modules: cmd\n"
+        "user: 1000\nmaster_port: '4507'\nacceptance_wait_time: '2.5'\ndisable_grains: cmd\n"
         "grains_blacklist: [1, a]\nlog_level: DEBUG\nhash_type: SHA512\nid: 17\ngrains:\n"
         "log_level_logfile:\n");
 
     assert_string_equal(conf_str(conf, "user"), "1000");
     assert_int_equal(conf_int(conf, "master_port"), 4507);
-    assert_true(conf_float(conf, "retry_dns") == 2.5);
-    assert_int_equal(conf_int(conf, "retry_dns"), 2);
-    assert_json(conf_get(conf, "disable_modules"), "[\"cmd\"]");
+    assert_true(conf_float(conf, "acceptance_wait_time") == 2.5);
+    assert_int_equal(conf_int(conf, "acceptance_wait_time"), 2);
+    assert_json(conf_get(conf, "disable_grains"), "[\"cmd\"]");
     assert_json(conf_get(conf, "grains_blacklist"), "[\"1\",\"a\"]");
     assert_string_equal(conf_str(conf, "log_level"), "debug");
     assert_string_equal(conf_str(conf, "hash_type"), "sha512");
@@ -245,8 +245,8 @@ test_default_include(void **state)
     stage_t *s = *state;
 
     put(s, "master.d/10-a.conf",
-        "timeout: 10\npeer:\n  a: [x]\nreactor:\n  - one: [a]\nnodegroups:\n  web: 'web*'\n");
-    put(s, "master.d/20-b.conf", "timeout: 20\npeer:\n  b: [y]\nreactor:\n  - two: [b]\n");
+        "timeout: 10\npeer:\n  a: [x]\next_pillar:\n  - one: [a]\nnodegroups:\n  web: 'web*'\n");
+    put(s, "master.d/20-b.conf", "timeout: 20\npeer:\n  b: [y]\next_pillar:\n  - two: [b]\n");
     put(s, "master.d/ignored.txt", "timeout: 99\n");
     conf_t *conf = load_text(s, CONF_MASTER, "timeout: 7\nshow_jid: true\npeer:\n  main: [z]\n");
 
@@ -254,7 +254,7 @@ test_default_include(void **state)
     assert_true(conf_bool(conf, "show_jid"));
     /* The included files add up among themselves; the main file's mapping is replaced. */
     assert_json(conf_get(conf, "peer"), "{\"a\":[\"x\"],\"b\":[\"y\"]}");
-    assert_json(conf_get(conf, "reactor"), "[{\"one\":[\"a\"]},{\"two\":[\"b\"]}]");
+    assert_json(conf_get(conf, "ext_pillar"), "[{\"one\":[\"a\"]},{\"two\":[\"b\"]}]");
     assert_json(conf_get(conf, "nodegroups"), "{\"web\":\"web*\"}");
 }
 
@@ -265,12 +265,12 @@ test_include(void **state)
 
     put(s, "minion.d/a.conf", "master: from-d\nmaster_port: 1\n");
     put(s, "extra/x.conf", "master: from-include\ninclude: deeper.conf\n");
-    put(s, "extra/deeper.conf", "retry_dns: 1\n");
+    put(s, "extra/deeper.conf", "acceptance_wait_time: 1\n");
     conf_t *conf = load_text(s, CONF_MINION, "include:\n  - extra/x*.conf\n  - none/*.conf\nmaster: main\n");
 
     assert_string_equal(conf_str(conf, "master"), "from-include");
     assert_int_equal(conf_int(conf, "master_port"), 1);
-    assert_int_equal(conf_float(conf, "retry_dns"), 1);
+    assert_int_equal(conf_float(conf, "acceptance_wait_time"), 1);
     assert_warning(s, "none/*.conf' matches no file");
 }
 

@@ -349,6 +349,35 @@ test_registry(void **state)
     assert_false(ctx_has(f->ctx, "pkg.install"));
 }
 
+/* The fixture's modules under options as a user writes them. */
+static void
+expect_with(fixture_t *f, const char *opts, const char *fun, const char *arg, const char *want, int retcode)
+{
+    json_auto_t *conf = json_loads(opts, 0, NULL);
+
+    call_ctx_destroy(&f->ctx);
+    f->ctx = call_ctx_new(
+        &(call_env_t){ .registry = f->registry, .opts = conf, .id = "m001", .jid = "2026" });
+    expect_call(f, fun, arg, want, retcode);
+}
+
+static void
+test_allowed_modules(void **state)
+{
+    static const char ping[] = "test.ping", echo[] = "[5]";
+
+    expect_with(*state, "{\"disable_modules\": [\"test\"]}", ping, "[]", "'test.ping' is not available.", 1);
+    expect_with(*state, "{\"disable_modules\": [\"aptpkg\"]}", "pkg.install", "[]",
+                "'pkg.install' is not available.", 1);
+    expect_with(*state, "{\"disable_modules\": [\"tes\", \"x\"]}", ping, "[]", "True", 0);
+    expect_with(*state, "{\"whitelist_modules\": [\"cmdmod\"]}", "test.echo", echo,
+                "'test.echo' is not available.", 1);
+    expect_with(*state, "{\"whitelist_modules\": [\"test\"]}", "test.echo", echo, "5", 0);
+    expect_with(*state, "{\"whitelist_modules\": [\"test\"], \"disable_modules\": [\"test\"]}", ping, "[]",
+                "'test.ping' is not available.", 1);
+    expect_with(*state, "{\"whitelist_modules\": []}", ping, "[]", "True", 0);
+}
+
 static void
 expect_refused(func_t f, const char *want)
 {
@@ -397,4 +426,5 @@ test_doc(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_bind_as_python), cmocka_unit_test(test_bind_types),
           FIXTURE_TEST(test_call_texts), FIXTURE_TEST(test_call_prefix), FIXTURE_TEST(test_call_pub),
-          FIXTURE_TEST(test_registry), cmocka_unit_test(test_registry_check), cmocka_unit_test(test_doc))
+          FIXTURE_TEST(test_registry), FIXTURE_TEST(test_allowed_modules),
+          cmocka_unit_test(test_registry_check), cmocka_unit_test(test_doc))

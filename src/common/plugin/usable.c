@@ -1,0 +1,56 @@
+/* usable.c - see usable.h. */
+#include "common/plugin/usable.h"
+
+#include "common/base/str.h"
+
+/* Modules whose file in Salt has another name than users type. */
+static const struct {
+    const char *file, *module;
+} salt_files[] = {
+    { "aptpkg", "pkg" },
+    { "cmdmod", "cmd" },
+    { "debian_service", "service" },
+    { "groupadd", "group" },
+    { "linux_shadow", "shadow" },
+    { "logmod", "log" },
+    { "mod_random", "random" },
+    { "systemd_service", "service" },
+    { "useradd", "user" },
+};
+
+static bool
+s_names(const char *word, const char *module)
+{
+    for (size_t i = 0; i < NELEMS(salt_files); i++)
+        if (str_eq(salt_files[i].file, word) && str_eq(salt_files[i].module, module))
+            return true;
+    return str_eq(word, module);
+}
+
+static bool
+s_lists(const json_t *names, const char *module)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (names, i, one)
+        if (json_is_string(one) && s_names(json_string_value(one), module))
+            return true;
+    return false;
+}
+
+bool
+plugin_is_allowed(call_ctx_t *ctx, const plugin_t *p)
+{
+    if (p->kind != PLUGIN_EXEC)
+        return true;
+    json_t *opts = ctx_opts(ctx), *only = value_get(opts, "whitelist_modules");
+    return !s_lists(value_get(opts, "disable_modules"), plugin_name(p)) &&
+           (json_array_size(only) == 0 || s_lists(only, plugin_name(p)));
+}
+
+bool
+plugin_is_usable(call_ctx_t *ctx, const plugin_t *p)
+{
+    return plugin_is_allowed(ctx, p) && (p->unavailable == NULL || p->unavailable(ctx) == NULL);
+}
