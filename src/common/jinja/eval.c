@@ -89,6 +89,11 @@ find_attr(jsession_t *s, py_t *obj, py_t *name, py_t **ret)
 {
     const jinja_options_t *o = &s->engine->options;
     const char *text = py_cstr(name);
+    bool chain = py_is(obj, PY_UNDEFINED) && (py_undef_class(obj)->flags & PY_UNDEF_CHAIN) != 0;
+    if (o->sandboxed && text[0] == NAME_PRIVATE && chain) {
+        *ret = unsafe(s, obj, name);
+        return 1;
+    }
     if (o->sandboxed && text[0] == NAME_PRIVATE && !py_is(obj, PY_UNDEFINED)) {
         bool function = py_is(obj, PY_FUNC) && text[1] == NAME_PRIVATE;
         int found = is_internal(text) || function ? 1 : py_find_attr(obj, name, ret);

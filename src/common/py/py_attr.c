@@ -96,6 +96,15 @@ py_find_attr(py_t *v, py_t *name, py_t **ret_v)
     return *ret_v != NULL ? 1 : -1;
 }
 
+/* Who lacks an attribute: a method asks its function. */
+static const char *
+owner_name(const py_t *v)
+{
+    const char *type = py_type_name(v);
+
+    return strcmp(type, "method") == 0 ? "function" : type;
+}
+
 py_t *
 py_getattr(py_t *v, py_t *name)
 {
@@ -105,7 +114,7 @@ py_getattr(py_t *v, py_t *name)
     if (rc > 0)
         return found;
     if (rc == 0)
-        py_raise(&py_AttributeError, "'%s' object has no attribute '%s'", py_type_name(v), PY_TEXT(name));
+        py_raise(&py_AttributeError, "'%s' object has no attribute '%s'", owner_name(v), PY_TEXT(name));
     return NULL;
 }
 
