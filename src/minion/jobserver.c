@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -63,9 +62,9 @@ s_send(void *cookie, const json_t *frame)
 }
 
 void
-jobserver_event(jobserver_t *self, const char *tag, json_t *data)
+jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *grains)
 {
-    if (!outbox_event(self->outbox, tag, data))
+    if (!outbox_event(self->outbox, tag, data, grains))
         log_error("event %s: too many wait for a master already; this one is dropped", tag);
 }
 
@@ -121,8 +120,8 @@ s_jobs_max(const jobserver_t *self)
     return max > 0 && max < LIMIT_JOBS_RUNNING ? (size_t) max : LIMIT_JOBS_RUNNING;
 }
 
-static void
-s_new_job(jobserver_t *self, json_t *job, int master)
+void
+jobserver_job(jobserver_t *self, json_t *job, int master)
 {
     fail_auto_t err = FAIL_INIT;
     json_object_set_new(job, "master", json_integer(master));
@@ -185,7 +184,7 @@ s_job_frames(jobserver_t *self, job_proc_t *proc)
         if (str_eq(value_str(f, "t", ""), "fire")) {
             json_t *data = value_get(f, "data");
             if (data)
-                jobserver_event(self, value_str(f, "tag", ""), data);
+                jobserver_event(self, value_str(f, "tag", ""), data, NULL);
         } else {
             json_t *answer = hostops_answer(self, proc, value_get(f, "request"));
             if (answer)
@@ -220,28 +219,11 @@ s_sweep(jobserver_t *self)
  * -------------------------------------------------------------------------------------- */
 
 static void
-s_tell_started(jobserver_t *self)
-{
-    if (self->started_told)
-        return;
-    self->started_told = true;
-    char when[64];
-    struct tm tm;
-    time_t now = time(NULL);
-    (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
-    json_auto_t *text = value_fmt("Minion %s started at %s", self->env.id, when);
-    AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", self->env.id);
-    if (value_bool(self->opts, "enable_legacy_startup_events", true))
-        jobserver_event(self, "minion_start", text);
-    jobserver_event(self, tag, text);
-}
-
-static void
 s_up_job(jobserver_t *self, json_t *frame)
 {
     json_t *job = value_get(frame, "job");
     if (json_is_object(job))
-        s_new_job(self, job, (int) value_int(frame, "master", -1));
+        jobserver_job(self, job, (int) value_int(frame, "master", -1));
 }
 
 static void
@@ -261,7 +243,7 @@ s_up_state(jobserver_t *self, json_t *frame)
     }
     mgrains_push(self);
     mpillar_master(self, master, true);
-    s_tell_started(self);
+    started_connected(self);
     outbox_listens(self->outbox, master);
 }
 
@@ -547,6 +529,8 @@ jobserver_run(jobserver_t *self)
 {
     /* Before the first fork, so that no child keeps the terminal. */
     daemon_ready();
+    if (str_eq(value_str(self->opts, "master_type", ""), "disable"))
+        started_alone(self);
     while (!self->stop) {
         int64_t now = clock_mono_ms();
         if (self->session_fd < 0 && now >= self->session_retry_ms) {

@@ -76,6 +76,13 @@ void mgrains_push(jobserver_t *self);                 /* to the masters */
 
 /* One frame down to the networking process. TAKES. */
 void jobserver_down(jobserver_t *self, json_t **frame_p);
-void jobserver_event(jobserver_t *self, const char *tag, json_t *data);
+/* `grains` go beside the data; NULL: none do. */
+void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *grains);
+/* Run it, or let it wait its turn. `job` as the master sends it; BORROWED. */
+void jobserver_job(jobserver_t *self, json_t *job, int master);
+
+/* started.c: what happens once. */
+void started_connected(jobserver_t *self); /* a master listens */
+void started_alone(jobserver_t *self);     /* there is no master to wait for */
 
 #endif

@@ -17,7 +17,7 @@
 #include "salt/base.h"
 
 typedef struct outbox outbox_t;
-/* One frame on its way down: {"t": "ret", master, ret} or {"t": "event", n, tag, data}. */
+/* One frame on its way down: {"t": "ret", master, ret} or {"t": "event", n, tag, data, grains?}. */
 typedef void outbox_send_fn(void *cookie, const json_t *frame);
 
 /* TAKES *spool_p, whose returns wait from the start. */
@@ -26,8 +26,9 @@ void outbox_destroy(outbox_t **self_p);
 
 /* A return for one master, or for all (-1). It is on the disk afterwards if that is possible at all. */
 void outbox_return(outbox_t *self, json_t *ret, int master);
-/* False: dropped, because too many or too large ones wait already. */
-bool outbox_event(outbox_t *self, const char *tag, json_t *data);
+/* `grains`: beside the data, for the start event; NULL: none. False: dropped, because too many or too large
+ * ones wait already. */
+bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *grains);
 /* Stored by a master: lists of jids and of events' numbers; either may be NULL. */
 void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);
 

@@ -280,3 +280,20 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
     mv "$FLEET/etc/master.was" "$MASTER_CONF"
     kill -HUP "$(pid_of master)"
 }
+
+@test "start_event_grains go with the start event; startup_states run after it, and their return is a job's" {
+    printf 'up:\n  test.nop: []\n' >"$TREE/base/boot.sls"
+    listen boot 'salt/*'
+    stop web1
+    start_minion web1 'startup_states: sls' 'sls_list: [boot]' 'start_event_grains: [id, kernel, nosuch]'
+    event=$(wait_event boot '"tag":"salt/minion/web1/start"')
+    grep -qF '"grains":{"id":"web1","kernel":"Linux"}' <<<"$event"
+    event=$(wait_event boot '"tag":"salt/job/[0-9]{20}/ret/web1"')
+    grep -qF '"fun":"state.sls"' <<<"$event"
+    grep -qF '"fun_args":[["boot"]]' <<<"$event"
+    grep -qF '"test_|-up_|-up_|-nop"' <<<"$event"
+    jid=$(grep -oE '[0-9]{20}' <<<"$event" | head -n 1)
+    salt-run jobs.lookup_jid "$jid" | grep -q 'Function: test.nop'
+    unlisten boot
+    minion_conf web1
+}

@@ -108,7 +108,7 @@ event(fixture_t *f, bool expected)
 {
     json_auto_t *data = json_pack("{s:i}", "a", 1);
 
-    assert_int_equal(outbox_event(f->box, "my/tag", data), expected);
+    assert_int_equal(outbox_event(f->box, "my/tag", data, NULL), expected);
 }
 
 static size_t
@@ -288,8 +288,8 @@ test_events_have_limits(void **state)
     memset(text, 'x', LIMIT_EVENTS_KEPT_BYTES / 4);
     json_auto_t *large = json_pack("{s:s}", "a", text);
     for (int i = 0; i < 3; i++)
-        assert_true(outbox_event(f->box, "t", large));
-    assert_false(outbox_event(f->box, "t", large));
+        assert_true(outbox_event(f->box, "t", large, NULL));
+    assert_false(outbox_event(f->box, "t", large, NULL));
     event(f, true);
     for (int i = 1; i <= 4; i++)
         ack_event(f, i);
