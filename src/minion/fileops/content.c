@@ -232,6 +232,12 @@ content_diff(const char *path, const content_t *with, const char *names[2], char
     return line_diff(&here, with, names != NULL ? names : no_names, ret_diff, err);
 }
 
+char *
+content_unreadable(const char *path, const fail_t *why)
+{
+    return xasprintf("Failed to read %s: %s", path, strerror(why->code < 0 ? -why->code : EIO));
+}
+
 /* ---- to disk --------------------------------------------------------------------------------- */
 
 static int

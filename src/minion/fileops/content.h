@@ -27,6 +27,9 @@ int content_same(const char *path, const content_t *with, bool *ret_same, fail_t
  */
 int content_diff(const char *path, const content_t *with, const char *names[2], char **ret_diff, fail_t *err);
 
+/* What Salt says in the place of such a difference when the file can't be read. NEW. */
+char *content_unreadable(const char *path, const fail_t *why);
+
 /* Owner and mode of the file while it appears. */
 typedef struct landing {
     uid_t uid; /* (uid_t) -1: as it comes */

@@ -226,8 +226,8 @@ change_by_source(job_t *j, fail_t *err)
         return rc;
     const content_t what = { .path = j->m->sfn };
     if (show_diff(j, &what, &diff, &why) != 0)
-        note_diff(j, fail_text(&why));
-    else if (*diff != '\0')
+        diff = content_unreadable(j->real, &why);
+    if (*diff != '\0')
         note_diff(j, diff);
     return commit_change(j, j->real, &what);
 }
@@ -241,8 +241,8 @@ change_by_contents(job_t *j)
     bool same = false;
 
     if (content_same(j->real, &what, &same, &why) != 0 || (!same && show_diff(j, &what, &diff, &why) != 0)) {
-        state_ret_warn(j->ret, "Failed to detect changes to file: Failed to read %s: %s", j->real,
-                       strerror(why.code < 0 ? -why.code : EIO));
+        AUTO_FREE char *reason = content_unreadable(j->real, &why);
+        state_ret_warn(j->ret, "Failed to detect changes to file: %s", reason);
         return 0;
     }
     if (same)
@@ -374,7 +374,7 @@ write_new(job_t *j, fail_t *err)
 
     if (j->source != NULL && !j->contents)
         what = (content_t){ .path = j->m->sfn };
-    j->before = as_created(j);
+    j->before = fs_exists(j->name) ? fop_stats(j->name, NULL, true, NULL) : as_created(j);
     if (ctx_test(j->ctx))
         return 0;
     if (j->source == NULL && !j->contents) {

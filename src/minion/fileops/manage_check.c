@@ -24,8 +24,8 @@ compare(call_ctx_t *ctx, const char *name, const content_t *with, json_t *change
     AUTO_FREE char *diff = NULL;
 
     if (content_diff(name, with, NULL, &diff, &why) != 0)
-        note(changes, "diff", fail_text(&why));
-    else if (*diff != '\0')
+        diff = content_unreadable(name, &why);
+    if (*diff != '\0')
         note(changes, "diff",
              value_bool(ctx_opts(ctx), "obfuscate_templates", false) ? "<Obfuscated Template>" : diff);
 }

@@ -149,6 +149,10 @@ reachable(call_ctx_t *ctx, const char *url)
     json_auto_t *kwargs = json_pack("{s:s, s:b}", "method", "HEAD", "decode_body", 0);
     json_auto_t *answer = NULL;
 
+    if (!ctx_has(ctx, "http.query")) {
+        AUTO_FREE char *copy = source_cache(ctx, url, "base", NULL, NULL, &why);
+        return copy != NULL;
+    }
     return ctx_call(ctx, "http.query", list, kwargs, &answer, &why) == 0 &&
            value_get(answer, "error") == NULL;
 }
