@@ -23,10 +23,10 @@ typedef struct py_fn_class {
     const char *name; /* "range" */
     py_fn *fn;
     bool is_class;            /* repr is "<class 'dict'>" rather than "<function ...>" */
-    bool is_method;           /* of an object: its type is "method" */
     void (*free)(void *data); /* may be NULL */
     py_walk_fn *walk;
     unsigned marks; /* the engine's own: wants the context, unsafe, ... */
+    bool is_method; /* of an object: its type is "method" */
 } py_fn_class_t;
 py_t *py_func(const py_fn_class_t *cls, void *data);
 /* BORROWED class and data; NULL when `v` is not such a function. */

@@ -189,7 +189,9 @@ closure_call(void *data, const py_args_t *args)
     return py_ref(((closure_t *) data)->held);
 }
 
-static const py_fn_class_t closure_class = { "closure", closure_call, false, closure_free, closure_walk, 0 };
+static const py_fn_class_t closure_class = {
+    .name = "closure", .fn = closure_call, .free = closure_free, .walk = closure_walk
+};
 
 /* Each container holds the next, the last one the first. */
 static void

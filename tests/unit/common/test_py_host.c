@@ -47,7 +47,7 @@ greet(void *data, const py_args_t *args)
                    (const char *) data);
 }
 
-static const py_fn_class_t greet_class = { "greet", greet, false, NULL, NULL, 7 };
+static const py_fn_class_t greet_class = { .name = "greet", .fn = greet, .marks = 7 };
 
 static void
 test_function(void **state)
@@ -91,7 +91,7 @@ next_square(void *data)
     return *n > 5 ? NULL : py_int(*n * *n);
 }
 
-static const py_gen_class_t square_class = { "squares", next_square, NULL, NULL };
+static const py_gen_class_t square_class = { .name = "squares", .next = next_square };
 
 static void
 test_iterator(void **state)
