@@ -10,6 +10,7 @@
 #include "salt/state.h"
 
 #define US_PER_MS 1000.0
+#define US_PER_S  1000000
 
 /* Arguments that belong to every state: see salt/state.h. Sorted. */
 static const char *const common_keys[] = {
@@ -199,8 +200,13 @@ state_verify(call_ctx_t *ctx, json_t *chunk)
 static json_t *
 stamp(int64_t wall_us)
 {
-    AUTO_FREE char *text = clock_strftime("%H:%M:%S.%f", wall_us);
+    time_t seconds = (time_t) (wall_us / US_PER_S);
+    struct tm tm;
+    char text[sizeof("hh:mm:ss.uuuuuu") + 3 * sizeof(int)];
 
+    (void) localtime_r(&seconds, &tm);
+    (void) snprintf(text, sizeof(text), "%02d:%02d:%02d.%06d", tm.tm_hour, tm.tm_min, tm.tm_sec,
+                    (int) (wall_us % US_PER_S));
     return json_string(text);
 }
 

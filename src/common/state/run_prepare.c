@@ -80,9 +80,12 @@ init_module(run_t *run, json_t *low)
 {
     const char *module = value_str(low, "state", "");
 
-    if (map_get(run->inited, module) != NULL || !state_has(run->env->ctx, low, "mod_init") ||
-        !state_has(run->env->ctx, low, value_str(low, "fun", "")))
+    if (map_get(run->inited, module) != NULL || !state_has(run->env->ctx, low, value_str(low, "fun", "")))
         return;
+    if (!state_has(run->env->ctx, low, "mod_init")) {
+        map_set(run->inited, module, run->inited);
+        return;
+    }
     json_auto_t *args = json_pack("{s:O}", "low", low), *done = special(run, low, "mod_init", args);
     if (value_truthy(done))
         map_set(run->inited, module, run->inited);
