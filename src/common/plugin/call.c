@@ -60,6 +60,8 @@ invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_valu
     AUTO(py) args = py_from_json(bound);
     AUTO(py) value = native_invoke(ctx, f, args, err);
 
+    if (value == NULL && py_raised() != NULL)
+        return native_failed(err);
     if (value == NULL)
         return err != NULL && err->code < 0 ? err->code : -EINVAL;
     *ret_value = py_to_json(value);

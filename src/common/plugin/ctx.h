@@ -31,7 +31,7 @@ void ctx_drop_kept(call_ctx_t *ctx);
 json_t *bind_python(const func_t *f, json_t *args, json_t *kwargs, json_t *pub, fail_t *err);
 /* The same for a function with FN_NATIVE, from Python's values. NEW dict, or NULL. */
 py_t *bind_native(const func_t *f, const py_args_t *args, fail_t *err);
-/* Run a native function whose arguments are bound. NEW, or NULL with *err: an exception is its text. */
+/* Run a native function whose arguments are bound. NEW, or NULL with *err or an exception raised. */
 py_t *native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err);
 /* The exception that was raised becomes *err, as Salt words it. */
 int native_failed(fail_t *err);

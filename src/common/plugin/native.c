@@ -112,9 +112,7 @@ native_invoke(call_ctx_t *ctx, const func_t *f, py_t *bound, fail_t *err)
     ctx->depth++;
     py_t *value = ((native_fn *) (void (*)(void)) f->fn)(ctx, bound, err);
     ctx->depth--;
-    if (value == NULL && py_raised() != NULL)
-        (void) native_failed(err);
-    else if (value == NULL)
+    if (value == NULL && py_raised() == NULL)
         (void) fail_set(err, -EINVAL, "%s failed", f->name);
     return value;
 }
@@ -148,6 +146,6 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     json_auto_t *list = json_of_args(args, kwargs);
     json_auto_t *value = NULL;
     if (py_raised() != NULL)
-        return (void) native_failed(err), NULL;
+        return NULL;
     return ctx_call(ctx, fun, list, kwargs, &value, err) == 0 ? py_from_json(value) : NULL;
 }
