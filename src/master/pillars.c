@@ -432,7 +432,7 @@ s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
 }
 
 void
-pillars_ask(pillars_t *self, peer_t *peer, json_t *body, size_t len)
+pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len)
 {
     const minion_t *m = peer->minion;
     if (!m || !json_is_integer(value_get(body, "n")))
@@ -447,7 +447,7 @@ pillars_ask(pillars_t *self, peer_t *peer, json_t *body, size_t len)
     t->rid_len = peer->rid_len;
     memcpy(t->rid, peer->rid, peer->rid_len);
     (void) str_copy(t->z85, sizeof(t->z85), peer->z85);
-    t->ask = json_incref(body); /* the caller drops its own: then it is ours alone */
+    t->ask = json_deep_copy(body);
     *self->queue_tail = t;
     self->queue_tail = &t->next;
     self->n_queue++;

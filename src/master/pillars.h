@@ -16,8 +16,7 @@ pillars_t *pillars_new(front_t *front); /* NEW */
 bool pillars_destroy(pillars_t **self_p);
 /* The configuration changed: nothing that was kept holds any more. */
 void pillars_reload(pillars_t *self);
-/* A minion's or salt-call's pillar_ask of `len` bytes. `body` is kept: the caller drops it and no longer
- * looks at it. */
-void pillars_ask(pillars_t *self, peer_t *peer, json_t *body, size_t len);
+/* A minion's or salt-call's pillar_ask of `len` bytes. */
+void pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len);
 
 #endif
