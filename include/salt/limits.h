@@ -40,15 +40,15 @@
 #define LIMIT_TARGET_TERMS     65536   /* words of a compound target after node groups are expanded */
 #define LIMIT_MATCH_STEPS      100000  /* objects looked into for one grain or pillar expression */
 #define LIMIT_REGEX_STEPS      1000000 /* PCRE2 match limit */
-#define LIMIT_PILLAR_DEPTH      100     /* SLS of the pillar that include each other */
-#define LIMIT_PILLAR_TIME       60000   /* of one compile, unless the option pillar_timeout says otherwise */
-#define LIMIT_PILLAR_READS      20000   /* files that a kept pillar depends on; one of more is not kept */
-#define LIMIT_PILLAR_WORKERS    4       /* pillars that a master compiles at one time */
-#define LIMIT_PILLAR_QUEUE      20000   /* questions for a pillar that wait */
-#define LIMIT_PILLAR_EACH       64      /* of one minion */
-#define LIMIT_PILLAR_BYTES      (128 * 1024 * 1024) /* bytes of them; a quarter for one minion */
-#define LIMIT_PILLAR_KEPT       (64 * 1024 * 1024) /* bytes of compiled pillars that a master keeps */
-#define LIMIT_EXT_PILLAR        (16 * 1024 * 1024) /* what an external source of pillar may say */
+#define LIMIT_PILLAR_DEPTH     100     /* SLS of the pillar that include each other */
+#define LIMIT_PILLAR_TIME      60000   /* of one compile, unless the option pillar_timeout says otherwise */
+#define LIMIT_PILLAR_READS     20000   /* files that a kept pillar depends on; one of more is not kept */
+#define LIMIT_PILLAR_WORKERS   4       /* pillars that a master compiles at one time */
+#define LIMIT_PILLAR_QUEUE     20000   /* questions for a pillar that wait */
+#define LIMIT_PILLAR_EACH      64      /* of one minion */
+#define LIMIT_PILLAR_BYTES     (128 * 1024 * 1024)    /* bytes of them; a quarter for one minion */
+#define LIMIT_PILLAR_KEPT      (64 * 1024 * 1024)     /* bytes of compiled pillars that a master keeps */
+#define LIMIT_EXT_PILLAR       (16 * 1024 * 1024)     /* what an external source of pillar may say */
 #define LIMIT_JOB_OUTPUT       (8 * 1024 * 1024)      /* what a job's child may write back */
 #define LIMIT_JOB_MEMORY       (2048UL * 1024 * 1024) /* address space of a job's child */
 #define LIMIT_JOBS_RUNNING     256                    /* children of one minion at one time */
