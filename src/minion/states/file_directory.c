@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/map.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate_dir.h"
@@ -11,7 +12,10 @@
 /* ---- what is wanted -------------------------------------------------------------------------- */
 
 typedef struct wanted {
-    json_t *user, *group;       /* NULL: as it is. BORROWED */
+    json_t *user, *group; /* NULL: as it is. BORROWED */
+    bool user_known, group_known;
+    uid_t uid; /* what user and group come to, when known */
+    gid_t gid;
     char *dir_mode, *file_mode; /* "0755"; NULL: as it is */
     bool follow, files, dirs;   /* whether to look at files and folders below */
 } wanted_t;
@@ -23,6 +27,7 @@ typedef struct work {
     bool recurse, clean;
     json_t *changes; /* of the check */
     json_t *kept, *errors;
+    map_t *kept_paths; /* of `kept` */
 } work_t;
 
 static const char *const recurse_types[] = {
@@ -87,22 +92,6 @@ narrow(work_t *w, const json_t *recurse)
 
 /* ---- what would change ----------------------------------------------------------------------- */
 
-static bool
-is_user(const json_t *user, uid_t have)
-{
-    uid_t uid;
-
-    return fop_uid_of(user, &uid) && uid == have;
-}
-
-static bool
-is_group(const json_t *group, gid_t have)
-{
-    gid_t gid;
-
-    return fop_gid_of(group, &gid) && gid == have;
-}
-
 /* NEW {"user", "group", "mode"} that differ, or {"directory": "new"}; NULL when nothing does. */
 static json_t *
 differences(const char *path, const wanted_t *want, const char *mode)
@@ -114,9 +103,9 @@ differences(const char *path, const wanted_t *want, const char *mode)
         return json_pack("{s:s}", "directory", "new");
     json_t *diff = json_object();
     snprintf(have, sizeof(have), "%04o", st.st_mode & 07777);
-    if (want->user != NULL && !is_user(want->user, st.st_uid))
+    if (want->user != NULL && !(want->user_known && want->uid == st.st_uid))
         json_object_set(diff, "user", want->user);
-    if (want->group != NULL && !is_group(want->group, st.st_gid))
+    if (want->group != NULL && !(want->group_known && want->gid == st.st_gid))
         json_object_set(diff, "group", want->group);
     if (mode != NULL && !str_eq(mode, have) && !S_ISLNK(st.st_mode))
         json_object_set_new(diff, "mode", json_string(mode));
@@ -146,26 +135,13 @@ check_below(void *cookie, const char *path, bool is_dir)
     return 0;
 }
 
-static bool
-listed(const json_t *paths, const char *path)
-{
-    size_t i;
-    json_t *one;
-
-    json_array_foreach (paths, i, one) {
-        if (str_eq(json_string_value(one), path))
-            return true;
-    }
-    return false;
-}
-
 static int
 check_clean(void *cookie, const char *path, bool is_dir)
 {
     work_t *w = cookie;
 
     (void) is_dir;
-    if (!listed(w->kept, path) &&
+    if (map_get(w->kept_paths, path) == NULL &&
         fstate_included(fstate_below(w->s->name, path), NULL, fstate_arg(w->s, "exclude_pat")))
         note(w, path, json_pack("{s:s}", "removed", "Removed due to clean"));
     return 0;
@@ -212,6 +188,9 @@ check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
         w->kept = fstate_kept(w->s, err);
         if (w->kept == NULL)
             return -EIO;
+        w->kept_paths = map_new(NULL);
+        for (size_t i = 0; i < json_array_size(w->kept); i++)
+            map_set(w->kept_paths, json_string_value(json_array_get(w->kept, i)), w);
         (void) fstate_walk(w->s->name, -1, check_clean, w);
     }
     if (!fop_is_dir(w->s->name))
@@ -431,9 +410,13 @@ read_wanted(work_t *w)
         dir_mode = mode;
     if (!value_truthy(file_mode))
         file_mode = dir_mode;
-    w->top = (wanted_t){
-        fstate_user(s), fstate_arg(s, "group"), NULL, NULL, fstate_on(s, "follow_symlinks", false), true, true
-    };
+    w->top = (wanted_t){ .user = fstate_user(s),
+                         .group = fstate_arg(s, "group"),
+                         .follow = fstate_on(s, "follow_symlinks", false),
+                         .files = true,
+                         .dirs = true };
+    w->top.user_known = w->top.user != NULL && fop_uid_of(w->top.user, &w->top.uid);
+    w->top.group_known = w->top.group != NULL && fop_gid_of(w->top.group, &w->top.gid);
     w->top.dir_mode = dir_mode != NULL ? fop_normalize_mode(dir_mode) : NULL;
     w->top.file_mode = file_mode != NULL ? fop_normalize_mode(file_mode) : NULL;
     w->recurse = fstate_on(s, "recurse", false);
@@ -484,6 +467,7 @@ directory_body(fstate_t *s, fail_t *err)
     json_decref(w.changes);
     json_decref(w.errors);
     json_decref(w.kept);
+    map_destroy(&w.kept_paths);
     return rc;
 }
 
