@@ -161,7 +161,9 @@ s_policy(front_t *self, const char *id)
     key_state_t state = KEY_PENDING;
     if (*reject && keystore_listed(reject, id, permissive, &err))
         state = KEY_REJECTED;
-    else if (conf_bool(self->conf, "auto_accept") || (*sign && keystore_listed(sign, id, permissive, &err)))
+    else if (conf_bool(self->conf, "auto_accept") || (*sign && keystore_listed(sign, id, permissive, &err)) ||
+             keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
+                                    (int) conf_int(self->conf, "autosign_timeout")))
         state = KEY_ACCEPTED;
     if (err.text)
         log_warning("%s", fail_text(&err));

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/match/match.h"
 #include "master/keystore.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 
 static bool
 own_group(gid_t gid)
@@ -58,16 +60,6 @@ list_read(const char *file, bool permissive, buf_t *out, fail_t *err)
     return rc == 0 ? 0 : fail_set(err, rc, "cannot read %s: %s", file, strerror(-rc));
 }
 
-/* A line is a glob, else a regular expression for the whole id; one that is neither matches nothing. */
-static bool
-line_matches(const char *line, const char *id)
-{
-    AUTO_FREE char *whole = xasprintf("(?:%s)\\Z", line);
-    fail_auto_t bad = FAIL_INIT;
-
-    return match_glob(line, id) || match_pcre(whole, id, &bad);
-}
-
 bool
 keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
 {
@@ -81,8 +73,31 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
     for (size_t i = 0; lines[i] != NULL && !found; i++) {
         const char *line = str_trim(lines[i]);
 
-        found = *line != '\0' && *line != '#' && line_matches(line, id);
+        found = *line != '\0' && *line != '#' && match_expr(line, id);
     }
     strv_free(lines);
     return found;
+}
+
+bool
+keystore_take_autosign(const char *pki_dir, const char *id, int minutes)
+{
+    if (!conf_id_valid(id, NULL))
+        return false;
+    AUTO_FREE char *dir = fs_join(pki_dir, "minions_autosign");
+    AUTO_FREE char *file = fs_join(dir, id);
+    struct stat st;
+
+    if (lstat(file, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    bool old = minutes > 0 && st.st_mtime < clock_wall_us() / 1000000 - 60 * (int64_t) minutes;
+
+    if (old)
+        log_warning("%s: older than autosign_timeout; it accepts nobody", file);
+    /* What can't be removed would accept another key tomorrow. */
+    if (unlink(file) != 0) {
+        log_error("%s can't be removed and accepts nobody: %s", file, strerror(errno));
+        return false;
+    }
+    return !old;
 }

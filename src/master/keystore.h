@@ -59,5 +59,8 @@ int keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t 
  * file that its group or others may write is refused with *err; `permissive` lets in the group (for root: one
  * of its own groups), as in Salt. No such file names nobody. */
 bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
+/* Whether the file minions_autosign/ID is there and at most so many minutes old (0: of any age). It is
+ * removed: it accepts once. */
+bool keystore_take_autosign(const char *pki_dir, const char *id, int minutes);
 
 #endif

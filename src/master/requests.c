@@ -323,8 +323,42 @@ s_acl_request(front_t *self, const char *user, const char *op, const json_t *req
 }
 
 static bool
+s_on_blacklist(front_t *self, const char *list, const char *word)
+{
+    json_t *exprs = value_get(conf_get(self->conf, "publisher_acl_blacklist"), list), *one;
+    size_t i;
+    if (json_is_string(exprs))
+        return match_expr(json_string_value(exprs), word);
+    json_array_foreach (exprs, i, one)
+        if (json_is_string(one) && match_expr(json_string_value(one), word))
+            return true;
+    return false;
+}
+
+/* publisher_acl_blacklist holds for everybody's jobs, root's too. */
+static bool
+s_is_blocked(front_t *self, const char *user, const json_t *request)
+{
+    json_t *fun = value_get(request, "fun"), *one;
+    size_t i;
+    if (s_on_blacklist(self, "users", user))
+        return true;
+    if (json_is_string(fun))
+        return s_on_blacklist(self, "modules", json_string_value(fun));
+    json_array_foreach (fun, i, one)
+        if (json_is_string(one) && s_on_blacklist(self, "modules", json_string_value(one)))
+            return true;
+    return false;
+}
+
+static bool
 s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
 {
+    if (str_eq(op, "publish") && s_is_blocked(self, lconn_user(c), request)) {
+        log_error("%s may not run what publisher_acl_blacklist names", lconn_user(c));
+        (void) fail_set(err, -EACCES, "Authorization error occurred.");
+        return false;
+    }
     if (lconn_is_admin(c))
         return true;
     bool known = false;

@@ -25,7 +25,6 @@ is_listed(const json_t *list, const char *name)
     return false;
 }
 
-/* Salt's expr_match: a glob, or a regular expression for the whole name. */
 static bool
 is_blocked(const json_t *patterns, const char *key)
 {
@@ -34,8 +33,7 @@ is_blocked(const json_t *patterns, const char *key)
 
     json_array_foreach (patterns, i, item) {
         const char *pattern = json_string_value(item);
-        AUTO_FREE char *whole = pattern != NULL ? xasprintf("(?:%s)\\Z", pattern) : NULL;
-        if (pattern != NULL && (match_glob(pattern, key) || match_pcre(whole, key, NULL)))
+        if (pattern != NULL && match_expr(pattern, key))
             return true;
     }
     return false;

@@ -126,6 +126,17 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     wait_key db1 pre
 }
 
+@test "a file in minions_autosign accepts its id once" {
+    start_master
+    mkdir -p "$FLEET/master/etc/salt/pki/master/minions_autosign"
+    touch "$FLEET/master/etc/salt/pki/master/minions_autosign/m1"
+    start_minion m1
+    start_minion m2
+    wait_connected m1
+    wait_key m2 pre
+    [ ! -e "$FLEET/master/etc/salt/pki/master/minions_autosign/m1" ]
+}
+
 @test "an autosign_file that everybody may write is not believed" {
     mkdir "$FLEET/master"
     echo 'web*' >"$FLEET/master/autosign"

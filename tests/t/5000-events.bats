@@ -207,3 +207,24 @@ EOF
     [ "$status" -eq 1 ]
     is_connected m1
 }
+
+@test "publisher_acl_blacklist: its modules and users for nobody, root included" {
+    stop master
+    master_conf 'publisher_acl_blacklist: {modules: [cmd.*, test.(echo|arg)]}'
+    start_master
+    wait_connected m1 m2
+    run "$HALITE_BIN/salt" m1 cmd.run id
+    [ "$status" -ne 0 ]
+    grep -q 'Authorization error occurred' <<<"$output"
+    run "$HALITE_BIN/salt" m1 test.ping,test.echo ,x
+    [ "$status" -ne 0 ]
+    run "$HALITE_BIN/salt" m1 test.ping --out=txt
+    [ "$output" = 'm1: True' ]
+    stop master
+    master_conf "publisher_acl_blacklist: {users: [$(id -un)]}"
+    start_master
+    wait_connected m1 m2
+    run "$HALITE_BIN/salt" m1 test.ping
+    [ "$status" -ne 0 ]
+    grep -q 'Authorization error occurred' <<<"$output"
+}

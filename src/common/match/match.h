@@ -60,6 +60,8 @@ bool match_glob(const char *pattern, const char *text);
 bool match_has_glob(const char *pattern); /* contains *, ? or [ */
 /* Python's re.match (anchored at the start). False with *err for a bad pattern. */
 bool match_pcre(const char *pattern, const char *text, fail_t *err);
+/* salt.utils.stringutils.expr_match: a glob, or a regular expression for the whole text. */
+bool match_expr(const char *expr, const char *text);
 /* salt.utils.data.subdict_match: "os:Deb*", "a:b:c", lists, numbers. */
 bool match_subdict(const json_t *data, const char *expr, const char *delim, bool regex, bool exact);
 /* "10.0.0.0/8", "::1", "192.0.2.7" against the grains ipv4 and ipv6. */

@@ -1,4 +1,5 @@
 /* pcre.c - re.match for targets, on the project's own `re`. */
+#include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
 
@@ -12,4 +13,13 @@ match_pcre(const char *pattern, const char *text, fail_t *err)
     bool matched = rx_match(rx, text, strlen(text), 0, err) == 1;
     rx_destroy(&rx);
     return matched;
+}
+
+bool
+match_expr(const char *expr, const char *text)
+{
+    AUTO_FREE char *whole = xasprintf("(?:%s)\\Z", expr);
+    fail_auto_t bad = FAIL_INIT;
+
+    return match_glob(expr, text) || match_pcre(whole, text, &bad);
 }

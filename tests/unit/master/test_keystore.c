@@ -392,8 +392,35 @@ test_listed_nowhere(void **state)
     assert_non_null(err.text);
 }
 
+static void
+test_autosign_files(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *dir = path_in(f, "minions_autosign");
+    AUTO_FREE char *stub = fs_join(dir, "web1");
+    const struct timespec old[2] = { { .tv_sec = time(NULL) - 3600 }, { .tv_sec = time(NULL) - 3600 } };
+
+    assert_false(keystore_take_autosign(f->pki, "web1", 120));
+    assert_int_equal(fs_mkdirs(dir, 0755, NULL), 0);
+    put_text(stub, "", 0600);
+    assert_false(keystore_take_autosign(f->pki, "web2", 120));
+    assert_false(keystore_take_autosign(f->pki, "../minions_autosign/web1", 120));
+    assert_true(keystore_take_autosign(f->pki, "web1", 120));
+    assert_false(keystore_take_autosign(f->pki, "web1", 120));
+    put_text(stub, "", 0600);
+    assert_int_equal(utimensat(AT_FDCWD, stub, old, 0), 0);
+    assert_true(keystore_take_autosign(f->pki, "web1", 120));
+    put_text(stub, "", 0600);
+    assert_int_equal(utimensat(AT_FDCWD, stub, old, 0), 0);
+    assert_false(keystore_take_autosign(f->pki, "web1", 30));
+    assert_int_equal(access(stub, F_OK), -1);
+    put_text(stub, "", 0600);
+    assert_int_equal(utimensat(AT_FDCWD, stub, old, 0), 0);
+    assert_true(keystore_take_autosign(f->pki, "web1", 0));
+}
+
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(test_life),
           WITH_STORE(test_list), WITH_STORE(test_bad_ids), WITH_STORE(test_links), WITH_STORE(test_bad_files),
           WITH_STORE(test_unreadable), WITH_STORE(test_listed), WITH_STORE(test_listed_modes),
-          WITH_STORE(test_listed_nowhere))
+          WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))
