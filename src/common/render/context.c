@@ -83,6 +83,7 @@ opts_of(render_t *self, py_t *pillar)
         py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
         py_dict_sets_new(self->opts, "id", py_strz(ctx_id(self->ctx)));
     }
+    py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
     py_dict_sets(self->opts, "pillar", pillar);
     py_dict_sets(self->opts, "test", py_bool(ctx_test(self->ctx)));
     return self->opts;

@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/render/render_int.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 
 /* ---- imports ------------------------------------------------------------------------------------------ */
 
@@ -60,6 +61,21 @@ render_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known
 
 /* ---- engines ------------------------------------------------------------------------------------------ */
 
+static void
+check_setting(const char *key)
+{
+    static const char *const known[] = {
+        "block_start_string",   "block_end_string",   "variable_start_string", "variable_end_string",
+        "comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix",
+        "trim_blocks",          "lstrip_blocks",      "newline_sequence",      "keep_trailing_newline",
+    };
+
+    for (size_t i = 0; i < NELEMS(known); i++)
+        if (strcmp(known[i], key) == 0)
+            return;
+    log_warning("Jinja2 environment %s is not recognized", key);
+}
+
 /* The configured environment, with the older options that say the same. NEW. */
 static json_t *
 environment(const json_t *opts, const char *name)
@@ -73,6 +89,7 @@ environment(const json_t *opts, const char *name)
         AUTO_FREE char *lower = xstrdup(key);
         for (char *p = lower; *p != '\0'; p++)
             *p = *p >= 'A' && *p <= 'Z' ? (char) (*p + 'a' - 'A') : *p;
+        check_setting(lower);
         json_object_set(env, lower, v);
     }
     for (size_t i = 0; i < NELEMS(older); i++) {
