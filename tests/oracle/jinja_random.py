@@ -527,7 +527,7 @@ def tagged(v):
 
 # What no two runs of Python agree on, or what is about Python's insides.
 UNSTABLE = re.compile(r" at 0x|o.?b.?j.?e.?c.?t.? .?a.?t|<(bound |built-in |)method|<function|_MappingAttr|<class|__|Exceeds the limit|"
-                      r"^maximum recursion|g.?e.?n.?e.?r.?.?.?t.?o.?r.? .?o|0x[0-9a-f]{12}|tcejbo|jinja2\.|<Cycler|<Macro|<TemplateReference|\bset\(|dict_(keys|values|items)", re.I)
+                      r"^maximum recursion|g.?e.?n.?e.?r.?.?.?t.?o.?r.? .?o|0x[57]|tcejbo|jinja2\.|<Cycler|<Macro|<TemplateReference|\bset\(|dict_(keys|values|items)", re.I)
 LEFT_OUT = re.compile(r"^(items|keys|values|splitlines)$|^Tried to resolve a name|^sequence item \d+: expected str|complex")
 
 
