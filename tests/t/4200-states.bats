@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# 4200-states.bats - state runs on a real minion: one at a time, paused, ended and killed; parallel steps that need the
+# master's files; events; a terminal that waits.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    export TREE=$BATS_FILE_TMPDIR/tree MARK=$BATS_FILE_TMPDIR/mark
+    mkdir -p "$TREE" "$MARK"
+    local i
+    # A state that tells that it has begun, and waits until it may end.
+    cat >"$TREE/gate.sls" <<SLS
+gate:
+  cmd.run:
+    - name: touch $MARK/begun; while [ ! -e $MARK/go ]; do read -t 0.05 <> <(:) || :; done
+after:
+  test.nop: []
+last:
+  test.nop: []
+SLS
+    printf 'nop:\n  test.nop: []\n' >"$TREE/nop.sls"
+    for i in 1 2 3; do
+        echo "text $i" >"$TREE/file$i"
+        printf 'f%s:\n  file.managed:\n    - name: %s/out%s\n    - source: salt://file%s\n    - parallel: True\n' \
+            "$i" "$MARK" "$i" "$i"
+    done >"$TREE/par.sls"
+    printf 'sent:\n  event.send:\n    - name: from/parallel\n    - data: {a: 1}\n    - parallel: True\n' >>"$TREE/par.sls"
+    printf 'told:\n  test.nop:\n    - fire_event: done/telling\n' >>"$TREE/par.sls"
+    MASTER_LINES=("file_roots: {base: [$TREE]}")
+    fleet_up web1
+}
+
+teardown_file() {
+    touch "$MARK/go"
+    fleet_down
+}
+
+setup() { rm -f "$MARK"/*; }
+
+# A run of gate.sls that has begun; its jid in JID.
+begin() {
+    salt --async web1 state.apply gate >"$MARK/async"
+    JID=$(sed -nE 's/.*job ID: ([0-9]+).*/\1/p' "$MARK/async")
+    until_true 20 [ -e "$MARK/begun" ]
+}
+returned() { salt-run jobs.lookup_jid "$JID" --out=json 2>"$MARK/err" | grep -q "$1"; }
+idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"web1":[]}' ]; }
+
+@test "one run at a time: the second one is told, or waits" {
+    begin
+    run --separate-stderr salt web1 state.apply nop
+    [ "$status" -eq 1 ]
+    [[ $output == *"The function \"state.apply\" is running as PID "*" with jid $JID"* ]]
+    run -0 salt web1 state.apply nop concurrent=True
+    salt web1 state.apply nop queue=True >"$MARK/queued" &
+    local queued=$!
+    until_true 10 pid_alive $queued
+    touch "$MARK/go"
+    wait $queued
+    grep -q 'Succeeded: 1' "$MARK/queued"
+    until_true 10 idle
+}
+
+@test "pause, resume, soft_kill" {
+    begin
+    salt web1 state.pause "$JID" last
+    salt web1 state.get_pauses --out=json | grep -q '"last"'
+    touch "$MARK/go"
+    run ! returned '"last"'
+    salt web1 state.resume "$JID" last
+    until_true 10 returned last
+    setup
+    begin
+    salt web1 state.soft_kill "$JID" after
+    touch "$MARK/go"
+    until_true 10 returned gate
+    run ! returned after
+    until_true 10 idle
+}
+
+@test "a run that is killed leaves nothing in the way of the next" {
+    begin
+    local pid
+    pid=$(salt web1 saltutil.find_job "$JID" --out=json | field pid)
+    kill -9 "$pid"
+    until_true 10 idle
+    run -0 salt web1 state.apply nop
+    [[ $output == *'Succeeded: 1'* ]]
+    touch "$MARK/go"
+}
+
+@test "parallel steps fetch the master's files and send events" {
+    listen par
+    run -0 salt web1 state.apply par
+    [[ $output == *'Succeeded: 5 (changed=4)'* ]]
+    cmp "$TREE/file1" "$MARK/out1"
+    cmp "$TREE/file3" "$MARK/out3"
+    wait_event par 'from/parallel'
+    wait_event par 'salt/state_result/[0-9]+/web1/done/telling'
+    unlisten par
+}
+
+@test "salt-call says on a terminal where a long run is, and nothing in a pipe" {
+    printf 'slow:\n  cmd.run:\n    - name: sleep 1.2\nshown:\n  test.nop: []\nend:\n  test.nop: []\n' >"$TREE/slow.sls"
+    local call="$HALITE_BIN/salt-call --local -l quiet -c $FLEET/etc/web1 --file-root=$TREE state.apply slow --out=quiet"
+    script -qec "$call" /dev/null >"$MARK/tty"
+    grep -q '\[   2/   3\] test.nop shown' "$MARK/tty"
+    $call >"$MARK/out" 2>&1
+    [ ! -s "$MARK/out" ]
+}
