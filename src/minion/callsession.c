@@ -137,6 +137,7 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
                           .port = (int) value_int(master, "port", 0),
                           .publish_port = (int) conf_int(conf, "publish_port"),
                           .hello_port = (int) conf_int(conf, "hello_port"),
+                          .source = conf_str(conf, "source_address"),
                           .finger = conf_str(conf, "master_finger"),
                           .known_file = self->known_file,
                           .keys = self->keys,

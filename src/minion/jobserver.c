@@ -13,6 +13,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
+#include "common/crypto/keys.h"
 #include "common/local/client.h"
 #include "minion/relay.h"
 #include "minion/sessions.h"
@@ -364,6 +365,22 @@ s_watch_session(jobserver_t *self, int64_t now)
     jobserver_down(self, &frame);
 }
 
+/* ping_interval: minutes between events that say no more than that this minion is there. */
+static void
+s_sign_of_life(jobserver_t *self, int64_t now)
+{
+    int64_t every = (int64_t) (value_num(self->opts, "ping_interval", 0) * 60000);
+    if (every <= 0)
+        self->life_ms = 0;
+    if (every <= 0 || now < self->life_ms || !outbox_is_heard(self->outbox))
+        return;
+    bool first = self->life_ms == 0;
+    self->life_ms = now + every;
+    json_auto_t *text = json_string("ping");
+    if (!first)
+        jobserver_event(self, "minion_ping", text, NULL);
+}
+
 /* ---- signals
  * --------------------------------------------------------------------------------------------------------------
  */
@@ -436,9 +453,12 @@ static int
 s_timeout(const jobserver_t *self, int64_t now)
 {
     int64_t next = now + PING_MS;
-    const int64_t timers[] = { outbox_next_ms(self->outbox), mpillar_next_ms(self->pillar),
+    const int64_t timers[] = { outbox_next_ms(self->outbox),
+                               mpillar_next_ms(self->pillar),
                                self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms,
-                               self->grains_fd < 0 ? 0 : self->grains_until_ms };
+                               self->grains_fd < 0 ? 0 : self->grains_until_ms,
+                               outbox_is_heard(self->outbox) ? self->life_ms : 0,
+                               self->grains_next_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
@@ -543,6 +563,7 @@ jobserver_run(jobserver_t *self)
                 return self->exit_code;
         }
         s_watch_session(self, now);
+        s_sign_of_life(self, now);
         outbox_tick(self->outbox, now);
         mgrains_tick(self, now);
         mpillar_tick(self, now);
@@ -573,6 +594,20 @@ s_recover(jobserver_t *self)
     }
     json_array_foreach (damaged, i, one)
         log_error("%s", json_string_value(one));
+}
+
+/* A fleet that boots at once does not knock at its master at once. */
+static void
+s_delay_first(jobserver_t *self)
+{
+    json_int_t most = conf_int(self->conf, "random_startup_delay");
+    uint32_t r;
+    if (most <= 0)
+        return;
+    key_random(&r, sizeof(r));
+    json_int_t wait = (json_int_t) r % (most + 1);
+    log_info("random_startup_delay: the master is called in %d seconds", (int) wait);
+    self->session_retry_ms = clock_mono_ms() + wait * 1000;
 }
 
 jobserver_t *
@@ -606,6 +641,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     s_take_conf(self);
     s_recover(self);
     mgrains_gather(self);
+    s_delay_first(self);
     return self;
 }
 

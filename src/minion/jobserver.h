@@ -45,11 +45,13 @@ typedef struct jobserver {
     int session_fd;
     int64_t session_retry_ms;
     int64_t session_heard_ms, session_ping_ms; /* monotonic: its last word; when it is asked for one */
+    int64_t life_ms;                           /* monotonic: the next ping_interval; 0: none yet */
     buf_t session_in, session_out;
     pid_t grains_pid;
     int grains_fd;
     int64_t grains_until_ms; /* monotonic: then their child is ended */
     bool grains_again;       /* asked again while they were gathered */
+    int64_t grains_next_ms;  /* monotonic: grains_refresh_every; 0: never */
     buf_t grains_in;
     int signal_fd;
     jobserver_ending_t ending; /* asked for by a job, once that has returned */
@@ -71,7 +73,7 @@ json_t *hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request);
 /* mgrains.c: the minion's grains over time. */
 void mgrains_gather(jobserver_t *self); /* cheap ones now, slow ones from the cache and in the background */
 void mgrains_read(jobserver_t *self);   /* the background child's pipe is readable */
-void mgrains_tick(jobserver_t *self, int64_t now_ms); /* a child that takes too long is ended */
+void mgrains_tick(jobserver_t *self, int64_t now_ms); /* grains_refresh_every; a child that takes too long */
 void mgrains_push(jobserver_t *self);                 /* to the masters */
 
 /* One frame down to the networking process. TAKES. */

@@ -91,9 +91,29 @@ mgrains_gather(jobserver_t *self)
     s_start_child(self);
 }
 
+static void
+s_refresh_sometimes(jobserver_t *self, int64_t now_ms)
+{
+    int64_t every = (int64_t) (value_num(self->opts, "grains_refresh_every", 0) * 60000);
+    bool due = self->grains_next_ms != 0 && now_ms >= self->grains_next_ms;
+    if (every <= 0)
+        self->grains_next_ms = 0;
+    else if (due || self->grains_next_ms == 0)
+        self->grains_next_ms = now_ms + every;
+    if (!due || every <= 0)
+        return;
+    json_auto_t *before = json_incref(self->grains);
+    mgrains_gather(self);
+    if (json_equal(before, self->grains))
+        return;
+    mgrains_push(self);
+    mpillar_refresh(self, NULL, false, 0);
+}
+
 void
 mgrains_tick(jobserver_t *self, int64_t now_ms)
 {
+    s_refresh_sometimes(self, now_ms);
     if (self->grains_fd < 0 || now_ms < self->grains_until_ms)
         return;
     log_warning("slow grains took more than %d seconds: those of before stay", GATHER_MS / 1000);

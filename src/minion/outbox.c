@@ -223,6 +223,12 @@ outbox_listens(outbox_t *self, int master)
     s_pump(self);
 }
 
+bool
+outbox_is_heard(const outbox_t *self)
+{
+    return self->listening != 0;
+}
+
 void
 outbox_deaf(outbox_t *self, int master)
 {

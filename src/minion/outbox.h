@@ -36,6 +36,7 @@ void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);
 void outbox_listens(outbox_t *self, int master);
 /* It does not any more; -1: nobody does. */
 void outbox_deaf(outbox_t *self, int master);
+bool outbox_is_heard(const outbox_t *self); /* at least one does */
 /* Sends again what stayed without an answer for long, and tries the disk again. */
 void outbox_tick(outbox_t *self, int64_t now_ms);
 /* When outbox_tick wants to be called next, in monotonic ms; 0: when something happens. */

@@ -11,16 +11,17 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define ASK_TIMEOUT_MS 5000
-#define ANEW_MS        5000 /* a lost connection that did not come back by itself */
-#define SUB_SPREAD_MS  2000 /* SUB follows the DEALER within this time, unless the master names another */
-#define SUB_SPREAD_MAX 120000
-#define STEP_MAX_MS    60000
-#define GREET_MS       15000 /* a hello without an answer: a new connection */
-#define WAIT_MIN_MS    50
-#define HOLD_MS        25 /* a return within this time says all that `started` would */
-#define RECONNECT_MS   100
-#define DRAIN_BUDGET   256 /* messages of one socket in a step: others wait meanwhile */
+#define ASK_TIMEOUT_MS   5000
+#define ANEW_MS          5000 /* a lost connection that did not come back by itself */
+#define SUB_SPREAD_MS    2000 /* SUB follows the DEALER within this time, unless the master names another */
+#define SUB_SPREAD_MAX   120000
+#define STEP_MAX_MS      60000
+#define GREET_MS         15000 /* a hello without an answer: a new connection */
+#define WAIT_MIN_MS      50
+#define HOLD_MS          25 /* a return within this time says all that `started` would */
+#define RECONNECT_MS     100
+#define RECONNECT_MAX_MS 2000
+#define DRAIN_BUDGET     256 /* messages of one socket in a step: others wait meanwhile */
 #define DEALER_EVENTS                                                                                        \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |                              \
      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |                                  \
@@ -137,7 +138,8 @@ s_ask(session_t *self)
     }
     if (!self->ask) {
         self->ask = sock_new(self->zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err);
-        if (!self->ask || sock_connect(self->ask, self->conf.host, self->conf.hello_port, &err) < 0)
+        if (!self->ask ||
+            sock_connect_from(self->ask, self->conf.source, self->conf.host, self->conf.hello_port, &err) < 0)
             log_error("%s", fail_text(&err));
     }
     if (self->ask)
@@ -158,10 +160,15 @@ s_connect(session_t *self)
                                  : NULL;
     /* All minions of a master lose it at the same moment; they do not come back in step. */
     if (self->dealer) {
-        sock_reconnect_after(self->dealer, RECONNECT_MS + s_jitter(RECONNECT_MS));
+        if (self->conf.recon_ms > 0)
+            sock_reconnect_after(self->dealer, self->conf.recon_ms + s_jitter(self->conf.recon_spread_ms + 1),
+                                 self->conf.recon_max_ms);
+        else
+            sock_reconnect_after(self->dealer, RECONNECT_MS + s_jitter(RECONNECT_MS), RECONNECT_MAX_MS);
         sock_forget_lost(self->dealer);
     }
-    if (!self->monitor || sock_connect(self->dealer, self->conf.host, self->conf.port, &err) < 0) {
+    if (!self->monitor ||
+        sock_connect_from(self->dealer, self->conf.source, self->conf.host, self->conf.port, &err) < 0) {
         log_error("master %s: %s", self->conf.host, fail_text(&err));
         self->retry_at = clock_mono_ms() + self->conf.wait_ms;
     }
@@ -575,7 +582,8 @@ s_timers(session_t *self, int64_t now)
         if (self->state != SESSION_READY)
             return; /* the next welcome asks for it again */
         self->sub = sock_new(self->zctx, SOCK_SUB_CLIENT, self->conf.keys, self->master_key, &err);
-        if (!self->sub || sock_connect(self->sub, self->conf.host, self->publish_port, &err) < 0)
+        if (!self->sub ||
+            sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0)
             log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));
     }
 }

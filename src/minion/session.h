@@ -37,11 +37,15 @@ typedef struct session_conf {
     const char *boot; /* names this start of the process */
     const char *host; /* the master */
     int port, publish_port, hello_port;
+    const char *source;       /* the address to connect from; NULL or "": the system picks */
     const char *finger;       /* master_finger, "" when none */
     const char *known_file;   /* where the master's public key is kept; NULL: only in memory */
     const uint8_t *known_key; /* NULL: read known_file */
     const key_pair_t *keys;
     int wait_ms, wait_max_ms; /* between attempts after a refusal */
+    /* Until a lost connection is tried again; then the pause doubles up to recon_max_ms. 0: a moment that
+     * suits a fleet; recon_spread_ms: at most so much more, picked at random. */
+    int recon_ms, recon_spread_ms, recon_max_ms;
 } session_conf_t;
 
 typedef struct session_host {

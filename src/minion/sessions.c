@@ -18,8 +18,10 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define MASTERS_MAX 16
-#define READ_CHUNK  (64 * 1024)
+#define MASTERS_MAX      16
+#define RECON_DEFAULT_MS 1000
+#define RECON_MAX_MS     10000
+#define READ_CHUNK       (64 * 1024)
 
 typedef struct sessions sessions_t;
 
@@ -347,6 +349,19 @@ s_read(sessions_t *self)
  * ----------------------------------------------------------------------------------------------------------
  */
 
+/* recon_*, when one of them is set: our own pauses suit a fleet of minions of Halite better than Salt's
+ * defaults. */
+static void
+s_take_recon(session_conf_t *sc, const conf_t *conf)
+{
+    const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max");
+    if (!first && !more)
+        return;
+    sc->recon_ms = first ? (int) conf_float(conf, "recon_default") : RECON_DEFAULT_MS;
+    sc->recon_max_ms = more ? (int) conf_float(conf, "recon_max") : RECON_MAX_MS;
+    sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
+}
+
 static int
 s_start_line(sessions_t *self, void *zctx, const conf_t *conf, const char *boot, const key_pair_t *keys,
              const json_t *master, fail_t *err)
@@ -365,6 +380,7 @@ s_start_line(sessions_t *self, void *zctx, const conf_t *conf, const char *boot,
                           .port = (int) value_int(master, "port", 0),
                           .publish_port = (int) conf_int(conf, "publish_port"),
                           .hello_port = (int) conf_int(conf, "hello_port"),
+                          .source = conf_str(conf, "source_address"),
                           .finger = conf_str(conf, "master_finger"),
                           .known_file = line->known_file,
                           .keys = keys,
@@ -372,6 +388,7 @@ s_start_line(sessions_t *self, void *zctx, const conf_t *conf, const char *boot,
                           .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
     if (sc.wait_max_ms < sc.wait_ms)
         sc.wait_max_ms = sc.wait_ms;
+    s_take_recon(&sc, conf);
     session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, line };
     const download_host_t files = { s_file_send, s_file_done, line };
     line->downloads = downloads_new(&files);

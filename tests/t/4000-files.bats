@@ -281,6 +281,33 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
     kill -HUP "$(pid_of master)"
 }
 
+@test "grains_refresh_every, ping_interval: by themselves; source_address: where the master sees the minion" {
+    listen ping
+    stop web1
+    start_minion web1 'grains_refresh_every: 0.005' 'ping_interval: 0.005' 'source_address: 127.0.0.7'
+    event=$(wait_event ping '"tag":"minion_ping"')
+    grep -qF '"data":"ping"' <<<"$event"
+    grep -qF '"id":"web1"' <<<"$event"
+    ask '{"op":"minions"}' | grep -q '"address":"127.0.0.7'
+    not salt -G 'shelf:nine' test.ping
+    echo 'shelf: nine' >"$FLEET/etc/web1/grains"
+    until_true 10 salt -G 'shelf:nine' test.ping
+    unlisten ping
+    rm "$FLEET/etc/web1/grains"
+    minion_conf web1
+}
+
+@test "random_startup_delay: the master is called later; the minion can be stopped meanwhile" {
+    stop web1
+    start_minion web1 'random_startup_delay: 86400' 'log_level: debug'
+    until_log "$FLEET/log/web1" 'the master is called in [0-9]+ seconds'
+    stop web1
+    [ "$RC" -eq 0 ]
+    minion_conf web1
+    start_minion web1
+    wait_connected web1
+}
+
 @test "start_event_grains go with the start event; startup_states run after it, and their return is a job's" {
     printf 'up:\n  test.nop: []\n' >"$TREE/base/boot.sls"
     listen boot 'salt/*'

@@ -136,6 +136,17 @@ s_endpoint(const char *host, int port)
     return xasprintf(literal6 ? "tcp://[%s]:%d" : "tcp://%s:%d", host, port);
 }
 
+/* libzmq wants what to connect from before what to connect to. */
+static char *
+s_route(const char *source, const char *host, int port)
+{
+    AUTO_FREE char *to = s_endpoint(host, port);
+    if (str_empty(source))
+        return STEAL(to);
+    AUTO_FREE char *from = s_endpoint(source, 0);
+    return xasprintf("%s;%s", from, to + strlen("tcp://"));
+}
+
 int
 sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err)
 {
@@ -155,18 +166,25 @@ sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err)
 int
 sock_connect(void *sock, const char *host, int port, fail_t *err)
 {
+    return sock_connect_from(sock, NULL, host, port, err);
+}
+
+int
+sock_connect_from(void *sock, const char *source, const char *host, int port, fail_t *err)
+{
     int on = strchr(host, ':') != NULL;
     (void) zmq_setsockopt(sock, ZMQ_IPV6, &on, sizeof(on));
-    AUTO_FREE char *endpoint = s_endpoint(host, port);
+    AUTO_FREE char *endpoint = s_route(source, host, port);
     if (zmq_connect(sock, endpoint) == 0)
         return 0;
     return fail_set(err, -zmq_errno(), "%s: %s", endpoint, zmq_strerror(zmq_errno()));
 }
 
 void
-sock_reconnect_after(void *sock, int ms)
+sock_reconnect_after(void *sock, int ms, int max_ms)
 {
     (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL, &ms, sizeof(ms));
+    (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL_MAX, &max_ms, sizeof(max_ms));
 }
 
 void

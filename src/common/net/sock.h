@@ -40,9 +40,11 @@ void sock_close(void **sock_p);
 /* "tcp://HOST:PORT"; a port in use says which and what to do. */
 int sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err);
 int sock_connect(void *sock, const char *host, int port, fail_t *err);
-/* The first pause before a lost connection is tried again; each further one is twice as long, up to two
- * seconds. */
-void sock_reconnect_after(void *sock, int ms);
+/* The same from one of this host's addresses; NULL or "": the system picks. */
+int sock_connect_from(void *sock, const char *source, const char *host, int port, fail_t *err);
+/* The first pause before a lost connection is tried again; each further one is twice as long, up to max_ms
+ * (which counts only when larger than ms). */
+void sock_reconnect_after(void *sock, int ms, int max_ms);
 /* Before it connects: what was sent and did not leave goes with its connection, and without one sending is
  * -EAGAIN. Otherwise it would come first on the next connection, before its hello. */
 void sock_forget_lost(void *sock);

@@ -16,6 +16,8 @@
 #define JID         "20261120100000123456"
 
 typedef struct fixture {
+    int recon_ms, recon_spread_ms, recon_max_ms;
+    const char *source;
     char *dir, *known;
     void *zctx;
     key_pair_t *master_keys, *keys;
@@ -75,7 +77,11 @@ static void
 start_minion_with(fixture_t *f, const char *finger, int hello_port)
 {
     fail_auto_t err = FAIL_INIT;
-    session_conf_t conf = { .id = "m1",
+    session_conf_t conf = { .recon_ms = f->recon_ms,
+                            .recon_spread_ms = f->recon_spread_ms,
+                            .recon_max_ms = f->recon_max_ms,
+                            .source = f->source,
+                            .id = "m1",
                             .role = "minion",
                             .boot = "boot-1",
                             .host = "127.0.0.1",
@@ -91,6 +97,16 @@ start_minion_with(fixture_t *f, const char *finger, int hello_port)
 
     f->session = session_new(f->zctx, &conf, &host, &err);
     assert_non_null(f->session);
+}
+
+static int
+int_option(void *sock, int option)
+{
+    int value = -1;
+    size_t n = sizeof(value);
+
+    assert_int_equal(zmq_getsockopt(sock, option, &value, &n), 0);
+    return value;
 }
 
 static void
@@ -746,6 +762,34 @@ test_welcome_with_odd_values(void **state)
     PUMP_UNTIL(f, f->subscriptions == 1);
 }
 
+/* What is asked for lost connections is what libzmq is told. */
+static void
+test_pauses_between_connections(void **state)
+{
+    fixture_t *f = *state;
+    void *socks[SESSION_SOCKETS];
+
+    f->recon_ms = 700;
+    f->recon_spread_ms = 50;
+    f->recon_max_ms = 9000;
+    start_minion(f);
+    json_decref(expect(f, "hello"));
+    assert_true(session_sockets(f->session, socks) > 0);
+    assert_in_range(int_option(socks[0], ZMQ_RECONNECT_IVL), 700, 750);
+    assert_int_equal(int_option(socks[0], ZMQ_RECONNECT_IVL_MAX), 9000);
+}
+
+/* From an address of this host; from one of another there is no connection. */
+static void
+test_source_address(void **state)
+{
+    fixture_t *f = *state;
+
+    f->source = "127.0.0.9";
+    start_minion(f);
+    json_decref(expect(f, "hello"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_and_no_hello_port),
@@ -754,4 +798,5 @@ UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_
           TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
           TEST(test_job_runs_once), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
-          TEST(test_many_pending), TEST(test_garbage), TEST(test_welcome_with_odd_values))
+          TEST(test_pauses_between_connections), TEST(test_source_address), TEST(test_many_pending),
+          TEST(test_garbage), TEST(test_welcome_with_odd_values))
