@@ -151,6 +151,8 @@ mpillar_refresh(jobserver_t *js, const job_proc_t *asker, bool clean, int timeou
         s_tell(js, &told, done, NULL);
         return;
     }
+    if (!asker && s_first_ready(js->pillar) < 0)
+        return; /* it is asked for when a master is there */
     json_auto_t *ask = clean ? json_pack("{s:b}", "clean", true) : json_object();
     json_object_set_new(ask, "keep", json_true());
     question_t *q = s_new(js, asker, ask, asker ? timeout_ms : WAIT_MS);

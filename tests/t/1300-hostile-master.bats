@@ -86,6 +86,21 @@ said() { until_log "$FLEET/log/m1" "$1"; }
     until_true 5 test ! -e "$FLEET/m1/var/cache/salt/minion/spool/$JID.ret"
 }
 
+@test "pillar: answers of the wrong kind, too late or to no question; the master that asks for patience is asked again" {
+    local n answers=()
+    for n in {1..9}; do answers+=(send "{\"m\":\"pillar\",\"n\":$n,\"pillar\":{\"fine\":\"yes\"}}"); done
+    fake expect '"m":"pillar_ask","keep":true,"n":1' send '{"m":"pillar"}' send '{"m":"pillar","n":"x","pillar":{}}' \
+        send '{"m":"pillar","n":77,"pillar":{"late":1}}' send '{"m":"pillar","n":-1,"error":5}' \
+        send '{"m":"pillar","n":1,"pillar":[1,2],"again":-5}' send '{"m":"pillar","n":1,"pillar":{"late":1}}' \
+        send "$(job $JID pillar.items)" expect '^\{"m":"pillar_ask","n":[2-9]\}$' \
+        send '{"m":"pillar","n":2,"again":20}' send '{"m":"pillar","n":3,"again":20}' \
+        expect '^\{"m":"pillar_ask","n":[2-9]\}$' "${answers[@]}" expect '"m":"ret".*"fine":"yes"' \
+        send "$(job 20260101000000000002 pillar.items)" expect '"m":"pillar_ask"' send '{"m":"pillar","n":4,"error":"no way"}' \
+        send '{"m":"pillar","n":3,"error":"no way"}' send '{"m":"pillar","n":5,"error":"no way"}' expect '"m":"ret".*ERROR: no way'
+    said 'the pillar of before stays: the master sent no pillar'
+    pid_alive "$(pid_of m1)"
+}
+
 @test "a frame that is larger than any may be: the connection ends, the next one works" {
     fake big 17000000 '{"m":"job","jid":"' closed
     fake send "$(job $JID test.ping)" expect '"m":"ret"'
