@@ -63,9 +63,11 @@ static int
 iso_week(const struct tm *tm)
 {
     char text[8];
+    long long week = 0;
 
     strftime(text, sizeof(text), "%V", tm);
-    return atoi(text);
+    (void) str_to_int(text, 1, 53, &week);
+    return (int) week;
 }
 
 static int

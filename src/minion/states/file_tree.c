@@ -98,6 +98,7 @@ set_owner(link_t *l)
     json_auto_t *done = fstate_call(
         l->s, file_lchown,
         json_pack("{s:s, s:O, s:O}", "path", l->s->name, "user", l->user, "group", l->group), &why);
+    (void) done; /* whether it worked is seen below */
     return owned(l);
 }
 
