@@ -86,6 +86,16 @@ jrun_push(jrun_t *r, jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jfunc_kind_
 }
 
 void
+jtrace_add(jsession_t *s, const jtemplate_t *t, int line)
+{
+    s->trace = xrealloc(s->trace, (s->n_trace + 1) * sizeof(*s->trace));
+    s->trace[s->n_trace++] = (jinja_frame_t){ .name = t->name != NULL ? xstrdup(t->name) : NULL,
+                                              .path = t->path != NULL ? xstrdup(t->path) : NULL,
+                                              .line = line,
+                                              .place = JINJA_INNER };
+}
+
+void
 jrun_pop(jrun_t *r, bool failed)
 {
     jsession_t *s = r->s;

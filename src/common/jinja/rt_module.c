@@ -155,6 +155,19 @@ jmodule_text(py_t *v)
     return py_ref(m != NULL ? m->body : v);
 }
 
+const jtemplate_t *
+jmodule_verbatim(const jsession_t *s, py_t *v)
+{
+    const module_t *m = py_host_data(v, &module_class);
+    const jloaded_t *l = m != NULL ? map_get(s->loaded, py_cstr(m->name)) : NULL;
+    size_t len;
+    if (l == NULL || !py_is(m->body, PY_STR))
+        return NULL;
+    const char *body = py_text(m->body, &len);
+    const jtree_t *tree = &l->template->tree;
+    return len <= tree->source_len && memcmp(body, tree->source, len) == 0 ? l->template : NULL;
+}
+
 /* ---- self.block(), super() ---------------------------------------------------------------------------- */
 
 typedef struct block_ref {

@@ -174,6 +174,8 @@ int jrun_root(jsession_t *s, jcontext_t *ctx, jtemplate_t *template, buf_t *out)
 int jrun_block(jcontext_t *ctx, const jblock_t *block, const char *name, buf_t *out);
 void jrun_push(jrun_t *r, jsession_t *s, jcontext_t *ctx, jtemplate_t *t, jfunc_kind_t kind, jframe_t *frame,
                buf_t *out);
+/* A place that the exception on its way came from; the innermost is added first. */
+void jtrace_add(jsession_t *s, const jtemplate_t *t, int line);
 /* Ends it; after a failure its place goes into the trace. */
 void jrun_pop(jrun_t *r, bool failed);
 /* What may have been meant, while the exception is raised: NEW text or NULL. `r` may be NULL. */
@@ -185,6 +187,8 @@ int jexec_for(jrun_t *r, const jnode_t *node);
 py_t *jmodule_new(jcontext_t *ctx, jtemplate_t *template, buf_t *body);
 /* BORROWED; NULL when the module has no such name. */
 py_t *jmodule_get(py_t *module, py_t *name);
+/* The template of a module whose text is the template's own, line for line. BORROWED; NULL: none such. */
+const jtemplate_t *jmodule_verbatim(const jsession_t *s, py_t *v);
 /* str(v) for what is a module, else the value itself. NEW. */
 py_t *jmodule_text(py_t *v);
 py_t *jself_new(jcontext_t *ctx);

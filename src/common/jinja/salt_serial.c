@@ -205,8 +205,22 @@ JFILTER(yaml_encode)
 
 /* ---- loading ------------------------------------------------------------------------------------------ */
 
+/* The place in a template of data, or the lines around it when its text was made by more than itself. */
+static void
+raise_yaml(jcontext_t *ctx, py_t *v, const yproblem_t *problem, const char *text, size_t len)
+{
+    const jtemplate_t *t = ctx->session != NULL ? jmodule_verbatim(ctx->session, v) : NULL;
+    if (t != NULL && problem->at.line >= 0) {
+        jtrace_add(ctx->session, t, problem->at.line + 1);
+        py_raise(&jinja_TemplateRuntimeError, "Encountered error loading yaml: %s", problem->text);
+        return;
+    }
+    char *around AUTO_FREE = jinja_salt_around(text, len, problem->at.line + 1);
+    py_raise(&jinja_TemplateRuntimeError, "Encountered error loading yaml: %s\n%s", problem->text, around);
+}
+
 static py_t *
-load_yaml(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+load_yaml(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
 {
     AUTO(py) text = jmodule_text(a[0]);
     if (!py_is(text, PY_STR) && !py_is(text, PY_BYTES))
@@ -216,12 +230,8 @@ load_yaml(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
     const char *s = py_text(text, &len);
     yproblem_t problem = YPROBLEM_INIT;
     py_t *v = py_yaml_load(s, len, false, &problem);
-    if (v == NULL && py_raised() == NULL) {
-        buf_auto_t b = BUF_INIT;
-        char *around AUTO_FREE = jinja_salt_around(s, len, problem.at.line + 1);
-        buf_printf(&b, "Encountered error loading yaml: %s\n%s", problem.text, around);
-        py_raise(&jinja_TemplateRuntimeError, "%s", buf_str(&b));
-    }
+    if (v == NULL && py_raised() == NULL)
+        raise_yaml(ctx, a[0], &problem, s, len);
     yproblem_free(&problem);
     return v;
 }
