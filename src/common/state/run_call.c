@@ -92,109 +92,6 @@ takes_any(const func_t *f)
     return false;
 }
 
-static char *
-full_name(const json_t *low)
-{
-    return xasprintf("%s.%s", value_str(low, "state", ""), value_str(low, "fun", ""));
-}
-
-bool
-state_has(call_ctx_t *ctx, const json_t *low, const char *special)
-{
-    fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *fun = xasprintf("%s.%s", value_str(low, "state", ""), special);
-
-    return ctx_find_state(ctx, fun, &err) != NULL;
-}
-
-/* ---- verification -------------------------------------------------------------------------- */
-
-static void
-verify_keys(const json_t *low, json_t *errors)
-{
-    static const char *const needed[] = { "state", "fun", "name" };
-
-    for (size_t i = 0; i < NELEMS(needed); i++) {
-        if (value_get(low, needed[i]) == NULL)
-            json_array_append_new(errors, value_fmt("Missing \"%s\" data", needed[i]));
-    }
-}
-
-static const char *
-python_type(const json_t *v)
-{
-    static const char *const names[] = {
-        [JSON_OBJECT] = "dict", [JSON_ARRAY] = "list", [JSON_STRING] = "str", [JSON_INTEGER] = "int",
-        [JSON_REAL] = "float",  [JSON_TRUE] = "bool",  [JSON_FALSE] = "bool", [JSON_NULL] = "NoneType",
-    };
-
-    return names[json_typeof(v)];
-}
-
-static void
-verify_name(const json_t *low, json_t *errors)
-{
-    const json_t *name = value_get(low, "name");
-    const char *sls = value_str(low, "__sls__", NULL);
-
-    if (name == NULL || json_is_string(name) || !value_truthy(name))
-        return;
-    AUTO_FREE char *text = value_pystr(name), *where = sls != NULL ? xasprintf("in SLS '%s' ", sls) : NULL;
-    json_array_append_new(errors, value_fmt("ID '%s' %sis not formed as a string, but is a %s", text,
-                                            where != NULL ? where : "", python_type(name)));
-}
-
-/* `umask: 022` was octal for who wrote it, whatever YAML made of it. */
-static void
-verify_umask(json_t *low, json_t *errors)
-{
-    const json_t *umask_given = value_get(low, "umask");
-
-    if (umask_given == NULL)
-        return;
-    AUTO_FREE char *text = value_pystr(umask_given);
-    char *end;
-    long mask = strtol(text, &end, 8);
-    if (end == text || *end != '\0' || mask < 0 || mask > 0777)
-        json_array_append_new(errors, value_fmt("Invalid umask: %s", text));
-    else
-        json_object_set_new(low, "__umask__", json_integer(mask));
-    json_object_del(low, "umask");
-}
-
-static void
-verify_function(call_ctx_t *ctx, const json_t *low, json_t *errors)
-{
-    fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *full = full_name(low);
-    const func_t *f = ctx_find_state(ctx, full, &err);
-    const char *sls = value_str(low, "__sls__", NULL);
-
-    if (f == NULL && sls != NULL) {
-        json_array_append_new(errors, value_fmt("State '%s' was not found in SLS '%s'", full, sls));
-        json_array_append_new(errors, value_fmt("Reason: %s", fail_text(&err)));
-    } else if (f == NULL) {
-        json_array_append_new(errors, value_fmt("Specified state '%s' was not found", full));
-    }
-    for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
-        if (row->dflt == ARG_REQUIRED && value_get(low, row->name) == NULL)
-            json_array_append_new(errors, value_fmt("Missing parameter %s for state %s", row->name, full));
-    }
-}
-
-json_t *
-state_verify(call_ctx_t *ctx, json_t *chunk)
-{
-    json_t *errors = json_array();
-
-    verify_keys(chunk, errors);
-    verify_name(chunk, errors);
-    verify_umask(chunk, errors);
-    if (json_array_size(errors) == 0)
-        verify_function(ctx, chunk, errors);
-    return errors;
-}
-
 /* ---- the return ---------------------------------------------------------------------------- */
 
 static json_t *
@@ -448,7 +345,7 @@ static json_t *
 call_body(state_caller_t *self, json_t *low, bool prereq)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *full = full_name(low);
+    AUTO_FREE char *full = state_full_name(low);
     call_frame_t frame = { low, self->chunks, self->running, self->run_id };
     const call_frame_t *outer = call_set_frame(self->ctx, &frame);
     bool test = ctx_test(self->ctx);

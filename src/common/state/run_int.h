@@ -31,6 +31,9 @@ json_t *state_call(state_caller_t *self, json_t *low, bool prereq);
 json_t *state_call_watched(state_caller_t *self, json_t *low, json_t *reqs);
 /* reload_grains and reload_pillar. */
 void state_refresh(state_caller_t *self, const json_t *low);
+/* "state.fun". NEW. */
+char *state_full_name(const json_t *low);
+/* Whether the chunk's module has a function of this name. */
 bool state_has(call_ctx_t *ctx, const json_t *low, const char *special);
 /* NEW return of a chunk that was not called. `skipped`: its requisites made it needless. */
 json_t *state_not_called(const json_t *low, bool result, const char *comment, bool skipped, size_t run_num);
