@@ -99,6 +99,8 @@ s_start_job(jobserver_t *self, json_t *job)
         fail_clear(&err);
     }
     json_t *own = json_incref(job);
+    if (value_bool(self->opts, "grains_refresh_pre_exec", false))
+        mgrains_gather(self);
     self->env.grains = self->grains;
     self->env.pillar = mpillar_known(self->pillar);
     job_proc_t *proc = job_start(&self->env, &own, &err);

@@ -295,6 +295,24 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
     unlisten ping
     rm "$FLEET/etc/web1/grains"
     minion_conf web1
+    stop web1
+    start_minion web1
+    wait_connected web1
+}
+
+@test "grains_refresh_pre_exec: a job sees the grains of now" {
+    [ "$(call grains.get shelf none)" = '"none"' ]
+    echo 'shelf: five' >"$FLEET/etc/web1/grains"
+    [ "$(call grains.get shelf none)" = '"none"' ]
+    stop web1
+    rm "$FLEET/etc/web1/grains"
+    start_minion web1 'grains_refresh_pre_exec: true'
+    wait_connected web1
+    [ "$(call grains.get shelf none)" = '"none"' ]
+    echo 'shelf: five' >"$FLEET/etc/web1/grains"
+    [ "$(call grains.get shelf none)" = '"five"' ]
+    rm "$FLEET/etc/web1/grains"
+    minion_conf web1
 }
 
 @test "random_startup_delay: the master is called later; the minion can be stopped meanwhile" {
