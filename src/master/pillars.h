@@ -4,7 +4,7 @@
  *
  * Layer      master
  * Threads    the front loop's; each compile runs in an actor of its own, on copies
- * Tests      tests/unit/master/test_pillars.c, tests/t/4100-pillar.bats
+ * Tests      tests/t/4100-pillar.bats, tests/t/1200-hostile-minion.bats
  */
 #ifndef MASTER_PILLARS_H
 #define MASTER_PILLARS_H

@@ -6,7 +6,7 @@
  * Ownership  results are NEW
  * Errors     what goes wrong in a file is an entry of the pillar's `_errors`, in Salt's words; NULL with *err
  *            only where Salt's compiler raises: a top file or an include of another shape
- * Tests      tests/unit/common/test_pillar.c, tests/cases/pillar
+ * Tests      tests/unit/minion/test_pillar.c, tests/cases/pillar
  */
 #ifndef COMMON_PILLAR_PILLAR_H
 #define COMMON_PILLAR_PILLAR_H

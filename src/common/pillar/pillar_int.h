@@ -2,7 +2,7 @@
  *
  * Layer      common/pillar, private to it
  * Threads    one
- * Tests      tests/unit/common/test_pillar.c
+ * Tests      tests/unit/minion/test_pillar.c
  */
 #ifndef COMMON_PILLAR_PILLAR_INT_H
 #define COMMON_PILLAR_PILLAR_INT_H
