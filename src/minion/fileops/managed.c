@@ -28,13 +28,7 @@ managed_free(managed_t *m)
 bool
 template_known(const char *name)
 {
-    static const char *const engines[] = { "jinja", "py" };
-
-    for (size_t i = 0; i < NELEMS(engines); i++) {
-        if (str_eq(name, engines[i]))
-            return true;
-    }
-    return false;
+    return str_eq(name, "jinja");
 }
 
 /* The variables of a template: what the caller was called with (a source's only), defaults over that, context

@@ -177,6 +177,10 @@ append_body(fstate_t *s, fail_t *err)
     if ((rc = fstate_read(s, &before, err)) != 0)
         return rc;
     json_auto_t *lines = missing_lines(s, texts, false, fstate_on(s, "ignore_whitespace", true), err);
+    if (lines == NULL && err->kind == FAIL_INVOCATION) { /* a binary file */
+        fail_clear(err);
+        return fstate_error(s, "No text found to append. Nothing appended");
+    }
     if (lines == NULL)
         return -EINVAL;
     if (s->test)
