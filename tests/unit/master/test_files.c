@@ -1,0 +1,210 @@
+/* test_files.c - the file workers without a network: what is answered, how many chunks go out, what is
+ * refused. */
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/crypto/tag.h"
+#include "common/net/wire.h"
+#include "master/files.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+#include "unit/unit.h"
+
+#define QUIET_MS 50 /* nothing more comes in this time, when nothing may */
+#define LONG_MS  30000
+
+static char root[40];
+static minion_t web1 = { .id = (char[]){ "web1" } };
+static peer_t peer = { .rid = { 0, 1, 2, 3, 4 }, .rid_len = 5, .minion = &web1 };
+
+static int
+setup(void **state)
+{
+    str_copy(root, sizeof(root), "/tmp/test_mfiles.XXXXXX");
+    if (!mkdtemp(root))
+        return 1;
+    AUTO_FREE char *folder = fs_join(root, "r"), *big = fs_join(root, "r/big"),
+                   *small = fs_join(root, "r/small");
+    buf_auto_t bytes = BUF_INIT;
+    buf_fill(&bytes, 'x', 40 * LIMIT_FILE_CHUNK + 1);
+    json_auto_t *opts = json_pack("{s:{s:[s]}, s:s, s:s, s:b, s:i}", "file_roots", "base", folder,
+                                  "hash_type", "md5", "cachedir", root, "file_recv", 1, "file_recv_max_size",
+                                  1);
+    assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
+    assert_int_equal(fs_write_quick(big, bytes.data, bytes.len, 0644, NULL), 0);
+    assert_int_equal(fs_write_quick(small, "abc", 3, 0640, NULL), 0);
+    *state = files_new(opts, NULL);
+    return *state == NULL;
+}
+
+static int
+teardown(void **state)
+{
+    files_t *files = *state;
+    assert_true(files_destroy(&files));
+    return fs_remove_tree(root, NULL);
+}
+
+/* The next message, or NULL when there is none for `wait_ms`. NEW body with "m"; its bytes in *ret_n. */
+static json_t *
+next(files_t *files, int wait_ms, wire_msg_t *ret_msg, size_t *ret_n)
+{
+    struct pollfd pfd = { files_fd(files), POLLIN, 0 };
+    files_out_t *out = files_next(files);
+    while (!out && poll(&pfd, 1, wait_ms) > 0)
+        out = files_next(files);
+    if (!out)
+        return NULL;
+    json_t *body = NULL;
+    assert_int_equal(out->rid_len, peer.rid_len);
+    assert_memory_equal(out->rid, peer.rid, peer.rid_len);
+    assert_int_equal(wire_decode(out->data, out->len, WIRE_DOWN, ' ', ret_msg, &body, NULL), 0);
+    (void) wire_bytes(out->data, out->len, ret_n);
+    files_out_free(out);
+    return body;
+}
+
+static void
+assert_next(files_t *files, wire_msg_t want, const char *key, json_int_t value)
+{
+    wire_msg_t msg;
+    size_t n;
+    json_auto_t *body = next(files, LONG_MS, &msg, &n);
+    assert_non_null(body);
+    assert_string_equal(wire_name(msg), wire_name(want));
+    assert_int_equal(value_int(body, key, -99), value);
+}
+
+/* Chunks until it is quiet; how many. */
+static size_t
+chunks(files_t *files)
+{
+    wire_msg_t msg;
+    size_t n, all = 0;
+    for (json_t *body; (body = next(files, QUIET_MS, &msg, &n)); all++) {
+        assert_string_equal(wire_name(msg), "file_data");
+        assert_in_range(n, 1, LIMIT_FILE_CHUNK);
+        json_decref(body);
+    }
+    return all;
+}
+
+static void
+request(files_t *files, const char *op, const char *path, const char *more)
+{
+    static json_int_t n;
+    char key[TAG_KEY_HEX + 1];
+    tag_key(key);
+    json_auto_t *body = json_loads(more, 0, NULL);
+    assert_non_null(body);
+    json_object_set_new(body, "op", json_string(op));
+    json_object_set_new(body, "path", json_string(path));
+    if (!value_get(body, "n"))
+        json_object_set_new(body, "n", json_integer(1000 + n++));
+    if (!value_get(body, "key"))
+        json_object_set_new(body, "key", json_string(key));
+    files_open(files, &peer, body);
+}
+
+static void
+test_answers(void **state)
+{
+    request(*state, "get", "small", "{\"credit\": 1}");
+    assert_next(*state, MSG_file_info, "size", 3);
+    assert_next(*state, MSG_file_data, "at", 0);
+    assert_next(*state, MSG_file_end, "at", -99);
+    request(*state, "hash", "small", "{}");
+    assert_next(*state, MSG_file_info, "mode", S_IFREG | 0640);
+    request(*state, "get", "nosuch", "{}");
+    assert_next(*state, MSG_file_info, "code", ENOENT);
+    request(*state, "get", "../small", "{}");
+    assert_next(*state, MSG_file_info, "code", ENOENT);
+    request(*state, "get", "small", "{\"saltenv\": \"../..\"}");
+    assert_next(*state, MSG_file_info, "code", ENOENT);
+    request(*state, "get", "small", "{\"key\": \"short\"}");
+    assert_next(*state, MSG_file_info, "code", EINVAL);
+    request(*state, "nosuch", "small", "{}");
+    assert_next(*state, MSG_file_info, "code", EINVAL);
+    request(*state, "get", "small", "{\"at\": 99, \"credit\": 1}");
+    assert_next(*state, MSG_file_info, "at", 0);
+}
+
+/* No chunk that was not granted, and never more than LIMIT_FILE_CREDIT at one time. */
+static void
+test_credit(void **state)
+{
+    request(*state, "get", "big", "{\"n\": 7, \"credit\": 2}");
+    assert_next(*state, MSG_file_info, "size", 40 * LIMIT_FILE_CHUNK + 1);
+    assert_int_equal(chunks(*state), 2);
+    json_auto_t *three = json_loads("{\"n\": 7, \"credit\": 3}", 0, NULL);
+    json_auto_t *many = json_loads("{\"n\": 7, \"credit\": 1000000}", 0, NULL);
+    json_auto_t *bad = json_loads("{\"n\": 7, \"credit\": -5}", 0, NULL);
+    files_more(*state, &peer, three);
+    assert_int_equal(chunks(*state), 3);
+    files_more(*state, &peer, bad);
+    assert_int_equal(chunks(*state), 0);
+    files_more(*state, &peer, many);
+    assert_int_equal(chunks(*state), LIMIT_FILE_CREDIT);
+    files_stop(*state, &peer, many);
+    files_more(*state, &peer, many);
+    assert_int_equal(chunks(*state), 0);
+}
+
+static void
+test_too_many(void **state)
+{
+    for (int i = 0; i < LIMIT_FILE_PEER; i++) {
+        request(*state, "get", "big", "{}");
+        assert_next(*state, MSG_file_info, "at", 0);
+    }
+    request(*state, "get", "big", "{}");
+    assert_next(*state, MSG_file_info, "code", EAGAIN);
+    files_gone(*state, peer.rid, peer.rid_len);
+    request(*state, "get", "big", "{}");
+    assert_next(*state, MSG_file_info, "at", 0);
+}
+
+static void
+push(files_t *files, json_int_t n, json_int_t at, size_t len)
+{
+    json_auto_t *body = json_pack("{s:I, s:I}", "n", n, "at", at);
+    AUTO_FREE char *bytes = xcalloc(len + 1, 1);
+    files_part(files, &peer, body, bytes, len);
+}
+
+/* What is pushed: bounded, in order, inside the minion's folder. */
+static void
+test_push(void **state)
+{
+    static const char *const outside[] = { "", "..", "../x", "a/../../x", "./x", "a/./b" };
+    request(*state, "put", "big", "{\"size\": 1048577}");
+    assert_next(*state, MSG_file_info, "code", EFBIG);
+    for (size_t i = 0; i < NELEMS(outside); i++) {
+        request(*state, "put", outside[i], "{\"size\": 1}");
+        assert_next(*state, MSG_file_info, "code", EINVAL);
+    }
+    request(*state, "put", "a/b", "{\"n\": 1, \"size\": 4}");
+    assert_next(*state, MSG_file_info, "credit", LIMIT_FILE_CREDIT);
+    push(*state, 1, 0, 5);
+    assert_next(*state, MSG_file_end, "code", EPROTO);
+    request(*state, "put", "a/b", "{\"n\": 2, \"size\": 4}");
+    assert_next(*state, MSG_file_info, "credit", LIMIT_FILE_CREDIT);
+    push(*state, 2, 2, 1);
+    assert_next(*state, MSG_file_end, "code", EPROTO);
+    request(*state, "put", "a/b", "{\"n\": 3, \"size\": 4}");
+    assert_next(*state, MSG_file_info, "credit", LIMIT_FILE_CREDIT);
+    push(*state, 3, 0, 4);
+    json_auto_t *wrong = json_pack("{s:i, s:s}", "n", 3, "tag", "00");
+    files_done(*state, &peer, wrong);
+    assert_next(*state, MSG_file_end, "code", EBADMSG);
+    AUTO_FREE char *line = xasprintf("test -z \"$(find '%s/minions' -type f)\"", root);
+    assert_int_equal(system(line), 0);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+UNIT_MAIN(T(test_answers), T(test_credit), T(test_too_many), T(test_push))
