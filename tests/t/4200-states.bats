@@ -79,6 +79,16 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     until_true 10 idle
 }
 
+@test "salt-call is told of the minion's run" {
+    begin
+    run --separate-stderr "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" "--file-root=$TREE" state.apply nop
+    [ "$status" -ne 0 ]
+    [[ $output == *"The function \"state.apply\" is running as PID "*" with jid $JID"* ]]
+    touch "$MARK/go"
+    until_true 10 idle
+    run -0 "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" "--file-root=$TREE" state.apply nop
+}
+
 @test "a run that is killed leaves nothing in the way of the next" {
     begin
     local pid

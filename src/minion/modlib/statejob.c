@@ -1,16 +1,90 @@
 /* statejob.c - see statejob.h. */
 #include "minion/modlib/statejob.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "minion/modlib/stateopts.h"
 #include "salt/log.h"
 
-enum { QUEUE_POLL_MS = 200 };
+enum { QUEUE_POLL_MS = 200, MODE_DIR = 0755, MODE_FILE = 0644 };
 
 /* ---- one at a time ------------------------------------------------------------------------- */
+
+static char *
+claims_dir(call_ctx_t *ctx)
+{
+    return fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "state_run");
+}
+
+void
+statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun)
+{
+    AUTO_FREE char *dir = claims_dir(ctx);
+    json_auto_t *who = json_pack("{s:s, s:i, s:s}", "fun", fun, "pid", (int) getpid(), "jid", ctx_jid(ctx));
+    AUTO_FREE char *text = value_dump(who);
+
+    *self = (stateclaim_t){ .fd = -1 };
+    if (str_empty(ctx_jid(ctx)) || str_empty(value_str(ctx_opts(ctx), "cachedir", "")) ||
+        fs_mkdirs(dir, MODE_DIR, NULL) < 0)
+        return;
+    self->path = fs_join(dir, ctx_jid(ctx));
+    self->fd = open(self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_FILE);
+    if (self->fd < 0 || flock(self->fd, LOCK_EX | LOCK_NB) < 0 ||
+        fs_write_all(self->fd, text, strlen(text)) < 0)
+        log_debug("%s: %s", self->path, strerror(errno));
+}
+
+void
+statejob_release(stateclaim_t *self)
+{
+    if (self->fd >= 0) {
+        (void) unlink(self->path);
+        (void) close(self->fd);
+    }
+    free(self->path);
+    *self = (stateclaim_t){ .fd = -1 };
+}
+
+static bool
+is_listed(const json_t *jobs, const char *jid)
+{
+    json_t *job;
+    size_t i;
+
+    json_array_foreach ((json_t *) jobs, i, job) {
+        if (str_eq(value_str(job, "jid", ""), jid))
+            return true;
+    }
+    return false;
+}
+
+/* A claim that nobody holds any more is taken away. */
+static void
+add_claim(call_ctx_t *ctx, const char *path, const char *jid, json_t *jobs)
+{
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    buf_auto_t text = BUF_INIT;
+
+    if (fd < 0 || str_eq(jid, ctx_jid(ctx)) || is_listed(jobs, jid))
+        return;
+    if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
+        (void) unlink(path);
+        return;
+    }
+    if (fs_read_fd(fd, LIMIT_WIRE_SMALL, &text) < 0)
+        return;
+    json_t *who = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, NULL);
+    if (json_is_object(who))
+        json_array_append(jobs, who);
+    json_decref(who);
+}
 
 /* NEW list of the jobs of the state module, without this one. */
 static json_t *
@@ -18,13 +92,23 @@ state_jobs(call_ctx_t *ctx)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *args = json_pack("[s]", "state.*");
+    AUTO_FREE char *dir = claims_dir(ctx);
     json_t *jobs = NULL;
+    DIR *d = opendir(dir);
 
-    if (ctx_call(ctx, "saltutil.is_running", args, NULL, &jobs, &err) == 0 && json_is_array(jobs))
-        return jobs;
-    log_debug("saltutil.is_running: %s", fail_text(&err));
-    json_decref(jobs);
-    return json_array();
+    if (ctx_call(ctx, "saltutil.is_running", args, NULL, &jobs, &err) < 0 || !json_is_array(jobs)) {
+        log_debug("saltutil.is_running: %s", fail_text(&err));
+        json_decref(jobs);
+        jobs = json_array();
+    }
+    for (const struct dirent *e = NULL; d != NULL && (e = readdir(d)) != NULL;) {
+        AUTO_FREE char *path = fs_join(dir, e->d_name);
+        if (e->d_name[0] != '.')
+            add_claim(ctx, path, e->d_name, jobs);
+    }
+    if (d != NULL)
+        (void) closedir(d);
+    return jobs;
 }
 
 json_t *

@@ -12,6 +12,15 @@
 
 /* Salt's texts about the state runs that are under way. NEW array, empty when there is none. */
 json_t *statejob_running(call_ctx_t *ctx);
+/* While a run is under way, a file that its process has locked says so to all others on this host, salt-call
+ * included; the lock ends with the process. `fun` is what the texts above name. */
+typedef struct stateclaim {
+    int fd;     /* -1: none */
+    char *path; /* owned */
+} stateclaim_t;
+void statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun);
+void statejob_release(stateclaim_t *self);
+
 /* Only one state run at a time, unless `args` (queue) or its kwargs (concurrent) say otherwise. 0 to go on,
  * after waiting for `queue`; 1 when another one runs: *ret_value is NEW, and the exit code set. */
 int statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value);

@@ -22,6 +22,7 @@ typedef struct job {
     json_t *args, *kwargs; /* BORROWED */
     json_t *errors;        /* of the compilation */
     stateopts_t opts;
+    stateclaim_t claim;
     bool test_before;
 } job_t;
 
@@ -33,6 +34,7 @@ job_close(job_t *self)
     ctx_set_test(self->ctx, self->test_before);
     json_decref(self->errors);
     stateopts_close(&self->opts);
+    statejob_release(&self->claim);
 }
 #define job_auto_t __attribute__((cleanup(job_close))) job_t
 
@@ -51,6 +53,7 @@ job_open(job_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, const cha
                      .errors = json_array(),
                      .test_before = ctx_test(ctx) };
     ctx_set_test(ctx, statejob_test(ctx, args));
+    statejob_claim(&self->claim, ctx, value_str(self->kwargs, "__pub_fun", "state.apply"));
     return top != NULL ? stateopts_open_top(&self->opts, ctx, self->kwargs, top, err)
                        : stateopts_open(&self->opts, ctx, self->kwargs, dflt, err);
 }
@@ -625,44 +628,44 @@ static const arg_t running_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "apply", state_apply, apply_args, 0,
+    { "apply", state_apply, apply_args, FN_RAW_KWARGS,
       "Apply SLS, or what the top file gives this minion.\n\nmods\n    SLS to apply; with them it is "
       "state.sls, "
       "without state.highstate, whose arguments are allowed too." CLI_EXAMPLE(
           "salt '*' state.apply\n    salt '*' state.apply stuff,pkgs test=True\n    "
           "salt '*' state.apply stuff pillar='{\"foo\": \"bar\"}'") },
-    { "high", state_high, high_args, 0,
+    { "high", state_high, high_args, FN_RAW_KWARGS,
       "Run high data as it is, mostly to test states." CLI_EXAMPLE(
           "salt '*' state.high '{\"vim\": {\"pkg\": [\"installed\"]}}'") },
-    { "highstate", state_highstate, highstate_args, 0,
+    { "highstate", state_highstate, highstate_args, FN_RAW_KWARGS,
       "Apply what the top file gives this minion.\n\ntest\n    Only say what would be done.\n\npillar\n    "
       "Values over the pillar's own.\n\nexclude\n    SLS or IDs to leave out.\n\nwhitelist\n    Only these "
       "SLS of the top file." CLI_EXAMPLE(
           "salt '*' state.highstate\n    salt '*' state.highstate whitelist=sls1_to_run,sls2_to_run\n    "
           "salt '*' state.highstate exclude=\"[{'id': 'id_to_exclude'}, {'sls': 'sls_to_exclude'}]\"") },
-    { "low", state_low, low_args, 0,
+    { "low", state_low, low_args, FN_RAW_KWARGS,
       "Run one low chunk, mostly to test states." CLI_EXAMPLE(
           "salt '*' state.low '{\"state\": \"pkg\", \"fun\": \"installed\", \"name\": \"vi\"}'") },
     { "running", state_running, running_args, FN_READONLY,
       "Texts about the state runs that are under way." CLI_EXAMPLE("salt '*' state.running") },
-    { "single", state_single, single_args, 0,
+    { "single", state_single, single_args, FN_RAW_KWARGS,
       "Run one state function." CLI_EXAMPLE("salt '*' state.single pkg.installed name=vim") },
-    { "sls", state_sls, sls_args, 0,
+    { "sls", state_sls, sls_args, FN_RAW_KWARGS,
       "Apply SLS.\n\nmods\n    SLS to apply; `base` is their environment unless `saltenv` says "
       "another.\n\npillar\n    Values over the pillar's own." CLI_EXAMPLE(
           "salt '*' state.sls core,edit.vim saltenv=dev\n    salt '*' state.sls core exclude=edit.*") },
-    { "sls_id", state_sls_id, sls_id_args, 0,
+    { "sls_id", state_sls_id, sls_id_args, FN_RAW_KWARGS,
       "Run one ID of SLS, with what it requires.\n\nid\n    Comes before the SLS." CLI_EXAMPLE(
           "salt '*' state.sls_id my_state my_module\n    salt '*' state.sls_id my_state "
           "my_module,a_common_module") },
-    { "template", state_template, template_args, 0,
+    { "template", state_template, template_args, FN_RAW_KWARGS,
       "Apply an SLS file of this host." CLI_EXAMPLE(
           "salt '*' state.template '<Path to template on the minion>'") },
-    { "template_str", state_template_str, template_args, 0,
+    { "template_str", state_template_str, template_args, FN_RAW_KWARGS,
       "Apply the text of an SLS." CLI_EXAMPLE("salt '*' state.template_str '<Template String>'") },
-    { "test", state_test, any_args, 0,
+    { "test", state_test, any_args, FN_RAW_KWARGS,
       "state.apply with test=True." CLI_EXAMPLE("salt '*' state.test stuff") },
-    { "top", state_top, top_args, 0,
+    { "top", state_top, top_args, FN_RAW_KWARGS,
       "Apply what another top file gives this minion.\n\ntopfn\n    Its path below the roots." CLI_EXAMPLE(
           "salt '*' state.top reverse_top.sls\n    salt '*' state.top prod_top.sls exclude=sls_to_exclude") },
 };
