@@ -602,6 +602,7 @@ test_events(void **state)
     add_chunk(chunks, "b", "script.ok", "{\"fire_event\": true, \"require\": [{\"script\": \"a\"}]}");
     add_chunk(chunks, "c", "script.ok", "{\"fire_event\": \"my/tag\"}");
     json_auto_t *running = run_script(chunks, false, opts, tags);
+    assert_int_equal(json_object_size(running), 3);
     AUTO_FREE char *got = value_dump(tags);
     assert_string_equal(got, "[\"salt/job/20261120094109743473/prog/m001/0\","
                              "\"salt/state_result/20261120094109743473/m001/b\","
