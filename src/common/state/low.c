@@ -30,8 +30,8 @@ to_json(low_t *self, py_t *v)
 static void
 set_key(json_t *chunk, py_t *key, json_t *value)
 {
-    AUTO_FREE char *word = py_show(key);
-    json_object_set_new(chunk, word, value);
+    AUTO_FREE char *other = py_is(key, PY_STR) ? NULL : py_show(key);
+    json_object_set_new(chunk, other != NULL ? other : py_cstr(key), value);
 }
 
 /* `entry not in names`, without looking at all of them. */

@@ -69,15 +69,22 @@ typedef struct place {
 } place_t;
 
 static int
-by_place(const void *pa, const void *pb)
+by_order(const void *pa, const void *pb)
 {
     const place_t *a = pa, *b = pb;
-    int by_text;
 
     if (a->order != b->order)
         return a->order < b->order ? -1 : 1;
-    by_text = strcmp(a->text, b->text);
-    return by_text != 0 ? by_text : a->i < b->i ? -1 : a->i > b->i;
+    return a->i < b->i ? -1 : a->i > b->i;
+}
+
+static int
+by_text(const void *pa, const void *pb)
+{
+    const place_t *a = pa, *b = pb;
+    int by_words = strcmp(a->text, b->text);
+
+    return by_words != 0 ? by_words : a->i < b->i ? -1 : a->i > b->i;
 }
 
 static void
@@ -91,6 +98,22 @@ add_text(buf_t *out, const json_t *v)
     }
 }
 
+/* Chunks of one order go by module, name and function. */
+static void
+sort_ties(place_t *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        buf_auto_t text = BUF_INIT;
+        add_text(&text, json_object_get(places[i].chunk, "state"));
+        add_text(&text, json_object_get(places[i].chunk, "name"));
+        add_text(&text, json_object_get(places[i].chunk, "fun"));
+        places[i].text = buf_steal(&text);
+    }
+    qsort(places, n, sizeof *places, by_text);
+    for (size_t i = 0; i < n; i++)
+        free(places[i].text);
+}
+
 void
 low_order(json_t *chunks)
 {
@@ -100,18 +123,17 @@ low_order(json_t *chunks)
     json_t *chunk;
 
     json_array_foreach (chunks, i, chunk) {
-        buf_auto_t text = BUF_INIT;
         number_chunk(chunk, cap);
-        add_text(&text, json_object_get(chunk, "state"));
-        add_text(&text, json_object_get(chunk, "name"));
-        add_text(&text, json_object_get(chunk, "fun"));
-        places[i] = (place_t){ number(json_object_get(chunk, "order")), i, buf_steal(&text),
-                               json_incref(chunk) };
+        places[i] = (place_t){ number(json_object_get(chunk, "order")), i, NULL, json_incref(chunk) };
     }
-    qsort(places, n, sizeof *places, by_place);
-    for (i = 0; i < n; i++) {
+    qsort(places, n, sizeof *places, by_order);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && places[to].order <= places[from].order; to++)
+            ;
+        if (to - from > 1)
+            sort_ties(places + from, to - from);
+    }
+    for (i = 0; i < n; i++)
         json_array_set_new(chunks, i, places[i].chunk);
-        free(places[i].text);
-    }
     free(places);
 }
