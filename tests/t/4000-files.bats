@@ -342,3 +342,26 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
     unlisten boot
     minion_conf web1
 }
+
+# ---- the web --------------------------------------------------------------------------------------------------------
+
+@test "get_url: http by curl; an error of the server is told, nothing half stays" {
+    daemon listen-web python3 -u -c "
+import functools, http.server
+h = functools.partial(http.server.SimpleHTTPRequestHandler, directory='$TREE/base')
+s = http.server.ThreadingHTTPServer(('127.0.0.1', 0), h)
+print('port', s.server_address[1], flush=True)
+s.serve_forever()"
+    until_log "$FLEET/log/listen-web" '^port '
+    local web
+    web=127.0.0.1:$(sed -n 's/^port //p' "$FLEET/log/listen-web")
+    [ "$(call cp.get_url "http://$web/d/bytes" "$OUT/web")" = "\"$OUT/web\"" ]
+    cmp "$TREE/base/d/bytes" "$OUT/web"
+    [ "$(call cp.cache_file "http://$web/a")" = "\"$CACHE/extrn_files/base/$web/a\"" ]
+    [ "$(call cp.get_url "http://$web/a" None)" = '"one\n"' ]
+    [ "$(call cp.is_cached "http://$web/a")" = "\"$CACHE/extrn_files/base/$web/a\"" ]
+    run salt web1 cp.get_url "http://$web/nosuch" "$OUT/none"
+    [[ $output == *'Error: HTTP 404: File not found reading /nosuch'* ]]
+    [ -z "$(ls -A "$OUT" | grep none)" ]
+    stop listen-web
+}
