@@ -1,6 +1,8 @@
 /* session.c - see session.h. */
 #include "minion/session.h"
 
+#include <arpa/inet.h>
+
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -23,9 +25,11 @@
 #define RECONNECT_MAX_MS 2000
 #define DRAIN_BUDGET     256 /* messages of one socket in a step: others wait meanwhile */
 #define DEALER_EVENTS                                                                                        \
-    (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |                              \
+    (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |  \
      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |                                  \
      ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+
+#define ASK_EVENTS (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED)
 
 struct session {
     void *zctx;
@@ -35,10 +39,12 @@ struct session {
     uint8_t master_key[KEY_BYTES];
     bool have_key;
     void *dealer, *sub, *monitor, *ask;
-    int64_t ask_until;  /* monotonic ms; 0: not asking */
-    int64_t retry_at;   /* a new connection after a refusal; 0: none */
-    int64_t sub_at;     /* when SUB is to be connected; 0: done or not wanted */
-    int64_t greet_at;   /* when the hello counts as lost; 0: none is out */
+    int64_t ask_until; /* monotonic ms; 0: not asking */
+    int64_t retry_at;  /* a new connection after a refusal; 0: none */
+    int64_t sub_at;    /* when SUB is to be connected; 0: done or not wanted */
+    int64_t greet_at;  /* when the hello counts as lost; 0: none is out */
+    bool on_way;       /* this attempt to connect came as far as TCP */
+    bool no_way_told;
     int64_t held_until; /* when `held` is told; 0: nothing is held */
     json_t *held;       /* {jid: pid}: started, not told yet */
     int wait_ms;        /* the next refusal's waiting time */
@@ -137,10 +143,13 @@ s_ask(session_t *self)
         return;
     }
     if (!self->ask) {
+        self->on_way = false;
         self->ask = sock_new(self->zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err);
         if (!self->ask ||
             sock_connect_from(self->ask, self->conf.source, self->conf.host, self->conf.hello_port, &err) < 0)
             log_error("%s", fail_text(&err));
+        if (self->ask && !self->dealer && !self->monitor)
+            self->monitor = sock_monitor(self->zctx, self->ask, "ask", ASK_EVENTS, NULL);
     }
     if (self->ask)
         (void) sock_send(self->ask, "{}", 2);
@@ -155,6 +164,7 @@ s_connect(session_t *self)
     sock_close(&self->dealer);
     sock_close(&self->sub);
     self->sub_at = self->greet_at = 0;
+    self->on_way = false;
     self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, self->master_key, &err);
     self->monitor = self->dealer ? sock_monitor(self->zctx, self->dealer, "dealer", DEALER_EVENTS, &err)
                                  : NULL;
@@ -500,12 +510,49 @@ s_lost(session_t *self)
     self->retry_at = clock_mono_ms() + ANEW_MS + s_jitter(ANEW_MS);
 }
 
+/* libzmq gave up an attempt before there was anything to wait for: it has no address, or no route. */
+static void
+s_no_way(session_t *self)
+{
+    struct in6_addr unused;
+    if (inet_pton(AF_INET, self->conf.host, &unused) == 1 || strchr(self->conf.host, ':'))
+        return;
+    if (!self->no_way_told)
+        log_error(
+            "master %s: the name can't be resolved, or no route leads there; it is tried again and again",
+            self->conf.host);
+    self->no_way_told = true;
+    if (self->conf.retry_dns_ms <= 0)
+        return;
+    int64_t then = clock_mono_ms() + self->conf.retry_dns_ms;
+    sock_close(&self->monitor);
+    if (self->state == SESSION_CONNECTING) {
+        sock_close(&self->dealer);
+        self->retry_at = then;
+    } else {
+        sock_close(&self->ask);
+        self->ask_until = then;
+    }
+}
+
+static bool
+s_is_no_way(session_t *self, int event)
+{
+    bool was = self->on_way;
+    self->on_way = event != ZMQ_EVENT_CONNECT_RETRIED;
+    if (event == ZMQ_EVENT_CONNECTED)
+        self->no_way_told = false;
+    return !self->on_way && !was && (self->state == SESSION_CONNECTING || self->state == SESSION_ASKING);
+}
+
 static void
 s_monitor(session_t *self)
 {
     int event, value;
     while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
-        if (event == ZMQ_EVENT_DISCONNECTED)
+        if (s_is_no_way(self, event))
+            s_no_way(self);
+        else if (event == ZMQ_EVENT_DISCONNECTED)
             s_lost(self);
         else if (event == ZMQ_EVENT_CONNECT_RETRIED && self->state == SESSION_CONNECTING)
             self->retry_at = 0;

@@ -43,6 +43,7 @@ typedef struct session_conf {
     const uint8_t *known_key; /* NULL: read known_file */
     const key_pair_t *keys;
     int wait_ms, wait_max_ms; /* between attempts after a refusal */
+    int retry_dns_ms; /* until a name that can't be resolved is tried again; 0: as any lost connection */
     /* Until a lost connection is tried again; then the pause doubles up to recon_max_ms. 0: a moment that
      * suits a fleet; recon_spread_ms: at most so much more, picked at random. */
     int recon_ms, recon_spread_ms, recon_max_ms;

@@ -384,6 +384,7 @@ s_start_line(sessions_t *self, void *zctx, const conf_t *conf, const char *boot,
                           .finger = conf_str(conf, "master_finger"),
                           .known_file = line->known_file,
                           .keys = keys,
+                          .retry_dns_ms = (int) (conf_float(conf, "retry_dns") * 1000),
                           .wait_ms = (int) (conf_float(conf, "acceptance_wait_time") * 1000),
                           .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
     if (sc.wait_max_ms < sc.wait_ms)

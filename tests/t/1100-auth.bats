@@ -126,6 +126,14 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     wait_key db1 pre
 }
 
+@test "a master's name without an address: said once, the minion goes on" {
+    start_minion m1 'master: no..name' 'retry_dns: 0.05' 'log_level: debug'
+    until_log "$FLEET/log/m1" "master no..name: the name can't be resolved"
+    [ "$(grep -c "can't be resolved" "$FLEET/log/m1")" -eq 1 ]
+    stop m1
+    [ "$RC" -eq 0 ]
+}
+
 @test "a file in minions_autosign accepts its id once" {
     start_master
     mkdir -p "$FLEET/master/etc/salt/pki/master/minions_autosign"

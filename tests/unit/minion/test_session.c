@@ -17,7 +17,7 @@
 
 typedef struct fixture {
     int recon_ms, recon_spread_ms, recon_max_ms;
-    const char *source;
+    const char *source, *host;
     char *dir, *known;
     void *zctx;
     key_pair_t *master_keys, *keys;
@@ -80,11 +80,12 @@ start_minion_with(fixture_t *f, const char *finger, int hello_port)
     session_conf_t conf = { .recon_ms = f->recon_ms,
                             .recon_spread_ms = f->recon_spread_ms,
                             .recon_max_ms = f->recon_max_ms,
+                            .retry_dns_ms = 50,
                             .source = f->source,
                             .id = "m1",
                             .role = "minion",
                             .boot = "boot-1",
-                            .host = "127.0.0.1",
+                            .host = f->host != NULL ? f->host : "127.0.0.1",
                             .port = f->port,
                             .publish_port = f->publish_port,
                             .hello_port = hello_port,
@@ -779,6 +780,39 @@ test_pauses_between_connections(void **state)
     assert_int_equal(int_option(socks[0], ZMQ_RECONNECT_IVL_MAX), 9000);
 }
 
+/* Names that no resolver need be asked for. */
+static void
+test_name_without_address(void **state)
+{
+    fixture_t *f = *state;
+    void *socks[SESSION_SOCKETS];
+
+    f->host = "no..name";
+    start_minion(f);
+    for (int i = 0; i < 3; i++) {
+        PUMP_UNTIL(f, session_sockets(f->session, socks) == 0);
+        PUMP_UNTIL(f, session_sockets(f->session, socks) > 0);
+    }
+    assert_string_equal(session_state_name(session_state(f->session)), "asking");
+}
+
+static void
+test_known_name_without_address(void **state)
+{
+    fixture_t *f = *state;
+    void *socks[SESSION_SOCKETS];
+    AUTO_FREE char *pem = key_public_pem(key_pair_public(f->master_keys));
+
+    f->host = "no..name";
+    assert_int_equal(fs_write_quick(f->known, pem, strlen(pem), 0644, NULL), 0);
+    start_minion(f);
+    for (int i = 0; i < 3; i++) {
+        PUMP_UNTIL(f, session_sockets(f->session, socks) == 0);
+        PUMP_UNTIL(f, session_sockets(f->session, socks) > 0);
+    }
+    assert_string_equal(session_state_name(session_state(f->session)), "connecting");
+}
+
 /* From an address of this host; from one of another there is no connection. */
 static void
 test_source_address(void **state)
@@ -798,5 +832,6 @@ UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_
           TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
           TEST(test_job_runs_once), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
-          TEST(test_pauses_between_connections), TEST(test_source_address), TEST(test_many_pending),
-          TEST(test_garbage), TEST(test_welcome_with_odd_values))
+          TEST(test_pauses_between_connections), TEST(test_source_address), TEST(test_name_without_address),
+          TEST(test_known_name_without_address), TEST(test_many_pending), TEST(test_garbage),
+          TEST(test_welcome_with_odd_values))
