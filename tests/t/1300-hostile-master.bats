@@ -22,13 +22,15 @@ fake() {
 WELCOME='{"m":"welcome","state":"accepted","publish_port":1,"proto":1}'
 JID=20260101000000000001
 job() { echo "{\"m\":\"job\",\"jid\":\"$1\",\"fun\":\"$2\",\"arg\":${3:-[]},\"tgt\":\"*\",\"tgt_type\":\"glob\",\"ret\":\"\",\"user\":\"root\"}"; }
+# A connection's end may overtake what was sent last: one more job, whose return shows that all before it was heard.
+HEARD=(send "$(job 20260101000000000009 test.ping)" expect '"m":"ret","jid":"20260101000000000009"')
 said() { until_log "$FLEET/log/m1" "$1"; }
 
 @test "a job runs, says so when it takes a while, and its return comes" {
     wait_for="until test -e $FLEET/go; do sleep 0.02; done; echo hi"
     fake send "$(job $JID cmd.run "[\"$wait_for\"]")" expect "\"m\":\"started\",\"jid\":\"$JID\",\"pid\":[1-9]" \
         send "$(job 20260101000000000002 cmd.run "[\"touch $FLEET/go\"]")" \
-        expect "\"m\":\"ret\",\"jid\":\"$JID\".*\"return\":\"hi\"" send "{\"m\":\"ack\",\"jids\":[\"$JID\"]}"
+        expect "\"m\":\"ret\",\"jid\":\"$JID\".*\"return\":\"hi\"" send "{\"m\":\"ack\",\"jids\":[\"$JID\"]}" "${HEARD[@]}"
     until_true 5 test ! -e "$FLEET/m1/var/cache/salt/minion/spool/$JID.ret"
 }
 
@@ -82,7 +84,7 @@ said() { until_log "$FLEET/log/m1" "$1"; }
 @test "a return without an acknowledgement is sent again on the next connection" {
     fake send "$(job $JID test.echo '["kept"]')" expect '"m":"ret".*kept'
     [ -e "$FLEET/m1/var/cache/salt/minion/spool/$JID.ret" ]
-    fake expect '"m":"ret".*kept' send "{\"m\":\"ack\",\"jids\":[\"$JID\"]}"
+    fake expect '"m":"ret".*kept' send "{\"m\":\"ack\",\"jids\":[\"$JID\"]}" "${HEARD[@]}"
     until_true 5 test ! -e "$FLEET/m1/var/cache/salt/minion/spool/$JID.ret"
 }
 

@@ -9,8 +9,6 @@ REFERENCE=${HALITE_REFERENCE:-$HALITE_SRC/../shared/reference/transcripts}
 
 setup_file() {
     [ -d "$REFERENCE" ] || return 0
-    # What cmd.run starts is named in what it prints; the transcripts are bash's.
-    export SHELL=/bin/bash
     fleet_new
     # Its states write below the fleet's folder.
     mkdir -p "$FLEET/out"
