@@ -114,7 +114,7 @@ tell(json_t *ret, const char *word, const char *user, json_t *said)
     };
     const char *name = value_str(ret, "name", "");
     json_auto_t *owned = said;
-    const char *text = json_is_string(said) ? json_string_value(said) : "";
+    const char *text = json_is_string(owned) ? json_string_value(owned) : "";
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (strcmp(rows[i].said, text) != 0)

@@ -49,8 +49,7 @@ latest_free(latest_t *l)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void
-note(latest_t *l, const char *fmt, ...)
+static void PRINTF(2, 3) note(latest_t *l, const char *fmt, ...)
 {
     va_list ap;
 
@@ -134,8 +133,7 @@ git_soft(latest_t *l, const char *fun, json_t *more)
 }
 
 /* NEW text of git rev-parse; NULL: no such revision. */
-static char *
-parsed(latest_t *l, const char *opts, const char *fmt, ...)
+static char *PRINTF(3, 4) parsed(latest_t *l, const char *opts, const char *fmt, ...)
 {
     va_list ap;
 
