@@ -74,6 +74,7 @@
 #define LIMIT_JOBS_RESTORED     200     /* unfinished jobs that a master takes up again when it starts */
 #define LIMIT_JOBS_LISTED       100000  /* jobs in one answer of the store */
 #define LIMIT_EVENTS_SCANNED    10000   /* journal rows looked at in one question */
+#define LIMIT_LISTEN_TAGS       1000    /* patterns of one listener */
 #define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal */
 #define LIMIT_RUNNER_WORKERS    32      /* runners at one time */
 #define LIMIT_RUNNER_QUEUE      1000    /* runners that wait for their turn */

@@ -43,6 +43,7 @@ s_fire(front_t *self, const char *tag, json_t *data, bool must_keep)
     uint64_t ticket = store_add_event(self->store, self->seq + 1, tag, &text, now);
     if (ticket == 0 && must_keep)
         return 0;
+    self->event_ticket = ticket != 0 ? ticket : self->event_ticket;
     self->seq++;
     self->counters.events++;
     if (self->lsock)

@@ -6,6 +6,7 @@
  *   inbound.c  what minions send                       requests.c what operators ask
  *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
  *   fileline.c from and to the file workers
+ *   listen.c   who hears which events, and from when
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   pillars.c  pillars, compiled in actors
  *
@@ -70,9 +71,10 @@ typedef struct front {
     store_t *store;
     store_reader_t *reader;
     char *store_trouble;
-    uint64_t seq;        /* of the last event */
-    uint64_t pub_seq;    /* of the last broadcast */
-    uint64_t row_ticket; /* of the newest job or return: a runner that is asked for now finds it */
+    uint64_t seq;          /* of the last event */
+    uint64_t pub_seq;      /* of the last broadcast */
+    uint64_t row_ticket;   /* of the newest job or return: a runner that is asked for now finds it */
+    uint64_t event_ticket; /* of the newest event */
     pending_ack_t *acks, **acks_tail; /* in the order of their tickets */
     map_t *uncommitted;               /* "JID/ID" of returns -> pending_ack_t */
     lsock_t *lsock;
@@ -170,11 +172,20 @@ void lsock_destroy(lsock_t **self_p);
 void lsock_reload(lsock_t *self); /* the configuration changed */
 void lsock_tick(lsock_t *self);
 bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
-void lconn_listen(lconn_t *c, const char *tag_glob);
+void lconn_listen(lconn_t *c, json_t *tags);    /* globs, as listen_tags makes them */
 const char *lconn_user(const lconn_t *c);
 bool lconn_is_admin(const lconn_t *c);
 void lsock_event(lsock_t *self, uint64_t seq, const char *tag, const json_t *data);
 size_t lsock_listeners(const lsock_t *self);
+
+/* listen.c */
+/* NEW list of globs from a request's `tags` and `tag`; everything when there is neither. */
+json_t *listen_tags(const json_t *request, fail_t *err);
+bool listen_wants(const json_t *tags, const char *tag);
+/* The operations `events` and `journal`: NEW replies. */
+json_t *listen_begin(front_t *self, lconn_t *c, const json_t *request, fail_t *err);
+void listen_catch_up(front_t *self, lconn_t *c, const json_t *request); /* after the reply to `events` */
+json_t *listen_journal(front_t *self, const json_t *request, fail_t *err);
 
 /* requests.c */
 void requests_handle(front_t *self, lconn_t *c, const json_t *request);

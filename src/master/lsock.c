@@ -13,7 +13,6 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
-#include "common/match/match.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -31,7 +30,7 @@ struct lconn {
     char *user;
     buf_t in, out;
     size_t out_at; /* first unsent byte of `out` */
-    char *glob;    /* event subscription; NULL: none */
+    json_t *tags;  /* owned: globs of the events it wants; NULL: none */
     uint64_t missed_from, missed_to;
     bool want_write, dead;
 };
@@ -141,12 +140,12 @@ lconn_push(lconn_t *c, const json_t *msg)
 }
 
 void
-lconn_listen(lconn_t *c, const char *tag_glob)
+lconn_listen(lconn_t *c, json_t *tags)
 {
-    if (!c->glob)
+    if (!c->tags)
         c->owner->n_listeners++;
-    free(c->glob);
-    c->glob = xstrdup(tag_glob);
+    json_decref(c->tags);
+    c->tags = json_incref(tags);
 }
 
 const char *
@@ -191,7 +190,7 @@ lsock_event(lsock_t *self, uint64_t seq, const char *tag, const json_t *data)
         return;
     buf_auto_t frame = BUF_INIT;
     for (lconn_t *c = self->conns; c; c = c->next) {
-        if (!c->glob || c->dead || !match_glob(c->glob, tag) || s_backlogged(c, seq))
+        if (!c->tags || c->dead || !listen_wants(c->tags, tag) || s_backlogged(c, seq))
             continue;
         s_tell_missed(c);
         if (frame.len == 0) {
@@ -216,11 +215,11 @@ s_close(lconn_t *c)
     if (c->next)
         c->next->prev = c->prev;
     self->n_conns--;
-    self->n_listeners -= c->glob ? 1 : 0;
+    self->n_listeners -= c->tags ? 1 : 0;
     (void) close(c->fd);
     buf_free(&c->in);
     buf_free(&c->out);
-    free(c->glob);
+    json_decref(c->tags);
     free(c->user);
     free(c);
 }

@@ -201,9 +201,14 @@ s_grains(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) err;
-    lconn_listen(c, value_str(request, "tag", "*"));
-    return json_pack("{s:I}", "seq", (json_int_t) self->seq);
+    return listen_begin(self, c, request, err);
+}
+
+static json_t *
+s_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    return listen_journal(self, request, err);
 }
 
 static json_t *
@@ -408,6 +413,8 @@ requests_handle(front_t *self, lconn_t *c, const json_t *request)
             publish_start(self, jid);
         else if (reply && rows[i].fn == s_follow)
             s_follow_catch_up(self, c, jid);
+        else if (reply && rows[i].fn == s_events)
+            listen_catch_up(self, c, request);
         return;
     }
     (void) fail_set(&err, -EOPNOTSUPP,

@@ -15,6 +15,10 @@ teardown_file() {
     fleet_down
 }
 
+fire() { ask "{\"op\":\"fire\",\"tag\":\"$1\",\"data\":{\"n\":1}}" >"$BATS_TEST_TMPDIR/fired"; }
+last_seq() { grep -oE '"seq":[0-9]+' "$BATS_TEST_TMPDIR/fired" | cut -d: -f2; }
+same_as_text() { diff <(cat) <(printf '%s' "$1") >&2; }
+
 jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
 
 @test "a job's events in their order: the jid, new, one ret for each minion" {
@@ -96,6 +100,42 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     wait_event narrow '/ret/m2'
     [ "$(heard narrow '"push":"event"')" -eq 1 ]
     unlisten narrow
+}
+
+@test "several patterns, and events of before first: by number, by time, by age" {
+    for n in 1 2 3; do fire "since/$n"; done
+    fire other/4
+    listen all 'since/*'
+    first=$(last_seq)
+    since() { timeout 10 "$HALITE_TOOLS/local" --follow "$1" 10 "$SOCK_DIR" "$2" | grep '"push"' | sed -E 's/.*"tag":"([^"]*)".*/\1/' | tr '\n' ' '; }
+    [ "$(since 4 "{\"op\":\"events\",\"since_seq\":$((first - 4)),\"tags\":[\"since/*\",\"other/*\"]}")" = 'since/1 since/2 since/3 other/4 ' ]
+    [ "$(since 2 "{\"op\":\"events\",\"since_seq\":$((first - 3)),\"tag\":\"since/*\"}")" = 'since/2 since/3 ' ]
+    [ "$(since 3 '{"op":"events","since":60,"tag":"since/*"}')" = 'since/1 since/2 since/3 ' ]
+    stamp=$(ask "{\"op\":\"journal\",\"from\":$((first - 2)),\"to\":$((first - 2))}" | sed -E 's/.*"_stamp":"([^"]*)".*/\1/')
+    [ "$(since 2 "{\"op\":\"events\",\"since\":\"$stamp\",\"tag\":\"since/*\"}")" = 'since/2 since/3 ' ]
+    not ask '{"op":"events","since":"yesterday"}'
+    not ask '{"op":"events","tags":"x"}'
+    not ask '{"op":"events","tags":[1]}'
+    unlisten all
+}
+
+@test "since a number: then what comes, without gap or repetition" {
+    for n in {1..20}; do fire "mix/$n"; done
+    first=$(($(last_seq) - 20))
+    "$HALITE_TOOLS/local" --follow 40 20 "$SOCK_DIR" "{\"op\":\"events\",\"since_seq\":$first,\"tag\":\"mix/*\"}" >"$BATS_TEST_TMPDIR/mix" 3>&- &
+    for n in {21..40}; do fire "mix/$n"; done
+    wait $!
+    grep -oE '"tag":"mix/[0-9]+' "$BATS_TEST_TMPDIR/mix" | cut -d/ -f2 | tr '\n' ' ' | same_as_text "$(echo {1..40}) "
+}
+
+@test "the journal by number, in pieces" {
+    for n in 1 2 3; do fire "piece/$n"; done
+    seq=$(last_seq)
+    reply=$(ask "{\"op\":\"journal\",\"from\":$((seq - 2)),\"to\":$seq,\"tags\":[\"piece/*\"]}")
+    [ "$(grep -oE '"tag":"[^"]*"' <<<"$reply" | tr '\n' ' ')" = '"tag":"piece/1" "tag":"piece/2" "tag":"piece/3" ' ]
+    grep -qF '"next":0' <<<"$reply"
+    reply=$(ask "{\"op\":\"journal\",\"from\":$((seq + 1))}")
+    grep -qF '"events":[],"next":0' <<<"$reply"
 }
 
 @test "a tag that is no tag, and data that is no object, are refused with the reason" {

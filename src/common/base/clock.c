@@ -127,6 +127,27 @@ clock_jid_to_wall_us(const char *jid, int64_t *ret_us)
     return true;
 }
 
+bool
+clock_stamp_parse(const char *text, int64_t *ret_us)
+{
+    struct tm tm = { 0 };
+    int us = 0, digits = 0;
+
+    const char *end = strptime(text, "%Y-%m-%d", &tm);
+    if (end == NULL)
+        return false;
+    if ((*end == 'T' || *end == ' ') && (end = strptime(end + 1, "%H:%M", &tm)) == NULL)
+        return false;
+    if (*end == ':' && (end = strptime(end + 1, "%S", &tm)) == NULL)
+        return false;
+    for (end += *end == '.'; digits < 6; digits++)
+        us = us * 10 + (*end >= '0' && *end <= '9' ? *end++ - '0' : 0);
+    if (end[0] != '\0' && (end[0] != 'Z' || end[1] != '\0'))
+        return false;
+    *ret_us = (int64_t) timegm(&tm) * US_PER_S + us;
+    return true;
+}
+
 /* "%f" is Python's; the C library doesn't know it. NEW. */
 static char *
 with_micros(const char *format, int64_t wall_us)

@@ -17,6 +17,9 @@ int64_t clock_wall_us(void);
 
 /* "2026-11-20T10:00:00.123456", UTC as Salt's _stamp. */
 void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);
+/* Microseconds since the epoch of such a stamp, or of its beginning: "2026-11-20", "2026-11-20 10:00", with
+ * or without a Z. False when it is none. */
+bool clock_stamp_parse(const char *text, int64_t *ret_us);
 /* A jid: UTC, as Salt 3006 makes it: YYYYMMDDhhmmssffffff, strictly growing within this process. */
 void clock_jid(char out[CLOCK_STAMP_LEN]);
 /* "2026, Nov 20 09:39:59.318034" from a jid, as Salt prints StartTime; false when `jid` is not one. */

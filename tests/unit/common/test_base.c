@@ -476,6 +476,40 @@ test_clock_jid_reading(void **state)
     assert_true(us > now - 60000000 && us < now + 60000000);
 }
 
+static void
+test_clock_stamp_reading(void **state)
+{
+    static const struct {
+        const char *text, *stamp; /* NULL: refused */
+    } rows[] = {
+        { "2026-11-20T09:41:52.448229", "2026-11-20T09:41:52.448229" },
+        { "2026-11-20T09:41:52.448229Z", "2026-11-20T09:41:52.448229" },
+        { "2026-11-20 09:41:52.5", "2026-11-20T09:41:52.500000" },
+        { "2026-11-20T09:41:52", "2026-11-20T09:41:52.000000" },
+        { "2026-11-20T09:41", "2026-11-20T09:41:00.000000" },
+        { "2026-11-20", "2026-11-20T00:00:00.000000" },
+        { "", NULL },
+        { "10m", NULL },
+        { "2026-13-20", NULL },
+        { "2026-11-20T", NULL },
+        { "2026-11-20T09", NULL },
+        { "2026-11-20T09:61", NULL },
+        { "2026-11-20T09:41:52.4482299", NULL },
+        { "2026-11-20T09:41:52+01", NULL },
+    };
+    char out[CLOCK_STAMP_LEN];
+    int64_t us;
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        assert_int_equal(clock_stamp_parse(rows[i].text, &us), rows[i].stamp != NULL);
+        if (rows[i].stamp == NULL)
+            continue;
+        clock_stamp(out, us);
+        assert_string_equal(out, rows[i].stamp);
+    }
+}
+
 /* ---- log
  * ---------------------------------------------------------------------------------------------------- */
 
