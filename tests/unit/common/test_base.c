@@ -667,5 +667,6 @@ UNIT_MAIN(cmocka_unit_test(test_fail_first_wins), cmocka_unit_test(test_fail_wit
           cmocka_unit_test(test_map_delete_while_walking), cmocka_unit_test(test_map_churn),
           cmocka_unit_test(test_clock_stamp), cmocka_unit_test(test_clock_jid_grows),
           cmocka_unit_test(test_clock_jid_threads), cmocka_unit_test(test_clock_jid_reading),
-          cmocka_unit_test(test_log_console), cmocka_unit_test(test_log_levels),
-          cmocka_unit_test(test_log_file), cmocka_unit_test(test_log_survives_a_closed_pipe))
+          cmocka_unit_test(test_clock_stamp_reading), cmocka_unit_test(test_log_console),
+          cmocka_unit_test(test_log_levels), cmocka_unit_test(test_log_file),
+          cmocka_unit_test(test_log_survives_a_closed_pipe))
