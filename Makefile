@@ -71,6 +71,12 @@ $(GEN): FORCE
 .PHONY: FORCE
 FORCE:
 
+# The program that python3 runs for "#!py" files, as a text of C.
+$(BUILD)/gen/python_host.inc: src/common/render/python_host.py
+	@mkdir -p $(@D)
+	@sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+$(call objects,src/common/render/python.c): $(BUILD)/gen/python_host.inc
+
 # ---- objects and libraries ----------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -19,6 +19,8 @@
 #define LIMIT_TEMPLATE_TIME    120000                /* of one render */
 #define LIMIT_TEMPLATE_DEPTH   1000                  /* calls, includes and containers inside each other */
 #define LIMIT_TEMPLATE_MARKS   1000000               /* places that one render remembers for messages */
+#define LIMIT_PYTHON_MEMORY    (1024L * 1024 * 1024) /* address space of the interpreter of #!py files */
+#define LIMIT_PYTHON_MESSAGE   (64 * 1024 * 1024)    /* what it may say at once */
 #define LIMIT_TEMPLATES_CACHED 1000                  /* compiled templates that an engine keeps */
 #define LIMIT_LOCAL_MSG        (64 * 1024 * 1024)    /* one request or event on the local socket */
 #define LIMIT_ARGS_STDIN       (64 * 1024 * 1024)    /* options and arguments read from stdin */

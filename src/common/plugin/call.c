@@ -90,6 +90,13 @@ invoke(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail
     return 0;
 }
 
+void
+call_note(call_ctx_t *ctx, const char *what)
+{
+    if (ctx->env.called != NULL)
+        ctx->env.called(ctx->env.cookie, what);
+}
+
 int
 ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t **ret_value, fail_t *err)
 {
@@ -97,8 +104,7 @@ ctx_call(call_ctx_t *ctx, const char *fun, json_t *args, json_t *kwargs, json_t 
 
     if (f == NULL)
         return -ENOENT;
-    if (ctx->env.called != NULL)
-        ctx->env.called(ctx->env.cookie, fun);
+    call_note(ctx, fun);
     json_auto_t *bound = bind_python(f, args, kwargs, NULL, err);
     return bound != NULL ? invoke(ctx, f, bound, ret_value, err) : -EINVAL;
 }

@@ -74,6 +74,9 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
 
+/* Tells call_env's `called` of something else that a template looked at. */
+void call_note(call_ctx_t *ctx, const char *what);
+
 /* What a library keeps with a context under the address of something of its own: BORROWED, or NULL. It is
  * freed before anything that the context borrows. */
 void *call_kept(const call_ctx_t *ctx, const void *key);

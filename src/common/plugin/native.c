@@ -137,8 +137,7 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     if (f == NULL)
         return NULL;
     if ((f->flags & FN_NATIVE) != 0) {
-        if (ctx->env.called != NULL)
-            ctx->env.called(ctx->env.cookie, fun);
+        call_note(ctx, fun);
         AUTO(py) bound = bind_native(f, args, err);
         return bound != NULL ? native_invoke(ctx, f, bound, err) : NULL;
     }

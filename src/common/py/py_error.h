@@ -80,6 +80,8 @@ typedef struct py_scope { /* what the scope around it had */
 } py_scope_t;
 void py_scope_enter(py_scope_t *scope, const py_limits_t *limits);
 void py_scope_leave(py_scope_t *scope);
+/* clock_mono_ms() at which the innermost scope's time is over; 0: never. */
+int64_t py_deadline_ms(void);
 
 /* The thread's state; only the inline functions below touch it. */
 typedef struct py_state {

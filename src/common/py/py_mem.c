@@ -312,6 +312,12 @@ py_scope_enter(py_scope_t *scope, const py_limits_t *limits)
     take_fuel();
 }
 
+int64_t
+py_deadline_ms(void)
+{
+    return budget.deadline;
+}
+
 void
 py_scope_leave(py_scope_t *scope)
 {

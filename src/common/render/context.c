@@ -19,10 +19,9 @@ has_module(call_ctx_t *ctx, const char *name, size_t len)
     return false;
 }
 
-static bool
-has(void *cookie, const char *name)
+bool
+render_has(render_t *self, const char *name)
 {
-    render_t *self = cookie;
     size_t len = strlen(name);
     bool found = len > 0 && name[len - 1] == '.' ? has_module(self->ctx, name, len - 1)
                                                  : ctx_has(self->ctx, name);
@@ -52,14 +51,25 @@ raise_failure(const fail_t *err)
     return py_raise(&exception, "%s", fail_text(err));
 }
 
-static py_t *
-call(void *cookie, const char *name, const py_args_t *args)
+py_t *
+render_call(render_t *self, const char *name, const py_args_t *args)
 {
-    render_t *self = cookie;
     fail_auto_t err = FAIL_INIT;
     py_t *value = ctx_call_native(self->ctx, name, args, &err);
 
     return value == NULL && py_raised() == NULL ? raise_failure(&err) : value;
+}
+
+static bool
+has(void *cookie, const char *name)
+{
+    return render_has(cookie, name);
+}
+
+static py_t *
+call(void *cookie, const char *name, const py_args_t *args)
+{
+    return render_call(cookie, name, args);
 }
 
 static py_t *

@@ -4,9 +4,9 @@
 #include "common/base/str.h"
 #include "salt/log.h"
 
-#define NEEDS_PYTHON "it needs a Python library"
+#define NEEDS_PYTHON "it needs a library of Python's"
 
-/* Sorted. Salt's others need Python and its libraries. */
+/* Sorted. Salt's others need libraries of Python's. */
 static const renderer_t renderers[] = {
     { "aws_kms", NULL, NEEDS_PYTHON },
     { "cheetah", NULL, NEEDS_PYTHON },
@@ -21,9 +21,9 @@ static const renderer_t renderers[] = {
     { "msgpack", NULL, NEEDS_PYTHON },
     { "nacl", NULL, NEEDS_PYTHON },
     { "pass", NULL, "it needs the program pass" },
-    { "py", NULL, "it runs Python" },
-    { "pydsl", NULL, "it runs Python" },
-    { "pyobjects", NULL, "it runs Python" },
+    { "py", render_py, NULL },
+    { "pydsl", NULL, "write #!py" },
+    { "pyobjects", NULL, "write #!py" },
     { "stateconf", NULL, "write #!jinja|yaml, and include what it includes" },
     { "toml", NULL, NEEDS_PYTHON },
     { "wempy", NULL, NEEDS_PYTHON },
@@ -40,6 +40,12 @@ renderer_find(const char *name)
     return NULL;
 }
 
+bool
+render_is_template(const char *name)
+{
+    return str_eq(name, "jinja") || str_eq(name, "py");
+}
+
 static const char *
 next_name(void *cookie)
 {
@@ -50,19 +56,25 @@ next_name(void *cookie)
     return *i < NELEMS(renderers) ? renderers[(*i)++].name : NULL;
 }
 
+/* NEW. */
+static char *
+renderers_known(void)
+{
+    buf_auto_t b = BUF_INIT;
+    size_t i = 0;
+
+    for (const char *known = next_name(&i); known != NULL; known = next_name(&i))
+        buf_printf(&b, "%s%s", b.len > 0 ? ", " : "; there are ", known);
+    return buf_steal(&b);
+}
+
 char *
 renderer_suggest(const char *name)
 {
     size_t i = 0;
     const char *near = str_suggest(name, next_name, &i);
 
-    if (near != NULL)
-        return xasprintf("; did you mean '%s'?", near);
-    buf_auto_t b = BUF_INIT;
-    i = 0;
-    for (const char *known = next_name(&i); known != NULL; known = next_name(&i))
-        buf_printf(&b, "%s%s", b.len > 0 ? ", " : "; there are ", known);
-    return buf_steal(&b);
+    return near != NULL ? xasprintf("; did you mean '%s'?", near) : renderers_known();
 }
 
 /* ---- parsing ------------------------------------------------------------------------------------------ */
@@ -113,9 +125,9 @@ unknown(const char *spec, const char *name, fail_t *err)
 {
     const renderer_t *r = renderer_find(name);
 
+    AUTO_FREE char *near = r != NULL ? renderers_known() : renderer_suggest(name);
     if (r != NULL)
-        return fail_set(err, -ENOTSUP, "The renderer \"%s\" is not available: %s", name, r->missing);
-    AUTO_FREE char *near = renderer_suggest(name);
+        return fail_set(err, -ENOTSUP, "The renderer \"%s\" is not available: %s%s", name, r->missing, near);
     if (strcmp(spec, name) == 0)
         return fail_set(err, -EINVAL, "The renderer \"%s\" is not available%s", name, near);
     return fail_set(err, -EINVAL, "The renderer \"%s\" is not available: there is no \"%s\"%s", spec, name,

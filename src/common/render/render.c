@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/py/py_error.h"
+#include "common/render/python.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 
@@ -31,6 +32,7 @@ render_destroy(render_t **self_p)
     py_unref(self->opts);
     map_destroy(&self->urls);
     free(self->missing);
+    python_destroy(&self->python);
     free(self);
 }
 

@@ -44,6 +44,9 @@ py_t *render_data(render_t *self, const render_source_t *source, fail_t *err);
 /* For pipelines that end in text: file.managed's `template: jinja`. Appends. */
 int render_text(render_t *self, const render_source_t *source, buf_t *out, fail_t *err);
 
+/* Whether `template: NAME` makes a text: Salt's registry of templates. */
+bool render_is_template(const char *name);
+
 /* decrypt_pillar: every text in `v` through `renderer` ("gpg"), "\n" in it read as a line break. Dicts and
  * lists are changed in place. NEW (the same container), or NULL with *err. */
 py_t *render_decrypt(render_t *self, const char *renderer, py_t *v, fail_t *err);

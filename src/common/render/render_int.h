@@ -13,12 +13,13 @@
 
 struct render {
     call_ctx_t *ctx;
-    fileclient_t *files; /* NULL: templates import nothing */
-    jinja_t *engines[2]; /* of other files and of SLS files, made when first used */
-    py_t *salt, *opts;   /* what templates see; made when first used */
-    map_t *urls;         /* path on this machine to where it came from: "salt://lib/m.jinja" */
-    const char *saltenv; /* of the run that is under way */
-    char *missing;       /* the function that was last asked for in vain */
+    fileclient_t *files;   /* NULL: templates import nothing */
+    jinja_t *engines[2];   /* of other files and of SLS files, made when first used */
+    py_t *salt, *opts;     /* what templates see; made when first used */
+    map_t *urls;           /* path on this machine to where it came from: "salt://lib/m.jinja" */
+    const char *saltenv;   /* of the run that is under way */
+    char *missing;         /* the function that was last asked for in vain */
+    struct python *python; /* NULL until a file of Python's is rendered */
 };
 
 /* One run. `text` and `data` are what the last renderer made. */
@@ -44,7 +45,10 @@ const renderer_t *renderer_find(const char *name);
 /* NEW text: what could have been meant. "" when nothing is near. */
 char *renderer_suggest(const char *name);
 
-renderer_fn render_jinja, render_yaml, render_json, render_gpg;
+renderer_fn render_jinja, render_yaml, render_json, render_gpg, render_py;
+
+/* The next renderer gets `data`, which it TAKES; what is empty becomes an empty dict, as Salt has it. 0. */
+int run_give_data(run_t *run, py_t *data);
 
 /* ---- pipelines ---------------------------------------------------------------------------------------- */
 
@@ -73,6 +77,9 @@ int run_failed_near(const run_t *run, const char *message, int line, int begun, 
 
 /* ---- templates ---------------------------------------------------------------------------------------- */
 
+/* salt[name]: whether it is there; what a call of it gives: NEW, or NULL raised. */
+bool render_has(render_t *self, const char *name);
+py_t *render_call(render_t *self, const char *name, const py_args_t *args);
 /* Everything that a template sees. NEW dict. */
 py_t *run_context(run_t *run);
 jinja_load_fn render_load;

@@ -5,9 +5,8 @@
 #include "common/render/render_int.h"
 #include "salt/log.h"
 
-/* The next renderer gets `data`; nothing is an empty mapping, as Salt has it. */
-static int
-give_data(run_t *run, py_t *data)
+int
+run_give_data(run_t *run, py_t *data)
 {
     if (py_truth(data) == 0) {
         py_unref(data);
@@ -100,7 +99,7 @@ render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
     if (needs_text(run, "yaml", err) < 0)
         return -EINVAL;
     py_t *data = py_yaml_load(buf_str(&run->text), run->text.len, true, &problem);
-    int rc = data != NULL ? give_data(run, data) : yaml_failed(run, &problem, err);
+    int rc = data != NULL ? run_give_data(run, data) : yaml_failed(run, &problem, err);
     yproblem_free(&problem);
     return rc;
 }
@@ -127,7 +126,7 @@ render_json(run_t *run, UNUSED const char *argline, fail_t *err)
     if (run->text.len >= 2 && memcmp(text, "#!", 2) == 0)
         skipped = nl != NULL ? (size_t) (nl + 1 - text) : run->text.len;
     if (strspn(text + skipped, " \t\r\n\v\f") == run->text.len - skipped)
-        return give_data(run, py_dict());
+        return run_give_data(run, py_dict());
     py_t *data = py_json_loads(text + skipped, run->text.len - skipped);
     if (data != NULL) {
         py_unref(run->data);

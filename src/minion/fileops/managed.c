@@ -28,7 +28,7 @@ managed_free(managed_t *m)
 bool
 template_known(const char *name)
 {
-    return str_eq(name, "jinja");
+    return render_is_template(name);
 }
 
 /* The variables of a template: what the caller was called with (a source's only), defaults over that, context

@@ -11,7 +11,7 @@
 bool
 cptemplate_known(const char *engine)
 {
-    return str_eq(engine, "jinja");
+    return render_is_template(engine);
 }
 
 /* What the call brings along: further keywords, and those in `context` over them. NEW. */

@@ -1,8 +1,10 @@
 /* test_render.c - SLS files through their pipelines, against what Salt made of the same; and what Salt does
  * not say. */
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/py/py_json.h"
@@ -357,5 +359,98 @@ test_gpg(void **state UNUSED)
     fixture_free(&f);
 }
 
+/* ---- python ------------------------------------------------------------------------------------------- */
+
+static void
+test_py(void **state UNUSED)
+{
+    AUTO_FREE char *python = fs_which("python3");
+
+    if (python == NULL)
+        skip();
+    run_cases(TEST_SOURCE_DIR "/tests/cases/render/py.json", 20);
+}
+
+/* A file that never ends is told so where it is; one that does not listen is killed. */
+static void
+test_py_time(void **state UNUSED)
+{
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+        { "def run():\n    while True: pass\n", "OutOfTime: the time for it is over; line 2\n" },
+        { "import signal\ndef run():\n    signal.signal(signal.SIGXCPU, signal.SIG_IGN)\n"
+          "    while True: pass\n",
+          "python3 did not end in time, and was killed\nin /x.sls" },
+        { "def run():\n    return 'again'\n", NULL },
+    };
+    AUTO_FREE char *python = fs_which("python3");
+    fixture_t f;
+
+    if (python == NULL)
+        skip();
+    fixture_init(&f, NULL, NULL);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        const render_source_t source = { TEXT(rows[i].text), .path = "/x.sls", .pipeline = "py" };
+        const py_limits_t limits = { .deadline_ms = rows[i].want != NULL ? clock_mono_ms() + 300 : 0 };
+        fail_auto_t err = FAIL_INIT;
+        py_scope_t scope;
+        py_scope_enter(&scope, &limits);
+        AUTO(py) got = render_data(f.render, &source, &err);
+        assert_true(rows[i].want != NULL ? got == NULL && str_starts(fail_text(&err), rows[i].want)
+                                         : py_str_is(got, "again"));
+        py_unref(STEAL(got));
+        py_scope_leave(&scope);
+    }
+    fixture_free(&f);
+}
+
+/* file.managed's template: py. A child that is forked meanwhile starts an interpreter of its own. */
+static void
+test_py_text(void **state UNUSED)
+{
+    AUTO_FREE char *python = fs_which("python3");
+    AUTO(py) context = py_dict();
+    const render_source_t source = {
+        TEXT("#!py\ndef run():\n    return f'{port} {context[\"port\"]} {sls}'\n"), .pipeline = "py",
+        .fixed = true, .context = context
+    };
+    fixture_t f;
+
+    if (python == NULL)
+        skip();
+    fixture_init(&f, NULL, NULL);
+    py_dict_sets_new(context, "port", py_int(80));
+    expect_text(&f, &source, "80 80 ");
+    pid_t pid = fork();
+    if (pid == 0) {
+        buf_t out = BUF_INIT;
+        _exit(render_text(f.render, &source, &out, NULL) == 0 && strcmp(buf_str(&out), "80 80 ") == 0 ? 0
+                                                                                                      : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    expect_text(&f, &source, "80 80 ");
+    fixture_free(&f);
+}
+
+static void
+test_py_missing(void **state UNUSED)
+{
+    AUTO_FREE char *path = xstrdup(getenv("PATH"));
+    fixture_t f;
+
+    fixture_init(&f, NULL, NULL);
+    setenv("PATH", f.dir, 1);
+    expect_text(
+        &f, &(render_source_t){ TEXT("#!py\n"), .pipeline = "py" },
+        "the renderer \"py\" runs the program python3, which is not on this host; install python3, or "
+        "write the file for jinja|yaml");
+    setenv("PATH", path, 1);
+    fixture_free(&f);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_messages), cmocka_unit_test(test_text),
-          cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg))
+          cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg), cmocka_unit_test(test_py),
+          cmocka_unit_test(test_py_time), cmocka_unit_test(test_py_text), cmocka_unit_test(test_py_missing))

@@ -1,0 +1,218 @@
+/* python.c - see python.h. */
+#include "common/render/python.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+enum {
+    HOST_FD = 3,
+    GRACE_MS = 2000, /* from the word that time is over to the kill */
+    READ_SIZE = 64 * 1024
+};
+
+/* The program itself is the first line that comes. */
+static const char boot[] = "import json; lines = open(3, 'rb'); exec(compile(json.loads(lines.readline()), "
+                           "'python_host.py', 'exec'))";
+static const char program[] =
+#include "gen/python_host.inc"
+    ;
+
+extern char **environ;
+
+struct python {
+    pid_t pid, owner;
+    int fd;
+    buf_t in;
+    bool told, failed; /* told that its time is over */
+};
+
+/* ---- starting ------------------------------------------------------------------------------------------ */
+
+static int
+spawn(const char *path, int fd, pid_t *ret_pid)
+{
+    char *argv[] = { (char *) "python3", (char *) "-Iu", (char *) "-c", (char *) boot, NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    /* What a file prints must not get between the answers of our own program. */
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fd, HOST_FD);
+    int rc = posix_spawn(ret_pid, path, &actions, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attr);
+    return -rc;
+}
+
+static int
+start(python_t *self, fail_t *err)
+{
+    AUTO_FREE char *path = fs_which("python3");
+    int fds[2];
+
+    if (path == NULL)
+        return fail_set(err, -ENOENT,
+                        "the renderer \"py\" runs the program python3, which is not on this host; install "
+                        "python3, or write the file for jinja|yaml");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+        return fail_set(err, -errno, "cannot make a socket for python3: %s", strerror(errno));
+    int rc = spawn(path, fds[1], &self->pid);
+    close(fds[1]);
+    self->fd = fds[0];
+    if (rc != 0)
+        return fail_set(err, rc, "cannot run %s: %s", path, strerror(-rc));
+    json_auto_t *text = json_string(program);
+    return python_send(self, text, err);
+}
+
+python_t *
+python_new(fail_t *err)
+{
+    python_t *self = xcalloc(1, sizeof(*self));
+
+    self->owner = getpid();
+    self->fd = -1;
+    if (start(self, err) < 0)
+        python_destroy(&self);
+    return self;
+}
+
+void
+python_destroy(python_t **self_p)
+{
+    python_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    if (self->fd >= 0)
+        close(self->fd);
+    if (self->pid > 0 && self->owner == getpid()) {
+        kill(self->pid, SIGKILL);
+        while (waitpid(self->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    buf_free(&self->in);
+    free(self);
+}
+
+bool
+python_usable(const python_t *self)
+{
+    return self->owner == getpid() && !self->failed;
+}
+
+/* ---- talking ------------------------------------------------------------------------------------------- */
+
+static int
+ended(python_t *self, fail_t *err)
+{
+    self->failed = true;
+    return fail_set(err, -EPIPE, "python3 has ended before it answered");
+}
+
+int
+python_send(python_t *self, const json_t *message, fail_t *err)
+{
+    AUTO_FREE char *text = value_dump(message);
+    size_t len = strlen(text), sent = 0;
+
+    text[len++] = '\n';
+    while (sent < len) {
+        ssize_t n = fs_write_nosig(self->fd, text + sent, len - sent);
+        if (n < 0)
+            return ended(self, err);
+        sent += (size_t) n;
+    }
+    return 0;
+}
+
+/* Milliseconds for poll(). */
+static int
+patience(const python_t *self, int64_t deadline_ms)
+{
+    if (deadline_ms == 0)
+        return -1;
+    int64_t left = deadline_ms + (self->told ? GRACE_MS : 0) - clock_mono_ms();
+    return left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
+}
+
+static int
+out_of_time(python_t *self, fail_t *err)
+{
+    if (!self->told) {
+        self->told = true;
+        kill(self->pid, SIGXCPU);
+        return 0;
+    }
+    self->failed = true;
+    kill(self->pid, SIGKILL);
+    return fail_set(err, -ETIMEDOUT, "python3 did not end in time, and was killed");
+}
+
+static int
+read_more(python_t *self, fail_t *err)
+{
+    buf_reserve(&self->in, READ_SIZE);
+    ssize_t n = read(self->fd, self->in.data + self->in.len, READ_SIZE);
+
+    if (n < 0 && errno == EINTR)
+        return 0;
+    if (n <= 0)
+        return ended(self, err);
+    self->in.len += (size_t) n;
+    if (self->in.len <= LIMIT_PYTHON_MESSAGE)
+        return 0;
+    self->failed = true;
+    return fail_set(err, -EMSGSIZE, "python3 said more than %d bytes at once", LIMIT_PYTHON_MESSAGE);
+}
+
+static int
+wait_more(python_t *self, int64_t deadline_ms, fail_t *err)
+{
+    struct pollfd pfd = { .fd = self->fd, .events = POLLIN };
+    int n = poll(&pfd, 1, patience(self, deadline_ms));
+
+    if (n < 0 && errno != EINTR)
+        return ended(self, err);
+    if (n == 0)
+        return out_of_time(self, err);
+    return n > 0 ? read_more(self, err) : 0;
+}
+
+json_t *
+python_receive(python_t *self, int64_t deadline_ms, fail_t *err)
+{
+    size_t seen = 0;
+    const char *nl = NULL;
+
+    self->told = false;
+    while (self->in.len == seen || (nl = memchr(self->in.data + seen, '\n', self->in.len - seen)) == NULL) {
+        seen = self->in.len;
+        if (wait_more(self, deadline_ms, err) < 0)
+            return NULL;
+    }
+    size_t len = (size_t) (nl - self->in.data);
+    json_t *message = value_parse(self->in.data, len, LIMIT_PYTHON_MESSAGE, "what python3 said", err);
+    buf_consume(&self->in, len + 1);
+    return message;
+}

@@ -1,0 +1,306 @@
+# python_host.py - runs "#!py" files for a process at the other end of a socket. It is part of that program (see
+# python.h) and needs nothing but Python's standard library.
+#
+# One JSON object per line. `lines` is where they come from; its descriptor is also where answers go. Values are
+# those of common/py/py_wire.h.
+#
+#   here   {"run": {"text", "file", "name", "vars", "memory", "seconds"}}
+#          {"value": V}   {"error": [class, text]}
+#   there  {"done": V}   {"failed": {"text", "frames": [[line, function], ...]}}, the innermost first
+#          {"call": [function, [V, ...], {name: V}]}   {"has": function}   {"functions": true}
+#          {"log": [level, text]}, which nobody answers
+#
+# While an answer is waited for, another file may have to be run: the function that was called rendered it.
+import base64
+import collections
+import collections.abc
+import importlib.abc
+import importlib.machinery
+import json
+import logging
+import math
+import resource
+import signal
+import sys
+import time
+import traceback
+import types
+
+TAG = "$py"
+answers = open(lines.fileno(), "wb", closefd=False)
+
+
+# ---- values --------------------------------------------------------------------------------------------------
+
+
+def text_of(value):
+    """Lone surrogates, which no other program takes, become U+FFFD."""
+    try:
+        value.encode()
+        return str(value)
+    except UnicodeEncodeError:
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def tagged(kind, content):
+    return {TAG: [kind, content]}
+
+
+def wire_of_number(value):
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else tagged("float", str(float(value)))
+    return int(value) if -(2**63) <= value < 2**63 else tagged("int", str(int(value)))
+
+
+def wire_of_dict(value, where):
+    pairs = [(key, to_wire(v, f"{where}[{key!r}]")) for key, v in value.items()]
+    if all(isinstance(key, str) and "\0" not in key and key != TAG for key, v in pairs):
+        return {text_of(key): v for key, v in pairs}
+    return tagged("dict", [[to_wire(key, where), v] for key, v in pairs])
+
+
+def wire_of_items(value, where):
+    return [to_wire(v, f"{where}[{i}]") for i, v in enumerate(value)]
+
+
+def to_wire(value, where):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return text_of(value)
+    if isinstance(value, (int, float)):
+        return wire_of_number(value)
+    if isinstance(value, (bytes, bytearray)):
+        return tagged("bytes", base64.b64encode(value).decode())
+    if isinstance(value, collections.abc.Mapping):
+        return wire_of_dict(value, where)
+    for kind in tuple, frozenset, set:
+        if isinstance(value, kind):
+            return tagged(kind.__name__, wire_of_items(value, where))
+    if isinstance(value, collections.abc.Iterable):
+        return wire_of_items(value, where)
+    raise TypeError(f"{where} is of the class {type(value).__name__}, which is no data")
+
+
+FROM_TAG = {
+    "dict": lambda content: {key: value for key, value in content},
+    "tuple": tuple,
+    "set": set,
+    "frozenset": frozenset,
+    "int": int,
+    "float": float,
+    "bytes": base64.b64decode,
+}
+
+
+def from_object(pairs):
+    if len(pairs) == 1 and pairs[0][0] == TAG and isinstance(pairs[0][1], list) and len(pairs[0][1]) == 2:
+        kind, content = pairs[0][1]
+        if kind in FROM_TAG:
+            return FROM_TAG[kind](content)
+    return dict(pairs)
+
+
+# ---- the line ------------------------------------------------------------------------------------------------
+
+
+def send(message):
+    answers.write(json.dumps(message, allow_nan=False).encode() + b"\n")
+    answers.flush()
+
+
+def receive():
+    """The next answer to a question; runs what it is asked to run meanwhile. None at the end."""
+    while True:
+        line = lines.readline()
+        if not line:
+            return None
+        message = json.loads(line, object_pairs_hook=from_object)
+        if "run" not in message:
+            return message
+        run(message["run"])
+
+
+def ask(question):
+    send(question)
+    answer = receive()
+    if answer is None:
+        raise SystemExit
+    if "error" in answer:
+        raise_here(*answer["error"])
+    return answer["value"]
+
+
+# ---- what files see ------------------------------------------------------------------------------------------
+
+
+class SaltModule(types.ModuleType):
+    """What stands for Salt's own package where that is not installed: exceptions, and the ordered dict."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.__path__ = []
+
+
+class SaltFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    CONTENT = {
+        "salt": {},
+        "salt.exceptions": {
+            "SaltException": type("SaltException", (Exception,), {}),
+        },
+        "salt.utils": {},
+        "salt.utils.odict": {"OrderedDict": collections.OrderedDict},
+    }
+    base = CONTENT["salt.exceptions"]["SaltException"]
+    for name in "CommandExecutionError", "SaltRenderError", "SaltConfigurationError":
+        CONTENT["salt.exceptions"][name] = type(name, (base,), {})
+    CONTENT["salt.exceptions"]["SaltInvocationError"] = type("SaltInvocationError", (base, TypeError), {})
+
+    def find_spec(self, name, path=None, target=None):
+        return importlib.machinery.ModuleSpec(name, self) if name in self.CONTENT else None
+
+    def create_module(self, spec):
+        return SaltModule(spec.name)
+
+    def exec_module(self, module):
+        vars(module).update(self.CONTENT[module.__name__])
+
+
+sys.meta_path.append(SaltFinder())
+
+
+def raise_here(name, text):
+    import salt.exceptions
+
+    builtin = getattr(__builtins__, name, None) if not isinstance(__builtins__, dict) else __builtins__.get(name)
+    if isinstance(builtin, type) and issubclass(builtin, Exception):
+        raise builtin(text)
+    raise getattr(salt.exceptions, name, Exception)(text)
+
+
+class Function:
+    def __init__(self, name):
+        self.__name__ = self.__qualname__ = name
+
+    def __call__(self, *args, **kwargs):
+        plain = [to_wire(v, f"argument {i + 1} of {self.__name__}") for i, v in enumerate(args)]
+        named = {name: to_wire(v, f"{name} of {self.__name__}") for name, v in kwargs.items()}
+        return ask({"call": [self.__name__, plain, named]})
+
+
+class Functions(collections.abc.Mapping):
+    """__salt__"""
+
+    def __contains__(self, name):
+        return isinstance(name, str) and ask({"has": name})
+
+    def __getitem__(self, name):
+        if name not in self:
+            raise KeyError(name)
+        return Function(name)
+
+    def __iter__(self):
+        return iter(ask({"functions": True}))
+
+    def __len__(self):
+        return len(ask({"functions": True}))
+
+    def __getattr__(self, module):
+        if module.startswith("__"):
+            raise AttributeError(module)
+        return FunctionsOf(self, module)
+
+
+class FunctionsOf:
+    """__salt__.test, as in __salt__.test.ping()"""
+
+    def __init__(self, functions, module):
+        self._functions, self._module = functions, module
+
+    def __getattr__(self, name):
+        try:
+            return self._functions[f"{self._module}.{name}"]
+        except KeyError:
+            raise AttributeError(f"'{self._module}' has no function '{name}'") from None
+
+
+class LogHandler(logging.Handler):
+    def emit(self, record):
+        send({"log": [record.levelno, text_of(self.format(record))]})
+
+
+# ---- running -------------------------------------------------------------------------------------------------
+
+
+class OutOfTime(BaseException):
+    def __str__(self):
+        return "the time for it is over"
+
+
+def out_of_time(signum, frame):
+    raise OutOfTime
+
+
+def limit(what, most):
+    hard = resource.getrlimit(what)[1]
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(what, (most, hard))
+
+
+def set_limits(memory, seconds):
+    """The other end watches the clock; the limit of the processor's time is for when that end has died."""
+    limit(resource.RLIMIT_AS, memory)
+    limit(resource.RLIMIT_CPU, int(time.process_time()) + seconds)
+
+
+def frames_of(exception, file):
+    """Lines of the file on the way to the exception, the innermost first."""
+    if isinstance(exception, SyntaxError) and exception.filename == file:
+        return [[exception.lineno or 0, ""]]
+    found = [f for f in traceback.extract_tb(exception.__traceback__) if f.filename == file]
+    return [[f.lineno or 0, "" if f.name == "<module>" else f.name] for f in reversed(found)]
+
+
+def word_for(exception):
+    said = exception.msg if isinstance(exception, SyntaxError) else str(exception)
+    name = type(exception).__name__
+    return text_of(f"{name}: {said}" if said else name)
+
+
+def tell_failure(exception, file):
+    send({"failed": {"text": word_for(exception), "frames": frames_of(exception, file)}})
+
+
+def variables(given):
+    grains, pillar, opts = given["grains"], given["pillar"], given["opts"]
+    opts["grains"], opts["pillar"] = grains, pillar
+    functions = Functions()
+    saltenv, sls = given["saltenv"], given["sls"]
+    context = given["context"]
+    seen = dict(context, context=context) if context else {}
+    seen.update(salt=functions, grains=grains, pillar=pillar, opts=opts, saltenv=saltenv, sls=sls)
+    seen.update(__salt__=functions, __grains__=grains, __pillar__=pillar, __opts__=opts, __env__=saltenv, __sls__=sls)
+    return seen
+
+
+def run(asked):
+    file = asked["file"]
+    try:
+        set_limits(asked["memory"], asked["seconds"])
+        module = types.ModuleType(asked["name"])
+        module.__file__ = file
+        vars(module).update(variables(asked["vars"]))
+        exec(compile(asked["text"], file, "exec", dont_inherit=True), vars(module))
+        if not callable(getattr(module, "run", None)):
+            raise AttributeError("it defines no function run()")
+        answer = to_wire(module.run(), "what run() returned")
+    except BaseException as e:
+        tell_failure(e, file)
+    else:
+        send({"done": answer})
+
+
+signal.signal(signal.SIGXCPU, out_of_time)
+logging.basicConfig(handlers=[LogHandler()], level=logging.NOTSET, format="%(message)s")
+receive()

@@ -1,0 +1,288 @@
+/* renderer_py.c - the renderer `py`: a file of Python's whose run() makes the data, or the text. */
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/plugin/usable.h"
+#include "common/py/py_wire.h"
+#include "common/render/python.h"
+#include "common/render/render_int.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+/* ---- what the file sees -------------------------------------------------------------------------------- */
+
+/* What can't be said is None. NEW. */
+static json_t *
+wire_of(py_t *v)
+{
+    json_t *wire = v != NULL ? py_to_wire(v) : NULL;
+
+    if (wire == NULL)
+        py_clear();
+    return wire != NULL ? wire : json_null();
+}
+
+/* Without grains and pillar, which the other end puts in. NEW. */
+static json_t *
+opts_of(const render_t *self)
+{
+    json_t *opts = json_copy(ctx_opts(self->ctx));
+
+    json_object_set_new(opts, "id", json_string(ctx_id(self->ctx)));
+    json_object_set_new(opts, "test", json_boolean(ctx_test(self->ctx)));
+    return opts;
+}
+
+static json_t *
+variables_of(const run_t *run)
+{
+    const render_source_t *s = run->source;
+    call_ctx_t *ctx = run->render->ctx;
+
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o}", "grains", wire_of(ctx_native_grains(ctx)), "pillar",
+                     wire_of(s->pillar != NULL ? s->pillar : ctx_native_pillar(ctx)), "opts",
+                     opts_of(run->render), "saltenv", run->render->saltenv, "sls",
+                     s->sls != NULL ? s->sls : "", "context", wire_of(s->context));
+}
+
+static const char *
+path_of(const run_t *run)
+{
+    return run->source->path != NULL ? run->source->path : ":string:";
+}
+
+/* Python's name of a module: the file's, up to the first dot. NEW. */
+static char *
+module_of(const run_t *run)
+{
+    const char *slash = strrchr(path_of(run), '/');
+    const char *base = slash != NULL ? slash + 1 : path_of(run);
+
+    return xstrndup(base, strcspn(base, "."));
+}
+
+/* ---- questions of the file ----------------------------------------------------------------------------- */
+
+/* Each answers {"value": ...}, or {"error": [class, text]}; NULL: nothing is to be answered. NEW. */
+typedef json_t *question_fn(run_t *run, const json_t *asked);
+
+static json_t *
+answer_error(const char *type, const char *text)
+{
+    return json_pack("{s:[s, s]}", "error", type, text);
+}
+
+static json_t *
+answer_raised(void)
+{
+    py_error_t e = PY_ERROR_INIT;
+
+    py_take_error(&e);
+    json_t *answer = answer_error(e.type != NULL ? e.type->name : "Exception",
+                                  e.message != NULL ? e.message : "");
+    py_error_free(&e);
+    return answer;
+}
+
+static py_t *
+call_with(render_t *self, const char *name, const py_t *args, const py_t *kwargs)
+{
+    size_t n = py_seq_len(args), nkw = py_dict_len(kwargs), k = 0;
+    py_t **room = xcalloc(n + 2 * nkw + 1, sizeof(py_t *)), *key, *value;
+
+    for (size_t i = 0; i < n; i++)
+        room[i] = py_seq_at(args, i);
+    for (size_t i = 0; py_dict_next(kwargs, &i, &key, &value); k++) {
+        room[n + k] = key;
+        room[n + nkw + k] = value;
+    }
+    py_t *out = render_call(self, name, &(py_args_t){ n, room, nkw, room + n, room + n + nkw });
+    free(room);
+    return out;
+}
+
+static json_t *
+on_call(run_t *run, const json_t *asked)
+{
+    const char *name = json_string_value(json_array_get(asked, 0));
+    AUTO(py) args = py_from_wire(json_array_get(asked, 1));
+    AUTO(py) kwargs = py_from_wire(json_array_get(asked, 2));
+
+    if (name == NULL || !py_is(args, PY_LIST) || !py_is(kwargs, PY_DICT))
+        return answer_error("TypeError", "a function is called with a list and a dict");
+    AUTO(py) value = call_with(run->render, name, args, kwargs);
+    json_auto_t *wire = value != NULL ? py_to_wire(value) : NULL;
+    return wire != NULL ? json_pack("{s:O}", "value", wire) : answer_raised();
+}
+
+static json_t *
+on_has(run_t *run, const json_t *asked)
+{
+    const char *name = json_string_value(asked);
+
+    return json_pack("{s:b}", "value", name != NULL && render_has(run->render, name));
+}
+
+static json_t *
+on_functions(run_t *run, UNUSED const json_t *asked)
+{
+    size_t n;
+    const plugin_t *const *plugins = ctx_plugins(run->render->ctx, &n);
+    json_auto_t *names = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        if (!plugin_is_usable(run->render->ctx, plugins[i]))
+            continue;
+        for (size_t k = 0; k < plugins[i]->n_funcs; k++)
+            json_array_append_new(names,
+                                  value_fmt("%s.%s", plugin_name(plugins[i]), plugins[i]->funcs[k].name));
+    }
+    return json_pack("{s:O}", "value", names);
+}
+
+/* Levels as Python's logging counts them. */
+static json_t *
+on_log(UNUSED run_t *run, const json_t *asked)
+{
+    static const log_level_t levels[] = { LEVEL_TRACE,   LEVEL_DEBUG, LEVEL_INFO,
+                                          LEVEL_WARNING, LEVEL_ERROR, LEVEL_CRITICAL };
+    json_int_t number = json_integer_value(json_array_get(asked, 0)) / 10;
+    const char *text = json_string_value(json_array_get(asked, 1));
+    size_t i = number < 0 ? 0 : number >= (json_int_t) NELEMS(levels) ? NELEMS(levels) - 1 : (size_t) number;
+
+    log_at(levels[i], "%s", text != NULL ? text : "");
+    return NULL;
+}
+
+static const struct {
+    const char *name;
+    question_fn *fn;
+} questions[] = {
+    { "call", on_call },
+    { "functions", on_functions },
+    { "has", on_has },
+    { "log", on_log },
+};
+
+/* Answers `message` if it is a question: 1, 0 when it is none, or a negative errno. */
+static int
+answer(run_t *run, const json_t *message, fail_t *err)
+{
+    for (size_t i = 0; i < NELEMS(questions); i++) {
+        const json_t *asked = json_object_get(message, questions[i].name);
+        if (asked == NULL)
+            continue;
+        json_auto_t *said = questions[i].fn(run, asked);
+        int rc = said != NULL ? python_send(run->render->python, said, err) : 0;
+        return rc < 0 ? rc : 1;
+    }
+    return 0;
+}
+
+/* ---- how it ends --------------------------------------------------------------------------------------- */
+
+static int
+give(run_t *run, const json_t *wire)
+{
+    if (!json_is_string(wire))
+        return run_give_data(run, py_from_wire(wire));
+    buf_clear(&run->text);
+    buf_add(&run->text, json_string_value(wire), json_string_length(wire));
+    return 0;
+}
+
+/* A function that is not there: why, and what could have been meant. */
+static void
+put_missing(buf_t *b, const run_t *run, const char *text)
+{
+    const char *name = run->render->missing;
+    AUTO_FREE char *key = xasprintf("KeyError: '%s'", name != NULL ? name : "");
+
+    if (name == NULL || strcmp(text, key) != 0)
+        return;
+    AUTO_FREE char *why = call_missing(run->render->ctx, name);
+    buf_printf(b, "\n%s", why);
+}
+
+static int
+tell_failure(const run_t *run, const json_t *failed, fail_t *err)
+{
+    const char *text = value_str(failed, "text", "it failed");
+    const json_t *frames = value_get(failed, "frames"), *frame;
+    AUTO_FREE char *file = run_file(run);
+    fail_auto_t where = FAIL_INIT;
+    buf_auto_t b = BUF_INIT;
+    size_t i;
+
+    if (json_array_size(frames) == 0)
+        return fail_set(err, -EINVAL, "%s%s%s", text, file != NULL ? "\nin " : "", file != NULL ? file : "");
+    json_array_foreach (frames, i, frame) {
+        int line = (int) json_integer_value(json_array_get(frame, 0));
+        if (i == 0)
+            run_failed_at(run, text, line, &where);
+        else
+            buf_printf(&b, "\ncalled from %s, line %d", file != NULL ? file : "the text", line);
+    }
+    put_missing(&b, run, text);
+    return fail_set(err, -EINVAL, "%s%s", fail_text(&where), buf_str(&b));
+}
+
+static int
+converse(run_t *run, fail_t *err)
+{
+    for (;;) {
+        json_auto_t *message = python_receive(run->render->python, py_deadline_ms(), err);
+        if (message == NULL)
+            return -EIO;
+        int rc = answer(run, message, err);
+        if (rc < 0)
+            return rc;
+        if (rc == 0 && json_object_get(message, "done") != NULL)
+            return give(run, json_object_get(message, "done"));
+        if (rc == 0)
+            return tell_failure(run, json_object_get(message, "failed"), err);
+    }
+}
+
+/* ---- rendering ----------------------------------------------------------------------------------------- */
+
+static int
+need_python(render_t *self, fail_t *err)
+{
+    if (self->python != NULL && !python_usable(self->python))
+        python_destroy(&self->python);
+    if (self->python == NULL)
+        self->python = python_new(err);
+    return self->python != NULL ? 0 : -ENOENT;
+}
+
+static json_t *
+request_of(const run_t *run)
+{
+    AUTO_FREE char *module = module_of(run);
+
+    return json_pack("{s:{s:o, s:s, s:s, s:o, s:I, s:i}}", "run", "text",
+                     value_utf8(buf_str(&run->text), run->text.len), "file", path_of(run), "name", module,
+                     "vars", variables_of(run), "memory", (json_int_t) LIMIT_PYTHON_MEMORY, "seconds",
+                     LIMIT_TEMPLATE_TIME / 1000);
+}
+
+int
+render_py(run_t *run, UNUSED const char *argline, fail_t *err)
+{
+    if (run->is_data)
+        return fail_set(err, -EINVAL, "the renderer 'py' needs a text, and the one before it made data");
+    int rc = need_python(run->render, err);
+    if (rc < 0)
+        return rc;
+    call_note(run->render->ctx, "py");
+    json_auto_t *asked = request_of(run);
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *file = run_file(run);
+    rc = python_send(run->render->python, asked, &why);
+    if (rc == 0)
+        rc = converse(run, &why);
+    if (rc == 0 || python_usable(run->render->python))
+        return rc == 0 ? 0 : fail_set(err, rc, "%s", fail_text(&why));
+    return fail_set(err, rc, "%s%s%s", fail_text(&why), file != NULL ? "\nin " : "",
+                    file != NULL ? file : "");
+}
