@@ -140,8 +140,9 @@ clock_stamp_parse(const char *text, int64_t *ret_us)
         return false;
     if (*end == ':' && (end = strptime(end + 1, "%S", &tm)) == NULL)
         return false;
-    for (end += *end == '.'; digits < 6; digits++)
-        us = us * 10 + (*end >= '0' && *end <= '9' ? *end++ - '0' : 0);
+    bool fraction = *end == '.';
+    for (end += fraction; digits < 6; digits++)
+        us = us * 10 + (fraction && *end >= '0' && *end <= '9' ? *end++ - '0' : 0);
     if (end[0] != '\0' && (end[0] != 'Z' || end[1] != '\0'))
         return false;
     *ret_us = (int64_t) timegm(&tm) * US_PER_S + us;

@@ -496,6 +496,7 @@ test_clock_stamp_reading(void **state)
         { "2026-11-20T09:61", NULL },
         { "2026-11-20T09:41:52.4482299", NULL },
         { "2026-11-20T09:41:52+01", NULL },
+        { "2026-11-20T09:41:521", NULL },
     };
     char out[CLOCK_STAMP_LEN];
     int64_t us;
