@@ -79,6 +79,9 @@
 #define LIMIT_LISTEN_TAGS       1000    /* patterns of one listener */
 #define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal */
 #define LIMIT_RUNNER_WORKERS    32      /* runners at one time */
+#define LIMIT_RUNNER_NESTED     128     /* the same, with those that runners have begun */
+#define LIMIT_RUNNER_DEPTH      16      /* runners that begin each other in a row */
+#define LIMIT_NOTE_LEN          1024    /* each of a note's three texts */
 #define LIMIT_RUNNER_QUEUE      1000    /* runners that wait for their turn */
 #define LIMIT_PY_VALUE          (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */
 #define LIMIT_PY_INT_BITS       (8 * 1024 * 1024)      /* one integer of a template */

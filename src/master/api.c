@@ -12,6 +12,7 @@ struct master_api {
     const plugin_t *const *wheels;
     size_t n_wheels;
     struct registry *modules;
+    char *jid; /* owned: of the runner; NULL: none */
 };
 
 master_api_t *
@@ -36,6 +37,7 @@ api_destroy(master_api_t **self_p)
         return;
     local_client_destroy(&self->line);
     store_reader_destroy(&self->store);
+    free(self->jid);
     free(self);
 }
 
@@ -71,9 +73,26 @@ api_modules(const master_api_t *self)
     return self->modules;
 }
 
+void
+api_set_run(master_api_t *self, const char *jid)
+{
+    free(self->jid);
+    self->jid = xstrdup(jid);
+}
+
+const char *
+api_run(const master_api_t *self)
+{
+    return self->jid != NULL ? self->jid : "";
+}
+
 int
 api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 {
+    const char *op = value_str(*request_p, "op", "");
+
+    if (self->jid != NULL && (strcmp(op, "runner") == 0 || strcmp(op, "wheel") == 0))
+        json_object_set_new(*request_p, "within", json_string(self->jid));
     return local_call(self->line, request_p, ret_reply, err);
 }
 

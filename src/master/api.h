@@ -29,6 +29,10 @@ struct registry;
 void api_set_modules(master_api_t *self, struct registry *modules);
 struct registry *api_modules(const master_api_t *self);
 
+/* Which runner asks. What it begins by the operations `runner` and `wheel` is said to be begun by it. */
+void api_set_run(master_api_t *self, const char *jid);
+const char *api_run(const master_api_t *self); /* BORROWED; "" by default */
+
 /* One local operation (include/salt/requests.def). TAKES *request_p. */
 int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 /* Publish and wait until every target has returned or can't, or `timeout_ms` passed without any news while no

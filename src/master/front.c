@@ -9,7 +9,9 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
+#include "master/notes.h"
 #include "master/pillars.h"
+#include "master/workers.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -239,6 +241,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->signal_fd = -1;
     self->peers = peers_new();
     self->acks_tail = &self->acks;
+    self->notes = notes_new();
     self->uncommitted = map_new(NULL);
     self->strangers = (rate_t) RATE(20, 1000);
     self->noise = (rate_t) RATE(10, 50);
@@ -275,6 +278,7 @@ front_destroy(front_t **self_p)
     keystore_destroy(&self->keystore);
     key_pair_destroy(&self->keys);
     inbound_forget(self);
+    notes_destroy(&self->notes);
     map_destroy(&self->uncommitted);
     gate_destroy(&self->gate);
     json_decref(self->present);

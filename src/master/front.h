@@ -8,7 +8,7 @@
  *   fileline.c from and to the file workers
  *   listen.c   who hears which events, and from when
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
- *   pillars.c  pillars, compiled in actors
+ *   pillars.c  pillars, compiled in actors          notes.c    work that is named by who asks; after commits
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors
@@ -43,6 +43,7 @@ typedef struct lsock lsock_t;
 typedef struct workers workers_t;
 
 typedef struct pillars pillars_t;
+typedef struct notes notes_t;
 
 typedef struct gate gate_t;
 typedef struct pending_ack pending_ack_t; /* a return or event whose row waits for its commit: inbound.c */
@@ -83,6 +84,7 @@ typedef struct front {
     registry_t *runners, *wheels;
     registry_t *modules; /* what the templates of pillars call */
     pillars_t *pillars;
+    notes_t *notes;
     int64_t started_ms;      /* monotonic */
     int64_t expire_next_ms;  /* monotonic */
     json_t *present;         /* owned: who was connected at the last turn, while presence_events is on */
@@ -190,18 +192,5 @@ json_t *listen_journal(front_t *self, const json_t *request, fail_t *err);
 /* requests.c */
 void requests_handle(front_t *self, lconn_t *c, const json_t *request);
 void requests_closed(front_t *self, lconn_t *c);
-
-/* workers.c */
-workers_t *workers_new(front_t *front, const char *sock_dir, const char *store_path, fail_t *err);
-/* Waits a moment for functions under way; false when one goes on all the same. */
-bool workers_destroy(workers_t **self_p);
-void workers_reload(workers_t *self); /* the configuration changed */
-/* Run a runner's or wheel's function; its end is an event and, for a `follower`, a push. NEW reply {jid,
- * tag}. */
-json_t *workers_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
-                    fail_t *err);
-json_t *
-workers_active(const workers_t *self); /* NEW: [{jid, fun, arg, user, ...}] of runner functions under way */
-void workers_unfollow(workers_t *self, lconn_t *follower);
 
 #endif

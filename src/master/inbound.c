@@ -1,6 +1,6 @@
 /* inbound.c - what minions send: each frame is decoded by the table in the state of its sender's key, then
  * handled by row. */
-#include "master/front.h"
+#include "master/notes.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -188,6 +188,7 @@ inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         s_committed(self, a);
         s_free_ack(a);
     }
+    later_turn(self);
     inbound_trouble(self);
     return 0;
 }

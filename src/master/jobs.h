@@ -46,6 +46,7 @@ typedef struct job {
     int64_t idle_ms;  /* monotonic: last change */
     void **followers; /* local connections */
     size_t n_followers;
+    bool held; /* not to be sent before its row is committed */
 } job_t;
 
 typedef struct jobs jobs_t;

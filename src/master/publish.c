@@ -1,5 +1,5 @@
 /* publish.c - a job's way to its targets: who is meant, sending, sending again, and what is known of each. */
-#include "master/front.h"
+#include "master/notes.h"
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -141,18 +141,27 @@ s_fire_new(front_t *self, const char *jid, const json_t *info, json_t *ids, json
     (void) bus_fire(self, tag, &data);
 }
 
-static void
-s_store_job(front_t *self, const json_t *info, json_t *ids)
+/* A job with a note is not begun unless it is kept. */
+static int
+s_store_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
+            fail_t *err)
 {
-    json_t *row = json_copy((json_t *) info);
+    json_t *row = json_copy((json_t *) info), *note = value_get(request, "note");
     json_object_set(row, "minions", ids);
+    if (note) {
+        json_object_set(row, "note", note);
+        json_object_set(row, "missing", missing);
+    }
     json_object_set_new(row, "start_us", json_integer(clock_wall_us()));
     uint64_t ticket = store_add_job(self->store, &row);
     if (ticket > 0)
         self->row_ticket = ticket;
+    else if (note)
+        return fail_set(err, -EAGAIN, "the job store takes no more rows at the moment");
     else
         log_error("job %s: the store's queue is full, the job will not be listed",
                   value_str(info, "jid", ""));
+    return 0;
 }
 
 static bool
@@ -206,14 +215,14 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     json_t *info = s_info(request, jid, user);
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
-    if (!text) {
+    if (!text || s_store_job(self, request, info, ids, missing, err) < 0) {
         json_decref(info);
         return NULL;
     }
-    s_store_job(self, info, ids);
     s_fire_new(self, jid, info, ids, missing);
     job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
     salt_assert(job);
+    job->held = value_get(request, "note");
     if (follower)
         (void) job_follow(job, follower);
     self->counters.jobs++;
@@ -293,6 +302,7 @@ publish_start(front_t *self, const char *jid)
     job_t *job = jobs_get(self->jobs, jid);
     if (!job)
         return;
+    job->held = false;
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
     salt_assert(text); /* publish_job has tried */
@@ -329,7 +339,8 @@ s_resend_due(const job_t *job, int64_t now_ms)
     int64_t pause = job->rounds < 2 ? RESEND_MS << job->rounds : RESEND_MAX_MS;
     pause += (int64_t) (job->n_unheard / RESEND_EACH);
     int64_t since = now_ms - job->sent_ms, quiet = now_ms - job->idle_ms;
-    return job->n_unheard > 0 && since >= pause && (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
+    return !job->held && job->n_unheard > 0 && since >= pause &&
+           (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
 }
 
 void
@@ -375,7 +386,7 @@ publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool r
     AUTO(map) pending = s_set(pending_jids);
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
-        job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
+        job_target_t *t = job->n_open > 0 && !job->held ? job_find(job, m->slot) : NULL;
         if (!t || verdict_final(t->verdict))
             continue;
         bool had_it = t->verdict == VERDICT_DELIVERED || t->verdict == VERDICT_RUNNING;
@@ -448,10 +459,11 @@ publish_verdict(void *front, job_t *job, job_target_t *target)
 void
 publish_done(void *front, job_t *job)
 {
-    (void) front;
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
     for (size_t i = 0; i < job->n_followers; i++)
-        (void) lconn_push(job->followers[i], msg);
+        /* Who still waits for the returns so far hears of the end after these. */
+        if (!later_waits(front, job->jid, job->followers[i]))
+            (void) lconn_push(job->followers[i], msg);
     job->n_followers = 0;
 }
 

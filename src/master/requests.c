@@ -1,12 +1,13 @@
 /* requests.c - what operators ask over the local socket: one handler per row of requests.def, after the
  * access check. */
-#include "master/front.h"
+#include "master/notes.h"
 
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
+#include "master/workers.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -40,7 +41,14 @@ s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    return publish_job(self, request, lconn_user(c), value_bool(request, "follow", false) ? c : NULL, err);
+    json_t *reply = NULL;
+    int known = notes_find(self, c, request, &reply, err);
+    if (known != 0)
+        return reply;
+    reply = publish_job(self, request, lconn_user(c), value_bool(request, "follow", false) ? c : NULL, err);
+    if (reply)
+        notes_keep(self, request, reply);
+    return reply;
 }
 
 static json_t *
@@ -58,10 +66,10 @@ s_job_minions(front_t *self, const job_t *job)
 static json_t *
 s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
+    (void) c;
     const char *jid = value_str(request, "jid", "");
     job_t *job = jobs_get(self->jobs, jid);
     if (job) {
-        (void) job_follow(job, c);
         return json_pack("{s:s, s:o}", "jid", jid, "minions", s_job_minions(self, job));
     }
     json_auto_t *row = store_job(self->reader, jid, err);
@@ -71,10 +79,12 @@ s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return NULL;
 }
 
-/* The returns and verdicts so far, after the reply to `follow`. */
+/* The returns and verdicts so far. */
 static void
-s_follow_catch_up(front_t *self, lconn_t *c, const char *jid)
+s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
 {
+    if (!c)
+        return;
     job_t *job = jobs_get(self->jobs, jid);
     json_auto_t *returns = store_returns(self->reader, jid, NULL);
     const char *id;
@@ -93,6 +103,16 @@ s_follow_catch_up(front_t *self, lconn_t *c, const char *jid)
         json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", jid);
         (void) lconn_push(c, msg);
     }
+}
+
+/* After the reply. News of now may come before those of until now. */
+static void
+s_follow_later(front_t *self, const char *jid, lconn_t *c)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    if (job)
+        (void) job_follow(job, c);
+    later_add(self, s_follow_catch_up, jid, c);
 }
 
 static json_t *
@@ -231,16 +251,36 @@ s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 }
 
 static json_t *
+s_run(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
+{
+    json_t *reply = NULL;
+    int known = notes_find(self, c, request, &reply, err);
+    if (known != 0)
+        return reply;
+    reply = workers_run(self->workers, wheel, request, lconn_user(c), follow ? c : NULL, err);
+    if (reply)
+        notes_keep(self, request, reply);
+    return reply;
+}
+
+static json_t *
 s_runner(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    return workers_run(self->workers, false, request, lconn_user(c),
-                       value_bool(request, "follow", false) ? c : NULL, err);
+    return s_run(self, c, false, value_bool(request, "follow", false), request, err);
 }
 
 static json_t *
 s_wheel(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    return workers_run(self->workers, true, request, lconn_user(c), c, err);
+    return s_run(self, c, true, true, request, err);
+}
+
+static json_t *
+s_progress(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c, (void) err;
+    workers_progress(self->workers, request);
+    return json_object();
 }
 
 static json_t *
@@ -395,6 +435,28 @@ s_answer(lconn_t *c, const json_t *request, json_t *reply, const fail_t *err)
     (void) lconn_push(c, large);
 }
 
+static void
+s_begin_job(front_t *self, const char *jid, lconn_t *c)
+{
+    (void) c;
+    publish_start(self, jid);
+}
+
+/* What follows a reply comes after it on the wire. */
+static void
+s_answered(front_t *self, lconn_t *c, request_fn *fn, const char *jid, bool again, const json_t *request)
+{
+    bool follow = value_bool(request, "follow", fn == s_wheel);
+    if (fn == s_follow || (fn == s_publish && again && follow))
+        s_follow_later(self, jid, c);
+    else if (fn == s_publish && !again && value_get(request, "note"))
+        later_add(self, s_begin_job, jid, NULL);
+    else if (fn == s_publish && !again)
+        publish_start(self, jid);
+    else if ((fn == s_runner || fn == s_wheel) && again && follow)
+        later_add(self, workers_follow, jid, c);
+}
+
 void
 requests_handle(front_t *self, lconn_t *c, const json_t *request)
 {
@@ -407,12 +469,10 @@ requests_handle(front_t *self, lconn_t *c, const json_t *request)
         if (s_allowed(self, c, rows[i].access, op, request, &err))
             reply = rows[i].fn(self, c, request, &err);
         AUTO_FREE char *jid = reply ? xstrdup(value_str(reply, "jid", "")) : NULL;
+        bool again = value_bool(reply, "again", false);
         s_answer(c, request, reply, &err);
-        /* What follows a reply comes after it on the wire. */
-        if (reply && rows[i].fn == s_publish && *jid)
-            publish_start(self, jid);
-        else if (reply && rows[i].fn == s_follow)
-            s_follow_catch_up(self, c, jid);
+        if (jid && *jid)
+            s_answered(self, c, rows[i].fn, jid, again, request);
         else if (reply && rows[i].fn == s_events)
             listen_catch_up(self, c, request);
         return;
@@ -426,6 +486,7 @@ void
 requests_closed(front_t *self, lconn_t *c)
 {
     jobs_unfollow(self->jobs, c);
+    later_closed(self, c);
     if (self->workers)
         workers_unfollow(self->workers, c);
 }

@@ -56,15 +56,24 @@ row_new(row_kind_t kind, const char *text0)
     return row;
 }
 
+static size_t
+row_size(const row_t *row)
+{
+    size_t n = sizeof(*row);
+
+    for (int i = 0; i < ROW_TEXTS; i++)
+        n += row->text[i] != NULL ? strlen(row->text[i]) : 0;
+    return n;
+}
+
 /* TAKES row. */
 static uint64_t
 enqueue(store_t *self, row_t *row)
 {
     uint64_t ticket = 0;
 
-    row->size = sizeof(*row);
-    for (int i = 0; i < ROW_TEXTS; i++)
-        row->size += row->text[i] != NULL ? strlen(row->text[i]) : 0;
+    for (row_t *part = row; part != NULL; part = part->with)
+        row->size += row_size(part);
     pthread_mutex_lock(&self->lock);
     /* A single large row must get through an empty queue. */
     if (self->n_rows < LIMIT_STORE_QUEUE &&
@@ -96,6 +105,22 @@ member_text(const json_t *obj, const char *key)
     return json_is_string(v) ? xstrdup(json_string_value(v)) : value_dump(v);
 }
 
+/* NEW row for a job's note; NULL when it has none. */
+static row_t *
+note_row(const json_t *job)
+{
+    const json_t *note = json_object_get(job, "note");
+    row_t *row;
+
+    if (!json_is_object(note))
+        return NULL;
+    row = row_new(ROW_NOTE, value_str(note, "kind", ""));
+    row->text[1] = xstrdup(value_str(note, "ref", ""));
+    row->text[2] = xstrdup(value_str(note, "part", ""));
+    row->text[3] = xstrdup(value_str(job, "jid", ""));
+    return row;
+}
+
 uint64_t
 store_add_job(store_t *self, json_t **job_p)
 {
@@ -108,6 +133,7 @@ store_add_job(store_t *self, json_t **job_p)
     row->text[4] = minions != NULL ? value_dump(minions) : xstrdup("[]");
     row->num[0] = value_int(job, "start_us", clock_wall_us());
     row->num[1] = (int64_t) json_array_size(minions);
+    row->with = note_row(job);
     json_t *rest = json_copy(job);
     json_object_del(rest, "minions");
     row->text[3] = value_dump(rest);

@@ -26,8 +26,9 @@ store_t *store_new(const char *path, fail_t *err);
 void store_destroy(store_t **self_p);
 const char *store_path(const store_t *self); /* BORROWED */
 
-/* `job`: {jid, fun, arg, tgt, tgt_type, user, minions: [id], metadata?, start_us?, ...}; every field is kept.
- * TAKES. */
+/* `job`: {jid, fun, arg, tgt, tgt_type, user, minions: [id], metadata?, start_us?, note?, ...}; every field
+ * is kept. A note {kind, ref, part} is a name under which the jid is found (store_noted), from the same
+ * commit on and as long as the job is kept. TAKES. */
 uint64_t store_add_job(store_t *self, json_t **job_p);
 /* `raw` is the return's JSON text as the minion sent it. Of several for one (jid, id) the first stays. TAKES
  * *raw_p. */

@@ -28,6 +28,8 @@ enum {
     Q_PILLAR,
     Q_PILLAR_OF,
     Q_META,
+    Q_NOTED,
+    Q_NOTES,
     QUERIES
 };
 
@@ -49,6 +51,8 @@ static const char *const queries[QUERIES] = {
     [Q_PILLAR] = "SELECT id, doc FROM pillar ORDER BY id",
     [Q_PILLAR_OF] = "SELECT id, doc FROM pillar WHERE id = ?1",
     [Q_META] = "SELECT value FROM meta WHERE key = ?1",
+    [Q_NOTED] = "SELECT jid FROM notes WHERE kind = ?1 AND ref = ?2 AND part = ?3",
+    [Q_NOTES] = "SELECT part, jid FROM notes WHERE kind = ?1 AND ref = ?2 ORDER BY part",
 };
 
 struct store_reader {
@@ -490,4 +494,39 @@ store_meta(store_reader_t *self, const char *key, fail_t *err)
         return NULL;
     json_t *value = next_row(self, stmt, &rc, err) ? json_string(col_text(stmt, 0)) : json_null();
     return end_query(stmt, rc, value);
+}
+
+static sqlite3_stmt *
+query_note(store_reader_t *self, int which, const char *kind, const char *ref, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, which, kind, err);
+
+    if (stmt != NULL)
+        sqlite3_bind_text(stmt, 2, ref, -1, SQLITE_TRANSIENT);
+    return stmt;
+}
+
+json_t *
+store_noted(store_reader_t *self, const char *kind, const char *ref, const char *part, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_note(self, Q_NOTED, kind, ref, err);
+    int rc = 0;
+
+    if (stmt == NULL)
+        return NULL;
+    sqlite3_bind_text(stmt, 3, part, -1, SQLITE_TRANSIENT);
+    json_t *jid = next_row(self, stmt, &rc, err) ? json_string(col_text(stmt, 0)) : json_null();
+    return end_query(stmt, rc, jid);
+}
+
+json_t *
+store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_note(self, Q_NOTES, kind, ref, err);
+    json_t *found = json_object();
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    while (rc == 0 && next_row(self, stmt, &rc, err))
+        json_object_set_new(found, col_text(stmt, 0), json_string(col_text(stmt, 1)));
+    return end_query(stmt, rc, found);
 }

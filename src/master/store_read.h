@@ -48,6 +48,10 @@ json_t *store_last_jid(store_reader_t *self, fail_t *err);
 json_t *store_grains(store_reader_t *self, const char *id, fail_t *err);
 /* The same of pillars, as targets see them. */
 json_t *store_pillar(store_reader_t *self, const char *id, fail_t *err);
+/* The jid of the job with this note: a json string, or json null. */
+json_t *store_noted(store_reader_t *self, const char *kind, const char *ref, const char *part, fail_t *err);
+/* {part: jid} of all notes of one kind and reference. */
+json_t *store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err);
 /* The text put under `key`: a json string, or json null. */
 json_t *store_meta(store_reader_t *self, const char *key, fail_t *err);
 

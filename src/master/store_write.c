@@ -24,10 +24,11 @@ static const struct kind {
     [ROW_FORGET] = { 1, 0, "DELETE FROM grains WHERE id = ?1" },
     [ROW_FORGET_PILLAR] = { 1, 0, "DELETE FROM pillar WHERE id = ?1" },
     [ROW_META] = { 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
+    [ROW_NOTE] = { 4, 0, "INSERT OR IGNORE INTO notes(kind, ref, part, jid) VALUES(?1, ?2, ?3, ?4)" },
 };
 
 /* The writer's other statements. */
-enum { X_COUNT, X_ADOPT, X_OLD_JOB, X_DROP_RETURNS, X_DROP_JOB, X_DROP_EVENTS, X_STATEMENTS };
+enum { X_COUNT, X_ADOPT, X_OLD_JOB, X_DROP_RETURNS, X_DROP_NOTES, X_DROP_JOB, X_DROP_EVENTS, X_STATEMENTS };
 
 static const char *const extras[X_STATEMENTS] = {
     [X_COUNT] = "UPDATE jobs SET n_returned = n_returned + ?2, n_failed = n_failed + ?3 WHERE jid = ?1",
@@ -43,6 +44,7 @@ static const char *const extras[X_STATEMENTS] = {
     [X_OLD_JOB] = "SELECT jid FROM jobs WHERE start_us < ?1 ORDER BY start_us LIMIT 1",
     [X_DROP_RETURNS] = "DELETE FROM returns WHERE (jid, id) IN"
                        " (SELECT jid, id FROM returns WHERE jid = ?1 LIMIT 200)",
+    [X_DROP_NOTES] = "DELETE FROM notes WHERE jid = ?1",
     [X_DROP_JOB] = "DELETE FROM jobs WHERE jid = ?1",
     [X_DROP_EVENTS] = "DELETE FROM events WHERE seq IN (SELECT seq FROM events"
                       " WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT 200)",
@@ -66,6 +68,7 @@ rows_free(row_t *row)
 {
     while (row != NULL) {
         row_t *next = row->next;
+        rows_free(row->with);
         for (int i = 0; i < ROW_TEXTS; i++)
             free(row->text[i]);
         free(row);
@@ -234,6 +237,10 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
 
     for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
         changed = insert_row(self, row, err);
+        if (changed > 0 && row->with != NULL) {
+            int also = insert_row(self, row->with, err);
+            changed = also < 0 ? also : changed;
+        }
         if (changed == 0 && (row->kind == ROW_RETURN || row->kind == ROW_JOB))
             ++*ret_duplicates;
         else if (changed > 0 && row->kind == ROW_RETURN)
@@ -313,6 +320,9 @@ drop_old_job(store_writer_t *self, int64_t before_us, fail_t *err)
     bind_text(self->extra[X_DROP_RETURNS], 1, jid);
     rc = run(self, self->extra[X_DROP_RETURNS], err);
     if (rc != 0)
+        return rc;
+    bind_text(self->extra[X_DROP_NOTES], 1, jid);
+    if ((rc = run(self, self->extra[X_DROP_NOTES], err)) < 0)
         return rc;
     bind_text(self->extra[X_DROP_JOB], 1, jid);
     return run(self, self->extra[X_DROP_JOB], err);

@@ -19,6 +19,7 @@ typedef enum row_kind {
     ROW_FORGET,
     ROW_FORGET_PILLAR,
     ROW_META,
+    ROW_NOTE,
     ROW_KINDS
 } row_kind_t;
 
@@ -27,6 +28,8 @@ enum { ROW_TEXTS = 5, ROW_NUMS = 3 };
 /* One row that waits. Texts and numbers are the parameters of its kind's statement, in order. */
 typedef struct row {
     struct row *next;
+    struct row
+        *with; /* owned: another row that is written if this one was not there, in the same transaction */
     uint64_t ticket;
     row_kind_t kind;
     size_t size;

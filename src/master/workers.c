@@ -1,6 +1,6 @@
 /* workers.c - runners and wheel functions: each runs in an actor with its own line to the master, so it may
  * take its time. */
-#include "master/front.h"
+#include "master/workers.h"
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
@@ -9,24 +9,32 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define END_WAIT_MS  3000 /* for functions under way when the master ends */
-#define ROWS_WAIT_MS 2000 /* for the commit of what was there when a function was asked for */
+#define END_WAIT_MS  3000  /* for functions under way when the master ends */
+#define ROWS_WAIT_MS 2000  /* for the commit of what was there when a function was asked for */
+#define NOTE_WAIT_MS 60000 /* for that of its own note: without it, it is not begun */
+
+/* A function that runs or waits for its turn. */
+typedef struct run {
+    struct run *next; /* in the queue */
+    json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?} */
+    lconn_t **who;    /* followers */
+    size_t n_who;
+} run_t;
 
 typedef struct worker {
     zactor_t *actor;
     struct workers *owner;
-    json_t *task; /* what it runs now; NULL: idle */
-    lconn_t *follower;
+    run_t *run; /* what it does now; NULL: idle */
     bool stale; /* its copy of the configuration is */
 } worker_t;
 
 struct workers {
     front_t *front;
     char *sock_dir, *store_path;
-    worker_t pool[LIMIT_RUNNER_WORKERS];
+    worker_t pool[LIMIT_RUNNER_NESTED];
     size_t n_pool;
-    json_t *queue;       /* tasks that wait for a worker */
-    lconn_t **queue_who; /* their followers, in step */
+    size_t n_busy;             /* workers with a function */
+    run_t *queue, **queue_end; /* that wait for a worker */
     size_t n_queue;
 };
 
@@ -47,6 +55,17 @@ s_env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     json_t *request = json_pack("{s:s, s:s, s:O}", "op", "fire", "tag", tag, "data", data);
     json_auto_t *reply = NULL;
     return api_request(cookie, &request, &reply, err);
+}
+
+/* What ctx_progress() says. */
+static void
+s_env_progress(void *cookie, size_t step, size_t of, const char *what)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    json_t *request = json_pack("{s:s, s:s, s:I, s:I, s:s}", "op", "progress", "jid", api_run(cookie), "step",
+                                (json_int_t) step, "of", (json_int_t) of, "what", what);
+    (void) api_request(cookie, &request, &reply, &err);
 }
 
 /* A failure in the words that Salt's runners have for it. NEW. */
@@ -76,10 +95,12 @@ s_run_task(const actor_env_t *env, const json_t *task)
     const plugin_t *const *wheels = registry_plugins(env->wheels, &n_wheels);
     api_set_wheels(api, wheels, n_wheels);
     api_set_modules(api, env->modules);
+    api_set_run(api, value_str(task, "jid", ""));
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
                         .opts = env->opts,
                         .jid = value_str(task, "jid", ""),
                         .fire = s_env_fire,
+                        .progress = s_env_progress,
                         .cookie = api,
                         .private_data = api };
     AUTO(call_ctx) ctx = call_ctx_new(&call);
@@ -95,6 +116,15 @@ s_run_task(const actor_env_t *env, const json_t *task)
     return json_pack("{s:o, s:i, s:b}", "return", value, "retcode", retcode, "success", retcode == 0);
 }
 
+/* NEW. */
+static json_t *
+s_not_begun(void)
+{
+    return json_pack("{s:s, s:i, s:b}", "return",
+                     "The job store can't be written: the function was not begun", "retcode", 1, "success",
+                     false);
+}
+
 static void
 s_actor(zsock_t *pipe, void *arg)
 {
@@ -107,16 +137,18 @@ s_actor(zsock_t *pipe, void *arg)
             free(text), free(opts), free(ticket);
             break;
         }
-        /* An operator who has seen a return finds it. */
-        (void) store_wait(env->store, ticket ? strtoull(ticket, NULL, 10) : 0, ROWS_WAIT_MS);
         json_auto_t *task = json_loads(text, JSON_ALLOW_NUL, NULL);
+        const bool noted = value_get(task, "note");
+        /* An operator who has seen a return finds it. */
+        bool kept = store_wait(env->store, ticket ? strtoull(ticket, NULL, 10) : 0,
+                               noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
         json_t *fresh = opts && *opts ? json_loads(opts, JSON_ALLOW_NUL, NULL) : NULL;
         if (fresh) {
             json_decref(env->opts);
             env->opts = fresh;
         }
         free(text), free(opts), free(ticket);
-        json_auto_t *result = s_run_task(env, task);
+        json_auto_t *result = kept || !noted ? s_run_task(env, task) : s_not_begun();
         AUTO_FREE char *answer = value_dump(result);
         (void) zstr_send(pipe, answer);
     }
@@ -146,50 +178,120 @@ s_fire_run(workers_t *self, const json_t *task, const char *what, const json_t *
 }
 
 static void
-s_assign(worker_t *w, json_t *task, lconn_t *follower)
+s_free_run(run_t *run)
 {
-    AUTO_FREE char *text = value_dump(task);
+    json_decref(run->task);
+    free(run->who);
+    free(run);
+}
+
+static void
+s_assign(worker_t *w, run_t *run)
+{
+    AUTO_FREE char *text = value_dump(run->task);
     AUTO_FREE char *opts = w->stale ? value_dump(w->owner->front->opts) : xstrdup("");
     AUTO_FREE char *ticket = xasprintf("%llu", (unsigned long long) w->owner->front->row_ticket);
-    w->task = json_incref(task);
-    w->follower = follower;
+    w->run = run;
+    w->owner->n_busy++;
     w->stale = false;
     (void) zstr_sendx(w->actor, text, opts, ticket, NULL);
+}
+
+/* What a runner has begun may go on where others wait: the runner waits for it. */
+static bool
+s_may_begin(const workers_t *self, const run_t *run)
+{
+    return self->n_busy < (value_int(run->task, "depth", 0) > 0 ? LIMIT_RUNNER_NESTED : LIMIT_RUNNER_WORKERS);
 }
 
 static void
 s_next_queued(workers_t *self, worker_t *w)
 {
-    if (self->n_queue == 0)
+    run_t **link = &self->queue;
+    while (*link && !s_may_begin(self, *link))
+        link = &(*link)->next;
+    run_t *run = *link;
+    if (!run)
         return;
-    json_auto_t *task = json_incref(json_array_get(self->queue, 0));
-    lconn_t *follower = self->queue_who[0];
-    json_array_remove(self->queue, 0);
+    *link = run->next;
+    if (!*link)
+        self->queue_end = link;
+    run->next = NULL;
     self->n_queue--;
-    memmove(self->queue_who, self->queue_who + 1, self->n_queue * sizeof(*self->queue_who));
-    s_assign(w, task, follower);
+    s_assign(w, run);
 }
 
-/* A result that nobody waits for any more is kept as a job's, for jobs.lookup_jid. */
 static void
-s_keep(workers_t *self, const json_t *task, const json_t *result)
+s_enqueue(workers_t *self, run_t *run)
+{
+    *self->queue_end = run;
+    self->queue_end = &run->next;
+    self->n_queue++;
+}
+
+/* NEW row of the job that a function is, or was. */
+static json_t *
+s_row(workers_t *self, const json_t *task)
+{
+    const char *id = conf_str(self->front->conf, "id");
+    json_t *fun = value_fmt("%s.%s", value_bool(task, "wheel", false) ? "wheel" : "runner",
+                            value_str(task, "fun", ""));
+    return json_pack("{s:s, s:o, s:O, s:s, s:s, s:s, s:[s]}", "jid", value_str(task, "jid", ""), "fun", fun,
+                     "arg", value_get(task, "arg"), "tgt", id, "tgt_type", "glob", "user",
+                     value_str(task, "user", ""), "minions", id);
+}
+
+static int
+s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
+{
+    uint64_t ticket = store_add_job(self->front->store, row_p);
+    if (ticket == 0)
+        return fail_set(err, -EAGAIN, "the job store takes no more rows at the moment");
+    self->front->row_ticket = ticket;
+    return 0;
+}
+
+static void
+s_keep_return(workers_t *self, const json_t *task, const json_t *result)
 {
     const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
-    json_auto_t *fun = value_fmt("%s.%s", value_bool(task, "wheel", false) ? "wheel" : "runner",
-                                 value_str(task, "fun", ""));
-    json_t *job = json_pack("{s:s, s:O, s:O, s:s, s:s, s:s, s:[s]}", "jid", jid, "fun", fun, "arg",
-                            value_get(task, "arg"), "tgt", id, "tgt_type", "glob", "user",
-                            value_str(task, "user", ""), "minions", id);
-    json_auto_t *ret = json_pack("{s:s, s:O, s:O, s:O, s:O, s:O}", "jid", jid, "fun", fun, "fun_args",
-                                 value_get(task, "arg"), "return", value_get(result, "return"), "retcode",
-                                 value_get(result, "retcode"), "success", value_get(result, "success"));
+    json_auto_t *row = s_row(self, task);
+    json_auto_t *ret = json_pack("{s:s, s:O, s:O, s:O, s:O, s:O}", "jid", jid, "fun", value_get(row, "fun"),
+                                 "fun_args", value_get(task, "arg"), "return", value_get(result, "return"),
+                                 "retcode", value_get(result, "retcode"), "success",
+                                 value_get(result, "success"));
+    if (value_get(result, "failed"))
+        json_object_set(ret, "failed", value_get(result, "failed"));
     char *raw = value_dump(ret);
-    (void) store_add_job(self->front->store, &job);
     uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
                                        (int) value_int(result, "retcode", 0),
                                        value_bool(result, "success", false));
     if (ticket > 0)
         self->front->row_ticket = ticket;
+}
+
+/* A result that nobody waits for any more is kept as a job's, for jobs.lookup_jid; one that may be asked for
+ * again, in any case. */
+static void
+s_keep(workers_t *self, const run_t *run, const json_t *result)
+{
+    bool noted = value_get(run->task, "note");
+    if (!noted && run->n_who > 0)
+        return;
+    if (!noted) {
+        json_t *row = s_row(self, run->task);
+        (void) s_keep_job(self, &row, NULL);
+    }
+    s_keep_return(self, run->task, result);
+}
+
+static void
+s_tell_end(const run_t *run, const json_t *result)
+{
+    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
+    (void) json_object_update(msg, (json_t *) result);
+    for (size_t i = 0; i < run->n_who; i++)
+        (void) lconn_push(run->who[i], msg);
 }
 
 static int
@@ -202,16 +304,12 @@ s_finished(zloop_t *loop, zsock_t *reader, void *arg)
         return 0;
     json_auto_t *result = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
     free(text);
-    json_auto_t *task = STEAL(w->task);
-    s_fire_run(w->owner, task, "ret", result);
-    lconn_t *follower = STEAL(w->follower);
-    if (follower) {
-        json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(task, "jid", ""));
-        (void) json_object_update(msg, result);
-        (void) lconn_push(follower, msg);
-    } else {
-        s_keep(w->owner, task, result);
-    }
+    run_t *run = STEAL(w->run);
+    w->owner->n_busy--;
+    s_fire_run(w->owner, run->task, "ret", result);
+    s_keep(w->owner, run, result);
+    s_tell_end(run, result);
+    s_free_run(run);
     s_next_queued(w->owner, w);
     return 0;
 }
@@ -220,7 +318,7 @@ static worker_t *
 s_idle_worker(workers_t *self)
 {
     for (size_t i = 0; i < self->n_pool; i++)
-        if (!self->pool[i].task)
+        if (!self->pool[i].run)
             return &self->pool[i];
     if (self->n_pool == NELEMS(self->pool))
         return NULL;
@@ -250,7 +348,7 @@ workers_new(front_t *front, const char *sock_dir, const char *store_path, fail_t
     self->front = front;
     self->sock_dir = xstrdup(sock_dir);
     self->store_path = xstrdup(store_path);
-    self->queue = json_array();
+    self->queue_end = &self->queue;
     return self;
 }
 
@@ -260,7 +358,7 @@ s_ends(worker_t *w, int64_t until_ms)
 {
     int64_t left = until_ms - clock_mono_ms();
     zmq_pollitem_t item = { zsock_resolve(w->actor), 0, ZMQ_POLLIN, 0 };
-    return !w->task || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
+    return !w->run || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
 }
 
 bool
@@ -276,12 +374,15 @@ workers_destroy(workers_t **self_p)
         if (s_ends(w, until))
             zactor_destroy(&w->actor);
         else
-            log_warning("%s did not end in time: its work is cut off", value_str(w->task, "fun", ""));
+            log_warning("%s did not end in time: its work is cut off", value_str(w->run->task, "fun", ""));
         ended = ended && !w->actor;
-        json_decref(w->task);
+        if (w->run)
+            s_free_run(w->run);
     }
-    json_decref(self->queue);
-    free(self->queue_who);
+    for (run_t *run = self->queue, *next; run; run = next) {
+        next = run->next;
+        s_free_run(run);
+    }
     free(self->sock_dir);
     free(self->store_path);
     free(self);
@@ -295,36 +396,138 @@ workers_reload(workers_t *self)
         self->pool[i].stale = true;
 }
 
-json_t *
-workers_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
-            fail_t *err)
+/* BORROWED; NULL when it is not at work and does not wait. */
+static run_t *
+s_run_of(const workers_t *self, const char *jid)
+{
+    for (size_t i = 0; i < self->n_pool; i++)
+        if (self->pool[i].run && str_eq(value_str(self->pool[i].run->task, "jid", ""), jid))
+            return self->pool[i].run;
+    for (run_t *run = self->queue; run; run = run->next)
+        if (str_eq(value_str(run->task, "jid", ""), jid))
+            return run;
+    return NULL;
+}
+
+/* NEW task, or NULL with *err. */
+static json_t *
+s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fail_t *err)
 {
     const char *fun = value_str(request, "fun", "");
-    json_t *arg = value_get(request, "arg");
+    json_t *arg = value_get(request, "arg"), *note = value_get(request, "note");
     if (!*fun || (arg && !json_is_array(arg))) {
         (void) fail_set(err, -EINVAL, "'fun' is a function's name and 'arg' a list");
         return NULL;
     }
+    run_t *parent = s_run_of(self, value_str(request, "within", ""));
+    json_int_t depth = parent ? value_int(parent->task, "depth", 0) + 1 : 0;
+    if (depth > LIMIT_RUNNER_DEPTH) {
+        (void) fail_set(err, -ELOOP,
+                        "%s: %d runners have begun each other in a row; do they call themselves?", fun,
+                        LIMIT_RUNNER_DEPTH);
+        return NULL;
+    }
     char jid[CLOCK_STAMP_LEN];
     clock_jid(jid);
-    AUTO_FREE char *tag = xasprintf("salt/%s/%s", wheel ? "wheel" : "run", jid);
-    json_auto_t *task = json_pack("{s:b, s:s, s:s, s:s, s:s, s:o}", "wheel", wheel, "fun", fun, "jid", jid,
-                                  "tag", tag, "user", user, "arg", arg ? json_incref(arg) : json_array());
+    json_t *tag = value_fmt("salt/%s/%s", wheel ? "wheel" : "run", jid);
+    json_t *task = json_pack("{s:b, s:s, s:s, s:o, s:s, s:I, s:o}", "wheel", wheel, "fun", fun, "jid", jid,
+                             "tag", tag, "user", user, "depth", depth, "arg",
+                             arg ? json_incref(arg) : json_array());
+    if (note)
+        json_object_set(task, "note", note);
+    return task;
+}
+
+static int
+s_keep_note(workers_t *self, const json_t *task, fail_t *err)
+{
+    json_t *note = value_get(task, "note");
+    if (!note)
+        return 0;
+    json_t *row = s_row(self, task);
+    json_object_set(row, "note", note);
+    json_object_set(row, "tag", value_get(task, "tag"));
+    return s_keep_job(self, &row, err);
+}
+
+static void
+s_add_follower(run_t *run, lconn_t *follower)
+{
+    for (size_t i = 0; i < run->n_who; i++)
+        if (run->who[i] == follower)
+            return;
+    run->who = xrealloc(run->who, (run->n_who + 1) * sizeof(*run->who));
+    run->who[run->n_who++] = follower;
+}
+
+json_t *
+workers_run(workers_t *self, bool wheel, const json_t *request, const char *user, lconn_t *follower,
+            fail_t *err)
+{
+    json_auto_t *task = s_task(self, wheel, request, user, err);
+    if (!task)
+        return NULL;
     if (self->n_queue >= LIMIT_RUNNER_QUEUE) {
         (void) fail_set(err, -EAGAIN, "%d functions wait for one of %d workers already", LIMIT_RUNNER_QUEUE,
                         LIMIT_RUNNER_WORKERS);
         return NULL;
     }
+    if (s_keep_note(self, task, err) < 0)
+        return NULL;
     s_fire_run(self, task, "new", NULL);
-    worker_t *w = s_idle_worker(self);
-    if (w) {
-        s_assign(w, task, follower);
-    } else {
-        json_array_append(self->queue, task);
-        self->queue_who = xrealloc(self->queue_who, (self->n_queue + 1) * sizeof(*self->queue_who));
-        self->queue_who[self->n_queue++] = follower;
-    }
-    return json_pack("{s:s, s:s}", "jid", jid, "tag", tag);
+    run_t *run = xcalloc(1, sizeof(*run));
+    run->task = json_incref(task);
+    if (follower)
+        s_add_follower(run, follower);
+    worker_t *w = s_may_begin(self, run) ? s_idle_worker(self) : NULL;
+    if (w)
+        s_assign(w, run);
+    else
+        s_enqueue(self, run);
+    return json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
+}
+
+/* The end of one that has ended, or was begun by a master that is no more. */
+static void
+s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
+{
+    json_auto_t *returns = store_returns(front->reader, jid, NULL);
+    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", jid);
+    json_t *ret = json_object_iter_value(json_object_iter(returns));
+    if (json_is_object(ret))
+        (void) json_object_update_missing(msg, ret);
+    else
+        (void) json_object_update_new(
+            msg, json_pack("{s:s, s:i, s:b, s:b}", "return",
+                           "The master ended while this function ran; what it has done is not known",
+                           "retcode", 1, "success", false, "unknown", true));
+    (void) lconn_push(follower, msg);
+}
+
+void
+workers_follow(front_t *front, const char *jid, lconn_t *follower)
+{
+    run_t *run = s_run_of(front->workers, jid);
+    if (!follower)
+        return;
+    if (run)
+        s_add_follower(run, follower);
+    else
+        s_tell_kept(front, jid, follower);
+}
+
+void
+workers_progress(workers_t *self, const json_t *request)
+{
+    run_t *run = s_run_of(self, value_str(request, "jid", ""));
+    if (!run || run->n_who == 0)
+        return;
+    json_auto_t *msg = json_copy((json_t *) request);
+    (void) json_object_del(msg, "op");
+    (void) json_object_del(msg, "n");
+    json_object_set_new(msg, "push", json_string("progress"));
+    for (size_t i = 0; i < run->n_who; i++)
+        (void) lconn_push(run->who[i], msg);
 }
 
 /* Runner functions under way: [{jid, fun, arg, user}]. NEW. */
@@ -332,19 +535,28 @@ json_t *
 workers_active(const workers_t *self)
 {
     json_t *all = json_array();
-    for (size_t i = 0; i < self->n_pool; i++)
-        if (self->pool[i].task && !value_bool(self->pool[i].task, "wheel", false))
-            json_array_append_new(all, json_copy(self->pool[i].task));
+    for (size_t i = 0; i < self->n_pool; i++) {
+        const run_t *run = self->pool[i].run;
+        if (run && !value_bool(run->task, "wheel", false))
+            json_array_append_new(all, json_copy(run->task));
+    }
     return all;
+}
+
+static void
+s_unfollow(run_t *run, const lconn_t *follower)
+{
+    for (size_t i = 0; i < run->n_who; i++)
+        if (run->who[i] == follower)
+            run->who[i--] = run->who[--run->n_who];
 }
 
 void
 workers_unfollow(workers_t *self, lconn_t *follower)
 {
     for (size_t i = 0; i < self->n_pool; i++)
-        if (self->pool[i].follower == follower)
-            self->pool[i].follower = NULL;
-    for (size_t i = 0; i < self->n_queue; i++)
-        if (self->queue_who[i] == follower)
-            self->queue_who[i] = NULL;
+        if (self->pool[i].run)
+            s_unfollow(self->pool[i].run, follower);
+    for (run_t *run = self->queue; run; run = run->next)
+        s_unfollow(run, follower);
 }

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include "common/base/clock.h"
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
@@ -804,6 +806,164 @@ test_restart(void **state)
     assert_int_equal(counter(f, "duplicates"), 1);
 }
 
+/* ---- work that has a note is begun once
+ * ------------------------------------------------------------------------------------------- */
+
+static void
+kill_master(fixture_t *f)
+{
+    local_client_destroy(&f->line);
+    assert_int_equal(kill(f->pid, SIGKILL), 0);
+    assert_int_equal(waitpid(f->pid, NULL, 0), f->pid);
+}
+
+static void
+replace_master(fixture_t *f)
+{
+    kill_master(f);
+    start_master(f);
+}
+
+/* Nothing is committed until it is closed. NEW. */
+static sqlite3 *
+hold_store(const fixture_t *f)
+{
+    AUTO_FREE char *path = fs_join(f->dir, "var/cache/salt/master/jobs.db");
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, PATIENCE_MS);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    return db;
+}
+
+/* NEW reply. */
+static json_t *
+noted(fixture_t *f, const char *op, const char *fun, const char *arg, const char *part)
+{
+    return ask(f,
+               json_pack("{s:s, s:s, s:s, s:[s], s:b, s:{s:s, s:s, s:s}}", "op", op, "tgt", "m1", "fun", fun,
+                         "arg", arg, "follow", true, "note", "kind", "test", "ref", "1", "part", part));
+}
+
+/* The next push of this kind. NEW. */
+static json_t *
+pushed(fixture_t *f, const char *kind)
+{
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+
+    while (clock_mono_ms() < until) {
+        json_auto_t *push = NULL;
+        if (local_next(f->line, 100, &push, NULL) == 1 && str_eq(value_str(push, "push", ""), kind))
+            return json_incref(push);
+    }
+    fail_msg("waited in vain for a push '%s'", kind);
+    return NULL;
+}
+
+static void
+test_job_with_note_is_sent_after_its_commit(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    sqlite3 *held = hold_store(f);
+    json_auto_t *first = noted(f, "publish", "test.ping", "1", "a");
+    json_auto_t *at_once = noted(f, "publish", "test.ping", "1", "a");
+
+    assert_false(value_bool(first, "again", false));
+    assert_true(value_bool(at_once, "again", false));
+    assert_string_equal(value_str(at_once, "jid", "?"), value_str(first, "jid", ""));
+    /* Killed before the commit: nobody has heard of the job, and it is a new one. */
+    hang_up(f, sock);
+    kill_master(f);
+    sqlite3_close(held);
+    start_master(f);
+    sock = dealer(f, keys);
+    hello(sock, "m1", "boot-1");
+    hear_state(sock, "accepted");
+    json_auto_t *second = noted(f, "publish", "test.ping", "1", "a");
+    assert_false(value_bool(second, "again", false));
+    json_auto_t *job = hear(sock, "job");
+    assert_string_equal(value_str(job, "jid", ""), value_str(second, "jid", "?"));
+    /* Killed after it: the same job for ever. */
+    replace_master(f);
+    json_auto_t *third = noted(f, "publish", "test.ping", "1", "a");
+    assert_true(value_bool(third, "again", false));
+    assert_string_equal(value_str(third, "jid", ""), value_str(second, "jid", "?"));
+    assert_true(json_equal(value_get(third, "minions"), value_get(second, "minions")));
+    assert_true(json_equal(value_get(third, "missing"), value_get(second, "missing")));
+    json_auto_t *other = noted(f, "publish", "test.ping", "1", "b");
+    assert_false(value_bool(other, "again", false));
+}
+
+static void
+test_job_with_note_is_followed(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    json_auto_t *first = noted(f, "publish", "test.ping", "1", "a");
+    json_auto_t *job = hear(sock, "job");
+
+    ret(sock, value_str(job, "jid", ""));
+    json_decref(pushed(f, "ret"));
+    json_decref(pushed(f, "done"));
+    for (int i = 0; i < 2; i++) {
+        json_auto_t *again = noted(f, "publish", "test.ping", "1", "a");
+        assert_true(value_bool(again, "again", false));
+        json_auto_t *had = pushed(f, "ret");
+        assert_string_equal(value_str(had, "jid", ""), value_str(first, "jid", "?"));
+        assert_int_equal(value_int(had, "return", 0), 1);
+        json_decref(pushed(f, "done"));
+        replace_master(f);
+    }
+}
+
+static void
+test_runner_with_note_runs_once(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *first = noted(f, "runner", "test.arg", "x", "a");
+    json_auto_t *end = pushed(f, "runner");
+    const char *jid = value_str(first, "jid", "?");
+
+    for (int i = 0; i < 2; i++) {
+        json_auto_t *again = noted(f, "runner", "test.arg", "x", "a");
+        assert_true(value_bool(again, "again", false));
+        json_auto_t *same = pushed(f, "runner");
+        assert_string_equal(value_str(same, "jid", ""), jid);
+        assert_true(json_equal(value_get(same, "return"), value_get(end, "return")));
+        assert_true(value_bool(same, "success", false));
+        replace_master(f);
+    }
+    /* What it was doing when its master was killed, nobody knows. */
+    json_auto_t *long_one = noted(f, "runner", "test.sleep", "1000", "b");
+    UNTIL(counter(f, "store_queued") == 0);
+    replace_master(f);
+    json_auto_t *again = noted(f, "runner", "test.sleep", "1000", "b");
+    assert_string_equal(value_str(again, "jid", ""), value_str(long_one, "jid", "?"));
+    json_auto_t *unknown = pushed(f, "runner");
+    assert_true(value_bool(unknown, "unknown", false));
+    assert_false(value_bool(unknown, "success", true));
+}
+
+static void
+test_progress_goes_to_followers(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *run = noted(f, "runner", "test.sleep", "0.2", "a");
+    const char *jid = value_str(run, "jid", "?");
+
+    json_decref(ask(f, json_pack("{s:s, s:s, s:i, s:i}", "op", "progress", "jid", jid, "step", 1, "of", 3)));
+    json_auto_t *push = pushed(f, "progress");
+    assert_string_equal(value_str(push, "jid", ""), jid);
+    assert_int_equal(value_int(push, "of", 0), 3);
+    assert_null(value_get(push, "op"));
+    json_decref(pushed(f, "runner"));
+    json_decref(ask(f, json_pack("{s:s, s:s}", "op", "progress", "jid", jid)));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
@@ -812,4 +972,6 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
-          TEST(test_restart))
+          TEST(test_restart), TEST(test_job_with_note_is_sent_after_its_commit),
+          TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
+          TEST(test_progress_goes_to_followers))

@@ -1,0 +1,202 @@
+/* notes.c - work that is named by who asks for it, so that it is begun once however often it is asked for,
+ * and what waits for a commit before it may go on. */
+#include "master/notes.h"
+
+#include "common/base/str.h"
+#include "salt/value.h"
+
+/* In the order of their tickets. */
+typedef struct later {
+    struct later *next;
+    uint64_t ticket;
+    later_fn *fn;
+    lconn_t *conn;   /* NULL: nobody's */
+    char *jid, *key; /* owned; the key of a note, or NULL */
+} later_t;
+
+struct notes {
+    map_t *fresh; /* by key: the reply (json_t) to a request whose row is not committed yet */
+    later_t *head, **tail;
+};
+
+static void
+s_drop_json(void *p)
+{
+    json_decref(p);
+}
+
+notes_t *
+notes_new(void)
+{
+    notes_t *self = xcalloc(1, sizeof(*self));
+    self->fresh = map_new(s_drop_json);
+    self->tail = &self->head;
+    return self;
+}
+
+static later_t *
+s_take(notes_t *self)
+{
+    later_t *l = self->head;
+    self->head = l->next;
+    if (!self->head)
+        self->tail = &self->head;
+    return l;
+}
+
+static void
+s_free(later_t *l)
+{
+    free(l->jid);
+    free(l->key);
+    free(l);
+}
+
+void
+notes_destroy(notes_t **self_p)
+{
+    notes_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    while (self->head)
+        s_free(s_take(self));
+    map_destroy(&self->fresh);
+    free(self);
+}
+
+/* ---- notes
+ * --------------------------------------------------------------------------------------------------- */
+
+static const char *const parts[] = { "kind", "ref", "part" };
+
+static bool
+s_valid(const json_t *note, fail_t *err)
+{
+    for (size_t i = 0; i < NELEMS(parts); i++) {
+        const char *text = value_str(note, parts[i], "");
+        if (*text && strlen(text) <= LIMIT_NOTE_LEN)
+            continue;
+        (void) fail_set(err, -EINVAL, "a note's '%s' is a text of 1 to %d bytes", parts[i], LIMIT_NOTE_LEN);
+        return false;
+    }
+    return true;
+}
+
+static char *
+s_key(const json_t *note)
+{
+    return xasprintf("%s\x1f%s\x1f%s", value_str(note, parts[0], ""), value_str(note, parts[1], ""),
+                     value_str(note, parts[2], ""));
+}
+
+/* The reply that the first request got. NEW. */
+static json_t *
+s_again(front_t *self, const char *jid, fail_t *err)
+{
+    json_auto_t *row = store_job(self->reader, jid, err);
+    if (!row)
+        return NULL;
+    json_t *reply = json_pack("{s:s, s:b}", "jid", jid, "again", true);
+    static const char *const kept[] = { "minions", "missing", "tag" };
+    for (size_t i = 0; i < NELEMS(kept); i++)
+        if (value_get(row, kept[i]))
+            json_object_set(reply, kept[i], value_get(row, kept[i]));
+    return reply;
+}
+
+int
+notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_reply, fail_t *err)
+{
+    const json_t *note = value_get(request, "note");
+    *ret_reply = NULL;
+    if (!note)
+        return 0;
+    if (!lconn_is_admin(c))
+        return fail_set(err, -EACCES, "only root and the master's user may give a note");
+    if (!s_valid(note, err))
+        return err->code;
+    AUTO_FREE char *key = s_key(note);
+    const json_t *fresh = map_get(self->notes->fresh, key);
+    if (fresh) {
+        *ret_reply = json_copy((json_t *) fresh);
+        json_object_set_new(*ret_reply, "again", json_true());
+        return 1;
+    }
+    json_auto_t *jid = store_noted(self->reader, value_str(note, "kind", ""), value_str(note, "ref", ""),
+                                   value_str(note, "part", ""), err);
+    if (!jid)
+        return err->code;
+    if (json_is_null(jid))
+        return 0;
+    *ret_reply = s_again(self, json_string_value(jid), err);
+    return *ret_reply ? 1 : err->code;
+}
+
+/* ---- after a commit
+ * ---------------------------------------------------------------------------------------- */
+
+static later_t *
+s_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t *c)
+{
+    later_t *l = xcalloc(1, sizeof(*l));
+    l->ticket = ticket;
+    l->fn = fn;
+    l->conn = c;
+    l->jid = xstrdup(jid);
+    *self->tail = l;
+    self->tail = &l->next;
+    return l;
+}
+
+void
+notes_keep(front_t *self, const json_t *request, const json_t *reply)
+{
+    const json_t *note = value_get(request, "note");
+    if (!note)
+        return;
+    later_t *l = s_append(self->notes, self->row_ticket, NULL, value_str(reply, "jid", ""), NULL);
+    l->key = s_key(note);
+    map_set(self->notes->fresh, l->key, json_deep_copy(reply));
+}
+
+void
+later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c)
+{
+    (void) s_append(self->notes, self->row_ticket, fn, jid, c);
+    if (store_committed(self->store) >= self->row_ticket)
+        later_turn(self);
+}
+
+void
+later_turn(front_t *self)
+{
+    notes_t *notes = self->notes;
+    uint64_t committed = store_committed(self->store);
+    while (notes->head && notes->head->ticket <= committed) {
+        later_t *l = s_take(notes);
+        if (l->key)
+            (void) map_del(notes->fresh, l->key);
+        if (l->fn)
+            l->fn(self, l->jid, l->conn);
+        s_free(l);
+    }
+}
+
+bool
+later_waits(const front_t *self, const char *jid, const lconn_t *c)
+{
+    for (const later_t *l = self->notes->head; l; l = l->next)
+        if (l->conn == c && str_eq(l->jid, jid))
+            return true;
+    return false;
+}
+
+void
+later_closed(front_t *self, const lconn_t *c)
+{
+    for (later_t *l = self->notes->head; l; l = l->next)
+        if (l->conn == c) {
+            l->fn = NULL;
+            l->conn = NULL;
+        }
+}
