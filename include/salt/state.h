@@ -65,6 +65,9 @@ bool state_changed(const json_t *ret);
 /* The chunk that runs, with all its keys: state, fun, name, __id__, __sls__, __env__, order, and __reqs__
  * ({"watch": [chunk]}: what made mod_watch run). BORROWED; an empty object outside of a run. */
 json_t *ctx_chunk(call_ctx_t *ctx);
+/* The chunk's argument as Python's value, where it holds what JSON can't say (bytes, keys that are no text,
+ * tuples): NEW, or NULL when `args` says it all. */
+struct py *ctx_native_arg(call_ctx_t *ctx, const char *name);
 /* All chunks of the run, in order. BORROWED array. */
 json_t *ctx_chunks(call_ctx_t *ctx);
 /* What has run: {tag: return}. BORROWED object. The keys are state_tag()'s. */

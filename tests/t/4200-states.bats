@@ -119,3 +119,50 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     $call >"$MARK/out" 2>&1
     [ ! -s "$MARK/out" ]
 }
+
+# Expected bytes are those that Salt 3006 writes for the same tree.
+@test "bytes and keys that are numbers reach files and templates" {
+    mkdir -p "$MARK/pillar"
+    printf 'base: {"*": [p]}\n' >"$MARK/pillar/top.sls"
+    printf 'bin: !!binary /wABgA==\nnums: {1: {2: x}}\n' >"$MARK/pillar/p.sls"
+    echo '{{ ports }} {{ ports[80] }} {{ big + 1 }} {% for k in ports %}{{ k + 1 }} {% endfor %}' >"$TREE/ports"
+    cat >"$TREE/natives.sls" <<SLS
+$MARK/sls:
+  file.managed:
+    - contents: !!binary /wABgA==
+$MARK/text:
+  file.managed:
+    - contents: !!binary aGVsbG8=
+$MARK/pillar.bin:
+  file.managed:
+    - contents_pillar: bin
+$MARK/template:
+  file.managed:
+    - template: jinja
+    - source: salt://ports
+    - context:
+        ports: {80: a, 443: {1: b}}
+        big: 123456789012345678901234567890
+$MARK/yaml:
+  file.serialize:
+    - dataset: {80: a, 443: {1: b}}
+$MARK/yaml.pillar:
+  file.serialize:
+    - dataset_pillar: nums
+$MARK/refused:
+  file.managed:
+    - template: jinja
+    - contents_pillar: bin
+SLS
+    run "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" "--file-root=$TREE" "--pillar-root=$MARK/pillar" \
+        state.apply natives
+    [[ $output == *'Succeeded: 6 (changed=6)'*'Failed:    1'* ]]
+    [[ $output == *'appears to be binary data, and as will not be able to be treated as a Jinja template'* ]]
+    printf '\377\0\1\200' | cmp - "$MARK/sls"
+    cmp "$MARK/sls" "$MARK/pillar.bin"
+    [ "$(cat "$MARK/text")" = hello ]
+    [ "$(cat "$MARK/template")" = "{80: 'a', 443: {1: 'b'}} a 123456789012345678901234567891 81 444 " ]
+    [ "$(cat "$MARK/yaml")" = $'80: a\n443:\n  1: b' ]
+    [ "$(cat "$MARK/yaml.pillar")" = $'1:\n  2: x' ]
+    rm -r "$MARK/pillar"
+}

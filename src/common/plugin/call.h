@@ -62,6 +62,8 @@ typedef struct call_frame {
     json_t *chunk, *chunks, *running;
     const char *run_id;
 } call_frame_t;
+/* The member of a chunk that holds py_wire's values of arguments that JSON can't say. */
+#define CHUNK_NATIVES "__natives__"
 /* BORROWED until replaced; NULL: no run. Returns the one before, to be set again. */
 const call_frame_t *call_set_frame(call_ctx_t *ctx, const call_frame_t *frame);
 

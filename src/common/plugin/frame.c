@@ -1,5 +1,6 @@
 /* frame.c - what a state function may ask of the run around it. */
 #include "common/plugin/ctx.h"
+#include "common/py/py_wire.h"
 #include "salt/state.h"
 
 const call_frame_t *
@@ -40,6 +41,14 @@ json_t *
 ctx_running(call_ctx_t *ctx)
 {
     return ctx->frame != NULL ? ctx->frame->running : nothing(ctx, "running", json_object);
+}
+
+py_t *
+ctx_native_arg(call_ctx_t *ctx, const char *name)
+{
+    json_t *wire = value_get(value_get(ctx_chunk(ctx), CHUNK_NATIVES), name);
+
+    return wire != NULL ? py_from_wire(wire) : NULL;
 }
 
 const char *

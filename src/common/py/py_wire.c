@@ -153,6 +153,49 @@ py_to_wire(py_t *v)
     }
 }
 
+static bool
+are_plain(const py_t *list)
+{
+    for (size_t i = 0; i < py_seq_len(list); i++)
+        if (!py_wire_plain(py_seq_at(list, i)))
+            return false;
+    return true;
+}
+
+static bool
+values_are_plain(const py_t *dict)
+{
+    py_t *key, *value;
+
+    for (size_t i = 0; py_dict_next(dict, &i, &key, &value);)
+        if (!py_wire_plain(value))
+            return false;
+    return true;
+}
+
+bool
+py_wire_plain(const py_t *v)
+{
+    int64_t n;
+
+    switch (py_type(v)) {
+    case PY_INT:
+        return py_to_int64(v, &n);
+    case PY_FLOAT:
+        return isfinite(py_float_value(v));
+    case PY_LIST:
+        return are_plain(v);
+    case PY_DICT:
+        return is_plain(v) && values_are_plain(v);
+    case PY_BYTES:
+    case PY_TUPLE:
+    case PY_SET:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* ---- in ------------------------------------------------------------------------------------------------ */
 
 static py_t *

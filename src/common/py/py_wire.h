@@ -20,5 +20,7 @@
 
 json_t *py_to_wire(py_t *v);
 py_t *py_from_wire(const json_t *v);
+/* Whether plain JSON says all of it: py_to_wire(v) would have no "$py". */
+bool py_wire_plain(const py_t *v);
 
 #endif

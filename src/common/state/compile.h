@@ -61,6 +61,7 @@ typedef struct high_env {
     json_t *opts;            /* BORROWED; NULL: none are set */
     const highstate_t *from; /* where the SLS came from, so that errors name file and line; may be NULL */
     const char *orchestration_jid; /* may be NULL */
+    bool natives; /* chunks to run: ctx_native_arg() finds what JSON can't say. They are not to be shown */
 } high_env_t;
 
 /* What Salt does before it runs: extend, verify, requisite_in, exclude, low chunks, order. `high` is changed.

@@ -1,5 +1,7 @@
 /* low.c - high data to low chunks: Salt's compile_high_data(). */
+#include "common/plugin/call.h"
 #include "common/py/py_json.h"
+#include "common/py/py_wire.h"
 #include "common/state/high.h"
 
 typedef struct low {
@@ -27,11 +29,33 @@ to_json(low_t *self, py_t *v)
     return json;
 }
 
+/* Beside the chunk's own value, which JSON can't say in full. */
 static void
-set_key(json_t *chunk, py_t *key, json_t *value)
+keep_native(json_t *chunk, const char *name, py_t *value)
+{
+    json_t *wire = py_to_wire(value), *natives = json_object_get(chunk, CHUNK_NATIVES);
+
+    if (wire == NULL) {
+        py_clear();
+        return;
+    }
+    if (natives == NULL)
+        json_object_set_new(chunk, CHUNK_NATIVES, natives = json_object());
+    json_object_set_new(natives, name, wire);
+}
+
+static void
+set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
 {
     AUTO_FREE char *other = py_is(key, PY_STR) ? NULL : py_show(key);
-    json_object_set_new(chunk, other != NULL ? other : py_cstr(key), value);
+    const char *name = other != NULL ? other : py_cstr(key);
+    json_t *json = to_json(self, value), *natives = json_object_get(chunk, CHUNK_NATIVES);
+
+    if (natives != NULL)
+        json_object_del(natives, name);
+    if (self->env != NULL && self->env->natives && !json_is_null(json) && !py_wire_plain(value))
+        keep_native(chunk, name, value);
+    json_object_set_new(chunk, name, json);
 }
 
 /* `entry not in names`, without looking at all of them. */
@@ -97,7 +121,7 @@ add_arg(low_t *self, py_t *arg)
         else if (py_str_is(key, "name") && !py_is(value, PY_STR))
             json_object_set_new(self->chunk, "name", json_string(self->name));
         else
-            set_key(self->chunk, key, to_json(self, value));
+            set_key(self, self->chunk, key, value);
     }
 }
 
@@ -127,7 +151,7 @@ apply_named(low_t *self, json_t *live, py_t *entry)
         py_t *arg = py_seq_at(args, i);
         sound = py_is(arg, PY_DICT);
         for (size_t at = 0; sound && py_dict_next(arg, &at, &key, &value);)
-            set_key(live, key, to_json(self, value));
+            set_key(self, live, key, value);
     }
     if (!sound) {
         AUTO_FREE char *text = py_show(name);

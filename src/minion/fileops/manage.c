@@ -66,16 +66,15 @@ asked(const job_t *j, const char *key, bool dflt)
 static int
 read_contents(job_t *j, fail_t *err)
 {
-    json_t *contents = value_get(j->args, "contents");
     const char *encoding = value_str(j->args, "encoding", NULL);
+    buf_auto_t text = BUF_INIT;
 
-    j->contents = json_is_string(contents);
-    if (!j->contents)
-        return 0;
-    if (!str_empty(encoding))
-        return manage_encode(json_string_value(contents), json_string_length(contents), encoding,
+    j->contents = manage_contents(j->args, &text);
+    if (j->contents && !str_empty(encoding))
+        return manage_encode(buf_str(&text), text.len, encoding,
                              value_str(j->args, "encoding_errors", "strict"), &j->text, err);
-    buf_add(&j->text, json_string_value(contents), json_string_length(contents));
+    if (j->contents)
+        buf_add(&j->text, buf_str(&text), text.len);
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /* manage.h - bring a file to what is asked, or tell what that would change: what file.managed and
  * file.serialize are built on.
  *
- * Arguments as in source.h, and: contents (text or None), encoding, encoding_errors, backup, makedirs,
- * dir_mode, show_changes, follow_symlinks, keep_mode, seuser, serole, setype, serange.
+ * Arguments as in source.h, and: contents (text, py_wire's bytes, or None), encoding, encoding_errors,
+ * backup, makedirs, dir_mode, show_changes, follow_symlinks, keep_mode, seuser, serole, setype, serange.
  *
  * Layer      minion/fileops
  * Threads    a job's child
@@ -20,6 +20,8 @@
 int manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *err);
 /* file.check_managed_changes: *ret_changes NEW object; or *ret_comment NEW with what is wrong. */
 int manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_comment, fail_t *err);
+/* args["contents"]: a text, or py_wire's bytes. Appends; false for None. */
+bool manage_contents(const json_t *args, buf_t *out);
 /* UTF-8 to another encoding by Python's names: "utf-16", "latin-1"; `errors` is strict, ignore or replace.
  * Appends. */
 int manage_encode(const char *text, size_t len, const char *encoding, const char *errors, buf_t *out,

@@ -5,6 +5,7 @@
 
 #include "common/base/str.h"
 #include "common/base/utf8.h"
+#include "common/py/py_wire.h"
 #include "minion/fileops/content.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/manage.h"
@@ -63,13 +64,27 @@ owner_changes(json_t *args, const json_t *now, json_t *changes)
     }
 }
 
+bool
+manage_contents(const json_t *args, buf_t *out)
+{
+    const json_t *contents = value_get(args, "contents");
+    AUTO(py) v = json_is_string(contents) || json_is_object(contents) ? py_from_wire(contents) : NULL;
+    size_t len;
+
+    if (v == NULL || (!py_is(v, PY_STR) && !py_is(v, PY_BYTES)))
+        return false;
+    const char *bytes = py_text(v, &len);
+    buf_add(out, bytes, len);
+    return true;
+}
+
 /* file.check_file_meta: NEW object in *ret_changes. */
 static int
 file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *attrs = value_str(args, "attrs", NULL);
     bool follow = value_truthy(value_get(args, "follow_symlinks"));
-    json_t *contents = value_get(args, "contents");
+    buf_auto_t contents = BUF_INIT;
     AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
     json_auto_t *now = fop_stats(name, value_str(m->sum, "hash_type", NULL), follow, NULL);
     json_auto_t *changes = json_object();
@@ -80,8 +95,9 @@ file_meta(call_ctx_t *ctx, json_t *args, managed_t *m, json_t **ret_changes, fai
         int rc = source_changes(ctx, args, m, value_str(now, "sum", ""), changes, err);
         if (rc != 0)
             return rc;
-        const content_t with = { .data = json_string_value(contents), .len = json_string_length(contents) };
-        if (json_is_string(contents))
+        bool given = manage_contents(args, &contents);
+        const content_t with = { .data = buf_str(&contents), .len = contents.len };
+        if (given)
             compare(ctx, name, &with, changes);
         owner_changes(args, now, changes);
         if (mode != NULL && !str_eq(mode, value_str(now, "mode", NULL)))
@@ -111,7 +127,8 @@ manage_changes(call_ctx_t *ctx, json_t *args, json_t **ret_changes, char **ret_c
     json_object_set_new(call, "source", source != NULL ? value_utf8(source, strlen(source)) : json_null());
     json_object_set(call, "source_hash", hash);
     m.sum = json_object();
-    if (!json_is_string(value_get(args, "contents"))) {
+    buf_auto_t contents = BUF_INIT;
+    if (!manage_contents(args, &contents)) {
         json_decref(STEAL(m.sum));
         rc = managed_get(ctx, call, &m, err);
         if (rc != 0)

@@ -8,6 +8,7 @@
 #include "common/files/fileclient.h"
 #include "common/py/py_json.h"
 #include "common/render/render.h"
+#include "salt/state.h"
 #include "minion/fileops/content.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/source.h"
@@ -51,6 +52,24 @@ template_variables(json_t *args, bool of_source)
     return vars;
 }
 
+/* Numbers as keys, bytes and the like reach the template as they are, where nothing has replaced what JSON
+ * made of them. */
+static void
+restore_natives(call_ctx_t *ctx, const char *arg, json_t *vars, py_t *context)
+{
+    AUTO(py) native = ctx_native_arg(ctx, arg);
+    py_t *key, *value;
+
+    if (native == NULL || !py_is(native, PY_DICT))
+        return;
+    for (size_t i = 0; py_dict_next(native, &i, &key, &value);) {
+        json_auto_t *said = py_to_json(value);
+        if (py_is(key, PY_STR) && said != NULL && json_equal(said, value_get(vars, py_cstr(key))))
+            (void) py_dict_set(context, key, value);
+        py_clear();
+    }
+}
+
 int
 template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *text, size_t len, buf_t *out,
                 fail_t *err)
@@ -65,6 +84,8 @@ template_render(call_ctx_t *ctx, json_t *args, const char *path, const char *tex
     if (str_starts(source, "salt://"))
         (void) fileclient_split(source, value_str(args, "saltenv", "base"), &below, &env, NULL);
     AUTO(py) context = py_from_json(vars);
+    restore_natives(ctx, "defaults", vars, context);
+    restore_natives(ctx, "context", vars, context);
     render_t *render = render_new(ctx, ctx_files(ctx));
     const render_source_t what = { .text = text != NULL ? text : buf_str(&read),
                                    .len = text != NULL ? len : read.len,

@@ -97,7 +97,8 @@ terse(json_t *running)
 static int
 run_high(job_t *self, py_t *high, const char *only_id, json_t **ret_value)
 {
-    high_env_t env = { .opts = ctx_opts(self->ctx),
+    high_env_t env = { .natives = true,
+                       .opts = ctx_opts(self->ctx),
                        .from = self->opts.high,
                        .orchestration_jid = value_str(self->kwargs, "orchestration_jid", NULL) };
     json_auto_t *chunks = high_to_low(high, &env, self->errors);

@@ -3,6 +3,10 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/base/utf8.h"
+#include "common/py/py_json.h"
+#include "common/py/py_traverse.h"
+#include "common/py/py_wire.h"
 #include "minion/fileops/content.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate.h"
@@ -104,6 +108,24 @@ empty_contents(fstate_t *s)
         id);
 }
 
+/* Bytes that are no text, of the SLS or of pillar. NEW, or NULL. */
+static py_t *
+binary_contents(fstate_t *s)
+{
+    json_t *key = fstate_arg(s, "contents_pillar");
+    const char *delimiter = fstate_str(s, "contents_delimiter");
+    AUTO(py) path = json_is_string(key) ? py_from_json(key) : NULL;
+    AUTO(py)
+    v = path == NULL ? ctx_native_arg(s->ctx, "contents")
+                     : py_traverse(ctx_native_pillar(s->ctx), path, delimiter != NULL ? delimiter : ":");
+    size_t len;
+
+    if (v == NULL || !py_is(v, PY_BYTES))
+        return NULL;
+    const char *bytes = py_text(v, &len);
+    return utf8_valid(bytes, len) ? NULL : STEAL(v);
+}
+
 /* args["contents"] becomes the text to write, or stays None. 1: the state has failed. */
 static int
 prepare_contents(fstate_t *s, fail_t *err)
@@ -118,6 +140,16 @@ prepare_contents(fstate_t *s, fail_t *err)
     if (!fstate_on(s, "allow_empty", true) && !value_truthy(given)) {
         empty_contents(s);
         return 1;
+    }
+    AUTO(py) binary = binary_contents(s);
+    if (binary != NULL && fstate_on(s, "template", false)) {
+        fstate_error(s, "Contents specified by contents/contents_pillar/contents_grains appears to be binary "
+                        "data, and as will not be able to be treated as a Jinja template.");
+        return 1;
+    }
+    if (binary != NULL) {
+        json_object_set_new(s->args, "contents", py_to_wire(binary));
+        return 0;
     }
     json_auto_t *parts = fstate_texts(given);
     if (json_array_size(parts) == 0) {

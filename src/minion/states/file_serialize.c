@@ -3,10 +3,19 @@
 
 #include "common/base/str.h"
 #include "common/py/py_json.h"
+#include "common/py/py_traverse.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate.h"
 #include "minion/fileops/manage.h"
 #include "minion/modlib/serializers.h"
+
+typedef struct work {
+    fstate_t *s;
+    const serializer_t *how;
+    json_t *data;          /* owned: what to write */
+    py_t *native;          /* owned: the same where JSON can't say it, else NULL */
+    json_t *past, *merged; /* owned: NULL without merge_if_exists */
+} work_t;
 
 /* ---- serializers ----------------------------------------------------------------------------- */
 
@@ -48,11 +57,11 @@ options_for(const fstate_t *s, const char *name)
 }
 
 static int
-serialize(const serializer_t *how, json_t *data, json_t *opts, buf_t *out, fail_t *err)
+serialize(const work_t *w, json_t *opts, buf_t *out, fail_t *err)
 {
-    AUTO(py) value = py_from_json(data);
+    AUTO(py) value = w->native != NULL ? py_ref(w->native) : py_from_json(w->data);
     AUTO(py) options = py_from_json(opts);
-    AUTO(py) text = how->serialize(value, options);
+    AUTO(py) text = w->how->serialize(value, options);
     size_t len;
     const char *bytes = text != NULL ? py_text(text, &len) : NULL;
 
@@ -100,13 +109,6 @@ difference(const json_t *past, const json_t *now)
     return diff;
 }
 
-typedef struct work {
-    fstate_t *s;
-    const serializer_t *how;
-    json_t *data;          /* owned: what to write */
-    json_t *past, *merged; /* owned: NULL without merge_if_exists */
-} work_t;
-
 /* merge_if_exists. 1: s->ret is the answer. */
 static int
 merge(work_t *w)
@@ -148,6 +150,7 @@ merge(work_t *w)
     }
     json_decref(w->data);
     w->data = json_incref(w->merged);
+    py_destroy(&w->native);
     return 0;
 }
 
@@ -179,7 +182,7 @@ store(work_t *w, fail_t *err)
     json_auto_t *opts = options_for(s, w->how->name);
     buf_auto_t text = BUF_INIT;
     managed_auto_t none = MANAGED_INIT;
-    int rc = serialize(w->how, w->data, opts, &text, err);
+    int rc = serialize(w, opts, &text, err);
 
     if (rc != 0)
         return rc;
@@ -191,6 +194,16 @@ store(work_t *w, fail_t *err)
     if (rc == 0 && json_is_object(w->past) && w->merged != NULL)
         state_change(s->ret, "diff", difference(w->past, w->merged));
     return rc;
+}
+
+/* NEW, or NULL when JSON says it all. */
+static py_t *
+native_data(fstate_t *s)
+{
+    json_t *pillar = fstate_arg(s, "dataset_pillar");
+    AUTO(py) key = json_is_string(pillar) ? py_from_json(pillar) : NULL;
+
+    return key != NULL ? py_traverse(ctx_native_pillar(s->ctx), key, ":") : ctx_native_arg(s->ctx, "dataset");
 }
 
 /* The data to write. NEW, or NULL with the state failed. */
@@ -232,6 +245,7 @@ serialize_body(fstate_t *s, fail_t *err)
     w.data = choose_data(s);
     if (w.data == NULL)
         return 0;
+    w.native = native_data(s);
     for (char *p = name; *p != '\0'; p++)
         *p = (char) tolower((unsigned char) *p);
     w.how = serializer_find(name);
@@ -244,6 +258,7 @@ serialize_body(fstate_t *s, fail_t *err)
     else if (merge(&w) == 0)
         rc = store(&w, err);
     json_decref(w.data);
+    py_unref(w.native);
     json_decref(w.past);
     json_decref(w.merged);
     return rc;

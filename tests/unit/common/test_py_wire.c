@@ -38,6 +38,7 @@ check_row(size_t i)
         fail_msg("%s: %s", rows[i].yaml, problem.text ? problem.text : py_raised_text());
     json_auto_t *wire = py_to_wire(v);
     AUTO_FREE char *text = value_dump(wire);
+    assert_int_equal(py_wire_plain(v), strstr(text, "{\"$py\":[") == NULL);
     if (rows[i].repr != NULL)
         assert_string_equal(text, rows[i].wire);
     json_auto_t *again = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
