@@ -216,9 +216,9 @@ s_start(front_t *self, fail_t *err)
     s_watch(self, self->router, -1, inbound_router);
     s_watch(self, self->pub, -1, inbound_pub);
     s_watch(self, self->hello, -1, inbound_hello);
-    s_watch(self, self->monitor, -1, inbound_monitor);
-    s_watch(self, self->pub_monitor, -1, inbound_monitor);
-    s_watch(self, self->hello_monitor, -1, inbound_monitor);
+    s_watch(self, self->monitor, -1, inbound_router);
+    s_watch(self, self->pub_monitor, -1, inbound_router);
+    s_watch(self, self->hello_monitor, -1, inbound_router);
     s_watch(self, NULL, store_fd(self->store), inbound_store);
     s_watch(self, NULL, files_fd(self->files), fileline_ready);
     s_watch(self, NULL, self->signal_fd, s_signal);

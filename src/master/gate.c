@@ -17,7 +17,8 @@
 #define RESERVE_MAX   4096
 
 typedef struct door_line {
-    int64_t since_ms; /* monotonic; 0: not one of ours */
+    int64_t since_ms; /* monotonic */
+    uint8_t ports;    /* a bit for each that it is open at: their monitors are not in order with each other */
     bool proven;
 } door_line_t;
 
@@ -100,14 +101,14 @@ gate_door(front_t *front)
 }
 
 void
-gate_came(front_t *front, int fd)
+gate_came(front_t *front, port_t port, int fd)
 {
     gate_t *self = front->gate;
     door_line_t *line = s_line(self, fd);
     if (!line)
         return;
-    self->open += line->since_ms == 0;
-    *line = (door_line_t){ clock_mono_ms(), false };
+    self->open += !(line->ports & 1u << port);
+    *line = (door_line_t){ clock_mono_ms(), (uint8_t) (line->ports | 1u << port), false };
     if (s_wanted(self) != self->door)
         gate_door(front);
     /* Even the handshake of one more may cost the last descriptor. */
@@ -116,16 +117,23 @@ gate_came(front_t *front, int fd)
 }
 
 void
-gate_went(front_t *front, int fd)
+gate_went(front_t *front, port_t port, int fd)
 {
     gate_t *self = front->gate;
     door_line_t *line = s_line(self, fd);
-    if (!line || line->since_ms == 0)
+    if (!line || !(line->ports & 1u << port))
         return;
-    line->since_ms = 0;
+    line->ports &= (uint8_t) ~(1u << port);
     self->open--;
     if (s_wanted(self) != self->door)
         gate_door(front);
+}
+
+bool
+gate_is_open(const front_t *front, port_t port, int fd)
+{
+    const gate_t *self = front->gate;
+    return fd >= 0 && fd < self->n_lines && (self->lines[fd].ports & 1u << port);
 }
 
 void
@@ -145,7 +153,7 @@ gate_tick(front_t *front, int64_t now_ms)
     self->check_next_ms = now_ms + CHECK_MS;
     for (int fd = 0; fd < self->n_lines; fd++) {
         door_line_t *line = &self->lines[fd];
-        if (line->since_ms == 0 || line->proven || now_ms - line->since_ms < SILENT_MS)
+        if (line->ports == 0 || line->proven || now_ms - line->since_ms < SILENT_MS)
             continue;
         line->since_ms = now_ms;
         (void) shutdown(fd, SHUT_RDWR);

@@ -388,6 +388,47 @@ static inbound_fn *const handlers[MSG_COUNT] = {
     [MSG_file_done] = s_file_done, [MSG_pillar_ask] = s_pillar_ask,
 };
 
+/* ---- connections
+ * --------------------------------------------------------------------------------------------------- */
+
+static void
+s_router_event(front_t *self, int event, int value)
+{
+    if (event == ZMQ_EVENT_DISCONNECTED)
+        peers_end(self->peers, value);
+    if (event != ZMQ_EVENT_DISCONNECTED && event != ZMQ_EVENT_ACCEPTED)
+        self->counters.handshakes_failed++;
+}
+
+static void
+s_pub_event(front_t *self, int event, int value)
+{
+    if (event == ZMQ_EVENT_DISCONNECTED)
+        peers_drop_sub(self->peers, value);
+}
+
+/* Connections of all three ports. */
+static void
+s_events(front_t *self)
+{
+    const struct {
+        void *monitor;
+        void (*fn)(front_t *self, int event, int value);
+    } ports[PORTS] = { [PORT_REQUEST] = { self->monitor, s_router_event },
+                       [PORT_PUBLISH] = { self->pub_monitor, s_pub_event },
+                       [PORT_HELLO] = { self->hello_monitor, NULL } };
+    int event, value;
+    for (port_t i = 0; i < PORTS; i++)
+        while (ports[i].monitor && sock_monitor_next(ports[i].monitor, &event, &value)) {
+            if (event == ZMQ_EVENT_ACCEPTED)
+                gate_came(self, i, value);
+            else if (event == ZMQ_EVENT_DISCONNECTED)
+                gate_went(self, i, value);
+            if (ports[i].fn)
+                ports[i].fn(self, event, value);
+        }
+}
+
 /* ---- sockets
  * ------------------------------------------------------------------------------------------------------- */
 
@@ -409,9 +450,18 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     const char *z85 = zmq_msg_gets(frame, "User-Id");
     int fd = zmq_msg_get(frame, ZMQ_SRCFD);
     peer_t *peer = NULL;
+    if (!peers_by_rid(self->peers, rid, rid_len)) {
+        /* Its beginning, perhaps its end has been told by now; what is told later of this descriptor is not
+         * of somebody before. */
+        s_events(self);
+        if (!gate_is_open(self, PORT_REQUEST, fd))
+            fd = -1;
+    }
     /* A routing id that its owner chose is not bound to a key. */
     if (z85 && rid_len == OWN_RID_LEN && *(const uint8_t *) rid == 0)
         peer = peers_connect(self->peers, rid, rid_len, fd, z85, zmq_msg_gets(frame, "Peer-Address"));
+    if (peer)
+        fd = peer->fd;
     gate_spoke(self, fd);
     if (peer && peers_of_key(self->peers, z85) <= LIMIT_MINION_LINES)
         return peer;
@@ -451,13 +501,21 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     handlers[msg](self, peer, body, zmq_msg_data(frame), zmq_msg_size(frame));
 }
 
+/* A connection is over when what it sent has been read: a minion may return and end before we have looked. */
+static void
+s_ended(front_t *self)
+{
+    peer_t *peer;
+    while ((peer = peers_next_ended(self->peers)))
+        auth_disconnected(self, peer);
+}
+
 int
 inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     (void) loop, (void) item;
     front_t *self = arg;
-    /* Connections that ended are told first: a descriptor may have been reused since. */
-    (void) inbound_monitor(loop, NULL, self);
+    s_events(self);
     for (int i = 0; i < TURN_BUDGET; i++) {
         zmq_msg_t rid, frame;
         (void) zmq_msg_init(&rid);
@@ -475,8 +533,10 @@ inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         }
         (void) zmq_msg_close(&frame);
         (void) zmq_msg_close(&rid);
-        if (!got)
+        if (!got) {
+            s_ended(self);
             break;
+        }
     }
     return 0;
 }
@@ -492,25 +552,26 @@ s_is_subscription(zmq_msg_t *frame)
 int
 inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
-    (void) loop, (void) item;
     front_t *self = arg;
     zmq_msg_t frame;
-    (void) inbound_monitor(loop, NULL, self);
     for (int i = 0; i < TURN_BUDGET; i++) {
         (void) zmq_msg_init(&frame);
         if (zmq_msg_recv(&frame, self->pub, ZMQ_DONTWAIT) < 0)
             break;
         const char *z85 = zmq_msg_gets(&frame, "User-Id");
         int fd = z85 ? zmq_msg_get(&frame, ZMQ_SRCFD) : -1;
+        s_events(self);
+        if (!gate_is_open(self, PORT_PUBLISH, fd))
+            fd = -1;
         gate_spoke(self, fd);
-        if (z85 && s_is_subscription(&frame))
+        if (fd >= 0 && s_is_subscription(&frame))
             auth_subscribed(self, z85, fd);
-        else if (z85 && zmq_msg_size(&frame) > 1)
+        else if (fd >= 0 && zmq_msg_size(&frame) > 1)
             /* Each topic is kept in a tree without a limit. */
             (void) shutdown(fd, SHUT_RDWR);
         (void) zmq_msg_close(&frame);
     }
-    return 0;
+    return inbound_router(loop, item, arg);
 }
 
 /* The plaintext port: whatever is asked, the answer is the public key and the protocol's number. */
@@ -528,47 +589,5 @@ inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         AUTO_FREE char *text = value_dump(answer);
         (void) sock_send(self->hello, text, strlen(text));
     }
-    return 0;
-}
-
-static void
-s_router_event(front_t *self, int event, int value)
-{
-    peer_t *peer = event == ZMQ_EVENT_DISCONNECTED ? peers_by_fd(self->peers, value) : NULL;
-    if (peer)
-        auth_disconnected(self, peer);
-    if (event != ZMQ_EVENT_DISCONNECTED && event != ZMQ_EVENT_ACCEPTED)
-        self->counters.handshakes_failed++;
-}
-
-static void
-s_pub_event(front_t *self, int event, int value)
-{
-    if (event == ZMQ_EVENT_DISCONNECTED)
-        peers_drop_sub(self->peers, value);
-}
-
-/* Connections of all three ports. */
-int
-inbound_monitor(zloop_t *loop, zmq_pollitem_t *item, void *arg)
-{
-    (void) loop, (void) item;
-    front_t *self = arg;
-    const struct {
-        void *monitor;
-        void (*fn)(front_t *self, int event, int value);
-    } ports[] = { { self->monitor, s_router_event },
-                  { self->pub_monitor, s_pub_event },
-                  { self->hello_monitor, NULL } };
-    int event, value;
-    for (size_t i = 0; i < NELEMS(ports); i++)
-        while (ports[i].monitor && sock_monitor_next(ports[i].monitor, &event, &value)) {
-            if (event == ZMQ_EVENT_ACCEPTED)
-                gate_came(self, value);
-            else if (event == ZMQ_EVENT_DISCONNECTED)
-                gate_went(self, value);
-            if (ports[i].fn)
-                ports[i].fn(self, event, value);
-        }
     return 0;
 }

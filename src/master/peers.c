@@ -18,6 +18,7 @@ struct peers {
     peer_t **by_fd;
     minion_t **by_sub;
     int n_fds;
+    peer_t *ended;
 };
 
 static void
@@ -216,24 +217,45 @@ peers_of_key(const peers_t *self, const char *z85)
     return (uintptr_t) map_get(self->lines, z85);
 }
 
+static void
+s_add_ended(peers_t *self, peer_t *peer)
+{
+    peer->fd = -1;
+    peer->next_ended = self->ended;
+    self->ended = peer;
+}
+
+void
+peers_end(peers_t *self, int fd)
+{
+    peer_t *peer = peers_by_fd(self, fd);
+    if (!peer)
+        return;
+    self->by_fd[fd] = NULL;
+    s_add_ended(self, peer);
+}
+
+peer_t *
+peers_next_ended(peers_t *self)
+{
+    return self->ended;
+}
+
 peer_t *
 peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char *z85, const char *address)
 {
     char hex[2 * RID_MAX + 1];
-    if (rid_len > RID_MAX || fd < 0)
+    if (rid_len > RID_MAX)
         return NULL;
     s_rid_hex(rid, rid_len, hex);
     peer_t *peer = map_get(self->rids, hex);
-    if (peer && peer->fd == fd && str_eq(peer->z85, z85))
+    if (peer && (peer->fd == fd || peer->fd < 0) && str_eq(peer->z85, z85))
         return peer;
     /* A routing id or a descriptor was used again before its end was told: the message's own key is what
      * counts. */
     if (peer)
         peers_drop(self, &peer);
-    s_fit_fd(self, fd);
-    peer_t *old = self->by_fd[fd];
-    if (old)
-        peers_drop(self, &old);
+    peers_end(self, fd);
     peer = xcalloc(1, sizeof(*peer));
     memcpy(peer->rid, rid, rid_len);
     peer->rid_len = rid_len;
@@ -243,8 +265,13 @@ peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char
     peer->since_ms = clock_wall_us() / 1000;
     (void) str_copy(peer->z85, sizeof(peer->z85), z85);
     map_set(self->rids, hex, peer);
-    self->by_fd[fd] = peer;
     s_count_line(self, peer->z85, 1);
+    if (fd >= 0) {
+        s_fit_fd(self, fd);
+        self->by_fd[fd] = peer;
+    } else {
+        s_add_ended(self, peer);
+    }
     return peer;
 }
 
@@ -265,8 +292,14 @@ peers_drop(peers_t *self, peer_t **peer_p)
     peer_t *peer = STEAL(*peer_p);
     char hex[2 * RID_MAX + 1];
     peers_bind(peer, NULL);
-    if (self->by_fd[peer->fd] == peer)
+    if (peer->fd >= 0) {
         self->by_fd[peer->fd] = NULL;
+    } else {
+        peer_t **at = &self->ended;
+        while (*at != peer)
+            at = &(*at)->next_ended;
+        *at = peer->next_ended;
+    }
     s_count_line(self, peer->z85, -1);
     s_rid_hex(peer->rid, peer->rid_len, hex);
     (void) map_del(self->rids, hex);

@@ -26,7 +26,7 @@ typedef struct minion minion_t;
 typedef struct peer {
     uint8_t rid[RID_MAX];
     size_t rid_len;
-    int fd; /* of the TCP connection, for cutting it */
+    int fd; /* of the TCP connection, for cutting it; -1: it has ended */
     char z85[KEY_Z85_LEN];
     char *address;     /* "10.0.0.7:51234" may be without the port */
     key_state_t state; /* KEY_UNKNOWN until hello */
@@ -37,6 +37,7 @@ typedef struct peer {
     unsigned unproven; /* messages while its key was not accepted */
     int64_t probed_ms; /* monotonic: when it was last asked to say hello */
     int64_t since_ms;  /* wall clock */
+    struct peer *next_ended;
 } peer_t;
 
 /* One known id: a key file in some state. */
@@ -77,13 +78,17 @@ minion_t *peers_by_slot(const peers_t *self, uint32_t slot);
 uint32_t peers_slots(const peers_t *self);
 size_t peers_count(const peers_t *self, key_state_t state);
 
-/* Connections. peers_connect finds or makes the entry of a routing id. What is there under the same routing
- * id or descriptor but is not this connection has ended, and goes. NULL: a routing id too long for one of
- * libzmq's own. */
+/* Connections. peers_connect finds or makes the entry of a routing id; `fd` is -1 when the connection is
+ * known to have ended already. What is there under the same routing id but has another key goes; what is
+ * there under the same descriptor has ended. NULL: a routing id too long for one of libzmq's own. */
 peer_t *peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char *z85,
                       const char *address);
 peer_t *peers_by_rid(const peers_t *self, const void *rid, size_t rid_len);
 peer_t *peers_by_fd(const peers_t *self, int fd);
+/* The connection with this descriptor has ended: it stays until all that it sent has been read. */
+void peers_end(peers_t *self, int fd);
+/* One of those that have ended, for the caller to drop; NULL when there is none. */
+peer_t *peers_next_ended(peers_t *self);
 void peers_drop(peers_t *self, peer_t **peer_p);
 /* The connection speaks for this id from now on (NULL: for none). No id keeps it as its connection or rival
  * then. */

@@ -261,10 +261,9 @@ pgrep_args() { fleet_processes | grep -qF -- "$1"; }
 
 @test "each return is stored once and counted once" {
     before=$(counter returns)
-    refused=$(counter refused)
     salt '*' test.ping >/dev/null
     [ "$(counter returns)" -eq $((before + 3)) ]
-    [ "$(counter refused)" -eq "$refused" ]
+    [ "$(counter refused)" -eq 0 ]
 }
 
 @test "jobs.list_jobs, list_job and print_job know the job" {

@@ -439,6 +439,35 @@ subscriber(fixture_t *f, const key_pair_t *keys)
     return sock;
 }
 
+/* A minion that returns and ends at once, while the master is busy: what it said comes before that it ended.
+ */
+static void
+test_last_words(void **state)
+{
+    enum { ROUNDS = 10, EACH = 8, LINGER_MS = 5000 };
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    int linger = LINGER_MS;
+
+    hang_up(f, accepted(f, keys, "m1"));
+    for (int round = 0; round < ROUNDS; round++) {
+        void *sock = dealer(f, keys);
+        hello(sock, "m1", "boot-1");
+        hear_state(sock, "accepted");
+        assert_int_equal(kill(f->pid, SIGSTOP), 0);
+        for (int i = 0; i < EACH; i++) {
+            AUTO_FREE char *jid = xasprintf("2026112010000000%04d", round * EACH + i);
+            ret(sock, jid);
+        }
+        assert_int_equal(zmq_setsockopt(sock, ZMQ_LINGER, &linger, sizeof(linger)), 0);
+        hang_up(f, sock);
+        assert_int_equal(kill(f->pid, SIGCONT), 0);
+        UNTIL(!is_connected(f, "m1", NULL));
+        UNTIL(counter(f, "returns") + counter(f, "refused") >= (round + 1) * EACH);
+        assert_int_equal(counter(f, "refused"), 0);
+    }
+}
+
 /* However many SUBs a key has: none hears anything once the key is rejected. */
 static void
 test_every_sub_is_cut(void **state)
@@ -967,11 +996,11 @@ test_progress_goes_to_followers(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
-          TEST(test_events_once_and_in_order), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),
-          TEST(test_deleted_while_it_runs), TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
-          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
-          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
-          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
-          TEST(test_restart), TEST(test_job_with_note_is_sent_after_its_commit),
-          TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
-          TEST(test_progress_goes_to_followers))
+          TEST(test_events_once_and_in_order), TEST(test_last_words), TEST(test_every_sub_is_cut),
+          TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs), TEST(test_a_stranger),
+          TEST(test_one_key_waits_under_one_id), TEST(test_a_stranger_that_never_stops),
+          TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
+          TEST(test_damaged_key_file), TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines),
+          TEST(test_slow_listener), TEST(test_odd_requests), TEST(test_restart),
+          TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_is_followed),
+          TEST(test_runner_with_note_runs_once), TEST(test_progress_goes_to_followers))

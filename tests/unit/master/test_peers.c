@@ -111,7 +111,6 @@ test_connections(void **state)
     assert_int_equal(peers_connected(f->peers), 1);
 
     assert_null(peers_connect(f->peers, long_rid, sizeof(long_rid), 11, f->a, ""));
-    assert_null(peers_connect(f->peers, "q", 1, -1, f->a, ""));
     assert_null(peers_by_rid(f->peers, long_rid, sizeof(long_rid)));
     assert_null(peers_by_fd(f->peers, 9999));
     assert_null(peers_by_fd(f->peers, -1));
@@ -146,14 +145,52 @@ test_taken_over(void **state)
     a->peer = q;
     /* The same descriptor under another routing id. */
     peer_t *r = line(f, 'r', 10, f->b);
-    assert_null(a->peer);
-    assert_null(peers_by_rid(f->peers, "p", 1));
     assert_ptr_equal(peers_by_fd(f->peers, 10), r);
+    assert_null(r->minion);
+    assert_ptr_equal(peers_next_ended(f->peers), q);
+    peers_drop(f->peers, &q);
+    assert_null(a->peer);
     /* The same routing id on another descriptor. */
     peer_t *s = line(f, 'r', 12, f->b);
     assert_null(peers_by_fd(f->peers, 10));
     assert_ptr_equal(peers_by_fd(f->peers, 12), s);
     assert_int_equal(peers_connected(f->peers), 1);
+}
+
+/* What a connection has sent may be read after its end was told. */
+static void
+test_ended(void **state)
+{
+    fixture_t *f = *state;
+    minion_t *a = peers_know(f->peers, "a", key_a, KEY_ACCEPTED);
+    peer_t *p = line(f, 'p', 10, f->a);
+
+    peers_bind(p, a);
+    a->peer = p;
+    assert_null(peers_next_ended(f->peers));
+    peers_end(f->peers, 9999);
+    peers_end(f->peers, -1);
+    assert_null(peers_next_ended(f->peers));
+    peers_end(f->peers, 10);
+    assert_null(peers_by_fd(f->peers, 10));
+    assert_int_equal(p->fd, -1);
+    assert_ptr_equal(line(f, 'p', 10, f->a), p);
+    assert_ptr_equal(a->peer, p);
+
+    /* The descriptor is another connection's now, and one is first heard of after its end. */
+    peer_t *q = line(f, 'q', 10, f->a), *r = line(f, 'r', -1, f->b);
+    assert_ptr_equal(peers_by_fd(f->peers, 10), q);
+    assert_ptr_equal(line(f, 'r', 10, f->b), r);
+    peers_end(f->peers, 10);
+    assert_int_equal(peers_connected(f->peers), 3);
+    /* In any order. */
+    peers_drop(f->peers, &r);
+    peers_drop(f->peers, &p);
+    assert_null(a->peer);
+    assert_ptr_equal(peers_next_ended(f->peers), q);
+    peers_drop(f->peers, &q);
+    assert_null(peers_next_ended(f->peers));
+    assert_int_equal(peers_connected(f->peers), 0);
 }
 
 static void
@@ -270,4 +307,4 @@ test_walk(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_ids_and_slots), TEST(test_keys), TEST(test_connections), TEST(test_taken_over),
-          TEST(test_lines_of_a_key), TEST(test_bind), TEST(test_subs), TEST(test_walk))
+          TEST(test_ended), TEST(test_lines_of_a_key), TEST(test_bind), TEST(test_subs), TEST(test_walk))
