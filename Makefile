@@ -57,11 +57,12 @@ BIN     := $(addprefix $(BUILD)/bin/,$(BINS))
 all: $(BIN)
 
 # ---- generated rows: a file name becomes a declaration and an array entry -----------------------------------------
-GEN := $(addprefix $(BUILD)/gen/,exec.def grain.def state.def runner.def wheel.def)
+GEN := $(addprefix $(BUILD)/gen/,exec.def grain.def state.def runner.def wheel.def orchestate.def)
 rows = $(sort $(basename $(notdir $(wildcard $(1)/*.c))))
 $(BUILD)/gen/exec.def:   NAMES := $(call rows,src/minion/modules)
 $(BUILD)/gen/grain.def:  NAMES := $(call rows,src/minion/grains)
 $(BUILD)/gen/state.def:  NAMES := $(call rows,src/minion/states)
+$(BUILD)/gen/orchestate.def: NAMES := $(call rows,src/runners/states)
 $(BUILD)/gen/runner.def: NAMES := $(call rows,src/runners)
 $(BUILD)/gen/wheel.def:  NAMES := $(call rows,src/master/wheel)
 $(GEN): FORCE

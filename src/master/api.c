@@ -12,7 +12,9 @@ struct master_api {
     const plugin_t *const *wheels;
     size_t n_wheels;
     struct registry *modules;
+    const struct masterctx_tables *host;
     char *jid; /* owned: of the runner; NULL: none */
+    char *sock_dir, *store_path;
 };
 
 master_api_t *
@@ -20,6 +22,8 @@ api_new(const char *sock_dir, const char *store_path, fail_t *err)
 {
     master_api_t *self = xcalloc(1, sizeof(*self));
 
+    self->sock_dir = xstrdup(sock_dir);
+    self->store_path = xstrdup(store_path);
     self->line = local_connect(sock_dir, err);
     if (self->line != NULL)
         self->store = store_reader_new(store_path, err);
@@ -38,6 +42,8 @@ api_destroy(master_api_t **self_p)
     local_client_destroy(&self->line);
     store_reader_destroy(&self->store);
     free(self->jid);
+    free(self->sock_dir);
+    free(self->store_path);
     free(self);
 }
 
@@ -71,6 +77,34 @@ struct registry *
 api_modules(const master_api_t *self)
 {
     return self->modules;
+}
+
+void
+api_set_host(master_api_t *self, const struct masterctx_tables *host)
+{
+    self->host = host;
+}
+
+const struct masterctx_tables *
+api_host(const master_api_t *self)
+{
+    return self->host;
+}
+
+master_api_t *
+api_another(const master_api_t *self, fail_t *err)
+{
+    master_api_t *other = api_new(self->sock_dir, self->store_path, err);
+
+    if (other == NULL)
+        return NULL;
+    other->wheels = self->wheels;
+    other->n_wheels = self->n_wheels;
+    other->modules = self->modules;
+    other->host = self->host;
+    if (self->jid != NULL)
+        api_set_run(other, self->jid);
+    return other;
 }
 
 void

@@ -33,6 +33,14 @@ struct registry *api_modules(const master_api_t *self);
 void api_set_run(master_api_t *self, const char *jid);
 const char *api_run(const master_api_t *self); /* BORROWED; "" by default */
 
+/* The master as a minion, for what compiles and runs states here: kept by pointer; NULL by default. */
+struct masterctx_tables;
+void api_set_host(master_api_t *self, const struct masterctx_tables *host);
+const struct masterctx_tables *api_host(const master_api_t *self);
+
+/* Another handle on the same master, for another thread. NEW, or NULL with *err. */
+master_api_t *api_another(const master_api_t *self, fail_t *err);
+
 /* One local operation (include/salt/requests.def). TAKES *request_p. */
 int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 /* Publish and wait until every target has returned or can't, or `timeout_ms` passed without any news while no

@@ -228,7 +228,7 @@ s_start(front_t *self, fail_t *err)
 
 front_t *
 front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners, registry_t *wheels,
-          registry_t *modules, fail_t *err)
+          const masterctx_tables_t *host, fail_t *err)
 {
     front_t *self = xcalloc(1, sizeof(*self));
     self->conf = STEAL(*conf_p);
@@ -237,7 +237,8 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->overrides = json_incref(overrides);
     self->runners = runners;
     self->wheels = wheels;
-    self->modules = modules;
+    self->host = host;
+    self->modules = host ? host->modules : NULL;
     self->signal_fd = -1;
     self->peers = peers_new();
     self->acks_tail = &self->acks;

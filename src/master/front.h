@@ -23,6 +23,7 @@
 #include "common/base/rate.h"
 #include "common/conf/conf.h"
 #include "common/crypto/keys.h"
+#include "common/masterctx/masterctx.h"
 #include "common/net/sock.h"
 #include "common/net/wire.h"
 #include "common/net/zap.h"
@@ -84,7 +85,8 @@ typedef struct front {
     workers_t *workers;
     files_t *files;
     registry_t *runners, *wheels;
-    registry_t *modules; /* what the templates of pillars call */
+    registry_t *modules;            /* what the templates of pillars call */
+    const masterctx_tables_t *host; /* the master as a minion; NULL: none */
     pillars_t *pillars;
     notes_t *notes;
     int64_t started_ms;      /* monotonic */
@@ -96,7 +98,7 @@ typedef struct front {
 
 /* front.c */
 front_t *front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners,
-                   registry_t *wheels, registry_t *modules, fail_t *err); /* TAKES *conf_p */
+                   registry_t *wheels, const masterctx_tables_t *host, fail_t *err); /* TAKES *conf_p */
 /* False when a runner's function still works: its thread uses what it was given until the process ends. */
 bool front_destroy(front_t **self_p);
 int front_run(front_t *self); /* returns the exit code */

@@ -1,4 +1,5 @@
 /* main_master.c - salt-master: command line, configuration, tables; then the front loop. */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "common/base/daemon.h"
@@ -8,6 +9,7 @@
 #include "master/front.h"
 #include "master/opts.h"
 #include "master/plugins.h"
+#include "minion/grains_set.h"
 #include "minion/plugins.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -19,17 +21,40 @@ s_fail(const fail_t *err)
     return 1;
 }
 
+/* This host's grains, gathered once. NEW. */
+static json_t *
+s_grains(json_t *opts)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static json_t *found;
+    size_t n;
+    const plugin_t *const *rows = minion_grain_plugins(&n);
+    (void) pthread_mutex_lock(&lock);
+    if (!found) {
+        found = json_object();
+        grains_collect(rows, n, GRAIN_CHEAP, "", opts, found);
+        grains_collect(rows, n, GRAIN_SLOW, "", opts, found);
+        grains_finish(opts, found);
+    }
+    json_t *copy = json_deep_copy(found);
+    (void) pthread_mutex_unlock(&lock);
+    return copy;
+}
+
 static int
 s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_file, fail_t *err)
 {
-    size_t n_runners, n_wheels, n_modules;
+    size_t n_runners, n_wheels, n_modules, n_states;
     const plugin_t *const *runner_rows = master_runner_plugins(&n_runners);
     const plugin_t *const *wheel_rows = master_wheel_plugins(&n_wheels);
     AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
     AUTO(registry) wheels = registry_new(PLUGIN_WHEEL, wheel_rows, n_wheels);
     const plugin_t *const *module_rows = minion_exec_plugins(&n_modules);
     AUTO(registry) modules = registry_new(PLUGIN_EXEC, module_rows, n_modules);
-    front_t *front = front_new(conf_p, dir, overrides, runners, wheels, modules, err);
+    const plugin_t *const *state_rows = master_state_plugins(&n_states);
+    AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
+    const masterctx_tables_t host = { .modules = modules, .states = states, .grains = s_grains };
+    front_t *front = front_new(conf_p, dir, overrides, runners, wheels, &host, err);
     int code = front ? front_run(front) : s_fail(err);
     bool ended = front_destroy(&front);
     daemon_pid_remove(pid_file);

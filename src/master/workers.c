@@ -47,6 +47,7 @@ typedef struct actor_env {
     registry_t *runners, *wheels;
     json_t *opts;        /* a deep copy: trees are not shared between threads */
     registry_t *modules; /* what templates of pillars call */
+    const masterctx_tables_t *host;
 } actor_env_t;
 
 static int
@@ -95,6 +96,7 @@ s_run_task(const actor_env_t *env, const json_t *task)
     const plugin_t *const *wheels = registry_plugins(env->wheels, &n_wheels);
     api_set_wheels(api, wheels, n_wheels);
     api_set_modules(api, env->modules);
+    api_set_host(api, env->host);
     api_set_run(api, value_str(task, "jid", ""));
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
                         .opts = env->opts,
@@ -330,6 +332,7 @@ s_idle_worker(workers_t *self)
     env->wheels = self->front->wheels;
     env->opts = json_deep_copy(self->front->opts);
     env->modules = self->front->modules;
+    env->host = self->front->host;
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->actor = zactor_new(s_actor, env);
