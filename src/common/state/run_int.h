@@ -83,6 +83,7 @@ typedef struct slot {
     json_t *ret; /* owned reference; NULL: has not run */
     json_t *pre; /* owned: how it went in test mode, for `prereq` */
     bool active, pre_active;
+    bool held;       /* what needed it by `prereq` has failed: it stays undone */
     steps_t waiters; /* parallel steps that this keeps waiting */
 } slot_t;
 
@@ -138,6 +139,8 @@ void run_read_reqs(run_t *run, step_t *step);
 void run_free_reqs(step_t *step);
 
 /* run_req.c */
+/* Whether a state that returned this has changed something, or (in test mode) would. */
+bool run_changed(const run_t *run, const slot_t *slot, const json_t *ret);
 typedef enum run_status {
     STATUS_MET,
     STATUS_UNMET,   /* a requisite has not run */

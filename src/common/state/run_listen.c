@@ -37,8 +37,8 @@ static bool
 any_changed(const run_t *run, const steps_t *steps)
 {
     for (size_t i = 0; i < steps->n; i++) {
-        const json_t *ret = run->steps[steps->v[i]].slot->ret;
-        if (ret != NULL && state_changed(ret))
+        const slot_t *slot = run->steps[steps->v[i]].slot;
+        if (slot->ret != NULL && run_changed(run, slot, slot->ret))
             return true;
     }
     return false;

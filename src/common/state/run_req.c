@@ -43,20 +43,29 @@ is_any(req_kind_t k)
            k == REQ_ONFAIL;
 }
 
-/* What the return of one required chunk means. */
+bool
+run_changed(const run_t *run, const slot_t *slot, const json_t *ret)
+{
+    bool foretold = ctx_test(run->env->ctx) || ret == slot->pre;
+
+    return state_changed(ret) || (foretold && !slot->held && json_is_null(value_get(ret, "result")));
+}
+
+/* What the return of one required chunk means. In test mode, what would be done counts as done, also where
+ * the state can't name its changes. */
 static unsigned
-flags_of(req_kind_t k, const json_t *ret)
+flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
 {
     const json_t *result = value_get(ret, "result");
 
-    /* Salt takes what would be done in test mode (None) for a failure here. */
+    /* Salt takes None for a failure here. */
     if (is_onfail(k) && !json_is_false(result))
         return F_ONFAIL;
     if (!is_onfail(k) && json_is_false(result))
         return F_FAIL;
     if (is_onchanges(k))
-        return value_truthy(value_get(ret, "changes")) ? F_ONCHANGESMET : F_ONCHANGES;
-    if (is_watch(k) && value_truthy(value_get(ret, "changes")))
+        return run_changed(run, slot, ret) ? F_ONCHANGESMET : F_ONCHANGES;
+    if (is_watch(k) && run_changed(run, slot, ret))
         return F_CHANGE;
     if (k == REQ_PREREQ)
         return json_is_null(result) ? F_PREMET | F_MET : F_PRE;
@@ -67,15 +76,15 @@ flags_of(req_kind_t k, const json_t *ret)
 
 /* One required chunk. */
 static unsigned
-look_at(slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
+look_at(const run_t *run, slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
 {
     if (k == REQ_PREREQ && slot->pre == NULL && slot->state == SLOT_DONE && !state_changed(slot->ret))
-        return flags_of(k, slot->ret);
+        return flags_of(run, slot, k, slot->ret);
     if (k == REQ_PREREQ)
-        return slot->pre != NULL ? flags_of(k, slot->pre) : F_UNMET;
+        return slot->pre != NULL ? flags_of(run, slot, k, slot->pre) : F_UNMET;
     /* Who asks is only tested: because this one waits for it, or beside it. */
     if (pre && slot->state == SLOT_NEW && slot->pre != NULL)
-        return flags_of(k, slot->pre);
+        return flags_of(run, slot, k, slot->pre);
     if (pre && slot->state == SLOT_NEW && (slot->active || slot->pre_active))
         return 0;
     if (slot->state == SLOT_NEW)
@@ -84,7 +93,7 @@ look_at(slot_t *slot, req_kind_t k, bool pre, slot_t **ret_pending)
         *ret_pending = slot;
         return F_PENDING;
     }
-    return flags_of(k, slot->ret);
+    return flags_of(run, slot, k, slot->ret);
 }
 
 /* Where one is enough, what the others say does not count. */
@@ -142,7 +151,7 @@ run_status(const run_t *run, const step_t *step, bool pre, slot_t **ret_pending)
         if (req->steps == NULL)
             return STATUS_UNMET;
         for (size_t j = 0; j < req->steps->n; j++)
-            of_kind |= look_at(run->steps[req->steps->v[j]].slot, req->kind, pre, ret_pending);
+            of_kind |= look_at(run, run->steps[req->steps->v[j]].slot, req->kind, pre, ret_pending);
         if (i + 1 == step->n_reqs || step->reqs[i + 1].kind != req->kind) {
             all |= settle(req->kind, of_kind);
             of_kind = 0;

@@ -149,6 +149,7 @@ failed_after_pre(run_t *run, size_t i)
     json_t *ret = json_copy(step->slot->pre), *own;
     static const char *const keys[] = { "__sls__", "__id__", "name" };
 
+    step->slot->held = true;
     if (state_changed(ret))
         json_object_set_new(ret, "changes", json_object());
     json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run->caller.run_num++));

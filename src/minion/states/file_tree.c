@@ -159,6 +159,14 @@ link_text(const char *path)
     return n >= 0 ? xstrndup(text, (size_t) n) : NULL;
 }
 
+static bool
+same_target(const char *now, const char *target)
+{
+    AUTO_FREE char *have = fop_normpath(now), *want = fop_normpath(target);
+
+    return str_eq(have, want);
+}
+
 static int
 symlink_check(link_t *l)
 {
@@ -179,7 +187,11 @@ symlink_check(link_t *l)
         return fstate_error(
             s, "File or directory exists where the symlink %s should be. Did you mean to use force?",
             s->name);
-    if (!str_eq(now, l->target)) {
+    /* Salt foretells a change that it then refuses. */
+    if (!same_target(now, l->target) && !l->force && !l->atomic)
+        return fstate_error(s, "Unable to create new symlink %s -> %s: Found existing symlink: %s", s->name,
+                            l->target, s->name);
+    if (!same_target(now, l->target)) {
         fstate_note(s, "change", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Link %s target is set to be changed to %s", s->name,
                              l->target);
@@ -299,9 +311,8 @@ symlink_body(fstate_t *s, fail_t *err)
         (void) symlink_check(&l);
     if (need_folder(&l, err) || s->test)
         return err != NULL ? err->code : 0;
-    AUTO_FREE char *now = link_text(s->name), *want = fop_normpath(target);
-    AUTO_FREE char *have = now != NULL ? fop_normpath(now) : NULL;
-    if (str_eq(have, want))
+    AUTO_FREE char *now = link_text(s->name);
+    if (now != NULL && same_target(now, target))
         return right_already(&l);
     if (now == NULL && fs_exists(s->name)) {
         if (backup != NULL) {
