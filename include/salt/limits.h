@@ -83,6 +83,11 @@
 #define LIMIT_RUNNER_DEPTH      16      /* runners that begin each other in a row */
 #define LIMIT_NOTE_LEN          1024    /* each of a note's three texts */
 #define LIMIT_RUNNER_QUEUE      1000    /* runners that wait for their turn */
+#define LIMIT_REACTOR_WINDOW    604800  /* seconds that a rule of the reactor may look back */
+#define LIMIT_REACTOR_CONDS     64      /* conditions of one rule */
+#define LIMIT_REACTOR_GROUPS    10000   /* groups that one rule remembers */
+#define LIMIT_REACTOR_EVENTS    100     /* events that a held reaction shows */
+#define LIMIT_REACTIONS         1000    /* reactions of one file to one event */
 #define LIMIT_PY_VALUE          (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */
 #define LIMIT_PY_INT_BITS       (8 * 1024 * 1024)      /* one integer of a template */
 #define LIMIT_PY_DEPTH          400    /* nested values and calls of a template, unless its scope says less */

@@ -80,6 +80,8 @@ void high_requisite_in(py_t *high, const high_env_t *env, json_t *errors);
 void high_apply_exclude(py_t *high);
 /* NEW array in running order. */
 json_t *high_compile(py_t *high, const high_env_t *env, json_t *errors);
+/* The line of an SLS's source that makes an ID; 0 when that can't be told. */
+size_t sls_line_of(const char *text, const char *id);
 /* Sort chunks (array of objects) as Salt does, giving each its number. */
 void low_order(json_t *chunks);
 

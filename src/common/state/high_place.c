@@ -67,14 +67,25 @@ try_line(finder_t *self, const char *line, size_t len, size_t number)
     self->same += fit == self->best;
 }
 
+size_t
+sls_line_of(const char *text, const char *id)
+{
+    finder_t finder = { .id = id };
+    size_t number = 1;
+
+    for (const char *line = text, *end; *line != '\0'; line = *end != '\0' ? end + 1 : end, number++) {
+        end = strchrnul(line, '\n');
+        try_line(&finder, line, (size_t) (end - line), number);
+    }
+    return finder.best > FIT_WILD || (finder.best == FIT_WILD && finder.same == 1) ? finder.line : 0;
+}
+
 void
 place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out)
 {
     AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);
     const source_t *source = map_get(self->sources, key);
-    finder_t finder = { .id = id };
     buf_auto_t text = BUF_INIT;
-    size_t number = 1;
 
     if (source == NULL)
         return;
@@ -82,13 +93,9 @@ place_find(const highstate_t *self, const char *saltenv, const char *sls, const 
                strcmp(saltenv, "base") != 0 ? saltenv : "");
     if (fs_read(source->path, LIMIT_TEMPLATE, &text, NULL) < 0)
         return;
-    for (const char *line = buf_str(&text), *end; *line != '\0';
-         line = *end != '\0' ? end + 1 : end, number++) {
-        end = strchrnul(line, '\n');
-        try_line(&finder, line, (size_t) (end - line), number);
-    }
-    if (finder.best > FIT_WILD || (finder.best == FIT_WILD && finder.same == 1))
-        buf_printf(out, ", line %zu", finder.line);
+    size_t line = sls_line_of(buf_str(&text), id);
+    if (line > 0)
+        buf_printf(out, ", line %zu", line);
 }
 
 static void

@@ -1,0 +1,443 @@
+/* reaction.c - a file of the reactor to the list of its reactions; see reaction.h. */
+#include "common/reactor/reaction_int.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/py/py_error.h"
+#include "common/py/py_json.h"
+#include "common/state/compile.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+#define ORDER_BEGIN 10000 /* of what has no `order` of its own, as states have it */
+
+/* One file at work. */
+typedef struct work {
+    const reaction_env_t *env;
+    const json_t *firing;
+    char *path;    /* on this machine */
+    char *url;     /* as errors name it */
+    char *relpath; /* below the roots; NULL: not from there */
+    buf_t text;
+    json_t *chunks, *errors, *out;
+    int order;
+} work_t;
+
+/* ---- errors -------------------------------------------------------------------------------------------- */
+
+/* Put "line" there when a message ends like "in FILE, line 3". */
+static void
+s_add_place(json_t *error, const char *text)
+{
+    long long line;
+
+    for (const char *p = text; (p = strstr(p, ", line ")) != NULL; p++) {
+        AUTO_FREE char *digits = xstrndup(p + 7, strspn(p + 7, "0123456789"));
+        if (str_to_int(digits, 1, INT32_MAX, &line))
+            json_object_set_new(error, "line", json_integer(line));
+    }
+}
+
+static void
+s_error(json_t *errors, const char *file, const char *id, size_t line, const char *text)
+{
+    json_t *error = json_pack("{s:s, s:s*, s:s}", "file", file, "id", id, "error", text);
+
+    if (line > 0)
+        json_object_set_new(error, "line", json_integer((json_int_t) line));
+    else
+        s_add_place(error, text);
+    json_array_append_new(errors, error);
+}
+
+static void
+s_error_at(work_t *w, const char *id, const char *text)
+{
+    s_error(w->errors, w->url, id, id != NULL ? sls_line_of(buf_str(&w->text), id) : 0, text);
+}
+
+/* ---- declarations -------------------------------------------------------------------------------------- */
+
+static bool
+s_is_private(const py_t *key)
+{
+    return py_is(key, PY_STR) && str_starts(py_cstr(key), "__");
+}
+
+/* A body as the state compiler wants it: mappings of one key, no texts but the function. NEW list. */
+static py_t *
+s_body(py_t *body, bool named, py_t **ret_words)
+{
+    py_t *list = py_list(), *key, *value;
+
+    *ret_words = py_list();
+    if (py_is(body, PY_DICT)) {
+        for (size_t at = 0; py_dict_next(body, &at, &key, &value);) {
+            AUTO(py) one = py_dict();
+            py_dict_set(one, key, value);
+            py_append(list, one);
+        }
+    } else if (py_is(body, PY_LIST)) {
+        for (size_t i = 0; i < py_seq_len(body); i++) {
+            py_t *item = py_seq_at(body, i);
+            bool is_function = !named && py_is(item, PY_STR);
+            py_append(py_is(item, PY_DICT) || is_function ? list : *ret_words, item);
+            named = named || is_function;
+        }
+    } else if (!py_is(body, PY_NONE)) {
+        py_append(named ? *ret_words : list, body);
+    }
+    return list;
+}
+
+static bool
+s_has(const py_t *list, const char *key)
+{
+    for (size_t i = 0; i < py_seq_len(list); i++)
+        if (py_is(py_seq_at(list, i), PY_DICT) && py_dict_gets(py_seq_at(list, i), key) != NULL)
+            return true;
+    return false;
+}
+
+static void
+s_add_arg(py_t *list, const char *key, py_t *value)
+{
+    AUTO(py) one = py_dict();
+
+    py_dict_sets(one, key, value);
+    py_append(list, one);
+}
+
+/* `words` are what stands in it without a key. */
+static void
+s_compile(work_t *w, py_t *id, const char *client, const char *fun, py_t *body)
+{
+    AUTO(py) words = NULL;
+    AUTO(py) list = s_body(body, fun != NULL, &words);
+    AUTO(py) state = py_dict();
+    AUTO(py) high = py_dict();
+    AUTO(py) order = py_int(w->order++);
+    json_auto_t *problems = json_array();
+    json_t *one;
+    size_t i;
+
+    if (fun != NULL)
+        py_append_new(list, py_strz(fun));
+    if (py_seq_len(words) > 0)
+        s_add_arg(list, REACTION_WORDS, words);
+    if (!s_has(list, "order"))
+        s_add_arg(list, "order", order);
+    py_dict_sets(state, client, list);
+    py_dict_sets_new(state, "__sls__", py_strz(w->url));
+    py_dict_sets_new(state, "__env__", py_strz("base"));
+    if (py_dict_set(high, id, state) < 0)
+        py_clear();
+    high_verify(high, NULL, problems);
+    json_auto_t *chunks = json_array_size(problems) == 0 ? high_compile(high, NULL, problems) : json_array();
+    AUTO_FREE char *name = py_is(id, PY_STR) ? xstrdup(py_cstr(id)) : NULL;
+    json_array_foreach (problems, i, one)
+        s_error_at(w, name, json_string_value(one));
+    json_array_extend(w->chunks, chunks);
+}
+
+/* "runner.state.orchestrate": client and function. */
+static void
+s_function(work_t *w, py_t *id, const char *word, py_t *body)
+{
+    const char *dot = strchr(word, '.');
+    AUTO_FREE char *client = xstrndup(word, dot != NULL ? (size_t) (dot - word) : strlen(word));
+
+    s_compile(w, id, client, dot != NULL ? dot + 1 : NULL, body);
+}
+
+static void
+s_declaration(work_t *w, py_t *id, py_t *body)
+{
+    py_t *key, *value;
+
+    if (py_is(body, PY_STR)) {
+        s_function(w, id, py_cstr(body), PY_None);
+        return;
+    }
+    if (!py_is(body, PY_DICT)) {
+        AUTO_FREE char *text = xasprintf("'%s' has no function below it, CLIENT.MODULE.FUNCTION",
+                                         py_cstr(id));
+        s_error_at(w, py_cstr(id), text);
+        return;
+    }
+    for (size_t at = 0; py_dict_next(body, &at, &key, &value);)
+        if (py_is(key, PY_STR) && !s_is_private(key))
+            s_function(w, id, py_cstr(key), value);
+}
+
+/* ---- what requires what -------------------------------------------------------------------------------- */
+
+static bool
+s_is_meant(const json_t *reaction, const char *client, const char *id)
+{
+    return (client == NULL || str_eq(value_str(reaction, "client", ""), client)) &&
+           (str_eq(value_str(reaction, "id", ""), id) || str_eq(value_str(reaction, "name", ""), id));
+}
+
+/* One target of `require`. False: the file has none. */
+static bool
+s_require(const json_t *list, size_t self, const json_t *target, json_t *indexes)
+{
+    const char *key = NULL, *id = json_string_value(target);
+    bool found = false;
+    json_t *one, *v;
+    size_t i;
+
+    json_object_foreach ((json_t *) target, key, v)
+        id = json_string_value(v);
+    const char *client = json_is_object(target)
+                             ? reaction_client(json_object_iter_key(json_object_iter((json_t *) target)))
+                             : NULL;
+    if (str_eq(client, "id") || str_eq(client, "name"))
+        client = NULL;
+    json_array_foreach (list, i, one)
+        if (i != self && id != NULL && s_is_meant(one, client, id)) {
+            json_array_append_new(indexes, json_integer((json_int_t) i));
+            found = true;
+        }
+    return found;
+}
+
+/* Whether `at` leads to `goal` through what is required. `seen` marks what was looked at. */
+static bool
+s_leads_to(const json_t *list, size_t at, size_t goal, bool *seen)
+{
+    json_t *index;
+    size_t i;
+
+    seen[at] = true;
+    json_array_foreach (value_get(json_array_get(list, at), "require"), i, index) {
+        size_t next = (size_t) json_integer_value(index);
+        if (next == goal || (!seen[next] && s_leads_to(list, next, goal, seen)))
+            return true;
+    }
+    return false;
+}
+
+static bool
+s_requires_itself(const json_t *list, size_t at)
+{
+    AUTO_FREE bool *seen = xcalloc(json_array_size(list) + 1, sizeof(bool));
+
+    return s_leads_to(list, at, at, seen);
+}
+
+static void
+s_break(work_t *w, json_t *reaction, const char *why)
+{
+    json_object_set_new(reaction, "broken", json_true());
+    s_error_at(w, value_str(reaction, "id", ""), why);
+}
+
+/* `chunks` and the list go in step. */
+static void
+s_requisites(work_t *w, const json_t *chunks, json_t *list)
+{
+    json_t *one, *target;
+    size_t i, k;
+
+    json_array_foreach (list, i, one) {
+        json_t *indexes = json_array();
+        json_array_foreach (value_get(json_array_get(chunks, i), "require"), k, target)
+            if (!s_require(list, i, target, indexes)) {
+                AUTO_FREE char *shown = value_pystr(target);
+                AUTO_FREE char *why = xasprintf("it requires %s, and the file has no such reaction", shown);
+                s_break(w, one, why);
+            }
+        json_object_set_new(one, "require", indexes);
+    }
+    json_array_foreach (list, i, one)
+        if (s_requires_itself(list, i))
+            s_break(w, one, "it requires itself, by way of others");
+}
+
+/* ---- chunks to reactions ------------------------------------------------------------------------------- */
+
+/* The name that makes a reaction of this event one that is not done twice. */
+static void
+s_name(const work_t *w, json_t *seen, json_t *reaction)
+{
+    const char *id = value_str(reaction, "id", ""), *rule = value_str(w->firing, "rule", "");
+    json_int_t n = value_int(seen, id, 0) + 1;
+    AUTO_FREE char *part = xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, id);
+
+    json_object_set_new(seen, id, json_integer(n));
+    json_object_set_new(reaction, "part", n == 1 ? json_string(part) : value_fmt("%s/%d", part, (int) n));
+}
+
+static void
+s_reactions(work_t *w)
+{
+    json_auto_t *seen = json_object(), *kept = json_array(), *list = json_array();
+    json_t *chunk;
+    size_t i;
+
+    if (json_array_size(w->chunks) > LIMIT_REACTIONS) {
+        AUTO_FREE char *why = xasprintf("it has %zu reactions, %d are allowed", json_array_size(w->chunks),
+                                        LIMIT_REACTIONS);
+        s_error_at(w, NULL, why);
+        return;
+    }
+    low_order(w->chunks);
+    json_array_foreach (w->chunks, i, chunk) {
+        fail_auto_t err = FAIL_INIT;
+        const char *id = value_str(chunk, "__id__", "");
+        json_auto_t *reaction = reaction_of(w->env, chunk, &err);
+        if (reaction == NULL) {
+            s_error_at(w, id, fail_text(&err));
+            continue;
+        }
+        size_t line = sls_line_of(buf_str(&w->text), id);
+        json_object_set_new(reaction, "file", json_string(w->url));
+        json_object_set_new(reaction, "id", json_string(id));
+        json_object_set(reaction, "name", value_get(chunk, "name"));
+        if (line > 0)
+            json_object_set_new(reaction, "line", json_integer((json_int_t) line));
+        s_name(w, seen, reaction);
+        json_array_append(kept, chunk);
+        json_array_append(list, reaction);
+    }
+    s_requisites(w, kept, list);
+    size_t base = json_array_size(w->out), k;
+    json_t *reaction, *index;
+    json_array_foreach (list, i, reaction) {
+        json_array_foreach (value_get(reaction, "require"), k, index)
+            json_integer_set(index, json_integer_value(index) + (json_int_t) base);
+        json_object_del(reaction, "name");
+        json_array_append(w->out, reaction);
+    }
+}
+
+/* ---- rendering ----------------------------------------------------------------------------------------- */
+
+/* NEW dict: what the template sees beside the usual. */
+static py_t *
+s_context(const json_t *firing)
+{
+    static const char *const words[] = { "data", "tag", "events", "count", "group", "missing" };
+    py_t *context = py_dict();
+
+    for (size_t i = 0; i < NELEMS(words); i++)
+        if (value_get(firing, words[i]) != NULL)
+            py_dict_sets_new(context, words[i], py_from_json(value_get(firing, words[i])));
+    return context;
+}
+
+static py_t *
+s_render(work_t *w)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO(py) context = s_context(w->firing);
+    struct stat st;
+
+    if (fs_read(w->path, LIMIT_TEMPLATE, &w->text, &err) < 0) {
+        s_error(w->errors, w->url, NULL, 0, fail_text(&err));
+        return NULL;
+    }
+    bool there = stat(w->path, &st) == 0;
+    render_source_t source = { .text = buf_str(&w->text),
+                               .len = w->text.len,
+                               .path = w->path,
+                               .version = there
+                                              ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec
+                                              : 0,
+                               .tmplpath = w->relpath,
+                               .saltenv = "base",
+                               .context = context };
+    py_t *high = render_data(w->env->render, &source, &err);
+    if (high == NULL)
+        s_error(w->errors, w->url, NULL, 0, fail_text(&err));
+    return high;
+}
+
+static void
+s_file(const reaction_env_t *env, const json_t *firing, const char *path, const char *url, json_t *out,
+       json_t *errors)
+{
+    bool served = str_starts(url, "salt://");
+    work_t w = { .env = env,
+                 .firing = firing,
+                 .path = xstrdup(path),
+                 .url = xstrdup(url),
+                 .relpath = served ? xstrndup(url + 7, strcspn(url + 7, "?")) : NULL,
+                 .text = BUF_INIT,
+                 .chunks = json_array(),
+                 .errors = errors,
+                 .out = out,
+                 .order = ORDER_BEGIN };
+    AUTO(py) high = s_render(&w);
+    py_t *id, *body;
+
+    if (high != NULL && !py_is(high, PY_DICT))
+        s_error(errors, url, NULL, 0, "it is no mapping of IDs to functions");
+    for (size_t at = 0; py_is(high != NULL ? high : PY_None, PY_DICT) && py_dict_next(high, &at, &id, &body);)
+        if (!s_is_private(id))
+            s_declaration(&w, id, body);
+    s_reactions(&w);
+    json_decref(w.chunks);
+    buf_free(&w.text);
+    free(w.path);
+    free(w.url);
+    free(w.relpath);
+}
+
+/* ---- files --------------------------------------------------------------------------------------------- */
+
+static const char missing_text[] = "File missing or not found.";
+
+static void
+s_from_disk(const reaction_env_t *env, const json_t *firing, const char *file, json_t *out, json_t *errors)
+{
+    glob_t found;
+
+    if (glob(file, 0, NULL, &found) != 0)
+        s_error(errors, file, NULL, 0, missing_text);
+    else
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            s_file(env, firing, found.gl_pathv[i], found.gl_pathv[i], out, errors);
+    globfree(&found);
+}
+
+json_t *
+reaction_list(const reaction_env_t *env, const json_t *firing, json_t *errors)
+{
+    const char *file = value_str(firing, "file", "");
+    fail_auto_t err = FAIL_INIT;
+    json_t *out = json_array();
+    AUTO_FREE char *path = NULL;
+
+    if (!str_starts(file, "salt://")) {
+        s_from_disk(env, firing, file, out, errors);
+        return out;
+    }
+    int rc = fileclient_cache(env->files, file, "base", &path, &err);
+    if (rc < 0)
+        s_error(errors, file, NULL, 0, rc == -ENOENT ? missing_text : fail_text(&err));
+    else
+        s_file(env, firing, path, file, out, errors);
+    return out;
+}
+
+char *
+reaction_missing(fileclient_t *files, const char *file)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *st = NULL;
+    glob_t found;
+
+    if (str_starts(file, "salt://")) {
+        int rc = fileclient_stat(files, file, "base", &st, &err);
+        return rc == 0 ? NULL : xstrdup(rc == -ENOENT ? missing_text : fail_text(&err));
+    }
+    bool there = glob(file, 0, NULL, &found) == 0;
+    globfree(&found);
+    return there ? NULL : xstrdup(missing_text);
+}

@@ -1,0 +1,259 @@
+/* reaction_args.c - a low chunk to a reaction: which client, and every layout of arguments that Salt's
+ * reactor takes, or that its users write. */
+#include "common/reactor/reaction_int.h"
+
+#include "common/base/str.h"
+#include "salt/value.h"
+
+typedef struct layout {
+    const reaction_env_t *env;
+    const json_t *chunk;
+    const func_t *row; /* of a runner's or wheel's function; NULL: not known here */
+    json_t *arg, *kwarg, *ignored;
+} layout_t;
+
+static bool
+s_is_one_of(const char *key, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (str_eq(key, *words))
+            return true;
+    return false;
+}
+
+/* What the compiler put there, and what is no argument of any function. */
+static bool
+s_is_internal(const char *key)
+{
+    static const char *const words[] = { "__id__", "__sls__",    "__env__", "state",   "fun",          "name",
+                                         "key",    "name_order", "order",   "require", REACTION_WORDS, NULL };
+
+    return s_is_one_of(key, words);
+}
+
+static bool
+s_is_layout(const char *key)
+{
+    static const char *const words[] = { "args", "arg", "kwarg", "kwargs", NULL };
+
+    return s_is_one_of(key, words);
+}
+
+/* A mapping, or a list of mappings and of values without a key. */
+static void
+s_take(layout_t *self, const json_t *v)
+{
+    json_t *one;
+    size_t i;
+
+    if (json_is_object(v)) {
+        json_object_update(self->kwarg, (json_t *) v);
+    } else if (json_is_array(v)) {
+        json_array_foreach (v, i, one) {
+            if (json_is_object(one))
+                json_object_update(self->kwarg, one);
+            else
+                json_array_append(self->arg, one);
+        }
+    } else if (v != NULL && !json_is_null(v)) {
+        json_array_append(self->arg, (json_t *) v);
+    }
+}
+
+static void
+s_take_positional(layout_t *self, const json_t *v)
+{
+    if (json_is_array(v))
+        json_array_extend(self->arg, (json_t *) v);
+    else if (v != NULL && !json_is_null(v))
+        json_array_append(self->arg, (json_t *) v);
+}
+
+static const arg_t *
+s_param(const func_t *row, const char *name)
+{
+    for (const arg_t *a = row != NULL ? row->args : NULL; a != NULL && a->name != NULL; a++)
+        if (str_eq(a->name, name) && !str_eq(a->dflt, ARG_STAR) && !str_eq(a->dflt, ARG_STARSTAR))
+            return a;
+    return NULL;
+}
+
+static bool
+s_takes_any(const func_t *row)
+{
+    for (const arg_t *a = row->args; a != NULL && a->name != NULL; a++)
+        if (str_eq(a->dflt, ARG_STARSTAR))
+            return true;
+    return false;
+}
+
+/* Keywords beside each other in the body, as reactors had them before `args`. */
+static int
+s_take_direct(layout_t *self, fail_t *err)
+{
+    const char *key;
+    json_t *v;
+
+    json_object_foreach ((json_t *) self->chunk, key, v) {
+        if (s_is_internal(key) || s_is_layout(key))
+            continue;
+        if (s_param(self->row, key) != NULL || s_takes_any(self->row))
+            json_object_set(self->kwarg, key, v);
+        else if (str_eq(key, "queue")) /* asked runners to wait for each other once */
+            json_array_append_new(self->ignored, json_string(key));
+        else
+            return fail_set(err, -EINVAL, "'%s' is an invalid keyword argument for '%s'", key,
+                            value_str(self->chunk, "fun", ""));
+    }
+    /* Where a function has a `name`, the declaration's is meant. */
+    if (json_array_size(self->arg) == 0 && s_param(self->row, "name") != NULL &&
+        value_get(self->kwarg, "name") == NULL && value_get(self->chunk, "kwarg") == NULL)
+        json_object_set(self->kwarg, "name", value_get(self->chunk, "name"));
+    return 0;
+}
+
+static int
+s_layout(layout_t *self, fail_t *err)
+{
+    json_t *args = value_get(self->chunk, "args");
+
+    s_take_positional(self, value_get(self->chunk, REACTION_WORDS));
+    if (args != NULL) {
+        static const char *const old[] = { "arg", "kwarg", "kwargs" };
+        s_take(self, args);
+        for (size_t i = 0; i < NELEMS(old); i++)
+            if (value_get(self->chunk, old[i]) != NULL)
+                json_array_append_new(self->ignored, json_string(old[i]));
+        return 0;
+    }
+    s_take_positional(self, value_get(self->chunk, "arg"));
+    s_take(self, value_get(self->chunk, "kwarg"));
+    if (s_param(self->row, "kwargs") == NULL)
+        s_take(self, value_get(self->chunk, "kwargs"));
+    return self->row != NULL ? s_take_direct(self, err) : 0;
+}
+
+/* ---- clients ------------------------------------------------------------------------------------------- */
+
+static int
+s_find(layout_t *self, const registry_t *registry, const char *client, fail_t *err)
+{
+    const plugin_t *plugin;
+    fail_auto_t why = FAIL_INIT;
+    const char *fun = value_str(self->chunk, "fun", "");
+
+    self->row = registry_find(registry, self->env->ctx, fun, &plugin, &why);
+    return self->row != NULL
+               ? 0
+               : fail_set(err, -ENOENT, "%s '%s': function not available (%s)", client, fun, fail_text(&why));
+}
+
+static int
+s_runner(layout_t *self, json_t *reaction, fail_t *err)
+{
+    (void) reaction;
+    return s_find(self, self->env->runners, "runner", err);
+}
+
+static int
+s_wheel(layout_t *self, json_t *reaction, fail_t *err)
+{
+    (void) reaction;
+    return s_find(self, self->env->wheels, "wheel", err);
+}
+
+/* Who is meant, and what belongs to the publication. */
+static int
+s_local(layout_t *self, json_t *reaction, fail_t *err)
+{
+    static const char *const known[] = { "ret", "timeout", "metadata", "subset", NULL };
+    static const char *const used[] = { "tgt", "tgt_type", "expr_form", NULL };
+    json_t *tgt = value_get(self->chunk, "tgt"), *v;
+    const char *type = value_str(self->chunk, "tgt_type", value_str(self->chunk, "expr_form", NULL)), *key;
+
+    bool ok = json_is_array(tgt) || json_string_length(tgt) > 0;
+    if (json_is_number(tgt)) {
+        AUTO_FREE char *text = value_pystr(tgt);
+        json_object_set_new(reaction, "tgt", json_string(text));
+        ok = true;
+    }
+    if (!ok)
+        return fail_set(err, -EINVAL, "local '%s': 'tgt' says which minions: there is none",
+                        value_str(self->chunk, "fun", ""));
+    if (value_get(reaction, "tgt") == NULL)
+        json_object_set(reaction, "tgt", tgt);
+    json_object_set_new(reaction, "tgt_type",
+                        json_string(type != NULL         ? type
+                                    : json_is_array(tgt) ? "list"
+                                                         : "glob"));
+    json_object_foreach ((json_t *) self->chunk, key, v) {
+        if (s_is_one_of(key, known))
+            json_object_set(reaction, key, v);
+        else if (!s_is_internal(key) && !s_is_layout(key) && !s_is_one_of(key, used))
+            json_array_append_new(self->ignored, json_string(key));
+    }
+    return 0;
+}
+
+static int
+s_caller(layout_t *self, json_t *reaction, fail_t *err)
+{
+    (void) self, (void) reaction, (void) err;
+    return 0;
+}
+
+static const struct client {
+    const char *name;
+    bool master;
+    int (*take)(layout_t *self, json_t *reaction, fail_t *err);
+} clients[] = { { "local", true, s_local },
+                { "runner", true, s_runner },
+                { "wheel", true, s_wheel },
+                { "caller", false, s_caller } };
+
+const char *
+reaction_client(const char *state)
+{
+    return str_eq(state, "cmd") ? "local" : state;
+}
+
+static const struct client *
+s_client(const reaction_env_t *env, const char *name, const char *fun, fail_t *err)
+{
+    bool master = env->runners != NULL;
+
+    for (size_t i = 0; i < NELEMS(clients); i++) {
+        if (!str_eq(clients[i].name, name))
+            continue;
+        if (clients[i].master == master)
+            return &clients[i];
+        (void) fail_set(err, -EINVAL,
+                        master ? "'caller.%s' runs in a minion's reactor only; the master's has "
+                                 "'local.%s' with 'tgt'"
+                               : "a minion's reactor has 'caller.%s' only, not '%s'",
+                        fun, master ? fun : name);
+        return NULL;
+    }
+    (void) fail_set(err, -EINVAL, "'%s.%s': there is no client '%s'; it is %s", name, fun, name,
+                    master ? "local, runner or wheel" : "caller");
+    return NULL;
+}
+
+json_t *
+reaction_of(const reaction_env_t *env, const json_t *chunk, fail_t *err)
+{
+    const char *name = reaction_client(value_str(chunk, "state", "")), *fun = value_str(chunk, "fun", "");
+    const struct client *client = s_client(env, name, fun, err);
+    json_auto_t *arg = json_array(), *kwarg = json_object(), *ignored = json_array();
+    layout_t layout = { env, chunk, NULL, arg, kwarg, ignored };
+
+    if (client == NULL)
+        return NULL;
+    json_auto_t *reaction = json_pack("{s:s, s:s, s:O, s:O}", "client", client->name, "fun", fun, "arg", arg,
+                                      "kwarg", kwarg);
+    if (client->take(&layout, reaction, err) < 0 || s_layout(&layout, err) < 0)
+        return NULL;
+    if (json_array_size(ignored) > 0)
+        json_object_set(reaction, "ignored", ignored);
+    return STEAL(reaction);
+}

@@ -1,0 +1,463 @@
+/* rules_fire.c - what an event, or the time that passes, sets off; see rules.h.
+ *
+ * What a rule remembers of a group is an object:
+ *   "seen"   [event or null for each condition]      of all and not_all
+ *   "until"  stamp up to which once_within is silent
+ *   "held"   what once_after will set off, "due" when */
+#include "common/reactor/rules_int.h"
+
+#include "common/base/str.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+static json_t *
+s_event(uint64_t seq, int64_t us, const char *tag, json_t *data)
+{
+    return json_pack("{s:I, s:I, s:s, s:O}", "seq", (json_int_t) seq, "us", (json_int_t) us, "tag", tag,
+                     "data", data);
+}
+
+static int64_t
+s_stamp(const json_t *event)
+{
+    return value_int(event, "us", 0);
+}
+
+static void
+s_wake(rules_t *self, int64_t us)
+{
+    if (self->next_due == 0 || us < self->next_due)
+        self->next_due = us;
+}
+
+/* ---- groups -------------------------------------------------------------------------------------------- */
+
+/* NEW: the value, or values, of the fields that group a rule's events. */
+static json_t *
+s_group_value(const rule_t *rule, const json_t *data)
+{
+    json_t *list = json_array(), *path;
+    size_t i;
+
+    json_array_foreach (rule->by, i, path) {
+        json_t *v = value_path(data, json_string_value(path), ":");
+        json_array_append(list, v != NULL ? v : json_null());
+    }
+    if (i > 1)
+        return list;
+    json_t *only = i == 1 ? json_incref(json_array_get(list, 0)) : json_null();
+    json_decref(list);
+    return only;
+}
+
+/* Of too many groups those that were begun first are forgotten. */
+static void
+s_make_room(rule_t *rule)
+{
+    const char *key;
+    json_t *group;
+    void *tmp;
+
+    if (json_object_size(rule->groups) < LIMIT_REACTOR_GROUPS)
+        return;
+    log_warning("reactor: %s has more than %d groups; the oldest are forgotten", rule->key,
+                LIMIT_REACTOR_GROUPS);
+    size_t drop = LIMIT_REACTOR_GROUPS / 10;
+    json_object_foreach_safe (rule->groups, tmp, key, group)
+        if (drop > 0 && drop-- > 0)
+            json_object_del(rule->groups, key);
+}
+
+/* BORROWED object, made when there is none. */
+static json_t *
+s_group(rule_t *rule, const json_t *value)
+{
+    AUTO_FREE char *key = value_dump(value);
+    json_t *group = json_object_get(rule->groups, key);
+
+    if (group != NULL)
+        return group;
+    s_make_room(rule);
+    group = json_pack("{s:O}", "value", (json_t *) value);
+    json_object_set_new(rule->groups, key, group);
+    return group;
+}
+
+/* ---- firing -------------------------------------------------------------------------------------------- */
+
+static void
+s_emit(const rule_t *rule, const json_t *firing, json_t *out)
+{
+    json_t *file;
+    size_t i;
+
+    json_array_foreach (rule->files, i, file) {
+        json_t *one = json_copy((json_t *) firing);
+        json_object_set(one, "file", file);
+        json_array_append_new(out, one);
+    }
+}
+
+/* What `events` set off together. NEW. */
+static json_t *
+s_firing(const rule_t *rule, const json_t *group, const json_t *events)
+{
+    json_t *last = json_array_get(events, json_array_size(events) - 1), *one;
+    json_t *shown = json_array();
+    size_t i;
+
+    json_array_foreach (events, i, one)
+        json_array_append_new(shown, json_pack("{s:O, s:O, s:O}", "seq", value_get(one, "seq"), "tag",
+                                               value_get(one, "tag"), "data", value_get(one, "data")));
+    return json_pack("{s:s, s:O, s:O, s:O, s:o, s:I, s:O}", "rule", rule->key, "seq", value_get(last, "seq"),
+                     "tag", value_get(last, "tag"), "data", value_get(last, "data"), "events", shown, "count",
+                     (json_int_t) json_array_size(events), "group", value_get(group, "value"));
+}
+
+/* The newest stay. */
+static void
+s_hold(json_t *held, const json_t *firing)
+{
+    json_t *events = value_get(held, "events"), *one;
+    size_t i;
+
+    json_array_foreach (value_get(firing, "events"), i, one)
+        json_array_append(events, one);
+    while (json_array_size(events) > LIMIT_REACTOR_EVENTS)
+        json_array_remove(events, 0);
+    json_object_set_new(held, "count",
+                        json_integer(value_int(held, "count", 0) + value_int(firing, "count", 0)));
+    static const char *const last[] = { "seq", "tag", "data", "missing" };
+    for (size_t k = 0; k < NELEMS(last); k++)
+        if (value_get(firing, last[k]) != NULL)
+            json_object_set(held, last[k], value_get(firing, last[k]));
+}
+
+/* A rule's conditions are met at `us`: at once, later, or not at all. */
+static void
+s_throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, int64_t us, json_t *out)
+{
+    if (rule->throttle == THROTTLE_NONE) {
+        s_emit(rule, firing, out);
+        return;
+    }
+    if (rule->throttle == THROTTLE_WITHIN) {
+        if (us < value_int(group, "until", 0))
+            return;
+        json_object_set_new(group, "until", json_integer(us + rule->throttle_us));
+        s_wake(self, us + rule->throttle_us);
+        s_emit(rule, firing, out);
+        return;
+    }
+    json_t *held = value_get(group, "held");
+    if (held != NULL)
+        s_hold(held, firing);
+    else
+        json_object_set(group, "held", firing);
+    json_object_set_new(group, "due", json_integer(us + rule->throttle_us));
+    s_wake(self, us + rule->throttle_us);
+}
+
+/* ---- conditions ---------------------------------------------------------------------------------------- */
+
+static json_t *
+s_seen(const rule_t *rule, json_t *group)
+{
+    json_t *seen = value_get(group, "seen");
+
+    if (seen != NULL)
+        return seen;
+    seen = json_array();
+    for (size_t i = 0; i < rule->n_conds; i++)
+        json_array_append_new(seen, json_null());
+    json_object_set_new(group, "seen", seen);
+    return seen;
+}
+
+/* The condition that an event stands for: the first that it fits and that nothing stands for yet, else the
+ * one that has waited longest. -1: none. */
+static int
+s_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *data)
+{
+    int place = -1;
+
+    for (size_t i = 0; i < rule->n_conds; i++) {
+        json_t *there = json_array_get(seen, i);
+        if (!cond_fits(&rule->conds[i], tag, data))
+            continue;
+        if (!json_is_object(there))
+            return (int) i;
+        if (place < 0 || s_stamp(there) < s_stamp(json_array_get(seen, (size_t) place)))
+            place = (int) i;
+    }
+    return place;
+}
+
+static int
+s_by_seq(const void *a, const void *b)
+{
+    json_int_t x = value_int(*(json_t *const *) a, "seq", 0), y = value_int(*(json_t *const *) b, "seq", 0);
+
+    return x < y ? -1 : x > y;
+}
+
+/* NEW list of the events that were seen, in their order. */
+static json_t *
+s_seen_events(const json_t *seen)
+{
+    size_t n = 0, i;
+    AUTO_FREE json_t **events = xcalloc(json_array_size(seen) + 1, sizeof(json_t *));
+    json_t *one, *list = json_array();
+
+    json_array_foreach (seen, i, one)
+        if (json_is_object(one))
+            events[n++] = one;
+    qsort(events, n, sizeof(*events), s_by_seq);
+    for (i = 0; i < n; i++)
+        json_array_append(list, events[i]);
+    return list;
+}
+
+/* What is too old to meet the rest within the time no longer counts. */
+static void
+s_age(const rule_t *rule, json_t *seen, int64_t us)
+{
+    json_t *one;
+    size_t i;
+
+    if (rule->within_us == 0)
+        return;
+    json_array_foreach (seen, i, one)
+        if (json_is_object(one) && s_stamp(one) + rule->within_us < us)
+            json_array_set_new(seen, i, json_null());
+}
+
+static bool
+s_complete(const json_t *seen)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (seen, i, one)
+        if (!json_is_object(one))
+            return false;
+    return true;
+}
+
+static void
+s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
+{
+    const char *tag = value_str(event, "tag", "");
+    json_t *data = value_get(event, "data");
+    json_auto_t *value = s_group_value(rule, data);
+    json_t *group = s_group(rule, value), *seen = s_seen(rule, group);
+
+    if (rule->when == WHEN_ALL)
+        s_age(rule, seen, s_stamp(event));
+    int place = s_place(rule, seen, tag, data);
+    if (place >= 0)
+        json_array_set(seen, (size_t) place, event);
+    if (rule->within_us > 0)
+        s_wake(self, s_stamp(event) + rule->within_us);
+    if (!s_complete(seen))
+        return;
+    if (rule->when == WHEN_ALL) {
+        json_auto_t *events = s_seen_events(seen);
+        json_auto_t *firing = s_firing(rule, group, events);
+        json_object_del(group, "seen");
+        s_throttled(self, rule, group, firing, s_stamp(event), out);
+    } else {
+        json_object_del(group, "seen");
+    }
+    if (json_object_size(group) == 1) { /* nothing but its name */
+        AUTO_FREE char *key = value_dump(value);
+        json_object_del(rule->groups, key);
+    }
+}
+
+static void
+s_any(rules_t *self, rule_t *rule, json_t *event, json_t *out)
+{
+    json_auto_t *value = s_group_value(rule, value_get(event, "data"));
+    json_auto_t *lone = json_pack("{s:O}", "value", value);
+    json_auto_t *events = json_pack("[O]", event);
+    json_t *group = rule->throttle != THROTTLE_NONE ? s_group(rule, value) : lone;
+    json_auto_t *firing = s_firing(rule, group, events);
+
+    s_throttled(self, rule, group, firing, s_stamp(event), out);
+}
+
+static bool
+s_fits_any(const rule_t *rule, const char *tag, const json_t *data)
+{
+    for (size_t i = 0; i < rule->n_conds; i++)
+        if (cond_fits(&rule->conds[i], tag, data))
+            return true;
+    return false;
+}
+
+/* Salt's form. A file that several entries name reacts once. */
+static void
+s_plain(const rule_t *rule, const json_t *event, json_t *named, json_t *out)
+{
+    json_auto_t *firing = json_pack("{s:s, s:O, s:O, s:O}", "rule", "", "seq", value_get(event, "seq"), "tag",
+                                    value_get(event, "tag"), "data", value_get(event, "data"));
+    json_auto_t *all = json_array();
+    json_t *one;
+    size_t i;
+
+    s_emit(rule, firing, all);
+    json_array_foreach (all, i, one) {
+        const char *file = value_str(one, "file", "");
+        if (value_get(named, file) != NULL)
+            continue;
+        json_object_set_new(named, file, json_true());
+        json_array_append(out, one);
+    }
+}
+
+json_t *
+rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *data)
+{
+    json_auto_t *event = s_event(seq, us, tag, data);
+    json_auto_t *named = json_object();
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < self->n; i++) {
+        rule_t *rule = &self->rule[i];
+        if (!s_fits_any(rule, tag, data))
+            continue;
+        if (rule->when == WHEN_TAG)
+            s_plain(rule, event, named, out);
+        else if (rule->when == WHEN_ANY)
+            s_any(self, rule, event, out);
+        else
+            s_collect(self, rule, event, out);
+    }
+    return out;
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------- */
+
+/* When the first event that was seen has waited long enough. 0: nothing waits. */
+static int64_t
+s_deadline(const rule_t *rule, const json_t *seen)
+{
+    int64_t first = 0;
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (seen, i, one)
+        if (json_is_object(one) && (first == 0 || s_stamp(one) < first))
+            first = s_stamp(one);
+    return first != 0 && rule->within_us > 0 ? first + rule->within_us : 0;
+}
+
+static void
+s_not_all(rules_t *self, const rule_t *rule, json_t *group, json_t *seen, int64_t us, json_t *out)
+{
+    json_auto_t *events = s_seen_events(seen);
+    json_auto_t *firing = s_firing(rule, group, events);
+    json_t *missing = json_array(), *one;
+    size_t i;
+
+    json_array_foreach (seen, i, one)
+        if (!json_is_object(one))
+            json_array_append_new(missing, json_string(rule->conds[i].tag));
+    json_object_set_new(firing, "missing", missing);
+    json_object_del(group, "seen");
+    s_throttled(self, rule, group, firing, us, out);
+}
+
+/* What is due of one group. False: nothing is left of it. */
+static bool
+s_due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *out)
+{
+    json_t *seen = value_get(group, "seen");
+    int64_t deadline = s_deadline(rule, seen);
+
+    if (deadline != 0 && deadline <= now_us) {
+        if (rule->when == WHEN_NOT_ALL)
+            s_not_all(self, rule, group, seen, deadline, out);
+        else
+            s_age(rule, seen, now_us + 1);
+        deadline = s_deadline(rule, value_get(group, "seen"));
+    }
+    int64_t due = value_int(group, "due", 0), until = value_int(group, "until", 0);
+    if (due != 0 && due <= now_us) {
+        s_emit(rule, value_get(group, "held"), out);
+        json_object_del(group, "held");
+        json_object_del(group, "due");
+        due = 0;
+    }
+    until = until <= now_us ? 0 : until;
+    const int64_t left[] = { deadline, due, until };
+    for (size_t i = 0; i < NELEMS(left); i++)
+        if (left[i] != 0)
+            s_wake(self, left[i]);
+    return deadline != 0 || due != 0 || until != 0 ||
+           (rule->within_us == 0 && value_get(group, "seen") != NULL);
+}
+
+json_t *
+rules_due(rules_t *self, int64_t now_us)
+{
+    json_t *out = json_array(), *group;
+    const char *key;
+    void *tmp;
+
+    if (self->next_due == 0 || now_us < self->next_due)
+        return out;
+    self->next_due = 0;
+    for (size_t i = 0; i < self->n; i++)
+        json_object_foreach_safe (self->rule[i].groups, tmp, key, group)
+            if (!s_due_group(self, &self->rule[i], group, now_us, out))
+                json_object_del(self->rule[i].groups, key);
+    return out;
+}
+
+int64_t
+rules_next_due(const rules_t *self)
+{
+    return self->next_due;
+}
+
+/* ---- across restarts ----------------------------------------------------------------------------------- */
+
+json_t *
+rules_state(const rules_t *self)
+{
+    json_t *state = json_object();
+
+    for (size_t i = 0; i < self->n; i++)
+        if (json_object_size(self->rule[i].groups) > 0)
+            json_object_set_new(state, self->rule[i].key, json_deep_copy(self->rule[i].groups));
+    return state;
+}
+
+/* What was kept for a rule that has other conditions now, or is no object, is of no use. */
+static bool
+s_is_sound(const rule_t *rule, const json_t *group)
+{
+    json_t *seen = value_get(group, "seen");
+
+    return json_is_object(group) && value_get(group, "value") != NULL &&
+           (seen == NULL || json_array_size(seen) == rule->n_conds) &&
+           (value_get(group, "held") == NULL || value_int(group, "due", 0) > 0);
+}
+
+void
+rules_restore(rules_t *self, const json_t *state)
+{
+    const char *key;
+    json_t *group;
+
+    for (size_t i = 0; i < self->n; i++) {
+        rule_t *rule = &self->rule[i];
+        json_object_foreach (value_get(state, rule->key), key, group)
+            if (rule->groups != NULL && s_is_sound(rule, group))
+                json_object_set_new(rule->groups, key, json_deep_copy(group));
+    }
+    self->next_due = 1; /* look at all of it once */
+}
