@@ -2,9 +2,12 @@
 #include "master/api.h"
 
 #include "common/local/client.h"
+#include "common/plugin/registry.h"
+#include "master/store.h"
 #include "master/store_read.h"
 
 #define VERDICT_RETURNED "returned"
+#define JOURNAL_WAIT_MS  60000 /* for a commit */
 
 struct master_api {
     local_client_t *line;
@@ -15,6 +18,8 @@ struct master_api {
     const struct masterctx_tables *host;
     char *jid; /* owned: of the runner; NULL: none */
     char *sock_dir, *store_path;
+    store_t *store_rw; /* NULL: nothing can be written */
+    registry_t *runners, *wheel_functions;
 };
 
 master_api_t *
@@ -91,6 +96,28 @@ api_host(const master_api_t *self)
     return self->host;
 }
 
+void
+api_set_store(master_api_t *self, struct store *store)
+{
+    self->store_rw = store;
+}
+
+void
+api_set_functions(master_api_t *self, struct registry *runners, struct registry *wheels)
+{
+    self->runners = runners;
+    self->wheel_functions = wheels;
+}
+
+const func_t *
+api_function(const master_api_t *self, call_ctx_t *ctx, bool wheel, const char *fun)
+{
+    fail_auto_t err = FAIL_INIT;
+    registry_t *registry = wheel ? self->wheel_functions : self->runners;
+
+    return registry != NULL ? registry_find(registry, ctx, fun, NULL, &err) : NULL;
+}
+
 master_api_t *
 api_another(const master_api_t *self, fail_t *err)
 {
@@ -102,6 +129,9 @@ api_another(const master_api_t *self, fail_t *err)
     other->n_wheels = self->n_wheels;
     other->modules = self->modules;
     other->host = self->host;
+    other->store_rw = self->store_rw;
+    other->runners = self->runners;
+    other->wheel_functions = self->wheel_functions;
     if (self->jid != NULL)
         api_set_run(other, self->jid);
     return other;
@@ -287,4 +317,80 @@ json_t *
 api_last_jid(master_api_t *self, fail_t *err)
 {
     return store_last_jid(self->store, err);
+}
+
+/* ---- the journal of orchestrations
+ * ------------------------------------------------------------------------------ */
+
+static uint64_t
+journal_run(store_t *store, const json_t *row)
+{
+    AUTO_FREE char *doc = value_dump(value_get(row, "doc")), *plan = value_dump(value_get(row, "plan"));
+
+    return store_add_run(store, value_str(row, "run", ""), doc, plan, value_int(row, "start_us", 0));
+}
+
+static uint64_t
+journal_end(store_t *store, const json_t *row)
+{
+    AUTO_FREE char *result = value_dump(value_get(row, "result"));
+
+    return store_end_run(store, value_str(row, "run", ""), result, value_int(row, "end_us", 0));
+}
+
+static uint64_t
+journal_step(store_t *store, const json_t *row)
+{
+    AUTO_FREE char *doc = value_dump(value_get(row, "doc"));
+
+    return store_put_step(store, value_str(row, "run", ""), value_str(row, "tag", ""),
+                          value_int(row, "go", 1), value_int(row, "begin_us", 0), value_int(row, "end_us", 0),
+                          doc);
+}
+
+static const struct journal {
+    const char *what;
+    uint64_t (*add)(store_t *store, const json_t *row);
+} journals[] = {
+    { "run", journal_run },
+    { "end", journal_end },
+    { "step", journal_step },
+};
+
+int
+api_journal(master_api_t *self, const json_t *row, bool wait, fail_t *err)
+{
+    uint64_t ticket = 0;
+
+    for (size_t i = 0; self->store_rw != NULL && i < NELEMS(journals); i++) {
+        if (strcmp(journals[i].what, value_str(row, "what", "")) == 0)
+            ticket = journals[i].add(self->store_rw, row);
+    }
+    if (ticket == 0 || (wait && !store_wait(self->store_rw, ticket, JOURNAL_WAIT_MS)))
+        return fail_set(err, -EAGAIN, "the journal of orchestrations can't be written at the moment");
+    return 0;
+}
+
+json_t *
+api_runs(master_api_t *self, size_t limit, fail_t *err)
+{
+    return store_runs(self->store, limit, err);
+}
+
+json_t *
+api_run_row(master_api_t *self, const char *run, fail_t *err)
+{
+    return store_run(self->store, run, err);
+}
+
+json_t *
+api_steps(master_api_t *self, const char *run, fail_t *err)
+{
+    return store_steps(self->store, run, err);
+}
+
+json_t *
+api_notes(master_api_t *self, const char *run, fail_t *err)
+{
+    return store_notes(self->store, "orch", run, err);
 }

@@ -38,8 +38,28 @@ struct masterctx_tables;
 void api_set_host(master_api_t *self, const struct masterctx_tables *host);
 const struct masterctx_tables *api_host(const master_api_t *self);
 
+/* Where api_journal writes; kept by pointer, NULL by default: nothing can be written. */
+struct store;
+void api_set_store(master_api_t *self, struct store *store);
+/* What runners and wheel functions there are: the registries, kept by pointer. */
+void api_set_functions(master_api_t *self, struct registry *runners, struct registry *wheels);
+/* The row of one; NULL when there is none. `ctx`: who asks. BORROWED. */
+const func_t *api_function(const master_api_t *self, call_ctx_t *ctx, bool wheel, const char *fun);
+
 /* Another handle on the same master, for another thread. NEW, or NULL with *err. */
 master_api_t *api_another(const master_api_t *self, fail_t *err);
+
+/* The journal of orchestrations. `row`, BORROWED:
+ *   {"what": "run", "run", "doc": {...}, "plan": [chunk], "start_us"}     a run begins
+ *   {"what": "end", "run", "result": {...}, "end_us"}                     it is over
+ *   {"what": "step", "run", "tag", "go", "begin_us", "end_us": 0 while it runs, "doc": {...}}
+ * `wait`: return when it is on the disk, with everything that was written before. */
+int api_journal(master_api_t *self, const json_t *row, bool wait, fail_t *err);
+/* master/store_read.h's store_runs, store_run, store_steps, store_notes of kind "orch". */
+json_t *api_runs(master_api_t *self, size_t limit, fail_t *err);
+json_t *api_run_row(master_api_t *self, const char *run, fail_t *err);
+json_t *api_steps(master_api_t *self, const char *run, fail_t *err);
+json_t *api_notes(master_api_t *self, const char *run, fail_t *err);
 
 /* One local operation (include/salt/requests.def). TAKES *request_p. */
 int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);

@@ -204,6 +204,41 @@ store_put_meta(store_t *self, const char *key, const char *value)
     return enqueue(self, row);
 }
 
+uint64_t
+store_add_run(store_t *self, const char *run, const char *doc, const char *plan, int64_t start_us)
+{
+    row_t *row = row_new(ROW_RUN, run);
+
+    row->text[1] = xstrdup(doc);
+    row->text[2] = xstrdup(plan);
+    row->num[0] = start_us;
+    return enqueue(self, row);
+}
+
+uint64_t
+store_end_run(store_t *self, const char *run, const char *result, int64_t end_us)
+{
+    row_t *row = row_new(ROW_RUN_END, run);
+
+    row->text[1] = xstrdup(result);
+    row->num[0] = end_us;
+    return enqueue(self, row);
+}
+
+uint64_t
+store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int64_t begin_us, int64_t end_us,
+               const char *doc)
+{
+    row_t *row = row_new(ROW_STEP, run);
+
+    row->text[1] = xstrdup(tag);
+    row->text[2] = xstrdup(doc);
+    row->num[0] = go;
+    row->num[1] = begin_us;
+    row->num[2] = end_us;
+    return enqueue(self, row);
+}
+
 void
 store_expire(store_t *self, int64_t keep_jobs_s, uint64_t keep_events)
 {

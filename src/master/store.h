@@ -41,6 +41,12 @@ uint64_t store_put_grains(store_t *self, const char *id, char **grains_p);
 uint64_t store_put_pillar(store_t *self, const char *id, char **pillar_p);
 /* Forget a minion whose key was deleted. */
 uint64_t store_del_minion(store_t *self, const char *id);
+/* An orchestration: what was asked, its plan, and later its result (texts of JSON). */
+uint64_t store_add_run(store_t *self, const char *run, const char *doc, const char *plan, int64_t start_us);
+uint64_t store_end_run(store_t *self, const char *run, const char *result, int64_t end_us);
+/* One go at a step of it; end_us 0: under way. The newest of the same three stays. `doc`: JSON text. */
+uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int64_t begin_us,
+                        int64_t end_us, const char *doc);
 /* A named text, such as a cursor. */
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 

@@ -14,6 +14,14 @@
 /* Younger than the first format: added to a database of before. */
 #define PILLAR_TABLE                                                                                         \
     "CREATE TABLE IF NOT EXISTS pillar(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
+#define RUN_TABLES                                                                                           \
+    "CREATE TABLE IF NOT EXISTS runs(run TEXT PRIMARY KEY, start_us INTEGER NOT NULL, end_us INTEGER NOT "   \
+    "NULL,"                                                                                                  \
+    " doc TEXT NOT NULL, plan TEXT NOT NULL, result TEXT NOT NULL);"                                         \
+    "CREATE INDEX IF NOT EXISTS runs_start ON runs(start_us);"                                               \
+    "CREATE TABLE IF NOT EXISTS steps(run TEXT NOT NULL, tag TEXT NOT NULL, go INTEGER NOT NULL,"            \
+    " begin_us INTEGER NOT NULL, end_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(run, tag, go))"     \
+    " WITHOUT ROWID;"
 #define NOTES_TABLE                                                                                          \
     "CREATE TABLE IF NOT EXISTS notes(kind TEXT NOT NULL, ref TEXT NOT NULL, part TEXT NOT NULL,"            \
     " jid TEXT NOT NULL, PRIMARY KEY(kind, ref, part)) WITHOUT ROWID;"                                       \
@@ -33,7 +41,7 @@ static const char schema[] =
     "CREATE TABLE events(seq INTEGER PRIMARY KEY, tag TEXT NOT NULL, stamp_us INTEGER NOT NULL,"
     " data TEXT NOT NULL);"
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
-        NOTES_TABLE "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+        NOTES_TABLE RUN_TABLES "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
                                                            STORE_VERSION) ";"
@@ -44,7 +52,8 @@ static const char schema[] =
 static const char probe[] =
     "SELECT max(start_us) FROM jobs; SELECT max(jid) FROM jobs; SELECT max(num) FROM jobs;"
     "SELECT max(jid) FROM returns; SELECT max(seq) FROM events; SELECT max(id) FROM grains;"
-    "SELECT max(key) FROM meta; SELECT max(id) FROM pillar; SELECT max(ref) FROM notes;";
+    "SELECT max(key) FROM meta; SELECT max(id) FROM pillar; SELECT max(ref) FROM notes;"
+    "SELECT max(run) FROM runs; SELECT max(run) FROM steps;";
 
 static const struct advice {
     int rc;
@@ -127,7 +136,7 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version > STORE_VERSION)
         return fail_set(err, -EPROTO, "%s: written by a newer master (format %d, this one knows %d)", path,
                         version, STORE_VERSION);
-    rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE, err);
+    rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES, err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
 

@@ -30,6 +30,9 @@ enum {
     Q_META,
     Q_NOTED,
     Q_NOTES,
+    Q_RUNS,
+    Q_RUN,
+    Q_STEPS,
     QUERIES
 };
 
@@ -53,6 +56,9 @@ static const char *const queries[QUERIES] = {
     [Q_META] = "SELECT value FROM meta WHERE key = ?1",
     [Q_NOTED] = "SELECT jid FROM notes WHERE kind = ?1 AND ref = ?2 AND part = ?3",
     [Q_NOTES] = "SELECT part, jid FROM notes WHERE kind = ?1 AND ref = ?2 ORDER BY part",
+    [Q_RUNS] = "SELECT run, start_us, end_us, doc, result FROM runs ORDER BY start_us DESC LIMIT ?1",
+    [Q_RUN] = "SELECT run, start_us, end_us, doc, result, plan FROM runs WHERE run = ?1",
+    [Q_STEPS] = "SELECT tag, go, begin_us, end_us, doc FROM steps WHERE run = ?1 ORDER BY begin_us, go",
 };
 
 struct store_reader {
@@ -529,4 +535,80 @@ store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err
     while (rc == 0 && next_row(self, stmt, &rc, err))
         json_object_set_new(found, col_text(stmt, 0), json_string(col_text(stmt, 1)));
     return end_query(stmt, rc, found);
+}
+
+/* ---- orchestrations
+ * ----------------------------------------------------------------------------------------- */
+
+/* A document and its columns as one object. NEW. */
+static json_t *
+doc_with(sqlite3_stmt *stmt, int col)
+{
+    json_t *doc = col_json(stmt, col);
+
+    if (json_is_object(doc))
+        return doc;
+    json_decref(doc);
+    return json_object();
+}
+
+static json_t *
+run_doc(sqlite3_stmt *stmt)
+{
+    json_t *run = doc_with(stmt, 3);
+
+    json_object_set_new(run, "run", json_string(col_text(stmt, 0)));
+    json_object_set_new(run, "start_us", json_integer(sqlite3_column_int64(stmt, 1)));
+    json_object_set_new(run, "end_us", json_integer(sqlite3_column_int64(stmt, 2)));
+    if (sqlite3_column_int64(stmt, 2) != 0)
+        json_object_set_new(run, "result", col_json(stmt, 4));
+    return run;
+}
+
+json_t *
+store_runs(store_reader_t *self, size_t limit, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_RUNS, err);
+    json_t *runs = json_array();
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    if (stmt != NULL)
+        sqlite3_bind_int64(stmt, 1, (int64_t) limit);
+    while (rc == 0 && next_row(self, stmt, &rc, err))
+        json_array_append_new(runs, run_doc(stmt));
+    return end_query(stmt, rc, runs);
+}
+
+json_t *
+store_run(store_reader_t *self, const char *run, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_RUN, run, err);
+    json_t *found = json_null();
+    int rc = 0;
+
+    if (stmt == NULL)
+        return NULL;
+    if (next_row(self, stmt, &rc, err)) {
+        found = run_doc(stmt);
+        json_object_set_new(found, "plan", col_json(stmt, 5));
+    }
+    return end_query(stmt, rc, found);
+}
+
+json_t *
+store_steps(store_reader_t *self, const char *run, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_STEPS, run, err);
+    json_t *steps = json_array();
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    while (rc == 0 && next_row(self, stmt, &rc, err)) {
+        json_t *step = doc_with(stmt, 4);
+        json_object_set_new(step, "tag", json_string(col_text(stmt, 0)));
+        json_object_set_new(step, "go", json_integer(sqlite3_column_int64(stmt, 1)));
+        json_object_set_new(step, "begin_us", json_integer(sqlite3_column_int64(stmt, 2)));
+        json_object_set_new(step, "end_us", json_integer(sqlite3_column_int64(stmt, 3)));
+        json_array_append_new(steps, step);
+    }
+    return end_query(stmt, rc, steps);
 }

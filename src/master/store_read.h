@@ -52,6 +52,12 @@ json_t *store_pillar(store_reader_t *self, const char *id, fail_t *err);
 json_t *store_noted(store_reader_t *self, const char *kind, const char *ref, const char *part, fail_t *err);
 /* {part: jid} of all notes of one kind and reference. */
 json_t *store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err);
+/* Orchestrations, newest first: [{run, start_us, end_us (0: none yet), ...what was asked, result?}]. */
+json_t *store_runs(store_reader_t *self, size_t limit, fail_t *err);
+/* One of them, with "plan"; json null when unknown. */
+json_t *store_run(store_reader_t *self, const char *run, fail_t *err);
+/* Its steps in the order in which they began: [{tag, go, begin_us, end_us, ...}]. */
+json_t *store_steps(store_reader_t *self, const char *run, fail_t *err);
 /* The text put under `key`: a json string, or json null. */
 json_t *store_meta(store_reader_t *self, const char *key, fail_t *err);
 

@@ -25,10 +25,29 @@ static const struct kind {
     [ROW_FORGET_PILLAR] = { 1, 0, "DELETE FROM pillar WHERE id = ?1" },
     [ROW_META] = { 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
     [ROW_NOTE] = { 4, 0, "INSERT OR IGNORE INTO notes(kind, ref, part, jid) VALUES(?1, ?2, ?3, ?4)" },
+    [ROW_RUN] = { 3, 1,
+                  "INSERT INTO runs(run, doc, plan, start_us, end_us, result) VALUES(?1, ?2, ?3, ?4, 0, "
+                  "'')" },
+    [ROW_RUN_END] = { 2, 1, "UPDATE runs SET result = ?2, end_us = ?3 WHERE run = ?1" },
+    [ROW_STEP] = { 3, 3,
+                   "INSERT OR REPLACE INTO steps(run, tag, doc, go, begin_us, end_us)"
+                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
 };
 
 /* The writer's other statements. */
-enum { X_COUNT, X_ADOPT, X_OLD_JOB, X_DROP_RETURNS, X_DROP_NOTES, X_DROP_JOB, X_DROP_EVENTS, X_STATEMENTS };
+enum {
+    X_COUNT,
+    X_ADOPT,
+    X_OLD_JOB,
+    X_DROP_RETURNS,
+    X_DROP_NOTES,
+    X_DROP_JOB,
+    X_OLD_RUN,
+    X_DROP_STEPS,
+    X_DROP_RUN,
+    X_DROP_EVENTS,
+    X_STATEMENTS
+};
 
 static const char *const extras[X_STATEMENTS] = {
     [X_COUNT] = "UPDATE jobs SET n_returned = n_returned + ?2, n_failed = n_failed + ?3 WHERE jid = ?1",
@@ -46,6 +65,10 @@ static const char *const extras[X_STATEMENTS] = {
                        " (SELECT jid, id FROM returns WHERE jid = ?1 LIMIT 200)",
     [X_DROP_NOTES] = "DELETE FROM notes WHERE jid = ?1",
     [X_DROP_JOB] = "DELETE FROM jobs WHERE jid = ?1",
+    [X_OLD_RUN] = "SELECT run FROM runs WHERE start_us < ?1 ORDER BY start_us LIMIT 1",
+    [X_DROP_STEPS] = "DELETE FROM steps WHERE (run, tag, go) IN"
+                     " (SELECT run, tag, go FROM steps WHERE run = ?1 LIMIT 200)",
+    [X_DROP_RUN] = "DELETE FROM runs WHERE run = ?1",
     [X_DROP_EVENTS] = "DELETE FROM events WHERE seq IN (SELECT seq FROM events"
                       " WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT 200)",
 };
@@ -328,6 +351,27 @@ drop_old_job(store_writer_t *self, int64_t before_us, fail_t *err)
     return run(self, self->extra[X_DROP_JOB], err);
 }
 
+/* The same of orchestrations. */
+static int
+drop_old_run(store_writer_t *self, int64_t before_us, fail_t *err)
+{
+    sqlite3_stmt *find = self->extra[X_OLD_RUN];
+
+    sqlite3_bind_int64(find, 1, before_us);
+    int rc = sqlite3_step(find);
+    AUTO_FREE char *run_name = rc == SQLITE_ROW ? xstrdup((const char *) sqlite3_column_text(find, 0)) : NULL;
+    int outcome = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_fail(self->db, self->path, err);
+    sqlite3_reset(find);
+    if (run_name == NULL)
+        return outcome;
+    bind_text(self->extra[X_DROP_STEPS], 1, run_name);
+    rc = run(self, self->extra[X_DROP_STEPS], err);
+    if (rc != 0)
+        return rc;
+    bind_text(self->extra[X_DROP_RUN], 1, run_name);
+    return run(self, self->extra[X_DROP_RUN], err);
+}
+
 static int
 drop_old_events(store_writer_t *self, uint64_t keep, fail_t *err)
 {
@@ -347,6 +391,10 @@ store_writer_expire(store_writer_t *self, int64_t jobs_before_us, uint64_t keep_
     do {
         rc = drop_old_job(self, jobs_before_us, err);
         more = rc;
+        dropped += rc > 0 ? rc : 0;
+        if (rc >= 0)
+            rc = drop_old_run(self, jobs_before_us, err);
+        more += rc;
         dropped += rc > 0 ? rc : 0;
         if (rc >= 0)
             rc = drop_old_events(self, keep_events, err);

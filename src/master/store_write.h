@@ -20,6 +20,9 @@ typedef enum row_kind {
     ROW_FORGET_PILLAR,
     ROW_META,
     ROW_NOTE,
+    ROW_RUN,
+    ROW_RUN_END,
+    ROW_STEP,
     ROW_KINDS
 } row_kind_t;
 

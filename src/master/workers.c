@@ -43,7 +43,7 @@ struct workers {
 
 typedef struct actor_env {
     char *sock_dir, *store_path;
-    store_t *store; /* to wait for its commits only */
+    store_t *store; /* to wait for its commits, and for the journal of orchestrations */
     registry_t *runners, *wheels;
     json_t *opts;        /* a deep copy: trees are not shared between threads */
     registry_t *modules; /* what templates of pillars call */
@@ -97,6 +97,8 @@ s_run_task(const actor_env_t *env, const json_t *task)
     api_set_wheels(api, wheels, n_wheels);
     api_set_modules(api, env->modules);
     api_set_host(api, env->host);
+    api_set_store(api, env->store);
+    api_set_functions(api, env->runners, env->wheels);
     api_set_run(api, value_str(task, "jid", ""));
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
                         .opts = env->opts,

@@ -45,6 +45,11 @@ typedef struct state_run_env {
     void *workers_self;
     void (*progress)(void *cookie, const state_progress_t *at); /* NULL: nobody looks */
     void *progress_cookie;
+    /* Told before a step is called: NEW, its return without calling it, or NULL. And of every step's return.
+     */
+    json_t *(*begins)(void *cookie, const json_t *chunk);
+    void (*ended)(void *cookie, const json_t *chunk, const json_t *ret);
+    void *watch_cookie;
     const char *only_id; /* only this ID and what it needs, without `listen`: state.sls_id. NULL: all */
     bool mocked;         /* Salt's `mock`: requisites and checks, but no state function */
 } state_run_env_t;

@@ -94,6 +94,8 @@ run_ended(run_t *run, size_t i)
 
     slot->state = SLOT_DONE;
     run->finished++;
+    if (run->env->ended != NULL)
+        run->env->ended(run->env->watch_cookie, step->low, slot->ret);
     fire_event(run, step->low, slot->ret);
     add_sub_states(run, step);
     if (fails_hard(run, step))
@@ -186,13 +188,28 @@ call_pre(run_t *run, step_t *step, bool change)
     }
 }
 
+/* The return that somebody has already. NEW, or NULL. */
+static json_t *
+had_before(run_t *run, const step_t *step, bool pre)
+{
+    json_t *ret = !pre && run->env->begins != NULL ? run->env->begins(run->env->watch_cookie, step->low)
+                                                   : NULL;
+
+    if (ret != NULL)
+        json_object_set_new(ret, "__run_num__", json_integer((json_int_t) run->caller.run_num++));
+    return ret;
+}
+
 static void
 call(run_t *run, size_t i, bool pre, bool change)
 {
     step_t *step = &run->steps[i];
 
     show_progress(run, step);
-    if (pre) {
+    json_t *had = had_before(run, step, pre);
+    if (had != NULL) {
+        run_record(run, i, had);
+    } else if (pre) {
         call_pre(run, step, change);
     } else if (run_is_parallel(run, step)) {
         run_start(run, i, change);
