@@ -4,12 +4,13 @@
 jinja_random.py COUNT [SEED]          writes COUNT cases to stdout; the same ones for the same seed
 jinja_random.py --check CASES COUNT [SEED]
                                       makes them in parts and runs the program CASES on each part
+jinja_random.py --case NAME           writes that one
 
 A template is grown from a grammar: statements, expressions, every filter and test, methods, macros, other
 templates. One in ten is damaged afterwards, for the errors. What is left out, and why:
   sets, hash(), addresses of objects    Python prints them differently each time
   lipsum, random                        chance
-  large powers, repetitions and ranges  our limits of memory and time come first
+  large powers, repetitions and ranges  our limits of memory and time come first; a range ends at 63 bits
   filter blocks that give no text       Jinja2 says "sequence item 0: expected str instance"; ours prints it
   slices of numbers in the source       Jinja2's optimizer makes them undefined, at run time they are errors
   errors while constants are folded     Jinja2 then has no line and looks at no other error
@@ -18,8 +19,10 @@ templates. One in ten is damaged afterwards, for the errors. What is left out, a
   attributes of a namespace             Jinja2 says the name alone, "items"
   include without context               turns a macro or recursive loop of Jinja2 3.1.2 into a generator
   {% for a, in x %}                     Jinja2 3.1.2 refuses it by mistake
+  inf and nan where constants are folded   Jinja2 writes them into its code as names
   names that its compiler loses         an AssertionError of Jinja2 about a name that is unknown to the frame
   a text that never ends, in another template     Jinja2 forgets which one
+Where we differ, Python is asked again in a new process: what it then says otherwise is its own chance.
 """
 import json
 import math
@@ -132,6 +135,49 @@ class Grammar:
             return base + "[" + part() + ":" + part() + (":" + self.one("", "2", "-1", "0") if self.chance(0.3) else "") + "]"
         return self.method(base, d)
 
+    def percent(self, d):
+        """Texts with values by %, as an operator or a filter."""
+        spec = lambda: "%" + self.one("", "", "-", "0", "+", " ", "#", "-0") + self.one("", "", "8", "12", "3") + \
+            self.one("", "", ".2", ".0", ".5") + self.one(*"sdifeEgGxXorac%su")
+        a = lambda: self.expr(d - 2)
+        specs = self.many(1, 3, spec)
+        text = "'" + self.one("", "a ", "<") + " ".join(specs) + "'"
+        kind = self.rnd.randrange(4)
+        if kind == 0:
+            return "'%(a)" + spec()[1:] + " %(b)s' % {'a': " + a() + ", 'b': " + a() + "}"
+        if kind == 1:
+            return text + "|format(" + ", ".join(a() for _ in specs) + ")"
+        values = [a() for _ in specs] if self.chance(0.85) else self.many(0, 3, a)
+        return text + " % (" + ", ".join(values) + ("," if len(values) == 1 else "") + ")"
+
+    def braces(self, d):
+        """Texts with values by str.format."""
+        spec = lambda: ":" + self.one("", "", "*", " ", "0", "é") + self.one("<", ">", "^", "=", "") + self.one("", "+", "-", " ") + \
+            self.one("", "", "#") + self.one("", "0", "8", "12") + self.one("", "", ",", "_") + self.one("", "", ".2", ".0", ".4") + \
+            self.one("", "", *"sdfeEgGxXobcn%")
+        field = lambda: "{" + self.one("", "", "0", "a", "a.real", "a[0]", "0[name]", "1") + self.one("", "", "", "!r", "!s", "!a") + \
+            self.one("", spec(), spec()) + "}"
+        a = lambda: self.expr(d - 2)
+        return "'" + self.one("", "{{", "b ") + self.one("", " ").join(self.many(1, 2, field)) + "'.format(" + a() + ", " + a() + ", a=" + a() + ")"
+
+    def big(self, d):
+        """Numbers at the edges."""
+        whole = lambda: self.one("9223372036854775807", "-9223372036854775808", "4611686018427387904", "big", "(big * big)", "(i ** 40)",
+                                 "99999999999999999999", "i", "n", "2147483648", "1", "0", "-1", "true")
+        real = lambda: self.one("1e308", "1.5", "-0.0", "0.1", "1e16", "123456789.987654321", "1e-10", "5e-324", "1e22", "f", "tiny", "2.0",
+                                "('inf'|float)", "('nan'|float)", "1e15", "0.5", "2.675", "1e100")
+        x = lambda: self.one(whole, whole, real)()
+        kind = self.rnd.randrange(6)
+        if kind < 3:
+            return x() + " " + self.one("+", "-", "*", "/", "//", "%", "==", "<", ">=", "~") + " " + x()
+        if kind == 3:
+            return x() + "|" + self.one("round", "round(2)", "round(-2)", "int", "float", "abs", "string", "filesizeformat", "round(1, 'floor')",
+                                        "round(0, 'ceil')", "round(20)", "pprint", "tojson", "length")
+        if kind == 4:
+            return x() + " is " + self.one("odd", "even", "divisibleby 3", "number", "integer", "float", "sameas 1", "eq 1.0", "in [1, 2.0]")
+        return "(" + x() + ")." + self.one("bit_length()", "real", "imag", "is_integer()", "as_integer_ratio()", "hex()", "conjugate()", "numerator",
+                                           "bit_count()", "denominator", "__class__.__name__")
+
     def method(self, base, d):
         a = lambda: self.expr(d - 2)
         w = self.text
@@ -238,7 +284,8 @@ class Grammar:
             lambda: self.primary(d - 1) + " if " + e() + (" else " + e() if self.chance(0.7) else ""),
             lambda: self.primary(d - 1) + "|" + self.filter(d), lambda: self.primary(d - 1) + "|" + self.filter(d),
             lambda: self.primary(d - 1) + "|" + self.filter(d) + "|" + self.filter(d), lambda: self.name() + "|" + self.filter(d),
-            lambda: self.primary(d - 1) + self.one(" is ", " is not ") + self.test(d))
+            lambda: self.primary(d - 1) + self.one(" is ", " is not ") + self.test(d),
+            lambda: self.one(self.percent, self.braces, self.big)(d))
 
     # ---- statements
     def mark(self, start, inside, end):
@@ -291,6 +338,13 @@ class Grammar:
         return out + self.tag("endfor")
 
     def s_recursive(self, d):
+        if self.chance(0.5):
+            kids = self.one("node.kids", "node.kids|reverse", "node.kids if node.v < 3 else []", "[]", "node.kids|list")
+            head = "for node in tree" + self.one("", " if node.v is odd or node.kids", " if node.v < 3") + " recursive"
+            call = self.mark("{{", self.one("loop(" + kids + ")", "loop(" + kids + ")|upper", "loop(" + kids + ")|length"), "}}")
+            inner = self.one("{% set w = loop.index %}{{ w }}", "{{ loop.depth0 }}{{ loop.last }}", "{{ loop.previtem.v }}", "")
+            otherwise = self.tag("else") + self.body(0) if self.chance(0.4) else ""
+            return self.tag(head) + "{{ node.v }}" + inner + self.scoped(["node"], d - 1, 1) + call + otherwise + self.tag("endfor")
         return (self.tag("for node in tree recursive") + "{{ node.v }}{{ loop.depth }}" + self.scoped(["node"], d - 1, 1)
                 + "({{ loop(node.kids) }})" + self.tag("endfor"))
 
@@ -331,6 +385,30 @@ class Grammar:
         signature = self.one("", "", "(w)", "(w=1)")
         args = ", ".join(self.many(0, len(parameters), lambda: self.expr(1)))
         return self.tag("call" + signature + " " + name + "(" + args + ")") + self.scoped(["w"] if signature else [], d - 1) + self.tag("endcall")
+
+    def s_self_calling(self, d):
+        """A macro that calls itself, its caller, or another one in its body."""
+        kind = self.rnd.randrange(4)
+        if kind == 0:
+            return (self.tag("macro down(k)") + "{{ k }}" + self.body(0) + "{% if k > 0 %}{{ down(k - 1) }}{% endif %}" + self.tag("endmacro")
+                    + "{{ down(" + self.one("3", "0", "i", "'x'") + ") }}")
+        if kind == 1:
+            return (self.tag("macro each(xs)") + "{% for x in xs %}{{ caller(x, loop.index) }}{% endfor %}" + self.tag("endmacro")
+                    + self.tag("call(a, b) each(" + self.one("l", "names", "users", self.expr(1)) + ")") + self.scoped(["a", "b"], d - 1)
+                    + self.tag("endcall"))
+        if kind == 2:
+            return (self.tag("macro outer(p)") + self.tag("macro inner(q)") + "{{ p }}{{ q }}" + self.scoped(["q"], 0) + self.tag("endmacro")
+                    + "{{ inner(p) }}{{ inner.name }}{{ inner.arguments }}{{ inner.catch_varargs }}" + self.tag("endmacro")
+                    + "{{ outer(" + self.expr(1) + ") }}{{ inner is defined }}")
+        return (self.tag("macro wrap()") + "<{{ caller() }}>" + self.tag("endmacro") + self.tag("call wrap()") + self.tag("call wrap()")
+                + self.body(d - 1) + self.tag("endcall") + self.tag("endcall"))
+
+    def s_counting(self, d):
+        """A namespace across scopes, and names that do not cross them."""
+        step = self.one("ns.c + 1", "ns.c ~ x", "loop.index + ns.c", "ns.c * 2", "[ns.c]")
+        out = self.tag("set ns = namespace(" + self.one("c=0", "c=i, t='a'", "{'c': 1}", "d, c=2") + ")") + self.tag("set seen = 0")
+        out += self.tag("for x in " + self.iterable()) + self.tag("set ns.c = " + step) + self.tag("set seen = seen + 1")
+        return out + self.scoped(["x"], d - 1, 1) + "{{ seen }}" + self.tag("endfor") + "{{ ns.c }}{{ seen }}{{ ns.t }}"
 
     def s_filter(self, d):
         name = self.one(*TEXT_FILTERS)
@@ -373,7 +451,8 @@ class Grammar:
         makers = [self.s_output] * 6 + [self.s_text] * 4
         if d > 0:
             makers += [self.s_if] * 2 + [self.s_for] * 3 + [self.s_set] * 3 + [self.s_macro, self.s_call, self.s_filter, self.s_with,
-                       self.s_autoescape, self.s_raw, self.s_comment, self.s_do, self.s_include, self.s_recursive]
+                       self.s_autoescape, self.s_raw, self.s_comment, self.s_do, self.s_include, self.s_recursive, self.s_self_calling,
+                       self.s_counting]
         return "".join(self.one(*makers)(d) for _ in range(self.rnd.choice([1, 1, 2, 2, 3])))
 
     # ---- whole templates
@@ -409,6 +488,10 @@ class Grammar:
             options["undefined"] = rnd.choice(["StrictUndefined", "ChainableUndefined", "DebugUndefined"])
         if rnd.random() < .05:
             options["line_statement_prefix"] = "%%"
+        if rnd.random() < .03:
+            options["line_comment_prefix"] = "##"
+        if rnd.random() < .03:
+            options["newline_sequence"] = rnd.choice(["\r\n", "\r"])
         self.options = options
         templates = {}
         if rnd.random() < .25:
@@ -423,6 +506,10 @@ class Grammar:
             source = self.body(rnd.choice([1, 2, 2, 3]))
         if rnd.random() < .1 and source:
             source = self.damage(source)
+        if options.get("line_statement_prefix") and rnd.random() < .7:
+            source += rnd.choice(["\n%% for q in l\n{{ q }}\n%% endfor", "\n  %% set q = 3\n{{ q }}", "\n%% if i:\nyes\n%% else\nno\n%% endif\n"])
+        if options.get("line_comment_prefix"):
+            source += rnd.choice(["\n## gone\nthere", "a ## gone\n", "{{ i }}## {{ i }}\n\n"])
         return options, source, templates
 
 
@@ -477,6 +564,17 @@ def place(error):
     return found
 
 
+def breaks_folding(env, texts):
+    """Whether some text fails while its constants are folded, also where the failure is caught."""
+    for text in texts:
+        try:
+            env.compile(text)
+        except Exception as e:
+            if folding(e):
+                return True
+    return False
+
+
 def folding(error):
     """Whether it happened while constants were folded."""
     tb = error.__traceback__
@@ -489,6 +587,8 @@ def answer(options, source, templates):
     env = environment(options, templates)
     context = json.loads(json.dumps({k: v for k, v in CONTEXT.items() if k not in ("t", "m")}))
     context.update(t=CONTEXT["t"], m=CONTEXT["m"])
+    if breaks_folding(env, templates.values()):
+        return None
     try:
         template = env.from_string(source)
         output = env.concat(template.root_render_func(template.new_context(context)))
@@ -527,8 +627,8 @@ def tagged(v):
 
 # What no two runs of Python agree on, or what is about Python's insides.
 UNSTABLE = re.compile(r" at 0x|o.?b.?j.?e.?c.?t.? .?a.?t|<(bound |built-in |)method|<function|_MappingAttr|<class|__|Exceeds the limit|"
-                      r"^maximum recursion|g.?e.?n.?e.?r.?.?.?t.?o.?r.? .?o|0x[57]|tcejbo|jinja2\.|<Cycler|<Macro|<TemplateReference|\bset\(|dict_(keys|values|items)", re.I)
-LEFT_OUT = re.compile(r"^(items|keys|values|splitlines)$|^Tried to resolve a name|^sequence item \d+: expected str|complex")
+                      r"range\([^)]*\d{19}|^maximum recursion|g.?e.?n.?e.?r.?.?.?t.?o.?r.? .?o|0x[57]|tcejbo|jinja2\.|<Cycler|<Macro|<TemplateReference|\bset\(|dict_(keys|values|items)", re.I)
+LEFT_OUT = re.compile(r"^(items|keys|values|splitlines)$|^Tried to resolve a name|^sequence item \d+: expected str|complex|^name '(inf|nan)' is not")
 
 
 def usable(expect, templates):
@@ -557,29 +657,41 @@ def used(source, templates):
     return {k: tagged(v) for k, v in CONTEXT.items() if k in words}
 
 
+def make(seed, number):
+    """That case, or None if it can't be one."""
+    grammar = Grammar(random.Random("%s/%d" % (seed, number)))
+    options, source, templates = grammar.case()
+    if len(source) > 2000 or re.search(r"(,|for)\s*in\b", source):
+        return None
+    signal.alarm(SECONDS)
+    try:
+        expect = answer(options, source, templates)
+    except TooSlow:
+        expect = None
+    signal.alarm(0)
+    if not usable(expect, templates):
+        return None
+    case = {"name": "random-%s-%d" % (seed, number), "env": options, "source": source,
+            "context": used(source, templates), "expect": expect}
+    if templates:
+        case["templates"] = templates
+    return case
+
+
 def cases(count, seed):
-    signal.signal(signal.SIGALRM, too_slow)
     made = number = 0
     while made < count:
         number += 1
-        grammar = Grammar(random.Random("%s/%d" % (seed, number)))
-        options, source, templates = grammar.case()
-        if len(source) > 2000 or re.search(r"(,|for)\s*in\b", source):
-            continue
-        signal.alarm(SECONDS)
-        try:
-            expect = answer(options, source, templates)
-        except TooSlow:
-            expect = None
-        signal.alarm(0)
-        if not usable(expect, templates):
-            continue
-        made += 1
-        case = {"name": "random-%s-%d" % (seed, number), "env": options, "source": source,
-                "context": used(source, templates), "expect": expect}
-        if templates:
-            case["templates"] = templates
-        yield case
+        case = make(seed, number)
+        if case is not None:
+            made += 1
+            yield case
+
+
+def agrees(case):
+    """Whether Python says the same in another process: addresses and the order of sets are others there."""
+    again = subprocess.run([sys.executable, "-B", __file__, "--case", case["name"]], stdout=subprocess.PIPE, text=True)
+    return again.stdout == json.dumps(case) + "\n"
 
 
 def write(out, some):
@@ -602,10 +714,14 @@ def check(program, count, seed):
             print("%s ended with %d" % (program, ran.returncode))
             return 1
         sources = {c["name"]: c for c in part}
+        shown = True
         for line in lines[:-1]:
             name = re.match(r"\S+: (random-\S+)$", line)
-            print(line + ("\n" + json.dumps(sources[name.group(1)], ensure_ascii=False) if name else ""))
-        failed += int(re.match(r"\d+ passed, (\d+) failed", lines[-1]).group(1))
+            if name:
+                shown = agrees(sources[name.group(1)])
+                failed += shown
+            if shown:
+                print(line + ("\n" + json.dumps(sources[name.group(1)], ensure_ascii=False) if name else ""), flush=True)
         print("# %d of %d, %d differ" % (done, count, failed), file=sys.stderr)
         part = []
     print("%d passed, %d failed" % (done - failed, failed))
@@ -613,6 +729,11 @@ def check(program, count, seed):
 
 
 def main(argv):
+    signal.signal(signal.SIGALRM, too_slow)
+    if argv[:1] == ["--case"]:
+        _, seed, number = argv[1].split("-")
+        print(json.dumps(make(seed, int(number))))
+        return 0
     if argv[:1] == ["--check"]:
         return check(argv[1], int(argv[2]), argv[3] if len(argv) > 3 else "1")
     write(sys.stdout, cases(int(argv[0]), argv[1] if len(argv) > 1 else "1"))

@@ -11,18 +11,26 @@
 
 #include "common/jinja/ast_parts.h"
 
+struct jrun;
+typedef py_t *jeval_fn(struct jrun *r, const jnode_t *node);
+typedef int jtruth_fn(struct jrun *r, const jnode_t *node);
+
 struct jnode {
     uint8_t kind;
     uint8_t op; /* py_op_t, py_unary_t; jctx_t of names; jselect_t of includes; jescape_t of output */
     uint16_t depth;
-    int line;     /* as written */
-    int run_line; /* what an error at run time tells */
+    int line;           /* as written */
+    int run_line;       /* what an error at run time tells */
+    bool constant_expr; /* what Jinja folds */
+    jeval_fn *eval;     /* of expressions, once their names are resolved */
+    jtruth_fn *truth;
     union {
         struct {
             py_t *value;
             const char *text; /* until it is made a value */
             size_t len;
             uint8_t token;
+            bool folded; /* not as it is written */
         } constant;
         struct {
             jname_t *name;

@@ -99,7 +99,7 @@ typedef struct jload {
 } jload_t;
 typedef struct jscope {
     jload_t *loads;
-    size_t n;
+    size_t n, entered; /* the parameters come last: who enters has set them, or will */
 } jscope_t;
 
 /* A variable under its name, for contexts that are made of local variables. */

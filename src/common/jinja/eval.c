@@ -1,6 +1,7 @@
 /* eval.c - expressions to values. */
 #include "common/jinja/args.h"
-#include "common/py/py_obj.h"
+#include "common/jinja/ast_walk.h"
+#include "common/jinja/eval.h"
 
 enum { NAME_PRIVATE = '_' };
 
@@ -158,7 +159,8 @@ method_named(const py_t *obj, jname_t *name)
 static py_t *
 eval_getattr(jrun_t *r, const jnode_t *node)
 {
-    AUTO(py) obj = jeval(r, node->attr.node);
+    AUTO(py) hold = NULL;
+    py_t *obj = jborrow(r, node->attr.node, &hold);
     jname_t *name = node->attr.name;
     if (obj == NULL)
         return NULL;
@@ -174,10 +176,12 @@ eval_getattr(jrun_t *r, const jnode_t *node)
 static py_t *
 eval_getitem(jrun_t *r, const jnode_t *node)
 {
-    AUTO(py) obj = jeval(r, node->attr.node);
+    AUTO(py) hold = NULL;
+    py_t *obj = jborrow(r, node->attr.node, &hold);
     if (obj == NULL)
         return NULL;
-    AUTO(py) key = jeval(r, node->attr.arg);
+    AUTO(py) hold_key = NULL;
+    py_t *key = jborrow(r, node->attr.arg, &hold_key);
     if (key == NULL)
         return NULL;
     return node->attr.arg->kind == N_SLICE ? py_getitem(obj, key) : jgetitem(r->s, obj, key);
@@ -258,10 +262,12 @@ small_binary(uint8_t op, const py_t *a, const py_t *b)
 static py_t *
 eval_binary(jrun_t *r, const jnode_t *node)
 {
-    AUTO(py) left = jeval(r, node->pair.left);
+    AUTO(py) x = NULL;
+    py_t *left = jborrow(r, node->pair.left, &x);
     if (left == NULL)
         return NULL;
-    AUTO(py) right = jeval(r, node->pair.right);
+    AUTO(py) y = NULL;
+    py_t *right = jborrow(r, node->pair.right, &y);
     if (right == NULL)
         return NULL;
     py_t *v = py_small(left) && py_small(right) ? small_binary(node->op, left, right) : NULL;
@@ -273,109 +279,6 @@ eval_unary(jrun_t *r, const jnode_t *node)
 {
     AUTO(py) v = jeval(r, node->pair.left);
     return v != NULL ? py_unary(node->op, v) : NULL;
-}
-
-static py_t *
-eval_not(jrun_t *r, const jnode_t *node)
-{
-    int truth = jtruth(r, node->pair.left);
-    return truth >= 0 ? py_bool(truth == 0) : NULL;
-}
-
-static py_t *
-eval_and(jrun_t *r, const jnode_t *node)
-{
-    AUTO(py) left = jeval(r, node->pair.left);
-    int truth = left != NULL ? py_truth(left) : -1;
-    if (truth < 0)
-        return NULL;
-    bool enough = (truth > 0) == (node->kind == N_OR);
-    return enough ? STEAL(left) : jeval(r, node->pair.right);
-}
-
-static bool
-compare_small(const py_t *a, const py_t *b, uint8_t op)
-{
-    int64_t x = py_small_value(a), y = py_small_value(b);
-    switch ((py_cmp_t) op) {
-    case PY_LT:
-        return x < y;
-    case PY_LE:
-        return x <= y;
-    case PY_EQ:
-        return x == y;
-    case PY_NE:
-        return x != y;
-    case PY_GT:
-        return x > y;
-    default:
-        return x >= y;
-    }
-}
-
-static int
-compare(py_t *a, py_t *b, uint8_t op)
-{
-    if (op == CMP_IN)
-        return py_in(a, b);
-    if (op != CMP_NOT_IN)
-        return py_small(a) && py_small(b) ? compare_small(a, b, op) : py_compare(a, b, op);
-    int in = py_in(a, b);
-    return in < 0 ? -1 : in == 0;
-}
-
-static int
-truth_of_compare(jrun_t *r, const jnode_t *node)
-{
-    AUTO(py) left = jeval(r, node->compare.first);
-    int truth = left != NULL ? 1 : -1;
-    for (size_t i = 0; truth > 0 && i < node->compare.n; i++) {
-        py_t *right = jeval(r, node->compare.v[i]);
-        truth = right != NULL ? compare(left, right, node->compare.ops[i]) : -1;
-        py_unref(left);
-        left = right;
-    }
-    return truth;
-}
-
-static py_t *
-eval_compare(jrun_t *r, const jnode_t *node)
-{
-    int truth = truth_of_compare(r, node);
-    return truth >= 0 ? py_bool(truth > 0) : NULL;
-}
-
-/* Without a value in between where that is simple. */
-static int
-truth_of(jrun_t *r, const jnode_t *node)
-{
-    int truth;
-    switch (node->kind) {
-    case N_COMPARE:
-        return truth_of_compare(r, node);
-    case N_NOT:
-        truth = jtruth(r, node->pair.left);
-        return truth < 0 ? -1 : truth == 0;
-    default: /* N_AND, N_OR */
-        truth = jtruth(r, node->pair.left);
-        return truth < 0 || (truth > 0) == (node->kind == N_OR) ? truth : jtruth(r, node->pair.right);
-    }
-}
-
-int
-jtruth(jrun_t *r, const jnode_t *node)
-{
-    if (node->kind == N_COMPARE || node->kind == N_NOT || node->kind == N_AND || node->kind == N_OR) {
-        if (py_tick() < 0 || py_enter() < 0)
-            return -1;
-        int truth = truth_of(r, node);
-        py_leave();
-        return truth;
-    }
-    py_t *v = jeval(r, node);
-    int truth = v == PY_True ? 1 : v == PY_False ? 0 : v != NULL ? py_truth(v) : -1;
-    py_unref(v);
-    return truth;
 }
 
 /* Once something safe is among the parts, those after it are escaped, and so are those before. */
@@ -404,16 +307,9 @@ eval_concat(jrun_t *r, const jnode_t *node)
     return markup ? py_markup(text) : STEAL(text);
 }
 
-static py_t *
-eval_cond(jrun_t *r, const jnode_t *node)
+/* What a condition without `else` gives when it is false. */
+static py_t *__attribute__((noinline)) no_else(const jrun_t *r, const jnode_t *node)
 {
-    int truth = jtruth(r, node->cond.test);
-    if (truth < 0)
-        return NULL;
-    if (truth > 0)
-        return jeval(r, node->cond.then);
-    if (node->cond.otherwise != NULL)
-        return jeval(r, node->cond.otherwise);
     const char *name = r->template->name;
     char *hint AUTO_FREE = xasprintf(
         "the inline if-expression on line %d%s%s%s evaluated to false and no else section was defined.",
@@ -421,28 +317,46 @@ eval_cond(jrun_t *r, const jnode_t *node)
     return py_undefined(&py_Undefined, NULL, NULL, hint, NULL);
 }
 
+static py_t *
+eval_cond(jrun_t *r, const jnode_t *node)
+{
+    int truth = jtruth(r, node->cond.test);
+    if (truth < 0)
+        return NULL;
+    const jnode_t *branch = truth > 0 ? node->cond.then : node->cond.otherwise;
+    return branch != NULL ? jeval(r, branch) : no_else(r, node);
+}
+
 /* ---- filters and tests -------------------------------------------------------------------------------- */
+
+static py_t *
+apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t *args)
+{
+    if ((f->flags & JF_TEST) == 0)
+        return f->fn(ctx, a, args);
+    int truth = f->test(ctx, a);
+    return truth >= 0 ? py_bool(truth > 0) : NULL;
+}
 
 py_t *
 jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args)
 {
     py_t *slots[PY_MAX_SLOTS + 1], *few[8];
     if ((f->flags & JF_CONTEXT) == 0)
-        return py_bind(args, &f->sig, slots) == 0 ? f->fn(ctx, slots, args) : NULL;
+        return py_bind(args, &f->sig, slots) == 0 ? apply(ctx, f, slots, args) : NULL;
     py_t **room = args->n + 1 > NELEMS(few) ? xcalloc(args->n + 1, sizeof(py_t *)) : few;
     room[0] = PY_None;
     if (args->n > 0)
         memcpy(room + 1, args->v, args->n * sizeof(py_t *));
     const py_args_t a = { args->n + 1, room, args->nkw, args->names, args->kwv };
-    py_t *v = py_bind(&a, &f->sig, slots) == 0 ? f->fn(ctx, slots + 1, &a) : NULL;
+    py_t *v = py_bind(&a, &f->sig, slots) == 0 ? apply(ctx, f, slots + 1, &a) : NULL;
     if (room != few)
         free(room);
     return v;
 }
 
-/* Whether arguments need no binding: as many as there may be, all by position. */
-static bool
-is_plain(const jargs_t *args, const jfilter_t *f)
+bool
+jargs_plain(const jargs_t *args, const jfilter_t *f)
 {
     int n = (int) args->pos.n + 1 + ((f->flags & JF_CONTEXT) != 0);
     return args->nkw == 0 && args->star == NULL && args->starkw == NULL &&
@@ -453,8 +367,10 @@ is_plain(const jargs_t *args, const jfilter_t *f)
 static py_t *
 call_plain(jrun_t *r, const jfilter_t *f, const jargs_t *args, py_t *first)
 {
-    py_t *slots[PY_MAX_SLOTS + 2] = { NULL };
+    py_t *slots[PY_MAX_SLOTS + 2];
     size_t hidden = (f->flags & JF_CONTEXT) != 0 ? 1 : 0, n = hidden;
+    for (int i = 0; i <= f->sig.max; i++)
+        slots[i] = NULL;
     slots[0] = PY_None;
     slots[n++] = first;
     for (size_t i = 0; i < args->pos.n; i++) {
@@ -464,7 +380,7 @@ call_plain(jrun_t *r, const jfilter_t *f, const jargs_t *args, py_t *first)
         n++;
     }
     const py_args_t view = { n, slots, 0, NULL, NULL };
-    py_t *v = n == hidden + 1 + args->pos.n ? f->fn(r->ctx, slots + hidden, &view) : NULL;
+    py_t *v = n == hidden + 1 + args->pos.n ? apply(r->ctx, f, slots + hidden, &view) : NULL;
     for (size_t i = hidden; i < n; i++)
         py_unref(slots[i]);
     return v;
@@ -482,14 +398,14 @@ captured(jrun_t *r, uint8_t escape)
     return safe;
 }
 
-static py_t *
-eval_filter(jrun_t *r, const jnode_t *node)
+py_t *
+jeval_filter(jrun_t *r, const jnode_t *node)
 {
     bool test = node->kind == N_TEST;
     py_t *first = node->filter.node != NULL ? jeval(r, node->filter.node) : captured(r, node->op);
     if (first == NULL)
         return NULL;
-    if (node->filter.row != NULL && is_plain(&node->filter.args, node->filter.row))
+    if (node->filter.row != NULL && jargs_plain(&node->filter.args, node->filter.row))
         return call_plain(r, node->filter.row, &node->filter.args, first);
     jcallargs_t args;
     py_t *v = NULL;
@@ -617,28 +533,45 @@ eval_call(jrun_t *r, const jnode_t *node)
     return v == NULL && py_raised_is(&py_StopIteration) ? stopped(r) : v;
 }
 
-/* ---- dispatch ----------------------------------------------------------------------------------------- */
+/* ---- which of them ------------------------------------------------------------------------------------ */
 
-typedef py_t *eval_fn(jrun_t *r, const jnode_t *node);
-static eval_fn *const evaluators[N_KINDS] = {
-    [N_TUPLE] = eval_tuple,   [N_LIST] = eval_list,       [N_DICT] = eval_dict,
-    [N_BINARY] = eval_binary, [N_UNARY] = eval_unary,     [N_NOT] = eval_not,
-    [N_AND] = eval_and,       [N_OR] = eval_and,          [N_COMPARE] = eval_compare,
-    [N_CONCAT] = eval_concat, [N_GETATTR] = eval_getattr, [N_GETITEM] = eval_getitem,
-    [N_SLICE] = eval_slice,   [N_CALL] = eval_call,       [N_FILTER] = eval_filter,
-    [N_TEST] = eval_filter,   [N_COND] = eval_cond,
+static py_t *
+eval_const(UNUSED jrun_t *r, const jnode_t *node)
+{
+    return py_ref(node->constant.value);
+}
+
+static jeval_fn *const evaluators[N_KINDS] = {
+    [N_CONST] = eval_const,     [N_NAME] = eval_name,       [N_TUPLE] = eval_tuple,
+    [N_LIST] = eval_list,       [N_DICT] = eval_dict,       [N_BINARY] = eval_binary,
+    [N_UNARY] = eval_unary,     [N_NOT] = jeval_truth,      [N_AND] = jeval_choice,
+    [N_OR] = jeval_choice,      [N_COMPARE] = jeval_truth,  [N_CONCAT] = eval_concat,
+    [N_GETATTR] = eval_getattr, [N_GETITEM] = eval_getitem, [N_SLICE] = eval_slice,
+    [N_CALL] = eval_call,       [N_FILTER] = jeval_filter,  [N_TEST] = jeval_truth,
+    [N_COND] = eval_cond,
 };
 
-py_t *
-jeval(jrun_t *r, const jnode_t *node)
+/* What evaluates operands counts as a step and as a level; what only looks at variables is over at once. */
+static py_t *
+eval_nested(jrun_t *r, const jnode_t *node)
 {
-    if (node->kind == N_NAME)
-        return eval_name(r, node);
-    if (node->kind == N_CONST)
-        return py_ref(node->constant.value);
     if (py_tick() < 0 || py_enter() < 0)
         return NULL;
     py_t *v = evaluators[node->kind](r, node);
     py_leave();
     return v;
+}
+
+static bool
+is_leaf(jnode_t *node, UNUSED void *cookie)
+{
+    return node->kind == N_CONST || node->kind == N_NAME;
+}
+
+void
+jeval_choose(jnode_t *node)
+{
+    bool leaves = ast_children(node, is_leaf, NULL), calls = node->kind == N_CALL || node->kind == N_FILTER;
+    node->eval = leaves && !calls ? evaluators[node->kind] : eval_nested;
+    jtruth_choose(node, leaves);
 }

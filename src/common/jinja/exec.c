@@ -1,4 +1,5 @@
 /* exec.c - statements: output, branches, assignments, captured text. */
+#include "common/jinja/eval.h"
 #include "common/jinja/exec.h"
 #include "salt/limits.h"
 
@@ -24,7 +25,7 @@ static int
 repr_plain(buf_t *out, py_t *v)
 {
     /* Salt makes containers anew by their class, which groups do not bear. */
-    if (py_is(v, PY_HOST) && strcmp(py_host_class(v)->name, "_GroupTuple") == 0)
+    if (py_is_group(v))
         return py_raise_int(&py_TypeError,
                             "_GroupTuple.__new__() missing 1 required positional argument: 'list'");
     if (!py_is(v, PY_DICT) && !py_is(v, PY_LIST) && !py_is(v, PY_TUPLE))
@@ -98,7 +99,36 @@ static inline void
 mark(const jrun_t *r, const jnode_t *item)
 {
     if (r->out == r->s->marked)
-        jmarks_add(r->s->marks, r->out->len, item->line, r->template->path, item->kind == N_DATA);
+        jmarks_add(r->s->marks, r->out->len, item->line, r->template->path,
+                   item->kind == N_DATA && !item->constant.folded);
+}
+
+/* buf_add, where most often there is room. */
+static inline void
+put(buf_t *out, const char *text, size_t len)
+{
+    if (len >= out->cap - out->len) {
+        buf_add(out, text, len);
+        return;
+    }
+    memcpy(out->data + out->len, text, len);
+    out->len += len;
+    out->data[out->len] = '\0';
+}
+
+/* The value of an expression: text as it is, anything else as it is printed. */
+static int
+put_value(jrun_t *r, const jnode_t *item, uint8_t escape)
+{
+    AUTO(py) hold = NULL;
+    r->line = item->line;
+    py_t *v = jborrow(r, item, &hold);
+    if (v == NULL)
+        return -1;
+    if (escape != ESCAPE_NO || !py_is(v, PY_STR))
+        return jprint(r, v, jescapes(r, escape));
+    put(r->out, PY_TEXT(v), PY_LEN(v));
+    return 0;
 }
 
 static int
@@ -110,17 +140,9 @@ exec_output(jrun_t *r, const jnode_t *node)
     for (size_t i = 0; i < list->n; i++) {
         const jnode_t *item = list->v[i];
         mark(r, item);
-        if (item->kind == N_DATA) {
-            buf_add(r->out, item->constant.text, item->constant.len);
-            continue;
-        }
-        r->line = item->line;
-        py_t *v = jeval(r, item);
-        if (v == NULL)
-            return -1;
-        int rc = jprint(r, v, jescapes(r, node->op));
-        py_unref(v);
-        if (rc < 0)
+        if (item->kind == N_DATA)
+            put(r->out, item->constant.text, item->constant.len);
+        else if (put_value(r, item, node->op) < 0)
             return -1;
     }
     return jout_check(r, r->out);
@@ -422,6 +444,8 @@ jexec(jrun_t *r, const jlist_t *body)
 {
     if (body->n == 0)
         return JX_OK;
+    if (body->n == 1 && body->v[0]->kind == N_OUTPUT)
+        return py_tick() < 0 ? -1 : exec_output(r, body->v[0]);
     if (py_enter() < 0)
         return -1;
     int rc = JX_OK;

@@ -1,4 +1,5 @@
 /* exec_import.c - statements that reach into other templates: blocks, extends, include, import. */
+#include "common/jinja/eval.h"
 #include "common/jinja/exec.h"
 
 int

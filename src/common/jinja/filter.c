@@ -39,6 +39,23 @@ jtest_find(const jinja_t *engine, const char *name)
     return find_in(tests, engine->options.salt ? 2 : 1, name);
 }
 
+static bool
+is_in(const jfilter_table_t *const *tables, size_t n, const jfilter_t *f)
+{
+    for (size_t i = 0; i < n; i++)
+        if (f >= tables[i]->rows && f < tables[i]->rows + tables[i]->n)
+            return true;
+    return false;
+}
+
+bool
+jfilter_is_pure(const jfilter_t *f)
+{
+    /* Salt's own may ask the machine, its files, or chance; others the variables that there are by then. */
+    bool own = f != NULL && (is_in(filters, NELEMS(filters), f) || is_in(tests, 1, f));
+    return own && ((f->flags & JF_CONTEXT) == 0 || strcmp(f->sig.params[0], "context") != 0);
+}
+
 /* The i-th name of those tables; NULL: there are no more. */
 static const char *
 name_in(const jfilter_table_t *const *tables, size_t n, size_t *i)

@@ -24,7 +24,7 @@ typedef struct jfilter_table {
 #define JP(...) ((const char *const[]){ __VA_ARGS__, NULL })
 /* { JROW("center", do_center, JP("value", "width"), 1, 2, 0), flags, doc } */
 #define JROW(name, fn, params, min, max, sig_flags)                                                          \
-    name, fn,                                                                                                \
+    name, { fn },                                                                                            \
     {                                                                                                        \
 #fn, params, min, max, sig_flags                                                                     \
     }

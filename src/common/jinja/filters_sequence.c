@@ -20,8 +20,12 @@ do_first(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 reversed(py_t *v)
 {
-    if (py_is(v, PY_SET) || py_is(v, PY_GEN) || py_is(v, PY_INT) || py_is(v, PY_FLOAT) || py_is(v, PY_BOOL) ||
-        py_is(v, PY_NONE))
+    static const bool never[PY_TYPES] = {
+        [PY_SET] = true,  [PY_GEN] = true,  [PY_INT] = true,  [PY_FLOAT] = true,
+        [PY_BOOL] = true, [PY_NONE] = true, [PY_FUNC] = true, [PY_NAMESPACE] = true
+    };
+    const py_class_t *cls = py_is(v, PY_HOST) ? py_host_class(v) : NULL;
+    if (never[py_type(v)] || (cls != NULL && (cls->len == NULL || cls->find_item == NULL)))
         return py_raise(&py_TypeError, "'%s' object is not reversible", py_type_name(v));
     AUTO(py) list = py_tolist(v);
     py_t *back = list != NULL ? py_list() : NULL;
@@ -97,6 +101,9 @@ do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         return NULL;
     py_clear();
     AUTO(py) list = py_tolist(a[0]);
+    if (list == NULL && !py_raised_is(&py_TypeError))
+        return NULL;
+    py_clear();
     if (list == NULL)
         return py_raise(&jinja_FilterArgumentError, "argument must be iterable");
     return jmethod(list, "reverse", 0) != NULL ? STEAL(list) : NULL;
@@ -221,113 +228,13 @@ do_max(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 /* ---- groups ------------------------------------------------------------------------------------------- */
 
-/* A pair with names: prints as a tuple, and has `grouper` and `list`. */
-static int group_find(py_t *self, py_t *name, py_t **ret);
-static int group_item(py_t *self, py_t *key, py_t **ret);
-static py_t *group_iter(py_t *self);
-static int64_t group_len(py_t *self);
-static int group_eq(py_t *self, py_t *other);
-static int group_compare(py_t *self, py_t *other, py_cmp_t op);
-static int group_hash(py_t *self, uint64_t *ret_hash);
-static int group_repr(py_t *self, buf_t *out);
-
-static void
-group_free(void *data)
-{
-    py_unref(data);
-}
-
-static void
-group_walk(void *data, py_visit_fn *visit, void *cookie)
-{
-    visit(data, cookie);
-}
-
-static const py_class_t group_class = {
-    .name = "_GroupTuple",
-    .module = "jinja2.filters",
-    .find_attr = group_find,
-    .find_item = group_item,
-    .iter = group_iter,
-    .len = group_len,
-    .eq = group_eq,
-    .compare = group_compare,
-    .hash = group_hash,
-    .repr = group_repr,
-    .free = group_free,
-    .walk = group_walk,
-};
-
-static int
-group_find(py_t *self, py_t *name, py_t **ret)
-{
-    py_t *pair = py_host_data(self, &group_class);
-    bool grouper = py_str_is(name, "grouper");
-    if (!grouper && !py_str_is(name, "list"))
-        return py_find_attr(pair, name, ret);
-    *ret = py_ref(py_seq_at(pair, grouper ? 0 : 1));
-    return 1;
-}
-
-static int
-group_item(py_t *self, py_t *key, py_t **ret)
-{
-    return py_find_item(py_host_data(self, &group_class), key, ret);
-}
-
-static py_t *
-group_iter(py_t *self)
-{
-    return py_iter(py_host_data(self, &group_class));
-}
-
-static int64_t
-group_len(py_t *self)
-{
-    (void) self;
-    return 2;
-}
-
-/* Compares as the tuple that it is. */
-static py_t *
-group_pair(py_t *v)
-{
-    py_t *pair = py_host_data(v, &group_class);
-    return pair != NULL ? pair : v;
-}
-
-static int
-group_eq(py_t *self, py_t *other)
-{
-    return py_eq(group_pair(self), group_pair(other));
-}
-
-static int
-group_compare(py_t *self, py_t *other, py_cmp_t op)
-{
-    py_t *a = group_pair(self), *b = group_pair(other);
-    return py_is(a, PY_TUPLE) && py_is(b, PY_TUPLE) ? py_compare(a, b, op) : -2;
-}
-
-static int
-group_hash(py_t *self, uint64_t *ret_hash)
-{
-    return py_hash(group_pair(self), ret_hash);
-}
-
-static int
-group_repr(py_t *self, buf_t *out)
-{
-    return py_repr_to(out, py_host_data(self, &group_class));
-}
-
 static int
 add_group(py_t *out, const jgetter_t *shown, py_t *members)
 {
     AUTO(py) key = jgetter_get(shown, py_seq_at(members, 0));
     if (key == NULL)
         return -1;
-    py_append_new(out, py_host(&group_class, py_tuple_of(2, key, members)));
+    py_append_new(out, py_group(key, members));
     return 0;
 }
 

@@ -246,11 +246,14 @@ do_filesizeformat(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     double bytes = py_float_value(number), base = binary ? 1024 : 1000;
     if (bytes == 1)
         return py_strz("1 Byte");
-    if (bytes < base)
-        return py_strf("%lld Bytes", (long long) bytes);
+    if (bytes < base) {
+        AUTO(py) whole = py_toint(number, -1);
+        AUTO(py) text = whole != NULL ? py_tostr(whole) : NULL;
+        return text != NULL ? py_strf("%s Bytes", py_cstr(text)) : NULL;
+    }
     double unit = base * base;
     size_t i = 0;
-    for (; i < 7 && bytes >= unit; i++)
+    for (; i < 7 && !(bytes < unit); i++)
         unit *= base;
     return py_strf("%.1f %s", base * bytes / unit, prefixes[binary][i]);
 }

@@ -111,7 +111,7 @@ do_round(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 }
 
 static const jfilter_t rows[] = {
-    { "abs", abs_, { "abs", NULL, 1, 1, PY_SIG_C }, 0, "The value without its sign." },
+    { "abs", { abs_ }, { "abs", NULL, 1, 1, PY_SIG_C }, 0, "The value without its sign." },
     { JROW("attr", do_attr, JP("environment", "obj", "name"), 3, 3, 0), JF_CONTEXT, "An attribute by name." },
     { JROW("d", do_default, JP("value", "default_value", "boolean"), 1, 3, 0), 0, "The same as `default`." },
     { JROW("default", do_default, JP("value", "default_value", "boolean"), 1, 3, 0), 0,

@@ -47,13 +47,13 @@ jframe_unref(jframe_t *f)
 void
 jenter(jrun_t *r, const jscope_t *scope)
 {
-    for (size_t i = 0; i < scope->n; i++) {
+    for (size_t i = 0; i < scope->entered; i++) {
         const jload_t *load = &scope->loads[i];
         if (load->kind == LOAD_RESOLVE)
             jframe_set(r->frame, load->target, py_ref(jcontext_get(r->ctx, load->name->str)));
         else if (load->kind == LOAD_ALIAS)
             jframe_set(r->frame, load->target, py_ref(*jframe_at(r->frame, load->from)));
-        else if (load->kind == LOAD_UNDEFINED)
+        else
             jframe_set(r->frame, load->target, NULL);
     }
 }

@@ -15,13 +15,19 @@
 typedef struct jcontext jcontext_t;
 
 typedef py_t *jfilter_fn(jcontext_t *ctx, py_t *const *a, const py_args_t *args);
+/* 1, 0, or -1 raised. */
+typedef int jtest_fn(jcontext_t *ctx, py_t *const *a);
 enum {
     JF_CONTEXT = 1 << 0, /* a parameter in front that the template does not pass */
-    JF_SALT = 1 << 1     /* only with Salt's additions */
+    JF_SALT = 1 << 1,    /* only with Salt's additions */
+    JF_TEST = 1 << 2     /* it is `test` that answers */
 };
 typedef struct jfilter {
     const char *name;
-    jfilter_fn *fn;
+    union {
+        jfilter_fn *fn;
+        jtest_fn *test;
+    };
     py_sig_t sig;
     unsigned flags;
     const char *doc;
@@ -30,6 +36,8 @@ typedef struct jfilter {
 enum { JFN_CONTEXT = 1 };
 const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
 const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
+/* Whether the answer depends on the arguments alone. */
+bool jfilter_is_pure(const jfilter_t *f);
 py_t *jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args);
 
 #endif

@@ -1,4 +1,5 @@
 /* rt_loop.c - `for`: plain loops, loops with a condition, and the `loop` variable. */
+#include "common/jinja/eval.h"
 #include "common/jinja/exec.h"
 
 /* Where elements come from: an iterable, through the loop's condition when it has one. */
@@ -364,8 +365,11 @@ static int
 body_turn(jrun_t *r, const jnode_t *node, py_t *item)
 {
     const jnode_for_t *loop = node->loop;
-    jenter(r, &loop->body_scope);
-    if (jassign(r, loop->target, item) < 0)
+    if (loop->body_scope.entered > 0)
+        jenter(r, &loop->body_scope);
+    if (loop->target->kind == N_NAME)
+        jframe_set(r->frame, loop->target->name.ref, py_ref(item));
+    else if (jassign(r, loop->target, item) < 0)
         return -1;
     return jexec(r, &loop->body);
 }
@@ -379,7 +383,7 @@ turns(jrun_t *r, const jnode_t *node, source_t *s, loop_t *l, py_t *loop_var, bo
         r->line = node->line;
         py_t *item;
         if (l == NULL) {
-            item = source_next(s);
+            item = loop->test == NULL ? py_iter_next(&s->it) : source_next(s);
         } else {
             item = l->after != NULL ? STEAL(l->after) : pull(l);
             if (item != NULL) {

@@ -1,4 +1,5 @@
 /* rt_macro.c - macros and the callers of call blocks. */
+#include "common/jinja/eval.h"
 #include "common/jinja/run.h"
 
 typedef struct macro {

@@ -151,9 +151,6 @@ jframe_set(jframe_t *f, jref_t ref, py_t *value)
 void jenter(jrun_t *r, const jscope_t *scope);
 void jleave(jrun_t *r, const jscope_t *scope);
 
-py_t *jeval(jrun_t *r, const jnode_t *node);
-/* Whether it is true: 1, 0, or -1 raised. */
-int jtruth(jrun_t *r, const jnode_t *node);
 /* Exceptions are -1; break and continue are statements' outcomes. */
 enum { JX_OK, JX_BREAK, JX_CONTINUE };
 int jexec(jrun_t *r, const jlist_t *body);

@@ -1,6 +1,7 @@
 /* scope.c - walks a tree in the order in which Jinja compiles it, and writes into the nodes what they need to
  * run: slots, what a scope loads, rows of filters and tests, lines of errors. */
 #include "common/jinja/ast_walk.h"
+#include "common/jinja/fold.h"
 #include "common/jinja/parse.h"
 #include "common/jinja/scope.h"
 #include "common/jinja/symbols.h"
@@ -81,12 +82,14 @@ static jscope_t
 scope_of(compiler_t *c, const frame_t *frame)
 {
     const ptab_t *loads = &frame->symbols->loads;
-    jscope_t scope = { arena_take(c->arena, (loads->n + 1) * sizeof(jload_t)), loads->n };
+    jscope_t scope = { arena_take(c->arena, (loads->n + 1) * sizeof(jload_t)), loads->n, 0 };
+    size_t last = loads->n;
     for (size_t i = 0; i < loads->n; i++) {
         const load_t *load = loads->v[i].value;
-        scope.loads[i] = (jload_t){ load->kind, make_ref(frame, loads->v[i].key), { 0, 0 }, load->name };
+        jload_t *to = load->kind == LOAD_PARAMETER ? &scope.loads[--last] : &scope.loads[scope.entered++];
+        *to = (jload_t){ load->kind, make_ref(frame, loads->v[i].key), { 0, 0 }, load->name };
         if (load->from != NULL)
-            scope.loads[i].from = make_ref(frame, load->from);
+            to->from = make_ref(frame, load->from);
     }
     return scope;
 }
@@ -213,67 +216,11 @@ visit_expr_child(jnode_t *node, void *cookie)
     return true;
 }
 
-/* The template holds the value. TAKES it. */
-static void
-keep_value(compiler_t *c, py_t *value)
-{
-    c->tree->values = arena_grow(c->arena, c->tree->values, c->tree->n_values, sizeof(py_t *));
-    c->tree->values[c->tree->n_values++] = value;
-}
-
 static void
 visit_const(compiler_t *c, jnode_t *node)
 {
-    static const struct {
-        const char *name;
-        py_t *value;
-    } named[] = { { "True", PY_True }, { "False", PY_False }, { "None", PY_None } };
-    const char *text = node->constant.text;
-    for (size_t i = 0; node->constant.token == T_NAME && i < NELEMS(named); i++)
-        if (strcmp(text, named[i].name) == 0)
-            node->constant.value = named[i].value;
-    if (node->constant.value != NULL)
-        return;
-    if (node->constant.token == T_INTEGER) {
-        bool prefixed = text[0] == '0' && node->constant.len > 1 && (text[1] | 32) >= 'b';
-        int base = !prefixed ? 10 : (text[1] | 32) == 'x' ? 16 : (text[1] | 32) == 'o' ? 8 : 2;
-        AUTO(py) digits = py_str(prefixed ? text + 2 : text, node->constant.len - (prefixed ? 2 : 0));
-        node->constant.value = py_toint(digits, base);
-    } else if (node->constant.token == T_FLOAT) {
-        node->constant.value = py_float(strtod(text, NULL));
-    } else {
-        node->constant.value = py_str(text, node->constant.len);
-    }
-    keep_value(c, node->constant.value);
-    if (node->constant.value == NULL)
+    if (!jfold_literal(c->tree, node))
         fail(c, node->line, "the number is too large");
-}
-
-/* `x in ['a', 'b']`: the list is made once, and as a tuple, since nobody can tell. */
-static void
-fold_choices(compiler_t *c, jnode_t *node)
-{
-    if (node->kind != N_LIST && node->kind != N_TUPLE)
-        return;
-    const jlist_t list = node->list;
-    for (size_t i = 0; i < list.n; i++)
-        if (list.v[i]->kind != N_CONST)
-            return;
-    py_t *choices = py_tuple(list.n);
-    for (size_t i = 0; i < list.n; i++)
-        py_tuple_set(choices, i, list.v[i]->constant.value);
-    keep_value(c, choices);
-    node->kind = N_CONST;
-    node->constant.value = choices;
-}
-
-static void
-fold_compare(compiler_t *c, jnode_t *node)
-{
-    /* In the middle of a chain the list is also an operand of what follows. */
-    size_t last = node->compare.n - 1;
-    if (node->compare.ops[last] == CMP_IN || node->compare.ops[last] == CMP_NOT_IN)
-        fold_choices(c, node->compare.v[last]);
 }
 
 static void
@@ -297,10 +244,6 @@ visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame)
     case N_COND:
         visit_cond(c, node, frame);
         break;
-    case N_COMPARE:
-        ast_children(node, visit_expr_child, &cookie);
-        fold_compare(c, node);
-        break;
     case N_CONCAT:
         node->op = (uint8_t) c->escape;
         ast_children(node, visit_expr_child, &cookie);
@@ -308,6 +251,7 @@ visit_expr(compiler_t *c, jnode_t *node, const frame_t *frame)
     default:
         ast_children(node, visit_expr_child, &cookie);
     }
+    jfold(c->tree, c->lookup->run, c->escape, node);
 }
 
 /* ---- statements --------------------------------------------------------------------------------------- */
@@ -322,12 +266,13 @@ visit_output(compiler_t *c, jnode_t *node, const frame_t *frame)
         return;
     for (size_t i = 0; i < node->output.list.n; i++) {
         jnode_t *item = node->output.list.v[i];
-        if (item->kind == N_DATA || item->kind == N_CONST) {
-            visit_const(c, item);
+        if (item->kind == N_DATA)
             continue;
-        }
+        int before = c->line;
         c->line = item->line;
         visit_expr(c, item, frame);
+        if (jfold_output(c->tree, c->lookup->run, c->escape, item))
+            c->line = before;
     }
 }
 

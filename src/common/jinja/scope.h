@@ -18,6 +18,7 @@ typedef struct jlookup {
     const void *(*test)(const void *cookie, const char *name);
     const void *cookie;
     bool autoescape;
+    struct jrun *run; /* to evaluate constants in; without variables */
 } jlookup_t;
 
 void jscope_resolve(jtree_t *tree, const jlookup_t *lookup, syntax_error_t *error);

@@ -32,7 +32,7 @@ name_values(jtree_t *tree)
 {
     for (size_t i = 0; i < NELEMS(tree->names); i++)
         for (jname_t *n = tree->names[i]; n != NULL; n = n->next)
-            n->str = py_str(n->text, n->len);
+            n->str = n->str != NULL ? n->str : py_str(n->text, n->len);
 }
 
 /* The tree of one expression: `result = EXPRESSION`, as the template that it is for Jinja. */
@@ -55,18 +55,33 @@ parse_result(jtree_t *tree, const jinja_options_t *o, const char *text, size_t l
 }
 
 static bool
-compile(jsession_t *s, jtree_t *tree, const char *text, size_t len, bool expression, syntax_error_t *e)
+compile(const jinja_t *engine, jrun_t *run, jtree_t *tree, const char *text, size_t len, bool expression,
+        syntax_error_t *e)
 {
-    const jinja_t *engine = s->engine;
-    const jlookup_t lookup = { find_filter, find_test, engine, engine->options.autoescape };
+    const jlookup_t lookup = { find_filter, find_test, engine, engine->options.autoescape, run };
     if (setjmp(e->out) != 0)
         return false;
     if (expression)
         parse_result(tree, &engine->options, text, len, e);
     else
         jparse(tree, &engine->options.syntax, engine->options.tags, text, len, e);
+    name_values(tree);
     jscope_resolve(tree, &lookup, e);
     return true;
+}
+
+/* What is constant is evaluated in a context of its own, which is empty. */
+static bool
+compile_in(jsession_t *s, jtemplate_t *t, const char *text, size_t len, bool expression, syntax_error_t *e)
+{
+    AUTO(py) nothing = py_dict();
+    jcontext_t *ctx = jcontext_new(s, t, nothing);
+    jrun_t run;
+    jrun_push(&run, s, ctx, t, FUNC_ROOT, NULL, NULL);
+    bool ok = compile(s->engine, &run, &t->tree, text, len, expression, e);
+    jrun_pop(&run, false);
+    jcontext_unref(ctx);
+    return ok;
 }
 
 static void
@@ -116,7 +131,7 @@ jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, con
         jtemplate_unref(t);
         return NULL;
     }
-    bool ok = compile(s, &t->tree, text, len, expression, &e);
+    bool ok = compile_in(s, t, text, len, expression, &e);
     arena_destroy(&t->tree.scratch);
     name_values(&t->tree);
     if (ok) {

@@ -117,6 +117,8 @@ py_t *py_list(void);
 py_t *py_tuple(size_t n);
 /* BORROWED elements: py_tuple_of(2, a, b). */
 py_t *py_tuple_of(size_t n, ...);
+/* Jinja's _GroupTuple: a tuple (grouper, list) whose elements are attributes too. BORROWED elements. */
+py_t *py_group(py_t *grouper, py_t *list);
 py_t *py_dict(void);
 py_t *py_odict(void);
 py_t *py_set(bool frozen);
@@ -136,6 +138,7 @@ py_is(const py_t *v, py_type_t type)
 
 bool py_is_markup(const py_t *v);
 bool py_is_odict(const py_t *v);
+bool py_is_group(const py_t *v);
 /* int or bool that fits. */
 bool py_to_int64(const py_t *v, int64_t *ret_v);
 double py_float_value(const py_t *v);

@@ -27,6 +27,8 @@ py_type_name(const py_t *v)
     switch (py_type(v)) {
     case PY_STR:
         return py_is_markup(v) ? "Markup" : "str";
+    case PY_TUPLE:
+        return py_is_group(v) ? "_GroupTuple" : "tuple";
     case PY_SET:
         return (v->flags & PY_F_FROZEN) != 0 ? "frozenset" : "set";
     case PY_DICT:
@@ -70,10 +72,25 @@ undefined_attr(py_t *v, py_t *name, py_t **ret_v)
     return -1;
 }
 
+/* BORROWED, or NULL. */
+static py_t *
+group_attr(const py_t *v, const py_t *name)
+{
+    if (!py_is_group(v))
+        return NULL;
+    return py_str_is(name, "grouper") ? PY_TUPLE(v)->v[0]
+           : py_str_is(name, "list")  ? PY_TUPLE(v)->v[1]
+                                      : NULL;
+}
+
 int
 py_find_attr(py_t *v, py_t *name, py_t **ret_v)
 {
     switch (py_type(v)) {
+    case PY_TUPLE:
+        if ((*ret_v = py_ref(group_attr(v, name))) != NULL)
+            return 1;
+        break;
     case PY_UNDEFINED:
         return undefined_attr(v, name, ret_v);
     case PY_HOST:

@@ -506,10 +506,13 @@ in_dict(py_t *item, py_t *dict)
 static int
 in_seq(py_t *item, py_t *seq)
 {
+    bool list = py_is(seq, PY_LIST);
+    py_t *const *v = list ? PY_LIST(seq)->v : PY_TUPLE(seq)->v;
+    size_t n = list ? PY_LIST(seq)->n : PY_TUPLE(seq)->n;
     int found = 0;
 
-    for (size_t i = 0; found == 0 && i < py_seq_len(seq); i++)
-        found = item_eq(py_seq_at(seq, i), item);
+    for (size_t i = 0; found == 0 && i < n; i++)
+        found = v[i] == item ? 1 : py_small(v[i]) && py_small(item) ? 0 : item_eq(v[i], item);
     return found;
 }
 

@@ -193,7 +193,7 @@ float_from_text(py_t *text)
             return py_float(d);
     }
     AUTO(py) shown = py_repr(text);
-    return py_raise(&py_ValueError, "could not convert string to float: %.200s", PY_TEXT(shown));
+    return py_raise(&py_ValueError, "could not convert string to float: %s", PY_TEXT(shown));
 }
 
 py_t *

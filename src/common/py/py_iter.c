@@ -88,14 +88,21 @@ next_char(py_iter_t *it)
     return v;
 }
 
-py_t *
-py_iter_next(py_iter_t *it)
+static py_t *
+next_number(py_iter_t *it)
+{
+    const pyrange_t *r = (const pyrange_t *) it->source;
+    if ((int64_t) it->i >= r->n)
+        return NULL;
+    return py_int((int64_t) ((uint64_t) r->start + (uint64_t) r->step * (uint64_t) it->i++));
+}
+
+static py_t *
+next_of(py_iter_t *it)
 {
     py_t *v = it->source;
 
     switch ((py_type_t) it->kind) {
-    case PY_LIST:
-        return it->i < PY_LIST(v)->n ? py_ref(PY_LIST(v)->v[it->i++]) : NULL;
     case PY_TUPLE:
         return it->i < PY_TUPLE(v)->n ? py_ref(PY_TUPLE(v)->v[it->i++]) : NULL;
     case PY_DICT:
@@ -107,17 +114,21 @@ py_iter_next(py_iter_t *it)
         return next_char(it);
     case PY_BYTES:
         return it->i < PY_LEN(v) ? py_int((unsigned char) PY_TEXT(v)[it->i++]) : NULL;
-    case PY_RANGE: {
-        const pyrange_t *r = (const pyrange_t *) v;
-        return (int64_t) it->i < r->n
-                   ? py_int((int64_t) ((uint64_t) r->start + (uint64_t) r->step * (uint64_t) it->i++))
-                   : NULL;
-    }
     case PY_GEN:
         return py_next(v);
     default:
         return NULL;
     }
+}
+
+py_t *
+py_iter_next(py_iter_t *it)
+{
+    const py_t *v = it->source;
+
+    if (it->kind == PY_LIST)
+        return it->i < PY_LIST(v)->n ? py_ref(PY_LIST(v)->v[it->i++]) : NULL;
+    return it->kind == PY_RANGE ? next_number(it) : next_of(it);
 }
 
 void

@@ -115,6 +115,21 @@ py_tuple_of(size_t n, ...)
     return v;
 }
 
+py_t *
+py_group(py_t *grouper, py_t *list)
+{
+    py_t *v = py_tuple_of(2, grouper, list);
+
+    v->flags |= PY_F_GROUP;
+    return v;
+}
+
+bool
+py_is_group(const py_t *v)
+{
+    return py_is(v, PY_TUPLE) && (v->flags & PY_F_GROUP) != 0;
+}
+
 void
 py_tuple_set(py_t *tuple, size_t i, py_t *item)
 {

@@ -17,6 +17,7 @@ enum {
     PY_F_MARKUP = 1 << 0,  /* str */
     PY_F_FROZEN = 1 << 0,  /* set */
     PY_F_ORDERED = 1 << 0, /* dict */
+    PY_F_GROUP = 1 << 0,   /* tuple of two, which have names too */
     PY_F_BOUND = 1 << 0,   /* func: a method with its self */
     PY_F_BUSY = 1 << 6,    /* being printed: it contains itself */
     PY_F_TRIED = 1 << 7    /* while cycles are searched */

@@ -223,7 +223,8 @@ integer_directive(percent_t *p, const directive_t *d, py_t *v)
     bool based = d->type == 'x' || d->type == 'X' || d->type == 'o';
     const char *type = py_type_name(v);
 
-    if (py_is(v, PY_UNDEFINED)) {
+    /* It has an __int__, which raises, but no __index__. */
+    if (py_is(v, PY_UNDEFINED) && !based) {
         py_undef_raise(v);
         return -1;
     }

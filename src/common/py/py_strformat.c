@@ -3,12 +3,13 @@
 
 enum { NESTING = 2 };
 
+/* str.format is C; what a sandbox and Markup use is string.Formatter, in Python, whose rules are its own. */
 typedef struct formatter {
     const py_args_t *args; /* NULL: names come from the mapping */
     py_t *mapping;
     py_field_fn *field;
     void *cookie;
-    bool markup;
+    bool markup, python;
     enum { UNDECIDED, AUTOMATIC, MANUAL } numbering;
     size_t next;
 } formatter_t;
@@ -126,20 +127,37 @@ check_numbering(formatter_t *f, bool automatic)
     return 0;
 }
 
-/* NEW: the argument that the field begins with. */
-static py_t *
-first_value(formatter_t *f, part_t name)
+/* Fields that are but a number, or nothing, count; and a number may come before the first one counted. */
+static int
+check_python_numbering(formatter_t *f, bool automatic)
 {
-    bool empty = name.start == name.end;
+    if (automatic ? f->numbering == MANUAL : f->next > 0)
+        return py_raise_int(&py_ValueError,
+                            "cannot switch from manual field specification to automatic field numbering");
+    if (!automatic)
+        f->numbering = MANUAL;
+    return 0;
+}
+
+/* NEW: the argument that the field begins with; `whole`: and ends with. */
+static py_t *
+first_value(formatter_t *f, part_t name, bool whole)
+{
+    bool empty = name.start == name.end && (whole || !f->python), counts = whole || !f->python;
     int64_t i = index_of(name);
 
-    if (i == -2 || ((empty || i >= 0) && check_numbering(f, empty) < 0))
+    if (i == -2)
+        return NULL;
+    if (counts && (empty || i >= 0) &&
+        (f->python ? check_python_numbering(f, empty) : check_numbering(f, empty)) < 0)
         return NULL;
     if (empty)
         i = (int64_t) f->next++;
     if (i >= 0 && f->args == NULL)
         return py_raise(&py_ValueError, "Format string contains positional fields");
     if (i >= 0) {
+        if ((uint64_t) i >= f->args->n && f->python)
+            return py_raise(&py_IndexError, "tuple index out of range");
         if ((uint64_t) i >= f->args->n)
             return py_raise(&py_IndexError, "Replacement index %lld out of range for positional args tuple",
                             (long long) i);
@@ -197,7 +215,7 @@ field_value(formatter_t *f, part_t name)
     while (first.end < name.end && *first.end != '.' && *first.end != '[')
         first.end++;
     rest = (part_t){ first.end, name.end };
-    AUTO(py) v = first_value(f, first);
+    AUTO(py) v = first_value(f, first, first.end == name.end);
     while (v != NULL && rest.start < rest.end) {
         part_t step;
         bool is_attr;
@@ -258,7 +276,7 @@ put_field(formatter_t *f, buf_t *out, const field_t *field, int nesting)
 
     if (converted == NULL)
         return -1;
-    if (field->spec_nested) {
+    if (field->spec_nested || (f->python && nesting == 1)) {
         if (put_text(f, &nested, field->spec, nesting - 1) < 0)
             return -1;
         spec = buf_str(&nested);
@@ -315,7 +333,8 @@ format_all(formatter_t *f, py_t *tmpl)
     part_t text = { PY_TEXT(tmpl), PY_TEXT(tmpl) + PY_LEN(tmpl) };
 
     f->markup = py_is_markup(tmpl);
-    if (put_text(f, &out, text, NESTING) < 0)
+    f->python = f->markup || f->field != NULL;
+    if (put_text(f, &out, text, NESTING + f->python) < 0)
         return NULL;
     py_t *v = py_str_buf(&out);
     v->flags |= tmpl->flags & PY_F_MARKUP;

@@ -281,7 +281,9 @@ represent(dumper_t *d, py_t *v)
     if (known != NULL && py_to_int64(known, &i))
         return d->nodes[i];
     bool frozen = py_is(v, PY_SET) && (v->flags & PY_F_FROZEN) != 0;
-    if (!frozen && (v->type == PY_LIST || v->type == PY_TUPLE || v->type == PY_DICT || v->type == PY_SET))
+    /* Neither has a representer. */
+    if (!frozen && !py_is_group(v) &&
+        (v->type == PY_LIST || v->type == PY_TUPLE || v->type == PY_DICT || v->type == PY_SET))
         return container_node(d, v);
     dnode_t *node = scalar_node(d, v);
     py_dict_set(d->known, address, py_int((int64_t) d->n - 1));
