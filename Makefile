@@ -131,6 +131,11 @@ TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(filter-out tests/lib/cases.c,$(wildcard 
 $(TOOL_BIN): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o $H
 	$(call link,-lczmq -lzmq $(LIBS_BASE))
 
+# Libraries that the whole-program tests preload into ours.
+PRELOAD := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
+$(PRELOAD): $(BUILD)/%.so: %.c
+	@mkdir -p $(@D); echo '  LD  $@'; $(CC) -shared -fPIC -O1 -Wall -Wextra -Wshadow -Werror -o $@ $<
+
 # Runs case files: $(BUILD)/tests/cases PATH...
 CASES := $(BUILD)/tests/cases
 $(call objects,tests/lib/cases.c): CPPFLAGS += -Itests
@@ -172,10 +177,10 @@ check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
 	@$(RUN) fuzz $(FUZZ_BIN)
-check-t: $(BIN) $(TOOL_BIN)
+check-t: $(BIN) $(TOOL_BIN) $(PRELOAD)
 	@$(RUN) bats $(BATS)
 test: deps
-	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN)
+	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
 
 # The same tests with a sanitizer in programs and tests; of the whole-program tests those with the most in them.
@@ -185,7 +190,7 @@ ubsan: ; @$(call sanitized,ubsan,undefined)
 tsan:  ; @$(call sanitized,tsan,thread)
 sanitized = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) SAN=$(2) BATS='$(SAN_BATS)' sanitized
 .PHONY: sanitized
-sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN)
+sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
 
 # Search for new inputs, FUZZ_SECONDS each; what is found stays in $(BUILD)/fuzz/found.

@@ -265,8 +265,9 @@ dress(int fd, const landing_t *as)
         return -errno;
     if (as->like != NULL) {
         AUTO_FD like = open(as->like, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        if (like >= 0)
-            fop_copy_xattrs(like, fd);
+        int rc = like >= 0 ? fop_copy_xattrs(like, fd) : 0;
+        if (rc != 0)
+            return rc;
     }
     return fsync(fd) != 0 ? -errno : 0;
 }

@@ -98,8 +98,9 @@ void fop_label_changes(const char *path, json_t *args, json_t *changes);
 int fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fail_t *err);
 /* The same for a file that may not exist yet: it gets the usual mode. */
 int fop_write(const char *path, const void *data, size_t len, fail_t *err);
-/* ACLs, labels and capabilities of an open file; one that can't be copied is left out. */
-void fop_copy_xattrs(int from, int to);
+/* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them. 0 or
+ * a negative errno. */
+int fop_copy_xattrs(int from, int to);
 /* Copy bytes, owner, mode and times. */
 int fop_copy2(const char *src, const char *dst, fail_t *err);
 /* Copy bytes only, into a file that appears whole. */

@@ -235,18 +235,26 @@ note_owner(perms_t *p, const json_t *cur, const char *what, const char *id, cons
         json_object_set(p->perms, wanted, asked);
 }
 
+/* What was written anew has its owner already. */
+static bool
+wants_owner(const perms_t *p, const json_t *st, const char *what, const char *id, const char *wanted)
+{
+    return json_object_get(p->perms, wanted) != NULL && !is_owner(st, value_get(p->args, what), what, id);
+}
+
+/* `st` is how the file is now. */
 static int
-apply_owner(perms_t *p, const json_t *cur, fail_t *err)
+apply_owner(perms_t *p, const json_t *st, fail_t *err)
 {
     json_t *user = value_get(p->args, "user"), *group = value_get(p->args, "group");
     json_auto_t *why = NULL;
 
     if (p->test ||
-        (json_object_get(p->perms, "cuser") == NULL && json_object_get(p->perms, "cgroup") == NULL))
+        (!wants_owner(p, st, "user", "uid", "cuser") && !wants_owner(p, st, "group", "gid", "cgroup")))
         return 0;
     json_auto_t *call = json_pack("{s:s, s:O, s:O}", "path", p->name, "user",
-                                  json_is_null(user) ? value_get(cur, "uid") : user, "group",
-                                  json_is_null(group) ? value_get(cur, "gid") : group);
+                                  json_is_null(user) ? value_get(st, "uid") : user, "group",
+                                  json_is_null(group) ? value_get(st, "gid") : group);
     fail_auto_t failed = FAIL_INIT;
     int rc = p->plain ? file_chown(p->ctx, call, &why, &failed) : file_lchown(p->ctx, call, &why, &failed);
     if (rc != 0) {
@@ -258,7 +266,7 @@ apply_owner(perms_t *p, const json_t *cur, fail_t *err)
         return 0;
     }
     /* A change of owner drops the set-id bits. */
-    return p->plain ? fop_set_owner_mode(p->name, NULL, NULL, value_str(cur, "mode", "0"), err) : 0;
+    return p->plain ? fop_set_owner_mode(p->name, NULL, NULL, value_str(st, "mode", "0"), err) : 0;
 }
 
 static void
@@ -281,13 +289,14 @@ judge_owner(perms_t *p, const json_t *post, const char *what, const char *id, co
 }
 
 static void
-apply_mode(perms_t *p, const json_t *cur, const char *mode)
+apply_mode(perms_t *p, const json_t *cur, const json_t *st, const char *mode)
 {
     if (mode == NULL || p->test || !p->plain || str_eq(mode, value_str(cur, "mode", "")))
         return;
     json_object_set_new(p->perms, "cmode", json_string(mode));
     /* A mode that can't be set is told by what the file has afterwards. */
-    (void) fop_set_owner_mode(p->name, NULL, NULL, mode, NULL);
+    if (!str_eq(mode, value_str(st, "mode", "")))
+        (void) fop_set_owner_mode(p->name, NULL, NULL, mode, NULL);
 }
 
 static void
@@ -484,16 +493,17 @@ static int
 bring_to(perms_t *p, json_t *before, fail_t *err)
 {
     AUTO_FREE char *mode = fop_normalize_mode(value_get(p->args, "mode"));
-    json_auto_t *cur = before != NULL ? json_incref(before) : now(p, err);
+    json_auto_t *st = now(p, err);
+    json_t *cur = before != NULL ? before : st;
 
-    if (cur == NULL)
+    if (st == NULL)
         return -ENOENT;
     note_owner(p, cur, "user", "uid", "user");
     note_owner(p, cur, "group", "gid", "group");
     json_object_set(p->perms, "lmode", value_get(cur, "mode"));
-    if (apply_owner(p, cur, err) != 0)
+    if (apply_owner(p, st, err) != 0)
         return -EIO;
-    apply_mode(p, cur, mode);
+    apply_mode(p, cur, st, mode);
     json_auto_t *post = now(p, err);
     if (post == NULL)
         return -ENOENT;

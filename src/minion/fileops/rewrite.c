@@ -13,8 +13,7 @@
 
 /* ---- bytes to disk --------------------------------------------------------------------------- */
 
-/* ACLs, SELinux labels, capabilities. A file system without them is no failure. */
-void
+int
 fop_copy_xattrs(int from, int to)
 {
     char names[4096];
@@ -23,9 +22,11 @@ fop_copy_xattrs(int from, int to)
     for (ssize_t at = 0; at < n; at += (ssize_t) strlen(names + at) + 1) {
         char value[4096];
         ssize_t len = fgetxattr(from, names + at, value, sizeof(value));
-        if (len >= 0)
-            (void) fsetxattr(to, names + at, value, (size_t) len, 0);
+        if (len >= 0 && fsetxattr(to, names + at, value, (size_t) len, 0) != 0 && errno != ENOTSUP &&
+            errno != EPERM && errno != EACCES)
+            return -errno;
     }
+    return 0;
 }
 
 static int
@@ -39,7 +40,7 @@ fill_from(int fd, int old, const struct stat *st, const void *data, size_t len)
     if (rc == 0 && fchmod(fd, st->st_mode & 07777) != 0)
         rc = -errno;
     if (rc == 0)
-        fop_copy_xattrs(old, fd);
+        rc = fop_copy_xattrs(old, fd);
     if (rc == 0 && fsync(fd) != 0)
         rc = -errno;
     return rc;
@@ -136,8 +137,8 @@ copy_attributes(int from, int to, const struct stat *st)
         return -errno;
     if (fchmod(to, st->st_mode & 07777) != 0)
         return -errno;
-    fop_copy_xattrs(from, to);
-    return futimens(to, times) != 0 ? -errno : 0;
+    int rc = fop_copy_xattrs(from, to);
+    return rc == 0 && futimens(to, times) != 0 ? -errno : rc;
 }
 
 /* A new file takes its usual mode; one that exists keeps mode and owner. */
