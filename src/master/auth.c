@@ -452,6 +452,28 @@ s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
     return true;
 }
 
+/* The minion's own wish: whose key it is, the connection says. It is gone with it. */
+void
+auth_revoke(front_t *self, peer_t *peer, bool keep_data)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *id = xstrdup(peer->minion->id);
+    if (!conf_bool(self->conf, "allow_minion_key_revoke")) {
+        front_noise(self, "minion %s asks for its key to be deleted: allow_minion_key_revoke is off", id);
+        return;
+    }
+    if (keystore_delete(self->keystore, id, peer->minion->state, &err) < 0) {
+        log_error("keys: minion %s asks for its key to be deleted: %s", id, fail_text(&err));
+        return;
+    }
+    log_info("minion %s has its key deleted by its own wish", id);
+    s_forget(self, peer->minion);
+    if (!keep_data)
+        (void) store_del_minion(self->store, id);
+    s_fire_key(self, id, "delete");
+    s_full_check(self);
+}
+
 typedef bool apply_fn(front_t *self, const char *id, key_state_t from, fail_t *err);
 static const struct {
     const char *name;

@@ -99,8 +99,7 @@ typedef struct front {
 /* front.c */
 front_t *front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners,
                    registry_t *wheels, const masterctx_tables_t *host, fail_t *err); /* TAKES *conf_p */
-/* False when a runner's function still works: its thread uses what it was given until the process ends. */
-bool front_destroy(front_t **self_p);
+bool front_destroy(front_t **self_p); /* false: a runner's thread still uses what it was given */
 int front_run(front_t *self); /* returns the exit code */
 /* A warning about what a peer does; of many only some are written, and how many were not. */
 void front_noise(front_t *self, const char *fmt, ...) PRINTF(2, 3);
@@ -113,6 +112,7 @@ void auth_subscribed(front_t *self, const char *z85, int fd);
 void auth_rivals(front_t *self, int64_t now_ms);
 /* A local key_apply: NEW {done: [id], failed: {id: reason}}. */
 json_t *auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, fail_t *err);
+void auth_revoke(front_t *self, peer_t *peer, bool keep_data); /* may end `peer` */
 char auth_state_letter(const peer_t *peer);
 
 /* inbound.c */

@@ -350,6 +350,14 @@ s_bye(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 }
 
 static void
+s_revoke(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    if (peer->minion)
+        auth_revoke(self, peer, value_bool(body, "preserve_minion_cache", false));
+}
+
+static void
 s_file_open(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
     fileline_asked(self, peer, MSG_file_open, body, raw, len);
@@ -386,6 +394,7 @@ static inbound_fn *const handlers[MSG_COUNT] = {
     [MSG_file_open] = s_file_open, [MSG_file_more] = s_file_more,
     [MSG_file_stop] = s_file_stop, [MSG_file_part] = s_file_part,
     [MSG_file_done] = s_file_done, [MSG_pillar_ask] = s_pillar_ask,
+    [MSG_revoke] = s_revoke,
 };
 
 /* ---- connections

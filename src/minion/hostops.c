@@ -54,27 +54,20 @@ s_signal(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
     return json_null();
 }
 
+static void
+s_event_grains(jobserver_t *self, const json_t *data)
+{
+    (void) data;
+    self->grains_again = true;
+    mgrains_gather(self);
+    mgrains_push(self);
+}
+
 static json_t *
 s_refresh_grains(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
     (void) asker, (void) request, (void) err;
-    self->grains_again = true;
-    mgrains_gather(self);
-    mgrains_push(self);
-    return json_true();
-}
-
-/* The slow grains are the only thing that is cached for its own sake; returns in the spool stay. */
-static json_t *
-s_clear_cache(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
-{
-    (void) asker, (void) request;
-    static const char *const parts[] = { "files", "extrn_files", "localfiles" };
-    for (size_t i = 0; i < NELEMS(parts); i++) {
-        AUTO_FREE char *path = fs_join(conf_str(self->conf, "cachedir"), parts[i]);
-        if (fs_remove_tree(path, err) < 0)
-            return NULL;
-    }
+    s_event_grains(self, NULL);
     return json_true();
 }
 
@@ -121,33 +114,41 @@ s_event_pillar(jobserver_t *self, const json_t *data)
     mpillar_refresh(self, NULL, value_bool(data, "clean_cache", false), 0);
 }
 
-/* Salt's events on the minion's own bus. Those without an effect here are told apart from unknown ones by
- * being listed. */
+/* A module's event that goes on to the masters. {tag, data, events?: [{tag, data}]} */
+static void
+s_event_fire_master(jobserver_t *self, const json_t *data)
+{
+    const char *tag = value_str(data, "tag", "");
+    json_t *one;
+    size_t i;
+    if (*tag && value_get(data, "data"))
+        jobserver_event(self, tag, value_get(data, "data"), NULL);
+    json_array_foreach (value_get(data, "events"), i, one)
+        if (value_get(one, "tag"))
+            jobserver_event(self, value_str(one, "tag", ""),
+                            value_get(one, "data") ? value_get(one, "data") : one, NULL);
+}
+
+/* Salt's events on the minion's own bus: nobody listens to others, and a job that fires one need not know.
+ * Every job is a fresh process that finds its modules and matchers anew, so that nothing there is stale. */
 static json_t *
 s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) asker;
+    (void) asker, (void) err;
     static const struct {
         const char *tag;
         void (*fn)(jobserver_t *self, const json_t *data);
     } tags[] = {
         { "environ_setenv", s_event_setenv },
+        { "fire_master", s_event_fire_master },
+        { "grains_refresh", s_event_grains },
         { "pillar_refresh", s_event_pillar },
-        /* Every job is a fresh process that finds its modules anew: nothing is stale. */
-        { "module_refresh", NULL },
-        { "beacons_refresh", NULL },
-        { "matchers_refresh", NULL },
     };
     const char *tag = value_str(request, "tag", "");
-    for (size_t i = 0; i < NELEMS(tags); i++) {
-        if (!str_eq(tag, tags[i].tag))
-            continue;
-        if (tags[i].fn)
+    for (size_t i = 0; i < NELEMS(tags); i++)
+        if (str_starts(tag, tags[i].tag))
             tags[i].fn(self, value_get(request, "data"));
-        return json_true();
-    }
-    (void) fail_set(err, -ENOTSUP, "the minion listens to no event '%s'", tag);
-    return NULL;
+    return json_true();
 }
 
 /* {ask} -> the pillar compiled for it, as common/py/py_wire.h has it. */
@@ -176,6 +177,18 @@ s_refresh_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *
     mpillar_refresh(self, asker, value_bool(request, "clean_cache", false),
                     seconds > 0 && seconds < 3600 ? (int) seconds * 1000 : 30000);
     return NULL;
+}
+
+/* To every master: delete my key. {preserve_minion_cache} -> whether somebody can be told */
+static json_t *
+s_revoke(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) asker, (void) err;
+    bool keep = value_bool(request, "preserve_minion_cache", false);
+    json_t *frame = json_pack("{s:s, s:b}", "t", "revoke", "preserve_minion_cache", keep);
+    bool told = self->session_fd >= 0;
+    jobserver_down(self, &frame);
+    return json_boolean(told);
 }
 
 /* The asking job returns first: see jobserver_run. */
@@ -211,8 +224,8 @@ static const struct {
     { "refresh_pillar", s_refresh_pillar },
     { "pillar", s_pillar },
     { "ask", s_ask },
-    { "clear_cache", s_clear_cache },
     { "event", s_event },
+    { "revoke", s_revoke },
     { "stop", s_stop },
     { "restart", s_restart },
 };

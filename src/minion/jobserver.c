@@ -15,6 +15,7 @@
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
 #include "common/local/client.h"
+#include "minion/jobcache.h"
 #include "minion/relay.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
@@ -154,6 +155,7 @@ s_return(jobserver_t *self, job_proc_t *proc)
         return;
     proc->returned = true;
     json_auto_t *ret = job_return(proc);
+    jobcache_keep(self->opts, ret);
     outbox_return(self->outbox, ret, (int) value_int(proc->job, "master", -1));
 }
 

@@ -245,6 +245,15 @@ s_down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
     s_send(session, MSG_pillar_ask, value_get(frame, "body"));
 }
 
+static void
+s_down_revoke(sessions_t *self, session_t *session, json_t *frame)
+{
+    (void) self;
+    json_auto_t *body = json_pack("{s:b}", "preserve_minion_cache",
+                                  value_bool(frame, "preserve_minion_cache", false));
+    s_send(session, MSG_revoke, body);
+}
+
 static downloads_t *
 s_downloads_of(sessions_t *self, const session_t *session)
 {
@@ -297,7 +306,7 @@ static const struct {
 } downs[] = { { "ret", s_down_ret },         { "event", s_down_event },           { "grains", s_down_grains },
               { "started", s_down_started }, { "known", s_down_known },           { "quit", s_down_quit },
               { "ping", s_down_ping },       { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
-              { "cancel", s_down_cancel } };
+              { "cancel", s_down_cancel },   { "revoke", s_down_revoke } };
 
 /* Who no master has asked for anything asks one that is there, or the first. */
 static int

@@ -6,7 +6,6 @@
  *   {"op": "signal", "jid", "signal"}      -> {"pid"}, or None when no such job runs
  *   {"op": "refresh_grains"}               -> True
  *   {"op": "refresh_pillar", "timeout", "clean_cache"} -> whether the new one came in time
- *   {"op": "clear_cache"}                  -> True
  *   {"op": "event", "tag", "data"}         -> True; tags pillar_refresh, module_refresh, beacons_refresh,
  * matchers_refresh
  */
@@ -226,10 +225,25 @@ saltutil_refresh_beacons(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 }
 
 static int
-always_true(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+saltutil_refresh_matchers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
-    *ret_value = json_true();
+    json_auto_t *data = json_object();
+
+    (void) args, (void) err;
+    *ret_value = json_boolean(tell_minion(ctx, "matchers_refresh", data));
+    return 0;
+}
+
+/* Whoever waits has nothing to wait for: a job finds its modules anew. */
+static int
+saltutil_refresh_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *async = value_get(value_get(args, "kwargs"), "async");
+    bool waits = async != NULL && !value_truthy(async);
+    json_auto_t *data = waits ? json_pack("{s:b}", "notify", 1) : json_object();
+
+    (void) err;
+    *ret_value = json_boolean(tell_minion(ctx, "module_refresh", data));
     return 0;
 }
 
@@ -267,56 +281,7 @@ saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return 0;
 }
 
-/* ---- sync --------------------------------------------------------------------------------- */
-
-/* In Salt's order of sync_all. */
-static const char *const sync_kinds[] = {
-    "clouds",       "beacons",   "modules", "states",      "sdb",          "grains",
-    "renderers",    "returners", "output",  "utils",       "log_handlers", "executors",
-    "proxymodules", "engines",   "thorium", "serializers", "matchers",
-};
-
-/* Nothing of the file server's _modules and the like is taken over by this minion yet. */
-static int
-saltutil_sync_nothing(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    (void) ctx, (void) args, (void) err;
-    *ret_value = json_array();
-    return 0;
-}
-
-static bool
-is_masterless(call_ctx_t *ctx)
-{
-    return strcmp(value_str(ctx_opts(ctx), "file_client", "remote"), "local") == 0;
-}
-
-static int
-saltutil_sync_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    (void) args;
-    if (!is_masterless(ctx))
-        return fail_kind(err, FAIL_COMMAND, -EPERM,
-                         "Pillar modules can only be synced to masterless minions");
-    *ret_value = json_array();
-    return 0;
-}
-
-static int
-saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    json_t *ret = json_object();
-
-    (void) err;
-    for (size_t i = 0; i < NELEMS(sync_kinds); i++)
-        json_object_set_new(ret, sync_kinds[i], json_array());
-    if (is_masterless(ctx))
-        json_object_set_new(ret, "pillar", json_array());
-    if (value_bool(args, "refresh", true))
-        (void) refresh_pillar(ctx, true);
-    *ret_value = ret;
-    return 0;
-}
+/* ---- caches ------------------------------------------------------------------------------- */
 
 /* Calls `each` for the names in a folder, "." and ".." left out; an absent folder has none. */
 static void
@@ -334,59 +299,37 @@ for_each_name(const char *dir, void (*each)(const char *path, const char *name, 
     free(entries);
 }
 
-static void
-add_stem(const char *path, const char *name, void *cookie)
-{
-    json_auto_t *stem = value_utf8(name, strcspn(name, "."));
-
-    if (!fs_is_dir(path))
-        json_array_append(cookie, stem);
-}
-
-static void
-add_kind(const char *path, const char *name, void *cookie)
-{
-    json_t *stems = json_array();
-
-    for_each_name(path, add_stem, stems);
-    json_object_set_new(cookie, name, stems);
-}
-
-static int
-saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
-{
-    AUTO_FREE char *dir = fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "extmods");
-    json_t *ret = json_object();
-
-    (void) args, (void) err;
-    for_each_name(dir, add_kind, ret);
-    *ret_value = ret;
-    return 0;
-}
-
-/* ---- caches ------------------------------------------------------------------------------- */
-
+/* What can be had again. Returns that wait for the master, backups and data.* are no caches. */
 static int
 saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    fail_auto_t why = FAIL_INIT;
-    json_auto_t *request = json_pack("{s:s}", "op", "clear_cache");
-    json_t *answer = NULL;
+    static const char *const parts[] = { "files", "extrn_files", "localfiles", "extmods", "minion_jobs" };
+    const char *cachedir = value_str(ctx_opts(ctx), "cachedir", "");
+    bool all = true;
 
     (void) args, (void) err;
-    if (ctx_host(ctx, request, &answer, &why) == 0) {
-        *ret_value = answer;
-        return 0;
+    for (size_t i = 0; i < NELEMS(parts) && *cachedir != '\0'; i++) {
+        AUTO_FREE char *path = fs_join(cachedir, parts[i]);
+        fail_auto_t why = FAIL_INIT;
+        if (fs_remove_tree(path, &why) == 0)
+            continue;
+        log_error("Attempt to clear cache with saltutil.clear_cache FAILED with: %s", fail_text(&why));
+        all = false;
     }
-    log_error("Attempt to clear cache with saltutil.clear_cache FAILED with: %s", fail_text(&why));
-    *ret_value = json_false();
+    *ret_value = json_boolean(all);
     return 0;
 }
 
 typedef struct sweep {
-    int64_t before; /* seconds since the epoch */
+    double before; /* seconds since the epoch */
     bool failed;
 } sweep_t;
+
+static double
+seconds(const struct timespec *t)
+{
+    return (double) t->tv_sec + (double) t->tv_nsec / 1e9;
+}
 
 static void
 remove_old(const char *path, const char *name, void *cookie)
@@ -396,7 +339,7 @@ remove_old(const char *path, const char *name, void *cookie)
     struct stat st;
 
     (void) name;
-    if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_mtime >= s->before)
+    if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || seconds(&st.st_mtim) >= s->before)
         return;
     if (fs_remove_tree(path, &why) < 0) {
         log_error("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", fail_text(&why));
@@ -408,7 +351,9 @@ static int
 saltutil_clear_job_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *dir = fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "minion_jobs");
-    sweep_t s = { .before = (int64_t) time(NULL) - value_int(args, "hours", 24) * 3600 };
+    struct timespec now;
+    (void) clock_gettime(CLOCK_REALTIME, &now);
+    sweep_t s = { .before = seconds(&now) - (double) value_int(args, "hours", 24) * 3600 };
 
     (void) err;
     for_each_name(dir, remove_old, &s);
@@ -440,6 +385,28 @@ saltutil_find_cached_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     return *ret_value != NULL ? 0 : -EBADMSG;
 }
 
+/* ---- other --------------------------------------------------------------------------------- */
+
+/* Salt updates frozen builds by a library that packages do not come with. */
+static int
+saltutil_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_pack("{s:s}", "_error", "Esky not available as import");
+    return 0;
+}
+
+/* Modules are the same in every environment. */
+static int
+saltutil_mmodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *fun = value_str(args, "fun", "");
+
+    if (!ctx_has(ctx, fun))
+        return fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
+    return ctx_call(ctx, fun, value_get(args, "args"), value_get(args, "kwargs"), ret_value, err);
+}
+
 /* ---- table -------------------------------------------------------------------------------- */
 
 static const arg_t jid_args[] = {
@@ -460,7 +427,7 @@ static const arg_t kwargs_args[] = {
     ARGS_END,
 };
 static const arg_t modules_args[] = {
-    { "kwargs", ARG_ANY, ARG_STARSTAR, "async: accepted for Salt's sake" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "async: False waits until it is done" },
     ARGS_END,
 };
 static const arg_t pillar_args[] = {
@@ -469,29 +436,26 @@ static const arg_t pillar_args[] = {
     { "clean_cache", ARG_BOOL, "true", "Drop what is cached" },
     ARGS_END,
 };
+static const arg_t mmodule_args[] = {
+    { "saltenv", ARG_STR, ARG_REQUIRED, "Accepted for Salt's sake" },
+    { "fun", ARG_STR, ARG_REQUIRED, "The function to call" },
+    { "args", ARG_ANY, ARG_STAR, "Its arguments" },
+    { "kwargs", ARG_ANY, ARG_STARSTAR, "Its keyword arguments" },
+    ARGS_END,
+};
+static const arg_t update_args[] = {
+    { "version", ARG_ANY, "null", "Not used" },
+    ARGS_END,
+};
 static const arg_t hours_args[] = {
     { "hours", ARG_INT, "24", "Remove what is older" },
     ARGS_END,
 };
-static const arg_t sync_args[] = {
-    { "saltenv", ARG_ANY, "null", "Environments of the file server" },
-    { "refresh", ARG_BOOL, "true", "Refresh afterwards" },
-    { "extmod_whitelist", ARG_ANY, "null", "Only these, by kind" },
-    { "extmod_blacklist", ARG_ANY, "null", "Not these, by kind" },
-    ARGS_END,
-};
-
-#define SYNC(kind)                                                                                           \
-    {                                                                                                        \
-        "sync_" kind, saltutil_sync_nothing, sync_args, 0,                                                   \
-            "Return an empty list: this minion takes no " kind                                               \
-            " from the file server yet." CLI_EXAMPLE("salt '*' saltutil.sync_" kind)                         \
-    }
-
 static const func_t funcs[] = {
     { "clear_cache", saltutil_clear_cache, NULL, 0,
-      "Remove the files that this minion has cached from its master. Returns that wait for the master "
-      "stay." CLI_EXAMPLE("salt '*' saltutil.clear_cache") },
+      "Remove what this minion has cached: files from its master and from elsewhere, custom modules, returns "
+      "that ``cache_jobs`` has kept. Returns that wait for the master stay." CLI_EXAMPLE(
+          "salt '*' saltutil.clear_cache") },
     { "clear_job_cache", saltutil_clear_job_cache, hours_args, 0,
       "Remove the returns of old jobs that ``cache_jobs`` has kept." CLI_EXAMPLE(
           "salt '*' saltutil.clear_job_cache hours=12") },
@@ -508,17 +472,20 @@ static const func_t funcs[] = {
       "Kill all jobs of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_all_jobs") },
     { "kill_job", saltutil_kill_job, jid_args, 0,
       "Kill a job of this minion (signal 9)." CLI_EXAMPLE("salt '*' saltutil.kill_job <job id>") },
-    { "list_extmods", saltutil_list_extmods, NULL, FN_READONLY,
-      "List the custom modules in the minion's cache." CLI_EXAMPLE("salt '*' saltutil.list_extmods") },
+    { "mmodule", saltutil_mmodule, mmodule_args, 0,
+      "Call a function with the modules of an environment; here they are the same in all." CLI_EXAMPLE(
+          "salt '*' saltutil.mmodule base test.ping") },
+    { "pillar_refresh", saltutil_refresh_pillar, pillar_args, 0,
+      "Another name of saltutil.refresh_pillar." CLI_EXAMPLE("salt '*' saltutil.pillar_refresh") },
     { "refresh_beacons", saltutil_refresh_beacons, NULL, 0,
       "Make the minion read its beacons again." CLI_EXAMPLE("salt '*' saltutil.refresh_beacons") },
     { "refresh_grains", saltutil_refresh_grains, kwargs_args, 0,
       "Gather the grains again and, unless ``refresh_pillar=False``, the pillar." CLI_EXAMPLE(
           "salt '*' saltutil.refresh_grains") },
-    { "refresh_matchers", always_true, NULL, FN_READONLY,
-      "Return ``True``. Matchers are built in." CLI_EXAMPLE("salt '*' saltutil.refresh_matchers") },
-    { "refresh_modules", always_true, modules_args, FN_READONLY,
-      "Return ``True``. Modules are built in; there is nothing to load again." CLI_EXAMPLE(
+    { "refresh_matchers", saltutil_refresh_matchers, NULL, FN_READONLY,
+      "Tell the minion to load its matchers again." CLI_EXAMPLE("salt '*' saltutil.refresh_matchers") },
+    { "refresh_modules", saltutil_refresh_modules, modules_args, FN_READONLY,
+      "Tell the minion to load its modules and grains again." CLI_EXAMPLE(
           "salt '*' saltutil.refresh_modules") },
     { "refresh_pillar", saltutil_refresh_pillar, pillar_args, 0,
       "Make the minion fetch its pillar again." CLI_EXAMPLE("salt '*' saltutil.refresh_pillar") },
@@ -527,34 +494,13 @@ static const func_t funcs[] = {
           "salt '*' saltutil.running") },
     { "signal_job", saltutil_signal_job, signal_args, 0,
       "Send a signal to a job of this minion." CLI_EXAMPLE("salt '*' saltutil.signal_job <job id> 15") },
-    { "sync_all", saltutil_sync_all, sync_args, 0,
-      "Return an empty list for each kind of custom module, for this minion takes none from the file server "
-      "yet, and "
-      "refresh the pillar." CLI_EXAMPLE("salt '*' saltutil.sync_all") },
-    SYNC("beacons"),
-    SYNC("clouds"),
-    SYNC("engines"),
-    SYNC("executors"),
-    SYNC("grains"),
-    SYNC("log_handlers"),
-    SYNC("matchers"),
-    SYNC("modules"),
-    SYNC("output"),
-    { "sync_pillar", saltutil_sync_pillar, sync_args, 0,
-      "On a masterless minion, return an empty list: no pillar modules are taken from the file server "
-      "yet." CLI_EXAMPLE("salt '*' saltutil.sync_pillar") },
-    SYNC("proxymodules"),
-    SYNC("renderers"),
-    SYNC("returners"),
-    SYNC("sdb"),
-    SYNC("serializers"),
-    SYNC("states"),
-    SYNC("thorium"),
-    SYNC("utils"),
     { "term_all_jobs", saltutil_term_all_jobs, NULL, 0,
       "End all jobs of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_all_jobs") },
     { "term_job", saltutil_term_job, jid_args, 0,
       "End a job of this minion (signal 15)." CLI_EXAMPLE("salt '*' saltutil.term_job <job id>") },
+    { "update", saltutil_update, update_args, FN_READONLY,
+      "Say that this minion can't update itself: packages do. As Salt does without its library "
+      "esky." CLI_EXAMPLE("salt '*' saltutil.update 0.10.3") },
 };
 
 PLUGIN(exec, saltutil, .doc = "The jobs and caches of this minion", FUNCS(funcs));

@@ -1,0 +1,25 @@
+/* extmods.h - custom modules: from the file server's _modules, _states, ... into the folder
+ * extension_modules.
+ *
+ * Layer      minion/modlib
+ * Threads    one
+ * Tests      tests/cases/modules/saltutil.sync_*.json
+ */
+#ifndef MINION_MODLIB_EXTMODS_H
+#define MINION_MODLIB_EXTMODS_H
+
+#include "salt/plugin.h"
+
+typedef struct extmods {
+    const char *form; /* "modules", "states", ... */
+    json_t *envs;     /* environments; a later one's file wins. BORROWED */
+    json_t *only;     /* {form: [names]}, "a,b", or NULL: option extmod_whitelist. BORROWED */
+    json_t *never;    /* the same: option extmod_blacklist */
+} extmods_t;
+
+/* NEW list of "FORM.NAME": what came or changed. What can't be had is logged and left as it is. */
+json_t *extmods_sync(call_ctx_t *ctx, const extmods_t *what);
+/* The folder of a form. NEW. */
+char *extmods_dir(call_ctx_t *ctx, const char *form);
+
+#endif

@@ -1,0 +1,80 @@
+/* saltutil_keys.c - more of execution module `saltutil`: this minion's own key. */
+#include "salt/plugin.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/crypto/keys.h"
+#include "salt/log.h"
+
+/* The files of a folder, not the folders in it. What can't be removed stays, as in Salt. */
+static void
+remove_files(const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    struct stat st;
+
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        AUTO_FREE char *path = fs_join(dir, e->d_name);
+        if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode) && unlink(path) != 0)
+            log_warning("%s: %s", path, strerror(errno));
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+/* The running minion keeps the key that it connected with until it is started again. */
+static int
+saltutil_regen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *dir = value_str(ctx_opts(ctx), "pki_dir", "");
+    key_pair_t *pair;
+
+    (void) args;
+    if (*dir == '\0')
+        return fail_kind(err, FAIL_COMMAND, -EINVAL, "pki_dir is not set: there are no keys to make anew");
+    remove_files(dir);
+    if ((pair = key_pair_open(dir, "minion", NULL, err)) == NULL)
+        return -EIO;
+    key_pair_destroy(&pair);
+    *ret_value = json_null();
+    return 0;
+}
+
+static int
+saltutil_revoke_auth(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *request = json_pack("{s:s, s:O}", "op", "revoke", "preserve_minion_cache",
+                                     value_get(args, "preserve_minion_cache"));
+    json_auto_t *answer = NULL;
+    fail_auto_t why = FAIL_INIT;
+
+    (void) err;
+    int rc = ctx_host(ctx, request, &answer, &why);
+    if (rc < 0)
+        log_error("saltutil.revoke_auth: %s", fail_text(&why));
+    *ret_value = json_boolean(rc == 0 && json_is_true(answer));
+    return 0;
+}
+
+static const arg_t revoke_args[] = {
+    { "preserve_minion_cache", ARG_BOOL, "false", "Let the master keep what it knows of this minion" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "regen_keys", saltutil_regen_keys, NULL, 0,
+      "Remove this minion's keys, the master's known key with them, and make new ones. They are used from "
+      "the "
+      "minion's next start on; the master has to accept them." CLI_EXAMPLE("salt '*' saltutil.regen_keys") },
+    { "revoke_auth", saltutil_revoke_auth, revoke_args, 0,
+      "Have the masters delete this minion's key, as their option ``allow_minion_key_revoke`` allows. The "
+      "return of this job may not reach them any more. Returns whether they were asked." CLI_EXAMPLE(
+          "salt '*' saltutil.revoke_auth") },
+};
+
+PLUGIN(exec, saltutil_keys, .provides = "saltutil", .doc = "This minion's own key", FUNCS(funcs));

@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# 3300-own-minion.bats - what a minion does about itself: its own events, the returns it keeps, custom modules that it
+# takes from the master, its own key.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    mkdir -p "$FLEET/srv/_modules"
+    echo "def f(): return 1" >"$FLEET/srv/_modules/mine.py"
+    master_conf "auto_accept: True" "file_roots: {base: [$FLEET/srv]}"
+    start_master
+    start_minion a "cache_jobs: True"
+    wait_connected a
+}
+
+teardown_file() {
+    fleet_down
+}
+
+@test "cache_jobs: saltutil.find_cached_job has the return; clear_job_cache removes it" {
+    jid=$(salt a test.echo kept --async --out=txt | grep -oE '[0-9]{20}')
+    until_true 10 test -e "$FLEET/a/var/cache/salt/minion/minion_jobs/$jid/return.json"
+    run -0 salt a saltutil.find_cached_job "$jid" --out=json --static
+    [[ $output == *'"return": "kept"'* && $output == *'"fun": "test.echo"'* && $output == *"\"jid\": \"$jid\""* ]]
+    run -0 salt a saltutil.clear_job_cache hours=0 --out=newline_values_only
+    [ "$output" = True ]
+    [ ! -e "$FLEET/a/var/cache/salt/minion/minion_jobs/$jid" ]
+    run -0 salt a saltutil.find_cached_job "$jid" --out=newline_values_only
+    [[ $output == "Local jobs cache directory "*"/minion_jobs/$jid not found" ]]
+}
+
+@test "event.fire: any tag; fire_master goes on to the master" {
+    listen own 'my/*'
+    run -0 salt a event.fire '{a: 1}' whatever --out=newline_values_only
+    [ "$output" = True ]
+    run -0 salt a event.fire '{tag: my/tag, data: {b: 2}}' fire_master --out=newline_values_only
+    [ "$output" = True ]
+    wait_event own '"tag":"my/tag".*"b":2'
+    run -0 salt a event.fire text whatever --out=newline_values_only
+    [ "$output" = False ]
+    unlisten own
+}
+
+@test "saltutil.sync_modules: from the master" {
+    run -0 salt a saltutil.sync_modules saltenv=base --out=json --static --out-indent=-1
+    [ "$output" = '{"a": ["modules.mine"]}' ]
+    cmp "$FLEET/srv/_modules/mine.py" "$FLEET/a/var/cache/salt/minion/extmods/modules/mine.py"
+    run -0 salt a saltutil.sync_modules saltenv=base --out=json --static --out-indent=-1
+    [ "$output" = '{"a": []}' ]
+}
+
+@test "saltutil.revoke_auth: not when allow_minion_key_revoke is off" {
+    start_minion b
+    wait_connected b
+    echo "allow_minion_key_revoke: False" >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval 'salt-run config.get allow_minion_key_revoke | grep -q False'
+    salt b saltutil.revoke_auth >/dev/null
+    until_log "$FLEET/log/master" 'minion b asks for its key to be deleted: allow_minion_key_revoke is off' 10
+    key_is b acc
+    sed -i '/allow_minion_key_revoke/d; s/auto_accept: True/auto_accept: False/' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval 'salt-run config.get allow_minion_key_revoke | grep -q True'
+}
+
+@test "saltutil.revoke_auth: the key is gone, and the minion waits for acceptance" {
+    listen keys 'salt/key'
+    salt b saltutil.revoke_auth --async >/dev/null
+    wait_event keys '"act":"delete".*"id":"b"|"id":"b".*"act":"delete"'
+    until_true 10 not key_is b acc
+    wait_key b pre
+    unlisten keys
+}
