@@ -314,6 +314,12 @@ api_pillar(master_api_t *self, const char *id, fail_t *err)
 }
 
 json_t *
+api_mine(master_api_t *self, const char *id, fail_t *err)
+{
+    return store_mine(self->store, id, err);
+}
+
+json_t *
 api_last_jid(master_api_t *self, fail_t *err)
 {
     return store_last_jid(self->store, err);

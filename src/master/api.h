@@ -77,6 +77,8 @@ json_t *api_jobs(master_api_t *self, const json_t *filter, fail_t *err);
 json_t *api_grains(master_api_t *self, const char *id, fail_t *err);
 /* The same of pillars, as last compiled. */
 json_t *api_pillar(master_api_t *self, const char *id, fail_t *err);
+/* The same of the mine, as the minions sent it. */
+json_t *api_mine(master_api_t *self, const char *id, fail_t *err);
 /* The jid of the newest job: json string, "" when there is none. */
 json_t *api_last_jid(master_api_t *self, fail_t *err);
 

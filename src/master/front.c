@@ -161,6 +161,7 @@ s_load_data(front_t *self)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *grains = store_grains(self->reader, NULL, &err);
     json_auto_t *pillars = store_pillar(self->reader, NULL, &err);
+    json_auto_t *mines = store_mine(self->reader, NULL, &err);
     const char *id;
     json_t *one;
     minion_t *m;
@@ -170,6 +171,9 @@ s_load_data(front_t *self)
     json_object_foreach (pillars, id, one)
         if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
             m->pillar = json_incref(one);
+    json_object_foreach (mines, id, one)
+        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
+            m->mine = json_incref(one);
 }
 
 static int

@@ -9,6 +9,7 @@
  *   listen.c   who hears which events, and from when
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   pillars.c  pillars, compiled in actors          notes.c    work that is named by who asks; after commits
+ *   mine.c     what minions know of each other
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors
@@ -135,8 +136,8 @@ void gate_tick(front_t *front, int64_t now_ms);
 long gate_open(const gate_t *self); /* connections */
 
 /* publish.c */
-/* Resolve a target: sorted slots of accepted minions (NEW, free()), and NEW array of ids named but not
- * accepted. */
+/* Resolve a target ({tgt, tgt_type, delimiter?, pillar_exact?: as target_pillar_exact}): sorted slots of
+ * accepted minions (NEW, free()), and NEW array of ids named but not accepted. */
 int publish_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n,
                   json_t **ret_missing, fail_t *err);
 /* Publish for an operator: NEW reply {jid, minions, missing}; `follower` may be NULL. */

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "master/mine.h"
 #include "master/pillars.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -54,6 +55,13 @@ s_pillar_ask(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t 
 {
     (void) raw;
     pillars_ask(self->pillars, peer, body, len);
+}
+
+static void
+s_mine_ask(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    mine_asked(self, peer, body);
 }
 
 static void
@@ -394,7 +402,7 @@ static inbound_fn *const handlers[MSG_COUNT] = {
     [MSG_file_open] = s_file_open, [MSG_file_more] = s_file_more,
     [MSG_file_stop] = s_file_stop, [MSG_file_part] = s_file_part,
     [MSG_file_done] = s_file_done, [MSG_pillar_ask] = s_pillar_ask,
-    [MSG_revoke] = s_revoke,
+    [MSG_revoke] = s_revoke,       [MSG_mine_ask] = s_mine_ask,
 };
 
 /* ---- connections

@@ -46,6 +46,7 @@ s_free_minion(minion_t *m)
 {
     json_decref(m->grains);
     json_decref(m->pillar);
+    json_decref(m->mine);
     free(m->id);
     free(m);
 }

@@ -52,6 +52,7 @@ struct minion {
     bool seen;             /* has connected since this master started */
     json_t *grains;        /* owned; NULL until it sent them */
     json_t *pillar;        /* owned: as last compiled for it; NULL: never */
+    json_t *mine;          /* owned: {name: value} that it put into the mine; NULL: nothing */
     char boot[BOOT_LEN];   /* of its last connection */
     uint32_t starts;       /* how often `boot` changed */
     json_int_t last_event; /* number of its last event within `boot` that was taken */

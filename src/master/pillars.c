@@ -456,6 +456,12 @@ pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len)
 }
 
 void
+pillars_forget(pillars_t *self, const char *id)
+{
+    s_kept_free(s_take_kept(self, id));
+}
+
+void
 pillars_reload(pillars_t *self)
 {
     self->generation++;

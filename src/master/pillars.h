@@ -16,6 +16,8 @@ pillars_t *pillars_new(front_t *front); /* NEW */
 bool pillars_destroy(pillars_t **self_p);
 /* The configuration changed: nothing that was kept holds any more. */
 void pillars_reload(pillars_t *self);
+/* What was compiled for this minion is not the answer to the next question. */
+void pillars_forget(pillars_t *self, const char *id);
 /* A minion's or salt-call's pillar_ask of `len` bytes. */
 void pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len);
 

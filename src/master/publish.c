@@ -63,6 +63,8 @@ publish_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t
                         value_str(request, "delimiter", NULL), err);
     if (!target)
         return err->code;
+    if (value_bool(request, "pillar_exact", false))
+        target_pillar_exact(target);
     uint32_t total = peers_slots(self->peers);
     uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
     *ret_n = 0;

@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
+#include "master/mine.h"
 #include "master/workers.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -216,6 +217,23 @@ s_grains(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
             json_object_set(all, m->id, m->grains);
     }
     return json_pack("{s:o}", "grains", all);
+}
+
+static json_t *
+s_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    json_t *value = mine_get(self, conf_str(self->conf, "id"), request, err);
+    return value ? json_pack("{s:o}", "mine", value) : NULL;
+}
+
+static json_t *
+s_forget(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *ids = mine_forget(self, request, err);
+    if (ids)
+        log_info("cache: %zu minions' data forgotten by %s", json_array_size(ids), lconn_user(c));
+    return ids ? json_pack("{s:o}", "minions", ids) : NULL;
 }
 
 static json_t *

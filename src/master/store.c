@@ -189,10 +189,27 @@ store_put_pillar(store_t *self, const char *id, char **pillar_p)
 }
 
 uint64_t
+store_put_mine(store_t *self, const char *id, char **mine_p)
+{
+    return put_doc(self, ROW_MINE, id, mine_p);
+}
+
+uint64_t
+store_forget(store_t *self, const char *id, store_doc_t what)
+{
+    static const row_kind_t rows[] = {
+        [STORE_GRAINS] = ROW_FORGET, [STORE_PILLAR] = ROW_FORGET_PILLAR, [STORE_MINE] = ROW_FORGET_MINE
+    };
+
+    return enqueue(self, row_new(rows[what], id));
+}
+
+uint64_t
 store_del_minion(store_t *self, const char *id)
 {
-    (void) enqueue(self, row_new(ROW_FORGET_PILLAR, id));
-    return enqueue(self, row_new(ROW_FORGET, id));
+    (void) store_forget(self, id, STORE_PILLAR);
+    (void) store_forget(self, id, STORE_MINE);
+    return store_forget(self, id, STORE_GRAINS);
 }
 
 uint64_t

@@ -39,6 +39,10 @@ uint64_t store_add_event(store_t *self, uint64_t seq, const char *tag, char **da
 /* Replace what is known of one minion. TAKES the text: JSON. */
 uint64_t store_put_grains(store_t *self, const char *id, char **grains_p);
 uint64_t store_put_pillar(store_t *self, const char *id, char **pillar_p);
+uint64_t store_put_mine(store_t *self, const char *id, char **mine_p);
+/* Forget one of these. */
+typedef enum store_doc { STORE_GRAINS, STORE_PILLAR, STORE_MINE } store_doc_t;
+uint64_t store_forget(store_t *self, const char *id, store_doc_t what);
 /* Forget a minion whose key was deleted. */
 uint64_t store_del_minion(store_t *self, const char *id);
 /* An orchestration: what was asked, its plan, and later its result (texts of JSON). */

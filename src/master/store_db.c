@@ -27,6 +27,9 @@
     " jid TEXT NOT NULL, PRIMARY KEY(kind, ref, part)) WITHOUT ROWID;"                                       \
     "CREATE INDEX IF NOT EXISTS notes_jid ON notes(jid);"
 
+#define MINE_TABLE                                                                                           \
+    "CREATE TABLE IF NOT EXISTS mine(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
+
 /* Lists of minions and documents come last in their rows: what stands before them is read without them. */
 static const char schema[] =
     "BEGIN IMMEDIATE;"
@@ -41,7 +44,7 @@ static const char schema[] =
     "CREATE TABLE events(seq INTEGER PRIMARY KEY, tag TEXT NOT NULL, stamp_us INTEGER NOT NULL,"
     " data TEXT NOT NULL);"
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
-        NOTES_TABLE RUN_TABLES "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+        NOTES_TABLE RUN_TABLES MINE_TABLE "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
                                                            STORE_VERSION) ";"
@@ -53,7 +56,7 @@ static const char probe[] =
     "SELECT max(start_us) FROM jobs; SELECT max(jid) FROM jobs; SELECT max(num) FROM jobs;"
     "SELECT max(jid) FROM returns; SELECT max(seq) FROM events; SELECT max(id) FROM grains;"
     "SELECT max(key) FROM meta; SELECT max(id) FROM pillar; SELECT max(ref) FROM notes;"
-    "SELECT max(run) FROM runs; SELECT max(run) FROM steps;";
+    "SELECT max(run) FROM runs; SELECT max(run) FROM steps; SELECT max(id) FROM mine;";
 
 static const struct advice {
     int rc;
@@ -136,7 +139,7 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version > STORE_VERSION)
         return fail_set(err, -EPROTO, "%s: written by a newer master (format %d, this one knows %d)", path,
                         version, STORE_VERSION);
-    rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES, err);
+    rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE, err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
 

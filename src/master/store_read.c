@@ -27,6 +27,8 @@ enum {
     Q_GRAINS_OF,
     Q_PILLAR,
     Q_PILLAR_OF,
+    Q_MINE,
+    Q_MINE_OF,
     Q_META,
     Q_NOTED,
     Q_NOTES,
@@ -53,6 +55,8 @@ static const char *const queries[QUERIES] = {
     [Q_GRAINS_OF] = "SELECT id, doc FROM grains WHERE id = ?1",
     [Q_PILLAR] = "SELECT id, doc FROM pillar ORDER BY id",
     [Q_PILLAR_OF] = "SELECT id, doc FROM pillar WHERE id = ?1",
+    [Q_MINE] = "SELECT id, doc FROM mine ORDER BY id",
+    [Q_MINE_OF] = "SELECT id, doc FROM mine WHERE id = ?1",
     [Q_META] = "SELECT value FROM meta WHERE key = ?1",
     [Q_NOTED] = "SELECT jid FROM notes WHERE kind = ?1 AND ref = ?2 AND part = ?3",
     [Q_NOTES] = "SELECT part, jid FROM notes WHERE kind = ?1 AND ref = ?2 ORDER BY part",
@@ -486,6 +490,14 @@ json_t *
 store_pillar(store_reader_t *self, const char *id, fail_t *err)
 {
     sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_PILLAR_OF, id, err) : query(self, Q_PILLAR, err);
+
+    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
+}
+
+json_t *
+store_mine(store_reader_t *self, const char *id, fail_t *err)
+{
+    sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_MINE_OF, id, err) : query(self, Q_MINE, err);
 
     return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
 }

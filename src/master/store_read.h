@@ -58,6 +58,8 @@ json_t *store_runs(store_reader_t *self, size_t limit, fail_t *err);
 json_t *store_run(store_reader_t *self, const char *run, fail_t *err);
 /* Its steps in the order in which they began: [{tag, go, begin_us, end_us, ...}]. */
 json_t *store_steps(store_reader_t *self, const char *run, fail_t *err);
+/* The same of what minions have put into the mine: {id: {name: value}}. */
+json_t *store_mine(store_reader_t *self, const char *id, fail_t *err);
 /* The text put under `key`: a json string, or json null. */
 json_t *store_meta(store_reader_t *self, const char *key, fail_t *err);
 

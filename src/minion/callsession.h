@@ -22,7 +22,8 @@ void callsession_destroy(callsession_t **self_p);
 int callsession_event(callsession_t *self, const char *tag, json_t *data, fail_t *err);
 /* `ret`: {jid, fun, fun_args, return, retcode, success}. */
 int callsession_return(callsession_t *self, const json_t *ret, fail_t *err);
-/* A question for files as minion/download.h has it; `self` is the callsession. For remotefiles_new. */
+/* A question for files or the mine as minion/download.h has it; `self` is the callsession. For
+ * remotefiles_new. */
 int callsession_file(void *self, json_t *ask, json_t **ret_value, fail_t *err);
 int callsession_grains(callsession_t *self, json_t *grains, fail_t *err);
 /* This minion's pillar, compiled by the master with these grains. `ask` as ctx_compile_pillar's. NEW, as

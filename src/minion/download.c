@@ -1,4 +1,5 @@
 /* download.c - see download.h. */
+#include "minion/mineask.h"
 #include "minion/upload.h"
 
 #include <fcntl.h>
@@ -50,6 +51,7 @@ struct downloads {
     download_host_t host;
     download_t *all;
     uploads_t *uploads;
+    mineasks_t *mine;
     json_int_t next_n;
     bool ready;
 };
@@ -250,6 +252,10 @@ s_pump(downloads_t *self)
 void
 downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
 {
+    if (str_eq(value_str(ask, "what", ""), "mine")) {
+        mineasks_ask(self->mine, id, ask);
+        return;
+    }
     if (str_eq(value_str(ask, "op", ""), "put")) {
         uploads_ask(self->uploads, id, ask);
         return;
@@ -287,6 +293,7 @@ downloads_cancel(downloads_t *self, json_int_t id)
     download_t *d = s_by_id(self, id);
     if (!d) {
         uploads_cancel(self->uploads, id);
+        mineasks_cancel(self->mine, id);
         return;
     }
     if (d->part && !value_get(d->ask, "cache"))
@@ -302,6 +309,7 @@ downloads_ready(downloads_t *self)
 {
     self->ready = true;
     uploads_ready(self->uploads);
+    mineasks_ready(self->mine);
     s_pump(self);
 }
 
@@ -310,6 +318,7 @@ downloads_lost(downloads_t *self)
 {
     self->ready = false;
     uploads_lost(self->uploads);
+    mineasks_lost(self->mine);
     for (download_t *d = self->all; d; d = d->next)
         if (d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING)
             d->stage = STAGE_WAITING;
@@ -463,6 +472,10 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
 {
     download_t *d = self->all;
     json_int_t which = value_int(body, "n", -1);
+    if (msg == MSG_mine) {
+        mineasks_message(self->mine, body);
+        return;
+    }
     while (d && (d->n != which || (d->stage != STAGE_ASKED && d->stage != STAGE_RUNNING)))
         d = d->next;
     if (!d) {
@@ -507,7 +520,8 @@ s_prefix(download_t *d)
 int
 downloads_step(downloads_t *self)
 {
-    int64_t now = clock_mono_ms(), next = now + uploads_step(self->uploads);
+    int uploads_ms = uploads_step(self->uploads), mine_ms = mineasks_step(self->mine);
+    int64_t now = clock_mono_ms(), next = now + (mine_ms < uploads_ms ? mine_ms : uploads_ms);
     for (download_t *d = self->all, *after; d; d = after) {
         after = d->next;
         if (d->stage == STAGE_PREFIX)
@@ -535,6 +549,7 @@ downloads_new(const download_host_t *host)
     downloads_t *self = xcalloc(1, sizeof(*self));
     self->host = *host;
     self->uploads = uploads_new(host);
+    self->mine = mineasks_new(host);
     return self;
 }
 
@@ -552,5 +567,6 @@ downloads_destroy(downloads_t **self_p)
         s_free(d);
     }
     uploads_destroy(&self->uploads);
+    mineasks_destroy(&self->mine);
     free(self);
 }

@@ -9,6 +9,8 @@
  * cachedir). Answered with
  * {"ok": true, "value"} or {"ok": false, "error", "code"}, code a positive errno; ENOENT: no such file.
  *
+ * What is asked with "what": "mine" is for mineask.h.
+ *
  * Layer      minion
  * Threads    the session's
  * Tests      tests/t/4000-files.bats; fuzz target tests/fuzz/fuzz_files.c

@@ -78,6 +78,8 @@ static void
 s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
 {
     log_error("job %s: %s", value_str(job, "jid", ""), fail_text(err));
+    if (value_bool(job, "own", false))
+        return;
     json_auto_t *ret = json_pack("{s:O, s:O, s:O*, s:s, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
                                  value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return",
                                  fail_text(err), "retcode", 1, "success", false);
@@ -95,7 +97,8 @@ static void
 s_start_job(jobserver_t *self, json_t *job)
 {
     fail_auto_t err = FAIL_INIT;
-    if (spool_begin(outbox_spool(self->outbox), job, &err) < 0) {
+    bool own_affair = value_bool(job, "own", false);
+    if (!own_affair && spool_begin(outbox_spool(self->outbox), job, &err) < 0) {
         log_warning("job %s runs without a mark on the disk: %s", value_str(job, "jid", ""), fail_text(&err));
         fail_clear(&err);
     }
@@ -112,6 +115,8 @@ s_start_job(jobserver_t *self, json_t *job)
     proc->next = self->jobs;
     self->jobs = proc;
     self->n_jobs++;
+    if (own_affair)
+        return;
     json_t *frame = json_pack("{s:s, s:I, s:O, s:i}", "t", "started", "master", value_int(job, "master", -1),
                               "jid", value_get(job, "jid"), "pid", (int) proc->pid);
     jobserver_down(self, &frame);
@@ -155,6 +160,8 @@ s_return(jobserver_t *self, job_proc_t *proc)
         return;
     proc->returned = true;
     json_auto_t *ret = job_return(proc);
+    if (value_bool(proc->job, "own", false))
+        return;
     jobcache_keep(self->opts, ret);
     outbox_return(self->outbox, ret, (int) value_int(proc->job, "master", -1));
 }
@@ -568,6 +575,7 @@ jobserver_run(jobserver_t *self)
         }
         s_watch_session(self, now);
         s_sign_of_life(self, now);
+        mmine_tick(self, now);
         outbox_tick(self->outbox, now);
         mgrains_tick(self, now);
         mpillar_tick(self, now);

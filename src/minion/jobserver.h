@@ -53,6 +53,7 @@ typedef struct jobserver {
     bool grains_again;       /* asked again while they were gathered */
     int64_t grains_next_ms;  /* monotonic: grains_refresh_every; 0: never */
     buf_t grains_in;
+    int64_t mine_ms; /* monotonic: the next mine.update; 0: none was made yet */
     int signal_fd;
     jobserver_ending_t ending; /* asked for by a job, once that has returned */
     pid_t ending_job;
@@ -80,8 +81,12 @@ void mgrains_push(jobserver_t *self);                 /* to the masters */
 void jobserver_down(jobserver_t *self, json_t **frame_p);
 /* `grains` go beside the data; NULL: none do. */
 void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *grains);
-/* Run it, or let it wait its turn. `job` as the master sends it; BORROWED. */
+/* Run it, or let it wait its turn. `job` as the master sends it; BORROWED. With "own": true it is the
+ * minion's own affair: no mark on the disk, no return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);
+
+/* mmine.c: mine.update at the start and every mine_interval. */
+void mmine_tick(jobserver_t *self, int64_t now_ms);
 
 /* started.c: what happens once. */
 void started_connected(jobserver_t *self); /* a master listens */

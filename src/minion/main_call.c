@@ -117,6 +117,20 @@ s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return callsession_event(self->master, tag, data, err);
 }
 
+/* Of what a minion's process answers its jobs, there is here the line to the master. */
+static int
+s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    caller_t *self = cookie;
+    if (!str_eq(value_str(request, "op", ""), "ask"))
+        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                         "'%s' needs a running salt-minion, and this call does not come from one",
+                         value_str(request, "op", "?"));
+    if (!self->master)
+        return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
+    return callsession_file(self->master, value_get(request, "ask"), ret_value, err);
+}
+
 static py_t *
 s_compile_pillar(caller_t *self, json_t *ask, fail_t *err)
 {
@@ -202,6 +216,7 @@ s_run(caller_t *self, char *const *args, size_t n)
                        .pillar = s_pillar,
                        .files = self->files,
                        .fire = s_fire,
+                       .host = s_host,
                        .cookie = self };
     AUTO(call_ctx) ctx = call_ctx_new(&env);
     const plugin_t *plugin = NULL;

@@ -81,10 +81,34 @@ fileserver_symlink_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     return list(ctx, FILES_SYMLINKS, args, ret_value, err);
 }
 
+/* {backend: [env]}. */
+static int
+envs_by_source(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *names = backends(ctx_opts(ctx), value_get(args, "backend")), *all = json_object();
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (names, i, name) {
+        json_auto_t *opts = json_copy(ctx_opts(ctx));
+        json_object_set_new(opts, "fileserver_backend", json_pack("[O]", name));
+        AUTO(fileserver) server = fileserver_new(opts, NULL);
+        json_t *envs = fileserver_envs(server, err);
+        if (envs == NULL)
+            return -EIO;
+        json_object_set_new(all, json_string_value(name), envs);
+    }
+    *ret_value = json_incref(all);
+    return 0;
+}
+
 static int
 runner_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *opts = NULL;
+
+    if (value_truthy(value_get(args, "sources")))
+        return envs_by_source(ctx, args, ret_value, err);
     AUTO(fileserver) server = server_of(ctx, args, &opts);
 
     *ret_value = fileserver_envs(server, err);
@@ -122,13 +146,32 @@ fileserver_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return 0;
 }
 
-/* Locks are the kernel's here: who dies lets go. */
+static int
+lock(call_ctx_t *ctx, const json_t *args, bool on, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *opts = NULL;
+    AUTO(fileserver) server = server_of(ctx, args, &opts);
+    json_auto_t *said = fileserver_lock(server, value_str(args, "remote", NULL), on, err);
+
+    if (said == NULL)
+        return -EIO;
+    if (json_array_size(said) > 0)
+        *ret_value = json_pack("{s:O}", on ? "locked" : "cleared", said);
+    else
+        *ret_value = value_fmt("No locks were %s", on ? "set" : "removed");
+    return 0;
+}
+
+static int
+runner_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    return lock(ctx, args, true, ret_value, err);
+}
+
 static int
 fileserver_clear_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
-    *ret_value = json_string("No locks were removed");
-    return 0;
+    return lock(ctx, args, false, ret_value, err);
 }
 
 /* Lists are made when they are asked for. */
@@ -146,9 +189,12 @@ fileserver_clear_file_list_cache(call_ctx_t *ctx, json_t *args, json_t **ret_val
     }
 
 static const arg_t backend_args[] = { BACKEND, ARGS_END };
-static const arg_t envs_args[] = { BACKEND, { "sources", ARG_ANY, "false", "Accepted" }, ARGS_END };
+static const arg_t update_args[] = { BACKEND, { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted" }, ARGS_END };
+static const arg_t envs_args[] = { BACKEND, { "sources", ARG_ANY, "false", "By backend" }, ARGS_END };
 static const arg_t list_args[] = { { "saltenv", ARG_STR, "\"base\"", "The environment" }, BACKEND, ARGS_END };
-static const arg_t lock_args[] = { BACKEND, { "remote", ARG_STR, "null", "Accepted" }, ARGS_END };
+static const arg_t lock_args[] = { BACKEND,
+                                   { "remote", ARG_STR, "null", "Only remotes whose URL this glob fits" },
+                                   ARGS_END };
 static const arg_t cache_args[] = { { "saltenv", ARG_ANY, "null", "Accepted" }, BACKEND, ARGS_END };
 
 static const func_t funcs[] = {
@@ -158,7 +204,8 @@ static const func_t funcs[] = {
     { "clear_file_list_cache", fileserver_clear_file_list_cache, cache_args, FN_ACCESS_ADMIN,
       "Lists of files are not cached: {}." CLI_EXAMPLE("salt-run fileserver.clear_file_list_cache") },
     { "clear_lock", fileserver_clear_lock, lock_args, FN_ACCESS_ADMIN,
-      "There are no locks that outlive who set them." CLI_EXAMPLE("salt-run fileserver.clear_lock") },
+      "Let remotes be fetched again that fileserver.lock has locked." CLI_EXAMPLE(
+          "salt-run fileserver.clear_lock\n    salt-run fileserver.clear_lock remote='*server1*'") },
     { "dir_list", fileserver_dir_list, list_args, FN_ACCESS_READ,
       "The folders of an environment." CLI_EXAMPLE("salt-run fileserver.dir_list") },
     { "empty_dir_list", fileserver_empty_dir_list, list_args, FN_ACCESS_READ,
@@ -168,9 +215,12 @@ static const func_t funcs[] = {
           "salt-run fileserver.envs\n    salt-run fileserver.envs backend=roots,git") },
     { "file_list", fileserver_file_list, list_args, FN_ACCESS_READ,
       "The files of an environment." CLI_EXAMPLE("salt-run fileserver.file_list saltenv=prod") },
+    { "lock", runner_lock, lock_args, FN_ACCESS_ADMIN,
+      "Keep remotes from being fetched, until fileserver.clear_lock." CLI_EXAMPLE(
+          "salt-run fileserver.lock\n    salt-run fileserver.lock remote='*server1*'") },
     { "symlink_list", fileserver_symlink_list, list_args, FN_ACCESS_READ,
       "Its links, and where they lead." CLI_EXAMPLE("salt-run fileserver.symlink_list") },
-    { "update", runner_update, backend_args, FN_ACCESS_ADMIN,
+    { "update", runner_update, update_args, FN_ACCESS_ADMIN,
       "Fetch from the remotes now." CLI_EXAMPLE("salt-run fileserver.update") },
 };
 

@@ -4,6 +4,7 @@
 #include "common/py/py_json.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
+#include "runners/lib/cached.h"
 #include "salt/plugin.h"
 
 /* The grains that a minion sent last, changed by keywords; where it never sent any, Salt's stand-in. NEW, or
@@ -72,6 +73,41 @@ pillar_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* What the master keeps of the targets' pillars: as cache.pillar, when the option pillar_cache is on. */
+static int
+pillar_show_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *tgt = json_pack("{s:O, s:s}", "tgt", value_get(args, "minion"), "tgt_type", "glob");
+
+    if (value_bool(ctx_opts(ctx), "pillar_cache", false))
+        return cached_of(ctx, tgt, api_pillar, ret_value, err);
+    *ret_value = json_false();
+    return 0;
+}
+
+/* Salt returns what is left in the cache: nothing. */
+static int
+pillar_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *request = json_pack("{s:O, s:s, s:[s]}", "tgt", value_get(args, "minion"), "tgt_type", "glob",
+                                "what", "kept_pillar");
+
+    if (!value_bool(ctx_opts(ctx), "pillar_cache", false)) {
+        json_decref(request);
+        *ret_value = json_false();
+        return 0;
+    }
+    json_auto_t *reply = ask_master_with(ctx, "forget", &request, err);
+    *ret_value = json_object();
+    return reply != NULL ? 0 : -EIO;
+}
+
+static const arg_t cache_args[] = {
+    { "minion", ARG_STR, "\"*\"", "Whose pillars: a glob" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "saltenv and pillarenv; accepted for Salt's sake" },
+    ARGS_END,
+};
+
 static const arg_t show_pillar_args[] = {
     { "minion", ARG_STR, "\"*\"", "Whose pillar; * is one of no minion, without grains" },
     { "kwargs", ARG_DICT, ARG_STARSTAR, "saltenv and pillarenv; others are grains for this call" },
@@ -85,6 +121,15 @@ static const arg_t show_top_args[] = {
 };
 
 static const func_t funcs[] = {
+    { "clear_pillar_cache", pillar_clear_cache, cache_args, FN_ACCESS_ADMIN,
+      "Forget the compiled pillars of the minions that a glob matches, so that the next question compiles "
+      "them "
+      "anew. ``False`` unless the option pillar_cache is on: without it nothing is kept longer than its "
+      "sources "
+      "stay as they are." CLI_EXAMPLE("salt-run pillar.clear_pillar_cache 'minion'") },
+    { "show_pillar_cache", pillar_show_cache, cache_args, FN_READONLY | FN_ACCESS_ADMIN,
+      "Return the pillars as they were compiled last. ``False`` unless the option pillar_cache is "
+      "on." CLI_EXAMPLE("salt-run pillar.show_pillar_cache 'minion'") },
     { "show_pillar", pillar_show_pillar, show_pillar_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Return the pillar of a minion, compiled for this call with the grains that it sent "
       "last.\n\nFurther keywords are grains of this call." CLI_EXAMPLE(

@@ -35,6 +35,9 @@ typedef struct file_backend {
     int (*update)(void *self, bool now);
     /* Removes what is kept of remotes. NULL: nothing is. */
     int (*clear)(void *self, fail_t *err);
+    /* Sets or removes the lock that keeps remotes from being fetched, of all or of those whose URL `glob`
+     * fits; what changed is said in `said`. NULL: there are no remotes. */
+    int (*lock)(void *self, const char *glob, bool on, json_t *said, fail_t *err);
 } file_backend_t;
 
 extern const file_backend_t roots_backend, gitfs_backend;

@@ -226,6 +226,17 @@ fileserver_clear(fileserver_t *self, fail_t *err)
     return json_incref(cleared);
 }
 
+json_t *
+fileserver_lock(fileserver_t *self, const char *glob, bool on, fail_t *err)
+{
+    json_auto_t *said = json_array();
+    for (size_t i = 0; i < self->n; i++)
+        if (self->backends[i].cls->lock &&
+            self->backends[i].cls->lock(self->backends[i].self, glob, on, said, err) < 0)
+            return NULL;
+    return json_incref(said);
+}
+
 const char *
 fileserver_hash_type(const fileserver_t *self)
 {

@@ -45,6 +45,9 @@ void fileserver_destroy(fileserver_t **self_p);
 int fileserver_update(fileserver_t *self, bool now);
 /* Remove what is kept of remotes: NEW array of the backends that had something, or NULL with *err. */
 json_t *fileserver_clear(fileserver_t *self, fail_t *err);
+/* Keep remotes from being fetched until they are unlocked: those of all backends, or whose URL a glob fits
+ * (NULL: all). NEW array of texts that say what changed, or NULL with *err. */
+json_t *fileserver_lock(fileserver_t *self, const char *glob, bool on, fail_t *err);
 
 /* `path` and `saltenv` as fileclient_split gives them; both are checked again. */
 int fileserver_find(fileserver_t *self, const char *path, const char *saltenv, served_t *ret, fail_t *err);

@@ -7,7 +7,9 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/match/match.h"
 #include "salt/log.h"
+#include "salt/value.h"
 
 #define LINKS_MAX 100
 
@@ -184,4 +186,21 @@ s_clear(void *self, fail_t *err)
     return rc;
 }
 
-const file_backend_t gitfs_backend = { "gitfs", s_new, s_free, s_find, s_list, s_envs, s_update, s_clear };
+static int
+s_lock(void *self, const char *glob, bool on, json_t *said, fail_t *err)
+{
+    git_remote_t **remotes = self;
+    int rc = 0;
+    for (size_t i = 0; rc >= 0 && remotes[i]; i++) {
+        if (glob && !match_glob(glob, remotes[i]->url))
+            continue;
+        rc = git_lock(remotes[i], on, err);
+        if (rc > 0)
+            json_array_append_new(said, value_fmt("%s update lock for gitfs remote '%s'",
+                                                  on ? "Set" : "Removed", remotes[i]->url));
+    }
+    return rc < 0 ? rc : 0;
+}
+
+const file_backend_t gitfs_backend = { "gitfs", s_new,    s_free,  s_find, s_list,
+                                       s_envs,  s_update, s_clear, s_lock };

@@ -46,6 +46,8 @@ void git_add_envs(const git_remote_t *r, json_t *set);
 /* gitfs_repo.c */
 /* As new as update_interval wants it, or fetched `now`; *ret_wait_s: until the next time. */
 int git_update(git_remote_t *r, bool now, int *ret_wait_s, fail_t *err);
+/* Sets or removes the lock: while it is there, nothing is fetched. 1 when that changed something. */
+int git_lock(git_remote_t *r, bool on, fail_t *err);
 /* Reads the refs again after a fetch. */
 int git_look(git_remote_t *r, fail_t *err);
 /* The files of an environment; NULL without *err: it has none here. BORROWED until the next git_look. */

@@ -20,6 +20,7 @@
 #define LINK_MAX    4096
 #define SHORTEST_ID 7
 #define STAMP       "fetched"
+#define LOCK        "update.lk"
 
 /* ---- the program
  * ------------------------------------------------------------------------------------------------ */
@@ -117,6 +118,29 @@ s_fetch(const git_remote_t *r, fail_t *err)
 }
 
 int
+git_lock(git_remote_t *r, bool on, fail_t *err)
+{
+    AUTO_FREE char *lock = fs_join(r->dir, LOCK);
+    if (!on)
+        return unlink(lock) == 0 ? 1
+               : errno == ENOENT ? 0
+                                 : fail_set(err, -errno, "%s: %s", lock, strerror(errno));
+    if (fs_exists(lock))
+        return 0;
+    int rc = s_init(r, err);
+    if (rc == 0)
+        rc = fs_write_quick(lock, "", 0, 0600, err);
+    return rc < 0 ? rc : 1;
+}
+
+static bool
+s_is_locked(const git_remote_t *r)
+{
+    AUTO_FREE char *lock = fs_join(r->dir, LOCK);
+    return fs_exists(lock);
+}
+
+int
 git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 {
     json_int_t every = value_int(r->conf, "update_interval", 60);
@@ -125,6 +149,10 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
     *ret_wait_s = (int) every;
     if (!at_once && s_stamp(r, &last) != 0 && now >= last && now - last < every) {
         *ret_wait_s = (int) (every - (now - last));
+        return 0;
+    }
+    if (s_is_locked(r)) {
+        log_info("gitfs: %s is locked and not fetched: salt-run fileserver.clear_lock", r->url);
         return 0;
     }
     int rc = s_init(r, err);

@@ -307,4 +307,4 @@ s_envs(void *cookie, json_t *set, fail_t *err)
     return 0;
 }
 
-const file_backend_t roots_backend = { "roots", s_new, s_free, s_find, s_list, s_envs, NULL, NULL };
+const file_backend_t roots_backend = { "roots", s_new, s_free, s_find, s_list, s_envs, NULL, NULL, NULL };

@@ -236,6 +236,15 @@ node_match(const node_t *self, const match_subject_t *subject)
     return false;
 }
 
+void
+node_pillar_exact(node_t *self)
+{
+    if (self->term != NULL && (self->term->kind->needs & NEEDS_PILLAR) != 0)
+        subdict_exact(self->term->subdict);
+    for (node_t *child = self->child; child != NULL; child = child->next)
+        node_pillar_exact(child);
+}
+
 unsigned
 node_needs(const node_t *self)
 {

@@ -26,6 +26,8 @@ node_t *node_of_term(term_t **term_p);
 node_t *compound_parse(const words_t *words, fail_t *err);
 void node_destroy(node_t **self_p);
 bool node_match(const node_t *self, const match_subject_t *subject);
+/* Terms that look at the pillar compare whole values only. */
+void node_pillar_exact(node_t *self);
 /* NEEDS_* of all terms. */
 unsigned node_needs(const node_t *self);
 

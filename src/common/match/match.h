@@ -51,6 +51,9 @@ bool target_match(const target_t *self, const match_subject_t *subject);
 /* Whether evaluation reads grains or pillar. */
 bool target_needs_grains(const target_t *self);
 bool target_needs_pillar(const target_t *self);
+/* Terms that look at the pillar compare whole values only from now on: who may not see a pillar must not find
+ * out by patterns what is in it. */
+void target_pillar_exact(target_t *self);
 /* For TGT_LIST and an exact id: NEW array of the ids named, so that unknown ones can be told. NULL otherwise.
  */
 json_t *target_ids(const target_t *self);

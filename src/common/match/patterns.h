@@ -28,6 +28,8 @@ bool wild_match(const wild_t *self, const char *text, size_t len);
 typedef enum subdict_how { SUBDICT_GLOB, SUBDICT_REGEX, SUBDICT_EXACT } subdict_how_t;
 typedef struct subdict subdict_t;
 subdict_t *subdict_new(const char *expr, const char *delim, subdict_how_t how, fail_t *err);
+/* Letters mean themselves from now on, whatever was a pattern. */
+void subdict_exact(subdict_t *self);
 void subdict_destroy(subdict_t **self_p);
 bool subdict_match(const subdict_t *self, const json_t *data);
 

@@ -121,6 +121,12 @@ subdict_new(const char *expr, const char *delim, subdict_how_t how, fail_t *err)
 }
 
 void
+subdict_exact(subdict_t *self)
+{
+    self->how = SUBDICT_EXACT;
+}
+
+void
 subdict_destroy(subdict_t **self_p)
 {
     subdict_t *self = *self_p;

@@ -159,6 +159,12 @@ target_destroy(target_t **self_p)
     *self_p = NULL;
 }
 
+void
+target_pillar_exact(target_t *self)
+{
+    node_pillar_exact(self->root);
+}
+
 bool
 target_match(const target_t *self, const match_subject_t *subject)
 {

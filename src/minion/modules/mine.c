@@ -1,5 +1,5 @@
-/* mine.c - execution module `mine`: what functions returned, kept for other minions; without a master, on
- * this one. */
+/* mine.c - execution module `mine`: what functions returned, kept by the master for other minions; without
+ * one, on this one. */
 #include "common/base/str.h"
 #include "minion/modlib/datastore.h"
 #include "salt/log.h"
@@ -30,18 +30,30 @@ mine_load(call_ctx_t *ctx)
 static int
 mine_store(call_ctx_t *ctx, json_t *data, json_t **ret_value, fail_t *err)
 {
-    if (!is_local(ctx))
-        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
-                         "Only a minion with 'file_client: local' keeps a mine; this one has a master");
     int rc = datastore_set(ctx, STORE_KEY, data, err);
     if (rc == 0)
         *ret_value = json_true();
     return rc;
 }
 
+/* The master's answer to one operation on the mine. TAKES `ask`. */
+static int
+mine_ask(call_ctx_t *ctx, json_t *ask, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *request = json_pack("{s:s, s:o}", "op", "ask", "ask", ask);
+    fail_auto_t why = FAIL_INIT;
+
+    json_object_set_new(ask, "what", json_string("mine"));
+    int rc = ctx_host(ctx, request, ret_value, &why);
+    return rc < 0 ? fail_kind(err, FAIL_COMMAND, rc, "The mine: %s", fail_text(&why)) : 0;
+}
+
 static int
 mine_add(call_ctx_t *ctx, json_t *data, bool clear, json_t **ret_value, fail_t *err)
 {
+    if (!is_local(ctx))
+        return mine_ask(ctx, json_pack("{s:s, s:O, s:b}", "op", "send", "data", data, "clear", clear),
+                        ret_value, err);
     json_auto_t *all = clear ? json_object() : mine_load(ctx);
 
     json_object_update(all, data);
@@ -283,15 +295,28 @@ add_found(call_ctx_t *ctx, json_t *found, const json_t *mine, const char *name, 
 }
 
 static int
+get_from_master(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *ask = json_pack("{s:s, s:O, s:O, s:O}", "op", "get", "tgt", value_get(args, "tgt"), "tgt_type",
+                            value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
+    int rc = mine_ask(ctx, ask, ret_value, err);
+
+    if (rc == 0 && value_bool(args, "exclude_minion", false))
+        json_object_del(*ret_value, ctx_id(ctx));
+    return rc;
+}
+
+static int
 mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const json_t *fun = value_get(args, "fun");
+
+    if (!is_local(ctx))
+        return get_from_master(ctx, args, ret_value, err);
     json_auto_t *names = names_of(fun), *found = json_object();
     json_t *name;
     size_t i;
-    int target = is_local(ctx)
-                     ? is_target(ctx, value_str(args, "tgt_type", "glob"), value_get(args, "tgt"), err)
-                     : 0;
+    int target = is_target(ctx, value_str(args, "tgt_type", "glob"), value_get(args, "tgt"), err);
 
     if (target < 0)
         return target;
@@ -306,6 +331,9 @@ mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
+    if (!is_local(ctx))
+        return mine_ask(ctx, json_pack("{s:s, s:O}", "op", "delete", "fun", value_get(args, "fun")),
+                        ret_value, err);
     json_auto_t *mine = mine_load(ctx);
 
     json_object_del(mine, value_str(args, "fun", ""));
@@ -315,10 +343,21 @@ mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mine_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *mine = json_object();
-
     (void) args;
+    if (!is_local(ctx))
+        return mine_ask(ctx, json_pack("{s:s}", "op", "flush"), ret_value, err);
+    json_auto_t *mine = json_object();
     return mine_store(ctx, mine, ret_value, err);
+}
+
+static int
+mine_get_docker(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) ret_value;
+    return fail_kind(
+        err, FAIL_COMMAND, -ENOTSUP,
+        "There is no module 'docker' that could put its containers into the mine: send what you need "
+        "with mine.send NAME mine_function=cmd.run cmd='docker ps ...'");
 }
 
 /* ---- table -------------------------------------------------------------------------------------------- */
@@ -341,6 +380,12 @@ static const arg_t get_args[] = {
     { "exclude_minion", ARG_BOOL, "false", "Leave this minion out of what a master gives" },
     ARGS_END,
 };
+static const arg_t docker_args[] = {
+    { "interfaces", ARG_ANY, "null", "Accepted for Salt's sake" },
+    { "cidrs", ARG_ANY, "null", "Accepted for Salt's sake" },
+    { "with_container_id", ARG_BOOL, "false", "Accepted for Salt's sake" },
+    ARGS_END,
+};
 static const arg_t fun_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "The name" }, ARGS_END };
 
 static const func_t funcs[] = {
@@ -351,6 +396,9 @@ static const func_t funcs[] = {
       "Return what functions returned on the minions of a target, by minion." CLI_EXAMPLE(
           "salt '*' mine.get '*' network.interfaces\n    "
           "salt '*' mine.get 'os:Fedora' network.interfaces grain") },
+    { "get_docker", mine_get_docker, docker_args, FN_READONLY,
+      "Refuse, and say what to do instead: there is no module ``docker``." CLI_EXAMPLE(
+          "salt '*' mine.get_docker") },
     { "send", mine_send, send_args, 0,
       "Call a function and keep its value." CLI_EXAMPLE(
           "salt '*' mine.send network.ip_addrs interface=eth0\n    "

@@ -46,6 +46,18 @@ ask_execute(call_ctx_t *ctx, const json_t *tgt, const char *tgt_type, const char
     return api_execute(api_of(ctx), &request, (int) (timeout * 1000), &value, err) == 0 ? value : NULL;
 }
 
+json_t *
+ask_returns(json_t *minions)
+{
+    json_t *out = json_object(), *entry;
+    const char *id;
+
+    json_object_foreach (minions, id, entry)
+        if (str_eq(value_str(entry, "verdict", NULL), "returned"))
+            json_object_set(out, id, value_get(entry, "return"));
+    return out;
+}
+
 int
 ask_progress(call_ctx_t *ctx, const char *text, fail_t *err)
 {

@@ -20,6 +20,8 @@ json_t *ask_targets(call_ctx_t *ctx, json_t *args, fail_t *err);
  * the configuration's. */
 json_t *ask_execute(call_ctx_t *ctx, const json_t *tgt, const char *tgt_type, const char *fun, json_t *arg,
                     json_int_t timeout, fail_t *err);
+/* Of ask_execute's answer: NEW {id: return} of those who returned. */
+json_t *ask_returns(json_t *minions);
 /* Event salt/run/JID/progress. */
 int ask_progress(call_ctx_t *ctx, const char *text, fail_t *err);
 /* Salt's split_input: a list stays one, text is split at commas and trimmed. NULL and None give NULL. */

@@ -1,0 +1,300 @@
+/* mine.c - the mine: values that minions gave for each other, kept by the master; and what the master forgets
+ * of minions when it is told to.
+ *
+ * A value may say who sees it: {"__saltmine_acl__", "__data__", "allow_tgt", "allow_tgt_type"}. The option
+ * mine_get says which minions may ask for which names. */
+#include "master/mine.h"
+
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "master/pillars.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+#define ACL_ID   "__saltmine_acl__"
+#define ACL_DATA "__data__"
+
+/* ---- who may see what
+ * ---------------------------------------------------------------------------------------------- */
+
+/* A question under way. Minions of one kind say the same about who may see: the last answer is kept. */
+typedef struct look {
+    front_t *front;
+    const char *id; /* who asks */
+    json_t *tgt, *type;
+    bool allowed;
+} look_t;
+
+static bool
+s_is_target(front_t *self, json_t *tgt, const char *type_name, const char *id)
+{
+    fail_auto_t err = FAIL_INIT;
+    tgt_type_t type;
+    minion_t *m = peers_by_id(self->peers, id);
+    if (!m || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
+        return false;
+    AUTO(target) target = target_new(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &err);
+    match_subject_t subject = { m->id, m->grains, m->pillar };
+    return target && target_match(target, &subject);
+}
+
+/* The value behind an entry, BORROWED; NULL: it is not for who asks. */
+static json_t *
+s_visible(look_t *look, json_t *entry)
+{
+    json_t *tgt = value_get(entry, "allow_tgt"), *type = value_get(entry, "allow_tgt_type");
+    if (!value_get(entry, ACL_ID))
+        return entry;
+    if (tgt && !(look->tgt && json_equal(tgt, look->tgt) &&
+                 str_eq(json_string_value(type), json_string_value(look->type)))) {
+        look->tgt = tgt;
+        look->type = type;
+        look->allowed = s_is_target(look->front, tgt, json_is_string(type) ? json_string_value(type) : "glob",
+                                    look->id);
+    }
+    return !tgt || look->allowed ? value_get(entry, ACL_DATA) : NULL;
+}
+
+/* Option mine_get: {expression of ids: [expression of names]}. */
+static bool
+s_name_allowed(front_t *self, const char *id, const char *name)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *rules = conf_get(self->conf, "mine_get"), *names, *one;
+    const char *ids;
+    size_t i;
+    if (!json_is_object(rules))
+        return true;
+    json_object_foreach (rules, ids, names)
+        json_array_foreach (names, i, one)
+            if (json_is_string(one) && match_pcre(ids, id, &err) &&
+                match_pcre(json_string_value(one), name, &err))
+                return true;
+    return false;
+}
+
+/* ---- get
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+/* The names in "a,b" or a list that may be asked for. NEW array; *ret_by_name: the answer is by name. */
+static json_t *
+s_names(front_t *self, const char *id, const json_t *fun, bool *ret_by_name)
+{
+    json_auto_t *all = json_array();
+    json_t *names = json_array(), *one;
+    size_t i;
+    if (json_is_array(fun))
+        json_array_extend(all, (json_t *) fun);
+    char **words = str_split(json_is_string(fun) ? json_string_value(fun) : "", ",", true);
+    for (i = 0; words[i]; i++)
+        json_array_append_new(all, json_string(words[i]));
+    strv_free(words);
+    *ret_by_name = json_is_array(fun) || json_array_size(all) > 1;
+    json_array_foreach (all, i, one)
+        if (json_is_string(one) && s_name_allowed(self, id, json_string_value(one)))
+            json_array_append(names, one);
+    return names;
+}
+
+/* {id: value}, or {name: {id: value}}, put into `found`. */
+static void
+s_collect(look_t *look, const minion_t *m, const json_t *names, bool by_name, json_t *found)
+{
+    json_t *name;
+    size_t i;
+    json_array_foreach (names, i, name) {
+        json_t *entry = value_get(m->mine, json_string_value(name));
+        json_t *value = entry ? s_visible(look, entry) : NULL, *into = found;
+        if (!value)
+            continue;
+        if (by_name && !(into = value_get(found, json_string_value(name)))) {
+            into = json_object();
+            json_object_set_new(found, json_string_value(name), into);
+        }
+        json_object_set(into, m->id, value);
+    }
+}
+
+json_t *
+mine_get(front_t *self, const char *id, const json_t *request, fail_t *err)
+{
+    json_auto_t *missing = NULL;
+    AUTO_FREE uint32_t *slots = NULL;
+    size_t n = 0;
+    bool by_name;
+    look_t look = { .front = self, .id = id };
+    json_auto_t *names = s_names(self, id, value_get(request, "fun"), &by_name);
+    json_auto_t *ask = json_copy((json_t *) request);
+    json_object_set_new(ask, "pillar_exact", json_true());
+    if (publish_match(self, ask, &slots, &n, &missing, err) < 0)
+        return NULL;
+    json_t *found = json_object();
+    for (size_t i = 0; i < n; i++)
+        s_collect(&look, peers_by_slot(self->peers, slots[i]), names, by_name, found);
+    return found;
+}
+
+/* ---- what minions put in
+ * ----------------------------------------------------------------------------------------- */
+
+/* In memory and on the disk. TAKES *mine_p; an empty one is none. */
+static int
+s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
+{
+    json_auto_t *mine = STEAL(*mine_p);
+    char *text = value_dump(mine);
+    if (strlen(text) > LIMIT_MINE) {
+        free(text);
+        return fail_set(err, -E2BIG, "the mine takes at most %d bytes of one minion", LIMIT_MINE);
+    }
+    json_decref(m->mine);
+    m->mine = json_incref(mine);
+    (void) store_put_mine(self->store, m->id, &text);
+    return 0;
+}
+
+static json_t *
+s_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    return mine_get(self, m->id, body, err);
+}
+
+static json_t *
+s_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    json_t *data = value_get(body, "data");
+    if (!json_is_object(data)) {
+        (void) fail_set(err, -EINVAL, "'data' is an object of values by name");
+        return NULL;
+    }
+    if (!conf_bool(self->conf, "minion_data_cache") && !conf_bool(self->conf, "enforce_mine_cache"))
+        return json_true();
+    bool anew = !m->mine || value_bool(body, "clear", false);
+    json_t *mine = anew ? json_object() : json_copy(m->mine);
+    json_object_update(mine, data);
+    return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
+}
+
+static json_t *
+s_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    const char *name = value_str(body, "fun", "");
+    if (!value_get(m->mine, name))
+        return json_true();
+    json_t *mine = json_copy(m->mine);
+    json_object_del(mine, name);
+    return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
+}
+
+static void
+s_drop(front_t *self, minion_t *m)
+{
+    json_decref(m->mine);
+    m->mine = NULL;
+    (void) store_forget(self->store, m->id, STORE_MINE);
+}
+
+static json_t *
+s_flush(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    (void) body, (void) err;
+    s_drop(self, m);
+    return json_true();
+}
+
+static const struct {
+    const char *name;
+    json_t *(*fn)(front_t *self, minion_t *m, const json_t *body, fail_t *err); /* NEW, or NULL with *err */
+} ops[] = { { "get", s_get }, { "send", s_send }, { "delete", s_delete }, { "flush", s_flush } };
+
+void
+mine_asked(front_t *self, peer_t *peer, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *value = NULL;
+    bool known = false;
+    if (!peer->minion || !json_is_integer(value_get(body, "n")))
+        return;
+    for (size_t i = 0; i < NELEMS(ops); i++)
+        if (str_eq(ops[i].name, value_str(body, "op", ""))) {
+            known = true;
+            value = ops[i].fn(self, peer->minion, body, &err);
+        }
+    if (!known)
+        (void) fail_set(&err, -EOPNOTSUPP, "the master knows no such operation on the mine");
+    json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", value_get(body, "n"), "value", value, "error",
+                                    value ? NULL : fail_text(&err));
+    if (publish_send(self, peer, MSG_mine, answer) >= 0)
+        return;
+    json_auto_t *large = json_pack("{s:O, s:s}", "n", value_get(body, "n"), "error",
+                                   "the answer is too large: ask for fewer minions or names at once");
+    (void) publish_send(self, peer, MSG_mine, large);
+}
+
+/* ---- forgetting
+ * -------------------------------------------------------------------------------------------------- */
+
+static void
+s_forget_grains(front_t *self, minion_t *m)
+{
+    json_decref(m->grains);
+    m->grains = NULL;
+    (void) store_forget(self->store, m->id, STORE_GRAINS);
+}
+
+static void
+s_forget_pillar(front_t *self, minion_t *m)
+{
+    json_decref(m->pillar);
+    m->pillar = NULL;
+    (void) store_forget(self->store, m->id, STORE_PILLAR);
+}
+
+static void
+s_forget_kept(front_t *self, minion_t *m)
+{
+    pillars_forget(self->pillars, m->id);
+}
+
+static const struct {
+    const char *name;
+    void (*fn)(front_t *self, minion_t *m);
+} kinds[] = { { "grains", s_forget_grains },
+              { "pillar", s_forget_pillar },
+              { "mine", s_drop },
+              { "kept_pillar", s_forget_kept } };
+
+static void
+s_forget(front_t *self, minion_t *m, const json_t *request)
+{
+    const char *function = value_str(request, "mine_function", NULL);
+    json_t *what;
+    size_t i;
+    json_array_foreach (value_get(request, "what"), i, what)
+        for (size_t k = 0; k < NELEMS(kinds); k++)
+            if (str_eq(kinds[k].name, json_string_value(what)))
+                kinds[k].fn(self, m);
+    if (!function || !value_get(m->mine, function))
+        return;
+    json_t *mine = json_copy(m->mine);
+    json_object_del(mine, function);
+    (void) s_keep(self, m, &mine, NULL);
+}
+
+json_t *
+mine_forget(front_t *self, const json_t *request, fail_t *err)
+{
+    json_auto_t *missing = NULL;
+    AUTO_FREE uint32_t *slots = NULL;
+    size_t n = 0;
+    if (publish_match(self, request, &slots, &n, &missing, err) < 0)
+        return NULL;
+    json_t *ids = json_array();
+    for (size_t i = 0; i < n; i++) {
+        minion_t *m = peers_by_slot(self->peers, slots[i]);
+        json_array_append_new(ids, json_string(m->id));
+        s_forget(self, m, request);
+    }
+    return ids;
+}

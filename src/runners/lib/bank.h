@@ -1,0 +1,22 @@
+/* bank.h - named values in banks, as files: cachedir/banks/BANK/KEY.json. A bank may have banks inside:
+ * "a/b".
+ *
+ * Layer      runners
+ * Threads    any
+ * Errors     -EINVAL for a name that could lead elsewhere
+ * Tests      tests/unit/runners/test_cache.c
+ */
+#ifndef RUNNERS_LIB_BANK_H
+#define RUNNERS_LIB_BANK_H
+
+#include "salt/base.h"
+
+int bank_store(const char *cachedir, const char *bank, const char *key, const json_t *data, fail_t *err);
+/* NEW; an empty object when there is none; NULL with *err. */
+json_t *bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err);
+/* NEW sorted array of keys and of banks inside. */
+json_t *bank_list(const char *cachedir, const char *bank, fail_t *err);
+/* `key` NULL: the whole bank. 1; 0 when it is not there. */
+int bank_flush(const char *cachedir, const char *bank, const char *key, fail_t *err);
+
+#endif

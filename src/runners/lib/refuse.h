@@ -1,0 +1,26 @@
+/* refuse.h - functions of Salt's that can't be had here: they say so, and what to do instead.
+ *
+ * Layer      runners
+ * Threads    any
+ */
+#ifndef RUNNERS_LIB_REFUSE_H
+#define RUNNERS_LIB_REFUSE_H
+
+#include "salt/plugin.h"
+
+/* Defines the body `fn`, which fails with `text`. */
+#define REFUSES(fn, text)                                                                                    \
+    static int fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)                            \
+    {                                                                                                        \
+        (void) ctx, (void) args, (void) ret_value;                                                           \
+        return fail_kind(err, FAIL_COMMAND, -ENOTSUP, "%s", text);                                           \
+    }
+
+/* Arguments are taken and not looked at. */
+#define REFUSED_ARGS                                                                                         \
+    { "args", ARG_LIST, ARG_STAR, "Not looked at" },                                                         \
+    {                                                                                                        \
+        "kwargs", ARG_DICT, ARG_STARSTAR, "Not looked at"                                                    \
+    }
+
+#endif

@@ -1,0 +1,50 @@
+/* mine.c - runner `mine`: what minions gave for each other. */
+#include "runners/lib/ask.h"
+#include "salt/plugin.h"
+
+static int
+mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *fields = json_pack("{s:O, s:O, s:O}", "tgt", value_get(args, "tgt"), "tgt_type",
+                               value_get(args, "tgt_type"), "fun", value_get(args, "fun"));
+    json_auto_t *reply = ask_master_with(ctx, "mine", &fields, err);
+
+    *ret_value = json_incref(value_get(reply, "mine"));
+    return reply != NULL ? 0 : -EIO;
+}
+
+static int
+mine_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *arg = json_pack("[{s:b, s:O, s:O}]", "__kwarg__", true, "clear", value_get(args, "clear"),
+                                 "mine_functions", value_get(args, "mine_functions"));
+    json_auto_t *minions = ask_execute(ctx, value_get(args, "tgt"), value_str(args, "tgt_type", "glob"),
+                                       "mine.update", arg, 0, err);
+
+    *ret_value = minions != NULL ? ask_returns(minions) : NULL;
+    return minions != NULL ? 0 : -EIO;
+}
+
+static const arg_t get_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Whose values" },
+                                  { "fun", ARG_ANY, ARG_REQUIRED,
+                                    "The name, several with commas between, or a list" },
+                                  { "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant" },
+                                  ARGS_END };
+static const arg_t update_args[] = { { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },
+                                     { "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant" },
+                                     { "clear", ARG_BOOL, "false", "Forget what was there before" },
+                                     { "mine_functions", ARG_ANY, "null",
+                                       "These functions instead of the configured ones" },
+                                     ARGS_END };
+
+static const func_t funcs[] = {
+    { "get", mine_get, get_args, FN_READONLY | FN_ACCESS_READ,
+      "Return what the minions of a target have put into the mine, by minion. A value with ``allow_tgt`` is "
+      "not for "
+      "the master." CLI_EXAMPLE("salt-run mine.get '*' network.interfaces") },
+    { "update", mine_update, update_args, FN_ACCESS_ADMIN,
+      "Have minions call their ``mine_functions`` and send the values." CLI_EXAMPLE(
+          "salt-run mine.update '*'\n    salt-run mine.update 'juniper-edges' tgt_type='nodegroup'") },
+};
+
+PLUGIN(runner, mine, .doc = "What minions gave for each other", FUNCS(funcs));
