@@ -300,6 +300,16 @@ key_gen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+static int
+key_gen_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) ret_value;
+    return fail_kind(
+        err, FAIL_COMMAND, -ENOTSUP,
+        "A master's key is not signed by another one: minions know it by their first contact, by "
+        "minion_master.pub or by master_finger (key.finger_master)");
+}
+
 /* ---- tables -------------------------------------------------------------------------------------- */
 
 #define MATCH_ROW                                                                                            \
@@ -360,57 +370,70 @@ static const arg_t gen_keys_args[] = {
     { "user", ARG_STR, "null", "Taken for compatibility: the master's own user" },
     ARGS_END
 };
+static const arg_t signature_args[] = { { "priv", ARG_STR, ARG_REQUIRED, "Accepted for Salt's sake" },
+                                        { "pub", ARG_STR, ARG_REQUIRED, "Accepted for Salt's sake" },
+                                        { "signature_path", ARG_STR, ARG_REQUIRED,
+                                          "Accepted for Salt's sake" },
+                                        { "auto_create", ARG_BOOL, "false", "Accepted for Salt's sake" },
+                                        { "keysize", ARG_INT, "null", "Accepted for Salt's sake" },
+                                        ARGS_END };
 
 static const func_t funcs[] = {
     { "list", key_list, list_args, FN_READONLY | FN_ACCESS_READ,
-      "List the ids in one state." CLI_EXAMPLE("salt-run salt.wheel key.list accepted") },
+      "List the ids in one state." CLI_EXAMPLE("salt-run salt.cmd saltutil.wheel key.list accepted") },
     { "list_all", key_list_all, NULL, FN_READONLY | FN_ACCESS_READ,
       "List the ids of every state, and the master's own key files as ``local``." CLI_EXAMPLE(
-          "salt-run salt.wheel key.list_all") },
+          "salt-run salt.cmd saltutil.wheel key.list_all") },
     { "name_match", key_name_match, match_args, FN_READONLY | FN_ACCESS_READ,
       "List the ids that a glob matches, by state." CLI_EXAMPLE(
-          "salt-run salt.wheel key.name_match 'web*'") },
+          "salt-run salt.cmd saltutil.wheel key.name_match 'web*'") },
     { "accept", key_accept, accept_args, FN_ACCESS_ADMIN,
       "Accept the pending keys that a glob matches.\n\nReturns what the glob matches afterwards." CLI_EXAMPLE(
-          "salt-run salt.wheel key.accept 'web*'") },
+          "salt-run salt.cmd saltutil.wheel key.accept 'web*'") },
     { "accept_dict", key_accept_dict, accept_dict_args, FN_ACCESS_ADMIN,
       "Accept the keys of a dictionary of ids by state." CLI_EXAMPLE(
-          "salt-run salt.wheel key.accept_dict '{minions_pre: [jerry, stuart]}'") },
+          "salt-run salt.cmd saltutil.wheel key.accept_dict '{minions_pre: [jerry, stuart]}'") },
     { "reject", key_reject, reject_args, FN_ACCESS_ADMIN,
-      "Reject the pending keys that a glob matches." CLI_EXAMPLE("salt-run salt.wheel key.reject 'web*'") },
+      "Reject the pending keys that a glob matches." CLI_EXAMPLE(
+          "salt-run salt.cmd saltutil.wheel key.reject 'web*'") },
     { "reject_dict", key_reject_dict, reject_dict_args, FN_ACCESS_ADMIN,
       "Reject the keys of a dictionary of ids by state." CLI_EXAMPLE(
-          "salt-run salt.wheel key.reject_dict '{minions_pre: [jerry, stuart]}'") },
+          "salt-run salt.cmd saltutil.wheel key.reject_dict '{minions_pre: [jerry, stuart]}'") },
     { "delete", key_delete, match_args, FN_ACCESS_ADMIN,
       "Delete the keys that a glob matches, whatever their state." CLI_EXAMPLE(
-          "salt-run salt.wheel key.delete 'web*'") },
+          "salt-run salt.cmd saltutil.wheel key.delete 'web*'") },
     { "delete_dict", key_delete_dict, dict_args, FN_ACCESS_ADMIN,
       "Delete the keys of a dictionary of ids by state." CLI_EXAMPLE(
-          "salt-run salt.wheel key.delete_dict '{minions: [jerry, stuart]}'") },
+          "salt-run salt.cmd saltutil.wheel key.delete_dict '{minions: [jerry, stuart]}'") },
     { "key_str", key_str, match_args, FN_READONLY | FN_ACCESS_READ,
       "Return the public keys that a glob matches, as PEM text." CLI_EXAMPLE(
-          "salt-run salt.wheel key.key_str web1") },
+          "salt-run salt.cmd saltutil.wheel key.key_str web1") },
     { "print", key_str, match_args, FN_READONLY | FN_ACCESS_READ,
       "Return the public keys that a glob matches, as PEM text." CLI_EXAMPLE(
-          "salt-run salt.wheel key.print web1") },
+          "salt-run salt.cmd saltutil.wheel key.print web1") },
     { "master_key_str", key_master_key_str, NULL, FN_READONLY | FN_ACCESS_READ,
-      "Return the master's public key, as PEM text." CLI_EXAMPLE("salt-run salt.wheel key.master_key_str") },
+      "Return the master's public key, as PEM text." CLI_EXAMPLE(
+          "salt-run salt.cmd saltutil.wheel key.master_key_str") },
     { "finger", key_finger_, finger_args, FN_READONLY | FN_ACCESS_READ,
       "Return the fingerprints of the keys that a glob matches, the master's own files included." CLI_EXAMPLE(
-          "salt-run salt.wheel key.finger 'web*'") },
+          "salt-run salt.cmd saltutil.wheel key.finger 'web*'") },
     { "finger_master", key_finger_master, finger_master_args, FN_READONLY | FN_ACCESS_READ,
       "Return the fingerprint of the master's public key." CLI_EXAMPLE(
-          "salt-run salt.wheel key.finger_master") },
+          "salt-run salt.cmd saltutil.wheel key.finger_master") },
     { "gen", key_gen, gen_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Make a key pair and return it as ``priv`` and ``pub``; nothing is stored." CLI_EXAMPLE(
-          "salt-run salt.wheel key.gen") },
+          "salt-run salt.cmd saltutil.wheel key.gen") },
     { "gen_accept", key_gen_accept, gen_accept_args, FN_ACCESS_ADMIN,
       "Make a key pair, accept its public key for a minion and return the pair.\n\nReturns an empty "
       "dictionary when the "
-      "minion has an accepted key already." CLI_EXAMPLE("salt-run salt.wheel key.gen_accept web9") },
+      "minion has an accepted key already." CLI_EXAMPLE(
+          "salt-run salt.cmd saltutil.wheel key.gen_accept web9") },
     { "gen_keys", key_gen_keys, gen_keys_args, FN_ACCESS_ADMIN,
       "Make a key pair in a folder unless it is there, and return its fingerprint." CLI_EXAMPLE(
-          "salt-run salt.wheel key.gen_keys /root/keys web9") },
+          "salt-run salt.cmd saltutil.wheel key.gen_keys /root/keys web9") },
+    { "gen_signature", key_gen_signature, signature_args, FN_ACCESS_ADMIN,
+      "Refuse, and say what takes the place of a signed key of the master." CLI_EXAMPLE(
+          "salt-run salt.cmd saltutil.wheel key.gen_signature priv pub /root/keys") },
 };
 
 PLUGIN(wheel, key, .doc = "List, accept, reject and delete the keys of minions", FUNCS(funcs));
