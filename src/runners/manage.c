@@ -3,6 +3,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "runners/lib/ask.h"
+#include "runners/lib/refuse.h"
 #include "salt/plugin.h"
 
 /* ---- up and down
@@ -219,6 +220,22 @@ manage_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* ---- what needs salt-ssh
+ * ------------------------------------------------------------------------------------ */
+
+REFUSES(manage_bootstrap,
+        "There is no salt-ssh here: install the minion on each host by its package, with the "
+        "option 'master' in its configuration, then accept its key with salt-key -a ID")
+REFUSES(manage_bootstrap_psexec, "There is no minion for Windows, so that there is nothing to install")
+REFUSES(
+    manage_safe_accept,
+    "There is no salt-ssh here: compare 'salt-call --local key.finger' on the minion with 'salt-key -f ID', "
+    "then accept it with salt-key -a ID; or give the minion the master's fingerprint as master_finger")
+REFUSES(
+    manage_key_regen,
+    "Minions do not make their keys anew when told to: remove the key files in a minion's pki_dir, restart "
+    "it, delete its old key with salt-key -d ID, and accept the new one with salt-key -a ID")
+
 /* ---- table
  * -------------------------------------------------------------------------------------------------- */
 
@@ -247,6 +264,8 @@ static const arg_t presence_args[] = { { "subset", ARG_ANY, "null",
                                        { "show_ip", ARG_BOOL, "false", "Also show where each connects from" },
                                        ARGS_END };
 
+static const arg_t refused_args[] = { REFUSED_ARGS, ARGS_END };
+
 #define PRESENT(name)                                                                                        \
     {                                                                                                        \
         name, manage_present, presence_args, FN_READONLY | FN_ACCESS_READ,                                   \
@@ -264,12 +283,20 @@ static const arg_t presence_args[] = { { "subset", ARG_ANY, "null",
 static const func_t funcs[] = {
     PRESENT("alived"),
     PRESENT("allowed"),
+    { "bootstrap", manage_bootstrap, refused_args, FN_ACCESS_ADMIN,
+      "Refuse, and say how a minion is installed: there is no salt-ssh." CLI_EXAMPLE(
+          "salt-run manage.bootstrap hosts='host1,host2'") },
+    { "bootstrap_psexec", manage_bootstrap_psexec, refused_args, FN_ACCESS_ADMIN,
+      "Refuse: there is no minion for Windows." CLI_EXAMPLE(
+          "salt-run manage.bootstrap_psexec hosts='host1'") },
     { "down", manage_down, down_args, FN_ACCESS_ADMIN,
       "Print the accepted minions that are not connected. Optionally remove their "
       "keys." CLI_EXAMPLE(
           "salt-run manage.down\n    salt-run manage.down removekeys=True\n    salt-run manage.down "
           "tgt=\"webservers\" tgt_type=\"nodegroup\"") },
     PRESENT("joined"),
+    { "key_regen", manage_key_regen, NULL, FN_ACCESS_ADMIN,
+      "Refuse, and say how a minion gets a new key." CLI_EXAMPLE("salt-run manage.key_regen") },
     PRESENT("list_state"),
     NOT_PRESENT("list_not_state"),
     NOT_PRESENT("not_alived"),
@@ -279,6 +306,9 @@ static const func_t funcs[] = {
     NOT_PRESENT("not_reaped"),
     PRESENT("present"),
     PRESENT("reaped"),
+    { "safe_accept", manage_safe_accept, refused_args, FN_ACCESS_ADMIN,
+      "Refuse, and say how a key is compared before it is accepted: there is no salt-ssh." CLI_EXAMPLE(
+          "salt-run manage.safe_accept my_minion") },
     { "status", manage_status, status_args, FN_READONLY | FN_ACCESS_READ,
       "Print which of the accepted minions are up and which are down." CLI_EXAMPLE(
           "salt-run manage.status\n    salt-run manage.status tgt=\"webservers\" tgt_type=\"nodegroup\"\n    "

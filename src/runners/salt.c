@@ -1,5 +1,9 @@
-/* salt.c - runner `salt`: run functions on minions from within a runner, a schedule or an orchestration. */
+/* salt.c - runner `salt`: run functions on minions, or on the master itself, from within a runner, a schedule
+ * or an orchestration. */
 #include "common/base/str.h"
+#include "common/pillar/pillar.h"
+#include "common/plugin/call.h"
+#include "master/api.h"
 #include "runners/lib/ask.h"
 #include "salt/plugin.h"
 
@@ -25,19 +29,86 @@ salt_execute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *arg = arg_list(value_get(args, "arg"), value_get(args, "kwarg"));
     json_auto_t *minions = ask_execute(ctx, value_get(args, "tgt"), value_str(args, "tgt_type", "glob"),
                                        value_str(args, "fun", ""), arg, value_int(args, "timeout", 0), err);
-    const char *id;
-    json_t *entry;
 
     if (minions == NULL)
         return -EIO;
-    *ret_value = json_object();
-    json_object_foreach (minions, id, entry) {
-        if (str_eq(value_str(entry, "verdict", NULL), "returned"))
-            json_object_set(*ret_value, id, value_get(entry, "return"));
-    }
+    *ret_value = ask_returns(minions);
     return 0;
 }
 
+/* ---- on the master ------------------------------------------------------------------------------------- */
+
+static int
+fire_on(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    return ctx_fire(cookie, tag, data, err);
+}
+
+/* The master's own pillar, for with_pillar. */
+static struct py *
+own_pillar(void *cookie, json_t *ask, fail_t *err)
+{
+    json_t *opts = ctx_opts(cookie);
+    pillar_env_t env = { .opts = opts,
+                         .registry = api_modules(api_of(cookie)),
+                         .id = value_str(opts, "id", ""),
+                         .grains = ctx_grains(cookie) };
+
+    pillar_env_ask(&env, ask);
+    struct py *pillar = pillar_compile(&env, err);
+    py_unref(env.override);
+    return pillar;
+}
+
+/* The function's own arguments, and whether it shall see a pillar. NEW. */
+static json_t *
+cmd_arguments(const json_t *args, bool *ret_pillar)
+{
+    json_t *list = json_copy(value_get(args, "args")), *kwargs = json_object(), *v;
+    const char *key;
+
+    json_object_foreach (value_get(args, "kwargs"), key, v)
+        if (!str_starts(key, "__"))
+            json_object_set(kwargs, key, v);
+    *ret_pillar = value_bool(kwargs, "with_pillar", false);
+    json_object_del(kwargs, "with_pillar");
+    if (json_object_size(kwargs) > 0) {
+        json_object_set_new(kwargs, "__kwarg__", json_true());
+        json_array_append(list, kwargs);
+    }
+    json_decref(kwargs);
+    return list;
+}
+
+static int
+salt_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    bool with_pillar;
+    json_auto_t *list = cmd_arguments(args, &with_pillar);
+    json_auto_t *opts = json_copy(ctx_opts(ctx));
+    AUTO(fileclient) files = fileclient_local(opts, NULL);
+
+    json_object_set_new(opts, "file_client", json_string("local"));
+    call_env_t env = { .registry = api_modules(api_of(ctx)),
+                       .opts = opts,
+                       .id = value_str(opts, "id", ""),
+                       .jid = ctx_jid(ctx),
+                       .pillar = with_pillar ? own_pillar : NULL,
+                       .files = files,
+                       .fire = fire_on,
+                       .cookie = ctx };
+    AUTO(call_ctx) own = call_ctx_new(&env);
+    int rc = call_function(own, value_str(args, "fun", ""), list, NULL, ret_value, err);
+
+    if (rc == 0)
+        ctx_set_retcode(ctx, ctx_retcode(own));
+    return rc;
+}
+
+static const arg_t cmd_args[] = { { "fun", ARG_STR, ARG_REQUIRED, "Execution function" },
+                                  { "args", ARG_LIST, ARG_STAR, "Its positional arguments" },
+                                  { "kwargs", ARG_DICT, ARG_STARSTAR, "Its keyword arguments; with_pillar" },
+                                  ARGS_END };
 static const arg_t execute_args[] = {
     { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },
     { "fun", ARG_STR, ARG_REQUIRED, "Execution function" },
@@ -52,6 +123,10 @@ static const arg_t execute_args[] = {
 };
 
 static const func_t funcs[] = {
+    { "cmd", salt_cmd, cmd_args, FN_ACCESS_ADMIN,
+      "Run the execution function ``fun`` on the master itself.\n\nwith_pillar : False\n    Compile the "
+      "master's own pillar for it." CLI_EXAMPLE(
+          "salt-run salt.cmd test.ping\n    salt-run salt.cmd test.arg 1 2 3 key=value a=1") },
     { "execute", salt_execute, execute_args, FN_ACCESS_ADMIN,
       "Run ``fun`` on all minions that ``tgt`` and ``tgt_type`` match, and return what they "
       "return." CLI_EXAMPLE(
@@ -59,4 +134,4 @@ static const func_t funcs[] = {
           "kwarg='{\"cwd\": \"/\"}'") },
 };
 
-PLUGIN(runner, salt, .doc = "Run functions on minions", FUNCS(funcs));
+PLUGIN(runner, salt, .doc = "Run functions on minions, or on the master", FUNCS(funcs));

@@ -164,7 +164,7 @@ s_is_fresh(const char *stamp, json_int_t seconds)
 /* The bare copy as new as git_pillar_update_interval wants it. A remote that does not answer is no failure
  * while there is a copy. */
 static int
-s_fetch(const compile_t *self, const remote_t *r, const char *dir, fail_t *err)
+s_fetch(const compile_t *self, const remote_t *r, const char *dir, bool now, fail_t *err)
 {
     const char *const init[] = { "git", "init", "-q", "--bare", ".", NULL };
     const char *const fetch[] = { "git",
@@ -183,11 +183,11 @@ s_fetch(const compile_t *self, const remote_t *r, const char *dir, fail_t *err)
 
     if (!fs_exists(head) && s_git(dir, init, NULL, err) < 0)
         return -EIO;
-    if (s_is_fresh(stamp, value_int(self->opts, "git_pillar_update_interval", 60)))
+    if (!now && s_is_fresh(stamp, value_int(self->opts, "git_pillar_update_interval", 60)))
         return 0;
     if (s_git(dir, fetch, NULL, &why) == 0)
         return fs_write_quick(stamp, "", 0, 0600, err);
-    if (!fs_exists(stamp))
+    if (now || !fs_exists(stamp))
         return fail_set(err, -EIO, "%s: %s", r->url, fail_text(&why));
     log_error("ext_pillar git: %s: %s; what was fetched before is used", r->url, fail_text(&why));
     return 0;
@@ -262,22 +262,91 @@ s_files(remote_t *r, const char *dir, fail_t *err)
     return 0;
 }
 
-/* One process or thread at a time works on a repository's copy. */
-static int
-s_prepare(const compile_t *self, remote_t *r, fail_t *err)
+/* The folder of a repository's copy, and a lock on it: one process or thread at a time works there. NEW path,
+ * or NULL with *err. */
+static char *
+s_enter(const compile_t *self, const remote_t *r, int *ret_lock, fail_t *err)
 {
     AUTO_FREE char *name = digest_bytes("sha256", r->url, strlen(r->url), err);
     AUTO_FREE char *base = fs_join(value_str(self->opts, "cachedir", "/var/cache/salt"), "git_pillar");
     AUTO_FREE char *dir = name != NULL ? fs_join(base, name) : NULL;
 
     if (dir == NULL || fs_mkdirs(dir, 0700, err) < 0)
-        return -EIO;
+        return NULL;
     AUTO_FREE char *lock = fs_join(dir, "lock");
-    AUTO_FD fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || flock(fd, LOCK_EX) != 0)
-        return fail_set(err, -errno, "%s: %s", lock, strerror(errno));
-    int rc = s_fetch(self, r, dir, err);
+    *ret_lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (*ret_lock >= 0 && flock(*ret_lock, LOCK_EX) == 0)
+        return STEAL(dir);
+    (void) fail_set(err, -errno, "%s: %s", lock, strerror(errno));
+    return NULL;
+}
+
+static int
+s_prepare(const compile_t *self, remote_t *r, fail_t *err)
+{
+    AUTO_FD lock = -1;
+    AUTO_FREE char *dir = s_enter(self, r, &lock, err);
+    int rc = dir != NULL ? s_fetch(self, r, dir, false, err) : -EIO;
+
     return rc == 0 ? s_files(r, dir, err) : rc;
+}
+
+/* ---- fetching on request ------------------------------------------------------------------------------- */
+
+/* Whether a fetch brought anything: 1, 0, or negative with *err. */
+static int
+s_renew(const compile_t *self, const remote_t *r, fail_t *err)
+{
+    const char *const refs[] = { "git", "for-each-ref", NULL };
+    AUTO_FD lock = -1;
+    AUTO_FREE char *dir = s_enter(self, r, &lock, err);
+    buf_auto_t before = BUF_INIT, after = BUF_INIT;
+    fail_auto_t unused = FAIL_INIT;
+
+    if (dir == NULL)
+        return -EIO;
+    (void) s_git(dir, refs, &before, &unused); /* nothing was fetched yet */
+    int rc = s_fetch(self, r, dir, true, err);
+    if (rc == 0)
+        rc = s_git(dir, refs, &after, err);
+    return rc < 0 ? rc : strcmp(buf_str(&before), buf_str(&after)) != 0;
+}
+
+/* One remote, if it is meant, into `done`. */
+static int
+s_renew_one(const compile_t *self, const json_t *entry, const char *branch, const char *repo, json_t *done,
+            fail_t *err)
+{
+    remote_t r = { 0 };
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_parse(self, entry, &r, err);
+    const char *text = json_string_value(entry);
+
+    if (rc == 0 && (branch == NULL || strcmp(branch, r.branch) == 0) &&
+        (repo == NULL || strcmp(repo, r.url) == 0)) {
+        AUTO_FREE char *id = text != NULL ? xstrdup(text) : xasprintf("%s %s", r.branch, r.url);
+        int changed = s_renew(self, &r, &why);
+        if (changed < 0)
+            log_error("ext_pillar git: %s: %s", r.url, fail_text(&why));
+        json_object_set_new(done, id, changed == 0 ? json_null() : json_boolean(changed > 0));
+    }
+    s_remote_free(&r);
+    return rc;
+}
+
+json_t *
+pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, fail_t *err)
+{
+    __attribute__((cleanup(compile_destroy))) compile_t *self = compile_new(env, true);
+    json_auto_t *done = json_object();
+    json_t *source, *entry;
+    size_t i, k;
+
+    json_array_foreach (value_get(env->opts, "ext_pillar"), i, source)
+        json_array_foreach (value_get(source, "git"), k, entry)
+            if (s_renew_one(self, entry, branch, repo, done, err) < 0)
+                return NULL;
+    return json_incref(done);
 }
 
 /* ---- pillar of the branches ---------------------------------------------------------------------------- */

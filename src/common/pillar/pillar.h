@@ -35,6 +35,11 @@ py_t *pillar_compile(const pillar_env_t *env, fail_t *err);
 /* The merged top files: NEW {saltenv: {target: [{match: ...}, sls, ...]}}; *ret_errors NEW list of texts. */
 json_t *pillar_top(const pillar_env_t *env, json_t **ret_errors, fail_t *err);
 
+/* Fetch the remotes of ext_pillar `git` now: all, or those of a branch or of an URL (NULL: any). NEW {"BRANCH
+ * URL": true: something new came; null: nothing new; false: it failed, the log says why}, or NULL with *err.
+ */
+json_t *pillar_git_fetch(const pillar_env_t *env, const char *branch, const char *repo, fail_t *err);
+
 /* `ask` of ctx_compile_pillar ({saltenv, pillarenv, pillar, ext}) into `env`, which borrows from it.
  * The override is NEW in env->override, for the caller to drop. */
 void pillar_env_ask(pillar_env_t *env, const json_t *ask);
