@@ -6,10 +6,9 @@
  *   inbound.c  what minions send                       requests.c what operators ask
  *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
  *   fileline.c from and to the file workers
- *   listen.c   who hears which events, and from when
+ *   listen.c   who hears which events, from when       mine.c     what minions know of each other
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   pillars.c  pillars, compiled in actors          notes.c    work that is named by who asks; after commits
- *   mine.c     what minions know of each other
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors

@@ -44,7 +44,8 @@ static const char schema[] =
     "CREATE TABLE events(seq INTEGER PRIMARY KEY, tag TEXT NOT NULL, stamp_us INTEGER NOT NULL,"
     " data TEXT NOT NULL);"
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
-        NOTES_TABLE RUN_TABLES MINE_TABLE "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+        NOTES_TABLE RUN_TABLES MINE_TABLE
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
                                                            STORE_VERSION) ";"
