@@ -269,9 +269,9 @@ front_destroy(front_t **self_p)
     ended = files_destroy(&self->files) && ended;
     ended = pillars_destroy(&self->pillars) && ended;
     zloop_destroy(&self->loop);
-    sock_close(&self->monitor);
-    sock_close(&self->pub_monitor);
-    sock_close(&self->hello_monitor);
+    sock_unmonitor(self->router, &self->monitor);
+    sock_unmonitor(self->pub, &self->pub_monitor);
+    sock_unmonitor(self->hello, &self->hello_monitor);
     sock_close(&self->hello);
     sock_close(&self->router);
     sock_close(&self->pub);

@@ -2,6 +2,7 @@
 #include "minion/session.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
@@ -14,7 +15,6 @@
 #include "salt/value.h"
 
 #define ASK_TIMEOUT_MS   5000
-#define ANEW_MS          5000 /* a lost connection that did not come back by itself */
 #define SUB_SPREAD_MS    2000 /* SUB follows the DEALER within this time, unless the master names another */
 #define SUB_SPREAD_MAX   120000
 #define STEP_MAX_MS      60000
@@ -39,11 +39,13 @@ struct session {
     uint8_t master_key[KEY_BYTES];
     bool have_key;
     void *dealer, *sub, *monitor, *ask;
+    void *watched;     /* by the monitor: `dealer` or `ask` */
     int64_t ask_until; /* monotonic ms; 0: not asking */
     int64_t retry_at;  /* a new connection after a refusal; 0: none */
     int64_t sub_at;    /* when SUB is to be connected; 0: done or not wanted */
     int64_t greet_at;  /* when the hello counts as lost; 0: none is out */
     bool on_way;       /* this attempt to connect came as far as TCP */
+    int pause_ms;      /* the last one before a new connection; 0: it was welcome since */
     bool no_way_told;
     int64_t held_until; /* when `held` is told; 0: nothing is held */
     json_t *held;       /* {jid: pid}: started, not told yet */
@@ -98,6 +100,28 @@ s_jitter(int ms)
     return ms > 0 ? (int) (r % (uint32_t) ms) : 0;
 }
 
+/* ---- sockets that are watched
+ * ----------------------------------------------------------------------------------- */
+
+static void
+s_close(session_t *self, void **sock)
+{
+    if (*sock == self->watched) {
+        sock_unmonitor(*sock, &self->monitor);
+        self->watched = NULL;
+    }
+    sock_close(sock);
+}
+
+static void
+s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
+{
+    if (self->watched)
+        sock_unmonitor(self->watched, &self->monitor);
+    self->monitor = sock_monitor(self->zctx, sock, name, events, err);
+    self->watched = self->monitor ? sock : NULL;
+}
+
 /* ---- the master's key
  * ---------------------------------------------------------------------------------------- */
 
@@ -149,7 +173,7 @@ s_ask(session_t *self)
             sock_connect_from(self->ask, self->conf.source, self->conf.host, self->conf.hello_port, &err) < 0)
             log_error("%s", fail_text(&err));
         if (self->ask && !self->dealer && !self->monitor)
-            self->monitor = sock_monitor(self->zctx, self->ask, "ask", ASK_EVENTS, NULL);
+            s_watch(self, self->ask, "ask", ASK_EVENTS, NULL);
     }
     if (self->ask)
         (void) sock_send(self->ask, "{}", 2);
@@ -160,24 +184,16 @@ static void
 s_connect(session_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    sock_close(&self->monitor);
-    sock_close(&self->dealer);
+    s_close(self, &self->dealer);
     sock_close(&self->sub);
     self->sub_at = self->greet_at = 0;
     self->on_way = false;
     self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, self->master_key, &err);
-    self->monitor = self->dealer ? sock_monitor(self->zctx, self->dealer, "dealer", DEALER_EVENTS, &err)
-                                 : NULL;
-    /* All minions of a master lose it at the same moment; they do not come back in step. */
     if (self->dealer) {
-        if (self->conf.recon_ms > 0)
-            sock_reconnect_after(self->dealer, self->conf.recon_ms + s_jitter(self->conf.recon_spread_ms + 1),
-                                 self->conf.recon_max_ms);
-        else
-            sock_reconnect_after(self->dealer, RECONNECT_MS + s_jitter(RECONNECT_MS), RECONNECT_MAX_MS);
-        sock_forget_lost(self->dealer);
+        sock_once(self->dealer);
+        s_watch(self, self->dealer, "dealer", DEALER_EVENTS, &err);
     }
-    if (!self->monitor ||
+    if (!self->dealer || self->watched != self->dealer ||
         sock_connect_from(self->dealer, self->conf.source, self->conf.host, self->conf.port, &err) < 0) {
         log_error("master %s: %s", self->conf.host, fail_text(&err));
         self->retry_at = clock_mono_ms() + self->conf.wait_ms;
@@ -235,7 +251,7 @@ s_introduced(session_t *self, const char *text, size_t len)
         return;
     }
     self->ask_until = 0;
-    sock_close(&self->ask);
+    s_close(self, &self->ask);
     if (s_is_proven(self))
         return;
     if (self->have_key && memcmp(key, self->master_key, KEY_BYTES) == 0) {
@@ -330,15 +346,10 @@ s_welcome(session_t *self, const json_t *body)
 {
     const char *state = value_str(body, "state", ""), *reason = value_str(body, "reason", "");
     json_int_t port = value_int(body, "publish_port", 0);
-    if (self->state == SESSION_CONNECTING) {
-        /* Of a connection that is lost, or the loss of the one before was told late: asking again finds out.
-         */
-        s_hello(self);
-        return;
-    }
-    if (self->state == SESSION_ASKING || self->state == SESSION_STRANGER)
+    if (self->state == SESSION_ASKING || self->state == SESSION_CONNECTING || self->state == SESSION_STRANGER)
         return;
     self->greet_at = 0;
+    self->pause_ms = 0;
     if (str_eq(state, "accepted")) {
         s_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
                    value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
@@ -498,51 +509,79 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
  * ----------------------------------------------------------------------------------------------------------
  */
 
-/* SUB goes with it: when a master is back, each minion's first connection comes before any second one. */
 static void
-s_lost(session_t *self)
+s_drain(session_t *self, void **sock, bool published, int budget)
 {
+    zmq_msg_t frame;
+    while (*sock && budget-- > 0) {
+        (void) zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, *sock, ZMQ_DONTWAIT) < 0)
+            break;
+        if (zmq_msg_size(&frame) > 0)
+            s_handle(self, zmq_msg_data(&frame), zmq_msg_size(&frame), published);
+        else if (!published)
+            s_hello(self); /* the master's probe: of a new connection, or "are you there?" */
+        (void) zmq_msg_close(&frame);
+    }
+}
+
+/* All minions of a master lose it at the same moment; they do not come back in step. */
+static int
+s_pause(session_t *self)
+{
+    bool asked = self->conf.recon_ms > 0;
+    int first = asked ? self->conf.recon_ms : RECONNECT_MS,
+        spread = asked ? self->conf.recon_spread_ms : RECONNECT_MS,
+        most = asked ? self->conf.recon_max_ms : RECONNECT_MAX_MS;
+    if (self->pause_ms == 0)
+        self->pause_ms = first + s_jitter(spread + 1);
+    else if (self->pause_ms < most)
+        self->pause_ms = self->pause_ms * 2 < most ? self->pause_ms * 2 : most;
+    return self->pause_ms;
+}
+
+/* A connection is one socket. SUB goes with it: when a master is back, each minion's first connection comes
+ * before any second one. */
+static void
+s_lost(session_t *self, int pause_ms)
+{
+    s_drain(self, &self->dealer, false, INT_MAX);
     s_drop_sub(self);
+    s_close(self, &self->dealer);
+    self->greet_at = 0;
     if (self->state == SESSION_REFUSED || self->state == SESSION_STRANGER)
         return;
     s_move(self, SESSION_CONNECTING, "the connection was lost");
-    /* libzmq tries again, and says so; but not where what came broke its protocol: then a new socket does. */
-    self->retry_at = clock_mono_ms() + ANEW_MS + s_jitter(ANEW_MS);
+    self->retry_at = clock_mono_ms() + pause_ms;
 }
 
 /* libzmq gave up an attempt before there was anything to wait for: it has no address, or no route. */
-static void
-s_no_way(session_t *self)
+static bool
+s_has_no_way(session_t *self)
 {
     struct in6_addr unused;
-    if (inet_pton(AF_INET, self->conf.host, &unused) == 1 || strchr(self->conf.host, ':'))
-        return;
+    if (self->on_way || inet_pton(AF_INET, self->conf.host, &unused) == 1 || strchr(self->conf.host, ':'))
+        return false;
     if (!self->no_way_told)
         log_error(
             "master %s: the name can't be resolved, or no route leads there; it is tried again and again",
             self->conf.host);
     self->no_way_told = true;
-    if (self->conf.retry_dns_ms <= 0)
-        return;
-    int64_t then = clock_mono_ms() + self->conf.retry_dns_ms;
-    sock_close(&self->monitor);
-    if (self->state == SESSION_CONNECTING) {
-        sock_close(&self->dealer);
-        self->retry_at = then;
-    } else {
-        sock_close(&self->ask);
-        self->ask_until = then;
-    }
+    return true;
 }
 
-static bool
-s_is_no_way(session_t *self, int event)
+/* Who is asked for a key is asked again by libzmq. */
+static void
+s_failed(session_t *self)
 {
-    bool was = self->on_way;
-    self->on_way = event != ZMQ_EVENT_CONNECT_RETRIED;
-    if (event == ZMQ_EVENT_CONNECTED)
-        self->no_way_told = false;
-    return !self->on_way && !was && (self->state == SESSION_CONNECTING || self->state == SESSION_ASKING);
+    int pause_ms = s_has_no_way(self) ? self->conf.retry_dns_ms : 0;
+    self->on_way = false;
+    if (self->watched == self->dealer) {
+        s_lost(self, pause_ms > 0 ? pause_ms : s_pause(self));
+    } else if (pause_ms > 0) {
+        s_close(self, &self->ask);
+        self->ask_until = clock_mono_ms() + pause_ms;
+    }
 }
 
 static void
@@ -550,12 +589,15 @@ s_monitor(session_t *self)
 {
     int event, value;
     while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
-        if (s_is_no_way(self, event))
-            s_no_way(self);
+        if (event == ZMQ_EVENT_CONNECT_RETRIED) {
+            s_failed(self);
+            continue;
+        }
+        self->on_way = true;
+        if (event == ZMQ_EVENT_CONNECTED)
+            self->no_way_told = false;
         else if (event == ZMQ_EVENT_DISCONNECTED)
-            s_lost(self);
-        else if (event == ZMQ_EVENT_CONNECT_RETRIED && self->state == SESSION_CONNECTING)
-            self->retry_at = 0;
+            s_lost(self, s_pause(self));
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
             s_refused(
                 self,
@@ -565,26 +607,6 @@ s_monitor(session_t *self)
             s_ask(self);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
             s_refused(self, "what listens on the master's port does not speak this protocol");
-    }
-}
-
-static void
-s_drain(session_t *self, void **sock, bool published)
-{
-    zmq_msg_t frame;
-    for (int i = 0; *sock && i < DRAIN_BUDGET; i++) {
-        (void) zmq_msg_init(&frame);
-        if (zmq_msg_recv(&frame, *sock, ZMQ_DONTWAIT) < 0)
-            break;
-        if (zmq_msg_size(&frame) > 0) {
-            s_handle(self, zmq_msg_data(&frame), zmq_msg_size(&frame), published);
-        } else if (!published) {
-            /* The master's probe: a new connection, of which the monitor has told the end of the old one
-             * before; or "are you there?". */
-            s_monitor(self);
-            s_hello(self);
-        }
-        (void) zmq_msg_close(&frame);
     }
 }
 
@@ -605,7 +627,7 @@ s_timers(session_t *self, int64_t now)
 {
     if (self->ask_until && s_is_proven(self)) {
         self->ask_until = 0;
-        sock_close(&self->ask);
+        s_close(self, &self->ask);
     } else if (self->ask_until && now >= self->ask_until) {
         s_ask(self);
     }
@@ -640,8 +662,8 @@ session_step(session_t *self)
 {
     s_asking(self);
     s_monitor(self);
-    s_drain(self, &self->dealer, false);
-    s_drain(self, &self->sub, true);
+    s_drain(self, &self->dealer, false, DRAIN_BUDGET);
+    s_drain(self, &self->sub, true, DRAIN_BUDGET);
     s_timers(self, clock_mono_ms());
     int64_t next = clock_mono_ms() + STEP_MAX_MS, now = next - STEP_MAX_MS;
     const int64_t timers[] = { self->ask_until, self->retry_at, self->sub_at, self->greet_at,
@@ -708,10 +730,9 @@ session_destroy(session_t **self_p)
         (void) session_send(self, MSG_bye, NULL, NULL);
         (void) zmq_setsockopt(self->dealer, ZMQ_LINGER, &linger, sizeof(linger));
     }
-    sock_close(&self->ask);
-    sock_close(&self->monitor);
+    s_close(self, &self->ask);
+    s_close(self, &self->dealer);
     sock_close(&self->sub);
-    sock_close(&self->dealer);
     json_decref(self->held);
     for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
         free(self->ring[i]);

@@ -11,6 +11,7 @@
 #define CLIENT_HEARTBEAT  20000 /* ms */
 #define CLIENT_HB_TIMEOUT 60000
 #define RECONNECT_MAX     2000
+#define RECONNECT_NEVER   (24 * 3600 * 1000) /* with -1 a failed attempt would not be told */
 
 typedef struct int_option {
     int name, value;
@@ -181,17 +182,11 @@ sock_connect_from(void *sock, const char *source, const char *host, int port, fa
 }
 
 void
-sock_reconnect_after(void *sock, int ms, int max_ms)
+sock_once(void *sock)
 {
-    (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL, &ms, sizeof(ms));
-    (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL_MAX, &max_ms, sizeof(max_ms));
-}
-
-void
-sock_forget_lost(void *sock)
-{
-    int one = 1;
+    int one = 1, never = RECONNECT_NEVER;
     (void) zmq_setsockopt(sock, ZMQ_IMMEDIATE, &one, sizeof(one));
+    (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL, &never, sizeof(never));
 }
 
 int
@@ -222,6 +217,14 @@ sock_monitor(void *zctx, void *sock, const char *name, int events, fail_t *err)
         sock_close(&pair);
     }
     return pair;
+}
+
+void
+sock_unmonitor(void *sock, void **monitor_p)
+{
+    if (*monitor_p)
+        (void) zmq_socket_monitor(sock, NULL, 0);
+    sock_close(monitor_p);
 }
 
 bool

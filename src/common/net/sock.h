@@ -42,17 +42,18 @@ int sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err);
 int sock_connect(void *sock, const char *host, int port, fail_t *err);
 /* The same from one of this host's addresses; NULL or "": the system picks. */
 int sock_connect_from(void *sock, const char *source, const char *host, int port, fail_t *err);
-/* The first pause before a lost connection is tried again; each further one is twice as long, up to max_ms
- * (which counts only when larger than ms). */
-void sock_reconnect_after(void *sock, int ms, int max_ms);
-/* Before it connects: what was sent and did not leave goes with its connection, and without one sending is
- * -EAGAIN. Otherwise it would come first on the next connection, before its hello. */
-void sock_forget_lost(void *sock);
+/* Before it connects: one connection and no other. libzmq does not try again what failed or was lost, though
+ * it says ZMQ_EVENT_CONNECT_RETRIED; while there is no connection sending is -EAGAIN. Otherwise what was sent
+ * could come first on the next connection, before its hello. */
+void sock_once(void *sock);
 int sock_disconnect(void *sock, const char *host, int port);
 /* Readable file descriptor for an event loop; edge-triggered as libzmq's ZMQ_FD is. */
 int sock_fd(void *sock);
 /* Watch connection events: NEW PAIR socket to read with sock_monitor_next. */
 void *sock_monitor(void *zctx, void *sock, const char *name, int events, fail_t *err);
+/* End that, before the socket is closed: with events and nobody to read them libzmq's thread would wait for
+ * ever. NULL is no monitor. */
+void sock_unmonitor(void *sock, void **monitor_p);
 /* One event if there is one: true, the ZMQ_EVENT_*, its value (a descriptor or a code). Never blocks. */
 bool sock_monitor_next(void *monitor, int *ret_event, int *ret_value);
 /* Send one frame to a ROUTER's peer; 0, -EHOSTUNREACH (gone), -EAGAIN (its queue is full). Never blocks. */
