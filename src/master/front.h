@@ -100,7 +100,7 @@ typedef struct front {
 front_t *front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *runners,
                    registry_t *wheels, const masterctx_tables_t *host, fail_t *err); /* TAKES *conf_p */
 bool front_destroy(front_t **self_p); /* false: a runner's thread still uses what it was given */
-int front_run(front_t *self); /* returns the exit code */
+int front_run(front_t *self);         /* returns the exit code */
 /* A warning about what a peer does; of many only some are written, and how many were not. */
 void front_noise(front_t *self, const char *fmt, ...) PRINTF(2, 3);
 

@@ -524,7 +524,7 @@ static const arg_t script_args[] = {
 };
 static const arg_t script_retcode_args[] = {
     SCRIPT_WHO,
-    { "template", ARG_STR, "null", "Template engine for the script" },
+    { "template", ARG_STR, "\"jinja\"", "Template engine for the script" },
     { "umask", ARG_ANY, "null", "umask in octal" },
     { "timeout", ARG_ANY, "null", "Seconds until the script and its children are killed" },
     { "reset_system_locale", ARG_BOOL, "true", "Set the locale C" },

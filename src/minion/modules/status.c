@@ -18,6 +18,15 @@
 #include "minion/modlib/sockets.h"
 #include "salt/plugin.h"
 
+/* Salt's answer on a minion that is no proxy, and for a proxy module that it has not. */
+static int
+status_proxy_reconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_false();
+    return 0;
+}
+
 /* ---- tables of words ------------------------------------------------------------------------- */
 
 /* Calls `line` with the words of each line of a file under /proc. */
@@ -642,6 +651,12 @@ static const arg_t ping_args[] = { { "master", ARG_STR, ARG_REQUIRED, "Name or a
 static const arg_t time_args[] = { { "format", ARG_STR, "\"%A, %d. %B %Y %I:%M%p\"", "strftime format" },
                                    ARGS_END };
 
+static const arg_t proxy_args[] = {
+    { "proxy_name", ARG_STR, ARG_REQUIRED, "The proxy module" },
+    { "opts", ARG_DICT, "null", "Its configuration" },
+    ARGS_END,
+};
+
 static const func_t funcs[] = {
     { "all_status", status_all_status, NULL, FN_READONLY,
       "Return what all the functions of this module tell." CLI_EXAMPLE("salt '*' status.all_status") },
@@ -680,6 +695,9 @@ static const func_t funcs[] = {
       "Say whether a master accepts connections." CLI_EXAMPLE("salt '*' status.ping_master localhost") },
     { "procs", status_procs, NULL, FN_READONLY,
       "Return the processes with user and command." CLI_EXAMPLE("salt '*' status.procs") },
+    { "proxy_reconnect", status_proxy_reconnect, proxy_args, FN_READONLY,
+      "Return ``False``: only a proxy minion has something to connect again." CLI_EXAMPLE(
+          "salt '*' status.proxy_reconnect rest_sample") },
     { "time", status_time, time_args, FN_READONLY,
       "Return the current time as ``format`` says." CLI_EXAMPLE(
           "salt '*' status.time\n    salt '*' status.time '%s'") },

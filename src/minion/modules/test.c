@@ -133,6 +133,15 @@ test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
+test_opts_pkg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) args, (void) err;
+    *ret_value = json_copy(ctx_opts(ctx));
+    json_object_set(*ret_value, "grains", ctx_grains(ctx));
+    return 0;
+}
+
+static int
 test_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) err;
@@ -660,6 +669,8 @@ static const func_t funcs[] = {
       "Return the usable modules and functions." CLI_EXAMPLE("salt '*' test.module_report") },
     { "not_loaded", test_not_loaded, NULL, FN_READONLY,
       "List the modules that can't be used on this host." CLI_EXAMPLE("salt '*' test.not_loaded") },
+    { "opts_pkg", test_opts_pkg, NULL, FN_READONLY,
+      "Return the minion's whole configuration and its grains." CLI_EXAMPLE("salt '*' test.opts_pkg") },
     { "outputter", test_outputter, data_args, FN_READONLY,
       "Return the argument, to see how an outputter shows it." CLI_EXAMPLE(
           "salt '*' test.outputter foobar") },
