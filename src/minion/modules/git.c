@@ -66,7 +66,7 @@ GIT_COMMAND(cherry_pick, "cherry-pick", 0, OPTS, { NULL, "commit" })
 GIT_COMMAND(commit, "commit", 0, { "-m", NULL }, { NULL, "message" }, OPTS, { "--", "filename" },
             { NULL, "filename" })
 GIT_COMMAND(current_branch, "rev-parse", 0, { "--abbrev-ref", NULL }, { "HEAD", NULL })
-GIT_COMMAND(describe, "describe", 0, OPTS, { NULL, "rev" })
+GIT_COMMAND(describe, "describe", 0, { "--always", NULL }, OPTS, { NULL, "rev" })
 GIT_COMMAND(diff, "diff", GIT_MERGE, OPTS, { "--cached", "cached" }, { NULL, "item1" }, { NULL, "item2" },
             { "--", "paths" }, { NULL, "paths" })
 GIT_COMMAND(discard_local_changes, "checkout", GIT_MERGE, { "--", NULL }, { NULL, "path" })
@@ -309,8 +309,10 @@ git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (remotes == NULL || url == NULL)
         return err->code;
-    int rc = value_get(remotes, remote) != NULL ? run_remote(ctx, args, "set-url", remote, url, NULL, err)
-                                                : run_remote(ctx, args, "add", remote, url, NULL, err);
+    /* What was fetched from another address must not stand for what the new one has. */
+    int rc = value_get(remotes, remote) != NULL ? run_remote(ctx, args, "rm", remote, NULL, NULL, err) : 0;
+    if (rc == 0)
+        rc = run_remote(ctx, args, "add", remote, url, NULL, err);
     if (rc == 0 && *push != '\0')
         rc = run_remote(ctx, args, "set-url", "--push", remote, push, err);
     return rc < 0 ? rc : git_remote_get(ctx, args, ret_value, err);
@@ -525,8 +527,7 @@ begin_config(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
 {
     if (git_begin(ctx, args, "config", prog, err) < 0)
         return err->code;
-    if (value_bool(args, "global", false))
-        prog_add(prog, "--global");
+    prog_add(prog, value_bool(args, "global", false) ? "--global" : "--local");
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
 #include "minion/modlib/gitcmd.h"
+#include "minion/modlib/gitstate.h"
 #include "minion/modlib/sub.h"
 #include "salt/state.h"
 
@@ -12,10 +13,8 @@ enum { SHORT_SHA = 7, SHA_LEN = 40 };
 typedef enum rev_kind { REV_NONE, REV_SHA, REV_BRANCH, REV_TAG } rev_kind_t;
 
 typedef struct latest {
-    call_ctx_t *ctx;
-    json_t *args, *ret; /* BORROWED */
-    fail_t *err;
-    const char *name, *target, *rev, *branch, *remote; /* branch NULL: whatever is checked out */
+    gitstate_t s;
+    const char *name, *rev, *branch, *remote; /* branch NULL: whatever is checked out */
     bool bare, mirror, update_head, force_reset, reset_on_remote;
     bool local_changes, have_rev, match;
     int forward;                         /* 1 a fast-forward, 0 not, -1 not known yet */
@@ -28,8 +27,6 @@ typedef struct latest {
     char *default_branch;
     rev_kind_t kind;
     bool tracks_nothing; /* the remote HEAD is wanted: what is tracked stays */
-    buf_t comments;
-    size_t n_comments;
 } latest_t;
 
 static void
@@ -44,93 +41,26 @@ latest_free(latest_t *l)
     json_decref(l->remotes);
     for (size_t i = 0; i < NELEMS(texts); i++)
         free(*texts[i]);
-    buf_free(&l->comments);
+    buf_free(&l->s.comments);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void PRINTF(2, 3) note(latest_t *l, const char *fmt, ...)
-{
-    va_list ap;
-
-    buf_puts(&l->comments, l->n_comments > 0 ? ". " : "");
-    va_start(ap, fmt);
-    buf_vprintf(&l->comments, fmt, ap);
-    va_end(ap);
-    l->n_comments++;
-}
-
-/* What was noted, as one text. */
-static const char *
-notes(latest_t *l)
-{
-    if (l->n_comments > 1 && !str_ends(buf_str(&l->comments), "."))
-        buf_putc(&l->comments, '.');
-    return buf_str(&l->comments);
-}
-
-static int
-fail_with(latest_t *l, const char *text)
-{
-    bool more = l->n_comments > 0;
-
-    return state_ret_set(l->ret, STATE_FALSE, "%s%s%s", text, more ? "\n\nChanges already made: " : "",
-                         more ? notes(l) : "");
-}
-
-/* The module's error without "Command '...' failed: ". Clears *err. */
-static int
-fail_git(latest_t *l, const char *before)
-{
-    const char *text = fail_text(l->err), *said = strstr(text, "' failed: ");
-
-    if (l->err->kind != FAIL_COMMAND)
-        return l->err->code;
-    AUTO_FREE char *whole = xasprintf(
-        "%s%s", before, str_starts(text, "Command '") && said != NULL ? said + strlen("' failed: ") : text);
-    fail_clear(l->err);
-    return fail_with(l, whole);
-}
-
 static int
 uptodate(latest_t *l, bool changes)
 {
-    bool more = l->n_comments > 0;
+    bool more = l->s.n_comments > 0;
 
     return state_ret_set(
-        l->ret, STATE_TRUE, "Repository %s is up-to-date%s%s%s%s", l->target,
+        l->s.ret, STATE_TRUE, "Repository %s is up-to-date%s%s%s%s", l->s.target,
         changes ? ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted "
                   "changes."
                 : "",
-        more ? "\n\nChanges " : "", more ? (ctx_test(l->ctx) ? "that would be made: " : "made: ") : "",
-        more ? notes(l) : "");
+        more ? "\n\nChanges " : "", more ? (ctx_test(l->s.ctx) ? "that would be made: " : "made: ") : "",
+        more ? gitstate_notes(&l->s) : "");
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
-
-/* A function of the module on the checkout. `more` is an object of further arguments, or NULL: TAKES. */
-static json_t *
-git(latest_t *l, const char *fun, json_t *more, fail_t *err)
-{
-    json_auto_t *kwargs = json_pack("{s:s, s:O, s:O}", "cwd", l->target, "user", value_get(l->args, "user"),
-                                    "password", value_get(l->args, "password"));
-    json_t *value = NULL;
-
-    json_object_update(kwargs, more);
-    json_decref(more);
-    return ctx_call(l->ctx, fun, NULL, kwargs, &value, err) == 0 ? value : NULL;
-}
-
-/* The same where the failure is an answer: NULL. */
-static json_t *
-git_soft(latest_t *l, const char *fun, json_t *more)
-{
-    fail_auto_t err = FAIL_INIT;
-
-    more = more != NULL ? more : json_object();
-    json_object_set_new(more, "ignore_retcode", json_true());
-    return git(l, fun, more, &err);
-}
 
 /* NEW text of git rev-parse; NULL: no such revision. */
 static char *PRINTF(3, 4) parsed(latest_t *l, const char *opts, const char *fmt, ...)
@@ -140,21 +70,9 @@ static char *PRINTF(3, 4) parsed(latest_t *l, const char *opts, const char *fmt,
     va_start(ap, fmt);
     AUTO_FREE char *rev = xvasprintf(fmt, ap);
     va_end(ap);
-    json_auto_t *value = git_soft(l, "git.rev_parse", json_pack("{s:s, s:s}", "rev", rev, "opts", opts));
+    json_auto_t *value = gitstate_soft(&l->s, "git.rev_parse",
+                                       json_pack("{s:s, s:s}", "rev", rev, "opts", opts));
     return json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
-}
-
-/* With the key, and for https the user. */
-static json_t *
-access_args(const latest_t *l)
-{
-    static const char *const names[] = { "identity", "https_user", "https_pass" };
-    json_t *kwargs = json_object();
-
-    for (size_t i = 0; i < NELEMS(names); i++)
-        json_object_set(kwargs, names[i], value_get(l->args, names[i]));
-    json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(l->ctx)));
-    return kwargs;
 }
 
 static bool
@@ -248,22 +166,22 @@ find_remote_rev(latest_t *l)
 static int
 ask_remote(latest_t *l)
 {
-    json_auto_t *kwargs = access_args(l);
+    json_auto_t *kwargs = gitstate_access(&l->s);
 
     json_object_set_new(kwargs, "url", json_string(l->name));
-    json_object_set(kwargs, "user", value_get(l->args, "user"));
-    if (ctx_call(l->ctx, "git.remote_refs", NULL, kwargs, &l->refs, l->err) < 0)
-        return fail_git(l, "Failed to check remote refs: ") < 0 ? l->err->code : 1;
+    json_object_set(kwargs, "user", value_get(l->s.args, "user"));
+    if (ctx_call(l->s.ctx, "git.remote_refs", NULL, kwargs, &l->refs, l->s.err) < 0)
+        return gitstate_failed(&l->s, "Failed to check remote refs: ") < 0 ? l->s.err->code : 1;
     find_remote_rev(l);
-    if (!json_is_null(value_get(l->args, "depth")) && l->kind != REV_BRANCH && l->kind != REV_TAG) {
-        (void) fail_with(
-            l, "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote "
-               "repository");
+    if (!json_is_null(value_get(l->s.args, "depth")) && l->kind != REV_BRANCH && l->kind != REV_TAG) {
+        (void) gitstate_fail(
+            &l->s, "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote "
+                   "repository");
         return 1;
     }
     if (l->remote_rev == NULL && !l->bare && strcmp(l->rev, "HEAD") != 0) {
         AUTO_FREE char *text = xasprintf("No revision matching '%s' exists in the remote repository", l->rev);
-        (void) fail_with(l, text);
+        (void) gitstate_fail(&l->s, text);
         return 1;
     }
     return 0;
@@ -288,13 +206,15 @@ other_branch(const latest_t *l)
 static int
 look_at_checkout(latest_t *l)
 {
-    l->branches = git(l, "git.list_branches", NULL, l->err);
-    l->tags = l->branches != NULL ? git(l, "git.list_tags", NULL, l->err) : NULL;
-    l->remotes = l->tags != NULL ? git(l, "git.remotes", json_pack("{s:b}", "redact_auth", 0), l->err) : NULL;
+    l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
+    l->tags = l->branches != NULL ? gitstate_call(&l->s, "git.list_tags", NULL, l->s.err) : NULL;
+    l->remotes = l->tags != NULL
+                     ? gitstate_call(&l->s, "git.remotes", json_pack("{s:b}", "redact_auth", 0), l->s.err)
+                     : NULL;
     if (l->remotes == NULL)
-        return l->err->code;
-    take_text(&l->local_rev, git_soft(l, "git.revision", NULL));
-    take_text(&l->local_branch, git_soft(l, "git.current_branch", NULL));
+        return l->s.err->code;
+    take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
+    take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
     l->base_rev = l->local_rev != NULL ? xstrdup(l->local_rev) : NULL;
     l->base_branch = l->local_branch != NULL ? xstrdup(l->local_branch) : NULL;
     if (other_branch(l)) {
@@ -309,7 +229,8 @@ look_at_checkout(latest_t *l)
         }
     }
     l->match = revs_equal(l->local_rev, l->remote_rev, l->kind);
-    json_auto_t *diff = l->bare ? NULL : git_soft(l, "git.diff", json_pack("{s:s}", "item1", "HEAD"));
+    json_auto_t *diff = l->bare ? NULL
+                                : gitstate_soft(&l->s, "git.diff", json_pack("{s:s}", "item1", "HEAD"));
     l->local_changes = value_truthy(diff);
     l->tracked = l->base_branch != NULL ? parsed(l, "--abbrev-ref", "%s@{upstream}", l->base_branch) : NULL;
     return 0;
@@ -339,7 +260,7 @@ find_rev_here(latest_t *l)
                 "'%s' is a tag, but the remote SHA1 for this tag (%.*s) doesn't match the local SHA1 (%.*s). "
                 "Set 'force_reset' to True to force this update.",
                 l->rev, SHORT_SHA, l->remote_rev, SHORT_SHA, sha != NULL ? sha : "None");
-            (void) fail_with(l, text);
+            (void) gitstate_fail(&l->s, text);
             return 1;
         }
     }
@@ -353,11 +274,11 @@ find_forward(latest_t *l)
         l->forward = 1;
         return 0;
     }
-    json_auto_t *is = git(l, "git.merge_base",
-                          json_pack("{s:[s, s], s:b}", "refs", l->base_rev, l->remote_rev, "is_ancestor", 1),
-                          l->err);
+    json_auto_t *is = gitstate_call(
+        &l->s, "git.merge_base",
+        json_pack("{s:[s, s], s:b}", "refs", l->base_rev, l->remote_rev, "is_ancestor", 1), l->s.err);
     l->forward = value_truthy(is);
-    return is != NULL ? 0 : l->err->code;
+    return is != NULL ? 0 : l->s.err->code;
 }
 
 /* HEAD is another one, and is to stay. */
@@ -373,7 +294,7 @@ tell_head_stays(latest_t *l)
     AUTO_FREE char *head = xasprintf("Remote head (%.*s)", SHORT_SHA, l->remote_rev);
 
     return state_ret_set(
-        l->ret, STATE_TRUE,
+        l->s.ret, STATE_TRUE,
         "%s is already present and local HEAD (%.*s) does not match, but update_head=False. HEAD has "
         "not been updated locally.",
         strcmp(l->rev, "HEAD") == 0 ? head : l->place, SHORT_SHA,
@@ -414,7 +335,7 @@ not_forward(latest_t *l)
             "'%s'.",
             l->default_branch, l->local_branch != NULL ? l->local_branch : "None", l->default_branch,
             l->default_branch, l->default_branch);
-    return fail_with(l, buf_str(&text));
+    return gitstate_fail(&l->s, buf_str(&text));
 }
 
 /* ---- what the upstream branch should be ------------------------------------------------------ */
@@ -435,11 +356,11 @@ static void
 note_tracking(latest_t *l, tracking_t t, const char *was)
 {
     if (t == TRACK_SET)
-        note(l, "Tracking branch %s set to %s", was, l->upstream);
+        gitstate_note(&l->s, "Tracking branch %s set to %s", was, l->upstream);
     else if (t == TRACK_CHANGE)
-        note(l, "Tracking branch %s updated to %s", was, l->upstream);
+        gitstate_note(&l->s, "Tracking branch %s updated to %s", was, l->upstream);
     else if (t == TRACK_UNSET)
-        note(l, "Tracking branch %s unset", was);
+        gitstate_note(&l->s, "Tracking branch %s unset", was);
 }
 
 static int
@@ -450,13 +371,13 @@ set_tracking(latest_t *l, tracking_t t)
 
     if (t == TRACK_KEEP || fresh)
         return 0;
-    json_auto_t *done = git(l, "git.branch",
-                            t == TRACK_UNSET
-                                ? json_pack("{s:[s]}", "opts", "--unset-upstream")
-                                : json_pack("{s:[s, s]}", "opts", "--set-upstream-to", l->upstream),
-                            l->err);
+    json_auto_t *done = gitstate_call(&l->s, "git.branch",
+                                      t == TRACK_UNSET
+                                          ? json_pack("{s:[s]}", "opts", "--unset-upstream")
+                                          : json_pack("{s:[s, s]}", "opts", "--set-upstream-to", l->upstream),
+                                      l->s.err);
     if (done == NULL)
-        return l->err->code;
+        return l->s.err->code;
     note_tracking(l, t, "was");
     return 0;
 }
@@ -466,10 +387,10 @@ set_tracking(latest_t *l, tracking_t t)
 static int
 test_answer(latest_t *l)
 {
-    if (state_changed(l->ret))
-        return state_ret_set(l->ret, STATE_NONE, "%s", notes(l));
-    if (!l->match && !l->update_head && l->n_comments > 0)
-        return state_ret_set(l->ret, STATE_TRUE, "%s", notes(l));
+    if (state_changed(l->s.ret))
+        return state_ret_set(l->s.ret, STATE_NONE, "%s", gitstate_notes(&l->s));
+    if (!l->match && !l->update_head && l->s.n_comments > 0)
+        return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
     return uptodate(l, false);
 }
 
@@ -477,7 +398,7 @@ static void
 test_revision(latest_t *l)
 {
     if (!l->match && (l->update_head || other_branch(l)))
-        state_change_from(l->ret, "revision", l->local_rev != NULL ? json_string(l->local_rev) : NULL,
+        state_change_from(l->s.ret, "revision", l->local_rev != NULL ? json_string(l->local_rev) : NULL,
                           json_string(l->remote_rev));
 }
 
@@ -493,25 +414,27 @@ test_update(latest_t *l)
     const char *from = l->local_rev != NULL ? l->local_rev : "None";
 
     if (!l->have_rev)
-        note(l, "Remote '%s' would be fetched", l->remote);
+        gitstate_note(&l->s, "Remote '%s' would be fetched", l->remote);
     test_revision(l);
     if (other_branch(l) && !has(l->branches, l->branch)) {
-        note(l, "New branch '%s' would be checked out, with %s as a starting point", l->branch, l->place);
+        gitstate_note(&l->s, "New branch '%s' would be checked out, with %s as a starting point", l->branch,
+                      l->place);
         if (l->upstream != NULL)
-            note(l, "Tracking branch would be set to %s", l->upstream);
+            gitstate_note(&l->s, "Tracking branch would be set to %s", l->upstream);
     } else if (other_branch(l)) {
-        note(l, "Branch '%s' would be checked out and %s to %.*s", l->branch, merge_word(l), SHORT_SHA,
-             l->remote_rev);
+        gitstate_note(&l->s, "Branch '%s' would be checked out and %s to %.*s", l->branch, merge_word(l),
+                      SHORT_SHA, l->remote_rev);
     } else if (!l->match && l->update_head) {
-        note(l, "Repository would be %s from %.*s to %.*s",
-             l->forward > 0                  ? "fast-forwarded"
-             : l->force_reset && l->have_rev ? "hard-reset"
-                                             : "updated",
-             SHORT_SHA, from, SHORT_SHA, l->remote_rev);
+        gitstate_note(&l->s, "Repository would be %s from %.*s to %.*s",
+                      l->forward > 0                  ? "fast-forwarded"
+                      : l->force_reset && l->have_rev ? "hard-reset"
+                                                      : "updated",
+                      SHORT_SHA, from, SHORT_SHA, l->remote_rev);
     } else if (!l->match) {
-        note(l,
-             "Local HEAD (%.*s) does not match %s but update_head=False, HEAD would not be updated locally",
-             SHORT_SHA, from, l->place);
+        gitstate_note(
+            &l->s,
+            "Local HEAD (%.*s) does not match %s but update_head=False, HEAD would not be updated locally",
+            SHORT_SHA, from, l->place);
     }
     note_tracking(l, tracking_of(l), "would be");
     return test_answer(l);
@@ -524,38 +447,38 @@ static int
 fix_remote(latest_t *l)
 {
     const char *have = value_str(value_get(l->remotes, l->remote), "fetch", NULL);
-    AUTO_FREE char *want = git_url(l->args, l->name, l->err);
+    AUTO_FREE char *want = git_url(l->s.args, l->name, l->s.err);
 
     if (want == NULL)
-        return l->err->code;
+        return l->s.err->code;
     if (str_eq(have, want))
         return 0;
     AUTO_FREE char *shown = git_redacted(want), *before = git_redacted(have != NULL ? have : "None");
-    if (ctx_test(l->ctx)) {
-        note(l, "Remote '%s' would be changed from %s to %s", l->remote, before, shown);
+    if (ctx_test(l->s.ctx)) {
+        gitstate_note(&l->s, "Remote '%s' would be changed from %s to %s", l->remote, before, shown);
         if (!l->have_rev)
-            note(l, "Remote would be fetched");
+            gitstate_note(&l->s, "Remote would be fetched");
         if (!l->match && l->update_head) {
             test_revision(l);
             if (l->forward == 0)
-                state_change(l->ret, "forced update", json_true());
-            note(l, "Repository would be %s to %.*s", merge_word(l), SHORT_SHA, l->remote_rev);
+                state_change(l->s.ret, "forced update", json_true());
+            gitstate_note(&l->s, "Repository would be %s to %.*s", merge_word(l), SHORT_SHA, l->remote_rev);
         }
-        return test_answer(l) < 0 ? l->err->code : 1;
+        return test_answer(l) < 0 ? l->s.err->code : 1;
     }
-    json_t *more = access_args(l);
+    json_t *more = gitstate_access(&l->s);
     json_object_del(more, "identity");
     json_object_del(more, "saltenv");
     json_object_set_new(more, "url", json_string(l->name));
     json_object_set_new(more, "remote", json_string(l->remote));
-    json_auto_t *done = git(l, "git.remote_set", more, l->err);
+    json_auto_t *done = gitstate_call(&l->s, "git.remote_set", more, l->s.err);
     if (done == NULL)
-        return l->err->code;
+        return l->s.err->code;
     if (have == NULL) {
-        note(l, "Remote '%s' set to %s", l->remote, shown);
-        state_change(l->ret, "new", value_fmt("%s => %s", l->name, l->remote));
+        gitstate_note(&l->s, "Remote '%s' set to %s", l->remote, shown);
+        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->remote));
     } else {
-        note(l, "Remote '%s' changed from %s to %s", l->remote, before, shown);
+        gitstate_note(&l->s, "Remote '%s' changed from %s to %s", l->remote, before, shown);
     }
     return 0;
 }
@@ -582,18 +505,19 @@ sync_tags(latest_t *l)
     if (json_array_size(fresh) > 0 || json_array_size(gone) > 0)
         l->have_rev = false;
     if (json_array_size(fresh) > 0)
-        state_change(l->ret, "new_tags", json_incref(fresh));
-    if (json_array_size(gone) == 0 || !value_bool(l->args, "sync_tags", true))
+        state_change(l->s.ret, "new_tags", json_incref(fresh));
+    if (json_array_size(gone) == 0 || !value_bool(l->s.args, "sync_tags", true))
         return 0;
     buf_auto_t names = BUF_INIT;
     json_array_foreach (gone, i, v) {
-        json_auto_t *done = git(l, "git.tag", json_pack("{s:O, s:s}", "name", v, "opts", "-d"), l->err);
+        json_auto_t *done = gitstate_call(&l->s, "git.tag", json_pack("{s:O, s:s}", "name", v, "opts", "-d"),
+                                          l->s.err);
         if (done == NULL)
-            return l->err->code;
+            return l->s.err->code;
         buf_printf(&names, "%s%s", i > 0 ? ", " : "", json_string_value(v));
     }
-    state_change(l->ret, "deleted_tags", json_incref(gone));
-    note(l, "The following tags were removed from the local checkout: %s", buf_str(&names));
+    state_change(l->s.ret, "deleted_tags", json_incref(gone));
+    gitstate_note(&l->s, "The following tags were removed from the local checkout: %s", buf_str(&names));
     return 0;
 }
 
@@ -601,10 +525,10 @@ sync_tags(latest_t *l)
 static json_t *
 refspecs(const latest_t *l)
 {
-    const char *branch = value_str(l->args, "refspec_branch", "*"),
-               *tag = value_str(l->args, "refspec_tag", "*");
+    const char *branch = value_str(l->s.args, "refspec_branch", "*"),
+               *tag = value_str(l->s.args, "refspec_tag", "*");
 
-    if (!value_bool(l->args, "fetch_tags", true))
+    if (!value_bool(l->s.args, "fetch_tags", true))
         return json_array();
     return json_pack("[o, o]", value_fmt("refs/heads/%s:refs/remotes/%s/%s", branch, l->remote, branch),
                      value_fmt("+refs/tags/%s:refs/tags/%s", tag, tag));
@@ -615,17 +539,18 @@ static int
 fetch(latest_t *l, bool *ret_news)
 {
     json_t *more = json_pack("{s:s, s:O, s:o, s:O, s:s}", "remote", l->remote, "force",
-                             value_get(l->args, "force_fetch"), "refspecs", refspecs(l), "identity",
-                             value_get(l->args, "identity"), "saltenv", ctx_saltenv(l->ctx));
-    json_auto_t *news = git(l, "git.fetch", more, l->err);
+                             value_get(l->s.args, "force_fetch"), "refspecs", refspecs(l), "identity",
+                             value_get(l->s.args, "identity"), "saltenv", ctx_saltenv(l->s.ctx));
+    json_auto_t *news = gitstate_call(&l->s, "git.fetch", more, l->s.err);
 
     *ret_news = value_truthy(news);
     if (news != NULL)
         return 0;
-    return fail_git(l, "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to "
-                       "not being "
-                       "able to fast-forward. Output of the fetch command follows:\n\n") < 0
-               ? l->err->code
+    return gitstate_failed(
+               &l->s, "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to "
+                      "not being "
+                      "able to fast-forward. Output of the fetch command follows:\n\n") < 0
+               ? l->s.err->code
                : 1;
 }
 
@@ -639,26 +564,26 @@ fetch_rev(latest_t *l)
     if (rc != 0)
         return rc;
     if (news)
-        note(l, "%s was fetched, resulting in updated refs", l->name);
+        gitstate_note(&l->s, "%s was fetched, resulting in updated refs", l->name);
     AUTO_FREE char *commit = parsed(l, "", "%s^{commit}", l->remote_rev);
     if (commit == NULL) {
         AUTO_FREE char *text = xasprintf("Fetch did not successfully retrieve rev '%s' from %s", l->rev,
                                          l->name);
-        return fail_with(l, text) < 0 ? l->err->code : 1;
+        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
     }
     if (head_stays(l))
-        return tell_head_stays(l) < 0 ? l->err->code : 1;
+        return tell_head_stays(l) < 0 ? l->s.err->code : 1;
     if (find_forward(l) < 0)
-        return l->err->code;
+        return l->s.err->code;
     if (!l->force_reset && (l->forward == 0 || l->local_changes))
-        return not_forward(l) < 0 ? l->err->code : 1;
+        return not_forward(l) < 0 ? l->s.err->code : 1;
     return 0;
 }
 
 static int
 checkout_branch(latest_t *l)
 {
-    bool fresh = !has(l->branches, l->branch), force = value_bool(l->args, "force_checkout", false);
+    bool fresh = !has(l->branches, l->branch), force = value_bool(l->s.args, "force_checkout", false);
     const char *rev = !fresh                        ? l->branch
                       : strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
                       : l->upstream != NULL         ? l->upstream
@@ -669,38 +594,40 @@ checkout_branch(latest_t *l)
             "Local branch '%s' has uncommitted changes. Set 'force_checkout' to True to "
             "discard them and proceed.",
             l->local_branch);
-        return fail_with(l, text) < 0 ? l->err->code : 1;
+        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
     }
-    json_auto_t *done = git(
-        l, "git.checkout",
+    json_auto_t *done = gitstate_call(
+        &l->s, "git.checkout",
         fresh ? json_pack("{s:s, s:b, s:[s, s]}", "rev", rev, "force", force, "opts", "-b", l->branch)
               : json_pack("{s:s, s:b}", "rev", rev, "force", force),
-        l->err);
+        l->s.err);
     if (done == NULL)
-        return l->err->code;
+        return l->s.err->code;
     if (fresh)
-        note(l, "New branch '%s' was checked out, with %s as a starting point", l->branch, l->place);
+        gitstate_note(&l->s, "New branch '%s' was checked out, with %s as a starting point", l->branch,
+                      l->place);
     else
-        note(l, "'%s' was checked out", rev);
+        gitstate_note(&l->s, "'%s' was checked out", rev);
     return 0;
 }
 
 static int
 hard_reset(latest_t *l, const char *rev)
 {
-    json_auto_t *done = git(l, "git.reset", json_pack("{s:[s, s]}", "opts", "--hard", rev), l->err);
+    json_auto_t *done = gitstate_call(&l->s, "git.reset", json_pack("{s:[s, s]}", "opts", "--hard", rev),
+                                      l->s.err);
 
-    return done != NULL ? 0 : l->err->code;
+    return done != NULL ? 0 : l->s.err->code;
 }
 
 static int
 discard(latest_t *l)
 {
-    json_auto_t *done = git(l, "git.discard_local_changes", NULL, l->err);
+    json_auto_t *done = gitstate_call(&l->s, "git.discard_local_changes", NULL, l->s.err);
 
     if (done == NULL)
-        return l->err->code;
-    note(l, "Uncommitted changes were discarded");
+        return l->s.err->code;
+    gitstate_note(&l->s, "Uncommitted changes were discarded");
     return 0;
 }
 
@@ -710,19 +637,19 @@ go_forward(latest_t *l)
 {
     if (l->upstream == NULL && strcmp(l->rev, "HEAD") != 0) {
         if (hard_reset(l, l->rev) < 0)
-            return l->err->code;
-        note(l, "Repository was reset to %s (fast-forward)", l->rev);
+            return l->s.err->code;
+        gitstate_note(&l->s, "Repository was reset to %s (fast-forward)", l->rev);
         return 0;
     }
-    json_auto_t *head = git_soft(l, "git.symbolic_ref",
-                                 json_pack("{s:s, s:[s]}", "ref", "HEAD", "opts", "--quiet"));
+    json_auto_t *head = gitstate_soft(&l->s, "git.symbolic_ref",
+                                      json_pack("{s:s, s:[s]}", "ref", "HEAD", "opts", "--quiet"));
     if (!value_truthy(head))
-        return fail_with(l, "Unable to fast-forward, HEAD is detached") < 0 ? l->err->code : 1;
-    json_auto_t *done = git(l, "git.merge",
-                            json_pack("{s:s, s:[s]}", "rev", l->remote_rev, "opts", "--ff-only"), l->err);
+        return gitstate_fail(&l->s, "Unable to fast-forward, HEAD is detached") < 0 ? l->s.err->code : 1;
+    json_auto_t *done = gitstate_call(
+        &l->s, "git.merge", json_pack("{s:s, s:[s]}", "rev", l->remote_rev, "opts", "--ff-only"), l->s.err);
     if (done == NULL)
-        return l->err->code;
-    note(l, "Repository was fast-forwarded to %s", l->place);
+        return l->s.err->code;
+    gitstate_note(&l->s, "Repository was fast-forwarded to %s", l->place);
     return 0;
 }
 
@@ -737,47 +664,47 @@ move_head(latest_t *l)
         return rc;
     if (l->forward == 0) {
         if (hard_reset(l, l->remote_rev) < 0)
-            return l->err->code;
-        state_change(l->ret, "forced update", json_true());
+            return l->s.err->code;
+        state_change(l->s.ret, "forced update", json_true());
         if (l->local_changes)
-            note(l, "Uncommitted changes were discarded");
-        note(l, "Repository was hard-reset to %s", l->place);
+            gitstate_note(&l->s, "Uncommitted changes were discarded");
+        gitstate_note(&l->s, "Repository was hard-reset to %s", l->place);
     } else if (l->forward > 0 && l->local_changes && l->force_reset && discard(l) < 0) {
-        return l->err->code;
+        return l->s.err->code;
     }
     if (set_tracking(l, tracking) < 0)
-        return l->err->code;
+        return l->s.err->code;
     return l->forward > 0 && !revs_equal(l->base_rev, l->remote_rev, l->kind) ? go_forward(l) : 0;
 }
 
 static int
 update_submodules(latest_t *l)
 {
-    if (!value_bool(l->args, "submodules", false))
+    if (!value_bool(l->s.args, "submodules", false))
         return 0;
-    json_auto_t *done = git(l, "git.submodule",
-                            json_pack("{s:s, s:[s, s], s:O}", "command", "update", "opts", "--init",
-                                      "--recursive", "identity", value_get(l->args, "identity")),
-                            l->err);
+    json_auto_t *done = gitstate_call(&l->s, "git.submodule",
+                                      json_pack("{s:s, s:[s, s], s:O}", "command", "update", "opts", "--init",
+                                                "--recursive", "identity", value_get(l->s.args, "identity")),
+                                      l->s.err);
     if (done != NULL)
         return 0;
-    return fail_git(l, "Failed to update submodules: ") < 0 ? l->err->code : 1;
+    return gitstate_failed(&l->s, "Failed to update submodules: ") < 0 ? l->s.err->code : 1;
 }
 
 /* What is there after all. */
 static int
 finish_update(latest_t *l)
 {
-    json_auto_t *now = git_soft(l, "git.revision", NULL);
+    json_auto_t *now = gitstate_soft(&l->s, "git.revision", NULL);
     const char *rev = json_string_value(now);
 
     if (!l->bare && !revs_equal(rev, l->remote_rev, l->kind))
-        return fail_with(l, "Failed to update repository");
+        return gitstate_fail(&l->s, "Failed to update repository");
     if (str_eq(l->local_rev, rev))
         return uptodate(l, false);
-    state_change_from(l->ret, "revision", l->local_rev != NULL ? json_string(l->local_rev) : NULL,
+    state_change_from(l->s.ret, "revision", l->local_rev != NULL ? json_string(l->local_rev) : NULL,
                       json_incref(now));
-    return state_ret_set(l->ret, STATE_TRUE, "%s", notes(l));
+    return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
 }
 
 static int
@@ -785,14 +712,15 @@ update_bare(latest_t *l)
 {
     bool news;
 
-    if (ctx_test(l->ctx)) {
-        note(l, "Bare repository at %s would be fetched", l->target);
+    if (ctx_test(l->s.ctx)) {
+        gitstate_note(&l->s, "Bare repository at %s would be fetched", l->s.target);
         return uptodate(l, false);
     }
     int rc = fetch(l, &news);
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    note(l, "Bare repository at %s was fetched%s", l->target, news ? ", resulting in updated refs" : "");
+    gitstate_note(&l->s, "Bare repository at %s was fetched%s", l->s.target,
+                  news ? ", resulting in updated refs" : "");
     return finish_update(l);
 }
 
@@ -803,16 +731,16 @@ settle_changes(latest_t *l)
     if (!l->local_changes || !l->match)
         return 0;
     if (!l->force_reset || l->reset_on_remote)
-        return uptodate(l, true) < 0 ? l->err->code : 1;
-    if (!ctx_test(l->ctx))
+        return uptodate(l, true) < 0 ? l->s.err->code : 1;
+    if (!ctx_test(l->s.ctx))
         return 0;
-    state_change(l->ret, "forced update", json_true());
+    state_change(l->s.ret, "forced update", json_true());
     (void) state_ret_set(
-        l->ret, STATE_NONE,
+        l->s.ret, STATE_NONE,
         "%s is up-to-date, but with uncommitted changes. Since 'force_reset' is set to True, these "
         "local changes would be reset. To only reset when there are changes in the remote repository, "
         "set 'force_reset' to 'remote-changes'.",
-        l->target);
+        l->s.target);
     return 1;
 }
 
@@ -828,11 +756,11 @@ compare(latest_t *l)
         return rc;
     l->forward = l->local_changes && !l->reset_on_remote ? 0 : -1;
     if (l->have_rev && head_stays(l))
-        return tell_head_stays(l) < 0 ? l->err->code : 1;
+        return tell_head_stays(l) < 0 ? l->s.err->code : 1;
     if (l->have_rev && l->forward != 0 && find_forward(l) < 0)
-        return l->err->code;
+        return l->s.err->code;
     if (l->forward == 0 && !l->force_reset)
-        return not_forward(l) < 0 ? l->err->code : 1;
+        return not_forward(l) < 0 ? l->s.err->code : 1;
     return 0;
 }
 
@@ -840,18 +768,18 @@ static int
 update(latest_t *l)
 {
     if (look_at_checkout(l) < 0)
-        return fail_git(l, "");
+        return gitstate_failed(&l->s, "");
     if (l->bare)
         return update_bare(l);
     if (l->remote_rev == NULL)
         return l->local_rev == NULL
                    ? uptodate(l, false)
-                   : fail_with(l, "Remote repository is empty, cannot update from a non-empty to an "
-                                  "empty repository");
+                   : gitstate_fail(&l->s, "Remote repository is empty, cannot update from a non-empty to an "
+                                          "empty repository");
     int rc = compare(l);
     if (rc == 0)
         rc = fix_remote(l);
-    if (rc == 0 && ctx_test(l->ctx))
+    if (rc == 0 && ctx_test(l->s.ctx))
         return test_update(l);
     if (rc == 0)
         rc = sync_tags(l);
@@ -862,7 +790,7 @@ update(latest_t *l)
     if (rc == 0)
         rc = update_submodules(l);
     if (rc < 0)
-        return fail_git(l, "");
+        return gitstate_failed(&l->s, "");
     return rc > 0 ? 0 : finish_update(l);
 }
 
@@ -882,32 +810,33 @@ is_empty_dir(const char *path)
 static int
 make_room(latest_t *l)
 {
-    if (!fs_is_dir(l->target) || (is_empty_dir(l->target) && !value_bool(l->args, "force_clone", false)))
+    if (!fs_is_dir(l->s.target) ||
+        (is_empty_dir(l->s.target) && !value_bool(l->s.args, "force_clone", false)))
         return 0;
-    if (!value_bool(l->args, "force_clone", false)) {
+    if (!value_bool(l->s.args, "force_clone", false)) {
         AUTO_FREE char *text = xasprintf(
             "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option to "
             "True to remove this directory's contents and proceed with cloning the remote repository",
-            l->target);
-        return fail_with(l, text) < 0 ? l->err->code : 1;
+            l->s.target);
+        return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
     }
-    state_change(l->ret, "forced clone", json_true());
-    if (ctx_test(l->ctx)) {
-        state_change(l->ret, "new", value_fmt("%s => %s", l->name, l->target));
+    state_change(l->s.ret, "forced clone", json_true());
+    if (ctx_test(l->s.ctx)) {
+        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
         (void) state_ret_set(
-            l->ret, STATE_NONE,
+            l->s.ret, STATE_NONE,
             "Target directory %s exists. Since force_clone=True, the contents of %s would be deleted, "
             "and %s would be cloned into this directory.",
-            l->target, l->target, l->name);
+            l->s.target, l->s.target, l->name);
         return 1;
     }
-    return fs_remove_tree(l->target, l->err);
+    return fs_remove_tree(l->s.target, l->s.err);
 }
 
 static json_t *
 clone_opts(const latest_t *l)
 {
-    json_t *opts = json_array(), *depth = value_get(l->args, "depth");
+    json_t *opts = json_array(), *depth = value_get(l->s.args, "depth");
 
     if (l->bare)
         json_array_append_new(opts, json_string(l->mirror ? "--mirror" : "--bare"));
@@ -927,37 +856,38 @@ clone_opts(const latest_t *l)
 static int
 settle_clone(latest_t *l)
 {
-    l->branches = git(l, "git.list_branches", NULL, l->err);
+    l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
     if (l->branches == NULL)
-        return l->err->code;
+        return l->s.err->code;
     if (l->branch != NULL && !has(l->branches, l->branch)) {
         const char *rev = strcmp(l->rev, "HEAD") == 0 ? l->remote_rev
                           : l->upstream != NULL       ? l->upstream
                                                       : l->rev;
-        json_auto_t *done = git(l, "git.checkout",
-                                json_pack("{s:s, s:[s, s]}", "rev", rev, "opts", "-b", l->branch), l->err);
+        json_auto_t *done = gitstate_call(&l->s, "git.checkout",
+                                          json_pack("{s:s, s:[s, s]}", "rev", rev, "opts", "-b", l->branch),
+                                          l->s.err);
         if (done == NULL)
-            return l->err->code;
-        note(l, "Branch '%s' checked out, with %s as a starting point", l->branch, l->place);
+            return l->s.err->code;
+        gitstate_note(&l->s, "Branch '%s' checked out, with %s as a starting point", l->branch, l->place);
         json_decref(l->branches);
-        l->branches = git(l, "git.list_branches", NULL, l->err);
+        l->branches = gitstate_call(&l->s, "git.list_branches", NULL, l->s.err);
     }
-    take_text(&l->local_rev, git_soft(l, "git.revision", NULL));
-    take_text(&l->local_branch, git_soft(l, "git.current_branch", NULL));
+    take_text(&l->local_rev, gitstate_soft(&l->s, "git.revision", NULL));
+    take_text(&l->local_branch, gitstate_soft(&l->s, "git.current_branch", NULL));
     if (l->local_branch == NULL)
-        return fail_with(
-                   l,
+        return gitstate_fail(
+                   &l->s,
                    "Remote HEAD refers to a ref that does not exist. This can happen when the default branch "
                    "on "
                    "the remote repository is renamed or deleted. If you are unable to fix the remote "
                    "repository, you can work around this by setting the 'branch' argument (which will ensure "
                    "that the named branch is created if it does not already exist).") < 0
-                   ? l->err->code
+                   ? l->s.err->code
                    : 1;
     if (!revs_equal(l->local_rev, l->remote_rev, l->kind)) {
         if (hard_reset(l, l->remote_rev) < 0)
-            return l->err->code;
-        note(l, "Repository was reset to %s", l->place);
+            return l->s.err->code;
+        gitstate_note(&l->s, "Repository was reset to %s", l->place);
     }
     l->tracked = parsed(l, "--abbrev-ref", "%s@{upstream}", l->local_branch);
     return set_tracking(l, tracking_of(l));
@@ -966,18 +896,18 @@ settle_clone(latest_t *l)
 static int
 clone_it(latest_t *l)
 {
-    json_t *more = access_args(l);
+    json_t *more = gitstate_access(&l->s);
 
     json_object_set_new(more, "url", json_string(l->name));
     json_object_set_new(more, "opts", clone_opts(l));
-    json_auto_t *done = git(l, "git.clone", more, l->err);
+    json_auto_t *done = gitstate_call(&l->s, "git.clone", more, l->s.err);
     if (done == NULL)
-        return fail_git(l, "Clone failed: ") < 0 ? l->err->code : 1;
-    state_change(l->ret, "new", value_fmt("%s => %s", l->name, l->target));
-    note(l, "%s cloned to %s%s", l->name, l->target,
-         l->mirror ? " as mirror"
-         : l->bare ? " as bare repository"
-                   : "");
+        return gitstate_failed(&l->s, "Clone failed: ") < 0 ? l->s.err->code : 1;
+    state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
+    gitstate_note(&l->s, "%s cloned to %s%s", l->name, l->s.target,
+                  l->mirror ? " as mirror"
+                  : l->bare ? " as bare repository"
+                            : "");
     int rc = l->bare || l->remote_rev == NULL ? 0 : settle_clone(l);
     return rc == 0 && l->remote_rev != NULL ? update_submodules(l) : rc;
 }
@@ -989,17 +919,18 @@ clone_target(latest_t *l)
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    if (ctx_test(l->ctx)) {
-        state_change(l->ret, "new", value_fmt("%s => %s", l->name, l->target));
-        return state_ret_set(l->ret, STATE_NONE, "Repository %s would be cloned to %s", l->name, l->target);
+    if (ctx_test(l->s.ctx)) {
+        state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
+        return state_ret_set(l->s.ret, STATE_NONE, "Repository %s would be cloned to %s", l->name,
+                             l->s.target);
     }
     rc = clone_it(l);
     if (rc != 0)
-        return rc < 0 ? fail_git(l, "") : 0;
-    json_auto_t *now = git_soft(l, "git.revision", NULL);
+        return rc < 0 ? gitstate_failed(&l->s, "") : 0;
+    json_auto_t *now = gitstate_soft(&l->s, "git.revision", NULL);
     if (json_is_string(now))
-        state_change_from(l->ret, "revision", NULL, json_incref(now));
-    return state_ret_set(l->ret, STATE_TRUE, "%s", notes(l));
+        state_change_from(l->s.ret, "revision", NULL, json_incref(now));
+    return state_ret_set(l->s.ret, STATE_TRUE, "%s", gitstate_notes(&l->s));
 }
 
 /* ---- the state ------------------------------------------------------------------------------- */
@@ -1010,17 +941,17 @@ objection(const latest_t *l)
 {
     if (*l->remote == '\0')
         return xstrdup("'remote' argument is required");
-    if (*l->target == '\0')
+    if (*l->s.target == '\0')
         return xstrdup("'target' argument is required");
     if (*l->rev == '\0')
         return xstrdup("'' is not a valid value for the 'rev' argument");
-    if (*l->target != '/')
-        return xasprintf("target '%s' is not an absolute path", l->target);
+    if (*l->s.target != '/')
+        return xasprintf("target '%s' is not an absolute path", l->s.target);
     if (strcmp(l->rev, "HEAD") != 0 && l->bare)
         return xstrdup("'rev' is not compatible with the 'mirror' and 'bare' arguments");
-    if (fs_exists(l->target) && !fs_is_dir(l->target))
-        return xasprintf("Target '%s' exists and is a regular file, cannot proceed", l->target);
-    json_t *reset = value_get(l->args, "force_reset");
+    if (fs_exists(l->s.target) && !fs_is_dir(l->s.target))
+        return xasprintf("Target '%s' exists and is a regular file, cannot proceed", l->s.target);
+    json_t *reset = value_get(l->s.args, "force_reset");
     if (!json_is_boolean(reset) && !str_eq(json_string_value(reset), "remote-changes"))
         return xstrdup("'force_reset' must be one of True, False, or 'remote-changes'");
     return NULL;
@@ -1029,16 +960,16 @@ objection(const latest_t *l)
 static int
 run(latest_t *l)
 {
-    AUTO_FREE char *why = objection(l), *gitdir = fs_join(l->target, l->bare ? "refs" : ".git");
+    AUTO_FREE char *why = objection(l), *gitdir = fs_join(l->s.target, l->bare ? "refs" : ".git");
 
     if (why != NULL)
-        return fail_with(l, why);
+        return gitstate_fail(&l->s, why);
     int rc = ask_remote(l);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     bool there = fs_is_dir(gitdir);
     if (!there) {
-        json_auto_t *worktree = git_soft(l, "git.is_worktree", NULL);
+        json_auto_t *worktree = gitstate_soft(&l->s, "git.is_worktree", NULL);
         there = value_truthy(worktree);
     }
     return there ? update(l) : clone_target(l);
@@ -1049,12 +980,12 @@ git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = state_ret_args(args);
     json_t *reset = value_get(args, "force_reset");
-    latest_t l = { .ctx = ctx,
-                   .args = args,
-                   .ret = *ret_value,
-                   .err = err,
+    latest_t l = { .s = { .ctx = ctx,
+                          .args = args,
+                          .ret = *ret_value,
+                          .err = err,
+                          .target = value_str(args, "target", "") },
                    .name = value_str(args, "name", ""),
-                   .target = value_str(args, "target", ""),
                    .rev = value_str(args, "rev", "HEAD"),
                    .branch = value_str(args, "branch", NULL),
                    .remote = value_str(args, "remote", "origin"),
@@ -1062,8 +993,7 @@ git_latest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                    .bare = value_bool(args, "bare", false) || value_bool(args, "mirror", false),
                    .update_head = value_bool(args, "update_head", true),
                    .force_reset = value_truthy(reset),
-                   .reset_on_remote = json_is_string(reset),
-                   .comments = BUF_INIT };
+                   .reset_on_remote = json_is_string(reset) };
     int rc = run(&l);
 
     latest_free(&l);

@@ -7,6 +7,7 @@
  *   before             [{fun, args, id}]: states that ran before it in the same run
  *   grains, pillar, opts   what the minion knows; opts are laid over defaults; {T}/roots and {T}/dev are the
  *                      file server's base and dev
+ *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   setup              shell commands, run first in a folder made for this case
  *   needs              "root": skipped for other users; else a program that must be on PATH
  *   return             {name, result, comment, changes} and, where Salt has them, warnings and skip_watch
@@ -207,6 +208,27 @@ can_run(json_t *spec)
     return path != NULL;
 }
 
+/* The case's programs come before the host's. NEW text of PATH as it was. */
+static char *
+take_programs(json_t *spec, const char *dir)
+{
+    char *before = xstrdup(getenv("PATH"));
+    AUTO_FREE char *bin = fs_join(dir, "bin");
+    AUTO_FREE char *path = xasprintf("%s:%s", bin, before);
+    const char *name;
+    json_t *text;
+
+    json_object_foreach (value_get(spec, "programs"), name, text) {
+        AUTO_FREE char *file = fs_join(bin, name);
+        assert_int_equal(fs_mkdirs(bin, 0755, NULL), 0);
+        assert_int_equal(fs_write_quick(file, json_string_value(text), json_string_length(text), 0755, NULL),
+                         0);
+    }
+    if (value_get(spec, "programs") != NULL)
+        setenv("PATH", path, 1);
+    return before;
+}
+
 typedef struct registries {
     registry_t *exec, *states;
 } registries_t;
@@ -256,7 +278,9 @@ one_case(const registries_t *reg, const char *fun, json_t *raw)
     AUTO_FREE char *text = value_dump(raw);
     AUTO_FREE char *there = str_replace(text, "{T}", dir);
     json_auto_t *spec = json_loads(there, 0, NULL);
+    AUTO_FREE char *path = take_programs(spec, dir);
     bool ok = run_case(reg, fun, spec, dir);
+    setenv("PATH", path, 1);
     assert_int_equal(fs_remove_tree(dir, &err), 0);
     return ok;
 }
