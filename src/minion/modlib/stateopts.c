@@ -88,6 +88,10 @@ open_with(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *
     int rc;
 
     *self = (stateopts_t){ 0 };
+    if (given(kwargs, "localconfig") != NULL)
+        return fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
+                         "localconfig is not supported: put the options into a folder of their own and use "
+                         "salt-call -c FOLDER");
     rc = read_saltenv(self, opts, kwargs, err);
     if (rc == 0)
         rc = read_pillar(self, opts, kwargs, &differs, err);
