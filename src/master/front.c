@@ -11,6 +11,7 @@
 #include "common/conf/startup.h"
 #include "master/notes.h"
 #include "master/pillars.h"
+#include "master/reactor.h"
 #include "master/workers.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -38,6 +39,7 @@ s_reload(front_t *self)
     workers_reload(self->workers);
     files_reload(self->files, self->opts);
     pillars_reload(self->pillars);
+    reactor_reload(self->reactor);
     if (auth_load(self, &load) < 0)
         log_error("reload: keys: %s", fail_text(&load));
 }
@@ -227,6 +229,7 @@ s_start(front_t *self, fail_t *err)
     s_watch(self, NULL, files_fd(self->files), fileline_ready);
     s_watch(self, NULL, self->signal_fd, s_signal);
     (void) zloop_timer(self->loop, TICK_MS, 0, s_tick, self);
+    self->reactor = reactor_new(self, sock_dir, store_file);
     return 0;
 }
 
@@ -268,6 +271,7 @@ front_destroy(front_t **self_p)
     bool ended = workers_destroy(&self->workers);
     ended = files_destroy(&self->files) && ended;
     ended = pillars_destroy(&self->pillars) && ended;
+    ended = reactor_destroy(&self->reactor) && ended;
     zloop_destroy(&self->loop);
     sock_unmonitor(self->router, &self->monitor);
     sock_unmonitor(self->pub, &self->pub_monitor);

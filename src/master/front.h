@@ -5,10 +5,10 @@
  *   auth.c     hello, acceptance, cutting connections  lsock.c    the local socket: framing, queues, peer uid
  *   inbound.c  what minions send                       requests.c what operators ask
  *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
- *   fileline.c from and to the file workers
- *   listen.c   who hears which events, from when       mine.c     what minions know of each other
+ *   fileline.c from and to the file workers            listen.c   who hears which events, from when
+ *   mine.c     what minions know of each other         notes.c    work named by who asks; what waits for commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
- *   pillars.c  pillars, compiled in actors          notes.c    work that is named by who asks; after commits
+ *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors
@@ -42,10 +42,9 @@ typedef struct front_counters {
 
 typedef struct lsock lsock_t;
 typedef struct workers workers_t;
-
 typedef struct pillars pillars_t;
+typedef struct reactor reactor_t;
 typedef struct notes notes_t;
-
 typedef struct gate gate_t;
 /* The minions' ports. */
 typedef enum port { PORT_REQUEST, PORT_PUBLISH, PORT_HELLO, PORTS } port_t;
@@ -88,6 +87,7 @@ typedef struct front {
     registry_t *modules;            /* what the templates of pillars call */
     const masterctx_tables_t *host; /* the master as a minion; NULL: none */
     pillars_t *pillars;
+    reactor_t *reactor;
     notes_t *notes;
     int64_t started_ms;      /* monotonic */
     int64_t expire_next_ms;  /* monotonic */

@@ -46,7 +46,8 @@ typedef struct job {
     int64_t idle_ms;  /* monotonic: last change */
     void **followers; /* local connections */
     size_t n_followers;
-    bool held; /* not to be sent before its row is committed */
+    bool held;       /* not to be sent before its row is committed */
+    int64_t wait_ms; /* monotonic: targets may take until then to connect; 0: they must be */
 } job_t;
 
 typedef struct jobs jobs_t;

@@ -225,6 +225,8 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
     salt_assert(job);
     job->held = value_get(request, "note");
+    int64_t wait = value_int(request, "wait_ms", 0);
+    job->wait_ms = wait > 0 ? clock_mono_ms() + wait : 0;
     if (follower)
         (void) job_follow(job, follower);
     self->counters.jobs++;
@@ -261,7 +263,7 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
 {
     minion_t *m = peers_by_slot(self->peers, target->slot);
     if (!m || !m->peer || m->state != KEY_ACCEPTED) {
-        bool wait = m && !m->seen && s_grace_left(self) > 0;
+        bool wait = m && ((!m->seen && s_grace_left(self) > 0) || clock_mono_ms() < job->wait_ms);
         if (!wait)
             (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
         return;

@@ -8,6 +8,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "master/mine.h"
+#include "master/reactor.h"
 #include "master/workers.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -31,12 +32,13 @@ s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
                                  (json_int_t) k->jobs, "handshakes_failed", (json_int_t) k->handshakes_failed,
                                  "store_rows", (json_int_t) st.rows, "store_commits", (json_int_t) st.commits,
                                  "store_queued", (json_int_t) st.queued);
-    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o}", "version", HALITE_VERSION, "pid",
+    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "version", HALITE_VERSION, "pid",
                      (int) getpid(), "uptime_ms", (json_int_t) (clock_mono_ms() - self->started_ms),
                      "connections", (json_int_t) peers_connected(self->peers), "accepted",
                      (json_int_t) peers_count(self->peers, KEY_ACCEPTED), "active_jobs",
                      (json_int_t) jobs_len(self->jobs), "listeners",
-                     (json_int_t) lsock_listeners(self->lsock), "counters", counters);
+                     (json_int_t) lsock_listeners(self->lsock), "counters", counters, "reactor",
+                     reactor_figures(self->reactor));
 }
 
 static json_t *
@@ -269,13 +271,28 @@ s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 }
 
 static json_t *
+s_reactor(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    return reactor_request(self->reactor, request, err);
+}
+
+/* Salt's reactor calls itself so, and does not react to what its own functions tell. */
+static const char *
+s_user(const lconn_t *c, const json_t *request)
+{
+    bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), "react");
+    return reacts ? "Reactor" : lconn_user(c);
+}
+
+static json_t *
 s_run(front_t *self, lconn_t *c, bool wheel, bool follow, const json_t *request, fail_t *err)
 {
     json_t *reply = NULL;
     int known = notes_find(self, c, request, &reply, err);
     if (known != 0)
         return reply;
-    reply = workers_run(self->workers, wheel, request, lconn_user(c), follow ? c : NULL, err);
+    reply = workers_run(self->workers, wheel, request, s_user(c, request), follow ? c : NULL, err);
     if (reply)
         notes_keep(self, request, reply);
     return reply;

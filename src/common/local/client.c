@@ -127,6 +127,17 @@ s_send(local_client_t *self, const json_t *msg, fail_t *err)
 }
 
 int
+local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail_t *err)
+{
+    json_auto_t *request = STEAL(*request_p);
+    json_int_t n = ++self->next_n;
+    json_object_set_new(request, "n", json_integer(n));
+    if (ret_n)
+        *ret_n = n;
+    return s_send(self, request, err);
+}
+
+int
 local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 {
     json_auto_t *request = STEAL(*request_p);

@@ -30,6 +30,9 @@ void local_client_destroy(local_client_t **self_p);
  * local_next. TAKES *request_p. 0 and *ret_reply NEW, or a negative errno: the master's own refusal is
  * -EREMOTEIO with its text. */
 int local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
+/* Send a request and go on: its reply comes among the pushes, with "n" (*ret_n; may be NULL) and "ok". TAKES
+ * *request_p. Not to be mixed with local_call while one is under way. */
+int local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail_t *err);
 /* The next push. 1 and *ret_push NEW; 0 when `timeout_ms` passed (-1: for ever); -EINTR when a signal came;
  * another negative errno when the line broke. */
 int local_next(local_client_t *self, int timeout_ms, json_t **ret_push, fail_t *err);

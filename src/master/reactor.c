@@ -1,0 +1,216 @@
+/* reactor.c - the front loop's side of the reactor: what it is told, and the operation `reactor`. */
+#include "master/reactor_int.h"
+
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+struct reactor {
+    front_t *front;
+    zactor_t *actor; /* NULL: nothing has reacted to anything yet */
+    reactor_shared_t shared;
+    json_t *list; /* owned: the option, and what the runner added; a text: a file's name */
+    bool leader;
+};
+
+/* ---- what the thread is told --------------------------------------------------------------------------- */
+
+static void
+s_tell(reactor_t *self, bool opts)
+{
+    json_auto_t *said = json_pack("{s:O, s:b}", "reactor", self->list, "leader", self->leader);
+    if (opts)
+        json_object_set(said, "opts", self->front->opts);
+    AUTO_FREE char *text = value_dump(said);
+    (void) zstr_send(self->actor, text);
+}
+
+/* Without anything to react to there is no thread, and no place to go on from. */
+static void
+s_start(reactor_t *self)
+{
+    if (self->actor) {
+        s_tell(self, false);
+        return;
+    }
+    if (!value_truthy(self->list)) {
+        (void) store_put_meta(self->front->store, "reactor", "");
+        return;
+    }
+    self->shared.begin = self->front->seq;
+    self->actor = zactor_new(reactor_actor, &self->shared);
+    if (!self->actor)
+        log_error("reactor: no thread can be started");
+    else
+        s_tell(self, true);
+}
+
+static void
+s_take_option(reactor_t *self)
+{
+    json_t *option = conf_get(self->front->conf, "reactor");
+    json_decref(self->list);
+    self->list = value_truthy(option) ? json_deep_copy(option) : json_array();
+}
+
+reactor_t *
+reactor_new(front_t *front, const char *sock_dir, const char *store_path)
+{
+    reactor_t *self = xcalloc(1, sizeof(*self));
+    self->front = front;
+    self->leader = true;
+    self->shared.sock_dir = xstrdup(sock_dir);
+    self->shared.store_path = xstrdup(store_path);
+    self->shared.store = front->store;
+    self->shared.runners = front->runners;
+    self->shared.wheels = front->wheels;
+    self->shared.host = front->host;
+    s_take_option(self);
+    s_start(self);
+    return self;
+}
+
+bool
+reactor_destroy(reactor_t **self_p)
+{
+    reactor_t *self = STEAL(*self_p);
+    if (!self)
+        return true;
+    zactor_destroy(&self->actor);
+    bool ended = !self->shared.cut;
+    json_decref(self->list);
+    if (!ended) /* a thread goes on with what else there is, until the process ends */
+        return false;
+    free(self->shared.sock_dir);
+    free(self->shared.store_path);
+    free(self);
+    return true;
+}
+
+void
+reactor_reload(reactor_t *self)
+{
+    s_take_option(self);
+    if (self->actor)
+        s_tell(self, true);
+    else
+        s_start(self);
+}
+
+json_t *
+reactor_figures(const reactor_t *self)
+{
+    const reactor_shared_t *s = &self->shared;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:b}", "waiting", (json_int_t) atomic_load(&s->waiting),
+                     "under_way", (json_int_t) atomic_load(&s->under_way), "begun",
+                     (json_int_t) atomic_load(&s->begun), "failed", (json_int_t) atomic_load(&s->failed),
+                     "seq", (json_int_t) atomic_load(&s->seq), "leader", self->leader);
+}
+
+/* ---- the operation ------------------------------------------------------------------------------------- */
+
+/* {status, comment}, in Salt's words. */
+static json_t *
+s_result(bool done, const char *comment)
+{
+    return json_pack("{s:{s:b, s:s}}", "result", "status", done, "comment", comment);
+}
+
+/* The index of the entry that begins with `tag`, or -1. */
+static int
+s_find(const reactor_t *self, const char *tag)
+{
+    json_t *entry;
+    size_t i;
+    json_array_foreach (self->list, i, entry)
+        if (str_eq(json_object_iter_key(json_object_iter(entry)), tag))
+            return (int) i;
+    return -1;
+}
+
+static json_t *
+s_list(reactor_t *self, const json_t *request, fail_t *err)
+{
+    (void) request, (void) err;
+    return json_pack("{s:O}", "result", self->list);
+}
+
+/* A list that is in a file is changed there. */
+static bool
+s_is_ours(const reactor_t *self, fail_t *err)
+{
+    if (json_is_array(self->list))
+        return true;
+    (void) fail_set(err, -EINVAL, "the reactors are in %s: change them there", json_string_value(self->list));
+    return false;
+}
+
+static json_t *
+s_add(reactor_t *self, const json_t *request, fail_t *err)
+{
+    const char *tag = value_str(request, "event", "");
+    json_auto_t *entry = json_object();
+    size_t at;
+    if (!s_is_ours(self, err))
+        return NULL;
+    if (s_find(self, tag) >= 0)
+        return s_result(false, "Reactor already exists.");
+    json_object_set(entry, tag, value_get(request, "reactors"));
+    json_auto_t *list = json_copy(self->list);
+    json_array_append(list, entry);
+    if (rules_check(list, &at, err) < 0)
+        return NULL;
+    json_decref(self->list);
+    self->list = STEAL(list);
+    s_start(self);
+    return s_result(true, "Reactor added.");
+}
+
+static json_t *
+s_delete(reactor_t *self, const json_t *request, fail_t *err)
+{
+    if (!s_is_ours(self, err))
+        return NULL;
+    int at = s_find(self, value_str(request, "event", ""));
+    if (at < 0)
+        return s_result(false, "Reactor does not exists.");
+    json_array_remove(self->list, (size_t) at);
+    s_start(self);
+    return s_result(true, "Reactor deleted.");
+}
+
+static json_t *
+s_is_leader(reactor_t *self, const json_t *request, fail_t *err)
+{
+    (void) request, (void) err;
+    return json_pack("{s:b}", "result", self->leader);
+}
+
+static json_t *
+s_set_leader(reactor_t *self, const json_t *request, fail_t *err)
+{
+    self->leader = value_bool(request, "value", true);
+    if (self->actor)
+        s_tell(self, false);
+    return s_is_leader(self, request, err);
+}
+
+static const struct action {
+    const char *name;
+    json_t *(*fn)(reactor_t *self, const json_t *request, fail_t *err);
+} actions[] = { { "list", s_list },
+                { "add", s_add },
+                { "delete", s_delete },
+                { "is_leader", s_is_leader },
+                { "set_leader", s_set_leader } };
+
+json_t *
+reactor_request(reactor_t *self, const json_t *request, fail_t *err)
+{
+    const char *name = value_str(request, "action", "");
+    for (size_t i = 0; i < NELEMS(actions); i++)
+        if (str_eq(actions[i].name, name))
+            return actions[i].fn(self, request, err);
+    (void) fail_set(err, -EINVAL, "reactor: there is no action '%s'", name);
+    return NULL;
+}

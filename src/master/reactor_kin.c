@@ -1,0 +1,131 @@
+/* reactor_kin.c - which reaction descends from which: an event tells about a job, the job was begun by a
+ * reaction, that one by an event. */
+#include "master/reactor_int.h"
+
+#include "common/base/str.h"
+#include "salt/value.h"
+
+#define KIN_DEPTH 4 /* notes that are followed: a job of a run of an orchestration */
+
+/* The young ones are looked at first; when they are too many, the old ones are forgotten. */
+struct kin {
+    map_t *young, *old; /* jid -> {part: how often} */
+};
+
+static void
+s_drop(void *counts)
+{
+    json_decref(counts);
+}
+
+kin_t *
+kin_new(void)
+{
+    kin_t *self = xcalloc(1, sizeof(*self));
+
+    self->young = map_new(s_drop);
+    self->old = map_new(s_drop);
+    return self;
+}
+
+void
+kin_destroy(kin_t **self_p)
+{
+    kin_t *self = STEAL(*self_p);
+
+    if (!self)
+        return;
+    map_destroy(&self->young);
+    map_destroy(&self->old);
+    free(self);
+}
+
+/* ---- jids of an event ---------------------------------------------------------------------------------- */
+
+static void
+s_add_jid(json_t **jids_p, const char *jid)
+{
+    if (str_empty(jid))
+        return;
+    if (!*jids_p)
+        *jids_p = json_array();
+    json_array_append_new(*jids_p, json_string(jid));
+}
+
+json_t *
+kin_jids(const char *tag, const json_t *data)
+{
+    json_t *jids = NULL;
+    const json_t *inner = value_get(data, "data");
+
+    s_add_jid(&jids, value_str(data, "jid", ""));
+    s_add_jid(&jids, value_str(data, "__pub_jid", ""));
+    s_add_jid(&jids, value_str(inner, "__pub_jid", ""));
+    if (strlen(tag) == 20 && strspn(tag, "0123456789") == 20)
+        s_add_jid(&jids, tag);
+    return jids;
+}
+
+/* ---- ancestors ----------------------------------------------------------------------------------------- */
+
+static const json_t *
+s_known(const kin_t *self, const char *jid)
+{
+    const json_t *counts = map_get(self->young, jid);
+
+    return counts ? counts : map_get(self->old, jid);
+}
+
+/* {part: how often}, of what the job's note says when nobody remembers it. NEW, or NULL. */
+static json_t *
+s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth)
+{
+    const json_t *known = s_known(self, jid);
+
+    if (known)
+        return json_incref((json_t *) known);
+    json_auto_t *row = store_job(reader, jid, NULL);
+    const json_t *note = value_get(row, "note");
+    const char *kind = value_str(note, "kind", "");
+    if (str_eq(kind, "react"))
+        return json_pack("{s:i}", value_str(note, "part", ""), 1);
+    return str_eq(kind, "orch") && depth > 0 ? s_counts(self, reader, value_str(note, "ref", ""), depth - 1)
+                                             : NULL;
+}
+
+int
+kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part)
+{
+    json_int_t most = 0;
+    json_t *jid;
+    size_t i;
+
+    json_array_foreach (jids, i, jid) {
+        json_auto_t *counts = s_counts(self, reader, json_string_value(jid), KIN_DEPTH);
+        json_int_t n = value_int(counts, part, 0);
+        most = n > most ? n : most;
+    }
+    return (int) most;
+}
+
+void
+kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part)
+{
+    json_t *mine = json_object(), *one, *n;
+    const char *key;
+    size_t i;
+
+    json_array_foreach (jids, i, one) {
+        json_auto_t *counts = s_counts(self, reader, json_string_value(one), KIN_DEPTH);
+        json_object_foreach (counts, key, n)
+            if (json_integer_value(n) > value_int(mine, key, 0))
+                json_object_set(mine, key, n);
+    }
+    json_object_set_new(mine, part, json_integer(value_int(mine, part, 0) + 1));
+    if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
+        map_destroy(&self->old);
+        self->old = self->young;
+        self->young = map_new(s_drop);
+    }
+    map_set(self->young, jid, mine);
+}
