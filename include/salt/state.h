@@ -20,9 +20,9 @@
  * Special names in the table, never called as a state
  *   mod_watch      instead of the function, when a state it watches has changed. Arguments: name, sfun (the
  *                  function that the chunk names), **kwargs.
- *   mod_init       once per run before the first state of the module. Arguments: low (the chunk). Returns
- * bool. mod_aggregate  where the option or the chunk's `aggregate` asks for it. Arguments: low, chunks,
- * running. Returns the chunk to run instead.
+ *   mod_init       once per run before the first state of the module. Arguments: low (the chunk). Returns bool.
+ *   mod_aggregate  where the option or the chunk's `aggregate` asks for it. Arguments: low, chunks, running.
+ *                  Returns the chunk to run instead.
  *
  * Layer      may be used by everybody
  * Tests      tests/unit/common/test_state_run.c
@@ -77,6 +77,9 @@ const char *ctx_saltenv(call_ctx_t *ctx);
 /* Salt's __instance_id__: another one for each run. BORROWED; "" outside of a run. What a run collects for
  * its later states (file.accumulated) lives in ctx_context() or in files named after this. */
 const char *ctx_run_id(call_ctx_t *ctx);
+/* Append to the list ctx_context()[key] of the run: also from the process of a parallel state. `item`
+ * BORROWED. */
+int ctx_share(call_ctx_t *ctx, const char *key, json_t *item, fail_t *err);
 /* The key of a chunk in ctx_running(): "file_|-ID_|-NAME_|-managed". NEW. */
 char *state_tag(const json_t *chunk);
 

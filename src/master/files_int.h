@@ -2,7 +2,8 @@
  *
  * Layer      master
  * Threads    fields marked L are guarded by files.lock; the others belong to the worker while `busy`, else to
- * nobody Tests      tests/unit/master/test_files.c
+ *            nobody
+ * Tests      tests/unit/master/test_files.c
  */
 #ifndef MASTER_FILES_INT_H
 #define MASTER_FILES_INT_H

@@ -8,7 +8,8 @@
  * Threads    add, expire and ask from any thread; the writer is a thread inside
  * Ownership  texts marked TAKES are consumed even when the row is refused
  * Errors     an add returns 0 when the queue is full (LIMIT_STORE_QUEUE, LIMIT_STORE_BYTES): the sender tries
- * again later Tests      tests/unit/master/test_store.c; figures by tests/bench/store_bench.c
+ *            again later
+ * Tests      tests/unit/master/test_store.c; figures by tests/bench/store_bench.c
  */
 #ifndef MASTER_STORE_H
 #define MASTER_STORE_H

@@ -1,20 +1,23 @@
-/* fakepeer.c - hostile and broken peers for the whole-program tests: what a real minion or master would never
- * send.
+/* fakepeer.c - hostile and broken peers for the whole-program tests: what a real minion or master would never send.
  *
- *   fakepeer garbage HOST PORT BYTES             random bytes over TCP, then waits until the other side
- * closes fakepeer null HOST PORT                      a libzmq peer without CURVE fakepeer key DIR NAME makes
- * DIR/NAME.pem and .pub fakepeer dealer HOST PORT SERVER.pub DIR NAME STEP...    a minion's connection with
- * the key pair DIR/NAME.pem fakepeer sub HOST PORT SERVER.pub DIR NAME STEP...       a minion's subscription
- * with it fakepeer master PORT HELLO_PORT DIR NAME STEP...         a master with that key pair; HELLO_PORT 0:
- * none
+ *   fakepeer garbage HOST PORT BYTES                      random bytes over TCP, then waits until the other side closes
+ *   fakepeer null HOST PORT                               a libzmq peer without CURVE
+ *   fakepeer key DIR NAME                                 makes DIR/NAME.pem and .pub
+ *   fakepeer dealer HOST PORT SERVER.pub DIR NAME STEP... a minion's connection with the key pair DIR/NAME.pem
+ *   fakepeer sub HOST PORT SERVER.pub DIR NAME STEP...    a minion's subscription with it
+ *   fakepeer master PORT HELLO_PORT DIR NAME STEP...      a master with that key pair; HELLO_PORT 0: none
  *
  * A step is one or more words, run in order; each prints a line when it is done:
- *   send TEXT          one frame                     parts TEXT TEXT     one message of two frames
+ *   send TEXT          one frame
+ *   parts TEXT TEXT    one message of two frames
  *   big N PREFIX       PREFIX and as many x that the frame has N bytes
  *   expect REGEX       a frame that matches; others before it are printed and passed over
- *   wait FILE          until the file exists         closed              until the connection ends or is
- * refused drain              prints what has arrived so far Every step has DEADLINE seconds (environment,
- * default 20). Exit 0, or 1 at the first step that fails. */
+ *   wait FILE          until the file exists
+ *   closed             until the connection ends or is refused
+ *   drain              prints what has arrived so far
+ *
+ * Every step has DEADLINE seconds (environment, default 20). Exit 0, or 1 at the first step that fails.
+ */
 #include <netdb.h>
 #include <poll.h>
 #include <regex.h>

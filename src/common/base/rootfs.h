@@ -5,7 +5,8 @@
  * Threads    any
  * Ownership  texts are NEW
  * Errors     a file that is missing, unreadable or longer than LIMIT_HOST_FILE is NULL or false: a fact not
- * known Tests      tests/unit/minion/test_grains.c
+ *            known
+ * Tests      tests/unit/minion/test_grains.c
  */
 #ifndef COMMON_BASE_ROOTFS_H
 #define COMMON_BASE_ROOTFS_H

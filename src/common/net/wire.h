@@ -1,9 +1,11 @@
 /* wire.h - the messages between minion and master: the table of messages.def made into checks.
  *
  * Format     one frame of JSON, {"m": NAME, ...}, "m" first, so that size and permission are checked before
- * parsing Layer      common/net Threads    any Errors     -EPROTO not a message, -EPERM out of turn,
- * -EMSGSIZE over its row's limit; the text names which Tests      tests/unit/common/test_wire.c; fuzz target
- * tests/fuzz/fuzz_wire.c
+ *            parsing
+ * Layer      common/net
+ * Threads    any
+ * Errors     -EPROTO not a message, -EPERM out of turn, -EMSGSIZE over its row's limit; the text names which
+ * Tests      tests/unit/common/test_wire.c; fuzz target tests/fuzz/fuzz_wire.c
  */
 #ifndef COMMON_NET_WIRE_H
 #define COMMON_NET_WIRE_H

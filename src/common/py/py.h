@@ -9,8 +9,9 @@
  * Layer      common/py; salt/, common/base, common/data. jansson and libyaml stay in py_json.h and py_yaml.h
  * Threads    a value belongs to the thread that made it; counts are not atomic
  * Ownership  NEW, BORROWED and TAKES as in base.h; AUTO(py) v = ... drops its reference at the end of the
- * scope Errors     an exception: type and message as Python 3.11 prints them Tests
- * tests/unit/common/test_py_*.c, tests/cases/py
+ *            scope
+ * Errors     an exception: type and message as Python 3.11 prints them
+ * Tests      tests/unit/common/test_py_*.c, tests/cases/py
  */
 #ifndef COMMON_PY_PY_H
 #define COMMON_PY_PY_H

@@ -8,8 +8,8 @@
  * Threads    the renderer's
  * Ownership  results are NEW
  * Errors     an error is an object {"file", "line"?, "id"?, "error"}; what is wrong with one reaction does
- * not stop the file's others, except those that require it Tests      tests/unit/common/test_reactor.c,
- * tests/cases/reactor
+ *            not stop the file's others, except those that require it
+ * Tests      tests/unit/common/test_reactor.c, tests/cases/reactor
  */
 #ifndef COMMON_REACTOR_REACTION_H
 #define COMMON_REACTOR_REACTION_H

@@ -5,7 +5,8 @@
  * Ownership  results are NEW
  * Errors     what Salt's SaltRenderError says, with the lines around the place and the chain that led there:
  *            "Jinja variable 'x' is undefined\n\n---\n[...]". The caller puts "Rendering SLS 'base:x' failed:
- * " before. Tests      tests/unit/common/test_render.c, tests/cases/render
+ *            " before.
+ * Tests      tests/unit/common/test_render.c, tests/cases/render
  */
 #ifndef COMMON_RENDER_RENDER_H
 #define COMMON_RENDER_RENDER_H

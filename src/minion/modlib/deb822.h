@@ -4,8 +4,8 @@
  * Threads    any
  * Ownership  a field's texts point into what was parsed, which is BORROWED and must live as long
  * Errors     a line that is neither field nor continuation is left out; more than LIMIT_DEB822_FIELDS fields
- * in one paragraph: the rest is left out Tests      tests/unit/minion/test_dpkg.c; fuzz target
- * tests/fuzz/fuzz_sources.c
+ *            in one paragraph: the rest is left out
+ * Tests      tests/unit/minion/test_dpkg.c; fuzz target tests/fuzz/fuzz_sources.c
  */
 #ifndef MINION_MODLIB_DEB822_H
 #define MINION_MODLIB_DEB822_H
