@@ -6,7 +6,7 @@
  *   inbound.c  what minions send                       requests.c what operators ask
  *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
  *   fileline.c from and to the file workers            listen.c   who hears which events, from when
- *   mine.c     what minions know of each other         notes.c    work named by who asks; what waits for commits
+ *   mine.c     what minions know of each other         notes.c    work that is named; commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
  *

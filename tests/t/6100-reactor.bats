@@ -71,3 +71,299 @@ SLS
     wait_event all '"fun_args":\["base .*_master hello"\]'
     unlisten all
 }
+
+@test "what is wrong is said once, with file, line and cause, in the log and as an event; others go on" {
+    reactor_master "  - 'bad/*':" "    - salt://reactor/jinja.sls" "    - salt://reactor/yaml.sls" "    - salt://reactor/client.sls" \
+        "    - salt://reactor/good.sls" "  - gone: [salt://reactor/nonesuch.sls, $SRV/none*.sls]"
+    until_log "$FLEET/log/master" "reactor: salt://reactor/nonesuch.sls: for gone: File missing or not found."
+    until_log "$FLEET/log/master" "reactor: $SRV/none\*.sls: for gone: File missing or not found."
+    sls jinja <<<$'x:\n  local.test.ping:\n    - tgt: {{ data[\'nonexistent\'][\'key\'] }}'
+    sls yaml <<<$'x:\n  local.test.ping: ['
+    sls client <<<$'\nx:\n  nosuchclient.test.ping: []\ny:\n  runner.nosuch.fun: []\nz:\n  caller.test.ping: []\nv:\n  runner.error.error: [{name: Exception}, {message: as told}]\nw:\n  local.test.ping: [{tgt: nobody}]'
+    sls good <<<$'x:\n  runner.test.arg: [{arg: [good]}]'
+    listen err 'salt/*'
+    send bad/1
+    wait_event err '"error":"Jinja variable .dict object. has no attribute .nonexistent.*"file":"salt://reactor/jinja.sls","line":3'
+    wait_event err '"error":"while parsing a flow node.ndid not find expected node content.*"file":"salt://reactor/yaml.sls","line":3'
+    wait_event err '"error":".nosuchclient.test.ping.: there is no client .nosuchclient.; it is local, runner or wheel".*"line":2,"id":"x"'
+    wait_event err '"error":"runner .nosuch.fun.: function not available.*"line":4,"id":"y"'
+    wait_event err "caller.test.ping' runs in a minion's reactor only; the master's has 'local.test.ping' with 'tgt'.*\"id\":\"z\""
+    wait_event err 'runner.error.error failed: .*as told.*"id":"v"'
+    wait_event err "local.test.ping: no minion matched the target 'nobody'.*\"id\":\"w\""
+    wait_event err 'runner.test.arg.*"good"'
+    send gone
+    wait_event err 'File missing or not found.*"seq":[^0].*nonesuch.sls'
+    wait_event err 'File missing or not found.*"seq":[^0].*none\*.sls'
+    [ "$(grep -c "has no attribute 'nonexistent'" "$FLEET/log/master")" -eq 1 ]
+    [ "$(ask '{"op":"status"}' | grep -oE '"failed":[0-9]+')" = '"failed":15' ]
+    unlisten err
+}
+
+@test "require: in order, and what requires a failed one is not run" {
+    reactor_master "  - 'go/*': [salt://reactor/go.sls]"
+    minion_up m1
+    sls go <<SLS
+second:
+  local.cmd.run:
+    - tgt: m1
+    - arg: ['cat $OUT/first && touch $OUT/second']
+    - require:
+      - local: first
+first:
+  local.cmd.run:
+    - tgt: m1
+    - arg: ['echo yes > $OUT/first; exit {{ data.get("code", 0) }}']
+third:
+  runner.test.arg:
+    - require: [second]
+SLS
+    listen all
+    send go/1
+    wait_event all 'runner.test.arg.*"success":true'
+    [ -e "$OUT/second" ]
+    rm "$OUT/second"
+    send go/2 '{"code": 3}'
+    wait_event all 'salt/reactor/error.*local.cmd.run .job [0-9]*. failed on m1.*"id":"first"'
+    wait_event all 'salt/reactor/error.*"local.cmd.run was not run: it requires .first., which failed".*"id":"second"'
+    wait_event all 'salt/reactor/error.*"runner.test.arg was not run: it requires .second., which failed".*"id":"third"'
+    [ ! -e "$OUT/second" ]
+    unlisten all
+}
+
+@test "autoscaling: a minion of the right name is accepted and gets its highstate, another one waits" {
+    reactor_master "  - salt/auth: [$SRV/reactor/auth.sls]" "  - 'salt/minion/*/start': [$SRV/reactor/minion_start.sls]"
+    sls auth <<'SLS'
+{% if data['act'] == 'pend' and data['id'].startswith('web-asg-') %}
+accept_minion:
+  wheel.key.accept:
+    - match: {{ data['id'] }}
+{% endif %}
+SLS
+    sls minion_start <<'SLS'
+apply_highstate:
+  local.state.highstate:
+    - tgt: {{ data['id'] }}
+SLS
+    printf 'base:\n  "web-asg-*": [web]\n' >"$SRV/top.sls"
+    printf 'mark:\n  file.managed:\n    - name: %s/{{ grains.id }}\n    - contents: scaled\n' "$OUT" >"$SRV/web.sls"
+    listen all
+    start_minion other-1
+    start_minion web-asg-1
+    wait_event all 'salt/auth.*"act":"pend".*"id":"web-asg-1"'
+    wait_event all 'salt/key.*"act":"accept".*"id":"web-asg-1"'
+    wait_event all 'salt/minion/web-asg-1/start'
+    wait_event all 'ret/web-asg-1".*state.highstate'
+    [ "$(cat "$OUT/web-asg-1")" = scaled ]
+    wait_key other-1 pre
+    wait_key web-asg-1 acc
+    unlisten all
+}
+
+@test "autoscaling: accept and highstate in one file, the second requires the first" {
+    reactor_master "  - 'salt/auth': [$SRV/reactor/auth.sls]"
+    sls auth <<'SLS'
+{% if data['act'] == 'pend' and data['id'].startswith('web-asg-') %}
+accept_minion:
+  wheel.key.accept:
+    - match: {{ data['id'] }}
+
+apply_state:
+  local.state.highstate:
+    - tgt: {{ data['id'] }}
+    - require:
+      - wheel: accept_minion
+{% endif %}
+SLS
+    printf 'base:\n  "*": [web]\n' >"$SRV/top.sls"
+    printf 'mark:\n  file.managed:\n    - name: %s/{{ grains.id }}\n    - contents: scaled\n' "$OUT" >"$SRV/web.sls"
+    listen all
+    start_minion web-asg-1
+    wait_event all 'ret/web-asg-1".*state.highstate'
+    [ "$(cat "$OUT/web-asg-1")" = scaled ]
+    [ "$(heard all 'salt/reactor/error')" -eq 0 ]
+    unlisten all
+}
+
+@test "a file's events in their order, and a slow file stops nobody else" {
+    reactor_master "  - 'n/*': [salt://reactor/count.sls]" "  - 'slow/*': [salt://reactor/slow.sls]"
+    mkfifo "$OUT/gate"
+    sls count <<<$'x:\n  runner.test.arg: [{arg: ["n{{ tag }}"]}]'
+    sls slow <<SLS
+{% set waited = salt['cmd.run']('cat $OUT/gate') %}
+x:
+  runner.test.arg: [{arg: ["{{ waited }}{{ tag }}"]}]
+SLS
+    listen all 'salt/run/*/new'
+    send slow/1
+    for n in {1..30}; do send "n/$n"; done
+    wait_event all '"nn/30"'
+    [ "$(heard all openslow)" -eq 0 ]
+    diff <(grep -oE '"nn/[0-9]+"' "$FLEET/log/listen-all") <(printf '"nn/%d"\n' {1..30})
+    echo open >"$OUT/gate"
+    wait_event all '"openslow/1"'
+    unlisten all
+}
+
+@test "a backlog: a figure, an event, and nothing is lost" {
+    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 20"
+    mkfifo "$OUT/gate"
+    sls slow <<SLS
+{% if tag == 'slow/1' %}{% do salt['cmd.run']('cat $OUT/gate') %}{% endif %}
+x:
+  runner.test.arg: [{arg: ["{{ tag }}"]}]
+SLS
+    listen run 'salt/run/*/new'
+    listen log 'salt/reactor/backlog'
+    for n in {1..40}; do send "slow/$n"; done
+    event=$(wait_event log 'salt/reactor/backlog')
+    [ "$(grep -oE '"waiting":[0-9]+' <<<"$event" | cut -d: -f2)" -ge 3 ]
+    until_true 10 waiting_is -ge 3
+    until_log "$FLEET/log/master" 'reactor: [0-9]+ reactions wait'
+    echo open >"$OUT/gate"
+    wait_event run '"slow/40"'
+    diff <(grep -oE '"slow/[0-9]+"' "$FLEET/log/listen-run") <(printf '"slow/%d"\n' {1..40})
+    until_true 10 waiting_is -eq 0
+    unlisten run
+    unlisten log
+}
+
+@test "a loop is found and cut: jobs, events of jobs, runs" {
+    reactor_master "  - 'salt/job/*/ret/*': [salt://reactor/ret.sls]" "  - again: [salt://reactor/again.sls]"
+    minion_up m1
+    sls ret <<<$'{% if data.fun == "test.echo" %}\nx:\n  local.test.echo: [{tgt: m1}, {arg: [once more]}]\n{% endif %}'
+    sls again <<<$'x:\n  local.event.send: [{tgt: m1}, {arg: [again]}]'
+    listen all
+    salt m1 test.echo begin >/dev/null
+    wait_event all 'salt/reactor/error.*a loop: local.test.echo would be its own descendant for the 11th time, and is cut'
+    [ "$(heard all '/ret/m1".*once more')" -eq 10 ]
+    send again
+    wait_event all 'salt/reactor/error.*a loop: local.event.send'
+    [ "$(heard all '"push":"event".*"tag":"again"')" -eq 11 ]
+    unlisten all
+}
+
+@test "SIGHUP, and the runner: list, add, delete, leader" {
+    reactor_master "  - one: [salt://reactor/one.sls]"
+    sls one <<<$'x:\n  runner.test.arg: [{arg: ["one of {{ tag }}"]}]'
+    listen all 'salt/run/*/new'
+    run salt-run reactor.list --out=json
+    same_as "$output" <<'OUT'
+[
+    {
+        "one": [
+            "salt://reactor/one.sls"
+        ]
+    }
+]
+OUT
+    salt-run reactor.add two reactors=salt://reactor/one.sls --out=json | grep -q '"comment": "Reactor added."'
+    salt-run reactor.add two reactors=salt://reactor/one.sls --out=json | grep -q '"comment": "Reactor already exists."'
+    until_true 5 event_reacts two 'one of two'
+    salt-run reactor.delete two --out=json | grep -q '"comment": "Reactor deleted."'
+    salt-run reactor.delete two --out=json | grep -q '"comment": "Reactor does not exists."'
+    [ "$(salt-run reactor.is_leader --out=json)" = true ]
+    [ "$(salt-run reactor.set_leader False --out=json)" = false ]
+    [ "$(salt-run reactor.is_leader --out=json)" = false ]
+    send one
+    [ "$(salt-run reactor.set_leader True --out=json)" = true ]
+    until_true 5 event_reacts one 'one of one'
+    sed -i 's/  - one:/  - three:/' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 5 event_reacts three 'one of three'
+    run salt-run reactor.list --out=json
+    [[ $output == *three* ]]
+    sed -i 's/  - three:.*/  - four/' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_log "$FLEET/log/master" "reload: the old configuration stays: .*line [0-9]+: entry 1 of 'reactor': it is a mapping of a tag to files"
+    # salt-run would refuse this configuration too.
+    ask '{"op":"reactor","action":"list"}' | grep -q three
+    unlisten all
+}
+event_reacts() { send "$1" && grep -q "$2" "$FLEET/log/listen-all"; }
+
+@test "lists of master.d are merged, a reactor in a file of its own, an empty list" {
+    mkdir -p "$FLEET/etc/master.d"
+    printf 'reactor:\n  - a: [salt://reactor/a.sls]\n' >"$FLEET/etc/master.d/a.conf"
+    printf 'reactor:\n  - b: salt://reactor/b.sls\n' >"$FLEET/etc/master.d/b.conf"
+    start_master "file_roots: {base: [$SRV]}"
+    sls a <<<$'x:\n  runner.test.arg: [{arg: [file a]}]'
+    sls b <<<$'x:\n  runner.test.arg: [{arg: [file b]}]'
+    listen all 'salt/run/*/new'
+    send a
+    send b
+    wait_event all '"file a"'
+    wait_event all '"file b"'
+    rm "$FLEET/etc/master.d/a.conf"
+    printf -- '- c: [salt://reactor/a.sls]\n' >"$FLEET/reactor.yaml"
+    printf 'reactor: %s/reactor.yaml\n' "$FLEET" >"$FLEET/etc/master.d/b.conf"
+    kill -HUP "$(pid_of master)"
+    until_true 5 event_count c 'file a' 2
+    rm "$FLEET/etc/master.d/b.conf"
+    kill -HUP "$(pid_of master)"
+    until_true 5 list_is_empty
+    unlisten all
+}
+event_count() { send "$1" && [ "$(grep -c "$2" "$FLEET/log/listen-all")" -ge "$3" ]; }
+list_is_empty() { [ "$(salt-run reactor.list --out=json)" = '[]' ]; }
+
+@test "conditions and throttles, also across a restart" {
+    reactor_master \
+        "  - {name: both, when: {all: [a, {tag: b, match: {kind: good}}]}, group_by: host, do: salt://reactor/said.sls}" \
+        "  - {name: late, when: {not_all: [begin, end]}, within: 1, do: salt://reactor/said.sls}" \
+        "  - {name: once, when: c, throttle: {once_within: 60}, do: salt://reactor/said.sls}" \
+        "  - {name: quiet, when: d, throttle: {once_after: 0.5}, do: salt://reactor/said.sls}"
+    sls said <<<$'x:\n  runner.test.arg: [{arg: ["{{ tag }} {{ group }} {{ count }} {{ missing | default(\'\') }}"]}]'
+    listen all 'salt/run/*/new'
+    send a '{"host": "h1"}'
+    send a '{"host": "h2"}'
+    send b '{"host": "h2", "kind": "bad"}'
+    send c
+    send c
+    send begin
+    send d
+    send d
+    wait_event all '"c None 1 "'
+    wait_event all '"d None 2 "'
+    wait_event all "\"begin None 1 \['end'\]\""
+    unlisten all
+    stop master KILL
+    start_master
+    listen all 'salt/run/*/new'
+    send b '{"host": "h2", "kind": "good"}'
+    send c
+    wait_event all '"b h2 2 "'
+    send b '{"host": "h1", "kind": "good"}'
+    wait_event all '"b h1 2 "'
+    [ "$(heard all '"c None')" -eq 0 ]
+    unlisten all
+}
+
+# Events that minions' jobs count: each reaction appends its number to a file.
+@test "kill -9 of the master at any point: each reaction runs exactly once" {
+    local total=0 round n
+    reactor_master "  - 'n/*': [salt://reactor/n.sls]"
+    minion_up m1
+    sls n <<SLS
+x:
+  local.cmd.run:
+    - tgt: m1
+    - arg: ['echo {{ data["n"] }} >> $OUT/done']
+SLS
+    for round in {1..8}; do
+        for n in {1..12}; do
+            total=$((total + 1))
+            send "n/$total" "{\"n\": $total}"
+        done
+        # After 0 to 70 ms of work: none of it waits for anything in the test.
+        read -rt "0.0$((round - 1))" <> <(:) || :
+        stop master KILL
+        start_master
+        wait_connected m1
+    done
+    done_is() { [ "$(sort -u "$OUT/done" | wc -l)" -ge "$1" ]; }
+    # What the bus had not kept when the master died never was: the events that are there count.
+    total=$(ask '{"op":"journal","from":1,"tags":["n/*"]}' | grep -oE '"tag":"n/[0-9]+"' | sort -u | wc -l)
+    until_true 20 done_is "$total"
+    [ -z "$(sort "$OUT/done" | uniq -d)" ]
+    [ "$(wc -l <"$OUT/done")" -eq "$total" ]
+}

@@ -6,6 +6,8 @@
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 #include "common/data/yaml.h"
+#include "common/data/yaml_node.h"
+#include "common/reactor/rules.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -44,6 +46,40 @@ said_init(conf_said_t *said)
     said->where = json_object();
 }
 
+/* The line of an entry of the list that the file's option `reactor` is; 0: unknown. */
+static int
+reactor_line(const buf_t *text, size_t entry)
+{
+    yproblem_t problem = YPROBLEM_INIT;
+    ydoc_t *doc = ydoc_new(buf_str(text), text->len, &problem);
+    const ynode_t *root = doc != NULL ? ydoc_root(doc) : NULL;
+    int line = 0;
+
+    for (size_t i = 0; root != NULL && i < root->n; i++) {
+        const ynode_t *key = root->pairs[i].key, *list = root->pairs[i].value;
+        if (key->shape != YSCALAR || !str_eq(key->text, "reactor"))
+            continue;
+        bool known = list->shape == YSEQ && entry < list->n;
+        line = (known ? list->items[entry]->at.line : key->at.line) + 1;
+    }
+    ydoc_destroy(&doc);
+    yproblem_free(&problem);
+    return line;
+}
+
+/* A list is looked at where its lines are known: those of several files are put together. */
+static int
+check_reactor(const char *path, const buf_t *text, const json_t *values, fail_t *err)
+{
+    const json_t *reactor = json_object_get(values, "reactor");
+    fail_auto_t why = FAIL_INIT;
+    size_t entry = 0;
+
+    if (!value_truthy(reactor) || json_is_string(reactor) || rules_check(reactor, &entry, &why) == 0)
+        return 0;
+    return fail_set(err, -EINVAL, "%s, line %d: %s", path, reactor_line(text, entry), fail_text(&why));
+}
+
 /* One file as an object; *ret_lines NEW. NULL with the error set. */
 static json_t *
 read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
@@ -53,6 +89,10 @@ read_file(reader_t *r, const char *path, yaml_lines_t **ret_lines)
     if (fs_read(path, LIMIT_CONF_FILE, &text, r->err) < 0)
         return NULL;
     json_t *v = yaml_load(buf_str(&text), text.len, path, ret_lines, r->err);
+    if (json_is_object(v) && check_reactor(path, &text, v, r->err) < 0) {
+        json_decref(v);
+        return NULL;
+    }
     if (v == NULL || json_is_object(v))
         return v;
     bool empty = !value_truthy(v);
