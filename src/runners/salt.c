@@ -1,8 +1,7 @@
 /* salt.c - runner `salt`: run functions on minions, or on the master itself, from within a runner, a schedule
  * or an orchestration. */
 #include "common/base/str.h"
-#include "common/pillar/pillar.h"
-#include "common/plugin/call.h"
+#include "common/masterctx/masterctx.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
 #include "salt/plugin.h"
@@ -44,22 +43,6 @@ fire_on(void *cookie, const char *tag, json_t *data, fail_t *err)
     return ctx_fire(cookie, tag, data, err);
 }
 
-/* The master's own pillar, for with_pillar. */
-static struct py *
-own_pillar(void *cookie, json_t *ask, fail_t *err)
-{
-    json_t *opts = ctx_opts(cookie);
-    pillar_env_t env = { .opts = opts,
-                         .registry = api_modules(api_of(cookie)),
-                         .id = value_str(opts, "id", ""),
-                         .grains = ctx_grains(cookie) };
-
-    pillar_env_ask(&env, ask);
-    struct py *pillar = pillar_compile(&env, err);
-    py_unref(env.override);
-    return pillar;
-}
-
 /* The function's own arguments, and whether it shall see a pillar. NEW. */
 static json_t *
 cmd_arguments(const json_t *args, bool *ret_pillar)
@@ -84,20 +67,16 @@ static int
 salt_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     bool with_pillar;
-    json_auto_t *list = cmd_arguments(args, &with_pillar);
-    json_auto_t *opts = json_copy(ctx_opts(ctx));
-    AUTO(fileclient) files = fileclient_local(opts, NULL);
-
-    json_object_set_new(opts, "file_client", json_string("local"));
-    call_env_t env = { .registry = api_modules(api_of(ctx)),
-                       .opts = opts,
-                       .id = value_str(opts, "id", ""),
-                       .jid = ctx_jid(ctx),
-                       .pillar = with_pillar ? own_pillar : NULL,
-                       .files = files,
-                       .fire = fire_on,
-                       .cookie = ctx };
-    AUTO(call_ctx) own = call_ctx_new(&env);
+    json_auto_t *list = cmd_arguments(args, &with_pillar), *none = json_object();
+    masterctx_env_t env = { .tables = api_host(api_of(ctx)),
+                            .opts = ctx_opts(ctx),
+                            .jid = ctx_jid(ctx),
+                            .pillar = with_pillar ? NULL : none,
+                            .fire = fire_on,
+                            .cookie = ctx,
+                            .private_data = api_of(ctx) };
+    AUTO(masterctx) master = masterctx_new(&env);
+    call_ctx_t *own = masterctx_ctx(master);
     int rc = call_function(own, value_str(args, "fun", ""), list, NULL, ret_value, err);
 
     if (rc == 0)

@@ -5,7 +5,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "minion/modlib/extmods.h"
+#include "common/files/extmods.h"
 
 /* ---- environments ------------------------------------------------------------------------- */
 

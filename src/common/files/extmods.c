@@ -1,5 +1,5 @@
 /* extmods.c - see extmods.h. */
-#include "minion/modlib/extmods.h"
+#include "common/files/extmods.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "minion/modlib/fetch.h"
+#include "common/files/fileclient.h"
 #include "salt/log.h"
 
 #define DEPTH_MAX 16 /* folders inside each other that are cleaned */
@@ -155,7 +155,7 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
     mode_t mask = umask(077);
     size_t i;
 
-    self.files = fetch_files(ctx, &err);
+    self.files = ctx_files(ctx);
     int rc = self.files ? fs_mkdirs(dir, 0700, &err) : -ENOTSUP;
     json_array_foreach (what->envs, i, env)
         if (rc == 0 && json_is_string(env))

@@ -1,12 +1,12 @@
 /* extmods.h - custom modules: from the file server's _modules, _states, ... into the folder
  * extension_modules.
  *
- * Layer      minion/modlib
+ * Layer      common/files
  * Threads    one
  * Tests      tests/cases/modules/saltutil.sync_*.json
  */
-#ifndef MINION_MODLIB_EXTMODS_H
-#define MINION_MODLIB_EXTMODS_H
+#ifndef COMMON_FILES_EXTMODS_H
+#define COMMON_FILES_EXTMODS_H
 
 #include "salt/plugin.h"
 
