@@ -231,10 +231,32 @@ REFUSES(
     manage_safe_accept,
     "There is no salt-ssh here: compare 'salt-call --local key.finger' on the minion with 'salt-key -f ID', "
     "then accept it with salt-key -a ID; or give the minion the master's fingerprint as master_finger")
-REFUSES(
-    manage_key_regen,
-    "Minions do not make their keys anew when told to: remove the key files in a minion's pki_dir, restart "
-    "it, delete its old key with salt-key -d ID, and accept the new one with salt-key -a ID")
+/* ---- new keys
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Whoever did not answer keeps its key: it would be locked out. */
+static int
+manage_key_regen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *everyone = json_string("*"), *ids = json_array();
+    json_auto_t *minions = ask_execute(ctx, everyone, "glob", "saltutil.regen_keys", NULL, 0, err);
+    json_t *entry;
+    const char *id;
+
+    (void) args;
+    if (minions == NULL)
+        return -EIO;
+    json_object_foreach (minions, id, entry)
+        if (str_eq(value_str(entry, "verdict", NULL), "returned") && value_int(entry, "retcode", 1) == 0)
+            json_array_append_new(ids, json_string(id));
+    if (json_array_size(ids) > 0 && remove_keys(ctx, ids, err) < 0)
+        return -EIO;
+    *ret_value = value_fmt(
+        "%zu of %zu minions have made new keys, and their old ones are deleted here. Restart "
+        "these minions, then accept their keys: salt-key -A",
+        json_array_size(ids), json_object_size(minions));
+    return 0;
+}
 
 /* ---- table
  * -------------------------------------------------------------------------------------------------- */
@@ -296,7 +318,9 @@ static const func_t funcs[] = {
           "tgt=\"webservers\" tgt_type=\"nodegroup\"") },
     PRESENT("joined"),
     { "key_regen", manage_key_regen, NULL, FN_ACCESS_ADMIN,
-      "Refuse, and say how a minion gets a new key." CLI_EXAMPLE("salt-run manage.key_regen") },
+      "Have all minions make new keys, and delete the old ones of those that did. The new ones are used from "
+      "the "
+      "minions' next start on and have to be accepted." CLI_EXAMPLE("salt-run manage.key_regen") },
     PRESENT("list_state"),
     NOT_PRESENT("list_not_state"),
     NOT_PRESENT("not_alived"),

@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# 7200-ddns.bats - runner ddns against a real name server (named, of BIND).
+
+bats_require_minimum_version 1.5.0
+load lib
+
+NAMED=$(PATH=$PATH:/usr/sbin type -P named || :)
+TYPES=(example.test 168.192.in-addr.arpa)
+
+# Whether the server answers.
+answers() { dig -r -p "$DNS_PORT" @127.0.0.1 +time=1 +tries=1 +short -t SOA -q example.test | grep -q .; }
+has_tools() { [ -n "$NAMED" ] && type -P dig nsupdate >/dev/null; }
+look() { dig -r -p "$DNS_PORT" @127.0.0.1 +short -t "$1" -q "$2"; }
+json() { "$@" --out=json --out-indent=-1; }
+
+# A server with two zones that anybody on this machine may change, and one that wants a key.
+start_named() {
+    local dir=$FLEET/named zone
+    export DNS_PORT=$((PORT + 30000))
+    mkdir -p "$dir"
+    export SECRET=c2VjcmV0LW9mLXRoZS10ZXN0LTEyMzQ1
+    {
+        echo "options { directory \"$dir\"; listen-on port $DNS_PORT { 127.0.0.1; }; listen-on-v6 { none; };"
+        echo "  pid-file \"$dir/run\"; session-keyfile \"$dir/session\"; recursion no; dnssec-validation no; };"
+        echo "controls { };"
+        echo "key halite { algorithm hmac-sha256; secret \"$SECRET\"; };"
+        for zone in "${TYPES[@]}"; do echo "zone $zone { type primary; file \"$zone\"; allow-update { 127.0.0.1; }; };"; done
+        echo "zone signed.test { type primary; file \"signed.test\"; allow-update { key halite; }; };"
+    } >"$dir/named.conf"
+    for zone in "${TYPES[@]}" signed.test; do
+        printf '$TTL 60\n@ IN SOA ns.%s. root.%s. (1 60 60 60 60)\n IN NS ns.example.test.\n' "$zone" "$zone" >"$dir/$zone"
+    done
+    echo "ns IN A 127.0.0.1" >>"$dir/example.test"
+    daemon listen-named "$NAMED" -g -c "$dir/named.conf" -n 1
+    until_true 10 answers
+}
+
+setup_file() {
+    has_tools || return 0
+    fleet_new
+    start_master
+    start_named
+}
+
+teardown_file() {
+    has_tools || return 0
+    fleet_down
+}
+
+setup() {
+    has_tools || skip "named, dig or nsupdate is not installed (packages bind9 and bind9-dnsutils)"
+}
+
+ddns() { json salt-run "ddns.$1" "${@:2}" nameserver=127.0.0.1 "port=$DNS_PORT" keyname=None keyfile=None; }
+
+@test "a host: added in both directions, there already, deleted" {
+    run -0 ddns add_host zone=example.test name=web1 ttl=60 ip=192.168.7.9
+    same_as "$output" <<'EOF'
+{"web1.example.test": ["Created record of type 'A': web1.example.test -> 192.168.7.9", "Created record of type 'PTR': 9.7.168.192.in-addr.arpa. -> web1.example.test."]}
+EOF
+    [ "$(look A web1.example.test)" = 192.168.7.9 ]
+    [ "$(look PTR 9.7.168.192.in-addr.arpa)" = web1.example.test. ]
+    run -0 ddns add_host zone=example.test name=web1.example.test ttl=60 ip=192.168.7.9
+    same_as "$output" <<'EOF'
+{"web1.example.test": ["Record of type 'A' already exists with ttl of 60", "Record of type 'PTR' already exists with ttl of 60"]}
+EOF
+    run -0 ddns delete_host zone=example.test name=web1
+    same_as "$output" <<'EOF'
+{"web1.example.test": ["Deleted DNS record(s) of type 'A'", "Deleted DNS record(s) of type 'PTR'"]}
+EOF
+    [ -z "$(look A web1.example.test)$(look PTR 9.7.168.192.in-addr.arpa)" ]
+    run -0 ddns delete_host zone=example.test name=web1
+    same_as "$output" <<<'{"web1.example.test": ["No matching DNS record(s) found of type '"'A'"'"]}'
+}
+
+@test "records: create, update, replace, delete one and all" {
+    ddns create zone=example.test name=text ttl=60 rdtype=TXT data='two words'
+    [ "$(look TXT text.example.test)" = '"two" "words"' ]
+    ddns create zone=example.test name=a ttl=60 rdtype=A data=192.168.0.1
+    ddns create zone=example.test name=a ttl=60 rdtype=A data=192.168.0.2
+    run -0 ddns update zone=example.test name=a ttl=60 rdtype=A data=192.168.0.1
+    same_as "$output" <<<"{\"a.example.test\": \"Record of type 'A' already present with ttl of 60\"}"
+    run -0 ddns update zone=example.test name=a ttl=60 rdtype=A data=192.168.0.1 replace=True
+    same_as "$output" <<<"{\"a.example.test\": \"Updated record of type 'A'\"}"
+    [ "$(look A a.example.test)" = 192.168.0.1 ]
+    run -0 ddns update zone=example.test name=nosuch ttl=60 rdtype=A data=192.168.0.1
+    same_as "$output" <<<'{"nosuch.example.test": "No matching DNS record(s) found"}'
+    ddns create zone=example.test name=a ttl=60 rdtype=A data=192.168.0.3
+    ddns delete zone=example.test name=a rdtype=A data=192.168.0.1
+    [ "$(look A a.example.test)" = 192.168.0.3 ]
+    ddns delete zone=example.test name=a
+    [ -z "$(look A a.example.test)" ]
+}
+
+@test "a key: asked for, wrong, right; never in a command line" {
+    printf '{"halite": "%s", "other": "%s"}' "$SECRET" "$SECRET" >"$FLEET/ring"
+    run ddns create zone=signed.test name=x ttl=60 rdtype=A data=192.168.0.1
+    [ "$status" -ne 0 ]
+    same_as "$output" <<<"{\"x.signed.test\": \"Failed to create record of type 'A' (REFUSED)\"}"
+    signed() {
+        json salt-run ddns.create zone=signed.test name=x ttl=60 rdtype=A data=192.168.0.1 nameserver=127.0.0.1 \
+            "port=$DNS_PORT" "keyfile=$FLEET/ring" keyalgorithm=hmac-sha256 "keyname=$1"
+    }
+    run signed nosuch
+    [ "$status" -ne 0 ]
+    grep -q "has no key 'nosuch'" <<<"$output"
+    run signed other
+    [ "$status" -ne 0 ]
+    run -0 signed halite
+    [ "$(look A x.signed.test)" = 192.168.0.1 ]
+}
+
+@test "what is no name, address or record is refused before anything is sent" {
+    run ddns create zone=example.test name='x y' ttl=60 rdtype=A data=192.168.0.1
+    [ "$status" -ne 0 ]
+    grep -q "is not valid" <<<"$output"
+    run ddns create zone=example.test name=x ttl=60 rdtype=A data=$'192.168.0.1\nupdate delete ns.example.test'
+    [ "$status" -ne 0 ]
+    [ "$(look A ns.example.test)" = 127.0.0.1 ]
+    run json salt-run ddns.add_host zone=example.test name=x ttl=60 ip=192.168.0.1 keyname=None keyfile=None nameserver=ns.example.test
+    [ "$status" -ne 0 ]
+    grep -q "is not an IP address" <<<"$output"
+}
+
+@test "a server that does not answer: an error that names it" {
+    run json salt-run ddns.delete_host zone=example.test name=x keyname=None keyfile=None nameserver=127.0.0.1 port=9 timeout=1
+    [ "$status" -ne 0 ]
+    grep -q "The name server 127.0.0.1 port 9 does not answer" <<<"$output"
+}
