@@ -338,8 +338,8 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
     json_t *data = json_pack("{s:s, s:s, s:s}", "id", m->id, "tag", tag, "cmd", "_minion_event");
     json_t *payload = value_get(body, "data");
     json_object_set_new(data, "data", payload ? json_incref(payload) : json_object());
-    if (json_is_object(value_get(body, "grains")))
-        json_object_set(data, "grains", value_get(body, "grains"));
+    /* Who sent what stays as we know it. */
+    (void) json_object_update_missing(data, value_get(body, "more"));
     uint64_t ticket = bus_fire_kept(self, tag, &data);
     if (!peer->is_call && n != 0) {
         m->lost_event = ticket == 0 ? n : 0;

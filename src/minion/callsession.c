@@ -211,10 +211,18 @@ s_send(callsession_t *self, wire_msg_t msg, const json_t *body, bool settles, fa
 }
 
 int
-callsession_event(callsession_t *self, const char *tag, json_t *data, fail_t *err)
+callsession_event(callsession_t *self, const char *tag, json_t *data, json_t *more, fail_t *err)
 {
-    json_auto_t *body = json_pack("{s:I, s:s, s:O}", "n", ++self->next_event, "tag", tag, "data", data);
+    json_auto_t *body = json_pack("{s:I, s:s, s:O, s:O*}", "n", ++self->next_event, "tag", tag, "data", data,
+                                  "more", more);
     return s_send(self, MSG_event, body, true, err);
+}
+
+int
+callsession_revoke(callsession_t *self, bool preserve_cache, fail_t *err)
+{
+    json_auto_t *body = json_pack("{s:b}", "preserve_minion_cache", preserve_cache);
+    return s_send(self, MSG_revoke, body, false, err);
 }
 
 int

@@ -19,7 +19,9 @@ callsession_t *callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
 /* Waits until the master has stored all that was sent (at most `timeout_ms`): -ETIMEDOUT when it did not. */
 int callsession_settle(callsession_t *self, int timeout_ms, fail_t *err);
 void callsession_destroy(callsession_t **self_p);
-int callsession_event(callsession_t *self, const char *tag, json_t *data, fail_t *err);
+/* The members of `more` go beside the data; NULL: none do. */
+int callsession_event(callsession_t *self, const char *tag, json_t *data, json_t *more, fail_t *err);
+int callsession_revoke(callsession_t *self, bool preserve_cache, fail_t *err);
 /* `ret`: {jid, fun, fun_args, return, retcode, success}. */
 int callsession_return(callsession_t *self, const json_t *ret, fail_t *err);
 /* A question for files or the mine as minion/download.h has it; `self` is the callsession. For

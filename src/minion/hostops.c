@@ -114,7 +114,8 @@ s_event_pillar(jobserver_t *self, const json_t *data)
     mpillar_refresh(self, NULL, value_bool(data, "clean_cache", false), 0);
 }
 
-/* A module's event that goes on to the masters. {tag, data, events?: [{tag, data}]} */
+/* A module's event that goes on to the masters. {tag, data, preload?: {name: value}, events?: [{tag, data}]}
+ */
 static void
 s_event_fire_master(jobserver_t *self, const json_t *data)
 {
@@ -122,7 +123,7 @@ s_event_fire_master(jobserver_t *self, const json_t *data)
     json_t *one;
     size_t i;
     if (*tag && value_get(data, "data"))
-        jobserver_event(self, tag, value_get(data, "data"), NULL);
+        jobserver_event(self, tag, value_get(data, "data"), value_get(data, "preload"));
     json_array_foreach (value_get(data, "events"), i, one)
         if (value_get(one, "tag"))
             jobserver_event(self, value_str(one, "tag", ""),

@@ -64,9 +64,9 @@ s_send(void *cookie, const json_t *frame)
 }
 
 void
-jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *grains)
+jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more)
 {
-    if (!outbox_event(self->outbox, tag, data, grains))
+    if (!outbox_event(self->outbox, tag, data, more))
         log_error("event %s: too many wait for a master already; this one is dropped", tag);
 }
 

@@ -79,8 +79,8 @@ void mgrains_push(jobserver_t *self);                 /* to the masters */
 
 /* One frame down to the networking process. TAKES. */
 void jobserver_down(jobserver_t *self, json_t **frame_p);
-/* `grains` go beside the data; NULL: none do. */
-void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *grains);
+/* The members of `more` go beside the data; NULL: none do. */
+void jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more);
 /* Run it, or let it wait its turn. `job` as the master sends it; BORROWED. With "own": true it is the
  * minion's own affair: no mark on the disk, no return. */
 void jobserver_job(jobserver_t *self, json_t *job, int master);

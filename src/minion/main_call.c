@@ -13,6 +13,7 @@
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "minion/callsession.h"
+#include "minion/jobcache.h"
 #include "minion/grains_set.h"
 #include "minion/mpillar.h"
 #include "minion/opts.h"
@@ -114,21 +115,54 @@ s_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     caller_t *self = cookie;
     if (!self->master)
         return fail_set(err, -ENOTCONN, "there is no master to send an event to (--local)");
-    return callsession_event(self->master, tag, data, err);
+    return callsession_event(self->master, tag, data, NULL, err);
+}
+
+/* saltutil.revoke_auth. */
+static int
+s_host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+{
+    *ret_value = json_true();
+    return callsession_revoke(self->master, value_bool(request, "preserve_minion_cache", false), err);
+}
+
+/* event.fire_master with preload: of a minion's own events there is here the one that goes on to the master. */
+static int
+s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+{
+    json_t *data = value_get(request, "data");
+    if (!str_eq(value_str(request, "tag", ""), "fire_master"))
+        return fail_kind(err, FAIL_COMMAND, -ENOTSUP, "no minion runs here that would hear an event");
+    *ret_value = json_true();
+    return callsession_event(self->master, value_str(data, "tag", ""), value_get(data, "data"),
+                             value_get(data, "preload"), err);
+}
+
+static int
+s_host_ask(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+{
+    return callsession_file(self->master, value_get(request, "ask"), ret_value, err);
 }
 
 /* Of what a minion's process answers its jobs, there is here the line to the master. */
 static int
 s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
 {
+    static const struct {
+        const char *op;
+        int (*fn)(caller_t *self, json_t *request, json_t **ret_value, fail_t *err);
+    } rows[] = { { "ask", s_host_ask }, { "event", s_host_event }, { "revoke", s_host_revoke } };
     caller_t *self = cookie;
-    if (!str_eq(value_str(request, "op", ""), "ask"))
-        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
-                         "'%s' needs a running salt-minion, and this call does not come from one",
-                         value_str(request, "op", "?"));
-    if (!self->master)
+    const char *op = value_str(request, "op", "?");
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        if (!str_eq(op, rows[i].op))
+            continue;
+        if (self->master)
+            return rows[i].fn(self, request, ret_value, err);
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
-    return callsession_file(self->master, value_get(request, "ask"), ret_value, err);
+    }
+    return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                     "'%s' needs a running salt-minion, and this call does not come from one", op);
 }
 
 static py_t *
@@ -172,12 +206,11 @@ s_failed(const func_t *f, const char *fun, const fail_t *err)
     return err->kind == FAIL_UNAVAILABLE ? EXIT_UNKNOWN_FUNCTION : EXIT_GENERIC;
 }
 
+/* To the master, if there is one and it is wanted; with cache_jobs, on the disk too. */
 static void
-s_send_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value, int retcode)
+s_keep_return(caller_t *self, const char *fun, char *const *words, size_t n, json_t *value, int retcode)
 {
     fail_auto_t err = FAIL_INIT;
-    if (!self->master || value_bool(self->values, "no_return_event", false))
-        return;
     json_auto_t *arg = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(arg, json_string(words[i]));
@@ -185,6 +218,9 @@ s_send_return(caller_t *self, const char *fun, char *const *words, size_t n, jso
                                  fun, "fun_args", arg, "arg", arg, "return", value, "retcode", retcode,
                                  "success", retcode == 0, "tgt", conf_str(self->conf, "id"), "tgt_type",
                                  "glob");
+    jobcache_keep(conf_opts(self->conf), ret);
+    if (!self->master || value_bool(self->values, "no_return_event", false))
+        return;
     if (callsession_return(self->master, ret, &err) < 0 ||
         callsession_settle(self->master, SETTLE_MS, &err) < 0)
         log_error("%s", fail_text(&err));
@@ -232,7 +268,7 @@ s_run(caller_t *self, char *const *args, size_t n)
     if (rc < 0)
         return s_failed(f, fun, &err);
     int retcode = s_retcode(ctx, value);
-    s_send_return(self, fun, args + 1, n - 1, value, retcode);
+    s_keep_return(self, fun, args + 1, n - 1, value, retcode);
     json_auto_t *shown = value_bool(self->values, "metadata", false)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)

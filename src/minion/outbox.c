@@ -288,10 +288,10 @@ outbox_return(outbox_t *self, json_t *ret, int master)
 }
 
 bool
-outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *grains)
+outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
 {
     json_auto_t *event = json_pack("{s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "tag", tag, "data", data,
-                                   "grains", grains);
+                                   "more", more);
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT);
     if (!event || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
         return false;

@@ -8,7 +8,8 @@
  * Threads    the job server's
  * Ownership  what is sent is BORROWED by the callback
  * Errors     a full disk keeps returns in memory up to LIMIT_UNSPOOLED; then outbox_full() is true, and new
- * jobs are refused Tests      tests/unit/minion/test_outbox.c
+ *            jobs are refused
+ * Tests      tests/unit/minion/test_outbox.c
  */
 #ifndef MINION_OUTBOX_H
 #define MINION_OUTBOX_H
@@ -28,7 +29,7 @@ void outbox_destroy(outbox_t **self_p);
 void outbox_return(outbox_t *self, json_t *ret, int master);
 /* `grains`: beside the data, for the start event; NULL: none. False: dropped, because too many or too large
  * ones wait already. */
-bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *grains);
+bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more);
 /* Stored by a master: lists of jids and of events' numbers; either may be NULL. */
 void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);
 

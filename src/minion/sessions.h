@@ -3,8 +3,8 @@
  *
  * Forked by the job server, which it talks to over a socketpair with frames (common/local/client.h):
  *   up    {"t": "job", master, job} {"t": "ack", jids, events} {"t": "state", master, state, reason}
- *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data} {"t": "grains", grains} {"t": "started",
- * master, jid, pid}
+ *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data, more?} {"t": "grains", grains} {"t":
+ * "started", master, jid, pid}
  *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master, body}
  *         {"t": "ask", id, master, ask} (download.h), answered by {"t": "answer", id, answer}  {"t":
  * "cancel", id}

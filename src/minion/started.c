@@ -33,10 +33,11 @@ s_event(jobserver_t *self)
     (void) strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime_r(&now, &tm));
     json_auto_t *text = value_fmt("Minion %s started at %s", self->env.id, when);
     json_auto_t *grains = s_named_grains(self);
+    json_auto_t *more = grains ? json_pack("{s:O}", "grains", grains) : NULL;
     AUTO_FREE char *tag = xasprintf("salt/minion/%s/start", self->env.id);
     if (value_bool(self->opts, "enable_legacy_startup_events", true))
-        jobserver_event(self, "minion_start", text, grains);
-    jobserver_event(self, tag, text, grains);
+        jobserver_event(self, "minion_start", text, more);
+    jobserver_event(self, tag, text, more);
 }
 
 /* Its return goes to the master as that of any job. */

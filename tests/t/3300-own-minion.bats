@@ -43,6 +43,26 @@ teardown_file() {
     unlisten own
 }
 
+@test "event.fire_master: what preload says stands beside the data; who sends is not its to say" {
+    listen pre 'pre/*'
+    run -0 salt a event.fire_master '{x: 1}' pre/job preload='{foo: bar, id: other}' --out=newline_values_only
+    [ "$output" = True ]
+    wait_event pre '"tag":"pre/job"' >"$BATS_TEST_TMPDIR/event"
+    grep -q '"foo":"bar"' "$BATS_TEST_TMPDIR/event"
+    grep -q '"id":"a"' "$BATS_TEST_TMPDIR/event"
+    not grep -q '"id":"other"' "$BATS_TEST_TMPDIR/event"
+    run -0 --separate-stderr salt_call a event.send pre/call k=v preload='{foo: baz}' --out=newline_values_only
+    [ "$output" = True ]
+    wait_event pre '"tag":"pre/call".*' | grep -q '"foo":"baz"'
+    unlisten pre
+}
+
+@test "salt-call: cache_jobs keeps its returns too" {
+    jid=$(salt_call a test.echo kept --metadata --out=json | grep -oE '[0-9]{20}')
+    run -0 salt_call a saltutil.find_cached_job "$jid" --out=json
+    [[ $output == *'"return": "kept"'* ]]
+}
+
 @test "saltutil.sync_modules: from the master" {
     run -0 salt a saltutil.sync_modules saltenv=base --out=json --static --out-indent=-1
     [ "$output" = '{"a": ["modules.mine"]}' ]

@@ -17,8 +17,21 @@ is_local(call_ctx_t *ctx)
            !value_truthy(value_get(opts, "use_master_when_local"));
 }
 
+/* Salt puts the members of `preload` into what the master fires: beside the data, or instead of it. */
+static int
+fire_loaded(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fail_t *err)
+{
+    json_t *own = value_get(preload, "data");
+    json_auto_t *event = json_pack("{s:s, s:O, s:O}", "tag", value_str(preload, "tag", tag), "data",
+                                   own != NULL ? own : data, "preload", preload);
+    json_auto_t *request = json_pack("{s:s, s:s, s:O}", "op", "event", "tag", "fire_master", "data", event);
+    json_auto_t *answer = NULL;
+
+    return ctx_host(ctx, request, &answer, err);
+}
+
 static json_t *
-fire_master(call_ctx_t *ctx, const char *tag, json_t *data)
+fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload)
 {
     fail_auto_t why = FAIL_INIT;
 
@@ -26,7 +39,8 @@ fire_master(call_ctx_t *ctx, const char *tag, json_t *data)
         log_warning("Local mode detected. Event with tag %s will NOT be sent.", tag);
         return json_false();
     }
-    if (ctx_fire(ctx, tag, data, &why) == 0)
+    if ((json_is_object(preload) ? fire_loaded(ctx, tag, data, preload, &why)
+                                 : ctx_fire(ctx, tag, data, &why)) == 0)
         return json_true();
     log_error("The event %s was not sent: %s", tag, fail_text(&why));
     return json_false();
@@ -52,7 +66,8 @@ static int
 event_fire_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) err;
-    *ret_value = fire_master(ctx, value_str(args, "tag", ""), value_get(args, "data"));
+    *ret_value = fire_master(ctx, value_str(args, "tag", ""), value_get(args, "data"),
+                             value_get(args, "preload"));
     return 0;
 }
 
@@ -127,7 +142,8 @@ event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_object_update(data, value_get(args, "kwargs"));
     if (json_is_object(given))
         json_object_update(data, given);
-    *ret_value = is_local(ctx) ? fire_minion(ctx, tag, data) : fire_master(ctx, tag, data);
+    *ret_value = is_local(ctx) ? fire_minion(ctx, tag, data)
+                               : fire_master(ctx, tag, data, value_get(args, "preload"));
     return 0;
 }
 
@@ -136,18 +152,21 @@ event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static const arg_t fire_master_args[] = {
     { "data", ARG_ANY, ARG_REQUIRED, "The event's data" },
     { "tag", ARG_STR, ARG_REQUIRED, "The event's tag" },
-    { "preload", ARG_ANY, "null", "Accepted for Salt's sake; the connection says who sends" },
+    { "preload", ARG_ANY, "null",
+      "A dictionary that goes into the event beside the data; who sends, the connection says" },
     ARGS_END,
 };
 static const arg_t fire_args[] = {
     { "data", ARG_ANY, ARG_REQUIRED, "The event's data, a dictionary" },
     { "tag", ARG_STR, ARG_REQUIRED, "The event's tag" },
+    { "timeout", ARG_ANY, "null", "Accepted for older Salt's sake: the minion takes it at once" },
     ARGS_END,
 };
 static const arg_t send_args[] = {
     { "tag", ARG_STR, ARG_REQUIRED, "The event's tag; slashes make name spaces" },
     { "data", ARG_ANY, "null", "Dictionary of the event's data" },
-    { "preload", ARG_ANY, "null", "Accepted for Salt's sake; the connection says who sends" },
+    { "preload", ARG_ANY, "null",
+      "A dictionary that goes into the event beside the data; who sends, the connection says" },
     { "with_env", ARG_ANY, "false", "True, or a list of variables: add the environment as `environ`" },
     { "with_grains", ARG_ANY, "false", "True, or a list of names: add grains as `grains`" },
     { "with_pillar", ARG_ANY, "false", "True, or a list of keys: add pillar as `pillar`" },
