@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# 1250-messages.bats - every message of messages.def, sent by every kind of peer in every state of its key: taken where the
+# table says so, refused and counted elsewhere.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+# One harmless, whole body for each message that a minion may send. A row without one fails the first test.
+declare -gA BODY=(
+    [hello]='"id":"ID","proto":1,"version":"3006.0","boot":"b1","pending":[]'
+    [grains]='"grains":{"id":"ID"}'
+    [pillar_ask]='"n":1'
+    [mine_ask]='"n":2,"op":"get","tgt":"ID","tgt_type":"glob","fun":"test.ping"'
+    [started]='"jid":"20260101000000000001","pid":0'
+    [ret]='"jid":"20260101000000000001","fun":"test.ping","fun_args":[],"return":true,"retcode":0,"success":true'
+    [event]='"n":3,"tag":"messages/test","data":{}'
+    [file_open]='"n":4,"op":"envs","path":"","saltenv":"base","credit":1'
+    [file_more]='"n":4,"credit":1'
+    [file_part]='"n":5,"at":0'
+    [file_done]='"n":5,"tag":"x"'
+    [file_stop]='"n":4'
+    [revoke]='"preserve_minion_cache":true'
+    [bye]=''
+)
+
+setup_file() {
+    fleet_new
+    start_master "allow_minion_key_revoke: False"
+    export SERVER=$FLEET/master/etc/salt/pki/master/master.pub
+    mkdir "$FLEET/keys"
+}
+
+teardown_file() {
+    fleet_down
+}
+
+# rows DIRECTION: the names of its messages. states NAME: the letters of its row.
+row() { sed -nE "s/^MESSAGE\(($2), ($1), \"([A-Z]*)\",.*/\1 \3/p" "$HALITE_SRC/include/salt/messages.def"; }
+rows() { row "$1" '[a-z_]+' | cut -d' ' -f1; }
+states() { row 'UP|DOWN' "$1" | cut -d' ' -f2 -s; }
+say() { echo "{\"m\":\"$1\"${BODY[$1]:+,${BODY[$1]//ID/$WHO}}}"; }
+# as WHO STEP...: on a new connection with the key of that name.
+as() {
+    WHO=$1
+    "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$SERVER" "$FLEET/keys" "$WHO" "${@:2}"
+}
+# A hello is answered in every state, after all that came before it.
+greet() { WHO=$1 say hello; }
+accept_key() {
+    as "$1" send "$(greet "$1")" expect '"state":"pending"'
+    salt-key -y -a "$1" >/dev/null
+}
+
+# refuses STATE WHO NAMES...: of these messages, each is refused and counted; the connection lives on.
+refuses() {
+    local state=$1 who=$2 before steps=() name
+    shift 2
+    before=$(counter refused)
+    WHO=$who
+    for name; do steps+=(send "$(say "$name")"); done
+    as "$who" send "$(greet "$who")" expect "\"state\":\"$state\"" "${steps[@]}" send "$(greet "$who")" expect "\"state\":\"$state\""
+    echo "$state: refused $(($(counter refused) - before)) of $#" >&2
+    [ $(($(counter refused) - before)) -eq $# ]
+}
+
+# Messages that a key in the state of LETTER may not send.
+not_for() {
+    local name
+    for name in $(rows UP); do
+        case $(states "$name") in *"$1"*) ;; *) echo "$name" ;; esac
+    done
+    rows DOWN
+}
+
+@test "the table is known here: each message has a body" {
+    [ "$(rows UP | wc -l)" -ge 14 ]
+    for name in $(rows UP); do
+        [ -n "${BODY[$name]+there}" ] || { echo "no body for '$name' in this test" >&2; return 1; }
+    done
+}
+
+@test "no key at all: nothing passes the handshake" {
+    failed=$(counter handshakes_failed)
+    "$HALITE_TOOLS/fakepeer" null 127.0.0.1 $((PORT + 1))
+    until_true 5 eval '[ "$(counter handshakes_failed)" -gt '"$failed"' ]'
+}
+
+@test "an unknown key before its hello: all is refused" {
+    before=$(counter refused)
+    names=$(rows UP | grep -vx -e hello -e bye; rows DOWN)
+    steps=()
+    WHO=fresh
+    for name in $names; do steps+=(send "$(say "$name")"); done
+    as fresh "${steps[@]}" send "$(greet fresh)" expect '"state":"pending"'
+    [ $(($(counter refused) - before)) -eq "$(wc -w <<<"$names")" ]
+    salt-key -y -d fresh >/dev/null
+}
+
+@test "a key that waits: hello and bye only" {
+    refuses pending waits $(not_for P)
+    salt-key -y -d waits >/dev/null
+}
+
+@test "an accepted key: all that its row allows, nothing of the master's" {
+    accept_key good
+    refuses accepted good $(rows DOWN)
+    before=$(counter refused)
+    steps=()
+    WHO=good
+    for name in $(rows UP | grep -vx -e bye -e file_part -e file_done -e file_more -e file_stop -e revoke); do steps+=(send "$(say "$name")"); done
+    as good send "$(greet good)" expect '"state":"accepted"' "${steps[@]}" send "$(greet good)" expect '"state":"accepted"'
+    [ "$(counter refused)" -eq "$before" ]
+}
+
+@test "a file's further messages without a file that is open harm nobody" {
+    accept_key files
+    WHO=files
+    as files send "$(greet files)" expect '"state":"accepted"' send "$(say file_part)"$'\n' send "$(say file_done)" send "$(say file_more)" \
+        send "$(say file_stop)" send "$(greet files)" expect '"state":"accepted"'
+    key_is files acc
+}
+
+@test "revoke without allow_minion_key_revoke: the key stays" {
+    accept_key stays
+    WHO=stays
+    as stays send "$(greet stays)" expect '"state":"accepted"' send "$(say revoke)" send "$(greet stays)" expect '"state":"accepted"'
+    key_is stays acc
+}
+
+@test "an accepted key that calls itself another: denied, and then nothing but hello" {
+    accept_key owner
+    accept_key thief
+    before=$(counter refused)
+    steps=()
+    WHO=owner
+    for name in $(rows UP | grep -vx -e hello -e bye; rows DOWN); do steps+=(send "$(say "$name")"); done
+    as thief send "$(greet owner)" expect '"state":"denied"' "${steps[@]}" send "$(greet owner)" expect '"state":"denied"'
+    [ $(($(counter refused) - before)) -ge $((${#steps[@]} / 2)) ]
+    cmp "$FLEET/keys/owner.pub" "$FLEET/master/etc/salt/pki/master/minions/owner"
+}
+
+@test "another key for an accepted id: denied, and nothing passes" {
+    before=$(counter refused)
+    steps=()
+    WHO=owner
+    for name in $(rows UP | grep -vx -e hello -e bye; rows DOWN); do steps+=(send "$(say "$name")"); done
+    as second send "$(greet owner)" expect '"state":"denied"' "${steps[@]}" send "$(greet owner)" expect '"state":"denied"'
+    [ $(($(counter refused) - before)) -ge $((${#steps[@]} / 2)) ]
+    salt-key -l denied | grep -q owner
+}
+
+@test "a rejected key and a deleted one: the connection ends" {
+    accept_key out
+    (as out send "$(greet out)" expect '"state":"accepted"' wait "$BATS_TEST_TMPDIR/go" closed) >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+    until_true 10 grep -q 'done: expect' "$BATS_TEST_TMPDIR/out"
+    salt-key -y -r out --include-accepted >/dev/null
+    touch "$BATS_TEST_TMPDIR/go"
+    wait $!
+    as out closed
+    accept_key gone
+    (as gone send "$(greet gone)" expect '"state":"accepted"' wait "$BATS_TEST_TMPDIR/go" closed) >"$BATS_TEST_TMPDIR/gone" 2>&1 3>&- &
+    until_true 10 grep -q 'done: expect' "$BATS_TEST_TMPDIR/gone"
+    salt-key -y -d gone >/dev/null
+    wait $!
+    # As one that nobody knows, it may ask again.
+    as gone send "$(greet gone)" expect '"state":"pending"'
+}
