@@ -1,6 +1,7 @@
 /* api.c - a runner's view of the master. */
 #include "master/api.h"
 
+#include "common/base/clock.h"
 #include "common/local/client.h"
 #include "common/plugin/registry.h"
 #include "master/store.h"
@@ -8,6 +9,7 @@
 
 #define VERDICT_RETURNED "returned"
 #define JOURNAL_WAIT_MS  60000 /* for a commit */
+#define AGAIN_WAIT_MS    20000
 
 struct master_api {
     local_client_t *line;
@@ -185,8 +187,13 @@ take_verdict(json_t *minions, const json_t *push)
     json_t *entry = json_object_get(minions, value_str(push, "id", ""));
 
     /* A return is final; a verdict for an id that was not targeted is none of ours. */
-    if (entry != NULL && strcmp(value_str(entry, "verdict", ""), VERDICT_RETURNED) != 0)
-        json_object_set_new(entry, "verdict", json_string(value_str(push, "verdict", "")));
+    if (entry == NULL || strcmp(value_str(entry, "verdict", ""), VERDICT_RETURNED) == 0)
+        return false;
+    json_object_set_new(entry, "verdict", json_string(value_str(push, "verdict", "")));
+    if (!value_bool(push, "connected", true))
+        json_object_set_new(entry, "away", json_true());
+    else
+        json_object_del(entry, "away");
     return false;
 }
 
@@ -220,7 +227,8 @@ take_push(json_t *minions, const char *jid, const json_t *push)
     return false;
 }
 
-/* Whether a minion works on it still: the master says at once when one is lost, so that waiting is safe. */
+/* Whether a minion works on it still: the master says at once when one is lost, so that waiting is safe. Who
+ * has lost its connection counts as one that does not, until it is back. */
 static bool
 any_at_work(json_t *minions)
 {
@@ -229,7 +237,7 @@ any_at_work(json_t *minions)
     json_t *entry;
 
     json_object_foreach (minions, id, entry) {
-        for (size_t i = 0; i < NELEMS(working); i++) {
+        for (size_t i = 0; i < NELEMS(working) && !value_bool(entry, "away", false); i++) {
             if (strcmp(working[i], value_str(entry, "verdict", "")) == 0)
                 return true;
         }
@@ -239,24 +247,29 @@ any_at_work(json_t *minions)
 
 /* Until the job is over, or nothing came for `timeout_ms` and nobody is at work. */
 static int
-gather(master_api_t *self, const char *jid, int timeout_ms, json_t *minions, fail_t *err)
+gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *minions, fail_t *err)
 {
+    size_t returned = 0, of = json_object_size(minions);
+
     for (;;) {
         json_auto_t *push = NULL;
-        int rc = local_next(self->line, timeout_ms, &push, err);
+        int rc = local_next(self->line, wait->timeout_ms, &push, err);
         if (rc == -EINTR || (rc == 0 && any_at_work(minions)))
             continue;
         if (rc <= 0)
             return rc;
         if (take_push(minions, jid, push))
             return 0;
+        if (wait->news != NULL && returned < of && strcmp(value_str(push, "push", ""), "ret") == 0)
+            wait->news(wait->cookie, ++returned, of);
     }
 }
 
 int
-api_execute(master_api_t *self, json_t **request_p, int timeout_ms, json_t **ret_value, fail_t *err)
+api_publish(master_api_t *self, json_t **request_p, const api_wait_t *wait, json_t **ret_value, fail_t *err)
 {
     json_auto_t *reply = NULL;
+    api_wait_t how = *wait;
     size_t i;
     json_t *id;
 
@@ -269,12 +282,80 @@ api_execute(master_api_t *self, json_t **request_p, int timeout_ms, json_t **ret
     json_t *minions = json_object();
     json_array_foreach (value_get(reply, "minions"), i, id)
         json_object_set_new(minions, json_string_value(id), json_pack("{s:s}", "verdict", "not_delivered"));
-    rc = jid[0] != '\0' ? gather(self, jid, timeout_ms, minions, err) : 0;
-    if (rc < 0)
+    /* Followed anew, perhaps after the master's restart: its minions need a while to find it. */
+    if (value_bool(reply, "again", false) && how.timeout_ms < AGAIN_WAIT_MS)
+        how.timeout_ms = AGAIN_WAIT_MS;
+    rc = jid[0] != '\0' ? gather(self, jid, &how, minions, err) : 0;
+    if (rc < 0) {
         json_decref(minions);
-    else
-        *ret_value = minions;
+        return rc;
+    }
+    *ret_value = json_incref(reply);
+    json_object_set_new(*ret_value, "minions", minions);
+    return 0;
+}
+
+int
+api_execute(master_api_t *self, json_t **request_p, int timeout_ms, json_t **ret_value, fail_t *err)
+{
+    api_wait_t wait = { .timeout_ms = timeout_ms };
+    json_auto_t *whole = NULL;
+    int rc = api_publish(self, request_p, &wait, &whole, err);
+
+    if (rc == 0)
+        *ret_value = json_incref(value_get(whole, "minions"));
     return rc;
+}
+
+int
+api_run_function(master_api_t *self, json_t **request_p, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *reply = NULL;
+
+    json_object_set_new(*request_p, "follow", json_true());
+    int rc = api_request(self, request_p, &reply, err);
+    while (rc >= 0) {
+        json_auto_t *push = NULL;
+        rc = local_next(self->line, -1, &push, err);
+        if (rc == -EINTR)
+            rc = 0;
+        if (rc > 0 && strcmp(value_str(push, "push", ""), "runner") == 0 &&
+            strcmp(value_str(push, "jid", ""), value_str(reply, "jid", "?")) == 0) {
+            *ret_value = json_incref(push);
+            return 0;
+        }
+    }
+    return rc;
+}
+
+int
+api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_t *err)
+{
+    int64_t until = clock_mono_ms() + timeout_ms;
+
+    for (;;) {
+        json_auto_t *push = NULL;
+        int64_t left = until - clock_mono_ms();
+        int rc = local_next(self->line, left > 0 ? (int) left : 0, &push, err);
+        if (rc == -EINTR)
+            continue;
+        if (rc <= 0)
+            return rc;
+        if (strcmp(value_str(push, "push", ""), "event") == 0) {
+            *ret_event = json_incref(push);
+            return 1;
+        }
+    }
+}
+
+bool
+api_alive(master_api_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *request = json_pack("{s:s}", "op", "status");
+    json_auto_t *reply = NULL;
+
+    return local_call(self->line, &request, &reply, &err) == 0;
 }
 
 /* ---- the store

@@ -67,6 +67,24 @@ int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail
  * minion is known to work on it. *ret_value NEW: {id: {"verdict": TEXT, "return": ..., "retcode": N,
  * "success": B}}, verdict "returned" for those who did. */
 int api_execute(master_api_t *self, json_t **request_p, int timeout_ms, json_t **ret_value, fail_t *err);
+/* The same with its jid and what went wrong before: *ret_value NEW {"jid": "" when nobody matched, "again"?:
+ * true, "minions": as above, "missing": [id named but not accepted]}. An entry of a minion that has the job
+ * but lost its connection has "away": true. `news`, if not NULL, is told after each return. */
+typedef struct api_wait {
+    int timeout_ms;
+    void (*news)(void *cookie, size_t returned, size_t of);
+    void *cookie;
+} api_wait_t;
+int api_publish(master_api_t *self, json_t **request_p, const api_wait_t *wait, json_t **ret_value,
+                fail_t *err);
+/* Begin a runner or wheel function and wait for its end. TAKES *request_p, with its "op". *ret_value NEW: the
+ * push (include/salt/requests.def), with "jid". */
+int api_run_function(master_api_t *self, json_t **request_p, json_t **ret_value, fail_t *err);
+/* The next event after `events` was asked for: 1 and *ret_event NEW {seq, tag, data}, 0 after `timeout_ms`.
+ */
+int api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_t *err);
+/* Whether the master still answers: it may be ending. */
+bool api_alive(master_api_t *self);
 /* {"job": {jid, fun, arg, tgt, tgt_type, user, start_us, minions, metadata, ...}, "returns": {id: {return,
  * retcode, success, ...}}}; json null when there is no such job. NULL with *err when the store can't be read.
  */

@@ -32,9 +32,10 @@ s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
                                  (json_int_t) k->jobs, "handshakes_failed", (json_int_t) k->handshakes_failed,
                                  "store_rows", (json_int_t) st.rows, "store_commits", (json_int_t) st.commits,
                                  "store_queued", (json_int_t) st.queued);
-    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "version", HALITE_VERSION, "pid",
-                     (int) getpid(), "uptime_ms", (json_int_t) (clock_mono_ms() - self->started_ms),
-                     "connections", (json_int_t) peers_connected(self->peers), "accepted",
+    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "version", HALITE_VERSION, "pid",
+                     (int) getpid(), "seq", (json_int_t) self->seq, "uptime_ms",
+                     (json_int_t) (clock_mono_ms() - self->started_ms), "connections",
+                     (json_int_t) peers_connected(self->peers), "accepted",
                      (json_int_t) peers_count(self->peers, KEY_ACCEPTED), "active_jobs",
                      (json_int_t) jobs_len(self->jobs), "listeners",
                      (json_int_t) lsock_listeners(self->lsock), "counters", counters, "reactor",

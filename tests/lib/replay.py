@@ -53,6 +53,7 @@ NORMAL = [
     (re.compile(r"((?:Started|Time): TIME) +Duration:"), r"\1 Duration:"),
     (re.compile(r"as PID \d+"), "as PID PID"),
     (re.compile(r"'pid': \d+"), "'pid': PID"),
+    (re.compile(r"ran on m002, m001\."), "ran on m001, m002."),
     (re.compile(r"\r\n"), "\n"),
 ]
 # Words of the Python interpreter that ran Salt, not of Salt.

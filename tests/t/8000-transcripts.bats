@@ -47,6 +47,10 @@ replay() {
     replay run_active_none run_active 'run_l*[!ns]' run_print_job run_last_run 'run_*'
 }
 
+@test "orchestrate" {
+    replay 'orch_*'
+}
+
 @test "salt, slow jobs" {
     replay 'slow_*'
 }

@@ -1,6 +1,7 @@
 /* ask.c - the master as runners see it. */
 #include "runners/lib/ask.h"
 
+#include "common/base/buf.h"
 #include "common/base/str.h"
 #include "master/api.h"
 
@@ -89,6 +90,32 @@ ask_split(const json_t *v)
     for (char **p = parts; *p != NULL; p++)
         json_array_append_new(out, json_string(str_trim(*p)));
     strv_free(parts);
+    return out;
+}
+
+char *
+ask_joined(const json_t *list)
+{
+    buf_t out = BUF_INIT;
+    size_t i;
+    json_t *one;
+
+    json_array_foreach ((json_t *) list, i, one) {
+        AUTO_FREE char *text = value_pystr(one);
+        buf_printf(&out, "%s%s", i > 0 ? "," : "", text);
+    }
+    return buf_steal(&out);
+}
+
+json_t *
+ask_words(const char *text)
+{
+    char **words = str_split(text, " \t\r\n", true);
+    json_t *out = json_array();
+
+    for (char **w = words; *w != NULL; w++)
+        json_array_append_new(out, json_string(*w));
+    strv_free(words);
     return out;
 }
 

@@ -26,6 +26,10 @@ json_t *ask_returns(json_t *minions);
 int ask_progress(call_ctx_t *ctx, const char *text, fail_t *err);
 /* Salt's split_input: a list stays one, text is split at commas and trimmed. NULL and None give NULL. */
 json_t *ask_split(const json_t *v);
+/* A list's elements with commas between them. NEW. */
+char *ask_joined(const json_t *list);
+/* Text split at white space, as Python's split(). */
+json_t *ask_words(const char *text);
 /* NEW array of the texts of `list`, sorted. */
 json_t *ask_sorted(const json_t *list);
 

@@ -1,0 +1,120 @@
+/* orchcompile.c - see orchcompile.h. */
+#include "runners/lib/orchcompile.h"
+
+#include "common/base/str.h"
+#include "common/py/py_json.h"
+#include "common/state/compile.h"
+#include "master/api.h"
+#include "runners/lib/ask.h"
+
+static int
+fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    return ctx_fire(cookie, tag, data, err);
+}
+
+static bool
+given(const json_t *v)
+{
+    return v != NULL && !json_is_null(v);
+}
+
+/* `ask` of ctx_compile_pillar from a runner's arguments. NEW. */
+static json_t *
+pillar_ask(call_ctx_t *ctx, const json_t *args)
+{
+    const json_t *saltenv = value_get(args, "saltenv"), *pillarenv = value_get(args, "pillarenv");
+    json_t *ask = json_object();
+
+    if (!given(pillarenv))
+        pillarenv = value_get(ctx_opts(ctx), "pillarenv");
+    if (!given(pillarenv) && value_bool(ctx_opts(ctx), "pillarenv_from_saltenv", false))
+        pillarenv = saltenv;
+    json_object_set_new(ask, "saltenv", given(saltenv) ? json_incref((json_t *) saltenv) : json_null());
+    json_object_set_new(ask, "pillarenv", given(pillarenv) ? json_incref((json_t *) pillarenv) : json_null());
+    if (given(value_get(args, "pillar")))
+        json_object_set(ask, "pillar", value_get(args, "pillar"));
+    return ask;
+}
+
+/* Texts in the pillar's _errors. */
+static void
+pillar_errors(call_ctx_t *host, json_t *errors)
+{
+    const json_t *found = value_get(ctx_pillar(host), "_errors");
+
+    if (json_array_size(found) == 0)
+        return;
+    json_array_append_new(errors, json_string("Pillar failed to render with the following messages:"));
+    json_array_extend(errors, (json_t *) found);
+}
+
+masterctx_t *
+orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
+{
+    const json_t *pillar = value_get(args, "pillar"), *test = value_get(args, "test");
+    masterctx_env_t env = { .tables = api_host(api_of(ctx)),
+                            .opts = ctx_opts(ctx),
+                            .jid = ctx_jid(ctx),
+                            .fire = fire,
+                            .cookie = ctx,
+                            .private_data = ctx_private(ctx) };
+
+    if (given(pillar) && !json_is_object(pillar) && !given(value_get(args, "pillar_enc"))) {
+        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Pillar data must be formatted as a dictionary");
+        return NULL;
+    }
+    if (env.tables == NULL) {
+        (void) fail_kind(err, FAIL_COMMAND, -ENOTSUP, "This master has no state modules to orchestrate with");
+        return NULL;
+    }
+    masterctx_t *self = masterctx_new(&env);
+    call_ctx_t *host = masterctx_ctx(self);
+    json_auto_t *ask = pillar_ask(ctx, args);
+    AUTO(py) compiled = ctx_compile_pillar(host, ask, err);
+    if (compiled == NULL) {
+        masterctx_destroy(&self);
+        return NULL;
+    }
+    ctx_set_pillar(host, compiled);
+    ctx_set_test(host, given(test) ? value_truthy(test) : value_bool(ctx_opts(ctx), "test", false));
+    json_object_set_new(ctx_opts(host), "test", json_boolean(ctx_test(host)));
+    pillar_errors(host, errors);
+    return self;
+}
+
+static json_t *
+low_of(call_ctx_t *host, py_t *high, const highstate_t *from, const char *jid, json_t *errors)
+{
+    high_env_t env = { .opts = ctx_opts(host), .from = from, .orchestration_jid = jid };
+
+    return high_to_low(high, &env, errors);
+}
+
+json_t *
+orch_chunks(call_ctx_t *host, const json_t *mods, const char *saltenv, const json_t *exclude, const char *jid,
+            json_t *errors)
+{
+    render_t *render = render_new(host, ctx_files(host));
+    state_env_t env = { .ctx = host, .files = ctx_files(host), .render = render, .saltenv = saltenv };
+    highstate_t *state = highstate_new(&env);
+    json_auto_t *matches = json_object(), *left_out = value_truthy(exclude) ? ask_split(exclude) : NULL;
+
+    json_object_set_new(matches, saltenv, ask_split(mods));
+    py_t *high = highstate_render(state, matches, errors);
+    if (left_out != NULL)
+        high_exclude(high, left_out);
+    json_t *chunks = json_array_size(errors) == 0 ? low_of(host, high, state, jid, errors) : json_array();
+    py_unref(high);
+    highstate_destroy(&state);
+    render_destroy(&render);
+    return chunks;
+}
+
+json_t *
+orch_chunks_of(call_ctx_t *host, const json_t *high, const char *jid, json_t *errors)
+{
+    AUTO(py) data = py_from_json((json_t *) high);
+
+    return low_of(host, data, NULL, jid, errors);
+}

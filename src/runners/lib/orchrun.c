@@ -1,0 +1,506 @@
+/* orchrun.c - see orchrun.h. */
+#include "runners/lib/orchrun.h"
+
+#include <pthread.h>
+
+#include "common/base/clock.h"
+#include "common/base/digest.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+enum { TAG_MAX = 512, AT_EVERY_MS = 250 };
+
+/* A step as the journal has it. */
+typedef struct step {
+    int64_t go, begin_us, end_us;
+    json_t *ret; /* owned: of the last go that ended */
+    uint64_t seq;
+    unsigned parts;   /* named in this go */
+    int64_t told_ms;  /* when its progress was told last */
+    bool begun, open; /* in this process; and its end is still to be written */
+} step_t;
+
+struct orchrun {
+    master_api_t *api;
+    char *run;
+    pthread_mutex_t lock; /* for the steps */
+    map_t *steps;         /* by tag: step_t */
+    map_t *before;        /* tags of steps that `from` leaves out */
+    bool resumed, rerun_unsure;
+    bool claimed;
+};
+
+/* Runs under way in this process: one go at a time. */
+static pthread_mutex_t claims_lock = PTHREAD_MUTEX_INITIALIZER;
+static map_t *claims;
+static const char kept_key;
+
+static bool
+claim(const char *run)
+{
+    (void) pthread_mutex_lock(&claims_lock);
+    if (claims == NULL)
+        claims = map_new(NULL);
+    bool free_yet = map_get(claims, run) == NULL;
+    if (free_yet)
+        map_set(claims, run, &claims);
+    (void) pthread_mutex_unlock(&claims_lock);
+    return free_yet;
+}
+
+static void
+unclaim(const char *run)
+{
+    (void) pthread_mutex_lock(&claims_lock);
+    (void) map_take(claims, run);
+    if (map_len(claims) == 0)
+        map_destroy(&claims);
+    (void) pthread_mutex_unlock(&claims_lock);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static void
+free_step(void *p)
+{
+    step_t *step = p;
+
+    json_decref(step->ret);
+    free(step);
+}
+
+static orchrun_t *
+make(master_api_t *api, const char *run, const orchrun_ask_t *ask, fail_t *err)
+{
+    orchrun_t *self = xcalloc(1, sizeof(*self));
+
+    self->api = api;
+    self->run = xstrdup(run);
+    self->rerun_unsure = ask->rerun_unsure;
+    (void) pthread_mutex_init(&self->lock, NULL);
+    self->steps = map_new(free_step);
+    self->before = map_new(NULL);
+    self->claimed = claim(run);
+    if (self->claimed)
+        return self;
+    (void) fail_kind(err, FAIL_COMMAND, -EBUSY, "The orchestration %s is under way", run);
+    orchrun_destroy(&self);
+    return NULL;
+}
+
+void
+orchrun_destroy(orchrun_t **self_p)
+{
+    orchrun_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    if (self->claimed)
+        unclaim(self->run);
+    map_destroy(&self->steps);
+    map_destroy(&self->before);
+    (void) pthread_mutex_destroy(&self->lock);
+    free(self->run);
+    free(self);
+}
+
+static bool
+is_named(const json_t *chunk, const char *name)
+{
+    AUTO_FREE char *tag = state_tag(chunk);
+
+    return str_eq(value_str(chunk, "__id__", NULL), name) || str_eq(tag, name);
+}
+
+/* `from`: what stands before it in the plan is left out. */
+static int
+leave_out(orchrun_t *self, const json_t *chunks, const json_t *from, fail_t *err)
+{
+    const char *name = json_string_value(from);
+    size_t n = json_array_size(chunks), at = 0;
+
+    if (from == NULL)
+        return 0;
+    while (at < n && name != NULL && !is_named(json_array_get(chunks, at), name))
+        at++;
+    if (name == NULL || at == n) {
+        AUTO_FREE char *shown = value_repr(from);
+        return fail_kind(err, FAIL_INVOCATION, -ENOENT, "from=%s: the plan has no step with this ID", shown);
+    }
+    for (size_t i = 0; i < at; i++) {
+        AUTO_FREE char *tag = state_tag(json_array_get(chunks, i));
+        map_set(self->before, tag, self);
+    }
+    return 0;
+}
+
+orchrun_t *
+orchrun_new(master_api_t *api, const char *run, json_t *chunks, const orchrun_ask_t *ask, fail_t *err)
+{
+    orchrun_t *self = make(api, run, ask, err);
+
+    if (self == NULL)
+        return NULL;
+    json_auto_t *row = json_pack("{s:s, s:s, s:O, s:O, s:I}", "what", "run", "run", run, "doc", ask->doc,
+                                 "plan", chunks, "start_us", (json_int_t) clock_wall_us());
+    if (leave_out(self, chunks, ask->from, err) < 0 || api_journal(api, row, false, err) < 0)
+        orchrun_destroy(&self);
+    return self;
+}
+
+static void
+read_step(orchrun_t *self, const json_t *row)
+{
+    const char *tag = value_str(row, "tag", "");
+    step_t *step = xcalloc(1, sizeof(*step));
+
+    step->go = value_int(row, "go", 1);
+    step->begin_us = value_int(row, "begin_us", 0);
+    step->end_us = value_int(row, "end_us", 0);
+    step->seq = (uint64_t) value_int(row, "seq", 0);
+    step->ret = json_incref(value_get(row, "ret"));
+    const step_t *other = map_get(self->steps, tag);
+    if (other == NULL || other->go < step->go)
+        map_set(self->steps, tag, step);
+    else
+        free_step(step);
+}
+
+orchrun_t *
+orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, json_t **ret_doc,
+               json_t **ret_chunks, fail_t *err)
+{
+    json_auto_t *found = api_run_row(api, run, err), *rows = found != NULL ? api_steps(api, run, err) : NULL;
+    json_t *row;
+    size_t i;
+
+    if (rows == NULL)
+        return NULL;
+    json_t *plan = value_get(found, "plan");
+    if (!json_is_array(plan)) {
+        (void) fail_kind(
+            err, FAIL_INVOCATION, -ENOENT,
+            "There is no orchestration %s in the journal; salt-run orchestrate.list shows those there are",
+            run);
+        return NULL;
+    }
+    orchrun_t *self = make(api, run, ask, err);
+    if (self == NULL || leave_out(self, plan, ask->from, err) < 0) {
+        orchrun_destroy(&self);
+        return NULL;
+    }
+    self->resumed = true;
+    json_array_foreach (rows, i, row)
+        read_step(self, row);
+    *ret_chunks = json_incref(plan);
+    *ret_doc = json_incref(found);
+    return self;
+}
+
+const char *
+orchrun_name(const orchrun_t *self)
+{
+    return self->run;
+}
+
+void
+orchrun_end(orchrun_t *self, const json_t *running, bool success)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *result = json_pack("{s:b, s:{}}", "success", success, "steps"), *ret;
+    const char *tag;
+
+    json_object_foreach ((json_t *) running, tag, ret)
+        json_object_set_new(value_get(result, "steps"), tag,
+                            json_pack("{s:O?, s:O?}", "result", value_get(ret, "result"), "comment",
+                                      value_get(ret, "comment")));
+    json_auto_t *row = json_pack("{s:s, s:s, s:o, s:I}", "what", "end", "run", self->run, "result", result,
+                                 "end_us", (json_int_t) clock_wall_us());
+    if (!success && !api_alive(self->api))
+        return;
+    if (api_journal(self->api, row, false, &err) < 0)
+        log_error("orchestration %s: %s", self->run, fail_text(&err));
+}
+
+/* ---- telling ------------------------------------------------------------------------------- */
+
+static void
+tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    json_t *request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "op", "progress", "jid", api_run(api),
+                                "phase", phase, "id", value_str(chunk, "__id__", "?"), "state",
+                                value_str(chunk, "state", ""), "fun", value_str(chunk, "fun", ""));
+
+    json_object_update(request, more);
+    json_decref(more);
+    if (api_request(api, &request, &reply, &err) < 0)
+        log_debug("progress: %s", fail_text(&err));
+}
+
+void
+orchrun_at(call_ctx_t *ctx, size_t done, size_t of)
+{
+    orchrun_t *self = orchrun_of(ctx);
+    AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
+    int64_t now = clock_mono_ms();
+
+    if (self == NULL)
+        return;
+    (void) pthread_mutex_lock(&self->lock);
+    step_t *step = map_get(self->steps, tag);
+    bool due = step != NULL && now - step->told_ms >= AT_EVERY_MS;
+    if (due)
+        step->told_ms = now;
+    (void) pthread_mutex_unlock(&self->lock);
+    if (due)
+        tell(api_of(ctx), ctx_chunk(ctx), "at",
+             json_pack("{s:I, s:I}", "done", (json_int_t) done, "of", (json_int_t) of));
+}
+
+/* ---- steps begin and end ------------------------------------------------------------------- */
+
+static int
+write_step(orchrun_t *self, const char *tag, const step_t *step, const json_t *ret, bool wait, fail_t *err)
+{
+    json_t *doc = json_pack("{s:I}", "seq", (json_int_t) step->seq);
+
+    if (ret != NULL)
+        json_object_set(doc, "ret", (json_t *) ret);
+    json_auto_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "what", "step", "run", self->run,
+                                 "tag", tag, "go", (json_int_t) step->go, "begin_us",
+                                 (json_int_t) step->begin_us, "end_us", (json_int_t) step->end_us, "doc",
+                                 doc);
+    return api_journal(self->api, row, wait, err);
+}
+
+/* NEW return of a step that is not called. */
+static json_t *
+instead(const json_t *chunk, bool result, const char *comment)
+{
+    return json_pack("{s:O?, s:{}, s:b, s:s, s:O?, s:O?, s:f}", "name", value_get(chunk, "name"), "changes",
+                     "result", result, "comment", comment, "__sls__", value_get(chunk, "__sls__"), "__id__",
+                     value_get(chunk, "__id__"), "duration", 0.0);
+}
+
+/* What begins again after a crash by itself: its jobs have names, or it only waits. */
+static bool
+is_followed(const json_t *chunk)
+{
+    return str_eq(value_str(chunk, "state", ""), "salt");
+}
+
+static bool
+has_onfail(const json_t *chunk)
+{
+    return value_get(chunk, "onfail") != NULL || value_get(chunk, "onfail_any") != NULL ||
+           value_get(chunk, "onfail_all") != NULL;
+}
+
+/* NEW. */
+static char *
+unsure_text(const orchrun_t *self)
+{
+    return xasprintf(
+        "The master ended while it did this step; whether it was done is not known, so it is not done again. "
+        "To leave it as it is and go on behind it: resume=%s from=STEP. To do it again: resume=%s "
+        "unsure=rerun",
+        self->run, self->run);
+}
+
+static json_t *
+unsure(const orchrun_t *self, const json_t *chunk)
+{
+    AUTO_FREE char *text = unsure_text(self);
+
+    return instead(chunk, false, text);
+}
+
+/* The number of the last event, for steps that wait for some. */
+static uint64_t
+last_event(orchrun_t *self, const json_t *chunk)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    json_t *request = json_pack("{s:s}", "op", "status");
+
+    if (!str_eq(value_str(chunk, "fun", ""), "wait_for_event")) {
+        json_decref(request);
+        return 0;
+    }
+    return api_request(self->api, &request, &reply, &err) == 0 ? (uint64_t) value_int(reply, "seq", 0) : 0;
+}
+
+/* Another go at the step. NEW return when it can't be. */
+static json_t *
+begin_go(orchrun_t *self, const char *tag, const json_t *chunk, step_t *step)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    step->go++;
+    step->begin_us = clock_wall_us();
+    step->end_us = 0;
+    step->seq = last_event(self, chunk);
+    step->begun = step->open = true;
+    if (write_step(self, tag, step, NULL, !is_followed(chunk), &err) == 0)
+        return NULL;
+    step->open = false;
+    return instead(chunk, false, fail_text(&err));
+}
+
+/* With the lock held. What becomes of a step that the journal may have: NEW return, or NULL to call it. */
+static json_t *
+decide(orchrun_t *self, const char *tag, const json_t *chunk)
+{
+    step_t *step = map_get(self->steps, tag);
+    bool done = step != NULL && step->end_us != 0 && !step->begun &&
+                !json_is_false(value_get(step->ret, "result"));
+
+    if (map_get(self->before, tag) != NULL)
+        return done ? json_deep_copy(step->ret)
+                    : instead(chunk, true, "Not run: the run goes on behind this step (from)");
+    /* What makes up for a failure is looked at anew: what failed runs again. */
+    if (done && map_len(self->before) == 0 && !has_onfail(chunk))
+        return json_deep_copy(step->ret);
+    if (step == NULL) {
+        step = xcalloc(1, sizeof(*step));
+        map_set(self->steps, tag, step);
+    } else if (step->end_us == 0 && !step->begun) {
+        step->begun = true;
+        if (is_followed(chunk)) {
+            step->open = true;
+            return NULL;
+        }
+        if (!self->rerun_unsure)
+            return unsure(self, chunk);
+    }
+    return begin_go(self, tag, chunk, step);
+}
+
+json_t *
+orchrun_begins(void *cookie, const json_t *chunk)
+{
+    orchrun_t *self = cookie;
+    AUTO_FREE char *tag = state_tag(chunk);
+
+    (void) pthread_mutex_lock(&self->lock);
+    json_t *had = decide(self, tag, chunk);
+    (void) pthread_mutex_unlock(&self->lock);
+    if (had == NULL)
+        tell(self->api, chunk, "begin", json_object());
+    return had;
+}
+
+void
+orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
+{
+    orchrun_t *self = cookie;
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *tag = state_tag(chunk);
+    step_t *step = map_get(self->steps, tag);
+    bool failed = json_is_false(value_get(ret, "result"));
+
+    if (step == NULL || !step->open)
+        return;
+    /* A master that ends makes everything fail that asks it. That is no failure of the step. */
+    if (failed && !api_alive(self->api))
+        return;
+    (void) pthread_mutex_lock(&self->lock);
+    step->open = false;
+    step->end_us = clock_wall_us();
+    int rc = write_step(self, tag, step, ret, !is_followed(chunk), &err);
+    (void) pthread_mutex_unlock(&self->lock);
+    if (rc < 0)
+        log_error("orchestration %s, step %s: %s", self->run, tag, fail_text(&err));
+    tell(self->api, chunk, "end", json_pack("{s:O?}", "result", value_get(ret, "result")));
+}
+
+/* ---- for the functions of steps ------------------------------------------------------------ */
+
+/* The run outlives its contexts. */
+static void
+leave(void *self)
+{
+    (void) self;
+}
+
+void
+orchrun_dress(void *self, call_ctx_t *ctx)
+{
+    call_keep(ctx, &kept_key, self, leave);
+}
+
+orchrun_t *
+orchrun_of(call_ctx_t *ctx)
+{
+    return call_kept(ctx, &kept_key);
+}
+
+/* A tag of any length as part of a note. NEW. */
+static char *
+short_tag(const char *tag)
+{
+    return strlen(tag) <= TAG_MAX ? xstrdup(tag) : digest_bytes("sha256", tag, strlen(tag), NULL);
+}
+
+json_t *
+orchrun_note(call_ctx_t *ctx)
+{
+    orchrun_t *self = orchrun_of(ctx);
+    AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
+
+    if (self == NULL)
+        return NULL;
+    (void) pthread_mutex_lock(&self->lock);
+    step_t *step = map_get(self->steps, tag);
+    unsigned n = step != NULL ? ++step->parts : 0;
+    int64_t go = step != NULL ? step->go : 0;
+    (void) pthread_mutex_unlock(&self->lock);
+    if (step == NULL)
+        return NULL;
+    AUTO_FREE char *name = short_tag(tag);
+    return json_pack("{s:s, s:s, s:o}", "kind", "orch", "ref", self->run, "part",
+                     value_fmt("%s/%lld.%u", name, (long long) go, n));
+}
+
+uint64_t
+orchrun_since(call_ctx_t *ctx)
+{
+    orchrun_t *self = orchrun_of(ctx);
+    AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
+
+    if (self == NULL)
+        return 0;
+    (void) pthread_mutex_lock(&self->lock);
+    step_t *step = map_get(self->steps, tag);
+    uint64_t seq = step != NULL ? step->seq : 0;
+    (void) pthread_mutex_unlock(&self->lock);
+    return seq;
+}
+
+bool
+orchrun_reruns(call_ctx_t *ctx)
+{
+    const orchrun_t *self = orchrun_of(ctx);
+
+    return self != NULL && self->rerun_unsure;
+}
+
+char *
+orchrun_unsure(call_ctx_t *ctx)
+{
+    orchrun_t *self = orchrun_of(ctx);
+    AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
+
+    if (self == NULL)
+        return xstrdup("The master ended while it did this");
+    (void) pthread_mutex_lock(&self->lock);
+    step_t *step = map_get(self->steps, tag);
+    if (step != NULL)
+        step->open = false;
+    (void) pthread_mutex_unlock(&self->lock);
+    return unsure_text(self);
+}

@@ -1,0 +1,403 @@
+/* plan.c - see plan.h. */
+#include "runners/lib/plan.h"
+
+#include "common/base/buf.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "salt/state.h"
+
+#define NONE    SIZE_MAX
+#define UNIT_MS 1.0 /* of a step that has not run */
+
+/* What a step waits for. */
+typedef struct edge {
+    size_t from;
+    const char *why; /* BORROWED: a requisite's name; NULL: only the order */
+} edge_t;
+
+typedef struct node {
+    const json_t *chunk;
+    char *tag;
+    edge_t *edges;
+    size_t n_edges;
+    double ms, end;
+    size_t via; /* the edge's step that ended last; NONE: it could begin at once */
+    int walk;   /* 0 not yet, 1 under way, 2 done */
+    bool ran, failed, critical;
+} node_t;
+
+struct plan {
+    node_t *nodes;
+    size_t n;
+    double total;
+    bool timed;
+};
+
+/* ---- what waits for what ------------------------------------------------------------------- */
+
+static const char *const kinds[] = { "require",       "require_any", "watch",      "watch_any",  "onchanges",
+                                     "onchanges_any", "onfail",      "onfail_any", "onfail_all", "prereq" };
+
+static bool
+fits(const char *pattern, const char *text)
+{
+    return str_eq(pattern, text) || match_glob(pattern, text);
+}
+
+static bool
+is_meant(const json_t *chunk, const char *key, const char *value)
+{
+    const char *id = value_str(chunk, "__id__", "");
+
+    if (str_eq(key, "sls"))
+        return fits(value, value_str(chunk, "__sls__", ""));
+    if (!str_eq(key, "id") && !str_eq(key, value_str(chunk, "state", "")))
+        return false;
+    return fits(value, id) || fits(value, value_str(chunk, "name", ""));
+}
+
+static void
+add_edge(node_t *node, size_t from, const char *why)
+{
+    for (size_t i = 0; i < node->n_edges; i++) {
+        if (node->edges[i].from == from)
+            return;
+    }
+    node->edges = xrealloc(node->edges, (node->n_edges + 1) * sizeof(*node->edges));
+    node->edges[node->n_edges++] = (edge_t){ from, why };
+}
+
+static void
+add_requisite(plan_t *self, size_t at, const char *why, const char *key, const char *value)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        if (i != at && is_meant(self->nodes[i].chunk, key, value))
+            add_edge(&self->nodes[at], i, why);
+    }
+}
+
+static void
+read_edges(plan_t *self, size_t at)
+{
+    const json_t *chunk = self->nodes[at].chunk;
+    json_t *entry, *value;
+    const char *key;
+    size_t i;
+
+    for (size_t k = 0; k < NELEMS(kinds); k++) {
+        json_array_foreach (value_get(chunk, kinds[k]), i, entry) {
+            if (json_is_string(entry))
+                add_requisite(self, at, kinds[k], "id", json_string_value(entry));
+            json_object_foreach (entry, key, value) {
+                if (json_is_string(value))
+                    add_requisite(self, at, kinds[k], key, json_string_value(value));
+            }
+        }
+    }
+}
+
+static bool
+is_parallel(const node_t *node)
+{
+    return value_truthy(value_get(node->chunk, "parallel"));
+}
+
+/* Whether `from` must end before `at` already, by requisites alone. `seen`: a byte per step. */
+static bool
+needs(const plan_t *self, size_t at, size_t from, char *seen)
+{
+    seen[at] = 1;
+    for (size_t i = 0; i < self->nodes[at].n_edges; i++) {
+        size_t on = self->nodes[at].edges[i].from;
+        if (on == from || (!seen[on] && needs(self, on, from, seen)))
+            return true;
+    }
+    return false;
+}
+
+static bool
+ordered(const plan_t *self, size_t a, size_t b)
+{
+    AUTO_FREE char *seen = xcalloc(self->n, 1), *back = xcalloc(self->n, 1);
+
+    return needs(self, a, b, seen) || needs(self, b, a, back);
+}
+
+/* The order: after the last step that keeps others waiting, unless a requisite says it already. */
+static void
+add_order(plan_t *self)
+{
+    size_t last = NONE;
+
+    for (size_t i = 0; i < self->n; i++) {
+        if (last != NONE && !ordered(self, i, last))
+            add_edge(&self->nodes[i], last, NULL);
+        if (!is_parallel(&self->nodes[i]))
+            last = i;
+    }
+}
+
+/* ---- the critical path --------------------------------------------------------------------- */
+
+static void
+walk(plan_t *self, size_t at)
+{
+    node_t *node = &self->nodes[at];
+    double begin = 0;
+
+    node->walk = 1;
+    node->via = NONE;
+    for (size_t i = 0; i < node->n_edges; i++) {
+        node_t *on = &self->nodes[node->edges[i].from];
+        if (on->walk == 0)
+            walk(self, node->edges[i].from);
+        /* A circle: the state compiler's affair. */
+        if (on->walk == 1 || (node->via != NONE && on->end <= begin))
+            continue;
+        node->via = node->edges[i].from;
+        begin = on->end;
+    }
+    node->end = begin + node->ms;
+    node->walk = 2;
+}
+
+static size_t
+last_to_end(const plan_t *self)
+{
+    size_t last = NONE;
+
+    for (size_t i = 0; i < self->n; i++) {
+        if (last == NONE || self->nodes[i].end > self->nodes[last].end)
+            last = i;
+    }
+    return last;
+}
+
+plan_t *
+plan_new(const json_t *chunks, const json_t *times)
+{
+    plan_t *self = xcalloc(1, sizeof(*self));
+    size_t i;
+    json_t *chunk;
+
+    self->timed = times != NULL;
+    self->n = json_array_size(chunks);
+    self->nodes = xcalloc(self->n + 1, sizeof(*self->nodes));
+    json_array_foreach ((json_t *) chunks, i, chunk) {
+        node_t *node = &self->nodes[i];
+        node->chunk = chunk;
+        node->tag = state_tag(chunk);
+        const json_t *time = value_get(times, node->tag);
+        node->ran = time != NULL;
+        node->failed = json_is_false(value_get(time, "result"));
+        node->ms = times != NULL ? value_num(time, "ms", 0) : UNIT_MS;
+    }
+    for (i = 0; i < self->n; i++)
+        read_edges(self, i);
+    add_order(self);
+    for (i = 0; i < self->n; i++) {
+        if (self->nodes[i].walk == 0)
+            walk(self, i);
+    }
+    size_t last = last_to_end(self);
+    self->total = last != NONE ? self->nodes[last].end : 0;
+    for (; last != NONE; last = self->nodes[last].via)
+        self->nodes[last].critical = true;
+    return self;
+}
+
+void
+plan_destroy(plan_t **self_p)
+{
+    plan_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    for (size_t i = 0; i < self->n; i++) {
+        free(self->nodes[i].tag);
+        free(self->nodes[i].edges);
+    }
+    free(self->nodes);
+    free(self);
+}
+
+json_t *
+plan_critical(const plan_t *self)
+{
+    json_t *path = json_array();
+
+    for (size_t at = last_to_end(self); at != NONE; at = self->nodes[at].via)
+        json_array_insert_new(path, 0, json_integer((json_int_t) at));
+    return path;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------- */
+
+static const char *
+id_of(const node_t *node)
+{
+    return value_str(node->chunk, "__id__", "?");
+}
+
+/* "salt.function test.ping on m*". NEW. */
+static char *
+what_of(const node_t *node)
+{
+    const char *state = value_str(node->chunk, "state", ""), *fun = value_str(node->chunk, "fun", ""),
+               *name = value_str(node->chunk, "name", "");
+    json_t *tgt = value_get(node->chunk, "tgt");
+    AUTO_FREE char *target = tgt == NULL || json_is_string(tgt)
+                                 ? xstrdup(tgt != NULL ? json_string_value(tgt) : "")
+                                 : value_repr(tgt);
+    bool named = *name != '\0' && !str_eq(name, id_of(node));
+
+    return xasprintf("%s.%s%s%s%s%s", state, fun, named ? " " : "", named ? name : "",
+                     tgt != NULL ? " on " : "", target);
+}
+
+static void
+put_time(buf_t *out, const plan_t *self, const node_t *node)
+{
+    if (self->timed && node->ran)
+        buf_printf(out, ", %.0f ms%s", node->ms, node->failed ? ", failed" : "");
+    else if (self->timed)
+        buf_puts(out, ", not run");
+}
+
+static void
+draw_waits(buf_t *out, const plan_t *self, const node_t *node)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < node->n_edges; i++) {
+        if (node->edges[i].why == NULL)
+            continue;
+        buf_printf(out, "%s%s %s", first ? "  [" : ", ", node->edges[i].why,
+                   id_of(&self->nodes[node->edges[i].from]));
+        first = false;
+    }
+    if (!first)
+        buf_putc(out, ']');
+}
+
+static void
+draw_text(const plan_t *self, buf_t *out)
+{
+    json_auto_t *path = plan_critical(self);
+    size_t i;
+    json_t *at;
+
+    for (i = 0; i < self->n; i++) {
+        const node_t *node = &self->nodes[i];
+        AUTO_FREE char *what = what_of(node);
+        buf_printf(out, "%c %3zu  %s: %s%s", node->critical ? '*' : ' ', i + 1, id_of(node), what,
+                   is_parallel(node) ? " (parallel)" : "");
+        put_time(out, self, node);
+        draw_waits(out, self, node);
+        buf_putc(out, '\n');
+    }
+    buf_puts(out, "Critical path:");
+    json_array_foreach (path, i, at)
+        buf_printf(out, "%s %s", i > 0 ? " ->" : "", id_of(&self->nodes[json_integer_value(at)]));
+    if (self->timed)
+        buf_printf(out, " (%.0f ms)", self->total);
+    else
+        buf_printf(out, " (%zu of %zu steps)", json_array_size(path), self->n);
+}
+
+/* Text in quotes, of which neither language lets the quote through. */
+static void
+put_quoted(buf_t *out, const char *text, const char *quote)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            buf_puts(out, quote);
+        else if (*text == '\\')
+            buf_puts(out, *quote == '\\' ? "\\\\" : "\\");
+        else if ((unsigned char) *text < ' ')
+            buf_putc(out, ' ');
+        else
+            buf_putc(out, *text);
+    }
+}
+
+static void
+draw_dot(const plan_t *self, buf_t *out)
+{
+    buf_puts(out, "digraph orchestration {\n    rankdir=TB;\n    node [shape=box];\n");
+    for (size_t i = 0; i < self->n; i++) {
+        const node_t *node = &self->nodes[i];
+        AUTO_FREE char *what = what_of(node);
+        buf_printf(out, "    s%zu [label=\"", i + 1);
+        put_quoted(out, id_of(node), "\\\"");
+        buf_puts(out, "\\n");
+        put_quoted(out, what, "\\\"");
+        put_time(out, self, node);
+        buf_printf(out, "\"%s];\n", node->critical ? ", penwidth=2, color=red" : "");
+    }
+    for (size_t i = 0; i < self->n; i++) {
+        for (size_t k = 0; k < self->nodes[i].n_edges; k++) {
+            const edge_t *edge = &self->nodes[i].edges[k];
+            bool hot = self->nodes[i].critical && self->nodes[i].via == edge->from;
+            buf_printf(out, "    s%zu -> s%zu [", edge->from + 1, i + 1);
+            if (edge->why != NULL)
+                buf_printf(out, "label=\"%s\"", edge->why);
+            else
+                buf_puts(out, "style=dotted");
+            buf_printf(out, "%s];\n", hot ? ", penwidth=2, color=red" : "");
+        }
+    }
+    buf_puts(out, "}");
+}
+
+static void
+draw_mermaid(const plan_t *self, buf_t *out)
+{
+    buf_puts(out, "flowchart TD\n");
+    for (size_t i = 0; i < self->n; i++) {
+        const node_t *node = &self->nodes[i];
+        AUTO_FREE char *what = what_of(node);
+        buf_printf(out, "    s%zu[\"", i + 1);
+        put_quoted(out, id_of(node), "#quot;");
+        buf_puts(out, "<br/>");
+        put_quoted(out, what, "#quot;");
+        put_time(out, self, node);
+        buf_printf(out, "\"]%s\n", node->critical ? ":::critical" : "");
+    }
+    for (size_t i = 0; i < self->n; i++) {
+        for (size_t k = 0; k < self->nodes[i].n_edges; k++) {
+            const edge_t *edge = &self->nodes[i].edges[k];
+            if (edge->why != NULL)
+                buf_printf(out, "    s%zu -->|%s| s%zu\n", edge->from + 1, edge->why, i + 1);
+            else
+                buf_printf(out, "    s%zu -.-> s%zu\n", edge->from + 1, i + 1);
+        }
+    }
+    buf_puts(out, "    classDef critical stroke:#c00,stroke-width:3px");
+}
+
+static const struct drawing {
+    const char *name;
+    void (*draw)(const plan_t *self, buf_t *out);
+} drawings[] = {
+    { "text", draw_text },
+    { "dot", draw_dot },
+    { "mermaid", draw_mermaid },
+};
+
+char *
+plan_draw(const plan_t *self, const char *format, fail_t *err)
+{
+    buf_t out = BUF_INIT;
+
+    for (size_t i = 0; i < NELEMS(drawings); i++) {
+        if (!str_eq(drawings[i].name, format))
+            continue;
+        drawings[i].draw(self, &out);
+        return buf_steal(&out);
+    }
+    (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is no way to draw a plan: text, dot or mermaid",
+                     format);
+    return NULL;
+}

@@ -1,0 +1,694 @@
+/* salt.c - state module `salt` of orchestrations: functions and states on minions, and waiting for events.
+ * salt_runner.c has what runs on the master. */
+#include <math.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/match/match.h"
+#include "common/state/run.h"
+#include "master/api.h"
+#include "runners/lib/ask.h"
+#include "runners/lib/blame.h"
+#include "runners/lib/fleet.h"
+#include "runners/lib/orchrun.h"
+#include "salt/log.h"
+#include "salt/state.h"
+
+enum { WAIT_TICK_MS = 1000, WAIT_MAX_S = 31536000 };
+
+/* One step while it is worked on. */
+typedef struct step {
+    call_ctx_t *ctx;
+    json_t *args, *ret; /* BORROWED, owned */
+    json_t *may_fail;   /* owned: ids of fail_minions */
+    size_t allowed;     /* allow_fail */
+    bool expect;        /* expect_minions */
+    blame_t *blame;
+    /* Owned: {id: return}; ids that failed; those without changes (a function: those that it ran on). */
+    json_t *changes, *fail, *quiet;
+} step_t;
+
+static json_t *
+arg(const step_t *self, const char *key)
+{
+    json_t *v = value_get(self->args, key);
+
+    return json_is_null(v) ? NULL : v;
+}
+
+static void
+step_close(step_t *self)
+{
+    json_decref(self->may_fail);
+    json_decref(self->changes);
+    json_decref(self->fail);
+    json_decref(self->quiet);
+    blame_destroy(&self->blame);
+}
+#define step_auto_t __attribute__((cleanup(step_close))) step_t
+
+static bool
+lists(const json_t *ids, const char *id)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach ((json_t *) ids, i, one) {
+        if (str_eq(json_string_value(one), id))
+            return true;
+    }
+    return false;
+}
+
+/* `fail_minions`: a list, or text with commas; anything else is passed over with a warning. */
+static void
+read_may_fail(step_t *self)
+{
+    const json_t *v = arg(self, "fail_minions");
+
+    if (v != NULL && !json_is_string(v) && !json_is_array(v)) {
+        state_ret_warn(self->ret, "'fail_minions' needs to be a list or a comma separated string. Ignored.");
+        v = NULL;
+    }
+    self->may_fail = ask_split(v);
+}
+
+/* False: the comment says why. */
+static bool
+read_allowed(step_t *self)
+{
+    const json_t *v = arg(self, "allow_fail");
+    long long n = 0;
+
+    if (json_is_integer(v))
+        n = json_integer_value(v);
+    else if (v != NULL && !(json_is_string(v) && str_to_int(json_string_value(v), 0, INT32_MAX, &n)))
+        n = -1;
+    self->allowed = n > 0 ? (size_t) n : 0;
+    if (n < 0)
+        (void) state_ret_set(self->ret, STATE_FALSE, "Passed invalid value for 'allow_fail', must be an int");
+    return n >= 0;
+}
+
+/* False: the state's return is complete. */
+static bool
+step_open(step_t *self, call_ctx_t *ctx, json_t *args)
+{
+    *self = (step_t){ .ctx = ctx,
+                      .args = args,
+                      .ret = state_ret_args(args),
+                      .blame = blame_new(),
+                      .changes = json_object(),
+                      .fail = json_array(),
+                      .quiet = json_array() };
+    /* Salt's order of keys. */
+    json_object_del(self->ret, "comment");
+    json_object_set_new(self->ret, "comment", json_string(""));
+    json_object_del(self->ret, "result");
+    json_object_set_new(self->ret, "result", json_true());
+    self->expect = arg(self, "expect_minions") == NULL || value_truthy(arg(self, "expect_minions"));
+    if (value_truthy(arg(self, "ssh"))) {
+        (void) state_ret_set(
+            self->ret, STATE_FALSE,
+            "ssh: there is no salt-ssh here. Run salt-minion on the target and leave 'ssh' out.");
+        return false;
+    }
+    read_may_fail(self);
+    return read_allowed(self);
+}
+
+/* Salt's own event of what a step asks for. */
+static void
+fire_args(step_t *self, const char *type, const char *fun, const json_t *list)
+{
+    fail_auto_t err = FAIL_INIT;
+    const orchrun_t *run = orchrun_of(self->ctx);
+
+    if (run == NULL)
+        return;
+    AUTO_FREE char *tag = xasprintf("salt/run/%s/args", orchrun_name(run));
+    json_auto_t *data = json_pack("{s:s, s:O, s:O, s:{s:s, s:O, s:O?}}", "type", type, "tgt",
+                                  value_get(self->args, "tgt"), "name", value_get(self->args, "name"), "args",
+                                  "fun", fun, "arg", list, "tgt_type", value_get(self->args, "tgt_type"));
+    if (ctx_fire(self->ctx, tag, data, &err) < 0)
+        log_debug("%s: %s", tag, fail_text(&err));
+}
+
+/* NEW answer of fleet_run, or NULL: the comment says why. */
+static json_t *
+run_on_minions(step_t *self, const char *fun, json_t *list, fleet_ask_t *ask)
+{
+    fail_auto_t err = FAIL_INIT;
+    const json_t *old = arg(self, "expr_form"), *type = old != NULL ? old : arg(self, "tgt_type");
+
+    ask->tgt = value_get(self->args, "tgt");
+    ask->tgt_type = json_is_string(type) ? json_string_value(type) : "glob";
+    ask->fun = fun;
+    ask->arg = list;
+    ask->ret = arg(self, "ret");
+    ask->ret_config = arg(self, "ret_config");
+    ask->ret_kwargs = arg(self, "ret_kwargs");
+    ask->timeout = arg(self, "timeout");
+    ask->subset = arg(self, "subset");
+    ask->batch = arg(self, "batch");
+    ask->canary = arg(self, "canary");
+    ask->max_fail = arg(self, "max_fail");
+    ask->failhard = value_truthy(arg(self, "failhard")) || value_bool(ctx_opts(self->ctx), "failhard", false);
+    ask->cookie = self;
+    if (json_is_array(ask->tgt) && str_eq(ask->tgt_type, "glob"))
+        ask->tgt_type = "list";
+    fire_args(self, str_starts(fun, "state.") ? "state" : "function", fun, list);
+    json_t *answer = fleet_run(self->ctx, ask, &err);
+    if (answer == NULL)
+        (void) state_ret_set(self->ret, STATE_FALSE, "%s", fail_text(&err));
+    else if (json_is_string(value_get(answer, "jid")))
+        json_object_set(self->ret, "__jid__", value_get(answer, "jid"));
+    return answer;
+}
+
+/* A minion that did not return, where that matters. */
+static bool
+is_silent(const step_t *self, const json_t *entry)
+{
+    return self->expect && fleet_silence(entry) != NULL;
+}
+
+static void
+note_failure(step_t *self, const char *id, const json_t *causes)
+{
+    if (lists(self->may_fail, id))
+        return;
+    json_array_append_new(self->fail, json_string(id));
+    blame_add(self->blame, id, causes);
+}
+
+/* What failed in which way, and what was left alone, below Salt's own text. */
+static void
+add_blame(step_t *self, const json_t *answer)
+{
+    AUTO_FREE char *text = blame_text(self->blame);
+    const char *stopped = value_str(answer, "stopped", NULL);
+
+    if (*text != '\0')
+        state_ret_add(self->ret, "%s", text);
+    if (stopped != NULL)
+        state_ret_add(self->ret, "%s", stopped);
+}
+
+/* "m001, m002" of an object's keys or of an array. NEW. */
+static char *
+names(const json_t *v)
+{
+    json_auto_t *ids = json_array();
+    const char *id;
+    json_t *one;
+
+    if (json_is_array(v))
+        return blame_ids(v);
+    json_object_foreach ((json_t *) v, id, one)
+        json_array_append_new(ids, json_string(id));
+    return blame_ids(ids);
+}
+
+static int
+no_minions(step_t *self, const char *words)
+{
+    AUTO_FREE char *tgt = value_pystr(value_get(self->args, "tgt"));
+
+    (void) state_ret_set(self->ret, STATE_FALSE, "%s", words);
+    state_ret_add(self->ret, "The target %s (%s) matches no accepted minion.", tgt,
+                  value_str(self->args, "tgt_type", "glob"));
+    return 0;
+}
+
+/* ---- salt.state ---------------------------------------------------------------------------- */
+
+/* Salt's check_result(..., recurse=True): a dict, not empty, in which nothing is False. */
+static bool
+succeeded(const json_t *ret)
+{
+    const char *key;
+    json_t *one;
+
+    if (json_object_size(ret) == 0)
+        return false;
+    json_object_foreach ((json_t *) ret, key, one) {
+        const json_t *result = value_get(one, "result");
+        if (json_is_false(result) || (json_is_object(one) && result == NULL && !succeeded(one)))
+            return false;
+    }
+    return true;
+}
+
+static bool
+state_failed(void *cookie, const char *id, const json_t *entry)
+{
+    const step_t *self = cookie;
+
+    if (lists(self->may_fail, id))
+        return false;
+    if (fleet_silence(entry) != NULL)
+        return self->expect;
+    return !succeeded(value_get(entry, "return"));
+}
+
+static bool
+has_changes(const json_t *ret)
+{
+    const char *tag;
+    json_t *one;
+
+    json_object_foreach ((json_t *) ret, tag, one) {
+        if (value_truthy(value_get(one, "changes")))
+            return true;
+    }
+    return false;
+}
+
+static void
+take_states(step_t *self, const char *id, const json_t *entry)
+{
+    json_t *ret = value_get(entry, "return");
+
+    if (fleet_silence(entry) != NULL) {
+        json_auto_t *why = json_string(fleet_silence(entry));
+        if (is_silent(self, entry)) {
+            note_failure(self, id, why);
+            json_object_set_new(self->changes, id, json_false());
+        }
+    } else if (!succeeded(ret)) {
+        json_auto_t *causes = blame_states(ret);
+        note_failure(self, id, causes);
+        json_object_set_new(self->changes, id, ret != NULL ? json_incref(ret) : json_null());
+    } else if (has_changes(ret)) {
+        json_object_set(self->changes, id, ret);
+    } else {
+        json_array_append_new(self->quiet, json_string(id));
+    }
+}
+
+/* The function and its arguments. NEW list; NULL: the comment says why. */
+static json_t *
+state_call_for(step_t *self, const char **ret_fun)
+{
+    static const char *const passed[] = { "pillarenv", "saltenv", "exclude" };
+    json_t *sls = arg(self, "sls"), *top = arg(self, "top"), *test = arg(self, "test"), *what = NULL;
+    json_auto_t *kwarg = json_object();
+
+    if (value_truthy(arg(self, "highstate"))) {
+        *ret_fun = "state.highstate";
+    } else if (value_truthy(top)) {
+        *ret_fun = "state.top";
+        what = json_incref(top);
+    } else if (value_truthy(sls)) {
+        *ret_fun = "state.sls";
+        AUTO_FREE char *joined = json_is_array(sls) ? ask_joined(sls) : value_pystr(sls);
+        what = json_string(joined);
+    } else {
+        (void) state_ret_set(self->ret, STATE_FALSE, "No highstate or sls specified, no execution made");
+        return NULL;
+    }
+    if (test != NULL || ctx_test(self->ctx))
+        json_object_set_new(kwarg, "test", test != NULL ? json_incref(test) : json_true());
+    if (value_truthy(arg(self, "pillar")))
+        json_object_set(kwarg, "pillar", arg(self, "pillar"));
+    for (size_t i = 0; i < NELEMS(passed); i++) {
+        if (arg(self, passed[i]) != NULL)
+            json_object_set(kwarg, passed[i], arg(self, passed[i]));
+    }
+    json_object_set(kwarg, "queue", value_get(self->args, "queue"));
+    json_object_set(kwarg, "concurrent", value_get(self->args, "concurrent"));
+    json_auto_t *args = json_array();
+    if (what != NULL)
+        json_array_append_new(args, what);
+    return fleet_args(args, kwarg);
+}
+
+static void
+state_outcome(step_t *self, const json_t *answer)
+{
+    AUTO_FREE char *changed = names(self->changes), *quiet = names(self->quiet), *fail = names(self->fail);
+    bool any = json_object_size(self->changes) > 0, failed = json_array_size(self->fail) > self->allowed;
+
+    if (any)
+        state_change_set(self->ret, json_pack("{s:s, s:O}", "out", "highstate", "ret", self->changes));
+    if (failed || value_str(answer, "stopped", NULL) != NULL)
+        (void) state_ret_set(self->ret, STATE_FALSE, "Run failed on minions: %s", fail);
+    else
+        (void) state_ret_set(self->ret, STATE_TRUE, "States ran successfully.%s%s%s%s%s%s",
+                             any ? " Updating " : "", any ? changed : "", any ? "." : "",
+                             *quiet ? " No changes made to " : "", quiet, *quiet ? "." : "");
+    add_blame(self, answer);
+    if ((value_truthy(arg(self, "test")) || ctx_test(self->ctx)) && any &&
+        json_is_true(value_get(self->ret, "result")))
+        json_object_set_new(self->ret, "result", json_null());
+}
+
+static int
+salt_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    step_auto_t self;
+    const char *fun = "", *id;
+    fleet_ask_t ask = { .failed = state_failed };
+    json_t *entry;
+    bool open = step_open(&self, ctx, args);
+
+    (void) err;
+    *ret_value = self.ret;
+    if (!open)
+        return 0;
+    if (!json_is_boolean(value_get(args, "concurrent")))
+        return state_ret_set(self.ret, STATE_FALSE, "Must pass in boolean for value of 'concurrent'");
+    json_auto_t *list = state_call_for(&self, &fun);
+    json_auto_t *answer = list != NULL ? run_on_minions(&self, fun, list, &ask) : NULL;
+    if (answer == NULL)
+        return 0;
+    if (json_object_size(value_get(answer, "minions")) == 0 && self.expect)
+        return no_minions(&self, "No minions returned");
+    json_object_foreach (value_get(answer, "minions"), id, entry)
+        take_states(&self, id, entry);
+    state_outcome(&self, answer);
+    return 0;
+}
+
+/* ---- salt.function ------------------------------------------------------------------------- */
+
+/* What `fail_function`, a function of this master, says of a minion's return. */
+static bool
+passes(step_t *self, json_t *ret, char **ret_why)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *fun = json_string_value(arg(self, "fail_function"));
+    json_auto_t *args = json_pack("[O]", ret), *verdict = NULL;
+
+    if (str_empty(fun))
+        return true;
+    if (ctx_call(self->ctx, fun, args, NULL, &verdict, &err) < 0)
+        *ret_why = xasprintf("%s: %s", fun, fail_text(&err));
+    else if (!value_truthy(verdict))
+        *ret_why = xasprintf("%s says that it failed", fun);
+    return *ret_why == NULL;
+}
+
+/* Why a minion's part of a function counts as failed: NEW json string, or NULL. */
+static json_t *
+function_cause(step_t *self, const json_t *entry)
+{
+    AUTO_FREE char *why = NULL;
+    json_t *ret = value_get(entry, "return");
+    json_int_t retcode = value_int(entry, "retcode", 0);
+
+    if (fleet_silence(entry) != NULL)
+        return is_silent(self, entry) ? json_string(fleet_silence(entry)) : NULL;
+    if (retcode != 0) {
+        AUTO_FREE char *text = ret != NULL ? value_pystr(ret) : xstrdup("");
+        return value_fmt("exit code %lld%s%s", (long long) retcode, *text ? ": " : "", text);
+    }
+    if (json_is_false(ret))
+        return json_string("it returned False");
+    return passes(self, ret != NULL ? ret : json_object(), &why) ? NULL : json_string(why);
+}
+
+static bool
+function_failed(void *cookie, const char *id, const json_t *entry)
+{
+    step_t *self = cookie;
+    json_auto_t *cause = lists(self->may_fail, id) ? NULL : function_cause(self, entry);
+
+    return cause != NULL;
+}
+
+static void
+take_function(step_t *self, const char *id, const json_t *entry)
+{
+    json_auto_t *cause = function_cause(self, entry);
+    json_t *ret = value_get(entry, "return");
+
+    if (cause != NULL)
+        note_failure(self, id, cause);
+    if (fleet_silence(entry) == NULL) {
+        json_array_append_new(self->quiet, json_string(id));
+        json_object_set_new(self->changes, id, ret != NULL ? json_incref(ret) : json_null());
+    } else if (self->expect) {
+        json_object_set_new(self->changes, id, json_false());
+    }
+}
+
+static void
+function_outcome(step_t *self, const json_t *answer)
+{
+    AUTO_FREE char *ran = names(self->quiet), *fail = names(self->fail);
+    const char *fun = value_str(self->args, "name", "");
+    bool failed = json_array_size(self->fail) > self->allowed || value_str(answer, "stopped", NULL) != NULL;
+
+    state_change_set(self->ret, json_pack("{s:O}", "ret", self->changes));
+    if (failed)
+        (void) state_ret_set(self->ret, STATE_FALSE, "Running function %s failed on minions: %s%s%s%s%s%s",
+                             fun, fail, *ran ? " Function " : "", *ran ? fun : "", *ran ? " ran on " : "",
+                             ran, *ran ? "." : "");
+    else
+        (void) state_ret_set(self->ret, STATE_TRUE, "Function ran successfully. Function %s ran on %s.", fun,
+                             ran);
+    add_blame(self, answer);
+}
+
+static int
+salt_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    step_auto_t self;
+    fleet_ask_t ask = { .failed = function_failed };
+    const char *fun = value_str(args, "name", ""), *id;
+    json_t *given = value_get(args, "arg"), *entry;
+    json_auto_t *words = NULL;
+    bool open = step_open(&self, ctx, args);
+
+    (void) err;
+    *ret_value = self.ret;
+    if (!open)
+        return 0;
+    if (json_is_string(given)) {
+        state_ret_warn(self.ret, "Please specify 'arg' as a list of arguments.");
+        given = words = ask_words(json_string_value(given));
+    }
+    if (ctx_test(ctx)) {
+        AUTO_FREE char *tgt = value_pystr(value_get(args, "tgt"));
+        return state_ret_set(self.ret, STATE_NONE, "Function %s would be executed on target %s", fun, tgt);
+    }
+    json_auto_t *list = fleet_args(given, value_get(args, "kwarg"));
+    json_auto_t *answer = run_on_minions(&self, fun, list, &ask);
+    if (answer == NULL)
+        return 0;
+    json_object_foreach (value_get(answer, "minions"), id, entry)
+        take_function(&self, id, entry);
+    if (json_object_size(self.changes) == 0)
+        return no_minions(&self, "No minions responded");
+    function_outcome(&self, answer);
+    return 0;
+}
+
+/* ---- salt.wait_for_event ------------------------------------------------------------------- */
+
+/* Takes what the event has of `ids` off it, and into `seen`. */
+static void
+take_seen(json_t *ids, const json_t *found, json_t *seen)
+{
+    json_auto_t *list = json_is_array(found) ? json_incref((json_t *) found) : json_pack("[O]", found);
+    json_t *one, *id;
+    size_t i, k;
+
+    json_array_foreach (list, i, one) {
+        json_array_foreach (ids, k, id) {
+            if (!value_equal(id, one))
+                continue;
+            json_array_append(seen, id);
+            json_array_remove(ids, k);
+            break;
+        }
+    }
+}
+
+static const json_t *
+event_value(const json_t *event, const char *key)
+{
+    const json_t *data = value_get(event, "data"), *found = value_get(data, key);
+
+    return found != NULL && !json_is_null(found) ? found : value_get(value_get(data, "data"), key);
+}
+
+/* Until all of `ids` were seen: 1, or 0 when the time is over, or a negative errno. */
+static int
+wait_for(call_ctx_t *ctx, master_api_t *line, const char *tag, const char *key, json_t *ids, json_t *seen,
+         int64_t until_ms, fail_t *err)
+{
+    size_t all = json_array_size(ids);
+
+    while (json_array_size(ids) > 0) {
+        json_auto_t *event = NULL;
+        int64_t left = until_ms - clock_mono_ms();
+        if (left <= 0)
+            return 0;
+        int rc = api_next_event(line, (int) (left < WAIT_TICK_MS ? left : WAIT_TICK_MS), &event, err);
+        if (rc < 0)
+            return rc;
+        const json_t *found = event != NULL && match_glob(tag, value_str(event, "tag", ""))
+                                  ? event_value(event, key)
+                                  : NULL;
+        if (found != NULL && !json_is_null(found))
+            take_seen(ids, found, seen);
+        orchrun_at(ctx, all - json_array_size(ids), all);
+    }
+    return 1;
+}
+
+/* A line of its own, on which the events come. NEW, or NULL with *err. */
+static master_api_t *
+listen_to(call_ctx_t *ctx, const char *tag, fail_t *err)
+{
+    master_api_t *line = api_another(api_of(ctx), err);
+    json_t *request = json_pack("{s:s, s:s}", "op", "events", "tag", tag);
+    json_auto_t *reply = NULL;
+    uint64_t since = orchrun_since(ctx);
+
+    if (since > 0)
+        json_object_set_new(request, "since_seq", json_integer((json_int_t) since));
+    if (line == NULL)
+        json_decref(request);
+    else if (api_request(line, &request, &reply, err) < 0)
+        api_destroy(&line);
+    return line;
+}
+
+static json_t *
+all_seen(double seconds)
+{
+    AUTO_FREE char *text = value_float_repr(seconds);
+
+    return value_fmt("All events seen in %s seconds.", text);
+}
+
+static int
+salt_wait_for_event(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const char *tag = value_str(args, "name", ""), *key = value_str(args, "event_id", "id");
+    json_t *ret = *ret_value = state_ret_args(args), *given = value_get(args, "id_list"),
+           *seen = json_array();
+    json_auto_t *ids = json_is_array(given) ? json_copy(given) : ask_split(given);
+    double timeout = value_num(args, "timeout", 0);
+    int64_t begin = clock_mono_ms();
+
+    if (ctx_test(ctx)) {
+        json_decref(seen);
+        return state_ret_set(ret, STATE_NONE, "Orchestration would wait for event '%s'", tag);
+    }
+    if (!(timeout >= 0 && timeout <= WAIT_MAX_S)) {
+        json_decref(seen);
+        return state_ret_set(ret, STATE_FALSE, "'timeout' is a number of seconds up to %d", WAIT_MAX_S);
+    }
+    __attribute__((cleanup(api_destroy))) master_api_t *line = listen_to(ctx, tag, err);
+    int rc = line == NULL ? -EIO
+                          : wait_for(ctx, line, tag, key, ids, seen, begin + (int64_t) (timeout * 1000), err);
+    if (json_array_size(seen) > 0)
+        state_change(ret, "minions_seen", json_incref(seen));
+    json_decref(seen);
+    if (rc < 0)
+        return state_ret_fail(ret, err);
+    if (rc == 0)
+        (void) state_ret_set(ret, STATE_FALSE, "Timeout value reached.");
+    else
+        state_ret_comment(ret, all_seen((double) (clock_mono_ms() - begin) / 1000));
+    if (rc == 0) {
+        AUTO_FREE char *left = names(ids);
+        state_ret_add(ret, "Not seen: %s", left);
+    }
+    return 0;
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+#define ARGS_TARGET                                                                                          \
+    { "tgt", ARG_ANY, ARG_REQUIRED, "Which minions" },                                                       \
+        { "ssh", ARG_BOOL, "false", "Refused: there is no salt-ssh" },                                       \
+        { "tgt_type", ARG_STR, "\"glob\"", "glob, pcre, list, grain, pillar, compound and so on" },          \
+        { "ret", ARG_ANY, "\"\"", "Returners" },                                                             \
+        { "ret_config", ARG_ANY, "null", "The returner's configuration" },                                   \
+    {                                                                                                        \
+        "ret_kwargs", ARG_DICT, "null", "The returner's options"                                             \
+    }
+#define ARGS_OUTCOME                                                                                         \
+    { "expect_minions", ARG_ANY, "null",                                                                     \
+      "False: minions that do not return count as nothing. They fail the step else" },                       \
+        { "fail_minions", ARG_ANY, "null", "Minions that may fail: a list, or text with commas" },           \
+        { "allow_fail", ARG_ANY, "0", "So many other minions may fail" },                                    \
+        { "timeout", ARG_ANY, "null", "Seconds without news from anybody at work until the wait ends" },     \
+        { "batch", ARG_ANY, "null", "So many minions at one time: a number, or a part as in 25%" },          \
+        { "subset", ARG_ANY, "null", "Only so many of them, picked at random" },                             \
+        { "canary", ARG_ANY, "null", "So many first; the others follow if these do not fail" },              \
+    {                                                                                                        \
+        "max_fail", ARG_ANY, "null", "More failures than these, a number or a part, stop the rest"           \
+    }
+#define ARG_OLD_TYPE                                                                                         \
+    {                                                                                                        \
+        "expr_form", ARG_ANY, "null", "Old name of tgt_type"                                                 \
+    }
+
+static const arg_t state_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The step's name" },
+    ARGS_TARGET,
+    { "highstate", ARG_ANY, "null", "Run state.highstate" },
+    { "sls", ARG_ANY, "null", "Run state.sls: a list, or text" },
+    { "top", ARG_ANY, "null", "Run state.top with this file" },
+    { "saltenv", ARG_ANY, "null", "The environment" },
+    { "test", ARG_ANY, "null", "Whether the minions only say what they would do" },
+    { "pillar", ARG_DICT, "null", "Laid over the minions' pillar" },
+    { "pillarenv", ARG_ANY, "null", "The pillar's environment" },
+    { "exclude", ARG_ANY, "null", "SLS and IDs that are left out" },
+    { "concurrent", ARG_ANY, "false", "Run beside other states on a minion" },
+    { "queue", ARG_ANY, "false", "Wait on a minion until other states have ended" },
+    { "orchestration_jid", ARG_ANY, "null", "Accepted for Salt's sake" },
+    { "failhard", ARG_ANY, "null", "Stop after a failure" },
+    ARGS_OUTCOME,
+    ARG_OLD_TYPE,
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    ARGS_END,
+};
+
+static const arg_t function_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The function" },
+    ARGS_TARGET,
+    { "fail_function", ARG_STR, "null", "A function that is true where a minion's return is a success" },
+    { "arg", ARG_ANY, "null", "Its arguments, a list" },
+    { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
+    { "failhard", ARG_ANY, "null", "Stop after a failure" },
+    ARGS_OUTCOME,
+    ARG_OLD_TYPE,
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    ARGS_END,
+};
+
+static const arg_t wait_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "A tag as a glob" },
+    { "id_list", ARG_ANY, ARG_REQUIRED, "Whom to wait for: a list" },
+    { "event_id", ARG_STR, "\"id\"", "The field of the event that tells who it is" },
+    { "timeout", ARG_FLOAT, "300", "Seconds" },
+    { "node", ARG_STR, "\"master\"", "Accepted for Salt's sake" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "function", salt_function, function_args, 0,
+      "Run a function on minions.\n\nThe step fails when a minion does not return, when the function's exit "
+      "code is not "
+      "0, when it returns False, or when ``fail_function`` says so." CLI_EXAMPLE(
+          "cmd.run:\n      salt.function:\n        - tgt: '*'\n        - arg:\n          - df -h /") },
+    { "state", salt_state, state_args, 0,
+      "Run states on minions.\n\nThe step fails when a minion does not return, or when one of its states "
+      "fails." CLI_EXAMPLE(
+          "webservers:\n      salt.state:\n        - tgt: 'web*'\n        - sls: [apache, django]\n"
+          "        - batch: 25%\n        - canary: 1\n        - max_fail: 2") },
+    { "wait_for_event", salt_wait_for_event, wait_args, 0,
+      "Wait until an event of this tag has come from each of ``id_list``." CLI_EXAMPLE(
+          "reboots:\n      salt.wait_for_event:\n        - name: salt/minion/*/start\n        - id_list: "
+          "[jerry, stuart]") },
+};
+
+PLUGIN(state, salt, .doc = "Work on minions, as steps of an orchestration", FUNCS(funcs));

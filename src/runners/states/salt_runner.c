@@ -1,0 +1,444 @@
+/* salt_runner.c - state module `salt` of orchestrations: runner and wheel functions of this master. */
+#include <pthread.h>
+
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/output/output.h"
+#include "master/api.h"
+#include "runners/lib/blame.h"
+#include "runners/lib/fleet.h"
+#include "runners/lib/orchrun.h"
+#include "salt/state.h"
+
+enum { AGAIN_MAX = 1000, RUNNERS_MAX = 64 };
+
+/* ---- one function -------------------------------------------------------------------------- */
+
+/* A function of the master and what becomes of it. */
+typedef struct call {
+    master_api_t *api; /* of the thread that calls */
+    bool wheel;
+    const char *fun; /* BORROWED */
+    json_t *list;    /* owned: Salt's list of arguments */
+    json_t *note;    /* owned; NULL outside of an orchestration */
+    bool readonly, nested, reruns;
+    json_t *push; /* owned: {jid, return, success, ...} */
+    fail_t err;
+} call_t;
+
+static void
+call_close(call_t *self)
+{
+    json_decref(self->list);
+    json_decref(self->note);
+    json_decref(self->push);
+    fail_clear(&self->err);
+}
+#define call_auto_t __attribute__((cleanup(call_close))) call_t
+
+static bool
+is_orchestration(const char *fun)
+{
+    return str_eq(fun, "state.orchestrate") || str_eq(fun, "state.orch") || str_eq(fun, "state.sls");
+}
+
+static bool
+takes(const func_t *f, const char *name)
+{
+    for (const arg_t *row = f != NULL ? f->args : NULL; row != NULL && row->name != NULL; row++) {
+        if (str_eq(row->name, name))
+            return true;
+    }
+    return false;
+}
+
+/* What Salt's saltutil.runner adds to the keywords. `saltenv`: the step's own, or NULL. */
+static void
+add_own(call_ctx_t *ctx, const func_t *f, const char *fun, const char *saltenv, json_t *kwarg)
+{
+    const orchrun_t *run = orchrun_of(ctx);
+
+    if (takes(f, "saltenv") && json_object_get(kwarg, "saltenv") == NULL)
+        json_object_set_new(kwarg, "saltenv", json_string(saltenv != NULL ? saltenv : ctx_saltenv(ctx)));
+    if (is_orchestration(fun) && run != NULL && json_object_get(kwarg, "orchestration_jid") == NULL)
+        json_object_set_new(kwarg, "orchestration_jid", json_string(orchrun_name(run)));
+}
+
+static void
+call_begin(call_t *self, call_ctx_t *ctx, bool wheel, const char *fun, const json_t *arg, const json_t *kwarg,
+           const char *saltenv)
+{
+    const func_t *f = api_function(api_of(ctx), ctx, wheel, fun);
+    json_auto_t *more = kwarg != NULL ? json_copy((json_t *) kwarg) : json_object();
+
+    add_own(ctx, f, fun, saltenv, more);
+    *self = (call_t){ .api = api_of(ctx),
+                      .wheel = wheel,
+                      .fun = fun,
+                      .list = fleet_args(arg, more),
+                      .note = orchrun_note(ctx),
+                      .readonly = f != NULL && (f->flags & FN_READONLY) != 0,
+                      .nested = !wheel && is_orchestration(fun),
+                      .reruns = orchrun_reruns(ctx) };
+}
+
+/* The same orchestration goes on where its own journal says. False: it never got to a journal. */
+static bool
+resume_nested(call_t *self, const char *jid)
+{
+    json_auto_t *row = api_run_row(self->api, jid, &self->err);
+    json_t *resume = json_pack("{s:b, s:s}", "__kwarg__", true, "resume", jid);
+
+    if (!json_is_object(row) || json_object_get(row, "plan") == NULL) {
+        json_decref(resume);
+        return false;
+    }
+    json_array_append_new(self->list, resume);
+    return true;
+}
+
+static int
+ask_once(call_t *self, unsigned n)
+{
+    json_t *request = json_pack("{s:s, s:s, s:O}", "op", self->wheel ? "wheel" : "runner", "fun", self->fun,
+                                "arg", self->list);
+
+    if (self->note != NULL) {
+        json_t *note = json_copy(self->note);
+        if (n > 0)
+            json_object_set_new(note, "part", value_fmt("%s/%u", value_str(self->note, "part", ""), n));
+        json_object_set_new(request, "note", note);
+    }
+    json_decref(self->push);
+    self->push = NULL;
+    return api_run_function(self->api, &request, &self->push, &self->err);
+}
+
+/* Once, or as often as masters were killed meanwhile if that does no harm. 0, or a negative errno in
+ * self->err. */
+static int
+call_go(call_t *self)
+{
+    bool resumed = false;
+
+    for (unsigned n = 0; n < AGAIN_MAX; n++) {
+        int rc = ask_once(self, n);
+        if (rc < 0 || !value_bool(self->push, "unknown", false))
+            return rc;
+        if (self->nested) {
+            AUTO_FREE char *jid = xstrdup(value_str(self->push, "jid", ""));
+            resumed = resumed || resume_nested(self, jid);
+        } else if (!self->readonly && !self->reruns) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static bool
+call_succeeded(const call_t *self)
+{
+    const json_t *ret = value_get(self->push, "return");
+
+    return value_bool(self->push, "success", false) && json_object_get(ret, "Error") == NULL;
+}
+
+/* ---- the state's return -------------------------------------------------------------------- */
+
+/* Steps that failed in an orchestration that this one began. */
+static void
+blame_nested(blame_t *blame, const json_t *ret)
+{
+    const char *id;
+    json_t *running;
+
+    json_object_foreach (value_get(ret, "data"), id, running) {
+        json_auto_t *causes = blame_states(running);
+        blame_add(blame, id, causes);
+    }
+}
+
+static void
+add_reason(call_ctx_t *ctx, json_t *state, const call_t *self)
+{
+    json_t *ret = value_get(self->push, "return");
+    AUTO(blame) blame = blame_new();
+
+    if (value_bool(self->push, "unknown", false)) {
+        AUTO_FREE char *text = orchrun_unsure(ctx);
+        state_ret_add(state, "%s", text);
+        return;
+    }
+    if (json_is_object(value_get(ret, "data")))
+        blame_nested(blame, ret);
+    AUTO_FREE char *text = json_is_string(ret) ? xstrdup(json_string_value(ret)) : blame_text(blame);
+    const char *shown = str_trim(text);
+    if (*shown != '\0')
+        state_ret_add(state, "%s", shown);
+}
+
+static int
+outcome(call_ctx_t *ctx, json_t *state, const char *kind, const call_t *self)
+{
+    bool ok = call_succeeded(self);
+    json_t *ret = value_get(self->push, "return");
+
+    state_change(state, "return", ret != NULL ? json_incref(ret) : json_null());
+    (void) state_ret_set(state, ok ? STATE_TRUE : STATE_FALSE, "%s function '%s' %s.", kind, self->fun,
+                         ok ? "executed" : "failed");
+    if (!ok)
+        add_reason(ctx, state, self);
+    if (value_get(self->push, "jid") != NULL)
+        json_object_set(state, "__jid__", value_get(self->push, "jid"));
+    return 0;
+}
+
+/* The step's keywords that are the function's. NEW. */
+static json_t *
+keywords(json_t *args)
+{
+    json_t *out = json_object(), *v;
+    const char *key;
+
+    json_object_update(out, value_get(args, "kwarg"));
+    json_object_foreach (value_get(args, "kwargs"), key, v) {
+        if (!str_starts(key, "__"))
+            json_object_set(out, key, v);
+    }
+    return out;
+}
+
+static int
+run_one(call_ctx_t *ctx, json_t *args, bool wheel, const char *kind, json_t **ret_value)
+{
+    const char *fun = value_str(args, "name", "");
+    json_t *state = *ret_value = state_ret_args(args);
+    call_auto_t call = { 0 };
+
+    if (ctx_test(ctx))
+        return state_ret_set(state, STATE_NONE, "%s function '%s' would be executed.", kind, fun);
+    json_auto_t *kwarg = keywords(args);
+    call_begin(&call, ctx, wheel, fun, value_get(args, "arg"), kwarg, value_str(args, "saltenv", NULL));
+    return call_go(&call) < 0 ? state_ret_fail(state, &call.err) : outcome(ctx, state, kind, &call);
+}
+
+static int
+salt_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    return run_one(ctx, args, false, "Runner", ret_value);
+}
+
+static int
+salt_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    return run_one(ctx, args, true, "Wheel", ret_value);
+}
+
+/* ---- several at once ----------------------------------------------------------------------- */
+
+typedef struct lane {
+    const char *id; /* BORROWED */
+    call_t call;
+    char *fun;
+    pthread_t thread;
+    bool begun;
+} lane_t;
+
+static void *
+lane_main(void *arg)
+{
+    lane_t *lane = arg;
+
+    (void) call_go(&lane->call);
+    return NULL;
+}
+
+/* `[{name: x}, {kwarg: {...}}]`, or a dict of both, as one dict. NEW. */
+static json_t *
+repacked(const json_t *config)
+{
+    json_t *out = json_object(), *one;
+    size_t i;
+
+    json_object_update(out, (json_t *) config);
+    json_array_foreach ((json_t *) config, i, one)
+        json_object_update(out, one);
+    return out;
+}
+
+static void
+lane_open(lane_t *lane, call_ctx_t *ctx, const char *id, const json_t *config)
+{
+    json_auto_t *whole = repacked(config);
+
+    lane->id = id;
+    lane->fun = xstrdup(value_str(whole, "name", id));
+    call_begin(&lane->call, ctx, false, lane->fun, value_get(whole, "arg"), value_get(whole, "kwarg"), NULL);
+    /* Trees are not shared between threads. */
+    json_t *own = json_deep_copy(lane->call.list);
+    json_decref(lane->call.list);
+    lane->call.list = own;
+    lane->call.api = api_another(api_of(ctx), &lane->call.err);
+    lane->begun = lane->call.api != NULL && pthread_create(&lane->thread, NULL, lane_main, lane) == 0;
+}
+
+static void
+lane_close(lane_t *lane)
+{
+    api_destroy(&lane->call.api);
+    call_close(&lane->call);
+    free(lane->fun);
+}
+
+/* Changes anywhere in a highstate's data, as Salt finds them. NEW, or NULL. */
+static json_t *
+extract_changes(const json_t *v)
+{
+    json_t *changes = json_object_get(v, "changes"), *found, *one;
+    const char *key;
+
+    if (changes != NULL && str_eq(value_str(changes, "out", ""), "highstate") &&
+        value_get(changes, "ret") != NULL)
+        changes = value_get(changes, "ret");
+    if (changes != NULL)
+        return value_truthy(changes) ? json_incref(changes) : NULL;
+    found = json_object();
+    json_object_foreach ((json_t *) v, key, one) {
+        json_t *inner = json_is_object(one) ? extract_changes(one) : NULL;
+        if (inner != NULL)
+            json_object_set_new(found, key, inner);
+    }
+    if (json_object_size(found) > 0)
+        return found;
+    json_decref(found);
+    return NULL;
+}
+
+static bool
+is_highstate(const lane_t *lane)
+{
+    const json_t *ret = value_get(lane->call.push, "return");
+
+    return str_eq(value_str(ret, "outputter", ""), "highstate") && value_get(ret, "data") != NULL;
+}
+
+/* Below the comment of one that failed. */
+static void
+explain(json_t *state, call_ctx_t *ctx, const lane_t *lane)
+{
+    output_opts_t how = OUTPUT_OPTS_INIT;
+    buf_auto_t text = BUF_INIT;
+    json_t *ret = value_get(lane->call.push, "return");
+
+    if (value_bool(lane->call.push, "unknown", false)) {
+        AUTO_FREE char *unsure = orchrun_unsure(ctx);
+        state_ret_add(state, "Runner %s: %s", lane->id, unsure);
+        return;
+    }
+    if (ret != NULL)
+        output_format(ret, &how, &text);
+    while (text.len > 0 && strchr(" \n", text.data[text.len - 1]) != NULL)
+        text.data[--text.len] = '\0';
+    state_ret_add(state, "Runner %s failed with return value:\n%s", lane->id,
+                  ret != NULL ? buf_str(&text) : fail_text(&lane->call.err));
+}
+
+static int
+lanes_outcome(call_ctx_t *ctx, json_t *state, const lane_t *lanes, size_t n)
+{
+    json_auto_t *failed = json_array(), *all = json_object(), *changes = json_object();
+    bool highstates = n > 0;
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *ret = value_get(lanes[i].call.push, "return");
+        json_t *found = extract_changes(value_get(ret, "data"));
+        highstates = highstates && is_highstate(&lanes[i]);
+        json_object_set_new(all, lanes[i].id, ret != NULL ? json_incref(ret) : json_null());
+        if (found != NULL)
+            json_object_set_new(changes, lanes[i].id, found);
+        if (!call_succeeded(&lanes[i].call))
+            json_array_append_new(failed, json_string(lanes[i].id));
+    }
+    if (highstates)
+        state_change_set(state, json_incref(changes));
+    else
+        state_change(state, "ret", json_incref(all));
+    size_t k = json_array_size(failed);
+    AUTO_FREE char *ids = blame_ids(failed);
+    if (k == 0)
+        return state_ret_set(state, STATE_TRUE, "All runner functions executed successfully.");
+    (void) state_ret_set(state, STATE_FALSE, "Runner%s %s failed.", k == 1 ? "" : "s", ids);
+    for (size_t i = 0; i < n; i++) {
+        if (!call_succeeded(&lanes[i].call))
+            explain(state, ctx, &lanes[i]);
+    }
+    return 0;
+}
+
+static int
+salt_parallel_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *state = *ret_value = state_ret_args(args), *given = value_get(args, "runners"), *config;
+    json_auto_t *runners = json_is_string(given) ? json_pack("{s:{}}", json_string_value(given))
+                                                 : json_incref(given);
+    size_t n = json_object_size(runners), at = 0;
+    const char *id;
+
+    (void) err;
+    if (!json_is_object(runners))
+        return state_ret_set(state, STATE_FALSE, "The runners parameter must be a string or dict.");
+    if (n > RUNNERS_MAX)
+        return state_ret_set(state, STATE_FALSE, "%zu runners, at most %d can run at one time", n,
+                             RUNNERS_MAX);
+    if (ctx_test(ctx))
+        return state_ret_set(state, STATE_NONE, "%zu runner functions would be executed.", n);
+    lane_t *lanes = xcalloc(n + 1, sizeof(*lanes));
+    json_object_foreach (runners, id, config)
+        lane_open(&lanes[at++], ctx, id, config);
+    for (size_t i = 0; i < n; i++) {
+        if (lanes[i].begun)
+            (void) pthread_join(lanes[i].thread, NULL);
+    }
+    (void) lanes_outcome(ctx, state, lanes, n);
+    for (size_t i = 0; i < n; i++)
+        lane_close(&lanes[i]);
+    free(lanes);
+    return 0;
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+static const arg_t runner_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The function" },
+    { "arg", ARG_ANY, "null", "Its arguments, a list" },
+    { "kwarg", ARG_DICT, "null", "Its keyword arguments" },
+    { "saltenv", ARG_ANY, "null", "The environment, for functions that take one" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "More keyword arguments" },
+    ARGS_END,
+};
+static const arg_t parallel_args[] = {
+    { "name", ARG_STR, ARG_REQUIRED, "The step's name" },
+    { "runners", ARG_ANY, ARG_REQUIRED, "{name: [{name: function}, {kwarg: {...}}]}, or a function's name" },
+    { "kwargs", ARG_DICT, ARG_STARSTAR, "Accepted for Salt's sake" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "parallel_runners", salt_parallel_runners, parallel_args, 0,
+      "Run several runner functions at once." CLI_EXAMPLE(
+          "both:\n      salt.parallel_runners:\n        - runners:\n            one:\n              - name: "
+          "state.orchestrate\n              - kwarg: {mods: orch.one}\n            two:\n              - "
+          "name: "
+          "state.orchestrate\n              - kwarg: {mods: orch.two}") },
+    { "runner", salt_runner, runner_args, 0,
+      "Run a runner function on this master." CLI_EXAMPLE(
+          "who-is-up:\n      salt.runner:\n        - name: manage.up") },
+    { "wheel", salt_wheel, runner_args, 0,
+      "Run a wheel function on this master." CLI_EXAMPLE(
+          "accept:\n      salt.wheel:\n        - name: key.accept\n        - match: frank") },
+};
+
+PLUGIN(state, salt_runner, .provides = "salt", .doc = "Work on the master, as steps of an orchestration",
+       FUNCS(funcs));
