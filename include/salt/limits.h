@@ -24,8 +24,8 @@
 #define LIMIT_TEMPLATES_CACHED 1000                  /* compiled templates that an engine keeps */
 #define LIMIT_LOCAL_MSG        (64 * 1024 * 1024)    /* one request or event on the local socket */
 #define LIMIT_ARGS_STDIN       (64 * 1024 * 1024)    /* options and arguments read from stdin */
-#define LIMIT_LOCAL_QUEUE      (32 * 1024 * 1024) /* unsent bytes per local listener before it misses events */
-#define LIMIT_LOCAL_CLIENTS    2048               /* operators' connections at one time */
+#define LIMIT_LOCAL_QUEUE      (32 * 1024 * 1024)    /* unsent bytes of answers per local connection */
+#define LIMIT_LOCAL_CLIENTS    2048                  /* operators' connections at one time */
 #define LIMIT_LOCAL_USER_MSG                                                                                 \
     (4 * 1024 * 1024)               /* one request of an operator who is neither root nor the master's user */
 #define LIMIT_LOCAL_USER_LINES 64   /* such an operator's connections at one time */
@@ -72,13 +72,13 @@
 #define LIMIT_CALL_DEPTH        64                    /* module functions that call each other */
 #define LIMIT_STATES_PARALLEL   64                    /* states of one run that are at work at one time */
 #define LIMIT_STORE_BATCH       500                   /* rows in one commit */
+#define LIMIT_STORE_BATCH_BYTES (4 * 1024 * 1024)     /* bytes in one commit, unless one row has more */
 #define LIMIT_STORE_QUEUE       200000                /* rows that wait for the writer */
 #define LIMIT_STORE_BYTES       (512UL * 1024 * 1024) /* bytes of the rows that wait for the writer */
 #define LIMIT_JOBS_RESTORED     200     /* unfinished jobs that a master takes up again when it starts */
 #define LIMIT_JOBS_LISTED       100000  /* jobs in one answer of the store */
-#define LIMIT_EVENTS_SCANNED    10000   /* journal rows looked at in one question */
 #define LIMIT_LISTEN_TAGS       1000    /* patterns of one listener */
-#define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal */
+#define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal, within LIMIT_JOURNAL_BYTES */
 #define LIMIT_RUNNER_WORKERS    32      /* runners at one time */
 #define LIMIT_RUNNER_NESTED     128     /* the same, with those that runners have begun */
 #define LIMIT_RUNNER_DEPTH      16      /* runners that begin each other in a row */
@@ -113,5 +113,12 @@
 #define LIMIT_FILE_TEXT         (48 * 1024 * 1024)    /* a list of files as JSON text */
 #define LIMIT_FILE_STALL        120000                /* a transfer without any progress */
 #define LIMIT_FILE_HASHES       20000                 /* hashes of files that a file server remembers */
+
+#define LIMIT_EVENTS_FIRED 10000 /* events in one request */
+#define LIMIT_EVENTS_RECENT                                                                                  \
+    (32 * 1024 * 1024) /* bytes of events in memory: how far a listener may be behind */
+#define LIMIT_EVENTS_WAITING (64 * 1024 * 1024) /* bytes that wait for the disk when who fires must too */
+#define LIMIT_JOURNAL_BYTES  (1024L * 1024 * 1024)
+#define LIMIT_JOURNAL_PIECE  (1024 * 1024) /* bytes of the journal in one answer */
 
 #endif

@@ -1,6 +1,6 @@
 /* auth.c - who may be here: hello, automatic decisions, acceptance, and cutting the connections of those who
  * may not. */
-#include "master/front.h"
+#include "master/bus.h"
 
 #include <sys/socket.h>
 

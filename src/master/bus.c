@@ -1,10 +1,32 @@
-/* bus.c - the event bus: every event has a number, a stamp, a row in the journal, and is handed to each
- * listener. */
-#include "master/front.h"
+/* bus.c - see bus.h. */
+#include "master/bus.h"
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "master/listen.h"
 #include "salt/value.h"
+
+#define US_PER_S 1000000
+
+bus_t *
+bus_new(front_t *front)
+{
+    bus_t *self = xcalloc(1, sizeof(*self));
+    self->ring = ring_new(LIMIT_EVENTS_RECENT, listen_dropped, front);
+    self->stamp_s = -1;
+    return self;
+}
+
+void
+bus_destroy(bus_t **self_p)
+{
+    bus_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    salt_assert(!self->listeners);
+    ring_destroy(&self->ring);
+    free(self);
+}
 
 bool
 bus_tag_valid(const char *tag, fail_t *err)
@@ -32,35 +54,148 @@ bus_size_valid(const front_t *self, const char *tag, size_t len, fail_t *err)
     return len <= (size_t) limit;
 }
 
-static uint64_t
-s_fire(front_t *self, const char *tag, json_t *data, bool must_keep)
+int
+bus_room(front_t *self, fail_t *err)
 {
-    int64_t now = clock_wall_us();
-    char stamp[CLOCK_STAMP_LEN];
-    clock_stamp(stamp, now);
-    json_object_set_new(data, "_stamp", json_string(stamp));
-    char *text = value_dump(data);
-    uint64_t ticket = store_add_event(self->store, self->seq + 1, tag, &text, now);
-    if (ticket == 0 && must_keep)
+    size_t waiting = store_waiting(self->store);
+    if (self->store_trouble && waiting > LIMIT_EVENTS_WAITING)
+        return fail_set(err, -EAGAIN, "%zu bytes wait for the disk already: %s", waiting,
+                        self->store_trouble);
+    return 0;
+}
+
+/* ---- numbers, stamps, the journal
+ * ----------------------------------------------------------------------------- */
+
+/* Events that are fired together have one time. */
+static void
+s_stamp(bus_t *bus)
+{
+    bus->run_us = clock_wall_us();
+    int64_t s = bus->run_us / US_PER_S;
+    if (s != bus->stamp_s) {
+        clock_stamp(bus->stamp, bus->run_us);
+        bus->stamp_s = s;
+        return;
+    }
+    int64_t us = bus->run_us % US_PER_S;
+    for (int i = EFRAME_STAMP - 1; i >= EFRAME_STAMP - 6; i--) {
+        bus->stamp[i] = (char) ('0' + us % 10);
+        us /= 10;
+    }
+}
+
+/* The ticket, 0 when the store has no room. */
+static uint64_t
+s_journal(front_t *self)
+{
+    bus_t *bus = self->bus;
+    ring_block_t *block = STEAL(bus->run);
+    if (!block)
         return 0;
-    self->event_ticket = ticket != 0 ? ticket : self->event_ticket;
-    self->seq++;
-    self->counters.events++;
-    if (self->lsock)
-        lsock_event(self->lsock, self->seq, tag, data);
+    uint64_t ticket = store_add_events(self->store, bus->run_first, self->seq, bus->run_us,
+                                       block->bytes + bus->run_at, block->len - bus->run_at);
+    block->ticket = ticket ? ticket : block->ticket;
     return ticket;
+}
+
+void
+bus_put(front_t *self, span_t tag, span_t data)
+{
+    bus_t *bus = self->bus;
+    size_t room = eframe_room(tag.len, data.len);
+    if (bus->run && bus->run->cap - bus->run->len < room)
+        (void) s_journal(self);
+    char *out = ring_room(bus->ring, room);
+    if (!bus->run) {
+        s_stamp(bus);
+        bus->run = ring_newest(bus->ring);
+        bus->run_at = bus->run->len;
+        bus->run_first = self->seq + 1;
+    }
+    size_t n = eframe_write(out, ++self->seq, tag.at, tag.len, data.at, data.len, bus->stamp);
+    ring_wrote(bus->ring, self->seq, n);
+    self->counters.events++;
+}
+
+uint64_t
+bus_done(front_t *self)
+{
+    uint64_t ticket = s_journal(self);
+    self->bus->due = true;
+    bus_hold(self);
+    bus_release(self);
+    return ticket;
+}
+
+/* ---- one event
+ * ------------------------------------------------------------------------------------------------ */
+
+/* As JSON writes a text; control characters are in no tag. */
+static span_t
+s_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
+{
+    size_t n = 0;
+    for (const char *p = tag; *p && n < 2 * LIMIT_TAG_LEN - 1; p++) {
+        if (*p == '"' || *p == '\\')
+            out[n++] = '\\';
+        out[n++] = *p;
+    }
+    return (span_t){ out, n };
+}
+
+static uint64_t
+s_fire(front_t *self, const char *tag, json_t *data)
+{
+    char quoted[2 * LIMIT_TAG_LEN];
+    json_object_del(data, "_stamp");
+    AUTO_FREE char *text = value_dump(data);
+    bus_put(self, s_quoted(tag, quoted), (span_t){ text, strlen(text) });
+    return bus_done(self);
 }
 
 uint64_t
 bus_fire(front_t *self, const char *tag, json_t **data_p)
 {
     json_auto_t *data = STEAL(*data_p);
-    return s_fire(self, tag, data, false);
+    return s_fire(self, tag, data);
 }
 
 uint64_t
 bus_fire_kept(front_t *self, const char *tag, json_t **data_p)
 {
     json_auto_t *data = STEAL(*data_p);
-    return s_fire(self, tag, data, true);
+    return store_has_room(self->store) ? s_fire(self, tag, data) : 0;
+}
+
+/* ---- listeners
+ * ------------------------------------------------------------------------------------------------ */
+
+void
+bus_hold(front_t *self)
+{
+    self->bus->held++;
+}
+
+void
+bus_release(front_t *self)
+{
+    bus_t *bus = self->bus;
+    if (--bus->held > 0 || !self->lsock)
+        return;
+    /* Whoever is served may fire in turn. */
+    bus->held = 1;
+    for (; bus->due; ring_trim(bus->ring, store_committed(self->store))) {
+        bus->due = false;
+        lsock_serve(self->lsock);
+    }
+    bus->held = 0;
+}
+
+void
+bus_committed(front_t *self)
+{
+    self->bus->due = true;
+    bus_hold(self);
+    bus_release(self);
 }

@@ -9,6 +9,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
+#include "master/bus.h"
 #include "master/notes.h"
 #include "master/pillars.h"
 #include "master/reactor.h"
@@ -254,6 +255,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->strangers = (rate_t) RATE(20, 1000);
     self->noise = (rate_t) RATE(10, 50);
     self->jobs = jobs_new(publish_verdict, publish_done, self);
+    self->bus = bus_new(self);
     self->started_ms = clock_mono_ms();
     if (s_start(self, err) < 0)
         front_destroy(&self);
@@ -287,6 +289,7 @@ front_destroy(front_t **self_p)
     keystore_destroy(&self->keystore);
     key_pair_destroy(&self->keys);
     inbound_forget(self);
+    bus_destroy(&self->bus);
     notes_destroy(&self->notes);
     map_destroy(&self->uncommitted);
     gate_destroy(&self->gate);

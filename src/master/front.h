@@ -5,7 +5,7 @@
  *   auth.c     hello, acceptance, cutting connections  lsock.c    the local socket: framing, queues, peer uid
  *   inbound.c  what minions send                       requests.c what operators ask
  *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
- *   fileline.c from and to the file workers            listen.c   who hears which events, from when
+ *   fileline.c from and to the file workers            listen.c   who hears which events; fire.c fires
  *   mine.c     what minions know of each other         notes.c    work that is named; commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
@@ -42,6 +42,7 @@ typedef struct front_counters {
 
 typedef struct lsock lsock_t;
 typedef struct workers workers_t;
+typedef struct bus bus_t;
 typedef struct pillars pillars_t;
 typedef struct reactor reactor_t;
 typedef struct notes notes_t;
@@ -74,10 +75,10 @@ typedef struct front {
     store_t *store;
     store_reader_t *reader;
     char *store_trouble;
-    uint64_t seq;          /* of the last event */
-    uint64_t pub_seq;      /* of the last broadcast */
-    uint64_t row_ticket;   /* of the newest job or return: a runner that is asked for now finds it */
-    uint64_t event_ticket; /* of the newest event */
+    uint64_t seq;        /* of the last event */
+    uint64_t pub_seq;    /* of the last broadcast */
+    uint64_t row_ticket; /* of the newest job or return: a runner that is asked for now finds it */
+    bus_t *bus;
     pending_ack_t *acks, **acks_tail; /* in the order of their tickets */
     map_t *uncommitted;               /* "JID/ID" of returns -> pending_ack_t */
     lsock_t *lsock;
@@ -161,16 +162,6 @@ int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the worke
 /* presence.c */
 void presence_tick(front_t *self, int64_t now_ms);
 
-/* bus.c */
-/* Number, stamp, journal and deliver an event. TAKES *data_p (an object). The ticket of its row, 0 when
- * refused. */
-uint64_t bus_fire(front_t *self, const char *tag, json_t **data_p);
-/* The same, but an event that the journal has no room for does not happen. */
-uint64_t bus_fire_kept(front_t *self, const char *tag, json_t **data_p);
-bool bus_size_valid(const front_t *self, const char *tag, size_t len,
-                    fail_t *err); /* option max_event_size */
-bool bus_tag_valid(const char *tag, fail_t *err);
-
 /* lsock.c */
 typedef struct lconn lconn_t;
 lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);
@@ -178,23 +169,19 @@ void lsock_destroy(lsock_t **self_p);
 void lsock_reload(lsock_t *self); /* the configuration changed */
 void lsock_tick(lsock_t *self);
 bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
-void lconn_listen(lconn_t *c, json_t *tags);    /* globs, as listen_tags makes them */
+/* From now on it hears the events of this request; lconn_begin, after the reply, begins to send them. */
+bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err);
+void lconn_begin(lconn_t *c);
+void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_serve finds room in the journal */
 const char *lconn_user(const lconn_t *c);
 bool lconn_is_admin(const lconn_t *c);
-void lsock_event(lsock_t *self, uint64_t seq, const char *tag, const json_t *data);
+void lsock_serve(lsock_t *self); /* events to those who listen and keep up */
 size_t lsock_listeners(const lsock_t *self);
-
-/* listen.c */
-/* NEW list of globs from a request's `tags` and `tag`; everything when there is neither. */
-json_t *listen_tags(const json_t *request, fail_t *err);
-bool listen_wants(const json_t *tags, const char *tag);
-/* The operations `events` and `journal`: NEW replies. */
-json_t *listen_begin(front_t *self, lconn_t *c, const json_t *request, fail_t *err);
-void listen_catch_up(front_t *self, lconn_t *c, const json_t *request); /* after the reply to `events` */
-json_t *listen_journal(front_t *self, const json_t *request, fail_t *err);
 
 /* requests.c */
 void requests_handle(front_t *self, lconn_t *c, const json_t *request);
+/* A request as text: true when it was one to fire events, and is answered. */
+bool requests_fire(front_t *self, lconn_t *c, const char *text, size_t len);
 void requests_closed(front_t *self, lconn_t *c);
 
 #endif

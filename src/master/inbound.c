@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "master/bus.h"
 #include "master/mine.h"
 #include "master/pillars.h"
 #include "salt/log.h"
@@ -197,6 +198,7 @@ inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         s_free_ack(a);
     }
     later_turn(self);
+    bus_committed(self);
     inbound_trouble(self);
     return 0;
 }
@@ -533,6 +535,7 @@ inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     (void) loop, (void) item;
     front_t *self = arg;
     s_events(self);
+    bus_hold(self);
     for (int i = 0; i < TURN_BUDGET; i++) {
         zmq_msg_t rid, frame;
         (void) zmq_msg_init(&rid);
@@ -555,6 +558,7 @@ inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
             break;
         }
     }
+    bus_release(self);
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* lsock.c - the local socket: accepts operators, knows their uid from the kernel, frames messages, and counts
  * what a slow listener misses instead of waiting for it. */
-#include "master/front.h"
+#include "master/listen.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -17,10 +17,12 @@
 #include "salt/value.h"
 
 #define READ_CHUNK     (64 * 1024)
-#define READ_BUDGET    16 /* chunks per turn, so that one client can't keep the loop */
+#define READ_BUDGET    4 /* chunks per turn, so that one client can't keep the loop */
 #define EPOLL_BATCH    64
 #define LISTEN_BACKLOG 512
-#define IDLE_BUFFER    4096 /* what an idle connection's buffers may keep */
+#define FLUSH_BUDGET   (1024 * 1024) /* bytes to one client in one turn, about */
+#define EVENT_PIECES   64            /* that one call sends */
+#define IDLE_BUFFER    4096          /* what an idle connection's buffers may keep */
 
 struct lconn {
     lsock_t *owner;
@@ -29,10 +31,10 @@ struct lconn {
     uid_t uid;
     char *user;
     buf_t in, out;
-    size_t out_at; /* first unsent byte of `out` */
-    json_t *tags;  /* owned: globs of the events it wants; NULL: none */
-    uint64_t missed_from, missed_to;
-    bool want_write, dead;
+    size_t out_at;        /* first unsent byte of `out` */
+    listener_t *listener; /* owned; NULL: no events for it */
+    bool begun;           /* they may be sent */
+    bool want_write, paused, dead;
 };
 
 struct lsock {
@@ -43,7 +45,7 @@ struct lsock {
     char chunk[READ_CHUNK];
     char *path;
     lconn_t *conns;
-    size_t n_conns, n_listeners;
+    size_t n_conns, n_listeners, n_paused;
 };
 
 static char *
@@ -57,13 +59,20 @@ s_user_name(uid_t uid)
 }
 
 static void
+s_poll(lconn_t *c)
+{
+    struct epoll_event ev = { .events = (c->paused ? 0 : EPOLLIN) | (c->want_write ? EPOLLOUT : 0),
+                              .data.ptr = c };
+    (void) epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev);
+}
+
+static void
 s_watch(lconn_t *c, bool write)
 {
     if (c->want_write == write)
         return;
     c->want_write = write;
-    struct epoll_event ev = { .events = EPOLLIN | (write ? EPOLLOUT : 0), .data.ptr = c };
-    (void) epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev);
+    s_poll(c);
 }
 
 /* The end of a connection: the hang-up that follows brings s_ready, which frees it. */
@@ -81,49 +90,108 @@ s_shrink(buf_t *b)
         buf_free(b);
 }
 
-static void
-s_tell_missed(lconn_t *c)
-{
-    if (c->missed_from == 0)
-        return;
-    json_auto_t *msg = json_pack("{s:s, s:I, s:I}", "push", "missed", "from", (json_int_t) c->missed_from,
-                                 "to", (json_int_t) c->missed_to);
-    c->missed_from = 0;
-    frame_add(&c->out, msg);
-}
-
-static void
-s_flush(lconn_t *c)
+/* What waits in `out`. False when not all could be sent now. */
+static bool
+s_send_out(lconn_t *c)
 {
     while (c->out_at < c->out.len && !c->dead) {
         ssize_t n = send(c->fd, c->out.data + c->out_at, c->out.len - c->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n > 0) {
             c->out_at += (size_t) n;
-            if (c->out_at < c->out.len)
-                continue;
-            buf_clear(&c->out);
-            c->out_at = 0;
-            s_tell_missed(c);
         } else if (errno != EINTR) {
             if (errno != EAGAIN)
                 s_kill(c);
-            break;
+            return false;
         }
     }
+    buf_clear(&c->out);
+    c->out_at = 0;
+    return !c->dead;
+}
+
+/* Events out of memory: bytes sent, 0 when there are none; negative when no more can be sent now. */
+static ssize_t
+s_send_events(lconn_t *c)
+{
+    struct iovec iov[EVENT_PIECES];
+    struct msghdr msg = { .msg_iov = iov, .msg_iovlen = listener_next(c->listener, iov, EVENT_PIECES) };
+    size_t whole = 0;
+    ssize_t n;
+    for (size_t i = 0; i < msg.msg_iovlen; i++)
+        whole += iov[i].iov_len;
+    if (whole == 0)
+        return 0;
+    do
+        n = sendmsg(c->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN)
+        s_kill(c);
+    if (n > 0)
+        listener_sent(c->listener, iov, msg.msg_iovlen, (size_t) n, &c->out);
+    return n == (ssize_t) whole ? n : -1;
+}
+
+/* True when there is more than could be sent now. */
+static bool
+s_send(lconn_t *c)
+{
+    for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
+        if (!s_send_out(c))
+            return true;
+        if (!c->listener || !c->begun)
+            return false;
+        bool again = listener_fill(c->listener, &c->out);
+        n = (ssize_t) c->out.len;
+        if (n > 0)
+            continue;
+        if (again)
+            return true;
+        n = s_send_events(c);
+        if (n <= 0)
+            return n < 0;
+    }
+    return true;
+}
+
+static void
+s_flush(lconn_t *c)
+{
+    bool more = s_send(c);
     s_shrink(&c->out);
     if (c->out_at > c->out.len / 2) {
         buf_consume(&c->out, c->out_at);
         c->out_at = 0;
     }
-    s_watch(c, c->out.len > 0 && !c->dead);
+    s_watch(c, more && !c->dead);
+}
+
+/* What happened before a message comes before it, except out of the journal: what the socket does not take now waits
+ * with the message. */
+static void
+s_events_first(lconn_t *c)
+{
+    struct iovec iov[EVENT_PIECES];
+    size_t n;
+    if (!c->want_write)
+        s_flush(c);
+    if (!c->listener || !c->begun || !listener_is_live(c->listener))
+        return;
+    (void) listener_fill(c->listener, &c->out);
+    while ((n = listener_next(c->listener, iov, EVENT_PIECES)) > 0) {
+        size_t whole = 0;
+        for (size_t i = 0; i < n; whole += iov[i++].iov_len)
+            buf_add(&c->out, iov[i].iov_base, iov[i].iov_len);
+        listener_sent(c->listener, iov, n, whole, &c->out);
+    }
 }
 
 bool
 lconn_push(lconn_t *c, const json_t *msg)
 {
-    size_t before = c->out.len;
     if (c->dead)
         return true;
+    s_events_first(c);
+    size_t before = c->out.len;
     frame_add(&c->out, msg);
     if (c->out.len - before > LIMIT_LOCAL_MSG) {
         c->out.len = before;
@@ -135,17 +203,35 @@ lconn_push(lconn_t *c, const json_t *msg)
         s_kill(c);
         return true;
     }
-    s_flush(c);
+    if (!c->want_write)
+        s_flush(c);
     return true;
 }
 
-void
-lconn_listen(lconn_t *c, json_t *tags)
+bool
+lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
 {
-    if (!c->tags)
-        c->owner->n_listeners++;
-    json_decref(c->tags);
-    c->tags = json_incref(tags);
+    if (c->listener)
+        return listener_again(&c->listener, request, err);
+    c->listener = listener_new(c->owner->front, request, err);
+    c->owner->n_listeners += c->listener ? 1 : 0;
+    return c->listener != NULL;
+}
+
+void
+lconn_begin(lconn_t *c)
+{
+    c->begun = true;
+    if (!c->want_write)
+        s_flush(c);
+}
+
+void
+lconn_pause(lconn_t *c)
+{
+    c->owner->n_paused += c->paused ? 0 : 1;
+    c->paused = true;
+    s_poll(c);
 }
 
 const char *
@@ -172,35 +258,64 @@ lsock_listeners(const lsock_t *self)
     return self->n_listeners;
 }
 
+/* One message; false when it is garbage. */
 static bool
-s_backlogged(lconn_t *c, uint64_t seq)
+s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
 {
-    if (c->out.len - c->out_at <= LIMIT_LOCAL_QUEUE)
-        return false;
-    if (c->missed_from == 0)
-        c->missed_from = seq;
-    c->missed_to = seq;
-    return true;
+    if (requests_fire(c->owner->front, c, text, len))
+        return true;
+    json_auto_t *msg = frame_parse(text, len, err);
+    if (msg)
+        requests_handle(c->owner->front, c, msg);
+    return msg != NULL;
+}
+
+static void
+s_frames(lconn_t *c)
+{
+    size_t limit = lconn_is_admin(c) ? LIMIT_LOCAL_MSG : LIMIT_LOCAL_USER_MSG, at = 0, len = 0;
+    fail_auto_t err = FAIL_INIT;
+    const char *text;
+    int rc = 0;
+    while (!c->dead && !c->paused && (rc = frame_peek(&c->in, at, limit, &text, &len, &err)) > 0) {
+        at += FRAME_HEAD + len;
+        if (!s_message(c, text, len, &err))
+            rc = -EPROTO;
+        if (rc < 0)
+            break;
+    }
+    buf_consume(&c->in, at);
+    if (rc < 0) {
+        front_noise(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed", c->user,
+                    fail_text(&err));
+        s_kill(c);
+    }
+    s_shrink(&c->in);
+}
+
+/* The journal has caught up: those who fired too fast go on. */
+static void
+s_resume(lsock_t *self)
+{
+    if (self->n_paused == 0 || store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2)
+        return;
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (!c->paused)
+            continue;
+        c->paused = false;
+        self->n_paused--;
+        s_poll(c);
+        s_frames(c);
+    }
 }
 
 void
-lsock_event(lsock_t *self, uint64_t seq, const char *tag, const json_t *data)
+lsock_serve(lsock_t *self)
 {
-    if (self->n_listeners == 0)
-        return;
-    buf_auto_t frame = BUF_INIT;
-    for (lconn_t *c = self->conns; c; c = c->next) {
-        if (!c->tags || c->dead || !listen_wants(c->tags, tag) || s_backlogged(c, seq))
-            continue;
-        s_tell_missed(c);
-        if (frame.len == 0) {
-            json_auto_t *msg = json_pack("{s:s, s:I, s:s, s:O}", "push", "event", "seq", (json_int_t) seq,
-                                         "tag", tag, "data", (json_t *) data);
-            frame_add(&frame, msg);
-        }
-        buf_add(&c->out, frame.data, frame.len);
-        s_flush(c);
-    }
+    s_resume(self);
+    for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
+        if (c->listener && c->begun && !c->want_write && !c->dead)
+            s_flush(c);
 }
 
 static void
@@ -215,11 +330,12 @@ s_close(lconn_t *c)
     if (c->next)
         c->next->prev = c->prev;
     self->n_conns--;
-    self->n_listeners -= c->tags ? 1 : 0;
+    self->n_listeners -= c->listener ? 1 : 0;
+    self->n_paused -= c->paused ? 1 : 0;
+    listener_destroy(&c->listener);
     (void) close(c->fd);
     buf_free(&c->in);
     buf_free(&c->out);
-    json_decref(c->tags);
     free(c->user);
     free(c);
 }
@@ -307,27 +423,6 @@ s_accept(lsock_t *self)
 }
 
 static void
-s_frames(lconn_t *c)
-{
-    size_t limit = lconn_is_admin(c) ? LIMIT_LOCAL_MSG : LIMIT_LOCAL_USER_MSG;
-    while (!c->dead) {
-        fail_auto_t err = FAIL_INIT;
-        json_auto_t *msg = NULL;
-        int rc = frame_take(&c->in, limit, &msg, &err);
-        if (rc == 0)
-            break;
-        if (rc < 0) {
-            front_noise(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed",
-                        c->user, fail_text(&err));
-            s_kill(c);
-            break;
-        }
-        requests_handle(c->owner->front, c, msg);
-    }
-    s_shrink(&c->in);
-}
-
-static void
 s_read(lconn_t *c)
 {
     char *chunk = c->owner->chunk;
@@ -352,6 +447,7 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     lsock_t *self = arg;
     struct epoll_event events[EPOLL_BATCH];
     int n = epoll_wait(self->epoll_fd, events, EPOLL_BATCH, 0);
+    bus_hold(self->front);
     for (int i = 0; i < n; i++) {
         lconn_t *c = events[i].data.ptr;
         if (!c) {
@@ -363,6 +459,7 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         if (!c->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
             s_read(c);
     }
+    bus_release(self->front);
     for (lconn_t *c = self->conns, *next; c; c = next) {
         next = c->next;
         if (c->dead)

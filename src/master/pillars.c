@@ -10,6 +10,7 @@
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
+#include "master/bus.h"
 #include "salt/log.h"
 #include "salt/value.h"
 

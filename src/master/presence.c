@@ -1,7 +1,7 @@
 /* presence.c - salt/presence/change when a minion comes or goes, salt/presence/present every loop_interval;
  * both only with the option presence_events. Changes within one turn of the timer are told together, so that
  * a fleet's return is not ten thousand events. */
-#include "master/front.h"
+#include "master/bus.h"
 
 #include "salt/value.h"
 

@@ -4,6 +4,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
+#include "master/bus.h"
 #include "salt/log.h"
 #include "salt/value.h"
 

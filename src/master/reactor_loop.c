@@ -193,7 +193,7 @@ s_catch_turn(rloop_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     uint64_t cursor = self->routed;
-    json_auto_t *events = store_events(self->reader, &cursor, NULL, PIECE, &err);
+    json_auto_t *events = store_events(self->reader, &cursor, PIECE, &err);
     json_t *event;
     size_t i;
     json_array_foreach (events, i, event)

@@ -7,6 +7,8 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
+#include "master/fire.h"
+#include "master/listen.h"
 #include "master/mine.h"
 #include "master/reactor.h"
 #include "master/workers.h"
@@ -242,7 +244,9 @@ s_forget(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    return listen_begin(self, c, request, err);
+    if (!lconn_listen(c, request, err))
+        return NULL;
+    return json_pack("{s:I}", "seq", (json_int_t) self->seq);
 }
 
 static json_t *
@@ -256,19 +260,7 @@ static json_t *
 s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     (void) c;
-    const char *tag = value_str(request, "tag", "");
-    json_t *data = value_get(request, "data");
-    if (!bus_tag_valid(tag, err))
-        return NULL;
-    if (data && !json_is_object(data)) {
-        (void) fail_set(err, -EINVAL, "an event's data is an object");
-        return NULL;
-    }
-    if (!bus_size_valid(self, tag, json_dumpb(data, NULL, 0, JSON_COMPACT), err))
-        return NULL;
-    json_t *copy = data ? json_copy(data) : json_object();
-    (void) bus_fire(self, tag, &copy);
-    return json_pack("{s:I}", "seq", (json_int_t) self->seq);
+    return fire_request(self, request, err);
 }
 
 static json_t *
@@ -510,12 +502,29 @@ requests_handle(front_t *self, lconn_t *c, const json_t *request)
         if (jid && *jid)
             s_answered(self, c, rows[i].fn, jid, again, request);
         else if (reply && rows[i].fn == s_events)
-            listen_catch_up(self, c, request);
+            lconn_begin(c);
         return;
     }
     (void) fail_set(&err, -EOPNOTSUPP,
                     "the master knows no operation '%s'; is this command of the same version?", op);
     s_answer(c, request, NULL, &err);
+}
+
+bool
+requests_fire(front_t *self, lconn_t *c, const char *text, size_t len)
+{
+    fail_auto_t err = FAIL_INIT;
+    int64_t n;
+    if (!lconn_is_admin(c))
+        return false;
+    json_t *reply = fire_text(self, text, len, &n, &err);
+    if (!reply && err.code == 0)
+        return false;
+    json_auto_t *request = json_pack("{s:I}", "n", (json_int_t) n);
+    s_answer(c, request, reply, &err);
+    if (store_waiting(self->store) > LIMIT_EVENTS_WAITING)
+        lconn_pause(c);
+    return true;
 }
 
 void

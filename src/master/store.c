@@ -31,6 +31,7 @@ struct store {
     pthread_cond_t work;  /* rows, a wish to expire, or stop */
     pthread_cond_t done;  /* a commit, for store_wait */
     row_t *head, **tail;
+    row_t *last;            /* the row at the tail; NULL: the queue is empty */
     size_t n_rows, n_bytes; /* queued or in the writer's hands */
     bool lingering;         /* the writer waits for a full batch, not for the next row */
     uint64_t last_ticket;
@@ -52,7 +53,8 @@ row_new(row_kind_t kind, const char *text0)
     row_t *row = xcalloc(1, sizeof(*row));
 
     row->kind = kind;
-    row->text[0] = xstrdup(text0);
+    row->items = 1;
+    row->text[0] = text0 != NULL ? xstrdup(text0) : NULL;
     return row;
 }
 
@@ -66,31 +68,37 @@ row_size(const row_t *row)
     return n;
 }
 
+/* With the lock held. TAKES row: its ticket, 0 when the queue is full. */
+static uint64_t
+append(store_t *self, row_t *row)
+{
+    /* A single large row must get through an empty queue. */
+    if (self->n_rows >= LIMIT_STORE_QUEUE ||
+        (self->n_rows > 0 && self->n_bytes + row->size > LIMIT_STORE_BYTES)) {
+        self->stats.refused += row->items;
+        rows_free(row);
+        return 0;
+    }
+    row->ticket = ++self->last_ticket;
+    *self->tail = row;
+    self->tail = &row->next;
+    self->last = row;
+    self->n_rows++;
+    self->n_bytes += row->size;
+    if (!self->lingering || self->n_rows >= LIMIT_STORE_BATCH)
+        pthread_cond_signal(&self->work);
+    return row->ticket;
+}
+
 /* TAKES row. */
 static uint64_t
 enqueue(store_t *self, row_t *row)
 {
-    uint64_t ticket = 0;
-
     for (row_t *part = row; part != NULL; part = part->with)
         row->size += row_size(part);
     pthread_mutex_lock(&self->lock);
-    /* A single large row must get through an empty queue. */
-    if (self->n_rows < LIMIT_STORE_QUEUE &&
-        (self->n_rows == 0 || self->n_bytes + row->size <= LIMIT_STORE_BYTES)) {
-        ticket = row->ticket = ++self->last_ticket;
-        *self->tail = row;
-        self->tail = &row->next;
-        self->n_rows++;
-        self->n_bytes += row->size;
-        if (!self->lingering || self->n_rows >= LIMIT_STORE_BATCH)
-            pthread_cond_signal(&self->work);
-    } else {
-        self->stats.refused++;
-    }
+    uint64_t ticket = append(self, row);
     pthread_mutex_unlock(&self->lock);
-    if (ticket == 0)
-        rows_free(row);
     return ticket;
 }
 
@@ -155,15 +163,46 @@ store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, i
     return enqueue(self, row);
 }
 
-uint64_t
-store_add_event(store_t *self, uint64_t seq, const char *tag, char **data_p, int64_t wall_us)
+static void
+grow_events(row_t *row, uint64_t first, uint64_t last, int64_t wall_us, const char *frames, size_t len)
 {
-    row_t *row = row_new(ROW_EVENT, tag);
+    if (row->len + len > row->cap) {
+        row->cap = row->len > 0 ? (row->len + len) * 2 : len;
+        row->text[0] = xrealloc(row->text[0], row->cap);
+    }
+    memcpy(row->text[0] + row->len, frames, len);
+    row->len += len;
+    row->num[1] = (int64_t) last;
+    row->num[3] = wall_us;
+    row->items += (size_t) (last - first + 1);
+    row->size += len;
+}
 
-    row->text[1] = STEAL(*data_p);
-    row->num[0] = (int64_t) seq;
-    row->num[1] = wall_us;
-    return enqueue(self, row);
+uint64_t
+store_add_events(store_t *self, uint64_t first, uint64_t last, int64_t wall_us, const char *frames,
+                 size_t len)
+{
+    uint64_t ticket;
+
+    pthread_mutex_lock(&self->lock);
+    row_t *row = self->last;
+    /* Those that wait at the end of the queue become one row with these. */
+    if (row != NULL && row->kind == ROW_EVENTS && row->len + len <= EVENT_BLOCK &&
+        self->n_bytes + len <= LIMIT_STORE_BYTES) {
+        grow_events(row, first, last, wall_us, frames, len);
+        self->n_bytes += len;
+        ticket = row->ticket;
+    } else {
+        row = row_new(ROW_EVENTS, NULL);
+        row->size = sizeof(*row);
+        row->items = 0;
+        row->num[0] = (int64_t) first;
+        row->num[2] = wall_us;
+        grow_events(row, first, last, wall_us, frames, len);
+        ticket = append(self, row);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return ticket;
 }
 
 static uint64_t
@@ -297,16 +336,20 @@ wait_work(store_t *self, pthread_cond_t *cond, int64_t ms)
     pthread_cond_timedwait(cond, &self->lock, &until);
 }
 
-/* With the lock held: up to LIMIT_STORE_BATCH rows off the queue's front, NULL when it is empty. */
+/* With the lock held: rows off the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES; NULL when it is
+ * empty. */
 static row_t *
 take_rows(store_t *self)
 {
     row_t *first = self->head, **link = &self->head;
+    size_t bytes = 0;
 
-    for (int n = 0; *link != NULL && n < LIMIT_STORE_BATCH; n++)
+    for (int n = 0; *link != NULL && n < LIMIT_STORE_BATCH && bytes < LIMIT_STORE_BATCH_BYTES; n++) {
+        bytes += (*link)->size;
         link = &(*link)->next;
+    }
     if (*link == NULL) {
-        self->head = NULL;
+        self->head = self->last = NULL;
         self->tail = &self->head;
         return first;
     }
@@ -392,7 +435,7 @@ batch_done(store_t *self, row_t *batch, uint64_t duplicates)
         last = row->ticket;
         self->n_rows--;
         self->n_bytes -= row->size;
-        self->stats.rows++;
+        self->stats.rows += row->items;
     }
     self->stats.commits++;
     self->stats.duplicates += duplicates;
@@ -613,6 +656,24 @@ store_notice(store_t *self)
     char *text = STEAL(self->notice);
     pthread_mutex_unlock(&self->lock);
     return text;
+}
+
+bool
+store_has_room(store_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    bool room = self->n_rows < LIMIT_STORE_QUEUE && self->n_bytes < LIMIT_STORE_BYTES;
+    pthread_mutex_unlock(&self->lock);
+    return room;
+}
+
+size_t
+store_waiting(store_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    size_t bytes = self->n_bytes;
+    pthread_mutex_unlock(&self->lock);
+    return bytes;
 }
 
 void

@@ -35,8 +35,10 @@ uint64_t store_add_job(store_t *self, json_t **job_p);
  * *raw_p. */
 uint64_t store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode,
                           bool success);
-/* TAKES *data_p: the event's data as JSON text. */
-uint64_t store_add_event(store_t *self, uint64_t seq, const char *tag, char **data_p, int64_t wall_us);
+/* Events with the numbers first..last, as frames (eframe.h) one behind the other; copied. Numbers grow from
+ * call to call. */
+uint64_t store_add_events(store_t *self, uint64_t first, uint64_t last, int64_t wall_us, const char *frames,
+                          size_t len);
 /* Replace what is known of one minion. TAKES the text: JSON. */
 uint64_t store_put_grains(store_t *self, const char *id, char **grains_p);
 uint64_t store_put_pillar(store_t *self, const char *id, char **pillar_p);
@@ -71,8 +73,13 @@ char *store_trouble(store_t *self);
  * NEW or NULL. */
 char *store_notice(store_t *self);
 
+/* Whether an add would be taken now. */
+bool store_has_room(store_t *self);
+/* Bytes that wait for the writer. */
+size_t store_waiting(store_t *self);
+
 typedef struct store_stats {
-    uint64_t rows;       /* committed */
+    uint64_t rows;       /* committed; an event is one */
     uint64_t commits;    /* transactions */
     uint64_t duplicates; /* returns and jobs that were there already */
     uint64_t refused;    /* adds that the full queue refused */

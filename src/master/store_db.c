@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "master/eframe.h"
+#include "salt/limits.h"
+#include "salt/value.h"
 
 #define STORE_APP_ID  1214344297 /* "Hali": tells our file from somebody else's */
-#define STORE_VERSION 1
+#define STORE_VERSION 2
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x)  STRINGIFY_(x)
 
@@ -29,6 +32,12 @@
 
 #define MINE_TABLE                                                                                           \
     "CREATE TABLE IF NOT EXISTS mine(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
+/* The journal: blocks of events with the numbers first..last, between these times. `at` is how many bytes
+ * were ever journalled before this block. */
+#define EVENT_TABLE                                                                                          \
+    "CREATE TABLE event_blocks(first INTEGER PRIMARY KEY, last INTEGER NOT NULL, first_us INTEGER NOT NULL," \
+    " last_us INTEGER NOT NULL, at INTEGER NOT NULL, frames BLOB NOT NULL);"                                 \
+    "CREATE INDEX event_blocks_time ON event_blocks(last_us);"
 
 /* Lists of minions and documents come last in their rows: what stands before them is read without them. */
 static const char schema[] =
@@ -40,9 +49,7 @@ static const char schema[] =
     "CREATE INDEX jobs_open ON jobs(start_us) WHERE n_returned < n_minions;"
     "CREATE TABLE returns(jid TEXT NOT NULL, id TEXT NOT NULL, retcode INTEGER NOT NULL, success INTEGER NOT "
     "NULL,"
-    " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;"
-    "CREATE TABLE events(seq INTEGER PRIMARY KEY, tag TEXT NOT NULL, stamp_us INTEGER NOT NULL,"
-    " data TEXT NOT NULL);"
+    " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;" EVENT_TABLE
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
         NOTES_TABLE RUN_TABLES MINE_TABLE
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
@@ -55,7 +62,7 @@ static const char schema[] =
  * job. */
 static const char probe[] =
     "SELECT max(start_us) FROM jobs; SELECT max(jid) FROM jobs; SELECT max(num) FROM jobs;"
-    "SELECT max(jid) FROM returns; SELECT max(seq) FROM events; SELECT max(id) FROM grains;"
+    "SELECT max(jid) FROM returns; SELECT max(first) FROM event_blocks; SELECT max(id) FROM grains;"
     "SELECT max(key) FROM meta; SELECT max(id) FROM pillar; SELECT max(ref) FROM notes;"
     "SELECT max(run) FROM runs; SELECT max(run) FROM steps; SELECT max(id) FROM mine;";
 
@@ -119,6 +126,81 @@ pragma_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_
     return rc;
 }
 
+/* ---- the first format: a row for each event
+ * -------------------------------------------------------------------- */
+
+/* NEW JSON text of an event's data with its stamp taken out; NULL when it is none. */
+static char *
+without_stamp(sqlite3_stmt *stmt)
+{
+    const char *text = (const char *) sqlite3_column_text(stmt, 3);
+    json_auto_t *data = value_parse(text, (size_t) sqlite3_column_bytes(stmt, 3), LIMIT_LOCAL_MSG, "store",
+                                    NULL);
+
+    json_object_del(data, "_stamp");
+    return json_is_object(data) ? value_dump(data) : NULL;
+}
+
+/* A row of seq, tag, stamp_us, data becomes a block of its own. */
+static int
+upgrade_event(sqlite3 *db, const char *path, sqlite3_stmt *row, sqlite3_stmt *block, int64_t *at_p,
+              fail_t *err)
+{
+    AUTO_FREE char *data = without_stamp(row);
+    json_auto_t *tag = json_string((const char *) sqlite3_column_text(row, 1));
+    AUTO_FREE char *quoted = tag != NULL ? json_dumps(tag, JSON_ENCODE_ANY) : NULL;
+    char stamp[CLOCK_STAMP_LEN];
+
+    if (data == NULL || quoted == NULL)
+        return 0;
+    clock_stamp(stamp, sqlite3_column_int64(row, 2));
+    size_t tag_len = strlen(quoted) - 2, len = strlen(data);
+    AUTO_FREE char *frame = xrealloc(NULL, eframe_room(tag_len, len));
+    len = eframe_write(frame, (uint64_t) sqlite3_column_int64(row, 0), quoted + 1, tag_len, data, len, stamp);
+    sqlite3_bind_int64(block, 1, sqlite3_column_int64(row, 0));
+    sqlite3_bind_int64(block, 2, sqlite3_column_int64(row, 2));
+    sqlite3_bind_int64(block, 3, *at_p);
+    sqlite3_bind_blob64(block, 4, frame, len, SQLITE_STATIC);
+    *at_p += (int64_t) len;
+    int rc = sqlite3_step(block) == SQLITE_DONE ? 0 : db_fail(db, path, err);
+    sqlite3_reset(block);
+    return rc;
+}
+
+static int
+upgrade_events(sqlite3 *db, const char *path, fail_t *err)
+{
+    sqlite3_stmt *row = NULL, *block = NULL;
+    int64_t at = 0;
+    int rc = db_prepare(db, path, "SELECT seq, tag, stamp_us, data FROM events ORDER BY seq", &row, err),
+        step = SQLITE_DONE;
+
+    if (rc == 0)
+        rc = db_prepare(db, path, "INSERT INTO event_blocks VALUES(?1, ?1, ?2, ?2, ?3, ?4)", &block, err);
+    while (rc == 0 && (step = sqlite3_step(row)) == SQLITE_ROW)
+        rc = upgrade_event(db, path, row, block, &at, err);
+    if (rc == 0 && step != SQLITE_DONE)
+        rc = db_fail(db, path, err);
+    sqlite3_finalize(row);
+    sqlite3_finalize(block);
+    return rc;
+}
+
+static int
+upgrade(sqlite3 *db, const char *path, fail_t *err)
+{
+    int rc = db_exec(db, path, "BEGIN IMMEDIATE; " EVENT_TABLE, err);
+
+    if (rc == 0)
+        rc = upgrade_events(db, path, err);
+    if (rc == 0)
+        rc = db_exec(db, path,
+                     "DROP TABLE events; PRAGMA user_version = " STRINGIFY(STORE_VERSION) "; COMMIT;", err);
+    if (rc < 0)
+        (void) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
 /* New file: make the tables. Ours: look at it. Anything else stays untouched. */
 static int
 check_schema(sqlite3 *db, const char *path, fail_t *err)
@@ -140,7 +222,10 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version > STORE_VERSION)
         return fail_set(err, -EPROTO, "%s: written by a newer master (format %d, this one knows %d)", path,
                         version, STORE_VERSION);
-    rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE, err);
+    if (version == 1)
+        rc = upgrade(db, path, err);
+    if (rc == 0)
+        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE, err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "common/match/match.h"
+#include "master/eframe.h"
 #include "master/store_db.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -20,7 +21,8 @@ enum {
     Q_RETURNS,
     Q_RETURNED,
     Q_HAS_RETURN,
-    Q_EVENTS,
+    Q_EVENT_BLOCK,
+    Q_EVENT_SINCE,
     Q_SEQ_RANGE,
     Q_LAST_JID,
     Q_GRAINS,
@@ -48,8 +50,12 @@ static const char *const queries[QUERIES] = {
     [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_RETURNED] = "SELECT id FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_HAS_RETURN] = "SELECT 1 FROM returns WHERE jid = ?1 AND id = ?2",
-    [Q_EVENTS] = "SELECT seq, tag, stamp_us, data FROM events WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-    [Q_SEQ_RANGE] = "SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)",
+    [Q_EVENT_BLOCK] =
+        "SELECT last, frames FROM event_blocks WHERE last > ?1 AND first >="
+        " coalesce((SELECT max(first) FROM event_blocks WHERE first <= ?1 + 1), 0) ORDER BY first LIMIT 1",
+    [Q_EVENT_SINCE] = "SELECT coalesce((SELECT min(first) - 1 FROM event_blocks WHERE last_us >= ?1),"
+                      " (SELECT max(last) FROM event_blocks), 0)",
+    [Q_SEQ_RANGE] = "SELECT (SELECT min(first) FROM event_blocks), (SELECT max(last) FROM event_blocks)",
     [Q_LAST_JID] = "SELECT jid FROM jobs ORDER BY start_us DESC, num DESC LIMIT 1",
     [Q_GRAINS] = "SELECT id, doc FROM grains ORDER BY id",
     [Q_GRAINS_OF] = "SELECT id, doc FROM grains WHERE id = ?1",
@@ -430,35 +436,72 @@ store_last_jid(store_reader_t *self, fail_t *err)
 /* ---- events, grains, texts
  * ---------------------------------------------------------------------------------- */
 
-static json_t *
-event_doc(sqlite3_stmt *stmt)
+/* The bytes of the events after this number. */
+static void
+add_frames(const char *bytes, size_t len, uint64_t after, buf_t *out)
 {
-    json_t *event = json_object();
+    eframe_t frame;
 
-    json_object_set_new(event, "seq", json_integer(sqlite3_column_int64(stmt, 0)));
-    json_object_set_new(event, "tag", json_string(col_text(stmt, 1)));
-    json_object_set_new(event, "stamp_us", json_integer(sqlite3_column_int64(stmt, 2)));
-    json_object_set_new(event, "data", col_json(stmt, 3));
-    return event;
+    while (len > 0 && eframe_read(bytes, len, &frame) && frame.seq <= after) {
+        bytes += frame.len;
+        len -= frame.len;
+    }
+    buf_add(out, bytes, len);
+}
+
+int
+store_event_block(store_reader_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_EVENT_BLOCK, err);
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    if (stmt == NULL)
+        return rc;
+    sqlite3_bind_int64(stmt, 1, (int64_t) after);
+    bool found = next_row(self, stmt, &rc, err);
+    if (found) {
+        const char *bytes = sqlite3_column_blob(stmt, 1);
+        *ret_last = (uint64_t) sqlite3_column_int64(stmt, 0);
+        add_frames(bytes, (size_t) sqlite3_column_bytes(stmt, 1), after, out);
+    }
+    sqlite3_reset(stmt);
+    return rc < 0 ? rc : found;
 }
 
 json_t *
-store_events(store_reader_t *self, uint64_t *cursor_p, const char *tag_glob, size_t limit, fail_t *err)
+store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err)
 {
-    sqlite3_stmt *stmt = query(self, Q_EVENTS, err);
     json_t *events = json_array();
+    int rc = 1;
+
+    while (rc > 0 && json_array_size(events) < limit) {
+        buf_auto_t frames = BUF_INIT;
+        eframe_t frame;
+        uint64_t last;
+        rc = store_event_block(self, *cursor_p, &frames, &last, err);
+        for (size_t at = 0; rc > 0 && at < frames.len && json_array_size(events) < limit &&
+                            eframe_read(frames.data + at, frames.len - at, &frame);
+             at += frame.len) {
+            *cursor_p = frame.seq;
+            json_array_append_new(events, eframe_value(&frame));
+        }
+    }
+    return end_query(NULL, rc < 0 ? rc : 0, events);
+}
+
+int
+store_event_since(store_reader_t *self, int64_t wall_us, uint64_t *ret_after, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_EVENT_SINCE, err);
     int rc = stmt != NULL ? 0 : -EIO;
 
-    if (stmt != NULL) {
-        sqlite3_bind_int64(stmt, 1, (int64_t) *cursor_p);
-        sqlite3_bind_int64(stmt, 2, LIMIT_EVENTS_SCANNED);
-    }
-    while (rc == 0 && json_array_size(events) < limit && next_row(self, stmt, &rc, err)) {
-        *cursor_p = (uint64_t) sqlite3_column_int64(stmt, 0);
-        if (tag_glob == NULL || match_glob(tag_glob, col_text(stmt, 1)))
-            json_array_append_new(events, event_doc(stmt));
-    }
-    return end_query(stmt, rc, events);
+    if (stmt == NULL)
+        return rc;
+    sqlite3_bind_int64(stmt, 1, wall_us);
+    if (next_row(self, stmt, &rc, err))
+        *ret_after = (uint64_t) sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+    return rc;
 }
 
 int

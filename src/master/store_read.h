@@ -9,6 +9,7 @@
 #ifndef MASTER_STORE_READ_H
 #define MASTER_STORE_READ_H
 
+#include "common/base/buf.h"
 #include "salt/base.h"
 
 typedef struct store_reader store_reader_t;
@@ -35,10 +36,16 @@ json_t *store_jobs(store_reader_t *self, const json_t *filter, fail_t *err);
  */
 json_t *store_unfinished(store_reader_t *self, int64_t since_us, size_t limit, fail_t *err);
 
-/* Events after *cursor_p, oldest first: [{seq, tag, data, stamp_us}], at most `limit`; `tag_glob` may be
- * NULL. *cursor_p moves to the last one looked at: call again until it stays where it is. */
-json_t *store_events(store_reader_t *self, uint64_t *cursor_p, const char *tag_glob, size_t limit,
-                     fail_t *err);
+/* The next block of the journal, without those of its events whose number is not over `after`: frames
+ * (eframe.h) are added to `out`; *ret_last is the last one's number. 1; 0 when the journal ends there; or a
+ * negative errno. */
+int store_event_block(store_reader_t *self, uint64_t after, buf_t *out, uint64_t *ret_last, fail_t *err);
+/* Events after *cursor_p, oldest first: [{seq, tag, data}], at most `limit`. *cursor_p moves to the last one: call
+ * again until it stays where it is. */
+json_t *store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err);
+/* The number before that of the first block with an event of this time or later; that of the last event when
+ * there is none. 0, or a negative errno. */
+int store_event_since(store_reader_t *self, int64_t wall_us, uint64_t *ret_after, fail_t *err);
 /* 0, or a negative errno. An empty journal: 0 for both. */
 int store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_last, fail_t *err);
 /* The newest job's jid, "" when there is none: a json string. */

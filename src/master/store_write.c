@@ -1,9 +1,11 @@
 /* store_write.c - batches into tables, and the removal of what is old. */
 #include "master/store_write.h"
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/map.h"
 #include "master/store_db.h"
+#include "salt/limits.h"
 
 #define EXPIRE_STEP_US 10000 /* a step of forgetting holds the writer no longer than about this */
 
@@ -18,7 +20,11 @@ static const struct kind {
     [ROW_RETURN] = { 3, 3,
                      "INSERT OR IGNORE INTO returns(jid, id, doc, retcode, success, stamp_us)"
                      " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
-    [ROW_EVENT] = { 2, 2, "INSERT OR IGNORE INTO events(tag, data, seq, stamp_us) VALUES(?1, ?2, ?3, ?4)" },
+    [ROW_EVENTS] = { 0, 4,
+                     "INSERT OR IGNORE INTO event_blocks(first, last, first_us, last_us, at, frames)"
+                     " VALUES(?1, ?2, ?3, ?4,"
+                     "  coalesce((SELECT at + length(frames) FROM event_blocks ORDER BY first DESC LIMIT 1), "
+                     "0), ?5)" },
     [ROW_GRAINS] = { 2, 1, "INSERT OR REPLACE INTO grains(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
     [ROW_PILLAR] = { 2, 1, "INSERT OR REPLACE INTO pillar(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
     [ROW_MINE] = { 2, 1, "INSERT OR REPLACE INTO mine(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
@@ -71,8 +77,11 @@ static const char *const extras[X_STATEMENTS] = {
     [X_DROP_STEPS] = "DELETE FROM steps WHERE (run, tag, go) IN"
                      " (SELECT run, tag, go FROM steps WHERE run = ?1 LIMIT 200)",
     [X_DROP_RUN] = "DELETE FROM runs WHERE run = ?1",
-    [X_DROP_EVENTS] = "DELETE FROM events WHERE seq IN (SELECT seq FROM events"
-                      " WHERE seq <= (SELECT max(seq) FROM events) - ?1 ORDER BY seq LIMIT 200)",
+    /* Of the oldest few: the newest block says how much there is. */
+    [X_DROP_EVENTS] =
+        "DELETE FROM event_blocks WHERE first IN (SELECT first FROM event_blocks ORDER BY first LIMIT 200)"
+        " AND (last <= (SELECT last FROM event_blocks ORDER BY first DESC LIMIT 1) - ?1"
+        "  OR at < (SELECT at FROM event_blocks ORDER BY first DESC LIMIT 1) - ?2)",
 };
 
 struct store_writer {
@@ -209,6 +218,54 @@ bind_text(sqlite3_stmt *stmt, int at, const char *text)
 }
 
 static int
+insert_events(store_writer_t *self, const row_t *row, const char *frames, size_t len, fail_t *err)
+{
+    sqlite3_stmt *stmt = self->insert[ROW_EVENTS];
+
+    for (int i = 0; i < ROW_NUMS; i++)
+        sqlite3_bind_int64(stmt, i + 1, row->num[i]);
+    sqlite3_bind_blob64(stmt, ROW_NUMS + 1, frames, len, SQLITE_STATIC);
+    int changed = run(self, stmt, err);
+    sqlite3_clear_bindings(stmt);
+    return changed;
+}
+
+/* Events that other rows stand between become one block all the same: they are on the disk together. */
+typedef struct gathered {
+    row_t row; /* its numbers */
+    bool any;  /* blocks were written */
+    buf_t frames;
+} gathered_t;
+
+static int
+insert_gathered(store_writer_t *self, gathered_t *g, fail_t *err)
+{
+    int changed = g->frames.len > 0 ? insert_events(self, &g->row, g->frames.data, g->frames.len, err) : 0;
+
+    g->any = g->any || changed > 0;
+    buf_clear(&g->frames);
+    return changed;
+}
+
+static int
+gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
+{
+    int changed = g->frames.len + row->len > EVENT_BLOCK ? insert_gathered(self, g, err) : 0;
+
+    if (changed >= 0 && row->len >= EVENT_BLOCK / 2) {
+        changed = insert_gathered(self, g, err);
+        g->any = true;
+        return changed < 0 ? changed : insert_events(self, row, row->text[0], row->len, err);
+    }
+    if (g->frames.len == 0)
+        g->row = *row;
+    g->row.num[1] = row->num[1];
+    g->row.num[3] = row->num[3];
+    buf_add(&g->frames, row->text[0], row->len);
+    return changed;
+}
+
+static int
 insert_row(store_writer_t *self, const row_t *row, fail_t *err)
 {
     const struct kind *kind = &kinds[row->kind];
@@ -253,15 +310,24 @@ count_job(store_writer_t *self, const char *jid, const counts_t *counts, fail_t 
 }
 
 static int
+drop_old_events(store_writer_t *self, uint64_t keep, fail_t *err)
+{
+    sqlite3_bind_int64(self->extra[X_DROP_EVENTS], 1, (int64_t) keep);
+    sqlite3_bind_int64(self->extra[X_DROP_EVENTS], 2, LIMIT_JOURNAL_BYTES);
+    return run(self, self->extra[X_DROP_EVENTS], err);
+}
+
+static int
 insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err)
 {
     AUTO(map) jobs = map_new(free);
+    gathered_t events = { .frames = BUF_INIT };
     const char *jid;
     void *counts;
     int changed = 0;
 
     for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
-        changed = insert_row(self, row, err);
+        changed = row->kind == ROW_EVENTS ? gather(self, &events, row, err) : insert_row(self, row, err);
         if (changed > 0 && row->with != NULL) {
             int also = insert_row(self, row->with, err);
             changed = also < 0 ? also : changed;
@@ -273,6 +339,12 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
     }
     for (size_t i = 0; changed >= 0 && map_next(jobs, &i, &jid, &counts);)
         changed = count_job(self, jid, counts, err);
+    if (changed >= 0)
+        changed = insert_gathered(self, &events, err);
+    /* A flood must not wait for the next store_expire. */
+    if (changed >= 0 && events.any)
+        changed = drop_old_events(self, LIMIT_EVENT_JOURNAL, err);
+    buf_free(&events.frames);
     return changed < 0 ? changed : 0;
 }
 
@@ -372,13 +444,6 @@ drop_old_run(store_writer_t *self, int64_t before_us, fail_t *err)
         return rc;
     bind_text(self->extra[X_DROP_RUN], 1, run_name);
     return run(self, self->extra[X_DROP_RUN], err);
-}
-
-static int
-drop_old_events(store_writer_t *self, uint64_t keep, fail_t *err)
-{
-    sqlite3_bind_int64(self->extra[X_DROP_EVENTS], 1, (int64_t) keep);
-    return run(self, self->extra[X_DROP_EVENTS], err);
 }
 
 int

@@ -13,7 +13,7 @@
 typedef enum row_kind {
     ROW_JOB,
     ROW_RETURN,
-    ROW_EVENT,
+    ROW_EVENTS,
     ROW_GRAINS,
     ROW_PILLAR,
     ROW_MINE,
@@ -28,9 +28,13 @@ typedef enum row_kind {
     ROW_KINDS
 } row_kind_t;
 
-enum { ROW_TEXTS = 5, ROW_NUMS = 3 };
+enum { ROW_TEXTS = 5, ROW_NUMS = 4 };
 
-/* One row that waits. Texts and numbers are the parameters of its kind's statement, in order. */
+#define EVENT_BLOCK (128 * 1024) /* bytes of events in one row of the journal, about */
+
+/* One row that waits. Texts and numbers are the parameters of its kind's statement, in order. Events are one
+ * text of frames, which grows while it waits, and four numbers: the first and the last event's, and their
+ * times. */
 typedef struct row {
     struct row *next;
     struct row
@@ -38,6 +42,8 @@ typedef struct row {
     uint64_t ticket;
     row_kind_t kind;
     size_t size;
+    size_t items;          /* rows that it stands for */
+    size_t len, cap;       /* ROW_EVENTS: of text[0] */
     char *text[ROW_TEXTS]; /* owned */
     int64_t num[ROW_NUMS];
 } row_t;

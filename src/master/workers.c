@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/plugin/call.h"
+#include "master/bus.h"
 #include "master/api.h"
 #include "salt/log.h"
 #include "salt/value.h"

@@ -178,10 +178,18 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     [ "$(heard fast '"push":"event"')" -eq 700 ]
     kill -CONT "$(pid_of listen-slow)"
     ask '{"op":"fire","tag":"flood/last","data":{}}'
-    wait_event slow '"push":"missed","from":[0-9]+,"to":[0-9]+' 20 | cut -c1-200
-    # What it has and what it missed make the whole.
-    missed=$(grep '"push":"missed"' "$FLEET/log/listen-slow" | sed -E 's/.*"from":([0-9]+),"to":([0-9]+).*/\2 - \1 + 1/' | head -n 1)
-    [ $(($(heard slow '"tag":"flood/[0-9]') + missed)) -ge 700 ]
+    wait_event slow '"tag":"flood/last"' 20 | cut -c1-200
+    # What it has and what it missed make the whole, and what it missed is in the journal.
+    [ "$(heard slow '"push":"missed"')" -eq 1 ]
+    read -r from to missed <<<"$(grep '"push":"missed"' "$FLEET/log/listen-slow" | sed -E 's/.*"from":([0-9]+),"to":([0-9]+),"count":([0-9]+).*/\1 \2 \3/')"
+    [ $(($(heard slow '"tag":"flood/[0-9]') + missed)) -eq 700 ]
+    fetched=0
+    while [ "$from" -gt 0 ]; do
+        piece=$(ask "{\"op\":\"journal\",\"from\":$from,\"to\":$to,\"tags\":[\"flood/*\"]}")
+        fetched=$((fetched + $(grep -oE '"tag":"flood/' <<<"$piece" | wc -l)))
+        from=$(grep -oE '"next":[0-9]+' <<<"$piece" | cut -d: -f2)
+    done
+    [ "$fetched" -eq "$missed" ]
     unlisten slow
     unlisten fast
 }

@@ -6,8 +6,6 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-#define FRAME_HEAD 4
-
 static int
 append_dump(const char *bytes, size_t n, void *cookie)
 {
@@ -27,25 +25,43 @@ frame_add(buf_t *out, const json_t *msg)
 }
 
 int
-frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err)
+frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size_t *ret_len, fail_t *err)
 {
-    if (in->len < FRAME_HEAD)
+    if (in->len - at < FRAME_HEAD)
         return 0;
     uint32_t head;
-    memcpy(&head, in->data, FRAME_HEAD);
-    size_t n = ntohl(head);
-    if (n > limit)
-        return fail_set(err, -EMSGSIZE, "local socket: a message of %zu bytes, the limit is %zu", n, limit);
-    if (in->len < FRAME_HEAD + n)
-        return 0;
-    json_t *msg = value_parse(in->data + FRAME_HEAD, n, limit, "local socket", err);
-    buf_consume(in, FRAME_HEAD + n);
+    memcpy(&head, in->data + at, FRAME_HEAD);
+    *ret_len = ntohl(head);
+    *ret_text = in->data + at + FRAME_HEAD;
+    if (*ret_len > limit)
+        return fail_set(err, -EMSGSIZE, "local socket: a message of %zu bytes, the limit is %zu", *ret_len,
+                        limit);
+    return in->len - at - FRAME_HEAD >= *ret_len;
+}
+
+json_t *
+frame_parse(const char *text, size_t len, fail_t *err)
+{
+    json_t *msg = value_parse(text, len, len, "local socket", err);
+    if (!msg || json_is_object(msg))
+        return msg;
+    json_decref(msg);
+    (void) fail_set(err, -EPROTO, "local socket: a message that is not an object");
+    return NULL;
+}
+
+int
+frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err)
+{
+    const char *text;
+    size_t len;
+    int rc = frame_peek(in, 0, limit, &text, &len, err);
+    if (rc <= 0)
+        return rc;
+    json_t *msg = frame_parse(text, len, err);
+    buf_consume(in, FRAME_HEAD + len);
     if (!msg)
         return err && err->code ? err->code : -EPROTO;
-    if (!json_is_object(msg)) {
-        json_decref(msg);
-        return fail_set(err, -EPROTO, "local socket: a message that is not an object");
-    }
     *ret_msg = msg;
     return 1;
 }

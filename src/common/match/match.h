@@ -60,6 +60,12 @@ json_t *target_ids(const target_t *self);
 
 /* Python's fnmatch.fnmatchcase. */
 bool match_glob(const char *pattern, const char *text);
+/* Several such patterns (an array of texts), compiled once. NEW. */
+typedef struct globs globs_t;
+globs_t *globs_new(const json_t *patterns);
+void globs_destroy(globs_t **self_p);
+bool globs_all(const globs_t *self); /* every text matches */
+bool globs_match(const globs_t *self, const char *text, size_t len);
 bool match_has_glob(const char *pattern); /* contains *, ? or [ */
 /* Python's re.match (anchored at the start). False with *err for a bad pattern. */
 bool match_pcre(const char *pattern, const char *text, fail_t *err);

@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "master/eframe.h"
 #include "master/store.h"
 #include "master/store_read.h"
 #include "salt/value.h"
@@ -98,9 +99,38 @@ add_return(store_t *store, const char *jid, const char *id, const char *value, i
 static uint64_t
 add_event(store_t *store, uint64_t seq, const char *tag)
 {
-    char *data = xstrdup("{\"_stamp\": \"2026-11-20T10:00:00.000000\"}");
+    char frame[256];
+    size_t len = eframe_write(frame, seq, tag, strlen(tag), "{}", 2, "2026-11-20T10:00:00.000000");
 
-    return store_add_event(store, seq, tag, &data, 1000 + (int64_t) seq);
+    return store_add_events(store, seq, seq, 1000 + (int64_t) seq, frame, len);
+}
+
+/* "SEQ TAG, SEQ TAG, ..." of the block after this number, " | LAST" behind it; "" when there is none. NEW. */
+static char *
+block_after(store_reader_t *reader, uint64_t after)
+{
+    buf_auto_t frames = BUF_INIT;
+    buf_t out = BUF_INIT;
+    char tag[LIMIT_TAG_LEN + 1];
+    eframe_t frame;
+    uint64_t last = 0;
+
+    if (store_event_block(reader, after, &frames, &last, NULL) != 1)
+        return buf_steal(&out);
+    for (size_t at = 0; eframe_read(frames.data + at, frames.len - at, &frame); at += frame.len) {
+        (void) eframe_tag(&frame, tag);
+        buf_printf(&out, "%llu %s, ", (unsigned long long) frame.seq, tag);
+    }
+    buf_printf(&out, "| %llu", (unsigned long long) last);
+    return buf_steal(&out);
+}
+
+static void
+assert_block(store_reader_t *reader, uint64_t after, const char *expected)
+{
+    AUTO_FREE char *text = block_after(reader, after);
+
+    assert_string_equal(text, expected);
 }
 
 static void
@@ -303,21 +333,102 @@ static void
 test_event_journal(void **state)
 {
     place_t *p = *state;
-    uint64_t cursor = 0;
+    uint64_t after = 99;
 
+    assert_int_equal(store_event_since(p->reader, 0, &after, NULL), 0);
+    assert_int_equal(after, 0);
+    assert_block(p->reader, 0, "");
     add_event(p->store, 1, "salt/auth");
     add_event(p->store, 2, "salt/job/1/new");
-    add_event(p->store, 3, "salt/job/1/ret/a");
-    settle(p->store, add_event(p->store, 3, "twice"));
-    assert_shown(store_events(p->reader, &cursor, "salt/job/*", 1, err),
-                 "[{\"seq\":2,\"tag\":\"salt/job/1/new\",\"stamp_us\":1002,"
-                 "\"data\":{\"_stamp\":\"2026-11-20T10:00:00.000000\"}}]");
-    assert_int_equal(cursor, 2);
-    json_auto_t *rest = store_events(p->reader, &cursor, NULL, 100, NULL);
-    assert_int_equal(json_array_size(rest), 1);
-    assert_string_equal(value_str(json_array_get(rest, 0), "tag", ""), "salt/job/1/ret/a");
-    assert_int_equal(cursor, 3);
-    assert_shown(store_events(p->reader, &cursor, NULL, 100, err), "[]");
+    settle(p->store, add_event(p->store, 3, "salt/job/1/ret/a"));
+    settle(p->store, add_event(p->store, 4, "later"));
+    settle(p->store, add_event(p->store, 5, "last"));
+    /* The first three may lie in one block or in several. */
+    AUTO_FREE char *first = block_after(p->reader, 0);
+    assert_memory_equal(first, "1 salt/auth, ", 13);
+    AUTO_FREE char *second = block_after(p->reader, 1);
+    assert_memory_equal(second, "2 salt/job/1/new, ", 18);
+    assert_block(p->reader, 2, "3 salt/job/1/ret/a, | 3");
+    assert_block(p->reader, 3, "4 later, | 4");
+    assert_block(p->reader, 4, "5 last, | 5");
+    assert_block(p->reader, 5, "");
+    assert_int_equal(store_event_since(p->reader, 1004, &after, NULL), 0);
+    assert_int_equal(after, 3);
+    assert_int_equal(store_event_since(p->reader, 1005, &after, NULL), 0);
+    assert_int_equal(after, 4);
+    assert_int_equal(store_event_since(p->reader, 1006, &after, NULL), 0);
+    assert_int_equal(after, 5);
+}
+
+/* What waits becomes blocks of many, and none is left out. */
+static void
+test_events_in_blocks(void **state)
+{
+    place_t *p = *state;
+    enum { EVENTS = 20000 };
+    uint64_t ticket = 0, after = 0, last = 0, blocks = 0, seen = 0;
+    AUTO_FREE char *grains = xstrdup("{}");
+
+    for (uint64_t i = 1; i <= EVENTS; i++) {
+        ticket = add_event(p->store, i, "some/tag/of/usual/length");
+        /* Other rows between them. */
+        if (i % 100 == 0)
+            ticket = store_put_meta(p->store, "cursor", "x");
+    }
+    settle(p->store, ticket);
+    for (;; blocks++) {
+        buf_auto_t frames = BUF_INIT;
+        eframe_t frame;
+        if (store_event_block(p->reader, after, &frames, &last, NULL) != 1)
+            break;
+        for (size_t at = 0; at < frames.len; at += frame.len) {
+            assert_true(eframe_read(frames.data + at, frames.len - at, &frame));
+            assert_int_equal(frame.seq, ++seen);
+        }
+        assert_int_equal(last, seen);
+        after = last;
+    }
+    assert_int_equal(seen, EVENTS);
+    assert_true(blocks < EVENTS / 10);
+}
+
+/* A database of the first format: a row for each event. */
+static void
+test_first_format(void **state)
+{
+    place_t *p = *state;
+    sqlite3 *db;
+
+    settle(p->store, add_return(p->store, "j1", "a", "1", 0));
+    close_place(p);
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(
+            db,
+            "DROP TABLE event_blocks; CREATE TABLE events(seq INTEGER PRIMARY KEY, tag TEXT NOT NULL,"
+            " stamp_us INTEGER NOT NULL, data TEXT NOT NULL);"
+            "INSERT INTO events VALUES(7, 'salt/auth', 1000007, '{\"_stamp\":\"x\",\"id\":\"a\"}'),"
+            " (8, 'a\"b', 1000008, '{}'), (9, 'broken', 1000009, '{'); PRAGMA user_version = 1;",
+            NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    open_place(p);
+    assert_null(store_notice(p->store));
+    assert_shown(store_returned(p->reader, "j1", err), "[\"a\"]");
+    assert_block(p->reader, 0, "7 salt/auth, | 7");
+    assert_block(p->reader, 7, "8 a\"b, | 8");
+    buf_auto_t frames = BUF_INIT;
+    uint64_t last;
+    eframe_t frame;
+    assert_int_equal(store_event_block(p->reader, 0, &frames, &last, NULL), 1);
+    assert_true(eframe_read(frames.data, frames.len, &frame));
+    assert_shown(eframe_value(&frame),
+                 "{\"seq\":7,\"tag\":\"salt/"
+                 "auth\",\"data\":{\"id\":\"a\",\"_stamp\":\"1970-01-01T00:00:01.000007\"}}");
+    settle(p->store, add_event(p->store, 10, "after"));
+    close_place(p);
+    open_place(p);
+    assert_block(p->reader, 8, "10 after, | 10");
 }
 
 /* ---- bounds and expiry
@@ -404,11 +515,11 @@ test_expiry(void **state)
     do {
         poll(&pfd, 1, 1);
         store_get_stats(p->store, &stats);
-    } while (stats.expired < 3 + 1800 + 990);
+    } while (stats.expired < 3 + 1800 ||
+             count_rows(p, "SELECT count(*) FROM event_blocks WHERE last <= 990") > 0);
     assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 2);
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 1200);
-    assert_int_equal(count_rows(p, "SELECT count(*) FROM events"), 10);
-    assert_int_equal(count_rows(p, "SELECT min(seq) FROM events"), 991);
+    assert_int_equal(count_rows(p, "SELECT max(last) FROM event_blocks"), 1000);
 }
 
 /* ---- disks that fail
@@ -497,17 +608,20 @@ test_full_queue_refuses(void **state)
     signal(SIGXFSZ, SIG_IGN);
     settle(p->store, add_event(p->store, 1, "t"));
     set_file_limit(4096);
-    for (uint64_t seq = 2; ticket != 0 && seq < LIMIT_STORE_QUEUE + 10; seq++) {
-        ticket = add_event(p->store, seq, "t");
+    for (int i = 0; ticket != 0 && i < LIMIT_STORE_QUEUE + 10; i++) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        ticket = add_return(p->store, "j1", id, "1", 0);
         last = ticket != 0 ? ticket : last;
     }
+    assert_false(store_has_room(p->store));
     assert_int_equal(ticket, 0);
     store_get_stats(p->store, &stats);
     assert_int_equal(stats.queued, LIMIT_STORE_QUEUE);
     assert_int_equal(stats.refused, 1);
     set_file_limit(RLIM_INFINITY);
     settle(p->store, last);
-    assert_int_equal(count_rows(p, "SELECT count(*) FROM events"), LIMIT_STORE_QUEUE + 1);
+    assert_true(store_has_room(p->store));
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), LIMIT_STORE_QUEUE);
     settle(p->store, add_event(p->store, LIMIT_STORE_QUEUE + 100, "t"));
     signal(SIGXFSZ, SIG_DFL);
 }
@@ -596,8 +710,10 @@ test_damage_while_running(void **state)
     place_t *p = *state;
     uint64_t ticket = 0;
 
-    for (uint64_t i = 1; i < 5000; i++)
-        ticket = add_event(p->store, 2 * i, "some/tag");
+    for (int i = 1; i < 5000; i++) {
+        AUTO_FREE char *id = xasprintf("m%04d", i);
+        ticket = add_return(p->store, "j1", id, "1", 0);
+    }
     settle(p->store, ticket);
     close_place(p); /* the log is written back, the next writer has no pages in memory */
     open_place(p);
@@ -607,13 +723,10 @@ test_damage_while_running(void **state)
     /* Not the first page and not the roots that opening looks at: found by the next write that passes there.
      */
     overwrite(p->path, 14 * PAGE, (size_t) st.st_size - 14 * PAGE);
-    settle(p->store, add_event(p->store, 2501, "salt/after"));
+    settle(p->store, add_return(p->store, "j1", "m2501-after", "1", 0));
     AUTO_FREE char *notice = store_notice(p->store);
     assert_non_null(notice);
-    uint64_t first, last;
-    assert_int_equal(store_seq_range(p->reader, &first, &last, NULL), 0);
-    assert_int_equal(first, 2501);
-    assert_int_equal(last, 2501);
+    assert_shown(store_returned(p->reader, "j1", err), "[\"m2501-after\"]");
 }
 
 static void
@@ -691,6 +804,8 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown)
           cmocka_unit_test_setup_teardown(test_reopen, setup, teardown),
           cmocka_unit_test_setup_teardown(test_job_filters, setup, teardown),
           cmocka_unit_test_setup_teardown(test_event_journal, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_events_in_blocks, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_first_format, setup, teardown),
           cmocka_unit_test_setup_teardown(test_ten_thousand_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_eventfd_after_commit, setup, teardown),
           cmocka_unit_test_setup_teardown(test_expiry, setup, teardown),

@@ -1,0 +1,172 @@
+/* fire.c - see fire.h. */
+#include "master/fire.h"
+
+#include "salt/value.h"
+
+/* ---- as a tree
+ * ------------------------------------------------------------------------------------------------ */
+
+static int
+s_check(front_t *self, const json_t *event, fail_t *err)
+{
+    const char *tag = value_str(event, "tag", "");
+    json_t *data = value_get(event, "data");
+    if (!bus_tag_valid(tag, err))
+        return err->code;
+    if (data && !json_is_object(data))
+        return fail_set(err, -EINVAL, "an event's data is an object");
+    return bus_size_valid(self, tag, json_dumpb(data, NULL, 0, JSON_COMPACT), err) ? 0 : err->code;
+}
+
+static void
+s_fire(front_t *self, const json_t *event)
+{
+    json_t *data = value_get(event, "data");
+    json_t *copy = data ? json_copy(data) : json_object();
+    (void) bus_fire(self, value_str(event, "tag", ""), &copy);
+}
+
+static int
+s_fire_all(front_t *self, const json_t *events, fail_t *err)
+{
+    size_t i;
+    json_t *event;
+    if (!json_is_array(events) || json_array_size(events) > LIMIT_EVENTS_FIRED)
+        return fail_set(err, -EINVAL, "'events' is a list of at most %d events", LIMIT_EVENTS_FIRED);
+    json_array_foreach (events, i, event)
+        if (s_check(self, event, err) < 0)
+            return err->code;
+    bus_hold(self);
+    json_array_foreach (events, i, event)
+        s_fire(self, event);
+    bus_release(self);
+    return 0;
+}
+
+json_t *
+fire_request(front_t *self, const json_t *request, fail_t *err)
+{
+    const json_t *events = value_get(request, "events");
+    int rc = bus_room(self, err);
+    if (rc == 0)
+        rc = events ? s_fire_all(self, events, err) : s_check(self, request, err);
+    if (rc == 0 && !events)
+        s_fire(self, request);
+    return rc == 0 ? json_pack("{s:I}", "seq", (json_int_t) self->seq) : NULL;
+}
+
+/* ---- as text
+ * -------------------------------------------------------------------------------------------------- */
+
+typedef struct shot {
+    span_t tag, data;
+} shot_t;
+
+typedef struct shots {
+    shot_t *all;
+    size_t n, cap;
+    size_t max_size; /* of an event's data */
+} shots_t;
+
+static bool
+s_plain_tag(span_t tag)
+{
+    return tag.len > 0 && tag.len <= LIMIT_TAG_LEN && memchr(tag.at, 127, tag.len) == NULL;
+}
+
+/* The tag or the data of an event; false when it is neither, or not as it should be. */
+static bool
+s_part(plain_t *p, span_t key, shot_t *shot, size_t max_size)
+{
+    bool stamped = false, empty = false;
+    if (span_is(key, "tag") && !shot->tag.at)
+        return plain_string(p, &shot->tag) && s_plain_tag(shot->tag);
+    return span_is(key, "data") && !shot->data.at &&
+           plain_object(p, "_stamp", &shot->data, &stamped, &empty) && !stamped && shot->data.len <= max_size;
+}
+
+static bool
+s_whole(shot_t *shot)
+{
+    if (!shot->data.at)
+        shot->data = (span_t){ "{}", 2 };
+    return shot->tag.at != NULL;
+}
+
+static void
+s_keep(shots_t *shots, const shot_t *shot)
+{
+    if (shots->n == shots->cap) {
+        shots->cap = shots->cap > 0 ? shots->cap * 2 : 64;
+        shots->all = xrealloc(shots->all, shots->cap * sizeof(*shots->all));
+    }
+    shots->all[shots->n++] = *shot;
+}
+
+static bool
+s_list(plain_t *p, shots_t *shots)
+{
+    span_t key;
+    if (!plain_enter(p, '['))
+        return false;
+    while (plain_item(p)) {
+        shot_t shot = { 0 };
+        if (!plain_enter(p, '{') || shots->n == LIMIT_EVENTS_FIRED)
+            return false;
+        while (plain_key(p, &key))
+            if (!s_part(p, key, &shot, shots->max_size))
+                return false;
+        if (!s_whole(&shot))
+            return false;
+        s_keep(shots, &shot);
+    }
+    return !p->bad;
+}
+
+/* {"op": "fire", "tag", "data", "n"} or {"op": "fire", "events", "n"}, and nothing else. */
+static bool
+s_request(plain_t *p, shots_t *shots, int64_t *ret_n)
+{
+    span_t key, op;
+    shot_t shot = { 0 };
+    bool listed = false, numbered = false;
+    if (!plain_enter(p, '{') || !plain_key(p, &key) || !span_is(key, "op") || !plain_string(p, &op) ||
+        !span_is(op, "fire"))
+        return false;
+    while (plain_key(p, &key)) {
+        bool fine = false;
+        if (span_is(key, "n") && !numbered)
+            fine = numbered = plain_int(p, ret_n);
+        else if (span_is(key, "events") && !listed)
+            fine = listed = s_list(p, shots);
+        else
+            fine = s_part(p, key, &shot, shots->max_size);
+        if (!fine)
+            return false;
+    }
+    if (!plain_end(p))
+        return false;
+    if (!listed && s_whole(&shot))
+        s_keep(shots, &shot);
+    return listed ? !shot.tag.at && !shot.data.at : shots->n == 1;
+}
+
+json_t *
+fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *err)
+{
+    static const char head[] = "{\"op\"";
+    shots_t shots = { .max_size = (size_t) conf_int(self->conf, "max_event_size") };
+    plain_t p = plain_new(text, len);
+    json_t *reply = NULL;
+    *ret_n = 0;
+    if (len < sizeof(head) || memcmp(text, head, sizeof(head) - 1) != 0)
+        return NULL;
+    if (s_request(&p, &shots, ret_n) && bus_room(self, err) == 0) {
+        for (size_t i = 0; i < shots.n; i++)
+            bus_put(self, shots.all[i].tag, shots.all[i].data);
+        (void) bus_done(self);
+        reply = json_pack("{s:I}", "seq", (json_int_t) self->seq);
+    }
+    free(shots.all);
+    return reply;
+}

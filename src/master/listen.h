@@ -1,0 +1,43 @@
+/* listen.h - a listener: which events it wants and how far it has got. Events come out of the ring of the
+ * newest; one that asked for those since a number or a time is served from the journal until the ring has
+ * what follows.
+ *
+ * A listener that falls behind the ring costs nothing: those that it misses are counted as their block goes
+ * (or, after `since`, it goes on in the journal).
+ *
+ * Layer      master
+ * Threads    the front loop's
+ * Tests      tests/t/5000-events.bats
+ */
+#ifndef MASTER_LISTEN_H
+#define MASTER_LISTEN_H
+
+#include <sys/uio.h>
+
+#include "common/base/buf.h"
+#include "master/bus.h"
+
+/* From the operation `events`: {tags?, tag?, since_seq?, since?}. NEW, or NULL with *err. */
+listener_t *listener_new(front_t *front, const json_t *request, fail_t *err);
+void listener_destroy(listener_t **self_p);
+/* The same operation once more: other patterns from where it is; with since_seq or since it begins anew. False with
+ * *err: it stays as it was. */
+bool listener_again(listener_t **self_p, const json_t *request, fail_t *err);
+/* Whether it is served out of the ring now. */
+bool listener_is_live(const listener_t *self);
+
+/* Add what comes before the events of the ring: what was missed, a piece of the journal. Nothing may wait in
+ * `out`. True: ask again, whether or not something was added. */
+bool listener_fill(listener_t *self, buf_t *out);
+/* Whole frames for it, in at most `max` pieces, which stay where they are until the next event; how many
+ * pieces. */
+size_t listener_next(listener_t *self, struct iovec *iov, size_t max);
+/* So many bytes of these were sent: the rest of a frame that was cut is added to `rest`. */
+void listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size_t sent, buf_t *rest);
+
+/* The ring drops this block: who is in it moves on. */
+void listen_dropped(void *front, ring_block_t *block);
+/* The operation `journal`: {from, to?, tags?} -> NEW {events, next}. */
+json_t *listen_journal(front_t *self, const json_t *request, fail_t *err);
+
+#endif

@@ -1,0 +1,145 @@
+/* test_plainjson.c - plain JSON is cut into spans; whatever is not plain, or no JSON, is left to value_parse.
+ */
+#include "unit/unit.h"
+
+#include "common/base/buf.h"
+#include "common/data/plainjson.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+static bool
+is_plain(const char *text)
+{
+    plain_t p = plain_new(text, strlen(text));
+    span_t value;
+
+    return plain_value(&p, &value) && plain_end(&p) && value.len <= strlen(text);
+}
+
+static void
+test_what_is_plain(void **state)
+{
+    static const char *const plain[] = {
+        "{}",
+        "[]",
+        " { \"a\" : [ 1 , -2 , 3.5 , true , false , null ] } ",
+        "\"\"",
+        "\"h\xc3\xa9\"",
+        "\"a\\n\\\"\\\\\\/b\"",
+        "0",
+        "-1",
+        "123456789012345678",
+        "0.5",
+        "-0.5",
+        "[[[[]]]]",
+        "{\"a\":{\"a\":1},\"b\":{\"a\":1}}",
+    };
+    (void) state;
+    for (size_t i = 0; i < NELEMS(plain); i++) {
+        assert_true(is_plain(plain[i]));
+        json_auto_t *wrapped = value_fmt("[%s]", plain[i]);
+        json_auto_t *parsed = value_parse(json_string_value(wrapped), json_string_length(wrapped), 1000,
+                                          "test", NULL);
+        assert_non_null(parsed);
+    }
+}
+
+static void
+test_what_is_not(void **state)
+{
+    static const char *const others[] = {
+        "",
+        "{",
+        "[1,]",
+        "[1 2]",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{a:1}",
+        "tru",
+        "nulll",
+        "01",
+        "-",
+        "-0",
+        "1.",
+        ".5",
+        "1e5",
+        "1E+5",
+        "+1",
+        "\"",
+        "\"\\\"",
+        "\"\\u0041\"",
+        "\"\\x\"",
+        "\"\x01\"",
+        "\"\xff\"",
+        "\"\xc3\"",
+        "{\"a\":1,\"a\":2}",
+        "{\"\\n\":1}",
+        "1234567890123456789",
+        "0.1234567890123456",
+        "[] []",
+        "{} x",
+        "\"a\" \"b\"",
+    };
+    (void) state;
+    for (size_t i = 0; i < NELEMS(others); i++)
+        if (is_plain(others[i]))
+            fail_msg("plain: %s", others[i]);
+}
+
+static void
+test_bounds(void **state)
+{
+    char deep[2 * PLAIN_DEPTH + 3];
+    buf_auto_t keys = BUF_INIT;
+
+    (void) state;
+    memset(deep, '[', PLAIN_DEPTH);
+    memset(deep + PLAIN_DEPTH, ']', PLAIN_DEPTH);
+    deep[2 * PLAIN_DEPTH] = '\0';
+    assert_true(is_plain(deep));
+    memset(deep, '[', PLAIN_DEPTH + 1);
+    memset(deep + PLAIN_DEPTH + 1, ']', PLAIN_DEPTH + 1);
+    deep[2 * PLAIN_DEPTH + 2] = '\0';
+    assert_false(is_plain(deep));
+    for (int i = 0; i < PLAIN_KEYS; i++)
+        buf_printf(&keys, "%c\"k%d\":1", i == 0 ? '{' : ',', i);
+    buf_putc(&keys, '}');
+    assert_true(is_plain(keys.data));
+    keys.data[keys.len - 1] = ',';
+    buf_puts(&keys, "\"more\":1}");
+    assert_false(is_plain(keys.data));
+}
+
+static void
+test_walk(void **state)
+{
+    static const char text[] =
+        "{\"op\": \"fire\", \"n\": -17, \"list\": [{\"d\": {\"x\": 1}}, {\"d\": { }}], \"z\": 1.5}";
+    plain_t p = plain_new(text, sizeof(text) - 1);
+    span_t key, value;
+    int64_t n;
+    bool has, empty;
+
+    (void) state;
+    assert_true(plain_enter(&p, '{') && plain_key(&p, &key) && span_is(key, "op"));
+    assert_true(plain_string(&p, &value) && span_is(value, "fire") && !span_is(value, "fir") &&
+                !span_is(value, "fires"));
+    assert_true(plain_key(&p, &key) && plain_int(&p, &n) && n == -17);
+    assert_true(plain_key(&p, &key) && plain_enter(&p, '['));
+    assert_true(plain_item(&p) && plain_enter(&p, '{') && plain_key(&p, &key));
+    assert_true(plain_object(&p, "x", &value, &has, &empty) && has && !empty && span_is(value, "{\"x\": 1}"));
+    assert_false(plain_key(&p, &key));
+    assert_true(plain_item(&p) && plain_enter(&p, '{') && plain_key(&p, &key));
+    assert_true(plain_object(&p, "x", &value, &has, &empty) && !has && empty);
+    assert_false(plain_key(&p, &key));
+    assert_false(plain_item(&p));
+    assert_true(plain_key(&p, &key) && span_is(key, "z"));
+    assert_false(plain_int(&p, &n));
+    assert_true(p.bad);
+    assert_false(plain_key(&p, &key));
+    assert_false(plain_end(&p));
+}
+
+UNIT_MAIN(cmocka_unit_test(test_what_is_plain), cmocka_unit_test(test_what_is_not),
+          cmocka_unit_test(test_bounds), cmocka_unit_test(test_walk))
