@@ -365,6 +365,56 @@ class SwarmBench:
             self.one_ping()
 
 
+TOUCH = """touchit:
+  local.cmd.run:
+    - tgt: {{ data['id'] }}
+    - arg:
+      - touch %s/react-{{ data['n'] }}
+"""
+PING = """pinged:
+  local.test.ping:
+    - tgt: {{ data['id'] }}
+"""
+
+
+def reactor(bench, minions=20):
+    """An event to the end of the job that reacts to it; events at once."""
+    site, root = bench.site, bench.site.folder()
+    sls = os.path.join(root, "react.sls")
+
+    def reactions(master, *words):
+        argv = [os.path.join(site.tools, "reactions"), os.path.dirname(master.socket_path), *words]
+        done = subprocess.run(argv, check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+    def serve(text):
+        with open(sls, "w") as f:
+            f.write(text)
+        return site.master(reactor=[{"bench/react": [sls]}])
+
+    master = serve(TOUCH % root)
+    master.start()
+    minion = site.minion(master, "m001")
+    minion.start()
+    bench.accept(master, "m001")
+    reactions(master, "one", "20", "m001")
+    found = [reactions(master, "one", str(bench.runs(100)), "m001")["median_ms"] for _ in range(3)]
+    bench.report.add("event to the end of its reaction on a minion (cmd.run touch)", found, "ms", target=7, like="reactor latency: event -> file touched")
+    site.end()
+    bench.pair = None
+    master = serve(PING)
+    swarm = SwarmBench(bench, minions)
+    swarm.swarm, swarm.master = site.swarm(master, minions), master
+    swarm.swarm.make_keys(accepted=True)
+    master.start()
+    swarm.swarm.start()
+    swarm.await_counts("ready", 60)
+    reactions(master, "many", "500", "swarm", str(minions))
+    found = [reactions(master, "many", str(bench.runs(10000)), "swarm", str(minions))["per_second"] for _ in range(3)]
+    bench.report.add("reactions that publish a job, until all returns", found, "/s", target=2000, more=True)
+    site.end()
+
+
 def pending(bench, count=1000):
     """salt-key -A of many keys that wait."""
     master = bench.site.master()
@@ -395,7 +445,7 @@ def main():
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
     parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000 and 9500)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, states, files, swarm-N; patterns too")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, reactor, states, files, swarm-N; patterns too")
     args = parser.parse_args()
     sizes = args.swarm or ([1000] if args.quick else [1000, 9500])
     report = Report(read_reference())
@@ -404,6 +454,7 @@ def main():
         bench = Bench(site, report, args.quick)
         steps = {"ready": bench.ready, "commands": bench.commands, "jobs": bench.jobs, "memory": bench.memory}
         steps["pending"] = lambda: pending(bench)
+        steps["reactor"] = lambda: reactor(bench)
         steps["states"] = lambda: states.run(bench)
         steps["files"] = lambda: files.run(bench)
         steps.update({f"swarm-{n}": SwarmBench(bench, n).run for n in sizes})
