@@ -9,6 +9,7 @@
  *   mine.c     what minions know of each other         notes.c    work that is named; commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
+ *   tags.c     which events a minion may fire
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors
@@ -161,6 +162,10 @@ int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the worke
 
 /* presence.c */
 void presence_tick(front_t *self, int64_t now_ms);
+
+/* tags.c */
+/* Whether a minion may fire such an event: false with *err for those that are the master's to tell. */
+bool tags_of_minion(const char *tag, const char *id, fail_t *err);
 
 /* lsock.c */
 typedef struct lconn lconn_t;

@@ -328,7 +328,8 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
     fail_auto_t err = FAIL_INIT;
     if (!m || n < 0)
         return;
-    if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, len, &err)) {
+    if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, len, &err) ||
+        !tags_of_minion(tag, m->id, &err)) {
         /* It will not get better by being sent again. */
         self->counters.refused++;
         front_noise(self, "minion %s: event refused: %s", m->id, fail_text(&err));

@@ -165,3 +165,20 @@ not_for() {
     # As one that nobody knows, it may ask again.
     as gone send "$(greet gone)" expect '"state":"pending"'
 }
+
+@test "an accepted minion fires no event that is the master's or another minion's to tell" {
+    accept_key teller
+    listen told
+    before=$(counter refused)
+    steps=()
+    n=0
+    for tag in salt/auth salt/key salt/run/20260101000000000001/ret salt/job/20260101000000000001/ret/owner salt/minion/owner/start 20260101000000000001; do
+        steps+=(send "{\"m\":\"event\",\"n\":$((n += 1)),\"tag\":\"$tag\",\"data\":{\"act\":\"pend\",\"forged\":1}}" expect "\"events\":\[$n\]")
+    done
+    as teller send "$(greet teller)" expect '"state":"accepted"' "${steps[@]}" \
+        send '{"m":"event","n":7,"tag":"salt/minion/teller/start","data":{}}' expect '"events":\[7\]'
+    [ $(($(counter refused) - before)) -eq 6 ]
+    wait_event told 'salt/minion/teller/start'
+    [ "$(heard told forged)" -eq 0 ]
+    unlisten told
+}

@@ -1,0 +1,58 @@
+/* tags.c - which events are the master's own to tell: no minion may fire them, nor those that speak of another minion. */
+#include "master/front.h"
+
+#include "common/base/str.h"
+
+/* What follows the prefix: anything, or a minion's id and then '/' or the end. */
+typedef enum whose { WHOSE_MASTER, WHOSE_MINION } whose_t;
+
+static const struct rule {
+    const char *prefix;
+    whose_t whose;
+} rules[] = {
+    { "salt/auth", WHOSE_MASTER },    { "salt/key", WHOSE_MASTER },       { "salt/run/", WHOSE_MASTER },
+    { "salt/wheel/", WHOSE_MASTER },  { "salt/presence/", WHOSE_MASTER }, { "salt/reactor/", WHOSE_MASTER },
+    { "salt/minion/", WHOSE_MINION }, { "salt/beacon/", WHOSE_MINION },   { "minion/refresh/", WHOSE_MINION },
+};
+
+/* "salt/job/JID/new", ".../ret/ID", ".../sub/ID/...": what became of a job the master tells; a minion tells its progress:
+ * "salt/job/JID/prog/ID/N". */
+static bool
+s_of_job(const char *tag, const char *id)
+{
+    static const char job[] = "salt/job/", prog[] = "/prog/";
+    if (!str_starts(tag, job))
+        return true;
+    const char *rest = strchr(tag + sizeof(job) - 1, '/');
+    if (!rest || !str_starts(rest, prog))
+        return false;
+    rest += sizeof(prog) - 1;
+    size_t n = strlen(id);
+    return strncmp(rest, id, n) == 0 && (rest[n] == '/' || rest[n] == '\0');
+}
+
+static bool
+s_is_jid(const char *tag)
+{
+    return strlen(tag) == 20 && strspn(tag, "0123456789") == 20;
+}
+
+bool
+tags_of_minion(const char *tag, const char *id, fail_t *err)
+{
+    bool own = s_of_job(tag, id) && !s_is_jid(tag);
+    for (size_t i = 0; own && i < NELEMS(rules); i++) {
+        size_t len = strlen(rules[i].prefix), n = strlen(id);
+        if (strncmp(tag, rules[i].prefix, len) != 0)
+            continue;
+        const char *rest = tag + len;
+        if (rules[i].whose == WHOSE_MINION)
+            own = strncmp(rest, id, n) == 0 && (rest[n] == '/' || rest[n] == '\0');
+        else
+            own = rules[i].prefix[len - 1] != '/' && *rest != '\0' && *rest != '/';
+    }
+    if (!own)
+        (void) fail_set(err, -EPERM, "the tag %s is the master's or another minion's; use one of your own",
+                        tag);
+    return own;
+}
