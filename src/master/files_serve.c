@@ -110,7 +110,8 @@ s_start_data(asking_t *a, files_out_t ***tail)
     a->start = a->start > a->size ? 0 : a->start;
     a->at = 0;
     a->state = a->start > 0 ? ASKING_PREFIX : ASKING_DATA;
-    s_info(a, json_pack("{s:I}", "at", (json_int_t) a->start), tail);
+    if (a->state == ASKING_DATA)
+        s_info(a, json_pack("{s:i}", "at", 0), tail);
 }
 
 static void
@@ -201,7 +202,7 @@ s_broken(asking_t *a, int code, files_out_t ***tail)
     fail_auto_t err = FAIL_INIT;
     (void) fail_set(&err, code, "%s: %s", a->path,
                     code == -ESTALE ? "it became shorter while it was read" : strerror(-code));
-    asking_fail(a, a->state != ASKING_HASH, code, &err, tail);
+    asking_fail(a, a->state == ASKING_DATA, code, &err, tail);
 }
 
 static void
@@ -217,18 +218,12 @@ s_prefix(asking_t *a, files_out_t ***tail)
     }
     tag_add(a->tag, piece, n);
     a->at += (int64_t) n;
-    if (a->at >= a->start)
-        a->state = ASKING_DATA;
-}
-
-static void
-s_last(asking_t *a, files_out_t ***tail)
-{
-    char hex[TAG_HEX + 1] = "";
-    if (a->tag)
-        tag_end(a->tag, hex);
-    asking_put(tail, asking_message(a, MSG_file_end, json_pack("{s:s}", "tag", hex)));
-    a->state = ASKING_DONE;
+    if (a->at < a->start)
+        return;
+    char hex[TAG_HEX + 1];
+    tag_end(a->tag, hex);
+    a->state = ASKING_DATA;
+    s_info(a, json_pack("{s:I, s:s}", "at", (json_int_t) a->start, "tag", hex), tail);
 }
 
 /* The chunk is read to where it is sent from. */
@@ -237,7 +232,8 @@ s_data(asking_t *a, files_out_t ***tail)
 {
     size_t n = 0;
     if (a->at >= a->size) {
-        s_last(a, tail);
+        asking_put(tail, asking_message(a, MSG_file_end, json_object()));
+        a->state = ASKING_DONE;
         return;
     }
     AUTO_FREE char *frame = malloc(HEAD_MAX + LIMIT_FILE_CHUNK);
@@ -249,8 +245,6 @@ s_data(asking_t *a, files_out_t ***tail)
         s_broken(a, rc, tail);
         return;
     }
-    if (a->tag)
-        tag_add(a->tag, frame + head + 1, n);
     a->at += (int64_t) n;
     asking_put(tail, s_out(a, &frame, (size_t) head + 1 + n));
 }

@@ -17,11 +17,11 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define AT_ONCE   4                 /* requests to one master at one time; the others wait */
-#define GRANT     4                 /* chunks are granted in such steps */
-#define READ_MAX  (4 * 1024 * 1024) /* of what is there already, in one step */
-#define AGAIN_MS  1000              /* a master that has too much to do is asked again */
-#define NAME_KEEP 200               /* bytes of a file's name that its part's name has */
+#define AT_ONCE   4                       /* requests to one master at one time; the others wait */
+#define GRANT     (LIMIT_FILE_CREDIT / 4) /* chunks are granted in such steps */
+#define READ_MAX  (4 * 1024 * 1024)       /* of what is there already, in one step */
+#define AGAIN_MS  1000                    /* a master that has too much to do is asked again */
+#define NAME_KEEP 200                     /* bytes of a file's name that its part's name has */
 
 typedef enum stage {
     STAGE_WAITING, /* for the connection, or its turn */
@@ -40,7 +40,7 @@ typedef struct download {
     char *part, *place;  /* owned: paths of the part and of the file */
     buf_t text;          /* what is not a file */
     int64_t have, size;  /* bytes here, bytes in all */
-    int64_t tagged;      /* bytes that the tag has seen */
+    int64_t tagged;      /* bytes of what was here that the tag has seen */
     int fresh;           /* chunks that were not granted again */
     char key[TAG_KEY_HEX + 1];
     tag_t *tag;
@@ -201,6 +201,7 @@ s_heard(download_t *d)
     d->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
 }
 
+/* Bytes from elsewhere are asked about under a key of this one question. */
 static void
 s_new_key(download_t *d)
 {
@@ -208,6 +209,7 @@ s_new_key(download_t *d)
     tag_key(d->key);
     d->tag = tag_new(d->key);
     d->tagged = 0;
+    d->stage = d->have > 0 ? STAGE_PREFIX : STAGE_WAITING;
 }
 
 static void
@@ -270,10 +272,8 @@ downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
         end = &(*end)->next;
     *end = d;
     if (d->is_file) {
-        s_new_key(d);
         s_look_for_part(d);
-        if (d->have > 0)
-            d->stage = STAGE_PREFIX;
+        s_new_key(d);
     }
     s_pump(self);
 }
@@ -319,9 +319,13 @@ downloads_lost(downloads_t *self)
     self->ready = false;
     uploads_lost(self->uploads);
     mineasks_lost(self->mine);
-    for (download_t *d = self->all; d; d = d->next)
-        if (d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING)
-            d->stage = STAGE_WAITING;
+    for (download_t *d = self->all; d; d = d->next) {
+        if (d->stage != STAGE_ASKED && d->stage != STAGE_RUNNING)
+            continue;
+        d->stage = STAGE_WAITING;
+        if (d->is_file)
+            s_new_key(d);
+    }
 }
 
 /* ---- answers
@@ -355,6 +359,15 @@ s_error(downloads_t *self, download_t *d, const json_t *body)
         s_fail(self, d, -(int) code, value_str(body, "error", ""), false);
 }
 
+/* Whether what is here already is how the file begins. */
+static bool
+s_prefix_fits(download_t *d, const json_t *body)
+{
+    char hex[TAG_HEX + 1];
+    tag_end(d->tag, hex);
+    return str_eq(hex, value_str(body, "tag", ""));
+}
+
 static void
 s_info(downloads_t *self, download_t *d, const json_t *body)
 {
@@ -373,11 +386,12 @@ s_info(downloads_t *self, download_t *d, const json_t *body)
         s_fail(self, d, -EPROTO, "the master answers what was not asked", false);
         return;
     }
-    if (at != d->have) {
-        d->have = 0;
-        s_new_key(d);
-        /* The tag is under the old key: the file is asked for once more, from its start. */
-        s_anew(self, d);
+    d->have = at;
+    if (at > 0 && !s_prefix_fits(d, body)) {
+        if (!d->again)
+            s_anew(self, d);
+        else
+            s_fail(self, d, -EBADMSG, "the file changes while it is fetched", false);
         return;
     }
     int rc = d->is_file ? s_make_part(d, &err) : 0;
@@ -398,8 +412,6 @@ s_keep(download_t *d, const void *bytes, size_t n, fail_t *err)
     }
     if (lseek(d->fd, d->have, SEEK_SET) < 0 || fs_write_all(d->fd, bytes, n) < 0)
         return fail_set(err, -errno, "cannot write %s: %s", d->place, strerror(errno));
-    tag_add(d->tag, bytes, n);
-    d->tagged += (int64_t) n;
     return 0;
 }
 
@@ -437,10 +449,9 @@ s_text_done(downloads_t *self, download_t *d)
 }
 
 static void
-s_end(downloads_t *self, download_t *d, const json_t *body)
+s_end(downloads_t *self, download_t *d)
 {
     fail_auto_t err = FAIL_INIT;
-    char hex[TAG_HEX + 1];
     if (d->stage != STAGE_RUNNING || d->have != d->size) {
         s_fail(self, d, -EPROTO, "the master ended before all was sent", false);
         return;
@@ -449,15 +460,7 @@ s_end(downloads_t *self, download_t *d, const json_t *body)
         s_text_done(self, d);
         return;
     }
-    tag_end(d->tag, hex);
     d->stage = STAGE_WAITING;
-    if (!str_eq(hex, value_str(body, "tag", ""))) {
-        if (!d->again)
-            s_anew(self, d);
-        else
-            s_fail(self, d, -EBADMSG, "the file did not arrive as it was sent", false);
-        return;
-    }
     int rc = settle(d->fd, d->part, d->place, &err);
     if (rc < 0)
         s_fail_err(self, d, rc, &err);
@@ -490,7 +493,7 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
     else if (msg == MSG_file_info && d->stage == STAGE_ASKED)
         s_info(self, d, body);
     else if (msg == MSG_file_end)
-        s_end(self, d, body);
+        s_end(self, d);
     s_pump(self);
 }
 
@@ -507,7 +510,6 @@ s_prefix(download_t *d)
     ssize_t n = pread(d->fd, piece, left < READ_MAX ? (size_t) left : READ_MAX, d->tagged);
     if (n <= 0) {
         d->have = 0;
-        s_new_key(d);
     } else {
         tag_add(d->tag, piece, (size_t) n);
         d->tagged += n;

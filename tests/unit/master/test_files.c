@@ -133,6 +133,29 @@ test_answers(void **state)
     assert_next(*state, MSG_file_info, "at", 0);
 }
 
+/* Who has the beginning already hears its tag, and nothing of it comes again. */
+static void
+test_resume(void **state)
+{
+    char key[TAG_KEY_HEX + 1], hex[TAG_HEX + 1];
+    wire_msg_t msg;
+    size_t n;
+    tag_key(key);
+    tag_t *tag = tag_new(key);
+    tag_add(tag, "ab", 2);
+    tag_end(tag, hex);
+    tag_destroy(&tag);
+    AUTO_FREE char *more = xasprintf("{\"at\": 2, \"credit\": 1, \"key\": \"%s\"}", key);
+    request(*state, "get", "small", more);
+    json_auto_t *info = next(*state, LONG_MS, &msg, &n);
+    assert_int_equal(value_int(info, "at", 0), 2);
+    assert_string_equal(value_str(info, "tag", ""), hex);
+    json_auto_t *data = next(*state, LONG_MS, &msg, &n);
+    assert_int_equal(value_int(data, "at", 0), 2);
+    assert_int_equal(n, 1);
+    assert_next(*state, MSG_file_end, "code", -99);
+}
+
 /* No chunk that was not granted, and never more than LIMIT_FILE_CREDIT at one time. */
 static void
 test_credit(void **state)
@@ -207,4 +230,4 @@ test_push(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_answers), T(test_credit), T(test_too_many), T(test_push))
+UNIT_MAIN(T(test_answers), T(test_resume), T(test_credit), T(test_too_many), T(test_push))
