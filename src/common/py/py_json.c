@@ -51,8 +51,8 @@ json_of_int(py_t *v)
     return py_to_int64(v, &n) ? json_integer(n) : json_of_str(v);
 }
 
-static json_t *
-json_of_iterable(py_t *v)
+json_t *
+py_json_items(py_t *v, py_json_fn *convert)
 {
     json_auto_t *array = json_array();
     py_iter_t it;
@@ -62,7 +62,7 @@ json_of_iterable(py_t *v)
     if (py_iter_start(&it, v) < 0)
         return NULL;
     while (rc == 0 && (x = py_iter_next(&it)) != NULL) {
-        json_t *element = py_to_json(x);
+        json_t *element = convert(x);
         py_unref(x);
         rc = element == NULL || json_array_append_new(array, element) < 0 || py_tick() < 0 ? -1 : 0;
     }
@@ -78,14 +78,16 @@ json_of_dict(const py_t *v)
     py_t *key, *value;
 
     for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
+        json_auto_t *member = py_to_json(value);
+        if (member == NULL || py_tick() < 0)
+            return NULL;
+        if (py_is(key, PY_STR) && json_object_setn(object, PY_TEXT(key), PY_LEN(key), member) == 0)
+            continue;
         buf_clear(&text);
         if (py_str_to(&text, key) < 0)
             return NULL;
         json_auto_t *name = json_text(buf_str(&text), text.len);
-        json_t *member = py_to_json(value);
-        if (member == NULL)
-            return NULL;
-        json_object_setn_new_nocheck(object, json_string_value(name), json_string_length(name), member);
+        json_object_setn_nocheck(object, json_string_value(name), json_string_length(name), member);
     }
     return STEAL(object);
 }
@@ -99,25 +101,26 @@ json_of_undefined(py_t *v)
     return NULL;
 }
 
-static json_t *
-json_of_container(py_t *v)
+json_t *
+py_json_within(py_t *v, py_json_fn *fn)
 {
-    json_t *out;
-
     if ((v->flags & PY_F_BUSY) != 0)
         return py_raise(&py_ValueError, "Circular reference detected");
     if (py_enter() < 0)
         return NULL;
     v->flags |= PY_F_BUSY;
-    if (py_is(v, PY_DICT))
-        out = json_of_dict(v);
-    else if (py_is(v, PY_NAMESPACE))
-        out = json_of_dict(py_namespace_dict(v));
-    else
-        out = json_of_iterable(v);
+    json_t *out = fn(v);
     v->flags &= (uint8_t) ~PY_F_BUSY;
     py_leave();
     return out;
+}
+
+static json_t *
+json_of_container(py_t *v)
+{
+    if (py_is(v, PY_DICT))
+        return json_of_dict(v);
+    return py_is(v, PY_NAMESPACE) ? json_of_dict(py_namespace_dict(v)) : py_json_items(v, py_to_json);
 }
 
 json_t *
@@ -144,7 +147,7 @@ py_to_json(py_t *v)
     case PY_VIEW:
     case PY_GEN:
     case PY_NAMESPACE:
-        return json_of_container(v);
+        return py_json_within(v, json_of_container);
     case PY_UNDEFINED:
         return json_of_undefined(v);
     default:

@@ -23,6 +23,11 @@
 json_t *py_to_json(py_t *v);
 /* NEW; NULL becomes None. Objects become dicts. */
 py_t *py_from_json(const json_t *v);
+/* For other ways into JSON, NEW or NULL raised: an array of an iterable's elements, each by `convert`; and what
+ * `fn` makes of a container, unless that is inside itself or too deep. */
+typedef json_t *py_json_fn(py_t *v);
+json_t *py_json_items(py_t *v, py_json_fn *convert);
+json_t *py_json_within(py_t *v, py_json_fn *fn);
 
 /* json.dumps with Python's text, separators and escapes. */
 typedef struct py_dumps {

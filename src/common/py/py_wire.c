@@ -46,25 +46,6 @@ wire_of_bytes(py_t *v)
     return tagged("bytes", json_string(text));
 }
 
-static json_t *
-wire_of_items(py_t *v)
-{
-    json_auto_t *array = json_array();
-    py_iter_t it;
-    py_t *x;
-    int rc = 0;
-
-    if (py_iter_start(&it, v) < 0)
-        return NULL;
-    while (rc == 0 && (x = py_iter_next(&it)) != NULL) {
-        json_t *element = py_to_wire(x);
-        py_unref(x);
-        rc = element == NULL || json_array_append_new(array, element) < 0 ? -1 : 0;
-    }
-    py_iter_end(&it);
-    return rc < 0 || py_raised() != NULL ? NULL : STEAL(array);
-}
-
 static bool
 is_plain(const py_t *dict)
 {
@@ -84,10 +65,10 @@ wire_of_plain(const py_t *dict)
 
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);) {
         json_auto_t *name = py_to_json(key);
-        json_t *member = py_to_wire(value);
-        if (member == NULL)
+        json_auto_t *member = py_to_wire(value);
+        if (member == NULL || py_tick() < 0)
             return NULL;
-        json_object_set_new_nocheck(object, json_string_value(name), member);
+        json_object_set_nocheck(object, json_string_value(name), member);
     }
     return STEAL(object);
 }
@@ -101,7 +82,7 @@ wire_of_pairs(const py_t *dict)
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);) {
         json_auto_t *k = py_to_wire(key);
         json_auto_t *v = k != NULL ? py_to_wire(value) : NULL;
-        if (v == NULL)
+        if (v == NULL || py_tick() < 0)
             return NULL;
         json_array_append_new(pairs, json_pack("[O, O]", k, v));
     }
@@ -111,24 +92,14 @@ wire_of_pairs(const py_t *dict)
 static json_t *
 wire_of_container(py_t *v)
 {
-    json_t *out;
-
-    if ((v->flags & PY_F_BUSY) != 0)
-        return py_raise(&py_ValueError, "Circular reference detected");
-    if (py_enter() < 0)
-        return NULL;
-    v->flags |= PY_F_BUSY;
     if (py_is(v, PY_DICT))
-        out = is_plain(v) ? wire_of_plain(v) : wire_of_pairs(v);
-    else if (py_is(v, PY_TUPLE))
-        out = tagged("tuple", wire_of_items(v));
-    else if (py_is(v, PY_SET))
-        out = tagged((v->flags & PY_F_FROZEN) != 0 ? "frozenset" : "set", wire_of_items(v));
-    else
-        out = wire_of_items(v);
-    v->flags &= (uint8_t) ~PY_F_BUSY;
-    py_leave();
-    return out;
+        return is_plain(v) ? wire_of_plain(v) : wire_of_pairs(v);
+    json_t *items = py_json_items(v, py_to_wire);
+    if (py_is(v, PY_TUPLE))
+        return tagged("tuple", items);
+    if (py_is(v, PY_SET))
+        return tagged((v->flags & PY_F_FROZEN) != 0 ? "frozenset" : "set", items);
+    return items;
 }
 
 json_t *
@@ -145,7 +116,7 @@ py_to_wire(py_t *v)
     case PY_TUPLE:
     case PY_SET:
     case PY_DICT:
-        return wire_of_container(v);
+        return py_json_within(v, wire_of_container);
     case PY_UNDEFINED:
         return json_null();
     default:

@@ -119,5 +119,28 @@ test_cycle(void **state)
     assert_int_equal(py_delitem(list, zero), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_round_trip), cmocka_unit_test(test_tuples_as_keys),
-          cmocka_unit_test(test_odd_tags), cmocka_unit_test(test_cycle))
+/* The limit of steps holds here too. */
+static void
+test_limit(void **state)
+{
+    (void) state;
+    const py_limits_t limits = { .steps = 1000 };
+    py_scope_t scope;
+    AUTO(py) numbers = py_range(0, 100000, 1);
+    AUTO(py) list = py_tolist(numbers);
+    AUTO(py) dict = py_dict();
+    for (size_t i = 0; i < py_seq_len(list); i++)
+        (void) py_dict_set(dict, py_seq_at(list, i), PY_None);
+    py_t *const large[] = { list, dict };
+    for (size_t i = 0; i < NELEMS(large); i++) {
+        py_scope_enter(&scope, &limits);
+        assert_null(py_to_wire(large[i]));
+        assert_true(py_raised_is(&py_LimitError));
+        py_clear();
+        py_scope_leave(&scope);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_limit), cmocka_unit_test(test_round_trip),
+          cmocka_unit_test(test_tuples_as_keys), cmocka_unit_test(test_odd_tags),
+          cmocka_unit_test(test_cycle))
