@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""webserver.py - a web server on loopback that says what it was asked: webserver.py PORT_FILE
+
+/echo says the request as JSON; /status/N answers with that status; /to?where redirects; /yaml, /plain, /pem answer in these
+forms; /cookie sets one. Its port is in PORT_FILE once it listens.
+"""
+import http.server
+import json
+import os
+import sys
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def say(self, status, text, kind="text/plain", fields=()):
+        data = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in fields:
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def answer(self):
+        size = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(size).decode()
+        path = self.path
+        if path.startswith("/status/"):
+            self.say(int(path[8:]), "body of " + path[8:])
+        elif path.startswith("/to?"):
+            self.say(302, "elsewhere", fields=[("Location", path[4:])])
+        elif path == "/yaml":
+            self.say(200, "a: [1, two]\n", "text/yaml")
+        elif path == "/plain":
+            self.say(200, "just text", fields=[("X-One", "1"), ("x-one", "2")])
+        elif path == "/pem":
+            self.say(200, "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n")
+        elif path == "/cookie":
+            self.say(200, "set", fields=[("Set-Cookie", "flavour=oat; Max-Age=3600")])
+        else:
+            fields = {k.lower(): v for k, v in self.headers.items() if k.lower() not in ("host", "accept", "content-length")}
+            what = {"method": self.command, "path": path, "headers": fields, "body": body}
+            self.say(200, json.dumps(what, sort_keys=True), "application/json")
+
+    do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = answer
+
+    def log_message(self, *args):
+        pass
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+with open(sys.argv[1] + ".new", "w") as f:
+    f.write(str(server.server_address[1]))
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+server.serve_forever()

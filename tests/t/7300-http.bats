@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# 7300-http.bats - http.query as runner and as execution module, against a server on loopback.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    start_master
+    minion_conf m1
+    daemon listen-web "$HALITE_SRC/tests/lib/webserver.py" "$FLEET/web.port"
+    until_true 10 test -s "$FLEET/web.port"
+    WEB=http://127.0.0.1:$(cat "$FLEET/web.port")
+    export WEB
+}
+
+teardown_file() {
+    fleet_down
+}
+
+query() { salt-run http.query "$@" --out=json --out-indent=-1; }
+# A member of what the server was asked.
+asked() { query "$@" | python3 -c 'import json, sys; print(json.dumps(json.loads(json.load(sys.stdin)["body"]), sort_keys=True))'; }
+
+@test "a body, and what else is asked for" {
+    same_as "$(query "$WEB/plain")" <<<'{"body": "just text"}'
+    same_as "$(query "$WEB/plain" status=True text=True)" <<<'{"body": "just text", "status": 200, "text": "just text"}'
+    query "$WEB/plain" headers=True | grep -q '"X-One": "1,2"'
+    same_as "$(query "$WEB/yaml" decode=True decode_type=yaml)" <<<'{"body": "a: [1, two]\n", "dict": {"a": [1, "two"]}}'
+    same_as "$(query "$WEB/yaml" decode=True)" <<<'{"body": "a: [1, two]\n", "dict": {"a": [1, "two"]}}'
+    query "$WEB/echo" decode=True | grep -q '"dict": {"body": "", '
+    query "$WEB/plain" decode=True decode_type=nosuch | grep -q "Valid decode types are: ('json', 'xml', 'yaml', 'plain')"
+    same_as "$(query "$WEB/nosuch" test=True)" <<<'{}'
+}
+
+@test "method, parameters, data, fields of the header" {
+    same_as "$(asked "$WEB/echo" 'params={a: 1, b: x y}')" <<'EOF'
+{"body": "", "headers": {"user-agent": "Salt/3006.0 http.query()"}, "method": "GET", "path": "/echo?a=1&b=x+y"}
+EOF
+    same_as "$(asked "$WEB/echo?z=0" params='key1=val1&key2=val2' method=POST)" <<'EOF'
+{"body": "", "headers": {"content-type": "application/x-www-form-urlencoded", "user-agent": "Salt/3006.0 http.query()"}, "method": "POST", "path": "/echo?z=0&key1=val1&key2=val2"}
+EOF
+    same_as "$(asked "$WEB/echo" method=PUT data='@a "quoted\" text' 'header_dict={X-A: 1}' 'header_list=["X-B: two", none]' agent=me)" <<'EOF'
+{"body": "@a \"quoted\\\" text", "headers": {"user-agent": "me", "x-a": "1", "x-b": "two"}, "method": "PUT", "path": "/echo"}
+EOF
+    asked "$WEB/echo" method=POST 'data={a: b c, d: "&"}' | grep -q '"body": "a=b+c&d=%26"'
+    printf 'from a file' >"$FLEET/data"
+    asked "$WEB/echo" method=POST "data_file=$FLEET/data" | grep -q '"body": "from a file"'
+    asked "$WEB/echo" method=POST "data_file=$FLEET/data" formdata=True formdata_fieldname=f formdata_filename=n.txt |
+        grep -q 'form-data; name=\\"f\\"; filename=\\"n.txt\\"'
+    [ "$(query "$WEB/echo" method=HEAD)" = '{"body": ""}' ]
+}
+
+@test "statuses: an error, or not; redirects" {
+    same_as "$(query "$WEB/status/404")" <<<'{"status": 404, "error": "HTTP 404: Not Found"}'
+    same_as "$(query "$WEB/status/404" raise_error=False status=True)" <<<'{"body": "body of 404", "status": 404}'
+    same_as "$(query "$WEB/to?/plain" status=True)" <<<'{"body": "just text", "status": 200}'
+    query "$WEB/to?file:///etc/passwd" | grep -q '"error"'
+    query http://127.0.0.1:9/ status=True | grep -q '"status": 0, "error": "Failed to connect'
+    run query ftp://127.0.0.1/
+    [ "$status" -ne 0 ]
+    run query "$WEB/echo" 'header_dict={X: "a\r\nInjected: b"}'
+    [ "$status" -ne 0 ]
+}
+
+@test "a login is sent, and stands in no command line" {
+    seen=$FLEET/seen
+    cat >"$FLEET/curl" <<EOF
+#!/bin/sh
+tr '\0' ' ' <"/proc/\$\$/cmdline" >"$seen"
+exec $(type -P curl) "\$@"
+EOF
+    chmod +x "$FLEET/curl"
+    stop master
+    PATH=$FLEET:$PATH start_master
+    asked "$WEB/echo" username=u password=geheim | grep -q '"authorization": "Basic dTpnZWhlaW0="'
+    [ -s "$seen" ]
+    run ! grep -q geheim "$seen"
+}
+
+@test "cookies last from one request to the next" {
+    query "$WEB/cookie" cookies=True "cookie_jar=$FLEET/jar" >/dev/null
+    asked "$WEB/echo" cookies=True "cookie_jar=$FLEET/jar" | grep -q '"cookie": "flavour=oat"'
+}
+
+@test "answers to files; a bundle of certificates" {
+    query "$WEB/yaml" "text_out=$FLEET/out" "headers_out=$FLEET/fields" >/dev/null
+    same_as "$(cat "$FLEET/out")" <<<'a: [1, two]'
+    grep -q '^Content-Type: text/yaml$' "$FLEET/fields"
+    printf 'own\n' >"$FLEET/own.pem"
+    salt-run http.update_ca_bundle "target=$FLEET/bundle" "source=$WEB/pem" "merge_files=$FLEET/own.pem"
+    [ "$(tail -n 1 "$FLEET/bundle")" = own ]
+    run salt-run http.update_ca_bundle "target=$FLEET/bundle" "source=$WEB/plain"
+    [ "$status" -ne 0 ]
+    grep -q 'BEGIN CERTIFICATE' "$FLEET/bundle"
+    run ! ls -d /tmp/halite-http-*
+}
+
+@test "on a minion, and in its templates" {
+    same_as "$(salt_call m1 --local http.query "$WEB/plain" status=True --out=json --out-indent=-1)" \
+        <<<'{"local": {"body": "just text", "status": 200}}'
+    same_as "$(salt_call m1 --local http.wait_for_successful_query "$WEB/plain" wait_for=5 --out=json --out-indent=-1)" \
+        <<<'{"local": {"body": "just text"}}'
+    start=${EPOCHREALTIME/./}
+    salt_call m1 --local http.wait_for_successful_query "$WEB/status/500" wait_for=1 request_interval=0.2 --out=json | grep -q 'HTTP 500'
+    [ "$(ms_since "$start")" -ge 1000 ]
+    printf '%s' '{{ ("'"$WEB"'/plain"|http_query).body }}' >"$FLEET/t.j2"
+    salt_call m1 --local slsutil.renderer "$FLEET/t.j2" default_renderer=jinja | grep -q 'just text'
+}
