@@ -116,5 +116,6 @@ orch_chunks_of(call_ctx_t *host, const json_t *high, const char *jid, json_t *er
 {
     AUTO(py) data = py_from_json((json_t *) high);
 
-    return low_of(host, data, NULL, jid, errors);
+    high_pad(data, "high data", errors);
+    return json_array_size(errors) == 0 ? low_of(host, data, NULL, jid, errors) : json_array();
 }

@@ -50,6 +50,15 @@ claim(const char *run)
     return free_yet;
 }
 
+bool
+orchrun_under_way(const char *run)
+{
+    (void) pthread_mutex_lock(&claims_lock);
+    bool is = claims != NULL && map_get(claims, run) != NULL;
+    (void) pthread_mutex_unlock(&claims_lock);
+    return is;
+}
+
 static void
 unclaim(const char *run)
 {
@@ -444,6 +453,14 @@ static char *
 short_tag(const char *tag)
 {
     return strlen(tag) <= TAG_MAX ? xstrdup(tag) : digest_bytes("sha256", tag, strlen(tag), NULL);
+}
+
+char *
+orchrun_part_of(const char *tag)
+{
+    AUTO_FREE char *name = short_tag(tag);
+
+    return xasprintf("%s/", name);
 }
 
 json_t *

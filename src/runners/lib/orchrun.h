@@ -37,6 +37,10 @@ void orchrun_destroy(orchrun_t **self_p);
 
 const char *orchrun_name(const orchrun_t *self); /* BORROWED: RUN */
 
+bool orchrun_under_way(const char *run); /* any thread */
+/* How the parts of notes of a step begin. NEW. */
+char *orchrun_part_of(const char *tag);
+
 /* For state_run_env_t's begins and ended; the cookie is the run. */
 json_t *orchrun_begins(void *self, const json_t *chunk);
 void orchrun_ended(void *self, const json_t *chunk, const json_t *ret);
