@@ -183,6 +183,8 @@ void *ctx_private(call_ctx_t *ctx);
 const plugin_t *const *ctx_plugins(call_ctx_t *ctx, size_t *ret_n);
 /* The state modules. NULL with 0 where there are none. */
 const plugin_t *const *ctx_state_plugins(call_ctx_t *ctx, size_t *ret_n);
+/* The runners, likewise. */
+const plugin_t *const *ctx_runner_plugins(call_ctx_t *ctx, size_t *ret_n);
 /* The user's name of a plug-in's module. */
 const char *plugin_name(const plugin_t *p);
 /* A function's doc as `sys.doc` shows it: a line break, the text by four spaces to the right, a last line of

@@ -53,7 +53,9 @@ s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_fil
     AUTO(registry) modules = registry_new(PLUGIN_EXEC, module_rows, n_modules);
     const plugin_t *const *state_rows = master_state_plugins(&n_states);
     AUTO(registry) states = registry_new(PLUGIN_STATE, state_rows, n_states);
-    const masterctx_tables_t host = { .modules = modules, .states = states, .grains = s_grains };
+    const masterctx_tables_t host = {
+        .modules = modules, .states = states, .runners = runners, .grains = s_grains
+    };
     front_t *front = front_new(conf_p, dir, overrides, runners, wheels, &host, err);
     int code = front ? front_run(front) : s_fail(err);
     bool ended = front_destroy(&front);

@@ -36,6 +36,21 @@ teardown_file() {
     [[ $output == *'"minions": ['* && $output == *'"there"'* ]]
 }
 
+@test "sys.list_runners and the like: those of the master beside" {
+    run -0 salt here sys.list_runners 'm*' --out=json --static --out-indent=-1
+    [[ $output == '{"here": ["manage"'* ]]
+    run -0 salt here sys.list_runner_functions 'manage.d*' --out=json --static --out-indent=-1
+    [[ $output == *'"manage.down"'* ]]
+    run -0 salt here sys.runner_argspec test.arg --out=json --static --out-indent=-1
+    [ "$output" = '{"here": {"test.arg": {"args": null, "defaults": null, "varargs": true, "kwargs": true}}}' ]
+    run -0 salt here sys.runner_doc manage.up --out=json --static --out-indent=-1
+    [[ $output == '{"here": {"manage.up": "'* ]]
+    run -0 salt-run salt.cmd sys.list_runners 'm*' --out=json --out-indent=-1
+    [[ $output == *'"manage"'* ]]
+    run -0 salt there sys.list_runners --out=json --static --out-indent=-1
+    [ "$output" = '{"there": []}' ]
+}
+
 @test "a minion elsewhere is told that this is for the master's host" {
     run salt there saltutil.runner test.arg
     [ "$status" -eq 1 ]

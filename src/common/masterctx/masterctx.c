@@ -86,6 +86,7 @@ masterctx_new(const masterctx_env_t *env)
     self->files = fileclient_local(self->opts, NULL);
     call_env_t call = { .registry = env->tables->modules,
                         .states = env->tables->states,
+                        .runners = env->tables->runners,
                         .opts = self->opts,
                         .id = value_str(self->opts, "id", ""),
                         .jid = env->jid,

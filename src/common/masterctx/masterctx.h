@@ -18,7 +18,7 @@
 
 /* What the whole process shares. */
 typedef struct masterctx_tables {
-    registry_t *modules, *states;
+    registry_t *modules, *states, *runners;
     json_t *(*grains)(json_t *opts); /* NEW: of this host; any thread. NULL: none */
 } masterctx_tables_t;
 

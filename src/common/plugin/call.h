@@ -15,7 +15,8 @@
  * context lives. */
 typedef struct call_env {
     registry_t *registry;
-    registry_t *states; /* of PLUGIN_STATE; NULL: none */
+    registry_t *states;  /* of PLUGIN_STATE; NULL: none */
+    registry_t *runners; /* of PLUGIN_RUNNER; NULL: none */
     json_t *opts;
     const char *id;                        /* NULL: "" */
     const char *jid;                       /* NULL: "" */

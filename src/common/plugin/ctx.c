@@ -235,6 +235,13 @@ ctx_state_plugins(call_ctx_t *ctx, size_t *ret_n)
     return ctx->env.states != NULL ? registry_plugins(ctx->env.states, ret_n) : NULL;
 }
 
+const plugin_t *const *
+ctx_runner_plugins(call_ctx_t *ctx, size_t *ret_n)
+{
+    *ret_n = 0;
+    return ctx->env.runners != NULL ? registry_plugins(ctx->env.runners, ret_n) : NULL;
+}
+
 bool
 ctx_has(call_ctx_t *ctx, const char *fun)
 {

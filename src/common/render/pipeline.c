@@ -8,27 +8,27 @@
 
 /* Sorted. Salt's others need libraries of Python's. */
 static const renderer_t renderers[] = {
-    { "aws_kms", NULL, NEEDS_PYTHON },
-    { "cheetah", NULL, NEEDS_PYTHON },
-    { "dson", NULL, NEEDS_PYTHON },
-    { "genshi", NULL, NEEDS_PYTHON },
-    { "gpg", render_gpg, NULL },
-    { "hjson", NULL, NEEDS_PYTHON },
-    { "jinja", render_jinja, NULL },
-    { "json", render_json, NULL },
-    { "json5", NULL, NEEDS_PYTHON },
-    { "mako", NULL, NEEDS_PYTHON },
-    { "msgpack", NULL, NEEDS_PYTHON },
-    { "nacl", NULL, NEEDS_PYTHON },
-    { "pass", NULL, "it needs the program pass" },
-    { "py", render_py, NULL },
-    { "pydsl", NULL, "write #!py" },
-    { "pyobjects", NULL, "write #!py" },
-    { "stateconf", NULL, "write #!jinja|yaml, and include what it includes" },
-    { "toml", NULL, NEEDS_PYTHON },
-    { "wempy", NULL, NEEDS_PYTHON },
-    { "yaml", render_yaml, NULL },
-    { "yamlex", NULL, "write #!yaml, and merge with slsutil.merge" },
+    { "aws_kms", NULL, NEEDS_PYTHON, NULL },
+    { "cheetah", NULL, NEEDS_PYTHON, NULL },
+    { "dson", NULL, NEEDS_PYTHON, NULL },
+    { "genshi", NULL, NEEDS_PYTHON, NULL },
+    { "gpg", render_gpg, NULL, "Decrypt the PGP messages in the texts of the data." },
+    { "hjson", NULL, NEEDS_PYTHON, NULL },
+    { "jinja", render_jinja, NULL, "Render a template." },
+    { "json", render_json, NULL, "Read JSON." },
+    { "json5", NULL, NEEDS_PYTHON, NULL },
+    { "mako", NULL, NEEDS_PYTHON, NULL },
+    { "msgpack", NULL, NEEDS_PYTHON, NULL },
+    { "nacl", NULL, NEEDS_PYTHON, NULL },
+    { "pass", NULL, "it needs the program pass", NULL },
+    { "py", render_py, NULL, "Run the function ``run`` of a Python file." },
+    { "pydsl", NULL, "write #!py", NULL },
+    { "pyobjects", NULL, "write #!py", NULL },
+    { "stateconf", NULL, "write #!jinja|yaml, and include what it includes", NULL },
+    { "toml", NULL, NEEDS_PYTHON, NULL },
+    { "wempy", NULL, NEEDS_PYTHON, NULL },
+    { "yaml", render_yaml, NULL, "Read YAML." },
+    { "yamlex", NULL, "write #!yaml, and merge with slsutil.merge", NULL },
 };
 
 const renderer_t *
@@ -54,6 +54,17 @@ next_name(void *cookie)
     while (*i < NELEMS(renderers) && renderers[*i].fn == NULL)
         (*i)++;
     return *i < NELEMS(renderers) ? renderers[(*i)++].name : NULL;
+}
+
+json_t *
+render_docs(void)
+{
+    json_t *docs = json_object();
+
+    for (size_t i = 0; i < NELEMS(renderers); i++)
+        if (renderers[i].fn != NULL)
+            json_object_set_new(docs, renderers[i].name, value_fmt("\n    %s\n    ", renderers[i].doc));
+    return docs;
 }
 
 /* NEW. */

@@ -47,6 +47,8 @@ int render_text(render_t *self, const render_source_t *source, buf_t *out, fail_
 
 /* Whether `template: NAME` makes a text: Salt's registry of templates. */
 bool render_is_template(const char *name);
+/* The renderers that there are: {name: what it does, as a docstring}. */
+json_t *render_docs(void);
 
 /* decrypt_pillar: every text in `v` through `renderer` ("gpg"), "\n" in it read as a line break. Dicts and
  * lists are changed in place. NEW (the same container), or NULL with *err. */

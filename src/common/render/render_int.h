@@ -38,6 +38,7 @@ typedef struct renderer {
     const char *name;
     renderer_fn *fn;
     const char *missing; /* without `fn`: why it is not here */
+    const char *doc;     /* with `fn` */
 } renderer_t;
 
 /* BORROWED row, or NULL. */

@@ -5,6 +5,8 @@
 
 #include "common/base/str.h"
 #include "common/plugin/usable.h"
+#include "minion/modlib/masterline.h"
+#include "salt/log.h"
 
 static bool
 matches(const char *pattern, const char *name)
@@ -252,6 +254,69 @@ sys_list_state_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     return 0;
 }
 
+/* ---- runners ------------------------------------------------------------------------------ */
+
+/* They live in the master. A minion beside it asks it, and so has its answer; elsewhere there are none. */
+static int
+of_runners(call_ctx_t *ctx, const char *fun, json_t *words, json_t *here, json_t **ret_value)
+{
+    size_t n;
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *answer = NULL;
+
+    *ret_value = here;
+    if (ctx_runner_plugins(ctx, &n) != NULL)
+        return 0;
+    json_t *arg = json_pack("[s]", fun);
+    json_array_extend(arg, words);
+    json_t *request = json_pack("{s:s, s:s, s:o}", "op", "runner", "fun", "salt.cmd", "arg", arg);
+    if (masterline_ask(value_str(ctx_opts(ctx), "config_dir", "/etc/salt"), &request, &answer, &why) == 0 &&
+        value_bool(answer, "success", false)) {
+        json_decref(here);
+        *ret_value = json_incref(value_get(answer, "return"));
+    } else {
+        log_debug("%s: %s", fun, fail_text(&why));
+    }
+    return 0;
+}
+
+static int
+sys_list_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    return of_runners(ctx, "sys.list_runners", value_get(args, "args"),
+                      listed(ctx, ctx_runner_plugins, add_module, args), ret_value);
+}
+
+static int
+sys_list_runner_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    return of_runners(ctx, "sys.list_runner_functions", value_get(args, "args"),
+                      listed(ctx, ctx_runner_plugins, add_function, args), ret_value);
+}
+
+static int
+sys_runner_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    query_t q = { value_get(args, "args"), json_object() };
+
+    (void) err;
+    for_each(ctx, ctx_runner_plugins, add_doc, &q);
+    return of_runners(ctx, "sys.runner_doc", q.wanted, q.found, ret_value);
+}
+
+static int
+sys_runner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *words = json_pack("[O]", value_get(args, "module"));
+
+    (void) err;
+    return of_runners(ctx, "sys.runner_argspec", words, argspecs(ctx, ctx_runner_plugins, args), ret_value);
+}
+
+/* ---- other -------------------------------------------------------------------------------- */
+
 static int
 sys_reload_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -290,6 +355,12 @@ static const func_t funcs[] = {
                                     "salt '*' sys.list_functions 'sys.list_*'") },
     { "list_modules", sys_list_modules, names_args, FN_READONLY,
       "List modules." CLI_EXAMPLE("salt '*' sys.list_modules\n    salt '*' sys.list_modules 's*'") },
+    { "list_runner_functions", sys_list_runner_functions, functions_args, FN_READONLY,
+      "List the functions of runners." CLI_EXAMPLE("salt '*' sys.list_runner_functions\n    "
+                                                   "salt '*' sys.list_runner_functions 'state.*'") },
+    { "list_runners", sys_list_runners, names_args, FN_READONLY,
+      "List the runners of the master beside this minion." CLI_EXAMPLE(
+          "salt '*' sys.list_runners\n    salt '*' sys.list_runners 'm*'") },
     { "list_state_functions", sys_list_state_functions, functions_args, FN_READONLY,
       "List the functions of state modules." CLI_EXAMPLE(
           "salt '*' sys.list_state_functions\n    salt '*' sys.list_state_functions file\n    "
@@ -300,6 +371,12 @@ static const func_t funcs[] = {
     { "reload_modules", sys_reload_modules, NULL, FN_READONLY,
       "Return ``True``. Modules are built in; there is nothing to load again." CLI_EXAMPLE(
           "salt '*' sys.reload_modules") },
+    { "runner_argspec", sys_runner_argspec, argspec_args, FN_READONLY,
+      "Return the arguments and defaults of runners." CLI_EXAMPLE(
+          "salt '*' sys.runner_argspec state\n    salt '*' sys.runner_argspec 'winrepo.*'") },
+    { "runner_doc", sys_runner_doc, names_args, FN_READONLY,
+      "Return the documentation of runners." CLI_EXAMPLE(
+          "salt '*' sys.runner_doc\n    salt '*' sys.runner_doc cache cache.grains") },
     { "state_argspec", sys_state_argspec, argspec_args, FN_READONLY,
       "Return the arguments and defaults of states." CLI_EXAMPLE(
           "salt '*' sys.state_argspec pkg.installed\n    salt '*' sys.state_argspec file") },
