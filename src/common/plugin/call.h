@@ -54,6 +54,7 @@ void call_result_free(call_result_t *res);
 typedef struct call_relay {
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
+    int (*share)(void *cookie, const char *key, json_t *item, fail_t *err);
     void *cookie;
 } call_relay_t;
 void call_set_relay(call_ctx_t *ctx, const call_relay_t *relay); /* BORROWED */

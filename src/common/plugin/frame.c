@@ -51,6 +51,19 @@ ctx_native_arg(call_ctx_t *ctx, const char *name)
     return wire != NULL ? py_from_wire(wire) : NULL;
 }
 
+int
+ctx_share(call_ctx_t *ctx, const char *key, json_t *item, fail_t *err)
+{
+    json_t *list = json_object_get(ctx_context(ctx), key);
+
+    if (list == NULL) {
+        list = json_array();
+        json_object_set_new(ctx_context(ctx), key, list);
+    }
+    json_array_append(list, item);
+    return ctx->relay != NULL ? ctx->relay->share(ctx->relay->cookie, key, item, err) : 0;
+}
+
 const char *
 ctx_saltenv(call_ctx_t *ctx)
 {

@@ -7,6 +7,7 @@
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
 #include "common/local/client.h"
+#include "salt/state.h"
 
 enum { READ_CHUNK = 64 * 1024 };
 
@@ -96,6 +97,14 @@ host_through(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     return answered(cookie, question, ret_value, err);
 }
 
+static int
+share_through(void *cookie, const char *key, json_t *item, fail_t *err)
+{
+    json_auto_t *question = json_pack("{s:s, s:s, s:O}", "t", "share", "key", key, "item", item);
+
+    return answered(cookie, question, NULL, err);
+}
+
 static json_t *
 files_question(const char *fn, const char *path, const char *saltenv)
 {
@@ -174,7 +183,7 @@ run_relay_use(call_ctx_t *ctx, run_line_t *line)
 {
     static call_relay_t relay;
 
-    relay = (call_relay_t){ fire_through, host_through, line };
+    relay = (call_relay_t){ fire_through, host_through, share_through, line };
     call_set_relay(ctx, &relay);
     /* Files of this host need nobody. */
     if (ctx_files(ctx) != NULL && !str_eq(value_str(ctx_opts(ctx), "file_client", ""), "local"))
@@ -196,6 +205,13 @@ static int
 answer_host(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 {
     return ctx_host(ctx, value_get(q, "request"), ret_value, err);
+}
+
+static int
+answer_share(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
+{
+    (void) ret_value;
+    return ctx_share(ctx, value_str(q, "key", ""), value_get(q, "item"), err);
 }
 
 /* The path was taken apart in the child: no character of it has a meaning any more. NEW. */
@@ -261,9 +277,9 @@ static const struct {
     const char *type, *fn;
     answer_fn *answer;
 } rows[] = {
-    { "fire", "", answer_fire },      { "host", "", answer_host },      { "files", "cache", answer_cache },
-    { "files", "hash", answer_hash }, { "files", "list", answer_list }, { "files", "envs", answer_envs },
-    { "files", "get", answer_get },   { "files", "put", answer_put },
+    { "fire", "", answer_fire },        { "host", "", answer_host },      { "share", "", answer_share },
+    { "files", "cache", answer_cache }, { "files", "hash", answer_hash }, { "files", "list", answer_list },
+    { "files", "envs", answer_envs },   { "files", "get", answer_get },   { "files", "put", answer_put },
 };
 
 json_t *

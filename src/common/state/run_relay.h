@@ -2,7 +2,8 @@
  * Its own copies of those lines can't be used by two.
  *
  * Wire       common/local/client.h's frames. Child: {"t": "ret", value} once; {"t": "fire", tag, data},
- *            {"t": "host", request}, {"t": "files", fn, path, saltenv, ...}, each answered with
+ *            {"t": "host", request}, {"t": "share", key, item}, {"t": "files", fn, path, saltenv, ...}, each
+ * answered with
  *            {"ok": true, value} or {"ok": false, error, code, kind}
  * Layer      common/state, private
  * Threads    the run's

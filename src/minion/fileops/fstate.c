@@ -225,15 +225,75 @@ fstate_sorted(const json_t *list, bool backwards)
     return out;
 }
 
+/* ---- accumulated text -------------------------------------------------------------------------- */
+
+/* What the run's states have gathered, also those in processes of their own, is a list in its context. */
+static char *
+shared_key(call_ctx_t *ctx)
+{
+    return xasprintf("file.accumulated:%s", ctx_run_id(ctx));
+}
+
+static json_t *
+member(json_t *object, const char *key, json_t *fresh)
+{
+    json_t *have = json_object_get(object, key);
+
+    if (have == NULL)
+        json_object_set(object, key, have = fresh);
+    json_decref(fresh);
+    return have;
+}
+
+bool
+fstate_has(const json_t *list, const json_t *v)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (list, i, one) {
+        if (value_equal(one, v))
+            return true;
+    }
+    return false;
+}
+
+static void
+add_item(json_t *all, const json_t *item)
+{
+    const char *file = value_str(item, "file", ""), *name = value_str(item, "name", "");
+    json_t *texts = member(member(value_get(all, "data"), file, json_object()), name, json_array());
+    json_t *deps = member(member(value_get(all, "deps"), file, json_object()), name, json_array()), *one;
+    size_t i;
+
+    json_array_extend(deps, value_get(item, "ids"));
+    json_array_foreach (value_get(item, "texts"), i, one) {
+        if (!fstate_has(texts, one))
+            json_array_append(texts, one);
+    }
+}
+
 json_t *
 fstate_accumulators(call_ctx_t *ctx)
 {
-    AUTO_FREE char *key = xasprintf("file.accumulated:%s", ctx_run_id(ctx));
-    json_t *all = json_object_get(ctx_context(ctx), key);
+    AUTO_FREE char *key = shared_key(ctx), *own = xasprintf("%s:sum", key);
+    json_t *items = json_object_get(ctx_context(ctx), key), *all = json_object_get(ctx_context(ctx), own);
 
     if (all == NULL) {
-        all = json_pack("{s:{}, s:{}}", "data", "deps");
-        json_object_set_new(ctx_context(ctx), key, all);
+        all = json_pack("{s:{}, s:{}, s:i}", "data", "deps", "n", 0);
+        json_object_set_new(ctx_context(ctx), own, all);
     }
+    size_t n = (size_t) value_int(all, "n", 0);
+    for (; n < json_array_size(items); n++)
+        add_item(all, json_array_get(items, n));
+    json_object_set_new(all, "n", json_integer((json_int_t) n));
     return all;
+}
+
+int
+fstate_accumulate(call_ctx_t *ctx, json_t *item, fail_t *err)
+{
+    AUTO_FREE char *key = shared_key(ctx);
+
+    return ctx_share(ctx, key, item, err);
 }

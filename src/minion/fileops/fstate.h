@@ -66,6 +66,10 @@ json_t *fstate_sorted(const json_t *list, bool backwards);
 
 /* {"data": {FILE: {NAME: [text]}}, "deps": {FILE: {NAME: [id]}}} of this run. BORROWED. */
 json_t *fstate_accumulators(call_ctx_t *ctx);
+/* {"file", "name", "texts": [...], "ids": [...]} is added. `item` BORROWED. */
+int fstate_accumulate(call_ctx_t *ctx, json_t *item, fail_t *err);
+/* Whether a list holds an equal value. */
+bool fstate_has(const json_t *list, const json_t *v);
 
 /* ---- states that other states call --------------------------------------------------------------- */
 

@@ -172,7 +172,9 @@ dpkg_new(const char *root, fail_t *err)
     map_t *seen = map_new(pkg_free);
 
     self->root = xstrdup(root);
-    self->dir = xasprintf("%s/var/lib/dpkg", root);
+    /* dpkg's own variable for another database. */
+    const char *admin = *root == '\0' ? getenv("DPKG_ADMINDIR") : NULL;
+    self->dir = str_empty(admin) ? xasprintf("%s/var/lib/dpkg", root) : xstrdup(admin);
     int rc = read_file(self, seen, "status", err);
     if (rc == 0) {
         read_updates(self, seen);

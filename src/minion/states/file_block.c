@@ -10,32 +10,6 @@
 
 /* ---- accumulated --------------------------------------------------------------------------------- */
 
-static json_t *
-member(json_t *object, const char *key, json_t *fresh)
-{
-    json_t *have = json_object_get(object, key);
-
-    if (have != NULL) {
-        json_decref(fresh);
-        return have;
-    }
-    json_object_set_new(object, key, fresh);
-    return json_object_get(object, key);
-}
-
-static bool
-contains(const json_t *list, const json_t *v)
-{
-    size_t i;
-    json_t *one;
-
-    json_array_foreach (list, i, one) {
-        if (value_equal(one, v))
-            return true;
-    }
-    return false;
-}
-
 /* The ids that `require_in` and `watch_in` of the chunk name; *ret_file: one of them is a state of `file`. */
 static json_t *
 dependents(json_t *chunk, bool *ret_file)
@@ -64,9 +38,7 @@ dependents(json_t *chunk, bool *ret_file)
 static int
 accumulated_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
-    json_t *chunk = ctx_chunk(s->ctx), *text = fstate_arg(s, "text"), *all = fstate_accumulators(s->ctx),
-           *one;
+    json_t *chunk = ctx_chunk(s->ctx), *text = fstate_arg(s, "text"), *one;
     AUTO_FREE char *file = value_pystr(value_get(s->args, "filename"));
     bool for_file = false;
     json_auto_t *ids = dependents(chunk, &for_file);
@@ -77,18 +49,17 @@ accumulated_body(fstate_t *s, fail_t *err)
     if (!for_file)
         return fstate_error(s, "Orphaned accumulator %s in %s:%s", s->name, value_str(chunk, "__sls__", ""),
                             value_str(chunk, "__id__", ""));
-    json_t *texts = member(member(value_get(all, "data"), file, json_object()), s->name, json_array());
-    json_t *deps = member(member(value_get(all, "deps"), file, json_object()), s->name, json_array());
+    const json_t *all = value_get(fstate_accumulators(s->ctx), "data");
+    const json_t *texts = value_get(value_get(all, file), s->name);
     json_auto_t *list = json_is_array(text) ? json_incref(text) : json_pack("[O]", text);
-    json_array_extend(deps, ids);
     json_array_foreach (list, i, one) {
-        if (contains(texts, one))
-            continue;
-        json_array_append(texts, one);
-        (void) state_ret_set(s->ret, STATE_TRUE, "Accumulator %s for file %s was charged by text", s->name,
-                             file);
+        if (!fstate_has(texts, one))
+            (void) state_ret_set(s->ret, STATE_TRUE, "Accumulator %s for file %s was charged by text",
+                                 s->name, file);
     }
-    return 0;
+    json_auto_t *item = json_pack("{s:s, s:s, s:O, s:O}", "file", file, "name", s->name, "texts", list, "ids",
+                                  ids);
+    return fstate_accumulate(s->ctx, item, err);
 }
 
 /* ---- blockreplace --------------------------------------------------------------------------------- */
@@ -117,7 +88,7 @@ accumulated_content(fstate_t *s, buf_t *content)
     bool any = false;
 
     json_object_foreach (deps, name, v) {
-        if (!contains(v, id) || value_get(of_file, name) == NULL)
+        if (!fstate_has(v, id) || value_get(of_file, name) == NULL)
             continue;
         add_accumulated(content, value_get(of_file, name));
         any = true;

@@ -8,6 +8,7 @@
  *   grains, pillar, opts   what the minion knows; opts are laid over defaults; {T}/roots and {T}/dev are the
  *                      file server's base and dev
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
+ *   environment        {name: value} of variables for the case
  *   setup              shell commands, run first in a folder made for this case
  *   needs              "root": skipped for other users; else a program that must be on PATH
  *   return             {name, result, comment, changes} and, where Salt has them, warnings and skip_watch
@@ -133,10 +134,10 @@ static json_t *
 options(json_t *spec, const char *dir)
 {
     AUTO_FREE char *roots = xasprintf("%s/roots", dir), *dev = xasprintf("%s/dev", dir);
-    AUTO_FREE char *cache = xasprintf("%s/cache", dir);
-    json_t *opts = json_pack("{s:s, s:s, s:s, s:{s:[s], s:[s]}, s:b, s:s}", "id", "minion", "cachedir", cache,
-                             "hash_type", "sha256", "file_roots", "base", roots, "dev", dev, "test",
-                             value_bool(spec, "test", false), "file_client", "local");
+    AUTO_FREE char *cache = xasprintf("%s/cache", dir), *conf = xasprintf("%s/etc/minion", dir);
+    json_t *opts = json_pack("{s:s, s:s, s:s, s:s, s:{s:[s], s:[s]}, s:b, s:s}", "id", "minion", "conf_file",
+                             conf, "cachedir", cache, "hash_type", "sha256", "file_roots", "base", roots,
+                             "dev", dev, "test", value_bool(spec, "test", false), "file_client", "local");
 
     if (value_get(spec, "opts") != NULL)
         value_merge(opts, value_get(spec, "opts"), false);
@@ -229,6 +230,20 @@ take_programs(json_t *spec, const char *dir)
     return before;
 }
 
+static void
+set_environment(const json_t *spec, bool on)
+{
+    const char *name;
+    json_t *v;
+
+    json_object_foreach (value_get(spec, "environment"), name, v) {
+        if (on)
+            setenv(name, json_string_value(v), 1);
+        else
+            unsetenv(name);
+    }
+}
+
 typedef struct registries {
     registry_t *exec, *states;
 } registries_t;
@@ -279,7 +294,9 @@ one_case(const registries_t *reg, const char *fun, json_t *raw)
     AUTO_FREE char *there = str_replace(text, "{T}", dir);
     json_auto_t *spec = json_loads(there, 0, NULL);
     AUTO_FREE char *path = take_programs(spec, dir);
+    set_environment(spec, true);
     bool ok = run_case(reg, fun, spec, dir);
+    set_environment(spec, false);
     setenv("PATH", path, 1);
     assert_int_equal(fs_remove_tree(dir, &err), 0);
     return ok;
