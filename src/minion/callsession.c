@@ -27,6 +27,7 @@ struct callsession {
     json_t *answer;   /* owned: what came for it */
     downloads_t *downloads;
     json_t *file_answer; /* owned: to the file that is waited for */
+    int64_t step_ms;     /* monotonic: when the session wants its next step at the latest */
 };
 
 static void
@@ -85,19 +86,26 @@ s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_
     self->answer = json_incref(body);
 }
 
-/* One turn of the session, at most until `until` (monotonic ms). */
+static void
+s_step(callsession_t *self)
+{
+    int wait = session_step(self->session);
+    self->step_ms = clock_mono_ms() + wait;
+}
+
+/* Waits for something to do, at most until `until` (monotonic ms), and does it. In this order: what is waited
+ * for may come in any step, and the caller looks after each. */
 static void
 s_turn(callsession_t *self, int64_t until)
 {
     void *socks[SESSION_SOCKETS];
     zmq_pollitem_t items[SESSION_SOCKETS];
-    long wait = session_step(self->session), left = (long) (until - clock_mono_ms());
+    int64_t wait = (until < self->step_ms ? until : self->step_ms) - clock_mono_ms();
     size_t n = session_sockets(self->session, socks);
     for (size_t i = 0; i < n; i++)
         items[i] = (zmq_pollitem_t){ socks[i], 0, ZMQ_POLLIN, 0 };
-    wait = wait < left ? wait : left;
-    (void) zmq_poll(items, (int) n, wait > 0 ? wait : 0);
-    (void) session_step(self->session);
+    (void) zmq_poll(items, (int) n, wait > 0 ? (long) wait : 0);
+    s_step(self);
 }
 
 static int
@@ -146,6 +154,7 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
     session_host_t host = { s_on_state, NULL, s_on_ack, s_on_answer, NULL, self };
     session_destroy(&self->session);
     self->session = session_new(self->zctx, &sc, &host, err);
+    self->step_ms = 0;
     return self->session ? s_wait_ready(self, timeout_ms, err) : err->code;
 }
 
@@ -197,7 +206,7 @@ static int
 s_send(callsession_t *self, wire_msg_t msg, const json_t *body, bool settles, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    (void) session_step(self->session);
+    s_step(self);
     if (session_state(self->session) != SESSION_READY && s_wait_ready(self, SEND_WAIT_MS, err) < 0)
         return err->code;
     int rc = session_send(self->session, msg, body, &why);
@@ -284,7 +293,7 @@ int
 callsession_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
 {
     callsession_t *self = cookie;
-    (void) session_step(self->session);
+    s_step(self);
     downloads_ask(self->downloads, 1, ask);
     while (!self->file_answer)
         s_turn(self, clock_mono_ms() + downloads_step(self->downloads));
