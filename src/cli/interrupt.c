@@ -38,6 +38,13 @@ interrupt_arm(void)
 }
 
 void
+interrupt_default(void)
+{
+    (void) signal(SIGINT, SIG_DFL);
+    (void) signal(SIGTERM, SIG_DFL);
+}
+
+void
 interrupt_job(const char *jid)
 {
     int next = 1 - atomic_load(&current);

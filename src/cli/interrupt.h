@@ -14,6 +14,8 @@
 
 /* From now on Ctrl-C prints Salt's farewell and ends with exit code 0, SIGTERM without a word. */
 void interrupt_arm(void);
+/* From now on both end the program as they end any other. */
+void interrupt_default(void);
 /* The job that the farewell names. */
 void interrupt_job(const char *jid);
 

@@ -8,6 +8,8 @@
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "common/local/client.h"
+#include "common/local/watch.h"
+#include "common/plugin/call.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -248,6 +250,38 @@ show_docs(run_t *self)
     return EXIT_FAILURE;
 }
 
+/* ---- what happens here, not in the master
+ * --------------------------------------------------------------------------------- */
+
+/* state.event: Ctrl-C ends a shell's whole list of commands, which this one is often part of, and it ends without a
+ * word. */
+static int
+listen_to_events(run_t *self, json_t *arg)
+{
+    static const func_t event = { .name = "event", .args = watch_args };
+    fail_auto_t err = FAIL_INIT;
+    json_t *args = NULL, *kwargs = NULL;
+
+    args_split(arg, &args, &kwargs);
+    json_auto_t *bound = bind_args(&event, args, kwargs, NULL, &err);
+    json_decref(args);
+    json_decref(kwargs);
+    interrupt_default();
+    int rc = bound != NULL ? watch_run(bound, self->start.opts, stdout, &err) : err.code;
+    if (rc < 0 && rc != -EPIPE)
+        show_error(&self->show, "%s\n", fail_text(&err));
+    if (rc == 0 || rc == -EPIPE)
+        return 0;
+    return rc == -ECONNREFUSED || rc == -ENOENT ? EXIT_NO_MASTER : EXIT_FAILURE;
+}
+
+static const struct {
+    const char *fun;
+    int (*fn)(run_t *self, json_t *arg);
+} own[] = {
+    { "state.event", listen_to_events },
+};
+
 /* ---- the program
  * -------------------------------------------------------------------------------------------------------------
  */
@@ -263,7 +297,12 @@ run_connected(run_t *self)
     if (strchr(self->fun, '.') == NULL)
         return show_docs(self);
     arg = args_parse(res->args + 1, res->n_args - 1, value_get(res->values, "no_parse"));
-    return value_bool(res->values, "async", false) ? run_async(self, arg) : run_following(self, arg);
+    if (value_bool(res->values, "async", false))
+        return run_async(self, arg);
+    for (size_t i = 0; i < NELEMS(own); i++)
+        if (str_eq(self->fun, own[i].fun))
+            return own[i].fn(self, arg);
+    return run_following(self, arg);
 }
 
 static int

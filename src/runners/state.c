@@ -6,6 +6,7 @@
 #include "runners/lib/ask.h"
 #include "runners/lib/orchcompile.h"
 #include "runners/lib/orchrun.h"
+#include "runners/lib/state_event.h"
 #include "runners/lib/threads.h"
 #include "salt/state.h"
 
@@ -393,6 +394,7 @@ static const arg_t resume_args[] = {
                                           "    salt-run state.orchestrate webserver from=deploy")
 
 static const func_t funcs[] = {
+    { "event", state_wait_event, watch_args, FN_READONLY | FN_ACCESS_READ, STATE_EVENT_DOC },
     { "orch", state_orchestrate, orchestrate_args, FN_ACCESS_ADMIN, DOC_ORCHESTRATE },
     { "orch_show_sls", state_orchestrate_show_sls, show_args, FN_READONLY | FN_ACCESS_ADMIN,
       "Show the high data of an orchestration." CLI_EXAMPLE("salt-run state.orch_show_sls webserver") },

@@ -194,6 +194,101 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     unlisten fast
 }
 
+# watch NAME ARGS...: state.event in the background; it listens when this returns.
+watch() {
+    local name=$1 before
+    shift
+    before=$(ask '{"op":"status"}' | field listeners)
+    daemon "watch-$name" "$HALITE_BIN/salt-run" state.event "$@"
+    until_true 5 listens "$before"
+}
+listens() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
+watched() { until_true 10 test -e "$FLEET/pids/watch-$1.rc" && RC=$(cat "$FLEET/pids/watch-$1.rc") && rm -f "$FLEET/pids/watch-$1" "$FLEET/pids/watch-$1.rc"; }
+
+@test "salt-run state.event: a line for each event, and nothing at its end" {
+    watch line my/tag count=2
+    run -0 salt-run event.send my/tag '{"a": 1, "ü": [null, true, 1.5]}'
+    run -0 salt-run event.send other/tag '{}'
+    run -0 salt-run event.send my/tag '{}'
+    watched line
+    [ "$RC" -eq 0 ]
+    sed -E 's/"20[^"]*"/"STAMP"/' "$FLEET/log/watch-line" | diff - <(printf 'my/tag\t%s\n' '{"a": 1, "ü": [null, true, 1.5], "_stamp": "STAMP"}' '{"_stamp": "STAMP"}')
+}
+
+@test "salt-run state.event pretty=True" {
+    watch pretty 'my/*' count=1 pretty=True
+    run -0 salt-run event.send my/tag '{"z": {"b": [1, {}], "a": ""}}'
+    watched pretty
+    sed -E 's/"20[^"]*"/"STAMP"/' "$FLEET/log/watch-pretty" | diff - <(printf 'my/tag\t%s\n' '{
+    "_stamp": "STAMP",
+    "z": {
+        "a": "",
+        "b": [
+            1,
+            {}
+        ]
+    }
+}')
+}
+
+@test "salt-run state.event in a list of commands: quiet, and on with the next" {
+    (timeout 20 "$HALITE_BIN/salt-run" state.event 'salt/minion/m2/start' count=1 quiet=True && salt m2 test.ping --out=txt) >"$BATS_TEST_TMPDIR/list" 2>&1 3>&- &
+    local list=$!
+    until_true 5 listens 0
+    stop m2
+    start_minion m2
+    wait $list
+    [ "$(cat "$BATS_TEST_TMPDIR/list")" = 'm2: True' ]
+}
+
+@test "salt-run state.event: a regular expression, a time limit, bad arguments" {
+    fire rx/1
+    seq=$(last_seq)
+    run -0 salt-run state.event 'rx/\d' count=1 since="$seq"
+    run -1 --separate-stderr salt-run state.event 'rx/\d\d' count=1 since="$seq" timeout=0.2
+    [ -z "$output" ]
+    [ -n "$stderr" ]
+    run -0 salt-run state.event 'rx/*' count=1 since=10m timeout=20
+    grep -q '^rx/1	{"n": 1, ' <<<"$output"
+    stamp=$(sed -E 's/.*"_stamp": "([^"]*)".*/\1/' <<<"$output")
+    run -0 salt-run state.event 'rx/*' count=1 "since=$stamp" timeout=20
+    grep -qF "$stamp" <<<"$output"
+    for bad in count=x nosuch=1 since=bad timeout=soon node=nobody; do
+        run -1 salt-run state.event "$bad"
+    done
+}
+
+@test "salt-run state.event ends without a word: when its reader goes, and at Ctrl-C" {
+    timeout 20 bash -c '"$1" state.event "pipe/*" | head -n 1 >"$2"' _ "$HALITE_BIN/salt-run" "$BATS_TEST_TMPDIR/head" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+    local pipe=$!
+    until_true 5 listens 0
+    fire pipe/1
+    wait $pipe
+    [ "$(cut -f1 "$BATS_TEST_TMPDIR/head")" = pipe/1 ]
+    [ ! -s "$BATS_TEST_TMPDIR/err" ]
+    watch quiet 'none/*'
+    kill -INT "$(pid_of watch-quiet)"
+    watched quiet
+    [ "$RC" -eq 130 ]
+    [ ! -s "$FLEET/log/watch-quiet" ]
+}
+
+@test "salt-run state.event goes on when the master was restarted, without gap" {
+    watch long 'long/*' count=3
+    fire long/1
+    until_log "$FLEET/log/watch-long" long/1
+    until_true 5 journalled long/1
+    stop master KILL
+    start_master
+    fire long/2
+    fire long/3
+    watched long
+    [ "$RC" -eq 0 ]
+    [ "$(grep -o '^long/.' "$FLEET/log/watch-long" | tr '\n' ' ')" = 'long/1 long/2 long/3 ' ]
+    wait_connected m1 m2
+}
+journalled() { salt-run state.event "$1" since=1h count=1 timeout=1 && [ "$(ask '{"op":"status"}' | field store_queued)" -eq 0 ]; }
+
 @test "garbage on the local socket ends that connection only" {
     python3 - "$SOCK_DIR/master.sock" <<'EOF'
 import socket, struct, sys

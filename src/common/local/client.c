@@ -18,12 +18,13 @@ struct local_client {
     int fd;
     json_int_t next_n;
     buf_t in;
+    size_t in_at;   /* bytes of it that were taken */
     json_t *pushes; /* arrived while a reply was awaited */
     char *path;
 };
 
 static int
-s_connect(const char *path, fail_t *err)
+s_connect(const char *path, const char *whose, fail_t *err)
 {
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     if (!str_copy(addr.sun_path, sizeof(addr.sun_path), path))
@@ -43,15 +44,15 @@ s_connect(const char *path, fail_t *err)
             path);
     return fail_set(
         err, code,
-        "The salt master could not be contacted at %s (%s). Is salt-master running, with this configuration?",
-        path, strerror(-code));
+        "The salt %s could not be contacted at %s (%s). Is salt-%s running, with this configuration?", whose,
+        path, strerror(-code), whose);
 }
 
-local_client_t *
-local_connect(const char *sock_dir, fail_t *err)
+static local_client_t *
+s_open(const char *sock_dir, const char *name, const char *whose, fail_t *err)
 {
-    AUTO_FREE char *path = fs_join(sock_dir, LOCAL_SOCKET_NAME);
-    int fd = s_connect(path, err);
+    AUTO_FREE char *path = fs_join(sock_dir, name);
+    int fd = s_connect(path, whose, err);
     if (fd < 0)
         return NULL;
     local_client_t *self = xcalloc(1, sizeof(*self));
@@ -59,6 +60,18 @@ local_connect(const char *sock_dir, fail_t *err)
     self->pushes = json_array();
     self->path = STEAL(path);
     return self;
+}
+
+local_client_t *
+local_connect(const char *sock_dir, fail_t *err)
+{
+    return s_open(sock_dir, LOCAL_SOCKET_NAME, "master", err);
+}
+
+local_client_t *
+local_connect_minion(const char *sock_dir, fail_t *err)
+{
+    return s_open(sock_dir, MINION_SOCKET_NAME, "minion", err);
 }
 
 void
@@ -81,12 +94,29 @@ local_fd(const local_client_t *self)
     return self->fd;
 }
 
+/* One message off what was read. */
+static int
+s_take(local_client_t *self, json_t **ret_msg, fail_t *err)
+{
+    const char *text;
+    size_t len;
+    int rc = frame_peek(&self->in, self->in_at, LIMIT_LOCAL_MSG, &text, &len, err);
+    if (rc <= 0) {
+        buf_consume(&self->in, self->in_at);
+        self->in_at = 0;
+        return rc;
+    }
+    *ret_msg = frame_parse(text, len, err);
+    self->in_at += FRAME_HEAD + len;
+    return *ret_msg ? 1 : -EPROTO;
+}
+
 /* One message off the wire: 1, 0 on timeout, negative on failure. `until_ms` is monotonic; -1: for ever. */
 static int
 s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
 {
     for (;;) {
-        int rc = frame_take(&self->in, LIMIT_LOCAL_MSG, ret_msg, err);
+        int rc = s_take(self, ret_msg, err);
         if (rc != 0)
             return rc;
         int wait = -1;

@@ -18,12 +18,15 @@
 #include "common/base/buf.h"
 #include "salt/base.h"
 
-#define LOCAL_SOCKET_NAME "master.sock" /* in sock_dir */
+#define LOCAL_SOCKET_NAME  "master.sock" /* in sock_dir */
+#define MINION_SOCKET_NAME "minion.sock"
 
 typedef struct local_client local_client_t;
 
 /* NEW, or NULL with *err. `sock_dir` is the configuration's. */
 local_client_t *local_connect(const char *sock_dir, fail_t *err);
+/* The same to the bus of a minion, which speaks this too (minion/mbus.h). */
+local_client_t *local_connect_minion(const char *sock_dir, fail_t *err);
 void local_client_destroy(local_client_t **self_p);
 
 /* Send a request (its "n" is set here) and wait for its reply. Pushes that arrive meanwhile are kept for
