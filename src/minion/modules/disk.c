@@ -333,7 +333,10 @@ disk_resize2fs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_auto_t prog = PROG_INIT;
 
     prog_add(&prog, "resize2fs");
-    return run_on(&prog, value_str(args, "device", ""), ret_value, err);
+    int rc = run_on(&prog, value_str(args, "device", ""), ret_value, err);
+    if (rc == 0 && json_is_false(*ret_value))
+        *ret_value = json_null(); /* as Salt's: True or nothing */
+    return rc;
 }
 
 static void

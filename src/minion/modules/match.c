@@ -101,15 +101,16 @@ match_data_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     char **parts = str_split(value_str(args, "tgt", ""), ":", false);
     json_auto_t *call = json_pack("[s]", parts[0]);
     json_t *value = NULL;
-    int rc = 0;
+    fail_auto_t why = FAIL_INIT;
 
-    if (parts[1] != NULL)
-        rc = ctx_call(ctx, "data.getval", call, NULL, &value, err);
-    if (rc == 0)
-        *ret_value = json_boolean(value != NULL && data_matches(value, parts[1]));
+    (void) err;
+    /* Salt asks a function that its own module has not: who brings one has data to match, others have none. */
+    if (parts[1] != NULL && ctx_call(ctx, "data.getval", call, NULL, &value, &why) < 0)
+        log_error("match.data: %s", fail_text(&why));
+    *ret_value = json_boolean(value != NULL && data_matches(value, parts[1]));
     json_decref(value);
     strv_free(parts);
-    return rc;
+    return 0;
 }
 
 /* ---- tables of targets
