@@ -135,6 +135,14 @@ mine_get(front_t *self, const char *id, const json_t *request, fail_t *err)
     return found;
 }
 
+/* A runner that is asked for from now on finds it. */
+static void
+s_noted(front_t *self, uint64_t ticket)
+{
+    if (ticket > 0)
+        self->row_ticket = ticket;
+}
+
 /* ---- what minions put in
  * ----------------------------------------------------------------------------------------- */
 
@@ -150,7 +158,7 @@ s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
     }
     json_decref(m->mine);
     m->mine = json_incref(mine);
-    (void) store_put_mine(self->store, m->id, &text);
+    s_noted(self, store_put_mine(self->store, m->id, &text));
     return 0;
 }
 
@@ -192,7 +200,7 @@ s_drop(front_t *self, minion_t *m)
 {
     json_decref(m->mine);
     m->mine = NULL;
-    (void) store_forget(self->store, m->id, STORE_MINE);
+    s_noted(self, store_forget(self->store, m->id, STORE_MINE));
 }
 
 static json_t *
@@ -240,7 +248,7 @@ s_forget_grains(front_t *self, minion_t *m)
 {
     json_decref(m->grains);
     m->grains = NULL;
-    (void) store_forget(self->store, m->id, STORE_GRAINS);
+    s_noted(self, store_forget(self->store, m->id, STORE_GRAINS));
 }
 
 static void
@@ -248,7 +256,7 @@ s_forget_pillar(front_t *self, minion_t *m)
 {
     json_decref(m->pillar);
     m->pillar = NULL;
-    (void) store_forget(self->store, m->id, STORE_PILLAR);
+    s_noted(self, store_forget(self->store, m->id, STORE_PILLAR));
 }
 
 static void

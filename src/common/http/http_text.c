@@ -93,7 +93,7 @@ take_status(const char *line, http_answer_t *into)
 
     json_object_clear(into->headers);
     free(into->reason);
-    into->status = space != NULL ? atoi(space + 1) : 0;
+    into->status = space != NULL ? (int) strtol(space + 1, NULL, 10) : 0;
     space = space != NULL ? strchr(space + 1, ' ') : NULL;
     into->reason = xstrdup(space != NULL ? space + 1 : "");
 }

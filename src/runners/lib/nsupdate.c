@@ -145,8 +145,9 @@ take_record(char *line, json_t *out)
         at += strspn(at, " \t");
     }
     if (line[0] != ';')
-        json_array_append_new(
-            out, json_pack("{s:i, s:s, s:s}", "ttl", atoi(word[1]), "type", word[3], "data", at));
+        json_array_append_new(out,
+                              json_pack("{s:I, s:s, s:s}", "ttl", (json_int_t) strtoll(word[1], NULL, 10),
+                                        "type", word[3], "data", at));
 }
 
 json_t *

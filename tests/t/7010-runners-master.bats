@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# 7010-runners-master.bats - runners and wheel functions over what the master itself has: caches, files, configuration, keys.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    local dir=$BATS_FILE_TMPDIR
+    mkdir -p "$dir/base/sub" "$dir/dev" "$dir/base/_runners" "$dir/pillar" "$dir/outside"
+    echo 'one: 1' >"$dir/base/one.sls"
+    echo 'two: 2' >"$dir/base/sub/two.sls"
+    printf 'a\0b' >"$dir/base/binary"
+    echo 'secret' >"$dir/outside/secret"
+    ln -s "$dir/outside" "$dir/base/out"
+    ln -s one.sls "$dir/base/link"
+    echo 'def f(): return 1' >"$dir/base/_runners/mine.py"
+    printf "base:\n  '*':\n    - p\n" >"$dir/pillar/top.sls"
+    echo 'colour: blue' >"$dir/pillar/p.sls"
+    git init -q -b main "$dir/repo"
+    echo x >"$dir/repo/x.sls"
+    git -C "$dir/repo" add x.sls
+    git -C "$dir/repo" -c user.name=t -c user.email=t@t commit -qm x
+    export BASE=$dir/base DIR=$dir
+    MASTER_LINES=("file_roots: {base: [$dir/base], dev: [$dir/dev]}" "pillar_roots: {base: [$dir/pillar]}"
+        "fileserver_backend: [roots, gitfs]" "gitfs_remotes: ['file://$dir/repo']" "gitfs_update_interval: 3600"
+        "id: the_master" "default_include: master.d/*.conf")
+    MINION_LINES=('grains: {role: web}')
+    fleet_up m1 m2
+}
+
+teardown_file() {
+    fleet_down
+}
+
+json() { salt-run "$@" --out=json --out-indent=-1; }
+# A wheel function, from the command line: through the execution module on the master.
+wheel() { json salt.cmd saltutil.wheel "$@" | sed -E 's/^\{.*"return": (.*), "retcode".*/\1/'; }
+fails() { run "$@"; [ "$status" -ne 0 ]; }
+
+@test "salt.cmd: any execution function, on the master" {
+    [ "$(json salt.cmd test.ping)" = true ]
+    same_as "$(json salt.cmd test.arg 1 two k=v)" <<<'{"args": [1, "two"], "kwargs": {"k": "v"}}'
+    [ "$(json salt.cmd config.get id)" = '"the_master"' ]
+    [ "$(json salt.cmd grains.get kernel)" = '"Linux"' ]
+    [ "$(json salt.cmd pillar.get colour)" = '""' ]
+    [ "$(json salt.cmd pillar.get colour with_pillar=True)" = '"blue"' ]
+    [ "$(json salt.cmd cp.get_file_str salt://one.sls)" = '"one: 1\n"' ]
+    fails salt-run salt.cmd nosuch.fun
+    grep -q "'nosuch.fun' is not available" <<<"$output"
+}
+
+@test "cache: grains, pillar and mine are shown and forgotten; banks" {
+    json cache.grains m1 | grep -q '"role": "web"'
+    salt m1 saltutil.refresh_pillar wait=True >/dev/null
+    same_as "$(json cache.pillar m1)" <<<'{"m1": {"colour": "blue"}}'
+    [ "$(json cache.clear_pillar m1)" = true ]
+    same_as "$(json cache.pillar m1)" <<<'{}'
+    [ "$(json cache.clear_pillar)" = false ]
+    salt m1 mine.send test.ping >/dev/null
+    same_as "$(json cache.fetch minions/m1 mine)" <<<'{"test.ping": true}'
+    same_as "$(json cache.list minions)" <<<'["m1", "m2"]'
+    same_as "$(json cache.list minions/m1)" <<<'["data", "mine"]'
+    [ "$(json cache.flush minions/m1 mine)" = true ]
+    same_as "$(json cache.mine)" <<<'{}'
+    fails salt-run cache.store minions/m1 data 1
+    [ "$(json cache.clear_all m1)" = true ]
+    same_as "$(json cache.grains 'm*')" <<<"$(json cache.grains m2)"
+    salt m1 saltutil.refresh_grains >/dev/null
+
+    json cache.store shop/fruit apple '{kind: red}'
+    json cache.store shop/fruit pear 2
+    same_as "$(json cache.list shop/fruit)" <<<'["apple", "pear"]'
+    same_as "$(json cache.list shop)" <<<'["fruit"]'
+    same_as "$(json cache.fetch shop/fruit apple)" <<<'{"kind": "red"}'
+    same_as "$(json cache.fetch shop/fruit nosuch)" <<<'{}'
+    [ "$(json cache.flush shop/fruit apple)" = true ]
+    [ "$(json cache.flush shop/fruit apple)" = false ]
+    [ "$(json cache.flush shop)" = true ]
+    same_as "$(json cache.list shop)" <<<'[]'
+    fails salt-run cache.fetch ../../etc passwd
+    fails salt-run cache.flush . x
+    fails salt-run cache.cloud '*'
+    [ "$(json cache.clear_git_lock git_pillar)" = '"No locks were removed"' ]
+    fails salt-run cache.clear_git_lock nosuch
+    grep -q "Invalid role 'nosuch'" <<<"$output"
+}
+
+@test "fileserver: environments, lists, updates, locks" {
+    same_as "$(json fileserver.envs)" <<<'["base", "dev", "main"]'
+    same_as "$(json fileserver.envs sources=True)" <<<'{"roots": ["base", "dev"], "gitfs": ["main"]}'
+    same_as "$(json fileserver.file_list backend=roots saltenv=base)" \
+        <<<'["_runners/mine.py", "binary", "link", "one.sls", "out/secret", "sub/two.sls"]'
+    same_as "$(json fileserver.file_list saltenv=main)" <<<'["x.sls"]'
+    same_as "$(json fileserver.dir_list backend=roots)" <<<'["_runners", "out", "sub"]'
+    same_as "$(json fileserver.empty_dir_list)" <<<'[]'
+    same_as "$(json fileserver.symlink_list)" <<<'{"link": "one.sls"}'
+    same_as "$(json fileserver.lock)" <<<"{\"locked\": [\"Set update lock for gitfs remote 'file://$DIR/repo'\"]}"
+    [ "$(json fileserver.lock)" = '"No locks were set"' ]
+    git -C "$DIR/repo" branch later
+    [ "$(json fileserver.update)" = true ]
+    same_as "$(json fileserver.envs backend=git)" <<<'["main"]'
+    [ "$(json fileserver.clear_lock remote='*nosuch*')" = '"No locks were removed"' ]
+    same_as "$(json fileserver.clear_lock)" <<<"{\"cleared\": [\"Removed update lock for gitfs remote 'file://$DIR/repo'\"]}"
+    [ "$(json fileserver.update)" = true ]
+    same_as "$(json fileserver.envs backend=git)" <<<'["later", "main"]'
+    json fileserver.clear_cache backend=git | grep -q 'The gitfs fileserver cache was successfully cleared'
+    [ "$(json fileserver.clear_file_list_cache)" = '{}' ]
+}
+
+@test "pillar: its cache; git_pillar without remotes" {
+    [ "$(json pillar.show_pillar_cache)" = false ]
+    [ "$(json pillar.clear_pillar_cache)" = false ]
+    same_as "$(json pillar.show_top m1)" <<<'{"base": {"*": ["p"]}}'
+    fails salt-run git_pillar.update
+    grep -q 'No git_pillar remotes are configured' <<<"$output"
+}
+
+@test "survey: who answers alike, and what differs" {
+    same_as "$(json survey.hash '*' test.echo same)" <<<'[{"pool": ["m1", "m2"], "result": "same"}]'
+    same_as "$(json survey.hash '*' grains.get id survey_sort=up)" \
+        <<<'[{"pool": ["m1"], "result": "m1"}, {"pool": ["m2"], "result": "m2"}]'
+    json survey.diff '*' grains.get id | grep -q '"diff": "--- m1\\n+++ m2\\n@@ -1 +1 @@\\n-m1+m2"'
+    fails salt-run survey.hash '*'
+}
+
+@test "saltutil.sync_*: copied and named" {
+    same_as "$(json saltutil.sync_runners)" <<<'["runners.mine"]'
+    same_as "$(json saltutil.sync_runners)" <<<'[]'
+    json saltutil.sync_all | grep -q '"clouds": \[\], "modules": \[\]'
+}
+
+@test "what needs salt-ssh or Windows says so" {
+    for fun in bootstrap bootstrap_psexec safe_accept; do
+        fails salt-run manage.$fun m1
+        grep -qE 'There is no (salt-ssh here|minion for Windows)' <<<"$output"
+    done
+}
+
+@test "manage.versions, list_state and the like" {
+    same_as "$(json manage.versions)" <<<'{"Up to date": {"m1": "3006.0", "m2": "3006.0"}, "Master": "3006.0"}'
+    same_as "$(json manage.alived)" <<<'["m1", "m2"]'
+    same_as "$(json manage.not_alived)" <<<'[]'
+    same_as "$(json manage.list_state subset=m2 show_ip=True)" <<<'{"m2": "127.0.0.1"}'
+}
+
+@test "wheel: file_roots and pillar_roots, and nothing outside" {
+    same_as "$(wheel file_roots.find one.sls)" <<<"[{\"$BASE/one.sls\": \"txt\"}]"
+    same_as "$(wheel file_roots.find binary)" <<<"[{\"$BASE/binary\": \"bin\"}]"
+    same_as "$(wheel file_roots.read sub/two.sls)" <<<"[{\"$BASE/sub/two.sls\": \"two: 2\\n\"}]"
+    for path in ../outside/secret out/secret "$DIR/outside/secret" sub/../../outside/secret; do
+        same_as "$(wheel file_roots.find "$path")" <<<'[]'
+        same_as "$(wheel file_roots.read "$path")" <<<'[]'
+    done
+    wheel file_roots.list_env base | grep -q '"out": {}, "sub": {"two.sls": "f"}'
+    wheel file_roots.list_roots | grep -q '"dev": \[{"'
+    wheel file_roots.write 'three: 3' new/three.sls
+    [ "$(cat "$BASE/new/three.sls")" = 'three: 3' ]
+    for path in ../outside/new out/new /etc/new 'a/..' ''; do
+        fails salt-run salt.cmd saltutil.wheel file_roots.write x "$path"
+    done
+    [ "$(ls "$DIR/outside")" = secret ]
+    wheel file_roots.write x y index=7 | grep -q 'Specified index 7 in environment base is not present'
+    wheel pillar_roots.write 'colour: red' p.sls
+    same_as "$(wheel pillar_roots.read p.sls)" <<<"[{\"$DIR/pillar/p.sls\": \"colour: red\"}]"
+}
+
+@test "wheel: config, checked before it is written" {
+    wheel config.values | grep -q '"id": "the_master"'
+    wheel config.update_config gui '{timeout: 11}' | grep -q 'Wrote gui.conf'
+    [ "$(cat "$FLEET/etc/master.d/gui.conf")" = 'timeout: 11' ]
+    wheel config.update_config ../evil '{timeout: 11}' | grep -q 'Invalid path'
+    fails salt-run salt.cmd saltutil.wheel config.update_config gui '{timeout: [a]}'
+    [ "$(cat "$FLEET/etc/master.d/gui.conf")" = 'timeout: 11' ]
+    wheel config.apply timeout 7
+    grep -q '^timeout: 7$' "$MASTER_CONF"
+    before=$(cat "$MASTER_CONF")
+    fails salt-run salt.cmd saltutil.wheel config.apply timeout many
+    [ "$before" = "$(cat "$MASTER_CONF")" ]
+}
+
+@test "wheel: minions, error, key" {
+    same_as "$(wheel minions.connected)" <<<'["m1", "m2"]'
+    fails salt-run salt.cmd saltutil.wheel error.error Exception boom
+    grep -q boom <<<"$output" || { echo "$output"; false; }
+    wheel key.list_all | grep -q '"minions": \["m1", "m2"\]'
+    wheel key.gen | grep -q 'BEGIN PRIVATE KEY'
+    wheel key.gen_accept web9 | grep -q '"pub"'
+    wheel key.list accepted | grep -q web9
+    wheel key.delete web9
+    run ! grep -q web9 <<<"$(wheel key.list_all)"
+    wheel key.finger m1 | grep -qE '"m1": "([0-9a-f]{2}:){31}[0-9a-f]{2}"'
+    wheel key.finger_master | grep -q '"master.pub"'
+    wheel key.print m1 | grep -q 'BEGIN PUBLIC KEY'
+    fails salt-run salt.cmd saltutil.wheel key.gen_signature a b c
+}
+
+@test "every runner and wheel function has its documentation" {
+    salt-run doc.runner --out=json | grep -q '"cache.clear_mine_func"'
+    salt-run doc.wheel --out=json | grep -q '"file_roots.write"'
+    salt-run -d ddns | grep -q 'ddns.add_host:'
+}
