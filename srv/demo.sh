@@ -1,5 +1,6 @@
 #!/bin/bash
-# demo.sh - a master and three minions on loopback, keys shown and accepted, commands answered. `make demo` runs it.
+# demo.sh - a master and three minions on loopback: keys accepted, commands answered, a highstate, an orchestrated
+# deployment and a reaction. `make demo` runs it.
 #   demo.sh BIN_DIR [keep]     keep: leave the fleet up, and print how to talk to it and how to stop it
 #   demo.sh stop ROOT          end a fleet that was kept, and remove its folder
 set -u
@@ -54,10 +55,13 @@ pillar_roots: {base: [$srv/pillar]}
 nodegroups:
   web: 'G@role:web'
 EOF
+# The reactor's rules as they would lie in /etc/salt/master.d; here their files are in this clone, and the highstate is
+# applied by hand.
+sed -e "s|/srv/reactor|$srv/reactor|" -e '/minion.*start/,+1d' "$srv/master.d/reactor.conf" >"$conf/master.d/reactor.conf"
 "$bin/salt-master" -c "$conf" -d || die "the master did not start"
 
 say "Three minions, each with its own folder and grains"
-for id in web1 web2 db1; do
+for id in lb1 web1 web2; do
     mkdir -p "$root/m-$id"
     cat >"$root/m-$id/minion" <<EOF
 id: $id
@@ -108,7 +112,7 @@ until_count 3 "$bin/salt-run" -c "$conf" manage.up
 say "Accepted: they are connected within a moment"
 run salt '*' test.ping
 run salt -G role:web cmd.run 'echo "hello from $(hostname)"'
-run salt -C 'G@role:db or web2' grains.item os osrelease role
+run salt -C 'G@role:lb or web2' grains.item os osrelease role
 run salt -N web test.echo '{list: [1, 2.5, true], text: "0644"}' --out=yaml
 
 say "A highstate: files from templates, pillar and requisites, from srv/salt and srv/pillar"
@@ -119,12 +123,24 @@ again=$(run salt '*' state.apply --state-output=terse --state-verbose=False)
 echo "$again"
 case $again in *changed=*) die "the second run changed something" ;; esac
 
+say "A deployment across machines: out of the load balancer, release, test, and back, one server after the other"
+run salt-run state.orchestrate orch.deploy pillar='{version: "2.0"}' --state-output=terse
+echo "(exit code $?)"
+say "Its last step fired an event, and the reactor had the load balancer note the release"
+until_count 1 grep 2.0 "$root/m-lb1/site/lb/releases"
+run salt lb1 cmd.run "cat $root/m-lb1/site/lb/releases"
+
+say "A release that does not start: the deployment stops, web1 goes back to 2.0 and stays out, web2 is not touched"
+run salt-run state.orchestrate orch.deploy pillar='{version: "broken-3", previous: "2.0"}' --state-output=terse
+echo "(exit code $?)"
+run salt web1 cmd.run "cat $root/m-web1/site/app/release"
+run salt web2 cmd.run "cat $root/m-web2/site/app/release"
+
 say "One minion stops: it is told at once, nobody waits"
-kill "$(cat "$root/m-db1/root/var/run/salt-minion.pid")"
+kill "$(cat "$root/m-web2/root/var/run/salt-minion.pid")"
 until_count 1 "$bin/salt-run" -c "$conf" manage.down
 run salt '*' test.ping
 echo "(exit code $?)"
-run salt-run jobs.list_jobs search_target='*' --out=yaml | tail -12
 
 if [ "$keep" = keep ]; then
     say "The fleet stays up"

@@ -1,0 +1,3 @@
+highstate:
+  local.state.apply:
+    - tgt: {{ data['id'] }}

@@ -1,0 +1,6 @@
+roll back:
+  runner.state.orchestrate:
+    - args:
+      - mods: orch.rollback
+      - pillar:
+          previous: "{{ data['data']['previous'] }}"
