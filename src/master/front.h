@@ -144,6 +144,7 @@ int publish_match(front_t *self, const json_t *request, uint32_t **ret_slots, si
 /* Publish for an operator: NEW reply {jid, minions, missing}; `follower` may be NULL. */
 json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
 void publish_start(front_t *self, const char *jid); /* send what publish_job prepared */
+void publish_again(front_t *self, const char *jid); /* a note's job is asked for again */
 void publish_tick(front_t *self, int64_t now_ms);
 void publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool rebooted);
 void publish_disconnected(front_t *self, minion_t *m);

@@ -47,6 +47,8 @@ typedef struct job {
     void **followers; /* local connections */
     size_t n_followers;
     bool held;       /* not to be sent before its row is committed */
+    bool restored;   /* of a master before this one: sent by this one only when it is asked for again, */
+    bool wanted;     /* and it was */
     int64_t wait_ms; /* monotonic: targets may take until then to connect; 0: they must be */
 } job_t;
 

@@ -398,7 +398,9 @@ publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool r
         if (map_get(pending, job->jid)) {
             if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
-        } else if (rebooted && had_it)
+        } else if (had_it && job->wanted && t->tries == 0)
+            s_send_one(self, job, t);
+        else if (rebooted && had_it)
             /* Never sent by this master: a job of its predecessor that did not get that far. */
             (void) jobs_move(self->jobs, job, t, t->tries == 0 ? VERDICT_NOT_DELIVERED : VERDICT_LOST, 0);
         else if (!had_it)
@@ -493,7 +495,7 @@ s_unique(uint32_t *slots, size_t n)
     return kept;
 }
 
-static void
+static job_t *
 s_restore_one(front_t *self, const json_t *row, const json_t *returned)
 {
     json_t *minions = value_get(row, "minions"), *id;
@@ -508,6 +510,8 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     n = s_unique(slots, n);
     json_t *info = s_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
     job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
+    if (job)
+        job->restored = true;
     for (i = 0; job && i < n; i++) {
         job_target_t *t = &job->targets[i];
         /* We do not know how far it got: its hello tells. Until then it counts as delivered, never sent
@@ -516,6 +520,41 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
         (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
         if (map_get(had, peers_by_slot(self->peers, t->slot)->id))
             (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
+    }
+    return job;
+}
+
+/* A job of a master before this one that is on record, and not known any more. */
+static job_t *
+s_reopen(front_t *self, const char *jid)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *row = store_job(self->reader, jid, &err),
+                *returned = store_returned(self->reader, jid, &err);
+    int64_t started_us = clock_wall_us() - (clock_mono_ms() - self->started_ms) * 1000;
+    if (!json_is_object(row) || !returned || value_int(row, "start_us", INT64_MAX) >= started_us)
+        return NULL;
+    return s_restore_one(self, row, returned);
+}
+
+/* Somebody still wants what a master had on record when it was killed. What never reached its minion is sent; a
+ * minion drops what it has had. */
+void
+publish_again(front_t *self, const char *jid)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    if (!job)
+        job = s_reopen(self, jid);
+    if (!job || !job->restored)
+        return;
+    job->wanted = true;
+    for (size_t i = 0; i < job->n_targets; i++) {
+        job_target_t *t = &job->targets[i];
+        minion_t *m = peers_by_slot(self->peers, t->slot);
+        if (t->verdict == VERDICT_NOT_DELIVERED && t->tries == 0)
+            (void) jobs_move(self->jobs, job, t, VERDICT_DELIVERED, 0);
+        if (t->verdict == VERDICT_DELIVERED && t->tries == 0 && m && m->peer)
+            s_send_one(self, job, t);
     }
 }
 
@@ -531,7 +570,7 @@ publish_restore(front_t *self)
         json_auto_t *row = store_job(self->reader, json_string_value(jid), &err);
         json_auto_t *returned = store_returned(self->reader, json_string_value(jid), &err);
         if (json_is_object(row) && returned)
-            s_restore_one(self, row, returned);
+            (void) s_restore_one(self, row, returned);
     }
     if (err.text)
         log_error("unfinished jobs can't be read: %s", fail_text(&err));

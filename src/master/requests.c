@@ -475,6 +475,8 @@ static void
 s_answered(front_t *self, lconn_t *c, request_fn *fn, const char *jid, bool again, const json_t *request)
 {
     bool follow = value_bool(request, "follow", fn == s_wheel);
+    if (fn == s_publish && again)
+        publish_again(self, jid);
     if (fn == s_follow || (fn == s_publish && again && follow))
         s_follow_later(self, jid, c);
     else if (fn == s_publish && !again && value_get(request, "note"))

@@ -926,6 +926,37 @@ test_job_with_note_is_sent_after_its_commit(void **state)
     assert_false(value_bool(other, "again", false));
 }
 
+/* Committed, and its master killed before it was sent: who asks for it again has it sent, to a minion that has not
+ * had it. */
+static void
+test_job_with_note_reaches_its_minion(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+
+    hang_up(f, sock);
+    UNTIL(!is_connected(f, "m1", NULL));
+    for (int back_first = 0; back_first < 2; back_first++) {
+        const char *part = back_first ? "a" : "b";
+        json_auto_t *first = noted(f, "publish", "test.ping", "1", part);
+        UNTIL(counter(f, "store_queued") == 0);
+        replace_master(f);
+        json_auto_t *early = back_first ? NULL : noted(f, "publish", "test.ping", "1", part);
+        sock = dealer(f, keys);
+        hello(sock, "m1", "boot-1");
+        hear_state(sock, "accepted");
+        json_auto_t *again = early ? json_incref(early) : noted(f, "publish", "test.ping", "1", part);
+        assert_true(value_bool(again, "again", false));
+        json_auto_t *job = hear(sock, "job");
+        assert_string_equal(value_str(job, "jid", ""), value_str(first, "jid", "?"));
+        ret(sock, value_str(job, "jid", ""));
+        json_decref(pushed(f, "ret"));
+        hang_up(f, sock);
+        UNTIL(!is_connected(f, "m1", NULL));
+    }
+}
+
 static void
 test_job_with_note_is_followed(void **state)
 {
@@ -1002,5 +1033,6 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
           TEST(test_damaged_key_file), TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines),
           TEST(test_slow_listener), TEST(test_odd_requests), TEST(test_restart),
-          TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_is_followed),
-          TEST(test_runner_with_note_runs_once), TEST(test_progress_goes_to_followers))
+          TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
+          TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
+          TEST(test_progress_goes_to_followers))

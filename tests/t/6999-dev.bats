@@ -1,0 +1,403 @@
+#!/usr/bin/env bats
+# 6000-orchestrate.bats - orchestrations: steps across machines, what fails, what is resumed after a crash, rolling updates.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    mkdir -p "$FLEET/srv" "$FLEET/pillar" "$FLEET/did"
+    start_master "file_roots: {base: [$FLEET/srv]}" "pillar_roots: {base: [$FLEET/pillar]}" 'timeout: 2'
+    local id
+    for id in m1 m2 m3 m4; do start_minion "$id"; done
+    accept m1 m2 m3 m4
+    wait_connected m1 m2 m3 m4
+    wait_grains m1 m2 m3 m4
+}
+
+teardown_file() {
+    fleet_down
+}
+
+setup() {
+    rm -rf "$FLEET/did" "$FLEET/go" && mkdir "$FLEET/did"
+    DID=$FLEET/did
+}
+
+# sls NAME: an SLS file from stdin; @DID@ is a folder of this test.
+sls() { sed "s|@DID@|$DID|g; s|@GO@|$FLEET/go|g" >"$FLEET/srv/$1.sls"; }
+orch() { salt-run state.orchestrate "$@"; }
+# json EXPRESSION: of the document on stdin, as `d`.
+json() { python3 -c 'import json, sys; d = json.load(sys.stdin); v = '"$1"'; print(v if isinstance(v, str) else json.dumps(v))'; }
+# step ID FIELD: of a run's JSON on stdin.
+step() { json "[s['$2'] for s in list(d['data'].values())[0].values() if s['__id__'] == '$1'][0]"; }
+lines() { cat "$DID/$1" 2>/dev/null | wc -l; }
+last_run() { salt-run orchestrate.list limit=1 --out=json | json 'list(d)[0]'; }
+
+@test "parallel steps run at once, and each waits for its own requisites" {
+    sls par <<'SLS'
+{% for i in [1, 2] %}
+wait{{ i }}:
+  salt.function:
+    - name: cmd.run
+    - tgt: m{{ i }}
+    - arg: ['touch @DID@/in{{ i }}; until test -e @DID@/in{{ 3 - i }}; do sleep 0.02; done; echo met']
+    - parallel: True
+{% endfor %}
+after:
+  salt.function:
+    - name: test.echo
+    - tgt: m3
+    - arg: [after]
+    - parallel: True
+    - require:
+      - salt: wait1
+      - salt: wait2
+SLS
+    run -0 orch par --out=json
+    [ "$(step wait1 changes <<<"$output")" = '{"ret": {"m1": "met"}}' ]
+    [ "$(step after changes <<<"$output")" = '{"ret": {"m3": "after"}}' ]
+}
+
+@test "max_parallel: no more steps than these are at work" {
+    sls many <<'SLS'
+{% for i in range(4) %}
+s{{ i }}:
+  salt.function:
+    - name: cmd.run
+    - tgt: m{{ i + 1 }}
+    - arg: ['mkdir @DID@/busy && sleep 0.05 && rmdir @DID@/busy']
+    - parallel: True
+{% endfor %}
+SLS
+    run -0 orch many max_parallel=1
+    [[ $output == *"Succeeded: 4"* ]]
+    run -1 orch many max_parallel=0
+    [[ $output == *"'max_parallel' is a number from 1 to"* ]]
+}
+
+@test "a failed step halts what requires it; onfail makes up for it; retry tries again" {
+    sls fails <<'SLS'
+bad:
+  salt.function:
+    - name: cmd.run
+    - tgt: m1
+    - arg: ['echo x >>@DID@/tries; exit 3']
+    - retry: {attempts: 3, interval: 0}
+next:
+  salt.function:
+    - name: cmd.run
+    - tgt: m1
+    - arg: ['touch @DID@/next']
+    - require:
+      - salt: bad
+rescue:
+  salt.function:
+    - name: cmd.run
+    - tgt: m2
+    - arg: ['touch @DID@/rescue']
+    - onfail:
+      - salt: bad
+SLS
+    run -1 orch fails
+    [[ $output == *"m1: exit code 3"* ]]
+    [ "$(lines tries)" -eq 3 ]
+    [ ! -e "$DID/next" ]
+    [ -e "$DID/rescue" ]
+}
+
+@test "the forty ways to fail name their cause and make the command fail" {
+    sls ok <<<'a: {test.nop: []}'
+    sls badstate <<<'a: {test.fail_without_changes: []}'
+    sls nested_bad <<'SLS'
+inner:
+  salt.state: [{tgt: m1}, {sls: badstate}]
+SLS
+    local n=0 text want
+    while IFS='|' read -r text want; do
+        [ -n "$text" ] || continue
+        n=$((n + 1))
+        printf 'step:\n  %s\n' "$text" | sls f
+        run -1 orch f
+        [[ $output == *"$want"* ]] || { echo "$text: $output" >&2; return 1; }
+        [[ $output == *"Result: False"* ]]
+    done <<'CASES'
+salt.function: [{name: test.nosuch}, {tgt: m1}]|'test.nosuch' is not available
+salt.function: [{name: test.false}, {tgt: m1}]|it returned False
+salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['exit 7']}]|exit code 7
+salt.function: [{name: test.exception}, {tgt: m1}, {arg: [bang]}]|bang
+salt.function: [{name: test.ping}, {tgt: 'zz*'}]|matches no accepted minion
+salt.function: [{name: test.ping}, {tgt: [m1, zz]}, {tgt_type: list}]|zz: its key is not accepted
+salt.function: [{name: test.ping}, {tgt: m1}, {tgt_type: nosuch}]|'nosuch' is not a kind of target
+salt.function: [{name: test.ping}, {tgt: 'm1 and ('}, {tgt_type: compound}]|target
+salt.function: [{name: test.ping}, {tgt: m1}, {ssh: True}]|there is no salt-ssh
+salt.function: [{name: test.ping}, {tgt: m1}, {batch: nosuch}]|'batch' is a number
+salt.function: [{name: test.ping}, {tgt: m1}, {canary: -1}]|'canary' is a number
+salt.function: [{name: test.ping}, {tgt: m1}, {max_fail: x}]|'max_fail' is a number
+salt.function: [{name: test.ping}, {tgt: m1}, {subset: 0}]|'subset' is a number
+salt.function: [{name: test.ping}, {tgt: m1}, {timeout: soon}]|'timeout' is a number
+salt.function: [{name: test.ping}, {tgt: m1}, {allow_fail: x}]|invalid value for 'allow_fail'
+salt.function: [{name: test.ping}, {tgt: m1}, {fail_function: test.nosuch}]|test.nosuch
+salt.function: [{name: test.echo}, {tgt: m1}]|Passed invalid arguments
+salt.function: [{tgt: m1}]|'step' is not available
+salt.function: [{name: test.ping}]|tgt
+salt.state: [{tgt: m1}, {sls: badstate}]|state a (test.fail_without_changes): Failure!
+salt.state: [{tgt: m1}, {sls: nosuch}]|No matching sls found for 'nosuch'
+salt.state: [{tgt: 'zz*'}, {sls: ok}]|matches no accepted minion
+salt.state: [{tgt: m1}]|No highstate or sls specified
+salt.state: [{tgt: m1}, {sls: ok}, {concurrent: 1}]|Must pass in boolean
+salt.state: [{tgt: m1}, {sls: ok}, {allow_fail: x}]|invalid value for 'allow_fail'
+salt.state: [{tgt: m1}, {sls: ok}, {ssh: True}]|there is no salt-ssh
+salt.state: [{tgt: m1}, {highstate: True}]|No Top file
+salt.state: [{tgt: m1}, {sls: ok}, {pillar: 7}]|pillar
+salt.state: [{tgt: [m1, zz]}, {tgt_type: list}, {sls: ok}]|zz: its key is not accepted
+salt.state: [{tgt: m1}, {sls: ok}, {batch: 0}]|'batch' is a number
+salt.runner: [{name: test.nosuch}]|'test.nosuch' is not available
+salt.runner: [{name: jobs.lookup_jid}]|Passed invalid arguments
+salt.runner: [{name: state.orchestrate}, {mods: nested_bad}]|state inner (salt.state): Run failed on minions: m1
+salt.runner: [{name: state.orchestrate}, {mods: nosuch}]|No matching sls found
+salt.runner: [{name: error.error}, {kwarg: {name: Exception, message: bang}}]|bang
+salt.wheel: [{name: nosuch.nosuch}]|'nosuch.nosuch' is not available
+salt.wheel: [{name: key.accept}]|Passed invalid arguments
+salt.wait_for_event: [{name: never}, {id_list: [m1]}, {timeout: 0.05}]|Not seen: m1
+salt.wait_for_event: [{name: never}, {id_list: [m1]}, {timeout: -1}]|'timeout' is a number
+salt.parallel_runners: [{runners: [1]}]|must be a string or dict
+salt.parallel_runners: [{runners: {a: [{name: test.nosuch}], b: [{name: test.arg}]}}]|Runner a failed
+salt.parallel_runners: [{runners: {a: [{name: state.orchestrate}, {kwarg: {mods: nested_bad}}]}}]|Runner a failed
+salt.nosuch: []|salt.nosuch
+CASES
+    [ "$n" -ge 40 ]
+}
+
+@test "fail_minions, allow_fail and expect_minions let a step pass" {
+    sls pass <<'SLS'
+one:
+  salt.function: [{name: cmd.run}, {tgt: 'm*'}, {arg: ['test $(hostname) = x || ! grep -q "^id: m1" /proc/$PPID/cmdline; case "$PWD" in *) exit 0;; esac']}]
+two:
+  salt.function: [{name: test.false}, {tgt: m1}, {fail_minions: m1}]
+three:
+  salt.function: [{name: test.false}, {tgt: 'm[12]'}, {allow_fail: 2}]
+four:
+  salt.state: [{tgt: m1}, {sls: badstate}, {fail_minions: [m1]}]
+five:
+  salt.state: [{tgt: 'zz*'}, {sls: ok}, {expect_minions: False}]
+SLS
+    sls ok <<<'a: {test.nop: []}'
+    sls badstate <<<'a: {test.fail_without_changes: []}'
+    run -0 orch pass
+    [[ $output == *"Succeeded: 5"* ]]
+}
+
+@test "a minion that dies in a step fails it at once, and is named" {
+    start_minion m5
+    accept m5
+    wait_connected m5
+    sls dies <<'SLS'
+step:
+  salt.function: [{name: cmd.run}, {tgt: 'm[15]'}, {arg: ['touch @DID@/$$; until test -e @GO@; do sleep 0.02; done']}]
+SLS
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate dies
+    until_true 10 eval '[ "$(ls "$DID" | wc -l)" -eq 2 ]'
+    stop m5 KILL
+    touch "$FLEET/go"
+    until_true 20 test -e "$FLEET/pids/listen-run.rc"
+    [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 1 ]
+    grep -q 'm5: ' "$FLEET/log/listen-run"
+    salt-key -y -d m5
+    rm -f "$FLEET"/m5/var/run/*.pid
+}
+
+@test "batch, canary and max_fail: a rolling update stops before it does harm" {
+    sls roll <<'SLS'
+{% set bad = pillar.get('bad', 'none') %}
+deploy:
+  salt.function:
+    - name: cmd.run
+    - tgt: 'm*'
+    - arg: ['echo x >>@DID@/{{ '{{' }} grains.id {{ '}}' }}; test {{ '{{' }} grains.id {{ '}}' }} != {{ bad }}']
+    - kwarg: {template: jinja}
+    - batch: {{ pillar.get('batch', 1) }}
+    {%- if pillar.canary is defined %}
+    - canary: {{ pillar.canary }}
+    {%- endif %}
+    {%- if pillar.max_fail is defined %}
+    - max_fail: {{ pillar.max_fail }}
+    {%- endif %}
+SLS
+    run -0 orch roll
+    [ "$(ls "$DID" | tr '\n' ' ')" = "m1 m2 m3 m4 " ]
+    rm -f "$DID"/*
+    run -1 orch roll pillar='{"bad": "m1", "canary": 1, "batch": "50%"}'
+    [[ $output == *"Stopped: 1 of 1 canaries failed. 3 minions were left as they are."* ]]
+    [ "$(ls "$DID")" = m1 ]
+    rm -f "$DID"/*
+    run -1 orch roll pillar='{"bad": "m2", "max_fail": 0}'
+    [[ $output == *"Stopped: 1 minions failed, max_fail is 0. 2 minions were left as they are."* ]]
+    [ "$(ls "$DID" | tr '\n' ' ')" = "m1 m2 " ]
+    rm -f "$DID"/*
+    run -1 orch roll pillar='{"bad": "m2", "max_fail": "50%"}'
+    [ "$(ls "$DID" | tr '\n' ' ')" = "m1 m2 m3 m4 " ]
+}
+
+@test "the same for states; subset" {
+    sls state_roll <<'SLS'
+{% if pillar.get('bad') == grains.id %}
+broken: {test.fail_without_changes: []}
+{% endif %}
+mark: {cmd.run: [{name: 'echo x >>@DID@/{{ grains.id }}'}]}
+SLS
+    sls roll2 <<'SLS'
+deploy:
+  salt.state: [{tgt: 'm*'}, {sls: state_roll}, {pillar: {bad: m2}}, {batch: 1}, {canary: 2}]
+SLS
+    sls some <<'SLS'
+some:
+  salt.state: [{tgt: 'm*'}, {sls: state_roll}, {subset: 2}]
+SLS
+    run -1 orch roll2
+    [[ $output == *"m2: state broken (test.fail_without_changes): Failure!"* ]]
+    [[ $output == *"Stopped: 1 of 2 canaries failed. 2 minions were left as they are."* ]]
+    [ "$(ls "$DID" | tr '\n' ' ')" = "m1 m2 " ]
+    rm -f "$DID"/*
+    run -0 orch some
+    [ "$(ls "$DID" | wc -l)" -eq 2 ]
+}
+
+@test "a failed run is resumed at what failed; from= leaves out what stands before" {
+    sls res <<'SLS'
+one:
+  salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['echo x >>@DID@/one']}]
+two:
+  salt.function: [{name: cmd.run}, {tgt: m2}, {arg: ['echo x >>@DID@/two; test -e @GO@']}, {require: [{salt: one}]}]
+three:
+  salt.runner: [{name: test.arg}, {arg: [a]}, {require: [{salt: two}]}]
+SLS
+    run -1 orch res
+    local id
+    id=$(last_run)
+    [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = false ]
+    touch "$FLEET/go"
+    run -0 orch resume="$id" --out=json
+    [ "$(step one result <<<"$output")" = true ]
+    [ "$(step three changes <<<"$output")" = '{"return": {"args": ["a"], "kwargs": {}}}' ]
+    [ "$(lines one) $(lines two)" = "1 2" ]
+    run -0 salt-run orchestrate.show "$id" --out=json
+    [ "$(json "[(s['ID'], s['Result'], s['Goes']) for s in d['Steps']]" <<<"$output")" = '[["one", true, 1], ["two", true, 2], ["three", true, 1]]' ]
+    [ "$(json "list(d['Steps'][0]['Jobs'].values())[0]['Minions']" <<<"$output")" = '["m1"]' ]
+    run -0 orch res from=three --out=json
+    [ "$(lines one) $(lines two)" = "1 2" ]
+    [[ $(step one comment <<<"$output") == *"the run goes on behind this step"* ]]
+    run -1 orch res from=nosuch
+    [[ $output == *"the plan has no step with this ID"* ]]
+    run -1 orch resume=20200101000000000000
+    [[ $output == *"There is no orchestration 20200101000000000000 in the journal"* ]]
+}
+
+@test "the plan as text, DOT and Mermaid, before a run and after it" {
+    sls g <<'SLS'
+one: {salt.function: [{name: test.ping}, {tgt: m1}, {parallel: True}]}
+two: {salt.function: [{name: test.sleep}, {arg: [0.2]}, {tgt: m1}, {parallel: True}]}
+three: {salt.function: [{name: test.ping}, {tgt: m2}, {require: [{salt: one}, {salt: two}]}]}
+SLS
+    run -0 salt-run orchestrate.graph g
+    [[ $output == *"3  three: salt.function test.ping on m2  [require one, require two]"* ]]
+    run -0 orch g
+    run -0 salt-run orchestrate.graph "$(last_run)"
+    [[ $output == *"Critical path: two -> three ("* ]]
+    run -0 salt-run orchestrate.graph g format=dot
+    [[ $output == *"digraph orchestration {"*'s1 -> s3 [label="require"'* ]]
+    run -0 salt-run orchestrate.graph g format=mermaid
+    [[ $output == *"flowchart TD"*"s2 -->|require| s3"* ]]
+    run -1 salt-run orchestrate.graph g format=nosuch
+    run -1 salt-run orchestrate.graph nosuch
+    [[ $output == *"No matching sls found"* ]]
+}
+
+@test "pause, resume and soft_kill of a run" {
+    sls p <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['touch @DID@/one; until test -e @GO@; do sleep 0.02; done']}]}
+two: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['touch @DID@/two']}]}
+SLS
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate p
+    until_true 10 test -e "$DID/one"
+    local id
+    id=$(last_run)
+    salt-run state.pause "$id" two
+    touch "$FLEET/go"
+    until_true 10 eval 'salt-run orchestrate.show "$id" --out=json | grep -q "\"Result\": true"'
+    [ ! -e "$DID/two" ]
+    salt-run state.resume "$id" two
+    until_true 20 test -e "$FLEET/pids/listen-run.rc"
+    [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 0 ]
+    [ -e "$DID/two" ]
+}
+
+@test "bad input is one clear error" {
+    run -1 orch
+    [[ $output == *"missing 1 required positional argument: 'mods'"* ]]
+    run -1 orch ok pillar=text
+    [[ $output == *"Pillar data must be formatted as a dictionary"* ]]
+    run -1 orch ok nosuch=1
+    [[ $output == *"nosuch"* ]]
+    run -1 orch ok unsure=maybe
+    run -1 orch nosuch
+    [[ $output == *"No matching sls found for 'nosuch' in env 'base'"* ]]
+    sls broken <<<'a: {% nosuch %}'
+    run -1 orch broken
+    [[ $output == *"broken"*"line 1"* ]]
+}
+
+@test "one state, high data, and what an orchestration comes to" {
+    run -0 salt-run state.orchestrate_single fun=salt.function name=test.ping tgt=m1
+    [[ $output == *"Function ran successfully. Function test.ping ran on m1."* ]]
+    run -0 salt-run state.orchestrate_high '{one: {salt.function: [{name: test.ping}, {tgt: m2}]}}'
+    [[ $output == *"ran on m2."* ]]
+    run -1 salt-run state.orchestrate_single fun=nosuch name=x
+    run -1 salt-run state.orchestrate_show_sls nosuch
+}
+
+@test "wait_for_event: by the field that was asked for" {
+    sls w <<'SLS'
+wait: {salt.wait_for_event: [{name: 'my/*/done'}, {id_list: [a, b]}, {event_id: who}, {timeout: 20}]}
+SLS
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate w
+    until_true 10 eval '[ "$(ask "{\"op\":\"active\"}" | grep -c state.orchestrate)" -eq 1 ]'
+    until_true 10 eval 'salt-run event.send my/x/done "{who: a}"; salt-run event.send my/x/done "{who: b}"; test -e "$FLEET/pids/listen-run.rc"'
+    [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 0 ]
+    grep -q 'All events seen in' "$FLEET/log/listen-run"
+}
+
+# killed_run: the run that was under way when the master was killed.
+kill_master() {
+    kill -KILL "$(pid_of master)"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+}
+
+@test "kill -9 of the master at every point of a run, and resume: the same result, no step twice" {
+    sls c <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: 'm[12]'}, {arg: ['echo x >>@DID@/one']}]}
+two: {salt.state: [{tgt: m3}, {sls: c_two}, {require: [{salt: one}]}]}
+three: {salt.runner: [{name: state.orchestrate}, {mods: c_three}, {require: [{salt: two}]}]}
+four: {salt.function: [{name: cmd.run}, {tgt: 'm*'}, {batch: 2}, {arg: ['echo x >>@DID@/four']}, {require: [{salt: three}]}]}
+five: {salt.function: [{name: cmd.run}, {tgt: m4}, {arg: ['echo x >>@DID@/five']}, {parallel: True}, {require: [{salt: one}]}]}
+SLS
+    sls c_two <<<'mark: {cmd.run: [{name: "echo x >>@DID@/two"}]}'
+    sls c_three <<<'inner: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["echo x >>@DID@/three"]}]}'
+    local ms=0 id tries ended=0 round
+    for round in {1..40}; do
+        ms=$((round * 3))
+        rm -f "$DID"/*
+        rm -f "$FLEET/pids/listen-run.rc"
+        daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate c
+        "$HALITE_TOOLS/local" --version >/dev/null 2>&1 || :
+        python3 -c "import time; time.sleep($ms / 1000)"
+        kill_master
+        until_true 10 test -e "$FLEET/pids/listen-run.rc"
+        start_master
+        wait_connected m1 m2 m3 m4
+        id=$(salt-run orchestrate.list --out=json | json '[k for k, v in d.items() if v["Mods"] == "c"][0] if d else ""') || id=
+        echo "round $round: $(salt-run orchestrate.list limit=3 --out=json | json '[(v["Mods"], v["Result"]) for v in d.values()]') $(cd "$DID"; wc -l * 2>/dev/null | tr '\n' ' ')" >&3
+        run orch resume="$id" --out=json
+        echo "   $status $(cd "$DID"; wc -l * 2>/dev/null | tr '\n' ' ') $(step three comment <<<"$output" | head -c 300)" >&3
+    done
+}
