@@ -6,6 +6,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "minion/mbus.h"
 #include "minion/relay.h"
 #include "salt/value.h"
 
@@ -130,7 +131,7 @@ s_event_fire_master(jobserver_t *self, const json_t *data)
                             value_get(one, "data") ? value_get(one, "data") : one, NULL);
 }
 
-/* Salt's events on the minion's own bus: nobody listens to others, and a job that fires one need not know.
+/* Salt's events on the minion's own bus: to others than these the reactor may listen.
  * Every job is a fresh process that finds its modules and matchers anew, so that nothing there is stale. */
 static json_t *
 s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
@@ -149,6 +150,7 @@ s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
     for (size_t i = 0; i < NELEMS(tags); i++)
         if (str_starts(tag, tags[i].tag))
             tags[i].fn(self, value_get(request, "data"));
+    mbus_event(self->bus, tag, value_get(request, "data"));
     return json_true();
 }
 

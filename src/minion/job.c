@@ -20,6 +20,7 @@
 #include "common/py/py_wire.h"
 #include "minion/grains_set.h"
 #include "minion/mpillar.h"
+#include "minion/mreactor.h"
 #include "minion/remotefiles.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -192,6 +193,16 @@ s_child_many(const call_env_t *env, const json_t *job, json_t *funs)
     return json_pack("{s:s, s:o, s:o, s:o}", "t", "ret", "return", returns, "retcode", codes, "success", oks);
 }
 
+/* The minion's reactor at work. */
+static json_t *
+s_child_react(call_ctx_t *ctx, const json_t *job)
+{
+    int failed = 0;
+    json_t *did = mreactor_run(ctx, value_get(job, "react"), &failed);
+    return json_pack("{s:s, s:o, s:i, s:b}", "t", "ret", "return", did, "retcode", failed > 0, "success",
+                     failed == 0);
+}
+
 static int
 s_child_file(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
 {
@@ -229,6 +240,8 @@ s_child_run(child_t *self, const json_t *job)
     if (json_is_array(fun))
         return s_child_many(&env, job, fun);
     AUTO(call_ctx) ctx = call_ctx_new(&env);
+    if (value_get(job, "react"))
+        return s_child_react(ctx, job);
     call_result_t res = { 0 };
     s_child_one(ctx, job, json_string_value(fun), value_get(job, "arg"), &res);
     json_t *frame = json_pack("{s:s, s:O, s:i, s:b}", "t", "ret", "return", res.value, "retcode", res.retcode,

@@ -16,6 +16,8 @@
 #include "common/crypto/keys.h"
 #include "common/local/client.h"
 #include "minion/jobcache.h"
+#include "minion/mbus.h"
+#include "minion/mreactor.h"
 #include "minion/relay.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
@@ -28,7 +30,7 @@
 #define PING_MS          20000 /* how often the networking process is asked for a word */
 #define HANG_MS          90000 /* without one for so long it counts as hung */
 #define FRAMES_BUDGET    64    /* of one job per turn of the loop */
-#define FIXED_FDS        3
+#define FIXED_FDS        4
 
 /* ---- down to the networking process
  * ----------------------------------------------------------------------------- */
@@ -78,6 +80,8 @@ static void
 s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
 {
     log_error("job %s: %s", value_str(job, "jid", ""), fail_text(err));
+    if (value_get(job, "react"))
+        mreactor_ended(self->reactor, job);
     if (value_bool(job, "own", false))
         return;
     json_auto_t *ret = json_pack("{s:O, s:O, s:O*, s:s, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
@@ -174,6 +178,8 @@ s_end_job(jobserver_t *self, job_proc_t **at)
     self->n_jobs--;
     s_return(self, proc);
     relay_forget(self->relay, proc);
+    if (value_get(proc->job, "react"))
+        mreactor_ended(self->reactor, proc->job);
     if (self->ending != JOBSERVER_STAYS && self->ending_job == proc->pid)
         self->stop = true;
     job_proc_destroy(&proc);
@@ -438,6 +444,7 @@ s_reload(jobserver_t *self)
     conf_destroy(&self->conf);
     self->conf = fresh;
     s_take_conf(self);
+    mreactor_reload(self->reactor);
     self->grains_again = true;
     mgrains_gather(self);
 }
@@ -469,7 +476,8 @@ s_timeout(const jobserver_t *self, int64_t now)
                                self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms,
                                self->grains_fd < 0 ? 0 : self->grains_until_ms,
                                outbox_is_heard(self->outbox) ? self->life_ms : 0,
-                               self->grains_next_ms };
+                               self->grains_next_ms,
+                               mreactor_next_ms(self->reactor) };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
@@ -488,6 +496,7 @@ s_turn(jobserver_t *self)
     fds[0] = (struct pollfd){ self->signal_fd, POLLIN, 0 };
     fds[1] = (struct pollfd){ self->session_fd, (short) (POLLIN | (self->session_out.len ? POLLOUT : 0)), 0 };
     fds[2] = (struct pollfd){ self->grains_fd, POLLIN, 0 };
+    fds[3] = (struct pollfd){ mbus_fd(self->bus), POLLIN, 0 };
     for (job_proc_t *p = self->jobs; p; p = p->next)
         if (p->fd >= 0) {
             fds[n] = (struct pollfd){ p->fd, POLLIN, 0 };
@@ -506,6 +515,8 @@ s_turn(jobserver_t *self)
         s_session_read(self);
     if (fds[2].revents)
         mgrains_read(self);
+    if (fds[3].revents)
+        mbus_read(self->bus);
 }
 
 /* Until there is nothing to wait for, or the time is up. */
@@ -579,6 +590,7 @@ jobserver_run(jobserver_t *self)
         outbox_tick(self->outbox, now);
         mgrains_tick(self, now);
         mpillar_tick(self, now);
+        mreactor_tick(self->reactor);
         s_turn(self);
     }
     s_shutdown(self);
@@ -640,6 +652,8 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->waiting = json_array();
     self->pillar = mpillar_new();
     self->relay = relay_new(self);
+    self->bus = mbus_new(self);
+    self->reactor = mreactor_new(self);
     int64_t now = clock_wall_us();
     (void) snprintf(self->boot, sizeof(self->boot), "%llx-%x", (unsigned long long) now, (unsigned) getpid());
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
@@ -671,6 +685,8 @@ jobserver_destroy(jobserver_t **self_p)
     outbox_destroy(&self->outbox);
     mpillar_destroy(&self->pillar);
     relay_destroy(&self->relay);
+    mreactor_destroy(&self->reactor);
+    mbus_destroy(&self->bus);
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);

@@ -36,6 +36,8 @@ typedef struct jobserver {
     outbox_t *outbox;
     mpillar_t *pillar;
     struct relay *relay;
+    struct mbus *bus;
+    struct mreactor *reactor;
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;

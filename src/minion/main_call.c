@@ -10,6 +10,7 @@
 #include "common/conf/startup.h"
 #include "common/data/args.h"
 #include "common/files/fileclient.h"
+#include "common/local/client.h"
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "minion/callsession.h"
@@ -126,13 +127,32 @@ s_host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     return callsession_revoke(self->master, value_bool(request, "preserve_minion_cache", false), err);
 }
 
+/* To the minion that runs here, if its reactor listens. */
+static int
+s_minion_event(const caller_t *self, const json_t *request, json_t **ret_value, fail_t *err)
+{
+    AUTO(local_client) line = local_connect_minion(conf_str(self->conf, "sock_dir"), NULL);
+    json_t *copy = json_copy((json_t *) request);
+    json_auto_t *reply = NULL;
+    if (!line) {
+        json_decref(copy);
+        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                         "no minion with a reactor runs here that would hear an event");
+    }
+    int rc = local_call(line, &copy, &reply, err);
+    *ret_value = rc == 0 ? json_true() : NULL;
+    return rc;
+}
+
 /* event.fire_master with preload: of a minion's own events there is here the one that goes on to the master. */
 static int
 s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     json_t *data = value_get(request, "data");
     if (!str_eq(value_str(request, "tag", ""), "fire_master"))
-        return fail_kind(err, FAIL_COMMAND, -ENOTSUP, "no minion runs here that would hear an event");
+        return s_minion_event(self, request, ret_value, err);
+    if (!self->master)
+        return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
     *ret_value = json_true();
     return callsession_event(self->master, value_str(data, "tag", ""), value_get(data, "data"),
                              value_get(data, "preload"), err);
@@ -157,7 +177,7 @@ s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (!str_eq(op, rows[i].op))
             continue;
-        if (self->master)
+        if (self->master || rows[i].fn == s_host_event)
             return rows[i].fn(self, request, ret_value, err);
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
     }

@@ -210,7 +210,7 @@ SLS
     sls slow <<SLS
 {% if tag == 'slow/1' %}{% do salt['cmd.run']('cat $OUT/gate') %}{% endif %}
 x:
-  runner.test.arg: [{arg: ["{{ tag }}"]}]
+  runner.test.arg: [{arg: ["did {{ tag }}"]}]
 SLS
     listen run 'salt/run/*/new'
     listen log 'salt/reactor/backlog'
@@ -220,8 +220,8 @@ SLS
     until_true 10 waiting_is -ge 3
     until_log "$FLEET/log/master" 'reactor: [0-9]+ reactions wait'
     echo open >"$OUT/gate"
-    wait_event run '"slow/40"'
-    diff <(grep -oE '"slow/[0-9]+"' "$FLEET/log/listen-run") <(printf '"slow/%d"\n' {1..40})
+    wait_event run '"did slow/40"'
+    diff <(grep -oE '"did slow/[0-9]+"' "$FLEET/log/listen-run") <(printf '"did slow/%d"\n' {1..40})
     until_true 10 waiting_is -eq 0
     unlisten run
     unlisten log
@@ -366,4 +366,44 @@ SLS
     until_true 20 done_is "$total"
     [ -z "$(sort "$OUT/done" | uniq -d)" ]
     [ "$(wc -l <"$OUT/done")" -eq "$total" ]
+}
+
+@test "a minion's own reactor: caller, from salt-call and from jobs, without a master" {
+    sls caller <<SLS
+mycaller:
+  caller.file.touch:
+    - args:
+      - name: $OUT/{{ data['name'] }}
+wrong:
+  local.test.ping: [{tgt: m1}]
+after:
+  caller.cmd.run:
+    - arg: ['echo {{ tag }} {{ grains.id }} > $OUT/{{ data['name'] }}.after']
+    - kwarg: {python_shell: true}
+    - require:
+      - caller: mycaller
+fails:
+  caller.cmd.run: [{args: [exit 3, {python_shell: true}]}]
+not_run:
+  caller.file.touch:
+    - args: [$OUT/never]
+    - require: [fails]
+SLS
+    start_minion less "file_client: local" "master_type: disable" "file_roots: {base: [$SRV]}" \
+        "reactor: [{'x/*': [salt://reactor/caller.sls, /nonexistent.sls]}]"
+    until_log "$FLEET/log/less" 'reactor: /nonexistent.sls: for x/\*: File missing or not found.'
+    until_true 5 test -S "$FLEET/less/var/run/salt/minion/minion.sock"
+    run salt_call less --local event.fire '{name: one}' x/caller
+    [[ $output == *True* ]]
+    until_true 10 test -s "$OUT/one.after"
+    [ -e "$OUT/one" ]
+    [ "$(cat "$OUT/one.after")" = "x/caller less" ]
+    until_log "$FLEET/log/less" "reactor: salt://reactor/caller.sls, line 5, wrong: a minion's reactor has 'caller.test.ping' only, not 'local'"
+    until_log "$FLEET/log/less" 'reactor: salt://reactor/caller.sls, line 15, not_run: not run: what it requires failed'
+    [ ! -e "$OUT/never" ]
+    for n in {1..5}; do salt_call less --local event.send "x/$n" name="n$n" >/dev/null; done
+    until_true 10 test -s "$OUT/n5.after"
+    stop less
+    [ "$RC" -eq 0 ]
+    [ ! -e "$FLEET/less/var/run/salt/minion/minion.sock" ]
 }
