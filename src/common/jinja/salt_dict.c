@@ -143,7 +143,7 @@ JFILTER(extend_dict_key_value)
 #define KEYED JP("in_dict", "keys", "value", "delimiter", "ordered_dict"), 3, 5, 0
 #define KEYED_ROW(name, doc)                                                                                 \
     {                                                                                                        \
-#name, name, { #name, KEYED }, 0, doc                                                                \
+#name, { name }, { #name, KEYED }, 0, doc                                                            \
     }
 
 static const jfilter_t rows[] = {
