@@ -366,3 +366,108 @@ SLS
     [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 0 ]
     grep -q 'All events seen in' "$FLEET/log/listen-run"
 }
+
+# killed_at N COMMAND...: the command, and the master killed as soon as N more rows are in its store. Fails when it was not.
+killed_at() {
+    local rows=$1 words
+    shift
+    rm -f "$FLEET/pids/listen-run.rc" && mkfifo "$FLEET/hold"
+    "$HALITE_SRC/tests/lib/killat.py" "$FLEET/master/var/cache/salt/master/jobs.db" "$(pid_of master)" "$rows" \
+        <"$FLEET/hold" >"$FLEET/killat" 3>&- &
+    exec 4>"$FLEET/hold"
+    rm "$FLEET/hold"
+    until_true 10 grep -q ready "$FLEET/killat"
+    daemon listen-run "$@"
+    until_true 20 test -e "$FLEET/pids/listen-run.rc"
+    exec 4>&-
+    wait $!
+    words=$(cat "$FLEET/killat")
+    [[ $words == *killed* ]] || return 1
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1 m2 m3 m4
+}
+
+@test "kill -9 of the master at every state of the journal, and resume: the same result, no step twice" {
+    sls c <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: 'm[12]'}, {arg: ['echo x >>@DID@/one']}]}
+two: {salt.state: [{tgt: m3}, {sls: c_two}, {require: [{salt: one}]}]}
+three: {salt.runner: [{name: state.orchestrate}, {mods: c_three}, {require: [{salt: two}]}]}
+four: {salt.function: [{name: cmd.run}, {tgt: 'm*'}, {batch: 2}, {arg: ['echo x >>@DID@/four']}, {require: [{salt: three}]}]}
+five: {salt.function: [{name: cmd.run}, {tgt: m4}, {arg: ['echo x >>@DID@/five']}, {parallel: True}, {require: [{salt: one}]}]}
+SLS
+    sls c_two <<<'mark: {cmd.run: [{name: "echo x >>@DID@/two"}]}'
+    sls c_three <<<'inner: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["echo x >>@DID@/three"]}]}'
+    local rows id times
+    for rows in {1..60}; do
+        rm -f "$DID"/*
+        killed_at "$rows" "$HALITE_BIN/salt-run" state.orchestrate c || break
+        id=$(salt-run orchestrate.list --out=json | json '[k for k, v in d.items() if v["Mods"] == "c"][0]')
+        run orch resume="$id" --out=json
+        times=$(cd "$DID" && wc -l one two three four five 2>/dev/null | awk '{ printf "%s ", $1 }')
+        if [ "$status" -ne 0 ] || [ "$times" != "2 1 1 4 1 9 " ]; then
+            echo "killed at $rows: exit code $status, steps ran $times; $output" >&2
+            return 1
+        fi
+    done
+    [ "$rows" -gt 20 ]
+}
+
+@test "what the master itself was doing when it was killed is not done again unasked" {
+    sls u <<'SLS'
+one: {cmd.run: [{name: 'echo x >>@DID@/one; until test -e @GO@; do sleep 0.02; done'}]}
+two: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['echo x >>@DID@/two']}, {require: [{cmd: one}]}]}
+SLS
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate u
+    until_true 10 test -e "$DID/one"
+    kill -KILL "$(pid_of master)"
+    touch "$FLEET/go"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1 m2 m3 m4
+    local id
+    id=$(last_run)
+    run -1 orch resume="$id"
+    [[ $output == *"whether it was done is not known, so it is not done again"*"resume=$id unsure=rerun"* ]]
+    run -1 orch resume="$id"
+    [ "$(lines one) $(lines two)" = "1 0" ]
+    run -0 orch resume="$id" from=two
+    [ "$(lines one) $(lines two)" = "1 1" ]
+    run -0 orch resume="$id" unsure=rerun
+    [ "$(lines one) $(lines two)" = "2 1" ]
+}
+
+@test "a master that is stopped in a step leaves the step to the resumed run" {
+    sls t <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['echo x >>@DID@/one; until test -e @GO@; do sleep 0.02; done; echo done']}]}
+SLS
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate t
+    until_true 10 test -e "$DID/one"
+    stop master
+    until_true 10 test -e "$FLEET/pids/listen-run.rc"
+    start_master
+    wait_connected m1 m2 m3 m4
+    local id
+    id=$(last_run)
+    [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = unfinished ]
+    touch "$FLEET/go"
+    run -0 orch resume="$id" --out=json
+    [ "$(step one changes <<<"$output")" = '{"ret": {"m1": "done"}}' ]
+    [ "$(lines one)" -eq 1 ]
+}
+
+@test "events that came while the master was down count for a resumed wait_for_event" {
+    sls w2 <<'SLS'
+wait: {salt.wait_for_event: [{name: 'my/tag'}, {id_list: [a]}, {timeout: 30}]}
+SLS
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate w2
+    until_true 10 eval 'salt-run orchestrate.show "$(last_run)" --out=json | grep -q "under way"'
+    local id
+    id=$(last_run)
+    kill -KILL "$(pid_of master)"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1 m2 m3 m4
+    salt-run event.send my/tag '{id: a}'
+    run -0 orch resume="$id"
+}
