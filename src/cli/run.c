@@ -1,10 +1,14 @@
 /* run.c - the salt-run command. */
 #include "cli/run.h"
 
+#include <unistd.h>
+
 #include "cli/interrupt.h"
+#include "cli/live.h"
 #include "cli/opts.h"
 #include "cli/show.h"
 #include "cli/startup.h"
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "common/local/client.h"
@@ -24,6 +28,7 @@ typedef struct run {
     local_client_t *line;
     const char *fun; /* BORROWED from the command line; "" when there is none */
     char *jid;       /* owned; NULL until the master gave one */
+    live_t *live;
 } run_t;
 
 /* ---- returns, pure
@@ -128,14 +133,18 @@ await(run_t *self, json_t **ret_push)
     for (;;) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *push = NULL;
-        int rc = local_next(self->line, -1, &push, &err);
-        if (rc == -EINTR)
+        live_draw(self->live, clock_mono_ms());
+        int rc = local_next(self->line, live_pause(self->live), &push, &err);
+        if (rc == -EINTR || rc == 0)
             continue;
         if (rc < 0)
             return broken(self, &err);
         const char *kind = value_str(push, "push", "");
         if (str_eq(kind, "event")) {
+            live_clear(self->live);
             show_progress(self, push);
+        } else if (str_eq(kind, "progress")) {
+            live_take(self->live, push, clock_mono_ms());
         } else if (str_eq(kind, "runner") && str_eq(value_str(push, "jid", ""), self->jid)) {
             *ret_push = STEAL(push);
             return 0;
@@ -163,15 +172,21 @@ run_following(run_t *self, json_t *arg)
     json_auto_t *push = NULL;
     const char *out;
 
+    AUTO_FREE char *hint = NULL;
+
     listen_to_progress(self);
     int rc = start(self, self->fun, arg, true, &err);
     if (rc == 0)
         rc = await(self, &push);
+    hint = live_hint(self->live);
+    live_clear(self->live);
     if (rc != 0)
         return rc;
     int code = run_exit_code(push);
     const json_t *data = run_unwrap(value_get(push, "return"), &out);
     show_data(&self->show, data, out, 0);
+    if (hint != NULL)
+        show_error(&self->show, "%s\n", hint);
     return code;
 }
 
@@ -292,6 +307,7 @@ run_connected(run_t *self)
     const opt_result_t *res = &self->start.res;
     json_auto_t *arg = NULL;
 
+    self->live = live_new(STDERR_FILENO);
     if (value_bool(res->values, "doc", false))
         return print_docs(self);
     if (strchr(self->fun, '.') == NULL)
@@ -334,6 +350,7 @@ run_main(int argc, char **argv)
         rc = run_configured(&self);
     if (rc == 0 && self.show.failed)
         rc = EXIT_FAILURE;
+    live_destroy(&self.live);
     local_client_destroy(&self.line);
     free(self.jid);
     startup_free(&self.start);

@@ -471,3 +471,29 @@ SLS
     salt-run event.send my/tag '{id: a}'
     run -0 orch resume="$id"
 }
+
+@test "on a terminal a line per running step, and how to go on after a failure" {
+    sls live <<'SLS'
+wait: {salt.function: [{name: cmd.run}, {tgt: 'm[12]'}, {parallel: True}, {arg: ['until test -e @GO@; do sleep 0.02; done; exit 1']}]}
+other: {salt.function: [{name: cmd.run}, {tgt: m3}, {parallel: True}, {arg: ['until test -e @GO@; do sleep 0.02; done']}]}
+SLS
+    run -1 python3 - "$HALITE_BIN/salt-run" "$FLEET/go" <<'PY'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "state.orchestrate", "live"])
+text = ""
+while True:
+    try:
+        part = os.read(fd, 65536).decode("utf-8", "replace")
+    except OSError:
+        break
+    text += part
+    if "wait (salt.function)" in text and "other (salt.function)" in text and not os.path.exists(sys.argv[2]):
+        open(sys.argv[2], "w").close()
+print(text)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+    [[ $output == *$'\033[2A\r\033[J'* ]]
+    [[ $output == *"To go on once the cause is mended: salt-run state.orchestrate resume=$(last_run)"* ]]
+}

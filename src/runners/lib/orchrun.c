@@ -214,6 +214,22 @@ orchrun_name(const orchrun_t *self)
     return self->run;
 }
 
+/* What followers of the runner are told. `more` TAKES. */
+static void
+tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *reply = NULL;
+    json_t *request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "op", "progress", "jid", api_run(api),
+                                "phase", phase, "id", value_str(chunk, "__id__", "?"), "state",
+                                value_str(chunk, "state", ""), "fun", value_str(chunk, "fun", ""));
+
+    json_object_update(request, more);
+    json_decref(more);
+    if (api_request(api, &request, &reply, &err) < 0)
+        log_debug("progress: %s", fail_text(&err));
+}
+
 void
 orchrun_end(orchrun_t *self, const json_t *running, bool success)
 {
@@ -231,24 +247,10 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
         return;
     if (api_journal(self->api, row, false, &err) < 0)
         log_error("orchestration %s: %s", self->run, fail_text(&err));
+    tell(self->api, NULL, "over", json_pack("{s:s, s:b}", "run", self->run, "success", success));
 }
 
 /* ---- telling ------------------------------------------------------------------------------- */
-
-static void
-tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "op", "progress", "jid", api_run(api),
-                                "phase", phase, "id", value_str(chunk, "__id__", "?"), "state",
-                                value_str(chunk, "state", ""), "fun", value_str(chunk, "fun", ""));
-
-    json_object_update(request, more);
-    json_decref(more);
-    if (api_request(api, &request, &reply, &err) < 0)
-        log_debug("progress: %s", fail_text(&err));
-}
 
 void
 orchrun_at(call_ctx_t *ctx, size_t done, size_t of)

@@ -1,0 +1,268 @@
+/* live.c - see live.h. */
+#include "cli/live.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+enum { LINES_MAX = 12, AFTER_MS = 500, EVERY_MS = 100, TICK_MS = 1000, COLUMNS = 80 };
+
+typedef struct line {
+    struct line *next;
+    char *id, *fun;
+    json_int_t done, of;
+    int64_t since_ms;
+} line_t;
+
+struct live {
+    int fd;
+    bool tty;
+    line_t *lines; /* in the order in which they began */
+    size_t n;
+    char *what; /* of a runner that counts its steps */
+    json_int_t step, steps;
+    int64_t first_ms, drawn_ms;
+    size_t drawn; /* lines on the terminal */
+    bool changed;
+    char *run; /* an orchestration that has failed */
+};
+
+live_t *
+live_new(int fd)
+{
+    live_t *self = xcalloc(1, sizeof(*self));
+
+    self->fd = fd;
+    self->tty = isatty(fd) == 1;
+    return self;
+}
+
+static void
+free_line(line_t *line)
+{
+    free(line->id);
+    free(line->fun);
+    free(line);
+}
+
+void
+live_destroy(live_t **self_p)
+{
+    live_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    live_clear(self);
+    for (line_t *l = self->lines, *next; l != NULL; l = next) {
+        next = l->next;
+        free_line(l);
+    }
+    free(self->what);
+    free(self->run);
+    free(self);
+}
+
+/* ---- what is told -------------------------------------------------------------------------- */
+
+static line_t **
+find(live_t *self, const char *id)
+{
+    line_t **at = &self->lines;
+
+    while (*at != NULL && !str_eq((*at)->id, id))
+        at = &(*at)->next;
+    return at;
+}
+
+static void
+take_begin(live_t *self, const json_t *push, int64_t now_ms)
+{
+    line_t **at = find(self, value_str(push, "id", "?")), *line;
+
+    if (*at != NULL)
+        return;
+    line = xcalloc(1, sizeof(*line));
+    line->id = xstrdup(value_str(push, "id", "?"));
+    line->fun = xasprintf("%s.%s", value_str(push, "state", ""), value_str(push, "fun", ""));
+    line->since_ms = now_ms;
+    *at = line;
+    self->n++;
+}
+
+static void
+take_at(live_t *self, const json_t *push, int64_t now_ms)
+{
+    line_t *line = *find(self, value_str(push, "id", "?"));
+
+    (void) now_ms;
+    if (line == NULL)
+        return;
+    line->done = value_int(push, "done", 0);
+    line->of = value_int(push, "of", 0);
+}
+
+static void
+take_end(live_t *self, const json_t *push, int64_t now_ms)
+{
+    line_t **at = find(self, value_str(push, "id", "?")), *line = *at;
+
+    (void) now_ms;
+    if (line == NULL)
+        return;
+    *at = line->next;
+    free_line(line);
+    self->n--;
+}
+
+static void
+take_over(live_t *self, const json_t *push, int64_t now_ms)
+{
+    (void) now_ms;
+    free(self->run);
+    self->run = value_bool(push, "success", true) ? NULL : xstrdup(value_str(push, "run", ""));
+}
+
+static const struct phase {
+    const char *name;
+    void (*take)(live_t *self, const json_t *push, int64_t now_ms);
+} phases[] = {
+    { "begin", take_begin },
+    { "at", take_at },
+    { "end", take_end },
+    { "over", take_over },
+};
+
+void
+live_take(live_t *self, const json_t *push, int64_t now_ms)
+{
+    const char *what = value_str(push, "what", NULL);
+
+    if (self->first_ms == 0)
+        self->first_ms = now_ms;
+    self->changed = true;
+    for (size_t i = 0; i < NELEMS(phases); i++) {
+        if (str_eq(phases[i].name, value_str(push, "phase", "")))
+            phases[i].take(self, push, now_ms);
+    }
+    if (what == NULL)
+        return;
+    free(self->what);
+    self->what = xstrdup(what);
+    self->step = value_int(push, "step", 0);
+    self->steps = value_int(push, "of", 0);
+}
+
+char *
+live_hint(const live_t *self)
+{
+    if (!self->tty || self->run == NULL)
+        return NULL;
+    return xasprintf("To go on once the cause is mended: salt-run state.orchestrate resume=%s", self->run);
+}
+
+/* ---- drawing ------------------------------------------------------------------------------- */
+
+/* One line: no control characters, cut off at the terminal's edge. */
+static void
+put_line(buf_t *out, const char *text, size_t columns)
+{
+    size_t shown = 0;
+
+    for (; *text != '\0'; text++) {
+        bool inside = ((unsigned char) *text & 0xc0) == 0x80;
+        if (!inside && ++shown >= columns)
+            break;
+        buf_putc(out, (unsigned char) *text < ' ' || *text == 0x7f ? ' ' : *text);
+    }
+    buf_putc(out, '\n');
+}
+
+static void
+put_step(buf_t *out, const line_t *line, int64_t now_ms, size_t columns)
+{
+    AUTO_FREE char *counts = line->of > 0 ? xasprintf(", %lld of %lld returned", (long long) line->done,
+                                                      (long long) line->of)
+                                          : xstrdup("");
+    AUTO_FREE char *text = xasprintf("%s (%s)%s, %lld s", line->id, line->fun, counts,
+                                     (long long) ((now_ms - line->since_ms) / 1000));
+
+    put_line(out, text, columns);
+}
+
+char *
+live_text(const live_t *self, int64_t now_ms, size_t columns)
+{
+    buf_t out = BUF_INIT;
+    size_t shown = 0;
+
+    for (const line_t *l = self->lines; l != NULL && shown < LINES_MAX; l = l->next, shown++)
+        put_step(&out, l, now_ms, columns);
+    if (shown < self->n) {
+        AUTO_FREE char *more = xasprintf("and %zu more steps", self->n - shown);
+        put_line(&out, more, columns);
+    }
+    if (self->what != NULL && self->n == 0) {
+        AUTO_FREE char *text = xasprintf("[%lld/%lld] %s", (long long) self->step, (long long) self->steps,
+                                         self->what);
+        put_line(&out, text, columns);
+    }
+    return buf_steal(&out);
+}
+
+static void
+put(const live_t *self, const char *text)
+{
+    size_t n = strlen(text);
+
+    while (n > 0) {
+        ssize_t k = write(self->fd, text, n);
+        if (k <= 0)
+            return;
+        text += k;
+        n -= (size_t) k;
+    }
+}
+
+void
+live_clear(live_t *self)
+{
+    if (self->drawn == 0)
+        return;
+    AUTO_FREE char *up = xasprintf("\033[%zuA\r\033[J", self->drawn);
+    put(self, up);
+    self->drawn = 0;
+    self->changed = true;
+}
+
+int
+live_pause(const live_t *self)
+{
+    return self->tty && (self->n > 0 || self->what != NULL || self->drawn > 0) ? EVERY_MS : -1;
+}
+
+static size_t
+columns_of(int fd)
+{
+    struct winsize size = { 0 };
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS;
+}
+
+void
+live_draw(live_t *self, int64_t now_ms)
+{
+    bool due = self->changed ? now_ms - self->drawn_ms >= EVERY_MS : now_ms - self->drawn_ms >= TICK_MS;
+
+    if (!self->tty || !due || self->first_ms == 0 || now_ms - self->first_ms < AFTER_MS)
+        return;
+    AUTO_FREE char *text = live_text(self, now_ms, columns_of(self->fd));
+    live_clear(self);
+    put(self, text);
+    for (const char *c = text; *c != '\0'; c++)
+        self->drawn += *c == '\n';
+    self->drawn_ms = now_ms;
+    self->changed = false;
+}
