@@ -62,6 +62,16 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     until_true 10 idle
 }
 
+@test "two runs that arrive together: one of them goes on" {
+    local publish='{"op":"publish","tgt":"web1","tgt_type":"glob","fun":"state.apply","arg":["nop"]}' jid
+    for jid in $(ask "$publish" "$publish" | grep -oE '"jid":"[0-9]+"' | grep -oE '[0-9]+'); do
+        until_true 10 eval 'salt-run jobs.lookup_jid "$jid" --out=json | grep -q web1'
+        salt-run jobs.lookup_jid "$jid" --out=json >>"$MARK/both"
+    done
+    grep -q '"result": true' "$MARK/both"
+    until_true 10 idle
+}
+
 @test "pause, resume, soft_kill" {
     begin
     salt web1 state.pause "$JID" last

@@ -111,6 +111,23 @@ state_jobs(call_ctx_t *ctx)
     return jobs;
 }
 
+static bool
+is_claimed(call_ctx_t *ctx, const char *jid)
+{
+    AUTO_FREE char *dir = claims_dir(ctx);
+    AUTO_FREE char *path = fs_join(dir, jid);
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+/* Of two jobs that arrive together the earlier one goes on: the other one is not in its way unless it has begun. */
+static bool
+is_in_the_way(call_ctx_t *ctx, const char *jid)
+{
+    return str_empty(ctx_jid(ctx)) || strcmp(jid, ctx_jid(ctx)) < 0 || is_claimed(ctx, jid);
+}
+
 json_t *
 statejob_running(call_ctx_t *ctx)
 {
@@ -120,6 +137,8 @@ statejob_running(call_ctx_t *ctx)
 
     json_array_foreach (jobs, i, job) {
         const char *jid = value_str(job, "jid", "");
+        if (!is_in_the_way(ctx, jid))
+            continue;
         char when[CLOCK_STAMP_LEN] = "";
         (void) clock_jid_to_time(jid, when);
         json_array_append_new(out, value_fmt("The function \"%s\" is running as PID %lld and was started at "
