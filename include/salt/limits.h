@@ -54,6 +54,7 @@
 #define LIMIT_JOB_OUTPUT       (8 * 1024 * 1024)      /* what a job's child may write back */
 #define LIMIT_JOB_MEMORY       (2048UL * 1024 * 1024) /* address space of a job's child */
 #define LIMIT_MINE             (15 * 1024 * 1024)     /* what one minion has in the mine, as JSON */
+#define LIMIT_FAILED_STATES    1000                   /* of one return, told by events */
 #define LIMIT_JOBS_RUNNING     256                    /* children of one minion at one time */
 #define LIMIT_UNDER_WAY                                                                                      \
     (32 * 1024 * 1024) /* bytes of returns and events sent to masters and not yet acknowledged */

@@ -10,6 +10,7 @@
 #include "master/bus.h"
 #include "master/mine.h"
 #include "master/pillars.h"
+#include "master/statefail.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -219,6 +220,7 @@ s_fire_ret(front_t *self, const minion_t *m, const char *jid, const json_t *body
         json_object_set(data, "user", value_get(job->info, "user"));
     AUTO_FREE char *tag = xasprintf("salt/job/%s/ret/%s", jid, m->id);
     (void) bus_fire(self, tag, &data);
+    statefail_fire(self, m->id, jid, body, job ? value_str(job->info, "user", "") : "");
 }
 
 static void
