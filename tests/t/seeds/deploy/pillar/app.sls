@@ -1,0 +1,1 @@
+app_version: 1.4.2

@@ -1,0 +1,3 @@
+apply_highstate:
+  local.state.highstate:
+    - tgt: {{ data['id'] }}

@@ -1,0 +1,3 @@
+release:
+  cmd.run:
+    - name: echo deploy >>@ROOT@/calls

@@ -1,0 +1,2 @@
+@ROOT@/configured.{{ grains['id'] }}:
+  file.touch: []
