@@ -274,6 +274,7 @@ compose_alias(composer_t *c, const yaml_event_t *ev)
                         mark_of(ev->start_mark), "found unconstructable recursive node '%s'", name);
         return NULL;
     }
+    node->shared = true;
     return node;
 }
 
@@ -356,6 +357,7 @@ add_pairs(composer_t *c, pairs_t *to, const ynode_t *from)
             return false;
         if (from->pairs[i].key->kind == YAML_IS_MERGE)
             continue; /* it merges itself: nothing new */
+        from->pairs[i].key->shared = from->pairs[i].value->shared = true;
         to->v = arena_grow(c->doc, to->v, to->n, sizeof(*to->v));
         to->v[to->n++] = from->pairs[i];
     }

@@ -61,6 +61,7 @@ struct ynode {
     yaml_kind_t kind;
     ymark_t at;
     bool open;       /* while composing: an alias to it would contain itself */
+    bool shared;     /* more than one place leads to it: an alias, or a merge key */
     const char *tag; /* as written; NULL when resolved */
     size_t n;        /* bytes, items or pairs */
     union {

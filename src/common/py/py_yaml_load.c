@@ -4,7 +4,7 @@
 #include "common/py/py_yaml.h"
 #include "salt/limits.h"
 
-enum { LONG_MESSAGE = 4000 };
+enum { LONG_MESSAGE = 4000, RECENT = 256, SHORT = 32 };
 
 typedef struct job {
     const ynode_t *node;
@@ -17,7 +17,8 @@ typedef struct loader {
     job_t *jobs; /* containers still to be filled */
     size_t n, cap;
     size_t values;
-    py_t *known; /* address of a node -> its container, for aliases */
+    py_t *known;          /* address of a shared node -> its container */
+    py_t *recent[RECENT]; /* short texts: the same few names come again and again */
 } loader_t;
 
 /* ---- scalars
@@ -249,11 +250,29 @@ default_value(const ynode_t *node)
     return node;
 }
 
+/* NEW: the value that this text had last time, if it is among the recent ones. */
+static py_t *
+make_short(loader_t *l, const ynode_t *node)
+{
+    unsigned h = (unsigned) node->n;
+
+    for (size_t i = 0; i < node->n; i++)
+        h = h * 31 + (unsigned char) node->text[i];
+    py_t **at = &l->recent[(h ^ h >> 8) % RECENT];
+    if (*at == NULL || PY_LEN(*at) != node->n || memcmp(PY_TEXT(*at), node->text, node->n) != 0) {
+        py_unref(*at);
+        *at = py_str(node->text, node->n);
+    }
+    return py_ref(*at);
+}
+
 static py_t *
 make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
 {
     const ynode_t *scalar = default_value(node);
 
+    if (scalar->shape == YSCALAR && row->scalar == make_str && scalar->n <= SHORT)
+        return make_short(l, scalar);
     if (scalar->shape == YSCALAR)
         return row->scalar(scalar, l->problem);
     wrong_shape(l->problem, scalar, YSCALAR);
@@ -272,13 +291,14 @@ empty_container(const loader_t *l, yaml_kind_t kind)
 static py_t *
 make_container(loader_t *l, const ynode_t *node)
 {
-    AUTO(py) address = py_int((int64_t) ((uintptr_t) node >> 3));
-    py_t *v = py_dict_get(l->known, address);
+    AUTO(py) address = node->shared ? py_int((int64_t) ((uintptr_t) node >> 3)) : NULL;
+    py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
 
     if (v != NULL)
         return py_ref(v);
     v = empty_container(l, node->kind);
-    py_dict_set(l->known, address, v);
+    if (address != NULL)
+        py_dict_set(l->known, address, v);
     if (l->n == l->cap) {
         l->cap = l->cap * 2 + 16;
         l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
@@ -412,7 +432,7 @@ make_key(loader_t *l, const job_t *job, ynode_t *node)
         return make(l, &plain);
     }
     py_t *key = make(l, node);
-    if (key == NULL || py_hash(key, &hash) == 0)
+    if (key == NULL || py_is(key, PY_STR) || py_hash(key, &hash) == 0)
         return key;
     unacceptable_key(l, job, node);
     py_unref(key);
@@ -422,8 +442,12 @@ make_key(loader_t *l, const job_t *job, ynode_t *node)
 static bool
 put_pair(loader_t *l, const job_t *job, const ynode_t *at, py_t *key, py_t *value)
 {
-    if (py_dict_get(job->into, key) == NULL)
-        return py_dict_set(job->into, key, value) == 0;
+    size_t before = py_dict_len(job->into);
+
+    if (py_dict_set(job->into, key, value) < 0)
+        return false;
+    if (py_dict_len(job->into) > before)
+        return true;
     AUTO(py) shown = py_tostr(key);
     return yproblem_within(l->problem, YAML_CONSTRUCTOR, "while constructing a mapping", job->node->at,
                            at->at, "found conflicting ID '%s'", shown != NULL ? py_cstr(shown) : "?");
@@ -495,6 +519,8 @@ py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
     }
     free(l.jobs);
     py_unref(l.known);
+    for (size_t i = 0; i < RECENT; i++)
+        py_unref(l.recent[i]);
     return ok ? STEAL(v) : NULL;
 }
 
