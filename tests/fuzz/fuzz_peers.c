@@ -35,11 +35,13 @@ check(peers_t *p)
 
     for (size_t i = 0; peers_next(p, &i, &peer); n++) {
         salt_assert(peers_by_rid(p, peer->rid, peer->rid_len) == peer);
-        salt_assert(peers_by_fd(p, peer->fd) == peer);
+        salt_assert(peer->fd < 0 || peers_by_fd(p, peer->fd) == peer);
         salt_assert(!peer->minion || peers_by_slot(p, peer->minion->slot) == peer->minion);
         salt_assert(peers_of_key(p, peer->z85) > 0);
     }
     salt_assert(n == peers_connected(p));
+    for (peer = peers_next_ended(p); peer; peer = peer->next_ended)
+        salt_assert(peer->fd < 0 && peers_by_rid(p, peer->rid, peer->rid_len) == peer);
     for (uint32_t slot = 0; slot < peers_slots(p); slot++) {
         minion_t *m = peers_by_slot(p, slot);
         if (!m)
@@ -49,8 +51,8 @@ check(peers_t *p)
         salt_assert(peers_by_id(p, m->id) == m);
         salt_assert(!m->peer || m->peer->minion == m);
         salt_assert(!m->rival || m->rival->minion == m);
-        salt_assert(!m->peer || peers_by_fd(p, m->peer->fd) == m->peer);
-        salt_assert(!m->rival || peers_by_fd(p, m->rival->fd) == m->rival);
+        salt_assert(!m->peer || m->peer->fd < 0 || peers_by_fd(p, m->peer->fd) == m->peer);
+        salt_assert(!m->rival || m->rival->fd < 0 || peers_by_fd(p, m->rival->fd) == m->rival);
         salt_assert((m->n_subs == 0) == (m->sub_fd < 0));
     }
     for (int i = 0; i < KEY_STATES; i++)
@@ -70,7 +72,7 @@ step(peers_t *p, unsigned what, unsigned arg)
 
     make_key(what / 16 % KEYS, key, z85);
     (void) snprintf(id, sizeof(id), "m%u", arg % IDS);
-    switch (what % 10) {
+    switch (what % 12) {
     case 0:
         (void) peers_know(p, id, key, (key_state_t) (arg / IDS % 3));
         break;
@@ -105,6 +107,13 @@ step(peers_t *p, unsigned what, unsigned arg)
         break;
     case 8:
         peers_drop_sub(p, fd);
+        break;
+    case 9:
+        peers_end(p, fd);
+        break;
+    case 10:
+        if ((peer = peers_next_ended(p)))
+            peers_drop(p, &peer);
         break;
     default:
         if (m)
