@@ -282,6 +282,7 @@ listen_to_events(run_t *self, json_t *arg)
     json_decref(args);
     json_decref(kwargs);
     interrupt_default();
+    local_client_destroy(&self->line);
     int rc = bound != NULL ? watch_run(bound, self->start.opts, stdout, &err) : err.code;
     if (rc < 0 && rc != -EPIPE)
         show_error(&self->show, "%s\n", fail_text(&err));

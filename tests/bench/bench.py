@@ -415,6 +415,40 @@ def reactor(bench, minions=20):
     site.end()
 
 
+def bus(bench):
+    """Events through the bus, without loss: to one listener; to five of whom one is stopped, while others ask the master."""
+    master = bench.site.master()
+    master.start()
+    like = "event bus 5000 events, 1 firer 1 listener"
+    events, directory = 300000 if bench.quick else 900000, os.path.dirname(master.socket_path)
+
+    def fire(count, listeners, stopped):
+        argv = [os.path.join(bench.site.tools, "bus_bench"), directory, str(count), "500", str(listeners), str(stopped)]
+        answers = []
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None:
+            start = time.monotonic()
+            with master.client() as client:
+                client.call("status")
+            answers.append((time.monotonic() - start) * 1e3)
+            time.sleep(0.01)
+        out, err = process.communicate()
+        if process.returncode != 0:
+            raise BenchError(err)
+        found = json.loads(out)
+        if found["heard"] != [count] * (listeners - stopped):
+            raise BenchError(f"lost: heard {found['heard']} of {count}, missed {found['missed']}")
+        return found["per_second"], max(answers)
+
+    one = [fire(events, 1, 0) for _ in range(3)]
+    bench.report.add("events from one who fires to one listener", [n for n, _ in one], "ev/s", target=300000, more=True, like=like)
+    five = [fire(events // 3, 5, 1) for _ in range(3)]
+    bench.report.add("the same to five listeners, one of them stopped", [n for n, _ in five], "ev/s", target=100000, more=True, like=like)
+    bench.report.add("the slowest answer to another operator meanwhile", [ms for _, ms in one + five], "ms", target=100)
+    bench.report.add("master's memory after it", [fleet.memory_kb(master.process.pid) / 1024], "MB", target=128)
+    master.stop()
+
+
 def pending(bench, count=1000):
     """salt-key -A of many keys that wait."""
     master = bench.site.master()
@@ -445,7 +479,7 @@ def main():
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
     parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000 and 9500)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, reactor, states, files, swarm-N; patterns too")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, bus, reactor, states, files, swarm-N; patterns too")
     args = parser.parse_args()
     sizes = args.swarm or ([1000] if args.quick else [1000, 9500])
     report = Report(read_reference())
@@ -454,6 +488,7 @@ def main():
         bench = Bench(site, report, args.quick)
         steps = {"ready": bench.ready, "commands": bench.commands, "jobs": bench.jobs, "memory": bench.memory}
         steps["pending"] = lambda: pending(bench)
+        steps["bus"] = lambda: bus(bench)
         steps["reactor"] = lambda: reactor(bench)
         steps["states"] = lambda: states.run(bench)
         steps["files"] = lambda: files.run(bench)

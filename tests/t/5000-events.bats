@@ -289,6 +289,108 @@ watched() { until_true 10 test -e "$FLEET/pids/watch-$1.rc" && RC=$(cat "$FLEET/
 }
 journalled() { salt-run state.event "$1" since=1h count=1 timeout=1 && [ "$(ask '{"op":"status"}' | field store_queued)" -eq 0 ]; }
 
+# fire_many TAG FIRST LAST SIZE: events TAG with the data {n, x: SIZE bytes}, a hundred in a request; prints the last
+# number that the master confirmed. Ends without a word when the master does.
+fire_many() {
+    python3 - "$SOCK_DIR/master.sock" "$@" <<'EOF'
+import json, socket, struct, sys
+path, tag, first, last, size = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(30)
+seq = 0
+try:
+    s.connect(path)
+    f = s.makefile("rb")
+    for n in range(first, last + 1, 100):
+        events = [{"tag": tag, "data": {"n": i, "x": "x" * size}} for i in range(n, min(n + 100, last + 1))]
+        text = json.dumps({"op": "fire", "events": events, "n": 1}).encode()
+        s.sendall(struct.pack(">I", len(text)) + text)
+        head = f.read(4)
+        if len(head) < 4:
+            break
+        seq = json.loads(f.read(struct.unpack(">I", head)[0]))["seq"]
+except OSError:
+    pass
+print(seq)
+EOF
+}
+memory_mb() { awk '/^VmRSS:/ { print int($2 / 1024) }' "/proc/$(pid_of master)/status"; }
+# numbers_of TAG: the numbers in the data of its events, as state.event or a listener shows them.
+numbers_of() { sed -nE "s,.*$1(\"\\,\"data\":|	)\\{\"n\": ?([0-9]+).*,\\2,p"; }
+
+@test "many events in one request, all or none, plain or not" {
+    listen many 'many/*'
+    ask '{"op":"fire","events":[{"tag":"many/1","data":{"a":1}},{"tag":"many/2"},{"tag":"many/3","data":{"u":"\u00fc","_stamp":"x"}}]}' | grep -q '"seq":'
+    wait_event many 'many/3'
+    grep -oE '"tag":"many/.","data":\{[^}]*' "$FLEET/log/listen-many" | sed -E 's/"20[^"]*"/STAMP/' | diff - <(printf '%s\n' \
+        '"tag":"many/1","data":{"a":1,"_stamp":STAMP' '"tag":"many/2","data":{"_stamp":STAMP' '"tag":"many/3","data":{"u":"ü","_stamp":STAMP')
+    not ask '{"op":"fire","events":[{"tag":"many/4"},{"tag":""}]}'
+    not ask '{"op":"fire","events":[{"tag":"many/4"},{"tag":"x","data":[]}]}'
+    not ask '{"op":"fire","events":[{"tag":"many/4"},{"data":{}}]}'
+    not ask '{"op":"fire","events":{}}'
+    not ask "{\"op\":\"fire\",\"events\":[$(printf '{"tag":"m"},%.0s' {1..10000}){\"tag\":\"many/4\"}]}"
+    fire many/end
+    wait_event many 'many/end'
+    [ "$(heard many '"tag":"many/4"')" -eq 0 ]
+    unlisten many
+}
+
+@test "a stopped listener and 100,000 events: bounded memory, told how many, and it fetches them" {
+    listen stopped 'stop/*'
+    kill -STOP "$(pid_of listen-stopped)"
+    last=$(fire_many stop/it 1 100000 600)
+    [ "$(memory_mb)" -lt $((SLOW > 1 ? 2000 : 160)) ]
+    kill -CONT "$(pid_of listen-stopped)"
+    fire stop/end
+    wait_event stopped '"tag":"stop/end"' 30 | cut -c1-200
+    read -r from to missed <<<"$(grep '"push":"missed"' "$FLEET/log/listen-stopped" | sed -E 's/.*"from":([0-9]+),"to":([0-9]+),"count":([0-9]+).*/\1 \2 \3/')"
+    [ "$missed" -gt 0 ]
+    [ "$to" -lt "$last" ]
+    [ $(($(heard stopped '"tag":"stop/it"') + missed)) -eq 100000 ]
+    timeout 30 "$HALITE_BIN/salt-run" state.event 'stop/*' since="$from" count="$missed" | numbers_of stop/it >"$BATS_TEST_TMPDIR/fetched"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/fetched")" -eq "$missed" ]
+    # With those that it has they are all there are, each once.
+    numbers_of stop/it <"$FLEET/log/listen-stopped" | sort -n - "$BATS_TEST_TMPDIR/fetched" | diff -q - <(seq 100000)
+    unlisten stopped
+}
+
+@test "a slow listener that asked for events since a number has them all, however late" {
+    seq=$(fire_many late/it 1 1 10)
+    daemon listen-late "$HALITE_TOOLS/local" --follow 0 0 "$SOCK_DIR" "{\"op\":\"events\",\"tag\":\"late/*\",\"since_seq\":$((seq - 1))}"
+    until_log "$FLEET/log/listen-late" 'late/it'
+    kill -STOP "$(pid_of listen-late)"
+    fire_many late/it 2 100000 600
+    kill -CONT "$(pid_of listen-late)"
+    fire late/end
+    wait_event late '"tag":"late/end"' 30 | cut -c1-200
+    numbers_of late/it <"$FLEET/log/listen-late" | diff -q - <(seq 100000)
+    [ "$(heard late '"push":"missed"')" -eq 0 ]
+    unlisten late
+}
+
+commits_over() { [ "$(counter store_commits)" -gt "$1" ]; }
+
+@test "a master that is killed in a flood of events: what is in its journal is whole" {
+    seq=$(fire_many kill/first 1 1 10)
+    before=$(counter store_commits)
+    fire_many kill/it 1 1000000 100 >"$BATS_TEST_TMPDIR/confirmed" 3>&- &
+    local flood=$!
+    until_true 20 commits_over $((before + 20))
+    stop master KILL
+    wait $flood
+    start_master
+    run -1 --separate-stderr salt-run state.event kill/it since="$seq" timeout=3
+    # Without a gap from the first on.
+    numbers_of kill/it <<<"$output" >"$BATS_TEST_TMPDIR/n"
+    [ -s "$BATS_TEST_TMPDIR/n" ]
+    diff -q "$BATS_TEST_TMPDIR/n" <(seq "$(tail -n 1 "$BATS_TEST_TMPDIR/n")")
+    listen after
+    fire kill/after
+    wait_event after kill/after
+    unlisten after
+    wait_connected m1 m2
+}
+
 @test "garbage on the local socket ends that connection only" {
     python3 - "$SOCK_DIR/master.sock" <<'EOF'
 import socket, struct, sys

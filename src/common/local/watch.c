@@ -256,14 +256,16 @@ take_all(watch_t *self, fail_t *err)
     while (rc > 0 && done == 0) {
         json_auto_t *push = NULL;
         rc = local_next(self->line, 0, &push, err);
-        if (rc == -EINTR)
-            rc = 0;
         if (rc > 0)
             done = take(self, push);
+        else if (rc == -EINTR)
+            rc = 0;
+        else if (rc < 0 && (rc = listen_again(self, err)) == 0)
+            rc = 1; /* more may have come with the answer */
     }
     if (self->out != NULL && fflush(self->out) != 0)
         return -EPIPE;
-    return done != 0 ? done : rc < 0 ? listen_again(self, err) : 0;
+    return done != 0 ? done : rc;
 }
 
 int
