@@ -18,7 +18,8 @@ static const verdict_row_t table[VERDICTS] = {
     [VERDICT_SENT] = { "sent", false,
                        B(DELIVERED) | B(RUNNING) | B(RETURNED) | B(NOT_CONNECTED) | B(NOT_DELIVERED) |
                            B(LOST) },
-    [VERDICT_DELIVERED] = { "delivered", false, B(RUNNING) | B(RETURNED) | B(LOST) | B(NOT_DELIVERED) },
+    [VERDICT_DELIVERED] = { "delivered", false,
+                            B(SENT) | B(RUNNING) | B(RETURNED) | B(LOST) | B(NOT_DELIVERED) },
     [VERDICT_RUNNING] = { "running", false, B(RETURNED) | B(LOST) },
     [VERDICT_RETURNED] = { "returned", true, 0 },
     [VERDICT_NOT_CONNECTED] = { "not_connected", true, B(RETURNED) | B(RUNNING) },
@@ -138,6 +139,12 @@ job_find(const job_t *job, uint32_t slot)
     return bsearch(&slot, job->targets, job->n_targets, sizeof(job_target_t), s_compare);
 }
 
+static size_t
+s_unheard(verdict_t v)
+{
+    return v == VERDICT_WAITING || v == VERDICT_SENT;
+}
+
 bool
 jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t pid)
 {
@@ -147,8 +154,7 @@ jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int32_t 
     target->verdict = to;
     target->pid = pid;
     job->idle_ms = clock_mono_ms();
-    if (from == VERDICT_WAITING || from == VERDICT_SENT)
-        job->n_unheard -= to == VERDICT_SENT ? 0 : 1;
+    job->n_unheard += s_unheard(to) - s_unheard(from);
     if (table[to].final && !table[from].final)
         job->n_open--;
     else if (!table[to].final && table[from].final)

@@ -39,16 +39,17 @@ typedef struct job {
     json_t *info;          /* {jid, fun, arg, tgt, tgt_type, user, ret, metadata?}: what minions are sent */
     job_target_t *targets; /* sorted by slot */
     size_t n_targets;
-    size_t n_open;    /* targets without a final verdict */
-    size_t n_unheard; /* targets in SENT or WAITING */
-    int64_t sent_ms;  /* monotonic: last sending */
-    unsigned rounds;  /* sendings after the first */
-    int64_t idle_ms;  /* monotonic: last change */
-    void **followers; /* local connections */
+    size_t n_open;          /* targets without a final verdict */
+    size_t n_unheard;       /* targets in SENT or WAITING */
+    int64_t sent_ms;        /* monotonic: last sending */
+    unsigned rounds;        /* sendings after the first */
+    int64_t begin_until_ms; /* monotonic: of a job from before a restart, may still be sent until then */
+    int64_t idle_ms;        /* monotonic: last change */
+    void **followers;       /* local connections */
     size_t n_followers;
     bool held;       /* not to be sent before its row is committed */
-    bool restored;   /* of a master before this one: sent by this one only when it is asked for again, */
-    bool wanted;     /* and it was */
+    bool restored;   /* of a master before this one: not sent after begin_until_ms unless it is */
+    bool wanted;     /* asked for again */
     int64_t wait_ms; /* monotonic: targets may take until then to connect; 0: they must be */
 } job_t;
 

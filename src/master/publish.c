@@ -252,10 +252,15 @@ publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body)
 }
 
 static int64_t
+s_grace(const front_t *self)
+{
+    return GRACE_MS + (int64_t) peers_count(self->peers, KEY_ACCEPTED) * GRACE_EACH_MS;
+}
+
+static int64_t
 s_grace_left(const front_t *self)
 {
-    int64_t fleet = (int64_t) peers_count(self->peers, KEY_ACCEPTED) * GRACE_EACH_MS;
-    return self->started_ms + GRACE_MS + fleet - clock_mono_ms();
+    return self->started_ms + s_grace(self) - clock_mono_ms();
 }
 
 /* One target by unicast. */
@@ -384,6 +389,29 @@ s_send_one(front_t *self, job_t *job, job_target_t *t)
         s_unicast(self, job, t, text, len);
 }
 
+/* This master has sent it, or has heard that the minion ran it. */
+static bool
+s_is_ours(const job_target_t *t)
+{
+    return t->tries > 0 || t->verdict == VERDICT_RUNNING;
+}
+
+/* A minion is back, and does not know of a job that counts as arrived. One that is not ours is of a master
+ * before, which did not get that far: it is sent now, unless that is so late that it would be a surprise. */
+static void
+s_not_there(front_t *self, job_t *job, job_target_t *t)
+{
+    if (s_is_ours(t)) {
+        (void) jobs_move(self->jobs, job, t, VERDICT_LOST, 0);
+    } else if (!job->wanted && clock_mono_ms() > job->begin_until_ms) {
+        (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
+    } else {
+        (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
+        job->sent_ms = clock_mono_ms();
+        s_send_one(self, job, t);
+    }
+}
+
 /* A minion is back: what it lost is told, what never reached it is sent. */
 void
 publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool rebooted)
@@ -398,11 +426,8 @@ publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool r
         if (map_get(pending, job->jid)) {
             if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
-        } else if (had_it && job->wanted && t->tries == 0)
-            s_send_one(self, job, t);
-        else if (rebooted && had_it)
-            /* Never sent by this master: a job of its predecessor that did not get that far. */
-            (void) jobs_move(self->jobs, job, t, t->tries == 0 ? VERDICT_NOT_DELIVERED : VERDICT_LOST, 0);
+        } else if (had_it && (rebooted || (job->wanted && !s_is_ours(t))))
+            s_not_there(self, job, t);
         else if (!had_it)
             s_send_one(self, job, t);
     }
@@ -510,8 +535,11 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     n = s_unique(slots, n);
     json_t *info = s_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
     job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
-    if (job)
+    int64_t age_us = clock_wall_us() - value_int(row, "start_us", 0);
+    if (job) {
         job->restored = true;
+        job->begin_until_ms = clock_mono_ms() + s_grace(self) - (age_us > 0 ? age_us / 1000 : 0);
+    }
     for (i = 0; job && i < n; i++) {
         job_target_t *t = &job->targets[i];
         /* We do not know how far it got: its hello tells. Until then it counts as delivered, never sent

@@ -835,8 +835,8 @@ test_restart(void **state)
     assert_int_equal(counter(f, "duplicates"), 1);
 }
 
-/* ---- work that has a note is begun once
- * ------------------------------------------------------------------------------------------- */
+/* ---- kill -9 of the master
+ * ------------------------------------------------------------------------------------------------ */
 
 static void
 kill_master(fixture_t *f)
@@ -852,6 +852,101 @@ replace_master(fixture_t *f)
     kill_master(f);
     start_master(f);
 }
+
+static const char *
+verdict_of(fixture_t *f, const char *jid, const char *id)
+{
+    static char word[32];
+    json_auto_t *reply = ask(f, json_pack("{s:s, s:s}", "op", "verdicts", "jid", jid));
+
+    (void) str_copy(word, sizeof(word),
+                    value_str(value_get(value_get(reply, "verdicts"), id), "verdict", ""));
+    return word;
+}
+
+/* Without a master. */
+static void
+make_jobs_older(const fixture_t *f, int seconds)
+{
+    AUTO_FREE char *path = fs_join(f->dir, "var/cache/salt/master/jobs.db");
+    AUTO_FREE char *sql = xasprintf("UPDATE jobs SET start_us = start_us - %d * 1000000", seconds);
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_changes(db), 1);
+    sqlite3_close(db);
+}
+
+/* A job for three minions, which the master has sent to two when it is killed: m0 has returned, m1 runs it.
+ * All are back then. */
+static void
+kill_while_it_sends(fixture_t *f, int age_s, void *socks[3], char jid[CLOCK_STAMP_LEN])
+{
+    static const char *const ids[] = { "m0", "m1", "m2" };
+    key_pair_t *keys[3];
+
+    for (size_t i = 0; i < NELEMS(ids); i++) {
+        keys[i] = key_pair_new(NULL);
+        socks[i] = accepted(f, keys[i], ids[i]);
+    }
+    json_auto_t *reply = ask(f, json_pack("{s:s, s:s, s:s}", "op", "publish", "tgt", "*", "fun", "a.b"));
+    (void) str_copy(jid, CLOCK_STAMP_LEN, value_str(reply, "jid", ""));
+    ret(socks[0], jid);
+    json_decref(hear(socks[0], "ack"));
+    for (size_t i = 0; i < NELEMS(ids); i++)
+        hang_up(f, socks[i]);
+    kill_master(f);
+    make_jobs_older(f, age_s);
+    start_master(f);
+    for (size_t i = 0; i < NELEMS(ids); i++) {
+        socks[i] = dealer(f, keys[i]);
+        AUTO_FREE char *text = xasprintf("{\"m\":\"hello\",\"id\":\"%s\",\"role\":\"minion\",\"boot\":"
+                                         "\"boot-1\",\"proto\":1,\"pending\":[\"%s\"]}",
+                                         ids[i], i == 1 ? jid : J1);
+        say(socks[i], text);
+        hear_state(socks[i], "accepted");
+        key_pair_destroy(&keys[i]);
+    }
+    assert_string_equal(verdict_of(f, jid, "m0"), "returned");
+    assert_string_equal(verdict_of(f, jid, "m1"), "running");
+}
+
+static void
+test_killed_while_it_sends(void **state)
+{
+    fixture_t *f = *state;
+    void *socks[3];
+    char jid[CLOCK_STAMP_LEN];
+
+    kill_while_it_sends(f, 0, socks, jid);
+    json_auto_t *job = hear(socks[2], "job");
+    assert_string_equal(value_str(job, "jid", ""), jid);
+    assert_string_equal(value_str(job, "fun", ""), "a.b");
+    ret(socks[2], jid);
+    json_decref(hear(socks[2], "ack"));
+    assert_string_equal(verdict_of(f, jid, "m2"), "returned");
+    /* The others have had it. */
+    for (size_t i = 0; i < 2; i++) {
+        zmq_pollitem_t item = { socks[i], 0, ZMQ_POLLIN, 0 };
+        assert_int_equal(zmq_poll(&item, 1, 0), 0);
+    }
+}
+
+/* It is not begun long after somebody asked for it. */
+static void
+test_killed_while_it_sends_long_ago(void **state)
+{
+    fixture_t *f = *state;
+    void *socks[3];
+    char jid[CLOCK_STAMP_LEN];
+
+    kill_while_it_sends(f, 60, socks, jid);
+    assert_string_equal(verdict_of(f, jid, "m2"), "not_delivered");
+}
+
+/* ---- work that has a note is begun once
+ * ------------------------------------------------------------------------------------------- */
 
 /* Nothing is committed until it is closed. NEW. */
 static sqlite3 *
@@ -1033,6 +1128,7 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
           TEST(test_damaged_key_file), TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines),
           TEST(test_slow_listener), TEST(test_odd_requests), TEST(test_restart),
+          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_progress_goes_to_followers))

@@ -87,7 +87,7 @@ test_every_move(void **state)
     static const char *const legal[VERDICTS] = {
         /*       WSDURCNL */
         [W] = "01011101", /* not seen since the master started */
-        [S] = "00111111", [D] = "00011011", [U] = "00001001", [R] = "00000000",
+        [S] = "00111111", [D] = "01011011", [U] = "00001001", [R] = "00000000",
         [C] = "00011000", [N] = "00111000", [L] = "00001000",
     };
     fixture_t *f = *state;
