@@ -2,8 +2,9 @@
 """killat.py - end a process with SIGKILL as soon as its store has so many rows more than now.
 
     killat.py DATABASE PID ROWS
+    killat.py DATABASE PID count
 
-Prints "ready" when it looks, then "killed"; or "ended" when the process ended by itself, or "idle" on end of stdin.
+The second form prints how many there are. The first prints "ready" when it looks, then "killed"; or "ended" when the process ended by itself, or "idle" on end of stdin.
 Rows are runs, steps (one more when a step ends), notes and returns: each state of an orchestration's journal.
 """
 import os
@@ -18,7 +19,10 @@ COUNT = """SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM runs WHERE
 
 def main(path, pid, rows):
     db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    until = db.execute(COUNT).fetchone()[0] + rows
+    if rows == "count":
+        print(db.execute(COUNT).fetchone()[0])
+        return
+    until = db.execute(COUNT).fetchone()[0] + int(rows)
     print("ready", flush=True)
     while db.execute(COUNT).fetchone()[0] < until:
         if select.select([sys.stdin], [], [], 0)[0]:
@@ -28,4 +32,4 @@ def main(path, pid, rows):
     print("killed", flush=True)
 
 
-main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
