@@ -41,7 +41,7 @@ wait{{ i }}:
   salt.function:
     - name: cmd.run
     - tgt: m{{ i }}
-    - arg: ['touch @DID@/in{{ i }}; until test -e @DID@/in{{ 3 - i }}; do sleep 0.02; done; echo met']
+    - arg: ["touch @DID@/in{{ i }}; until test -e @DID@/in{{ 3 - i }}; do sleep 0.02; done; echo met"]
     - parallel: True
 {% endfor %}
 after:
@@ -66,7 +66,7 @@ s{{ i }}:
   salt.function:
     - name: cmd.run
     - tgt: m{{ i + 1 }}
-    - arg: ['mkdir @DID@/busy && sleep 0.05 && rmdir @DID@/busy']
+    - arg: ["mkdir @DID@/busy && sleep 0.05 && rmdir @DID@/busy"]
     - parallel: True
 {% endfor %}
 SLS
@@ -194,7 +194,7 @@ SLS
     wait_connected m5
     sls dies <<'SLS'
 step:
-  salt.function: [{name: cmd.run}, {tgt: 'm[15]'}, {arg: ['touch @DID@/$$; until test -e @GO@; do sleep 0.02; done']}]
+  salt.function: [{name: cmd.run}, {tgt: 'm[15]'}, {arg: ["touch @DID@/$$; until test -e @GO@; do sleep 0.02; done"]}]
 SLS
     daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate dies
     until_true 10 eval '[ "$(ls "$DID" | wc -l)" -eq 2 ]'
@@ -315,7 +315,7 @@ SLS
 
 @test "pause, resume and soft_kill of a run" {
     sls p <<'SLS'
-one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['touch @DID@/one; until test -e @GO@; do sleep 0.02; done']}]}
+one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["touch @DID@/one; until test -e @GO@; do sleep 0.02; done"]}]}
 two: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['touch @DID@/two']}]}
 SLS
     daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate p
@@ -428,7 +428,7 @@ SLS
 
 @test "what the master itself was doing when it was killed is not done again unasked" {
     sls u <<'SLS'
-one: {cmd.run: [{name: 'echo x >>@DID@/one; until test -e @GO@; do sleep 0.02; done'}]}
+one: {cmd.run: [{name: "echo x >>@DID@/one; until test -e @GO@; do sleep 0.02; done"}]}
 two: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['echo x >>@DID@/two']}, {require: [{cmd: one}]}]}
 SLS
     daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate u
@@ -452,7 +452,7 @@ SLS
 
 @test "a master that is stopped in a step leaves the step to the resumed run" {
     sls t <<'SLS'
-one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['echo x >>@DID@/one; until test -e @GO@; do sleep 0.02; done; echo done']}]}
+one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["echo x >>@DID@/one; until test -e @GO@; do sleep 0.02; done; echo done"]}]}
 SLS
     daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate t
     until_true 10 test -e "$DID/one"
@@ -487,8 +487,8 @@ SLS
 
 @test "on a terminal a line per running step, and how to go on after a failure" {
     sls live <<'SLS'
-wait: {salt.function: [{name: cmd.run}, {tgt: 'm[12]'}, {parallel: True}, {arg: ['until test -e @GO@; do sleep 0.02; done; exit 1']}]}
-other: {salt.function: [{name: cmd.run}, {tgt: m3}, {parallel: True}, {arg: ['until test -e @GO@; do sleep 0.02; done']}]}
+wait: {salt.function: [{name: cmd.run}, {tgt: 'm[12]'}, {parallel: True}, {arg: ["until test -e @GO@; do sleep 0.02; done; exit 1"]}]}
+other: {salt.function: [{name: cmd.run}, {tgt: m3}, {parallel: True}, {arg: ["until test -e @GO@; do sleep 0.02; done"]}]}
 SLS
     run -1 python3 - "$HALITE_BIN/salt-run" "$FLEET/go" <<'PY'
 import os, pty, sys
