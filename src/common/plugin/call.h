@@ -88,6 +88,8 @@ void call_keep(call_ctx_t *ctx, const void *key, void *value, void (*free_value)
 
 /* Why `fun` ("mod.fun", or a module's name) can't be called, and what could have been meant. NEW text. */
 char *call_missing(call_ctx_t *ctx, const char *fun);
+/* The same of a state function. */
+char *call_missing_state(call_ctx_t *ctx, const char *fun);
 
 /* Bind positional and keyword values to the rows of `f`: NEW object, or NULL with FAIL_ARGUMENTS in Python's
  * words

@@ -27,16 +27,27 @@ missing_module(call_ctx_t *ctx, const char *name)
     return xasprintf("There is no module '%s'. Did you mean '%s'?", name, near);
 }
 
-char *
-call_missing(call_ctx_t *ctx, const char *fun)
+/* Why it can't be called, and what could have been meant. NEW. */
+static char *
+missing_in(call_ctx_t *ctx, registry_t *registry, const char *fun)
 {
     fail_auto_t err = FAIL_INIT;
 
-    if (strchr(fun, '.') == NULL)
-        return missing_module(ctx, fun);
-    (void) registry_find(ctx->env.registry, ctx, fun, NULL, &err);
-    const char *near = registry_suggest(ctx->env.registry, fun);
+    (void) registry_find(registry, ctx, fun, NULL, &err);
+    const char *near = registry_suggest(registry, fun);
     if (near == NULL || strcmp(near, fun) == 0)
         return xstrdup(fail_text(&err));
     return xasprintf("%s Did you mean '%s'?", fail_text(&err), near);
+}
+
+char *
+call_missing(call_ctx_t *ctx, const char *fun)
+{
+    return strchr(fun, '.') == NULL ? missing_module(ctx, fun) : missing_in(ctx, ctx->env.registry, fun);
+}
+
+char *
+call_missing_state(call_ctx_t *ctx, const char *fun)
+{
+    return ctx->env.states != NULL ? missing_in(ctx, ctx->env.states, fun) : xstrdup("There are no states.");
 }

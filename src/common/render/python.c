@@ -45,12 +45,13 @@ spawn(const char *path, int fd, pid_t *ret_pid)
     char *argv[] = { (char *) "python3", (char *) "-Iu", (char *) "-c", (char *) boot, NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
-    sigset_t none, all;
+    sigset_t held, all;
 
-    sigemptyset(&none);
+    sigemptyset(&held);
+    sigaddset(&held, SIGXCPU); /* until it listens: it would end it */
     sigfillset(&all);
     posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigmask(&attr, &held);
     posix_spawnattr_setsigdefault(&attr, &all);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawn_file_actions_init(&actions);
@@ -212,6 +213,8 @@ python_receive(python_t *self, int64_t deadline_ms, fail_t *err)
             return NULL;
     }
     size_t len = (size_t) (nl - self->in.data);
+    /* The word may not have been heard yet, and is not meant for what runs next. */
+    self->failed = self->told;
     json_t *message = value_parse(self->in.data, len, LIMIT_PYTHON_MESSAGE, "what python3 said", err);
     buf_consume(&self->in, len + 1);
     return message;

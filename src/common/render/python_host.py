@@ -287,6 +287,7 @@ def variables(given):
 def run(asked):
     file = asked["file"]
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGXCPU])
         set_limits(asked["memory"], asked["seconds"])
         module = types.ModuleType(asked["name"])
         module.__file__ = file

@@ -111,21 +111,22 @@ static int
 tell(const run_t *run, const char *message, const char *where, int line, int begun, fail_t *err)
 {
     AUTO_FREE char *around = jinja_salt_around(buf_str(&run->text), run->text.len, line);
-    buf_auto_t b = BUF_INIT;
+    buf_auto_t place = BUF_INIT, first = BUF_INIT;
 
-    buf_printf(&b, "%s%s\n\n%s", message, where, around);
-    put_place(&b, run, "in", line);
-    if (begun > 0 && begun != line)
-        put_place(&b, run, "begun in", begun);
-    return fail_set(err, -EINVAL, "%s", buf_str(&b));
+    put_place(&place, run, "in", line);
+    if (begun > 0)
+        put_place(&first, run, "in", begun);
+    bool same = begun <= 0 || strcmp(buf_str(&first), buf_str(&place)) == 0;
+    return fail_set(err, -EINVAL, "%s%s\n\n%s%s%s%s", message, where, around, buf_str(&place),
+                    same ? "" : "\nbegun ", same ? "" : buf_str(&first) + 1);
 }
 
 int
-run_failed_at(const run_t *run, const char *message, int line, fail_t *err)
+run_failed_at(const run_t *run, const char *message, int line, int begun, fail_t *err)
 {
     AUTO_FREE char *where = xasprintf("; line %d", line);
 
-    return tell(run, message, where, line, 0, err);
+    return tell(run, message, where, line, begun, err);
 }
 
 int

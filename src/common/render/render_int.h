@@ -71,9 +71,10 @@ void pipeline_free(pipeline_t *self);
 char *run_file(const run_t *run);
 /* The same for a template's path on this machine. NEW. */
 char *run_url(const run_t *run, const char *path);
-/* Records "MESSAGE; line N", the lines of run->text around it and the file. -EINVAL. */
-int run_failed_at(const run_t *run, const char *message, int line, fail_t *err);
-/* The same for a message that has its place itself. `begun` is the line where what is broken began, or 0. */
+/* Records "MESSAGE; line N", the lines of run->text around it and the file. `begun` is the line where what is
+ * broken began, or 0. -EINVAL. */
+int run_failed_at(const run_t *run, const char *message, int line, int begun, fail_t *err);
+/* The same for a message that has its place itself. */
 int run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err);
 
 /* ---- templates ---------------------------------------------------------------------------------------- */

@@ -218,7 +218,7 @@ tell_failure(const run_t *run, const json_t *failed, fail_t *err)
     json_array_foreach (frames, i, frame) {
         int line = (int) json_integer_value(json_array_get(frame, 0));
         if (i == 0)
-            run_failed_at(run, text, line, &where);
+            run_failed_at(run, text, line, 0, &where);
         else
             buf_printf(&b, "\ncalled from %s, line %d", file != NULL ? file : "the text", line);
     }
@@ -281,8 +281,8 @@ render_py(run_t *run, UNUSED const char *argline, fail_t *err)
     rc = python_send(run->render->python, asked, &why);
     if (rc == 0)
         rc = converse(run, &why);
-    if (rc == 0 || python_usable(run->render->python))
-        return rc == 0 ? 0 : fail_set(err, rc, "%s", fail_text(&why));
-    return fail_set(err, rc, "%s%s%s", fail_text(&why), file != NULL ? "\nin " : "",
-                    file != NULL ? file : "");
+    if (rc == 0)
+        return 0;
+    bool placed = file == NULL || strstr(fail_text(&why), file) != NULL;
+    return fail_set(err, rc, "%s%s%s", fail_text(&why), placed ? "" : "\nin ", placed ? "" : file);
 }

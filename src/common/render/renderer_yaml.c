@@ -75,17 +75,40 @@ yaml_message(const run_t *run, const yproblem_t *p)
     return buf_steal(&b);
 }
 
+/* Whether the line of a place is indented with a tab. */
+static bool
+has_tab(const buf_t *text, ymark_t at)
+{
+    const char *p = buf_str(text), *end = p + text->len;
+
+    for (int line = 0; line < at.line && (p = memchr(p, '\n', (size_t) (end - p))) != NULL; line++)
+        p++;
+    return p != NULL && p[strspn(p, " ")] == '\t';
+}
+
+static int
+scanner_failed(const run_t *run, const yproblem_t *p, fail_t *err)
+{
+    static const char tab[] = "found character '\\t' that cannot start any token";
+    int begun = p->context != NULL ? p->context_at.line + 1 : 0;
+    fail_auto_t why = FAIL_INIT;
+
+    run_failed_at(run, strcmp(p->text, tab) == 0 ? "Illegal tab character" : p->text, p->at.line + 1, begun,
+                  &why);
+    return fail_set(err, -EINVAL, "%s%s", fail_text(&why),
+                    has_tab(&run->text, p->at) ? "\nIt is indented with a tab; YAML wants spaces." : "");
+}
+
 static int
 yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
 {
-    static const char tab[] = "found character '\\t' that cannot start any token";
     int line = p->at.line + 1;
 
     if (p->cls == YAML_SCANNER)
-        return run_failed_at(run, strcmp(p->text, tab) == 0 ? "Illegal tab character" : p->text, line, err);
+        return scanner_failed(run, p, err);
     /* A mapping as a key: a forgotten renderer, mostly. */
     if (str_starts(p->text, "found unacceptable key [("))
-        return run_failed_at(run, "Invalid YAML, possible double curly-brace", line, err);
+        return run_failed_at(run, "Invalid YAML, possible double curly-brace", line, 0, err);
     AUTO_FREE char *message = yaml_message(run, p);
     int begun = p->cls == YAML_PARSER && p->context != NULL ? p->context_at.line + 1 : 0;
     return line > 0 ? run_failed_near(run, message, line, begun, err) : fail_set(err, -EINVAL, "%s", message);

@@ -13,6 +13,7 @@ typedef struct render_run {
     py_t *tree;      /* the result */
     json_t *errors;
     int depth;
+    const struct sls_run *includer; /* whose includes are rendered; NULL: what was asked for */
 } render_run_t;
 
 /* One SLS on its way. */
@@ -23,6 +24,15 @@ typedef struct sls_run {
 } sls_run_t;
 
 static void render_sls(render_run_t *run, const char *sls, const char *saltenv);
+
+/* Where in its file the last error is: the line of a key. */
+static void
+say_place(const render_run_t *run, const sls_run_t *in, const char *key)
+{
+    const high_env_t env = { .from = run->high };
+
+    place_add(&env, run->errors, in->saltenv, in->sls, key);
+}
 
 /* ---- includes
  * ------------------------------------------------------------------------------------------------ */
@@ -251,6 +261,7 @@ take_includes(const sls_run_t *self, py_t *state, py_t **held)
         return NULL;
     if (!py_is(include, PY_LIST)) {
         add_error(self->run->errors, "Include Declaration in SLS %s is not formed as a list", self->sls);
+        say_place(self->run, self, "include");
         return NULL;
     }
     *held = py_ref(include);
@@ -262,7 +273,7 @@ static void
 merge_sls(const sls_run_t *self, py_t *state)
 {
     render_run_t *run = self->run;
-    decl_t decl = { self->sls, self->saltenv, run->errors };
+    decl_t decl = { self->sls, self->saltenv, run->errors, run->high };
     AUTO(py) held = NULL;
     AUTO(py) bodies = py_list();
     py_t *include = take_includes(self, state, &held), *name, *body;
@@ -273,8 +284,11 @@ merge_sls(const sls_run_t *self, py_t *state)
     merge_state(run, run->tree, state);
     for (size_t at = 0; py_dict_next(state, &at, &name, &body);)
         py_append(bodies, body);
+    const sls_run_t *outer = run->includer;
+    run->includer = self;
     for (size_t i = 0; include != NULL && i < py_seq_len(include); i++)
         include_item(self, py_seq_at(include, i));
+    run->includer = outer;
     if (value_bool(run->high->opts, "state_auto_order", true))
         decl_order(bodies, &run->high->iorder);
 }
@@ -294,6 +308,7 @@ use_data(const sls_run_t *self, py_t *state)
     }
     AUTO_FREE char *text = py_show(state);
     add_error(self->run->errors, "SLS %s does not render to a dictionary", self->sls);
+    say_place(self->run, self, "");
     add_error(self->run->errors, "Error when rendering state with contents: %s", text);
 }
 
@@ -333,6 +348,10 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
             "fileserver",
             sls, saltenv);
         suggest_sls(run->errors, highstate_avail_env(run->high, saltenv), sls);
+        if (str_ends(sls, ".sls"))
+            place_note(run->errors, "The name of an SLS is written without \".sls\".");
+        if (run->includer != NULL)
+            say_place(run, run->includer, "include");
         return;
     }
     if (rc < 0) {

@@ -59,6 +59,7 @@ void source_free(void *source);
 typedef struct decl {
     const char *sls, *saltenv;
     json_t *errors;
+    const highstate_t *from; /* so that errors name file and line; may be NULL */
 } decl_t;
 
 void decl_extend(const decl_t *self, py_t *state);
@@ -102,6 +103,8 @@ void high_reconcile(py_t *high, names_t *names, bool strict, const high_env_t *e
 /* Append to the last error "\n    at salt://nginx/init.sls, line 4" for the ID; nothing when not known. */
 void place_add(const high_env_t *env, json_t *errors, const char *saltenv, const char *sls, const char *id);
 void place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out);
+/* Append another line to the last error. */
+void place_note(json_t *errors, const char *text);
 /* Append "\n    Did you mean 'x'?" to the last error. */
 void suggest_id(json_t *errors, const py_t *high, const char *id);
 void suggest_sls(json_t *errors, const avail_t *avail, const char *sls);

@@ -64,10 +64,19 @@ split_key(py_t *body, py_t *key, py_t *seen)
 }
 
 static void
+say_where(const decl_t *self, const char *id)
+{
+    const high_env_t env = { .from = self->from };
+
+    place_add(&env, self->errors, self->saltenv, self->sls, id);
+}
+
+static void
 say_twice(const decl_t *self, const char *id)
 {
     add_error(self->errors, "ID '%s' in SLS '%s' contains multiple state declarations of the same type", id,
               self->sls);
+    say_where(self, id);
 }
 
 static void
@@ -76,6 +85,7 @@ say_key(const decl_t *self, const char *id, py_t *key)
     AUTO_FREE char *text = py_show(key);
     add_error(self->errors, "State '%s' of ID '%s' in SLS '%s' is not formed as a string, but is a %s", text,
               id, self->sls, py_type_name(key));
+    say_where(self, id);
 }
 
 static void

@@ -120,6 +120,15 @@ place_add(const high_env_t *env, json_t *errors, const char *saltenv, const char
     append_to_last(errors, buf_str(&place));
 }
 
+void
+place_note(json_t *errors, const char *text)
+{
+    AUTO_FREE char *line = xasprintf("\n    %s", text);
+
+    if (json_array_size(errors) <= LIMIT_SUGGESTIONS)
+        append_to_last(errors, line);
+}
+
 /* ---- suggestions
  * --------------------------------------------------------------------------------------------- */
 

@@ -175,6 +175,7 @@ verify_state(verify_t *v, py_t *state, py_t *run)
     }
     if (!py_is(run, PY_LIST)) {
         SAY(v, "State '%s' in SLS '%s' is not formed as a list", v->name, v->sls);
+        place_note(v->errors, "Each argument is an item of its own: \"- name: value\".");
         return;
     }
     int functions = strchr(word, '.') != NULL;

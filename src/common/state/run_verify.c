@@ -79,7 +79,8 @@ verify_function(call_ctx_t *ctx, const json_t *low, json_t *errors)
 
     if (f == NULL && sls != NULL) {
         json_array_append_new(errors, value_fmt("State '%s' was not found in SLS '%s'", full, sls));
-        json_array_append_new(errors, value_fmt("Reason: %s", fail_text(&err)));
+        AUTO_FREE char *why = call_missing_state(ctx, full);
+        json_array_append_new(errors, value_fmt("Reason: %s", why));
     } else if (f == NULL) {
         json_array_append_new(errors, value_fmt("Specified state '%s' was not found", full));
     }

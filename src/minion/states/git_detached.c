@@ -245,11 +245,10 @@ static int
 find_ref(detached_t *d)
 {
     gitstate_t *s = &d->s;
-    json_t *kwargs = gitstate_access(s);
+    json_auto_t *kwargs = gitstate_access(s), *refs = NULL;
     AUTO_FREE char *branch = xasprintf("refs/remotes/%s/%s", d->remote, d->rev);
     AUTO_FREE char *tag = xasprintf("refs/tags/%s", d->rev);
 
-    json_auto_t *owned = kwargs, *refs = NULL;
     json_object_set_new(kwargs, "url", json_string(s->target));
     json_object_set(kwargs, "user", value_get(s->args, "user"));
     if (ctx_call(s->ctx, "git.remote_refs", NULL, kwargs, &refs, s->err) < 0) {

@@ -7,6 +7,7 @@
  */
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/plugin/call.h"
 #include "common/plugin/usable.h"
 #include "salt/log.h"
 #include "salt/state.h"
@@ -181,25 +182,37 @@ run_one(call_ctx_t *ctx, batch_t *self, const char *key, json_t *given, fail_t *
     return 0;
 }
 
+/* " Did you mean 'test.ping'?" */
+static void
+add_meant(call_ctx_t *ctx, const char *fun, buf_t *out)
+{
+    AUTO_FREE char *why = call_missing(ctx, fun);
+    const char *near = strstr(why, " Did you mean");
+
+    buf_puts(out, near != NULL ? near : "");
+}
+
 /* Salt's text about functions that are missing, and in test mode about those that would run. */
 static int
 look_first(call_ctx_t *ctx, const json_t *calls, json_t *ret, bool *ret_go_on)
 {
-    buf_auto_t missing = BUF_INIT, tests = BUF_INIT, text = BUF_INIT;
+    buf_auto_t missing = BUF_INIT, tests = BUF_INIT, text = BUF_INIT, meant = BUF_INIT;
     const char *key;
     json_t *v;
     size_t n_missing = 0, n_tests = 0;
 
     json_object_foreach ((json_t *) calls, key, v) {
         AUTO_FREE char *fun = function_of(key);
-        if (!ctx_has(ctx, fun))
+        if (!ctx_has(ctx, fun)) {
             buf_printf(&missing, "%s%s", n_missing++ > 0 ? ", " : "", fun);
-        else if (ctx_test(ctx))
+            add_meant(ctx, fun, &meant);
+        } else if (ctx_test(ctx))
             buf_printf(&tests, "%s%s", n_tests++ > 0 ? ", " : "", fun);
     }
     *ret_go_on = n_missing == 0 && n_tests == 0;
     if (n_missing > 0)
-        buf_printf(&text, "Unavailable function%s: %s.", n_missing > 1 ? "s" : "", buf_str(&missing));
+        buf_printf(&text, "Unavailable function%s: %s.%s", n_missing > 1 ? "s" : "", buf_str(&missing),
+                   buf_str(&meant));
     if (n_tests > 0)
         buf_printf(&text, "%sFunction%s %s to be executed.", n_missing > 0 ? " " : "", n_tests > 1 ? "s" : "",
                    buf_str(&tests));

@@ -288,12 +288,28 @@ test_places(void **state UNUSED)
         "\n    at salt://b.sls?saltenv=dev, line 1");
 }
 
+/* Common mistakes get a line about what to do. */
+static void
+test_advice(void **state UNUSED)
+{
+    assert_error(
+        json_pack("{s:s}", "base/a.sls", "include:\n  - nginx.sls\n"),
+        "fileserver\n    The name of an SLS is written without \".sls\".\n    at salt://a.sls, line 1");
+    assert_error(
+        json_pack("{s:s}", "base/a.sls", "x:\n  cmd.run: ls\n"),
+        "is not formed as a list\n    at salt://a.sls, line 1\n    Each argument is an item of its own: "
+        "\"- name: value\".");
+    assert_error(json_pack("{s:s}", "base/a.sls", "- x\n"), "dictionary\n    at salt://a.sls");
+    assert_error(json_pack("{s:s}", "base/a.sls", "y: test.nop\nx:\n  test.nop: []\n  test.fail: []\n"),
+                 "of the same type\n    at salt://a.sls, line 2");
+}
+
 static void
 test_suggestions(void **state UNUSED)
 {
     assert_error(json_pack("{s:s, s:s}", "base/a.sls", "include: [nginx.confg]\n", "base/nginx/config.sls",
                            "x: test.nop\n"),
-                 "fileserver\n    Did you mean 'nginx.config'?");
+                 "fileserver\n    Did you mean 'nginx.config'?\n    at salt://a.sls, line 1");
     assert_error(
         json_pack("{s:s}", "base/a.sls",
                   "nginx_service: test.nop\ny:\n  test.nop:\n    - watch_in: [{test: ngnix_service}]\n"),
@@ -402,6 +418,7 @@ test_endless_includes(void **state UNUSED)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_case_files), cmocka_unit_test(test_places),
-          cmocka_unit_test(test_suggestions), cmocka_unit_test(test_top_problem),
-          cmocka_unit_test(test_linear), cmocka_unit_test(test_many_targets),
-          cmocka_unit_test(test_deep_includes), cmocka_unit_test(test_endless_includes))
+          cmocka_unit_test(test_suggestions), cmocka_unit_test(test_advice),
+          cmocka_unit_test(test_top_problem), cmocka_unit_test(test_linear),
+          cmocka_unit_test(test_many_targets), cmocka_unit_test(test_deep_includes),
+          cmocka_unit_test(test_endless_includes))
