@@ -55,6 +55,7 @@ jinja_destroy(jinja_t **self_p)
         return;
     map_destroy(&self->cache);
     py_unref(self->policies);
+    py_unref(self->globals);
     arena_destroy(&self->texts);
     free(self);
 }
@@ -95,7 +96,9 @@ static void
 session_start(jsession_t *s, jinja_t *engine, py_t *globals)
 {
     *s = (jsession_t){ .engine = engine };
-    s->globals = jinja_globals(engine);
+    if (engine->globals == NULL)
+        engine->globals = jinja_globals(engine);
+    s->globals = py_todict(engine->globals);
     if (globals != NULL)
         py_dict_update(s->globals, globals);
     s->loaded = map_new(free_loaded);

@@ -122,6 +122,12 @@ put_value(jrun_t *r, const jnode_t *item, uint8_t escape)
 {
     AUTO(py) hold = NULL;
     r->line = item->line;
+    while (item->kind == N_COND && item->cond.otherwise != NULL) {
+        int truth = jtruth(r, item->cond.test);
+        if (truth < 0)
+            return -1;
+        item = truth > 0 ? item->cond.then : item->cond.otherwise;
+    }
     py_t *v = jborrow(r, item, &hold);
     if (v == NULL)
         return -1;

@@ -88,6 +88,7 @@ struct jinja {
     arena_t *texts;
     map_t *cache; /* path -> jtemplate_t */
     py_t *policies;
+    py_t *globals; /* what every session starts with a copy of; NULL before the first one */
 };
 
 struct jsession {

@@ -375,6 +375,8 @@ py_dict_update(py_t *dict, py_t *v)
 py_t *
 py_todict(py_t *v)
 {
+    if (py_is(v, PY_DICT) && !py_is_odict(v))
+        return py_dict_copy(v);
     AUTO(py) dict = py_dict();
 
     return py_dict_update(dict, v) < 0 ? NULL : STEAL(dict);
