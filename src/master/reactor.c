@@ -77,6 +77,7 @@ reactor_destroy(reactor_t **self_p)
     if (!self)
         return true;
     zactor_destroy(&self->actor);
+    (void) atomic_load_explicit(&self->shared.over, memory_order_acquire);
     bool ended = !self->shared.cut;
     json_decref(self->list);
     if (!ended) /* a thread goes on with what else there is, until the process ends */

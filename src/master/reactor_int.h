@@ -21,8 +21,9 @@ typedef struct reactor_shared {
     store_t *store;
     registry_t *runners, *wheels;
     const masterctx_tables_t *host;
-    bool cut;       /* the thread's last word: a template still renders */
-    uint64_t begin; /* number of the event after which it begins when it has no cursor */
+    bool cut;         /* a template still rendered when the thread ended */
+    atomic_bool over; /* the thread's last word, which orders memory where the thread sanitizer sees it */
+    uint64_t begin;   /* number of the event after which it begins when it has no cursor */
     atomic_size_t waiting, under_way;
     atomic_uint_least64_t begun, failed, seq;
 } reactor_shared_t;

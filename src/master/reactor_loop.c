@@ -526,4 +526,5 @@ reactor_actor(zsock_t *pipe, void *arg)
     while (go_on && s_poll(&self))
         s_turn(&self);
     self.shared->cut = !s_end(&self);
+    atomic_store_explicit(&self.shared->over, true, memory_order_release);
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/data/args.h"
 #include "common/plugin/call.h"
 #include "master/bus.h"
 #include "master/api.h"
@@ -169,10 +170,10 @@ s_actor(zsock_t *pipe, void *arg)
 static void
 s_fire_run(workers_t *self, const json_t *task, const char *what, const json_t *result)
 {
-    json_t *data = json_pack("{s:s+, s:s, s:s, s:O}", "fun",
+    json_t *data = json_pack("{s:s+, s:s, s:s, s:o}", "fun",
                              value_bool(task, "wheel", false) ? "wheel." : "runner.",
                              value_str(task, "fun", ""), "jid", value_str(task, "jid", ""), "user",
-                             value_str(task, "user", ""), "fun_args", value_get(task, "arg"));
+                             value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
     if (result) {
         json_object_set(data, "return", value_get(result, "return"));
         json_object_set(data, "success", value_get(result, "success"));
@@ -261,10 +262,10 @@ s_keep_return(workers_t *self, const json_t *task, const json_t *result)
 {
     const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
     json_auto_t *row = s_row(self, task);
-    json_auto_t *ret = json_pack("{s:s, s:O, s:O, s:O, s:O, s:O}", "jid", jid, "fun", value_get(row, "fun"),
-                                 "fun_args", value_get(task, "arg"), "return", value_get(result, "return"),
-                                 "retcode", value_get(result, "retcode"), "success",
-                                 value_get(result, "success"));
+    json_auto_t *ret = json_pack("{s:s, s:O, s:o, s:O, s:O, s:O}", "jid", jid, "fun", value_get(row, "fun"),
+                                 "fun_args", args_shown(value_get(task, "arg")), "return",
+                                 value_get(result, "return"), "retcode", value_get(result, "retcode"),
+                                 "success", value_get(result, "success"));
     if (value_get(result, "failed"))
         json_object_set(ret, "failed", value_get(result, "failed"));
     char *raw = value_dump(ret);

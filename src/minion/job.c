@@ -428,9 +428,9 @@ job_signal(const job_proc_t *self, int sig)
 static json_t *
 s_envelope(const json_t *job, json_t *ret, json_t *retcode, json_t *success)
 {
-    json_t *out = json_pack("{s:O, s:O, s:O*, s:o, s:o, s:o}", "jid", value_get(job, "jid"), "fun",
-                            value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return", ret,
-                            "retcode", retcode, "success", success);
+    json_t *out = json_pack("{s:O, s:O, s:o*, s:o, s:o, s:o}", "jid", value_get(job, "jid"), "fun",
+                            value_get(job, "fun"), "fun_args", args_shown(value_get(job, "arg")), "return",
+                            ret, "retcode", retcode, "success", success);
     json_t *metadata = value_get(job, "metadata");
     if (metadata)
         json_object_set(out, "metadata", metadata);

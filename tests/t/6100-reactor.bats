@@ -407,3 +407,22 @@ SLS
     [ "$RC" -eq 0 ]
     [ ! -e "$FLEET/less/var/run/salt/minion/minion.sock" ]
 }
+
+@test "what Salt's reactor did, event by event" {
+    local reference=${HALITE_REFERENCE:-$HALITE_SRC/../shared/reference/transcripts} name
+    [ -d "$reference" ] || skip "no transcripts at $reference"
+    rm -r "$SRV" && cp -r "$reference/../srv/salt" "$SRV"
+    grep -rl REF/out "$SRV/reactor" | xargs sed -i "s|REF/out|$OUT|g"
+    reactor_master "  - anchors/touch: [salt://reactor/touch.sls]" "  - 'anchors/r/glob/*': [salt://reactor/newlocal.sls, salt://reactor/ping.sls]" \
+        "  - anchors/ping: [salt://reactor/ping.sls]" "  - anchors/r/missing: [salt://reactor/nonesuch.sls]" \
+        "$(for name in badtype caller jinja_err newlocal oldcmd runner runner_old wheel yaml_err; do echo "  - anchors/r/$name: [salt://reactor/$name.sls]"; done)"
+    minion_conf m001 'log_level: warning'
+    cp "$FLEET/etc/m001/minion" "$FLEET/etc/minion"
+    start_minion m001
+    accept m001
+    wait_connected m001
+    PATH=$HALITE_BIN:$PATH HALITE_TOOLS=$HALITE_TOOLS SLOW=$SLOW run "$HALITE_SRC/tests/lib/replay_reactor.py" "$reference" "$HALITE_SRC/tests/DIFFERENCES.md"
+    echo "$output" >&2
+    [ "$status" -eq 0 ]
+    [ -e "$OUT/react-1" ]
+}

@@ -171,3 +171,22 @@ args_split(const json_t *arg, json_t **ret_args, json_t **ret_kwargs)
     }
     json_object_del(*ret_kwargs, kwarg_mark);
 }
+
+json_t *
+args_shown(const json_t *arg)
+{
+    json_t *shown = json_is_array(arg) ? json_array() : json_incref((json_t *) arg), *item;
+    size_t i;
+
+    json_array_foreach (arg, i, item) {
+        if (json_is_array(item)) { /* of one of several functions */
+            json_array_append_new(shown, args_shown(item));
+            continue;
+        }
+        json_t *copy = json_is_object(item) ? json_copy(item) : json_incref(item);
+        if (json_is_object(copy))
+            json_object_del(copy, kwarg_mark);
+        json_array_append_new(shown, copy);
+    }
+    return shown;
+}

@@ -17,4 +17,7 @@ json_t *args_parse(char *const *words, size_t n, const json_t *no_parse);
 /* Split Salt's list again: *ret_args NEW list, *ret_kwargs NEW object without "__kwarg__". */
 void args_split(const json_t *arg, json_t **ret_args, json_t **ret_kwargs);
 
+/* The list as Salt shows it in events and returns: without the mark. NEW. */
+json_t *args_shown(const json_t *arg);
+
 #endif
