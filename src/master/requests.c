@@ -334,7 +334,7 @@ static const struct {
 /* ---- access
  * ------------------------------------------------------------------------------------------------------ */
 
-/* publisher_acl: {user glob: [function pattern, or {target glob: [function pattern]}]}. */
+/* publisher_acl: {user pattern: [function pattern, or {target glob: [function pattern]}]}. */
 static bool
 s_acl_functions(const json_t *patterns, const char *fun)
 {
@@ -363,6 +363,14 @@ s_acl_entry(const json_t *entry, const char *fun, const char *tgt)
     return false;
 }
 
+/* Salt makes a key file for each user whom a pattern names only with client_acl_verify; else for those who are named
+ * as they are. */
+static bool
+s_acl_names(front_t *self, const char *who, const char *user)
+{
+    return str_eq(who, user) || (conf_bool(self->conf, "client_acl_verify") && match_expr(who, user));
+}
+
 static bool
 s_acl_allows(front_t *self, const char *user, const char *fun, const char *tgt)
 {
@@ -370,7 +378,7 @@ s_acl_allows(front_t *self, const char *user, const char *fun, const char *tgt)
     json_t *entries, *entry;
     size_t i;
     json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries) {
-        if (!match_glob(who, user))
+        if (!s_acl_names(self, who, user))
             continue;
         json_array_foreach (entries, i, entry)
             if (s_acl_entry(entry, fun, tgt))
@@ -438,7 +446,7 @@ s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json
     const char *who;
     json_t *entries;
     json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries)
-        known = known || match_glob(who, lconn_user(c));
+        known = known || s_acl_names(self, who, lconn_user(c));
     if (known &&
         (access == ACCESS_READ || (access == ACCESS_PUB && s_acl_request(self, lconn_user(c), op, request))))
         return true;

@@ -9,10 +9,12 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "minion/download.h"
+#include "minion/failover.h"
 #include "minion/session.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -21,21 +23,37 @@
 #define MASTERS_MAX      16
 #define RECON_DEFAULT_MS 1000
 #define RECON_MAX_MS     10000
+#define REAUTH_MS        100 /* the least pause with random_reauth_delay */
+#define FAILBACK_S       30  /* when neither interval is set */
 #define READ_CHUNK       (64 * 1024)
 
 typedef struct sessions sessions_t;
 
-typedef struct line {
+typedef struct line line_t;
+
+/* One master, and how it is reached. */
+typedef struct candidate {
+    line_t *line;
+    session_conf_t conf;
+    char host[256], *known_file;
+    session_t *session; /* NULL: not tried now */
+} candidate_t;
+
+/* What the job server sees as one master: the only candidate, or with master_type failover one of several. */
+struct line {
     sessions_t *owner;
     int index;
-    session_t *session;
     downloads_t *downloads;
-    char host[256], *known_file;
-} line_t;
+    candidate_t *all; /* owned */
+    int n;
+    candidate_t *now; /* who serves, or is tried */
+    failover_t failover;
+};
 
 struct sessions {
     int fd;
     buf_t in, out;
+    void *zctx;
     line_t lines[MASTERS_MAX];
     int n;
     json_t *pending; /* {jid: true}: run, or wait for an acknowledgement */
@@ -123,25 +141,31 @@ s_flush(sessions_t *self)
 }
 
 static void
-s_on_state(void *cookie, session_state_t state, const char *reason)
+s_tell_state(line_t *line, session_state_t state, const char *reason)
 {
-    line_t *line = cookie;
-    if (reason && (state == SESSION_REFUSED || state == SESSION_STRANGER))
-        log_error("master %s: %s", line->host, reason);
-    else if (state == SESSION_PENDING)
-        log_warning("master %s: this minion's key waits for acceptance: salt-key -a, on the master",
-                    line->host);
-    else if (state == SESSION_READY)
-        log_info("master %s: connected", line->host);
     (state == SESSION_READY ? downloads_ready : downloads_lost)(line->downloads);
     s_up(line->owner, json_pack("{s:s, s:i, s:s, s:s*}", "t", "state", "master", line->index, "state",
                                 session_state_name(state), "reason", reason));
 }
 
 static void
+s_on_state(void *cookie, session_state_t state, const char *reason)
+{
+    candidate_t *c = cookie;
+    if (reason && (state == SESSION_REFUSED || state == SESSION_STRANGER))
+        log_error("master %s: %s", c->host, reason);
+    else if (state == SESSION_PENDING)
+        log_warning("master %s: this minion's key waits for acceptance: salt-key -a, on the master", c->host);
+    else if (state == SESSION_READY)
+        log_info("master %s: connected", c->host);
+    if (c == c->line->now)
+        s_tell_state(c->line, state, reason);
+}
+
+static void
 s_on_job(void *cookie, json_t *job)
 {
-    line_t *line = cookie;
+    line_t *line = ((candidate_t *) cookie)->line;
     json_object_set_new(line->owner->pending, value_str(job, "jid", ""), json_true());
     s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", "job", "master", line->index, "job", job));
 }
@@ -149,7 +173,7 @@ s_on_job(void *cookie, json_t *job)
 static void
 s_on_ack(void *cookie, json_t *jids, json_t *events)
 {
-    line_t *line = cookie;
+    line_t *line = ((candidate_t *) cookie)->line;
     size_t i;
     json_t *jid;
     json_array_foreach (jids, i, jid)
@@ -161,7 +185,10 @@ s_on_ack(void *cookie, json_t *jids, json_t *events)
 static void
 s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n)
 {
-    line_t *line = cookie;
+    candidate_t *c = cookie;
+    line_t *line = c->line;
+    if (c != line->now)
+        return;
     if (msg != MSG_pillar) {
         downloads_message(line->downloads, msg, body, bytes, n);
         return;
@@ -172,7 +199,7 @@ s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_
 static int
 s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
-    session_t *session = ((line_t *) cookie)->session;
+    session_t *session = ((line_t *) cookie)->now->session;
     return bytes ? session_send_bytes(session, msg, body, bytes, n, NULL)
                  : session_send(session, msg, body, NULL);
 }
@@ -187,7 +214,7 @@ s_file_done(void *cookie, json_int_t id, json_t *answer)
 static json_t *
 s_pending(void *cookie)
 {
-    line_t *line = cookie;
+    line_t *line = ((candidate_t *) cookie)->line;
     json_t *all = json_array();
     const char *jid;
     json_t *unused;
@@ -258,7 +285,7 @@ static downloads_t *
 s_downloads_of(sessions_t *self, const session_t *session)
 {
     int i = 0;
-    while (self->lines[i].session != session)
+    while (self->lines[i].now->session != session)
         i++;
     return self->lines[i].downloads;
 }
@@ -313,7 +340,7 @@ static int
 s_any_master(const sessions_t *self)
 {
     for (int i = 0; i < self->n; i++)
-        if (session_state(self->lines[i].session) == SESSION_READY)
+        if (session_state(self->lines[i].now->session) == SESSION_READY)
             return i;
     return 0;
 }
@@ -331,7 +358,7 @@ s_down(sessions_t *self, json_t *frame)
         master = s_any_master(self);
     for (int i = 0; fn && i < self->n; i++)
         if (master < 0 || master == i)
-            fn(self, self->lines[i].session, frame);
+            fn(self, self->lines[i].now->session, frame);
 }
 
 static void
@@ -354,16 +381,21 @@ s_read(sessions_t *self)
     }
 }
 
-/* ---- the loop
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- masters
+ * ---------------------------------------------------------------------------------------------------------- */
 
-/* recon_*, when one of them is set: our own pauses suit a fleet of minions of Halite better than Salt's
+/* recon_* or random_reauth_delay, when one of them is set: our own pauses suit a fleet of minions of Halite better than Salt's
  * defaults. */
 static void
 s_take_recon(session_conf_t *sc, const conf_t *conf)
 {
-    const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max");
+    const json_t *first = conf_get(conf, "recon_default"), *more = conf_get(conf, "recon_max"),
+                 *spread = conf_get(conf, "random_reauth_delay");
+    if (!first && !more && json_is_number(spread) && json_number_value(spread) > 0) {
+        sc->recon_ms = REAUTH_MS;
+        sc->recon_spread_ms = (int) (json_number_value(spread) * 1000);
+        sc->recon_max_ms = sc->recon_spread_ms;
+    }
     if (!first && !more)
         return;
     sc->recon_ms = first ? (int) conf_float(conf, "recon_default") : RECON_DEFAULT_MS;
@@ -371,42 +403,178 @@ s_take_recon(session_conf_t *sc, const conf_t *conf)
     sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
+/* The first one's key file has the name that Salt's has. */
+static void
+s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
+{
+    c->line = line;
+    (void) str_copy(c->host, sizeof(c->host), value_str(master, "host", ""));
+    AUTO_FREE char *file = nth == 0 ? xstrdup("minion_master.pub")
+                                    : xasprintf("minion_master.%s.pub", c->host);
+    c->known_file = fs_join(conf_str(conf, "pki_dir"), file);
+    c->conf = (session_conf_t){ .id = conf_str(conf, "id"),
+                                .role = "minion",
+                                .host = c->host,
+                                .port = (int) value_int(master, "port", 0),
+                                .publish_port = (int) conf_int(conf, "publish_port"),
+                                .hello_port = (int) conf_int(conf, "hello_port"),
+                                .source = conf_str(conf, "source_address"),
+                                .finger = conf_str(conf, "master_finger"),
+                                .known_file = c->known_file,
+                                .retry_dns_ms = (int) (conf_float(conf, "retry_dns") * 1000),
+                                .wait_ms = (int) (conf_float(conf, "acceptance_wait_time") * 1000),
+                                .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
+    if (c->conf.wait_max_ms < c->conf.wait_ms)
+        c->conf.wait_max_ms = c->conf.wait_ms;
+    s_take_recon(&c->conf, conf);
+}
+
 static int
-s_start_line(sessions_t *self, void *zctx, const conf_t *conf, const char *boot, const key_pair_t *keys,
-             const json_t *master, fail_t *err)
+s_open(candidate_t *c, fail_t *err)
+{
+    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, c };
+    c->session = session_new(c->line->owner->zctx, &c->conf, &host, err);
+    return c->session ? 0 : err->code;
+}
+
+static void
+s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
+{
+    json_int_t alive = conf_int(conf, "master_alive_interval"),
+               back = conf_int(conf, "master_failback_interval");
+    int answer_ms = (int) conf_int(conf, "auth_timeout") * 1000;
+    *fc = (failover_conf_t){ .n = n,
+                             .answer_ms = answer_ms,
+                             .gone_ms = alive > 0 ? (int) alive * 1000 : answer_ms,
+                             .shuffle = conf_bool(conf, "random_master") ||
+                                        conf_bool(conf, "master_shuffle") };
+    if (conf_bool(conf, "master_failback"))
+        fc->back_ms = (int) (back > 0 ? back : alive > 0 ? alive : FAILBACK_S) * 1000;
+}
+
+/* `masters` are its candidates, `first` is the number of the first of them in the option `master`. */
+static int
+s_start_line(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t *keys,
+             const json_t *masters, int first, int n, fail_t *err)
 {
     line_t *line = &self->lines[self->n];
+    failover_conf_t fc;
     line->owner = self;
     line->index = self->n;
-    (void) str_copy(line->host, sizeof(line->host), value_str(master, "host", ""));
-    AUTO_FREE char *file = self->n == 0 ? xstrdup("minion_master.pub")
-                                        : xasprintf("minion_master.%s.pub", line->host);
-    line->known_file = fs_join(conf_str(conf, "pki_dir"), file);
-    session_conf_t sc = { .id = conf_str(conf, "id"),
-                          .role = "minion",
-                          .boot = boot,
-                          .host = line->host,
-                          .port = (int) value_int(master, "port", 0),
-                          .publish_port = (int) conf_int(conf, "publish_port"),
-                          .hello_port = (int) conf_int(conf, "hello_port"),
-                          .source = conf_str(conf, "source_address"),
-                          .finger = conf_str(conf, "master_finger"),
-                          .known_file = line->known_file,
-                          .keys = keys,
-                          .retry_dns_ms = (int) (conf_float(conf, "retry_dns") * 1000),
-                          .wait_ms = (int) (conf_float(conf, "acceptance_wait_time") * 1000),
-                          .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
-    if (sc.wait_max_ms < sc.wait_ms)
-        sc.wait_max_ms = sc.wait_ms;
-    s_take_recon(&sc, conf);
-    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, line };
+    line->n = n;
+    line->all = xcalloc((size_t) n, sizeof(*line->all));
+    for (int i = 0; i < n; i++) {
+        s_prepare(&line->all[i], line, conf, first + i, json_array_get(masters, (size_t) (first + i)));
+        line->all[i].conf.boot = boot;
+        line->all[i].conf.keys = keys;
+    }
     const download_host_t files = { s_file_send, s_file_done, line };
     line->downloads = downloads_new(&files);
-    line->session = session_new(zctx, &sc, &host, err);
-    if (!line->session)
-        return err->code;
+    s_failover_conf(&fc, conf, n);
+    failover_init(&line->failover, &fc, clock_mono_ms());
+    line->now = &line->all[failover_now(&line->failover)];
     self->n++;
-    return 0;
+    return s_open(line->now, err);
+}
+
+/* With failover the job server sees one master; else as many as there are. */
+static int
+s_start(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t *keys, const json_t *masters,
+        fail_t *err)
+{
+    int n = (int) json_array_size(masters), rc = 0;
+    if (str_eq(conf_str(conf, "master_type"), "failover"))
+        return n > 0 ? s_start_line(self, conf, boot, keys, masters, 0, n, err) : 0;
+    for (int i = 0; i < n && rc == 0; i++)
+        rc = s_start_line(self, conf, boot, keys, masters, i, 1, err);
+    return rc;
+}
+
+/* ---- failover
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static bool
+s_answers(const candidate_t *c)
+{
+    session_state_t state = c->session ? session_state(c->session) : SESSION_CONNECTING;
+    return state == SESSION_READY || state == SESSION_PENDING;
+}
+
+static void
+s_serve(line_t *line, candidate_t *c)
+{
+    s_tell_state(line, SESSION_CONNECTING, "another master is taken");
+    line->now = c;
+    for (int i = 0; i < line->n; i++)
+        if (&line->all[i] != c)
+            session_destroy(&line->all[i].session);
+}
+
+/* Who has no session, because none could be made, is one that does not answer. */
+static void
+s_try(candidate_t *c)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (!c->session && s_open(c, &err) < 0)
+        log_error("master %s: %s", c->host, fail_text(&err));
+}
+
+static long
+s_failover(line_t *line)
+{
+    int64_t now = clock_mono_ms();
+    candidate_t *first = &line->all[failover_first(&line->failover)], *was = line->now;
+    bool probe_good = first != was && first->session && session_state(first->session) == SESSION_READY;
+    switch (failover_step(&line->failover, now, s_answers(was), probe_good)) {
+    case FAILOVER_STAY:
+        break;
+    case FAILOVER_MOVE:
+        s_serve(line, &line->all[failover_now(&line->failover)]);
+        log_warning("master %s does not answer; master %s is tried", was->host, line->now->host);
+        s_try(line->now);
+        break;
+    case FAILOVER_PROBE:
+        s_try(first);
+        break;
+    case FAILOVER_PROBE_END:
+        session_destroy(&first->session);
+        break;
+    case FAILOVER_BACK:
+        log_info("master %s is back", first->host);
+        s_serve(line, first);
+        s_tell_state(line, SESSION_READY, NULL);
+        break;
+    }
+    return (long) failover_wait(&line->failover, now);
+}
+
+/* ---- the loop
+ * ---------------------------------------------------------------------------------------------------------- */
+
+/* Does what the line can do now; milliseconds until it wants to be called again at the latest. */
+static long
+s_line_step(line_t *line)
+{
+    long wait = downloads_step(line->downloads);
+    for (int i = 0; i < line->n; i++) {
+        long w = line->all[i].session ? session_step(line->all[i].session) : wait;
+        wait = w < wait ? w : wait;
+    }
+    long w = line->n > 1 ? s_failover(line) : wait;
+    return w < wait ? w : wait;
+}
+
+static int
+s_line_sockets(const line_t *line, zmq_pollitem_t *items)
+{
+    void *socks[SESSION_SOCKETS];
+    int n = 0;
+    for (int i = 0; i < line->n; i++) {
+        size_t k = line->all[i].session ? session_sockets(line->all[i].session, socks) : 0;
+        while (k-- > 0)
+            items[n++] = (zmq_pollitem_t){ socks[k], 0, ZMQ_POLLIN, 0 };
+    }
+    return n;
 }
 
 static void
@@ -414,16 +582,12 @@ s_loop(sessions_t *self)
 {
     while (!self->quit) {
         zmq_pollitem_t items[1 + MASTERS_MAX * SESSION_SOCKETS];
-        void *socks[SESSION_SOCKETS];
         int n_items = 1;
         long wait = 60000;
         for (int i = 0; i < self->n; i++) {
-            long w = session_step(self->lines[i].session), d = downloads_step(self->lines[i].downloads);
+            long w = s_line_step(&self->lines[i]);
             wait = w < wait ? w : wait;
-            wait = d < wait ? d : wait;
-            size_t k = session_sockets(self->lines[i].session, socks);
-            while (k-- > 0)
-                items[n_items++] = (zmq_pollitem_t){ socks[k], 0, ZMQ_POLLIN, 0 };
+            n_items += s_line_sockets(&self->lines[i], items + n_items);
         }
         s_flush(self);
         items[0] = (zmq_pollitem_t){ NULL, self->fd, (short) (ZMQ_POLLIN | (self->out.len ? ZMQ_POLLOUT : 0)),
@@ -431,6 +595,17 @@ s_loop(sessions_t *self)
         (void) zmq_poll(items, n_items, wait);
         s_read(self);
     }
+}
+
+static void
+s_line_free(line_t *line)
+{
+    for (int i = 0; i < line->n; i++) {
+        session_destroy(&line->all[i].session);
+        free(line->all[i].known_file);
+    }
+    downloads_destroy(&line->downloads);
+    free(line->all);
 }
 
 int
@@ -443,23 +618,17 @@ sessions_main(const conf_t *conf, const char *boot, int fd)
     sessions_t self = { .fd = fd, .pending = json_object() };
     json_auto_t *masters = masters_parse(conf, &err);
     key_pair_t *keys = masters ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
-    void *zctx = zmq_ctx_new();
-    (void) zmq_ctx_set(zctx, ZMQ_BLOCKY, 0);
-    size_t i;
-    json_t *one;
-    json_array_foreach (masters, i, one)
-        if (keys && s_start_line(&self, zctx, conf, boot, keys, one, &err) < 0)
-            break;
+    self.zctx = zmq_ctx_new();
+    (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
+    if (keys)
+        (void) s_start(&self, conf, boot, keys, masters, &err);
     if (err.text)
         log_critical("%s", fail_text(&err));
     else
         s_loop(&self);
-    for (int k = 0; k < self.n; k++) {
-        session_destroy(&self.lines[k].session);
-        downloads_destroy(&self.lines[k].downloads);
-        free(self.lines[k].known_file);
-    }
-    (void) zmq_ctx_term(zctx);
+    for (int k = 0; k < self.n; k++)
+        s_line_free(&self.lines[k]);
+    (void) zmq_ctx_term(self.zctx);
     key_pair_destroy(&keys);
     json_decref(self.pending);
     buf_free(&self.in);

@@ -453,6 +453,27 @@ EOF
     is_connected m1
 }
 
+@test "publisher_acl: patterns of users, unless client_acl_verify is off" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    fleet_open
+    for users in 'no*' 'nob(o|i)dy'; do
+        stop master
+        master_conf "publisher_acl: {\"$users\": [test.*]}"
+        start_master
+        wait_connected m1
+        chmod o+r "$MASTER_CONF"
+        run $(halite_unprivileged) "$HALITE_BIN/salt" m1 test.ping --out=txt
+        [ "$output" = 'm1: True' ]
+    done
+    stop master
+    master_conf "publisher_acl: {'no*': [test.*]}" "client_acl_verify: False"
+    start_master
+    wait_connected m1
+    chmod o+r "$MASTER_CONF"
+    run $(halite_unprivileged) "$HALITE_BIN/salt" m1 test.ping --out=txt
+    [ "$status" -ne 0 ]
+}
+
 @test "publisher_acl_blacklist: its modules and users for nobody, root included" {
     stop master
     master_conf 'publisher_acl_blacklist: {modules: [cmd.*, test.(echo|arg)]}'

@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# 3400-failover.bats - master_type failover: one of several masters at a time.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    fleet_new
+    touch "$FLEET/keep-ports"
+    for n in 1 2; do
+        mkdir -p "$FLEET/etc$n"
+        SALT_CONFIG_DIR=$FLEET/etc$n
+        MASTER_CONF=$FLEET/etc$n/master
+        master_conf "auto_accept: True" "id: boss$n"
+        sed -i "s/^interface:.*/interface: 127.0.0.$n/; s|^root_dir:.*|root_dir: $FLEET/master$n|" "$MASTER_CONF"
+    done
+    on 1
+}
+
+teardown() {
+    fleet_down
+}
+
+# on N: operators' commands go to that master. boss N: start it.
+on() {
+    SALT_CONFIG_DIR=$FLEET/etc$1 MASTER_CONF=$FLEET/etc$1/master SOCK_DIR=$FLEET/master$1/var/run/salt/master
+    export SALT_CONFIG_DIR MASTER_CONF SOCK_DIR
+}
+boss() {
+    : >"$FLEET/log/master$1"
+    daemon "master$1" "$HALITE_BIN/salt-master" -c "$FLEET/etc$1"
+    until_log "$FLEET/log/master$1" 'the master is ready' 10
+}
+# minion LINE...: with both masters.
+minion() {
+    start_minion web 'master: [127.0.0.1, 127.0.0.2]' "master_type: failover" "auth_timeout: 1" "$@"
+}
+
+@test "the first that answers; the next one when it is gone, and the first one stays away" {
+    boss 1
+    boss 2
+    minion "master_alive_interval: 1"
+    wait_connected web
+    on 2
+    not is_connected web
+    stop master1 KILL
+    wait_connected web
+    run -0 salt web test.ping --out=newline_values_only
+    [ "$output" = True ]
+    until_log "$FLEET/log/web" 'master 127.0.0.1 does not answer; master 127.0.0.2 is tried' 1
+    boss 1
+    run -0 salt web test.echo still --out=newline_values_only
+    [ "$output" = still ]
+    on 1
+    not is_connected web
+}
+
+@test "one that is down at the start is passed over" {
+    boss 2
+    minion
+    on 2
+    wait_connected web
+    run -0 salt web grains.get id --out=newline_values_only
+    [ "$output" = web ]
+}
+
+@test "master_failback: the first one again when it is back" {
+    boss 2
+    minion "master_failback: True" "master_failback_interval: 1"
+    on 2
+    wait_connected web
+    boss 1
+    on 1
+    wait_connected web
+    run -0 salt web test.ping --out=newline_values_only
+    [ "$output" = True ]
+    on 2
+    wait_gone web
+    until_log "$FLEET/log/web" 'master 127.0.0.1 is back' 1
+}
+
+@test "what a lost master had asked for returns to the next one" {
+    boss 1
+    boss 2
+    minion "master_alive_interval: 1"
+    wait_connected web
+    jid=$(salt web cmd.run "until [ -e $FLEET/go ]; do sleep 0.05; done; echo over" --async --out=txt | grep -oE '[0-9]{20}')
+    until_true 10 eval 'salt web saltutil.running --out=json --static | grep -q "$jid"'
+    stop master1
+    on 2
+    wait_connected web
+    touch "$FLEET/go"
+    until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q over'
+}
