@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
+#include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
@@ -31,6 +32,7 @@
 #define HANG_MS          90000 /* without one for so long it counts as hung */
 #define FRAMES_BUDGET    64    /* of one job per turn of the loop */
 #define FIXED_FDS        4
+#define REST_MS          1000 /* without anything to do */
 
 /* ---- down to the networking process
  * ----------------------------------------------------------------------------- */
@@ -477,7 +479,8 @@ s_timeout(const jobserver_t *self, int64_t now)
                                self->grains_fd < 0 ? 0 : self->grains_until_ms,
                                outbox_is_heard(self->outbox) ? self->life_ms : 0,
                                self->grains_next_ms,
-                               mreactor_next_ms(self->reactor) };
+                               mreactor_next_ms(self->reactor),
+                               self->rest_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
@@ -502,7 +505,8 @@ s_turn(jobserver_t *self)
             fds[n] = (struct pollfd){ p->fd, POLLIN, 0 };
             who[n++] = p;
         }
-    (void) poll(fds, n, s_timeout(self, clock_mono_ms()));
+    if (poll(fds, n, s_timeout(self, clock_mono_ms())) > 0)
+        self->rest_ms = clock_mono_ms() + REST_MS;
     for (nfds_t i = FIXED_FDS; i < n; i++)
         if (fds[i].revents)
             s_job_frames(self, who[i]);
@@ -517,6 +521,15 @@ s_turn(jobserver_t *self)
         mgrains_read(self);
     if (fds[3].revents)
         mbus_read(self->bus);
+}
+
+static void
+s_rest(jobserver_t *self, int64_t now)
+{
+    if (!self->rest_ms || now < self->rest_ms)
+        return;
+    self->rest_ms = 0;
+    memory_rest();
 }
 
 /* Until there is nothing to wait for, or the time is up. */
@@ -591,6 +604,7 @@ jobserver_run(jobserver_t *self)
         mgrains_tick(self, now);
         mpillar_tick(self, now);
         mreactor_tick(self->reactor);
+        s_rest(self, now);
         s_turn(self);
     }
     s_shutdown(self);

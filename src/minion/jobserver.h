@@ -53,6 +53,7 @@ typedef struct jobserver {
     int grains_fd;
     int64_t grains_until_ms; /* monotonic: then their child is ended */
     bool grains_again;       /* asked again while they were gathered */
+    int64_t rest_ms;         /* monotonic: memory_rest; 0: done */
     int64_t grains_next_ms;  /* monotonic: grains_refresh_every; 0: never */
     buf_t grains_in;
     int64_t mine_ms; /* monotonic: the next mine.update; 0: none was made yet */

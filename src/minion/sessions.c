@@ -11,6 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "minion/download.h"
@@ -26,6 +27,7 @@
 #define REAUTH_MS        100 /* the least pause with random_reauth_delay */
 #define FAILBACK_S       30  /* when neither interval is set */
 #define READ_CHUNK       (64 * 1024)
+#define REST_MS          1000 /* without anything to do */
 
 typedef struct sessions sessions_t;
 
@@ -580,6 +582,7 @@ s_line_sockets(const line_t *line, zmq_pollitem_t *items)
 static void
 s_loop(sessions_t *self)
 {
+    int64_t rest_ms = 0, now; /* monotonic; 0: it rests */
     while (!self->quit) {
         zmq_pollitem_t items[1 + MASTERS_MAX * SESSION_SOCKETS];
         int n_items = 1;
@@ -592,7 +595,15 @@ s_loop(sessions_t *self)
         s_flush(self);
         items[0] = (zmq_pollitem_t){ NULL, self->fd, (short) (ZMQ_POLLIN | (self->out.len ? ZMQ_POLLOUT : 0)),
                                      0 };
-        (void) zmq_poll(items, n_items, wait);
+        now = clock_mono_ms();
+        if (rest_ms && rest_ms <= now) {
+            rest_ms = 0;
+            memory_rest();
+        }
+        if (rest_ms && rest_ms - now < wait)
+            wait = (long) (rest_ms - now);
+        if (zmq_poll(items, n_items, wait) > 0)
+            rest_ms = clock_mono_ms() + REST_MS;
         s_read(self);
     }
 }

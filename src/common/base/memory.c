@@ -1,0 +1,32 @@
+/* memory.c - see memory.h. */
+#include "common/base/memory.h"
+
+#include <link.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "salt/base.h"
+
+static int
+s_let_go(struct dl_phdr_info *object, size_t size, void *cookie)
+{
+    (void) size;
+    uintptr_t page = *(const uintptr_t *) cookie;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t at = object->dlpi_addr + part->p_vaddr, end = at + part->p_filesz;
+        /* What can't be written is as it is in the file. */
+        if (part->p_type == PT_LOAD && !(part->p_flags & PF_W) && part->p_filesz > 0)
+            (void) madvise((void *) (at & ~(page - 1)), end - (at & ~(page - 1)), MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void
+memory_rest(void)
+{
+    uintptr_t page = (uintptr_t) sysconf(_SC_PAGESIZE);
+    (void) malloc_trim(0);
+    (void) dl_iterate_phdr(s_let_go, &page);
+}

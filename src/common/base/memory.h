@@ -1,0 +1,15 @@
+/* memory.h - what a process that rests need not keep.
+ *
+ * Layer      common/base
+ * Threads    any; the other threads go on
+ * Tests      tests/unit/common/test_memory.c
+ */
+#ifndef COMMON_BASE_MEMORY_H
+#define COMMON_BASE_MEMORY_H
+
+/* Free memory goes back to the system, and the pages of programs and libraries, of which a start needs far more
+ * than waiting does, are let go: the kernel has them, and gives those back that are used again (some
+ * microseconds for each 64 kB). */
+void memory_rest(void);
+
+#endif
