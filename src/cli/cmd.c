@@ -7,6 +7,7 @@
 #include "cli/opts.h"
 #include "cli/request.h"
 #include "cli/summary.h"
+#include "common/output/suited.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/data/yaml.h"
@@ -82,7 +83,7 @@ cmd_retcode(const json_t *push)
 const char *
 cmd_outputter(const cmd_t *self, const json_t *push)
 {
-    const char *out = show_suited(self->fun);
+    const char *out = output_suited(self->fun);
 
     return out != NULL ? out : value_str(push, "out", NULL);
 }

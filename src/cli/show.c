@@ -4,37 +4,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "common/output/suited.h"
 #include "common/base/str.h"
 #include "salt/log.h"
 #include "salt/value.h"
-
-/* ---- choices
- * ------------------------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *fun, *out;
-} suited[] = {
-    { "state.apply", "highstate" },       { "state.check_request", "highstate" },
-    { "state.event", "quiet" },           { "state.highstate", "highstate" },
-    { "state.pkg", "highstate" },         { "state.request", "highstate" },
-    { "state.run_request", "highstate" }, { "state.single", "highstate" },
-    { "state.sls", "highstate" },         { "state.sls_id", "highstate" },
-    { "state.template", "highstate" },    { "state.template_str", "highstate" },
-    { "state.test", "highstate" },        { "state.top", "highstate" },
-    { "aliases.get_target", "txt" },      { "aliases.has_target", "txt" },
-    { "aliases.list_aliases", "yaml" },   { "aliases.rm_alias", "txt" },
-    { "aliases.set_target", "txt" },      { "alternatives.display", "txt" },
-    { "alternatives.install", "txt" },    { "alternatives.remove", "txt" },
-};
-
-const char *
-show_suited(const char *fun)
-{
-    for (size_t i = 0; i < NELEMS(suited); i++)
-        if (str_eq(suited[i].fun, fun))
-            return suited[i].out;
-    return NULL;
-}
 
 const char *
 show_choose(const char *asked, const char *out, const char *fun)

@@ -38,8 +38,6 @@ void show_print(show_t *self, const char *fmt, ...) PRINTF(2, 3);
 /* To stderr. */
 void show_error(show_t *self, const char *fmt, ...) PRINTF(2, 3);
 
-/* The outputter that a function's returns are made for: "highstate" for states; NULL: none. */
-const char *show_suited(const char *fun);
 /* The outputter to use: `asked` is --out, `out` the one that suits the data, `fun` the function when all
  * minions' returns are shown in one piece, else NULL. Never NULL. */
 const char *show_choose(const char *asked, const char *out, const char *fun);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/output/suited.h"
 #include "common/base/clock.h"
 #include "common/base/procfs.h"
 #include "common/base/str.h"
@@ -448,10 +449,15 @@ s_failed(const json_t *job, char *text)
 json_t *
 job_return(const job_proc_t *self)
 {
-    if (self->ret)
-        return s_envelope(self->job, json_incref(value_get(self->ret, "return")),
-                          json_incref(value_get(self->ret, "retcode")),
-                          json_incref(value_get(self->ret, "success")));
+    if (self->ret) {
+        const char *out = output_suited(value_str(self->job, "fun", NULL));
+        json_t *ret = s_envelope(self->job, json_incref(value_get(self->ret, "return")),
+                                 json_incref(value_get(self->ret, "retcode")),
+                                 json_incref(value_get(self->ret, "success")));
+        if (out)
+            json_object_set_new(ret, "out", json_string(out));
+        return ret;
+    }
     if (self->oversize)
         return s_failed(
             self->job,

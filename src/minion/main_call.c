@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/show.h"
+#include "common/output/suited.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/cli/optparse.h"
@@ -293,7 +294,7 @@ s_run(caller_t *self, char *const *args, size_t n)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
-    show_data(&self->show, shown, show_suited(fun), retcode);
+    show_data(&self->show, shown, output_suited(fun), retcode);
     if (value_bool(self->values, "retcode_passthrough", false))
         return retcode;
     return retcode == 0 ? 0 : EXIT_GENERIC;

@@ -2,6 +2,7 @@
 #include "runners/lib/jobshape.h"
 
 #include "common/base/clock.h"
+#include "common/output/suited.h"
 #include "runners/lib/ask.h"
 
 /* A member, or a default text. NEW reference. */
@@ -64,19 +65,12 @@ jobshape_instance(const char *jid, const json_t *job, bool jid_inside)
     return out;
 }
 
-/* The functions whose returns Salt's minion marks for the highstate outputter. */
 static const char *
 outputter_of(const json_t *ret)
 {
-    static const char *const states[] = { "state.apply",    "state.highstate",    "state.single", "state.sls",
-                                          "state.template", "state.template_str", "state.top" };
-    const char *fun = value_str(ret, "fun", "");
+    const char *own = output_suited(value_str(ret, "fun", NULL));
 
-    for (size_t i = 0; i < NELEMS(states); i++) {
-        if (strcmp(states[i], fun) == 0)
-            return "highstate";
-    }
-    return value_str(ret, "out", NULL);
+    return own != NULL ? own : value_str(ret, "out", NULL);
 }
 
 json_t *
