@@ -149,3 +149,102 @@ EOF
     run -0 salt '*' state.highstate --batch 50%
     [ -e "$ROOT/configured.web01" ] && [ -e "$ROOT/configured.lb1" ]
 }
+
+# Until one more command listens to the bus than COUNT.
+listens_more() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
+
+@test "what the bus shows, commands that wait for events, custom events, states by event" {
+    seed events
+    mapfile -t lines < <(roots)
+    start_master "${lines[@]}"
+    # A machine that boots is a script of its own here, and the test starts the minion again.
+    script bin/shutdown <<<$'#!/bin/sh\n'"echo booted >>$ROOT/calls"
+    minions ubuntuAsus ubuntuMaster third
+
+    # --- the bus at the terminal of the master, and of a minion
+    daemon listen-watch "$HALITE_BIN/salt-run" state.event pretty=true
+    until_true 10 eval 'salt-run event.send walk/ready >/dev/null; grep -q "^walk/ready" "$FLEET/log/listen-watch"'
+    run -0 salt ubuntuAsus test.ping
+    bus_has 'salt/job/*/new' '"arg": []' '"fun": "test.ping"' '"minions": ["ubuntuAsus"]' '"missing": []' '"tgt": "ubuntuAsus"' \
+        '"tgt_type": "glob"' '"user": "root"'
+    bus_has 'salt/job/*/ret/ubuntuAsus' '"cmd": "_return"' '"fun": "test.ping"' '"fun_args": []' '"id": "ubuntuAsus"' \
+        '"retcode": 0' '"return": true' '"success": true'
+    bus_has "$(on_bus 'salt/job/*/ret/ubuntuAsus' | field jid)" '"minions": ["ubuntuAsus"]'
+
+    # --- a machine boots, and is configured when it is back
+    seen=$(ask '{"op":"status"}' | field listeners)
+    (
+        salt 'ubuntuAsus' system.reboot &&
+            salt-run state.event 'salt/minion/ubuntuAsus/start' count=1 quiet=True &&
+            salt 'ubuntuAsus' test.arg back-again
+    ) >"$ROOT/one" 2>&1 3>&- &
+    until_true 15 listens_more "$seen"
+    [ "$(called)" = booted ]
+    stop ubuntuAsus
+    start_minion ubuntuAsus
+    until_true 15 grep -q back-again "$ROOT/one"
+    wait $!
+    # Several, when all of them are back: the third start is that of one more machine.
+    (
+        salt -L 'ubuntuAsus,ubuntuMaster' system.reboot &&
+            salt-run state.event 'salt/minion/*/start' count=3 quiet=True &&
+            salt -L 'ubuntuAsus,ubuntuMaster' test.arg all-back
+    ) >"$ROOT/all" 2>&1 3>&- &
+    until_true 15 listens_more "$seen"
+    for id in ubuntuAsus ubuntuMaster third; do
+        run ! grep -q all-back "$ROOT/all"
+        stop "$id"
+        start_minion "$id"
+        wait_connected "$id"
+    done
+    until_true 15 grep -q all-back "$ROOT/all"
+    wait $!
+
+    # --- events of one's own from a minion: without data, with, with grains
+    run -0 salt_call ubuntuAsus event.send instar/custom/event
+    bus_has instar/custom/event '"cmd": "_minion_event"' '"__pub_fun": "event.send"' '"__pub_jid": "' '"__pub_pid": ' \
+        '"__pub_tgt": "salt-call"' '"id": "ubuntuAsus"' '"tag": "instar/custom/event"'
+    bus_has salt/auth '"act": "accept"' '"id": "ubuntuAsus"' '"pub": "-----BEGIN PUBLIC KEY-----' '"result": true'
+    bus_has minion/refresh/ubuntuAsus '"Minion data cache refresh": "ubuntuAsus"'
+    until_true 10 eval 'on_bus "salt/job/*/ret/ubuntuAsus" | grep -q "\"fun\": \"event.send\""'
+    bus_has 'salt/job/*/ret/ubuntuAsus' '"arg": ["instar/custom/event"]' '"fun_args": ["instar/custom/event"]' '"retcode": 0' \
+        '"return": true' '"tgt": "ubuntuAsus"' '"tgt_type": "glob"'
+    run -0 salt_call ubuntuAsus event.send instar/custom/event '{"what": "something happened", "is it serious": true}'
+    until_true 10 eval 'on_bus instar/custom/event | grep -q "\"is it serious\": true, \"what\": \"something happened\""'
+    run -0 salt_call ubuntuAsus event.send instar/custom/event with_grains=true
+    until_true 10 eval 'on_bus instar/custom/event | grep -q "\"osfullname\""'
+    run -0 salt_call ubuntuAsus event.send instar/custom/event with_grains='[os]'
+    until_true 10 eval 'on_bus instar/custom/event | grep -qE "\"grains\": \{\"os\": \"[^\"]*\"\}"'
+
+    # --- a state run by an event; there is no top file yet
+    stop listen-watch
+    take_master_d
+    minions ubuntuAsus ubuntuMaster third
+    watch
+    run -0 salt_call ubuntuAsus event.send instar/custom/event
+    bus_has 'salt/job/*/new' '"fun": "state.highstate"' '"arg": []' '"tgt": "ubuntuAsus"'
+    until_true 15 on_bus no.None
+    bus_has 'salt/job/*/ret/ubuntuAsus' '"fun": "state.highstate"' '"out": "highstate"' '"retcode": 2' '"success": false' \
+        '"no_|-states_|-states_|-None"' \
+        '"comment": "No Top file or master_tops data matches found. Please see master log for details."'
+    bus_has no.None '"__run_num__": 0' '"changes": {}' '"name": "No States"' '"result": false' '"retcode": 2'
+
+    # --- pillar for a state, by hand and from the event. A package and a service of this machine would be touched: the
+    # service is one that is not there, and shall not run.
+    git init -q -b development "$ROOT/repo"
+    for version in development master; do
+        git -C "$ROOT/repo" checkout -q -B "$version"
+        echo "$version" >"$ROOT/repo/file"
+        git -C "$ROOT/repo" add file
+        git -C "$ROOT/repo" -c user.name=t -c user.email=t@t commit -qm "$version"
+    done
+    run -0 salt ubuntuAsus state.sls apptest pillar='{version: development}'
+    [ "$(cat "$ROOT/opt/apptest/file")" = development ]
+    run -0 salt_call ubuntuAsus event.send instar/deploy/testapp version=master
+    bus_has instar/deploy/testapp '"version": "master"'
+    until_true 15 eval 'on_bus "salt/job/*/ret/ubuntuAsus" | grep -q "\"fun\": \"state.sls\""'
+    bus_has 'salt/job/*/new' '"fun": "state.sls"' '"arg": [{"__kwarg__": true, "mods": "apptest", "pillar": {"version": "master"}}]'
+    bus_has 'salt/job/*/ret/ubuntuAsus' '"fun_args": [{"mods": "apptest", "pillar": {"version": "master"}}]' '"out": "highstate"' \
+        '"success": true' '"__sls__": "apptest"' '"State was not run because onfail req did not change"'
+    [ "$(cat "$ROOT/opt/apptest/file")" = master ]
+}

@@ -1,0 +1,3 @@
+run_highstate:
+  cmd.state.highstate:
+    - tgt: 'ubuntuAsus'
