@@ -182,7 +182,7 @@ start_next(batch_t *self)
     if (!self->grouped)
         show_print(&self->cmd->show, "\nExecuting run on %s\n\n", names);
     json_t *request = request_for(self->cmd->request, ids);
-    if (session_publish(self->cmd->session, &request, &job, &err) < 0)
+    if (jobline_publish(self->cmd->line, &request, &job, &err) < 0)
         return cmd_refused(self->cmd, &err);
     if (job == NULL) {
         /* Their keys were removed meanwhile. */
@@ -204,7 +204,7 @@ take_next(batch_t *self)
 
     if (self->n_resting > 0 && self->resting[0] < until)
         until = self->resting[0];
-    if (session_news(self->cmd->session, until, &news, &err) < 0)
+    if (jobline_news(self->cmd->line, until, &news, &err) < 0)
         return cmd_refused(self->cmd, &err);
     if (news.kind == NEWS_RETURN)
         take_return(self, &news);
@@ -213,7 +213,7 @@ take_next(batch_t *self)
     if (news.kind == NEWS_RETURN || news.kind == NEWS_SILENT)
         place_used(self);
     follow_t *over = news.kind == NEWS_OVER ? news.job : NULL;
-    session_forget(self->cmd->session, &over);
+    jobline_forget(self->cmd->line, &over);
     news_free(&news);
     return 0;
 }

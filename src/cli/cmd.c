@@ -39,7 +39,7 @@ cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply)
     fail_auto_t err = FAIL_INIT;
 
     json_object_set_new(*request_p, "op", json_string(op));
-    return session_call(self->session, request_p, ret_reply, &err) == 0 ? 0 : cmd_refused(self, &err);
+    return jobline_call(self->line, request_p, ret_reply, &err) == 0 ? 0 : cmd_refused(self, &err);
 }
 
 int
@@ -138,7 +138,7 @@ take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
         fail_auto_t err = FAIL_INIT;
         news_t news;
         show_waiting(self, job);
-        if (session_news(self->session, clock_mono_ms() + TICK_MS, &news, &err) < 0)
+        if (jobline_news(self->line, clock_mono_ms() + TICK_MS, &news, &err) < 0)
             return lost_master(self, job, &err);
         if (news.kind == NEWS_RETURN)
             sink->on_return(self, news.id, news.push, state);
@@ -157,7 +157,7 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     fail_auto_t err = FAIL_INIT;
     follow_t *job = NULL;
 
-    if (session_publish(self->session, request_p, &job, &err) < 0)
+    if (jobline_publish(self->line, request_p, &job, &err) < 0)
         return cmd_refused(self, &err);
     if (job == NULL)
         return cmd_no_match(self);
@@ -168,7 +168,7 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     self->show.progress = progress;
     int rc = take_news(self, job, sink, state);
     self->show.progress = NULL;
-    session_forget(self->session, &job);
+    jobline_forget(self->line, &job);
     return rc;
 }
 
@@ -392,8 +392,8 @@ connect_and_run(cmd_t *self)
     int rc = check_nodegroup(self);
     if (rc != 0)
         return rc;
-    self->session = session_new(value_str(self->start.opts, "sock_dir", ""), timeout * 1000, &err);
-    if (self->session == NULL)
+    self->line = jobline_new(value_str(self->start.opts, "sock_dir", ""), timeout * 1000, &err);
+    if (self->line == NULL)
         return cmd_refused(self, &err);
     return run_mode(self);
 }
@@ -476,7 +476,7 @@ cmd_main(int argc, char **argv)
         rc = run_configured(&self);
     if (rc == 0 && self.show.failed)
         rc = EXIT_FAILURE;
-    session_destroy(&self.session);
+    jobline_destroy(&self.line);
     json_decref(self.request);
     free(self.fun);
     startup_free(&self.start);

@@ -8,14 +8,14 @@
 #ifndef CLI_CMD_H
 #define CLI_CMD_H
 
-#include "cli/session.h"
+#include "cli/jobline.h"
 #include "cli/show.h"
 #include "cli/startup.h"
 
 typedef struct cmd {
     startup_t start;
     show_t show;
-    session_t *session;
+    jobline_t *line;
     json_t *request;  /* owned: {tgt, tgt_type, fun, arg, ...} */
     char *fun;        /* owned; "" for several functions */
     bool verbose;     /* -v */

@@ -313,8 +313,8 @@ run_configured(copy_t *self)
     self->cmd.show_silent = true;
     self->cmd.fun = xstrdup("cp.recv");
     self->packed = !value_bool(start->values, "no_compression", false);
-    self->cmd.session = session_new(value_str(start->opts, "sock_dir", ""), timeout * 1000, &err);
-    if (self->cmd.session == NULL)
+    self->cmd.line = jobline_new(value_str(start->opts, "sock_dir", ""), timeout * 1000, &err);
+    if (self->cmd.line == NULL)
         return cmd_refused(&self->cmd, &err);
     rc = value_bool(start->values, "chunked", false) ? run_pieces(self) : run_whole(self);
     if (rc != 0)
@@ -336,7 +336,7 @@ copy_main(int argc, char **argv)
         rc = run_configured(&self);
     if (rc == 0 && self.cmd.show.failed)
         rc = EXIT_FAILURE;
-    session_destroy(&self.cmd.session);
+    jobline_destroy(&self.cmd.line);
     json_t *owned[] = { self.target, self.sources, self.files, self.folders, self.all };
     for (size_t i = 0; i < NELEMS(owned); i++)
         json_decref(owned[i]);

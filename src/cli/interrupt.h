@@ -5,7 +5,7 @@
  *
  * Layer      cli
  * Threads    the signal may come in any thread
- * Tests      tests/unit/cli/test_session.c
+ * Tests      tests/unit/cli/test_cli.c
  */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H

@@ -15,7 +15,7 @@ enum {
     EXIT_INCOMPLETE = 42 /* Salt's code for a command line without target, function or arguments */
 };
 
-/* *ret NEW: {tgt, tgt_type, fun, arg, ...} for session_publish, from the options and the positional words. 0,
+/* *ret NEW: {tgt, tgt_type, fun, arg, ...} for jobline_publish, from the options and the positional words. 0,
  * or the exit code with *err set. */
 int request_build(const json_t *values, char *const *words, size_t n, json_t **ret, fail_t *err);
 

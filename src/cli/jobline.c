@@ -1,5 +1,5 @@
-/* session.c - the line to the master and the jobs that are followed over it. */
-#include "cli/session.h"
+/* jobline.c - the line to the master and the jobs that are followed over it. */
+#include "cli/jobline.h"
 
 #include <poll.h>
 
@@ -11,7 +11,7 @@
 
 #define RECONNECT_PAUSE_MS 100
 
-struct session {
+struct jobline {
     char *sock_dir;
     int64_t timeout_ms;
     local_client_t *line;
@@ -19,14 +19,14 @@ struct session {
     size_t n_jobs, cap_jobs;
 };
 
-session_t *
-session_new(const char *sock_dir, int64_t timeout_ms, fail_t *err)
+jobline_t *
+jobline_new(const char *sock_dir, int64_t timeout_ms, fail_t *err)
 {
     local_client_t *line = local_connect(sock_dir, err);
 
     if (line == NULL)
         return NULL;
-    session_t *self = xcalloc(1, sizeof(*self));
+    jobline_t *self = xcalloc(1, sizeof(*self));
     self->sock_dir = xstrdup(sock_dir);
     self->timeout_ms = timeout_ms;
     self->line = line;
@@ -34,9 +34,9 @@ session_new(const char *sock_dir, int64_t timeout_ms, fail_t *err)
 }
 
 void
-session_destroy(session_t **self_p)
+jobline_destroy(jobline_t **self_p)
 {
-    session_t *self = STEAL(*self_p);
+    jobline_t *self = STEAL(*self_p);
 
     if (self == NULL)
         return;
@@ -49,13 +49,13 @@ session_destroy(session_t **self_p)
 }
 
 int
-session_call(session_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
+jobline_call(jobline_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 {
     return local_call(self->line, request_p, ret_reply, err);
 }
 
 static follow_t *
-add_job(session_t *self, const json_t *reply)
+add_job(jobline_t *self, const json_t *reply)
 {
     if (self->n_jobs == self->cap_jobs) {
         self->cap_jobs = self->cap_jobs > 0 ? self->cap_jobs * 2 : 8;
@@ -68,7 +68,7 @@ add_job(session_t *self, const json_t *reply)
 }
 
 int
-session_publish(session_t *self, json_t **request_p, follow_t **ret_job, fail_t *err)
+jobline_publish(jobline_t *self, json_t **request_p, follow_t **ret_job, fail_t *err)
 {
     json_auto_t *reply = NULL;
 
@@ -81,7 +81,7 @@ session_publish(session_t *self, json_t **request_p, follow_t **ret_job, fail_t 
 }
 
 void
-session_forget(session_t *self, follow_t **job_p)
+jobline_forget(jobline_t *self, follow_t **job_p)
 {
     follow_t *job = STEAL(*job_p);
 
@@ -97,7 +97,7 @@ session_forget(session_t *self, follow_t **job_p)
  * -------------------------------------------------------------------------------------- */
 
 static int
-follow_again(session_t *self, follow_t *job, fail_t *err)
+follow_again(jobline_t *self, follow_t *job, fail_t *err)
 {
     json_t *request = json_pack("{s:s, s:s}", "op", "follow", "jid", follow_jid(job));
     json_auto_t *reply = NULL;
@@ -114,7 +114,7 @@ follow_again(session_t *self, follow_t *job, fail_t *err)
 
 /* One attempt. 0, or the reason why not. */
 static int
-connect_again(session_t *self, fail_t *err)
+connect_again(jobline_t *self, fail_t *err)
 {
     int rc = 0;
 
@@ -128,9 +128,9 @@ connect_again(session_t *self, fail_t *err)
 }
 
 static int
-reconnect(session_t *self, fail_t *err)
+reconnect(jobline_t *self, fail_t *err)
 {
-    int64_t until = clock_mono_ms() + SESSION_RECONNECT_MS;
+    int64_t until = clock_mono_ms() + JOBLINE_RECONNECT_MS;
 
     log_warning("%s; waiting for the master to come back", fail_text(err));
     for (;;) {
@@ -155,7 +155,7 @@ news_free(news_t *news)
 
 /* Whether a job has something to tell without a message. */
 static bool
-news_of_job(const session_t *self, follow_t *job, news_t *ret)
+news_of_job(const jobline_t *self, follow_t *job, news_t *ret)
 {
     int64_t now = clock_mono_ms();
     bool over = follow_over(job, self->timeout_ms, now);
@@ -167,7 +167,7 @@ news_of_job(const session_t *self, follow_t *job, news_t *ret)
 }
 
 static int64_t
-wake_ms(const session_t *self, int64_t until_ms)
+wake_ms(const jobline_t *self, int64_t until_ms)
 {
     for (size_t i = 0; i < self->n_jobs; i++) {
         int64_t next = follow_next_ms(self->jobs[i], self->timeout_ms);
@@ -178,7 +178,7 @@ wake_ms(const session_t *self, int64_t until_ms)
 }
 
 static bool
-take_push(session_t *self, json_t *push, news_t *ret)
+take_push(jobline_t *self, json_t *push, news_t *ret)
 {
     for (size_t i = 0; i < self->n_jobs; i++) {
         follow_t *job = self->jobs[i];
@@ -196,7 +196,7 @@ take_push(session_t *self, json_t *push, news_t *ret)
 
 /* Wait for one message: 1 when it is news, 0 when not, or a negative errno. */
 static int
-receive(session_t *self, int64_t until_ms, news_t *ret, fail_t *err)
+receive(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
 {
     json_auto_t *push = NULL;
     int64_t wake = wake_ms(self, until_ms), wait = wake - clock_mono_ms();
@@ -211,7 +211,7 @@ receive(session_t *self, int64_t until_ms, news_t *ret, fail_t *err)
 }
 
 int
-session_news(session_t *self, int64_t until_ms, news_t *ret, fail_t *err)
+jobline_news(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
 {
     *ret = (news_t){ .kind = NEWS_TICK };
     for (;;) {

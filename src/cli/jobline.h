@@ -1,4 +1,4 @@
-/* session.h - the jobs of one command and its line to the master: publish, then one piece of news after the
+/* jobline.h - the jobs of one command and its line to the master: publish, then one piece of news after the
  * other.
  *
  * Survives a restart of the master: the line is opened again and the jobs are followed from where they are.
@@ -6,31 +6,31 @@
  * Layer      cli
  * Threads    one
  * Errors     -EREMOTEIO: the master refused, with its text; else the line is broken
- * Tests      tests/unit/cli/test_session.c
+ * Tests      tests/unit/cli/test_cli.c
  */
-#ifndef CLI_SESSION_H
-#define CLI_SESSION_H
+#ifndef CLI_JOBLINE_H
+#define CLI_JOBLINE_H
 
 #include "cli/follow.h"
 #include "salt/base.h"
 
-#define SESSION_RECONNECT_MS 15000 /* how long a master may take to come back */
+#define JOBLINE_RECONNECT_MS 15000 /* how long a master may take to come back */
 
-typedef struct session session_t;
+typedef struct jobline jobline_t;
 
 /* NEW, or NULL with *err: no master listens in `sock_dir`. `timeout_ms` is --timeout. */
-session_t *session_new(const char *sock_dir, int64_t timeout_ms, fail_t *err);
-void session_destroy(session_t **self_p);
+jobline_t *jobline_new(const char *sock_dir, int64_t timeout_ms, fail_t *err);
+void jobline_destroy(jobline_t **self_p);
 
 /* One operation that is answered by its reply alone. TAKES *request_p. 0 and *ret_reply NEW, or a negative
  * errno. */
-int session_call(session_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
+int jobline_call(jobline_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 
-/* Publish and follow. TAKES *request_p (without "op"). 0 and *ret_job BORROWED until session_forget, or NULL
+/* Publish and follow. TAKES *request_p (without "op"). 0 and *ret_job BORROWED until jobline_forget, or NULL
  * when nobody matched; else a negative errno. */
-int session_publish(session_t *self, json_t **request_p, follow_t **ret_job, fail_t *err);
+int jobline_publish(jobline_t *self, json_t **request_p, follow_t **ret_job, fail_t *err);
 /* Accepts NULL; sets *job_p to NULL. */
-void session_forget(session_t *self, follow_t **job_p);
+void jobline_forget(jobline_t *self, follow_t **job_p);
 
 typedef enum news_kind {
     NEWS_RETURN, /* id and push */
@@ -51,6 +51,6 @@ typedef struct news {
 void news_free(news_t *news);
 /* The next news of any job, waiting until `until_ms` (monotonic) at most; -1: for ever. 0, or a negative
  * errno. */
-int session_news(session_t *self, int64_t until_ms, news_t *ret, fail_t *err);
+int jobline_news(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err);
 
 #endif
