@@ -113,6 +113,7 @@ typedef struct rloop {
     bool dirty;
 
     rtask_t *open; /* every task that there is */
+    size_t bytes;  /* of their events */
 
     /* rendering: reactor_render.c */
     map_t *files; /* name -> rfile_t */

@@ -11,9 +11,9 @@
 #include "salt/value.h"
 
 #define META         "reactor"
-#define PIECE        500  /* events of the journal, or of the line, in one turn */
-#define CONNECT_MS   200  /* between attempts */
-#define COMMIT_MS    2000 /* for events that are not in the journal yet */
+#define PIECE        500   /* events of the journal, or of the line, in one turn */
+#define CONNECT_MS   200   /* between attempts */
+#define COMMIT_MS    60000 /* for events that are not in the journal yet: a slow disk */
 #define COMMIT_STEP  5
 #define SNAP_MS      20   /* between snapshots, at least */
 #define FENCE_MS     5000 /* between questions that only move the cursor */
@@ -53,6 +53,7 @@ rloop_task_begun(rloop_t *self, rtask_t *task)
 void
 rloop_open(rloop_t *self, rtask_t *task)
 {
+    self->bytes += strlen(task->firing);
     task->open_next = self->open;
     task->open_where = &self->open;
     if (self->open)
@@ -63,7 +64,7 @@ rloop_open(rloop_t *self, rtask_t *task)
 void
 rloop_close(rloop_t *self, rtask_t *task)
 {
-    (void) self;
+    self->bytes -= strlen(task->firing);
     *task->open_where = task->open_next;
     if (task->open_next)
         task->open_next->open_where = task->open_where;
@@ -169,7 +170,7 @@ static bool
 s_has_room(const rloop_t *self)
 {
     size_t most = (size_t) value_int(self->opts, "reactor_worker_hwm", 10000);
-    return self->n_waiting + self->n_reactions < (most > 0 ? most : 1);
+    return self->n_waiting + self->n_reactions < (most > 0 ? most : 1) && self->bytes < LIMIT_REACTOR_BYTES;
 }
 
 /* ---- from the journal ---------------------------------------------------------------------------------- */
