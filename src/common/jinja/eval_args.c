@@ -1,6 +1,6 @@
 /* eval_args.c - the arguments of a call, with * and **. */
-#include "common/jinja/eval.h"
 #include "common/jinja/args.h"
+#include "common/jinja/eval.h"
 
 static const char caller_of[] = "jinja2.sandbox.SandboxedEnvironment.call()";
 

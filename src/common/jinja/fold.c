@@ -2,13 +2,14 @@
  *
  * Jinja folds the same ones; where it does so shows in the lines of errors, since what it folded has none.
  */
-#include "common/jinja/eval.h"
 #include "common/jinja/ast_walk.h"
+#include "common/jinja/eval.h"
 #include "common/jinja/fold.h"
 #include "common/jinja/lex.h"
-#include "common/py/py_ops.h"
+#include "common/py/py_obj.h"
 
-enum { TEXT_MAX = 64 * 1024 };
+/* What a compiled template keeps of one constant, and how deep those are that are tried: each level anew. */
+enum { TEXT_MAX = 64 * 1024, VALUE_MAX = 4096, LIMBS_MAX = VALUE_MAX / sizeof(mp_limb_t), DEPTH_MAX = 50 };
 
 /* The template holds the value. TAKES it. */
 static void
@@ -136,18 +137,22 @@ can_fold(jrun_t *run, const jnode_t *node)
     }
 }
 
-/* Whether nobody can change it, nor tell it from one that was made anew. */
+/* Whether nobody can change it, nor tell it from one that was made anew; and it is not large. */
 static bool
 is_plain(const py_t *v)
 {
     switch (py_type(v)) {
     case PY_NONE:
     case PY_BOOL:
-    case PY_INT:
     case PY_FLOAT:
-    case PY_STR:
         return true;
+    case PY_INT:
+        return py_small(v) || abs(((const pybig_t *) v)->n) <= LIMBS_MAX;
+    case PY_STR:
+        return PY_LEN(v) <= VALUE_MAX;
     case PY_TUPLE:
+        if (py_seq_len(v) > VALUE_MAX)
+            return false;
         for (size_t i = 0; i < py_seq_len(v); i++)
             if (!is_plain(py_seq_at(v, i)))
                 return false;
@@ -186,7 +191,7 @@ static void
 fold_value(jtree_t *tree, jrun_t *run, jescape_t escape, jnode_t *node)
 {
     run->ctx->autoescape = escape == ESCAPE_YES;
-    node->constant_expr = can_fold(run, node);
+    node->constant_expr = node->depth <= DEPTH_MAX && can_fold(run, node);
     /* Lists and dicts are made anew for each who asks; slices are no values. */
     if (node->constant_expr && node->kind != N_LIST && node->kind != N_DICT && node->kind != N_SLICE) {
         /* Parts that are constant are put together as texts, safe or not, and escaped when they are printed.
