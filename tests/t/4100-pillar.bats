@@ -268,3 +268,67 @@ here() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" "$@" --out=j
     local_conf 'ext_pillar:' '  - git:' "    - master -oProxyCommand=x"
     here pillar.items | grep -q "may begin with '-'"
 }
+
+@test "git: mount points, all_saltenvs, what can't be used to reach a remote" {
+    command -v git || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/top web=$BATS_TEST_TMPDIR/web
+    for r in "$repo" "$web"; do
+        git init -q -b master "$r"
+        git -C "$r" config user.email t@example.org
+        git -C "$r" config user.name t
+        mkdir "$r/in"
+    done
+    printf "'{{ saltenv }}':\n  '*': [web.server.nginx, own]\n" >"$repo/top.sls"
+    echo 'own: {{ saltenv }}' >"$repo/own.sls"
+    echo 'nginx: {{ sls }}' >"$web/nginx.sls"
+    echo 'nginx: deep' >"$web/in/nginx.sls"
+    printf "base:\n  '*': [nosuch]\n" >"$web/top.sls"
+    for r in "$repo" "$web"; do git -C "$r" add . && git -C "$r" commit -qm one; done
+    local_conf 'git_pillar_update_interval: 0' 'ext_pillar:' '  - git:' "    - master $repo" "    - master $web:" \
+        '      - mountpoint: /web/server/' '      - name: nginx'
+    [ "$(here pillar.items)" = '{"nginx": "web.server.nginx", "own": "base"}' ]
+    sed -i 's/- name: nginx/- root: in/' "$ROOT/etc/minion"
+    [ "$(here pillar.items)" = '{"nginx": "deep", "own": "base"}' ]
+    local_conf 'ext_pillar:' '  - git:' "    - __env__ $repo:" '      - all_saltenvs: master' "    - master $web:" \
+        '      - mountpoint: web/server' '      - env: qa'
+    here pillar.items saltenv=qa pillarenv=qa | grep -q '"own": "qa"'
+    local_conf 'ext_pillar:' '  - git:' "    - master $web:" '      - mountpoint: ../x'
+    here pillar.items | grep -q "mountpoint '../x' leads elsewhere"
+    local_conf 'ext_pillar:' '  - git:' "    - master $web:" '      - mount: x'
+    here pillar.items | grep -q "'mount' can't be set for a remote"
+    local_conf 'ext_pillar:' '  - git:' '    - master http://127.0.0.1:1/x.git:' '      - user: u' '      - password: p'
+    here pillar.items | grep -q 'would be sent in the clear'
+    local_conf 'ext_pillar:' '  - git:' '    - master git@127.0.0.1:x.git:' '      - privkey: /k' '      - passphrase: p'
+    here pillar.items | grep -q 'a key with a passphrase'
+}
+
+# A server that wants user and password: git gets them from its environment.
+@test "git: user and password reach the remote, and no command line" {
+    command -v git python3 >"$BATS_TEST_TMPDIR/have" || skip "no git, or no python3"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    cat >"$BATS_TEST_TMPDIR/server.py" <<'PY'
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        with open(sys.argv[1], "a") as f:
+            print(self.headers.get("Authorization"), file=f)
+        self.send_response(401 if self.headers.get("Authorization") is None else 404)
+        self.send_header("WWW-Authenticate", "Basic realm=x")
+        self.end_headers()
+    def log_message(self, *args):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+with open(sys.argv[2], "w") as f:
+    print(server.server_port, file=f)
+server.serve_forever()
+PY
+    python3 "$BATS_TEST_TMPDIR/server.py" "$BATS_TEST_TMPDIR/asked" "$BATS_TEST_TMPDIR/port" &
+    local server=$!
+    until_true 20 [ -s "$BATS_TEST_TMPDIR/port" ]
+    local_conf 'ext_pillar:' '  - git:' "    - master http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")/x.git:" \
+        '      - user: me' '      - password: se cret' '      - insecure_auth: True'
+    here pillar.items >"$BATS_TEST_TMPDIR/out"
+    kill "$server"
+    grep -qx "Basic $(printf 'me:se cret' | base64)" "$BATS_TEST_TMPDIR/asked"
+}

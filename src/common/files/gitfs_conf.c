@@ -1,5 +1,6 @@
 /* gitfs_conf.c - gitfs_remotes and what may be set for each: for all remotes, for one, for one environment of
  * one. */
+#include "common/files/gitauth.h"
 #include "common/files/gitfs_int.h"
 
 #include "common/base/digest.h"
@@ -19,6 +20,11 @@ static const char *const settings[] = { "base",
                                         "saltenv_blacklist",
                                         "ssl_verify",
                                         "privkey",
+                                        "pubkey",
+                                        "passphrase",
+                                        "user",
+                                        "password",
+                                        "insecure_auth",
                                         "disable_saltenv_mapping" };
 static const char *const own_settings[] = { "name", "saltenv", "all_saltenvs" };
 
@@ -76,13 +82,11 @@ s_settings(git_remote_t *r, json_t *opts, json_t *own, fail_t *err)
     }
     json_object_foreach (own, key, v) {
         if (!s_is_known(key))
-            return fail_set(
-                err, -EINVAL,
-                "gitfs_remotes: '%s': '%s' can't be set for a remote (system-wide git configuration has "
-                "what concerns authentication)",
-                r->url, key);
+            return fail_set(err, -EINVAL, "gitfs_remotes: '%s': '%s' can't be set for a remote", r->url, key);
         json_object_set(r->conf, key, v);
     }
+    if (git_auth_check(r->conf, r->url, err) < 0)
+        return -EINVAL;
     s_take_saltenvs(r->saltenvs, value_get(opts, "gitfs_saltenv"));
     s_take_saltenvs(r->saltenvs, value_get(r->conf, "saltenv"));
     return 0;

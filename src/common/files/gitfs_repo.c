@@ -1,4 +1,5 @@
 /* gitfs_repo.c - a remote's local copy, by the system's git: fetch, refs, trees, blobs. */
+#include "common/files/gitauth.h"
 #include "common/files/gitfs_int.h"
 
 #include <fcntl.h>
@@ -25,31 +26,11 @@
 /* ---- the program
  * ------------------------------------------------------------------------------------------------ */
 
-/* Our environment without what asks a person, and with the key to use. NEW array that strv_free frees. */
-static char **
-s_environment(const git_remote_t *r)
-{
-    const char *key = value_str(r->conf, "privkey", "");
-    AUTO_FREE char *quoted = str_shell_quote(key);
-    size_t n = 0, kept = 0;
-    while (environ[n])
-        n++;
-    char **env = xcalloc(n + 4, sizeof(*env));
-    for (size_t i = 0; i < n; i++)
-        if (!str_starts(environ[i], "GIT_") && !str_starts(environ[i], "LC_") &&
-            !str_starts(environ[i], "LANG"))
-            env[kept++] = xstrdup(environ[i]);
-    env[kept++] = xstrdup("GIT_TERMINAL_PROMPT=0");
-    env[kept++] = xstrdup("LC_ALL=C");
-    env[kept] = xasprintf("GIT_SSH_COMMAND=ssh -oBatchMode=yes%s%s", *key ? " -i " : "", *key ? quoted : "");
-    return env;
-}
-
 /* Standard output appended to `out`, or a negative errno with what git said. `words` ends with NULL. */
 static int
 s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
-    char **env = s_environment(r);
+    char **env = git_environment(r->conf);
     proc_spec_t spec = PROC_SPEC_INIT;
     proc_result_t res = { 0 };
     spec.argv = (char *const *) words; /* execve's type; nothing writes to them */
@@ -100,10 +81,7 @@ static int
 s_fetch(const git_remote_t *r, fail_t *err)
 {
     AUTO_FREE char *stamp = fs_join(r->dir, STAMP);
-    bool checked = value_bool(r->conf, "ssl_verify", true);
     const char *const words[] = { "git",
-                                  "-c",
-                                  checked ? "http.sslVerify=true" : "http.sslVerify=false",
                                   "fetch",
                                   "-q",
                                   "--prune",

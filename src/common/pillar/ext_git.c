@@ -15,6 +15,7 @@
 #include "common/base/fs.h"
 #include "common/base/proc.h"
 #include "common/base/str.h"
+#include "common/files/gitauth.h"
 #include "common/py/py_json.h"
 #include "common/py/py_merge.h"
 #include "salt/log.h"
@@ -25,8 +26,10 @@
 /* "BRANCH URL" with what stands below it, over the git_pillar_* options. */
 typedef struct remote {
     char *branch, *url;                 /* owned */
-    const char *root, *base, *fallback; /* BORROWED from the configuration */
+    json_t *conf;                       /* owned: its settings */
+    const char *root, *base, *fallback; /* BORROWED from it */
     char *env;                          /* owned */
+    char *mount;                        /* owned: where its files stand in the environment; "": at the top */
     char *dir;                          /* owned: its pillar's folder */
 } remote_t;
 
@@ -35,41 +38,62 @@ s_remote_free(remote_t *r)
 {
     free(r->branch);
     free(r->url);
+    json_decref(r->conf);
+    free(r->mount);
     free(r->env);
     free(r->dir);
 }
 
 /* ---- configuration ------------------------------------------------------------------------------------- */
 
-/* A value of the remote's list of one-key mappings, or of the option. */
-static const char *
-s_setting(const compile_t *self, const json_t *own, const char *key)
-{
-    AUTO_FREE char *option = xasprintf("git_pillar_%s", key);
-    const char *text = value_str(self->opts, option, "");
-    json_t *one;
-    size_t i;
+/* What a remote may set; each is also an option git_pillar_*, but for the last three. */
+static const char *const settings[] = { "root",       "base",          "fallback",   "env",
+                                        "privkey",    "pubkey",        "passphrase", "user",
+                                        "password",   "insecure_auth", "ssl_verify", "name",
+                                        "mountpoint", "all_saltenvs" };
 
-    json_array_foreach (own, i, one)
-        text = value_str(one, key, text);
-    return json_is_object(own) ? value_str(own, key, text) : text;
+static bool
+s_is_known(const char *key)
+{
+    for (size_t i = 0; i < NELEMS(settings); i++)
+        if (strcmp(settings[i], key) == 0)
+            return true;
+    return false;
 }
 
 static int
-s_check_settings(const json_t *own, const char *name, fail_t *err)
+s_take(json_t *conf, const json_t *own, const char *remote, fail_t *err)
 {
-    static const char *const unsupported[] = { "mountpoint", "all_saltenvs" };
-    json_t *one;
-    size_t i;
+    const char *key;
+    json_t *v;
 
-    for (size_t k = 0; k < NELEMS(unsupported); k++) {
-        bool there = value_get(own, unsupported[k]) != NULL;
-        json_array_foreach (own, i, one)
-            there = there || value_get(one, unsupported[k]) != NULL;
-        if (there)
-            return fail_set(err, -ENOTSUP, "remote '%s': '%s' is not supported", name, unsupported[k]);
+    json_object_foreach ((json_t *) own, key, v) {
+        if (!s_is_known(key))
+            return fail_set(err, -EINVAL, "remote '%s': '%s' can't be set for a remote", remote, key);
+        json_object_set(conf, key, v);
     }
     return 0;
+}
+
+/* The remote's list of one-key mappings over the options. NEW, or NULL with *err. */
+static json_t *
+s_settings(const compile_t *self, const json_t *own, const char *remote, fail_t *err)
+{
+    json_auto_t *conf = json_object();
+    json_t *one;
+    size_t i;
+    int rc = 0;
+
+    for (i = 0; i < NELEMS(settings); i++) {
+        AUTO_FREE char *option = xasprintf("git_pillar_%s", settings[i]);
+        if (value_get(self->opts, option) != NULL)
+            json_object_set(conf, settings[i], value_get(self->opts, option));
+    }
+    json_array_foreach (own, i, one)
+        rc = rc == 0 ? s_take(conf, one, remote, err) : rc;
+    if (rc == 0 && json_is_object(own))
+        rc = s_take(conf, own, remote, err);
+    return rc == 0 ? STEAL(conf) : NULL;
 }
 
 static char *
@@ -80,6 +104,23 @@ s_env_of(const compile_t *self, const remote_t *r, const char *configured, bool 
     if (*configured)
         return xstrdup(strcmp(configured, "__env__") == 0 ? compile_env(self) : configured);
     return xstrdup(strcmp(r->branch, r->base) == 0 ? "base" : r->branch);
+}
+
+/* "web/server" of "salt://web/server/"; "" for none. NEW, or NULL with *err. */
+static char *
+s_mount(const char *text, fail_t *err)
+{
+    text += str_starts(text, "salt://") ? strlen("salt://") : 0;
+    text += strspn(text, "/");
+    size_t n = strlen(text);
+    while (n > 0 && text[n - 1] == '/')
+        n--;
+    AUTO_FREE char *path = xasprintf("/%.*s/", (int) n, text);
+    if (strstr(path, "/../") != NULL || strstr(path, "/./") != NULL) {
+        (void) fail_set(err, -EINVAL, "mountpoint '%s' leads elsewhere", text);
+        return NULL;
+    }
+    return xstrndup(text, n);
 }
 
 /* One entry of the list: text, or {text: settings}. */
@@ -97,44 +138,32 @@ s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
     /* git would take these for options. */
     if (text[0] == '-' || space[1 + strspn(space + 1, " ")] == '-')
         return fail_set(err, -EINVAL, "'%s': neither branch nor URL may begin with '-'", text);
-    if (s_check_settings(own, text, err) < 0)
-        return -ENOTSUP;
     AUTO_FREE char *word = xstrndup(text, (size_t) (space - text));
     bool any = strcmp(word, "__env__") == 0;
     r->url = xstrdup(space + 1 + strspn(space + 1, " "));
-    r->root = s_setting(self, own, "root");
-    r->base = s_setting(self, own, "base");
-    r->fallback = s_setting(self, own, "fallback");
-    const char *env = compile_env(self);
-    r->branch = xstrdup(!any ? word : strcmp(env, "base") == 0 ? r->base : env);
-    r->env = s_env_of(self, r, s_setting(self, own, "env"), any);
-    return 0;
+    r->conf = s_settings(self, own, text, err);
+    if (r->conf == NULL || git_auth_check(r->conf, r->url, err) < 0)
+        return -EINVAL;
+    r->root = value_str(r->conf, "root", "");
+    r->base = value_str(r->conf, "base", "master");
+    r->fallback = value_str(r->conf, "fallback", "");
+    r->mount = s_mount(value_str(r->conf, "mountpoint", ""), err);
+    const char *env = compile_env(self), *everywhere = value_str(r->conf, "all_saltenvs", "");
+    r->branch = xstrdup(!any                       ? word
+                        : *everywhere != '\0'      ? everywhere
+                        : strcmp(env, "base") == 0 ? r->base
+                                                   : env);
+    r->env = s_env_of(self, r, value_str(r->conf, "env", ""), any);
+    return r->mount != NULL ? 0 : -EINVAL;
 }
 
 /* ---- git ----------------------------------------------------------------------------------------------- */
 
-/* Our environment, with what keeps git from asking a person. NEW array; the texts are BORROWED. */
-static char **
-s_environment(void)
-{
-    static char quiet[] = "GIT_TERMINAL_PROMPT=0", batch[] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
-    size_t n = 0;
-
-    while (environ[n] != NULL)
-        n++;
-    char **env = xcalloc(n + 3, sizeof(*env));
-    memcpy(env, environ, n * sizeof(*env));
-    env[n++] = quiet;
-    if (getenv("GIT_SSH_COMMAND") == NULL)
-        env[n] = batch;
-    return env;
-}
-
 /* 0, or negative with what git said. `words` ends with NULL. */
 static int
-s_git(const char *dir, const char *const *words, buf_t *out, fail_t *err)
+s_git(const json_t *conf, const char *dir, const char *const *words, buf_t *out, fail_t *err)
 {
-    AUTO_FREE char **env = s_environment();
+    char **env = git_environment(conf);
     proc_spec_t spec = PROC_SPEC_INIT;
     proc_result_t res = { 0 };
 
@@ -143,6 +172,7 @@ s_git(const char *dir, const char *const *words, buf_t *out, fail_t *err)
     spec.cwd = dir;
     spec.timeout_ms = GIT_TIME_MS;
     int rc = proc_run(&spec, &res, err);
+    strv_free(env);
     if (rc == 0 && res.timed_out)
         rc = fail_set(err, -ETIMEDOUT, "git %s took longer than %d seconds", words[1], GIT_TIME_MS / 1000);
     else if (rc == 0 && res.status != 0)
@@ -181,11 +211,11 @@ s_fetch(const compile_t *self, const remote_t *r, const char *dir, bool now, fai
     AUTO_FREE char *stamp = fs_join(dir, "fetched");
     fail_auto_t why = FAIL_INIT;
 
-    if (!fs_exists(head) && s_git(dir, init, NULL, err) < 0)
+    if (!fs_exists(head) && s_git(NULL, dir, init, NULL, err) < 0)
         return -EIO;
     if (!now && s_is_fresh(stamp, value_int(self->opts, "git_pillar_update_interval", 60)))
         return 0;
-    if (s_git(dir, fetch, NULL, &why) == 0)
+    if (s_git(r->conf, dir, fetch, NULL, &why) == 0)
         return fs_write_quick(stamp, "", 0, 0600, err);
     if (now || !fs_exists(stamp))
         return fail_set(err, -EIO, "%s: %s", r->url, fail_text(&why));
@@ -204,25 +234,42 @@ s_commit(const char *dir, const char *name)
         fail_auto_t unused = FAIL_INIT;
         AUTO_FREE char *ref = xasprintf("refs/%s/%s^{commit}", kinds[i], name);
         const char *const words[] = { "git", "rev-parse", "-q", "--verify", ref, NULL };
-        if (s_git(dir, words, &out, &unused) == 0 && out.len >= 40)
+        if (s_git(NULL, dir, words, &out, &unused) == 0 && out.len >= 40)
             return xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
     }
     return NULL;
 }
 
+/* What of `half` is served goes below the mount point of `whole`. */
+static int
+s_mount_files(const remote_t *r, const char *half, const char *whole, fail_t *err)
+{
+    AUTO_FREE char *from = fs_join(half, r->root), *to = fs_join(whole, r->mount);
+    AUTO_FREE char *above = xstrndup(to, (size_t) (strrchr(to, '/') - to));
+
+    if (!fs_is_dir(from))
+        return fail_set(err, -ENOENT, "%s has no folder '%s'", r->url, r->root);
+    int rc = fs_mkdirs(above, 0700, err);
+    return rc == 0 && rename(from, to) != 0 ? fail_set(err, -errno, "%s: %s", to, strerror(errno)) : rc;
+}
+
 /* A commit's files, all of them or none. */
 static int
-s_checkout(const char *dir, const char *commit, const char *tree, fail_t *err)
+s_checkout(const remote_t *r, const char *dir, const char *commit, const char *tree, fail_t *err)
 {
     AUTO_FREE char *half = xasprintf("%s.%d-%lx", tree, (int) getpid(), (unsigned long) (uintptr_t) &half);
+    AUTO_FREE char *whole = *r->mount != '\0' ? xasprintf("%s.mount", half) : xstrdup(half);
     AUTO_FREE char *work = xasprintf("--work-tree=%s", half);
     const char *const read[] = { "git", work, "checkout", "-q", "-f", commit, "--", ".", NULL };
 
     int rc = fs_mkdirs(half, 0700, err);
-    rc = rc == 0 ? s_git(dir, read, NULL, err) : rc;
-    if (rc == 0 && rename(half, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
+    rc = rc == 0 ? s_git(NULL, dir, read, NULL, err) : rc;
+    if (rc == 0 && *r->mount != '\0')
+        rc = s_mount_files(r, half, whole, err);
+    if (rc == 0 && rename(whole, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
         rc = fail_set(err, -errno, "%s: %s", tree, strerror(errno));
     (void) fs_remove_tree(half, NULL);
+    (void) fs_remove_tree(whole, NULL);
     return rc;
 }
 
@@ -251,14 +298,18 @@ s_files(remote_t *r, const char *dir, fail_t *err)
 
     if (commit == NULL || !*commit)
         return fail_set(err, -ENOENT, "%s has no branch or tag '%s'", r->url, r->branch);
-    AUTO_FREE char *tree = fs_join(trees, commit);
+    /* The same files stand elsewhere for another mount point. */
+    AUTO_FREE char *place = xasprintf("%s\n%s", r->root, r->mount);
+    AUTO_FREE char *hash = digest_bytes("sha256", place, strlen(place), err);
+    AUTO_FREE char *name = *r->mount != '\0' ? xasprintf("%s-%.16s", commit, hash) : xstrdup(commit);
+    AUTO_FREE char *tree = fs_join(trees, name);
     if (!fs_is_dir(tree)) {
-        if (fs_mkdirs(trees, 0700, err) < 0 || s_checkout(dir, commit, tree, err) < 0)
+        if (fs_mkdirs(trees, 0700, err) < 0 || s_checkout(r, dir, commit, tree, err) < 0)
             return -EIO;
-        s_forget_old(trees, commit);
+        s_forget_old(trees, name);
     }
     (void) utimensat(AT_FDCWD, tree, NULL, 0);
-    r->dir = fs_join(tree, r->root);
+    r->dir = *r->mount != '\0' ? xstrdup(tree) : fs_join(tree, r->root);
     return 0;
 }
 
@@ -305,10 +356,10 @@ s_renew(const compile_t *self, const remote_t *r, fail_t *err)
 
     if (dir == NULL)
         return -EIO;
-    (void) s_git(dir, refs, &before, &unused); /* nothing was fetched yet */
+    (void) s_git(NULL, dir, refs, &before, &unused); /* nothing was fetched yet */
     int rc = s_fetch(self, r, dir, true, err);
     if (rc == 0)
-        rc = s_git(dir, refs, &after, err);
+        rc = s_git(NULL, dir, refs, &after, err);
     return rc < 0 ? rc : strcmp(buf_str(&before), buf_str(&after)) != 0;
 }
 
@@ -383,7 +434,9 @@ s_compile(compile_t *self, json_t *roots, const char *saltenv, fail_t *err)
 static int
 s_lay(compile_t *self, const remote_t *all, size_t n, const remote_t *r, py_t **into_p, fail_t *err)
 {
-    if (r->dir == NULL || (self->pillarenv != NULL && strcmp(r->env, self->pillarenv) != 0))
+    /* What is mounted elsewhere has no top file of its own. */
+    if (r->dir == NULL || *r->mount != '\0' ||
+        (self->pillarenv != NULL && strcmp(r->env, self->pillarenv) != 0))
         return 0;
     json_auto_t *roots = s_roots(self, all, n, r);
     AUTO(py) data = s_compile(self, roots, r->env, err);
