@@ -162,6 +162,12 @@ api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *
     return local_call(self->line, request_p, ret_reply, err);
 }
 
+int
+api_request_of(void *self, json_t **request_p, json_t **ret_reply, fail_t *err)
+{
+    return api_request(self, request_p, ret_reply, err);
+}
+
 /* ---- publish and wait
  * --------------------------------------------------------------------------------------- */
 

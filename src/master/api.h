@@ -63,6 +63,8 @@ json_t *api_notes(master_api_t *self, const char *run, fail_t *err);
 
 /* One local operation (include/salt/requests.def). TAKES *request_p. */
 int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
+/* The same, for masterctx_env_t: `self` is the handle. */
+int api_request_of(void *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 /* Publish and wait until every target has returned or can't, or `timeout_ms` passed without any news while no
  * minion is known to work on it. *ret_value NEW: {id: {"verdict": TEXT, "return": ..., "retcode": N,
  * "success": B}}, verdict "returned" for those who did. */

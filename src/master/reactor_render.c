@@ -109,6 +109,7 @@ s_open(actor_t *self)
                             .opts = self->opts,
                             .fire = s_fire,
                             .cookie = self,
+                            .request = api_request_of,
                             .private_data = self->api };
     self->host = masterctx_new(&env);
     call_ctx_t *ctx = masterctx_ctx(self->host);

@@ -74,6 +74,7 @@ salt_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                             .pillar = with_pillar ? NULL : none,
                             .fire = fire_on,
                             .cookie = ctx,
+                            .request = api_request_of,
                             .private_data = api_of(ctx) };
     AUTO(masterctx) master = masterctx_new(&env);
     call_ctx_t *own = masterctx_ctx(master);

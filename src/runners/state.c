@@ -83,8 +83,9 @@ saltenv_of(call_ctx_t *ctx, const json_t *args)
 static json_t *
 document(const json_t *args)
 {
-    static const char *const kept[] = { "mods",      "saltenv",           "test",         "exclude", "pillar",
-                                        "pillarenv", "orchestration_jid", "max_parallel", "from" };
+    static const char *const kept[] = { "mods",         "saltenv",   "test",       "exclude",
+                                        "pillar",       "pillarenv", "pillar_enc", "orchestration_jid",
+                                        "max_parallel", "from" };
     json_t *doc = json_object(), *v;
 
     for (size_t i = 0; i < NELEMS(kept); i++) {
@@ -318,7 +319,7 @@ state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     { "pillar", ARG_ANY, "null", "Laid over the pillar: a dictionary" },                                     \
         { "pillarenv", ARG_ANY, "null", "The pillar's environment" },                                        \
     {                                                                                                        \
-        "pillar_enc", ARG_ANY, "null", "Accepted for Salt's sake"                                            \
+        "pillar_enc", ARG_ANY, "null", "The renderer that decrypts its texts: gpg"                           \
     }
 #define ARGS_RUN                                                                                             \
     { "max_parallel", ARG_ANY, "null", "Steps with `parallel` that are at work at one time" },               \

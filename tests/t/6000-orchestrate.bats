@@ -510,3 +510,32 @@ PY
     [[ $output == *$'\033[2A\r\033[J'* ]]
     [[ $output == *"To go on once the cause is mended: salt-run state.orchestrate resume=$(last_run)"* ]]
 }
+
+@test "templates call the master's functions, have its grains and its own pillar" {
+    salt m1 mine.send test.ping >/dev/null
+    echo 'base: {"*_master": [own]}' >"$FLEET/pillar/top.sls"
+    echo 'color: red' >"$FLEET/pillar/own.sls"
+    sls tpl <<'SLS'
+a:
+  test.show_notification:
+    - text: |
+        mine {{ salt['mine.get']('*', 'test.ping') }}
+        runner {{ salt['saltutil.runner']('test.arg', arg=[1]) }}
+        wheel {{ salt['saltutil.wheel']('key.list', 'accepted')['return'] }}
+        cmd {{ salt['saltutil.cmd']('m2', 'test.ping').m2.ret }}
+        id {{ opts.id == grains.get('host', '') ~ '_master' or opts.id }} {{ grains.kernel }} {{ salt['grains.get']('kernel') }}
+        pillar {{ pillar.color }} {{ pillar.get('given') }}
+SLS
+    run -0 orch tpl pillar='{given: blue}'
+    [[ $output == *"mine {'m1': True}"* ]]
+    [[ $output == *"runner {'args': [1], 'kwargs': {}}"* ]]
+    [[ $output == *"wheel {'minions': ['m1', 'm2', 'm3', 'm4']}"* ]]
+    [[ $output == *"cmd True"*"Linux Linux"*"pillar red blue"* ]]
+    rm "$FLEET"/pillar/*.sls
+}
+
+@test "an orchestration that calls itself ends" {
+    sls self <<<'a: {salt.runner: [{name: state.orchestrate}, {mods: self}]}'
+    run -1 orch self
+    [[ $output == *"16 runners have begun each other in a row; do they call themselves?"* ]]
+}

@@ -66,6 +66,27 @@ env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
     return self->env.fire(self->env.cookie, tag, data, err);
 }
 
+/* What a minion's job asks its job server for, as far as a master has it: the mine. */
+static int
+env_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
+{
+    masterctx_t *self = cookie;
+    const json_t *ask = value_get(request, "ask");
+    json_auto_t *reply = NULL;
+
+    if (self->env.request == NULL || strcmp(value_str(ask, "what", ""), "mine") != 0 ||
+        strcmp(value_str(ask, "op", ""), "get") != 0)
+        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                         "'%s' needs a running salt-minion, and this is the master",
+                         value_str(request, "op", "?"));
+    json_t *own = json_pack("{s:s, s:O?, s:O?, s:O?}", "op", "mine", "tgt", value_get(ask, "tgt"), "tgt_type",
+                            value_get(ask, "tgt_type"), "fun", value_get(ask, "fun"));
+    int rc = self->env.request(self->env.private_data, &own, &reply, err);
+    if (rc == 0)
+        *ret_value = json_incref(value_get(reply, "mine"));
+    return rc;
+}
+
 static void
 env_progress(void *cookie, size_t step, size_t of, const char *what)
 {
@@ -94,6 +115,7 @@ masterctx_new(const masterctx_env_t *env)
                         .pillar = env_pillar,
                         .files = self->files,
                         .fire = env_fire,
+                        .host = env_host,
                         .progress = env_progress,
                         .cookie = self,
                         .private_data = env->private_data };

@@ -13,7 +13,8 @@
 static bool
 is_local(call_ctx_t *ctx)
 {
-    return str_eq(value_str(ctx_opts(ctx), "file_client", "remote"), "local");
+    return str_eq(value_str(ctx_opts(ctx), "file_client", "remote"), "local") &&
+           !str_eq(value_str(ctx_opts(ctx), "__role", ""), "master");
 }
 
 /* NEW object. */

@@ -32,6 +32,8 @@ static int
 ask_master(call_ctx_t *ctx, json_t **request_p, json_t **ret_answer, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
+    /* In the master's own context: what a runner begins does not wait behind others. */
+    json_object_set_new(*request_p, "within", json_string(ctx_jid(ctx)));
     int rc = masterline_ask(value_str(ctx_opts(ctx), "config_dir", "/etc/salt"), request_p, ret_answer, &why);
 
     if (rc < 0)

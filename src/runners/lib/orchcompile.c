@@ -37,6 +37,23 @@ pillar_ask(call_ctx_t *ctx, const json_t *args)
     return ask;
 }
 
+/* `pillar_enc`: the texts of the given pillar go through this renderer first. */
+static int
+decrypt(call_ctx_t *host, const json_t *args, json_t *ask, fail_t *err)
+{
+    const json_t *enc = value_get(args, "pillar_enc");
+
+    if (!json_is_string(enc) || value_get(ask, "pillar") == NULL)
+        return 0;
+    AUTO(py) given_py = py_from_json(value_get(ask, "pillar"));
+    AUTO(py) plain = render_decrypt(render_of(host), json_string_value(enc), given_py, err);
+    if (plain == NULL)
+        return err->code < 0 ? err->code : -EINVAL;
+    json_object_set_new(ask, "pillar", py_to_json(plain));
+    py_clear();
+    return 0;
+}
+
 /* Texts in the pillar's _errors. */
 static void
 pillar_errors(call_ctx_t *host, json_t *errors)
@@ -58,9 +75,10 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
                             .jid = ctx_jid(ctx),
                             .fire = fire,
                             .cookie = ctx,
+                            .request = api_request_of,
                             .private_data = ctx_private(ctx) };
 
-    if (given(pillar) && !json_is_object(pillar) && !given(value_get(args, "pillar_enc"))) {
+    if (given(pillar) && !json_is_object(pillar)) {
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Pillar data must be formatted as a dictionary");
         return NULL;
     }
@@ -71,7 +89,7 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
     masterctx_t *self = masterctx_new(&env);
     call_ctx_t *host = masterctx_ctx(self);
     json_auto_t *ask = pillar_ask(ctx, args);
-    AUTO(py) compiled = ctx_compile_pillar(host, ask, err);
+    AUTO(py) compiled = decrypt(host, args, ask, err) == 0 ? ctx_compile_pillar(host, ask, err) : NULL;
     if (compiled == NULL) {
         masterctx_destroy(&self);
         return NULL;

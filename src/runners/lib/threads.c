@@ -100,6 +100,7 @@ thread_main(void *arg)
                             .pillar = work->pillar,
                             .fire = fire,
                             .cookie = work->api,
+                            .request = api_request_of,
                             .private_data = work->api };
     AUTO(masterctx) host = masterctx_new(&env);
 
