@@ -3,52 +3,24 @@
 
 bats_require_minimum_version 1.5.0
 load lib
+load named
 
-NAMED=$(PATH=$PATH:/usr/sbin type -P named || :)
-TYPES=(example.test 168.192.in-addr.arpa)
-
-# Whether the server answers.
-answers() { dig -r -p "$DNS_PORT" @127.0.0.1 +time=1 +tries=1 +short -t SOA -q example.test | grep -q .; }
-has_tools() { [ -n "$NAMED" ] && type -P dig nsupdate >/dev/null; }
-look() { dig -r -p "$DNS_PORT" @127.0.0.1 +short -t "$1" -q "$2"; }
 json() { "$@" --out=json --out-indent=-1; }
 
-# A server with two zones that anybody on this machine may change, and one that wants a key.
-start_named() {
-    local dir=$FLEET/named zone
-    export DNS_PORT=$((PORT + 30000))
-    mkdir -p "$dir"
-    export SECRET=c2VjcmV0LW9mLXRoZS10ZXN0LTEyMzQ1
-    {
-        echo "options { directory \"$dir\"; listen-on port $DNS_PORT { 127.0.0.1; }; listen-on-v6 { none; };"
-        echo "  pid-file \"$dir/run\"; session-keyfile \"$dir/session\"; recursion no; dnssec-validation no; };"
-        echo "controls { };"
-        echo "key halite { algorithm hmac-sha256; secret \"$SECRET\"; };"
-        for zone in "${TYPES[@]}"; do echo "zone $zone { type primary; file \"$zone\"; allow-update { 127.0.0.1; }; };"; done
-        echo "zone signed.test { type primary; file \"signed.test\"; allow-update { key halite; }; };"
-    } >"$dir/named.conf"
-    for zone in "${TYPES[@]}" signed.test; do
-        printf '$TTL 60\n@ IN SOA ns.%s. root.%s. (1 60 60 60 60)\n IN NS ns.example.test.\n' "$zone" "$zone" >"$dir/$zone"
-    done
-    echo "ns IN A 127.0.0.1" >>"$dir/example.test"
-    daemon listen-named "$NAMED" -g -c "$dir/named.conf" -n 1
-    until_true 10 answers
-}
-
 setup_file() {
-    has_tools || return 0
+    has_named || return 0
     fleet_new
     start_master
-    start_named
+    start_named 127.0.0.1 $((PORT + 30000)) example.test 168.192.in-addr.arpa
 }
 
 teardown_file() {
-    has_tools || return 0
+    has_named || return 0
     fleet_down
 }
 
 setup() {
-    has_tools || skip "named, dig or nsupdate is not installed (packages bind9 and bind9-dnsutils)"
+    has_named || skip "$NAMED_MISSING"
 }
 
 ddns() { json salt-run "ddns.$1" "${@:2}" nameserver=127.0.0.1 "port=$DNS_PORT" keyname=None keyfile=None; }

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib
+load named
 
 setup() {
     fleet_new
@@ -247,4 +248,120 @@ listens_more() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
     bus_has 'salt/job/*/ret/ubuntuAsus' '"fun_args": [{"mods": "apptest", "pillar": {"version": "master"}}]' '"out": "highstate"' \
         '"success": true' '"__sls__": "apptest"' '"State was not run because onfail req did not change"'
     [ "$(cat "$ROOT/opt/apptest/file")" = master ]
+}
+
+@test "names of machines that come and go, kept by reactions" {
+    has_named || skip "$NAMED_MISSING"
+    # The reactions name no port.
+    [ "$(id -u)" -eq 0 ] && ! grep -qE ': (0100007F|00000000):0035 ' /proc/net/udp || skip "port 53 of 127.0.0.1 is not free"
+    start_named 127.0.0.1 53 mydomain.com 10.10.in-addr.arpa
+    seed dns
+    sed -i "s|@DNS@|$DNS|" "$ROOT"/reactor/*.sls
+    start_master
+    deployed='{"event": "jmtest1 has been deployed at 10.10.51.152", "host": "10.10.51.152", "name": "jmtest1"}'
+    destroyed='{"event": "destroyed instance", "name": "jmtest1"}'
+
+    # --- what a cloud tells: there is no salt-cloud here, so that its events are sent by hand
+    watch
+    salt-run event.send salt/cloud/jmtest1/deploy_script "$deployed"
+    bus_has salt/cloud/jmtest1/deploy_script '"host": "10.10.51.152"' '"name": "jmtest1"'
+    salt-run event.send salt/cloud/jmtest1/destroyed "$destroyed"
+    bus_has salt/cloud/jmtest1/destroyed '"event": "destroyed instance"' '"name": "jmtest1"'
+    [ -z "$(look A jmtest1.mydomain.com)" ]
+
+    # --- the same with reactions
+    stop listen-watch
+    take_master_d
+    salt-run event.send salt/cloud/jmtest1/deploy_script "$deployed"
+    until_true 15 eval '[ "$(look A jmtest1.mydomain.com)" = 10.10.51.152 ]'
+    until_true 15 eval '[ "$(look PTR 152.51.10.10.in-addr.arpa)" = jmtest1.mydomain.com. ]'
+    salt-run event.send salt/cloud/jmtest1/destroyed "$destroyed"
+    until_true 15 eval '[ -z "$(look A jmtest1.mydomain.com)$(look PTR 152.51.10.10.in-addr.arpa)" ]'
+}
+
+@test "runners, and orchestrations of a function and of states" {
+    seed runners
+    mapfile -t lines < <(roots)
+    start_master "${lines[@]}"
+    minions lb1 web1 web2
+
+    # --- runners for events, jobs, the mine and pillar
+    watch
+    run -0 salt-run event.send my/event '{"a": 1}'
+    bus_has my/event '"a": 1'
+    jid=$(salt web1 test.arg from-a-job -v | grep -oE '[0-9]{20}' | head -n 1)
+    salt-run jobs.lookup_jid "$jid" | grep -q from-a-job
+    salt-run jobs.list_jobs search_function=test.arg --out=json | grep -q "$jid"
+    [ "$(json salt-run jobs.active)" = '{}' ]
+    salt web1 mine.send test.ping >/dev/null
+    same_as "$(json salt-run mine.get 'web*' test.ping)" <<<'{"web1": true}'
+    [ "$(json salt-run pillar.show_pillar web1)" = '{}' ]
+
+    # --- a function on all minions
+    mkdir -p "$ROOT/tmp/foo"
+    run -0 salt-run state.orchestrate orch.cleanfoo
+    [ ! -e "$ROOT/tmp/foo" ]
+    grep -q 'Function ran successfully' <<<"$output"
+
+    # --- states: the load balancer before the web servers; and nothing more when it fails
+    run -0 salt-run state.orchestrate orch.webserver
+    [ "$(called | head -n 1)" = 'balancer on lb1' ]
+    same_as "$(called | sort)" <<<$'balancer on lb1\nnginx on web1\nnginx on web2'
+    : >"$ROOT/calls"
+    touch "$ROOT/broken"
+    run salt-run state.orchestrate orch.webserver
+    [ "$status" -ne 0 ]
+    same_as "$(called)" <<<'balancer on lb1'
+}
+
+@test "an application's releases: canaries, reactions, roll back" {
+    seed deepdive
+    mapfile -t lines < <(roots)
+    start_master "${lines[@]}"
+    minions web-canary1 web1 web2
+    daemon listen-web "$HALITE_SRC/tests/lib/webserver.py" "$ROOT/web.port"
+    until_true 10 test -s "$ROOT/web.port"
+    web=http://127.0.0.1:$(cat "$ROOT/web.port")
+    git init -q -b main "$ROOT/repo"
+    echo 2.3.1 >"$ROOT/repo/version"
+    git -C "$ROOT/repo" add version
+    git -C "$ROOT/repo" -c user.name=t -c user.email=t@t commit -qm release
+    git -C "$ROOT/repo" tag v2.3.1
+
+    # --- one message to all; the way back is each minion's own
+    [ "$(salt '*' test.ping --out=txt | sort | tr '\n' ' ')" = 'web-canary1: True web1: True web2: True ' ]
+
+    # --- a module that releases an application, and the state over it: Python's there, git.latest here
+    run -0 salt web1 state.apply apps.myapp
+    [ "$(cat "$ROOT/opt/apps/web1/version")" = 2.3.1 ]
+    run -0 salt web1 state.apply apps.myapp test=True
+    grep -q 'up-to-date' <<<"$output"
+    # Its look at the application's health is a function that is here.
+    same_as "$(json salt web1 http.query "$web/plain" status=True --static)" <<<'{"web1": {"body": "just text", "status": 200}}'
+
+    # --- reactions
+    take_master_d
+    minions web-canary1 web1 web2
+    stop web2
+    start_minion web2
+    until_true 15 grep -q '^started web2' "$ROOT/calls"
+    : >"$ROOT/calls"
+    run -0 salt-run event.send myapp/deployment/failed '{"app_name": "myapp", "version": "v2.4.0"}'
+    until_true 15 eval '[ "$(grep -c "^myapp back from v2.4.0" "$ROOT/calls")" -eq 3 ]'
+    # A beacon's event, sent by hand.
+    run -0 salt web1 event.send salt/beacon/web1/diskusage/root '{"diskusage": 91}'
+    until_true 15 grep -q '^disk 91' "$ROOT/calls"
+
+    # --- canaries first: Python's runner there, an orchestration here
+    same_as "$(json salt-run salt.execute 'web-canary*' test.echo kwarg='{text: myapp}')" <<<'{"web-canary1": "myapp"}'
+    rm -rf "$ROOT/opt/apps"
+    run salt-run state.orchestrate orchestration.canary pillar="{health: $web/status/500}"
+    [ "$status" -ne 0 ]
+    [ "$(ls "$ROOT/opt/apps")" = web-canary1 ]
+    run -0 salt-run state.orchestrate orchestration.canary pillar="{health: $web/plain}"
+    [ "$(ls "$ROOT/opt/apps" | tr '\n' ' ')" = 'web-canary1 web1 web2 ' ]
+
+    # --- in waves
+    run -0 salt --batch 20% '*' test.ping
+    [ "$(grep -c True <<<"$output")" -eq 3 ]
 }

@@ -1,0 +1,5 @@
+disk_alert:
+  local.cmd.run:
+    - tgt: {{ data['id'] }}
+    - arg:
+      - echo "disk {{ data['data']['diskusage'] }}" >>@ROOT@/calls

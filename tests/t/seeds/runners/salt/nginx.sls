@@ -1,0 +1,3 @@
+nginx:
+  cmd.run:
+    - name: echo "nginx on {{ grains['id'] }}" >>@ROOT@/calls

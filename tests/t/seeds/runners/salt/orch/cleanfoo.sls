@@ -1,0 +1,5 @@
+cmd.run:
+  salt.function:
+    - tgt: '*'
+    - arg:
+      - rm -rf @ROOT@/tmp/foo
