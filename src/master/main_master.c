@@ -71,6 +71,7 @@ main(int argc, char **argv)
     fail_auto_t err = FAIL_INIT;
     opt_result_t opts = { 0 };
     daemon_stdio();
+    tzset(); /* the C library makes the names of time zones when they are first needed: before there are threads */
     int code = optparse_run(&opts_master, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);

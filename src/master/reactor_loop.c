@@ -225,10 +225,14 @@ s_hang_up(rloop_t *self, const char *why)
     work_lost(self);
 }
 
+/* What the rules want, or everything when they name more than a listener may. */
 static json_t *
 s_listen_request(const rloop_t *self)
 {
-    return json_pack("{s:s, s:o}", "op", "events", "tags", rules_tags(self->rules));
+    json_auto_t *tags = rules_tags(self->rules);
+    if (json_array_size(tags) > LIMIT_LISTEN_TAGS)
+        return json_pack("{s:s, s:s}", "op", "events", "tag", "*");
+    return json_pack("{s:s, s:O}", "op", "events", "tags", tags);
 }
 
 static void

@@ -426,3 +426,50 @@ SLS
     [ "$status" -eq 0 ]
     [ -e "$OUT/react-1" ]
 }
+
+@test "a loop by way of an orchestration is cut too" {
+    reactor_master "  - 'salt/job/*/ret/*': [salt://reactor/ret.sls]"
+    minion_up m1
+    sls ret <<<$'{% if data.fun == "test.echo" %}\nx:\n  runner.state.orchestrate: [{args: [{mods: once_more}]}]\n{% endif %}'
+    printf 'more:\n  salt.function:\n    - name: test.echo\n    - tgt: m1\n    - arg: [more]\n' >"$SRV/once_more.sls"
+    listen all
+    salt m1 test.echo begin >/dev/null
+    wait_event all 'salt/reactor/error.*a loop: runner.state.orchestrate would be its own descendant for the 11th time, and is cut' 30
+    [ "$(heard all '/ret/m1".*"fun":"test.echo"')" -eq 11 ]
+    unlisten all
+}
+
+@test "more tags than a listener may name" {
+    local n
+    reactor_master "$(for n in {1..1100}; do echo "  - t/$n: [salt://reactor/t.sls]"; done)"
+    sls t <<<$'x:\n  runner.test.arg: [{arg: ["did {{ tag }}"]}]'
+    listen all 'salt/run/*/new'
+    send t/1
+    send t/1100
+    wait_event all '"did t/1"'
+    wait_event all '"did t/1100"'
+    unlisten all
+}
+
+@test "the examples of srv" {
+    mkdir -p "$FLEET/etc/master.d"
+    sed "s|/srv/reactor|$HALITE_SRC/srv/reactor|; s/within: 600/within: 1/; s/once_after: 30/once_after: 0.3/" "$HALITE_SRC/srv/master.d/conditions.conf" >"$FLEET/etc/master.d/conditions.conf"
+    start_master
+    minion_up m1
+    listen all
+    send site/deployment/begun '{"data": {"deployment": 1}}'
+    send site/deployment/begun '{"data": {"deployment": 2}}'
+    send site/deployment/ended '{"data": {"deployment": 1}}'
+    send site/pillar/changed
+    send site/pillar/changed
+    wait_event all '"tag":"site/alert".*"because":"site/deployment/begun".*"missing":\["site/deployment/ended"\]'
+    wait_event all '/new".*saltutil.refresh_pillar'
+    salt m1 state.single test.fail_without_changes name=x >/dev/null || :
+    wait_event all '"tag":"site/alert".*"because":"salt/job/[0-9]*/ret/m1"'
+    send site/web/ready '{"data": {"cluster": "red"}}'
+    send site/database/ready '{"data": {"cluster": "red"}}'
+    wait_event all "salt/reactor/error.*no minion matched the target 'cluster:red'"
+    [ "$(heard all '"seq":[0-9]*,"tag":"site/alert","data":[{]"because":"site/deployment')" -eq 1 ]
+    [ "$(heard all '/new".*saltutil.refresh_pillar')" -eq 1 ]
+    unlisten all
+}

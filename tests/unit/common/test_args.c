@@ -139,7 +139,21 @@ test_deep_word(void **state)
     assert_string_equal(json_string_value(got), buf_str(&word));
 }
 
-UNIT_MAIN(cmocka_unit_test(test_recorded_words), cmocka_unit_test(test_command_line),
-          cmocka_unit_test(test_no_words), cmocka_unit_test(test_no_parse),
-          cmocka_unit_test(test_last_keyword_wins), cmocka_unit_test(test_mark_is_not_set_by_words),
-          cmocka_unit_test(test_split), cmocka_unit_test(test_broken_utf8), cmocka_unit_test(test_deep_word))
+static void
+test_shown(void **state)
+{
+    (void) state;
+    json_auto_t *arg = json_loads("[1, {\"__kwarg__\": true, \"k\": [2]}]", 0, NULL);
+    json_auto_t *several = json_pack("[O, []]", arg);
+    json_auto_t *one = args_shown(arg), *many = args_shown(several), *none = args_shown(NULL);
+    assert_json(one, "[1,{\"k\":[2]}]");
+    assert_json(many, "[[1,{\"k\":[2]}],[]]");
+    assert_null(none);
+    assert_json(arg, "[1,{\"__kwarg__\":true,\"k\":[2]}]");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_shown), cmocka_unit_test(test_recorded_words),
+          cmocka_unit_test(test_command_line), cmocka_unit_test(test_no_words),
+          cmocka_unit_test(test_no_parse), cmocka_unit_test(test_last_keyword_wins),
+          cmocka_unit_test(test_mark_is_not_set_by_words), cmocka_unit_test(test_split),
+          cmocka_unit_test(test_broken_utf8), cmocka_unit_test(test_deep_word))

@@ -1,0 +1,3 @@
+refresh:
+  local.saltutil.refresh_pillar:
+    - tgt: '*'
