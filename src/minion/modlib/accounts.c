@@ -308,3 +308,52 @@ account_check_name(const char *name, fail_t *err)
         return 0;
     return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a valid name for a user or group", name);
 }
+
+/* ---- what `user` and `group` do alike -------------------------------------------------------- */
+
+const char *
+account_root(const json_t *args)
+{
+    const char *root = value_str(args, "root", NULL);
+
+    return str_empty(root) ? NULL : root;
+}
+
+int
+account_arg_name(const json_t *args, const char *key, const char **ret_name, fail_t *err)
+{
+    *ret_name = value_str(args, key, "");
+    return account_check_name(*ret_name, err);
+}
+
+int
+account_info(account_find_fn *find, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_t *found = find(account_root(args), value_str(args, "name", ""), &why);
+
+    if (why.code < 0)
+        return fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
+    *ret_value = found != NULL ? found : json_object();
+    return 0;
+}
+
+int
+account_getent(call_ctx_t *ctx, const char *key, account_all_fn *all, const json_t *args, json_t **ret_value,
+               fail_t *err)
+{
+    const char *root = account_root(args);
+    json_t *entries = root == NULL ? json_object_get(ctx_context(ctx), key) : NULL;
+
+    if (entries != NULL && !value_bool(args, "refresh", false)) {
+        *ret_value = json_incref(entries);
+        return 0;
+    }
+    entries = all(root, err);
+    if (entries == NULL)
+        return -ENOENT;
+    if (root == NULL)
+        json_object_set(ctx_context(ctx), key, entries);
+    *ret_value = entries;
+    return 0;
+}

@@ -35,4 +35,18 @@ int account_run(call_ctx_t *ctx, prog_t *prog, int *ret_code, fail_t *err);
  * lines. */
 int account_check_name(const char *name, fail_t *err);
 
+/* ---- what `user` and `group` do alike ---- */
+
+/* The argument `root`; NULL for this host. BORROWED. */
+const char *account_root(const json_t *args);
+/* The argument `key`, which names a user or a group. BORROWED. */
+int account_arg_name(const json_t *args, const char *key, const char **ret_name, fail_t *err);
+/* user.info, group.info: {} for nobody. */
+typedef json_t *account_find_fn(const char *root, const char *name, fail_t *err);
+int account_info(account_find_fn *find, const json_t *args, json_t **ret_value, fail_t *err);
+/* user.getent, group.getent: kept for the job under `key`, for this host only. */
+typedef json_t *account_all_fn(const char *root, fail_t *err);
+int account_getent(call_ctx_t *ctx, const char *key, account_all_fn *all, const json_t *args,
+                   json_t **ret_value, fail_t *err);
+
 #endif

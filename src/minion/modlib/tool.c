@@ -16,6 +16,16 @@ tool_begin(prog_t *prog, const char *program, fail_t *err)
     return 0;
 }
 
+int
+tool_need(const char *program, fail_t *err)
+{
+    AUTO_FREE char *path = fs_which(program);
+
+    if (path != NULL)
+        return 0;
+    return fail_kind(err, FAIL_COMMAND, -ENOENT, "The '%s' binary was not found in $PATH.", program);
+}
+
 static void
 log_failure(const prog_t *prog, const json_t *ret)
 {

@@ -20,6 +20,8 @@ enum {
 
 /* Start a command line. "Command 'useradd' cannot be found" when there is no such program. */
 int tool_begin(prog_t *prog, const char *program, fail_t *err);
+/* CommandNotFoundError's text when there is no such program. */
+int tool_need(const char *program, fail_t *err);
 /* {"pid", "retcode", "stdout", "stderr"}; NULL with *err. */
 json_t *tool_run(call_ctx_t *ctx, prog_t *prog, unsigned flags, fail_t *err);
 /* 0 with the exit code in *ret_code (-N for a signal), or a negative errno. */

@@ -8,19 +8,10 @@
 #include "common/base/prog.h"
 #include "common/base/str.h"
 #include "common/match/regex.h"
+#include "minion/modlib/tool.h"
 #include "salt/plugin.h"
 
 #define DF_LINE "(.*\\S)\\s+(\\S+)\\s+(\\S+)\\s+(\\S+)\\s+(\\d+%|-)\\s+(/.*)$"
-
-static int
-need_program(const char *name, fail_t *err)
-{
-    AUTO_FREE char *path = fs_which(name);
-
-    if (path != NULL)
-        return 0;
-    return fail_kind(err, FAIL_COMMAND, -ENOENT, "The '%s' binary was not found in $PATH.", name);
-}
 
 /* A device is never an option of the program that gets it. */
 static int
@@ -192,7 +183,7 @@ disk_blkid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_auto_t prog = PROG_INIT;
     int code = 0;
 
-    if (need_program("blkid", err) != 0 || (*device != '\0' && need_device(device, err) != 0))
+    if (tool_need("blkid", err) != 0 || (*device != '\0' && need_device(device, err) != 0))
         return -EINVAL;
     prog_add(&prog, "blkid");
     if (*device != '\0')
@@ -372,7 +363,7 @@ disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *type = value_str(args, "fs_type", "ext4");
     prog_auto_t prog = PROG_INIT;
 
-    if (need_program("mkfs", err) != 0)
+    if (tool_need("mkfs", err) != 0)
         return -ENOENT;
     if (*type == '-' || *type == '\0')
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not a type of file system", type);
@@ -551,7 +542,7 @@ static int
 hdparm_all(const json_t *disks, const char *letters, json_t *out, fail_t *err)
 {
     json_auto_t *list = json_is_array(disks) ? json_incref((json_t *) disks) : json_pack("[O]", disks);
-    int rc = need_program("hdparm", err);
+    int rc = tool_need("hdparm", err);
 
     for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
         AUTO_FREE char *name = value_pystr(json_array_get(list, i));
@@ -724,7 +715,7 @@ disk_smart_attributes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     const char *given = value_str(args, "dev", "");
     prog_auto_t prog = PROG_INIT;
 
-    if (need_device(given, err) != 0 || need_program("smartctl", err) != 0)
+    if (need_device(given, err) != 0 || tool_need("smartctl", err) != 0)
         return -EINVAL;
     prog_adds(&prog, "smartctl", "--attributes", NULL);
     prog_addf(&prog, "%s%s", str_starts(given, "/dev/") ? "" : "/dev/", given);
@@ -814,7 +805,7 @@ disk_iostat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *disks = value_get(args, "disks");
     prog_auto_t prog = PROG_INIT;
 
-    if (need_program("iostat", err) != 0)
+    if (tool_need("iostat", err) != 0)
         return -ENOENT;
     prog_adds(&prog, "iostat", value_truthy(disks) ? "-xd" : "-x", NULL);
     prog_addf(&prog, "%d", (int) value_int(args, "interval", 1));

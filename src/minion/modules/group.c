@@ -5,53 +5,17 @@
 #include "minion/modlib/accounts.h"
 #include "salt/plugin.h"
 
-/* NULL for this host. */
-static const char *
-root_of(json_t *args)
-{
-    const char *root = value_str(args, "root", NULL);
-
-    return str_empty(root) ? NULL : root;
-}
-
-static int
-checked_name(json_t *args, const char *key, const char **ret_name, fail_t *err)
-{
-    *ret_name = value_str(args, key, "");
-    return account_check_name(*ret_name, err);
-}
-
 static int
 group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
-    fail_auto_t why = FAIL_INIT;
-    json_t *group = account_group(root_of(args), value_str(args, "name", ""), &why);
-
-    if (why.code < 0)
-        return fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
-    *ret_value = group != NULL ? group : json_object();
-    return 0;
+    return account_info(account_group, args, ret_value, err);
 }
 
-/* Kept for the job, for this host only. */
 static int
 group_getent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *root = root_of(args);
-    json_t *groups = root == NULL ? json_object_get(ctx_context(ctx), "group.getent") : NULL;
-
-    if (groups != NULL && !value_bool(args, "refresh", false)) {
-        *ret_value = json_incref(groups);
-        return 0;
-    }
-    groups = account_groups(root, err);
-    if (groups == NULL)
-        return -ENOENT;
-    if (root == NULL)
-        json_object_set(ctx_context(ctx), "group.getent", groups);
-    *ret_value = groups;
-    return 0;
+    return account_getent(ctx, "group.getent", account_groups, args, ret_value, err);
 }
 
 static int
@@ -60,8 +24,8 @@ group_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name;
     prog_auto_t prog = PROG_INIT;
 
-    if (checked_name(args, "name", &name, err) != 0 ||
-        account_prog(&prog, "groupadd", "-R", root_of(args), err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0 ||
+        account_prog(&prog, "groupadd", "-R", account_root(args), err) != 0)
         return -EINVAL;
     if (value_truthy(value_get(args, "gid")) || json_is_integer(value_get(args, "gid"))) {
         prog_add(&prog, "-g");
@@ -81,8 +45,8 @@ group_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name;
     prog_auto_t prog = PROG_INIT;
 
-    if (checked_name(args, "name", &name, err) != 0 ||
-        account_prog(&prog, "groupdel", "-R", root_of(args), err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0 ||
+        account_prog(&prog, "groupdel", "-R", account_root(args), err) != 0)
         return -EINVAL;
     prog_adds(&prog, "--", name, NULL);
     return tool_bool(ctx, &prog, 0, ret_value, err);
@@ -91,12 +55,12 @@ group_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 group_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name, *root = root_of(args);
+    const char *name, *root = account_root(args);
     AUTO_FREE char *text = value_pystr(value_get(args, "gid"));
     prog_auto_t prog = PROG_INIT;
     long long gid;
 
-    if (checked_name(args, "name", &name, err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0)
         return -EINVAL;
     json_auto_t *before = account_group(root, name, err);
     bool number = str_to_int(text, 0, UINT32_MAX, &gid);
@@ -123,8 +87,8 @@ gpasswd(call_ctx_t *ctx, json_t *args, const char *option, const char *value, js
     const char *name;
     prog_auto_t prog = PROG_INIT;
 
-    if (checked_name(args, "name", &name, err) != 0 ||
-        account_prog(&prog, "gpasswd", "--root", root_of(args), err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0 ||
+        account_prog(&prog, "gpasswd", "--root", account_root(args), err) != 0)
         return -EINVAL;
     prog_adds(&prog, option, value, "--", name, NULL);
     return tool_bool(ctx, &prog, 0, ret_value, err);
@@ -135,7 +99,7 @@ group_adduser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *user;
 
-    if (checked_name(args, "username", &user, err) != 0)
+    if (account_arg_name(args, "username", &user, err) != 0)
         return -EINVAL;
     return gpasswd(ctx, args, "--add", user, ret_value, err);
 }
@@ -146,9 +110,9 @@ group_deluser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *user;
     bool member = false;
 
-    if (checked_name(args, "username", &user, err) != 0)
+    if (account_arg_name(args, "username", &user, err) != 0)
         return -EINVAL;
-    json_auto_t *group = account_group(root_of(args), value_str(args, "name", ""), NULL);
+    json_auto_t *group = account_group(account_root(args), value_str(args, "name", ""), NULL);
     json_t *members = value_get(group, "members");
     for (size_t i = 0; i < json_array_size(members); i++)
         member = member || str_eq(json_string_value(json_array_get(members, i)), user);

@@ -11,62 +11,26 @@
 
 enum { USERDEL_HOME_LEFT = 12 }; /* userdel: the home folder or the mail could not be removed */
 
-/* NULL for this host. */
-static const char *
-root_of(json_t *args)
-{
-    const char *root = value_str(args, "root", NULL);
-
-    return str_empty(root) ? NULL : root;
-}
-
-static int
-checked_name(json_t *args, const char *key, const char **ret_name, fail_t *err)
-{
-    *ret_name = value_str(args, key, "");
-    return account_check_name(*ret_name, err);
-}
-
 /* ---- questions ------------------------------------------------------------------------------- */
 
 static int
 user_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
-    fail_auto_t why = FAIL_INIT;
-    json_t *user = account_user(root_of(args), value_str(args, "name", ""), &why);
-
-    if (why.code < 0)
-        return fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
-    *ret_value = user != NULL ? user : json_object();
-    return 0;
+    return account_info(account_user, args, ret_value, err);
 }
 
-/* Kept for the job, for this host only. */
 static int
 user_getent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *root = root_of(args);
-    json_t *users = root == NULL ? json_object_get(ctx_context(ctx), "user.getent") : NULL;
-
-    if (users != NULL && !value_bool(args, "refresh", false)) {
-        *ret_value = json_incref(users);
-        return 0;
-    }
-    users = account_users(root, err);
-    if (users == NULL)
-        return -ENOENT;
-    if (root == NULL)
-        json_object_set(ctx_context(ctx), "user.getent", users);
-    *ret_value = users;
-    return 0;
+    return account_getent(ctx, "user.getent", account_users, args, ret_value, err);
 }
 
 static int
 user_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
-    json_auto_t *all = account_users(root_of(args), err);
+    json_auto_t *all = account_users(account_root(args), err);
     size_t n = json_array_size(all);
 
     if (all == NULL)
@@ -145,10 +109,10 @@ static int
 change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const char *option, bool move,
        json_t **ret_value, fail_t *err)
 {
-    const char *name, *root = root_of(args);
+    const char *name, *root = account_root(args);
     json_auto_t *value = as_number(given);
 
-    if (checked_name(args, "name", &name, err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0)
         return -EINVAL;
     json_auto_t *before = account_user(root, name, err);
     if (before == NULL)
@@ -178,7 +142,7 @@ static int
 user_chgid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *gid = value_get(args, "gid");
-    json_auto_t *group = json_is_string(gid) ? account_group(root_of(args), json_string_value(gid), NULL)
+    json_auto_t *group = json_is_string(gid) ? account_group(account_root(args), json_string_value(gid), NULL)
                                              : NULL;
     json_auto_t *number = json_incref(group != NULL ? value_get(group, "gid") : gid);
 
@@ -207,9 +171,10 @@ user_chloginclass(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 user_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    const char *name, *new_name, *root = root_of(args);
+    const char *name, *new_name, *root = account_root(args);
 
-    if (checked_name(args, "name", &name, err) != 0 || checked_name(args, "new_name", &new_name, err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0 ||
+        account_arg_name(args, "new_name", &new_name, err) != 0)
         return -EINVAL;
     json_auto_t *taken = account_user(root, new_name, err), *now = account_user(root, name, NULL);
     if (taken != NULL)
@@ -275,9 +240,9 @@ change_gecos(call_ctx_t *ctx, json_t *args, const char *field, json_t **ret_valu
     const char *name;
     bool done = false;
 
-    if (checked_name(args, "name", &name, err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0)
         return -EINVAL;
-    int rc = set_gecos(ctx, name, root_of(args), field, value_get(args, field), &done, err);
+    int rc = set_gecos(ctx, name, account_root(args), field, value_get(args, field), &done, err);
     if (rc == 0)
         *ret_value = json_boolean(done);
     return rc;
@@ -424,9 +389,9 @@ user_chgroups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name;
     bool done = false;
 
-    if (checked_name(args, "name", &name, err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0)
         return -EINVAL;
-    int rc = set_groups(ctx, name, root_of(args), value_get(args, "groups"),
+    int rc = set_groups(ctx, name, account_root(args), value_get(args, "groups"),
                         value_bool(args, "append", false), &done, err);
     if (rc == 0)
         *ret_value = json_boolean(done);
@@ -466,7 +431,7 @@ add_group_options(prog_t *prog, json_t *args, const char *name)
 {
     json_t *gid = value_get(args, "gid"), *usergroup = value_get(args, "usergroup");
     json_auto_t *groups = names_list(value_get(args, "groups")), *own = json_string(name);
-    const char *root = root_of(args);
+    const char *root = account_root(args);
     json_auto_t *existing = account_group(root, name, NULL);
 
     if (is_given(gid)) {
@@ -510,7 +475,7 @@ add_options(prog_t *prog, json_t *args, const char *name)
 static void
 finish_account(call_ctx_t *ctx, json_t *args, const char *name)
 {
-    const char *root = root_of(args);
+    const char *root = account_root(args);
     json_t *groups = value_get(args, "groups");
     bool done = false;
 
@@ -534,8 +499,8 @@ user_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     prog_auto_t prog = PROG_INIT;
     int code = 0;
 
-    if (checked_name(args, "name", &name, err) != 0 ||
-        account_prog(&prog, "useradd", "-R", root_of(args), err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0 ||
+        account_prog(&prog, "useradd", "-R", account_root(args), err) != 0)
         return -EINVAL;
     add_options(&prog, args, name);
     int rc = account_run(ctx, &prog, &code, err);
@@ -562,8 +527,8 @@ user_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name;
     prog_auto_t prog = PROG_INIT;
 
-    if (checked_name(args, "name", &name, err) != 0 ||
-        account_prog(&prog, "userdel", "-R", root_of(args), err) != 0)
+    if (account_arg_name(args, "name", &name, err) != 0 ||
+        account_prog(&prog, "userdel", "-R", account_root(args), err) != 0)
         return -EINVAL;
     if (value_bool(args, "remove", false))
         prog_add(&prog, "-r");
