@@ -296,7 +296,7 @@ SLS
 @test "the plan as text, DOT and Mermaid, before a run and after it" {
     sls g <<'SLS'
 one: {salt.function: [{name: test.ping}, {tgt: m1}, {parallel: True}]}
-two: {salt.function: [{name: test.sleep}, {arg: [0.2]}, {tgt: m1}, {parallel: True}]}
+two: {salt.function: [{name: cmd.run}, {arg: ["sleep 0.3"]}, {tgt: m1}, {parallel: True}]}
 three: {salt.function: [{name: test.ping}, {tgt: m2}, {require: [{salt: one}, {salt: two}]}]}
 SLS
     run -0 salt-run orchestrate.graph g
