@@ -1,7 +1,7 @@
-/* test_network.c - what the network functions read and write as text. */
+/* test_network.c - what the functions about names and hosts read and write as text. */
 #include "unit/unit.h"
 
-#include "minion/modules/network.c"
+#include "minion/modules/network_hosts.c"
 
 static void
 test_hosts(void **state)
@@ -40,25 +40,6 @@ test_traceroute_lines(void **state)
 }
 
 static void
-test_rings(void **state)
-{
-    (void) state;
-    char **lines = str_split(
-        "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nRX Mini:\t0\nCurrent hardware "
-        "settings:\nRX:\t\t256\nTX:\t\t512",
-        "\n", true);
-    json_auto_t *out = json_object();
-
-    parse_rings(lines, out);
-    strv_free(lines);
-    assert_int_equal(value_int(out, "rx-max", -1), 4096);
-    assert_int_equal(value_int(out, "rx-mini-max", -1), 0);
-    assert_int_equal(value_int(out, "rx", -1), 256);
-    assert_int_equal(value_int(out, "tx", -1), 512);
-    assert_true(value_bool(out, "result", false));
-}
-
-static void
 test_hardware_addresses(void **state)
 {
     (void) state;
@@ -85,5 +66,5 @@ test_hosts_are_words(void **state)
     assert_string_equal(host, "abreboot-x.example_1");
 }
 
-UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_traceroute_lines), cmocka_unit_test(test_rings),
+UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_traceroute_lines),
           cmocka_unit_test(test_hardware_addresses), cmocka_unit_test(test_hosts_are_words))
