@@ -1,4 +1,5 @@
 /* network.c - execution module `network`: this host's interfaces, addresses and networks. */
+#include "common/base/buf.h"
 #include "common/base/netlink.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"
