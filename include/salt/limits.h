@@ -91,7 +91,7 @@
 #define LIMIT_REACTOR_EVENTS    100     /* events that a held reaction shows */
 #define LIMIT_REACTOR_BYTES     (64 * 1024 * 1024) /* of events that are reacted to at one time */
 #define LIMIT_REACTOR_WORKERS   16                 /* files that render at one time */
-#define LIMIT_REACTOR_KIN       50000 /* jobs begun by reactions whose descent is remembered, twice */
+#define LIMIT_REACTOR_KIN       20000 /* jobs begun by reactions whose descent is remembered, twice */
 #define LIMIT_REACTOR_CHAIN     10    /* times that a reaction may be its own descendant */
 #define LIMIT_REACTIONS         1000  /* reactions of one file to one event */
 #define LIMIT_PY_VALUE          (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */

@@ -132,8 +132,9 @@ s_find(const reactor_t *self, const char *tag)
 static json_t *
 s_list(reactor_t *self, const json_t *request, fail_t *err)
 {
-    (void) request, (void) err;
-    return json_pack("{s:O}", "result", self->list);
+    (void) request;
+    json_t *list = rules_list(self->list, err);
+    return list ? json_pack("{s:o}", "result", list) : NULL;
 }
 
 /* A list that is in a file is changed there. */

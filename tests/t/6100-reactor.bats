@@ -298,6 +298,9 @@ event_reacts() { send "$1" && grep -q "$2" "$FLEET/log/listen-all"; }
     printf 'reactor: %s/reactor.yaml\n' "$FLEET" >"$FLEET/etc/master.d/b.conf"
     kill -HUP "$(pid_of master)"
     until_true 5 event_count c 'file a' 2
+    salt-run reactor.list --out=json | grep -q '"c"'
+    ! salt-run reactor.add d reactors=/x.sls >"$FLEET/said" 2>&1
+    grep -q "the reactors are in $FLEET/reactor.yaml: change them there" "$FLEET/said"
     rm "$FLEET/etc/master.d/b.conf"
     kill -HUP "$(pid_of master)"
     until_true 5 list_is_empty
@@ -471,5 +474,35 @@ SLS
     wait_event all "salt/reactor/error.*no minion matched the target 'cluster:red'"
     [ "$(heard all '"seq":[0-9]*,"tag":"site/alert","data":[{]"because":"site/deployment')" -eq 1 ]
     [ "$(heard all '/new".*saltutil.refresh_pillar')" -eq 1 ]
+    unlisten all
+}
+
+@test "what files may call and how they may be written: runners, pillar, imports, Python" {
+    reactor_master "  - call: [salt://reactor/call.sls]" "  - py: [salt://reactor/py.sls]" "pillar_roots: {base: [$FLEET/pillar]}"
+    mkdir "$FLEET/pillar"
+    printf 'base:\n  "*_master": [m]\n' >"$FLEET/pillar/top.sls"
+    printf 'secret: of the master\n' >"$FLEET/pillar/m.sls"
+    printf '{%% set name = "imported" %%}\n' >"$SRV/reactor/map.jinja"
+    sls call <<'SLS'
+{% from "reactor/map.jinja" import name %}
+{% set keys = salt['saltutil.runner']('test.arg', arg=['x'], kwarg={'k': 1}) %}
+x:
+  runner.test.arg:
+    - arg:
+      - "{{ name }}, {{ pillar.secret }}, {{ salt['pillar.get']('secret') }}, {{ keys.args }} {{ keys.kwargs.k }}"
+      - {{ data.body | load_json | json }}
+      - {{ data['path'].split('/')[1] }}
+      - "{{ salt.hashutil.digest('a', 'md5') }}"
+SLS
+    sls py <<'SLS'
+#!py
+def run():
+    return {"x": {"runner.test.arg": [{"args": ["python", {"tag": tag, "n": data["n"] + 1, "os": __grains__["kernel"]}]}]}}
+SLS
+    listen all 'salt/run/*/new'
+    send call '{"body": "{\"a\": [1, 2]}", "path": "one/two"}'
+    wait_event all '"imported, of the master, of the master, \[.x.\] 1",\{"a":\[1,2\]\},"two","0cc175b9c0f1b6a831c399e269772661"'
+    send py '{"n": 4}'
+    wait_event all '"python",\{"tag":"py","n":5,"os":"Linux"\}'
     unlisten all
 }

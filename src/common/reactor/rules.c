@@ -304,14 +304,20 @@ s_read(const char *path, fail_t *err)
     return yaml_load(buf_str(&text), text.len, path, NULL, err);
 }
 
+json_t *
+rules_list(const json_t *option, fail_t *err)
+{
+    if (json_is_string(option))
+        return s_read(json_string_value(option), err);
+    return value_truthy(option) ? json_incref((json_t *) option) : json_array();
+}
+
 rules_t *
 rules_new(const json_t *option, fail_t *err)
 {
     AUTO(rules) self = xcalloc(1, sizeof(*self));
     const char *path = json_string_value(option);
-    json_auto_t *list = path != NULL           ? s_read(path, err)
-                        : value_truthy(option) ? json_incref((json_t *) option)
-                                               : json_array();
+    json_auto_t *list = rules_list(option, err);
     size_t entry;
 
     if (list == NULL)

@@ -34,8 +34,10 @@ typedef struct rules rules_t;
 /* The reactor's own events begin so; only a tag that begins so too matches them. */
 #define RULES_OWN_TAG "salt/reactor/"
 
-/* `option` is what the configuration says: the list, or the path of a file with one. NEW, or NULL with *err.
- */
+/* `option` is what the configuration says: the list, or the path of a file with one. The list: NEW, or NULL
+ * with *err. */
+json_t *rules_list(const json_t *option, fail_t *err);
+/* Its rules: NEW, or NULL with *err. */
 rules_t *rules_new(const json_t *option, fail_t *err);
 void rules_destroy(rules_t **self_p);
 /* Whether a list is sound. *ret_entry: the index of the one that is not. */
