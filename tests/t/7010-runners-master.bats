@@ -115,6 +115,32 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     grep -q 'No git_pillar remotes are configured' <<<"$output"
 }
 
+@test "git_pillar.update: something new, nothing new, no such remote" {
+    git init -q -b main "$DIR/pillars"
+    printf "base:\n  '*': [fromgit]\n" >"$DIR/pillars/top.sls"
+    echo 'shape: round' >"$DIR/pillars/fromgit.sls"
+    commit() { git -C "$DIR/pillars" add -A && git -C "$DIR/pillars" -c user.name=t -c user.email=t@t commit -qm x; }
+    commit
+    cp "$MASTER_CONF" "$FLEET/before"
+    printf 'git_pillar_base: main\next_pillar:\n  - git: ["main file://%s", "main file:///nosuch"]\n' "$DIR/pillars" >>"$MASTER_CONF"
+    stop master
+    start_master
+    # A minion that connects may have had it fetched.
+    json git_pillar.update repo="file://$DIR/pillars" | grep -qE '(true|null)'
+    same_as "$(json git_pillar.update branch=main)" <<<"{\"main file://$DIR/pillars\": null, \"main file:///nosuch\": false}"
+    json pillar.show_pillar m1 | grep -q '"shape": "round"'
+    echo 'shape: square' >"$DIR/pillars/fromgit.sls"
+    commit
+    json git_pillar.update repo="file://$DIR/pillars" | grep -q true
+    json pillar.show_pillar m1 | grep -q '"shape": "square"'
+    fails salt-run git_pillar.update branch=nosuch
+    grep -q 'Specified git branch/repo not found in ext_pillar config' <<<"$output"
+    cp "$FLEET/before" "$MASTER_CONF"
+    stop master
+    start_master
+    wait_connected m1 m2
+}
+
 @test "survey: who answers alike, and what differs" {
     same_as "$(json survey.hash '*' test.echo same)" <<<'[{"pool": ["m1", "m2"], "result": "same"}]'
     same_as "$(json survey.hash '*' grains.get id survey_sort=up)" \
