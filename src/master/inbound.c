@@ -208,12 +208,14 @@ inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
  * -------------------------------------------------------------------------------------------- */
 
 static void
-s_fire_ret(front_t *self, const minion_t *m, const char *jid, const json_t *body, const job_t *job)
+s_fire_ret(front_t *self, const peer_t *peer, const char *jid, const json_t *body, const job_t *job)
 {
     static const char *const fields[] = { "success", "return",   "retcode", "jid",      "fun", "fun_args",
                                           "tgt",     "tgt_type", "arg",     "metadata", "out" };
+    const minion_t *m = peer->minion;
     json_t *data = json_pack("{s:s, s:s}", "cmd", "_return", "id", m->id), *v;
-    for (size_t i = 0; i < NELEMS(fields); i++)
+    /* As Salt, salt-call's returns don't say whether they succeeded. */
+    for (size_t i = peer->is_call; i < NELEMS(fields); i++)
         if ((v = value_get(body, fields[i])))
             json_object_set(data, fields[i], v);
     if (job)
@@ -297,7 +299,7 @@ s_ret(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
     self->row_ticket = ticket;
     self->counters.returns++;
     s_ack_later(self, peer, ticket, &key, 0);
-    s_fire_ret(self, m, jid, body, job);
+    s_fire_ret(self, peer, jid, body, job);
     if (t) {
         s_push_ret(job, m, body);
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
@@ -340,9 +342,11 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
     }
     if (!s_event_due(self, peer, n))
         return;
-    json_t *data = json_pack("{s:s, s:s, s:s}", "id", m->id, "tag", tag, "cmd", "_minion_event");
     json_t *payload = value_get(body, "data");
-    json_object_set_new(data, "data", payload ? json_incref(payload) : json_object());
+    json_t *data = json_pack("{s:s, s:s, s:o, s:s}", "id", m->id, "tag", tag, "data",
+                             payload ? json_incref(payload) : json_object(), "cmd", "_minion_event");
+    if (!peer->is_call)
+        json_object_set_new(data, "pretag", json_null());
     /* Who sent what stays as we know it. */
     (void) json_object_update_missing(data, value_get(body, "more"));
     uint64_t ticket = bus_fire_kept(self, tag, &data);

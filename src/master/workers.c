@@ -177,7 +177,6 @@ s_fire_run(workers_t *self, const json_t *task, const char *what, const json_t *
     if (result) {
         json_object_set(data, "return", value_get(result, "return"));
         json_object_set(data, "success", value_get(result, "success"));
-        json_object_set(data, "retcode", value_get(result, "retcode"));
     }
     AUTO_FREE char *tag = xasprintf("%s/%s", value_str(task, "tag", ""), what);
     (void) bus_fire(self->front, tag, &data);

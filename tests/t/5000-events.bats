@@ -316,7 +316,7 @@ EOF
 }
 memory_mb() { awk '/^VmRSS:/ { print int($2 / 1024) }' "/proc/$(pid_of master)/status"; }
 # numbers_of TAG: the numbers in the data of its events, as state.event or a listener shows them.
-numbers_of() { sed -nE "s,.*$1(\"\\,\"data\":|	)\\{\"n\": ?([0-9]+).*,\\2,p"; }
+numbers_of() { sed -nE "s,.*$1(\"\\,\"data\":|\t)\\{\"n\": ?([0-9]+).*,\\2,p"; }
 
 @test "many events in one request, all or none, plain or not" {
     listen many 'many/*'

@@ -59,6 +59,11 @@ replay() {
     replay st_ok_test st_ok st_ok_again st_ok_two_minions st_ok_json st_ok_local st_ok_diff_test st_ok_diff 'st_*'
 }
 
+@test "events" {
+    [ -d "$REFERENCE" ] || skip "no transcripts at $REFERENCE"
+    "$HALITE_SRC/tests/lib/replay_events.py" "$REFERENCE" "$HALITE_SRC/tests/DIFFERENCES.md" 'ev_*'
+}
+
 @test "salt-key" {
     replay 'key_*'
 }
