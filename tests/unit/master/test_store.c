@@ -488,6 +488,65 @@ count_rows(place_t *p, const char *sql)
     return n;
 }
 
+/* A note and its job are one row or none; of two jobs with one note the first stays. */
+static void
+test_notes(void **state)
+{
+    place_t *p = *state;
+
+    add_job(p->store, "{\"jid\": \"j1\", \"fun\": \"f\", \"minions\": [], \"start_us\": 1, "
+                      "\"note\": {\"kind\": \"k\", \"ref\": \"r\", \"part\": \"a\"}}");
+    add_job(p->store, "{\"jid\": \"j2\", \"fun\": \"f\", \"minions\": [], \"start_us\": 2, "
+                      "\"note\": {\"kind\": \"k\", \"ref\": \"r\", \"part\": \"b\"}}");
+    add_job(p->store, "{\"jid\": \"j3\", \"fun\": \"f\", \"minions\": [], \"start_us\": 3, "
+                      "\"note\": {\"kind\": \"k\", \"ref\": \"r\", \"part\": \"a\"}}");
+    settle(p->store, store_put_meta(p->store, "x", "y"));
+    assert_shown(store_noted(p->reader, "k", "r", "a", err), "\"j1\"");
+    assert_shown(store_noted(p->reader, "k", "r", "c", err), "null");
+    assert_shown(store_noted(p->reader, "K", "r", "a", err), "null");
+    assert_shown(store_notes(p->reader, "k", "r", err), "{\"a\":\"j1\",\"b\":\"j2\"}");
+    assert_shown(store_notes(p->reader, "k", "nosuch", err), "{}");
+    store_expire(p->store, 3600, 10);
+    struct pollfd pfd = { .fd = store_fd(p->store), .events = POLLIN };
+    while (count_rows(p, "SELECT count(*) FROM notes") > 0)
+        poll(&pfd, 1, 1);
+    assert_shown(store_noted(p->reader, "k", "r", "a", err), "null");
+}
+
+static void
+test_orchestrations(void **state)
+{
+    place_t *p = *state;
+    int64_t now = clock_wall_us();
+
+    (void) store_add_run(p->store, "old", "{\"mods\":\"a\"}", "[]", 1000);
+    (void) store_add_run(p->store, "new", "{\"mods\":\"b\"}", "[{\"x\":1}]", now);
+    (void) store_put_step(p->store, "new", "t1", 1, 10, 0, "{\"seq\":7}");
+    (void) store_put_step(p->store, "old", "t1", 1, 10, 20, "{}");
+    (void) store_put_step(p->store, "new", "t1", 1, 10, 20, "{\"seq\":7,\"ret\":{}}");
+    settle(p->store, store_put_step(p->store, "new", "t1", 2, 30, 0, "{}"));
+    assert_shown(store_run(p->reader, "old", err),
+                 "{\"mods\":\"a\",\"run\":\"old\",\"start_us\":1000,\"end_us\":0,\"plan\":[]}");
+    assert_shown(store_run(p->reader, "nosuch", err), "null");
+    assert_shown(store_steps(p->reader, "new", err),
+                 "[{\"seq\":7,\"ret\":{},\"tag\":\"t1\",\"go\":1,\"begin_us\":10,\"end_us\":20},"
+                 "{\"tag\":\"t1\",\"go\":2,\"begin_us\":30,\"end_us\":0}]");
+    settle(p->store, store_end_run(p->store, "old", "{\"success\":true}", 2000));
+    assert_shown(
+        store_run(p->reader, "old", err),
+        "{\"mods\":\"a\",\"run\":\"old\",\"start_us\":1000,\"end_us\":2000,\"result\":{\"success\":true},"
+        "\"plan\":[]}");
+    json_auto_t *runs = store_runs(p->reader, 1, NULL);
+    assert_int_equal(json_array_size(runs), 1);
+    assert_string_equal(value_str(json_array_get(runs, 0), "run", ""), "new");
+    store_expire(p->store, 3600, 10);
+    struct pollfd pfd = { .fd = store_fd(p->store), .events = POLLIN };
+    while (count_rows(p, "SELECT count(*) FROM runs WHERE run = 'old'") > 0)
+        poll(&pfd, 1, 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM steps WHERE run = 'old'"), 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM steps"), 2);
+}
+
 static void
 test_expiry(void **state)
 {
@@ -808,6 +867,8 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown)
           cmocka_unit_test_setup_teardown(test_first_format, setup, teardown),
           cmocka_unit_test_setup_teardown(test_ten_thousand_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_eventfd_after_commit, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_notes, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_orchestrations, setup, teardown),
           cmocka_unit_test_setup_teardown(test_expiry, setup, teardown),
           cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
           cmocka_unit_test_setup_teardown(test_stop_on_a_full_disk, setup, teardown),
