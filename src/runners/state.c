@@ -60,11 +60,26 @@ run_steps(call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
     return state_run(&env, chunks);
 }
 
+/* A run that was ended by soft_kill has steps without a return: it is not done. */
+static bool
+is_complete(const json_t *running, const json_t *chunks)
+{
+    json_t *chunk;
+    size_t i;
+
+    json_array_foreach ((json_t *) chunks, i, chunk) {
+        AUTO_FREE char *tag = state_tag(chunk);
+        if (value_get(running, tag) == NULL)
+            return false;
+    }
+    return true;
+}
+
 static json_t *
 run_and_end(call_ctx_t *ctx, call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
 {
     json_t *running = run_steps(host, run, chunks, max_parallel);
-    bool success = state_succeeded(running, chunks);
+    bool success = state_succeeded(running, chunks) && is_complete(running, chunks);
 
     orchrun_end(run, running, success);
     return answer(ctx, running, success);

@@ -330,6 +330,19 @@ SLS
     until_true 20 test -e "$FLEET/pids/listen-run.rc"
     [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 0 ]
     [ -e "$DID/two" ]
+
+    rm -f "$DID"/* "$FLEET/go"
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate p
+    until_true 10 test -e "$DID/one"
+    id=$(last_run)
+    salt-run state.soft_kill "$id" two
+    touch "$FLEET/go"
+    until_true 20 test -e "$FLEET/pids/listen-run.rc"
+    [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 1 ]
+    [ ! -e "$DID/two" ]
+    rm "$DID/one"
+    run -0 orch resume="$id"
+    [ -e "$DID/two" ] && [ ! -e "$DID/one" ]
 }
 
 @test "bad input is one clear error" {
@@ -397,12 +410,20 @@ settled() { [ "$(counter store_queued)" -eq 0 ]; }
     sls c <<'SLS'
 one: {salt.function: [{name: cmd.run}, {tgt: 'm[12]'}, {arg: ['echo x >>@DID@/one']}]}
 two: {salt.state: [{tgt: m3}, {sls: c_two}, {require: [{salt: one}]}]}
-three: {salt.runner: [{name: state.orchestrate}, {mods: c_three}, {require: [{salt: two}]}]}
+three:
+  salt.parallel_runners:
+    - runners:
+        a: [{name: state.orchestrate}, {kwarg: {mods: c_a}}]
+        b: [{name: state.orchestrate}, {kwarg: {mods: c_b}}]
+        c: [{name: test.arg}]
+    - require: [{salt: two}]
 four: {salt.function: [{name: cmd.run}, {tgt: 'm*'}, {batch: 2}, {arg: ['echo x >>@DID@/four']}, {require: [{salt: three}]}]}
 five: {salt.function: [{name: cmd.run}, {tgt: m4}, {arg: ['echo x >>@DID@/five']}, {parallel: True}, {require: [{salt: one}]}]}
 SLS
     sls c_two <<<'mark: {cmd.run: [{name: "echo x >>@DID@/two"}]}'
-    sls c_three <<<'inner: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["echo x >>@DID@/three"]}]}'
+    sls c_b <<<'inner: {salt.state: [{tgt: m2}, {sls: c_bb}]}'
+    sls c_bb <<<'mark: {cmd.run: [{name: "echo x >>@DID@/three"}]}'
+    sls c_a <<<'inner: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["echo x >>@DID@/three"]}]}'
     local rows id times before all killed=0
     before=$(killat count)
     run -0 orch c
@@ -416,7 +437,7 @@ SLS
         id=$(salt-run orchestrate.list --out=json | json '[k for k, v in d.items() if v["Mods"] == "c"][0]')
         run orch resume="$id" --out=json
         times=$(cd "$DID" && wc -l one two three four five 2>/dev/null | awk '{ printf "%s ", $1 }')
-        if [ "$status" -ne 0 ] || [ "$times" != "2 1 1 4 1 9 " ]; then
+        if [ "$status" -ne 0 ] || [ "$times" != "2 1 2 4 1 10 " ]; then
             echo "killed at $rows: exit code $status, steps ran $times; $output" >&2
             return 1
         fi
