@@ -46,4 +46,7 @@ json_t *value_utf8(const char *bytes, size_t len);
 /* NEW string by printf. */
 json_t *value_fmt(const char *fmt, ...) PRINTF(1, 2);
 
+/* The keys of an object in the order of their bytes. NEW array. */
+json_t *value_sorted_keys(const json_t *object);
+
 #endif

@@ -300,3 +300,25 @@ value_fmt(const char *fmt, ...)
     va_end(ap);
     return value_utf8(text, strlen(text));
 }
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+json_t *
+value_sorted_keys(const json_t *object)
+{
+    size_t n = json_object_size(object), i = 0;
+    AUTO_FREE const char **names = xcalloc(n + 1, sizeof(*names));
+    json_t *list = json_array(), *v;
+    const char *key;
+
+    json_object_foreach ((json_t *) object, key, v)
+        names[i++] = key;
+    qsort(names, n, sizeof(*names), by_text);
+    for (i = 0; i < n; i++)
+        json_array_append_new(list, json_string(names[i]));
+    return list;
+}

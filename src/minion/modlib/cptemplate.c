@@ -68,3 +68,26 @@ cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char 
     render_destroy(&render);
     return rc;
 }
+
+int
+cptemplate_paths(call_ctx_t *ctx, json_t *args, fail_t *err)
+{
+    static const char *const names[] = { "path", "dest" };
+    const char *engine = value_str(args, "template", "");
+
+    if (*engine == '\0')
+        return 0;
+    if (!cptemplate_known(engine))
+        return fail_kind(err, FAIL_COMMAND, -EINVAL,
+                         "Attempted to render file paths with unavailable engine %s", engine);
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        const char *text = value_str(args, names[i], "");
+        buf_auto_t out = BUF_INIT;
+        fail_auto_t why = FAIL_INIT;
+        if (cptemplate_render(ctx, args, engine, NULL, text, strlen(text), &out, &why) < 0)
+            return fail_kind(err, FAIL_COMMAND, -EINVAL, "Failed to render file path with error: %s",
+                             fail_text(&why));
+        json_object_set_new(args, names[i], value_utf8(buf_str(&out), out.len));
+    }
+    return 0;
+}

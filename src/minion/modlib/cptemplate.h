@@ -18,4 +18,7 @@ bool cptemplate_known(const char *engine);
 int cptemplate_render(call_ctx_t *ctx, json_t *args, const char *engine, const char *path, const char *text,
                       size_t len, buf_t *out, fail_t *err);
 
+/* `template`: the arguments `path` and `dest` of a call are templates themselves. `args` is changed. */
+int cptemplate_paths(call_ctx_t *ctx, json_t *args, fail_t *err);
+
 #endif

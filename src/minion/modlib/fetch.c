@@ -21,6 +21,21 @@ fetch_env(call_ctx_t *ctx, const char *given)
     return !str_empty(given) ? given : *set != '\0' ? set : "base";
 }
 
+const char *
+fetch_env_arg(call_ctx_t *ctx, const json_t *args)
+{
+    return fetch_env(ctx, value_str(args, "saltenv", NULL));
+}
+
+json_t *
+fetch_path_or(const char *path, json_t *missing)
+{
+    if (path == NULL)
+        return missing;
+    json_decref(missing);
+    return value_utf8(path, strlen(path));
+}
+
 fileclient_t *
 fetch_files(call_ctx_t *ctx, fail_t *err)
 {

@@ -35,6 +35,10 @@ typedef struct fetch {
 
 /* The environment that is meant: `given`, else the option `saltenv`, else "base". BORROWED. */
 const char *fetch_env(call_ctx_t *ctx, const char *given);
+/* The same for the argument `saltenv`. */
+const char *fetch_env_arg(call_ctx_t *ctx, const json_t *args);
+/* What came of a fetch in Salt's words: the path, or `missing`, which is consumed. NEW. */
+json_t *fetch_path_or(const char *path, json_t *missing);
 /* The file server, or NULL with *err. */
 fileclient_t *fetch_files(call_ctx_t *ctx, fail_t *err);
 /* get_url: *ret_path is where the file lies now; NULL: not found, or no folder for it and !makedirs. */

@@ -54,23 +54,6 @@ is_wanted(const query_t *q, bool (*fits)(const char *wanted, const char *name), 
     return json_array_size(q->wanted) == 0;
 }
 
-/* NEW sorted array of the keys of `set`. */
-static json_t *
-sorted_keys(json_t *set)
-{
-    size_t n = json_object_size(set), i = 0;
-    AUTO_FREE const char **names = xcalloc(n, sizeof(*names));
-    json_t *list = json_array(), *v;
-    const char *key;
-
-    json_object_foreach (set, key, v)
-        names[i++] = key;
-    qsort(names, n, sizeof(*names), str_by_text);
-    for (i = 0; i < n; i++)
-        json_array_append_new(list, json_string(names[i]));
-    return list;
-}
-
 /* ---- doc and argspec ---------------------------------------------------------------------- */
 
 /* "sys" and "sys." mean the module, without sysctl; "sys.doc" a function; "sys.*" a glob. */
@@ -219,7 +202,7 @@ listed(call_ctx_t *ctx, plugins_fn *of, each_fn *add, json_t *args)
     query_t q = { value_get(args, "args"), found };
 
     for_each(ctx, of, add, &q);
-    return sorted_keys(found);
+    return value_sorted_keys(found);
 }
 
 static int

@@ -1,0 +1,100 @@
+/* cp_transfer.c - more of execution module `cp`: files from salt-cp, and to the master. */
+#include "salt/plugin.h"
+
+#include "minion/modlib/cppush.h"
+#include "minion/modlib/cprecv.h"
+
+/* ---- from salt-cp -------------------------------------------------------------------------- */
+
+static int
+cp_recv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = cprecv_files(value_get(args, "files"), value_str(args, "dest", ""));
+    return 0;
+}
+
+static int
+cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    cprecv_chunk_t piece = { .dest = value_str(args, "dest", ""),
+                             .chunk = value_str(args, "chunk", NULL),
+                             .append = value_truthy(value_get(args, "append")),
+                             .compressed = value_truthy(value_get(args, "compressed")),
+                             .mode = (int) value_int(args, "mode", -1) };
+    bool failed = false;
+
+    *ret_value = cprecv_piece(&piece, &failed, err);
+    if (failed)
+        ctx_set_retcode(ctx, 1);
+    return *ret_value != NULL ? 0 : -EINVAL;
+}
+
+/* ---- to the master ------------------------------------------------------------------------ */
+
+static int
+cp_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    const cppush_t what = { .path = value_str(args, "path", ""),
+                            .upload_path = value_str(args, "upload_path", NULL),
+                            .keep_symlinks = value_truthy(value_get(args, "keep_symlinks")),
+                            .remove_source = value_truthy(value_get(args, "remove_source")) };
+
+    (void) err;
+    *ret_value = json_boolean(cppush_file(ctx, &what));
+    return 0;
+}
+
+static int
+cp_push_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = json_boolean(cppush_dir(ctx, value_str(args, "path", ""), value_str(args, "glob", NULL),
+                                         value_str(args, "upload_path", NULL)));
+    return 0;
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+static const arg_t push_args[] = {
+    { "path", ARG_STR, ARG_REQUIRED, "A file of the minion" },
+    { "keep_symlinks", ARG_ANY, "false", "Its path as it is written, links in it not resolved" },
+    { "upload_path", ARG_STR, "null", "Another path below the minion's folder on the master" },
+    { "remove_source", ARG_ANY, "false", "Remove the file afterwards" },
+    ARGS_END,
+};
+static const arg_t push_dir_args[] = {
+    { "path", ARG_STR, ARG_REQUIRED, "A folder of the minion" },
+    { "glob", ARG_STR, "null", "Only files whose names match" },
+    { "upload_path", ARG_STR, "null", "Another folder below the minion's on the master" },
+    ARGS_END,
+};
+static const arg_t recv_args[] = {
+    { "files", ARG_DICT, ARG_REQUIRED, "Contents by path" },
+    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion, or a folder" },
+    ARGS_END,
+};
+static const arg_t recv_chunked_args[] = {
+    { "dest", ARG_STR, ARG_REQUIRED, "A path of the minion" },
+    { "chunk", ARG_STR, "null", "Bytes as base64; None: dest is an empty folder" },
+    { "append", ARG_ANY, "false", "Behind what is there" },
+    { "compressed", ARG_ANY, "true", "They are packed by gzip" },
+    { "mode", ARG_INT, "null", "Permissions, with the first piece" },
+    ARGS_END,
+};
+
+static const func_t funcs[] = {
+    { "push", cp_push, push_args, 0,
+      "Send a file to the master, which keeps it in cachedir/minions/ID/files if its option file_recv allows "
+      "it." CLI_EXAMPLE(
+          "salt '*' cp.push /etc/fstab\n    salt '*' cp.push /etc/fstab upload_path='/new/path/fstab'") },
+    { "push_dir", cp_push_dir, push_dir_args, 0,
+      "Send the files of a folder to the master, as cp.push does." CLI_EXAMPLE(
+          "salt '*' cp.push_dir /etc/modprobe.d/ glob='*.conf'") },
+    { "recv", cp_recv, recv_args, 0,
+      "Write files that salt-cp sends; return which were written." CLI_EXAMPLE("salt '*' cp.recv") },
+    { "recv_chunked", cp_recv_chunked, recv_chunked_args, 0,
+      "Write a piece of a file that salt-cp sends." CLI_EXAMPLE("salt '*' cp.recv_chunked") },
+};
+
+PLUGIN(exec, cp_transfer, .provides = "cp", .doc = "Files from salt-cp and to the master", FUNCS(funcs));
