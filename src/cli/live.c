@@ -27,7 +27,8 @@ struct live {
     int64_t first_ms, drawn_ms;
     size_t drawn; /* lines on the terminal */
     bool changed;
-    char *run; /* an orchestration that has failed */
+    char *run;      /* an orchestration that has failed */
+    json_t *failed; /* owned: {ID: comment} of its steps */
 };
 
 live_t *
@@ -62,6 +63,7 @@ live_destroy(live_t **self_p)
     }
     free(self->what);
     free(self->run);
+    json_decref(self->failed);
     free(self);
 }
 
@@ -123,6 +125,8 @@ take_over(live_t *self, const json_t *push, int64_t now_ms)
     (void) now_ms;
     free(self->run);
     self->run = value_bool(push, "success", true) ? NULL : xstrdup(value_str(push, "run", ""));
+    json_decref(self->failed);
+    self->failed = json_incref(value_get(push, "failed"));
 }
 
 static const struct phase {
@@ -155,12 +159,31 @@ live_take(live_t *self, const json_t *push, int64_t now_ms)
     self->steps = value_int(push, "of", 0);
 }
 
+/* Text of minions: no control characters but line breaks. */
+static void
+put_text(buf_t *out, const char *text)
+{
+    for (; *text != '\0'; text++)
+        buf_putc(out, ((unsigned char) *text < ' ' && *text != '\n') || *text == 0x7f ? '?' : *text);
+}
+
 char *
 live_hint(const live_t *self)
 {
+    buf_t out = BUF_INIT;
+    const char *id;
+    json_t *comment;
+
     if (!self->tty || self->run == NULL)
         return NULL;
-    return xasprintf("To go on once the cause is mended: salt-run state.orchestrate resume=%s", self->run);
+    json_object_foreach (self->failed, id, comment) {
+        put_text(&out, id);
+        buf_puts(&out, ": ");
+        put_text(&out, json_is_string(comment) ? json_string_value(comment) : "");
+        buf_putc(&out, '\n');
+    }
+    buf_printf(&out, "To go on once the cause is mended: salt-run state.orchestrate resume=%s", self->run);
+    return buf_steal(&out);
 }
 
 /* ---- drawing ------------------------------------------------------------------------------- */

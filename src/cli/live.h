@@ -24,7 +24,7 @@ void live_draw(live_t *self, int64_t now_ms);
 int live_pause(const live_t *self);
 /* Take the lines away before other output; the next live_draw() puts them back. */
 void live_clear(live_t *self);
-/* How to go on with an orchestration that failed: NEW text, or NULL. */
+/* Which steps of an orchestration have failed and why, and how to go on with it: NEW text, or NULL. */
 char *live_hint(const live_t *self);
 
 /* The lines, no longer than `columns`. NEW. Pure. */

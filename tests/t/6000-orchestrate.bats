@@ -529,7 +529,7 @@ print(text)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 PY
     [[ $output == *$'\033[2A\r\033[J'* ]]
-    [[ $output == *"To go on once the cause is mended: salt-run state.orchestrate resume=$(last_run)"* ]]
+    [[ $output == *"wait: Running function cmd.run failed on minions: m1, m2"*"m1, m2: exit code 1"*"To go on once the cause is mended: salt-run state.orchestrate resume=$(last_run)"* ]]
 }
 
 @test "templates call the master's functions, have its grains and its own pillar" {

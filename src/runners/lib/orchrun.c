@@ -10,7 +10,7 @@
 #include "salt/log.h"
 #include "salt/state.h"
 
-enum { TAG_MAX = 512, AT_EVERY_MS = 250 };
+enum { TAG_MAX = 512, AT_EVERY_MS = 250, FAILURES_MAX = 10 };
 
 /* A step as the journal has it. */
 typedef struct step {
@@ -230,6 +230,22 @@ tell(master_api_t *api, const json_t *chunk, const char *phase, json_t *more)
         log_debug("progress: %s", fail_text(&err));
 }
 
+/* What the operator is told again at the end: {ID: comment} of steps that failed by themselves. NEW. */
+static json_t *
+failures(const json_t *running)
+{
+    json_t *out = json_object(), *ret;
+    const char *tag;
+
+    json_object_foreach ((json_t *) running, tag, ret) {
+        const char *comment = value_str(ret, "comment", "");
+        if (json_is_false(value_get(ret, "result")) && !str_starts(comment, "One or more requisite failed") &&
+            json_object_size(out) < FAILURES_MAX)
+            json_object_set_new(out, value_str(ret, "__id__", tag), json_string(comment));
+    }
+    return out;
+}
+
 void
 orchrun_end(orchrun_t *self, const json_t *running, bool success)
 {
@@ -247,7 +263,8 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
         return;
     if (api_journal(self->api, row, false, &err) < 0)
         log_error("orchestration %s: %s", self->run, fail_text(&err));
-    tell(self->api, NULL, "over", json_pack("{s:s, s:b}", "run", self->run, "success", success));
+    tell(self->api, NULL, "over",
+         json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed", failures(running)));
 }
 
 /* ---- telling ------------------------------------------------------------------------------- */
