@@ -63,6 +63,9 @@ TEXTS = ["a", " b ", "x\n", "\n", "  ", "<p>", "é", "{", "}}", "%", "#", "-", "
 WORDS = ["a", "b", "name", "age", "x", "Hello", "<b>", "é", "", " ", "0", "12", "1.5", "k1", "two words", "l", ",", "%s",
          "a\\n", "\\u00e9", "it\\'s", "{}", "{0}", "{a}", "%d", "%(a)s", "o"]
 ATTRS = ["a", "b", "name", "age", "tags", "items", "keys", "real", "missing", "v", "upper", "c", "_x", "0"]
+PIECES = ["{% for a in l %}", "{% if i %}", "{# c #}", "{# c\n c #}", "{#- c -#}\n", "x", "\n", "  \n", "a ## gone\n", "## k\n", "{{ i }}", "\n\n",
+          "{% raw %}r\n{{ x }}{% endraw %}", "{% raw %}{% endraw %}", "{% endfor %}", "{% endif %}", "{% raw %}\n", "{#", "{% set v", "%% if i\n",
+          "%% endif", "{% block q %}", "{{", "{%- endif -%}", "{% else %}\n"]
 TEXT_FILTERS = ["upper", "lower", "title", "capitalize", "trim", "indent", "indent(2, true)", "replace('a', 'b')", "e", "forceescape", "string",
                 "center(20)", "wordwrap(10)", "truncate(8)", "truncate(5, true, '..', 0)", "urlize", "striptags", "safe", "tojson", "urlencode",
                 "pprint", "default('x', true)", "format(1)", "join('-')", "reverse", "trim('x ')|upper", "nosuch", "replace('b', '<')|e"]
@@ -504,6 +507,9 @@ class Grammar:
             source = self.child("base")
         else:
             source = self.body(rnd.choice([1, 2, 2, 3]))
+        if rnd.random() < .05:
+            source = "".join(self.many(1, 9, lambda: self.one(*PIECES)))
+            options.setdefault("line_comment_prefix", "##")
         if rnd.random() < .1 and source:
             source = self.damage(source)
         if options.get("line_statement_prefix") and rnd.random() < .7:

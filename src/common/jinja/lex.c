@@ -420,9 +420,10 @@ lexer_next(lexer_t *self)
         if (self->tag_pending) {
             self->tag_pending = false;
             bool variable = self->state == LEX_VARIABLE;
-            self->last_line = self->tag_line;
-            if (variable || self->state == LEX_BLOCK || self->state == LEX_LINE_STATEMENT)
+            if (variable || self->state == LEX_BLOCK || self->state == LEX_LINE_STATEMENT) {
+                self->last_line = self->tag_line;
                 return (token_t){ variable ? T_VARIABLE_BEGIN : T_BLOCK_BEGIN, self->tag_line, "", 0 };
+            }
         }
         if (self->p >= self->end && self->state != LEX_LINE_STATEMENT)
             break;
@@ -448,7 +449,7 @@ lexer_next(lexer_t *self)
             return t;
         }
     }
-    /* The end stands where the last token stood. */
+    /* The end stands where the last token stood; comments are none. */
     return (token_t){ T_EOF, self->last_line > 0 ? self->last_line : 1, "", 0 };
 }
 
