@@ -152,13 +152,22 @@ api_run(const master_api_t *self)
     return self->jid != NULL ? self->jid : "";
 }
 
+/* What a runner begins or tells is said to come from it. */
+static void
+tell_run(const master_api_t *self, json_t *request)
+{
+    static const char *const ops[] = { "runner", "wheel", "fire", "publish" };
+    const char *op = value_str(request, "op", "");
+
+    for (size_t i = 0; self->jid != NULL && i < NELEMS(ops); i++)
+        if (strcmp(op, ops[i]) == 0)
+            json_object_set_new(request, "within", json_string(self->jid));
+}
+
 int
 api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err)
 {
-    const char *op = value_str(*request_p, "op", "");
-
-    if (self->jid != NULL && (strcmp(op, "runner") == 0 || strcmp(op, "wheel") == 0))
-        json_object_set_new(*request_p, "within", json_string(self->jid));
+    tell_run(self, *request_p);
     return local_call(self->line, request_p, ret_reply, err);
 }
 
@@ -281,7 +290,7 @@ api_publish(master_api_t *self, json_t **request_p, const api_wait_t *wait, json
 
     json_object_set_new(*request_p, "op", json_string("publish"));
     json_object_set_new(*request_p, "follow", json_true());
-    int rc = local_call(self->line, request_p, &reply, err);
+    int rc = api_request(self, request_p, &reply, err);
     if (rc < 0)
         return rc;
     const char *jid = value_str(reply, "jid", "");

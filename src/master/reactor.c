@@ -65,6 +65,7 @@ reactor_new(front_t *front, const char *sock_dir, const char *store_path)
     self->shared.runners = front->runners;
     self->shared.wheels = front->wheels;
     self->shared.host = front->host;
+    self->shared.born = born_new();
     s_take_option(self);
     s_start(self);
     return self;
@@ -82,6 +83,7 @@ reactor_destroy(reactor_t **self_p)
     json_decref(self->list);
     if (!ended) /* a thread goes on with what else there is, until the process ends */
         return false;
+    born_destroy(&self->shared.born);
     free(self->shared.sock_dir);
     free(self->shared.store_path);
     free(self);
@@ -96,6 +98,20 @@ reactor_reload(reactor_t *self)
         s_tell(self, true);
     else
         s_start(self);
+}
+
+void
+reactor_begot(reactor_t *self, const char *parent, const char *jid, uint64_t first, uint64_t last)
+{
+    char name[32];
+    if (!self->actor)
+        return;
+    if (*jid)
+        born_add(self->shared.born, jid, parent);
+    for (uint64_t seq = first; seq <= last; seq++) {
+        born_event(name, seq);
+        born_add(self->shared.born, name, parent);
+    }
 }
 
 json_t *

@@ -21,9 +21,10 @@ typedef struct reactor_shared {
     store_t *store;
     registry_t *runners, *wheels;
     const masterctx_tables_t *host;
-    bool cut;         /* a template still rendered when the thread ended */
-    atomic_bool over; /* the thread's last word, which orders memory where the thread sanitizer sees it */
-    uint64_t begin;   /* number of the event after which it begins when it has no cursor */
+    bool cut;          /* a template still rendered when the thread ended */
+    atomic_bool over;  /* the thread's last word, which orders memory where the thread sanitizer sees it */
+    uint64_t begin;    /* number of the event after which it begins when it has no cursor */
+    struct born *born; /* who begot what: reactor_kin.c */
     atomic_size_t waiting, under_way;
     atomic_uint_least64_t begun, failed, seq;
 } reactor_shared_t;
@@ -160,12 +161,19 @@ void work_fire(rloop_t *self, const char *tag, json_t **data_p);
 
 /* reactor_kin.c */
 typedef struct kin kin_t;
-kin_t *kin_new(void);
+kin_t *kin_new(struct born *born); /* `born` BORROWED */
 void kin_destroy(kin_t **self_p);
-/* [jid] of what an event tells about, or NULL. NEW. */
-json_t *kin_jids(const char *tag, const json_t *data);
+/* [jid] of what an event tells about, and its own name as a child of who fired it. NEW. */
+json_t *kin_jids(uint64_t seq, const char *tag, const json_t *data);
 /* How often `part` is among the ancestors of what has these jids. */
 int kin_count(kin_t *self, store_reader_t *reader, const json_t *jids, const char *part);
+/* Children and their parents, told by the front loop and looked up by the thread. */
+typedef struct born born_t;
+born_t *born_new(void);
+void born_destroy(born_t **self_p);
+void born_add(born_t *self, const char *child, const char *parent);
+void born_event(char out[32], uint64_t seq); /* an event's name as a child */
+
 /* `jid` was begun by `part`, as a reaction to what has `jids`. */
 void kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part);
 

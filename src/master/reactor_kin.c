@@ -2,13 +2,22 @@
  * reaction, that one by an event. */
 #include "master/reactor_int.h"
 
+#include <pthread.h>
+
 #include "common/base/str.h"
 #include "salt/value.h"
 
-#define KIN_DEPTH 4 /* notes that are followed: a job of a run of an orchestration */
+#define KIN_DEPTH 8 /* notes and parents that are followed: a job of a run of an orchestration */
+
+/* Two maps of child to parent, as below. */
+struct born {
+    pthread_mutex_t lock;
+    map_t *young, *old;
+};
 
 /* The young ones are looked at first; when they are too many, the old ones are forgotten. */
 struct kin {
+    born_t *born;
     map_t *young, *old; /* jid -> {part: how often} */
 };
 
@@ -19,10 +28,11 @@ s_drop(void *counts)
 }
 
 kin_t *
-kin_new(void)
+kin_new(born_t *born)
 {
     kin_t *self = xcalloc(1, sizeof(*self));
 
+    self->born = born;
     self->young = map_new(s_drop);
     self->old = map_new(s_drop);
     return self;
@@ -40,6 +50,63 @@ kin_destroy(kin_t **self_p)
     free(self);
 }
 
+/* ---- parents ------------------------------------------------------------------------------------------- */
+
+born_t *
+born_new(void)
+{
+    born_t *self = xcalloc(1, sizeof(*self));
+
+    (void) pthread_mutex_init(&self->lock, NULL);
+    self->young = map_new(free);
+    self->old = map_new(free);
+    return self;
+}
+
+void
+born_destroy(born_t **self_p)
+{
+    born_t *self = STEAL(*self_p);
+
+    if (!self)
+        return;
+    map_destroy(&self->young);
+    map_destroy(&self->old);
+    (void) pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+void
+born_add(born_t *self, const char *child, const char *parent)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    if (map_len(self->young) >= LIMIT_REACTOR_KIN) {
+        map_destroy(&self->old);
+        self->old = self->young;
+        self->young = map_new(free);
+    }
+    map_set(self->young, child, xstrdup(parent));
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+void
+born_event(char out[32], uint64_t seq)
+{
+    (void) snprintf(out, 32, "#%llu", (unsigned long long) seq);
+}
+
+/* NEW, or NULL. */
+static char *
+s_parent(born_t *self, const char *child)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    const char *parent = map_get(self->young, child);
+    parent = parent ? parent : map_get(self->old, child);
+    char *copy = parent ? xstrdup(parent) : NULL;
+    (void) pthread_mutex_unlock(&self->lock);
+    return copy;
+}
+
 /* ---- jids of an event ---------------------------------------------------------------------------------- */
 
 static void
@@ -53,11 +120,14 @@ s_add_jid(json_t **jids_p, const char *jid)
 }
 
 json_t *
-kin_jids(const char *tag, const json_t *data)
+kin_jids(uint64_t seq, const char *tag, const json_t *data)
 {
     json_t *jids = NULL;
     const json_t *inner = value_get(data, "data");
+    char name[32];
 
+    born_event(name, seq);
+    s_add_jid(&jids, name);
     s_add_jid(&jids, value_str(data, "jid", ""));
     s_add_jid(&jids, value_str(data, "__pub_jid", ""));
     s_add_jid(&jids, value_str(inner, "__pub_jid", ""));
@@ -84,6 +154,9 @@ s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth)
 
     if (known)
         return json_incref((json_t *) known);
+    AUTO_FREE char *parent = s_parent(self->born, jid);
+    if (parent || *jid == '#')
+        return parent && depth > 0 ? s_counts(self, reader, parent, depth - 1) : NULL;
     json_auto_t *row = store_job(reader, jid, NULL);
     const json_t *note = value_get(row, "note");
     const char *kind = value_str(note, "kind", "");

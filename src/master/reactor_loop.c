@@ -131,7 +131,7 @@ s_task(rloop_t *self, const json_t *firing)
     rtask_t *task = xcalloc(1, sizeof(*task));
     task->firing = value_dump(firing);
     task->seq = (uint64_t) value_int(firing, "seq", 0);
-    task->jids = kin_jids(value_str(firing, "tag", ""), value_get(firing, "data"));
+    task->jids = kin_jids(task->seq, value_str(firing, "tag", ""), value_get(firing, "data"));
     rloop_open(self, task);
     rrender_add(self, &task);
 }
@@ -485,7 +485,7 @@ s_begin(rloop_t *self)
     self->asked = map_new(NULL);
     self->begun = map_new(NULL);
     self->warned = map_new(NULL);
-    self->kin = kin_new();
+    self->kin = kin_new(self->shared->born);
     for (int i = 0; i < 2; i++)
         self->ready_tail[i] = &self->ready[i];
     self->reader = store_reader_new(self->shared->store_path, &err);

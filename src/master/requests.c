@@ -495,6 +495,21 @@ s_answered(front_t *self, lconn_t *c, request_fn *fn, const char *jid, bool agai
         later_add(self, workers_follow, jid, c);
 }
 
+/* Do what is asked. What a runner has caused is known to the reactor before anybody hears of it. */
+static json_t *
+s_done(front_t *self, lconn_t *c, request_fn *fn, const json_t *request, fail_t *err)
+{
+    const char *within = value_str(request, "within", "");
+    uint64_t before = self->seq;
+    if (!*within || !lconn_is_admin(c))
+        return fn(self, c, request, err);
+    bus_hold(self);
+    json_t *reply = fn(self, c, request, err);
+    reactor_begot(self->reactor, within, value_str(reply, "jid", ""), before + 1, self->seq);
+    bus_release(self);
+    return reply;
+}
+
 void
 requests_handle(front_t *self, lconn_t *c, const json_t *request)
 {
@@ -505,7 +520,7 @@ requests_handle(front_t *self, lconn_t *c, const json_t *request)
             continue;
         json_t *reply = NULL;
         if (s_allowed(self, c, rows[i].access, op, request, &err))
-            reply = rows[i].fn(self, c, request, &err);
+            reply = s_done(self, c, rows[i].fn, request, &err);
         AUTO_FREE char *jid = reply ? xstrdup(value_str(reply, "jid", "")) : NULL;
         bool again = value_bool(reply, "again", false);
         s_answer(c, request, reply, &err);

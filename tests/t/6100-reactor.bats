@@ -506,3 +506,18 @@ SLS
     wait_event all '"python",\{"tag":"py","n":5,"os":"Linux"\}'
     unlisten all
 }
+
+@test "a loop of events that runners fire, and of jobs that they publish" {
+    reactor_master "  - again: [salt://reactor/again.sls]" "  - 'salt/job/*/ret/*': [salt://reactor/ret.sls]"
+    minion_up m1
+    sls again <<<$'x:\n  runner.event.send: [{args: [{tag: again}]}]'
+    sls ret <<<$'{% if data.fun == "test.echo" %}\ny:\n  runner.salt.execute: [{args: [{tgt: m1}, {fun: test.echo}, {arg: [more]}]}]\n{% endif %}'
+    listen all
+    send again
+    wait_event all 'salt/reactor/error.*a loop: runner.event.send would be its own descendant for the 11th time'
+    [ "$(heard all '"seq":[0-9]*,"tag":"again"')" -eq 11 ]
+    salt m1 test.echo begin >/dev/null
+    wait_event all 'salt/reactor/error.*a loop: runner.salt.execute' 30
+    [ "$(heard all '/ret/m1".*"fun":"test.echo"')" -eq 11 ]
+    unlisten all
+}
