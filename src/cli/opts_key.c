@@ -50,5 +50,6 @@ const opt_spec_t opts_key = {
     .usage = "%prog [options]",
     .description = "Shows, accepts, rejects and deletes the keys by which the master knows its minions.",
     .tables = tables,
+    .bare = true,
     .interspersed = true,
 };

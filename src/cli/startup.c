@@ -3,11 +3,9 @@
 
 #include <unistd.h>
 
-#include "common/base/str.h"
+#include "common/conf/startup.h"
 #include "salt/log.h"
 #include "salt/value.h"
-
-#define CONFIG_DIR "/etc/salt"
 
 int
 startup_options(startup_t *self, const opt_spec_t *spec, int argc, char **argv)
@@ -45,8 +43,7 @@ start_log_file(const startup_t *self, fail_t *err)
 int
 startup_configure(startup_t *self)
 {
-    const char *env = getenv("SALT_CONFIG_DIR");
-    const char *dir = value_str(self->values, "config_dir", str_empty(env) ? CONFIG_DIR : env);
+    AUTO_FREE char *dir = startup_conf_dir(self->values);
     json_auto_t *warnings = json_array();
     json_t *warning;
     fail_auto_t err = FAIL_INIT;

@@ -8,5 +8,6 @@ const opt_spec_t opts_master = {
     .usage = "%prog [options]",
     .description = "Controls Salt minions: hands out commands, files and pillar and keeps what comes back.",
     .tables = tables,
+    .bare = true,
     .interspersed = true,
 };

@@ -8,5 +8,6 @@ const opt_spec_t opts_minion = {
     .usage = "%prog [options]",
     .description = "Takes commands from a Salt master and carries them out on this host.",
     .tables = tables,
+    .bare = true,
     .interspersed = true,
 };

@@ -32,6 +32,23 @@ has() { grep -qF -- "$1" <<<"$output"; }
     done
 }
 
+@test "an argument that is no option is an error where none is taken" {
+    for program in salt-master salt-minion salt-key; do
+        run -64 "$HALITE_BIN/$program" -c "$BATS_TEST_TMPDIR" web1
+        [[ $output == *"$program: error: unexpected argument: 'web1'" ]]
+    done
+}
+
+@test "a configuration folder that does not exist is warned about" {
+    mkdir "$BATS_TEST_TMPDIR/etc"
+    run -0 --separate-stderr "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/nosuch" --id x --out=txt --file-root "$BATS_TEST_TMPDIR" \
+        --cachedir "$BATS_TEST_TMPDIR/cache" --log-file "$BATS_TEST_TMPDIR/log" test.ping
+    [ "$output" = 'local: True' ]
+    [[ $stderr == *"WARNING: CONFIG '$BATS_TEST_TMPDIR/nosuch' directory does not exist."* ]]
+    run --separate-stderr "$HALITE_BIN/salt" -c "$BATS_TEST_TMPDIR/nosuch" x test.ping
+    [[ $stderr == "WARNING: CONFIG '$BATS_TEST_TMPDIR/nosuch' directory does not exist."* ]]
+}
+
 @test "--versions-report names the libraries" {
     run "$HALITE_BIN/salt-master" --versions-report
     [ "$status" -eq 0 ]

@@ -582,6 +582,8 @@ optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
         (void) fputs(buf_str(&out), stdout);
         return EXIT_SUCCESS;
     }
+    if (rc == GO_ON && spec->bare && ret->n_args > 0)
+        return optparse_error(spec, "unexpected argument: '%s'", ret->args[0]);
     return rc == GO_ON ? check_exclusive(&p) : rc;
 }
 

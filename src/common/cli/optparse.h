@@ -43,6 +43,7 @@ typedef struct opt_spec {
     const char *usage;              /* "%prog [options] '<target>' <function> [arguments]" */
     const char *description;        /* NULL: none */
     const opt_row_t *const *tables; /* NULL-terminated: tables are shared between programs */
+    bool bare;                      /* takes no positional arguments: one is an error */
     bool interspersed; /* options may follow positional arguments (salt, salt-key); salt-call and salt-run too
                         */
 } opt_spec_t;

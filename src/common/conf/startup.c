@@ -32,6 +32,8 @@ startup_conf_dir(const json_t *values)
 {
     const char *env = getenv("SALT_CONFIG_DIR");
     const char *dir = value_str(values, "config_dir", str_empty(env) ? DEFAULT_DIR : env);
+    if (!str_eq(dir, DEFAULT_DIR) && !fs_is_dir(dir))
+        (void) fprintf(stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir);
     /* A daemon changes its folder when it goes to the background: a relative path would then mean another
      * place. */
     char *absolute = dir[0] == '/' ? NULL : realpath(dir, NULL);

@@ -14,7 +14,8 @@
 /* The given command line values (optparse's) that are also configuration options: NEW object for conf_load.
  */
 json_t *startup_overrides(const json_t *values);
-/* The configuration folder: --config-dir, $SALT_CONFIG_DIR, /etc/salt. NEW. */
+/* The configuration folder: --config-dir, $SALT_CONFIG_DIR, /etc/salt. NEW. One that is named and does not
+ * exist is warned about on stderr, as Salt does it. */
 char *startup_conf_dir(const json_t *values);
 /* Load, start the log (program's name, console level, and the log file unless `no_file`), and say the
  * warnings. */
