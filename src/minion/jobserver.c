@@ -70,6 +70,7 @@ s_send(void *cookie, const json_t *frame)
 void
 jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more)
 {
+    mbus_tell(self->bus, tag, data);
     if (!outbox_event(self->outbox, tag, data, more))
         log_error("event %s: too many wait for a master already; this one is dropped", tag);
 }
@@ -142,6 +143,7 @@ jobserver_job(jobserver_t *self, json_t *job, int master)
     json_object_set_new(job, "master", json_integer(master));
     log_info("job %s: %s from %s", value_str(job, "jid", ""), value_str(job, "fun", "(several)"),
              value_str(job, "user", "?"));
+    mbus_job(self->bus, job, "new", job);
     if (self->stop)
         (void) fail_set(&err, -ECANCELED, "The minion was stopped before this job began");
     else if (outbox_full(self->outbox))
@@ -166,6 +168,8 @@ s_return(jobserver_t *self, job_proc_t *proc)
         return;
     proc->returned = true;
     json_auto_t *ret = job_return(proc);
+    AUTO_FREE char *what = xasprintf("ret/%s", conf_str(self->conf, "id"));
+    mbus_job(self->bus, proc->job, what, ret);
     if (value_bool(proc->job, "own", false))
         return;
     jobcache_keep(self->opts, ret);
@@ -682,6 +686,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     s_recover(self);
     mgrains_gather(self);
     s_delay_first(self);
+    mbus_open(self->bus);
     return self;
 }
 

@@ -294,7 +294,9 @@ s_run(caller_t *self, char *const *args, size_t n)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
-    show_data(&self->show, shown, output_suited(fun), retcode);
+    /* Its lines are out already. */
+    const char *out = str_eq(fun, "state.event") ? "quiet" : output_suited(fun);
+    show_data(&self->show, shown, out, retcode);
     if (value_bool(self->values, "retcode_passthrough", false))
         return retcode;
     return retcode == 0 ? 0 : EXIT_GENERIC;

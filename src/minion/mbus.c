@@ -7,9 +7,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "common/match/match.h"
 #include "minion/mreactor.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -20,21 +22,134 @@
 
 typedef struct mline {
     int fd; /* -1: free */
-    buf_t in;
+    buf_t in, out;
+    globs_t *tags; /* of the events it wants; NULL: none */
+    uint64_t missed, m_first, m_last;
+    bool blocked; /* its socket takes no more */
 } mline_t;
 
 struct mbus {
     jobserver_t *owner;
     char *path;
     int listen_fd, epoll_fd;
+    uint64_t seq;
     mline_t lines[LINES];
 };
+
+/* ---- who listens --------------------------------------------------------------------------------------- */
+
+static void
+s_close_line(mline_t *line)
+{
+    if (line->fd >= 0)
+        (void) close(line->fd);
+    globs_destroy(&line->tags);
+    buf_free(&line->in);
+    buf_free(&line->out);
+    *line = (mline_t){ .fd = -1 };
+}
+
+static void
+s_poll(mbus_t *self, mline_t *line, bool blocked)
+{
+    struct epoll_event ev = { .events = EPOLLIN | (blocked ? EPOLLOUT : 0), .data.ptr = line };
+    if (line->blocked != blocked)
+        (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_MOD, line->fd, &ev);
+    line->blocked = blocked;
+}
+
+static void
+s_tell_missed(mline_t *line)
+{
+    if (line->missed == 0)
+        return;
+    json_auto_t *msg = json_pack("{s:s, s:I, s:I, s:I}", "push", "missed", "from", (json_int_t) line->m_first,
+                                 "to", (json_int_t) line->m_last, "count", (json_int_t) line->missed);
+    line->missed = 0;
+    frame_add(&line->out, msg);
+}
+
+static void
+s_flush(mbus_t *self, mline_t *line)
+{
+    while (line->out.len > 0) {
+        ssize_t n = send(line->fd, line->out.data, line->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN) {
+            s_close_line(line);
+            return;
+        }
+        if (n < 0)
+            break;
+        buf_consume(&line->out, (size_t) n);
+        if (line->out.len == 0)
+            s_tell_missed(line);
+    }
+    s_poll(self, line, line->out.len > 0);
+}
+
+static void
+s_push(mbus_t *self, mline_t *line, const buf_t *frame)
+{
+    if (line->out.len + frame->len > LIMIT_LOCAL_USER_MSG) {
+        line->m_first = line->missed == 0 ? self->seq : line->m_first;
+        line->m_last = self->seq;
+        line->missed++;
+        return;
+    }
+    s_tell_missed(line);
+    buf_add(&line->out, frame->data, frame->len);
+    s_flush(self, line);
+}
+
+/* NEW: with the stamp that every event has. */
+static json_t *
+s_stamped(json_t *data)
+{
+    char stamp[CLOCK_STAMP_LEN];
+    if (!json_is_object(data))
+        return json_incref(data);
+    json_t *copy = json_copy(data);
+    clock_stamp(stamp, clock_wall_us());
+    json_object_set_new(copy, "_stamp", json_string(stamp));
+    return copy;
+}
+
+void
+mbus_tell(mbus_t *self, const char *tag, json_t *data)
+{
+    buf_auto_t frame = BUF_INIT;
+    self->seq++;
+    for (size_t i = 0; i < LINES; i++) {
+        mline_t *line = &self->lines[i];
+        if (line->fd < 0 || !line->tags || !globs_match(line->tags, tag, strlen(tag)))
+            continue;
+        if (frame.len == 0) {
+            json_auto_t *msg = json_pack("{s:s, s:I, s:s, s:o}", "push", "event", "seq",
+                                         (json_int_t) self->seq, "tag", tag, "data", s_stamped(data));
+            frame_add(&frame, msg);
+        }
+        s_push(self, line, &frame);
+    }
+}
 
 void
 mbus_event(mbus_t *self, const char *tag, json_t *data)
 {
+    if (data)
+        mbus_tell(self, tag, data);
     if (self->owner->reactor)
         mreactor_event(self->owner->reactor, tag, data);
+}
+
+void
+mbus_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
+{
+    AUTO_FREE char *tag = xasprintf("salt/job/%s/%s", value_str(job, "jid", ""), what);
+    json_auto_t *shown = json_copy(data);
+    json_object_del(shown, "master"); /* which of ours it came from */
+    mbus_tell(self, tag, shown);
 }
 
 /* ---- the socket ---------------------------------------------------------------------------------------- */
@@ -56,8 +171,13 @@ s_listen(mbus_t *self, fail_t *err)
         return fail_set(err, -ENAMETOOLONG, "%s: set sock_dir to a shorter path", self->path);
     if (fs_mkdirs(dir, 0755, err) < 0)
         return err->code;
-    (void) unlink(self->path);
     self->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (connect(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr)) == 0 || errno == EAGAIN) {
+        free(STEAL(self->path));
+        return fail_set(err, -EADDRINUSE, "another minion listens in %s; give this one a sock_dir of its own",
+                        dir);
+    }
+    (void) unlink(self->path);
     mode_t old = umask(0177);
     int rc = bind(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr));
     int code = errno;
@@ -67,15 +187,6 @@ s_listen(mbus_t *self, fail_t *err)
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     s_watch(self, self->listen_fd, NULL);
     return 0;
-}
-
-static void
-s_close_line(mline_t *line)
-{
-    if (line->fd >= 0)
-        (void) close(line->fd);
-    line->fd = -1;
-    buf_free(&line->in);
 }
 
 static void
@@ -107,21 +218,58 @@ s_accept(mbus_t *self)
         (void) close(fd);
 }
 
-/* {op: "event", tag, data} -> {}: who may write to the socket is root, or the minion's user. */
+/* Who may write to the socket is root, or the minion's user. */
+static bool
+s_take_event(mbus_t *self, mline_t *line, const json_t *msg)
+{
+    (void) line;
+    const char *tag = value_str(msg, "tag", "");
+    if (*tag == '\0' || strlen(tag) > LIMIT_TAG_LEN)
+        return false;
+    mbus_event(self, tag, value_get(msg, "data"));
+    return true;
+}
+
+static bool
+s_take_events(mbus_t *self, mline_t *line, const json_t *msg)
+{
+    (void) self;
+    json_t *tags = value_get(msg, "tags");
+    if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS)
+        return false;
+    globs_destroy(&line->tags);
+    line->tags = globs_new(tags);
+    return true;
+}
+
+static const struct {
+    const char *op;
+    bool (*take)(mbus_t *self, mline_t *line, const json_t *msg);
+} rows[] = {
+    { "event", s_take_event },
+    { "events", s_take_events },
+};
+
 static void
 s_answer(mbus_t *self, mline_t *line, const json_t *msg)
 {
-    const char *tag = value_str(msg, "tag", "");
-    bool ok = str_eq(value_str(msg, "op", ""), "event") && *tag && strlen(tag) <= LIMIT_TAG_LEN;
-    json_auto_t *reply = json_pack("{s:I, s:b}", "n", value_int(msg, "n", 0), "ok", ok);
-    buf_auto_t out = BUF_INIT;
-    if (ok)
-        mbus_event(self, tag, value_get(msg, "data"));
-    else
-        json_object_set_new(reply, "error", json_string("not an event"));
-    frame_add(&out, reply);
-    if (send(line->fd, out.data, out.len, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t) out.len)
+    bool ok = false;
+    for (size_t i = 0; i < NELEMS(rows); i++)
+        if (str_eq(rows[i].op, value_str(msg, "op", "")))
+            ok = rows[i].take(self, line, msg);
+    json_auto_t *reply = json_pack("{s:I, s:b, s:I}", "n", value_int(msg, "n", 0), "ok", ok, "seq",
+                                   (json_int_t) self->seq);
+    if (!ok)
+        json_object_set_new(
+            reply, "error",
+            json_string("a minion's bus knows {op: event, tag, data} and {op: events, tags}"));
+    if (line->fd < 0)
+        return;
+    frame_add(&line->out, reply);
+    if (line->out.len > 2 * LIMIT_LOCAL_USER_MSG)
         s_close_line(line);
+    else
+        s_flush(self, line);
 }
 
 static void
@@ -161,7 +309,9 @@ mbus_read(mbus_t *self)
         mline_t *line = events[i].data.ptr;
         if (!line)
             s_accept(self);
-        else if (line->fd >= 0)
+        if (line && line->fd >= 0 && events[i].events & EPOLLOUT)
+            s_flush(self, line);
+        if (line && line->fd >= 0 && events[i].events & ~EPOLLOUT)
             s_read_line(self, line);
     }
 }
@@ -169,16 +319,13 @@ mbus_read(mbus_t *self)
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
 void
-mbus_listen(mbus_t *self, bool yes)
+mbus_open(mbus_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    if (yes == (self->listen_fd >= 0))
+    if (s_listen(self, &err) == 0)
         return;
+    log_warning("nobody can listen to this minion's bus: %s", fail_text(&err));
     s_deaf(self);
-    if (yes && s_listen(self, &err) < 0) {
-        log_error("salt-call can't reach the minion's bus: %s", fail_text(&err));
-        s_deaf(self);
-    }
 }
 
 mbus_t *

@@ -6,7 +6,6 @@
 #include "common/base/str.h"
 #include "common/reactor/reaction.h"
 #include "common/reactor/rules.h"
-#include "minion/mbus.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -223,7 +222,6 @@ mreactor_reload(mreactor_t *self)
     json_auto_t *state = self->rules ? rules_state(self->rules) : NULL;
     rules_restore(rules, state);
     rules_destroy(&self->rules);
-    mbus_listen(self->owner->bus, json_array_size(tags) > 0);
     if (json_array_size(tags) == 0) {
         rules_destroy(&rules);
         return;

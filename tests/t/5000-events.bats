@@ -249,7 +249,7 @@ watched() { until_true 10 test -e "$FLEET/pids/watch-$1.rc" && RC=$(cat "$FLEET/
     [ -z "$output" ]
     [ -n "$stderr" ]
     run -0 salt-run state.event 'rx/*' count=1 since=10m timeout=20
-    grep -q '^rx/1	{"n": 1, ' <<<"$output"
+    grep -q '^rx/1.{"n": 1, ' <<<"$output"
     stamp=$(sed -E 's/.*"_stamp": "([^"]*)".*/\1/' <<<"$output")
     run -0 salt-run state.event 'rx/*' count=1 "since=$stamp" timeout=20
     grep -qF "$stamp" <<<"$output"
@@ -288,6 +288,32 @@ watched() { until_true 10 test -e "$FLEET/pids/watch-$1.rc" && RC=$(cat "$FLEET/
     wait_connected m1 m2
 }
 journalled() { salt-run state.event "$1" since=1h count=1 timeout=1 && [ "$(ask '{"op":"status"}' | field store_queued)" -eq 0 ]; }
+
+call_hears() { salt m1 event.fire '{"x": 1}' my/first >/dev/null && grep -q '^my/first' "$FLEET/log/watch-own"; }
+
+@test "salt-call state.event: the bus of the minion itself, or the master's" {
+    daemon watch-own "$HALITE_BIN/salt-call" state.event
+    until_true 10 call_hears
+    jid=$(jid_in "$(salt m1 test.echo hi -v)")
+    until_log "$FLEET/log/watch-own" "^salt/job/$jid/new[[:blank:]].*\"fun\": \"test.echo\""
+    until_log "$FLEET/log/watch-own" "^salt/job/$jid/ret/m1[[:blank:]].*\"return\": \"hi\".*\"_stamp\": "
+    run -0 "$HALITE_BIN/salt-call" event.fire '{"y": 2}' my/second
+    until_log "$FLEET/log/watch-own" '^my/second[[:blank:]][{]"y": 2, "_stamp": "[^"]*"[}]$'
+    run -0 salt m1 event.send my/third z=3
+    until_log "$FLEET/log/watch-own" '^my/third[[:blank:]].*"z": 3'
+    kill "$(pid_of watch-own)"
+    watched own
+    [ "$RC" -eq 143 ]
+    run -1 "$HALITE_BIN/salt-call" state.event since=5 count=1
+    daemon watch-master "$HALITE_BIN/salt-call" state.event 'go/*' node=master "sock_dir=$SOCK_DIR" count=1
+    until_true 10 master_hears
+    watched master
+    [ "$RC" -eq 0 ]
+    [ "$(grep -c . "$FLEET/log/watch-master")" -eq 1 ]
+    run -1 salt m1 state.event
+    grep -q 'needs a count or a timeout' <<<"$output"
+}
+master_hears() { fire go/master && grep -q '^go/master' "$FLEET/log/watch-master"; }
 
 # fire_many TAG FIRST LAST SIZE: events TAG with the data {n, x: SIZE bytes}, a hundred in a request; prints the last
 # number that the master confirmed. Ends without a word when the master does.

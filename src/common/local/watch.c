@@ -101,6 +101,9 @@ read_node(watch_t *self, const json_t *args, const json_t *opts, fail_t *err)
     self->minion = str_eq(node, "minion");
     if (!self->minion && !str_eq(node, "master"))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "node=%s: it is master or minion", node);
+    if (self->minion && json_object_size(self->since) > 0)
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                         "since: a minion's bus keeps no journal; node=master has one");
     /* The two lie beside each other, and a configuration names one. */
     const char *other = self->minion ? "/master" : "/minion";
     if (dir == NULL && str_ends(own, other))
@@ -151,7 +154,8 @@ listen_now(watch_t *self, fail_t *err)
         json_decref(request);
         return err->code;
     }
-    (void) json_object_update(request, self->since);
+    if (!self->minion)
+        (void) json_object_update(request, self->since);
     int rc = local_call(self->line, &request, &reply, err);
     /* From now on it is known where to go on after a break. */
     if (rc == 0 && json_object_size(self->since) == 0)

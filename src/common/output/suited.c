@@ -9,17 +9,17 @@
 static const struct {
     const char *fun, *out;
 } suited[] = {
-    { "state.apply", "highstate" },       { "state.check_request", "highstate" },
-    { "state.event", "quiet" },           { "state.highstate", "highstate" },
-    { "state.pkg", "highstate" },         { "state.request", "highstate" },
-    { "state.run_request", "highstate" }, { "state.single", "highstate" },
-    { "state.sls", "highstate" },         { "state.sls_id", "highstate" },
-    { "state.template", "highstate" },    { "state.template_str", "highstate" },
-    { "state.test", "highstate" },        { "state.top", "highstate" },
-    { "aliases.get_target", "txt" },      { "aliases.has_target", "txt" },
-    { "aliases.list_aliases", "yaml" },   { "aliases.rm_alias", "txt" },
-    { "aliases.set_target", "txt" },      { "alternatives.display", "txt" },
-    { "alternatives.install", "txt" },    { "alternatives.remove", "txt" },
+    { "state.apply", "highstate" },        { "state.check_request", "highstate" },
+    { "state.highstate", "highstate" },    { "state.pkg", "highstate" },
+    { "state.request", "highstate" },      { "state.run_request", "highstate" },
+    { "state.single", "highstate" },       { "state.sls", "highstate" },
+    { "state.sls_id", "highstate" },       { "state.template", "highstate" },
+    { "state.template_str", "highstate" }, { "state.test", "highstate" },
+    { "state.top", "highstate" },          { "aliases.get_target", "txt" },
+    { "aliases.has_target", "txt" },       { "aliases.list_aliases", "yaml" },
+    { "aliases.rm_alias", "txt" },         { "aliases.set_target", "txt" },
+    { "alternatives.display", "txt" },     { "alternatives.install", "txt" },
+    { "alternatives.remove", "txt" },
 };
 
 const char *

@@ -7,6 +7,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/py/py_json.h"
+#include "minion/modlib/eventwatch.h"
 #include "minion/modlib/statejob.h"
 #include "minion/modlib/stateopts.h"
 #include "salt/log.h"
@@ -635,6 +636,8 @@ static const func_t funcs[] = {
       "without state.highstate, whose arguments are allowed too." CLI_EXAMPLE(
           "salt '*' state.apply\n    salt '*' state.apply stuff,pkgs test=True\n    "
           "salt '*' state.apply stuff pillar='{\"foo\": \"bar\"}'") },
+    { "event", event_watch, watch_args_minion, FN_READONLY,
+      WATCH_DOC CLI_EXAMPLE("salt-call --local state.event pretty=True") },
     { "high", state_high, high_args, FN_RAW_KWARGS,
       "Run high data as it is, mostly to test states." CLI_EXAMPLE(
           "salt '*' state.high '{\"vim\": {\"pkg\": [\"installed\"]}}'") },
