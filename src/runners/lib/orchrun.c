@@ -261,7 +261,8 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
                                  "end_us", (json_int_t) clock_wall_us());
     if (!success && !api_alive(self->api))
         return;
-    if (api_journal(self->api, row, false, &err) < 0)
+    /* Who has seen the end finds it in the list. */
+    if (api_journal(self->api, row, true, &err) < 0)
         log_error("orchestration %s: %s", self->run, fail_text(&err));
     tell(self->api, NULL, "over",
          json_pack("{s:s, s:b, s:o}", "run", self->run, "success", success, "failed", failures(running)));
