@@ -333,6 +333,8 @@ s_close(lconn_t *c)
     self->n_listeners -= c->listener ? 1 : 0;
     self->n_paused -= c->paused ? 1 : 0;
     listener_destroy(&c->listener);
+    /* Closing is not enough: a child that has not yet begun its program has the descriptor too. */
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
     (void) close(c->fd);
     buf_free(&c->in);
     buf_free(&c->out);

@@ -560,3 +560,21 @@ SLS
     run -1 orch self
     [[ $output == *"16 runners have begun each other in a row; do they call themselves?"* ]]
 }
+
+@test "many parallel steps on the master itself: programs, files, templates, modules" {
+    echo 'hello {{ grains.kernel }} {{ salt["cmd.run"]("echo you") }}' >"$FLEET/srv/t.j2"
+    sls threads <<'SLS'
+{% for i in range(8) %}
+cmd{{ i }}: {cmd.run: [{name: 'echo {{ i }}'}, {parallel: True}, {unless: 'test -e /nonexistent'}]}
+file{{ i }}: {file.managed: [{name: @DID@/f{{ i }}}, {source: 'salt://t.j2'}, {template: jinja}, {parallel: True}]}
+dir{{ i }}: {file.directory: [{name: @DID@/d{{ i }}/x}, {makedirs: True}, {parallel: True}]}
+fn{{ i }}: {salt.function: [{name: test.ping}, {tgt: m1}, {parallel: True}, {fail_function: test.echo}]}
+run{{ i }}: {salt.runner: [{name: test.arg}, {parallel: True}]}
+mod{{ i }}: {module.run: [{'hashutil.digest': [{instr: x{{ i }}}]}, {parallel: True}]}
+{% endfor %}
+SLS
+    run -0 orch threads
+    [[ $output == *"Succeeded: 48"* ]]
+    [ "$(cat "$DID"/f? | sort -u)" = "hello Linux you" ]
+    [ "$(ls -d "$DID"/d?/x | wc -l)" -eq 8 ]
+}
