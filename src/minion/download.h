@@ -13,7 +13,7 @@
  *
  * Layer      minion
  * Threads    the session's
- * Tests      tests/t/4000-files.bats; fuzz target tests/fuzz/fuzz_files.c
+ * Tests      tests/unit/minion/test_download.c, tests/t/4000-files.bats; fuzz target tests/fuzz/fuzz_files.c
  */
 #ifndef MINION_DOWNLOAD_H
 #define MINION_DOWNLOAD_H
