@@ -198,6 +198,10 @@ test_reads(void **state)
     kept_begin(&k, "x: {{ salt['test.rand_str']() }}\n");
     assert_true(pillar_reads_world(k.reads));
     kept_end(&k);
+
+    kept_begin(&k, "#!py\ndef run():\n    return {'x': 1}\n"); /* Python may look at anything */
+    assert_true(pillar_reads_world(k.reads));
+    kept_end(&k);
 }
 
 /* ---- limits ------------------------------------------------------------------------------------------- */
