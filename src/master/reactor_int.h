@@ -104,6 +104,7 @@ typedef struct rloop {
     int64_t fence_next_ms;  /* when to ask again to move the cursor */
     int64_t connect_next_ms;
     bool shown_backlog;
+    int64_t backlog_next_ms;
     bool unchecked; /* nobody has looked whether the files are there */
 
     /* the cursor */

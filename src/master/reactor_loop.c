@@ -15,9 +15,10 @@
 #define CONNECT_MS   200   /* between attempts */
 #define COMMIT_MS    60000 /* for events that are not in the journal yet: a slow disk */
 #define COMMIT_STEP  5
-#define SNAP_MS      20   /* between snapshots, at least */
-#define FENCE_MS     5000 /* between questions that only move the cursor */
-#define BACKLOG_PART 10   /* a tenth of reactor_worker_hwm that waits is told */
+#define SNAP_MS      20    /* between snapshots, at least */
+#define FENCE_MS     5000  /* between questions that only move the cursor */
+#define BACKLOG_MS   60000 /* between two words about it, at least */
+#define BACKLOG_PART 10    /* a tenth of reactor_worker_hwm that waits is told */
 
 /* ---- the cursor ---------------------------------------------------------------------------------------- */
 
@@ -333,9 +334,10 @@ s_tell_backlog(rloop_t *self)
     atomic_store(&self->shared->seq, self->routed);
     if (self->shown_backlog && waiting < most / 2 + 1)
         self->shown_backlog = false;
-    if (self->shown_backlog || waiting <= most || !self->line)
+    if (self->shown_backlog || waiting <= most || !self->line || clock_mono_ms() < self->backlog_next_ms)
         return;
     self->shown_backlog = true;
+    self->backlog_next_ms = clock_mono_ms() + BACKLOG_MS;
     log_warning("reactor: %zu reactions wait; a slow file, or too few of reactor_worker_threads?", waiting);
     json_t *data = json_pack("{s:I, s:I, s:I}", "waiting", (json_int_t) waiting, "under_way",
                              (json_int_t) self->n_running, "seq", (json_int_t) self->routed);
@@ -421,7 +423,7 @@ s_patience(const rloop_t *self, int64_t now_ms)
     if (self->dirty || (self->snap_rules && self->snap_open == 0) ||
         (!self->snap_rules && self->routed != self->written))
         wait = SNAP_MS;
-    if (due != 0 && self->fence == 0) {
+    if (due != 0 && self->fence == 0 && self->ears) {
         int64_t until = (due - clock_wall_us()) / 1000 + 1;
         wait = until < wait ? until : wait;
     }
