@@ -13,6 +13,7 @@
 #include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/value.h"
+#include "minion/modlib/procattr_int.h"
 
 static double
 round_to(double v, double unit)
@@ -347,9 +348,10 @@ attr_threads(const procfs_proc_t *p)
 
 static const struct attr_row {
     const char *name;
-    json_t *(*get)(const procfs_proc_t *p);
+    attr_fn *get;
 } attr_rows[] = {
     { "cmdline", attr_cmdline },
+    { "connections", attr_connections },
     { "cpu_affinity", attr_cpu_affinity },
     { "cpu_num", attr_cpu_num },
     { "cpu_percent", attr_cpu_percent },
@@ -360,8 +362,10 @@ static const struct attr_row {
     { "exe", attr_exe },
     { "gids", attr_gids },
     { "io_counters", attr_io_counters },
+    { "ionice", attr_ionice },
     { "memory_full_info", attr_memory_full_info },
     { "memory_info", attr_memory_info },
+    { "memory_maps", attr_memory_maps },
     { "memory_percent", attr_memory_percent },
     { "name", attr_name },
     { "nice", attr_nice },
