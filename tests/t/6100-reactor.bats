@@ -299,7 +299,7 @@ event_reacts() { send "$1" && grep -q "$2" "$FLEET/log/listen-all"; }
     kill -HUP "$(pid_of master)"
     until_true 5 event_count c 'file a' 2
     salt-run reactor.list --out=json | grep -q '"c"'
-    ! salt-run reactor.add d reactors=/x.sls >"$FLEET/said" 2>&1
+    not salt-run reactor.add d reactors=/x.sls >"$FLEET/said" 2>&1
     grep -q "the reactors are in $FLEET/reactor.yaml: change them there" "$FLEET/said"
     rm "$FLEET/etc/master.d/b.conf"
     kill -HUP "$(pid_of master)"
