@@ -50,6 +50,5 @@ const opt_spec_t opts_key = {
     .usage = "%prog [options]",
     .description = "Shows, accepts, rejects and deletes the keys by which the master knows its minions.",
     .tables = tables,
-    .bare = true,
-    .interspersed = true,
+    .interspersed = true, /* and not bare: "salt-key -F master" is what Salt's manual says */
 };

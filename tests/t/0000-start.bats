@@ -33,7 +33,7 @@ has() { grep -qF -- "$1" <<<"$output"; }
 }
 
 @test "an argument that is no option is an error where none is taken" {
-    for program in salt-master salt-minion salt-key; do
+    for program in salt-master salt-minion; do
         run -64 "$HALITE_BIN/$program" -c "$BATS_TEST_TMPDIR" web1
         [[ $output == *"$program: error: unexpected argument: 'web1'" ]]
     done
