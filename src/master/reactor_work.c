@@ -371,6 +371,11 @@ s_answered(rloop_t *self, react_t *r, const json_t *reply)
                          value_str(reply, "error", "refused")));
         return;
     }
+    if (map_get(self->begun, value_str(reply, "jid", ""))) {
+        /* The file was named twice, "*.sls" and "x.sls": it reacts once. */
+        s_over(self, r, NULL);
+        return;
+    }
     r->jid = xstrdup(value_str(reply, "jid", ""));
     if (*r->jid) {
         atomic_fetch_add(&self->shared->begun, !value_bool(reply, "again", false));

@@ -521,3 +521,25 @@ SLS
     [ "$(heard all '/ret/m1".*"fun":"test.echo"')" -eq 11 ]
     unlisten all
 }
+
+@test "a file that is named twice reacts once, an ID in two files twice" {
+    reactor_master "  - 'two/*': ['$SRV/reactor/*.sls', $SRV/reactor/a.sls]"
+    mkfifo "$OUT/gate"
+    sls a <<<$'x:\n  runner.salt.cmd: [{arg: [cmd.run, "cat '"$OUT"$'/gate"]}]'
+    sls b <<<$'x:\n  runner.test.arg: [{arg: [b]}]'
+    listen all 'salt/run/*'
+    send two/1
+    wait_event all '/new".*runner.salt.cmd'
+    wait_event all '/ret".*"b"'
+    echo open >"$OUT/gate"
+    wait_event all '/ret".*runner.salt.cmd'
+    send two/2
+    until_true 5 test -p "$OUT/gate"
+    wait_event all '/new".*runner.salt.cmd'
+    echo open >"$OUT/gate"
+    until_true 10 all_over 2
+    until_true 10 waiting_is -eq 0
+    [ "$(ask '{"op":"status"}' | grep -oE '"under_way":[0-9]+')" = '"under_way":0' ]
+    unlisten all
+}
+all_over() { [ "$(heard all '/ret".*runner.salt.cmd')" -eq "$1" ] && [ "$(heard all '/ret".*"b"')" -eq "$1" ]; }
