@@ -204,7 +204,7 @@ SLS
     [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 1 ]
     grep -q 'm5: ' "$FLEET/log/listen-run"
     salt-key -y -d m5
-    rm -f "$FLEET"/m5/var/run/*.pid
+    rm -rf "$FLEET/m5"
 }
 
 @test "batch, canary and max_fail: a rolling update stops before it does harm" {
