@@ -5,6 +5,7 @@
 #include "cli/cmd.h"
 #include "cli/request.h"
 #include "cli/run.h"
+#include "common/output/suited.h"
 #include "salt/value.h"
 
 static void
@@ -163,8 +164,8 @@ test_choose(void **state)
     assert_string_equal(show_choose(NULL, NULL, "state.apply"), "highstate");
     assert_string_equal(show_choose("highstate", NULL, "test.ping"), "highstate");
     assert_string_equal(show_choose(NULL, NULL, "test.ping"), "nested");
-    assert_string_equal(show_suited("state.sls"), "highstate");
-    assert_null(show_suited("state.show_sls"));
+    assert_string_equal(output_suited("state.sls"), "highstate");
+    assert_null(output_suited("state.show_sls"));
 }
 
 static void
