@@ -387,22 +387,28 @@ def reactor(bench, minions=20):
         done = subprocess.run(argv, check=True, capture_output=True, text=True)
         return json.loads(done.stdout)
 
-    def serve(text):
+    def react(text):
         with open(sls, "w") as f:
             f.write(text)
-        return site.master(reactor=[{"bench/react": [sls]}])
 
-    master = serve(TOUCH % root)
+    def latency(what, like=None):
+        reactions(master, "one", "20", "m001")
+        found = [reactions(master, "one", str(bench.runs(100)), "m001")["median_ms"] for _ in range(3)]
+        bench.report.add(f"event to the end of its reaction on a minion ({what})", found, "ms", target=7, like=like)
+
+    react(PING)
+    master = site.master(reactor=[{"bench/react": [sls]}])
     master.start()
     minion = site.minion(master, "m001")
     minion.start()
     bench.accept(master, "m001")
-    reactions(master, "one", "20", "m001")
-    found = [reactions(master, "one", str(bench.runs(100)), "m001")["median_ms"] for _ in range(3)]
-    bench.report.add("event to the end of its reaction on a minion (cmd.run touch)", found, "ms", target=7, like="reactor latency: event -> file touched")
+    latency("test.ping")
+    react(TOUCH % root)
+    latency("cmd.run touch", like="reactor latency: event -> file touched")
     site.end()
     bench.pair = None
-    master = serve(PING)
+    react(PING)
+    master = site.master(reactor=[{"bench/react": [sls]}])
     swarm = SwarmBench(bench, minions)
     swarm.swarm, swarm.master = site.swarm(master, minions), master
     swarm.swarm.make_keys(accepted=True)
