@@ -164,13 +164,18 @@ listens_more() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
 
     # --- the bus at the terminal of the master, and of a minion
     daemon listen-watch "$HALITE_BIN/salt-run" state.event pretty=true
+    daemon listen-call "$HALITE_BIN/salt-call" -c "$FLEET/etc/ubuntuAsus" state.event pretty=true
     until_true 10 eval 'salt-run event.send walk/ready >/dev/null; grep -q "^walk/ready" "$FLEET/log/listen-watch"'
+    until_true 10 eval 'salt_call ubuntuAsus event.fire "{}" walk/ready >/dev/null; grep -q "^walk/ready" "$FLEET/log/listen-call"'
     run -0 salt ubuntuAsus test.ping
     bus_has 'salt/job/*/new' '"arg": []' '"fun": "test.ping"' '"minions": ["ubuntuAsus"]' '"missing": []' '"tgt": "ubuntuAsus"' \
         '"tgt_type": "glob"' '"user": "root"'
     bus_has 'salt/job/*/ret/ubuntuAsus' '"cmd": "_return"' '"fun": "test.ping"' '"fun_args": []' '"id": "ubuntuAsus"' \
         '"retcode": 0' '"return": true' '"success": true'
     bus_has "$(on_bus 'salt/job/*/ret/ubuntuAsus' | field jid)" '"minions": ["ubuntuAsus"]'
+    until_log "$FLEET/log/listen-call" '^salt/job/[0-9]*/new'
+    until_log "$FLEET/log/listen-call" '^salt/job/[0-9]*/ret/ubuntuAsus'
+    stop listen-call
 
     # --- a machine boots, and is configured when it is back
     seen=$(ask '{"op":"status"}' | field listeners)
