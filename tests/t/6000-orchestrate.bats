@@ -287,6 +287,12 @@ SLS
     run -0 orch res from=three --out=json
     [ "$(lines one) $(lines two)" = "1 2" ]
     [[ $(step one comment <<<"$output") == *"the run goes on behind this step"* ]]
+    # A run that left steps out leaves them out when it is resumed.
+    rm "$FLEET/go"
+    run -1 orch res from=two
+    touch "$FLEET/go"
+    run -0 orch resume="$(last_run)"
+    [ "$(lines one) $(lines two)" = "1 4" ]
     run -1 orch res from=nosuch
     [[ $output == *"the plan has no step with this ID"* ]]
     run -1 orch resume=20200101000000000000

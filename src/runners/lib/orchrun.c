@@ -28,7 +28,8 @@ struct orchrun {
     pthread_mutex_t lock; /* for the steps */
     map_t *steps;         /* by tag: step_t */
     map_t *before;        /* tags of steps that `from` leaves out */
-    bool resumed, rerun_unsure;
+    bool anew;            /* from `from` on everything runs, whatever the journal says */
+    bool rerun_unsure;
     bool claimed;
 };
 
@@ -181,26 +182,24 @@ orchrun_t *
 orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, json_t **ret_doc,
                json_t **ret_chunks, fail_t *err)
 {
-    json_auto_t *found = api_run_row(api, run, err), *rows = found != NULL ? api_steps(api, run, err) : NULL;
-    json_t *row;
+    /* Its own from now on: nobody else writes what is read next. */
+    orchrun_t *self = make(api, run, ask, err);
+    json_auto_t *found = self != NULL ? api_run_row(api, run, err) : NULL;
+    json_auto_t *rows = found != NULL ? api_steps(api, run, err) : NULL;
+    json_t *plan = value_get(found, "plan"), *row;
+    const json_t *from = ask->from != NULL ? ask->from : value_get(found, "from");
     size_t i;
 
-    if (rows == NULL)
-        return NULL;
-    json_t *plan = value_get(found, "plan");
-    if (!json_is_array(plan)) {
+    if (rows != NULL && !json_is_array(plan))
         (void) fail_kind(
             err, FAIL_INVOCATION, -ENOENT,
             "There is no orchestration %s in the journal; salt-run orchestrate.list shows those there are",
             run);
-        return NULL;
-    }
-    orchrun_t *self = make(api, run, ask, err);
-    if (self == NULL || leave_out(self, plan, ask->from, err) < 0) {
+    if (rows == NULL || !json_is_array(plan) || leave_out(self, plan, from, err) < 0) {
         orchrun_destroy(&self);
         return NULL;
     }
-    self->resumed = true;
+    self->anew = ask->from != NULL;
     json_array_foreach (rows, i, row)
         read_step(self, row);
     *ret_chunks = json_incref(plan);
@@ -392,7 +391,7 @@ decide(orchrun_t *self, const char *tag, const json_t *chunk)
         return done ? json_deep_copy(step->ret)
                     : instead(chunk, true, "Not run: the run goes on behind this step (from)");
     /* What makes up for a failure is looked at anew: what failed runs again. */
-    if (done && map_len(self->before) == 0 && !has_onfail(chunk))
+    if (done && !self->anew && !has_onfail(chunk))
         return json_deep_copy(step->ret);
     if (step == NULL) {
         step = xcalloc(1, sizeof(*step));
