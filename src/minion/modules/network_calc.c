@@ -88,27 +88,28 @@ network_convert_cidr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 }
 
 static int
-network_is_private(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+say_of_address(const json_t *args, bool (*is)(const ip_t *ip), json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     ip_t ip;
     int rc = ip_parse(value_str(args, "ip_addr", ""), &ip, err);
 
     if (rc == 0)
-        *ret_value = json_boolean(ip_is_private(&ip));
+        *ret_value = json_boolean(is(&ip));
     return rc;
+}
+
+static int
+network_is_private(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    return say_of_address(args, ip_is_private, ret_value, err);
 }
 
 static int
 network_is_loopback(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
-    ip_t ip;
-    int rc = ip_parse(value_str(args, "ip_addr", ""), &ip, err);
-
-    if (rc == 0)
-        *ret_value = json_boolean(ip_is_loopback(&ip));
-    return rc;
+    return say_of_address(args, ip_is_loopback, ret_value, err);
 }
 
 static int
