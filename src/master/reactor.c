@@ -25,6 +25,18 @@ s_tell(reactor_t *self, bool opts)
     (void) zstr_send(self->actor, text);
 }
 
+/* A reactor that has no place to go on from begins now, also when the master dies before it has said so. */
+static void
+s_mark_begin(reactor_t *self)
+{
+    json_auto_t *kept = store_meta(self->front->reader, REACTOR_META, NULL);
+    self->shared.begin = self->front->seq;
+    if (!str_empty(json_string_value(kept)))
+        return;
+    AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
+    (void) store_put_meta(self->front->store, REACTOR_META, text);
+}
+
 /* Without anything to react to there is no thread, and no place to go on from. */
 static void
 s_start(reactor_t *self)
@@ -34,10 +46,10 @@ s_start(reactor_t *self)
         return;
     }
     if (!value_truthy(self->list)) {
-        (void) store_put_meta(self->front->store, "reactor", "");
+        (void) store_put_meta(self->front->store, REACTOR_META, "");
         return;
     }
-    self->shared.begin = self->front->seq;
+    s_mark_begin(self);
     self->actor = zactor_new(reactor_actor, &self->shared);
     if (!self->actor)
         log_error("reactor: no thread can be started");

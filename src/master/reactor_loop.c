@@ -10,7 +10,6 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define META         "reactor"
 #define PIECE        500   /* events of the journal, or of the line, in one turn */
 #define CONNECT_MS   200   /* between attempts */
 #define COMMIT_MS    60000 /* for events that are not in the journal yet: a slow disk */
@@ -29,7 +28,7 @@ s_write(rloop_t *self, uint64_t seq, const char *rules)
     AUTO_FREE char *list = value_dump(begun);
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu,\"rules\":%s,\"begun\":%s}", (unsigned long long) seq,
                                      rules, list);
-    (void) store_put_meta(self->shared->store, META, text);
+    (void) store_put_meta(self->shared->store, REACTOR_META, text);
     self->written = seq;
 }
 
@@ -103,7 +102,7 @@ s_snap(rloop_t *self, int64_t now_ms)
 static void
 s_restore(rloop_t *self)
 {
-    json_auto_t *meta = store_meta(self->reader, META, NULL);
+    json_auto_t *meta = store_meta(self->reader, REACTOR_META, NULL);
     const char *text = json_string_value(meta);
     json_auto_t *kept = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
     uint64_t first = 0, last = 0;

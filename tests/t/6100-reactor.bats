@@ -543,3 +543,17 @@ SLS
     unlisten all
 }
 all_over() { [ "$(heard all '/ret".*runner.salt.cmd')" -eq "$1" ] && [ "$(heard all '/ret".*"b"')" -eq "$1" ]; }
+
+@test "the master ends although a file renders still, and takes the event up again" {
+    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]"
+    sls slow <<<$'{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}'
+    send slow/1
+    until_true 5 looked_at "$(ask '{"op":"journal","from":1,"tags":["slow/*"]}' | field seq)"
+    stop master
+    [ "$RC" -eq 0 ]
+    sls slow <<<$'x:\n  runner.test.arg: [{arg: ["did {{ tag }}"]}]'
+    start_master
+    until_true 10 looked_up
+}
+looked_at() { [ "$(ask '{"op":"status"}' | sed 's/.*"reactor"://' | field seq)" -ge "$1" ]; }
+looked_up() { ask '{"op":"journal","from":1,"tags":["salt/run/*/ret"]}' | grep -q '"did slow/1"'; }
