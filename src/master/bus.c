@@ -96,6 +96,10 @@ s_journal(front_t *self)
     uint64_t ticket = store_add_events(self->store, bus->run_first, self->seq, bus->run_us,
                                        block->bytes + bus->run_at, block->len - bus->run_at);
     block->ticket = ticket ? ticket : block->ticket;
+    if (ticket == 0)
+        front_noise(
+            self, "events %llu to %llu were told to listeners but are not in the journal: the store is full",
+            (unsigned long long) bus->run_first, (unsigned long long) self->seq);
     return ticket;
 }
 

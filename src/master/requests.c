@@ -256,11 +256,20 @@ s_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return listen_journal(self, request, err);
 }
 
+/* Who fires faster than the disk takes it waits. */
+static void
+s_fired(front_t *self, lconn_t *c)
+{
+    if (store_waiting(self->store) > LIMIT_EVENTS_WAITING)
+        lconn_pause(c);
+}
+
 static json_t *
 s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
-    return fire_request(self, request, err);
+    json_t *reply = fire_request(self, request, err);
+    s_fired(self, c);
+    return reply;
 }
 
 static json_t *
@@ -547,8 +556,7 @@ requests_fire(front_t *self, lconn_t *c, const char *text, size_t len)
         return false;
     json_auto_t *request = json_pack("{s:I}", "n", (json_int_t) n);
     s_answer(c, request, reply, &err);
-    if (store_waiting(self->store) > LIMIT_EVENTS_WAITING)
-        lconn_pause(c);
+    s_fired(self, c);
     return true;
 }
 
