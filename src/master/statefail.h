@@ -4,7 +4,7 @@
  * Layer      master
  * Threads    the front loop's
  * Limits     LIMIT_FAILED_STATES of one return; more are told in the log
- * Tests      tests/t/5000-events.bats
+ * Tests      tests/t/5150-failed-states.bats
  */
 #ifndef MASTER_STATEFAIL_H
 #define MASTER_STATEFAIL_H

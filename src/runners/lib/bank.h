@@ -4,7 +4,7 @@
  * Layer      runners
  * Threads    any
  * Errors     -EINVAL for a name that could lead elsewhere
- * Tests      tests/unit/runners/test_cache.c
+ * Tests      tests/t/7010-runners-master.bats
  */
 #ifndef RUNNERS_LIB_BANK_H
 #define RUNNERS_LIB_BANK_H

@@ -2,7 +2,7 @@
  *
  * Layer      runners
  * Threads    any
- * Tests      tests/unit/runners/test_cache.c
+ * Tests      tests/t/7010-runners-master.bats
  */
 #ifndef RUNNERS_LIB_CACHED_H
 #define RUNNERS_LIB_CACHED_H

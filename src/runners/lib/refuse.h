@@ -2,6 +2,7 @@
  *
  * Layer      runners
  * Threads    any
+ * Tests      tests/t/7010-runners-master.bats
  */
 #ifndef RUNNERS_LIB_REFUSE_H
 #define RUNNERS_LIB_REFUSE_H

@@ -5,7 +5,7 @@
  * Threads    any
  * Limits     LIMIT_FILE_READ bytes of a file, LIMIT_FILE_LIST names, LIMIT_FILE_DEPTH folders inside each
  *            other
- * Tests      tests/unit/runners/test_wheel.c
+ * Tests      tests/t/7010-runners-master.bats
  */
 #ifndef MASTER_WHEEL_LIB_ROOTS_H
 #define MASTER_WHEEL_LIB_ROOTS_H
