@@ -332,3 +332,15 @@ PY
     kill "$server"
     grep -qx "Basic $(printf 'me:se cret' | base64)" "$BATS_TEST_TMPDIR/asked"
 }
+
+@test "a file in Python makes pillar on the master" {
+    command -v python3 || skip "no python3"
+    sls only <<'PY'
+#!py
+def run():
+    return {"secret": "of-m002", "made": {"for": __grains__["id"], 7: __salt__["test.echo"](__opts__["id"])}}
+PY
+    made() { value m002 pillar.items | grep -qF '"made": {"for": "m002", "7": "m002"}'; }
+    until_true 20 made
+    echo 'secret: of-m002' | sls only
+}
