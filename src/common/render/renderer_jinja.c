@@ -178,8 +178,8 @@ jinja_failed(const run_t *run, const jinja_error_t *e, fail_t *err)
     buf_puts(&b, told.text);
     jinja_told_free(&told);
     put_chain(&b, run, e);
-    if (e->hint != NULL)
-        buf_printf(&b, "\n%s", e->hint);
+    if (py_exc_is(e->type, &jinja_TemplateNotFound))
+        buf_printf(&b, "\nThere is no such file in saltenv '%s'.", run->render->saltenv);
     put_missing(&b, run, e);
     return fail_set(err, -EINVAL, "%s", buf_str(&b));
 }
