@@ -18,8 +18,7 @@ typedef struct call_ctx call_ctx_t;
 struct py;         /* a value of common/py/py.h */
 struct fileclient; /* common/files/fileclient.h */
 
-/* ---- arguments
- * ---------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 typedef enum arg_type { ARG_ANY, ARG_STR, ARG_INT, ARG_FLOAT, ARG_BOOL, ARG_LIST, ARG_DICT } arg_type_t;
 
@@ -42,8 +41,7 @@ typedef struct arg {
         NULL, ARG_ANY, NULL, NULL                                                                            \
     }
 
-/* ---- functions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* `args` is an object that holds every declared argument: bound, converted and defaulted. BORROWED.
  * On success set *ret_value to a NEW reference and return 0. A job that failed is data: return 0 and set the
@@ -77,8 +75,7 @@ typedef struct func {
 /* The end of a doc: "What it does." CLI_EXAMPLE("salt '*' test.ping"). Further examples: "\n    salt ...". */
 #define CLI_EXAMPLE(lines) "\n\nCLI Example:\n\n    " lines
 
-/* ---- grains
- * ------------------------------------------------------------------------------------------------- */
+/* ---- grains ---------------------------------------------------------------------------------- */
 
 typedef enum grain_cost {
     GRAIN_CHEAP, /* reads files under /proc, /sys, /etc: gathered at start, under a millisecond */
@@ -94,8 +91,7 @@ typedef struct grain_ctx {
 /* Add this producer's keys to `out`. A failure loses this producer's grains only. */
 typedef int grain_fn(grain_ctx_t *ctx, json_t *out, fail_t *err);
 
-/* ---- descriptors
- * -------------------------------------------------------------------------------------------- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
 typedef enum plugin_kind {
     PLUGIN_EXEC,
@@ -129,8 +125,7 @@ typedef struct plugin {
 #define PLUGIN_KIND_state  PLUGIN_STATE
 #define FUNCS(table)       .funcs = (table), .n_funcs = NELEMS(table)
 
-/* ---- what a running function may ask of its host
- * ------------------------------------------------------------ */
+/* ---- what a running function may ask of its host --------------------------------------------- */
 
 /* The configuration as an object, defaults included. BORROWED. */
 json_t *ctx_opts(call_ctx_t *ctx);

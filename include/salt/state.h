@@ -59,8 +59,7 @@ void state_change_from(json_t *ret, const char *key, json_t *before, json_t *aft
 void state_change_set(json_t *ret, json_t *changes);
 bool state_changed(const json_t *ret);
 
-/* ---- the run around a state: Salt's __low__, __lowstate__, __running__, __env__
- * ------------------------------------------------------------------------------- */
+/* ---- the run around a state: Salt's __low__, __lowstate__, __running__, __env__ -------------- */
 
 /* The chunk that runs, with all its keys: state, fun, name, __id__, __sls__, __env__, order, and __reqs__
  * ({"watch": [chunk]}: what made mod_watch run). BORROWED; an empty object outside of a run. */

@@ -19,8 +19,7 @@
 
 enum { EXIT_USAGE = 64, EXIT_REFUSED = 1 };
 
-/* ---- what every mode needs
- * --------------------------------------------------------------------------------------- */
+/* ---- what every mode needs ------------------------------------------------------------------- */
 
 int
 cmd_refused(cmd_t *self, const fail_t *err)
@@ -172,8 +171,7 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     return rc;
 }
 
-/* ---- plain: every return as it comes
- * ------------------------------------------------------------------------------ */
+/* ---- plain: every return as it comes --------------------------------------------------------- */
 
 static void
 show_one(cmd_t *self, const char *id, json_t *data, const char *out, int retcode)
@@ -240,8 +238,7 @@ run_plain(cmd_t *self)
     return rc == 0 ? cmd_finish(self) : rc;
 }
 
-/* ---- --static: all returns in one piece
- * ---------------------------------------------------------------------------- */
+/* ---- --static: all returns in one piece ------------------------------------------------------ */
 
 static void
 group_return(cmd_t *self, const char *id, json_t *push, void *state)
@@ -271,8 +268,7 @@ run_static(cmd_t *self)
     return cmd_finish(self);
 }
 
-/* ---- without waiting
- * ------------------------------------------------------------------------------------------------ */
+/* ---- without waiting ------------------------------------------------------------------------- */
 
 static int
 run_async(cmd_t *self)
@@ -314,8 +310,7 @@ run_preview(cmd_t *self)
     return EXIT_NO_MASTER;
 }
 
-/* ---- which mode
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- which mode ------------------------------------------------------------------------------ */
 
 /* Salt's --batch-safe-limit: a large target is done in batches by itself. 0 to go on without. */
 static int

@@ -29,8 +29,7 @@ typedef struct copy {
     json_t *all;             /* owned: {id: {path: what came of it}} */
 } copy_t;
 
-/* ---- one job
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- one job --------------------------------------------------------------------------------- */
 
 typedef struct gathered {
     json_t *returns; /* {id: return} */
@@ -70,8 +69,7 @@ run_job(copy_t *self, const char *fun, json_t *arg, json_t **ret)
     return rc;
 }
 
-/* ---- all in one job
- * ---------------------------------------------------------------------------------------------- */
+/* ---- all in one job -------------------------------------------------------------------------- */
 
 static int
 load_file(copy_t *self, const char *path, json_t *files)
@@ -120,8 +118,7 @@ run_whole(copy_t *self)
     return run_job(self, "cp.recv", json_pack("[O, s]", files, self->dest), &self->all);
 }
 
-/* ---- in pieces
- * --------------------------------------------------------------------------------------------------- */
+/* ---- in pieces ------------------------------------------------------------------------------- */
 
 /* Everything at `path`: files with their permissions, empty folders. 0 or the exit code. */
 static int
@@ -271,8 +268,7 @@ run_pieces(copy_t *self)
     return rc;
 }
 
-/* ---- the command
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* The words: target, sources, destination. */
 static int

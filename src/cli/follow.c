@@ -152,8 +152,7 @@ follow_abandon(follow_t *self)
     self->done = true;
 }
 
-/* ---- when to stop
- * ------------------------------------------------------------------------------------------ */
+/* ---- when to stop ---------------------------------------------------------------------------- */
 
 static bool
 all_final(const follow_t *self)
@@ -193,8 +192,7 @@ follow_next_ms(const follow_t *self, int64_t timeout_ms)
     return quiet < end && untold_silent(self) > 0 ? quiet : end;
 }
 
-/* ---- what to tell
- * -------------------------------------------------------------------------------------------- */
+/* ---- what to tell ---------------------------------------------------------------------------- */
 
 const char *
 follow_silent(follow_t *self, bool over, int64_t now_ms, outcome_t *ret_outcome, char **ret_text)

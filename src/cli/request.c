@@ -10,8 +10,7 @@ enum {
     DOC_WORDS = 3 /* target, sys.doc, and one name */
 };
 
-/* ---- the target
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the target ------------------------------------------------------------------------------ */
 
 /* "a,b" or "a b". NEW. */
 static json_t *
@@ -49,8 +48,7 @@ request_for(const json_t *request, json_t *ids)
     return copy;
 }
 
-/* ---- several functions
- * ----------------------------------------------------------------------------------------- */
+/* ---- several functions ----------------------------------------------------------------------- */
 
 static void
 add_word(json_t *groups, const char *word, size_t len)
@@ -148,8 +146,7 @@ add_compound(json_t *request, const json_t *values, const char *funs, char *cons
     return rc;
 }
 
-/* ---- the whole
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* Options that travel with the job: how the value is read. */
 static const struct {

@@ -31,8 +31,7 @@ typedef struct run {
     live_t *live;
 } run_t;
 
-/* ---- returns, pure
- * --------------------------------------------------------------------------------------------------- */
+/* ---- returns, pure --------------------------------------------------------------------------- */
 
 int
 run_exit_code(const json_t *push)
@@ -71,8 +70,7 @@ run_docs_of(const json_t *docs, const char *arg)
     return found;
 }
 
-/* ---- one runner
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- one runner ------------------------------------------------------------------------------ */
 
 static int
 broken(run_t *self, const fail_t *err)
@@ -265,8 +263,7 @@ show_docs(run_t *self)
     return EXIT_FAILURE;
 }
 
-/* ---- what happens here, not in the master
- * --------------------------------------------------------------------------------- */
+/* ---- what happens here, not in the master ---------------------------------------------------- */
 
 /* state.event: Ctrl-C ends a shell's whole list of commands, which this one is often part of, and it ends without a
  * word. */

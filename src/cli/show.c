@@ -32,8 +32,7 @@ show_wants_colour(bool force, bool no, const json_t *conf, const char *env, bool
     return conf != NULL ? value_truthy(conf) : terminal;
 }
 
-/* ---- settings
- * ------------------------------------------------------------------------------------------------ */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* The option as given, else the configuration's. */
 static const json_t *
@@ -107,8 +106,7 @@ show_args(show_t *self, const json_t *arg)
     }
 }
 
-/* ---- printing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static void
 write_text(show_t *self, FILE *f, const buf_t *text)

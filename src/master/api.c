@@ -177,8 +177,7 @@ api_request_of(void *self, json_t **request_p, json_t **ret_reply, fail_t *err)
     return api_request(self, request_p, ret_reply, err);
 }
 
-/* ---- publish and wait
- * --------------------------------------------------------------------------------------- */
+/* ---- publish and wait ------------------------------------------------------------------------ */
 
 static bool
 take_return(json_t *minions, const json_t *push)
@@ -373,8 +372,7 @@ api_alive(master_api_t *self)
     return local_call(self->line, &request, &reply, &err) == 0;
 }
 
-/* ---- the store
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------------------- */
 
 json_t *
 api_job(master_api_t *self, const char *jid, fail_t *err)
@@ -421,8 +419,7 @@ api_last_jid(master_api_t *self, fail_t *err)
     return store_last_jid(self->store, err);
 }
 
-/* ---- the journal of orchestrations
- * ------------------------------------------------------------------------------ */
+/* ---- the journal of orchestrations ----------------------------------------------------------- */
 
 static uint64_t
 journal_run(store_t *store, const json_t *row)

@@ -387,8 +387,7 @@ auth_subscribed(front_t *self, const char *z85, int fd)
         s_cut(fd);
 }
 
-/* ---- operators' decisions
- * ------------------------------------------------------------------------------------- */
+/* ---- operators' decisions -------------------------------------------------------------------- */
 
 /* Whoever waits with this key is let in. Of two minions, which are two machines or a restart, the second must
  * say hello again and is judged then. */
@@ -527,8 +526,7 @@ auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *f
     return json_pack("{s:o, s:o}", "done", done, "failed", failed);
 }
 
-/* ---- key files
- * ------------------------------------------------------------------------------------------------- */
+/* ---- key files ------------------------------------------------------------------------------- */
 
 /* {id: state}. An id with files in several states: acceptance wins, then rejection. NEW, or NULL with *err.
  */

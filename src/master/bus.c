@@ -64,8 +64,7 @@ bus_room(front_t *self, fail_t *err)
     return 0;
 }
 
-/* ---- numbers, stamps, the journal
- * ----------------------------------------------------------------------------- */
+/* ---- numbers, stamps, the journal ------------------------------------------------------------ */
 
 /* Events that are fired together have one time. */
 static void
@@ -132,8 +131,7 @@ bus_done(front_t *self)
     return ticket;
 }
 
-/* ---- one event
- * ------------------------------------------------------------------------------------------------ */
+/* ---- one event ------------------------------------------------------------------------------- */
 
 /* As JSON writes a text; control characters are in no tag. */
 static span_t
@@ -172,8 +170,7 @@ bus_fire_kept(front_t *self, const char *tag, json_t **data_p)
     return store_has_room(self->store) ? s_fire(self, tag, data) : 0;
 }
 
-/* ---- listeners
- * ------------------------------------------------------------------------------------------------ */
+/* ---- listeners ------------------------------------------------------------------------------- */
 
 void
 bus_hold(front_t *self)

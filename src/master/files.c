@@ -11,8 +11,7 @@
 
 static const char *const ops[] = { "get", "hash", "files", "dirs", "empty_dirs", "links", "envs", "put" };
 
-/* ---- what goes out
- * -------------------------------------------------------------------------------------------- */
+/* ---- what goes out --------------------------------------------------------------------------- */
 
 void
 files_out_free(files_out_t *out)
@@ -55,8 +54,7 @@ files_fd(const files_t *self)
     return self->fd;
 }
 
-/* ---- requests
- * ------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* The worker that knows this path. */
 static files_worker_t *
@@ -286,8 +284,7 @@ files_gone(files_t *self, const void *rid, size_t rid_len)
     (void) pthread_mutex_unlock(&self->lock);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 /* All that have a thread. */
 static files_worker_t *

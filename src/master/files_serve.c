@@ -40,8 +40,7 @@ asking_can_step(const asking_t *self, const files_t *files)
     return self->credit > 0 && files->under_way < LIMIT_FILE_UNDER_WAY;
 }
 
-/* ---- messages
- * --------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* TAKES *data_p. */
 static files_out_t *
@@ -91,8 +90,7 @@ asking_fail(asking_t *a, bool opened, int code, const fail_t *err, files_out_t *
                                                     : strerror(-code)));
 }
 
-/* ---- opening
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void
 s_info(asking_t *a, json_t *more, files_out_t ***tail)
@@ -172,8 +170,7 @@ s_open_list(asking_t *a, fileserver_t *server, files_out_t ***tail)
     s_start_data(a, tail);
 }
 
-/* ---- bytes
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Up to `max` bytes from where the request is. 0 with *ret_n > 0, or a negative errno: the file is shorter
  * than it was, or can't be read. */

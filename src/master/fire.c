@@ -3,8 +3,7 @@
 
 #include "salt/value.h"
 
-/* ---- as a tree
- * ------------------------------------------------------------------------------------------------ */
+/* ---- as a tree ------------------------------------------------------------------------------- */
 
 static int
 s_check(front_t *self, const json_t *event, fail_t *err)
@@ -55,8 +54,7 @@ fire_request(front_t *self, const json_t *request, fail_t *err)
     return rc == 0 ? json_pack("{s:I}", "seq", (json_int_t) self->seq) : NULL;
 }
 
-/* ---- as text
- * -------------------------------------------------------------------------------------------------- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 typedef struct shot {
     span_t tag, data;

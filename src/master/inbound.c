@@ -77,8 +77,7 @@ s_started(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len
         (void) jobs_move(self->jobs, job, t, pid > 0 ? VERDICT_RUNNING : VERDICT_DELIVERED, pid);
 }
 
-/* ---- acknowledgements wait for the commit
- * ------------------------------------------------------------------------ */
+/* ---- acknowledgements wait for the commit ---------------------------------------------------- */
 
 /* A row whose commit is awaited before its sender is told. */
 struct pending_ack {
@@ -204,8 +203,7 @@ inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     return 0;
 }
 
-/* ---- returns and events
- * -------------------------------------------------------------------------------------------- */
+/* ---- returns and events ---------------------------------------------------------------------- */
 
 static void
 s_fire_ret(front_t *self, const peer_t *peer, const char *jid, const json_t *body, const job_t *job)
@@ -414,8 +412,7 @@ static inbound_fn *const handlers[MSG_COUNT] = {
     [MSG_revoke] = s_revoke,       [MSG_mine_ask] = s_mine_ask,
 };
 
-/* ---- connections
- * --------------------------------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static void
 s_router_event(front_t *self, int event, int value)
@@ -455,8 +452,7 @@ s_events(front_t *self)
         }
 }
 
-/* ---- sockets
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- sockets --------------------------------------------------------------------------------- */
 
 /* A peer that has not said hello, or whose hello we have lost: the empty message makes it say so again. */
 static void

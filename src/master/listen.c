@@ -23,8 +23,7 @@ struct listener {
     size_t end;                       /* where listener_next stopped in its block */
 };
 
-/* ---- what is asked for
- * ---------------------------------------------------------------------------------------- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 /* NEW list of globs; everything when none is given. */
 static json_t *
@@ -161,8 +160,7 @@ s_wants(listener_t *self, const eframe_t *frame)
     return globs_all(self->tags) || globs_match(self->tags, tag, eframe_tag(frame, tag));
 }
 
-/* ---- out of the ring
- * ------------------------------------------------------------------------------------------ */
+/* ---- out of the ring ------------------------------------------------------------------------- */
 
 /* One piece is what lies together. */
 static size_t
@@ -223,8 +221,7 @@ listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size_t se
     self->at.offset = (size_t) (at - self->at.block->bytes);
 }
 
-/* ---- out of the journal
- * --------------------------------------------------------------------------------------- */
+/* ---- out of the journal ---------------------------------------------------------------------- */
 
 static void
 s_miss(listener_t *self, uint64_t first, uint64_t last, uint64_t count)
@@ -308,8 +305,7 @@ listener_fill(listener_t *self, buf_t *out)
     return false;
 }
 
-/* ---- behind the ring
- * ------------------------------------------------------------------------------------------ */
+/* ---- behind the ring ------------------------------------------------------------------------- */
 
 /* The number of the event before its place. */
 static uint64_t
@@ -353,8 +349,7 @@ listen_dropped(void *front, ring_block_t *block)
     }
 }
 
-/* ---- the operation `journal`
- * ---------------------------------------------------------------------------------- */
+/* ---- the operation `journal` ----------------------------------------------------------------- */
 
 /* Frames after this number, out of the ring or the journal; 1, 0 or a negative errno. */
 static int

@@ -14,8 +14,7 @@
 #define ACL_ID   "__saltmine_acl__"
 #define ACL_DATA "__data__"
 
-/* ---- who may see what
- * ---------------------------------------------------------------------------------------------- */
+/* ---- who may see what ------------------------------------------------------------------------ */
 
 /* A question under way. Minions of one kind say the same about who may see: the last answer is kept. */
 typedef struct look {
@@ -143,8 +142,7 @@ s_noted(front_t *self, uint64_t ticket)
         self->row_ticket = ticket;
 }
 
-/* ---- what minions put in
- * ----------------------------------------------------------------------------------------- */
+/* ---- what minions put in --------------------------------------------------------------------- */
 
 /* In memory and on the disk. TAKES *mine_p; an empty one is none. */
 static int
@@ -240,8 +238,7 @@ mine_asked(front_t *self, peer_t *peer, const json_t *body)
     (void) publish_send(self, peer, MSG_mine, large);
 }
 
-/* ---- forgetting
- * -------------------------------------------------------------------------------------------------- */
+/* ---- forgetting ------------------------------------------------------------------------------ */
 
 static void
 s_forget_grains(front_t *self, minion_t *m)

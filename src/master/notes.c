@@ -64,8 +64,7 @@ notes_destroy(notes_t **self_p)
     free(self);
 }
 
-/* ---- notes
- * --------------------------------------------------------------------------------------------------- */
+/* ---- notes ----------------------------------------------------------------------------------- */
 
 static const char *const parts[] = { "kind", "ref", "part" };
 
@@ -132,8 +131,7 @@ notes_find(front_t *self, const lconn_t *c, const json_t *request, json_t **ret_
     return *ret_reply ? 1 : err->code;
 }
 
-/* ---- after a commit
- * ---------------------------------------------------------------------------------------- */
+/* ---- after a commit -------------------------------------------------------------------------- */
 
 static later_t *
 s_append(notes_t *self, uint64_t ticket, later_fn *fn, const char *jid, lconn_t *c)

@@ -112,8 +112,7 @@ s_take(void *from)
     return t;
 }
 
-/* ---- inside the actor
- * --------------------------------------------------------------------------------------------- */
+/* ---- inside the actor ------------------------------------------------------------------------ */
 
 typedef struct actor_env {
     registry_t *modules;
@@ -233,8 +232,7 @@ s_actor(zsock_t *pipe, void *arg)
     free(env);
 }
 
-/* ---- the front loop's side
- * ----------------------------------------------------------------------------------------- */
+/* ---- the front loop's side ------------------------------------------------------------------- */
 
 static void
 s_tell_again(front_t *front, peer_t *peer, const json_t *body)

@@ -20,8 +20,7 @@
 #define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
 #define RESTORE_JOBS_US (24 * 3600 * 1000000LL)
 
-/* ---- targets
- * ------------------------------------------------------------------------------------------------- */
+/* ---- targets --------------------------------------------------------------------------------- */
 
 static void
 s_match_all(front_t *self, const target_t *target, uint32_t *slots, size_t *n)
@@ -100,8 +99,7 @@ s_ids(front_t *self, const uint32_t *slots, size_t n)
     return ids;
 }
 
-/* ---- a new job
- * ------------------------------------------------------------------------------------------------- */
+/* ---- a new job ------------------------------------------------------------------------------- */
 
 /* What is told to minions and kept: only known fields, so that nothing else rides along. */
 static json_t *
@@ -234,8 +232,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     return json_pack("{s:s, s:O, s:O}", "jid", jid, "minions", ids, "missing", missing);
 }
 
-/* ---- sending
- * --------------------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 int
 publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body)
@@ -363,8 +360,7 @@ publish_tick(front_t *self, int64_t now_ms)
     jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS);
 }
 
-/* ---- minions that come and go
- * ------------------------------------------------------------------------------------ */
+/* ---- minions that come and go ---------------------------------------------------------------- */
 
 /* NEW map with every text of a list. */
 static map_t *
@@ -462,8 +458,7 @@ publish_dismissed(front_t *self, minion_t *m)
     }
 }
 
-/* ---- followers
- * --------------------------------------------------------------------------------------------------- */
+/* ---- followers ------------------------------------------------------------------------------- */
 
 json_t *
 publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target)
@@ -499,8 +494,7 @@ publish_done(void *front, job_t *job)
     job->n_followers = 0;
 }
 
-/* ---- after a restart
- * --------------------------------------------------------------------------------------------- */
+/* ---- after a restart ------------------------------------------------------------------------- */
 
 static int
 s_by_number(const void *a, const void *b)

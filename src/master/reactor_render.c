@@ -55,8 +55,7 @@ s_take(void *from)
     return batch;
 }
 
-/* ---- inside the actor
- * --------------------------------------------------------------------------------------------- */
+/* ---- inside the actor ------------------------------------------------------------------------ */
 
 typedef struct actor {
     const reactor_shared_t *shared;
@@ -151,8 +150,7 @@ s_actor(zsock_t *pipe, void *arg)
     free(self);
 }
 
-/* ---- the reactor's side
- * ------------------------------------------------------------------------------------------- */
+/* ---- the reactor's side ---------------------------------------------------------------------- */
 
 static rworker_t *
 s_idle_worker(rloop_t *self)

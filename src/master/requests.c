@@ -340,8 +340,7 @@ static const struct {
 };
 #undef REQUEST
 
-/* ---- access
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- access ---------------------------------------------------------------------------------- */
 
 /* publisher_acl: {user pattern: [function pattern, or {target glob: [function pattern]}]}. */
 static bool

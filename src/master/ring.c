@@ -115,8 +115,7 @@ ring_first(const ring_t *self)
     return self->head->first;
 }
 
-/* ---- places
- * -------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static void
 settle(ring_at_t *at, ring_block_t *block, size_t offset)

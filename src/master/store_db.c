@@ -126,8 +126,7 @@ pragma_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_
     return rc;
 }
 
-/* ---- the first format: a row for each event
- * -------------------------------------------------------------------- */
+/* ---- the first format: a row for each event -------------------------------------------------- */
 
 /* NEW JSON text of an event's data with its stamp taken out; NULL when it is none. */
 static char *

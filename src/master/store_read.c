@@ -79,8 +79,7 @@ struct store_reader {
     sqlite3_stmt *stmt[QUERIES];
 };
 
-/* ---- opening
- * ------------------------------------------------------------------------------------------------ */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static void
 close_reader(store_reader_t *self)
@@ -130,8 +129,7 @@ store_reader_destroy(store_reader_t **self_p)
     *self_p = NULL;
 }
 
-/* ---- running queries
- * ---------------------------------------------------------------------------------------- */
+/* ---- running queries ------------------------------------------------------------------------- */
 
 /* BORROWED statement, ready to bind; NULL with *err. */
 static sqlite3_stmt *
@@ -208,8 +206,7 @@ collect_docs(store_reader_t *self, sqlite3_stmt *stmt, fail_t *err)
     return end_query(stmt, rc, out);
 }
 
-/* ---- jobs
- * --------------------------------------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static json_t *
 job_doc(sqlite3_stmt *stmt)
@@ -433,8 +430,7 @@ store_last_jid(store_reader_t *self, fail_t *err)
     return end_query(stmt, rc, jid);
 }
 
-/* ---- events, grains, texts
- * ---------------------------------------------------------------------------------- */
+/* ---- events, grains, texts ------------------------------------------------------------------- */
 
 /* The bytes of the events after this number. */
 static void
@@ -592,8 +588,7 @@ store_notes(store_reader_t *self, const char *kind, const char *ref, fail_t *err
     return end_query(stmt, rc, found);
 }
 
-/* ---- orchestrations
- * ----------------------------------------------------------------------------------------- */
+/* ---- orchestrations -------------------------------------------------------------------------- */
 
 /* A document and its columns as one object. NEW. */
 static json_t *

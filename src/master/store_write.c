@@ -110,8 +110,7 @@ rows_free(row_t *row)
     }
 }
 
-/* ---- opening and closing
- * ------------------------------------------------------------------------------------ */
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static void
 close_db(store_writer_t *self)
@@ -194,8 +193,7 @@ store_writer_notice(store_writer_t *self)
     return STEAL(self->notice);
 }
 
-/* ---- batches
- * ------------------------------------------------------------------------------------------------ */
+/* ---- batches --------------------------------------------------------------------------------- */
 
 static int
 run(store_writer_t *self, sqlite3_stmt *stmt, fail_t *err)
@@ -397,8 +395,7 @@ store_writer_commit(store_writer_t *self, const row_t *rows, uint64_t *ret_dupli
     return finish(self, insert_rows(self, rows, ret_duplicates, err), err);
 }
 
-/* ---- forgetting
- * --------------------------------------------------------------------------------------------- */
+/* ---- forgetting ------------------------------------------------------------------------------ */
 
 /* A part of the oldest job that is too old, or the job itself when its returns are gone. */
 static int

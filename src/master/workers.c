@@ -40,8 +40,7 @@ struct workers {
     size_t n_queue;
 };
 
-/* ---- inside the actor
- * --------------------------------------------------------------------------------------------- */
+/* ---- inside the actor ------------------------------------------------------------------------ */
 
 typedef struct actor_env {
     char *sock_dir, *store_path;
@@ -164,8 +163,7 @@ s_actor(zsock_t *pipe, void *arg)
     free(env);
 }
 
-/* ---- the front loop's side
- * ----------------------------------------------------------------------------------------- */
+/* ---- the front loop's side ------------------------------------------------------------------- */
 
 static void
 s_fire_run(workers_t *self, const json_t *task, const char *what, const json_t *result)

@@ -63,8 +63,7 @@ merge(const json_t *opts, json_t *into, json_t *found)
         json_object_update(into, found);
 }
 
-/* ---- producers
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- producers ------------------------------------------------------------------------------- */
 
 static int
 by_file(const void *a, const void *b)
@@ -120,8 +119,7 @@ grains_check(const plugin_t *const *plugins, size_t n, fail_t *err)
     return rc;
 }
 
-/* ---- what is written down
- * ------------------------------------------------------------------------------------------- */
+/* ---- what is written down -------------------------------------------------------------------- */
 
 static void
 add_file(const json_t *opts, json_t *into)
@@ -155,8 +153,7 @@ grains_finish(json_t *opts, json_t *into)
     }
 }
 
-/* ---- the cache
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the cache ------------------------------------------------------------------------------- */
 
 json_t *
 grains_cache_load(const char *cachedir)

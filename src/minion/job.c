@@ -29,8 +29,7 @@
 
 #define READ_CHUNK (64 * 1024)
 
-/* ---- the child
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the child ------------------------------------------------------------------------------- */
 
 typedef struct child {
     int fd;
@@ -286,8 +285,7 @@ s_child_main(const job_env_t *env, const json_t *job, int fd)
     _exit(s_child_write(&self, frame) == 0 ? 0 : 1);
 }
 
-/* ---- the job server's side
- * ------------------------------------------------------------------------------------------ */
+/* ---- the job server's side ------------------------------------------------------------------- */
 
 job_proc_t *
 job_start(const job_env_t *env, json_t **job_p, fail_t *err)

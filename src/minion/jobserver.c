@@ -34,8 +34,7 @@
 #define FIXED_FDS        4
 #define REST_MS          1000 /* without anything to do */
 
-/* ---- down to the networking process
- * ----------------------------------------------------------------------------- */
+/* ---- down to the networking process ---------------------------------------------------------- */
 
 static void
 s_flush(jobserver_t *self)
@@ -239,8 +238,7 @@ s_sweep(jobserver_t *self)
     }
 }
 
-/* ---- up from the networking process
- * -------------------------------------------------------------------------------------- */
+/* ---- up from the networking process ---------------------------------------------------------- */
 
 static void
 s_up_job(jobserver_t *self, json_t *frame)

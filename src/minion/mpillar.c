@@ -65,8 +65,7 @@ mpillar_known(const mpillar_t *self)
     return self->known;
 }
 
-/* ---- asking
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static int
 s_first_ready(const mpillar_t *self)
@@ -187,8 +186,7 @@ mpillar_master(jobserver_t *js, int master, bool ready)
         mpillar_refresh(js, NULL, false, WAIT_MS);
 }
 
-/* ---- answers
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 void
 mpillar_answered(jobserver_t *js, json_t *frame)
@@ -234,8 +232,7 @@ mpillar_next_ms(const mpillar_t *self)
     return next;
 }
 
-/* ---- without a master
- * ------------------------------------------------------------------------------------------- */
+/* ---- without a master ------------------------------------------------------------------------ */
 
 bool
 mpillar_is_local(const json_t *opts)

@@ -128,8 +128,7 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
     return self;
 }
 
-/* ---- sending
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 static bool
 s_heard(const outbox_t *self, const item_t *it)
@@ -237,8 +236,7 @@ outbox_deaf(outbox_t *self, int master)
         s_rewind(self);
 }
 
-/* ---- what comes
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- what comes ------------------------------------------------------------------------------ */
 
 /* Whether it is on the disk now. */
 static bool

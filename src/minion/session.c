@@ -100,8 +100,7 @@ s_jitter(int ms)
     return ms > 0 ? (int) (r % (uint32_t) ms) : 0;
 }
 
-/* ---- sockets that are watched
- * ----------------------------------------------------------------------------------- */
+/* ---- sockets that are watched ---------------------------------------------------------------- */
 
 static void
 s_close(session_t *self, void **sock)
@@ -122,8 +121,7 @@ s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
     self->watched = self->monitor ? sock : NULL;
 }
 
-/* ---- the master's key
- * ---------------------------------------------------------------------------------------- */
+/* ---- the master's key ------------------------------------------------------------------------ */
 
 static bool
 s_finger_fits(const session_t *self, const uint8_t key[KEY_BYTES])
@@ -272,8 +270,7 @@ s_introduced(session_t *self, const char *text, size_t len)
     s_connect(self);
 }
 
-/* ---- hello and welcome
- * ---------------------------------------------------------------------------------------------- */
+/* ---- hello and welcome ----------------------------------------------------------------------- */
 
 /* The newest of the jobs that run or wait here: a hello has a limit, and the rest comes by its returns. */
 static json_t *
@@ -366,8 +363,7 @@ s_welcome(session_t *self, const json_t *body)
     s_move(self, SESSION_PENDING, NULL);
 }
 
-/* ---- what was started
- * --------------------------------------------------------------------------------------- */
+/* ---- what was started ------------------------------------------------------------------------ */
 
 static int
 s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)

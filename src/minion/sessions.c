@@ -118,8 +118,7 @@ masters_parse(const conf_t *conf, fail_t *err)
     return json_incref(out);
 }
 
-/* ---- to and from the job server
- * ------------------------------------------------------------------------------------ */
+/* ---- to and from the job server -------------------------------------------------------------- */
 
 static void
 s_up(sessions_t *self, json_t *frame)
@@ -383,8 +382,7 @@ s_read(sessions_t *self)
     }
 }
 
-/* ---- masters
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- masters --------------------------------------------------------------------------------- */
 
 /* recon_* or random_reauth_delay, when one of them is set: our own pauses suit a fleet of minions of Halite better than Salt's
  * defaults. */
@@ -492,8 +490,7 @@ s_start(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t
     return rc;
 }
 
-/* ---- failover
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- failover -------------------------------------------------------------------------------- */
 
 static bool
 s_answers(const candidate_t *c)
@@ -550,8 +547,7 @@ s_failover(line_t *line)
     return (long) failover_wait(&line->failover, now);
 }
 
-/* ---- the loop
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 /* Does what the line can do now; milliseconds until it wants to be called again at the latest. */
 static long

@@ -5,8 +5,7 @@
 #include "runners/lib/cached.h"
 #include "runners/lib/refuse.h"
 
-/* ---- looking
- * ------------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static int
 cache_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -33,8 +32,7 @@ cache_mine(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 REFUSES(cache_cloud, "There is no salt-cloud here, and so no cache of its machines")
 
-/* ---- forgetting
- * ---------------------------------------------------------------------------------------------- */
+/* ---- forgetting ------------------------------------------------------------------------------ */
 
 /* `what` TAKEN; `function` may be NULL. True, as Salt returns it; false without a target. */
 static int
@@ -98,8 +96,7 @@ cache_clear_git_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-/* ---- banks. The bank "minions" is what the master keeps of them
- * ---------------------------------------------- */
+/* ---- banks. The bank "minions" is what the master keeps of them ------------------------------ */
 
 #define MINIONS "minions"
 #define DATA    "data"
@@ -245,8 +242,7 @@ cache_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* ---- table
- * -------------------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 #define TGT_TYPE                                                                                             \
     {                                                                                                        \

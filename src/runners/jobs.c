@@ -6,8 +6,7 @@
 #include "runners/lib/when.h"
 #include "salt/plugin.h"
 
-/* ---- one job
- * ------------------------------------------------------------------------------------------------ */
+/* ---- one job --------------------------------------------------------------------------------- */
 
 /* The job's instance with "Result", after what `out` holds already. TAKES out; NEW, or NULL with *err. */
 static json_t *
@@ -115,8 +114,7 @@ jobs_exit_success(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
-/* ---- many jobs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- many jobs ------------------------------------------------------------------------------- */
 
 static int
 add_time(json_t *filter, const char *key, const char *text, fail_t *err)
@@ -234,8 +232,7 @@ jobs_last_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- what runs now
- * ------------------------------------------------------------------------------------------ */
+/* ---- what runs now --------------------------------------------------------------------------- */
 
 /* NEW [{id: pid}] of {id: pid}. */
 static json_t *
@@ -287,8 +284,7 @@ jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- table
- * -------------------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 #define ARG_JID                                                                                              \
     {                                                                                                        \

@@ -6,8 +6,7 @@
 #include "runners/lib/refuse.h"
 #include "salt/plugin.h"
 
-/* ---- up and down
- * -------------------------------------------------------------------------------------------- */
+/* ---- up and down ----------------------------------------------------------------------------- */
 
 /* NEW {id: {connected, address, since}} of every accepted minion. */
 static json_t *
@@ -82,8 +81,7 @@ manage_down(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return remove_keys(ctx, down, err);
 }
 
-/* ---- presence
- * ----------------------------------------------------------------------------------------------- */
+/* ---- presence -------------------------------------------------------------------------------- */
 
 /* Whether a minion is in `subset`: a list of ids, or text: a network, or ids with commas. */
 static bool
@@ -157,8 +155,7 @@ manage_not_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     return 0;
 }
 
-/* ---- versions
- * ----------------------------------------------------------------------------------------------- */
+/* ---- versions -------------------------------------------------------------------------------- */
 
 /* By comparison with the master's version, worst first. */
 enum { V_OFFLINE, V_OLDER, V_SAME, V_NEWER, V_LABELS };
@@ -220,8 +217,7 @@ manage_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- what needs salt-ssh
- * ------------------------------------------------------------------------------------ */
+/* ---- what needs salt-ssh --------------------------------------------------------------------- */
 
 REFUSES(manage_bootstrap,
         "There is no salt-ssh here: install the minion on each host by its package, with the "
@@ -231,8 +227,7 @@ REFUSES(
     manage_safe_accept,
     "There is no salt-ssh here: compare 'salt-call --local key.finger' on the minion with 'salt-key -f ID', "
     "then accept it with salt-key -a ID; or give the minion the master's fingerprint as master_finger")
-/* ---- new keys
- * ----------------------------------------------------------------------------------------------- */
+/* ---- new keys -------------------------------------------------------------------------------- */
 
 /* Whoever did not answer keeps its key: it would be locked out. */
 static int
@@ -258,8 +253,7 @@ manage_key_regen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- table
- * -------------------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 #define ARG_TARGETS                                                                                          \
     { "tgt", ARG_ANY, "\"*\"", "Which minions" },                                                            \

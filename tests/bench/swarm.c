@@ -113,8 +113,7 @@ s_keys(int n, const char *dir, const char *pki)
     return err.text ? s_die(&err) : 0;
 }
 
-/* ---- one minion
- * ------------------------------------------------------------------------------------------------ */
+/* ---- one minion ------------------------------------------------------------------------------ */
 
 static void
 s_send_ret(one_t *o, json_t *ret)
@@ -210,8 +209,7 @@ s_step(one_t *o)
     while (s_watch(o));
 }
 
-/* ---- one process
- * ------------------------------------------------------------------------------------------------- */
+/* ---- one process ----------------------------------------------------------------------------- */
 
 static bool
 s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t *err)
@@ -284,8 +282,7 @@ s_child(const place_t *place, int first, int total, int procs, int report_fd)
     s_loop(&self);
 }
 
-/* ---- all of them
- * --------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t stop;
 

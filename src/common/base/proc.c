@@ -59,8 +59,7 @@ close_fd(int *fd)
     *fd = -1;
 }
 
-/* ---- before the fork
- * ------------------------------------------------------------------------------------------- */
+/* ---- before the fork ------------------------------------------------------------------------- */
 
 static int
 find_user(const char *name, plan_t *plan, fail_t *err)
@@ -208,8 +207,7 @@ close_streams(streams_t *ends)
     close_fd(&ends->errs);
 }
 
-/* ---- the child: async-signal-safe calls only
- * --------------------------------------------------------------------- */
+/* ---- the child: async-signal-safe calls only ------------------------------------------------- */
 
 static void
 reset_signals(void)
@@ -321,8 +319,7 @@ fork_child(const plan_t *plan)
     return pid;
 }
 
-/* ---- the parent
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the parent ------------------------------------------------------------------------------ */
 
 static int
 tell_report(const plan_t *plan, const report_t *report, fail_t *err)

@@ -22,8 +22,7 @@ typedef struct parser {
     bool report;       /* --versions-report was given: the rest is still checked first */
 } parser_t;
 
-/* ---- rows
- * --------------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 const char *
 optrow_next_name(const char **pos, size_t *ret_len)
@@ -96,8 +95,7 @@ next_row(const opt_spec_t *spec, size_t *table, size_t *row)
     return NULL;
 }
 
-/* ---- errors
- * ------------------------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void
 usage(const opt_spec_t *spec, buf_t *out)
@@ -132,8 +130,7 @@ quoted(const char *text)
     return value_repr(value);
 }
 
-/* ---- one value
- * ---------------------------------------------------------------------------------------------- */
+/* ---- one value ------------------------------------------------------------------------------- */
 
 /* Python's rule of optparse: 0x.., 0b.., a leading 0 is octal. */
 static bool
@@ -273,8 +270,7 @@ store_value(parser_t *p, const opt_row_t *row, const char *text)
     return setters[row->kind](p, key, text);
 }
 
-/* ---- flags
- * -------------------------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------- */
 
 /* A flag that picks one of several values: remember its name for the check at the end. */
 static void
@@ -360,8 +356,7 @@ static flag_fn *const flags[] = {
     [OPT_HELP] = do_help, [OPT_VERSION] = do_version, [OPT_VERSIONS_REPORT] = do_report
 };
 
-/* ---- the command line
- * --------------------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static char *
 take(parser_t *p)

@@ -81,8 +81,7 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     return conf;
 }
 
-/* ---- a reload
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- a reload -------------------------------------------------------------------------------- */
 
 static bool
 s_same(const json_t *a, const json_t *b)
@@ -126,8 +125,7 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
     return fresh;
 }
 
-/* ---- folders and their owner
- * --------------------------------------------------------------------------------------- */
+/* ---- folders and their owner ----------------------------------------------------------------- */
 
 typedef struct owner {
     uid_t uid;

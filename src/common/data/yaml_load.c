@@ -40,8 +40,7 @@ yaml_line_of(const yaml_lines_t *self, const char *key)
     return self != NULL ? (int) json_integer_value(json_object_get(self->of, key)) : 0;
 }
 
-/* ---- scalars
- * ------------------------------------------------------------------------------------------------ */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 static json_t *
 make_str(const ynode_t *node, yproblem_t *problem)
@@ -134,8 +133,7 @@ make_binary(const ynode_t *node, yproblem_t *problem)
     return value_utf8(bytes, len);
 }
 
-/* ---- any node
- * ----------------------------------------------------------------------------------------------- */
+/* ---- any node -------------------------------------------------------------------------------- */
 
 typedef json_t *scalar_fn(const ynode_t *node, yproblem_t *problem);
 typedef bool fill_fn(loader_t *l, const job_t *job);
@@ -246,8 +244,7 @@ make(loader_t *l, const ynode_t *node, int depth)
     return v;
 }
 
-/* ---- containers
- * --------------------------------------------------------------------------------------------- */
+/* ---- containers ------------------------------------------------------------------------------ */
 
 static bool
 fill_seq(loader_t *l, const job_t *job)

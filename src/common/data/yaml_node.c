@@ -341,8 +341,7 @@ compose(composer_t *c, yaml_event_t *ev, int depth)
     return ok ? node : NULL;
 }
 
-/* ---- merge keys
- * --------------------------------------------------------------------------------------------- */
+/* ---- merge keys ------------------------------------------------------------------------------ */
 
 typedef struct pairs {
     ypair_t *v;
@@ -432,8 +431,7 @@ merge_mapping(composer_t *c, ynode_t *node)
     return true;
 }
 
-/* ---- documents
- * ---------------------------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------- */
 
 /* The stream's only document; false on failure. */
 static bool

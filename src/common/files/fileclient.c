@@ -46,8 +46,7 @@ fileclient_destroy(fileclient_t **self_p)
     free(self);
 }
 
-/* ---- URLs
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- URLs ------------------------------------------------------------------------------------ */
 
 /* "http:" and the like; a Windows drive is none. */
 static bool
@@ -115,8 +114,7 @@ s_place(const char *url, const char *saltenv, char **ret_path, char **ret_salten
     return rc < 0 && ours ? -ENOENT : rc;
 }
 
-/* ---- calls
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 int
 fileclient_cache(fileclient_t *self, const char *url, const char *saltenv, char **ret_local, fail_t *err)

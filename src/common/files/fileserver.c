@@ -27,8 +27,7 @@ struct fileserver {
     fail_t broken; /* why it serves nothing */
 };
 
-/* ---- paths
- * --------------------------------------------------------------------------------------------------- */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 char *
 files_flatten(const char *path)
@@ -70,8 +69,7 @@ files_is_below(const char *path)
     return true;
 }
 
-/* ---- what was found
- * ------------------------------------------------------------------------------------------ */
+/* ---- what was found -------------------------------------------------------------------------- */
 
 void
 served_clear(served_t *self)
@@ -116,8 +114,7 @@ file_lists_add(file_lists_t *self, json_t *set, const char *path, fail_t *err)
     return 0;
 }
 
-/* ---- asking
- * -------------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 int
 fileserver_find(fileserver_t *self, const char *path, const char *saltenv, served_t *ret, fail_t *err)
@@ -283,8 +280,7 @@ fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t
     return rc;
 }
 
-/* ---- life
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static const file_backend_t *const backends[] = { &roots_backend, &gitfs_backend };
 

@@ -26,8 +26,7 @@ s_free(void *remotes)
     git_remotes_free(remotes);
 }
 
-/* ---- paths
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 /* What `path` is called in the repository. NEW; NULL: it is not below the mountpoint. */
 static char *
@@ -105,8 +104,7 @@ s_find(void *self, const char *path, const char *saltenv, served_t *ret, fail_t 
     return rc;
 }
 
-/* ---- lists
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static int
 s_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)

@@ -23,8 +23,7 @@
 #define STAMP       "fetched"
 #define LOCK        "update.lk"
 
-/* ---- the program
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 /* Standard output appended to `out`, or a negative errno with what git said. `words` ends with NULL. */
 static int
@@ -51,8 +50,7 @@ s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *o
     return rc;
 }
 
-/* ---- fetching
- * --------------------------------------------------------------------------------------------------- */
+/* ---- fetching -------------------------------------------------------------------------------- */
 
 static int64_t
 s_stamp(const git_remote_t *r, time_t *ret_seconds)
@@ -141,8 +139,7 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
     return s_fetch(r, err);
 }
 
-/* ---- refs
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- refs ------------------------------------------------------------------------------------ */
 
 int
 git_look(git_remote_t *r, fail_t *err)
@@ -210,8 +207,7 @@ s_commit(git_remote_t *r, const char *ref)
     return NULL;
 }
 
-/* ---- trees
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- trees ----------------------------------------------------------------------------------- */
 
 /* "MODE TYPE ID\tPATH" */
 static void
@@ -255,8 +251,7 @@ git_tree(git_remote_t *r, const char *saltenv, fail_t *err)
     return known ? known : s_read_tree(r, commit, err);
 }
 
-/* ---- blobs
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- blobs ----------------------------------------------------------------------------------- */
 
 /* git writes the file itself, so it may be of any size; it appears under its name when it is whole. */
 int

@@ -62,8 +62,7 @@ s_folder(const json_t *folder, const char *saltenv, bool any)
     return any ? str_replace(path, ANY_ENV, saltenv) : xstrdup(path);
 }
 
-/* ---- one file
- * ------------------------------------------------------------------------------------------------ */
+/* ---- one file -------------------------------------------------------------------------------- */
 
 /* Links may lead out of the folder where they are followed; otherwise the kernel keeps the path inside. */
 static int
@@ -105,8 +104,7 @@ s_find(void *cookie, const char *path, const char *saltenv, served_t *ret, fail_
     return -ENOENT;
 }
 
-/* ---- all files
- * ----------------------------------------------------------------------------------------------- */
+/* ---- all files ------------------------------------------------------------------------------- */
 
 /* A folder that is being walked and those above it: a link back to one of them ends there. */
 typedef struct above {

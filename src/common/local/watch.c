@@ -29,8 +29,7 @@ typedef struct watch {
     local_client_t *line;
 } watch_t;
 
-/* ---- arguments
- * ------------------------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 #define ROWS(node)                                                                                           \
     { "tagmatch", ARG_STR, "\"*\"", "Glob or regular expression for tags" },                                 \
@@ -131,8 +130,7 @@ read_args(watch_t *self, const json_t *args, const json_t *opts, FILE *out, fail
     return self->since != NULL ? read_node(self, args, opts, err) : err->code;
 }
 
-/* ---- the line
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the line -------------------------------------------------------------------------------- */
 
 /* A pattern that means the same to the bus as here; NULL: the bus sends all. */
 static const char *
@@ -203,8 +201,7 @@ await(watch_t *self, fail_t *err)
     return 0;
 }
 
-/* ---- events
- * --------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int
 show_event(watch_t *self, const json_t *event)

@@ -91,8 +91,7 @@ decode(const char *pattern, bool fold, uint32_t **ret_cps)
     return n;
 }
 
-/* ---- character sets
- * -------------------------------------------------------------------------------------------- */
+/* ---- character sets -------------------------------------------------------------------------- */
 
 /* A hyphen that makes a range, told apart from one that is a member. */
 #define RANGE_HYPHEN UINT32_MAX
@@ -229,8 +228,7 @@ wild_destroy(wild_t **self_p)
     *self_p = NULL;
 }
 
-/* ---- matching
- * -------------------------------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static bool
 token_takes(const wild_t *self, const token_t *token, uint32_t cp)

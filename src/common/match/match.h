@@ -3,8 +3,8 @@
  * Layer      common/match; the only user of PCRE2
  * Threads    a parsed target may be evaluated by one thread at a time
  * Errors     -EINVAL with the position and what was expected; limits LIMIT_TARGET_LEN, _DEPTH,
- * LIMIT_REGEX_STEPS Tests      tests/unit/common/test_match.c, tests/cases/match; fuzz target
- * tests/fuzz/fuzz_match.c
+ *            LIMIT_REGEX_STEPS
+ * Tests      tests/unit/common/test_match.c, tests/cases/match; fuzz target tests/fuzz/fuzz_match.c
  */
 #ifndef COMMON_MATCH_MATCH_H
 #define COMMON_MATCH_MATCH_H

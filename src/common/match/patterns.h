@@ -43,8 +43,7 @@ int cidr_parse(cidr_t *self, const char *text, fail_t *err);
 /* Against the grains "ipv4" and "ipv6". */
 bool cidr_match(const cidr_t *self, const json_t *grains);
 
-/* ---- node groups
- * ---------------------------------------------------------------------------------------------- */
+/* ---- node groups ----------------------------------------------------------------------------- */
 
 /* One word of a compound target, with where it came from. */
 typedef struct word {

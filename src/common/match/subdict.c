@@ -37,8 +37,7 @@ typedef struct walk {
     unsigned steps;
 } walk_t;
 
-/* ---- compiling
- * ------------------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 static suffix_t *
 suffix_at(subdict_t *self, size_t start)
@@ -143,8 +142,7 @@ subdict_destroy(subdict_t **self_p)
     *self_p = NULL;
 }
 
-/* ---- values
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static bool
 text_matches(const subdict_t *self, const suffix_t *suffix, const char *text, size_t len)
@@ -188,8 +186,7 @@ value_matches(const subdict_t *self, const suffix_t *suffix, const json_t *value
     return text_matches(self, suffix, text, strlen(text));
 }
 
-/* ---- walking
- * --------------------------------------------------------------------------------------------------- */
+/* ---- walking --------------------------------------------------------------------------------- */
 
 /* The suffix behind the next delimiter of a kind, or `n`. */
 static size_t

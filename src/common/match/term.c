@@ -5,8 +5,7 @@
 #include "common/base/utf8.h"
 #include "salt/value.h"
 
-/* ---- making
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static int
 init_glob(term_t *self, const char *text, const char *delim, fail_t *err)
@@ -78,8 +77,7 @@ init_ipcidr(term_t *self, const char *text, const char *delim, fail_t *err)
     return cidr_parse(&self->cidr, text, err);
 }
 
-/* ---- matching
- * -------------------------------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static bool
 match_glob_id(const term_t *self, const match_subject_t *subject)
@@ -132,8 +130,7 @@ static const term_kind_t kinds[] = {
 };
 _Static_assert(NELEMS(kinds) == TGT_TYPES, "one row for each type of target, in their order");
 
-/* ---- looking up
- * ------------------------------------------------------------------------------------------------ */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 const char *
 tgt_type_name(tgt_type_t t)

@@ -5,8 +5,7 @@
 #include "common/output/pytext.h"
 #include "salt/value.h"
 
-/* ---- what wraps the results
- * --------------------------------------------------------------------------------- */
+/* ---- what wraps the results ------------------------------------------------------------------ */
 
 /* A return as the job cache keeps it is unwrapped: {return: {data: {host: ...}}}. NULL for one that holds no
  * states. */
@@ -88,8 +87,7 @@ output_highstate(json_t *data, const output_opts_t *opts, buf_t *out)
     return hs_hosts(data, opts, 1, out);
 }
 
-/* ---- one host
- * ----------------------------------------------------------------------------------------------- */
+/* ---- one host -------------------------------------------------------------------------------- */
 
 static void
 value_line(buf_t *body, colour_t c, const output_opts_t *opts, const char *text, size_t len)

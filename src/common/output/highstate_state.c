@@ -21,8 +21,7 @@ hs_result(const json_t *result)
     return HS_OTHER;
 }
 
-/* ---- counting
- * ----------------------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void
 count_result(const hs_state_t *s, const json_t *result, hs_totals_t *t)
@@ -78,8 +77,7 @@ count_duration(const json_t *ret, hs_totals_t *t)
     return true;
 }
 
-/* ---- changes
- * ------------------------------------------------------------------------------------------------ */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static void
 indent_lines(const char *text, size_t len, size_t indent, buf_t *out)
@@ -176,8 +174,7 @@ count_changes(const hs_state_t *s, const json_t *changes, bool changed)
     return changed ? (n > 0 ? n : 1) : 0;
 }
 
-/* ---- one line
- * ----------------------------------------------------------------------------------------------- */
+/* ---- one line -------------------------------------------------------------------------------- */
 
 /* The warnings, each on its line. False when they are not texts. */
 static bool
@@ -265,8 +262,7 @@ terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t
     return ok;
 }
 
-/* ---- full block
- * --------------------------------------------------------------------------------------------- */
+/* ---- full block ------------------------------------------------------------------------------ */
 
 static void
 add_comment(const json_t *ret, buf_t *out)
@@ -386,8 +382,7 @@ full(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t 
     return full_warnings(s->ret, opts, t, body);
 }
 
-/* ---- which of them
- * ------------------------------------------------------------------------------------------ */
+/* ---- which of them --------------------------------------------------------------------------- */
 
 /* Whether str(result) is in "True,None" or in a list of texts. */
 static bool

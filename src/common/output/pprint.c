@@ -16,8 +16,7 @@ typedef struct printer {
     int step; /* spaces per level */
 } printer_t;
 
-/* ---- how wide the repr() of a value is
- * ---------------------------------------------------------------------- */
+/* ---- how wide the repr() of a value is ------------------------------------------------------- */
 
 /* Columns of repr() of the text; more than `limit` once that is passed. */
 static int
@@ -82,8 +81,7 @@ spend(json_t *v, int budget)
     return budget - scalar_width(v, budget);
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void
 repr_text(buf_t *out, const char *s, size_t len)

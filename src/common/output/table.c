@@ -11,8 +11,7 @@ enum { CELL_WIDTH = 50, TABLE_INDENT = 4 };
 #define PREFIX    "| "
 #define SUFFIX    " |"
 
-/* ---- cells
- * -------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 typedef struct row {
     char **cells; /* owned texts, wrapped with newlines */
@@ -129,8 +128,7 @@ measure(grid_t *g)
     }
 }
 
-/* ---- drawing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 static void
 start_line(buf_t *out, int indent, colour_t c, const output_opts_t *opts)
@@ -208,8 +206,7 @@ output_draw_table(json_t *rows, const output_opts_t *opts, int indent, buf_t *ou
     return ok;
 }
 
-/* ---- data to rows
- * ------------------------------------------------------------------------------------------- */
+/* ---- data to rows ---------------------------------------------------------------------------- */
 
 /* NEW "Admin State" for "admin_state". */
 static json_t *

@@ -191,8 +191,7 @@ METHOD_OF(m_str_count)
     return py_int(n);
 }
 
-/* ---- startswith, endswith
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- startswith, endswith -------------------------------------------------------------------- */
 
 static bool
 tail_is(const py_window_t *w, const py_t *part, bool at_end)

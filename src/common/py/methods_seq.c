@@ -130,8 +130,7 @@ METHOD_OF(m_list_sort)
     return py_sort(self, keys, reverse) < 0 ? NULL : PY_None;
 }
 
-/* ---- also of tuples and ranges
- * ------------------------------------------------------------------------------------------ */
+/* ---- also of tuples and ranges --------------------------------------------------------------- */
 
 METHOD_OF(m_seq_count)
 {

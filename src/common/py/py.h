@@ -48,8 +48,7 @@ typedef struct py {
     uint16_t aux;
 } py_t;
 
-/* ---- references
- * ---------------------------------------------------------------------------------------------- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static inline bool
 py_small(const py_t *v)
@@ -89,8 +88,7 @@ py_destroy(py_t **v_p)
     *v_p = NULL;
 }
 
-/* ---- constructors: NEW
- * --------------------------------------------------------------------------------------- */
+/* ---- constructors: NEW ----------------------------------------------------------------------- */
 
 extern py_t py_none_, py_true_, py_false_;
 #define PY_None  (&py_none_)
@@ -128,8 +126,7 @@ py_t *py_range(int64_t start, int64_t stop, int64_t step);
 py_t *py_slice(py_t *start, py_t *stop, py_t *step);
 py_t *py_namespace(void);
 
-/* ---- reading: BORROWED, for a value of that type only
- * -------------------------------------------------------- */
+/* ---- reading: BORROWED, for a value of that type only ---------------------------------------- */
 
 static inline bool
 py_is(const py_t *v, py_type_t type)
@@ -154,8 +151,7 @@ py_t *py_seq_at(const py_t *v, size_t i);
 /* "str", "dict", "NoneType", "Markup", ... as type(v).__name__ */
 const char *py_type_name(const py_t *v);
 
-/* ---- lists, tuples, dicts, sets
- * ------------------------------------------------------------------------------ */
+/* ---- lists, tuples, dicts, sets -------------------------------------------------------------- */
 
 /* `item` is BORROWED, also below: containers take their own reference. */
 void py_append(py_t *list, py_t *item);

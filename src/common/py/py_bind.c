@@ -24,8 +24,7 @@ is_c(const py_sig_t *sig)
     return (sig->flags & PY_SIG_C) != 0;
 }
 
-/* ---- how a `def` refuses
- * ------------------------------------------------------------------------------------------------ */
+/* ---- how a `def` refuses --------------------------------------------------------------------- */
 
 static int
 too_many_def(const py_sig_t *sig, size_t given)
@@ -59,8 +58,7 @@ missing_def(const py_sig_t *sig, py_t *const *slots)
                         missing, plural(missing), buf_str(&names));
 }
 
-/* ---- how CPython's own refuse: each kind of declaration in its own words
- * -------------------------------------------------- */
+/* ---- how CPython's own refuse: each kind of declaration in its own words --------------------- */
 
 static int
 wrong_count_c(const py_sig_t *sig, const char *owner, const py_args_t *args)

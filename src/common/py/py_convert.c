@@ -7,8 +7,7 @@
 
 enum { MAX_STR_DIGITS = 4300 };
 
-/* ---- text to numbers
- * ------------------------------------------------------------------------------------------------- */
+/* ---- text to numbers ------------------------------------------------------------------------- */
 
 /* Python reads any script's digits and drops any white space around: ASCII for the rest of the world. NEW
  * text. */

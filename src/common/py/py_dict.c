@@ -186,8 +186,7 @@ py_dict_put(py_t *dict, py_t *key, uint64_t hash, py_t *value)
     return 0;
 }
 
-/* ---- the dict as Python shows it
- * ------------------------------------------------------------------------------------- */
+/* ---- the dict as Python shows it ------------------------------------------------------------- */
 
 size_t
 py_dict_len(const py_t *dict)

@@ -60,8 +60,7 @@ void py_take_error(py_error_t *ret_e);
 /* TAKES the text back into the state. */
 void py_restore_error(py_error_t *e);
 
-/* ---- budget
- * -------------------------------------------------------------------------------------------------- */
+/* ---- budget ---------------------------------------------------------------------------------- */
 
 typedef struct py_limits {
     size_t bytes;        /* of live values at one time; 0: no limit, also below */

@@ -63,8 +63,7 @@ py_double_text(buf_t *out, double d, char type, int64_t precision, bool alternat
     return 0;
 }
 
-/* ---- the specification
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the specification ----------------------------------------------------------------------- */
 
 static bool
 is_align(char c)
@@ -278,8 +277,7 @@ sign_text(const spec_t *s, bool negative)
     return negative ? "-" : s->sign == '+' ? "+" : s->sign == ' ' ? " " : "";
 }
 
-/* ---- str, int, float
- * -------------------------------------------------------------------------------------------------- */
+/* ---- str, int, float ------------------------------------------------------------------------- */
 
 static int
 refuse(const char *what)

@@ -15,8 +15,7 @@
 typedef void py_visit_fn(py_t *v, void *cookie);
 typedef void py_walk_fn(void *data, py_visit_fn *visit, void *cookie);
 
-/* ---- functions
- * ----------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 typedef py_t *py_fn(void *data, const py_args_t *args);
 typedef struct py_fn_class {
@@ -32,8 +31,7 @@ py_t *py_func(const py_fn_class_t *cls, void *data);
 /* BORROWED class and data; NULL when `v` is not such a function. */
 const py_fn_class_t *py_func_class(const py_t *v, void **ret_data);
 
-/* ---- iterators
- * ----------------------------------------------------------------------------------------------- */
+/* ---- iterators ------------------------------------------------------------------------------- */
 
 typedef struct py_gen_class {
     const char *name;          /* type name: "generator", "list_iterator" */
@@ -46,8 +44,7 @@ py_t *py_gen(const py_gen_class_t *cls, void *data);
 /* BORROWED data when `v` is an iterator of that class, or NULL. */
 void *py_gen_data(const py_t *v, const py_gen_class_t *cls);
 
-/* ---- objects
- * ------------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 /* Absent rows mean what Python does without the method: TypeError in its words, true, identity. Functions
  * return NEW or NULL raised; find_* 1, 0 or -1 as py_find_attr. */
@@ -78,8 +75,7 @@ py_t *py_host(const py_class_t *cls, void *data);
 void *py_host_data(const py_t *v, const py_class_t *cls);
 const py_class_t *py_host_class(const py_t *v);
 
-/* ---- undefined
- * ----------------------------------------------------------------------------------------------- */
+/* ---- undefined ------------------------------------------------------------------------------- */
 
 enum {
     PY_UNDEF_STR = 1 << 0,   /* str() raises */

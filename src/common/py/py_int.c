@@ -7,8 +7,7 @@
 enum { MAX_STR_DIGITS = 4300, SMALL_TEXT = 24 };
 enum { DOUBLE_BITS = 53, DOUBLE_MAX_EXP = 1024, DOUBLE_UNIT = -1074 }; /* of IEEE 754 */
 
-/* ---- making and reading
- * ------------------------------------------------------------------------------------------ */
+/* ---- making and reading ---------------------------------------------------------------------- */
 
 py_t *
 py_int(int64_t v)
@@ -170,8 +169,7 @@ py_int_text(buf_t *out, const py_t *v, int base)
                                MAX_STR_DIGITS);
 }
 
-/* ---- comparison
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 int
 py_int_compare(const py_t *a, const py_t *b)

@@ -39,8 +39,7 @@ static _Thread_local struct {
     pyheld_t *held;     /* containers made in this scope */
 } budget = { .steps_left = INT64_MAX - FUEL };
 
-/* ---- blocks
- * -------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void
 cache_clear(void *unused)
@@ -154,8 +153,7 @@ py_unlink(pyheld_t *v)
         budget.held = v->next;
 }
 
-/* ---- cycles
- * -------------------------------------------------------------------------------------------------- */
+/* ---- cycles ---------------------------------------------------------------------------------- */
 
 /* The search takes what is on one list, subtracts the references that come from the list itself, and keeps
  * what still has some together with all that is reached from there. Meanwhile `prev` holds the count. */
@@ -266,8 +264,7 @@ free_cycles(void)
     free(dead.v);
 }
 
-/* ---- scopes and limits
- * ------------------------------------------------------------------------------------------ */
+/* ---- scopes and limits ----------------------------------------------------------------------- */
 
 static int64_t
 smaller(int64_t a, int64_t b)

@@ -147,8 +147,7 @@ typedef struct pyhost {
     void *data;
 } pyhost_t;
 
-/* ---- pieces shared by the files of this folder
- * ------------------------------------------------------------------ */
+/* ---- pieces shared by the files of this folder ----------------------------------------------- */
 
 py_t *py_str_raw(size_t len); /* NEW str whose `len` bytes the caller fills */
 size_t py_str_count(const py_t *v);

@@ -12,8 +12,7 @@
 
 #include "common/py/py.h"
 
-/* ---- truth, comparison, hash
- * --------------------------------------------------------------------------------- */
+/* ---- truth, comparison, hash ----------------------------------------------------------------- */
 
 /* An undefined value may raise: -1. */
 int py_truth(py_t *v);
@@ -30,8 +29,7 @@ int py_hash(py_t *v, uint64_t *ret_hash);
 /* In place, stable, as list.sort: `keys` (as many as the list has) may be NULL. 0 or -1. */
 int py_sort(py_t *list, py_t *keys, bool reverse);
 
-/* ---- arithmetic
- * ---------------------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 typedef enum py_op {
     PY_ADD,
@@ -55,8 +53,7 @@ py_t *py_abs(py_t *v);
 /* round(v, digits); `digits` may be NULL. */
 py_t *py_round(py_t *v, py_t *digits);
 
-/* ---- attributes, elements, iteration
- * ------------------------------------------------------------------------- */
+/* ---- attributes, elements, iteration --------------------------------------------------------- */
 
 /* `name` is a str. The attribute of a value is a method of its type, a namespace's or a host's own. */
 py_t *py_getattr(py_t *v, py_t *name);
@@ -92,8 +89,7 @@ bool py_iterable(const py_t *v);
 py_t *py_iter(py_t *v);
 py_t *py_next(py_t *iter);
 
-/* ---- calls
- * --------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* BORROWED; names are str. */
 typedef struct py_args {
@@ -108,8 +104,7 @@ py_t *py_call(py_t *callee, const py_args_t *args);
 /* v.name(...) without making the bound method. */
 py_t *py_call_method(py_t *v, py_t *name, const py_args_t *args);
 
-/* ---- text
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 py_t *py_repr(py_t *v);
 py_t *py_tostr(py_t *v);
@@ -132,8 +127,7 @@ py_t *py_escape(py_t *v);
 /* Whether it has __html__: is safe, or knows how to be. */
 bool py_has_html(const py_t *v);
 
-/* ---- conversion
- * ---------------------------------------------------------------------------------------------- */
+/* ---- conversion ------------------------------------------------------------------------------ */
 
 /* int(v), int(v, base); `base` 0..36, or -1 for none. */
 py_t *py_toint(py_t *v, int base);

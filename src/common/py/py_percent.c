@@ -49,8 +49,7 @@ next_value(percent_t *p)
     return p->single ? p->values : py_seq_at(p->values, i);
 }
 
-/* ---- the directive
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the directive --------------------------------------------------------------------------- */
 
 /* %(name): from now on the value of that name is the only one. */
 static int

@@ -98,8 +98,7 @@ parse_field(part_t *text, field_t *field)
     return py_raise_int(&py_ValueError, "unmatched '{' in format spec");
 }
 
-/* ---- the value of a field
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the value of a field -------------------------------------------------------------------- */
 
 /* An index, or -1 when it is a name; -2 raised. */
 static int64_t

@@ -61,8 +61,7 @@ highstate_destroy(highstate_t **self_p)
     *self_p = NULL;
 }
 
-/* ---- environments
- * -------------------------------------------------------------------------------------------- */
+/* ---- environments ---------------------------------------------------------------------------- */
 
 static bool
 has_text(const json_t *list, const char *text)
@@ -214,8 +213,7 @@ highstate_avail(highstate_t *self, fail_t *err)
     return all;
 }
 
-/* ---- files
- * --------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 int
 source_load(highstate_t *self, const source_t *source, const char *sls, const char *saltenv, py_t **ret_data,
@@ -278,8 +276,7 @@ highstate_load(highstate_t *self, const char *sls, const char *url, const char *
     return source_load(self, *ret_source, sls, saltenv, ret_data, err) < 0 ? -1 : 1;
 }
 
-/* ---- high data to low chunks
- * --------------------------------------------------------------------------------- */
+/* ---- high data to low chunks ----------------------------------------------------------------- */
 
 json_t *
 high_to_low(py_t *high, const high_env_t *env, json_t *errors)

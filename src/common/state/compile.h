@@ -54,8 +54,7 @@ py_t *highstate_render_file(highstate_t *self, const char *path, const char *sal
 /* {"base": ["common.user", ...]}: every SLS of every environment. NEW, or NULL with *err. */
 json_t *highstate_avail(highstate_t *self, fail_t *err);
 
-/* ---- high data by itself: state.high, state.template_str and orchestrate begin here
- * ------------------------- */
+/* ---- high data by itself: state.high, state.template_str and orchestrate begin here ---------- */
 
 typedef struct high_env {
     json_t *opts;            /* BORROWED; NULL: none are set */

@@ -34,8 +34,7 @@ say_place(const render_run_t *run, const sls_run_t *in, const char *key)
     place_add(&env, run->errors, in->saltenv, in->sls, key);
 }
 
-/* ---- includes
- * ------------------------------------------------------------------------------------------------ */
+/* ---- includes -------------------------------------------------------------------------------- */
 
 static char *
 show_envs(const json_t *envs)
@@ -203,8 +202,7 @@ include_item(const sls_run_t *self, py_t *item)
     include_sls(self, saltenv, py_cstr(target));
 }
 
-/* ---- one SLS
- * ------------------------------------------------------------------------------------------------- */
+/* ---- one SLS --------------------------------------------------------------------------------- */
 
 static void
 say_conflict(render_run_t *run, py_t *name, py_t *one, py_t *two)
@@ -366,8 +364,7 @@ render_sls(render_run_t *run, const char *sls, const char *saltenv)
     run->depth--;
 }
 
-/* ---- high data
- * ----------------------------------------------------------------------------------------------- */
+/* ---- high data ------------------------------------------------------------------------------- */
 
 /* What Salt calls an SLS that is named by a top file or a command, and is not there. */
 static void

@@ -35,8 +35,7 @@ struct highstate {
     char *top_problem; /* of the last highstate_top(); may be NULL */
 };
 
-/* ---- environments (compile.c)
- * -------------------------------------------------------------------------------- */
+/* ---- environments (compile.c) ---------------------------------------------------------------- */
 
 /* Salt's order of environments. BORROWED array. */
 json_t *highstate_envs(highstate_t *self);
@@ -53,8 +52,7 @@ int source_load(highstate_t *self, const source_t *source, const char *sls, cons
                 py_t **ret_data, fail_t *err);
 void source_free(void *source);
 
-/* ---- declarations of one SLS (high_decl.c)
- * ------------------------------------------------------------------- */
+/* ---- declarations of one SLS (high_decl.c) --------------------------------------------------- */
 
 typedef struct decl {
     const char *sls, *saltenv;
@@ -68,8 +66,7 @@ void decl_states(const decl_t *self, py_t *state);
 /* state_auto_order for the IDs of one SLS. */
 void decl_order(py_t *bodies, int64_t *iorder);
 
-/* ---- high data (high_look.c)
- * --------------------------------------------------------------------------------- */
+/* ---- high data (high_look.c) ----------------------------------------------------------------- */
 
 /* Salt's dunder entries: "__sls__", "__extend__". */
 bool high_internal(const py_t *key);
@@ -97,8 +94,7 @@ void names_del(names_t *self, py_t *id, py_t *state, py_t *arg);
 py_t *high_find_name(names_t *names, py_t *high, py_t *name, py_t *state, bool strict);
 void high_reconcile(py_t *high, names_t *names, bool strict, const high_env_t *env, json_t *errors);
 
-/* ---- where an error is (high_place.c)
- * ------------------------------------------------------------------------ */
+/* ---- where an error is (high_place.c) -------------------------------------------------------- */
 
 /* Append to the last error "\n    at salt://nginx/init.sls, line 4" for the ID; nothing when not known. */
 void place_add(const high_env_t *env, json_t *errors, const char *saltenv, const char *sls, const char *id);

@@ -219,8 +219,7 @@ decl_order(py_t *bodies, int64_t *iorder)
     }
 }
 
-/* ---- a single template
- * --------------------------------------------------------------------------------------- */
+/* ---- a single template ----------------------------------------------------------------------- */
 
 /* Salt looks at the keys in sorted order here. */
 static void

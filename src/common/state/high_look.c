@@ -52,8 +52,7 @@ add_error(json_t *errors, const char *fmt, ...)
     json_array_append_new(errors, value_utf8(text, strlen(text)));
 }
 
-/* ---- the index
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the index ------------------------------------------------------------------------------- */
 
 struct names {
     py_t *high;    /* BORROWED */

@@ -129,8 +129,7 @@ place_note(json_t *errors, const char *text)
         append_to_last(errors, line);
 }
 
-/* ---- suggestions
- * --------------------------------------------------------------------------------------------- */
+/* ---- suggestions ----------------------------------------------------------------------------- */
 
 static void
 suggest(json_t *errors, const char *word, str_next_fn *next, void *cookie)

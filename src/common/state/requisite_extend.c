@@ -195,8 +195,7 @@ high_reconcile_extend(py_t *high, bool strict, const high_env_t *env, json_t *er
     high_reconcile(high, names, strict, env, errors);
 }
 
-/* ---- exclude
- * ------------------------------------------------------------------------------------------------- */
+/* ---- exclude --------------------------------------------------------------------------------- */
 
 typedef struct exclude {
     py_t *sls;   /* set of SLS without wildcards */

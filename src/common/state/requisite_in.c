@@ -226,8 +226,7 @@ check_dot(reqin_t *self, py_t *state, py_t *name)
     place_add(self->env, self->errors, dict_text(self->body, "__env__", "base"), sls, id);
 }
 
-/* ---- naming a target by its ID or name alone
- * ----------------------------------------------------------------- */
+/* ---- naming a target by its ID or name alone ------------------------------------------------- */
 
 static void
 note_names(reqin_t *self, py_t *id, py_t *state, py_t *run)
@@ -274,8 +273,7 @@ resolve_word(reqin_t *self, py_t *word)
     return py_ref(ref);
 }
 
-/* ---- the statements
- * ------------------------------------------------------------------------------------------ */
+/* ---- the statements -------------------------------------------------------------------------- */
 
 /* Every state of an SLS. NEW list of (ID, state). */
 static py_t *

@@ -60,8 +60,7 @@ addresses_of(const char *name, int family)
     return list;
 }
 
-/* ---- fqdns: the names of all addresses, asked for side by side because each may take its time
- * ---------------------- */
+/* ---- fqdns: the names of all addresses, asked for side by side because each may take its time ---- */
 
 typedef struct lookup {
     struct sockaddr_storage addr;

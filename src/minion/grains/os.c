@@ -15,8 +15,7 @@ typedef struct pair {
     const char *key, *value;
 } pair_t;
 
-/* ---- sources
- * --------------------------------------------------------------------------------------------------- */
+/* ---- sources --------------------------------------------------------------------------------- */
 
 /* The value of NAME=value with its quotes and their backslashes taken off. NEW. */
 static char *
@@ -126,8 +125,7 @@ free_old_release(old_release_t *self)
     free(self->codename);
 }
 
-/* ---- names
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 #define OS_NAME(start, os) { start, os },
 #define OS_FAMILY(os, family)
@@ -277,8 +275,7 @@ add_os_release(const json_t *release, json_t *out)
     add_quirks(release, out);
 }
 
-/* ---- distributions whose old spelling is kept
- * -------------------------------------------------------------------- */
+/* ---- distributions whose old spelling is kept ------------------------------------------------ */
 
 static bool
 is_checked(const char *id)
@@ -415,8 +412,7 @@ add_distribution(const char *root, json_t *out)
     free_old_release(&old);
 }
 
-/* ---- what follows from them
- * ---------------------------------------------------------------------------------------- */
+/* ---- what follows from them ------------------------------------------------------------------ */
 
 static bool
 is_one_of(const char *word, const char *const *words, size_t n)

@@ -42,8 +42,7 @@ apply_file(const char *root, json_t *out, const char *path, const rule_t *rules,
     return false;
 }
 
-/* ---- hypervisors
- * ------------------------------------------------------------------------------------------------- */
+/* ---- hypervisors ----------------------------------------------------------------------------- */
 
 /* Firmware strings by their start, as systemd-detect-virt reads them, with Salt's names. */
 static const rule_t firmware[] = {
@@ -146,8 +145,7 @@ apply_hypervisor(const char *root, json_t *out)
         apply_file(root, out, "/proc/sysinfo", mainframe, NELEMS(mainframe));
 }
 
-/* ---- containers
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- containers ------------------------------------------------------------------------------ */
 
 /* A container's manager, where it says so. An unknown one hides what is under it, as it does from Salt. */
 static bool
@@ -292,8 +290,7 @@ add_xen_version(const char *root, json_t *out)
     }
 }
 
-/* ---- all of it
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void
 apply_product(const char *root, json_t *out)

@@ -24,8 +24,7 @@ delim_of(const json_t *args)
     return delim[0] != '\0' ? delim : ":";
 }
 
-/* ---- looking
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 static py_t *
 grains_get(call_ctx_t *ctx, py_t *args, fail_t *err)
@@ -140,8 +139,7 @@ grains_equals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- filter_by
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- filter_by ------------------------------------------------------------------------------- */
 
 static py_t *
 grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
@@ -150,8 +148,7 @@ grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
     return filter_by(ctx_native_grains(ctx), py_dict_gets(args, "grain"), args);
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int
 set_one(call_ctx_t *ctx, const char *key, json_t *value, bool destructive, bool refresh_pillar,
@@ -283,8 +280,7 @@ grains_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return write_list(ctx, key, list, delim_of(args), ret_value, err);
 }
 
-/* ---- set, delval, delkey
- * --------------------------------------------------------------------------------------------- */
+/* ---- set, delval, delkey --------------------------------------------------------------------- */
 
 typedef struct setting {
     const char *delim;
@@ -424,8 +420,7 @@ grains_delkey(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return set_path(ctx, value_str(args, "key", ""), none, &how, ret_value, err);
 }
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 #define KEY_ROW                                                                                              \
     {                                                                                                        \

@@ -7,8 +7,7 @@
 #include "salt/log.h"
 #include "salt/plugin.h"
 
-/* ---- one target
- * ------------------------------------------------------------------------------------------------ */
+/* ---- one target ------------------------------------------------------------------------------ */
 
 static bool
 matches(call_ctx_t *ctx, const json_t *tgt, tgt_type_t type, const char *delim, const char *id)
@@ -67,8 +66,7 @@ match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- the minion's data store
- * ------------------------------------------------------------------------------------- */
+/* ---- the minion's data store ----------------------------------------------------------------- */
 
 static bool
 glob_folded(const char *pattern, const json_t *value)
@@ -113,8 +111,7 @@ match_data_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- tables of targets
- * --------------------------------------------------------------------------------------------- */
+/* ---- tables of targets ----------------------------------------------------------------------- */
 
 static int
 read_type(const json_t *args, tgt_type_t *type, fail_t *err)
@@ -223,8 +220,7 @@ match_ifelse_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return choose(ctx, args, lookup, dflt, ret_value, err);
 }
 
-/* ---- tables
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 #define TGT_ROW                                                                                              \
     {                                                                                                        \

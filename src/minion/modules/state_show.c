@@ -5,8 +5,7 @@
 #include "minion/modlib/stateopts.h"
 #include "salt/plugin.h"
 
-/* ---- parts
- * --------------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* 0 to go on; 1 with *ret_value, or a negative errno: the function ends. */
 static int
@@ -78,8 +77,7 @@ compile_low_chunks(call_ctx_t *ctx, const stateopts_t *self, json_t *errors)
     return json_array_size(errors) > 0 ? json_incref(errors) : high_compile(high, &env, errors);
 }
 
-/* ---- functions
- * ----------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static int
 state_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -272,8 +270,7 @@ state_id_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- table
- * --------------------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 #define QUEUE                                                                                                \
     {                                                                                                        \

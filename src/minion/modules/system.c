@@ -358,8 +358,7 @@ system_set_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret
     return 0;
 }
 
-/* ---- the table
- * --------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define UTC_OFFSET_ROW                                                                                       \
     {                                                                                                        \

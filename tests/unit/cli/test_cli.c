@@ -32,8 +32,7 @@ typedef struct stage {
     char *wrong;          /* owned: the first thing that was not as scripted */
 } stage_t;
 
-/* ---- the master
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the master ------------------------------------------------------------------------------ */
 
 static void
 say_wrong(stage_t *s, const char *what, const json_t *request)
@@ -125,8 +124,7 @@ start_listening(stage_t *s)
     assert_int_equal(listen(s->listener, 4), 0);
 }
 
-/* ---- the program
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void
 write_root(const stage_t *s, const char *name, const char *text)

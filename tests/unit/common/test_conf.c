@@ -103,8 +103,7 @@ assert_warning(const stage_t *s, const char *part)
     fail_msg("no warning has '%s' among %zu", part, json_array_size(s->warnings));
 }
 
-/* ---- defaults
- * ------------------------------------------------------------------------------------------------ */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 static void
 test_defaults_master(void **state)
@@ -203,8 +202,7 @@ test_defaults_are_legal(void **state)
     check_defaults_legal(*state, CONF_MINION);
 }
 
-/* ---- files
- * --------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void
 test_missing_folder(void **state)
@@ -376,8 +374,7 @@ test_bad_files(void **state)
     assert_true(n > 20);
 }
 
-/* ---- options that depend on others
- * --------------------------------------------------------------------------- */
+/* ---- options that depend on others ----------------------------------------------------------- */
 
 static void
 test_root_dir(void **state)
@@ -473,8 +470,7 @@ test_masters(void **state)
     assert_string_equal(conf_str(conf, "return"), "mysql,local");
 }
 
-/* ---- ids
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- ids ------------------------------------------------------------------------------------- */
 
 static void
 test_id_valid(void **state)
@@ -536,8 +532,7 @@ test_configured_master_id(void **state)
     assert_string_equal(conf_str(load_text(*state, CONF_MASTER, "id: central\n"), "id"), "central");
 }
 
-/* ---- samples
- * ------------------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 /* The sample says nothing as it is, and with every option uncommented it is a legal configuration. */
 static void

@@ -57,8 +57,7 @@ static const opt_spec_t spec = {
     .interspersed = true,
 };
 
-/* ---- running
- * ------------------------------------------------------------------------------------------------ */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* Standard streams as files, put back by restore(). */
 typedef struct streams {
@@ -176,8 +175,7 @@ test_lines(void **state)
         check_line(row);
 }
 
-/* ---- help and versions
- * -------------------------------------------------------------------------------------- */
+/* ---- help and versions ----------------------------------------------------------------------- */
 
 static void
 test_help(void **state)

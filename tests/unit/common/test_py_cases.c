@@ -14,8 +14,7 @@ typedef struct given {
 
 typedef py_t *do_fn(const given_t *g, int arg);
 
-/* ---- what a case does
- * --------------------------------------------------------------------------------------------------- */
+/* ---- what a case does ------------------------------------------------------------------------ */
 
 static py_t *
 do_binary(const given_t *g, int op)
@@ -263,8 +262,7 @@ run(const given_t *g, const char *what)
     return NULL;
 }
 
-/* ---- what must come out
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- what must come out ---------------------------------------------------------------------- */
 
 static const char *
 text_at(const json_t *array, size_t i)

@@ -160,8 +160,7 @@ test_depth(void **state)
     assert_int_equal(strlen(py_cstr(text)), 42);
 }
 
-/* ---- what holds itself
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- what holds itself ----------------------------------------------------------------------- */
 
 typedef struct closure {
     py_t *held;

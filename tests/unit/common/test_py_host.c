@@ -30,8 +30,7 @@ assert_repr(py_t *v, const char *text)
     assert_string_equal(py_cstr(shown), text);
 }
 
-/* ---- functions and iterators
- * --------------------------------------------------------------------------------------------- */
+/* ---- functions and iterators ----------------------------------------------------------------- */
 
 static const char *const greet_params[] = { "name", "greeting", NULL };
 static const py_sig_t greet_sig = { "greet", greet_params, 1, 2, 0 };

@@ -241,8 +241,7 @@ test_utf16(void **state)
     assert_string_equal(value_str(v, "a", ""), "\xc3\xa9");
 }
 
-/* ---- limits
- * ------------------------------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void
 test_depth(void **state)
@@ -344,8 +343,7 @@ test_recursive(void **state)
     assert_non_null(strstr(fail_text(&err), "found unconstructable recursive node 'a'"));
 }
 
-/* ---- what JSON cannot say
- * ------------------------------------------------------------------------------------ */
+/* ---- what JSON cannot say -------------------------------------------------------------------- */
 
 static void
 test_keys_that_collide_as_text(void **state)
@@ -380,8 +378,7 @@ test_aliases_share_nothing(void **state)
     assert_ptr_not_equal(value_path(v, "a:k", ":"), value_path(v, "b:k", ":"));
 }
 
-/* ---- lines, scalars
- * ------------------------------------------------------------------------------------------ */
+/* ---- lines, scalars -------------------------------------------------------------------------- */
 
 static void
 test_lines(void **state)

@@ -39,8 +39,7 @@ typedef struct fixture {
     local_client_t *line;
 } fixture_t;
 
-/* ---- the master
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the master ------------------------------------------------------------------------------ */
 
 static int
 free_port(void)
@@ -199,8 +198,7 @@ tear_down(void **state)
     return 0;
 }
 
-/* ---- an operator
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- an operator ----------------------------------------------------------------------------- */
 
 /* NEW reply; it must be a success. TAKES. */
 static json_t *
@@ -358,8 +356,7 @@ ret(void *sock, const char *jid)
     say(sock, text);
 }
 
-/* ---- what an accepted minion may try
- * ------------------------------------------------------------------------------------- */
+/* ---- what an accepted minion may try --------------------------------------------------------- */
 
 /* It speaks for its id, then for none: no table may keep the connection when it ends. */
 static void
@@ -884,8 +881,7 @@ test_restart(void **state)
     assert_int_equal(counter(f, "duplicates"), 1);
 }
 
-/* ---- kill -9 of the master
- * ------------------------------------------------------------------------------------------------ */
+/* ---- kill -9 of the master ------------------------------------------------------------------- */
 
 static void
 kill_master(fixture_t *f)
@@ -994,8 +990,7 @@ test_killed_while_it_sends_long_ago(void **state)
     assert_string_equal(verdict_of(f, jid, "m2"), "not_delivered");
 }
 
-/* ---- work that has a note is begun once
- * ------------------------------------------------------------------------------------------- */
+/* ---- work that has a note is begun once ------------------------------------------------------ */
 
 /* Nothing is committed until it is closed. NEW. */
 static sqlite3 *

@@ -181,8 +181,7 @@ find_jobs(place_t *p, const char *filter, fail_t *err)
     return jobs != NULL ? jids_of(jobs) : NULL;
 }
 
-/* ---- what is written can be read
- * ---------------------------------------------------------------------------- */
+/* ---- what is written can be read ------------------------------------------------------------- */
 
 static void
 test_job_and_returns(void **state)
@@ -431,8 +430,7 @@ test_first_format(void **state)
     assert_block(p->reader, 8, "10 after, | 10");
 }
 
-/* ---- bounds and expiry
- * -------------------------------------------------------------------------------------- */
+/* ---- bounds and expiry ----------------------------------------------------------------------- */
 
 static void
 test_ten_thousand_returns(void **state)
@@ -581,8 +579,7 @@ test_expiry(void **state)
     assert_int_equal(count_rows(p, "SELECT max(last) FROM event_blocks"), 1000);
 }
 
-/* ---- disks that fail
- * ---------------------------------------------------------------------------------------- */
+/* ---- disks that fail ------------------------------------------------------------------------- */
 
 static void
 set_file_limit(rlim_t bytes)

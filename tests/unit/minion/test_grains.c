@@ -13,8 +13,7 @@
 
 #define CASES TEST_SOURCE_DIR "/tests/cases/grains"
 
-/* ---- hosts
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 /* Those that read nothing but files under the root. */
 static bool
@@ -158,8 +157,7 @@ test_programs(void **state)
     assert_null(value_get(nothing, "lvm"));
 }
 
-/* ---- the machine that runs the test
- * ------------------------------------------------------------------------------- */
+/* ---- the machine that runs the test ---------------------------------------------------------- */
 
 static bool
 is_declared(const plugin_t *plugin, const char *name)
@@ -205,8 +203,7 @@ test_only_declared_keys(void **state)
     assert_true(json_is_array(value_get(grains, "fqdns")));
 }
 
-/* ---- the set
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the set --------------------------------------------------------------------------------- */
 
 static int
 collect_one(grain_ctx_t *ctx, json_t *out, fail_t *err)

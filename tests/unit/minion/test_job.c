@@ -26,8 +26,7 @@
 #endif
 #endif
 
-/* ---- a module that misbehaves
- * --------------------------------------------------------------------------------------- */
+/* ---- a module that misbehaves ---------------------------------------------------------------- */
 
 static int
 job_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -150,8 +149,7 @@ static const func_t job_funcs[] = {
 
 PLUGIN(exec, j, FUNCS(job_funcs), .doc = "For tests.");
 
-/* ---- the job server's part
- * -------------------------------------------------------------------------------------------- */
+/* ---- the job server's part ------------------------------------------------------------------- */
 
 typedef struct fixture {
     const plugin_t *plugins[1];

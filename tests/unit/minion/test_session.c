@@ -35,8 +35,7 @@ typedef struct fixture {
     size_t n_pending;
 } fixture_t;
 
-/* ---- the minion's side
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the minion's side ----------------------------------------------------------------------- */
 
 static void
 on_state(void *cookie, session_state_t state, const char *reason)
@@ -106,8 +105,7 @@ start_minion(fixture_t *f)
     start_minion_with(f, "", f->hello_port);
 }
 
-/* ---- the master's side
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the master's side ----------------------------------------------------------------------- */
 
 static int
 bind_somewhere(void *sock, int port)
@@ -338,8 +336,7 @@ tear_down(void **state)
     return 0;
 }
 
-/* ---- first contact and acceptance
- * ------------------------------------------------------------------------------------- */
+/* ---- first contact and acceptance ------------------------------------------------------------ */
 
 static void
 test_first_contact(void **state)
@@ -517,8 +514,7 @@ test_refused_by_the_key_handler(void **state)
     f->zctx = own;
 }
 
-/* ---- connections that end
- * ----------------------------------------------------------------------------------------------- */
+/* ---- connections that end -------------------------------------------------------------------- */
 
 static void
 test_restart(void **state)
