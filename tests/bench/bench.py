@@ -421,6 +421,23 @@ def reactor(bench, minions=20):
     site.end()
 
 
+def orchestrate(bench):
+    """Ten steps, each a job of its own."""
+    site = bench.site
+    root = site.folder()
+    with open(os.path.join(root, "ten.sls"), "w") as f:
+        f.write("{% for i in range(10) %}\nstep{{ i }}:\n  salt.function:\n    - name: test.ping\n    - tgt: m001\n{% endfor %}\n")
+    master = site.master(file_roots={"base": [root]})
+    master.start()
+    minion = site.minion(master, "m001")
+    minion.start()
+    bench.accept(master, "m001")
+    command = master.command("salt-run", "state.orchestrate", "ten")
+    bench.command("orchestrate 10 salt.function test.ping", command, 2940 / 30, "orchestrate 10 salt.function test.ping", expect="Succeeded: 10")
+    site.end()
+    bench.pair = None
+
+
 def bus(bench):
     """Events through the bus, without loss: to one listener; to five of whom one is stopped, while others ask the master."""
     master = bench.site.master()
@@ -485,7 +502,7 @@ def main():
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
     parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000 and 9500)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, bus, reactor, states, files, swarm-N; patterns too")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, bus, reactor, orchestrate, states, files, swarm-N; patterns too")
     args = parser.parse_args()
     sizes = args.swarm or ([1000] if args.quick else [1000, 9500])
     report = Report(read_reference())
@@ -496,6 +513,7 @@ def main():
         steps["pending"] = lambda: pending(bench)
         steps["bus"] = lambda: bus(bench)
         steps["reactor"] = lambda: reactor(bench)
+        steps["orchestrate"] = lambda: orchestrate(bench)
         steps["states"] = lambda: states.run(bench)
         steps["files"] = lambda: files.run(bench)
         steps.update({f"swarm-{n}": SwarmBench(bench, n).run for n in sizes})
