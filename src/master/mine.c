@@ -72,9 +72,7 @@ s_name_allowed(front_t *self, const char *id, const char *name)
     return false;
 }
 
-/* ---- get
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- get -------------------------------------------------------------------------------------- */
 
 /* The names in "a,b" or a list that may be asked for. NEW array; *ret_by_name: the answer is by name. */
 static json_t *

@@ -74,9 +74,7 @@ jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more)
         log_error("event %s: too many wait for a master already; this one is dropped", tag);
 }
 
-/* ---- jobs
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------- */
 
 static void
 s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
@@ -402,9 +400,7 @@ s_sign_of_life(jobserver_t *self, int64_t now)
         jobserver_event(self, "minion_ping", text, NULL);
 }
 
-/* ---- signals
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- signals ---------------------------------------------------------------------------------- */
 
 static void
 s_reap(jobserver_t *self)
@@ -467,9 +463,7 @@ s_signals(jobserver_t *self)
     }
 }
 
-/* ---- the loop
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* ---- the loop --------------------------------------------------------------------------------- */
 
 static int
 s_timeout(const jobserver_t *self, int64_t now)
@@ -613,9 +607,7 @@ jobserver_run(jobserver_t *self)
     return 0;
 }
 
-/* ---- life
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------- */
 
 /* Jobs that ran when the minion died, and returns that no master has. */
 static void

@@ -425,9 +425,7 @@ session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const vo
     return sock_send(self->dealer, frame.data, frame.len);
 }
 
-/* ---- jobs
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------- */
 
 void
 session_remember(session_t *self, const char *jid)
@@ -501,9 +499,7 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
     }
 }
 
-/* ---- sockets
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- sockets ---------------------------------------------------------------------------------- */
 
 static void
 s_drain(session_t *self, void **sock, bool published, int budget)

@@ -59,9 +59,7 @@ METHOD_OF(m_bytes_upper)
     return change_case(self, 'a', 'z');
 }
 
-/* ---- as text
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- as text ---------------------------------------------------------------------------------- */
 
 /* Bytes that are no ASCII become characters that are neither letters nor digits nor space, and back. */
 enum { BYTE_CP = 0xf700 };

@@ -52,9 +52,7 @@ codec_args(py_t *const *slots, const char *method, codec_t *ret_codec, const cha
     return 0;
 }
 
-/* ---- encode
- * -----------------------------------------------------------------------------------------------------------------
- */
+/* ---- encode ----------------------------------------------------------------------------------- */
 
 static const char *const codec_names[] = { "utf-8", "ascii", "latin-1" };
 
@@ -152,9 +150,7 @@ METHOD_OF(m_str_encode)
     return py_bytes(buf_str(&out), out.len);
 }
 
-/* ---- decode
- * -----------------------------------------------------------------------------------------------------------------
- */
+/* ---- decode ----------------------------------------------------------------------------------- */
 
 /* Bytes that an invalid UTF-8 sequence at `p` takes with it, and why it is invalid. */
 static size_t
@@ -247,9 +243,7 @@ METHOD_OF(m_bytes_decode)
     return py_str_buf(&out);
 }
 
-/* ---- translate
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* ---- translate -------------------------------------------------------------------------------- */
 
 /* What the table has for a character: put it. 0 or -1 raised. */
 static int

@@ -67,9 +67,7 @@ py_host_class(const py_t *v)
     return ((const pyhost_t *) v)->cls;
 }
 
-/* ---- undefined
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- undefined -------------------------------------------------------------------------------- */
 
 const py_undef_class_t py_Undefined = { "Undefined", 0, NULL };
 const py_undef_class_t py_ChainableUndefined = { "ChainableUndefined", PY_UNDEF_CHAIN, NULL };

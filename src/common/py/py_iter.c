@@ -294,9 +294,7 @@ py_toset(py_t *iterable, bool frozen)
     return set_extend(set, iterable) < 0 ? NULL : STEAL(set);
 }
 
-/* ---- dict()
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- dict() ----------------------------------------------------------------------------------- */
 
 /* Element `i` of what dict.update() was given: a sequence of two. */
 static int

@@ -47,9 +47,7 @@ take(reader_t *r, char c)
     return true;
 }
 
-/* ---- strings
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- strings ---------------------------------------------------------------------------------- */
 
 /* Four hexadecimal digits at `p`; false when they are not there. */
 static bool
@@ -213,9 +211,7 @@ read_word(reader_t *r)
     return bad(r, r->p, "Expecting value");
 }
 
-/* ---- containers
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- containers ------------------------------------------------------------------------------- */
 
 static const char no_key[] = "Expecting property name enclosed in double quotes";
 

@@ -237,9 +237,7 @@ static const table_t tables[PY_TYPES] = {
 };
 static const table_t markup_table = TABLE(markup_methods), odict_table = TABLE(odict_methods);
 
-/* ---- lookup
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- lookup ----------------------------------------------------------------------------------- */
 
 static int
 compare_name(const char *row, const char *name, size_t len)
@@ -299,9 +297,7 @@ py_method_name(const py_t *v, size_t i)
     return i < t->n ? t->rows[i].name : NULL;
 }
 
-/* ---- calls
- * -----------------------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ------------------------------------------------------------------------------------ */
 
 /* What a Markup's method makes of texts is Markup. */
 static py_t *

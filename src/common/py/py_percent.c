@@ -160,9 +160,7 @@ parse_directive(percent_t *p, directive_t *d, const char **at, const char *end)
     return 0;
 }
 
-/* ---- output
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- output ----------------------------------------------------------------------------------- */
 
 /* `prefix` (sign and base) stands before the zeros; `points` code points in all of text. */
 static int

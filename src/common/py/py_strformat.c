@@ -26,9 +26,7 @@ typedef struct field {
 
 static int put_text(formatter_t *f, buf_t *out, part_t text, int nesting);
 
-/* ---- parsing
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- parsing ---------------------------------------------------------------------------------- */
 
 static int
 parse_field_name(part_t *text, part_t *name, char *ret_end)
@@ -225,9 +223,7 @@ field_value(formatter_t *f, part_t name)
     return STEAL(v);
 }
 
-/* ---- output
- * -----------------------------------------------------------------------------------------------------------------
- */
+/* ---- output ----------------------------------------------------------------------------------- */
 
 static py_t *
 convert(py_t *v, uint32_t conversion)

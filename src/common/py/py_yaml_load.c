@@ -21,9 +21,7 @@ typedef struct loader {
     py_t *recent[RECENT]; /* short texts: the same few names come again and again */
 } loader_t;
 
-/* ---- scalars
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- scalars ---------------------------------------------------------------------------------- */
 
 /* A Python exception stays raised, and the problem says it too. NULL. */
 static py_t *
@@ -186,9 +184,7 @@ make_binary(const ynode_t *node, yproblem_t *problem)
     return NULL;
 }
 
-/* ---- any node
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- any node --------------------------------------------------------------------------------- */
 
 typedef py_t *scalar_fn(const ynode_t *node, yproblem_t *problem);
 typedef bool fill_fn(loader_t *l, const job_t *job);
@@ -329,9 +325,7 @@ make(loader_t *l, const ynode_t *node)
     return NULL;
 }
 
-/* ---- containers
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- containers ------------------------------------------------------------------------------- */
 
 static bool
 fill_seq(loader_t *l, const job_t *job)

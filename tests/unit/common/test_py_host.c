@@ -130,15 +130,14 @@ test_changed_dict(void **state)
     py_dict_sets_new(dict, "a", py_int(1));
     assert_int_equal(py_iter_start(&it, dict), 0);
     AUTO(py) first = py_iter_next(&it);
+    assert_non_null(first);
     py_dict_sets_new(dict, "b", py_int(2));
     assert_null(py_iter_next(&it));
     assert_raises(&py_RuntimeError, "dictionary changed size during iteration");
     py_iter_end(&it);
 }
 
-/* ---- objects
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- objects ---------------------------------------------------------------------------------- */
 
 static int
 point_attr(py_t *self, py_t *name, py_t **ret_v)
@@ -215,9 +214,7 @@ test_object(void **state)
     assert_raises(&py_TypeError, "'Point' object is not subscriptable");
 }
 
-/* ---- undefined
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- undefined -------------------------------------------------------------------------------- */
 
 static void
 test_undefined(void **state)

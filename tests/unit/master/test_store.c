@@ -366,7 +366,6 @@ test_events_in_blocks(void **state)
     place_t *p = *state;
     enum { EVENTS = 20000 };
     uint64_t ticket = 0, after = 0, last = 0, blocks = 0, seen = 0;
-    AUTO_FREE char *grains = xstrdup("{}");
 
     for (uint64_t i = 1; i <= EVENTS; i++) {
         ticket = add_event(p->store, i, "some/tag/of/usual/length");

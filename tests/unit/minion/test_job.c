@@ -259,9 +259,7 @@ assert_failed(const json_t *ret, const char *words)
         fail_msg("'%s' is not in '%s'", words, value_str(ret, "return", ""));
 }
 
-/* ---- tests
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- tests ------------------------------------------------------------------------------------ */
 
 static void
 test_return(void **state)

@@ -76,15 +76,13 @@ parsed(const char *master, fail_t *err)
 static void
 test_masters_parse(void **state)
 {
-    static const char *const bad[] = {
-        "[]",
-        "[\"a\", 7]",
-        "[\"a:b\"]",
-        "{\"a\": 1}",
-        "7",
-        "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\","
-        "\"h\"]"
-    };
+    static const char *const bad[] = { "[]",
+                                       "[\"a\", 7]",
+                                       "[\"a:b\"]",
+                                       "{\"a\": 1}",
+                                       "7",
+                                       "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"a\",\"b\","
+                                       "\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]" };
     fail_auto_t err = FAIL_INIT;
 
     (void) state;
