@@ -17,8 +17,7 @@
 #include "common/py/py_json.h"
 #include "salt/value.h"
 
-/* ---- tagged values ----------------------------------------------------------------------------------------
- */
+/* ---- tagged values ---------------------------------------------------------------------------- */
 
 static py_t *untag(const json_t *v);
 
@@ -152,8 +151,7 @@ untag(const json_t *v)
     return py_from_json(v);
 }
 
-/* ---- templates and functions of a case --------------------------------------------------------------------
- */
+/* ---- templates and functions of a case -------------------------------------------------------- */
 
 typedef struct jinja_case {
     const json_t *templates, *functions;
@@ -197,8 +195,7 @@ case_call(void *cookie, const char *name, UNUSED const py_args_t *args)
     return untag(json_object_get(c->functions, name));
 }
 
-/* ---- environment ------------------------------------------------------------------------------------------
- */
+/* ---- environment ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -263,8 +260,7 @@ salt_context(py_t *context, const json_t *c, jinja_case_t *jc)
     jinja_salt_sls(context, value_str(env, "tmplpath", NULL), sls);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------------------
- */
+/* ---- comparing -------------------------------------------------------------------------------- */
 
 /* Errors of Python's insides ask for a refusal only: our message is to be a better one. */
 static bool
@@ -357,8 +353,7 @@ compare_value(py_t *got, const json_t *expect, buf_t *why)
     py_clear();
 }
 
-/* ---- running ----------------------------------------------------------------------------------------------
- */
+/* ---- running ---------------------------------------------------------------------------------- */
 
 static py_t *
 case_globals(const json_t *c, py_t *context)

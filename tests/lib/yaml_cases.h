@@ -12,8 +12,7 @@
 #include "lib/jinja_cases.h"
 #include "salt/limits.h"
 
-/* ---- loading ----------------------------------------------------------------------------------------------
- */
+/* ---- loading ---------------------------------------------------------------------------------- */
 
 /* `above` are the containers on the way, by depth. */
 static bool same_loaded(const json_t *want, py_t *got, py_t **above, size_t depth);
@@ -121,8 +120,7 @@ run_load(const json_t *c, buf_t *why)
     free(above);
 }
 
-/* ---- dumping ----------------------------------------------------------------------------------------------
- */
+/* ---- dumping ---------------------------------------------------------------------------------- */
 
 /* {"__anchor__": [id, value]} is that value, {"__alias__": id} the same one again. */
 static py_t *

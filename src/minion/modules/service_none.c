@@ -78,8 +78,7 @@ none_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     return refuse("", "Unit files are read when systemd boots; there is nothing to do", err);
 }
 
-/* ---- what the files tell --------------------------------------------------------------------------------
- */
+/* ---- what the files tell ---------------------------------------------------------------------- */
 
 /* NEW. */
 static json_t *
@@ -236,8 +235,7 @@ none_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
-/* ---- what systemctl changes in the files ------------------------------------------------------------------
- */
+/* ---- what systemctl changes in the files ------------------------------------------------------ */
 
 /* systemctl makes and removes links without a running systemd, too: images are built like that. NEW run, or
  * NULL with *err. */

@@ -441,8 +441,7 @@ sysd_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return service_status(ctx, args, all, is_active, ret_value, err);
 }
 
-/* ---- at boot ---------------------------------------------------------------------------------------------
- */
+/* ---- at boot ---------------------------------------------------------------------------------- */
 
 /* The host's program for the links of init scripts. */
 static int

@@ -282,8 +282,7 @@ sysv_disable(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return at_boot(ctx, args, false, ret_value, err);
 }
 
-/* ---- what only systemd has ------------------------------------------------------------------------------
- */
+/* ---- what only systemd has -------------------------------------------------------------------- */
 
 static int
 only_systemd(const char *function, fail_t *err)

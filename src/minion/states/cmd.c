@@ -358,8 +358,7 @@ cmd_state_script(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                   outcome != NULL && value_int(outcome, "retcode", 0) == 0, ret_value);
 }
 
-/* ---- call, mod_watch ------------------------------------------------------------------------------------
- */
+/* ---- call, mod_watch -------------------------------------------------------------------------- */
 
 /* Salt's `func` is a function of Python's; here it is the name of a module's function. */
 static int
@@ -436,8 +435,7 @@ cmd_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         "cmd.%s does not work with the watch requisite, please use cmd.wait or cmd.wait_script", sfun);
 }
 
-/* ---- table ------------------------------------------------------------------------------------------------
- */
+/* ---- table ------------------------------------------------------------------------------------ */
 
 #define ROW(name, type, dflt, help)                                                                          \
     {                                                                                                        \

@@ -395,8 +395,7 @@ static FILE_STATE(file_state_accumulated, "Must provide name to file.accumulated
 static FILE_STATE(file_state_blockreplace, "Must provide name to file.blockreplace", blockreplace_body);
 static FILE_STATE(file_state_keyvalue, "Must provide name to file.keyvalue", keyvalue_body);
 
-/* ---- table -------------------------------------------------------------------------------------------
- */
+/* ---- table ------------------------------------------------------------------------------------ */
 
 static const arg_t accumulated_args[] = {
     STATE_ANY("name", ARG_REQUIRED, "Name of the accumulator"),

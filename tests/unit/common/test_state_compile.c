@@ -98,8 +98,7 @@ fixture_free(fixture_t *f)
     assert_int_equal(fs_remove_tree(f->dir, NULL), 0);
 }
 
-/* ---- case files -----------------------------------------------------------------------------------------
- */
+/* ---- case files ------------------------------------------------------------------------------- */
 
 static json_t *
 named_matches(const json_t *test)
@@ -330,8 +329,7 @@ test_top_problem(void **state UNUSED)
     fixture_free(&f);
 }
 
-/* ---- limits ----------------------------------------------------------------------------------------------
- */
+/* ---- limits ----------------------------------------------------------------------------------- */
 
 /* How many chunks a.sls makes, or -1 with errors. */
 static json_int_t

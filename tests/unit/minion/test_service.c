@@ -262,8 +262,7 @@ test_names(void **state)
     assert_null(svc_unit_name("notes.txt"));
 }
 
-/* ---- what systemctl prints ------------------------------------------------------------------------------
- */
+/* ---- what systemctl prints -------------------------------------------------------------------- */
 
 #define UNIT_FILES                                                                                           \
     "apt-daily.service                      static          -\n"                                             \
