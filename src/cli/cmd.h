@@ -3,7 +3,7 @@
  * Layer      cli
  * Threads    one
  * Errors     texts printed where they arise; functions return the exit code
- * Tests      tests/unit/cli/test_cmd.c, tests/t
+ * Tests      tests/unit/cli/test_cli.c, tests/t/0310-salt-cli.bats
  */
 #ifndef CLI_CMD_H
 #define CLI_CMD_H

@@ -4,7 +4,7 @@
  * Threads    any
  * Errors     an exit code with its text in *err: 64 for one that belongs behind the usage line, 42 for stderr
  *            as it is
- * Tests      tests/unit/cli/test_request.c; fuzz target tests/fuzz/fuzz_request.c
+ * Tests      tests/unit/cli/test_request.c
  */
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H

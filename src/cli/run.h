@@ -2,7 +2,7 @@
  *
  * Layer      cli
  * Threads    one
- * Tests      tests/unit/cli/test_run.c, tests/t
+ * Tests      tests/unit/cli/test_cli.c, tests/t/7000-runners.bats
  */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H

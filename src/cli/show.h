@@ -2,7 +2,7 @@
  *
  * Layer      cli
  * Threads    one
- * Tests      tests/unit/cli/test_show.c
+ * Tests      tests/unit/cli/test_cli.c
  */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H

@@ -2,7 +2,7 @@
  *
  * Layer      cli
  * Threads    one
- * Tests      tests/unit/cli/test_summary.c
+ * Tests      tests/unit/cli/test_cli.c
  */
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H

@@ -4,7 +4,7 @@
  * Layer      minion
  * Threads    any
  * Errors     a return that can't be kept is logged; the job is not affected
- * Tests      tests/t/5000-modules.bats
+ * Tests      tests/t/3300-own-minion.bats
  */
 #ifndef MINION_JOBCACHE_H
 #define MINION_JOBCACHE_H

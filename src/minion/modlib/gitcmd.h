@@ -5,7 +5,7 @@
  * Threads    one at a time per git_t
  * Ownership  results are NEW
  * Errors     FAIL_COMMAND "Command 'git fetch' failed: WHAT GIT SAID" unless GIT_SOFT
- * Tests      tests/unit/minion/test_git.c
+ * Tests      tests/cases/modules/git.*.json, tests/t/4200-states.bats
  */
 #ifndef MINION_MODLIB_GITCMD_H
 #define MINION_MODLIB_GITCMD_H

@@ -6,7 +6,7 @@
  * Threads    as the context
  * Ownership  results are NEW
  * Errors     said per function
- * Tests      tests/cases/states-pkg
+ * Tests      tests/cases/states-file/pkg.*.json
  */
 #ifndef MINION_MODLIB_PKGWANT_H
 #define MINION_MODLIB_PKGWANT_H

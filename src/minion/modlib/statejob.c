@@ -52,8 +52,8 @@ statejob_release(stateclaim_t *self)
     *self = (stateclaim_t){ .fd = -1 };
 }
 
-static bool
-is_listed(const json_t *jobs, const char *jid)
+bool
+statejob_listed(const json_t *jobs, const char *jid)
 {
     json_t *job;
     size_t i;
@@ -72,7 +72,7 @@ add_claim(call_ctx_t *ctx, const char *path, const char *jid, json_t *jobs)
     AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     buf_auto_t text = BUF_INIT;
 
-    if (fd < 0 || str_eq(jid, ctx_jid(ctx)) || is_listed(jobs, jid))
+    if (fd < 0 || str_eq(jid, ctx_jid(ctx)) || statejob_listed(jobs, jid))
         return;
     if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
         (void) unlink(path);

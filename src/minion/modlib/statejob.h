@@ -3,7 +3,7 @@
  * Layer      minion/modlib
  * Threads    the context's
  * Errors     *err in Salt's words
- * Tests      tests/unit/common/test_state_run.c, tests/t/4000-states.bats
+ * Tests      tests/unit/common/test_state_run.c, tests/t/4200-states.bats
  */
 #ifndef MINION_MODLIB_STATEJOB_H
 #define MINION_MODLIB_STATEJOB_H
@@ -12,6 +12,8 @@
 
 /* Salt's texts about the state runs that are under way. NEW array, empty when there is none. */
 json_t *statejob_running(call_ctx_t *ctx);
+/* Whether a job of this jid is in a list of {jid, ...}. */
+bool statejob_listed(const json_t *jobs, const char *jid);
 /* While a run is under way, a file that its process has locked says so to all others on this host, salt-call
  * included; the lock ends with the process. `fun` is what the texts above name. */
 typedef struct stateclaim {

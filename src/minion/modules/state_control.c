@@ -6,6 +6,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/state/run.h"
+#include "minion/modlib/statejob.h"
 #include "minion/modlib/stateopts.h"
 
 /* ---- pauses -------------------------------------------------------------------------------- */
@@ -74,20 +75,6 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_pauses_set(cachedir(ctx), jid, pauses, err);
 }
 
-/* Whether a state run of this jid is under way. */
-static bool
-is_active(const json_t *jobs, const char *jid)
-{
-    json_t *job;
-    size_t i;
-
-    json_array_foreach ((json_t *) jobs, i, job) {
-        if (str_eq(value_str(job, "jid", ""), jid))
-            return true;
-    }
-    return false;
-}
-
 /* Those asked for, or all. NEW list of texts. */
 static json_t *
 asked_jids(call_ctx_t *ctx, const json_t *args)
@@ -119,7 +106,7 @@ state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     out = json_object();
     json_array_foreach (jids, i, jid) {
         const char *name = json_string_value(jid);
-        if (is_active(jobs, name))
+        if (statejob_listed(jobs, name))
             json_object_set_new(out, name, state_pauses(cachedir(ctx), name));
         else
             (void) state_pauses_set(cachedir(ctx), name, NULL, NULL);
