@@ -212,6 +212,14 @@ fs_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+const char *
+fs_temp_dir(void)
+{
+    const char *dir = getenv("TMPDIR");
+
+    return !str_empty(dir) ? dir : "/tmp";
+}
+
 bool
 fs_is_dir(const char *path)
 {

@@ -21,6 +21,8 @@ int fs_read_fd(int fd, size_t limit, buf_t *out);
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
 /* The same without fsync: survives the death of processes, not of the machine. */
 int fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
+/* Where temporary files go: $TMPDIR, or /tmp. BORROWED. */
+const char *fs_temp_dir(void);
 /* mkdir -p; folders that exist are left as they are. */
 int fs_mkdirs(const char *path, mode_t mode, fail_t *err);
 /* rm -rf, without following links. 0 when it does not exist. */

@@ -106,6 +106,16 @@ strv_len(char *const *v)
     return n;
 }
 
+bool
+strv_equal(char *const *a, char *const *b)
+{
+    for (; *a != NULL && *b != NULL; a++, b++) {
+        if (strcmp(*a, *b) != 0)
+            return false;
+    }
+    return *a == NULL && *b == NULL;
+}
+
 char *
 str_replace(const char *s, const char *from, const char *to)
 {

@@ -23,6 +23,7 @@ char **str_split(const char *s, const char *seps, bool skip_empty);
 /* Frees an array of strings that ends with NULL. Accepts NULL. */
 void strv_free(char **v);
 size_t strv_len(char *const *v);
+bool strv_equal(char *const *a, char *const *b);
 /* NEW text: every `from` replaced by `to`. */
 char *str_replace(const char *s, const char *from, const char *to);
 /* Parse a whole decimal number within bounds. */

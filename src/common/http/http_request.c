@@ -17,7 +17,7 @@
 typedef struct request {
     call_ctx_t *ctx;
     const json_t *args;
-    char dir[64];  /* of our own: what is sent and what comes */
+    char *dir;     /* of our own: what is sent and what comes */
     buf_t config;  /* curl's */
     bool has_type; /* the caller says the Content-Type */
 } request_t;
@@ -416,14 +416,14 @@ http_send(call_ctx_t *ctx, const json_t *args, http_answer_t *ret, fail_t *err)
     if (curl == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT,
                          "The program curl, which sends the request, is not installed");
-    (void) snprintf(r.dir, sizeof(r.dir), "/tmp/halite-http-XXXXXX");
-    if (mkdtemp(r.dir) == NULL)
-        return fail_set(err, -errno, "%s: %s", r.dir, strerror(errno));
+    AUTO_FREE char *dir = r.dir = xasprintf("%s/halite-http-XXXXXX", fs_temp_dir());
+    if (mkdtemp(dir) == NULL)
+        return fail_set(err, -errno, "%s: %s", dir, strerror(errno));
     int rc = build(&r, err);
     if (rc == 0)
         rc = run(&r, ret, err);
     buf_free(&r.config);
-    (void) fs_remove_tree(r.dir, NULL);
+    (void) fs_remove_tree(dir, NULL);
     return rc;
 }
 

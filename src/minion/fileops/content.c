@@ -327,8 +327,7 @@ content_commit(const char *dst, const content_t *from, const landing_t *as, fail
 char *
 content_temp(const char *dir, const char *suffix, const void *data, size_t len, fail_t *err)
 {
-    const char *tmpdir = getenv("TMPDIR");
-    const char *folder = !str_empty(dir) ? dir : !str_empty(tmpdir) ? tmpdir : "/tmp";
+    const char *folder = !str_empty(dir) ? dir : fs_temp_dir();
     const char *end = suffix != NULL ? suffix : "";
     AUTO_FREE char *path = xasprintf("%s/__salt.tmp.XXXXXX%s", folder, end);
     AUTO_FD fd = mkostemps(path, (int) strlen(end), O_CLOEXEC);

@@ -294,7 +294,7 @@ fetch_bytes(call_ctx_t *ctx, const fetch_t *what, buf_t *out, bool *ret_found, f
 {
     url_auto_t u = { NULL, NULL, NULL, NULL };
     AUTO_FREE char *path = NULL;
-    char temp[] = "/tmp/halite-fetch.XXXXXX";
+    AUTO_FREE char *temp = xasprintf("%s/halite-fetch.XXXXXX", fs_temp_dir());
 
     url_parse(&u, what->url);
     bool web = is_web(u.scheme);

@@ -212,14 +212,6 @@ temp_program(const char *dir, const char *suffix, const buf_t *bytes, mode_t mod
     return STEAL(path);
 }
 
-static const char *
-temp_folder(void)
-{
-    const char *dir = getenv("TMPDIR");
-
-    return !str_empty(dir) ? dir : "/tmp";
-}
-
 /* Arguments that go on to cmd.run_all as they are: what is not named here. NEW. */
 static json_t *
 passed_on(json_t *args, const char *const *ours, size_t n)
@@ -248,7 +240,7 @@ exec_code_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *extra = value_get(args, "args");
 
     buf_puts(&code, value_str(args, "code", ""));
-    AUTO_FREE char *path = temp_program(temp_folder(), "", &code, 0600,
+    AUTO_FREE char *path = temp_program(fs_temp_dir(), "", &code, 0600,
                                         value_str(value_get(args, "kwargs"), "runas", NULL), err);
     if (path == NULL)
         return -EIO;
@@ -374,7 +366,7 @@ run_script(call_ctx_t *ctx, json_t *args, const char *local, json_t **ret_value,
     }
     if (render_script(ctx, args, local, &bytes, err) < 0)
         return err->code;
-    AUTO_FREE char *path = temp_program(cwd != NULL ? cwd : temp_folder(), suffix, &bytes, 0500,
+    AUTO_FREE char *path = temp_program(cwd != NULL ? cwd : fs_temp_dir(), suffix, &bytes, 0500,
                                         value_str(args, "runas", NULL), err);
     if (path == NULL)
         return -EIO;

@@ -155,11 +155,8 @@ static bool
 same_words(const char *a, const char *b)
 {
     char **x = words_of(a), **y = words_of(b);
-    size_t i = 0;
+    bool same = strv_equal(x, y);
 
-    while (x[i] != NULL && y[i] != NULL && strcmp(x[i], y[i]) == 0)
-        i++;
-    bool same = x[i] == NULL && y[i] == NULL;
     strv_free(x);
     strv_free(y);
     return same;

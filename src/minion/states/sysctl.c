@@ -8,11 +8,8 @@ static bool
 same_words(const char *a, const char *b)
 {
     char **x = str_split(a, " \t\n", true), **y = str_split(b, " \t\n", true);
-    size_t i = 0;
+    bool same = strv_equal(x, y);
 
-    while (x[i] != NULL && y[i] != NULL && strcmp(x[i], y[i]) == 0)
-        i++;
-    bool same = x[i] == NULL && y[i] == NULL;
     strv_free(x);
     strv_free(y);
     return same;
