@@ -123,24 +123,25 @@ again=$(run salt '*' state.apply --state-output=terse --state-verbose=False)
 echo "$again"
 case $again in *changed=*) die "the second run changed something" ;; esac
 
-say "A deployment across machines: out of the load balancer, release, test, and back, one server after the other"
-run salt-run state.orchestrate orch.deploy pillar='{version: "2.0"}' --state-output=terse
-echo "(exit code $?)"
-say "Its last step fired an event, and the reactor had the load balancer note the release"
-until_count 1 grep 2.0 "$root/m-lb1/site/lb/releases"
-run salt lb1 cmd.run "cat $root/m-lb1/site/lb/releases"
-
-say "A release that does not start: the deployment stops, web1 goes back to 2.0 and stays out, web2 is not touched"
-run salt-run state.orchestrate orch.deploy pillar='{version: "broken-3", previous: "2.0"}' --state-output=terse
-echo "(exit code $?)"
-run salt web1 cmd.run "cat $root/m-web1/site/app/release"
-run salt web2 cmd.run "cat $root/m-web2/site/app/release"
-
 say "One minion stops: it is told at once, nobody waits"
 kill "$(cat "$root/m-web2/root/var/run/salt-minion.pid")"
 until_count 1 "$bin/salt-run" -c "$conf" manage.down
 run salt '*' test.ping
 echo "(exit code $?)"
+"$bin/salt-minion" -c "$root/m-web2" -d || die "the minion web2 did not start"
+until_count 3 "$bin/salt-run" -c "$conf" manage.up
+
+say "A deployment across machines: out of the load balancer, release, test, and back, one server after the other"
+run salt-run state.orchestrate orch.deploy pillar='{version: "2.0"}' --state-output=terse || die "the deployment failed"
+say "Its last step fired an event, and the reactor had the load balancer note the release"
+until_count 1 grep 2.0 "$root/m-lb1/site/lb/releases"
+run salt lb1 cmd.run "cat $root/m-lb1/site/lb/releases"
+
+say "A release that does not start: the deployment stops, web1 goes back to 2.0 and stays out, web2 is not touched"
+run salt-run state.orchestrate orch.deploy pillar='{version: "broken-3", previous: "2.0"}' --state-output=terse && die "a broken release was deployed"
+echo "(exit code 1)"
+run salt web1 cmd.run "cat $root/m-web1/site/app/release"
+run salt web2 cmd.run "cat $root/m-web2/site/app/release"
 
 if [ "$keep" = keep ]; then
     say "The fleet stays up"
