@@ -52,6 +52,11 @@ void auto_file_(FILE **fp);
     } while (0)
 void salt_panic(const char *file, int line, const char *what) NORETURN;
 
+/* Memory is gone: says so once, on stderr and in the log, and ends the process as kill -9 would, so that nothing is
+ * cleaned up with half of the data. What is stored is whole at any such moment; who started us starts us again. */
+void salt_no_memory(size_t size) NORETURN;
+#define EXIT_NO_MEMORY 71 /* EX_OSERR of sysexits.h */
+
 /* How a failure is told to a Salt user; each kind has its own wording (see common/plugin/call.h). */
 typedef enum fail_kind {
     FAIL_GENERIC,    /* an exception in Salt's words */
@@ -86,7 +91,7 @@ void fail_prefix(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
 const char *fail_text(const fail_t *err);
 void fail_clear(fail_t *err);
 
-/* Allocation for our own small structures: aborts when memory is gone. What a peer or a file sizes is
+/* Allocation for our own small structures: salt_no_memory() when memory is gone. What a peer or a file sizes is
  * checked against a limit first. */
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);

@@ -38,6 +38,9 @@ bool log_wants(log_level_t level);
 
 void log_write(log_level_t level, const char *fmt, ...) PRINTF(2, 3);
 
+/* The last words of a process, a whole line: to stderr and the log file as they are, without stdio or memory. */
+void log_last(const char *line, size_t len);
+
 #define log_at(level, ...)                                                                                   \
     do {                                                                                                     \
         if (log_wants(level))                                                                                \

@@ -6,6 +6,7 @@
 #include "cli/key_cli.h"
 #include "cli/opts.h"
 #include "cli/startup.h"
+#include "common/base/memory.h"
 #include "common/base/str.h"
 #include "salt/value.h"
 
@@ -85,6 +86,7 @@ int
 main(int argc, char **argv)
 {
     startup_t start;
+    memory_begin();
     int rc = startup_options(&start, &opts_key, argc, argv);
 
     if (rc < 0) {

@@ -1,8 +1,10 @@
 /* main_run.c - salt-run: run functions on the master. */
 #include "cli/run.h"
+#include "common/base/memory.h"
 
 int
 main(int argc, char **argv)
 {
+    memory_begin();
     return run_main(argc, argv);
 }

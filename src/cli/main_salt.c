@@ -1,8 +1,10 @@
 /* main_salt.c - salt: run functions on minions. */
 #include "cli/cmd.h"
+#include "common/base/memory.h"
 
 int
 main(int argc, char **argv)
 {
+    memory_begin();
     return cmd_main(argc, argv);
 }

@@ -465,14 +465,14 @@ job_return(const job_proc_t *self)
         return s_failed(
             self->job,
             xasprintf("The job ran longer than this minion allows (job_timeout_max) and was ended"));
+    if (WIFEXITED(self->status) && WEXITSTATUS(self->status) == EXIT_NO_MEMORY)
+        return s_failed(self->job, xasprintf("The job ran out of memory before it returned; is the memory "
+                                             "limit (job_memory_max) too small?"));
     if (WIFSIGNALED(self->status))
         return s_failed(self->job, xasprintf("The job was ended by signal %d (%s) before it returned",
                                              WTERMSIG(self->status), strsignal(WTERMSIG(self->status))));
-    return s_failed(
-        self->job,
-        xasprintf("The job's process ended with exit code %d before it returned; is the memory limit "
-                  "(job_memory_max) too small?",
-                  WEXITSTATUS(self->status)));
+    return s_failed(self->job, xasprintf("The job's process ended with exit code %d before it returned",
+                                         WEXITSTATUS(self->status)));
 }
 
 json_t *

@@ -6,6 +6,7 @@
 #include "cli/show.h"
 #include "common/output/suited.h"
 #include "common/base/clock.h"
+#include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/cli/optparse.h"
 #include "common/conf/startup.h"
@@ -360,6 +361,7 @@ main(int argc, char **argv)
 {
     fail_auto_t err = FAIL_INIT;
     opt_result_t opts = { 0 };
+    memory_begin();
     int code = optparse_run(&opts_call, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);

@@ -3,6 +3,7 @@
 
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
+#include "common/base/memory.h"
 #include "common/cli/optparse.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
@@ -63,6 +64,7 @@ main(int argc, char **argv)
 {
     fail_auto_t err = FAIL_INIT;
     opt_result_t opts = { 0 };
+    memory_begin();
     daemon_stdio();
     int code = optparse_run(&opts_minion, argc, argv, &opts);
     if (code >= 0) {

@@ -300,5 +300,6 @@ pgrep_args() { fleet_processes | grep -qF -- "$1"; }
     [ "$output" = 'db1: still here' ]
     run salt db1 random.get_str 60000000
     [ "$status" -ne 0 ]
+    [[ $output == *'ran out of memory'* ]]
     salt db1 test.ping
 }

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "salt/log.h"
+
 void
 auto_free_(void *pp)
 {
@@ -33,10 +35,21 @@ salt_panic(const char *file, int line, const char *what)
     int n = snprintf(text, sizeof(text), "%s:%d: broken invariant: %s\n", file, line, what);
     size_t len = n < 0 ? 0 : (size_t) n < sizeof(text) ? (size_t) n : sizeof(text) - 1;
 
-    /* stdio may be the thing that is broken. */
-    if (write(STDERR_FILENO, text, len) < 0)
-        abort();
+    log_last(text, len);
     abort();
+}
+
+void
+salt_no_memory(size_t size)
+{
+    char text[256];
+    int n = snprintf(text, sizeof(text),
+                     "%s[%d]: out of memory: %zu bytes were refused, and the process ends; "
+                     "free memory or raise its limit (job_memory_max for jobs)\n",
+                     program_invocation_short_name, (int) getpid(), size);
+
+    log_last(text, n < 0 ? 0 : (size_t) n);
+    _exit(EXIT_NO_MEMORY);
 }
 
 static void PRINTF(4, 0) record(fail_t *err, fail_kind_t kind, int code, const char *fmt, va_list ap)
@@ -106,7 +119,8 @@ xcalloc(size_t n, size_t size)
 {
     void *p = calloc(n != 0 ? n : 1, size != 0 ? size : 1);
 
-    salt_assert(p != NULL);
+    if (p == NULL)
+        salt_no_memory(n * size);
     return p;
 }
 
@@ -115,7 +129,8 @@ xrealloc(void *p, size_t size)
 {
     void *grown = realloc(p, size != 0 ? size : 1);
 
-    salt_assert(grown != NULL);
+    if (grown == NULL)
+        salt_no_memory(size);
     return grown;
 }
 
@@ -130,7 +145,8 @@ xstrndup(const char *s, size_t n)
 {
     char *copy = strndup(s, n);
 
-    salt_assert(copy != NULL);
+    if (copy == NULL)
+        salt_no_memory(n);
     return copy;
 }
 
@@ -151,6 +167,7 @@ xvasprintf(const char *fmt, va_list ap)
     char *text = NULL;
     int n = vasprintf(&text, fmt, ap);
 
-    salt_assert(n >= 0);
+    if (n < 0)
+        salt_no_memory(strlen(fmt));
     return text;
 }

@@ -189,3 +189,13 @@ log_write(log_level_t level, const char *fmt, ...)
         write_file(level, buf_str(&message));
     errno = saved;
 }
+
+void
+log_last(const char *line, size_t len)
+{
+    const int fds[] = { STDERR_FILENO, file_fd };
+
+    for (size_t i = 0; i < NELEMS(fds); i++)
+        if (fds[i] >= 0)
+            (void) !write(fds[i], line, len);
+}

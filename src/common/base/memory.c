@@ -8,6 +8,21 @@
 
 #include "salt/base.h"
 
+static void *
+s_json_malloc(size_t n)
+{
+    void *p = malloc(n);
+    if (!p)
+        salt_no_memory(n);
+    return p;
+}
+
+void
+memory_begin(void)
+{
+    json_set_alloc_funcs(s_json_malloc, free);
+}
+
 static int
 s_let_go(struct dl_phdr_info *object, size_t size, void *cookie)
 {

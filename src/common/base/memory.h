@@ -1,4 +1,4 @@
-/* memory.h - what a process that rests need not keep.
+/* memory.h - what happens when there is none, and what a process that rests need not keep.
  *
  * Layer      common/base
  * Threads    any; the other threads go on
@@ -6,6 +6,10 @@
  */
 #ifndef COMMON_BASE_MEMORY_H
 #define COMMON_BASE_MEMORY_H
+
+/* First of all in each program: from here on jansson's memory ends the process as our own does (salt_no_memory), as
+ * nobody looks whether a small object could be made. */
+void memory_begin(void);
 
 /* Free memory goes back to the system, and the pages of programs and libraries, of which a start needs far more
  * than waiting does, are let go: the kernel has them, and gives those back that are used again (some

@@ -91,6 +91,30 @@ test_panic_aborts(void **state)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
+static void
+test_no_memory_ends(void **state)
+{
+    char said[512] = "";
+    int status, ends[2];
+
+    (void) state;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        salt_no_memory(4711);
+    }
+    close(ends[1]);
+    assert_true(read(ends[0], said, sizeof(said) - 1) > 0);
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EXIT_NO_MEMORY);
+    assert_non_null(strstr(said, "out of memory: 4711 bytes"));
+    assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+}
+
 /* ---- buf ------------------------------------------------------------------------------------- */
 
 static void
@@ -655,7 +679,8 @@ test_log_survives_a_closed_pipe(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_fail_first_wins), cmocka_unit_test(test_fail_without_record),
           cmocka_unit_test(test_scope_cleanup), cmocka_unit_test(test_panic_aborts),
-          cmocka_unit_test(test_buf), cmocka_unit_test(test_str_compare), cmocka_unit_test(test_str_split),
+          cmocka_unit_test(test_no_memory_ends), cmocka_unit_test(test_buf),
+          cmocka_unit_test(test_str_compare), cmocka_unit_test(test_str_split),
           cmocka_unit_test(test_str_replace), cmocka_unit_test(test_str_to_int),
           cmocka_unit_test(test_str_suggest), cmocka_unit_test(test_str_shell_quote),
           cmocka_unit_test(test_map_basics), cmocka_unit_test(test_map_order_and_growth),
