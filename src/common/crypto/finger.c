@@ -75,12 +75,18 @@ key_finger_pem(const char *pem, size_t len, char out[FINGER_LEN])
 }
 
 void
-key_finger(const uint8_t key[KEY_BYTES], char out[FINGER_LEN])
+key_finger_of(key_kind_t kind, const uint8_t key[KEY_BYTES], char out[FINGER_LEN])
 {
     char text[PEM_TEXT_MAX];
 
-    pem_write(PEM_PUBLIC, key, text);
+    pem_write(kind == KEY_KIND_SIGN ? PEM_SIGN_PUBLIC : PEM_PUBLIC, key, text);
     key_finger_pem(text, strlen(text), out);
+}
+
+void
+key_finger(const uint8_t key[KEY_BYTES], char out[FINGER_LEN])
+{
+    key_finger_of(KEY_KIND_CURVE, key, out);
 }
 
 int

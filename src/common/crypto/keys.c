@@ -1,4 +1,4 @@
-/* keys.c - X25519 key pairs: made, kept in locked memory, read from and written to PEM files. */
+/* keys.c - key pairs: made, kept in locked memory, read from and written to PEM files. */
 #include "common/crypto/keys.h"
 
 #include <fcntl.h>
@@ -12,8 +12,11 @@
 
 _Static_assert(KEY_BYTES == crypto_box_PUBLICKEYBYTES && KEY_BYTES == crypto_box_SECRETKEYBYTES,
                "a CURVE key is a crypto_box key");
+_Static_assert(KEY_BYTES == crypto_sign_PUBLICKEYBYTES && KEY_BYTES == crypto_sign_SEEDBYTES,
+               "a key to sign with is its seed");
 
 struct key_pair {
+    key_kind_t kind;
     uint8_t secret[KEY_BYTES];
     uint8_t public_key[KEY_BYTES];
 };
@@ -45,16 +48,35 @@ secret_free(void *pp)
 }
 #define AUTO_SECRET __attribute__((cleanup(secret_free)))
 
+/* The public key of what is in `secret`. */
+static void
+derive_public(key_pair_t *self)
+{
+    if (self->kind == KEY_KIND_CURVE) {
+        crypto_scalarmult_base(self->public_key, self->secret);
+        return;
+    }
+    AUTO_SECRET uint8_t *expanded = secret_alloc(crypto_sign_SECRETKEYBYTES);
+
+    (void) crypto_sign_seed_keypair(self->public_key, expanded, self->secret);
+}
+
 key_pair_t *
-key_pair_new(fail_t *err)
+key_pair_new_of(key_kind_t kind, fail_t *err)
 {
     AUTO(key_pair) self = secret_alloc(sizeof(*self));
 
-    if (crypto_box_keypair(self->public_key, self->secret) != 0) {
-        fail_set(err, -EIO, "libsodium could not make a key pair");
-        return NULL;
-    }
+    (void) err;
+    self->kind = kind;
+    randombytes_buf(self->secret, sizeof(self->secret));
+    derive_public(self);
     return STEAL(self);
+}
+
+key_pair_t *
+key_pair_new(fail_t *err)
+{
+    return key_pair_new_of(KEY_KIND_CURVE, err);
 }
 
 void
@@ -114,9 +136,21 @@ check_private(int fd, const char *path, fail_t *err)
     return 0;
 }
 
+static pem_kind_t
+private_pem(key_kind_t kind)
+{
+    return kind == KEY_KIND_SIGN ? PEM_SIGN_PRIVATE : PEM_PRIVATE;
+}
+
+static pem_kind_t
+public_pem(key_kind_t kind)
+{
+    return kind == KEY_KIND_SIGN ? PEM_SIGN_PUBLIC : PEM_PUBLIC;
+}
+
 /* NEW, or NULL with *err. -ENOENT without a text when there is no such file. */
 static key_pair_t *
-private_read(const char *path, int *ret_code, fail_t *err)
+private_read(key_kind_t kind, const char *path, int *ret_code, fail_t *err)
 {
     AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -138,13 +172,25 @@ private_read(const char *path, int *ret_code, fail_t *err)
     }
     AUTO(key_pair) self = secret_alloc(sizeof(*self));
 
-    *ret_code = pem_read(PEM_PRIVATE, text, (size_t) len, self->secret, err);
+    self->kind = kind;
+    *ret_code = pem_read(private_pem(kind), text, (size_t) len, self->secret, err);
     if (*ret_code != 0) {
         fail_prefix(err, "%s: ", path);
         return NULL;
     }
-    crypto_scalarmult_base(self->public_key, self->secret);
+    derive_public(self);
     return STEAL(self);
+}
+
+key_pair_t *
+key_pair_read(key_kind_t kind, const char *path, fail_t *err)
+{
+    int rc = 0;
+    key_pair_t *self = private_read(kind, path, &rc, err);
+
+    if (rc == -ENOENT)
+        fail_set(err, rc, "%s: %s", path, strerror(ENOENT));
+    return self;
 }
 
 static void
@@ -182,18 +228,11 @@ create_file(const char *path, const char *text, mode_t mode, fail_t *err)
 static int
 check_public(const key_pair_t *self, const char *path, fail_t *err)
 {
-    buf_auto_t text = BUF_INIT;
-    fail_auto_t why = FAIL_INIT;
     uint8_t key[KEY_BYTES];
-    int rc = fs_read(path, LIMIT_KEY_FILE, &text, &why);
+    int rc = key_public_read(self->kind, path, key, err);
 
     if (rc != 0)
-        return fail_set(err, rc, "%s", fail_text(&why));
-    rc = key_public_from_pem(buf_str(&text), text.len, key, err);
-    if (rc != 0) {
-        fail_prefix(err, "%s: ", path);
         return rc;
-    }
     if (memcmp(key, self->public_key, KEY_BYTES) != 0)
         return fail_set(
             err, -EINVAL,
@@ -208,7 +247,7 @@ ensure_public(const key_pair_t *self, const char *path, fail_t *err)
     fail_auto_t why = FAIL_INIT;
 
     if (!fs_exists(path)) {
-        AUTO_FREE char *pem = key_public_pem(self->public_key);
+        AUTO_FREE char *pem = key_public_pem_of(self->kind, self->public_key);
         int rc = create_file(path, pem, 0644, &why);
 
         if (rc != 0 && rc != -EEXIST) /* there now: another process repaired it at the same time */
@@ -229,7 +268,7 @@ key_pair_save(const key_pair_t *self, const char *dir, const char *name, fail_t 
     if (fs_exists(path_pub))
         return fail_set(err, -EEXIST, "%s exists already%s", path_pub,
                         fs_exists(path) ? "" : " but its private key does not: remove it first");
-    pem_write(PEM_PRIVATE, self->secret, text);
+    pem_write(private_pem(self->kind), self->secret, text);
     int rc = create_file(path, text, 0400, err);
     return rc != 0 ? rc : ensure_public(self, path_pub, err);
 }
@@ -237,24 +276,30 @@ key_pair_save(const key_pair_t *self, const char *dir, const char *name, fail_t 
 key_pair_t *
 key_pair_open(const char *dir, const char *name, bool *ret_made, fail_t *err)
 {
+    return key_pair_open_of(KEY_KIND_CURVE, dir, name, ret_made, err);
+}
+
+key_pair_t *
+key_pair_open_of(key_kind_t kind, const char *dir, const char *name, bool *ret_made, fail_t *err)
+{
     AUTO_FREE char *file = xasprintf("%s.pem", name);
     AUTO_FREE char *file_pub = xasprintf("%s.pub", name);
     AUTO_FREE char *path = fs_join(dir, file);
     AUTO_FREE char *path_pub = fs_join(dir, file_pub);
     int rc = 0;
     bool made = false;
-    AUTO(key_pair) self = private_read(path, &rc, err);
+    AUTO(key_pair) self = private_read(kind, path, &rc, err);
 
     if (self == NULL && rc == -ENOENT) {
         fail_auto_t why = FAIL_INIT;
 
-        if (fs_mkdirs(dir, 0700, err) != 0 || (self = key_pair_new(err)) == NULL)
+        if (fs_mkdirs(dir, 0700, err) != 0 || (self = key_pair_new_of(kind, err)) == NULL)
             return NULL;
         rc = key_pair_save(self, dir, name, &why);
         made = rc == 0;
         if (rc == -EEXIST) { /* somebody else was faster: theirs counts */
             key_pair_destroy(&self);
-            self = private_read(path, &rc, err);
+            self = private_read(kind, path, &rc, err);
         }
         if (rc != 0)
             fail_set(err, rc, "%s", fail_text(&why));
@@ -266,15 +311,66 @@ key_pair_open(const char *dir, const char *name, bool *ret_made, fail_t *err)
     return STEAL(self);
 }
 
+/* The bytes of a private key that nobody needs any more. What the disk keeps besides is beyond us. */
+static void
+overwrite(int fd)
+{
+    static const char nothing[PEM_TEXT_MAX];
+
+    if (fd >= 0 && pwrite(fd, nothing, sizeof(nothing), 0) == (ssize_t) sizeof(nothing))
+        (void) fsync(fd);
+}
+
+/* Open for writing, though its owner may only read it; -1 when that can't be. */
+static int
+open_read_only(const char *path)
+{
+    char link[40];
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0 || fchmod(fd, 0600) != 0)
+        return -1;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return open(link, O_WRONLY | O_CLOEXEC);
+}
+
+int
+key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t *err)
+{
+    AUTO_FREE char *pem = xasprintf("%s/%s.pem", dir, name);
+    AUTO_FREE char *pub = xasprintf("%s/%s.pub", dir, name);
+    AUTO_FREE char *new_pem = xasprintf("%s/%s.pem", dir, new_name);
+    AUTO_FREE char *new_pub = xasprintf("%s/%s.pub", dir, new_name);
+    AUTO_FD old = open_read_only(pem);
+
+    if (!fs_exists(new_pem))
+        return fail_set(err, -ENOENT, "%s: %s", new_pem, strerror(ENOENT));
+    /* A public file that belongs to another private one is an error; one that is missing is made anew. */
+    if (unlink(pub) != 0 && errno != ENOENT)
+        return fail_set(err, -errno, "cannot remove %s: %s", pub, strerror(errno));
+    if (rename(new_pem, pem) != 0)
+        return fail_set(err, -errno, "cannot rename %s to %s: %s", new_pem, pem, strerror(errno));
+    (void) rename(new_pub, pub);
+    sync_dir_of(pem);
+    overwrite(old);
+    return 0;
+}
+
 /* ---- texts -------------------------------------------------------------------------------------- */
+
+char *
+key_public_pem_of(key_kind_t kind, const uint8_t key[KEY_BYTES])
+{
+    char text[PEM_TEXT_MAX];
+
+    pem_write(public_pem(kind), key, text);
+    return xstrdup(text);
+}
 
 char *
 key_public_pem(const uint8_t key[KEY_BYTES])
 {
-    char text[PEM_TEXT_MAX];
-
-    pem_write(PEM_PUBLIC, key, text);
-    return xstrdup(text);
+    return key_public_pem_of(KEY_KIND_CURVE, key);
 }
 
 char *
@@ -282,7 +378,7 @@ key_pair_pem(const key_pair_t *self)
 {
     char *text = xcalloc(1, PEM_TEXT_MAX);
 
-    pem_write(PEM_PRIVATE, self->secret, text);
+    pem_write(private_pem(self->kind), self->secret, text);
     return text;
 }
 
@@ -296,9 +392,30 @@ key_text_free(char **text_p)
 }
 
 int
+key_public_from_pem_of(key_kind_t kind, const char *pem, size_t len, uint8_t out[KEY_BYTES], fail_t *err)
+{
+    return pem_read(public_pem(kind), pem, len, out, err);
+}
+
+int
 key_public_from_pem(const char *pem, size_t len, uint8_t out[KEY_BYTES], fail_t *err)
 {
-    return pem_read(PEM_PUBLIC, pem, len, out, err);
+    return key_public_from_pem_of(KEY_KIND_CURVE, pem, len, out, err);
+}
+
+int
+key_public_read(key_kind_t kind, const char *path, uint8_t out[KEY_BYTES], fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, LIMIT_KEY_FILE, &text, &why);
+
+    if (rc != 0)
+        return fail_set(err, rc, "%s", fail_text(&why));
+    rc = key_public_from_pem_of(kind, buf_str(&text), text.len, out, err);
+    if (rc != 0)
+        fail_prefix(err, "%s: ", path);
+    return rc;
 }
 
 bool

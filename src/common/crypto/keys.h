@@ -1,4 +1,5 @@
-/* keys.h - X25519 key pairs as CURVE uses them: generate, PEM files (RFC 8410), Z85, fingerprints.
+/* keys.h - key pairs: generate, PEM files (RFC 8410), Z85, fingerprints. X25519 as CURVE uses them; Ed25519
+ * for the key that vouches for a master's key (voucher.h).
  *
  * Private keys are PKCS#8 PEM (0400), public keys SubjectPublicKeyInfo PEM; `openssl pkey` reads both.
  *
@@ -20,26 +21,40 @@
 #define KEY_HEX_MAX 129 /* key_hash_hex's longest text and a NUL */
 
 typedef struct key_pair key_pair_t;
+typedef enum key_kind { KEY_KIND_CURVE, KEY_KIND_SIGN } key_kind_t;
 
-key_pair_t *key_pair_new(fail_t *err); /* NEW, random */
+key_pair_t *key_pair_new(fail_t *err); /* NEW, random, for CURVE */
+key_pair_t *key_pair_new_of(key_kind_t kind, fail_t *err);
 void key_pair_destroy(key_pair_t **self_p);
 const uint8_t *key_pair_public(const key_pair_t *self); /* BORROWED, KEY_BYTES */
-const uint8_t *key_pair_secret(const key_pair_t *self); /* BORROWED, KEY_BYTES */
+/* BORROWED, KEY_BYTES; of a key to sign with its seed. */
+const uint8_t *key_pair_secret(const key_pair_t *self);
 
 /* Read DIR/NAME.pem, or make it together with DIR/NAME.pub when it does not exist (*ret_made, may be NULL).
  * Refuses a private key that others may read. NEW, or NULL with *err. */
 key_pair_t *key_pair_open(const char *dir, const char *name, bool *ret_made, fail_t *err);
+key_pair_t *key_pair_open_of(key_kind_t kind, const char *dir, const char *name, bool *ret_made, fail_t *err);
+/* Only read a private key's file. NEW, or NULL with *err; -ENOENT when there is none. */
+key_pair_t *key_pair_read(key_kind_t kind, const char *path, fail_t *err);
 /* Write DIR/NAME.pem and DIR/NAME.pub; -EEXIST when there. */
 int key_pair_save(const key_pair_t *self, const char *dir, const char *name, fail_t *err);
 
+/* Let the pair DIR/NEW take the place of DIR/NAME, whose private key is overwritten. Wherever this is cut
+ * short, key_pair_open of NAME gives the old pair or the new one, and doing it again completes it. */
+int key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t *err);
+
 /* NEW PEM text of a public key. */
 char *key_public_pem(const uint8_t key[KEY_BYTES]);
+char *key_public_pem_of(key_kind_t kind, const uint8_t key[KEY_BYTES]);
 /* NEW PEM text of the private key, for the one who asked to have it: wipe it with key_text_free. */
 char *key_pair_pem(const key_pair_t *self);
 /* Wipes, frees and sets to NULL. Accepts NULL. */
 void key_text_free(char **text_p);
 /* Bounded parser of a public PEM. */
 int key_public_from_pem(const char *pem, size_t len, uint8_t out[KEY_BYTES], fail_t *err);
+int key_public_from_pem_of(key_kind_t kind, const char *pem, size_t len, uint8_t out[KEY_BYTES], fail_t *err);
+/* The public key in a PEM file; -ENOENT when there is none. */
+int key_public_read(key_kind_t kind, const char *path, uint8_t out[KEY_BYTES], fail_t *err);
 
 void key_to_z85(const uint8_t key[KEY_BYTES], char out[KEY_Z85_LEN]);
 bool key_from_z85(const char *z85, uint8_t out[KEY_BYTES]);
@@ -48,6 +63,7 @@ bool key_from_z85(const char *z85, uint8_t out[KEY_BYTES]);
  * "aa:bb:...", by sha256. */
 void key_finger_pem(const char *pem, size_t len, char out[FINGER_LEN]);
 void key_finger(const uint8_t key[KEY_BYTES], char out[FINGER_LEN]);
+void key_finger_of(key_kind_t kind, const uint8_t key[KEY_BYTES], char out[FINGER_LEN]);
 /* The same by a digest of common/base/digest.h (the configuration's hash_type). */
 int key_finger_typed(const char *type, const char *pem, size_t len, char out[FINGER_MAX], fail_t *err);
 /* Fingerprint of a PEM file; a file that does not exist gives "", as Salt's. */

@@ -1,4 +1,4 @@
-/* pem.c - PEM and DER of X25519 keys: two fixed prefixes, so no ASN.1 parser is needed or wanted. */
+/* pem.c - PEM and DER of X25519 and Ed25519 keys: fixed prefixes, so no ASN.1 parser is needed or wanted. */
 #include "common/crypto/pem.h"
 
 #include <sodium.h>
@@ -17,18 +17,24 @@ typedef struct pem_shape {
     size_t prefix_len;
 } pem_shape_t;
 
+#define PUBLIC_LINES  "-----BEGIN PUBLIC KEY-----", "-----END PUBLIC KEY-----"
+#define PRIVATE_LINES "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
+#define PUBLIC_DER(oid)                                                                                      \
+    {                                                                                                        \
+        0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x03, 0x21, 0x00                                \
+    }
+#define PRIVATE_DER(oid)                                                                                     \
+    {                                                                                                        \
+        0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x04, 0x22, 0x04, 0x20        \
+    }
+#define X25519  0x6e /* the last byte of the algorithm's object identifier */
+#define ED25519 0x70
+
 static const pem_shape_t shapes[] = {
-    [PEM_PUBLIC] = { "-----BEGIN PUBLIC KEY-----",
-                     "-----END PUBLIC KEY-----",
-                     "public",
-                     { 0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x6e, 0x03, 0x21, 0x00 },
-                     12 },
-    [PEM_PRIVATE] = { "-----BEGIN PRIVATE KEY-----",
-                      "-----END PRIVATE KEY-----",
-                      "private",
-                      { 0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x6e, 0x04, 0x22,
-                        0x04, 0x20 },
-                      16 },
+    [PEM_PUBLIC] = { PUBLIC_LINES, "X25519 public", PUBLIC_DER(X25519), 12 },
+    [PEM_PRIVATE] = { PRIVATE_LINES, "X25519 private", PRIVATE_DER(X25519), 16 },
+    [PEM_SIGN_PUBLIC] = { PUBLIC_LINES, "Ed25519 public", PUBLIC_DER(ED25519), 12 },
+    [PEM_SIGN_PRIVATE] = { PRIVATE_LINES, "Ed25519 private", PRIVATE_DER(ED25519), 16 },
 };
 
 void
@@ -120,7 +126,7 @@ pem_read(pem_kind_t kind, const char *pem, size_t len, uint8_t out[KEY_BYTES], f
     trim(&from, &to);
     if (!der_read(s, from, (size_t) (to - from), out))
         return fail_set(err, -EINVAL,
-                        "it does not hold an X25519 %s key (RFC 8410); RSA keys of other Salt "
+                        "it does not hold an %s key (RFC 8410); RSA keys of other Salt "
                         "versions can't be used, make a new one",
                         s->noun);
     return 0;

@@ -1,4 +1,4 @@
-/* pem.h - the two DER shapes of an X25519 key (RFC 8410) and their PEM armour. Private to common/crypto.
+/* pem.h - the DER shapes of X25519 and Ed25519 keys (RFC 8410) and their PEM armour. Private to common/crypto.
  *
  * Layer      common/crypto
  * Threads    any
@@ -13,7 +13,7 @@
 
 #define PEM_TEXT_MAX 160 /* the longer of the two texts and a NUL */
 
-typedef enum pem_kind { PEM_PUBLIC, PEM_PRIVATE } pem_kind_t;
+typedef enum pem_kind { PEM_PUBLIC, PEM_PRIVATE, PEM_SIGN_PUBLIC, PEM_SIGN_PRIVATE } pem_kind_t;
 
 void pem_write(pem_kind_t kind, const uint8_t key[KEY_BYTES], char out[PEM_TEXT_MAX]);
 /* Exactly one key between white space; anything else is refused. */
