@@ -120,6 +120,7 @@
 #define LIMIT_EVENTS_RECENT                                                                                  \
     (32 * 1024 * 1024) /* bytes of events in memory: how far a listener may be behind */
 #define LIMIT_EVENTS_WAITING (16 * 1024 * 1024) /* bytes that wait for the disk when who fires must too */
+#define LIMIT_EVENTS_AHEAD   16384              /* numbers of events that are reserved on the disk */
 #define LIMIT_JOURNAL_BYTES  (1024L * 1024 * 1024)
 #define LIMIT_JOURNAL_PIECE  (1024 * 1024) /* bytes of the journal in one answer */
 

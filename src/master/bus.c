@@ -119,6 +119,7 @@ bus_put(front_t *self, span_t tag, span_t data)
     size_t n = eframe_write(out, ++self->seq, tag.at, tag.len, data.at, data.len, bus->stamp);
     ring_wrote(bus->ring, self->seq, n);
     self->counters.events++;
+    numbers_reserve(self);
 }
 
 uint64_t
@@ -196,6 +197,7 @@ bus_release(front_t *self)
 void
 bus_committed(front_t *self)
 {
+    numbers_committed(self);
     self->bus->due = true;
     bus_hold(self);
     bus_release(self);

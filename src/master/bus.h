@@ -13,6 +13,9 @@
 #include "master/front.h"
 #include "master/ring.h"
 
+/* Numbers {from, to} are nobody's: events that a killed master may have told were not on the disk yet. */
+#define EVENT_GAP "salt/event/gap"
+
 typedef struct listener listener_t;
 
 struct bus {
@@ -23,9 +26,11 @@ struct bus {
     ring_block_t *run;     /* events from run_at on are not in the store's queue yet; NULL: all are */
     size_t run_at;
     uint64_t run_first;
-    int64_t run_us;              /* their time */
-    char stamp[CLOCK_STAMP_LEN]; /* and its text */
-    int64_t stamp_s;             /* the second that is in `stamp` */
+    int64_t run_us;               /* their time */
+    char stamp[CLOCK_STAMP_LEN];  /* and its text */
+    int64_t stamp_s;              /* the second that is in `stamp` */
+    uint64_t granted;             /* numbers up to this are reserved on the disk: numbers.c */
+    uint64_t asked, asked_ticket; /* up to this they will be, with this row; 0: none was asked for */
 };
 
 bus_t *bus_new(front_t *front); /* NEW */
@@ -46,6 +51,18 @@ int bus_room(front_t *self, fail_t *err);
 void bus_hold(front_t *self);
 void bus_release(front_t *self);
 void bus_committed(front_t *self); /* rows reached the disk */
+
+/* numbers.c: a listener must never see two events of one number, also when the master was killed before the
+ * first of them was on the disk. So numbers are reserved in the store before they are told. */
+
+/* Where the last run's numbers ended, into front->seq; the event `salt/event/gap` when it did not end itself. */
+int numbers_begin(front_t *self, fail_t *err);
+void numbers_reserve(front_t *self);       /* when few are left */
+void numbers_reserve_again(front_t *self); /* the store begins anew */
+void numbers_committed(front_t *self);
+void numbers_end(front_t *self); /* nothing is fired any more */
+/* Whether listeners may be told the newest event. */
+bool numbers_may_tell(const front_t *self);
 
 bool bus_size_valid(const front_t *self, const char *tag, size_t len,
                     fail_t *err); /* option max_event_size */

@@ -151,10 +151,7 @@ s_open_store(front_t *self, fail_t *err)
     AUTO_FREE char *path = fs_join(cachedir, STORE_FILE);
     self->store = store_new(path, err);
     self->reader = self->store ? store_reader_new(path, err) : NULL;
-    if (!self->reader)
-        return err->code;
-    uint64_t first = 0;
-    return store_seq_range(self->reader, &first, &self->seq, err);
+    return self->reader ? 0 : err->code;
 }
 
 /* What the last run knew of each minion. */
@@ -212,11 +209,14 @@ s_start(front_t *self, fail_t *err)
         return err->code;
     s_load_data(self);
     self->pillars = pillars_new(self);
-    publish_restore(self);
     AUTO_FREE char *store_file = fs_join(conf_str(self->conf, "cachedir"), STORE_FILE);
     const char *sock_dir = conf_str(self->conf, "sock_dir");
     self->lsock = lsock_new(self, sock_dir, err);
-    self->workers = self->lsock ? workers_new(self, sock_dir, store_file, err) : NULL;
+    /* From here on no other master works on this store. */
+    if (!self->lsock || numbers_begin(self, err) < 0)
+        return err->code;
+    publish_restore(self);
+    self->workers = workers_new(self, sock_dir, store_file, err);
     self->files = self->workers ? files_new(self->opts, err) : NULL;
     if (!self->files || s_open_sockets(self, err) < 0)
         return err->code;
@@ -282,6 +282,7 @@ front_destroy(front_t **self_p)
     sock_close(&self->router);
     sock_close(&self->pub);
     zap_destroy(&self->zap);
+    numbers_end(self);
     store_reader_destroy(&self->reader);
     store_destroy(&self->store);
     jobs_destroy(&self->jobs);

@@ -9,7 +9,7 @@
  *   mine.c     what minions know of each other         notes.c    work that is named; commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
- *   tags.c     which events a minion may fire
+ *   tags.c     which events a minion may fire         numbers.c  numbers of events outlive a killed master
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors

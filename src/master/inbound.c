@@ -174,8 +174,10 @@ inbound_trouble(front_t *self)
 {
     AUTO_FREE char *trouble = store_trouble(self->store);
     AUTO_FREE char *notice = store_notice(self->store);
-    if (notice)
+    if (notice) {
         log_error("%s", notice);
+        numbers_reserve_again(self);
+    }
     if (trouble && !self->store_trouble)
         log_critical("the store can't be written: %s; returns stay with their minions until it can", trouble);
     if (!trouble && self->store_trouble)

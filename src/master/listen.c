@@ -255,12 +255,17 @@ s_add_wanted(listener_t *self, const buf_t *block, buf_t *out)
             buf_add(out, frame.at, frame.len);
 }
 
-/* The number of the first event in these frames; 0: there is none. */
-static uint64_t
-s_first(const buf_t *frames)
+/* Those before the first of these frames are too old to be there; who asked for all knows that. Before the event that
+ * tells of a gap there were none to miss. */
+static void
+s_gap(listener_t *self, const buf_t *frames)
 {
     eframe_t frame;
-    return eframe_read(buf_str(frames), frames->len, &frame) ? frame.seq : 0;
+    bool some = eframe_read(buf_str(frames), frames->len, &frame);
+    bool told = some && frame.tag_len == strlen(EVENT_GAP) &&
+                memcmp(frame.tag, EVENT_GAP, frame.tag_len) == 0;
+    if (some && !told && frame.seq > self->after + 1 && self->after > 0)
+        s_miss(self, self->after + 1, frame.seq - 1, frame.seq - 1 - self->after);
 }
 
 /* A block of the journal. False when nothing can be read now: the next event is not there yet. */
@@ -269,16 +274,13 @@ s_from_journal(listener_t *self, buf_t *out, size_t *budget)
 {
     fail_auto_t err = FAIL_INIT;
     buf_auto_t block = BUF_INIT;
-    uint64_t last, first;
+    uint64_t last;
     int rc = store_event_block(self->front->reader, self->after, &block, &last, &err);
     if (rc < 0)
         log_error("the journal of events can't be read: %s", fail_text(&err));
     if (rc <= 0)
         return false;
-    first = s_first(&block);
-    /* Those before are too old to be there; who asked for all knows that. */
-    if (first > self->after + 1 && self->after > 0)
-        s_miss(self, self->after + 1, first - 1, first - 1 - self->after);
+    s_gap(self, &block);
     s_tell_missed(self, out);
     s_add_wanted(self, &block, out);
     self->after = last;

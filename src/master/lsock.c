@@ -138,7 +138,7 @@ s_send(lconn_t *c)
     for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
         if (!s_send_out(c))
             return true;
-        if (!c->listener || !c->begun)
+        if (!c->listener || !c->begun || !numbers_may_tell(c->owner->front))
             return false;
         bool again = listener_fill(c->listener, &c->out);
         n = (ssize_t) c->out.len;
@@ -174,7 +174,7 @@ s_events_first(lconn_t *c)
     size_t n;
     if (!c->want_write)
         s_flush(c);
-    if (!c->listener || !c->begun || !listener_is_live(c->listener))
+    if (!c->listener || !c->begun || !listener_is_live(c->listener) || !numbers_may_tell(c->owner->front))
         return;
     (void) listener_fill(c->listener, &c->out);
     while ((n = listener_next(c->listener, iov, EVENT_PIECES)) > 0) {

@@ -417,6 +417,37 @@ commits_over() { [ "$(counter store_commits)" -gt "$1" ]; }
     wait_connected m1 m2
 }
 
+@test "no two events have one number, also when a master was killed before the first was on the disk" {
+    listen told 'twice/*'
+    fire twice/before
+    first=$(wait_event told twice/before | field seq)
+    # Somebody else writes in the store: nothing is committed.
+    daemon listen-lock python3 -c '
+import sqlite3, sys, time
+db = sqlite3.connect(sys.argv[1])
+db.execute("BEGIN IMMEDIATE")
+print("locked", flush=True)
+time.sleep(600)' "$FLEET/master/var/cache/salt/master/jobs.db"
+    until_log "$FLEET/log/listen-lock" locked
+    ask '{"op":"fire","tag":"twice/lost","data":{}}'
+    last=$(wait_event told twice/lost | field seq)
+    stop master KILL
+    stop listen-lock KILL
+    start_master
+    until_log "$FLEET/log/master" 'the last master did not end itself'
+    seq=$(ask '{"op":"fire","tag":"twice/after","data":{}}' | field seq)
+    [ "$seq" -gt "$last" ]
+    # Who goes on from the journal is told of the gap, and that nothing else was missed.
+    since=$("$HALITE_TOOLS/local" --follow 3 10 "$SOCK_DIR" "{\"op\":\"events\",\"tags\":[\"twice/*\",\"salt/event/*\"],\"since_seq\":$((first - 1))}")
+    [[ $since != *missed* && $since != *twice/lost* && $since == *twice/before*salt/event/gap*twice/after* ]]
+    # A master that ends itself leaves none.
+    stop master
+    start_master
+    until_true 5 fire twice/last
+    [ "$(ask '{"op":"journal","tags":["salt/event/gap"],"from":1}' | grep -o salt/event/gap | wc -l)" -eq "$(ask "{\"op\":\"journal\",\"tags\":[\"salt/event/gap\"],\"from\":1,\"to\":$seq}" | grep -o salt/event/gap | wc -l)" ]
+    wait_connected m1 m2
+}
+
 @test "garbage on the local socket ends that connection only" {
     python3 - "$SOCK_DIR/master.sock" <<'EOF'
 import socket, struct, sys

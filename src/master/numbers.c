@@ -1,0 +1,95 @@
+/* numbers.c - no two events have one number, whatever ends the master: see bus.h. */
+#include "master/bus.h"
+
+#include "salt/log.h"
+#include "salt/value.h"
+
+/* Its value is "N": the last number that was used; or "N ahead": numbers up to N may have been. */
+#define NUMBERS_META  "event_numbers"
+#define NUMBERS_AHEAD "ahead"
+
+static void
+s_ask(front_t *self)
+{
+    bus_t *bus = self->bus;
+    uint64_t upto = self->seq + LIMIT_EVENTS_AHEAD;
+    AUTO_FREE char *text = xasprintf("%llu " NUMBERS_AHEAD, (unsigned long long) upto);
+    bus->asked_ticket = store_put_meta(self->store, NUMBERS_META, text);
+    bus->asked = upto;
+}
+
+/* False when the last run ended itself, or there was none. */
+static bool
+s_was_killed(const char *text, uint64_t *ret_upto)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long upto = strtoull(text, &end, 10);
+    bool valid = errno == 0 && end != text && upto <= INT64_MAX / 2;
+    *ret_upto = valid ? upto : 0;
+    return valid && *end != '\0';
+}
+
+static void
+s_tell_gap(front_t *self, uint64_t last)
+{
+    json_t *data = json_pack("{s:I, s:I}", "from", (json_int_t) last + 1, "to", (json_int_t) self->seq);
+    log_warning("the last master did not end itself; events go on with number %llu",
+                (unsigned long long) self->seq + 1);
+    (void) bus_fire(self, EVENT_GAP, &data);
+}
+
+int
+numbers_begin(front_t *self, fail_t *err)
+{
+    uint64_t first = 0, last = 0, upto = 0;
+    json_auto_t *meta = store_meta(self->reader, NUMBERS_META, err);
+    if (!meta || store_seq_range(self->reader, &first, &last, err) < 0)
+        return err->code;
+    bool killed = json_is_string(meta) && s_was_killed(json_string_value(meta), &upto);
+    self->seq = upto > last ? upto : last;
+    s_ask(self);
+    if (killed && self->seq > last)
+        s_tell_gap(self, last);
+    return 0;
+}
+
+void
+numbers_reserve(front_t *self)
+{
+    bus_t *bus = self->bus;
+    if (bus->asked_ticket == 0 && self->seq + LIMIT_EVENTS_AHEAD / 2 >= bus->granted)
+        s_ask(self);
+}
+
+void
+numbers_reserve_again(front_t *self)
+{
+    s_ask(self);
+}
+
+void
+numbers_committed(front_t *self)
+{
+    bus_t *bus = self->bus;
+    if (bus->asked_ticket == 0 || bus->asked_ticket > store_committed(self->store))
+        return;
+    bus->granted = bus->asked;
+    bus->asked_ticket = 0;
+    numbers_reserve(self);
+}
+
+void
+numbers_end(front_t *self)
+{
+    if (self->bus->asked == 0)
+        return;
+    AUTO_FREE char *text = xasprintf("%llu", (unsigned long long) self->seq);
+    (void) store_put_meta(self->store, NUMBERS_META, text);
+}
+
+bool
+numbers_may_tell(const front_t *self)
+{
+    return self->seq <= self->bus->granted;
+}
