@@ -106,6 +106,7 @@ s_open(actor_t *self)
     }
     masterctx_env_t env = { .tables = self->shared->host,
                             .opts = self->opts,
+                            .renders = "renderer_functions_reactor",
                             .fire = s_fire,
                             .cookie = self,
                             .request = api_request_of,

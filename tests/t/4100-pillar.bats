@@ -32,7 +32,7 @@ nested:
 SLS
     echo 'site: {{ salt["config.get"]("pillar_test", "none") }}' | sls web/one
     echo 'secret: of-m002' | sls only
-    start_master "pillar_roots: {base: [$FLEET/pillar]}" 'pillar_timeout: 1'
+    start_master "pillar_roots: {base: [$FLEET/pillar]}" 'pillar_timeout: 1' 'renderer_functions_pillar: [py]'
     start_minion m001 'grains: {role: web}'
     start_minion m002 'grains: {role: db}'
     accept m001 m002

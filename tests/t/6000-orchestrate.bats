@@ -7,7 +7,8 @@ load lib
 setup_file() {
     fleet_new
     mkdir -p "$FLEET/srv" "$FLEET/pillar" "$FLEET/did"
-    start_master "file_roots: {base: [$FLEET/srv]}" "pillar_roots: {base: [$FLEET/pillar]}" 'timeout: 2'
+    start_master "file_roots: {base: [$FLEET/srv]}" "pillar_roots: {base: [$FLEET/pillar]}" 'timeout: 2' \
+        'renderer_functions_orchestrate: [saltutil.cmd, cmd.run]'
     local id
     for id in m1 m2 m3 m4; do start_minion "$id"; done
     accept m1 m2 m3 m4

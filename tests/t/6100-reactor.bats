@@ -185,7 +185,7 @@ SLS
 }
 
 @test "a file's events in their order, and a slow file stops nobody else" {
-    reactor_master "  - 'n/*': [salt://reactor/count.sls]" "  - 'slow/*': [salt://reactor/slow.sls]"
+    reactor_master "  - 'n/*': [salt://reactor/count.sls]" "  - 'slow/*': [salt://reactor/slow.sls]" "renderer_functions_reactor: [cmd.run]"
     mkfifo "$OUT/gate"
     sls count <<<$'x:\n  runner.test.arg: [{arg: ["n{{ tag }}"]}]'
     sls slow <<SLS
@@ -205,7 +205,7 @@ SLS
 }
 
 @test "a backlog: a figure, an event, and nothing is lost" {
-    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 20"
+    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 20" "renderer_functions_reactor: [cmd.run]"
     mkfifo "$OUT/gate"
     sls slow <<SLS
 {% if tag == 'slow/1' %}{% do salt['cmd.run']('cat $OUT/gate') %}{% endif %}
@@ -478,7 +478,8 @@ SLS
 }
 
 @test "what files may call and how they may be written: runners, pillar, imports, Python" {
-    reactor_master "  - call: [salt://reactor/call.sls]" "  - py: [salt://reactor/py.sls]" "pillar_roots: {base: [$FLEET/pillar]}"
+    reactor_master "  - call: [salt://reactor/call.sls]" "  - py: [salt://reactor/py.sls]" "pillar_roots: {base: [$FLEET/pillar]}" \
+        "renderer_functions_reactor: [py]"
     mkdir "$FLEET/pillar"
     printf 'base:\n  "*_master": [m]\n' >"$FLEET/pillar/top.sls"
     printf 'secret: of the master\n' >"$FLEET/pillar/m.sls"

@@ -111,6 +111,7 @@ masterctx_new(const masterctx_env_t *env)
                         .opts = self->opts,
                         .id = value_str(self->opts, "id", ""),
                         .jid = env->jid,
+                        .renders = env->renders != NULL ? env->renders : "renderer_functions_orchestrate",
                         .grains = env_grains,
                         .pillar = env_pillar,
                         .files = self->files,

@@ -25,9 +25,10 @@ typedef struct masterctx_tables {
 /* All BORROWED while the context lives; what is not said may be NULL. */
 typedef struct masterctx_env {
     const masterctx_tables_t *tables;
-    json_t *opts;    /* the master's, this thread's own tree */
-    const char *jid; /* of the run */
-    json_t *pillar;  /* object: the pillar is this one; NULL: compiled when it is first asked for */
+    json_t *opts;        /* the master's, this thread's own tree */
+    const char *jid;     /* of the run */
+    const char *renders; /* call_renders(); NULL: "renderer_functions_orchestrate" */
+    json_t *pillar;      /* object: the pillar is this one; NULL: compiled when it is first asked for */
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);
     void *cookie;

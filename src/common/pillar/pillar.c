@@ -42,6 +42,7 @@ s_open_context(compile_t *self)
     call_env_t env = { .registry = self->env->registry,
                        .opts = self->opts,
                        .id = self->env->id,
+                       .renders = "renderer_functions_pillar",
                        .grains = s_grains,
                        .pillar = s_known,
                        .called = s_called,

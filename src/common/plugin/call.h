@@ -20,6 +20,7 @@ typedef struct call_env {
     json_t *opts;
     const char *id;                        /* NULL: "" */
     const char *jid;                       /* NULL: "" */
+    const char *renders;                   /* call_renders() */
     json_t *(*grains)(void *cookie);       /* BORROWED object; asked once, on first use */
     json_t *(*grains_again)(void *cookie); /* NEW object, gathered now; NULL: they stay as they are */
     /* `ask` as ctx_compile_pillar's, or NULL for the one that is there. NEW dict, or NULL with *err. */
@@ -77,6 +78,10 @@ int call_function(call_ctx_t *ctx, const char *fun, json_t *arg, json_t *pub, js
 /* ctx_call for a template: Python's values in and out, which only functions with FN_NATIVE see as they are.
  * NEW, or NULL with *err or an exception raised. */
 struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_args *args, fail_t *err);
+
+/* The option that says what else than `renderer_functions` templates of this context may call on a master; NULL:
+ * nothing is limited. BORROWED. */
+const char *call_renders(const call_ctx_t *ctx);
 
 /* Tells call_env's `called` of something else that a template looked at. */
 void call_note(call_ctx_t *ctx, const char *what);

@@ -160,6 +160,12 @@ ctx_jid(call_ctx_t *ctx)
     return ctx->env.jid != NULL ? ctx->env.jid : "";
 }
 
+const char *
+call_renders(const call_ctx_t *ctx)
+{
+    return ctx->env.renders;
+}
+
 void
 ctx_set_retcode(call_ctx_t *ctx, int retcode)
 {

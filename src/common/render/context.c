@@ -55,6 +55,9 @@ py_t *
 render_call(render_t *self, const char *name, const py_args_t *args)
 {
     fail_auto_t err = FAIL_INIT;
+
+    if (render_may_call(self, name, args, &err) < 0)
+        return raise_failure(&err);
     py_t *value = ctx_call_native(self->ctx, name, args, &err);
 
     return value == NULL && py_raised() == NULL ? raise_failure(&err) : value;

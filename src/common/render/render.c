@@ -31,6 +31,7 @@ render_destroy(render_t **self_p)
     py_unref(self->salt);
     py_unref(self->opts);
     map_destroy(&self->urls);
+    map_destroy(&self->allowed);
     free(self->missing);
     python_destroy(&self->python);
     free(self);

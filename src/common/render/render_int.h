@@ -19,6 +19,7 @@ struct render {
     map_t *urls;           /* path on this machine to where it came from: "salt://lib/m.jinja" */
     const char *saltenv;   /* of the run that is under way */
     char *missing;         /* the function that was last asked for in vain */
+    map_t *allowed;        /* names that allow.c has decided on; NULL: none yet */
     struct python *python; /* NULL until a file of Python's is rendered */
 };
 
@@ -82,6 +83,10 @@ int run_failed_near(const run_t *run, const char *message, int line, int begun, 
 /* salt[name]: whether it is there; what a call of it gives: NEW, or NULL raised. */
 bool render_has(render_t *self, const char *name);
 py_t *render_call(render_t *self, const char *name, const py_args_t *args);
+/* Whether what is rendered may call this here, and what that in turn calls: 0, or -EPERM with *err. */
+int render_may_call(render_t *self, const char *fun, const py_args_t *args, fail_t *err);
+/* The same for a file in Python. */
+int render_may_python(render_t *self, fail_t *err);
 /* Everything that a template sees. NEW dict. */
 py_t *run_context(run_t *run);
 jinja_load_fn render_load;

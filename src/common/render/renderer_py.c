@@ -266,23 +266,32 @@ request_of(const run_t *run)
                      LIMIT_TEMPLATE_TIME / 1000);
 }
 
+/* Where the text has not said so: which file it is about. */
+static int
+tell_file(const run_t *run, int rc, const fail_t *why, fail_t *err)
+{
+    AUTO_FREE char *file = run_file(run);
+    bool placed = file == NULL || strstr(fail_text(why), file) != NULL;
+
+    return fail_set(err, rc, "%s%s%s", fail_text(why), placed ? "" : "\nin ", placed ? "" : file);
+}
+
 int
 render_py(run_t *run, UNUSED const char *argline, fail_t *err)
 {
+    fail_auto_t why = FAIL_INIT;
+
     if (run->is_data)
         return fail_set(err, -EINVAL, "the renderer 'py' needs a text, and the one before it made data");
+    if (render_may_python(run->render, &why) < 0)
+        return tell_file(run, why.code, &why, err);
     int rc = need_python(run->render, err);
     if (rc < 0)
         return rc;
     call_note(run->render->ctx, "py");
     json_auto_t *asked = request_of(run);
-    fail_auto_t why = FAIL_INIT;
-    AUTO_FREE char *file = run_file(run);
     rc = python_send(run->render->python, asked, &why);
     if (rc == 0)
         rc = converse(run, &why);
-    if (rc == 0)
-        return 0;
-    bool placed = file == NULL || strstr(fail_text(&why), file) != NULL;
-    return fail_set(err, rc, "%s%s%s", fail_text(&why), placed ? "" : "\nin ", placed ? "" : file);
+    return rc == 0 ? 0 : tell_file(run, rc, &why, err);
 }
