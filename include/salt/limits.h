@@ -31,8 +31,14 @@
 #define LIMIT_LOCAL_USER_LINES 64   /* such an operator's connections at one time */
 #define LIMIT_PENDING_KEYS     1000 /* keys that wait for acceptance */
 #define LIMIT_MINION_LINES     64   /* connections of one key to the ROUTER: the minion's and salt-call's */
+#define LIMIT_STRANGER_LINES   8    /* the same of a key that is not accepted */
 #define LIMIT_MINION_SUBS      4    /* connections of one key to the PUB */
 #define LIMIT_UNPROVEN         100  /* messages on one connection while its key is not accepted */
+#define LIMIT_STRANGER_BYTES   (256 * 1024)        /* unread from one connection without an accepted key */
+#define LIMIT_STRANGERS_BYTES  (256 * 1024 * 1024) /* of all of them: each has its share of this */
+#define LIMIT_STRANGER_LEAST   (8 * 1024)          /* and this at least */
+#define LIMIT_PEER_WAITING     (64 * 1024 * 1024)  /* unread from one accepted minion */
+#define LIMIT_SUB_MSG          4096 /* what a minion says on its subscription: handshake, one byte */
 #define LIMIT_PEER_QUEUE       16   /* messages of one minion that wait in the master's socket */
 #define LIMIT_CONF_FILE        (4 * 1024 * 1024) /* one configuration file */
 #define LIMIT_YAML_DEPTH       200               /* nesting of a YAML document */

@@ -124,6 +124,7 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
 {
     peer->state = KEY_ACCEPTED;
     peers_bind(peer, m);
+    gate_accepted(self, peer->fd);
     if (peer->is_call) {
         s_welcome(self, peer, "accepted", NULL);
         return;
@@ -142,8 +143,7 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
 static void
 s_refuse(front_t *self, peer_t *peer, const char *id, const char *state, const char *act, const char *reason)
 {
-    self->counters.refused++;
-    front_noise(self, "minion %s at %s: %s", id, peer->address, reason);
+    front_refused(self, peer->address, "minion %s: %s", id, reason);
     peers_bind(peer, NULL);
     peer->state = KEY_DENIED;
     s_fire_auth(self, peer, id, false, act);
@@ -381,10 +381,12 @@ void
 auth_subscribed(front_t *self, const char *z85, int fd)
 {
     minion_t *m = peers_by_key(self->peers, z85);
-    if (m && m->state == KEY_ACCEPTED && m->n_subs < LIMIT_MINION_SUBS)
-        peers_add_sub(self->peers, m, fd);
-    else
+    if (!m || m->state != KEY_ACCEPTED || m->n_subs >= LIMIT_MINION_SUBS) {
         s_cut(fd);
+        return;
+    }
+    peers_add_sub(self->peers, m, fd);
+    gate_accepted(self, fd);
 }
 
 /* ---- operators' decisions -------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* front.c - the master's start, loop and end. See front.h for its parts. */
 #include "master/front.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #define TICK_MS     100
 #define EXPIRE_MS   60000
 #define STORE_FILE  "jobs.db"
+#define LARGE_BYTES (1024 * 1024)
 #define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
 #define ROUTER_EVENTS                                                                                        \
     (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
@@ -77,6 +79,27 @@ front_noise(front_t *self, const char *fmt, ...)
     AUTO_FREE char *text = xvasprintf(fmt, ap);
     va_end(ap);
     log_warning("%s", text);
+}
+
+void
+front_refused(front_t *self, const char *address, const char *fmt, ...)
+{
+    va_list ap;
+    self->counters.refused++;
+    bool tell = rate_spare(&self->refusals, clock_mono_ms());
+    if (!tell && !rate_spare(&self->noise, clock_mono_ms())) {
+        self->noise_unsaid++;
+        return;
+    }
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    log_warning("%s: %s", address, text);
+    if (!tell)
+        return;
+    json_t *data = json_pack("{s:s, s:s, s:I}", "address", address, "reason", text, "refused",
+                             (json_int_t) self->counters.refused);
+    (void) bus_fire(self, "salt/gate/refused", &data);
 }
 
 static void
@@ -198,6 +221,8 @@ s_start(front_t *self, fail_t *err)
     self->signal_fd = daemon_signals(false, err);
     if (self->signal_fd < 0)
         return self->signal_fd;
+    /* Large messages are the system's again when they are gone; glibc would keep more after each. */
+    (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     self->gate = gate_new(daemon_raise_files((long) conf_int(self->conf, "max_open_files")));
     zsys_handler_set(NULL);
     zsys_set_max_sockets(0);
@@ -253,6 +278,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->notes = notes_new();
     self->uncommitted = map_new(NULL);
     self->strangers = (rate_t) RATE(20, 1000);
+    self->refusals = (rate_t) RATE(1, 20);
     self->noise = (rate_t) RATE(10, 50);
     self->jobs = jobs_new(publish_verdict, publish_done, self);
     self->bus = bus_new(self);

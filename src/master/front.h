@@ -68,6 +68,7 @@ typedef struct front {
     gate_t *gate;
     bool pending_full;     /* LIMIT_PENDING_KEYS wait */
     rate_t strangers;      /* events that unaccepted keys may cause */
+    rate_t refusals;       /* events that tell of what was refused */
     rate_t noise;          /* lines about what peers do wrong */
     uint64_t noise_unsaid; /* lines that were not written */
     keystore_t *keystore;
@@ -105,6 +106,8 @@ bool front_destroy(front_t **self_p); /* false: a runner's thread still uses wha
 int front_run(front_t *self);         /* returns the exit code */
 /* A warning about what a peer does; of many only some are written, and how many were not. */
 void front_noise(front_t *self, const char *fmt, ...) PRINTF(2, 3);
+/* The same about something that a peer at this address was refused; counted, and told by salt/gate/refused. */
+void front_refused(front_t *self, const char *address, const char *fmt, ...) PRINTF(3, 4);
 
 /* auth.c */
 int auth_load(front_t *self, fail_t *err); /* key files to tables; also after SIGHUP */
@@ -128,8 +131,9 @@ void inbound_forget(front_t *self); /* at the end: what waits for a commit */
 /* gate.c */
 gate_t *gate_new(long files); /* NEW; for this limit of descriptors */
 void gate_destroy(gate_t **self_p);
-void gate_came(front_t *front, port_t port, int fd); /* a TCP connection */
-void gate_spoke(front_t *front, int fd);
+void gate_came(front_t *front, port_t port, int fd);   /* a TCP connection */
+void gate_spoke(front_t *front, int fd, size_t bytes); /* it sent a message */
+void gate_accepted(front_t *front, int fd);            /* it is no stranger */
 void gate_went(front_t *front, port_t port, int fd);
 bool gate_is_open(const front_t *front, port_t port, int fd); /* as far as the monitors have told */
 void gate_door(front_t *front);                               /* tells the key handler who may come in */

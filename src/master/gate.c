@@ -1,33 +1,60 @@
-/* gate.c - how many descriptors the minions' ports hold. libzmq spins when they run out, so before that
- * happens new peers are turned away: first the unknown, then all. A connection that never says anything is
- * cut. */
+/* gate.c - what peers that nobody knows may hold of the minions' ports: descriptors and memory.
+ *
+ * libzmq spins when descriptors run out, so strangers, which are connections without an accepted key, make room
+ * before that: the oldest silent one for each new one, then the oldest that waits for acceptance. An accepted
+ * minion always finds a place, and has time for its handshake as long as the tenth that is kept free lasts.
+ *
+ * libzmq also reads what is sent before it asks whose it is, up to a whole frame, and more frames than are
+ * looked at. The kernel knows how much came on a connection: whenever the process has grown, connections that
+ * hold more than they may are cut. */
 #include "master/front.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/net/received.h"
+#include "master/bus.h"
 #include "salt/log.h"
 
 #define SILENT_MS     60000 /* a storm of ten thousand handshakes takes half of that */
+#define PRESSED_MS    3000  /* the same when descriptors are scarce */
 #define CHECK_MS      5000
-#define STEP          1024 /* of the table */
+#define STEP          1024                /* of the table */
+#define GROWN_BYTES   (32L * 1024 * 1024) /* of the process: reason enough to look */
 /* Descriptors kept for operators, runners and the store: a share of all, within bounds. */
 #define RESERVE_SHARE 25
 #define RESERVE_MIN   64
 #define RESERVE_MAX   4096
 
+/* What is known of a connection. The first two are strangers, and in a list by age. */
+typedef enum stage { STAGE_SILENT, STAGE_SPOKEN, STAGE_ACCEPTED, STAGE_CUT } stage_t;
+#define STRANGERS 2
+
 typedef struct door_line {
     int64_t since_ms; /* monotonic */
+    uint64_t taken;   /* bytes of the messages that were looked at */
+    int prev, next;   /* strangers of its stage, by age; -1: none */
     uint8_t ports;    /* a bit for each that it is open at: their monitors are not in order with each other */
-    bool proven;
+    stage_t stage;
 } door_line_t;
 
 struct gate {
     door_line_t *lines; /* by descriptor */
     int n_lines;
-    long open, limit; /* connections */
+    struct {
+        int first, last; /* -1: none */
+        long n;
+    } strangers[STRANGERS];
+    long open, cut, limit; /* connections; those that were cut and are not gone yet */
     int64_t check_next_ms;
-    zap_door_t door;
+    zap_door_t door, told;
+    bool told_full;
+    rate_t tells;
+    int statm; /* descriptor of /proc/self/statm */
+    long calm; /* bytes of the process when all was last seen to be well */
+    long page;
 };
 
 gate_t *
@@ -39,6 +66,11 @@ gate_new(long files)
     if (reserve > files / 2)
         reserve = files / 2;
     self->limit = files - reserve;
+    for (int i = 0; i < STRANGERS; i++)
+        self->strangers[i].first = self->strangers[i].last = -1;
+    self->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    self->tells = (rate_t) RATE(1, 5);
+    self->page = sysconf(_SC_PAGESIZE);
     return self;
 }
 
@@ -48,6 +80,8 @@ gate_destroy(gate_t **self_p)
     gate_t *self = STEAL(*self_p);
     if (!self)
         return;
+    if (self->statm >= 0)
+        (void) close(self->statm);
     free(self->lines);
     free(self);
 }
@@ -57,6 +91,8 @@ gate_open(const gate_t *self)
 {
     return self->open;
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static door_line_t *
 s_line(gate_t *self, int fd)
@@ -72,32 +108,121 @@ s_line(gate_t *self, int fd)
     return &self->lines[fd];
 }
 
+static void
+s_unlist(gate_t *self, int fd)
+{
+    door_line_t *line = &self->lines[fd];
+    if (line->stage >= STRANGERS)
+        return;
+    if (line->prev >= 0)
+        self->lines[line->prev].next = line->next;
+    else
+        self->strangers[line->stage].first = line->next;
+    if (line->next >= 0)
+        self->lines[line->next].prev = line->prev;
+    else
+        self->strangers[line->stage].last = line->prev;
+    self->strangers[line->stage].n--;
+}
+
+static void
+s_list(gate_t *self, int fd)
+{
+    door_line_t *line = &self->lines[fd];
+    if (line->stage >= STRANGERS)
+        return;
+    line->next = -1;
+    line->prev = self->strangers[line->stage].last;
+    if (line->prev >= 0)
+        self->lines[line->prev].next = fd;
+    else
+        self->strangers[line->stage].first = fd;
+    self->strangers[line->stage].last = fd;
+    self->strangers[line->stage].n++;
+}
+
+static void
+s_move(gate_t *self, int fd, stage_t stage)
+{
+    door_line_t *line = s_line(self, fd);
+    if (!line || line->ports == 0 || line->stage == stage || line->stage == STAGE_CUT)
+        return;
+    s_unlist(self, fd);
+    line->stage = stage;
+    self->cut += stage == STAGE_CUT;
+    s_list(self, fd);
+}
+
+/* It ends: libzmq sees that, and its monitor tells when the descriptor is free. */
+static void
+s_cut(gate_t *self, int fd)
+{
+    s_move(self, fd, STAGE_CUT);
+    (void) shutdown(fd, SHUT_RDWR);
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
 /* Strangers get nine tenths of what there is. */
 static zap_door_t
 s_wanted(const gate_t *self)
 {
     /* Some slack before a door opens again, or it would swing. */
-    long slack = self->limit / 50;
+    long slack = self->limit / 50, open = self->open - self->cut;
     long shut = self->limit - (self->door == ZAP_SHUT ? slack : 0);
     long known = self->limit * 9 / 10 - (self->door != ZAP_OPEN ? slack : 0);
-    return self->open >= shut ? ZAP_SHUT : self->open >= known ? ZAP_KNOWN : ZAP_OPEN;
+    return open >= shut ? ZAP_SHUT : open >= known ? ZAP_KNOWN : ZAP_OPEN;
 }
 
 void
 gate_door(front_t *front)
 {
     gate_t *self = front->gate;
-    zap_door_t door = s_wanted(self);
-    if (door > self->door)
+    self->door = s_wanted(self);
+    zap_set_door(front->zap, self->door == ZAP_OPEN && front->pending_full ? ZAP_KNOWN : self->door);
+}
+
+/* Who is turned away, when that has changed: a few times in a row, then as it is after a while. */
+static void
+s_tell(front_t *front, int64_t now_ms)
+{
+    static const char *const names[] = { [ZAP_OPEN] = "open", [ZAP_KNOWN] = "known", [ZAP_SHUT] = "shut" };
+    gate_t *self = front->gate;
+    if ((self->door == self->told && front->pending_full == self->told_full) ||
+        !rate_spare(&self->tells, now_ms))
+        return;
+    if (self->door > self->told)
         log_error("%ld connections are open and the limit of open files allows %ld: %s are turned away; "
-                  "raise the limit "
-                  "(LimitNOFILE, max_open_files)",
-                  self->open, self->limit, door == ZAP_SHUT ? "new peers" : "unknown minions");
-    else if (door < self->door)
+                  "raise the limit (LimitNOFILE, max_open_files)",
+                  self->open, self->limit, self->door == ZAP_SHUT ? "new peers" : "unknown minions");
+    else if (self->door < self->told)
         log_warning("%ld connections are open: %s", self->open,
-                    door == ZAP_OPEN ? "unknown minions may come again" : "known minions may come again");
-    self->door = door;
-    zap_set_door(front->zap, door == ZAP_OPEN && front->pending_full ? ZAP_KNOWN : door);
+                    self->door == ZAP_OPEN ? "unknown minions may come again"
+                                           : "known minions may come again");
+    self->told = self->door;
+    self->told_full = front->pending_full;
+    json_t *data = json_pack("{s:s, s:b, s:I, s:I, s:I, s:I}", "door", names[self->door], "pending_full",
+                             self->told_full, "open", (json_int_t) self->open, "limit",
+                             (json_int_t) self->limit, "silent", (json_int_t) self->strangers[STAGE_SILENT].n,
+                             "waiting", (json_int_t) self->strangers[STAGE_SPOKEN].n);
+    (void) bus_fire(front, "salt/gate/door", &data);
+}
+
+/* Room for one more: the oldest stranger goes, before them all those that have been silent for too long. */
+static void
+s_make_room(gate_t *self, int newest)
+{
+    int64_t now = clock_mono_ms();
+    bool scarce = self->open - self->cut >= self->limit * 98 / 100;
+    int oldest = self->strangers[STAGE_SILENT].first;
+    if (oldest == newest)
+        oldest = -1;
+    if (oldest >= 0 && !scarce && now - self->lines[oldest].since_ms < PRESSED_MS)
+        return;
+    if (oldest < 0)
+        oldest = scarce ? self->strangers[STAGE_SPOKEN].first : -1;
+    if (oldest >= 0)
+        s_cut(self, oldest);
 }
 
 void
@@ -108,12 +233,21 @@ gate_came(front_t *front, port_t port, int fd)
     if (!line)
         return;
     self->open += !(line->ports & 1u << port);
-    *line = (door_line_t){ clock_mono_ms(), (uint8_t) (line->ports | 1u << port), false };
+    if (line->ports) {
+        s_unlist(self, fd);
+        self->cut -= line->stage == STAGE_CUT;
+    }
+    *line = (door_line_t){ .since_ms = clock_mono_ms(),
+                           .ports = (uint8_t) (line->ports | 1u << port),
+                           .stage = STAGE_SILENT };
+    s_list(self, fd);
+    if (self->door != ZAP_OPEN)
+        s_make_room(self, fd);
     if (s_wanted(self) != self->door)
         gate_door(front);
     /* Even the handshake of one more may cost the last descriptor. */
     if (self->door == ZAP_SHUT)
-        (void) shutdown(fd, SHUT_RDWR);
+        s_cut(self, fd);
 }
 
 void
@@ -125,6 +259,10 @@ gate_went(front_t *front, port_t port, int fd)
         return;
     line->ports &= (uint8_t) ~(1u << port);
     self->open--;
+    if (line->ports == 0) {
+        s_unlist(self, fd);
+        self->cut -= line->stage == STAGE_CUT;
+    }
     if (s_wanted(self) != self->door)
         gate_door(front);
 }
@@ -137,25 +275,116 @@ gate_is_open(const front_t *front, port_t port, int fd)
 }
 
 void
-gate_spoke(front_t *front, int fd)
+gate_spoke(front_t *front, int fd, size_t bytes)
 {
-    door_line_t *line = s_line(front->gate, fd);
-    if (line)
-        line->proven = true;
+    gate_t *self = front->gate;
+    if (fd < 0 || fd >= self->n_lines)
+        return;
+    self->lines[fd].taken += bytes;
+    if (self->lines[fd].stage == STAGE_SILENT)
+        s_move(self, fd, STAGE_SPOKEN);
 }
+
+void
+gate_accepted(front_t *front, int fd)
+{
+    s_move(front->gate, fd, STAGE_ACCEPTED);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Bytes of the process in memory; 0: not known. */
+static long
+s_resident(const gate_t *self)
+{
+    char text[128];
+    ssize_t n = self->statm >= 0 ? pread(self->statm, text, sizeof(text) - 1, 0) : -1;
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *second = strchr(text, ' ');
+    return second ? strtol(second, NULL, 10) * self->page : 0;
+}
+
+/* What came on a connection and was not looked at. */
+static uint64_t
+s_waiting(const gate_t *self, int fd)
+{
+    uint64_t came = received_bytes(fd), taken = self->lines[fd].taken;
+    return came > taken ? came - taken : 0;
+}
+
+/* Strangers need a handshake and a hello. */
+static void
+s_watch_strangers(front_t *front)
+{
+    gate_t *self = front->gate;
+    long n = self->strangers[STAGE_SILENT].n + self->strangers[STAGE_SPOKEN].n;
+    uint64_t most = LIMIT_STRANGERS_BYTES / (uint64_t) (n > 0 ? n : 1);
+    most = most > LIMIT_STRANGER_BYTES   ? LIMIT_STRANGER_BYTES
+           : most < LIMIT_STRANGER_LEAST ? LIMIT_STRANGER_LEAST
+                                         : most;
+    for (int stage = 0; stage < STRANGERS; stage++)
+        for (int fd = self->strangers[stage].first, next; fd >= 0; fd = next) {
+            next = self->lines[fd].next;
+            uint64_t waiting = s_waiting(self, fd);
+            if (waiting <= most)
+                continue;
+            AUTO_FREE char *from = received_from(fd);
+            front_refused(front, from, "a connection whose key is not accepted sent %llu bytes: it is cut",
+                          (unsigned long long) waiting);
+            s_cut(self, fd);
+        }
+}
+
+/* An accepted minion has a bound for all its connections. */
+static void
+s_watch_minions(front_t *front)
+{
+    gate_t *self = front->gate;
+    peer_t *peer;
+    for (size_t i = 0; peers_next(front->peers, &i, &peer);)
+        if (peer->minion)
+            peer->minion->waiting = 0;
+    for (size_t i = 0; peers_next(front->peers, &i, &peer);)
+        if (peer->minion && gate_is_open(front, PORT_REQUEST, peer->fd))
+            peer->minion->waiting += s_waiting(self, peer->fd);
+    for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
+        minion_t *m = peer->minion;
+        if (!m || m->waiting <= LIMIT_PEER_WAITING || !gate_is_open(front, PORT_REQUEST, peer->fd))
+            continue;
+        front_refused(front, peer->address, "minion %s: %llu bytes of it wait: its connection is cut", m->id,
+                      (unsigned long long) m->waiting);
+        s_cut(self, peer->fd);
+    }
+}
+
+static void
+s_watch(front_t *front)
+{
+    gate_t *self = front->gate;
+    long now = s_resident(self);
+    if (now < self->calm || self->calm == 0)
+        self->calm = now;
+    if (now - self->calm < GROWN_BYTES)
+        return;
+    self->calm = now;
+    s_watch_strangers(front);
+    s_watch_minions(front);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
 
 void
 gate_tick(front_t *front, int64_t now_ms)
 {
     gate_t *self = front->gate;
+    s_watch(front);
+    s_tell(front, now_ms);
     if (now_ms < self->check_next_ms)
         return;
     self->check_next_ms = now_ms + CHECK_MS;
-    for (int fd = 0; fd < self->n_lines; fd++) {
-        door_line_t *line = &self->lines[fd];
-        if (line->ports == 0 || line->proven || now_ms - line->since_ms < SILENT_MS)
-            continue;
-        line->since_ms = now_ms;
-        (void) shutdown(fd, SHUT_RDWR);
-    }
+    int fd;
+    while ((fd = self->strangers[STAGE_SILENT].first) >= 0 && now_ms - self->lines[fd].since_ms >= SILENT_MS)
+        s_cut(self, fd);
 }

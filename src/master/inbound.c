@@ -272,9 +272,8 @@ s_ret(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
     json_t *fun = value_get(body, "fun");
     int64_t when;
     if (!m || !clock_jid_to_wall_us(jid, &when) || !(json_is_string(fun) || json_is_array(fun))) {
-        self->counters.refused++;
-        front_noise(self, "%s at %s: refused: a return without a jid or a function",
-                    m ? m->id : "an unknown peer", peer->address);
+        front_refused(self, peer->address, "%s: a return without a jid or a function",
+                      m ? m->id : "an unknown peer");
         return;
     }
     AUTO_FREE char *key = xasprintf("%s/%s", jid, m->id);
@@ -335,8 +334,7 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
     if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, len, &err) ||
         !tags_of_minion(tag, m->id, &err)) {
         /* It will not get better by being sent again. */
-        self->counters.refused++;
-        front_noise(self, "minion %s: event refused: %s", m->id, fail_text(&err));
+        front_refused(self, peer->address, "minion %s: event refused: %s", m->id, fail_text(&err));
         s_ack_event(self, peer, n);
         return;
     }
@@ -467,6 +465,13 @@ s_probe(front_t *self, peer_t *peer)
     (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
 }
 
+static size_t
+s_lines_of(const front_t *self, const char *z85)
+{
+    const minion_t *m = peers_by_key(self->peers, z85);
+    return m && m->state == KEY_ACCEPTED ? LIMIT_MINION_LINES : LIMIT_STRANGER_LINES;
+}
+
 /* The connection that a message came on; NULL when it is not one to listen to. */
 static peer_t *
 s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
@@ -486,12 +491,12 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
         peer = peers_connect(self->peers, rid, rid_len, fd, z85, zmq_msg_gets(frame, "Peer-Address"));
     if (peer)
         fd = peer->fd;
-    gate_spoke(self, fd);
-    if (peer && peers_of_key(self->peers, z85) <= LIMIT_MINION_LINES)
+    gate_spoke(self, fd, zmq_msg_size(frame));
+    if (peer && peers_of_key(self->peers, z85) <= s_lines_of(self, z85))
         return peer;
-    self->counters.refused++;
-    front_noise(self, "%s: %s", zmq_msg_gets(frame, "Peer-Address"),
-                peer ? "too many connections with one key" : "a routing id of its own choice");
+    const char *address = zmq_msg_gets(frame, "Peer-Address");
+    front_refused(self, address ? address : "(unknown)", "%s",
+                  peer ? "too many connections with one key" : "a routing id of its own choice");
     if (peer)
         peers_drop(self->peers, &peer);
     (void) shutdown(fd, SHUT_RDWR);
@@ -506,7 +511,8 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     if (!peer || zmq_msg_size(frame) == 0)
         return;
     if (peer->state != KEY_ACCEPTED && ++peer->unproven > LIMIT_UNPROVEN) {
-        self->counters.refused++;
+        front_refused(self, peer->address, "%u messages before its key is accepted: its connection is cut",
+                      peer->unproven);
         (void) shutdown(peer->fd, SHUT_RDWR);
         return;
     }
@@ -516,9 +522,8 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     if (wire_decode(zmq_msg_data(frame), zmq_msg_size(frame), WIRE_UP, auth_state_letter(peer), &msg, &body,
                     &err) < 0 ||
         !handlers[msg]) {
-        self->counters.refused++;
-        front_noise(self, "%s at %s: refused: %s", peer->minion ? peer->minion->id : "an unknown peer",
-                    peer->address, fail_text(&err));
+        front_refused(self, peer->address, "%s: %s", peer->minion ? peer->minion->id : "an unknown peer",
+                      fail_text(&err));
         s_probe(self, peer);
         return;
     }
@@ -589,7 +594,7 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         s_events(self);
         if (!gate_is_open(self, PORT_PUBLISH, fd))
             fd = -1;
-        gate_spoke(self, fd);
+        gate_spoke(self, fd, zmq_msg_size(&frame));
         if (fd >= 0 && s_is_subscription(&frame))
             auth_subscribed(self, z85, fd);
         else if (fd >= 0 && zmq_msg_size(&frame) > 1)

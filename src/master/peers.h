@@ -61,6 +61,7 @@ struct minion {
         lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
     peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
+    uint64_t waiting;       /* bytes of it that libzmq or the kernel holds, when gate.c looked last */
 };
 
 typedef struct peers peers_t;

@@ -10,11 +10,10 @@ static const struct rule {
     const char *prefix;
     whose_t whose;
 } rules[] = {
-    { "salt/auth", WHOSE_MASTER },      { "salt/key", WHOSE_MASTER },
-    { "salt/run/", WHOSE_MASTER },      { "salt/wheel/", WHOSE_MASTER },
-    { "salt/presence/", WHOSE_MASTER }, { "salt/reactor/", WHOSE_MASTER },
-    { "salt/event/", WHOSE_MASTER },    { "salt/minion/", WHOSE_MINION },
-    { "salt/beacon/", WHOSE_MINION },   { "minion/refresh/", WHOSE_MINION },
+    { "salt/auth", WHOSE_MASTER },    { "salt/key", WHOSE_MASTER },        { "salt/run/", WHOSE_MASTER },
+    { "salt/wheel/", WHOSE_MASTER },  { "salt/presence/", WHOSE_MASTER },  { "salt/reactor/", WHOSE_MASTER },
+    { "salt/event/", WHOSE_MASTER },  { "salt/gate/", WHOSE_MASTER },      { "salt/minion/", WHOSE_MINION },
+    { "salt/beacon/", WHOSE_MINION }, { "minion/refresh/", WHOSE_MINION },
 };
 
 /* "salt/job/JID/new", ".../ret/ID", ".../sub/ID/...": what became of a job the master tells; a minion tells its progress:

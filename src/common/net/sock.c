@@ -34,7 +34,8 @@ static const int_option_t router_options[] = {
     { ZMQ_RCVHWM, LIMIT_PEER_QUEUE }, { ZMQ_PROBE_ROUTER, 1 },     OPTIONS_END
 };
 static const int_option_t pub_options[] = {
-    { ZMQ_BACKLOG, SERVER_BACKLOG }, { ZMQ_SNDHWM, SERVER_SNDHWM }, { ZMQ_XPUB_VERBOSE, 1 }, OPTIONS_END
+    { ZMQ_BACKLOG, SERVER_BACKLOG },  { ZMQ_SNDHWM, SERVER_SNDHWM },     { ZMQ_XPUB_VERBOSE, 1 },
+    { ZMQ_RCVHWM, LIMIT_PEER_QUEUE }, { ZMQ_MAXMSGSIZE, LIMIT_SUB_MSG }, OPTIONS_END
 };
 static const int_option_t hello_options[] = { { ZMQ_BACKLOG, SERVER_BACKLOG },
                                               { ZMQ_MAXMSGSIZE, LIMIT_HELLO_MSG },
