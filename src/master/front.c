@@ -19,7 +19,6 @@
 #include "salt/value.h"
 
 #define TICK_MS     100
-#define EXPIRE_MS   60000
 #define STORE_FILE  "jobs.db"
 #define LARGE_BYTES (1024 * 1024)
 #define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
@@ -124,8 +123,11 @@ s_tick(zloop_t *loop, int timer, void *arg)
     lsock_tick(self->lsock);
     s_noise_tick(self, now);
     if (now >= self->expire_next_ms) {
-        store_expire(self->store, conf_int(self->conf, "keep_jobs_seconds"), LIMIT_EVENT_JOURNAL);
-        self->expire_next_ms = now + EXPIRE_MS;
+        store_keep_t keep = { .jobs_s = conf_int(self->conf, "keep_jobs_seconds"),
+                              .bytes = (uint64_t) conf_int(self->conf, "keep_jobs_bytes"),
+                              .events = LIMIT_EVENT_JOURNAL };
+        store_expire(self->store, &keep);
+        self->expire_next_ms = now + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
         inbound_trouble(self);
     }
     return 0;

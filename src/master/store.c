@@ -13,9 +13,12 @@
 #include "master/store_write.h"
 #include "salt/value.h"
 
-#define BUSY_ROWS   16 /* a commit of more rows than this means that rows arrive in a crowd: */
-#define LINGER_MS   4  /* then wait this long for more before the next one */
-#define BACKOFF_MIN 50 /* ms until a failed commit is tried again */
+#define BUSY_ROWS   16    /* a commit of more rows than this means that rows arrive in a crowd: */
+#define LINGER_MS   4     /* then wait this long for more before the next one */
+#define EXPIRE_US   10000 /* a step of forgetting; and the rest after it, while no rows come */
+#define EXPIRE_BUSY 3000  /* the same while rows wait */
+#define EXPIRE_SIZE (16 * 1024 * 1024) /* bytes that may be added before the size is looked at */
+#define BACKOFF_MIN 50                 /* ms until a failed commit is tried again */
 #define BACKOFF_MAX 5000
 #define RESTARTS_MAX                                                                                         \
     3 /* damaged databases moved aside by one process; a disk that damages more needs a person */
@@ -37,8 +40,8 @@ struct store {
     uint64_t last_ticket;
     bool stop;
     bool expire;
-    int64_t expire_before_us;
-    uint64_t expire_keep_events;
+    store_keep_t keep;
+    size_t added; /* bytes committed since the size was looked at */
     char *trouble, *notice;
     int restarts;
     store_stats_t stats;
@@ -295,12 +298,11 @@ store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int6
 }
 
 void
-store_expire(store_t *self, int64_t keep_jobs_s, uint64_t keep_events)
+store_expire(store_t *self, const store_keep_t *keep)
 {
     pthread_mutex_lock(&self->lock);
     self->expire = true;
-    self->expire_before_us = keep_jobs_s > 0 ? clock_wall_us() - keep_jobs_s * 1000000 : 0;
-    self->expire_keep_events = keep_events;
+    self->keep = *keep;
     pthread_cond_signal(&self->work);
     pthread_mutex_unlock(&self->lock);
 }
@@ -433,8 +435,11 @@ batch_done(store_t *self, row_t *batch, uint64_t duplicates)
         last = row->ticket;
         self->n_rows--;
         self->n_bytes -= row->size;
+        self->added += row->size;
         self->stats.rows += row->items;
     }
+    if (self->keep.bytes > 0 && self->added >= EXPIRE_SIZE)
+        self->expire = true;
     self->stats.commits++;
     self->stats.duplicates += duplicates;
     atomic_store(&self->committed, last);
@@ -456,6 +461,44 @@ back_off(store_t *self, int failures)
     bool stop = self->stop;
     pthread_mutex_unlock(&self->lock);
     return !stop;
+}
+
+/* A step of forgetting, if any is wanted; whether it has done anything. */
+static bool
+expire_step(store_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool more = false;
+
+    pthread_mutex_lock(&self->lock);
+    bool wanted = self->expire;
+    store_keep_t keep = self->keep;
+    int64_t for_us = self->head != NULL ? EXPIRE_BUSY : EXPIRE_US;
+    pthread_mutex_unlock(&self->lock);
+    if (!wanted)
+        return false;
+    int n = store_writer_expire(self->writer, &keep, for_us, &more, &err);
+    if (n < 0)
+        handle_failure(self, &err);
+    pthread_mutex_lock(&self->lock);
+    /* A failed step is given up: the wish comes again, and rows that wait matter more. */
+    if (n < 0 || !more) {
+        self->expire = false;
+        self->added = 0;
+    }
+    self->stats.expired += n > 0 ? (uint64_t) n : 0;
+    pthread_mutex_unlock(&self->lock);
+    return n > 0;
+}
+
+/* The machine is for others, too. */
+static void
+rest(store_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    if (self->head == NULL && self->expire && !self->stop)
+        wait_work(self, &self->work, EXPIRE_US / 1000);
+    pthread_mutex_unlock(&self->lock);
 }
 
 /* Until it is on the disk, or until the store stops while the disk still refuses. */
@@ -483,30 +526,6 @@ commit_batch(store_t *self, row_t *batch)
     return n;
 }
 
-static void
-expire_step(store_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-
-    pthread_mutex_lock(&self->lock);
-    bool wanted = self->expire;
-    int64_t before = self->expire_before_us;
-    uint64_t keep = self->expire_keep_events;
-    pthread_mutex_unlock(&self->lock);
-    if (!wanted)
-        return;
-    int n = store_writer_expire(self->writer, before, keep, &err);
-    if (n < 0)
-        handle_failure(self, &err);
-    pthread_mutex_lock(&self->lock);
-    /* A failed step is given up: the wish comes again, and rows that wait matter more. */
-    if (n <= 0)
-        self->expire = false;
-    else
-        self->stats.expired += (uint64_t) n;
-    pthread_mutex_unlock(&self->lock);
-}
-
 static void *
 writer_main(void *arg)
 {
@@ -522,8 +541,8 @@ writer_main(void *arg)
         /* On stop the queue is emptied first, unless the disk refuses. */
         stop = self->stop && (self->head == NULL || self->trouble != NULL);
         pthread_mutex_unlock(&self->lock);
-        if (!stop)
-            expire_step(self);
+        if (!stop && expire_step(self))
+            rest(self);
     }
     return NULL;
 }
@@ -678,5 +697,6 @@ store_get_stats(store_t *self, store_stats_t *ret_stats)
     pthread_mutex_lock(&self->lock);
     *ret_stats = self->stats;
     ret_stats->queued = self->n_rows;
+    ret_stats->expiring = self->expire;
     pthread_mutex_unlock(&self->lock);
 }

@@ -57,9 +57,15 @@ uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t
 /* A named text, such as a cursor. */
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 
-/* Forget jobs older than `keep_jobs_s` (0: keep all) with their returns, and all but the newest `keep_events`
- * events. Done by the writer in small steps between commits. */
-void store_expire(store_t *self, int64_t keep_jobs_s, uint64_t keep_events);
+/* What is kept. Jobs, their returns and the journals of orchestrations go together, the oldest first. */
+typedef struct store_keep {
+    int64_t jobs_s;  /* 0: however old */
+    uint64_t bytes;  /* of the file without events and without what is free in it; 0: however much */
+    uint64_t events; /* the newest, within LIMIT_JOURNAL_BYTES */
+} store_keep_t;
+
+/* Forget the rest: now, in small steps between commits, and from now on whenever much has been added. */
+void store_expire(store_t *self, const store_keep_t *keep);
 
 /* Readable (an eventfd) after commits and when trouble begins or ends; read 8 bytes to clear it. */
 int store_fd(const store_t *self);
@@ -85,6 +91,7 @@ typedef struct store_stats {
     uint64_t refused;    /* adds that the full queue refused */
     uint64_t expired;    /* rows deleted by store_expire */
     size_t queued;       /* rows that wait now */
+    bool expiring;       /* store_expire has more to do */
 } store_stats_t;
 
 void store_get_stats(store_t *self, store_stats_t *ret_stats);

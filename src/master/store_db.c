@@ -30,6 +30,10 @@
     " jid TEXT NOT NULL, PRIMARY KEY(kind, ref, part)) WITHOUT ROWID;"                                       \
     "CREATE INDEX IF NOT EXISTS notes_jid ON notes(jid);"
 
+/* What readers see no more, and what still has returns (kind 0) or steps (1) to be deleted. */
+#define EXPIRED_TABLE                                                                                        \
+    "CREATE TABLE IF NOT EXISTS expired(name TEXT NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(name, kind))" \
+    " WITHOUT ROWID;"
 #define MINE_TABLE                                                                                           \
     "CREATE TABLE IF NOT EXISTS mine(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
 /* The journal: blocks of events with the numbers first..last, between these times. `at` is how many bytes
@@ -51,7 +55,7 @@ static const char schema[] =
     "NULL,"
     " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;" EVENT_TABLE
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
-        NOTES_TABLE RUN_TABLES MINE_TABLE
+        NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
@@ -64,7 +68,8 @@ static const char probe[] =
     "SELECT max(start_us) FROM jobs; SELECT max(jid) FROM jobs; SELECT max(num) FROM jobs;"
     "SELECT max(jid) FROM returns; SELECT max(first) FROM event_blocks; SELECT max(id) FROM grains;"
     "SELECT max(key) FROM meta; SELECT max(id) FROM pillar; SELECT max(ref) FROM notes;"
-    "SELECT max(run) FROM runs; SELECT max(run) FROM steps; SELECT max(id) FROM mine;";
+    "SELECT max(run) FROM runs; SELECT max(run) FROM steps; SELECT max(id) FROM mine; SELECT max(name) FROM "
+    "expired;";
 
 static const struct advice {
     int rc;
@@ -112,8 +117,22 @@ db_prepare(sqlite3 *db, const char *path, const char *sql, sqlite3_stmt **ret_st
     return rc == SQLITE_OK ? 0 : db_fail(db, path, err);
 }
 
-static int
-pragma_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_t *err)
+int
+db_run(sqlite3 *db, const char *path, sqlite3_stmt *stmt, fail_t *err)
+{
+    int rc = sqlite3_step(stmt);
+
+    /* The reset repeats a failed step's code; that failure is reported here already. */
+    if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+        rc = db_fail(db, path, err);
+    else
+        rc = sqlite3_changes(db);
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+int
+db_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_t *err)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = db_prepare(db, path, sql, &stmt, err);
@@ -205,12 +224,12 @@ static int
 check_schema(sqlite3 *db, const char *path, fail_t *err)
 {
     int app = 0, version = 0, tables = 0;
-    int rc = pragma_int(db, path, "PRAGMA application_id", &app, err);
+    int rc = db_int(db, path, "PRAGMA application_id", &app, err);
 
     if (rc == 0)
-        rc = pragma_int(db, path, "PRAGMA user_version", &version, err);
+        rc = db_int(db, path, "PRAGMA user_version", &version, err);
     if (rc == 0)
-        rc = pragma_int(db, path, "SELECT count(*) FROM sqlite_schema", &tables, err);
+        rc = db_int(db, path, "SELECT count(*) FROM sqlite_schema", &tables, err);
     if (rc < 0)
         return rc;
     if (app == 0 && version == 0 && tables == 0)
@@ -224,7 +243,7 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version == 1)
         rc = upgrade(db, path, err);
     if (rc == 0)
-        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE, err);
+        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE, err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
 
@@ -245,11 +264,13 @@ open_once(const char *path, sqlite3 **ret_db, fail_t *err)
                  : db_fail(db, path, err);
     if (rc == 0) {
         sqlite3_busy_timeout(db, 5000);
-        /* A return of up to 2 kB lies in its leaf; with smaller pages each would take a page of its own. */
-        rc = db_exec(db, path,
-                     "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA "
-                     "journal_size_limit=67108864;",
-                     err);
+        /* A return of up to 2 kB lies in its leaf; with smaller pages each would take a page of its own. Page size and
+           auto_vacuum are for a file that is begun. Deleted rows are wiped where that writes no page more. */
+        rc = db_exec(
+            db, path,
+            "PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL;"
+            "PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864; PRAGMA secure_delete=FAST;",
+            err);
     }
     if (rc == 0)
         rc = check_schema(db, path, err);

@@ -12,6 +12,8 @@
 
 #include "salt/base.h"
 
+#define DB_INCREMENTAL 2 /* of "PRAGMA auto_vacuum": pages that are free can be given back */
+
 /* The writer's connection, tables made if need be. A damaged file is moved aside; *ret_notice (NEW) then says
  * so. */
 int db_open_writer(const char *path, sqlite3 **ret_db, char **ret_notice, fail_t *err);
@@ -23,5 +25,9 @@ int db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *e
 int db_fail(sqlite3 *db, const char *path, fail_t *err);
 int db_exec(sqlite3 *db, const char *path, const char *sql, fail_t *err);
 int db_prepare(sqlite3 *db, const char *path, const char *sql, sqlite3_stmt **ret_stmt, fail_t *err);
+/* Run a statement that changes rows, and reset it: how many, or a negative errno. */
+int db_run(sqlite3 *db, const char *path, sqlite3_stmt *stmt, fail_t *err);
+/* The number that a query answers. */
+int db_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_t *err);
 
 #endif

@@ -1,13 +1,12 @@
-/* store_write.c - batches into tables, and the removal of what is old. */
+/* store_write.c - batches into tables. */
 #include "master/store_write.h"
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/map.h"
 #include "master/store_db.h"
+#include "master/store_forget.h"
 #include "salt/limits.h"
-
-#define EXPIRE_STEP_US 10000 /* a step of forgetting holds the writer no longer than about this */
 
 /* By row_kind_t: the statement, and how many texts and numbers it takes (texts first). */
 static const struct kind {
@@ -43,19 +42,7 @@ static const struct kind {
 };
 
 /* The writer's other statements. */
-enum {
-    X_COUNT,
-    X_ADOPT,
-    X_OLD_JOB,
-    X_DROP_RETURNS,
-    X_DROP_NOTES,
-    X_DROP_JOB,
-    X_OLD_RUN,
-    X_DROP_STEPS,
-    X_DROP_RUN,
-    X_DROP_EVENTS,
-    X_STATEMENTS
-};
+enum { X_COUNT, X_ADOPT, X_STATEMENTS };
 
 static const char *const extras[X_STATEMENTS] = {
     [X_COUNT] = "UPDATE jobs SET n_returned = n_returned + ?2, n_failed = n_failed + ?3 WHERE jid = ?1",
@@ -68,20 +55,6 @@ static const char *const extras[X_STATEMENTS] = {
         "   'tgt', id, 'tgt_type', 'list', 'user', ''), json_array(id), stamp_us, 1"
         " FROM (SELECT jid, id, stamp_us, CASE WHEN json_valid(doc) THEN doc ELSE '{}' END AS doc"
         "  FROM returns WHERE jid = ?1 LIMIT 1)",
-    [X_OLD_JOB] = "SELECT jid FROM jobs WHERE start_us < ?1 ORDER BY start_us LIMIT 1",
-    [X_DROP_RETURNS] = "DELETE FROM returns WHERE (jid, id) IN"
-                       " (SELECT jid, id FROM returns WHERE jid = ?1 LIMIT 200)",
-    [X_DROP_NOTES] = "DELETE FROM notes WHERE jid = ?1",
-    [X_DROP_JOB] = "DELETE FROM jobs WHERE jid = ?1",
-    [X_OLD_RUN] = "SELECT run FROM runs WHERE start_us < ?1 ORDER BY start_us LIMIT 1",
-    [X_DROP_STEPS] = "DELETE FROM steps WHERE (run, tag, go) IN"
-                     " (SELECT run, tag, go FROM steps WHERE run = ?1 LIMIT 200)",
-    [X_DROP_RUN] = "DELETE FROM runs WHERE run = ?1",
-    /* Of the oldest few: the newest block says how much there is. */
-    [X_DROP_EVENTS] =
-        "DELETE FROM event_blocks WHERE first IN (SELECT first FROM event_blocks ORDER BY first LIMIT 200)"
-        " AND (last <= (SELECT last FROM event_blocks ORDER BY first DESC LIMIT 1) - ?1"
-        "  OR at < (SELECT at FROM event_blocks ORDER BY first DESC LIMIT 1) - ?2)",
 };
 
 struct store_writer {
@@ -90,6 +63,7 @@ struct store_writer {
     sqlite3 *db;
     sqlite3_stmt *insert[ROW_KINDS];
     sqlite3_stmt *extra[X_STATEMENTS];
+    forgetter_t *forgetter;
 };
 
 /* What one transaction adds to a job's counters. */
@@ -123,6 +97,7 @@ close_db(store_writer_t *self)
         sqlite3_finalize(self->extra[i]);
         self->extra[i] = NULL;
     }
+    forgetter_destroy(&self->forgetter);
     sqlite3_close(self->db);
     self->db = NULL;
 }
@@ -148,6 +123,10 @@ open_db(store_writer_t *self, fail_t *err)
         rc = db_prepare(self->db, self->path, kinds[i].sql, &self->insert[i], err);
     for (int i = 0; rc == 0 && i < X_STATEMENTS; i++)
         rc = db_prepare(self->db, self->path, extras[i], &self->extra[i], err);
+    if (rc == 0)
+        self->forgetter = forgetter_new(self->db, self->path, err);
+    if (rc == 0 && self->forgetter == NULL)
+        rc = err->code;
     if (rc < 0)
         close_db(self);
     return rc;
@@ -198,15 +177,7 @@ store_writer_notice(store_writer_t *self)
 static int
 run(store_writer_t *self, sqlite3_stmt *stmt, fail_t *err)
 {
-    int rc = sqlite3_step(stmt);
-
-    /* The reset repeats a failed step's code; that failure is reported here already. */
-    if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-        rc = db_fail(self->db, self->path, err);
-    else
-        rc = sqlite3_changes(self->db);
-    sqlite3_reset(stmt);
-    return rc;
+    return db_run(self->db, self->path, stmt, err);
 }
 
 static void
@@ -304,15 +275,10 @@ count_job(store_writer_t *self, const char *jid, const counts_t *counts, fail_t 
         return changed;
     bind_text(self->extra[X_ADOPT], 1, jid);
     changed = run(self, self->extra[X_ADOPT], err);
-    return changed <= 0 ? changed : run(self, stmt, err);
-}
-
-static int
-drop_old_events(store_writer_t *self, uint64_t keep, fail_t *err)
-{
-    sqlite3_bind_int64(self->extra[X_DROP_EVENTS], 1, (int64_t) keep);
-    sqlite3_bind_int64(self->extra[X_DROP_EVENTS], 2, LIMIT_JOURNAL_BYTES);
-    return run(self, self->extra[X_DROP_EVENTS], err);
+    if (changed <= 0 || forgetter_revive(self->forgetter, jid, err) < 0)
+        return changed <= 0 ? changed : err->code;
+    bind_text(stmt, 1, jid);
+    return run(self, stmt, err);
 }
 
 static int
@@ -341,7 +307,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
         changed = insert_gathered(self, &events, err);
     /* A flood must not wait for the next store_expire. */
     if (changed >= 0 && events.any)
-        changed = drop_old_events(self, LIMIT_EVENT_JOURNAL, err);
+        changed = forgetter_events(self->forgetter, LIMIT_EVENT_JOURNAL, err);
     buf_free(&events.frames);
     return changed < 0 ? changed : 0;
 }
@@ -395,76 +361,16 @@ store_writer_commit(store_writer_t *self, const row_t *rows, uint64_t *ret_dupli
     return finish(self, insert_rows(self, rows, ret_duplicates, err), err);
 }
 
-/* ---- forgetting ------------------------------------------------------------------------------ */
-
-/* A part of the oldest job that is too old, or the job itself when its returns are gone. */
-static int
-drop_old_job(store_writer_t *self, int64_t before_us, fail_t *err)
-{
-    sqlite3_stmt *find = self->extra[X_OLD_JOB];
-    int rc;
-
-    sqlite3_bind_int64(find, 1, before_us);
-    rc = sqlite3_step(find);
-    AUTO_FREE char *jid = rc == SQLITE_ROW ? xstrdup((const char *) sqlite3_column_text(find, 0)) : NULL;
-    int outcome = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_fail(self->db, self->path, err);
-    sqlite3_reset(find);
-    if (jid == NULL)
-        return outcome;
-    bind_text(self->extra[X_DROP_RETURNS], 1, jid);
-    rc = run(self, self->extra[X_DROP_RETURNS], err);
-    if (rc != 0)
-        return rc;
-    bind_text(self->extra[X_DROP_NOTES], 1, jid);
-    if ((rc = run(self, self->extra[X_DROP_NOTES], err)) < 0)
-        return rc;
-    bind_text(self->extra[X_DROP_JOB], 1, jid);
-    return run(self, self->extra[X_DROP_JOB], err);
-}
-
-/* The same of orchestrations. */
-static int
-drop_old_run(store_writer_t *self, int64_t before_us, fail_t *err)
-{
-    sqlite3_stmt *find = self->extra[X_OLD_RUN];
-
-    sqlite3_bind_int64(find, 1, before_us);
-    int rc = sqlite3_step(find);
-    AUTO_FREE char *run_name = rc == SQLITE_ROW ? xstrdup((const char *) sqlite3_column_text(find, 0)) : NULL;
-    int outcome = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_fail(self->db, self->path, err);
-    sqlite3_reset(find);
-    if (run_name == NULL)
-        return outcome;
-    bind_text(self->extra[X_DROP_STEPS], 1, run_name);
-    rc = run(self, self->extra[X_DROP_STEPS], err);
-    if (rc != 0)
-        return rc;
-    bind_text(self->extra[X_DROP_RUN], 1, run_name);
-    return run(self, self->extra[X_DROP_RUN], err);
-}
-
 int
-store_writer_expire(store_writer_t *self, int64_t jobs_before_us, uint64_t keep_events, fail_t *err)
+store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_us, bool *ret_more,
+                    fail_t *err)
 {
-    int64_t until = clock_mono_us() + EXPIRE_STEP_US;
-    int dropped = 0, more;
     int rc = begin(self, err);
 
+    *ret_more = false;
     if (rc < 0)
         return rc;
-    do {
-        rc = drop_old_job(self, jobs_before_us, err);
-        more = rc;
-        dropped += rc > 0 ? rc : 0;
-        if (rc >= 0)
-            rc = drop_old_run(self, jobs_before_us, err);
-        more += rc;
-        dropped += rc > 0 ? rc : 0;
-        if (rc >= 0)
-            rc = drop_old_events(self, keep_events, err);
-        more += rc;
-        dropped += rc > 0 ? rc : 0;
-    } while (rc >= 0 && more > 0 && clock_mono_us() < until);
-    rc = finish(self, rc, err);
+    int dropped = forgetter_step(self->forgetter, keep, clock_mono_us() + for_us, ret_more, err);
+    rc = finish(self, dropped, err);
     return rc < 0 ? rc : dropped;
 }

@@ -1,4 +1,4 @@
-/* store_write.h - the writer's half of the store: queued rows become rows of tables, old ones go away.
+/* store_write.h - the writer's half of the store: queued rows become rows of tables.
  *
  * Layer      master; included by store.c and store_write.c only
  * Threads    the writer's only
@@ -8,7 +8,7 @@
 #ifndef MASTER_STORE_WRITE_H
 #define MASTER_STORE_WRITE_H
 
-#include "salt/base.h"
+#include "master/store.h"
 
 typedef enum row_kind {
     ROW_JOB,
@@ -63,7 +63,9 @@ int store_writer_restart(store_writer_t *self, const char *why, fail_t *err);
 /* What happened that must be told, once. NEW or NULL. */
 char *store_writer_notice(store_writer_t *self);
 
-/* One short step of forgetting: rows deleted, 0 when nothing is left to delete, or a negative errno. */
-int store_writer_expire(store_writer_t *self, int64_t jobs_before_us, uint64_t keep_events, fail_t *err);
+/* A step of forgetting that takes about `for_us`, on the disk when this returns: rows deleted, or a negative errno.
+ * *ret_more: there is more to do. */
+int store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_us, bool *ret_more,
+                        fail_t *err);
 
 #endif

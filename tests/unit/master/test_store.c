@@ -1,5 +1,5 @@
 /* test_store.c - the store: what was committed stays, what was refused was never half there. */
-#include "unit/unit.h"
+#include "unit/master/store_place.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,92 +18,7 @@
 #include "master/store_read.h"
 #include "salt/value.h"
 
-#define PATIENCE_MS 60000
-#define PAGE        8192 /* of the database */
-
-typedef struct place {
-    char dir[64];
-    char *path;
-    store_t *store;
-    store_reader_t *reader;
-} place_t;
-
-static void
-open_place(place_t *p)
-{
-    fail_auto_t err = FAIL_INIT;
-
-    p->store = store_new(p->path, &err);
-    if (p->store == NULL)
-        fail_msg("%s", fail_text(&err));
-    p->reader = store_reader_new(p->path, &err);
-    if (p->reader == NULL)
-        fail_msg("%s", fail_text(&err));
-}
-
-static void
-close_place(place_t *p)
-{
-    store_reader_destroy(&p->reader);
-    store_destroy(&p->store);
-}
-
-static int
-setup(void **state)
-{
-    place_t *p = xcalloc(1, sizeof(*p));
-
-    strcpy(p->dir, "/tmp/halite-store-XXXXXX");
-    assert_non_null(mkdtemp(p->dir));
-    p->path = fs_join(p->dir, "store.db");
-    open_place(p);
-    *state = p;
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    place_t *p = *state;
-
-    close_place(p);
-    fs_remove_tree(p->dir, NULL);
-    free(p->path);
-    free(p);
-    return 0;
-}
-
-static uint64_t
-add_job(store_t *store, const char *json)
-{
-    json_t *job = value_parse(json, strlen(json), 1 << 20, "test", NULL);
-
-    assert_non_null(job);
-    uint64_t ticket = store_add_job(store, &job);
-    assert_null(job);
-    return ticket;
-}
-
-static uint64_t
-add_return(store_t *store, const char *jid, const char *id, const char *value, int retcode)
-{
-    char *raw = xasprintf("{\"jid\": \"%s\", \"fun\": \"test.echo\", \"fun_args\": [1], \"return\": %s, "
-                          "\"retcode\": %d, \"success\": %s}",
-                          jid, value, retcode, retcode == 0 ? "true" : "false");
-    uint64_t ticket = store_add_return(store, jid, id, &raw, retcode, retcode == 0);
-
-    assert_null(raw);
-    return ticket;
-}
-
-static uint64_t
-add_event(store_t *store, uint64_t seq, const char *tag)
-{
-    char frame[256];
-    size_t len = eframe_write(frame, seq, tag, strlen(tag), "{}", 2, "2026-11-20T10:00:00.000000");
-
-    return store_add_events(store, seq, seq, 1000 + (int64_t) seq, frame, len);
-}
+#define PAGE 8192 /* of the database */
 
 /* "SEQ TAG, SEQ TAG, ..." of the block after this number, " | LAST" behind it; "" when there is none. NEW. */
 static char *
@@ -132,31 +47,6 @@ assert_block(store_reader_t *reader, uint64_t after, const char *expected)
 
     assert_string_equal(text, expected);
 }
-
-static void
-settle(store_t *store, uint64_t ticket)
-{
-    assert_true(ticket > 0);
-    assert_true(store_wait(store, ticket, PATIENCE_MS));
-}
-
-/* NEW text of a result, "NULL: why" for a failure. TAKES v. */
-static char *
-shown(json_t *v, fail_t *err)
-{
-    char *text = v != NULL ? value_dump(v) : xasprintf("NULL: %s", fail_text(err));
-
-    json_decref(v);
-    return text;
-}
-
-#define assert_shown(expr, expected)                                                                         \
-    do {                                                                                                     \
-        fail_auto_t shown_err_ = FAIL_INIT;                                                                  \
-        fail_t *err = &shown_err_;                                                                           \
-        AUTO_FREE char *shown_text_ = shown(expr, err);                                                      \
-        assert_string_equal(shown_text_, expected);                                                          \
-    } while (0)
 
 /* NEW ["jid", ...] of a list of jobs. TAKES jobs. */
 static json_t *
@@ -470,21 +360,6 @@ test_eventfd_after_commit(void **state)
     }
 }
 
-static uint64_t
-count_rows(place_t *p, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *stmt;
-
-    assert_int_equal(sqlite3_open_v2(p->path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    uint64_t n = (uint64_t) sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
-    return n;
-}
-
 /* A note and its job are one row or none; of two jobs with one note the first stays. */
 static void
 test_notes(void **state)
@@ -503,7 +378,7 @@ test_notes(void **state)
     assert_shown(store_noted(p->reader, "K", "r", "a", err), "null");
     assert_shown(store_notes(p->reader, "k", "r", err), "{\"a\":\"j1\",\"b\":\"j2\"}");
     assert_shown(store_notes(p->reader, "k", "nosuch", err), "{}");
-    store_expire(p->store, 3600, 10);
+    store_expire(p->store, &(store_keep_t){ .jobs_s = 3600, .events = 10 });
     struct pollfd pfd = { .fd = store_fd(p->store), .events = POLLIN };
     while (count_rows(p, "SELECT count(*) FROM notes") > 0)
         poll(&pfd, 1, 1);
@@ -536,7 +411,7 @@ test_orchestrations(void **state)
     json_auto_t *runs = store_runs(p->reader, 1, NULL);
     assert_int_equal(json_array_size(runs), 1);
     assert_string_equal(value_str(json_array_get(runs, 0), "run", ""), "new");
-    store_expire(p->store, 3600, 10);
+    store_expire(p->store, &(store_keep_t){ .jobs_s = 3600, .events = 10 });
     struct pollfd pfd = { .fd = store_fd(p->store), .events = POLLIN };
     while (count_rows(p, "SELECT count(*) FROM runs WHERE run = 'old'") > 0)
         poll(&pfd, 1, 1);
@@ -567,7 +442,7 @@ test_expiry(void **state)
     for (uint64_t seq = 1; seq <= 1000; seq++)
         ticket = add_event(p->store, seq, "t");
     settle(p->store, ticket);
-    store_expire(p->store, 3600, 10);
+    store_expire(p->store, &(store_keep_t){ .jobs_s = 3600, .events = 10 });
     do {
         poll(&pfd, 1, 1);
         store_get_stats(p->store, &stats);
@@ -579,33 +454,6 @@ test_expiry(void **state)
 }
 
 /* ---- disks that fail ------------------------------------------------------------------------- */
-
-static void
-set_file_limit(rlim_t bytes)
-{
-    struct rlimit limit;
-
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = bytes;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-/* Waits for the eventfd until trouble is (or is not) there. NEW text or NULL. */
-static char *
-await_trouble(store_t *store, bool wanted)
-{
-    struct pollfd pfd = { .fd = store_fd(store), .events = POLLIN };
-    uint64_t count;
-
-    for (;;) {
-        char *text = store_trouble(store);
-        if ((text != NULL) == wanted)
-            return text;
-        free(text);
-        assert_int_equal(poll(&pfd, 1, PATIENCE_MS), 1);
-        assert_int_equal(read(pfd.fd, &count, sizeof(count)), sizeof(count));
-    }
-}
 
 static void
 test_full_disk(void **state)

@@ -1,0 +1,339 @@
+/* store_forget.c - the removal of what is old. */
+#include "master/store_forget.h"
+
+#include "common/base/clock.h"
+#include "master/store_db.h"
+
+#define YOUNG_US      60000000LL         /* jobs younger than this stay whatever the size */
+#define UNFINISHED_US 2592000000000LL    /* runs that never ended can be resumed for so long at least */
+#define RESERVE       (64 * 1024 * 1024) /* free bytes that are kept for new rows, or */
+#define RESERVE_PART  4                  /* one of so many parts of the used ones */
+#define PARTS_MAX     500                /* returns or steps that one statement deletes */
+#define PARTS_FAST_US 1000               /* a faster statement makes the next one delete more, */
+#define PARTS_SLOW_US 4000               /* a slower one less: a return is of 100 bytes or of 16 MB */
+#define BLOCKS_MAX    64                 /* blocks of events that one call deletes */
+
+enum {
+    F_OLD_JOB,
+    F_OLD_RUN,
+    F_JOB_PARTS,
+    F_RUN_PARTS,
+    F_JOB,
+    F_RUN,
+    F_NOTES,
+    F_MARK,
+    F_MARKED,
+    F_UNMARK,
+    F_FIRST_BLOCK,
+    F_LAST_BLOCK,
+    F_BLOCK,
+    F_PAGES,
+    F_FREE,
+    F_SHRINK,
+    F_STATEMENTS
+};
+
+static const char *const statements[F_STATEMENTS] = {
+    [F_OLD_JOB] = "SELECT jid, start_us FROM jobs ORDER BY start_us LIMIT 1",
+    [F_OLD_RUN] =
+        "SELECT run, start_us FROM runs WHERE end_us <> 0 OR start_us < ?1 ORDER BY start_us LIMIT 1",
+    [F_JOB_PARTS] =
+        "DELETE FROM returns WHERE (jid, id) IN (SELECT jid, id FROM returns WHERE jid = ?1 LIMIT ?2)",
+    [F_RUN_PARTS] =
+        "DELETE FROM steps WHERE (run, tag, go) IN (SELECT run, tag, go FROM steps WHERE run = ?1 LIMIT ?2)",
+    [F_JOB] = "DELETE FROM jobs WHERE jid = ?1",
+    [F_RUN] = "DELETE FROM runs WHERE run = ?1",
+    [F_NOTES] = "DELETE FROM notes WHERE jid = ?1",
+    [F_MARK] = "INSERT OR IGNORE INTO expired(name, kind) VALUES(?1, ?2)",
+    [F_MARKED] = "SELECT name, kind FROM expired LIMIT 1",
+    [F_UNMARK] = "DELETE FROM expired WHERE name = ?1 AND kind = ?2",
+    [F_FIRST_BLOCK] = "SELECT first, last, at FROM event_blocks ORDER BY first LIMIT 1",
+    [F_LAST_BLOCK] = "SELECT last, at + length(frames) FROM event_blocks ORDER BY first DESC LIMIT 1",
+    [F_BLOCK] = "DELETE FROM event_blocks WHERE first = ?1",
+    [F_PAGES] = "PRAGMA page_count",
+    [F_FREE] = "PRAGMA freelist_count",
+    [F_SHRINK] = "PRAGMA incremental_vacuum",
+};
+
+/* The columns of F_FIRST_BLOCK, and of F_LAST_BLOCK: where the oldest block of events begins, and the newest ends. */
+enum { BLOCK_FIRST, BLOCK_LAST, BLOCK_AT, BLOCK_NUMBERS };
+enum { END_LAST, END_AT, END_NUMBERS };
+
+/* What has a row of its own and parts in another table. The numbers are those of the table `expired`. */
+enum { KIND_JOB, KIND_RUN, KINDS };
+
+static const struct kind {
+    int oldest, parts, row;
+} kinds[KINDS] = {
+    [KIND_JOB] = { F_OLD_JOB, F_JOB_PARTS, F_JOB },
+    [KIND_RUN] = { F_OLD_RUN, F_RUN_PARTS, F_RUN },
+};
+
+struct forgetter {
+    sqlite3 *db;      /* borrowed */
+    const char *path; /* borrowed */
+    int64_t page;     /* bytes */
+    bool shrinks;     /* the file was begun so that pages can be given back */
+    int parts;        /* that the next statement deletes */
+    sqlite3_stmt *stmt[F_STATEMENTS];
+};
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+forgetter_t *
+forgetter_new(sqlite3 *db, const char *path, fail_t *err)
+{
+    forgetter_t *self = xcalloc(1, sizeof(*self));
+    int page = 0, vacuum = 0;
+
+    self->db = db;
+    self->path = path;
+    self->parts = PARTS_MAX / 10;
+    int rc = db_int(db, path, "PRAGMA page_size", &page, err);
+    if (rc == 0)
+        rc = db_int(db, path, "PRAGMA auto_vacuum", &vacuum, err);
+    self->page = page;
+    self->shrinks = vacuum == DB_INCREMENTAL;
+    for (int i = 0; rc == 0 && i < F_STATEMENTS; i++)
+        rc = db_prepare(db, path, statements[i], &self->stmt[i], err);
+    if (rc < 0)
+        forgetter_destroy(&self);
+    return self;
+}
+
+void
+forgetter_destroy(forgetter_t **self_p)
+{
+    if (*self_p == NULL)
+        return;
+    for (int i = 0; i < F_STATEMENTS; i++)
+        sqlite3_finalize((*self_p)->stmt[i]);
+    free(*self_p);
+    *self_p = NULL;
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+/* Rows that it changed, or a negative errno. */
+static int
+run(forgetter_t *self, int which, fail_t *err)
+{
+    return db_run(self->db, self->path, self->stmt[which], err);
+}
+
+/* Its first row: 1, 0 when there is none, or a negative errno. The statement is to be reset. */
+static int
+first_row(forgetter_t *self, int which, fail_t *err)
+{
+    int rc = sqlite3_step(self->stmt[which]);
+
+    return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : db_fail(self->db, self->path, err);
+}
+
+/* `n` numbers of its first row: 1, 0 when there is none, or a negative errno. */
+static int
+numbers(forgetter_t *self, int which, int n, int64_t *ret, fail_t *err)
+{
+    int rc = first_row(self, which, err);
+
+    for (int i = 0; rc > 0 && i < n; i++)
+        ret[i] = sqlite3_column_int64(self->stmt[which], i);
+    sqlite3_reset(self->stmt[which]);
+    return rc;
+}
+
+static void
+bind_name(forgetter_t *self, int which, const char *name)
+{
+    sqlite3_bind_text(self->stmt[which], 1, name, -1, SQLITE_STATIC);
+}
+
+static int
+run_named(forgetter_t *self, int which, const char *name, fail_t *err)
+{
+    bind_name(self, which, name);
+    return run(self, which, err);
+}
+
+static int
+run_mark(forgetter_t *self, int which, const char *name, int kind, fail_t *err)
+{
+    sqlite3_bind_int(self->stmt[which], 2, kind);
+    return run_named(self, which, name, err);
+}
+
+/* ---- jobs and runs --------------------------------------------------------------------------- */
+
+/* Some parts of it. *ret_all when there are no more. */
+static int
+drop_parts(forgetter_t *self, int kind, const char *name, bool *ret_all, fail_t *err)
+{
+    int wanted = self->parts;
+    int64_t from = clock_mono_us();
+
+    sqlite3_bind_int(self->stmt[kinds[kind].parts], 2, wanted);
+    int n = run_named(self, kinds[kind].parts, name, err);
+    int64_t took = clock_mono_us() - from;
+    if (took > PARTS_SLOW_US && self->parts > 1)
+        self->parts /= 2;
+    else if (n == wanted && took < PARTS_FAST_US && self->parts < PARTS_MAX)
+        self->parts++;
+    *ret_all = n < wanted;
+    return n;
+}
+
+/* It, and as many of its parts as one statement deletes. */
+static int
+drop_one(forgetter_t *self, int kind, const char *name, fail_t *err)
+{
+    bool all = true;
+    int parts = drop_parts(self, kind, name, &all, err);
+    int rc = parts;
+
+    if (rc >= 0 && !all)
+        rc = run_mark(self, F_MARK, name, kind, err);
+    if (rc >= 0 && kind == KIND_JOB)
+        rc = run_named(self, F_NOTES, name, err);
+    if (rc >= 0)
+        rc = run_named(self, kinds[kind].row, name, err);
+    return rc < 0 ? rc : parts + rc;
+}
+
+/* More parts of what has no row any more. */
+static int
+drop_expired(forgetter_t *self, fail_t *err)
+{
+    int rc = first_row(self, F_MARKED, err);
+    AUTO_FREE char *name = rc > 0 ? xstrdup((const char *) sqlite3_column_text(self->stmt[F_MARKED], 0))
+                                  : NULL;
+    int kind = rc > 0 ? sqlite3_column_int(self->stmt[F_MARKED], 1) : 0;
+    bool all = true;
+
+    sqlite3_reset(self->stmt[F_MARKED]);
+    if (rc <= 0)
+        return rc;
+    rc = kind == KIND_JOB || kind == KIND_RUN ? drop_parts(self, kind, name, &all, err) : 0;
+    int unmarked = rc >= 0 && all ? run_mark(self, F_UNMARK, name, kind, err) : 0;
+    return unmarked < 0 ? unmarked : rc + unmarked;
+}
+
+int
+forgetter_revive(forgetter_t *self, const char *jid, fail_t *err)
+{
+    return run_mark(self, F_UNMARK, jid, KIND_JOB, err);
+}
+
+static int
+read_pages(forgetter_t *self, int64_t *ret_used, int64_t *ret_free, fail_t *err)
+{
+    int64_t pages = 0;
+    int rc = numbers(self, F_PAGES, 1, &pages, err);
+
+    if (rc >= 0)
+        rc = numbers(self, F_FREE, 1, ret_free, err);
+    *ret_used = pages - *ret_free;
+    return rc < 0 ? rc : 0;
+}
+
+/* Whether what is not events takes more than is to be kept: 1, 0 or a negative errno. */
+static int
+too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
+{
+    int64_t used = 0, spare = 0, first[BLOCK_NUMBERS] = { 0 }, end[END_NUMBERS] = { 0 };
+
+    if (keep_bytes == 0)
+        return 0;
+    int rc = read_pages(self, &used, &spare, err);
+    if (rc >= 0)
+        rc = numbers(self, F_FIRST_BLOCK, BLOCK_NUMBERS, first, err);
+    if (rc >= 0)
+        rc = numbers(self, F_LAST_BLOCK, END_NUMBERS, end, err);
+    return rc < 0 ? rc : used * self->page - (end[END_AT] - first[BLOCK_AT]) > (int64_t) keep_bytes;
+}
+
+/* The oldest of all jobs and runs, if it is too old, or if all is too much. */
+static int
+drop_oldest(forgetter_t *self, const store_keep_t *keep, int64_t now_us, fail_t *err)
+{
+    int64_t start[KINDS] = { INT64_MAX, INT64_MAX };
+    char *name[KINDS] = { NULL, NULL };
+    int rc = 0;
+
+    sqlite3_bind_int64(self->stmt[F_OLD_RUN], 1, now_us - keep->jobs_s * 1000000 - UNFINISHED_US);
+    for (int kind = 0; rc >= 0 && kind < KINDS; kind++) {
+        sqlite3_stmt *stmt = self->stmt[kinds[kind].oldest];
+        if ((rc = first_row(self, kinds[kind].oldest, err)) > 0) {
+            name[kind] = xstrdup((const char *) sqlite3_column_text(stmt, 0));
+            start[kind] = sqlite3_column_int64(stmt, 1);
+        }
+        sqlite3_reset(stmt);
+    }
+    int oldest = start[KIND_RUN] < start[KIND_JOB] ? KIND_RUN : KIND_JOB;
+    bool goes = keep->jobs_s > 0 && start[oldest] < now_us - keep->jobs_s * 1000000;
+    if (rc >= 0 && !goes && start[oldest] < now_us - YOUNG_US)
+        goes = (rc = too_large(self, keep->bytes, err)) > 0;
+    if (rc >= 0)
+        rc = goes ? drop_one(self, oldest, name[oldest], err) : 0;
+    free(name[KIND_JOB]);
+    free(name[KIND_RUN]);
+    return rc;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+int
+forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
+{
+    int64_t first[BLOCK_NUMBERS], end[END_NUMBERS];
+    int dropped = 0;
+    int rc = numbers(self, F_LAST_BLOCK, END_NUMBERS, end, err);
+
+    while (rc > 0 && dropped < BLOCKS_MAX) {
+        rc = numbers(self, F_FIRST_BLOCK, BLOCK_NUMBERS, first, err);
+        if (rc <= 0 || (first[BLOCK_LAST] > end[END_LAST] - (int64_t) keep_events &&
+                        first[BLOCK_AT] >= end[END_AT] - LIMIT_JOURNAL_BYTES))
+            break;
+        sqlite3_bind_int64(self->stmt[F_BLOCK], 1, first[BLOCK_FIRST]);
+        rc = run(self, F_BLOCK, err);
+        dropped += rc > 0;
+    }
+    return rc < 0 ? rc : dropped;
+}
+
+/* ---- space ----------------------------------------------------------------------------------- */
+
+/* One page goes back to the file system, if there are many: 1, 0 or a negative errno. */
+static int
+give_back(forgetter_t *self, fail_t *err)
+{
+    int64_t used = 0, spare = 0;
+    int rc = self->shrinks ? read_pages(self, &used, &spare, err) : 0;
+
+    if (rc < 0 || spare * self->page <= RESERVE || spare <= used / RESERVE_PART)
+        return rc;
+    rc = first_row(self, F_SHRINK, err);
+    sqlite3_reset(self->stmt[F_SHRINK]);
+    return rc;
+}
+
+/* ---- a slice --------------------------------------------------------------------------------- */
+
+int
+forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bool *ret_more, fail_t *err)
+{
+    int64_t now_us = clock_wall_us();
+    int dropped = 0, n;
+
+    do {
+        n = drop_expired(self, err);
+        if (n == 0)
+            n = drop_oldest(self, keep, now_us, err);
+        if (n == 0)
+            n = forgetter_events(self, keep->events, err);
+        dropped += n > 0 ? n : 0;
+        if (n == 0)
+            n = give_back(self, err);
+    } while (n > 0 && clock_mono_us() < until_us);
+    *ret_more = n > 0;
+    return n < 0 ? n : dropped;
+}

@@ -1,0 +1,36 @@
+/* store_forget.h - old jobs, orchestrations and events leave the store, a little at a time.
+ *
+ * What goes is gone for readers at once and whole: a job's or a run's own row goes first, and the table `expired` names
+ * what still has parts (returns, steps) to be removed, also after a crash.
+ *
+ * Space that becomes free is used again. What is free beyond a reserve goes back to the file system.
+ *
+ * Layer      master; included by store_forget.c and store_write.c only
+ * Threads    the writer's only
+ * Errors     negative errno with *err set; the caller rolls back
+ * Tests      tests/unit/master/test_store_forget.c; figures by tests/bench/history.c
+ */
+#ifndef MASTER_STORE_FORGET_H
+#define MASTER_STORE_FORGET_H
+
+#include <sqlite3.h>
+
+#include "master/store.h"
+
+typedef struct forgetter forgetter_t;
+
+/* `db` and `path` BORROWED while it lives. NEW, or NULL with *err. */
+forgetter_t *forgetter_new(sqlite3 *db, const char *path, fail_t *err);
+void forgetter_destroy(forgetter_t **self_p);
+
+/* Inside a transaction: forget until `until_us` (clock_mono_us) or until there is nothing left to do, which makes
+ * *ret_more false. Rows deleted, or a negative errno. */
+int forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bool *ret_more,
+                   fail_t *err);
+/* Inside a transaction: blocks of events beyond the newest `keep_events`, or beyond LIMIT_JOURNAL_BYTES. Rows deleted,
+ * or a negative errno. */
+int forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err);
+/* Inside a transaction: what is left of an expired job stays, as it has a row again. */
+int forgetter_revive(forgetter_t *self, const char *jid, fail_t *err);
+
+#endif

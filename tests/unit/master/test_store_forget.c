@@ -1,0 +1,313 @@
+/* test_store_forget.c - what is old goes, whole and for good; what is not stays. */
+#include "unit/master/store_place.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define HOUR_US 3600000000LL
+
+#define HALF_JOBS                                                                                            \
+    "SELECT count(*) FROM jobs WHERE n_returned <> (SELECT count(*) FROM returns WHERE returns.jid = "       \
+    "jobs.jid)"
+#define LOST_PARTS                                                                                           \
+    "SELECT count(*) FROM returns WHERE jid NOT IN (SELECT jid FROM jobs) AND jid NOT IN"                    \
+    " (SELECT name FROM expired WHERE kind = 0)"
+
+static void
+put_job(place_t *p, const char *jid, int64_t age_us, int returns, const char *value)
+{
+    AUTO_FREE char *job = xasprintf("{\"jid\": \"%s\", \"fun\": \"f\", \"minions\": [], \"start_us\": %lld, "
+                                    "\"note\": {\"kind\": \"k\", \"ref\": \"r\", \"part\": \"%s\"}}",
+                                    jid, (long long) (clock_wall_us() - age_us), jid);
+    uint64_t ticket = add_job(p->store, job);
+
+    for (int i = 0; i < returns; i++) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        ticket = add_return(p->store, jid, id, value, 0);
+    }
+    settle(p->store, ticket);
+}
+
+/* NEW JSON text of so many bytes. */
+static char *
+value_of(size_t bytes)
+{
+    char *value = xcalloc(1, bytes + 1);
+
+    memset(value, 'x', bytes);
+    value[0] = value[bytes - 1] = '"';
+    return value;
+}
+
+static void
+await_expired(place_t *p)
+{
+    store_stats_t stats;
+
+    do {
+        poll(NULL, 0, 1);
+        store_get_stats(p->store, &stats);
+    } while (stats.expiring);
+}
+
+static void
+expire(place_t *p, int64_t jobs_s, uint64_t bytes)
+{
+    store_expire(p->store, &(store_keep_t){ .jobs_s = jobs_s, .bytes = bytes, .events = 1000 });
+    await_expired(p);
+}
+
+/* ---- by age ---------------------------------------------------------------------------------- */
+
+static void
+test_old_jobs_go_with_all_they_have(void **state)
+{
+    place_t *p = *state;
+
+    put_job(p, "large", 3 * HOUR_US, 5000, "1");
+    put_job(p, "small", 2 * HOUR_US, 3, "1");
+    put_job(p, "none", 2 * HOUR_US, 0, "1");
+    put_job(p, "young", HOUR_US / 2, 2, "1");
+    expire(p, 3600, 0);
+    assert_shown(store_job(p->reader, "large", err), "null");
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid = 'young'"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 2);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM notes"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM expired"), 0);
+}
+
+static void
+test_zero_keeps_all(void **state)
+{
+    place_t *p = *state;
+
+    put_job(p, "old", 100000 * HOUR_US, 1, "1");
+    expire(p, 0, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 1);
+}
+
+/* A run that goes on for longer than jobs are kept must not lose its journal. */
+static void
+test_runs_stay_until_they_end(void **state)
+{
+    place_t *p = *state;
+    int64_t now = clock_wall_us();
+
+    (void) store_add_run(p->store, "ended", "{}", "[]", now - 2 * HOUR_US);
+    for (int i = 0; i < 3000; i++) {
+        AUTO_FREE char *tag = xasprintf("t%d", i);
+        (void) store_put_step(p->store, "ended", tag, 1, 10, 20, "{}");
+    }
+    (void) store_put_step(p->store, "going", "t", 1, 10, 0, "{}");
+    (void) store_add_run(p->store, "going", "{}", "[]", now - 3 * HOUR_US);
+    (void) store_add_run(p->store, "forgotten", "{}", "[]", now - 24 * 40 * HOUR_US);
+    settle(p->store, store_end_run(p->store, "ended", "{}", now - HOUR_US));
+    expire(p, 3600, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM runs"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM runs WHERE run = 'going'"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM steps"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM expired"), 0);
+}
+
+/* A return that comes while the rest of its job is being deleted is not deleted with it. */
+static void
+test_late_return_stays(void **state)
+{
+    place_t *p = *state;
+    sqlite3 *db;
+
+    put_job(p, "old", 2 * HOUR_US, 10, "1");
+    expire(p, 3600, 0);
+    /* As the writer leaves it between two slices. */
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "INSERT INTO expired VALUES('old', 0)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    settle(p->store, add_return(p->store, "old", "late", "1", 0));
+    expire(p, 3600, 0);
+    assert_shown(store_returned(p->reader, "old", err), "[\"late\"]");
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+}
+
+/* ---- by size --------------------------------------------------------------------------------- */
+
+static void
+test_size_takes_the_oldest(void **state)
+{
+    place_t *p = *state;
+    AUTO_FREE char *value = value_of(100000);
+
+    for (int i = 0; i < 40; i++) {
+        AUTO_FREE char *jid = xasprintf("j%02d", i);
+        put_job(p, jid, (100 - i) * HOUR_US, 5, value);
+    }
+    put_job(p, "young", 0, 100, value);
+    expire(p, 0, 15000000);
+    assert_shown(store_job(p->reader, "j00", err), "null");
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid IN ('j39', 'young')"), 2);
+    assert_int_equal(count_rows(p, HALF_JOBS), 0);
+    assert_in_range(count_rows(p, "SELECT sum(length(doc)) FROM returns"), 14000000, 15000000);
+    expire(p, 0, 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns WHERE jid = 'young'"), 100);
+}
+
+/* Nobody needs to ask again when much is added. */
+static void
+test_size_is_watched(void **state)
+{
+    place_t *p = *state;
+    AUTO_FREE char *value = value_of(1000000);
+
+    put_job(p, "old", HOUR_US, 20, value);
+    expire(p, 0, 30000000);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    put_job(p, "new", 0, 20, value);
+    await_expired(p);
+    assert_shown(store_job(p->reader, "old", err), "null");
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 20);
+}
+
+static void
+test_events_do_not_count(void **state)
+{
+    place_t *p = *state;
+    AUTO_FREE char *data = value_of(100000);
+    char *frame = xcalloc(1, 200000);
+
+    for (uint64_t seq = 1; seq <= 100; seq++) {
+        AUTO_FREE char *object = xasprintf("{\"a\":%s}", data);
+        size_t len = eframe_write(frame, seq, "t", 1, object, strlen(object), "2026-11-20T10:00:00.000000");
+        settle(p->store, store_add_events(p->store, seq, seq, 1000, frame, len));
+    }
+    free(frame);
+    put_job(p, "old", HOUR_US, 5, "1");
+    expire(p, 0, 5000000);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    assert_int_equal(count_rows(p, "SELECT sum(last - first + 1) FROM event_blocks"), 100);
+}
+
+static off_t
+size_of(const char *path)
+{
+    struct stat st;
+
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+static void
+test_space_is_given_back(void **state)
+{
+    place_t *p = *state;
+    AUTO_FREE char *value = value_of(1000000);
+
+    put_job(p, "old", 2 * HOUR_US, 150, value);
+    put_job(p, "young", 0, 10, value);
+    expire(p, 3600, 0);
+    close_place(p);
+    assert_in_range(size_of(p->path), 10000000, 90000000);
+    open_place(p);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns WHERE length(doc) > 1000000"), 10);
+    assert_int_equal(
+        count_rows(p, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+}
+
+/* ---- disks and signals ----------------------------------------------------------------------- */
+
+/* It is told, nothing is half gone, and the next wish goes on. */
+static void
+test_full_disk(void **state)
+{
+    place_t *p = *state;
+
+    signal(SIGXFSZ, SIG_IGN);
+    put_job(p, "old", 2 * HOUR_US, 5000, "1");
+    put_job(p, "older", 3 * HOUR_US, 10, "1");
+    set_file_limit(4096);
+    expire(p, 3600, 0);
+    AUTO_FREE char *trouble = await_trouble(p->store, true);
+    assert_non_null(strstr(trouble, p->path));
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 5010);
+    assert_int_equal(count_rows(p, HALF_JOBS), 0);
+    set_file_limit(RLIM_INFINITY);
+    expire(p, 3600, 0);
+    put_job(p, "young", 0, 1, "1");
+    assert_null(await_trouble(p->store, false));
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 1);
+    signal(SIGXFSZ, SIG_DFL);
+}
+
+/* Tells how much has gone, until it is killed. */
+static void
+expire_until_killed(const char *path, int out)
+{
+    store_t *store = store_new(path, NULL);
+    store_stats_t stats = { 0 };
+
+    store_expire(store, &(store_keep_t){ .jobs_s = 3600, .events = 1000 });
+    for (;;) {
+        store_get_stats(store, &stats);
+        if (write(out, &stats.expired, sizeof(stats.expired)) < 0)
+            _exit(1);
+        poll(NULL, 0, 1);
+    }
+}
+
+static void
+kill_expiring(place_t *p)
+{
+    int pipefd[2];
+    uint64_t expired = 0;
+
+    assert_int_equal(pipe(pipefd), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        expire_until_killed(p->path, pipefd[1]);
+    close(pipefd[1]);
+    while (expired == 0)
+        assert_int_equal(read(pipefd[0], &expired, sizeof(expired)), sizeof(expired));
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    close(pipefd[0]);
+}
+
+static void
+test_killed_in_the_middle(void **state)
+{
+    place_t *p = *state;
+
+    put_job(p, "huge", 100 * HOUR_US, 30000, "1");
+    for (int i = 0; i < 20; i++) {
+        AUTO_FREE char *jid = xasprintf("j%02d", i);
+        put_job(p, jid, (50 - i) * HOUR_US, 600, "1");
+    }
+    put_job(p, "young", 0, 10, "1");
+    close_place(p);
+    for (int round = 0; round < 4; round++) {
+        kill_expiring(p);
+        assert_int_equal(count_rows(p, HALF_JOBS), 0);
+        assert_int_equal(count_rows(p, LOST_PARTS), 0);
+        assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid = 'young'"), 1);
+        assert_int_equal(
+            count_rows(p, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"), 1);
+    }
+    open_place(p);
+    assert_null(store_notice(p->store));
+    expire(p, 3600, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 10);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM expired"), 0);
+}
+
+UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_zero_keeps_all, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_runs_stay_until_they_end, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_late_return_stays, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_size_takes_the_oldest, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_size_is_watched, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_events_do_not_count, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_space_is_given_back, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_killed_in_the_middle, setup, teardown))
