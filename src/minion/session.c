@@ -23,6 +23,7 @@
 #define HOLD_MS          25 /* a return within this time says all that `started` would */
 #define RECONNECT_MS     100
 #define RECONNECT_MAX_MS 2000
+#define FLEET_SHARE      4   /* of the time in which a fleet subscribes, all of it knocks once */
 #define DRAIN_BUDGET     256 /* messages of one socket in a step: others wait meanwhile */
 #define DEALER_EVENTS                                                                                        \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |  \
@@ -40,6 +41,7 @@ struct session {
     bool have_key;
     void *dealer, *sub, *monitor, *ask;
     void *watched;     /* by the monitor: `dealer` or `ask` */
+    bool attached;     /* the dealer has a connection, or tries to get one */
     int64_t ask_until; /* monotonic ms; 0: not asking */
     int64_t retry_at;  /* a new connection after a refusal; 0: none */
     int64_t sub_at;    /* when SUB is to be connected; 0: done or not wanted */
@@ -178,21 +180,56 @@ s_ask(session_t *self)
     self->ask_until = clock_mono_ms() + ASK_TIMEOUT_MS;
 }
 
+/* Ends the connection; the socket stays for the next one. */
+static void
+s_detach(session_t *self)
+{
+    if (self->attached)
+        (void) sock_disconnect(self->dealer, self->conf.source, self->conf.host, self->conf.port);
+    self->attached = false;
+}
+
+static bool
+s_have_dealer(session_t *self, fail_t *err)
+{
+    if (!self->dealer) {
+        self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, self->master_key, err);
+        if (!self->dealer)
+            return false;
+        sock_once(self->dealer);
+    }
+    sock_expect(self->dealer, self->master_key);
+    if (self->watched != self->dealer)
+        s_watch(self, self->dealer, "dealer", DEALER_EVENTS, err);
+    return self->watched == self->dealer;
+}
+
+/* What the last connection has left is not of the next one. */
+static void
+s_clear(session_t *self)
+{
+    char unused[1];
+    int event, value;
+    while (zmq_recv(self->dealer, unused, sizeof(unused), ZMQ_DONTWAIT) >= 0)
+        ;
+    while (sock_monitor_next(self->monitor, &event, &value))
+        ;
+}
+
 static void
 s_connect(session_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    s_close(self, &self->dealer);
+    s_detach(self);
     sock_close(&self->sub);
     self->sub_at = self->greet_at = 0;
     self->on_way = false;
-    self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, self->master_key, &err);
-    if (self->dealer) {
-        sock_once(self->dealer);
-        s_watch(self, self->dealer, "dealer", DEALER_EVENTS, &err);
+    if (s_have_dealer(self, &err)) {
+        s_clear(self);
+        self->attached = sock_connect_from(self->dealer, self->conf.source, self->conf.host, self->conf.port,
+                                           &err) == 0;
     }
-    if (!self->dealer || self->watched != self->dealer ||
-        sock_connect_from(self->dealer, self->conf.source, self->conf.host, self->conf.port, &err) < 0) {
+    if (!self->attached) {
         log_error("master %s: %s", self->conf.host, fail_text(&err));
         self->retry_at = clock_mono_ms() + self->conf.wait_ms;
     }
@@ -331,7 +368,7 @@ s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
         s_drop_sub(self);
     self->publish_port = publish_port;
     if (!self->sub && self->sub_at == 0 && str_eq(self->conf.role, "minion"))
-        self->sub_at = clock_mono_ms() + 1 + s_jitter(self->sub_spread_ms);
+        self->sub_at = clock_mono_ms() + 1 + self->sub_spread_ms / 2 + s_jitter(self->sub_spread_ms);
     /* A second welcome is a master that restarted: what waits is sent again. */
     if (self->state == SESSION_READY)
         s_move(self, SESSION_GREETING, NULL);
@@ -517,29 +554,36 @@ s_drain(session_t *self, void **sock, bool published, int budget)
     }
 }
 
-/* All minions of a master lose it at the same moment; they do not come back in step. */
+static int
+s_twice(int ms, int most)
+{
+    return ms >= most ? ms : ms * 2 < most ? ms * 2 : most;
+}
+
+/* All minions of a master lose it at the same moment. They do not come back in step, nor faster than it shakes
+ * hands: its queue holds four thousand, and who finds it full waits for seconds. */
 static int
 s_pause(session_t *self)
 {
-    bool asked = self->conf.recon_ms > 0;
-    int first = asked ? self->conf.recon_ms : RECONNECT_MS,
-        spread = asked ? self->conf.recon_spread_ms : RECONNECT_MS,
-        most = asked ? self->conf.recon_max_ms : RECONNECT_MAX_MS;
-    if (self->pause_ms == 0)
-        self->pause_ms = first + s_jitter(spread + 1);
-    else if (self->pause_ms < most)
-        self->pause_ms = self->pause_ms * 2 < most ? self->pause_ms * 2 : most;
+    const session_conf_t *c = &self->conf;
+    int last = self->pause_ms, fleet = self->sub_spread_ms / FLEET_SHARE;
+    if (c->recon_ms > 0)
+        self->pause_ms = last ? s_twice(last, c->recon_max_ms)
+                              : c->recon_ms + s_jitter(c->recon_spread_ms + 1);
+    else if (fleet > RECONNECT_MAX_MS)
+        self->pause_ms = last ? fleet : RECONNECT_MS + s_jitter(fleet);
+    else
+        self->pause_ms = last ? s_twice(last, RECONNECT_MAX_MS) : RECONNECT_MS + s_jitter(RECONNECT_MS);
     return self->pause_ms;
 }
 
-/* A connection is one socket. SUB goes with it: when a master is back, each minion's first connection comes
- * before any second one. */
+/* SUB goes with the first connection: when a master is back, that of each minion comes before any second one. */
 static void
 s_lost(session_t *self, int pause_ms)
 {
     s_drain(self, &self->dealer, false, INT_MAX);
     s_drop_sub(self);
-    s_close(self, &self->dealer);
+    s_detach(self);
     self->greet_at = 0;
     if (self->state == SESSION_REFUSED || self->state == SESSION_STRANGER)
         return;
@@ -581,6 +625,8 @@ s_monitor(session_t *self)
 {
     int event, value;
     while (self->monitor && sock_monitor_next(self->monitor, &event, &value)) {
+        if (self->watched == self->dealer && !self->attached)
+            continue; /* it is over */
         if (event == ZMQ_EVENT_CONNECT_RETRIED) {
             s_failed(self);
             continue;
@@ -669,7 +715,9 @@ session_step(session_t *self)
 size_t
 session_sockets(const session_t *self, void *out[SESSION_SOCKETS])
 {
-    void *all[SESSION_SOCKETS] = { self->dealer, self->sub, self->monitor, self->ask };
+    bool idle = self->dealer && !self->attached;
+    void *all[SESSION_SOCKETS] = { idle ? NULL : self->dealer, self->sub,
+                                   idle && self->watched == self->dealer ? NULL : self->monitor, self->ask };
     size_t n = 0;
     for (size_t i = 0; i < NELEMS(all); i++)
         if (all[i])

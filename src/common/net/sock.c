@@ -191,10 +191,16 @@ sock_once(void *sock)
 }
 
 int
-sock_disconnect(void *sock, const char *host, int port)
+sock_disconnect(void *sock, const char *source, const char *host, int port)
 {
-    AUTO_FREE char *endpoint = s_endpoint(host, port);
+    AUTO_FREE char *endpoint = s_route(source, host, port);
     return zmq_disconnect(sock, endpoint);
+}
+
+void
+sock_expect(void *sock, const uint8_t server_key[KEY_BYTES])
+{
+    (void) zmq_setsockopt(sock, ZMQ_CURVE_SERVERKEY, server_key, KEY_BYTES);
 }
 
 int

@@ -46,7 +46,10 @@ int sock_connect_from(void *sock, const char *source, const char *host, int port
  * it says ZMQ_EVENT_CONNECT_RETRIED; while there is no connection sending is -EAGAIN. Otherwise what was sent
  * could come first on the next connection, before its hello. */
 void sock_once(void *sock);
-int sock_disconnect(void *sock, const char *host, int port);
+/* Ends what sock_connect_from began with the same words; another may follow at once, on the same descriptors. */
+int sock_disconnect(void *sock, const char *source, const char *host, int port);
+/* The key of the server that the next connection leads to. */
+void sock_expect(void *sock, const uint8_t server_key[KEY_BYTES]);
 /* Readable file descriptor for an event loop; edge-triggered as libzmq's ZMQ_FD is. */
 int sock_fd(void *sock);
 /* Watch connection events: NEW PAIR socket to read with sock_monitor_next. */

@@ -362,7 +362,7 @@ test_ports(void **state)
         assert_int_equal(sock_connect(six, "::1", bound_port(second), NULL), 0);
         assert_int_equal(sock_send(six, "six", 3), 0);
         assert_int_equal(receive(second, rid, sizeof(rid)), 5);
-        assert_int_equal(sock_disconnect(six, "::1", bound_port(second)), 0);
+        assert_int_equal(sock_disconnect(six, NULL, "::1", bound_port(second)), 0);
     }
 }
 

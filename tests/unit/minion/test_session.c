@@ -1,6 +1,7 @@
 /* test_session.c - the minion's conversation with a scripted master: first contact, acceptance and refusal, a
  * changed key, jobs that come twice, broadcasts, and a master that talks nonsense. */
 #include <czmq.h>
+#include <dirent.h>
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -777,6 +778,65 @@ test_pauses_between_connections(void **state)
     join(f);
 }
 
+/* All of a fleet come back within a time that its master can bear: it says how large the fleet is. */
+static void
+test_pauses_of_a_fleet(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *text = xasprintf(
+        "{\"m\":\"welcome\",\"state\":\"accepted\",\"publish_port\":%d,\"proto\":1,\"sub_spread_ms\":8400}",
+        f->publish_port);
+
+    start_minion(f);
+    json_decref(expect(f, "hello"));
+    send_text(f, text);
+    until_state(f, SESSION_READY);
+    stop_master(f);
+    until_state(f, SESSION_CONNECTING);
+    assert_in_range(until_attempt(f), 1, 2200);
+    PUMP_UNTIL(f, until_attempt(f) == 0);
+    PUMP_UNTIL(f, until_attempt(f) > 0);
+    assert_in_range(until_attempt(f), 1500, 2100);
+}
+
+static size_t
+open_files(void)
+{
+    size_t n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+
+    assert_non_null(dir);
+    while (readdir(dir))
+        n++;
+    (void) closedir(dir);
+    return n;
+}
+
+/* Thousands of minions on one machine lose their master at once: none may need more than it had. */
+static void
+test_descriptors_stay(void **state)
+{
+    fixture_t *f = *state;
+    size_t joined, most = 0;
+
+    f->recon_ms = f->recon_max_ms = 5;
+    start_minion(f);
+    join(f);
+    PUMP_UNTIL(f, f->subscriptions >= 1);
+    joined = open_files();
+    stop_master(f);
+    for (int i = 0; i < 20; i++) {
+        PUMP_UNTIL(f, until_attempt(f) > 0);
+        most = open_files() > most ? open_files() : most;
+        PUMP_UNTIL(f, until_attempt(f) == 0);
+        most = open_files() > most ? open_files() : most;
+    }
+    assert_in_range(most, 1, joined);
+    start_master(f);
+    join(f);
+    PUMP_UNTIL(f, f->subscriptions >= 2 && open_files() <= joined);
+}
+
 /* The master restarts while the minion is busy, which goes on saying things: they come after a hello. */
 static void
 test_hello_comes_first(void **state)
@@ -850,6 +910,7 @@ UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_
           TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
           TEST(test_job_runs_once), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
-          TEST(test_pauses_between_connections), TEST(test_hello_comes_first), TEST(test_source_address),
-          TEST(test_name_without_address), TEST(test_known_name_without_address), TEST(test_many_pending),
-          TEST(test_garbage), TEST(test_welcome_with_odd_values))
+          TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet), TEST(test_descriptors_stay),
+          TEST(test_hello_comes_first), TEST(test_source_address), TEST(test_name_without_address),
+          TEST(test_known_name_without_address), TEST(test_many_pending), TEST(test_garbage),
+          TEST(test_welcome_with_odd_values))
