@@ -13,10 +13,10 @@
 #include "master/store_write.h"
 #include "salt/value.h"
 
-#define BUSY_ROWS   16    /* a commit of more rows than this means that rows arrive in a crowd: */
-#define LINGER_MS   4     /* then wait this long for more before the next one */
-#define EXPIRE_US   10000 /* a step of forgetting; and the rest after it, while no rows come */
-#define EXPIRE_BUSY 3000  /* the same while rows wait */
+#define BUSY_ROWS   16   /* a commit of more rows than this means that rows arrive in a crowd: */
+#define LINGER_MS   4    /* then wait this long for more before the next one */
+#define EXPIRE_US   5000 /* a step of forgetting; and the rest after it, while no rows come */
+#define EXPIRE_BUSY 2000 /* the same while rows wait */
 #define EXPIRE_SIZE (16 * 1024 * 1024) /* bytes that may be added before the size is looked at */
 #define BACKOFF_MIN 50                 /* ms until a failed commit is tried again */
 #define BACKOFF_MAX 5000

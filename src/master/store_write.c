@@ -4,6 +4,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/map.h"
+#include "master/store_checkpoint.h"
 #include "master/store_db.h"
 #include "master/store_forget.h"
 #include "salt/limits.h"
@@ -64,6 +65,7 @@ struct store_writer {
     sqlite3_stmt *insert[ROW_KINDS];
     sqlite3_stmt *extra[X_STATEMENTS];
     forgetter_t *forgetter;
+    checkpointer_t *checkpointer;
 };
 
 /* What one transaction adds to a job's counters. */
@@ -98,6 +100,7 @@ close_db(store_writer_t *self)
         self->extra[i] = NULL;
     }
     forgetter_destroy(&self->forgetter);
+    checkpointer_destroy(&self->checkpointer);
     sqlite3_close(self->db);
     self->db = NULL;
 }
@@ -125,7 +128,9 @@ open_db(store_writer_t *self, fail_t *err)
         rc = db_prepare(self->db, self->path, extras[i], &self->extra[i], err);
     if (rc == 0)
         self->forgetter = forgetter_new(self->db, self->path, err);
-    if (rc == 0 && self->forgetter == NULL)
+    if (self->forgetter != NULL)
+        self->checkpointer = checkpointer_new(self->db, self->path, err);
+    if (rc == 0 && self->checkpointer == NULL)
         rc = err->code;
     if (rc < 0)
         close_db(self);
@@ -333,11 +338,9 @@ reopen_if_moved(store_writer_t *self, fail_t *err)
 
 /* After a failed restart there is no database: try to open it again. */
 static int
-begin(store_writer_t *self, fail_t *err)
+prepare(store_writer_t *self, fail_t *err)
 {
-    int rc = self->db != NULL ? reopen_if_moved(self, err) : open_db(self, err);
-
-    return rc < 0 ? rc : db_exec(self->db, self->path, "BEGIN IMMEDIATE", err);
+    return self->db != NULL ? reopen_if_moved(self, err) : open_db(self, err);
 }
 
 /* `rc` is the outcome so far. */
@@ -355,7 +358,9 @@ int
 store_writer_commit(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, fail_t *err)
 {
     *ret_duplicates = 0;
-    int rc = begin(self, err);
+    int rc = prepare(self, err);
+    if (rc == 0)
+        rc = db_exec(self->db, self->path, "BEGIN IMMEDIATE", err);
     if (rc < 0)
         return rc;
     return finish(self, insert_rows(self, rows, ret_duplicates, err), err);
@@ -365,12 +370,16 @@ int
 store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_us, bool *ret_more,
                     fail_t *err)
 {
-    int rc = begin(self, err);
-
     *ret_more = false;
-    if (rc < 0)
-        return rc;
-    int dropped = forgetter_step(self->forgetter, keep, clock_mono_us() + for_us, ret_more, err);
+    int rc = prepare(self, err);
+    /* What is forgotten need not be on the disk before the next commit is: should that never come, it is forgotten
+       later. */
+    if (rc == 0)
+        rc = db_exec(self->db, self->path, "PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE", err);
+    int dropped = rc == 0 ? forgetter_step(self->forgetter, keep, clock_mono_us() + for_us, ret_more, err)
+                          : rc;
     rc = finish(self, dropped, err);
+    if (self->db != NULL)
+        sqlite3_exec(self->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
     return rc < 0 ? rc : dropped;
 }
