@@ -241,6 +241,8 @@ install: $(BIN)
 	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin
 	for unit in salt-master salt-minion; do \
 	    sed 's|/usr/bin/|$(PREFIX)/bin/|' conf/$$unit.service >$(DESTDIR)$(UNITS)/$$unit.service; done
+	install -D -m 0644 conf/halite.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/halite.conf
+	install -D -m 0644 conf/halite.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/halite.conf
 	for f in master minion; do \
 	    test -e $(DESTDIR)$(SYSCONF)/$$f || install -m 0644 conf/$$f $(DESTDIR)$(SYSCONF)/$$f; done
 

@@ -1,6 +1,7 @@
 /* main_key.c - salt-key: command line, configuration, user; then one action. */
 #include <grp.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/key_cli.h"
@@ -28,16 +29,26 @@ check_options(const json_t *values)
     return 0;
 }
 
+/* The master's user: the configured one, or who has the keys, as a unit may name the user. NULL: stay. */
+static const struct passwd *
+master_user(const char *user, const char *pki_dir)
+{
+    const struct passwd *pw = geteuid() != 0 || str_empty(user) ? NULL : getpwnam(user);
+    struct stat st;
+
+    if (pw != NULL && pw->pw_uid == 0 && stat(pki_dir, &st) == 0)
+        pw = getpwuid(st.st_uid);
+    return pw;
+}
+
 /* Root works as the master's user, so that no file appears that the master can't read. */
 static int
-become(const char *user)
+become(const struct passwd *pw)
 {
-    struct passwd *pw = str_empty(user) || geteuid() != 0 ? NULL : getpwnam(user);
-
     if (pw == NULL || pw->pw_uid == 0)
         return 0;
-    if (initgroups(user, pw->pw_gid) != 0 || setgid(pw->pw_gid) != 0 || setuid(pw->pw_uid) != 0)
-        return key_out_fail("Salt configured to run as user \"%s\" but unable to switch: %s", user,
+    if (initgroups(pw->pw_name, pw->pw_gid) != 0 || setgid(pw->pw_gid) != 0 || setuid(pw->pw_uid) != 0)
+        return key_out_fail("Salt configured to run as user \"%s\" but unable to switch: %s", pw->pw_name,
                             strerror(errno));
     return 0;
 }
@@ -64,7 +75,8 @@ run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start)
     if (rc >= 0)
         return rc;
     cli->opts = start->opts;
-    rc = become(json_string_value(startup_setting(start, "user")));
+    rc = become(master_user(json_string_value(startup_setting(start, "user")),
+                            value_str(start->opts, "pki_dir", "")));
     return rc != 0 ? rc : run_with_store(cli, verb);
 }
 

@@ -170,7 +170,7 @@ static int
 s_open_store(front_t *self, fail_t *err)
 {
     const char *cachedir = conf_str(self->conf, "cachedir");
-    int rc = fs_mkdirs(cachedir, 0750, err);
+    int rc = fs_own_dir(cachedir, 0750, err);
     if (rc < 0)
         return rc;
     AUTO_FREE char *path = fs_join(cachedir, STORE_FILE);

@@ -69,7 +69,7 @@ state_open(keystore_t *self, key_state_t state, fail_t *err)
 
     if (fd < 0 && errno == ENOENT) {
         fail_auto_t why = FAIL_INIT;
-        int rc = fs_mkdirs(path, 0700, &why);
+        int rc = fs_own_dir(path, 0700, &why);
 
         if (rc != 0)
             return dir_fail(err, rc, path);

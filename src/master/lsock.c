@@ -528,7 +528,7 @@ lsock_new(front_t *front, const char *sock_dir, fail_t *err)
     self->listen_fd = -1;
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (fs_mkdirs(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
+    if (fs_own_dir(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
         /* Not ours: leave another master's socket file where it is. */
         free(STEAL(self->path));
         lsock_destroy(&self);

@@ -185,7 +185,7 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
     self->known_file = fs_join(pki, "minion_master.pub");
-    self->keys = masters && fs_mkdirs(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
+    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
     self->zctx = self->keys ? zmq_ctx_new() : NULL;
     size_t i;
     json_t *one;

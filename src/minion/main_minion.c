@@ -28,7 +28,7 @@ s_check(const conf_t *conf, fail_t *err)
     bool made = false;
     json_auto_t *masters = masters_parse(conf, err);
     const char *pki = conf_str(conf, "pki_dir");
-    if (!masters || !conf_id_valid(conf_str(conf, "id"), err) || fs_mkdirs(pki, 0700, err) < 0)
+    if (!masters || !conf_id_valid(conf_str(conf, "id"), err) || fs_own_dir(pki, 0700, err) < 0)
         return err->code;
     AUTO(key_pair) keys = key_pair_open(pki, "minion", &made, err);
     if (!keys)

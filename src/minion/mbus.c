@@ -169,7 +169,7 @@ s_listen(mbus_t *self, fail_t *err)
     self->path = fs_join(dir, MINION_SOCKET_NAME);
     if (!str_copy(addr.sun_path, sizeof(addr.sun_path), self->path))
         return fail_set(err, -ENAMETOOLONG, "%s: set sock_dir to a shorter path", self->path);
-    if (fs_mkdirs(dir, 0755, err) < 0)
+    if (fs_own_dir(dir, 0755, err) < 0)
         return err->code;
     self->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (connect(self->listen_fd, (struct sockaddr *) &addr, sizeof(addr)) == 0 || errno == EAGAIN) {

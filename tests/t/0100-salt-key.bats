@@ -396,6 +396,10 @@ m003:  $(cat "$PKI/minions_pre/m003")" ]
     run --separate-stderr key -u nobody -L
     [ "$status" -eq 0 ]
     [ "$(stat -c %U "$PKI/minions_pre")" = nobody ]
+    rm -r "$PKI" && mkdir "$PKI" && chown nobody "$PKI" # no `user`: who has the keys
+    run --separate-stderr key -L
+    [ "$status" -eq 0 ]
+    [ "$(stat -c %U "$PKI/minions_pre")" = nobody ]
 }
 
 @test "a reader that goes away and a full disk are failures" {

@@ -122,7 +122,7 @@ daemon_pid_file(const char *path, fail_t *err)
     char *slash = strrchr(dir, '/');
     if (slash && slash != dir) {
         *slash = '\0';
-        int rc = fs_mkdirs(dir, 0755, err);
+        int rc = fs_own_dir(dir, 0755, err);
         if (rc < 0)
             return rc;
     }

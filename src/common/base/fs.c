@@ -260,6 +260,32 @@ fs_mkdirs(const char *path, mode_t mode, fail_t *err)
     return make_one(part, mode, err);
 }
 
+static int
+own_one(const char *path, mode_t mode, fail_t *err)
+{
+    if (mkdir(path, mode) != 0)
+        return make_one(path, mode, err);
+    AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd >= 0 && fchmod(fd, mode) == 0 ? 0 : fail_errno(err, "set the mode of", path);
+}
+
+int
+fs_own_dir(const char *path, mode_t mode, fail_t *err)
+{
+    AUTO_FREE char *part = xstrdup(path);
+
+    for (char *p = part + 1; *part != '\0' && *p != '\0'; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        int rc = own_one(part, p[1] == '\0' ? mode : 0755, err);
+        *p = '/';
+        if (rc != 0)
+            return rc;
+    }
+    return own_one(part, mode, err);
+}
+
 static int remove_at(int parent, const char *name);
 
 static int

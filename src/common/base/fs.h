@@ -25,6 +25,8 @@ int fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, 
 const char *fs_temp_dir(void);
 /* mkdir -p; folders that exist are left as they are. */
 int fs_mkdirs(const char *path, mode_t mode, fail_t *err);
+/* A folder of our own, where it is missing: with exactly this mode, those above it with 0755, whatever the umask. */
+int fs_own_dir(const char *path, mode_t mode, fail_t *err);
 /* rm -rf, without following links. 0 when it does not exist. */
 int fs_remove_tree(const char *path, fail_t *err);
 bool fs_exists(const char *path);

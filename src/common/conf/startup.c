@@ -53,7 +53,7 @@ s_open_log(const conf_t *conf)
     char *slash = strrchr(dir, '/');
     if (slash && slash != dir) {
         *slash = '\0';
-        (void) fs_mkdirs(dir, 0755, NULL);
+        (void) fs_own_dir(dir, 0755, NULL);
     }
     if (log_open_file(path, level, &err) < 0)
         log_warning("%s: the log goes to the terminal only", fail_text(&err));
@@ -132,31 +132,39 @@ typedef struct owner {
     gid_t gid;
 } owner_t;
 
+static void s_give_tree(int dir_fd, owner_t to, int depth);
+
+/* What is looked at is what is given: the name may mean something else by then, and whom it belonged to before may
+ * have been at work. */
+static void
+s_give_entry(int dir_fd, const char *name, owner_t to, int depth)
+{
+    struct stat st;
+    AUTO_FD fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return;
+    if (st.st_uid != to.uid && (S_ISDIR(st.st_mode) || st.st_nlink == 1) &&
+        fchownat(fd, "", to.uid, to.gid, AT_EMPTY_PATH) != 0)
+        log_warning("%s can't be given to the user: %s", name, strerror(errno));
+    int below = S_ISDIR(st.st_mode) ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (below >= 0)
+        s_give_tree(below, to, depth + 1);
+}
+
 /* What is in a folder, folders below it included. Links are not followed, and a file with two names may
- * belong elsewhere. */
+ * belong elsewhere. Closes `dir_fd`. */
 static void
 s_give_tree(int dir_fd, owner_t to, int depth)
 {
     DIR *d = depth < TREE_DEPTH ? fdopendir(dir_fd) : NULL;
     struct dirent *e;
-    struct stat st;
     if (!d) {
         (void) close(dir_fd);
         return;
     }
-    while ((e = readdir(d))) {
-        if (str_eq(e->d_name, ".") || str_eq(e->d_name, "..") ||
-            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        int below = S_ISDIR(st.st_mode)
-                        ? openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                        : -1;
-        if (st.st_uid != to.uid && (S_ISDIR(st.st_mode) || st.st_nlink == 1) &&
-            fchownat(dirfd(d), e->d_name, to.uid, to.gid, AT_SYMLINK_NOFOLLOW) != 0)
-            log_warning("%s can't be given to the user: %s", e->d_name, strerror(errno));
-        if (below >= 0)
-            s_give_tree(below, to, depth + 1);
-    }
+    while ((e = readdir(d)))
+        if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, ".."))
+            s_give_entry(dirfd(d), e->d_name, to, depth);
     (void) closedir(d);
 }
 
@@ -191,7 +199,7 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
     bool give = geteuid() == 0 && to.uid != 0;
     for (size_t i = 0; rc == 0 && i < NELEMS(folders); i++) {
         const char *path = folders[i].side & side ? conf_str(conf, folders[i].option) : "";
-        rc = *path ? fs_mkdirs(path, folders[i].mode, err) : 0;
+        rc = *path ? fs_own_dir(path, folders[i].mode, err) : 0;
         if (rc == 0 && *path && give)
             rc = s_give_folder(path, to, err);
     }
