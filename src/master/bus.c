@@ -185,6 +185,7 @@ bus_release(front_t *self)
     bus_t *bus = self->bus;
     if (--bus->held > 0 || !self->lsock)
         return;
+    lsock_answer(self->lsock);
     /* Whoever is served may fire in turn. */
     bus->held = 1;
     for (; bus->due; ring_trim(bus->ring, store_committed(self->store))) {

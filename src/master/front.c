@@ -276,7 +276,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->modules = host ? host->modules : NULL;
     self->signal_fd = -1;
     self->peers = peers_new();
-    self->acks_tail = &self->acks;
+    self->acks.tail = &self->acks.first;
     self->notes = notes_new();
     self->uncommitted = map_new(NULL);
     self->strangers = (rate_t) RATE(20, 1000);

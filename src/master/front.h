@@ -52,6 +52,15 @@ typedef struct gate gate_t;
 typedef enum port { PORT_REQUEST, PORT_PUBLISH, PORT_HELLO, PORTS } port_t;
 typedef struct pending_ack pending_ack_t; /* a return or event whose row waits for its commit: inbound.c */
 
+/* Acknowledgements, in the order of their tickets. */
+typedef struct ack_line {
+    pending_ack_t *first, **tail;
+    bool timer;         /* s_ack_again is due */
+    bool crowded;       /* at the last look, */
+    int64_t looked_ms;  /* monotonic, */
+    uint64_t looked_in; /* when so many messages had come */
+} ack_line_t;
+
 typedef struct front {
     conf_t *conf;
     json_t *opts; /* BORROWED from conf */
@@ -81,8 +90,8 @@ typedef struct front {
     uint64_t pub_seq;    /* of the last broadcast */
     uint64_t row_ticket; /* of the newest job or return: a runner that is asked for now finds it */
     bus_t *bus;
-    pending_ack_t *acks, **acks_tail; /* in the order of their tickets */
-    map_t *uncommitted;               /* "JID/ID" of returns -> pending_ack_t */
+    ack_line_t acks;
+    map_t *uncommitted; /* "JID/ID" of returns -> pending_ack_t */
     lsock_t *lsock;
     workers_t *workers;
     files_t *files;
@@ -179,13 +188,15 @@ void lsock_destroy(lsock_t **self_p);
 void lsock_reload(lsock_t *self); /* the configuration changed */
 void lsock_tick(lsock_t *self);
 bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
+bool lconn_push_text(lconn_t *c, const char *text, size_t len); /* the same, as JSON */
 /* From now on it hears the events of this request; lconn_begin, after the reply, begins to send them. */
 bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err);
 void lconn_begin(lconn_t *c);
 void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_serve finds room in the journal */
 const char *lconn_user(const lconn_t *c);
 bool lconn_is_admin(const lconn_t *c);
-void lsock_serve(lsock_t *self); /* events to those who listen and keep up */
+void lsock_answer(lsock_t *self); /* answers that waited for the end of the turn */
+void lsock_serve(lsock_t *self);  /* events to those who listen and keep up */
 size_t lsock_listeners(const lsock_t *self);
 
 /* requests.c */

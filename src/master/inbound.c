@@ -10,15 +10,21 @@
 #include "master/bus.h"
 #include "master/mine.h"
 #include "master/pillars.h"
+#include "master/ret.h"
 #include "master/statefail.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define TURN_BUDGET 1000 /* messages per turn of the loop, so that timers and operators get theirs */
-#define PROBE_MS    1000 /* a peer is asked for its hello at most this often */
-#define OWN_RID_LEN 5    /* routing ids that libzmq makes: a zero and a number */
+#define TURN_BUDGET  1000 /* messages per turn of the loop, so that timers and operators get theirs */
+#define PROBE_MS     1000 /* a peer is asked for its hello at most this often */
+#define ACK_PAUSE_MS 20   /* between two looks at whether others want to be heard first */
+#define ACK_CROWD    64   /* messages within that: they do */
+#define ACK_MAX_MS   500  /* an acknowledgement waits no longer for them */
+#define OWN_RID_LEN  5    /* routing ids that libzmq makes: a zero and a number */
 
 typedef void inbound_fn(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len);
+/* -EPROTO with *err: the text is not what the message's table says. */
+typedef int inbound_text_fn(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err);
 
 static bool
 s_is_minion(const peer_t *peer)
@@ -83,6 +89,7 @@ s_started(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len
 struct pending_ack {
     pending_ack_t *next;
     uint64_t ticket;
+    int64_t since_ms;
     uint8_t rid[RID_MAX]; /* the connection it came on */
     size_t rid_len;
     uint32_t slot, starts; /* of the minion */
@@ -92,12 +99,25 @@ struct pending_ack {
     json_int_t event; /* an event's number */
 };
 
+/* NEW "JID/ID". */
+static char *
+s_key(const char *jid, const char *id)
+{
+    size_t n = strlen(jid), size = strlen(id) + 1;
+    char *key = xcalloc(1, n + 1 + size);
+    memcpy(key, jid, n);
+    key[n] = '/';
+    memcpy(key + n + 1, id, size);
+    return key;
+}
+
 /* TAKES *key_p (NULL for an event). */
 static void
 s_ack_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, json_int_t event)
 {
     pending_ack_t *a = xcalloc(1, sizeof(*a));
     a->ticket = ticket;
+    a->since_ms = clock_mono_ms();
     a->key = STEAL(*key_p);
     a->jid_len = a->key ? strcspn(a->key, "/") : 0;
     a->event = event;
@@ -108,15 +128,19 @@ s_ack_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, js
     memcpy(a->rid, peer->rid, peer->rid_len);
     if (a->key)
         map_set(self->uncommitted, a->key, a);
-    *self->acks_tail = a;
-    self->acks_tail = &a->next;
+    *self->acks.tail = a;
+    self->acks.tail = &a->next;
 }
 
+/* What a jid may hold stands in JSON as it is. */
 static void
 s_ack_jid(front_t *self, peer_t *peer, const char *jid, size_t len)
 {
-    json_auto_t *body = json_pack("{s:[s%]}", "jids", jid, len);
-    (void) publish_send(self, peer, MSG_ack, body);
+    char text[sizeof("{\"m\":\"ack\",\"jids\":[\"\"]}") + LIMIT_JID_LEN];
+    int n = snprintf(text, sizeof(text), "{\"m\":\"%s\",\"jids\":[\"%.*s\"]}", wire_name(MSG_ack), (int) len,
+                     jid);
+    self->counters.out++;
+    (void) sock_send_to(self->router, peer->rid, peer->rid_len, text, (size_t) n);
 }
 
 static void
@@ -148,10 +172,10 @@ s_committed(front_t *self, pending_ack_t *a)
 static pending_ack_t *
 s_next_ack(front_t *self)
 {
-    pending_ack_t *a = self->acks;
-    self->acks = a->next;
-    if (!self->acks)
-        self->acks_tail = &self->acks;
+    pending_ack_t *a = self->acks.first;
+    self->acks.first = a->next;
+    if (!self->acks.first)
+        self->acks.tail = &self->acks.first;
     return a;
 }
 
@@ -165,7 +189,7 @@ s_free_ack(pending_ack_t *a)
 void
 inbound_forget(front_t *self)
 {
-    while (self->acks)
+    while (self->acks.first)
         s_free_ack(s_next_ack(self));
 }
 
@@ -186,6 +210,50 @@ inbound_trouble(front_t *self)
     self->store_trouble = STEAL(trouble);
 }
 
+/* Thousands are sending at the moment: those who have not been heard yet come before those who wait to be told that
+ * they have. */
+static bool
+s_crowded(front_t *self, int64_t now_ms)
+{
+    ack_line_t *line = &self->acks;
+    if (now_ms - line->looked_ms >= ACK_PAUSE_MS) {
+        line->crowded = self->counters.in - line->looked_in > ACK_CROWD;
+        line->looked_in = self->counters.in;
+        line->looked_ms = now_ms;
+    }
+    return line->crowded && now_ms - line->first->since_ms < ACK_MAX_MS;
+}
+
+static void s_ack_all(front_t *self);
+
+static int
+s_ack_again(zloop_t *loop, int timer, void *arg)
+{
+    (void) loop, (void) timer;
+    front_t *self = arg;
+    self->acks.timer = false;
+    s_ack_all(self);
+    return 0;
+}
+
+static void
+s_ack_all(front_t *self)
+{
+    ack_line_t *line = &self->acks;
+    uint64_t committed = store_committed(self->store);
+    if (!line->first || line->first->ticket > committed || line->timer)
+        return;
+    if (s_crowded(self, clock_mono_ms())) {
+        line->timer = zloop_timer(self->loop, ACK_PAUSE_MS, 1, s_ack_again, self) >= 0;
+        return;
+    }
+    while (line->first && line->first->ticket <= committed) {
+        pending_ack_t *a = s_next_ack(self);
+        s_committed(self, a);
+        s_free_ack(a);
+    }
+}
+
 int
 inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
@@ -193,12 +261,7 @@ inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     front_t *self = arg;
     uint64_t n;
     (void) !read(item->fd, &n, sizeof(n));
-    uint64_t committed = store_committed(self->store);
-    while (self->acks && self->acks->ticket <= committed) {
-        pending_ack_t *a = s_next_ack(self);
-        s_committed(self, a);
-        s_free_ack(a);
-    }
+    s_ack_all(self);
     later_turn(self);
     bus_committed(self);
     inbound_trouble(self);
@@ -208,75 +271,39 @@ inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 /* ---- returns and events ---------------------------------------------------------------------- */
 
 static void
-s_fire_ret(front_t *self, const peer_t *peer, const char *jid, const json_t *body, const job_t *job)
+s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
 {
-    static const char *const fields[] = { "success", "return",   "retcode", "jid",      "fun", "fun_args",
-                                          "tgt",     "tgt_type", "arg",     "metadata", "out" };
     const minion_t *m = peer->minion;
-    json_t *data = json_pack("{s:s, s:s}", "cmd", "_return", "id", m->id), *v;
-    /* As Salt, salt-call's returns don't say whether they succeeded. */
-    for (size_t i = peer->is_call; i < NELEMS(fields); i++)
-        if ((v = value_get(body, fields[i])))
-            json_object_set(data, fields[i], v);
-    if (job)
-        json_object_set(data, "user", value_get(job->info, "user"));
-    AUTO_FREE char *tag = xasprintf("salt/job/%s/ret/%s", jid, m->id);
-    (void) bus_fire(self, tag, &data);
-    statefail_fire(self, m->id, jid, body, job ? value_str(job->info, "user", "") : "");
+    const char *user = job ? value_str(job->info, "user", NULL) : NULL;
+    buf_auto_t tag = BUF_INIT, data = BUF_INIT;
+    buf_puts(&tag, "salt/job/");
+    buf_puts(&tag, ret->jid);
+    buf_puts(&tag, "/ret/");
+    plain_quote(m->id, &tag);
+    ret_add_event(ret, m->id, user, peer->is_call, &data);
+    bus_put(self, (span_t){ tag.data, tag.len }, (span_t){ data.data, data.len });
+    (void) bus_done(self);
+    if (ret->retcode != 0)
+        statefail_fire(self, m->id, ret->jid, ret_body(ret), user ? user : "");
 }
 
 static void
-s_push_ret(const job_t *job, const minion_t *m, json_t *body)
+s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
 {
     if (job->n_followers == 0)
         return;
-    static const char *const fields[] = { "return", "retcode", "success", "fun", "fun_args", "out" };
-    json_auto_t *msg = json_pack("{s:s, s:s, s:s}", "push", "ret", "jid", job->jid, "id", m->id);
-    json_t *v;
-    for (size_t i = 0; i < NELEMS(fields); i++)
-        if ((v = value_get(body, fields[i])))
-            json_object_set(msg, fields[i], v);
+    buf_auto_t msg = BUF_INIT;
+    ret_add_push(ret, m->id, &msg);
     for (size_t i = 0; i < job->n_followers; i++)
-        (void) lconn_push(job->followers[i], msg);
-}
-
-/* A job of several functions has a code and a success for each: the worst counts. */
-static int
-s_retcode(const json_t *body)
-{
-    json_t *code = value_get(body, "retcode"), *one;
-    const char *fun;
-    json_int_t worst = json_integer_value(code);
-    json_object_foreach (code, fun, one)
-        if (json_integer_value(one) > worst)
-            worst = json_integer_value(one);
-    return (int) worst;
-}
-
-static bool
-s_success(const json_t *body)
-{
-    json_t *success = value_get(body, "success"), *one;
-    const char *fun;
-    bool all = !json_is_false(success);
-    json_object_foreach (success, fun, one)
-        all = all && !json_is_false(one);
-    return all;
+        (void) lconn_push_text(job->followers[i], msg.data, msg.len);
 }
 
 static void
-s_ret(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
 {
     minion_t *m = peer->minion;
-    const char *jid = value_str(body, "jid", "");
-    json_t *fun = value_get(body, "fun");
-    int64_t when;
-    if (!m || !clock_jid_to_wall_us(jid, &when) || !(json_is_string(fun) || json_is_array(fun))) {
-        front_refused(self, peer->address, "%s: a return without a jid or a function",
-                      m ? m->id : "an unknown peer");
-        return;
-    }
-    AUTO_FREE char *key = xasprintf("%s/%s", jid, m->id);
+    const char *jid = ret->jid;
+    AUTO_FREE char *key = s_key(jid, m->id);
     job_t *job = jobs_get(self->jobs, jid);
     job_target_t *t = job ? job_find(job, m->slot) : NULL;
     if (map_get(self->uncommitted, key)) {
@@ -291,18 +318,30 @@ s_ret(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
         s_ack_jid(self, peer, jid, strlen(jid));
         return;
     }
-    char *text = xstrndup(raw, len);
-    uint64_t ticket = store_add_return(self->store, jid, m->id, &text, s_retcode(body), s_success(body));
+    char *text = xstrndup(ret->text, ret->len);
+    uint64_t ticket = store_add_return(self->store, jid, m->id, &text, ret->retcode, ret->success);
     if (ticket == 0)
         return;
     self->row_ticket = ticket;
     self->counters.returns++;
     s_ack_later(self, peer, ticket, &key, 0);
-    s_fire_ret(self, peer, jid, body, job);
+    s_fire_ret(self, peer, ret, job);
     if (t) {
-        s_push_ret(job, m, body);
+        s_push_ret(job, m, ret);
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
+}
+
+static int
+s_ret(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
+{
+    ret_t ret;
+    int rc = peer->minion ? ret_begin(&ret, text, len, err) : fail_set(err, -EPROTO, "a return of nobody");
+    if (rc == 0)
+        s_take_ret(self, peer, &ret);
+    if (peer->minion)
+        ret_end(&ret);
+    return rc;
 }
 
 /* Whether this number is the next of its minion's. An event that the store has no room for is sent again;
@@ -402,15 +441,39 @@ s_file_stop(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t l
     fileline_asked(self, peer, MSG_file_stop, body, raw, len);
 }
 
-static inbound_fn *const handlers[MSG_COUNT] = {
-    [MSG_hello] = s_hello,         [MSG_grains] = s_grains,
-    [MSG_started] = s_started,     [MSG_ret] = s_ret,
-    [MSG_event] = s_minion_event,  [MSG_bye] = s_bye,
-    [MSG_file_open] = s_file_open, [MSG_file_more] = s_file_more,
-    [MSG_file_stop] = s_file_stop, [MSG_file_part] = s_file_part,
-    [MSG_file_done] = s_file_done, [MSG_pillar_ask] = s_pillar_ask,
-    [MSG_revoke] = s_revoke,       [MSG_mine_ask] = s_mine_ask,
+/* One of both: with values, or with the text, where values would cost more than all the rest. */
+static const struct handler {
+    inbound_fn *body;
+    inbound_text_fn *text;
+} handlers[MSG_COUNT] = {
+    [MSG_hello] = { s_hello, NULL },         [MSG_grains] = { s_grains, NULL },
+    [MSG_started] = { s_started, NULL },     [MSG_ret] = { NULL, s_ret },
+    [MSG_event] = { s_minion_event, NULL },  [MSG_bye] = { s_bye, NULL },
+    [MSG_file_open] = { s_file_open, NULL }, [MSG_file_more] = { s_file_more, NULL },
+    [MSG_file_stop] = { s_file_stop, NULL }, [MSG_file_part] = { s_file_part, NULL },
+    [MSG_file_done] = { s_file_done, NULL }, [MSG_pillar_ask] = { s_pillar_ask, NULL },
+    [MSG_revoke] = { s_revoke, NULL },       [MSG_mine_ask] = { s_mine_ask, NULL },
 };
+
+/* One that its table allows. -EPROTO with *err: it is refused. */
+static int
+s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
+{
+    const void *data = zmq_msg_data(frame);
+    size_t size = zmq_msg_size(frame), len = 0;
+    wire_msg_t msg;
+    json_auto_t *body = NULL;
+    int rc = wire_open(data, size, WIRE_UP, auth_state_letter(peer), &msg, &len, err);
+    if (rc == 0 && handlers[msg].text)
+        return handlers[msg].text(self, peer, data, len, err);
+    if (rc == 0)
+        rc = wire_decode(data, size, WIRE_UP, auth_state_letter(peer), &msg, &body, err);
+    if (rc == 0 && !handlers[msg].body)
+        rc = fail_set(err, -EPROTO, "message '%s' is not for a master", wire_name(msg));
+    if (rc == 0)
+        handlers[msg].body(self, peer, body, data, size);
+    return rc;
+}
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
@@ -517,17 +580,11 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
         return;
     }
     fail_auto_t err = FAIL_INIT;
-    wire_msg_t msg;
-    json_auto_t *body = NULL;
-    if (wire_decode(zmq_msg_data(frame), zmq_msg_size(frame), WIRE_UP, auth_state_letter(peer), &msg, &body,
-                    &err) < 0 ||
-        !handlers[msg]) {
+    if (s_handle(self, peer, frame, &err) < 0) {
         front_refused(self, peer->address, "%s: %s", peer->minion ? peer->minion->id : "an unknown peer",
                       fail_text(&err));
         s_probe(self, peer);
-        return;
     }
-    handlers[msg](self, peer, body, zmq_msg_data(frame), zmq_msg_size(frame));
 }
 
 /* A connection is over when what it sent has been read: a minion may return and end before we have looked. */

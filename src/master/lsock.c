@@ -22,6 +22,7 @@
 #define LISTEN_BACKLOG 512
 #define FLUSH_BUDGET   (1024 * 1024) /* bytes to one client in one turn, about */
 #define EVENT_PIECES   64            /* that one call sends */
+#define PUSH_TOGETHER  (64 * 1024)   /* answers that wait for the end of a turn */
 #define IDLE_BUFFER    4096          /* what an idle connection's buffers may keep */
 
 struct lconn {
@@ -34,6 +35,7 @@ struct lconn {
     size_t out_at;        /* first unsent byte of `out` */
     listener_t *listener; /* owned; NULL: no events for it */
     bool begun;           /* they may be sent */
+    bool due;             /* answers wait for the end of the turn */
     bool want_write, paused, dead;
 };
 
@@ -41,6 +43,7 @@ struct lsock {
     front_t *front;
     int listen_fd, epoll_fd;
     int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
+    bool due;     /* somebody's answers wait for the end of the turn */
     bool paused;  /* nobody can even be turned away: whoever knocks waits for lsock_tick */
     char chunk[READ_CHUNK];
     char *path;
@@ -172,9 +175,11 @@ s_events_first(lconn_t *c)
 {
     struct iovec iov[EVENT_PIECES];
     size_t n;
+    if (!c->listener || !c->begun)
+        return;
     if (!c->want_write)
         s_flush(c);
-    if (!c->listener || !c->begun || !listener_is_live(c->listener) || !numbers_may_tell(c->owner->front))
+    if (!listener_is_live(c->listener) || !numbers_may_tell(c->owner->front))
         return;
     (void) listener_fill(c->listener, &c->out);
     while ((n = listener_next(c->listener, iov, EVENT_PIECES)) > 0) {
@@ -185,14 +190,10 @@ s_events_first(lconn_t *c)
     }
 }
 
-bool
-lconn_push(lconn_t *c, const json_t *msg)
+/* What was added to `out` since it had `before` bytes is a whole frame. */
+static bool
+s_pushed(lconn_t *c, size_t before)
 {
-    if (c->dead)
-        return true;
-    s_events_first(c);
-    size_t before = c->out.len;
-    frame_add(&c->out, msg);
     if (c->out.len - before > LIMIT_LOCAL_MSG) {
         c->out.len = before;
         return false;
@@ -203,9 +204,35 @@ lconn_push(lconn_t *c, const json_t *msg)
         s_kill(c);
         return true;
     }
-    if (!c->want_write)
+    /* Answers of one turn go together: whoever reads them wakes up once. */
+    bool soon = c->owner->front->bus->held > 0 && c->out.len - c->out_at < PUSH_TOGETHER;
+    if (!c->want_write && !soon)
         s_flush(c);
+    else if (!c->want_write)
+        c->due = c->owner->due = true;
     return true;
+}
+
+bool
+lconn_push(lconn_t *c, const json_t *msg)
+{
+    if (c->dead)
+        return true;
+    s_events_first(c);
+    size_t before = c->out.len;
+    frame_add(&c->out, msg);
+    return s_pushed(c, before);
+}
+
+bool
+lconn_push_text(lconn_t *c, const char *text, size_t len)
+{
+    if (c->dead)
+        return true;
+    s_events_first(c);
+    size_t before = c->out.len;
+    frame_add_text(&c->out, text, len);
+    return s_pushed(c, before);
 }
 
 bool
@@ -316,6 +343,20 @@ lsock_serve(lsock_t *self)
     for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
         if (c->listener && c->begun && !c->want_write && !c->dead)
             s_flush(c);
+}
+
+void
+lsock_answer(lsock_t *self)
+{
+    if (!self->due)
+        return;
+    self->due = false;
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        bool due = c->due && !c->dead && !c->want_write;
+        c->due = false;
+        if (due)
+            s_flush(c);
+    }
 }
 
 static void

@@ -7,7 +7,9 @@
 
 #define US_PER_S 1000000
 
-enum { JID_DIGITS = 20 };
+#define DIGITS "0123456789"
+
+enum { JID_DIGITS = 20, PID_DIGITS = 10 };
 
 static int64_t
 now_us(clockid_t id)
@@ -79,25 +81,37 @@ clock_jid(char out[CLOCK_STAMP_LEN])
     snprintf(out + n, CLOCK_STAMP_LEN - n, "%06d", us);
 }
 
-/* The six fields and the microseconds; false when `jid` is not one ("_PID" may follow, as unique_jid makes).
- */
+static int
+take_digits(const char **at, int n)
+{
+    int v = 0;
+
+    for (; n > 0; n--)
+        v = v * 10 + (*(*at)++ - '0');
+    return v;
+}
+
+/* The six fields and the microseconds; false when `jid` is not one. "_PID" may follow, as unique_jid makes: whatever
+ * is a jid can stand in a tag, a file's name and JSON as it is. */
 static bool
 jid_split(const char *jid, struct tm *tm, int *ret_us)
 {
-    if (jid == NULL || strspn(jid, "0123456789") != JID_DIGITS)
+    if (jid == NULL || strspn(jid, DIGITS) != JID_DIGITS)
         return false;
-    if (jid[JID_DIGITS] != '\0' && (jid[JID_DIGITS] != '_' || jid[JID_DIGITS + 1] == '\0'))
+    const char *rest = jid + JID_DIGITS;
+    size_t pid = *rest == '_' ? strspn(rest + 1, DIGITS) : 0;
+    if (*rest != '\0' && (pid == 0 || pid > PID_DIGITS || rest[1 + pid] != '\0'))
         return false;
-    memset(tm, 0, sizeof(*tm));
-    tm->tm_isdst = -1;
-    int n = sscanf(jid, "%4d%2d%2d%2d%2d%2d%6d", &tm->tm_year, &tm->tm_mon, &tm->tm_mday, &tm->tm_hour,
-                   &tm->tm_min, &tm->tm_sec, ret_us);
-    if (n != 7 || tm->tm_mon < 1 || tm->tm_mon > 12 || tm->tm_mday < 1 || tm->tm_mday > 31 ||
-        tm->tm_hour > 23 || tm->tm_min > 59 || tm->tm_sec > 60)
-        return false;
-    tm->tm_year -= 1900;
-    tm->tm_mon -= 1;
-    return true;
+    *tm = (struct tm){ .tm_isdst = -1 };
+    tm->tm_year = take_digits(&jid, 4) - 1900;
+    tm->tm_mon = take_digits(&jid, 2) - 1;
+    tm->tm_mday = take_digits(&jid, 2);
+    tm->tm_hour = take_digits(&jid, 2);
+    tm->tm_min = take_digits(&jid, 2);
+    tm->tm_sec = take_digits(&jid, 2);
+    *ret_us = take_digits(&jid, 6);
+    return tm->tm_mon >= 0 && tm->tm_mon <= 11 && tm->tm_mday >= 1 && tm->tm_mday <= 31 &&
+           tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
 bool

@@ -12,6 +12,24 @@ span_is(span_t span, const char *text)
     return strncmp(text, span.at, span.len) == 0 && text[span.len] == '\0';
 }
 
+void
+plain_quote(const char *text, buf_t *out)
+{
+    for (const char *from = text;; text++) {
+        unsigned char c = (unsigned char) *text;
+        if (c >= ' ' && c != '"' && c != '\\')
+            continue;
+        buf_add(out, from, (size_t) (text - from));
+        from = text + 1;
+        if (c == '\0')
+            return;
+        if (c < ' ')
+            buf_printf(out, "\\u%04x", c);
+        else
+            buf_printf(out, "\\%c", c);
+    }
+}
+
 plain_t
 plain_new(const char *text, size_t len)
 {

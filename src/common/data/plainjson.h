@@ -12,6 +12,7 @@
 #ifndef COMMON_DATA_PLAINJSON_H
 #define COMMON_DATA_PLAINJSON_H
 
+#include "common/base/buf.h"
 #include "salt/base.h"
 
 #define PLAIN_DEPTH 32
@@ -23,6 +24,8 @@ typedef struct span {
 } span_t;
 
 bool span_is(span_t span, const char *text);
+/* Add a text (UTF-8) as it stands between the quotes of a JSON string. */
+void plain_quote(const char *text, buf_t *out);
 
 /* Walks one object or array from its first byte on: a walk per level, made by plain_enter. */
 typedef struct plain {

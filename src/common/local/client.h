@@ -43,6 +43,7 @@ int local_fd(const local_client_t *self);
 
 /* Framing, shared with the master's side. Append one frame. */
 void frame_add(buf_t *out, const json_t *msg);
+void frame_add_text(buf_t *out, const char *text, size_t len); /* JSON */
 #define FRAME_HEAD 4
 /* Look at the whole frame at `at`: 1 and its text, in `in`; 0 when more bytes are needed; -EMSGSIZE. */
 int frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size_t *ret_len, fail_t *err);

@@ -24,6 +24,15 @@ frame_add(buf_t *out, const json_t *msg)
     memcpy(out->data + at, &n, FRAME_HEAD);
 }
 
+void
+frame_add_text(buf_t *out, const char *text, size_t len)
+{
+    salt_assert(len <= UINT32_MAX);
+    uint32_t n = htonl((uint32_t) len);
+    buf_add(out, &n, FRAME_HEAD);
+    buf_add(out, text, len);
+}
+
 int
 frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size_t *ret_len, fail_t *err)
 {

@@ -44,8 +44,8 @@ s_peek(const char *data, size_t len)
 }
 
 int
-wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, json_t **ret_body,
-            fail_t *err)
+wire_open(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, size_t *ret_len,
+          fail_t *err)
 {
     wire_msg_t msg = s_peek(data, len);
     if (msg == MSG_COUNT || rows[msg].dir != dir)
@@ -57,8 +57,21 @@ wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t
         return fail_set(err, -EMSGSIZE, "message '%s' of %zu bytes, its limit is %zu", row->name, len,
                         row->limit);
     const char *nul = strchr(row->states, 'B') ? memchr(data, '\0', len) : NULL;
-    size_t n = nul ? (size_t) (nul - (const char *) data) : len;
-    json_t *body = value_parse(data, n, row->limit, row->name, err);
+    *ret_len = nul ? (size_t) (nul - (const char *) data) : len;
+    *ret_msg = msg;
+    return 0;
+}
+
+int
+wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, json_t **ret_body,
+            fail_t *err)
+{
+    wire_msg_t msg;
+    size_t n = 0;
+    int rc = wire_open(data, len, dir, state, &msg, &n, err);
+    if (rc < 0)
+        return rc;
+    json_t *body = value_parse(data, n, rows[msg].limit, rows[msg].name, err);
     if (!body)
         return -EPROTO;
     *ret_msg = msg;

@@ -26,8 +26,12 @@ typedef enum wire_msg {
 
 const char *wire_name(wire_msg_t msg);
 
-/* Accept one frame that came in direction `dir` from a peer whose key is in `state` ('A' accepted, 'P'
- * pending, ' ' for a master). 0, *ret_msg, and *ret_body NEW. */
+/* Look at one frame that came in direction `dir` from a peer whose key is in `state` ('A' accepted, 'P'
+ * pending, ' ' for a master): which row of the table it is, and how many of its bytes are JSON, as far as the table
+ * allows it. The JSON is not looked at. */
+int wire_open(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, size_t *ret_len,
+              fail_t *err);
+/* The same with its JSON: *ret_body NEW. */
 int wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg,
                 json_t **ret_body, fail_t *err);
 

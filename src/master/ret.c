@@ -1,0 +1,203 @@
+/* ret.c - see ret.h. */
+#include "master/ret.h"
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "salt/value.h"
+
+static const struct row {
+    const char *name;
+    bool pushed; /* to followers too */
+} rows[RET_FIELDS] = {
+    [RET_SUCCESS] = { "success", true }, [RET_RETURN] = { "return", true },
+    [RET_RETCODE] = { "retcode", true }, [RET_JID] = { "jid", false },
+    [RET_FUN] = { "fun", true },         [RET_FUN_ARGS] = { "fun_args", true },
+    [RET_TGT] = { "tgt", false },        [RET_TGT_TYPE] = { "tgt_type", false },
+    [RET_ARG] = { "arg", false },        [RET_METADATA] = { "metadata", false },
+    [RET_OUT] = { "out", true },
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static ret_field_t
+s_field(span_t key)
+{
+    ret_field_t f = 0;
+    while (f < RET_FIELDS && !span_is(key, rows[f].name))
+        f++;
+    return f;
+}
+
+/* {"m": "ret", then known fields, each once}. */
+static bool
+s_plain(ret_t *self)
+{
+    plain_t p = plain_new(self->text, self->len);
+    span_t key, value;
+    bool named = plain_enter(&p, '{') && plain_key(&p, &key) && span_is(key, "m") && plain_value(&p, &value);
+    while (named && plain_key(&p, &key)) {
+        ret_field_t f = s_field(key);
+        if (f == RET_FIELDS || self->field[f].at || !plain_value(&p, &self->field[f]))
+            return false;
+    }
+    return named && plain_end(&p);
+}
+
+static int
+s_append(const char *bytes, size_t n, void *cookie)
+{
+    buf_add(cookie, bytes, n);
+    return 0;
+}
+
+static int
+s_values(ret_t *self, fail_t *err)
+{
+    size_t ends[RET_FIELDS] = { 0 };
+    self->body = value_parse(self->text, self->len, self->len, "ret", err);
+    if (!self->body)
+        return -EPROTO;
+    for (ret_field_t f = 0; f < RET_FIELDS; f++) {
+        json_t *v = value_get(self->body, rows[f].name);
+        if (v)
+            (void) json_dump_callback(v, s_append, &self->more, JSON_COMPACT | JSON_ENCODE_ANY);
+        ends[f] = self->more.len;
+    }
+    /* Only now does the buffer stay where it is. */
+    for (ret_field_t f = 0; f < RET_FIELDS; f++) {
+        size_t at = f > 0 ? ends[f - 1] : 0;
+        self->field[f] = ends[f] > at ? (span_t){ self->more.data + at, ends[f] - at } : (span_t){ 0 };
+    }
+    return 0;
+}
+
+/* A job of several functions has a code for each. */
+static int
+s_worst(const json_t *codes)
+{
+    json_t *one;
+    const char *fun;
+    json_int_t worst = json_integer_value(codes);
+    json_object_foreach ((json_t *) codes, fun, one)
+        if (json_integer_value(one) > worst)
+            worst = json_integer_value(one);
+    return (int) worst;
+}
+
+static bool
+s_all(const json_t *oks)
+{
+    json_t *one;
+    const char *fun;
+    bool all = !json_is_false(oks);
+    json_object_foreach ((json_t *) oks, fun, one)
+        all = all && !json_is_false(one);
+    return all;
+}
+
+static bool
+s_is(span_t field, const char *text)
+{
+    return field.at && span_is(field, text);
+}
+
+/* Of one function, and well: that is what returns mostly are. */
+static void
+s_judge(ret_t *self)
+{
+    span_t code = self->field[RET_RETCODE], ok = self->field[RET_SUCCESS];
+    self->retcode = 0;
+    self->success = true;
+    if (code.at && !s_is(code, "0"))
+        self->retcode = s_worst(value_get(ret_body(self), rows[RET_RETCODE].name));
+    if (ok.at && !s_is(ok, "true"))
+        self->success = s_all(value_get(ret_body(self), rows[RET_SUCCESS].name));
+}
+
+/* Without its quotes; what a jid may hold is never escaped. */
+static bool
+s_jid(ret_t *self)
+{
+    span_t jid = self->field[RET_JID];
+    int64_t when;
+    if (!jid.at || *jid.at != '"' || jid.len - 2 >= sizeof(self->jid))
+        return false;
+    memcpy(self->jid, jid.at + 1, jid.len - 2);
+    self->jid[jid.len - 2] = '\0';
+    return clock_jid_to_wall_us(self->jid, &when);
+}
+
+int
+ret_begin(ret_t *self, const char *text, size_t len, fail_t *err)
+{
+    *self = (ret_t){ .text = text, .len = len, .more = BUF_INIT };
+    if (!s_plain(self)) {
+        memset(self->field, 0, sizeof(self->field));
+        if (s_values(self, err) < 0)
+            return -EPROTO;
+    }
+    span_t fun = self->field[RET_FUN];
+    if (!s_jid(self) || !fun.at || (*fun.at != '"' && *fun.at != '['))
+        return fail_set(err, -EPROTO, "a return without a jid or a function");
+    s_judge(self);
+    return 0;
+}
+
+void
+ret_end(ret_t *self)
+{
+    json_decref(self->body);
+    buf_free(&self->more);
+}
+
+const json_t *
+ret_body(ret_t *self)
+{
+    if (!self->body)
+        self->body = value_parse(self->text, self->len, self->len, "ret", NULL);
+    salt_assert(self->body); /* plain text is JSON */
+    return self->body;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static void
+s_add(const ret_t *self, ret_field_t f, buf_t *out)
+{
+    if (!self->field[f].at)
+        return;
+    buf_puts(out, ",\"");
+    buf_puts(out, rows[f].name);
+    buf_puts(out, "\":");
+    buf_add(out, self->field[f].at, self->field[f].len);
+}
+
+void
+ret_add_event(const ret_t *self, const char *id, const char *user, bool is_call, buf_t *out)
+{
+    buf_puts(out, "{\"cmd\":\"_return\",\"id\":\"");
+    plain_quote(id, out);
+    buf_putc(out, '"');
+    for (ret_field_t f = is_call ? RET_RETURN : RET_SUCCESS; f < RET_FIELDS; f++)
+        s_add(self, f, out);
+    if (user) {
+        buf_puts(out, ",\"user\":\"");
+        plain_quote(user, out);
+        buf_putc(out, '"');
+    }
+    buf_putc(out, '}');
+}
+
+void
+ret_add_push(const ret_t *self, const char *id, buf_t *out)
+{
+    buf_puts(out, "{\"push\":\"ret\",\"jid\":\"");
+    buf_puts(out, self->jid);
+    buf_puts(out, "\",\"id\":\"");
+    plain_quote(id, out);
+    buf_putc(out, '"');
+    for (ret_field_t f = 0; f < RET_FIELDS; f++)
+        if (rows[f].pushed)
+            s_add(self, f, out);
+    buf_putc(out, '}');
+}

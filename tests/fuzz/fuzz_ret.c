@@ -1,0 +1,47 @@
+/* fuzz_ret.c - a return from a minion: whichever way it is read, what is told of it is JSON with the values that
+ * the minion sent. */
+#include "master/ret.h"
+
+#include "salt/value.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+check(ret_t *ret)
+{
+    static const char *const fields[] = { "return", "retcode", "success", "fun", "fun_args", "out" };
+    buf_auto_t event = BUF_INIT, push = BUF_INIT;
+
+    ret_add_event(ret, "m", "root", false, &event);
+    ret_add_push(ret, "m", &push);
+    json_auto_t *told = value_parse(event.data, event.len, event.len, "event", NULL);
+    json_auto_t *pushed = value_parse(push.data, push.len, push.len, "push", NULL);
+    salt_assert(told && pushed);
+    for (size_t i = 0; i < NELEMS(fields); i++) {
+        json_t *sent = value_get(ret_body(ret), fields[i]);
+        salt_assert(!sent ? !value_get(told, fields[i]) : json_equal(sent, value_get(told, fields[i])));
+        salt_assert(!sent ? !value_get(pushed, fields[i]) : json_equal(sent, value_get(pushed, fields[i])));
+    }
+    salt_assert(strcmp(value_str(ret_body(ret), "jid", ""), ret->jid) == 0);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char head[] = "{\"m\":\"ret\"";
+    char *text = xcalloc(1, sizeof(head) + size);
+    size_t len = sizeof(head) - 1 + size;
+    fail_auto_t err = FAIL_INIT;
+    ret_t ret;
+
+    memcpy(text, head, sizeof(head) - 1);
+    if (size > 0)
+        memcpy(text + sizeof(head) - 1, data, size);
+    int rc = ret_begin(&ret, text, len, &err);
+    salt_assert((rc == 0) == (err.text == NULL));
+    if (rc == 0)
+        check(&ret);
+    ret_end(&ret);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* test_ret.c - what is told of a return, whichever way it was read. */
+#include "unit/unit.h"
+
+#include "master/ret.h"
+#include "salt/value.h"
+
+#define JID "20261120100000123456"
+
+static const struct {
+    const char *text, *event, *push;
+    int retcode;
+    bool success;
+} rows[] = {
+    { "{\"m\":\"ret\",\"jid\":\"" JID
+      "\",\"fun\":\"test.ping\",\"fun_args\":[],\"return\":true,\"retcode\":0,"
+      "\"success\":true}",
+      "{\"cmd\":\"_return\",\"id\":\"web1\",\"success\":true,\"return\":true,\"retcode\":0,\"jid\":\"" JID
+      "\",\"fun\":\"test.ping\",\"fun_args\":[],\"user\":\"root\"}",
+      "{\"push\":\"ret\",\"jid\":\"" JID "\",\"id\":\"web1\",\"success\":true,\"return\":true,\"retcode\":0,"
+      "\"fun\":\"test.ping\",\"fun_args\":[]}",
+      0, true },
+    /* Several functions: the worst code, and all of them well. */
+    { "{\"m\":\"ret\",\"jid\":\"" JID
+      "_77\",\"fun\":[\"a.b\",\"c.d\"],\"return\":{},\"retcode\":{\"a.b\":2,\"c.d\":1},"
+      "\"success\":{\"a.b\":true,\"c.d\":false},\"out\":\"txt\"}",
+      "{\"cmd\":\"_return\",\"id\":\"web1\",\"success\":{\"a.b\":true,\"c.d\":false},\"return\":{},"
+      "\"retcode\":{\"a.b\":2,"
+      "\"c.d\":1},\"jid\":\"" JID "_77\",\"fun\":[\"a.b\",\"c.d\"],\"out\":\"txt\",\"user\":\"root\"}",
+      "{\"push\":\"ret\",\"jid\":\"" JID
+      "_77\",\"id\":\"web1\",\"success\":{\"a.b\":true,\"c.d\":false},\"return\":{},"
+      "\"retcode\":{\"a.b\":2,\"c.d\":1},\"fun\":[\"a.b\",\"c.d\"],\"out\":\"txt\"}",
+      2, false },
+    /* Not plain: an escape that may hide anything; unknown fields are told to nobody. */
+    { "{\"m\":\"ret\",\"x\":1,\"jid\":\"" JID
+      "\",\"fun\":\"a.b\",\"return\":\"\\u0041\\n\",\"retcode\":-1,\"user\":\"me\"}",
+      "{\"cmd\":\"_return\",\"id\":\"web1\",\"return\":\"A\\n\",\"retcode\":-1,\"jid\":\"" JID
+      "\",\"fun\":\"a.b\",\"user\":\"root\"}",
+      "{\"push\":\"ret\",\"jid\":\"" JID
+      "\",\"id\":\"web1\",\"return\":\"A\\n\",\"retcode\":-1,\"fun\":\"a.b\"}",
+      -1, true },
+};
+
+static const char *const refused[] = {
+    "{\"m\":\"ret\"}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "\"}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":1}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "_\",\"fun\":\"a.b\"}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "_\\n\",\"fun\":\"a.b\"}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "_1234567890123\",\"fun\":\"a.b\"}",
+    "{\"m\":\"ret\",\"jid\":20261120100000123456,\"fun\":\"a.b\"}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "\\u0000\",\"fun\":\"a.b\"}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"fun\":\"c.d\"}",
+    "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\"} x",
+    "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\"",
+};
+
+static void
+test_told(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        ret_t ret;
+        buf_auto_t event = BUF_INIT, push = BUF_INIT;
+        assert_int_equal(ret_begin(&ret, rows[i].text, strlen(rows[i].text), NULL), 0);
+        assert_int_equal(ret.retcode, rows[i].retcode);
+        assert_int_equal(ret.success, rows[i].success);
+        ret_add_event(&ret, "web1", "root", false, &event);
+        ret_add_push(&ret, "web1", &push);
+        assert_string_equal(buf_str(&event), rows[i].event);
+        assert_string_equal(buf_str(&push), rows[i].push);
+        assert_true(json_is_object(ret_body(&ret)));
+        ret_end(&ret);
+    }
+}
+
+/* Names come from keys and operators: what they hold is text. */
+static void
+test_quoted(void **state)
+{
+    ret_t ret;
+    buf_auto_t event = BUF_INIT;
+    (void) state;
+    assert_int_equal(ret_begin(&ret, rows[0].text, strlen(rows[0].text), NULL), 0);
+    ret_add_event(&ret, "a\"b\\c\x01", "x\"", true, &event);
+    json_auto_t *value = value_parse(buf_str(&event), event.len, event.len, "event", NULL);
+    assert_string_equal(value_str(value, "id", ""), "a\"b\\c\x01");
+    assert_string_equal(value_str(value, "user", ""), "x\"");
+    assert_null(value_get(value, "success"));
+    ret_end(&ret);
+}
+
+static void
+test_refused(void **state)
+{
+    (void) state;
+    for (size_t i = 0; i < NELEMS(refused); i++) {
+        ret_t ret;
+        fail_auto_t err = FAIL_INIT;
+        assert_int_equal(ret_begin(&ret, refused[i], strlen(refused[i]), &err), -EPROTO);
+        assert_non_null(err.text);
+        ret_end(&ret);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_told), cmocka_unit_test(test_quoted), cmocka_unit_test(test_refused))
