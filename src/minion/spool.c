@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -115,7 +116,7 @@ spool_destroy(spool_t **self_p)
     free(self);
 }
 
-/* In place, without a rename: a mark cut short by a crash is one of a job that had not begun. */
+/* In place, without a rename: an empty mark is one of a job that had not begun. */
 int
 spool_begin(spool_t *self, const json_t *job, fail_t *err)
 {
@@ -201,6 +202,13 @@ spool_jids(const spool_t *self)
     return s_list(self, RET);
 }
 
+static bool
+s_is_empty(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_size == 0;
+}
+
 json_t *
 spool_interrupted(spool_t *self, json_t *damaged)
 {
@@ -211,7 +219,8 @@ spool_interrupted(spool_t *self, json_t *damaged)
         fail_auto_t err = FAIL_INIT;
         AUTO_FREE char *ret = s_path(self, json_string_value(jid), RET);
         AUTO_FREE char *mark = s_path(self, json_string_value(jid), RUN);
-        json_t *one = fs_exists(ret) ? NULL : s_read(self, json_string_value(jid), RUN, &size, &err);
+        bool over = fs_exists(ret) || s_is_empty(mark);
+        json_t *one = over ? NULL : s_read(self, json_string_value(jid), RUN, &size, &err);
         if (one)
             json_array_append_new(all, one);
         else if (err.text && damaged)

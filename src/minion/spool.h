@@ -27,7 +27,8 @@ json_t *spool_jids(const spool_t *self);
 /* One return and the size of its text. NEW, or NULL with *err: -ENOENT, -EBADMSG when the file was damaged
  * and is moved aside (JID.ret.bad), or why it can't be read now. */
 json_t *spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err);
-/* NEW array: jobs whose mark has no return; a mark beside its return goes. Damaged ones are moved aside,
+/* NEW array: jobs whose mark has no return; a mark beside its return goes, and an empty one: the minion was
+ * killed before that job began. Damaged ones are moved aside,
  * never silently dropped: what happened is added to `damaged` (array, may be NULL). */
 json_t *spool_interrupted(spool_t *self, json_t *damaged);
 /* Returns on the disk. */

@@ -142,8 +142,11 @@ test_interrupted(void **state)
     end(f, J2);
     /* Killed between the return and the end of its mark. */
     begin(f, J2);
+    /* Killed before the mark was written: that job never began. */
+    put(f, J3 ".run", "", 0);
     again(f);
     json_auto_t *jobs = spool_interrupted(f->spool, damaged);
+    assert_false(there(f, J3 ".run"));
     assert_int_equal(json_array_size(jobs), 1);
     assert_string_equal(value_str(json_array_get(jobs, 0), "jid", ""), J1);
     assert_int_equal(json_array_size(damaged), 0);
@@ -193,7 +196,7 @@ test_damaged(void **state)
         assert_null(spool_load(f->spool, J1, &size, &err));
         assert_int_equal(err.code, -EBADMSG);
         assert_non_null(strstr(fail_text(&err), J1 ".ret.bad"));
-        put(f, J1 ".run", texts[i], strlen(texts[i]));
+        put(f, J1 ".run", *texts[i] ? texts[i] : "{", *texts[i] ? strlen(texts[i]) : 1);
         json_auto_t *jobs = spool_interrupted(f->spool, damaged);
         assert_int_equal(json_array_size(jobs), 0);
         assert_int_equal(json_array_size(damaged), 1);
