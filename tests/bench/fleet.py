@@ -9,43 +9,16 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sqlite3
-import struct
 import subprocess
+import sys
 import tempfile
 import time
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from halite import LocalClient, Trouble as BenchError, free_ports, process_tree, wait_for  # noqa: E402
+
 OPEN_FILES = 20000  # asked for; the hard limit of the machine may be lower
-
-
-class BenchError(Exception):
-    """A measurement could not be made; says why."""
-
-
-def free_ports(count):
-    """Ports nobody listens on now; they are held together so that all differ."""
-    holders = []
-    for _ in range(count):
-        s = socket.socket()
-        s.bind(("127.0.0.1", 0))
-        holders.append(s)
-    ports = [s.getsockname()[1] for s in holders]
-    for s in holders:
-        s.close()
-    return ports
-
-
-def wait_for(what, seconds, probe, pause=0.001):
-    """The first true value of probe(); BenchError when there is none in time."""
-    until = time.monotonic() + seconds
-    while True:
-        value = probe()
-        if value:
-            return value
-        if time.monotonic() > until:
-            raise BenchError(f"{what}: not within {seconds} s")
-        time.sleep(pause)
 
 
 def run_timed(argv, out_path="/dev/null"):
@@ -59,19 +32,6 @@ def run_timed(argv, out_path="/dev/null"):
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions)
     _, status, _ = os.wait4(pid, 0)
     return (time.monotonic_ns() - start) / 1e6, os.waitstatus_to_exitcode(status)
-
-
-def process_tree(pid):
-    """The process and all that descend from it."""
-    parents = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as f:
-                parents[int(name)] = int(f.read().rpartition(")")[2].split()[1])
-    found = [pid]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found
 
 
 def memory_kb(pid, field="Pss"):
@@ -91,41 +51,6 @@ def cpu_s(pid):
             fields = f.read().rpartition(")")[2].split()
             ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
-
-
-class LocalClient:
-    """The master's local socket: frames of 4 bytes of length and JSON."""
-
-    def __init__(self, path):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
-        self.sock.connect(path)
-        self.number = 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.sock.close()
-
-    def _take(self, size):
-        parts = []
-        while size > 0:
-            part = self.sock.recv(min(size, 1 << 20))
-            if not part:
-                raise BenchError("the master closed the local socket")
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
-
-    def call(self, op, **request):
-        self.number += 1
-        text = json.dumps({"op": op, "n": self.number, **request}).encode()
-        self.sock.sendall(struct.pack(">I", len(text)) + text)
-        while True:
-            reply = json.loads(self._take(struct.unpack(">I", self._take(4))[0]))
-            if reply.get("n") == self.number:
-                return reply
 
 
 class Master:

@@ -1,0 +1,422 @@
+"""audit.py - after the faults: wait until nothing is under way, then compare what the master says with what the minions did.
+
+CHECKS is the table: each yields texts of what is wrong.
+"""
+
+import json
+import os
+import re
+import struct
+import threading
+import time
+import zlib
+from collections import Counter
+
+from halite import LocalClient, Trouble
+from load import NONCE
+
+QUIET_S = 100
+GAP = "salt/event/gap"
+TEMPORARY = re.compile(r"\.(part|tmp|new|bad)$|\.(?=[A-Za-z]*[0-9A-Z])[A-Za-z0-9]{6}$")
+SEEN_TAGS = ("chaos/", "salt/job/", GAP)
+
+
+def frames(blob):
+    at = 0
+    while at < len(blob):
+        (n,) = struct.unpack_from(">I", blob, at)
+        yield json.loads(blob[at + 4:at + 4 + n])
+        at += 4 + n
+
+
+def digest(event):
+    return zlib.crc32(json.dumps([event["tag"], event["data"]], sort_keys=True).encode())
+
+
+class Follower(threading.Thread):
+    """A listener that connects again when its master went; `since` makes it go on behind the last event that it heard."""
+
+    def __init__(self, world, since):
+        super().__init__(daemon=True)
+        self.world, self.since = world, since
+        self.heard, self.last, self.missed, self.wrong, self.ended = {}, 0, [], [], False
+        self.lines = 0
+
+    def run(self):
+        while not self.ended:
+            try:
+                self._follow()
+            except (OSError, Trouble, ValueError):
+                time.sleep(0.02)
+
+    def _follow(self):
+        with LocalClient(self.world.socket_path, 1) as client:
+            client.send("events", tag="*", **({"since_seq": self.last} if self.since else {}))
+            self.lines += 1
+            while not self.ended:
+                try:
+                    said = client.next()
+                except TimeoutError:
+                    if not self.world.commands:
+                        raise
+                    continue
+                if said.get("push") == "missed":
+                    self.missed.append(said)
+                elif said.get("push") == "event":
+                    self._hear(said)
+
+    def _hear(self, event):
+        seq, mark = event["seq"], digest(event)
+        if self.heard.setdefault(seq, mark) != mark:
+            self.wrong.append(f"a listener heard two different events of the number {seq}, the second is {event['tag']}")
+        if self.since and seq <= self.last:
+            self.wrong.append(f"a listener heard number {seq} after {self.last}")
+        self.last = max(self.last, seq)
+
+
+class Auditor:
+    """What was compared already, and what is new since."""
+
+    def __init__(self, world):
+        self.world = world
+        self.job_num = self.event_seq = 0
+        self.known, self.witness_at = {}, {}
+        self.witness = {m.name: Counter() for m in world.minions}
+        self.followers = [Follower(world, True), Follower(world, False)]
+        self.sockets, self.counts, self.killed = None, Counter(), False
+        for f in self.followers:
+            f.start()
+
+    # ---- quiet ----
+
+    def busy(self):
+        """Why it is not quiet yet; None when it is."""
+        world = self.world
+        for d in world.daemons:
+            if d.pid is None:
+                return f"{d.name} does not run"
+        status = world.status()
+        if not status:
+            return "the master does not answer"
+        missing = {m.name for m in world.minions} - world.connected()
+        if missing:
+            return f"not connected: {', '.join(sorted(missing))}"
+        for m in world.minions:
+            waiting = [name for name in m.spool() if not name.endswith(".bad")]
+            if waiting:
+                return f"in the spool of {m.name}: {', '.join(waiting)}"
+            if m.children()[1]:
+                return f"jobs run on {m.name}: {m.children()[1]}"
+        reactor = status.get("reactor") or {}
+        if reactor.get("waiting") or reactor.get("under_way"):
+            return f"the reactor is at work: {reactor}"
+        open_jobs = self.open_jobs()
+        if open_jobs:
+            return f"no final verdict: {open_jobs}"
+        seq, stored = status["seq"], self.stored_seq()
+        if stored != seq:
+            return f"the journal is at {stored}, the master at {seq}"
+        if self.followers[0].last != seq:
+            return f"the listener is at {self.followers[0].last}, the master at {seq}"
+        return None
+
+    def open_jobs(self):
+        found = []
+        for jid in self.jids_without_all():
+            verdicts = (self.world.ask("verdicts", jid=jid) or {}).get("verdicts", {"?": {"verdict": "the master does not answer"}})
+            found += [f"{jid} {i} {v['verdict']}" for i, v in verdicts.items() if v["verdict"] not in FINAL]
+        return found
+
+    def jids_without_all(self):
+        db = self.world.database()
+        try:
+            return [r[0] for r in db.execute("SELECT jid FROM jobs WHERE n_returned < n_minions AND num > ?", (self.job_num,))]
+        finally:
+            db.close()
+
+    def stored_seq(self):
+        db = self.world.database()
+        try:
+            return db.execute("SELECT coalesce(max(last), 0) FROM event_blocks").fetchone()[0]
+        finally:
+            db.close()
+
+    def quiet(self, look, limit=QUIET_S):
+        """Seconds that it took; raises Trouble with the reason."""
+        begun, why, times = time.monotonic(), "?", 0
+        while time.monotonic() - begun < limit:
+            look()
+            try:
+                why = self.busy()
+            except Exception as e:  # the store is being replaced, a process ends while it is looked at
+                why = f"{type(e).__name__}: {e}"
+            times = times + 1 if why is None else 0
+            if times == 2:
+                return time.monotonic() - begun
+            time.sleep(0.1)
+        raise Trouble(f"not quiet after {limit} s: {why}")
+
+    # ---- what is new ----
+
+    def read(self, commands):
+        """Everything since the last audit."""
+        self.commands = commands
+        for m in self.world.minions:
+            with open(m.witness) as f:
+                f.seek(self.witness_at.get(m.name, 0))
+                for words in map(str.split, f):
+                    self.witness[m.name][tuple(words)] += 1
+                self.witness_at[m.name] = f.tell()
+        db = self.world.database()
+        try:
+            self.jobs = list(db.execute("SELECT num, jid, fun, doc, minions FROM jobs WHERE num > ? ORDER BY num", (self.job_num,)))
+            first = self.jobs[0]["jid"] if self.jobs else None
+            self.returns = {}
+            for job in self.jobs:
+                for r in db.execute("SELECT jid, id, retcode, success, doc FROM returns WHERE jid = ?", (job["jid"],)):
+                    self.returns[r["jid"], r["id"]] = r
+            self.blocks = list(db.execute("SELECT first, last, frames FROM event_blocks WHERE last > ? ORDER BY first", (self.event_seq,)))
+        finally:
+            db.close()
+        self.first = first
+        self.events = [e for b in self.blocks for e in frames(b["frames"])]
+        self.live = {job["jid"]: (self.world.ask("verdicts", jid=job["jid"]) or {}).get("verdicts", {}) for job in self.jobs}
+        self.counts["jobs"] += len(self.jobs)
+        self.counts["returns"] += len(self.returns)
+        self.counts["events"] += len(self.events)
+
+    def done(self):
+        """The next audit begins behind this one."""
+        if self.jobs:
+            self.job_num = self.jobs[-1]["num"]
+        if self.events:
+            self.event_seq = self.events[-1]["seq"]
+        self.killed = False
+        for f in self.followers:
+            f.heard.clear()
+            f.missed.clear()
+        for m in self.world.daemons:
+            m.deaths.clear()
+            m.disk_was_bad = m.files_were_short = False
+
+    def lines(self, minion, nonce):
+        seen = self.witness[minion]
+        return seen[nonce, "begin"], seen[nonce, "end"]
+
+    def all(self):
+        for check in CHECKS:
+            for text in check(self):
+                yield f"{check.__name__.replace('_', ' ')}: {text}"
+
+
+FINAL = {"returned", "not_connected", "not_delivered", "lost"}
+WITNESS_FUNCTIONS = {"cmd.run", "state.apply"}
+
+
+def is_adopted(job):
+    """The master only knows it by its returns: salt-call's, and one whose row was not on the disk when the master was killed."""
+    return "start_us" not in json.loads(job["doc"])
+
+
+def targets_of(self, job):
+    return [i for jid, i in self.returns if jid == job["jid"]] if is_adopted(job) else json.loads(job["minions"])
+
+
+def nonce_of(job):
+    found = NONCE.search(json.dumps(json.loads(job["doc"]).get("arg")))
+    return found.group() if found else None
+
+
+def every_target_has_one_true_verdict(self):
+    for job in self.jobs:
+        nonce = nonce_of(job) if job["fun"] in WITNESS_FUNCTIONS else None
+        for minion in targets_of(self, job):
+            row = self.returns.get((job["jid"], minion))
+            live = self.live[job["jid"]].get(minion, {}).get("verdict")
+            self.counts["targets"] += 1
+            self.counts[f"verdict {'returned' if row else live or 'forgotten without a return'}"] += 1
+            what = f"{job['jid']} ({job['fun']} {nonce or ''}) on {minion}"
+            if live and (live == "returned") != (row is not None):
+                yield f"{what}: the verdict is {live}, {'a' if row else 'no'} return is stored"
+            if live and live not in FINAL:
+                yield f"{what}: the verdict is {live}"
+            if not nonce:
+                continue
+            begun, ended = self.lines(minion, nonce)
+            daemon = next(m for m in self.world.minions if m.name == minion)
+            if row is None and begun and not (daemon.disk_was_bad and daemon.deaths):
+                yield f"{what}: it has run ({begun} begun, {ended} ended), and there is no return; the verdict is {live}"
+            if row is not None:
+                whole = row["success"] and row["retcode"] == 0
+                if whole and (begun, ended) != (1, 1):
+                    yield f"{what}: it is told to have succeeded, and has begun {begun} and ended {ended} times"
+
+
+def nothing_runs_twice(self):
+    for minion, seen in self.witness.items():
+        for key, count in seen.items():
+            if count > 1:
+                yield f"{' '.join(key)}: {count} times on {minion}"
+                seen[key] = 1
+
+
+def every_return_is_an_event(self):
+    told = Counter(e["tag"] for e in self.events if e["tag"].startswith("salt/job/"))
+    for jid, minion in self.returns:
+        n = told[f"salt/job/{jid}/ret/{minion}"]
+        if n != 1:
+            yield f"{jid} of {minion}: {n} events tell of it"
+    for job in self.jobs:
+        if told[f"salt/job/{job['jid']}/new"] != 1 and not is_adopted(job):
+            yield f"{job['jid']} ({job['fun']}): {told['salt/job/' + job['jid'] + '/new']} events tell of its beginning"
+
+
+def every_return_of_a_job_is_stored(self):
+    nonces = {job["jid"]: nonce_of(job) for job in self.jobs}
+    stored = {(nonces[jid], minion) for jid, minion in self.returns}
+    for minion, seen in self.witness.items():
+        for nonce, what in list(seen):
+            if what == "end" and (nonce, minion) not in stored and not seen[nonce, "judged"]:
+                daemon = next(m for m in self.world.minions if m.name == minion)
+                if not (daemon.disk_was_bad and daemon.deaths):
+                    yield f"{nonce} has ended on {minion}, and no return of it is stored"
+            seen[nonce, "judged"] = 1
+
+
+def events_have_their_numbers(self):
+    expected = self.event_seq + 1
+    for b in self.blocks:
+        if b["first"] != expected:
+            first = next(frames(b["frames"]))
+            told = first["tag"] == GAP and first["data"]["from"] == expected and first["data"]["to"] == b["first"] - 1
+            if not told:
+                yield f"the journal goes from {expected - 1} to {b['first']}, where {first['tag']} is"
+            elif not self.killed and not self.world.master.disk_was_bad:
+                yield f"a gap from {expected} to {b['first'] - 1}, and no master was killed"
+        at = b["first"]
+        for e in frames(b["frames"]):
+            if e["seq"] != at:
+                yield f"the block {b['first']} to {b['last']} holds {e['seq']} where {at} belongs"
+            at = e["seq"] + 1
+        if at != b["last"] + 1:
+            yield f"the block {b['first']} to {b['last']} ends with {at - 1}"
+        expected = b["last"] + 1
+
+
+def listeners_heard_the_journal(self):
+    journal = {e["seq"]: e for e in self.events}
+    holes = [(e["data"]["from"], e["data"]["to"]) for e in self.events if e["tag"] == GAP]
+    for follower in self.followers:
+        yield from follower.wrong
+        follower.wrong.clear()
+        for seq, mark in follower.heard.items():
+            if seq in journal:
+                if digest(journal[seq]) != mark:
+                    yield f"number {seq} is {journal[seq]['tag']} in the journal, and a listener heard something else"
+            elif seq > self.event_seq and not any(a <= seq <= b for a, b in holes):
+                yield f"a listener heard number {seq}, the journal does not have it"
+        if follower.since:
+            if follower.missed:
+                yield f"a listener missed events: {follower.missed[:3]}"
+            unheard = [s for s in journal if s not in follower.heard]
+            if unheard:
+                yield f"a listener did not hear {len(unheard)} events, the first is {unheard[0]} ({journal[unheard[0]]['tag']})"
+
+
+def fired_events_are_there(self):
+    """What exit code 0 or a return True promises; and no event twice."""
+    told = Counter(e["tag"] for e in self.events if e["tag"].startswith("chaos/"))
+    stored = Counter()
+    for job in self.jobs:
+        if job["fun"] == "event.send":
+            tag = json.loads(job["doc"])["arg"][0]
+            stored[tag] += sum(1 for i in targets_of(self, job) if (job["jid"], i) in self.returns and self.returns[job["jid"], i]["success"])
+            if told[tag] < stored[tag]:
+                yield f"{tag}: {stored[tag]} jobs say that it was fired, {told[tag]} are in the journal"
+            if told[tag] > len(targets_of(self, job)):
+                yield f"{tag}: {told[tag]} are in the journal, {len(targets_of(self, job))} minions fired it once"
+    for c in self.commands:
+        if c.kind.fires and not c.disturbed:
+            n = told[f"{c.kind.fires}/{c.nonce}"]
+            if c.process.returncode == 0 and n != 1:
+                yield f"{c.kind.fires}/{c.nonce}: the command says that it was fired, {n} are in the journal"
+            if n > 1:
+                yield f"{c.kind.fires}/{c.nonce}: {n} are in the journal"
+
+
+def every_event_has_one_reaction(self):
+    wanted = Counter()
+    for e in self.events:
+        if e["tag"].startswith("chaos/react/"):
+            wanted["r" + e["tag"].rpartition("/")[2][1:], e["data"]["id"]] += 1
+    got = Counter((nonce_of(job), minion) for job in self.jobs if (nonce_of(job) or "").startswith("r") and job["fun"] == "cmd.run"
+                  for minion in targets_of(self, job))
+    for key in wanted | got:
+        if wanted[key] != got[key]:
+            yield f"{key[0]} on {key[1]}: {wanted[key]} events, {got[key]} reactions"
+
+
+def commands_tell_the_truth(self):
+    by_nonce = {}
+    for job in self.jobs:
+        nonce = nonce_of(job)
+        for minion in targets_of(self, job) if nonce else []:
+            by_nonce[nonce, minion] = self.returns.get((job["jid"], minion))
+    for c in self.commands:
+        code = c.process.returncode
+        if code < 0 and not c.disturbed and code not in (-9,):
+            yield f"{c.words[:120]}: ended by signal {-code}"
+        if c.kind.name == "orchestrations" or not c.kind.witness:
+            continue
+        for minion, value in c.answers().items():
+            shown = value if isinstance(value, str) else json.dumps(value)
+            if c.nonce not in shown or minion not in {m.name for m in self.world.minions}:
+                continue
+            row = by_nonce.get((c.nonce, minion))
+            if row is None:
+                yield f"{c.words[:120]}: it shows a return of {minion} that is not stored"
+
+
+def nothing_is_left(self):
+    until = time.monotonic() + 10
+    while self.world.strays() and time.monotonic() < until:
+        time.sleep(0.1)
+    for text in self.world.strays():
+        yield f"a process: {text}"
+    sockets = set()
+    for d in self.world.daemons:
+        for folder, _, names in os.walk(d.root):
+            for name in names:
+                path = os.path.join(folder, name)
+                if TEMPORARY.search(name):
+                    yield f"a file: {path}"
+                elif os.path.exists(path) and (os.stat(path).st_mode & 0o170000) == 0o140000:
+                    sockets.add(path)
+        for name in os.listdir(d.temp):
+            yield f"a file: {d.temp}/{name}"
+    if self.sockets is not None and sockets - self.sockets:
+        yield f"sockets: {sorted(sockets - self.sockets)}"
+    self.sockets = self.sockets or sockets
+
+
+def no_daemon_crashed(self):
+    for d in self.world.daemons:
+        for code in d.deaths:
+            fine = code in (0, -9) or ((d.disk_was_bad or d.files_were_short) and 0 < code < 128)
+            if not fine:
+                yield f"{d.name} ended with {code}, see {d.log}"
+
+
+CHECKS = [
+    every_target_has_one_true_verdict,
+    nothing_runs_twice,
+    every_return_of_a_job_is_stored,
+    every_return_is_an_event,
+    events_have_their_numbers,
+    listeners_heard_the_journal,
+    fired_events_are_there,
+    every_event_has_one_reaction,
+    commands_tell_the_truth,
+    nothing_is_left,
+    no_daemon_crashed,
+]

@@ -1,0 +1,98 @@
+"""halite.py - what programs around running daemons share: a line to the master, waiting, processes. Standard library only."""
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import time
+
+
+class Trouble(Exception):
+    """What had to happen did not; says what."""
+
+
+def free_ports(count):
+    """Ports nobody listens on now; they are held together so that all differ."""
+    holders = []
+    for _ in range(count):
+        s = socket.socket()
+        s.bind(("127.0.0.1", 0))
+        holders.append(s)
+    ports = [s.getsockname()[1] for s in holders]
+    for s in holders:
+        s.close()
+    return ports
+
+
+def wait_for(what, seconds, probe, pause=0.001):
+    """The first true value of probe(); Trouble when there is none in time."""
+    until = time.monotonic() + seconds
+    while True:
+        value = probe()
+        if value:
+            return value
+        if time.monotonic() > until:
+            raise Trouble(f"{what}: not within {seconds} s")
+        time.sleep(pause)
+
+
+def parents():
+    """{pid: its parent's} of all processes."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat") as f:
+                found[int(name)] = int(f.read().rpartition(")")[2].split()[1])
+    return found
+
+
+def process_tree(pid):
+    """The process and all that descend from it."""
+    of = parents()
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in of.items() if parent == one]
+    return found
+
+
+class LocalClient:
+    """The master's local socket: frames of 4 bytes of length and JSON."""
+
+    def __init__(self, path, timeout=60):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(timeout)
+        self.sock.connect(path)
+        self.number = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.sock.close()
+
+    def _take(self, size):
+        parts = []
+        while size > 0:
+            part = self.sock.recv(min(size, 1 << 20))
+            if not part:
+                raise Trouble("the master closed the local socket")
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def next(self):
+        """The next message: a reply or a push."""
+        return json.loads(self._take(struct.unpack(">I", self._take(4))[0]))
+
+    def send(self, op, **request):
+        self.number += 1
+        text = json.dumps({"op": op, "n": self.number, **request}).encode()
+        self.sock.sendall(struct.pack(">I", len(text)) + text)
+
+    def call(self, op, **request):
+        self.send(op, **request)
+        while True:
+            reply = self.next()
+            if reply.get("n") == self.number:
+                return reply
