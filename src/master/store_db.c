@@ -30,6 +30,10 @@
     " jid TEXT NOT NULL, PRIMARY KEY(kind, ref, part)) WITHOUT ROWID;"                                       \
     "CREATE INDEX IF NOT EXISTS notes_jid ON notes(jid);"
 
+/* To find jobs by their function: "fun" is a name, or the JSON of a list of names. */
+#define FUN_INDEXES                                                                                          \
+    "CREATE INDEX IF NOT EXISTS jobs_fun ON jobs(fun, start_us);"                                            \
+    "CREATE INDEX IF NOT EXISTS jobs_several ON jobs(start_us) WHERE substr(fun, 1, 1) = '[';"
 /* What readers see no more, and what still has returns (kind 0) or steps (1) to be deleted. */
 #define EXPIRED_TABLE                                                                                        \
     "CREATE TABLE IF NOT EXISTS expired(name TEXT NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(name, kind))" \
@@ -55,7 +59,7 @@ static const char schema[] =
     "NULL,"
     " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;" EVENT_TABLE
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
-        NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE
+        NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FUN_INDEXES
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
@@ -243,7 +247,7 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version == 1)
         rc = upgrade(db, path, err);
     if (rc == 0)
-        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE, err);
+        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FUN_INDEXES, err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
 

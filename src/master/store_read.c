@@ -9,14 +9,15 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-#define JOB_COLUMNS "jid, start_us, n_minions, n_returned, n_failed, fun, tgt, doc, minions"
+#define JOB_COLUMNS "num, jid, start_us, n_minions, n_returned, n_failed, fun, tgt, doc, minions"
 
 /* The columns of JOB_COLUMNS. */
-enum { C_JID, C_START, C_MINIONS_N, C_RETURNED_N, C_FAILED_N, C_FUN, C_TGT, C_DOC, C_MINIONS };
+enum { C_NUM, C_JID, C_START, C_MINIONS_N, C_RETURNED_N, C_FAILED_N, C_FUN, C_TGT, C_DOC, C_MINIONS };
 
 enum {
     Q_JOB,
     Q_JOBS,
+    Q_JOBS_OF,
     Q_UNFINISHED,
     Q_RETURNS,
     Q_RETURNED,
@@ -44,6 +45,10 @@ static const char *const queries[QUERIES] = {
     [Q_JOB] = "SELECT " JOB_COLUMNS " FROM jobs WHERE jid = ?1",
     [Q_JOBS] = "SELECT " JOB_COLUMNS " FROM jobs WHERE start_us BETWEEN ?1 AND ?2"
                " ORDER BY start_us DESC, num DESC",
+    /* Of one function; and those of several functions at once, which may have it among them. */
+    [Q_JOBS_OF] = "SELECT " JOB_COLUMNS " FROM jobs WHERE fun = ?3 AND start_us BETWEEN ?1 AND ?2"
+                  " UNION ALL SELECT " JOB_COLUMNS " FROM jobs WHERE substr(fun, 1, 1) = '['"
+                  " AND start_us BETWEEN ?1 AND ?2 ORDER BY start_us DESC, num DESC",
     [Q_UNFINISHED] = "SELECT jid FROM (SELECT jid, start_us, num FROM jobs"
                      " WHERE start_us > ?1 AND n_returned < n_minions"
                      " ORDER BY start_us DESC, num DESC LIMIT ?2) ORDER BY start_us, num",
@@ -54,8 +59,9 @@ static const char *const queries[QUERIES] = {
         "SELECT last, frames FROM event_blocks WHERE last > ?1 AND first >="
         " coalesce((SELECT max(first) FROM event_blocks WHERE first <= ?1 + 1), 0) ORDER BY first LIMIT 1",
     [Q_EVENT_SINCE] = "SELECT coalesce((SELECT min(first) - 1 FROM event_blocks WHERE last_us >= ?1),"
-                      " (SELECT max(last) FROM event_blocks), 0)",
-    [Q_SEQ_RANGE] = "SELECT (SELECT min(first) FROM event_blocks), (SELECT max(last) FROM event_blocks)",
+                      " (SELECT last FROM event_blocks ORDER BY first DESC LIMIT 1), 0)",
+    [Q_SEQ_RANGE] = "SELECT (SELECT min(first) FROM event_blocks),"
+                    " (SELECT last FROM event_blocks ORDER BY first DESC LIMIT 1)",
     [Q_LAST_JID] = "SELECT jid FROM jobs ORDER BY start_us DESC, num DESC LIMIT 1",
     [Q_GRAINS] = "SELECT id, doc FROM grains ORDER BY id",
     [Q_GRAINS_OF] = "SELECT id, doc FROM grains WHERE id = ?1",
@@ -352,6 +358,9 @@ filter_row(sqlite3_stmt *stmt, const json_t *filter)
 {
     if (value_bool(filter, "failed", false) && sqlite3_column_int64(stmt, C_FAILED_N) == 0)
         return NULL;
+    /* To look for a word is cheaper than to parse. */
+    if (value_get(filter, "metadata") != NULL && strstr(col_text(stmt, C_DOC), "\"metadata\"") == NULL)
+        return NULL;
     if (!any_glob_of(value_get(filter, "function"), col_text(stmt, C_FUN), true) ||
         any_glob_of(value_get(filter, "not_function"), col_text(stmt, C_FUN), false) ||
         !any_glob_of(value_get(filter, "target"), col_text(stmt, C_TGT), true))
@@ -377,20 +386,42 @@ reversed(json_t *list)
     return out;
 }
 
+/* The only function that fits; NULL when there may be several. BORROWED. */
+static const char *
+only_function(const json_t *filter)
+{
+    const json_t *globs = value_get(filter, "function");
+    const char *name = json_string_value(json_array_get(globs, 0));
+
+    return json_array_size(globs) == 1 && name != NULL && !match_has_glob(name) ? name : NULL;
+}
+
+/* Jobs that may pass the filter, newest first. BORROWED; NULL with *err. */
+static sqlite3_stmt *
+query_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
+{
+    const char *fun = only_function(filter);
+    sqlite3_stmt *stmt = query(self, fun != NULL ? Q_JOBS_OF : Q_JOBS, err);
+
+    if (stmt == NULL)
+        return NULL;
+    sqlite3_bind_int64(stmt, 1, value_int(filter, "start_us", INT64_MIN));
+    sqlite3_bind_int64(stmt, 2, value_int(filter, "end_us", INT64_MAX));
+    if (fun != NULL)
+        sqlite3_bind_text(stmt, 3, fun, -1, SQLITE_TRANSIENT);
+    return stmt;
+}
+
 json_t *
 store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
 {
-    sqlite3_stmt *stmt = query(self, Q_JOBS, err);
+    sqlite3_stmt *stmt = query_jobs(self, filter, err);
     json_t *jobs = json_array();
     int rc = stmt != NULL ? 0 : -EIO;
     json_int_t limit = value_int(filter, "limit", LIMIT_JOBS_LISTED);
 
     if (limit < 0 || limit > LIMIT_JOBS_LISTED)
         limit = LIMIT_JOBS_LISTED;
-    if (stmt != NULL) {
-        sqlite3_bind_int64(stmt, 1, value_int(filter, "start_us", INT64_MIN));
-        sqlite3_bind_int64(stmt, 2, value_int(filter, "end_us", INT64_MAX));
-    }
     while (rc == 0 && (json_int_t) json_array_size(jobs) < limit && next_row(self, stmt, &rc, err)) {
         json_t *job = filter_row(stmt, filter);
         if (job != NULL)

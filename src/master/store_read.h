@@ -4,7 +4,7 @@
  * Threads    a reader belongs to one thread; any number of readers beside the writer
  * Ownership  results are NEW
  * Errors     NULL with *err when the database can't be read; "no such row" is data (json null, an empty list)
- * Tests      tests/unit/master/test_store.c
+ * Tests      tests/unit/master/test_store.c, tests/unit/master/test_store_plans.c
  */
 #ifndef MASTER_STORE_READ_H
 #define MASTER_STORE_READ_H
