@@ -126,6 +126,9 @@ $(filter $(BUILD)/tests/unit/minion/%,$(UNIT_BIN)): $(BUILD)/obj/src/minion/main
 $(filter $(BUILD)/tests/unit/master/% $(BUILD)/tests/unit/runners/%,$(UNIT_BIN)): $(BUILD)/obj/src/master/main_plugins.o
 .SECONDARY: $(call objects,$(UNIT_SRC))
 
+# Makes a long past for whole-program tests too.
+HISTORY := $(BUILD)/tests/bench/history
+
 # Tools of the whole-program tests: an operator's line to a master, and hostile peers.
 TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(filter-out tests/lib/cases.c,$(wildcard tests/lib/*.c)))
 $(TOOL_BIN): $(BUILD)/tests/lib/%: $(BUILD)/obj/tests/lib/%.o $H
@@ -177,10 +180,10 @@ check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
 	@$(RUN) fuzz $(FUZZ_BIN)
-check-t: $(BIN) $(TOOL_BIN) $(PRELOAD)
+check-t: $(BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) bats $(BATS)
 test: deps
-	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD)
+	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
 
 # The same tests with a sanitizer in programs and tests; of the whole-program tests those with the most in them.
@@ -190,7 +193,7 @@ ubsan: ; @$(call sanitized,ubsan,undefined)
 tsan:  ; @$(call sanitized,tsan,thread)
 sanitized = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) SAN=$(2) BATS='$(SAN_BATS)' sanitized
 .PHONY: sanitized
-sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD)
+sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
 
 # Search for new inputs, FUZZ_SECONDS each; what is found stays in $(BUILD)/fuzz/found.
@@ -218,12 +221,17 @@ samples: $(BUILD)/tests/lint/conf_sample
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 $(BENCH_BIN): $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libmaster.a $(BUILD)/libminion.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
-.PHONY: bench bench-build bench-templates
+.PHONY: bench bench-build bench-templates bench-history
 bench-templates: $(BUILD)/tests/bench/template_bench
 	@/usr/bin/python3 -B tests/bench/templates.py $<
 bench-build: all $(BENCH_BIN)
 bench: bench-build
 	@python3 -B tests/bench/bench.py --build $(BUILD) $(BENCH)
+# A long past: five gigabytes below $TMPDIR, for a quarter of an hour.
+JOBS    ?= 1000000
+RETURNS ?= 10
+bench-history: bench-build
+	@python3 -B tests/bench/bench.py --build $(BUILD) --only history --history $(JOBS) $(RETURNS)
 
 # ---- demo ----------------------------------------------------------------------------------------------------------
 .PHONY: demo
@@ -260,6 +268,7 @@ help:
 	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
 	@echo 'make bench-templates templates beside CPython and Jinja2'
+	@echo 'make bench-history   a master with a long past; JOBS=1000000 RETURNS=10 of each'
 	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'

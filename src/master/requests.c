@@ -27,21 +27,21 @@ s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     front_counters_t *k = &self->counters;
     store_stats_t st;
     store_get_stats(self->store, &st);
-    json_t *counters = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "messages_in",
-                                 (json_int_t) k->in, "messages_out", (json_int_t) k->out, "returns",
-                                 (json_int_t) k->returns, "events", (json_int_t) k->events, "refused",
-                                 (json_int_t) k->refused, "duplicates", (json_int_t) k->duplicates, "jobs",
-                                 (json_int_t) k->jobs, "handshakes_failed", (json_int_t) k->handshakes_failed,
-                                 "store_rows", (json_int_t) st.rows, "store_commits", (json_int_t) st.commits,
-                                 "store_queued", (json_int_t) st.queued);
-    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "version", HALITE_VERSION, "pid",
-                     (int) getpid(), "seq", (json_int_t) self->seq, "uptime_ms",
+    json_t *counters = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "messages_in", (json_int_t) k->in,
+        "messages_out", (json_int_t) k->out, "returns", (json_int_t) k->returns, "events",
+        (json_int_t) k->events, "refused", (json_int_t) k->refused, "duplicates", (json_int_t) k->duplicates,
+        "jobs", (json_int_t) k->jobs, "handshakes_failed", (json_int_t) k->handshakes_failed, "store_rows",
+        (json_int_t) st.rows, "store_commits", (json_int_t) st.commits, "store_queued",
+        (json_int_t) st.queued, "store_expired", (json_int_t) st.expired);
+    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "version", HALITE_VERSION,
+                     "pid", (int) getpid(), "seq", (json_int_t) self->seq, "uptime_ms",
                      (json_int_t) (clock_mono_ms() - self->started_ms), "connections",
                      (json_int_t) peers_connected(self->peers), "accepted",
                      (json_int_t) peers_count(self->peers, KEY_ACCEPTED), "active_jobs",
                      (json_int_t) jobs_len(self->jobs), "listeners",
-                     (json_int_t) lsock_listeners(self->lsock), "counters", counters, "reactor",
-                     reactor_figures(self->reactor));
+                     (json_int_t) lsock_listeners(self->lsock), "expiring", st.expiring, "counters", counters,
+                     "reactor", reactor_figures(self->reactor));
 }
 
 static json_t *

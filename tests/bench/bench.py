@@ -20,6 +20,7 @@ import time
 
 import files
 import fleet
+import history
 import states
 from fleet import BenchError
 
@@ -502,7 +503,8 @@ def main():
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
     parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000 and 9500)")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, bus, reactor, orchestrate, states, files, swarm-N; patterns too")
+    parser.add_argument("--history", type=int, nargs=2, metavar=("JOBS", "RETURNS"), default=[20000, 10], help="how long a past; returns of each job")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, bus, reactor, orchestrate, states, files, history, swarm-N; patterns too")
     args = parser.parse_args()
     sizes = args.swarm or ([1000] if args.quick else [1000, 9500])
     report = Report(read_reference())
@@ -516,6 +518,7 @@ def main():
         steps["orchestrate"] = lambda: orchestrate(bench)
         steps["states"] = lambda: states.run(bench)
         steps["files"] = lambda: files.run(bench)
+        steps["history"] = lambda: history.run(bench, *args.history)
         steps.update({f"swarm-{n}": SwarmBench(bench, n).run for n in sizes})
         for name, step in steps.items():
             if args.only and not any(fnmatch.fnmatch(name, pattern) for pattern in args.only):

@@ -76,6 +76,7 @@ class Master:
             f.writelines(f"{key}: {json.dumps(value)}\n" for key, value in options.items())
         self.socket_path = os.path.join(root, "sock", "master.sock")
         self.pki = os.path.join(root, "etc/salt/pki/master")
+        self.store_path = os.path.join(root, "var/cache/salt/master/jobs.db")
 
     def command(self, name, *words):
         return [os.path.join(self.bins, name), "-c", self.conf_dir, *words]
@@ -122,10 +123,15 @@ class Master:
 
     def stored_returns(self):
         """How many returns of the newest job are in the store."""
-        path = os.path.join(self.root, "var/cache/salt/master/jobs.db")
-        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        return self._stored("SELECT count(*) FROM returns WHERE jid = (SELECT jid FROM jobs ORDER BY start_us DESC LIMIT 1)")
+
+    def stored_jobs(self):
+        """How many jobs are in the store."""
+        return self._stored("SELECT count(*) FROM jobs")
+
+    def _stored(self, query):
+        db = sqlite3.connect(f"file:{self.store_path}?mode=ro", uri=True)
         try:
-            query = "SELECT count(*) FROM returns WHERE jid = (SELECT jid FROM jobs ORDER BY start_us DESC LIMIT 1)"
             return db.execute(query).fetchone()[0]
         finally:
             db.close()
