@@ -10,6 +10,7 @@
 #define LIMIT_WIRE_MSG         (16 * 1024 * 1024)    /* one message between minion and master */
 #define LIMIT_WIRE_SMALL       (64 * 1024)           /* hello, acknowledgements, requests */
 #define LIMIT_HELLO_MSG        256                   /* one question on the plaintext hello port */
+#define LIMIT_HELLO_ANSWER     2048                  /* its answer */
 #define LIMIT_TEMPLATE         (4 * 1024 * 1024)     /* source of one template */
 #define LIMIT_TEMPLATE_NEST    200                   /* statements, parentheses and calls inside each other */
 #define LIMIT_TEMPLATE_CHAIN   1000                  /* operators, filters or subscripts in a row */

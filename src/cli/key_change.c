@@ -40,13 +40,9 @@ on_sigint(int sig)
     interrupted = 1;
 }
 
-typedef enum answer { ANSWER_YES, ANSWER_NO, ANSWER_NONE } answer_t;
-
-/* Enter alone means yes for accept and reject, no for delete; the end of input is no answer at all. */
-static answer_t
-ask(key_cli_t *cli, key_act_t act)
+key_answer_t
+key_ask(key_cli_t *cli, bool enter_is_yes)
 {
-    bool enter_is_yes = act != KEY_ACT_DELETE;
     struct sigaction on_int = { .sa_handler = on_sigint }, old;
     AUTO_FREE char *line = NULL;
     size_t cap = 0;
@@ -60,11 +56,11 @@ ask(key_cli_t *cli, key_act_t act)
     if (n < 0) {
         fprintf(stderr, interrupted ? "\nExiting on CTRL-c\n"
                                     : "\nNo answer, nothing was changed. Use -y to answer yes.\n");
-        return ANSWER_NONE;
+        return KEY_ANSWER_NONE;
     }
     if (line[0] == '\n')
-        return enter_is_yes ? ANSWER_YES : ANSWER_NO;
-    return line[0] == 'y' || line[0] == 'Y' ? ANSWER_YES : ANSWER_NO;
+        return enter_is_yes ? KEY_ANSWER_YES : KEY_ANSWER_NO;
+    return line[0] == 'y' || line[0] == 'Y' ? KEY_ANSWER_YES : KEY_ANSWER_NO;
 }
 
 /* ---- do ------------------------------------------------------------------------------------------ */
@@ -133,8 +129,8 @@ tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
     return failed;
 }
 
-static bool
-no_master(const fail_t *err)
+bool
+key_no_master(const fail_t *err)
 {
     return err->code == -ENOENT || err->code == -ECONNREFUSED;
 }
@@ -149,7 +145,7 @@ apply(key_cli_t *cli, key_act_t act, json_t *chosen)
     const char *state;
     json_t *ids;
 
-    if (line == NULL && !no_master(&err))
+    if (line == NULL && !key_no_master(&err))
         return key_out_fail("%s", fail_text(&err));
     fail_clear(&err);
     json_object_foreach (chosen, state, ids) {
@@ -194,9 +190,12 @@ key_run_change(key_cli_t *cli, const key_verb_t *verb)
     key_out_say(cli, "The following keys are going to be %s:\n", key_act_done(verb->act));
     if (!yes || !value_bool(cli->values, "quiet", false))
         rc = key_out_show(cli, chosen);
-    answer_t answer = rc != 0 ? ANSWER_NONE : yes ? ANSWER_YES : ask(cli, verb->act);
+    /* Enter alone means yes for accept and reject, no for delete. */
+    key_answer_t answer = rc != 0 ? KEY_ANSWER_NONE
+                          : yes   ? KEY_ANSWER_YES
+                                  : key_ask(cli, verb->act != KEY_ACT_DELETE);
 
-    if (answer != ANSWER_YES)
-        return answer == ANSWER_NO ? 0 : 1;
+    if (answer != KEY_ANSWER_YES)
+        return answer == KEY_ANSWER_NO ? 0 : 1;
     return apply(cli, verb->act, chosen);
 }

@@ -43,6 +43,14 @@ int key_run_print(key_cli_t *cli, const key_verb_t *verb);
 int key_run_finger(key_cli_t *cli, const key_verb_t *verb);
 int key_run_change(key_cli_t *cli, const key_verb_t *verb);
 int key_run_gen_keys(key_cli_t *cli, const key_verb_t *verb);
+int key_run_gen_signature(key_cli_t *cli, const key_verb_t *verb);
+int key_run_rotate(key_cli_t *cli, const key_verb_t *verb);
+
+typedef enum key_answer { KEY_ANSWER_YES, KEY_ANSWER_NO, KEY_ANSWER_NONE } key_answer_t;
+/* "Proceed?" on the terminal. Enter alone is an answer; the end of input is none, and said. */
+key_answer_t key_ask(key_cli_t *cli, bool enter_is_yes);
+/* Whether connecting failed because no master runs. */
+bool key_no_master(const fail_t *err);
 
 /* How to show things, from the options and the configuration. Returns the exit code. */
 int key_out_init(key_cli_t *cli);

@@ -36,10 +36,22 @@ static const opt_row_t actions[] = {
     { "-D --delete-all", OPT_FLAG, .help = "Delete all keys." },
     { "-f --finger", OPT_STR, .help = "Print a key's fingerprint, by id or glob." },
     { "-F --finger-all", OPT_FLAG, .help = "Print the fingerprints of all keys, the master's own included." },
+    { "--rotate-master-key", OPT_FLAG,
+      .help =
+          "Give the master a new key, which its signing key vouches for: minions that know the signing key "
+          "take it by themselves, those that are off now when they are back." },
     { "Key Generation Options", OPT_GROUP, .help = NULL },
     { "--gen-keys", OPT_STR, .help = "Make a key pair of this name for a minion to come." },
     { "--gen-keys-dir", OPT_STR, .help = "Folder for that key pair. Default: '.'." },
     { "--keysize", OPT_INT, .help = NULL },
+    { "--gen-signature", OPT_FLAG,
+      .help = "Have the signing key vouch for the master's key, for the option master_use_pubkey_signature: "
+              "writes the file master_pubkey_signature." },
+    { "--priv", OPT_STR, .help = "The private signing key's file. Default: master_sign.pem in pki_dir." },
+    { "--pub", OPT_STR,
+      .help = "The public key's file that is vouched for. Default: master.pub in pki_dir." },
+    { "--signature-path", OPT_STR, .help = "The folder for the signature. Default: pki_dir." },
+    { "--auto-create", OPT_FLAG, .help = "Make a signing key if there is none." },
     OPT_ROW_END
 };
 

@@ -45,7 +45,10 @@ s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
                                   (json_int_t) peers_count(self->peers, KEY_ACCEPTED) * SUB_SPREAD_MS);
     if (reason)
         json_object_set_new(body, "reason", json_string(reason));
+    if (self->own.key.vouched)
+        json_object_set(body, "voucher", self->own.claim);
     (void) publish_send(self, peer, MSG_welcome, body);
+    rotate_greeted(self, peer);
 }
 
 char

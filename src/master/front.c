@@ -119,6 +119,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
     auth_rivals(self, now);
     publish_tick(self, now);
     presence_tick(self, now);
+    rotate_tick(self, now);
     gate_tick(self, now);
     lsock_tick(self->lsock);
     s_noise_tick(self, now);
@@ -130,7 +131,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
         self->expire_next_ms = now + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
         inbound_trouble(self);
     }
-    return 0;
+    return self->stop ? -1 : 0;
 }
 
 static int
@@ -139,8 +140,8 @@ s_open_sockets(front_t *self, fail_t *err)
     const char *host = conf_str(self->conf, "interface");
     bool ipv6 = conf_bool(self->conf, "ipv6");
     int hello_port = (int) conf_int(self->conf, "hello_port");
-    self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, self->keys, NULL, err);
-    self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, self->keys, NULL, err) : NULL;
+    self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, self->own.key.pair, NULL, err);
+    self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, self->own.key.pair, NULL, err) : NULL;
     self->monitor = self->pub ? sock_monitor(self->zctx, self->router, "router", ROUTER_EVENTS, err) : NULL;
     self->pub_monitor = self->monitor ? sock_monitor(self->zctx, self->pub, "pub", PORT_EVENTS, err) : NULL;
     if (!self->pub_monitor)
@@ -204,17 +205,8 @@ s_load_data(front_t *self)
 static int
 s_open_keys(front_t *self, fail_t *err)
 {
-    const char *pki = conf_str(self->conf, "pki_dir");
-    self->keystore = keystore_new(pki, err);
-    bool made = false;
-    self->keys = self->keystore ? key_pair_open(pki, "master", &made, err) : NULL;
-    if (!self->keys)
-        return err->code;
-    self->public_pem = key_public_pem(key_pair_public(self->keys));
-    char finger[FINGER_LEN];
-    key_finger(key_pair_public(self->keys), finger);
-    log_info("%s master key, fingerprint %s", made ? "new" : "the", finger);
-    return 0;
+    self->keystore = keystore_new(conf_str(self->conf, "pki_dir"), err);
+    return self->keystore ? rotate_open(self, err) : err->code;
 }
 
 static int
@@ -284,7 +276,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->noise = (rate_t) RATE(10, 50);
     self->jobs = jobs_new(publish_verdict, publish_done, self);
     self->bus = bus_new(self);
-    self->started_ms = clock_mono_ms();
+    self->started_ms = self->grace_from_ms = clock_mono_ms();
     if (s_start(self, err) < 0)
         front_destroy(&self);
     return self;
@@ -316,14 +308,13 @@ front_destroy(front_t **self_p)
     jobs_destroy(&self->jobs);
     peers_destroy(&self->peers);
     keystore_destroy(&self->keystore);
-    key_pair_destroy(&self->keys);
+    rotate_close(self);
     inbound_forget(self);
     bus_destroy(&self->bus);
     notes_destroy(&self->notes);
     map_destroy(&self->uncommitted);
     gate_destroy(&self->gate);
     json_decref(self->present);
-    free(self->public_pem);
     free(self->store_trouble);
     free(self->conf_dir);
     json_decref(self->overrides);
@@ -348,5 +339,5 @@ front_run(front_t *self)
     while (!self->stop)
         if (zloop_start(self->loop) == 0 && zsys_interrupted)
             break;
-    return 0;
+    return self->exit_code;
 }

@@ -33,6 +33,7 @@
 #include "master/jobs.h"
 #include "master/keystore.h"
 #include "master/peers.h"
+#include "master/rotate.h"
 #include "master/store.h"
 #include "master/store_read.h"
 
@@ -71,8 +72,8 @@ typedef struct front {
     void *router, *pub, *hello, *monitor, *pub_monitor, *hello_monitor;
     int signal_fd;
     bool stop;
-    key_pair_t *keys;
-    char *public_pem;
+    int exit_code;
+    rotation_t own; /* the master's key */
     zap_t *zap;
     gate_t *gate;
     bool pending_full;     /* LIMIT_PENDING_KEYS wait */
@@ -102,6 +103,7 @@ typedef struct front {
     reactor_t *reactor;
     notes_t *notes;
     int64_t started_ms;      /* monotonic */
+    int64_t grace_from_ms;   /* monotonic: since then minions are on their way back */
     int64_t expire_next_ms;  /* monotonic */
     json_t *present;         /* owned: who was connected at the last turn, while presence_events is on */
     int64_t present_next_ms; /* monotonic */

@@ -662,7 +662,8 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     return inbound_router(loop, item, arg);
 }
 
-/* The plaintext port: whatever is asked, the answer is the public key and the protocol's number. */
+/* The plaintext port: whatever is asked, the answer is the public key, who vouches for it, and the protocol's
+ * number. */
 int
 inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
@@ -673,8 +674,7 @@ inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         int n = zmq_recv(self->hello, question, sizeof(question), ZMQ_DONTWAIT);
         if (n < 0)
             break;
-        json_auto_t *answer = json_pack("{s:s, s:i}", "pub", self->public_pem, "proto", WIRE_PROTO);
-        AUTO_FREE char *text = value_dump(answer);
+        AUTO_FREE char *text = value_dump(self->own.claim);
         (void) sock_send(self->hello, text, strlen(text));
     }
     return 0;

@@ -257,7 +257,14 @@ s_grace(const front_t *self)
 static int64_t
 s_grace_left(const front_t *self)
 {
-    return self->started_ms + s_grace(self) - clock_mono_ms();
+    return self->grace_from_ms + s_grace(self) - clock_mono_ms();
+}
+
+/* It was here before the master's start, or before its key changed, and has not come back yet. */
+static bool
+s_is_expected(const front_t *self, const minion_t *m)
+{
+    return !m->seen && s_grace_left(self) > 0;
 }
 
 /* One target by unicast. */
@@ -266,17 +273,17 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
 {
     minion_t *m = peers_by_slot(self->peers, target->slot);
     if (!m || !m->peer || m->state != KEY_ACCEPTED) {
-        bool wait = m && ((!m->seen && s_grace_left(self) > 0) || clock_mono_ms() < job->wait_ms);
+        bool wait = m && (s_is_expected(self, m) || clock_mono_ms() < job->wait_ms);
         if (!wait)
             (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
         return;
     }
     int rc = sock_send_to(self->router, m->peer->rid, m->peer->rid_len, text, len);
     self->counters.out++;
-    if (rc == -EHOSTUNREACH) {
+    if (rc == -EHOSTUNREACH && !s_is_expected(self, m))
         (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
+    if (rc == -EHOSTUNREACH)
         return;
-    }
     target->tries++;
     if (target->verdict == VERDICT_WAITING)
         (void) jobs_move(self->jobs, job, target, VERDICT_SENT, 0);
@@ -435,6 +442,8 @@ publish_disconnected(front_t *self, minion_t *m)
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
+        if (t && t->verdict == VERDICT_SENT && s_is_expected(self, m))
+            continue; /* it is sent again to its next connection */
         if (t && t->verdict == VERDICT_SENT)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
         else if (t && !verdict_final(t->verdict))

@@ -330,6 +330,16 @@ s_key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return reply;
 }
 
+static json_t *
+s_key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) request;
+    json_t *reply = rotate_request(self, err);
+    if (reply)
+        log_info("keys: the master's key was replaced by %s", lconn_user(c));
+    return reply;
+}
+
 #define REQUEST(name, access, doc) { #name, ACCESS_##access, s_##name },
 static const struct {
     const char *name;

@@ -19,7 +19,7 @@ struct callsession {
     void *zctx;
     key_pair_t *keys;
     session_t *session;
-    char host[256], boot[40], *known_file;
+    char host[256], boot[40], *known_file, *sign_file;
     char *reason;      /* why the master refused */
     json_t *unsettled; /* owned: [{msg, body}] without an acknowledgement */
     json_int_t next_event;
@@ -148,10 +148,13 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
                           .source = conf_str(conf, "source_address"),
                           .finger = conf_str(conf, "master_finger"),
                           .known_file = self->known_file,
+                          .sign_file = self->sign_file,
+                          .verify_sign = conf_bool(conf, "verify_master_pubkey_sign"),
+                          .always_verify = conf_bool(conf, "always_verify_signature"),
                           .keys = self->keys,
                           .wait_ms = timeout_ms,
                           .wait_max_ms = timeout_ms };
-    session_host_t host = { s_on_state, NULL, s_on_ack, s_on_answer, NULL, self };
+    session_host_t host = { s_on_state, NULL, s_on_ack, s_on_answer, NULL, self, NULL };
     session_destroy(&self->session);
     self->session = session_new(self->zctx, &sc, &host, err);
     self->step_ms = 0;
@@ -185,6 +188,8 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
     self->known_file = fs_join(pki, "minion_master.pub");
+    AUTO_FREE char *sign = xasprintf("%s.pub", conf_str(conf, "master_sign_key_name"));
+    self->sign_file = fs_join(pki, sign);
     self->keys = masters && fs_own_dir(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
     self->zctx = self->keys ? zmq_ctx_new() : NULL;
     size_t i;
@@ -332,6 +337,7 @@ callsession_destroy(callsession_t **self_p)
     json_decref(self->unsettled);
     json_decref(self->answer);
     free(self->known_file);
+    free(self->sign_file);
     free(self->reason);
     free(self);
 }

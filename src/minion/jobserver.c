@@ -280,12 +280,22 @@ s_up_answer(jobserver_t *self, json_t *frame)
     relay_answer(self->relay, frame);
 }
 
+/* News of the networking process, as an event salt/minion/ID/... */
+static void
+s_up_tell(jobserver_t *self, json_t *frame)
+{
+    AUTO_FREE char *tag = xasprintf("salt/minion/%s/%s", conf_str(self->conf, "id"),
+                                    value_str(frame, "tag", ""));
+    jobserver_event(self, tag, value_get(frame, "data"), NULL);
+}
+
 static const struct {
     const char *name;
     void (*fn)(jobserver_t *self, json_t *frame);
 } ups[] = { { "job", s_up_job },       { "ack", s_up_ack },
             { "state", s_up_state },   { "pillar", mpillar_answered },
-            { "answer", s_up_answer }, { "pong", s_up_pong } };
+            { "answer", s_up_answer }, { "pong", s_up_pong },
+            { "tell", s_up_tell } };
 
 static void
 s_session_gone(jobserver_t *self)

@@ -10,6 +10,7 @@
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/net/sock.h"
+#include "minion/trust.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -37,8 +38,7 @@ struct session {
     session_conf_t conf;
     session_host_t host;
     session_state_t state;
-    uint8_t master_key[KEY_BYTES];
-    bool have_key;
+    trust_t *trust; /* which key is the master's */
     void *dealer, *sub, *monitor, *ask;
     void *watched;     /* by the monitor: `dealer` or `ask` */
     bool attached;     /* the dealer has a connection, or tries to get one */
@@ -125,39 +125,13 @@ s_watch(session_t *self, void *sock, const char *name, int events, fail_t *err)
 
 /* ---- the master's key ------------------------------------------------------------------------ */
 
-static bool
-s_finger_fits(const session_t *self, const uint8_t key[KEY_BYTES])
-{
-    char finger[FINGER_LEN];
-    key_finger(key, finger);
-    return str_empty(self->conf.finger) || strcasecmp(finger, self->conf.finger) == 0;
-}
-
-static void
-s_load_key(session_t *self)
-{
-    if (self->conf.known_key) {
-        memcpy(self->master_key, self->conf.known_key, KEY_BYTES);
-        self->have_key = true;
-        return;
-    }
-    buf_auto_t pem = BUF_INIT;
-    fail_auto_t err = FAIL_INIT;
-    if (!self->conf.known_file || fs_read(self->conf.known_file, LIMIT_KEY_FILE, &pem, NULL) < 0)
-        return;
-    if (key_public_from_pem(buf_str(&pem), pem.len, self->master_key, &err) == 0)
-        self->have_key = true;
-    else
-        log_error("%s: %s; the master is asked for its key again", self->conf.known_file, fail_text(&err));
-}
-
 static void
 s_ask(session_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     if (self->conf.hello_port == 0) {
         s_move(self, SESSION_STRANGER,
-               self->have_key
+               trust_key(self->trust)
                    ? "the handshake with the master failed: its key may have changed, and hello_port is 0: "
                      "compare "
                      "pki/minion/minion_master.pub with the master's master.pub"
@@ -193,12 +167,12 @@ static bool
 s_have_dealer(session_t *self, fail_t *err)
 {
     if (!self->dealer) {
-        self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, self->master_key, err);
+        self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, trust_key(self->trust), err);
         if (!self->dealer)
             return false;
         sock_once(self->dealer);
     }
-    sock_expect(self->dealer, self->master_key);
+    sock_expect(self->dealer, trust_key(self->trust));
     if (self->watched != self->dealer)
         s_watch(self, self->dealer, "dealer", DEALER_EVENTS, err);
     return self->watched == self->dealer;
@@ -236,33 +210,24 @@ s_connect(session_t *self)
     s_move(self, SESSION_CONNECTING, NULL);
 }
 
+/* What else may be said of it is in `why`. TAKES it. */
 static void
-s_save_key(session_t *self)
+s_stranger(session_t *self, char *why)
 {
-    fail_auto_t err = FAIL_INIT;
-    AUTO_FREE char *pem = key_public_pem(self->master_key);
-    if (self->conf.known_file && fs_write_atomic(self->conf.known_file, pem, strlen(pem), 0644, &err) < 0)
-        log_error("the master's key can't be kept: %s", fail_text(&err));
+    AUTO_FREE char *reason = why;
+    s_move(self, SESSION_STRANGER, reason);
+    self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
 }
 
 static void
-s_stranger(session_t *self, const uint8_t key[KEY_BYTES])
+s_tell_new_key(session_t *self, bool first)
 {
-    char theirs[FINGER_LEN], ours[FINGER_LEN];
-    key_finger(key, theirs);
-    key_finger(self->master_key, ours);
-    AUTO_FREE char *why =
-        self->have_key
-            ? xasprintf("the master's key has changed: known is %s, %s now shows %s. If that is intended, "
-                        "delete %s and restart the "
-                        "minion; if not, somebody may be posing as the master",
-                        ours, self->conf.host, theirs,
-                        self->conf.known_file ? self->conf.known_file : "the known key")
-            : xasprintf(
-                  "%s shows the key %s, but master_finger is %s: compare with salt-key -F on the master",
-                  self->conf.host, theirs, self->conf.finger);
-    s_move(self, SESSION_STRANGER, why);
-    self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
+    char finger[FINGER_LEN];
+    key_finger(trust_key(self->trust), finger);
+    log_info("master %s: its key is %s from now on, fingerprint %s", self->conf.host,
+             first ? "trusted" : "another one, which its signing key vouches for,", finger);
+    if (!first && self->host.on_new_key)
+        self->host.on_new_key(self->host.cookie, finger);
 }
 
 /* The master has shown on this connection that it holds the key that we know. */
@@ -272,39 +237,46 @@ s_is_proven(const session_t *self)
     return self->state == SESSION_GREETING || self->state == SESSION_PENDING || self->state == SESSION_READY;
 }
 
-/* The answer of port 4507. It is plaintext, so all it may do is introduce a key nobody knows yet. */
+/* The answer of port 4507. It is plaintext, so all it may do is introduce a key that nobody knows yet, or that is
+ * vouched for. */
 static void
 s_introduced(session_t *self, const char *text, size_t len)
 {
     fail_auto_t err = FAIL_INIT;
-    uint8_t key[KEY_BYTES];
-    json_auto_t *answer = value_parse(text, len, LIMIT_KEY_FILE, "hello", &err);
-    const char *pem = value_str(answer, "pub", "");
-    if (!answer || key_public_from_pem(pem, strlen(pem), key, &err) < 0) {
+    json_auto_t *answer = value_parse(text, len, LIMIT_HELLO_ANSWER, "hello", &err);
+    bool proven = s_is_proven(self);
+    char *why = NULL;
+    trust_verdict_t verdict = answer && !proven ? trust_claim(self->trust, answer, &why, &err) : TRUST_SAME;
+    if (err.text) {
         log_warning("master %s, port %d: not a Halite master: %s", self->conf.host, self->conf.hello_port,
                     fail_text(&err));
         return;
     }
     self->ask_until = 0;
     s_close(self, &self->ask);
-    if (s_is_proven(self))
+    if (verdict == TRUST_REFUSED)
+        s_stranger(self, why);
+    else if (verdict != TRUST_SAME)
+        s_tell_new_key(self, verdict == TRUST_NEW);
+    if (verdict == TRUST_NEW || verdict == TRUST_CHANGED ||
+        (verdict == TRUST_SAME && self->state == SESSION_STRANGER))
+        s_connect(self);
+}
+
+/* On a connection that proves the key known until now. Nothing is in a hurry: this one goes on until the next
+ * one's turn. */
+static void
+s_successor(session_t *self, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *why = NULL;
+    trust_verdict_t verdict = trust_claim(self->trust, body, &why, &err);
+    if (verdict == TRUST_REFUSED)
+        log_error("master %s: %s", self->conf.host, why ? why : fail_text(&err));
+    if (verdict != TRUST_CHANGED)
         return;
-    if (self->have_key && memcmp(key, self->master_key, KEY_BYTES) == 0) {
-        if (self->state == SESSION_STRANGER)
-            s_connect(self);
-        return;
-    }
-    if (self->have_key || !s_finger_fits(self, key)) {
-        s_stranger(self, key);
-        return;
-    }
-    memcpy(self->master_key, key, KEY_BYTES);
-    self->have_key = true;
-    s_save_key(self);
-    char finger[FINGER_LEN];
-    key_finger(key, finger);
-    log_info("master %s: its key is trusted from now on, fingerprint %s", self->conf.host, finger);
-    s_connect(self);
+    s_tell_new_key(self, false);
+    self->retry_at = clock_mono_ms() + 1 + s_jitter(self->sub_spread_ms);
 }
 
 /* ---- hello and welcome ----------------------------------------------------------------------- */
@@ -384,6 +356,12 @@ s_welcome(session_t *self, const json_t *body)
         return;
     self->greet_at = 0;
     self->pause_ms = 0;
+    char *why = NULL;
+    if (!trust_proven(self->trust, value_get(body, "voucher"), &why)) {
+        s_drop_sub(self);
+        s_stranger(self, why);
+        return;
+    }
     if (str_eq(state, "accepted")) {
         s_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
                    value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
@@ -523,10 +501,14 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
         log_warning("master %s: refused: %s", self->conf.host, fail_text(&err));
         return;
     }
-    if (msg == MSG_job)
+    if (msg == MSG_job && self->state != SESSION_READY)
+        log_warning("master %s: a job before the welcome is refused", self->conf.host);
+    else if (msg == MSG_job)
         s_job(self, body, published);
     else if (msg == MSG_welcome && !published)
         s_welcome(self, body);
+    else if (msg == MSG_master_key && !published)
+        s_successor(self, body);
     else if (msg == MSG_ack && !published && self->host.on_ack)
         self->host.on_ack(self->host.cookie, value_get(body, "jids"), value_get(body, "events"));
     else if (msg != MSG_ack && !published && self->state == SESSION_READY && self->host.on_answer) {
@@ -651,7 +633,7 @@ s_monitor(session_t *self)
 static void
 s_asking(session_t *self)
 {
-    char text[LIMIT_KEY_FILE];
+    char text[LIMIT_HELLO_ANSWER];
     while (self->ask) {
         int n = zmq_recv(self->ask, text, sizeof(text), ZMQ_DONTWAIT);
         if (n < 0)
@@ -688,7 +670,7 @@ s_timers(session_t *self, int64_t now)
         self->sub_at = 0;
         if (self->state != SESSION_READY)
             return; /* the next welcome asks for it again */
-        self->sub = sock_new(self->zctx, SOCK_SUB_CLIENT, self->conf.keys, self->master_key, &err);
+        self->sub = sock_new(self->zctx, SOCK_SUB_CLIENT, self->conf.keys, trust_key(self->trust), &err);
         if (!self->sub ||
             sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0)
             log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));
@@ -749,13 +731,20 @@ session_new(void *zctx, const session_conf_t *conf, const session_host_t *host, 
     self->ring = xcalloc(LIMIT_JIDS_SEEN, sizeof(char *));
     self->held = json_object();
     self->state = SESSION_ASKING;
-    s_load_key(self);
-    if (!self->have_key)
-        s_ask(self);
-    else if (s_finger_fits(self, self->master_key))
+    self->trust = trust_new(&(trust_conf_t){ .host = conf->host,
+                                             .finger = conf->finger,
+                                             .known_file = conf->known_file,
+                                             .sign_file = conf->sign_file,
+                                             .known_key = conf->known_key,
+                                             .verify = conf->verify_sign,
+                                             .always = conf->always_verify });
+    char *problem = trust_finger_problem(self->trust);
+    if (problem)
+        s_stranger(self, problem);
+    else if (trust_key(self->trust))
         s_connect(self);
     else
-        s_stranger(self, self->master_key);
+        s_ask(self);
     return self;
 }
 
@@ -773,6 +762,7 @@ session_destroy(session_t **self_p)
     s_close(self, &self->ask);
     s_close(self, &self->dealer);
     sock_close(&self->sub);
+    trust_destroy(&self->trust);
     json_decref(self->held);
     for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
         free(self->ring[i]);

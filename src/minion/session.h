@@ -37,9 +37,11 @@ typedef struct session_conf {
     const char *boot; /* names this start of the process */
     const char *host; /* the master */
     int port, publish_port, hello_port;
-    const char *source;       /* the address to connect from; NULL or "": the system picks */
-    const char *finger;       /* master_finger, "" when none */
-    const char *known_file;   /* where the master's public key is kept; NULL: only in memory */
+    const char *source;     /* the address to connect from; NULL or "": the system picks */
+    const char *finger;     /* master_finger, "" when none */
+    const char *known_file; /* where the master's public key is kept; NULL: only in memory */
+    const char *sign_file;  /* the same of its signing key; NULL: none is remembered. See trust.h */
+    bool verify_sign, always_verify;
     const uint8_t *known_key; /* NULL: read known_file */
     const key_pair_t *keys;
     int wait_ms, wait_max_ms; /* between attempts after a refusal */
@@ -57,6 +59,8 @@ typedef struct session_host {
     void (*on_answer)(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n);
     json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait; may be NULL */
     void *cookie;
+    /* The master's key is another one now, vouched for. May be NULL. */
+    void (*on_new_key)(void *cookie, const char *finger);
 } session_host_t;
 
 /* `conf` is copied, its texts and keys are BORROWED while the session lives. NEW, or NULL with *err. */

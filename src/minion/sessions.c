@@ -37,7 +37,7 @@ typedef struct line line_t;
 typedef struct candidate {
     line_t *line;
     session_conf_t conf;
-    char host[256], *known_file;
+    char host[256], *known_file, *sign_file;
     session_t *session; /* NULL: not tried now */
 } candidate_t;
 
@@ -210,6 +210,15 @@ s_file_done(void *cookie, json_int_t id, json_t *answer)
 {
     line_t *line = cookie;
     s_up(line->owner, json_pack("{s:s, s:I, s:O}", "t", "answer", "id", id, "answer", answer));
+}
+
+/* To the masters and to the minion's own bus: this minion has another key for one of them. */
+static void
+s_on_new_key(void *cookie, const char *finger)
+{
+    candidate_t *c = cookie;
+    s_up(c->line->owner, json_pack("{s:s, s:s, s:{s:s, s:s}}", "t", "tell", "tag", "master_key", "data",
+                                   "master", c->host, "finger", finger));
 }
 
 static json_t *
@@ -403,7 +412,8 @@ s_take_recon(session_conf_t *sc, const conf_t *conf)
     sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
-/* The first one's key file has the name that Salt's has. */
+/* The first one's key files have the names that Salt's have. A signing key that must be there before a master is
+ * believed holds for all of them; one that is remembered, for its own master. */
 static void
 s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
 {
@@ -411,7 +421,12 @@ s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_
     (void) str_copy(c->host, sizeof(c->host), value_str(master, "host", ""));
     AUTO_FREE char *file = nth == 0 ? xstrdup("minion_master.pub")
                                     : xasprintf("minion_master.%s.pub", c->host);
+    const char *sign = conf_str(conf, "master_sign_key_name");
+    bool verify = conf_bool(conf, "verify_master_pubkey_sign");
+    AUTO_FREE char *sign_file = nth == 0 || verify ? xasprintf("%s.pub", sign)
+                                                   : xasprintf("%s.%s.pub", sign, c->host);
     c->known_file = fs_join(conf_str(conf, "pki_dir"), file);
+    c->sign_file = fs_join(conf_str(conf, "pki_dir"), sign_file);
     c->conf = (session_conf_t){ .id = conf_str(conf, "id"),
                                 .role = "minion",
                                 .host = c->host,
@@ -421,6 +436,9 @@ s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_
                                 .source = conf_str(conf, "source_address"),
                                 .finger = conf_str(conf, "master_finger"),
                                 .known_file = c->known_file,
+                                .sign_file = c->sign_file,
+                                .verify_sign = verify,
+                                .always_verify = conf_bool(conf, "always_verify_signature"),
                                 .retry_dns_ms = (int) (conf_float(conf, "retry_dns") * 1000),
                                 .wait_ms = (int) (conf_float(conf, "acceptance_wait_time") * 1000),
                                 .wait_max_ms = (int) (conf_float(conf, "acceptance_wait_time_max") * 1000) };
@@ -432,7 +450,7 @@ s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_
 static int
 s_open(candidate_t *c, fail_t *err)
 {
-    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, c };
+    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, c, s_on_new_key };
     c->session = session_new(c->line->owner->zctx, &c->conf, &host, err);
     return c->session ? 0 : err->code;
 }
@@ -610,6 +628,7 @@ s_line_free(line_t *line)
     for (int i = 0; i < line->n; i++) {
         session_destroy(&line->all[i].session);
         free(line->all[i].known_file);
+        free(line->all[i].sign_file);
     }
     downloads_destroy(&line->downloads);
     free(line->all);

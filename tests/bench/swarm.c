@@ -231,7 +231,7 @@ s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t 
                             .keys = o->keys,
                             .wait_ms = 1000,
                             .wait_max_ms = 10000 };
-    session_host_t host = { s_on_state, s_on_job, s_on_ack, NULL, s_pending, o };
+    session_host_t host = { s_on_state, s_on_job, s_on_ack, NULL, s_pending, o, NULL };
     o->session = o->keys ? session_new(zctx, &conf, &host, err) : NULL;
     if (o->session)
         s_step(o);

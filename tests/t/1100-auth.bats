@@ -200,17 +200,18 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     ping_ok m1
 }
 
-@test "another master key: the minion refuses and says both fingerprints; deleting the known key heals" {
+@test "another master with other keys: the minion refuses and says both fingerprints; deleting the known ones heals" {
     fleet_down
     fleet_up m1
     old=$(salt-key -F master --out=json | field master.pub)
     stop master
-    rm "$(master_key master.pem)" "$(master_key master.pub)"
+    rm "$(master_key .)"/master*.*
     start_master
     until_log "$FLEET/log/m1" "the master's key has changed: known is $old" 20
+    grep -q "delete $(minion_key m1 minion_master.pub) and $(minion_key m1 master_sign.pub) and restart" "$FLEET/log/m1"
     not is_connected m1
     stop m1
-    rm "$(minion_key m1 minion_master.pub)"
+    rm "$(minion_key m1 minion_master.pub)" "$(minion_key m1 master_sign.pub)"
     start_minion m1
     wait_connected m1
 }
@@ -220,11 +221,11 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     fleet_up m1
     stop master
     mkdir "$FLEET/aside"
-    mv "$(master_key master.pem)" "$(master_key master.pub)" "$FLEET/aside"
+    mv "$(master_key .)"/master*.* "$FLEET/aside"
     start_master
     until_log "$FLEET/log/m1" "the master's key has changed" 20
     stop master
-    rm -f "$(master_key master.pem)" "$(master_key master.pub)"
+    rm -f "$(master_key .)"/master*.*
     mv "$FLEET/aside"/* "$(master_key .)"
     start_master
     until_true 20 is_connected m1

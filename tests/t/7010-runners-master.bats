@@ -218,6 +218,9 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     wheel key.finger_master | grep -q '"master.pub"'
     wheel key.print m1 | grep -q 'BEGIN PUBLIC KEY'
     fails salt-run salt.cmd saltutil.wheel key.gen_signature a b c
+    same_as "$(wheel key.gen_signature '' '' '')" <<<true
+    wheel key.rotate_master | grep -qE '^"([0-9a-f]{2}:){31}[0-9a-f]{2}"$'
+    wait_connected m1 m2
 }
 
 @test "every runner and wheel function has its documentation" {

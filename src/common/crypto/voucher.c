@@ -45,7 +45,7 @@ voucher_make(voucher_t *self, const key_pair_t *signer, const uint8_t key[KEY_BY
 int64_t
 voucher_serial(int64_t last)
 {
-    int64_t now = clock_wall_us() / 1000000;
+    int64_t now = clock_wall_us() / 1000;
 
     return now > last ? now : last + 1;
 }

@@ -11,6 +11,8 @@
 #define CLIENT_HEARTBEAT  20000 /* ms */
 #define CLIENT_HB_TIMEOUT 60000
 #define RECONNECT_MAX     2000
+#define ENDPOINT_MAX      256
+#define REBIND_MS         2000
 #define RECONNECT_NEVER   (24 * 3600 * 1000) /* with -1 a failed attempt would not be told */
 
 typedef struct int_option {
@@ -52,7 +54,7 @@ static const int_option_t ask_options[] = { { ZMQ_REQ_RELAXED, 1 },
                                             { ZMQ_REQ_CORRELATE, 1 },
                                             { ZMQ_RECONNECT_IVL, 100 },
                                             { ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX },
-                                            { ZMQ_MAXMSGSIZE, LIMIT_HELLO_MSG },
+                                            { ZMQ_MAXMSGSIZE, LIMIT_HELLO_ANSWER },
                                             OPTIONS_END };
 
 typedef struct sock_row {
@@ -163,6 +165,26 @@ sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err)
                         "%s: the port is in use; is another master running? (see ss -tlnp sport = :%d)",
                         endpoint, port);
     return fail_set(err, -code, "%s: can't listen: %s", endpoint, zmq_strerror(code));
+}
+
+/* libzmq gives a listener the options of when it was bound; the port is free when its thread has closed it. */
+int
+sock_rekey(void *sock, const key_pair_t *own, fail_t *err)
+{
+    char endpoint[ENDPOINT_MAX];
+    size_t n = sizeof(endpoint);
+    if (zmq_getsockopt(sock, ZMQ_LAST_ENDPOINT, endpoint, &n) != 0 ||
+        zmq_setsockopt(sock, ZMQ_CURVE_SECRETKEY, key_pair_secret(own), KEY_BYTES) != 0 ||
+        zmq_unbind(sock, endpoint) != 0)
+        return fail_set(err, -zmq_errno(), "the key of a port can't be changed: %s",
+                        zmq_strerror(zmq_errno()));
+    for (int waited_ms = 0; zmq_bind(sock, endpoint) != 0; waited_ms++) {
+        if (zmq_errno() != EADDRINUSE || waited_ms >= REBIND_MS)
+            return fail_set(err, -zmq_errno(), "%s: can't listen again: %s", endpoint,
+                            zmq_strerror(zmq_errno()));
+        (void) zmq_poll(NULL, 0, 1);
+    }
+    return 0;
 }
 
 int

@@ -39,6 +39,9 @@ void *sock_new(void *zctx, sock_kind_t kind, const key_pair_t *own, const uint8_
 void sock_close(void **sock_p);
 /* "tcp://HOST:PORT"; a port in use says which and what to do. */
 int sock_bind(void *sock, const char *host, int port, bool ipv6, fail_t *err);
+/* A CURVE server has another key for whoever comes from now on. Connections that are there stay, and what waits
+ * in the socket too. */
+int sock_rekey(void *sock, const key_pair_t *own, fail_t *err);
 int sock_connect(void *sock, const char *host, int port, fail_t *err);
 /* The same from one of this host's addresses; NULL or "": the system picks. */
 int sock_connect_from(void *sock, const char *source, const char *host, int port, fail_t *err);

@@ -5,6 +5,7 @@
 #include "common/crypto/keys.h"
 #include "master/api.h"
 #include "master/keyaction.h"
+#include "master/masterkey.h"
 #include "salt/plugin.h"
 
 static keystore_t *
@@ -300,14 +301,31 @@ key_gen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* As Salt, True when it is done. */
 static int
 key_gen_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value;
-    return fail_kind(
-        err, FAIL_COMMAND, -ENOTSUP,
-        "A master's key is not signed by another one: minions know it by their first contact, by "
-        "minion_master.pub or by master_finger (key.finger_master)");
+    AUTO_FREE char *path = NULL;
+    int rc = masterkey_sign(ctx_opts(ctx), value_str(args, "priv", ""), value_str(args, "pub", ""),
+                            value_str(args, "signature_path", ""), value_bool(args, "auto_create", false),
+                            &path, err);
+
+    if (rc == 0)
+        *ret_value = json_true();
+    return rc;
+}
+
+static int
+key_rotate_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *request = json_pack("{s:s}", "op", "key_rotate");
+    json_auto_t *reply = NULL;
+    int rc = api_request(api_of(ctx), &request, &reply, err);
+
+    (void) args;
+    if (rc == 0)
+        *ret_value = json_incref(value_get(reply, "finger"));
+    return rc;
 }
 
 /* ---- tables -------------------------------------------------------------------------------------- */
@@ -370,13 +388,14 @@ static const arg_t gen_keys_args[] = {
     { "user", ARG_STR, "null", "Taken for compatibility: the master's own user" },
     ARGS_END
 };
-static const arg_t signature_args[] = { { "priv", ARG_STR, ARG_REQUIRED, "Accepted for Salt's sake" },
-                                        { "pub", ARG_STR, ARG_REQUIRED, "Accepted for Salt's sake" },
-                                        { "signature_path", ARG_STR, ARG_REQUIRED,
-                                          "Accepted for Salt's sake" },
-                                        { "auto_create", ARG_BOOL, "false", "Accepted for Salt's sake" },
-                                        { "keysize", ARG_INT, "null", "Accepted for Salt's sake" },
-                                        ARGS_END };
+static const arg_t signature_args[] = {
+    { "priv", ARG_STR, ARG_REQUIRED, "The private signing key's file; empty: master_sign.pem in pki_dir" },
+    { "pub", ARG_STR, ARG_REQUIRED, "The public key's file; empty: master.pub in pki_dir" },
+    { "signature_path", ARG_STR, ARG_REQUIRED, "The folder of master_pubkey_signature; empty: pki_dir" },
+    { "auto_create", ARG_BOOL, "false", "Make a signing key if there is none" },
+    { "keysize", ARG_INT, "null", "Taken for compatibility: an Ed25519 key has one size" },
+    ARGS_END
+};
 
 static const func_t funcs[] = {
     { "list", key_list, list_args, FN_READONLY | FN_ACCESS_READ,
@@ -432,8 +451,12 @@ static const func_t funcs[] = {
       "Make a key pair in a folder unless it is there, and return its fingerprint." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.gen_keys /root/keys web9") },
     { "gen_signature", key_gen_signature, signature_args, FN_ACCESS_ADMIN,
-      "Refuse, and say what takes the place of a signed key of the master." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.gen_signature priv pub /root/keys") },
+      "Have the signing key vouch for the master's key, for the option "
+      "``master_use_pubkey_signature``." CLI_EXAMPLE(
+          "salt-run salt.cmd saltutil.wheel key.gen_signature '' '' /root/keys") },
+    { "rotate_master", key_rotate_master, NULL, FN_ACCESS_ADMIN,
+      "Give the master a new key and return its fingerprint. Minions that know the signing key take it by "
+      "themselves." CLI_EXAMPLE("salt-run salt.cmd saltutil.wheel key.rotate_master") },
 };
 
 PLUGIN(wheel, key, .doc = "List, accept, reject and delete the keys of minions", FUNCS(funcs));

@@ -29,6 +29,15 @@ key_finger_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return finger_of(ctx, args, "minion_master.pub", ret_value, err);
 }
 
+static int
+key_finger_master_sign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    AUTO_FREE char *file = xasprintf("%s.pub",
+                                     value_str(ctx_opts(ctx), "master_sign_key_name", "master_sign"));
+
+    return finger_of(ctx, args, file, ret_value, err);
+}
+
 static const arg_t finger_args[] = {
     { "hash_type", ARG_STR, "null",
       "Digest of the fingerprint; hash_type of the configuration when not given" },
@@ -41,6 +50,9 @@ static const func_t funcs[] = {
     { "finger_master", key_finger_master, finger_args, FN_READONLY,
       "Return the fingerprint of the master's public key as this minion knows it." CLI_EXAMPLE(
           "salt '*' key.finger_master") },
+    { "finger_master_sign", key_finger_master_sign, finger_args, FN_READONLY,
+      "Return the fingerprint of the master's signing key as this minion knows it; empty: it knows "
+      "none." CLI_EXAMPLE("salt '*' key.finger_master_sign") },
 };
 
 PLUGIN(exec, key, .doc = "Fingerprints of the minion's and the master's public keys", FUNCS(funcs));

@@ -94,7 +94,7 @@ start_minion_with(fixture_t *f, const char *finger, int hello_port)
                             .keys = f->keys,
                             .wait_ms = 50,
                             .wait_max_ms = 100 };
-    session_host_t host = { on_state, on_job, on_ack, NULL, pending, f };
+    session_host_t host = { on_state, on_job, on_ack, NULL, pending, f, NULL };
 
     f->session = session_new(f->zctx, &conf, &host, &err);
     assert_non_null(f->session);

@@ -1,0 +1,70 @@
+/* key_rotate.c - salt-key --rotate-master-key and --gen-signature: the master's own key, and who vouches for it. */
+#include "cli/key_cli.h"
+#include "common/local/client.h"
+#include "master/masterkey.h"
+#include "salt/value.h"
+
+int
+key_run_gen_signature(key_cli_t *cli, const key_verb_t *verb)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *path = NULL;
+    char finger[FINGER_LEN];
+    voucher_t v;
+
+    (void) verb;
+    if (masterkey_sign(cli->opts, value_str(cli->values, "priv", ""), value_str(cli->values, "pub", ""),
+                       value_str(cli->values, "signature_path", ""),
+                       value_bool(cli->values, "auto_create", false), &path, &err) != 0 ||
+        voucher_read(path, &v, &err) != 0)
+        return key_out_fail("%s", fail_text(&err));
+    key_finger_of(KEY_KIND_SIGN, v.signer, finger);
+    key_out_say(cli, "The signature was written to %s, made by the signing key %s\n", path, finger);
+    return 0;
+}
+
+/* NEW {finger, told?}; NULL with *err. */
+static json_t *
+rotate(key_cli_t *cli, fail_t *err)
+{
+    AUTO(local_client) line = local_connect(value_str(cli->opts, "sock_dir", ""), err);
+    json_t *request = json_pack("{s:s}", "op", "key_rotate"), *reply = NULL;
+    char finger[FINGER_LEN];
+    masterkey_t key;
+
+    if (line != NULL)
+        return local_call(line, &request, &reply, err) == 0 ? reply : NULL;
+    json_decref(request);
+    if (!key_no_master(err))
+        return NULL;
+    fail_clear(err);
+    if (masterkey_rotate(cli->opts, err) != 0)
+        return NULL;
+    if (masterkey_open(&key, cli->opts, NULL, err) == 0) {
+        key_finger(key_pair_public(key.pair), finger);
+        reply = json_pack("{s:s}", "finger", finger);
+    }
+    masterkey_close(&key);
+    return reply;
+}
+
+int
+key_run_rotate(key_cli_t *cli, const key_verb_t *verb)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    (void) verb;
+    if (!value_bool(cli->values, "yes", false)) {
+        key_out_say(cli, "The master's key is going to be replaced.\n");
+        key_answer_t answer = key_ask(cli, false);
+
+        if (answer != KEY_ANSWER_YES)
+            return answer == KEY_ANSWER_NO ? 0 : 1;
+    }
+    json_auto_t *reply = rotate(cli, &err);
+
+    if (reply == NULL)
+        return key_out_fail("%s", fail_text(&err));
+    key_out_say(cli, "The master has a new key, fingerprint %s.\n", value_str(reply, "finger", ""));
+    return 0;
+}
