@@ -76,17 +76,17 @@ s_list(const spool_t *self, const char *suffix)
     return s_sorted(jids);
 }
 
-/* Temporary files of writes that a death cut short: JID.ret.XXXXXX. */
+/* Temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX. */
 static void
 s_clean(const spool_t *self)
 {
     DIR *d = opendir(self->dir);
     struct dirent *e;
     while (d && (e = readdir(d))) {
-        size_t n = strcspn(e->d_name, ".");
-        AUTO_FREE char *jid = xstrndup(e->d_name, n);
-        bool temp = strncmp(e->d_name + n, RET ".", strlen(RET ".")) == 0 && !str_ends(e->d_name, BAD);
-        if (temp && s_jid_ok(jid))
+        const char *name = e->d_name + 1;
+        size_t n = strcspn(name, ".");
+        AUTO_FREE char *jid = xstrndup(name, n);
+        if (e->d_name[0] == '.' && str_starts(name + n, RET ".") && s_jid_ok(jid))
             (void) unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)

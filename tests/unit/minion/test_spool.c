@@ -236,13 +236,13 @@ test_strange_files(void **state)
     put(f, "abc.ret", "x", 1);
     put(f, J1 ".ret.bad", "x", 1);
     /* Left by a death in the middle of a write. */
-    put(f, J1 ".ret.aB3dEf", "{\"jid\":", 7);
+    put(f, "." J1 ".ret.aB3dEf", "{\"jid\":", 7);
     again(f);
     assert_jids(spool_jids(f->spool), "[]");
     assert_int_equal(spool_len(f->spool), 0);
     assert_true(there(f, "notes.txt"));
     assert_true(there(f, J1 ".ret.bad"));
-    assert_false(there(f, J1 ".ret.aB3dEf"));
+    assert_false(there(f, "." J1 ".ret.aB3dEf"));
 }
 
 static void
