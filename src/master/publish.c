@@ -310,6 +310,20 @@ s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
     }
 }
 
+/* Everybody who listens on PUB is a target. Since the job was made keys may have been deleted and accepted. */
+static bool
+s_is_for_all(const front_t *self, const job_t *job)
+{
+    if (job->n_targets != peers_count(self->peers, KEY_ACCEPTED))
+        return false;
+    for (size_t i = 0; i < job->n_targets; i++) {
+        const minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (!m || m->state != KEY_ACCEPTED)
+            return false;
+    }
+    return true;
+}
+
 void
 publish_start(front_t *self, const char *jid)
 {
@@ -321,7 +335,7 @@ publish_start(front_t *self, const char *jid)
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
     salt_assert(text); /* publish_job has tried */
     job->sent_ms = clock_mono_ms();
-    if (job->n_targets > 1 && job->n_targets == peers_count(self->peers, KEY_ACCEPTED)) {
+    if (job->n_targets > 1 && s_is_for_all(self, job)) {
         s_broadcast(self, job, text, len);
         return;
     }

@@ -352,7 +352,7 @@ static const struct {
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
-/* publisher_acl: {user pattern: [function pattern, or {target glob: [function pattern]}]}. */
+/* publisher_acl: {user pattern: [function pattern, or {compound target: [function pattern]}]}. */
 static bool
 s_acl_functions(const json_t *patterns, const char *fun)
 {
@@ -368,16 +368,34 @@ s_acl_functions(const json_t *patterns, const char *fun)
     return false;
 }
 
+/* Whether all minions that the request means are among those of a rule, of which there is one at least: what either
+ * says is another thing, "web* or db1" begins as "web*" does. */
 static bool
-s_acl_entry(const json_t *entry, const char *fun, const char *tgt)
+s_acl_covers(front_t *self, const char *scope, const json_t *request)
 {
-    const char *glob;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *rule = json_pack("{s:s, s:s}", "tgt", scope, "tgt_type", "compound");
+    json_auto_t *missing = NULL, *unmet = NULL;
+    AUTO_FREE uint32_t *may = NULL, *wants = NULL;
+    size_t n_may = 0, n_wants = 0, i = 0, k = 0;
+    if (publish_match(self, rule, &may, &n_may, &missing, &err) < 0 ||
+        publish_match(self, request, &wants, &n_wants, &unmet, &err) < 0)
+        return false;
+    for (; i < n_wants && k < n_may; k++)
+        i += wants[i] == may[k];
+    return n_may > 0 && i == n_wants;
+}
+
+static bool
+s_acl_entry(front_t *self, const json_t *entry, const char *fun, const json_t *request)
+{
+    const char *scope;
     json_t *functions;
     if (json_is_string(entry))
         return s_acl_functions(entry, fun);
-    json_object_foreach ((json_t *) entry, glob, functions)
-        if (str_eq(glob, tgt) || match_glob(glob, tgt))
-            return s_acl_functions(functions, fun);
+    json_object_foreach ((json_t *) entry, scope, functions)
+        if (s_acl_functions(functions, fun) && s_acl_covers(self, scope, request))
+            return true;
     return false;
 }
 
@@ -390,7 +408,7 @@ s_acl_names(front_t *self, const char *who, const char *user)
 }
 
 static bool
-s_acl_allows(front_t *self, const char *user, const char *fun, const char *tgt)
+s_acl_allows(front_t *self, const char *user, const char *fun, const json_t *request)
 {
     const char *who;
     json_t *entries, *entry;
@@ -399,7 +417,7 @@ s_acl_allows(front_t *self, const char *user, const char *fun, const char *tgt)
         if (!s_acl_names(self, who, user))
             continue;
         json_array_foreach (entries, i, entry)
-            if (s_acl_entry(entry, fun, tgt))
+            if (s_acl_entry(self, entry, fun, request))
                 return true;
     }
     return false;
@@ -409,14 +427,13 @@ static bool
 s_acl_request(front_t *self, const char *user, const char *op, const json_t *request)
 {
     json_t *fun = value_get(request, "fun"), *one;
-    const char *tgt = value_str(request, "tgt", "");
     size_t i;
     if (!str_eq(op, "publish"))
         return false;
     if (json_is_string(fun))
-        return s_acl_allows(self, user, json_string_value(fun), tgt);
+        return s_acl_allows(self, user, json_string_value(fun), request);
     json_array_foreach (fun, i, one)
-        if (!s_acl_allows(self, user, json_string_value(one), tgt))
+        if (!json_is_string(one) || !s_acl_allows(self, user, json_string_value(one), request))
             return false;
     return json_array_size(fun) > 0;
 }
@@ -529,10 +546,14 @@ s_done(front_t *self, lconn_t *c, request_fn *fn, const json_t *request, fail_t 
 }
 
 void
-requests_handle(front_t *self, lconn_t *c, const json_t *request)
+requests_handle(front_t *self, lconn_t *c, const json_t *asked)
 {
     fail_auto_t err = FAIL_INIT;
+    json_auto_t *request = json_copy((json_t *) asked);
     const char *op = value_str(request, "op", "");
+    /* Others than administrators must not find out by patterns what is in a pillar. */
+    if (!lconn_is_admin(c))
+        json_object_set_new(request, "pillar_exact", json_true());
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (!str_eq(rows[i].name, op))
             continue;

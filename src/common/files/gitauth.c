@@ -6,7 +6,7 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-enum { OWN_MAX = 12 };
+enum { OWN_MAX = 13 };
 
 /* What git asks for user and password: they stand in its environment, which other users can't read. */
 #define HELPER                                                                                               \
@@ -61,6 +61,8 @@ git_environment(const json_t *conf)
     }
     env[kept++] = xstrdup("GIT_TERMINAL_PROMPT=0");
     env[kept++] = xstrdup("LC_ALL=C");
+    /* Not ext::, whose addresses are commands, whatever git's own configuration says. */
+    env[kept++] = xstrdup("GIT_ALLOW_PROTOCOL=file:git:http:https:ssh");
     env[kept++] = ssh_command(value_str(conf, "privkey", ""));
     if (getenv("GIT_CONFIG_NOSYSTEM") != NULL)
         env[kept++] = xstrdup("GIT_CONFIG_NOSYSTEM=1");

@@ -25,12 +25,13 @@
 
 /* "BRANCH URL" with what stands below it, over the git_pillar_* options. */
 typedef struct remote {
-    char *branch, *url;                 /* owned */
-    json_t *conf;                       /* owned: its settings */
-    const char *root, *base, *fallback; /* BORROWED from it */
-    char *env;                          /* owned */
-    char *mount;                        /* owned: where its files stand in the environment; "": at the top */
-    char *dir;                          /* owned: its pillar's folder */
+    char *branch, *url;          /* owned */
+    json_t *conf;                /* owned: its settings */
+    const char *base, *fallback; /* BORROWED from it */
+    char *root;                  /* owned: of its files only those below; "": all */
+    char *env;                   /* owned */
+    char *mount;                 /* owned: where its files stand in the environment; "": at the top */
+    char *dir;                   /* owned: its pillar's folder */
 } remote_t;
 
 static void
@@ -39,6 +40,7 @@ s_remote_free(remote_t *r)
     free(r->branch);
     free(r->url);
     json_decref(r->conf);
+    free(r->root);
     free(r->mount);
     free(r->env);
     free(r->dir);
@@ -106,9 +108,9 @@ s_env_of(const compile_t *self, const remote_t *r, const char *configured, bool 
     return xstrdup(strcmp(r->branch, r->base) == 0 ? "base" : r->branch);
 }
 
-/* "web/server" of "salt://web/server/"; "" for none. NEW, or NULL with *err. */
+/* "web/server" of "salt://web/server/"; "" for none. `what` says whose setting it is. NEW, or NULL with *err. */
 static char *
-s_mount(const char *text, fail_t *err)
+s_below(const char *text, const char *what, fail_t *err)
 {
     text += str_starts(text, "salt://") ? strlen("salt://") : 0;
     text += strspn(text, "/");
@@ -117,7 +119,7 @@ s_mount(const char *text, fail_t *err)
         n--;
     AUTO_FREE char *path = xasprintf("/%.*s/", (int) n, text);
     if (strstr(path, "/../") != NULL || strstr(path, "/./") != NULL) {
-        (void) fail_set(err, -EINVAL, "mountpoint '%s' leads elsewhere", text);
+        (void) fail_set(err, -EINVAL, "%s '%s' leads elsewhere", what, text);
         return NULL;
     }
     return xstrndup(text, n);
@@ -144,10 +146,10 @@ s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
     r->conf = s_settings(self, own, text, err);
     if (r->conf == NULL || git_auth_check(r->conf, r->url, err) < 0)
         return -EINVAL;
-    r->root = value_str(r->conf, "root", "");
+    r->root = s_below(value_str(r->conf, "root", ""), "root", err);
     r->base = value_str(r->conf, "base", "master");
     r->fallback = value_str(r->conf, "fallback", "");
-    r->mount = s_mount(value_str(r->conf, "mountpoint", ""), err);
+    r->mount = r->root != NULL ? s_below(value_str(r->conf, "mountpoint", ""), "mountpoint", err) : NULL;
     const char *env = compile_env(self), *everywhere = value_str(r->conf, "all_saltenvs", "");
     r->branch = xstrdup(!any                       ? word
                         : *everywhere != '\0'      ? everywhere
