@@ -1,7 +1,7 @@
 /* fakepeer.c - hostile and broken peers for the whole-program tests: what a real minion or master would never send.
  *
  *   fakepeer garbage HOST PORT BYTES                      random bytes over TCP, then waits until the other side closes
- *   fakepeer null HOST PORT                               a libzmq peer without CURVE
+ *   fakepeer null HOST PORT [STEP...]                     a libzmq peer without CURVE (a REQ); no steps: closed
  *   fakepeer key DIR NAME                                 makes DIR/NAME.pem and .pub
  *   fakepeer dealer HOST PORT SERVER.pub DIR NAME STEP... a minion's connection with the key pair DIR/NAME.pem
  *   fakepeer sub HOST PORT SERVER.pub DIR NAME STEP...    a minion's subscription with it
@@ -10,13 +10,18 @@
  * A step is one or more words, run in order; each prints a line when it is done:
  *   send TEXT          one frame
  *   parts TEXT TEXT    one message of two frames
+ *   file PATH          one frame: what is in the file
+ *   many N TEXT        N frames; each # in the text is the frame's number
+ *   topics N           a subscription's peer subscribes to N more things
  *   big N PREFIX       PREFIX and as many x that the frame has N bytes
  *   expect REGEX       a frame that matches; others before it are printed and passed over
  *   wait FILE          until the file exists
  *   closed             until the connection ends or is refused
  *   drain              prints what has arrived so far
+ *   until FILE         prints what arrives until the file exists
  *
- * Every step has DEADLINE seconds (environment, default 20). Exit 0, or 1 at the first step that fails.
+ * Every step has DEADLINE seconds (environment, default 20). Every byte that was received also goes to the file RECORD
+ * (environment), a line for each frame. Exit 0, or 1 at the first step that fails.
  */
 #include <netdb.h>
 #include <poll.h>
@@ -46,6 +51,7 @@ typedef struct peer {
     size_t rid_len;
     int64_t until_ms;
     int ended; /* the ZMQ_EVENT_* that ended the connection, 0: none yet */
+    FILE *record;
 } peer_t;
 
 static int
@@ -103,6 +109,10 @@ next_frame(peer_t *self)
 
     (void) zmq_msg_init(&frame);
     while (!text && zmq_msg_recv(&frame, self->sock, ZMQ_DONTWAIT) >= 0) {
+        if (self->record) {
+            (void) fwrite(zmq_msg_data(&frame), 1, zmq_msg_size(&frame), self->record);
+            (void) fputc('\n', self->record);
+        }
         if (self->router && zmq_msg_more(&frame)) {
             self->rid_len = zmq_msg_size(&frame) < RID_MAX ? zmq_msg_size(&frame) : RID_MAX;
             memcpy(self->rid, zmq_msg_data(&frame), self->rid_len);
@@ -153,6 +163,52 @@ step_big(peer_t *self, char **words)
         buf_fill(&text, 'x', (size_t) n - text.len);
     const char *one = buf_str(&text);
     return send_frames(self, &one, 1);
+}
+
+static int
+step_file(peer_t *self, char **words)
+{
+    buf_auto_t data = BUF_INIT;
+
+    return fs_read(words[0], LIMIT_WIRE_MSG, &data, NULL) < 0 ||
+           zmq_send(self->sock, data.data, data.len, 0) < 0;
+}
+
+static int
+step_many(peer_t *self, char **words)
+{
+    long long n;
+    int rc = str_to_int(words[0], 1, 1LL << 30, &n) ? 0 : 1;
+
+    for (long long i = 1; rc == 0 && i <= n && !self->ended; i++) {
+        buf_auto_t text = BUF_INIT;
+        for (const char *at = words[1]; *at; at++)
+            if (*at == '#')
+                buf_printf(&text, "%lld", i);
+            else
+                buf_putc(&text, *at);
+        const char *one = buf_str(&text);
+        rc = send_frames(self, &one, 1);
+        if (i % 1000 == 0)
+            turn(self);
+    }
+    return rc;
+}
+
+static int
+step_topics(peer_t *self, char **words)
+{
+    long long n;
+    int rc = str_to_int(words[0], 1, 1LL << 30, &n) ? 0 : 1;
+
+    for (long long i = 1; rc == 0 && i <= n && !self->ended; i++) {
+        char topic[32];
+        (void) snprintf(topic, sizeof(topic), "%lld", i);
+        rc = zmq_setsockopt(self->sock, ZMQ_SUBSCRIBE, topic, strlen(topic)) != 0;
+        if (i % 1000 == 0)
+            turn(self);
+    }
+    return rc;
 }
 
 static int
@@ -210,21 +266,35 @@ step_drain(peer_t *self, char **words)
     }
 }
 
+static int
+step_until(peer_t *self, char **words)
+{
+    bool over = false;
+
+    while (!over && !late(self)) {
+        over = fs_exists(words[0]);
+        (void) step_drain(self, words);
+    }
+    return over ? 0 : 1;
+}
+
 static const struct {
     const char *name;
     int words;
     step_fn *fn;
-} steps[] = { { "send", 1, step_send },  { "parts", 2, step_parts },   { "big", 2, step_big },
-              { "wait", 1, step_wait },  { "expect", 1, step_expect }, { "closed", 0, step_closed },
-              { "drain", 0, step_drain } };
+} steps[] = { { "send", 1, step_send },   { "parts", 2, step_parts },   { "big", 2, step_big },
+              { "file", 1, step_file },   { "many", 2, step_many },     { "topics", 1, step_topics },
+              { "wait", 1, step_wait },   { "expect", 1, step_expect }, { "closed", 0, step_closed },
+              { "drain", 0, step_drain }, { "until", 1, step_until } };
 
 static int
 run_steps(peer_t *self, int argc, char **argv)
 {
-    const char *text = getenv("DEADLINE");
+    const char *text = getenv("DEADLINE"), *record = getenv("RECORD");
     long long seconds = 20;
 
     (void) str_to_int(text ? text : "20", 1, 600, &seconds);
+    self->record = record ? fopen(record, "a") : NULL;
     for (int at = 0; at < argc;) {
         size_t i = 0;
         while (i < NELEMS(steps) && !str_eq(steps[i].name, argv[at]))
@@ -268,6 +338,8 @@ read_server_key(const char *path, uint8_t key[KEY_BYTES], fail_t *err)
 static void
 close_all(peer_t *self)
 {
+    if (self->record)
+        (void) fclose(self->record);
     sock_close(&self->monitor);
     sock_close(&self->hello);
     /* What was sent last is to arrive. */
@@ -344,12 +416,11 @@ run_null(char **argv, int argc)
     peer_t self = { .zctx = zmq_ctx_new() };
     int port = read_port(argv[1]), code = 1;
 
-    (void) argc;
     /* A REQ socket of ours has no CURVE. */
     self.sock = port > 0 ? sock_new(self.zctx, SOCK_HELLO_CLIENT, NULL, NULL, &err) : NULL;
     self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", ENDINGS, &err) : NULL;
     if (self.monitor && sock_connect(self.sock, argv[0], port, &err) == 0)
-        code = run_steps(&self, 1, script);
+        code = argc > 2 ? run_steps(&self, argc - 2, argv + 2) : run_steps(&self, 1, script);
     else
         (void) say(&err);
     close_all(&self);

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# operators.bats - published ways past Salt's permissions of users, against the local socket: README.md says which.
+
+bats_require_minimum_version 1.5.0
+load ../t/lib
+load museum
+
+setup_file() {
+    museum_up "publisher_acl: {nobody: [{'m1': [test.ping, test.arg]}, {'nosuch*': [cmd.run]}]}"
+    fleet_open
+    chmod o+r "$MASTER_CONF"
+}
+teardown_file() { fleet_down; }
+setup() { needs_root; }
+teardown() { museum_whole; }
+
+# nobody JSON...: requests of the user nobody, whom publisher_acl lets have test.ping and test.arg on m1.
+nobody() { $(halite_unprivileged) "$HALITE_TOOLS/local" "$SOCK_DIR" "$@"; }
+refused() { not nobody "$1" >/dev/null; }
+publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,\"arg\":[]${4:-}}"; }
+
+@test "CVE-2013-4435: functions that are allowed carry none that are not" {
+    nobody "$(publish '"m1"' glob '["test.ping","test.arg"]')" | grep -q '"ok":true'
+    for fun in '["test.ping","cmd.run"]' '["cmd.run","test.ping"]' '"test.ping,cmd.run"' '"cmd.run"' '["test.ping",{"cmd.run":1}]' '["test.ping",["cmd.run"]]' \
+        '{"test.ping":"cmd.run"}' '" cmd.run"' '"cmd.run\u0000test.ping"' '[]' null; do
+        refused "$(publish '"m1"' glob "$fun" ",\"arg\":[[\"touch $FLEET/harm\"]]")"
+    done
+    # What rides along in the request is not run either.
+    nobody "$(publish '"m1"' glob '"test.arg"' ",\"module_executors\":[\"sudo\"],\"ret\":\"local_cache,cmd.run\",\"ret_kwargs\":{\"x\":1},\"user\":\"root\",\"kwargs\":{\"cmd\":\"touch $FLEET/harm\"},\"metadata\":{\"fun\":\"cmd.run\"}")" |
+        grep -q '"ok":true'
+}
+
+@test "CVE-2022-22941: a target that says what a rule says is none of the rule's" {
+    nobody "$(publish '"m1"' glob '"test.ping"')" | grep -q '"ok":true'
+    nobody "$(publish '["m1"]' list '"test.ping"')" | grep -q '"ok":true'
+    nobody "$(publish '"m1 and G@id:m1"' compound '"test.ping"')" | grep -q '"ok":true'
+    refused "$(publish '"m1 or m2"' compound '"test.ping"')"
+    refused "$(publish '"m1 or *"' compound '"test.ping"')"
+    refused "$(publish '"m1,m2"' list '"test.ping"')"
+    refused "$(publish '["m1","m2"]' list '"test.ping"')"
+    refused "$(publish '"m1|m2"' pcre '"test.ping"')"
+    refused "$(publish '"m*"' glob '"test.ping"')"
+    refused "$(publish '"id:m*"' grain '"test.ping"')"
+    # A rule that no minion meets allows nothing, whom the request means or not.
+    refused "$(publish '"nosuch1"' glob '"cmd.run"')"
+    refused "$(publish '"nosuch* or m1"' compound '"cmd.run"')"
+}
+
+@test "CVE-2022-22941: a rule's words are a pattern of ids, not of requests" {
+    stop master
+    sed -i "s|^publisher_acl:.*|publisher_acl: {nobody: [{'m1*': [test.ping]}]}|" "$MASTER_CONF"
+    start_master
+    wait_connected m1 m2
+    chmod o+r "$MASTER_CONF"
+    nobody "$(publish '"m1"' glob '"test.ping"')" | grep -q '"ok":true'
+    refused "$(publish '"m1 or m2"' compound '"test.ping"')"
+    refused "$(publish '"m1|m2"' pcre '"test.ping"')"
+    refused "$(publish '"m1,m2"' list '"test.ping"')"
+}
+
+@test "CVE-2021-25281, CVE-2017-5192, CVE-2020-25592: what is not asked for by publish asks for rights too" {
+    for request in '{"op":"wheel","fun":"key.list_all","arg":[]}' '{"op":"wheel","fun":"pillar_roots.write","arg":["x","harm"]}' \
+        '{"op":"runner","fun":"test.arg","arg":[]}' "{\"op\":\"runner\",\"fun\":\"salt.cmd\",\"arg\":[\"cmd.run\",\"touch $FLEET/harm\"]}" \
+        '{"op":"key_apply","action":"delete","ids":["m1"],"from":["minions"]}' '{"op":"reactor","action":"list"}' '{"op":"fire","tag":"salt/key","data":{}}' \
+        '{"op":"forget","tgt":"*","tgt_type":"glob","what":["grains"]}' '{"op":"progress","jid":"20210101000000000001"}' \
+        '{"op":"publish","tgt":"m1","tgt_type":"glob","fun":"test.ping","arg":[],"note":{"kind":"orch","ref":"1","part":"2"}}'; do
+        before=$(begun)
+        nobody "$request" >"$BATS_TEST_TMPDIR/answer" || :
+        not grep -q '"ok":true' "$BATS_TEST_TMPDIR/answer" || { cat "$BATS_TEST_TMPDIR/answer" >&2; return 1; }
+        [ "$(begun)" -eq "$before" ]
+    done
+    is_connected m1
+}
+
+@test "CVE-2013-6617: a master that runs as another user keeps none of root's groups" {
+    fleet=$FLEET port=$PORT
+    fleet_new
+    master_conf "user: nobody"
+    mkdir -p "$FLEET"/master/{etc/salt,var/run/salt,var/cache/salt,var/log/salt} && chown -R nobody "$FLEET/master"
+    fleet_open
+    chmod o+r "$MASTER_CONF"
+    start_master
+    groups=$(sed -nE 's/^Groups:[[:blank:]]*//p' "/proc/$(pid_of master)/status")
+    [ "$(sed -nE 's/^Uid:[[:blank:]]*([0-9]+).*/\1/p' "/proc/$(pid_of master)/status")" -eq "$(id -u nobody)" ]
+    not grep -qw 0 <<<"$groups $(sed -nE 's/^Gid:[[:blank:]]*//p' "/proc/$(pid_of master)/status")"
+    fleet_down
+    FLEET=$fleet PORT=$port SOCK_DIR=$fleet/master/var/run/salt/master MASTER_CONF=$fleet/etc/master SALT_CONFIG_DIR=$fleet/etc
+    export FLEET PORT SOCK_DIR MASTER_CONF SALT_CONFIG_DIR
+}
+
+@test "who is no administrator finds out nothing of pillars by patterns" {
+    wait_connected m1 m2
+    salt -L m1,m2 saltutil.refresh_pillar >/dev/null
+    until_true 10 eval 'ask "{\"op\":\"match\",\"tgt\":\"secret:pillar-*\",\"tgt_type\":\"pillar\"}" | grep -q m1'
+    nobody '{"op":"match","tgt":"secret:pillar-*","tgt_type":"pillar"}' | grep -q '"minions":\[\]'
+    nobody '{"op":"match","tgt":"I@secret:p* or J@secret:p.*","tgt_type":"compound"}' | grep -q '"minions":\[\]'
+    nobody '{"op":"match","tgt":"secret:p","tgt_type":"pillar_pcre"}' | grep -q '"minions":\[\]'
+}
