@@ -76,7 +76,7 @@ publish() { echo "{\"op\":\"publish\",\"tgt\":$1,\"tgt_type\":\"$2\",\"fun\":$3,
     fleet=$FLEET port=$PORT
     fleet_new
     master_conf "user: nobody"
-    mkdir -p "$FLEET"/master/{etc/salt,var/run/salt,var/cache/salt,var/log/salt} && chown -R nobody "$FLEET/master"
+    mkdir -p "$FLEET"/master/{etc/salt/pki,var/run/salt,var/cache/salt,var/log/salt} && chown -R nobody "$FLEET/master"
     fleet_open
     chmod o+r "$MASTER_CONF"
     start_master

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "common/base/str.h"
 #include "salt/log.h"
 
 void
@@ -59,7 +60,8 @@ static void PRINTF(4, 0) record(fail_t *err, fail_kind_t kind, int code, const c
         return;
     err->code = code;
     err->kind = kind;
-    err->text = xvasprintf(fmt, ap);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    err->text = str_redacted(text);
 }
 
 int
@@ -94,7 +96,8 @@ fail_prefix(fail_t *err, const char *fmt, ...)
     va_start(ap, fmt);
     AUTO_FREE char *prefix = xvasprintf(fmt, ap);
     va_end(ap);
-    char *joined = xasprintf("%s%s", prefix, err->text);
+    AUTO_FREE char *shown = str_redacted(prefix);
+    char *joined = xasprintf("%s%s", shown, err->text);
     free(err->text);
     err->text = joined;
 }

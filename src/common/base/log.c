@@ -8,6 +8,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/str.h"
 
 static const struct {
     const char *name;   /* in the configuration */
@@ -182,7 +183,8 @@ log_write(log_level_t level, const char *fmt, ...)
     va_start(ap, fmt);
     AUTO_FREE char *text = xvasprintf(fmt, ap);
     va_end(ap);
-    add_escaped(&message, text);
+    AUTO_FREE char *shown = str_redacted(text);
+    add_escaped(&message, shown);
     if (console_wants(level))
         write_console(level, buf_str(&message));
     if (file_wants(level))

@@ -214,3 +214,30 @@ str_shell_quote(const char *s)
     AUTO_FREE char *inner = str_replace(s, "'", "'\"'\"'");
     return xasprintf("'%s'", inner);
 }
+
+/* What stands between "://" and "@" in an address; a path of ours has neither user nor host. */
+static size_t
+secret_len(const char *text, const char *host)
+{
+    size_t n = strcspn(host, "/@ \t\n'\"");
+    bool ours = host - text >= 7 && strncmp(host - 7, "salt://", 7) == 0;
+
+    return host[n] == '@' && !ours ? n : 0;
+}
+
+char *
+str_redacted(const char *text)
+{
+    buf_auto_t out = BUF_INIT;
+    const char *from = text, *at;
+
+    while ((at = strstr(from, "://")) != NULL) {
+        const char *host = at + strlen("://");
+        size_t n = secret_len(text, host);
+        buf_add(&out, from, (size_t) (host - from));
+        buf_puts(&out, n > 0 ? "<redacted>" : "");
+        from = host + n;
+    }
+    buf_puts(&out, from);
+    return xstrdup(buf_str(&out));
+}

@@ -32,6 +32,8 @@ bool str_to_int(const char *s, long long min, long long max, long long *ret_v);
  * ends. */
 typedef const char *str_next_fn(void *cookie);
 const char *str_suggest(const char *word, str_next_fn *next, void *cookie);
+/* NEW text without what is secret in addresses: "https://<redacted>@host/..." for user and password. */
+char *str_redacted(const char *text);
 /* Unix shell quoting as Python's shlex.quote. NEW. */
 char *str_shell_quote(const char *s);
 

@@ -377,7 +377,8 @@ s_renew_one(const compile_t *self, const json_t *entry, const char *branch, cons
 
     if (rc == 0 && (branch == NULL || strcmp(branch, r.branch) == 0) &&
         (repo == NULL || strcmp(repo, r.url) == 0)) {
-        AUTO_FREE char *id = text != NULL ? xstrdup(text) : xasprintf("%s %s", r.branch, r.url);
+        AUTO_FREE char *whole = text != NULL ? xstrdup(text) : xasprintf("%s %s", r.branch, r.url);
+        AUTO_FREE char *id = str_redacted(whole);
         int changed = s_renew(self, &r, &why);
         if (changed < 0)
             log_error("ext_pillar git: %s: %s", r.url, fail_text(&why));

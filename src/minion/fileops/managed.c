@@ -184,19 +184,6 @@ served_sum(call_ctx_t *ctx, const char *source, const char *saltenv, managed_t *
     return 0;
 }
 
-/* An URL without its password. NEW. */
-static char *
-redacted(const char *url)
-{
-    const char *host = strstr(url, "://");
-    const char *at = host != NULL ? strchr(host + 3, '@') : NULL;
-    const char *slash = host != NULL ? strchr(host + 3, '/') : NULL;
-
-    if (at == NULL || (slash != NULL && slash < at))
-        return xstrdup(url);
-    return xasprintf("%.*s<redacted>%s", (int) (host + 3 - url), url, at);
-}
-
 /* m->sum, or m->comment with what keeps it from being known. */
 static int
 verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m, fail_t *err)
@@ -231,7 +218,7 @@ verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, ma
             m->sum = sum;
         }
     } else if (!value_truthy(value_get(args, "use_etag"))) {
-        AUTO_FREE char *shown = redacted(source);
+        AUTO_FREE char *shown = str_redacted(source);
         m->comment = xasprintf("Unable to verify upstream hash of source file %s, please set source_hash or "
                                "set skip_verify to True",
                                shown);
@@ -267,7 +254,7 @@ cached_before(call_ctx_t *ctx, json_t *args, const char *source, managed_t *m)
 static int
 fetch(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, managed_t *m, fail_t *err)
 {
-    AUTO_FREE char *shown = redacted(source);
+    AUTO_FREE char *shown = str_redacted(source);
     fail_auto_t why = FAIL_INIT;
 
     if (source_is_remote(scheme) && m->sfn == NULL)

@@ -10,27 +10,6 @@
 #include "minion/modlib/tool.h"
 
 char *
-git_redacted(const char *text)
-{
-    buf_auto_t out = BUF_INIT;
-    const char *at;
-
-    while ((at = strstr(text, "://")) != NULL) {
-        const char *host = at + strlen("://");
-        size_t n = strcspn(host, "/@ \t\n'\"");
-        buf_add(&out, text, (size_t) (host - text));
-        buf_puts(&out, host[n] == '@' ? "<redacted>" : "");
-        text = host[n] == '@' ? host + n : host;
-        if (host[n] != '@') {
-            buf_add(&out, host, n);
-            text = host + n;
-        }
-    }
-    buf_puts(&out, text);
-    return xstrdup(buf_str(&out));
-}
-
-char *
 git_url(const json_t *args, const char *url, fail_t *err)
 {
     const char *user = value_str(args, "https_user", ""), *pass = value_str(args, "https_pass", "");
@@ -121,7 +100,7 @@ failed(const prog_t *prog, const json_t *answer, unsigned flags, fail_t *err)
 
     for (size_t i = 0; i < prog->n; i++)
         buf_printf(&line, "%s%s", i > 0 ? " " : "", i > 0 ? prog->argv[i] : "git");
-    AUTO_FREE char *command = git_redacted(buf_str(&line)), *text = git_redacted(said);
+    AUTO_FREE char *command = str_redacted(buf_str(&line)), *text = str_redacted(said);
     return fail_kind(err, FAIL_COMMAND, -EIO, "Command '%s' failed%s%s", command, *text != '\0' ? ": " : "",
                      text);
 }

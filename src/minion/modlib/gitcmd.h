@@ -30,7 +30,5 @@ json_t *git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flag
 json_t *git_text(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err);
 /* An URL with user and password in it, for https only. NEW, or NULL with *err. */
 char *git_url(const json_t *args, const char *url, fail_t *err);
-/* The same without what is secret: "https://<redacted>@host/...". NEW. */
-char *git_redacted(const char *text);
 
 #endif

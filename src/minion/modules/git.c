@@ -255,7 +255,7 @@ remotes_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
             continue;
         *url++ = '\0';
         *action++ = '\0';
-        AUTO_FREE char *shown = value_bool(args, "redact_auth", true) ? git_redacted(url) : xstrdup(url);
+        AUTO_FREE char *shown = value_bool(args, "redact_auth", true) ? str_redacted(url) : xstrdup(url);
         if (value_get(remotes, copy) == NULL)
             json_object_set_new(remotes, copy, json_object());
         json_object_set_new(value_get(remotes, copy), str_starts(action, "(push") ? "push" : "fetch",

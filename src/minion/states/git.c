@@ -453,7 +453,7 @@ fix_remote(latest_t *l)
         return l->s.err->code;
     if (str_eq(have, want))
         return 0;
-    AUTO_FREE char *shown = git_redacted(want), *before = git_redacted(have != NULL ? have : "None");
+    AUTO_FREE char *shown = str_redacted(want), *before = str_redacted(have != NULL ? have : "None");
     if (ctx_test(l->s.ctx)) {
         gitstate_note(&l->s, "Remote '%s' would be changed from %s to %s", l->remote, before, shown);
         if (!l->have_rev)

@@ -268,6 +268,32 @@ test_str_suggest(void **state)
 
 /* Answers of Python's shlex.quote. */
 static void
+test_str_redacted(void **state)
+{
+    static const char *const rows[][2] = {
+        { "", "" },
+        { "no address: a@b", "no address: a@b" },
+        { "https://u:p@host/x", "https://<redacted>@host/x" },
+        { "git fetch https://u@h/a 'ssh://k:s@h' https://h/a@b",
+          "git fetch https://<redacted>@h/a 'ssh://<redacted>@h' https://h/a@b" },
+        { "salt://web@home/x", "salt://web@home/x" },
+        { "http://", "http://" },
+        { "://a:b@", "://<redacted>@" },
+    };
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *got = str_redacted(rows[i][0]);
+        assert_string_equal(got, rows[i][1]);
+    }
+    /* No error tells one. */
+    (void) fail_set(&err, -EIO, "%s: gone", rows[2][0]);
+    fail_prefix(&err, "%s and ", rows[2][0]);
+    assert_string_equal(fail_text(&err), "https://<redacted>@host/x and https://<redacted>@host/x: gone");
+}
+
+static void
 test_str_shell_quote(void **state)
 {
     static const char *const rows[][2] = {
@@ -686,10 +712,10 @@ UNIT_MAIN(cmocka_unit_test(test_fail_first_wins), cmocka_unit_test(test_fail_wit
           cmocka_unit_test(test_str_compare), cmocka_unit_test(test_str_split),
           cmocka_unit_test(test_str_replace), cmocka_unit_test(test_str_to_int),
           cmocka_unit_test(test_str_suggest), cmocka_unit_test(test_str_shell_quote),
-          cmocka_unit_test(test_map_basics), cmocka_unit_test(test_map_order_and_growth),
-          cmocka_unit_test(test_map_delete_while_walking), cmocka_unit_test(test_map_churn),
-          cmocka_unit_test(test_clock_stamp), cmocka_unit_test(test_clock_jid_grows),
-          cmocka_unit_test(test_clock_jid_threads), cmocka_unit_test(test_clock_jid_reading),
-          cmocka_unit_test(test_clock_stamp_reading), cmocka_unit_test(test_log_console),
-          cmocka_unit_test(test_log_levels), cmocka_unit_test(test_log_file),
-          cmocka_unit_test(test_log_survives_a_closed_pipe))
+          cmocka_unit_test(test_str_redacted), cmocka_unit_test(test_map_basics),
+          cmocka_unit_test(test_map_order_and_growth), cmocka_unit_test(test_map_delete_while_walking),
+          cmocka_unit_test(test_map_churn), cmocka_unit_test(test_clock_stamp),
+          cmocka_unit_test(test_clock_jid_grows), cmocka_unit_test(test_clock_jid_threads),
+          cmocka_unit_test(test_clock_jid_reading), cmocka_unit_test(test_clock_stamp_reading),
+          cmocka_unit_test(test_log_console), cmocka_unit_test(test_log_levels),
+          cmocka_unit_test(test_log_file), cmocka_unit_test(test_log_survives_a_closed_pipe))
