@@ -6,6 +6,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "master/gate.h"
 #include "salt/log.h"
 #include "salt/value.h"
 

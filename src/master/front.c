@@ -11,6 +11,7 @@
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "master/bus.h"
+#include "master/gate.h"
 #include "master/notes.h"
 #include "master/pillars.h"
 #include "master/reactor.h"

@@ -49,8 +49,6 @@ typedef struct pillars pillars_t;
 typedef struct reactor reactor_t;
 typedef struct notes notes_t;
 typedef struct gate gate_t;
-/* The minions' ports. */
-typedef enum port { PORT_REQUEST, PORT_PUBLISH, PORT_HELLO, PORTS } port_t;
 typedef struct pending_ack pending_ack_t; /* a return or event whose row waits for its commit: inbound.c */
 
 /* Acknowledgements, in the order of their tickets. */
@@ -138,18 +136,6 @@ int inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg);
 int inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg);
 void inbound_trouble(front_t *self);
 void inbound_forget(front_t *self); /* at the end: what waits for a commit */
-
-/* gate.c */
-gate_t *gate_new(long files); /* NEW; for this limit of descriptors */
-void gate_destroy(gate_t **self_p);
-void gate_came(front_t *front, port_t port, int fd);   /* a TCP connection */
-void gate_spoke(front_t *front, int fd, size_t bytes); /* it sent a message */
-void gate_accepted(front_t *front, int fd);            /* it is no stranger */
-void gate_went(front_t *front, port_t port, int fd);
-bool gate_is_open(const front_t *front, port_t port, int fd); /* as far as the monitors have told */
-void gate_door(front_t *front);                               /* tells the key handler who may come in */
-void gate_tick(front_t *front, int64_t now_ms);
-long gate_open(const gate_t *self); /* connections */
 
 /* publish.c */
 /* Resolve a target ({tgt, tgt_type, delimiter?, pillar_exact?: as target_pillar_exact}): sorted slots of

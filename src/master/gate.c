@@ -7,7 +7,7 @@
  * libzmq also reads what is sent before it asks whose it is, up to a whole frame, and more frames than are
  * looked at. The kernel knows how much came on a connection: whenever the process has grown, connections that
  * hold more than they may are cut. */
-#include "master/front.h"
+#include "master/gate.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -84,12 +84,6 @@ gate_destroy(gate_t **self_p)
         (void) close(self->statm);
     free(self->lines);
     free(self);
-}
-
-long
-gate_open(const gate_t *self)
-{
-    return self->open;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

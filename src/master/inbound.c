@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "master/bus.h"
+#include "master/gate.h"
 #include "master/mine.h"
 #include "master/pillars.h"
 #include "master/ret.h"

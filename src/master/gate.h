@@ -1,0 +1,25 @@
+/* gate.h - who has a place at the minions' ports, and how much of him waits in memory.
+ *
+ * Layer      master
+ * Threads    the front loop's
+ * Tests      tests/t/1200-hostile-minion.bats
+ */
+#ifndef MASTER_GATE_H
+#define MASTER_GATE_H
+
+#include "master/front.h"
+
+/* The minions' ports. */
+typedef enum port { PORT_REQUEST, PORT_PUBLISH, PORT_HELLO, PORTS } port_t;
+
+gate_t *gate_new(long files); /* NEW; for this limit of descriptors */
+void gate_destroy(gate_t **self_p);
+void gate_came(front_t *front, port_t port, int fd);   /* a TCP connection */
+void gate_spoke(front_t *front, int fd, size_t bytes); /* it sent a message */
+void gate_accepted(front_t *front, int fd);            /* it is no stranger */
+void gate_went(front_t *front, port_t port, int fd);
+bool gate_is_open(const front_t *front, port_t port, int fd); /* as far as the monitors have told */
+void gate_door(front_t *front);                               /* tells the key handler who may come in */
+void gate_tick(front_t *front, int64_t now_ms);
+
+#endif
