@@ -163,11 +163,20 @@ s_detach(session_t *self)
     self->attached = false;
 }
 
+static void *
+s_sock(session_t *self, sock_kind_t kind, fail_t *err)
+{
+    void *sock = sock_new(self->zctx, kind, self->conf.keys, trust_key(self->trust), err);
+    if (sock && self->conf.no_heartbeat)
+        sock_no_heartbeat(sock);
+    return sock;
+}
+
 static bool
 s_have_dealer(session_t *self, fail_t *err)
 {
     if (!self->dealer) {
-        self->dealer = sock_new(self->zctx, SOCK_DEALER_CLIENT, self->conf.keys, trust_key(self->trust), err);
+        self->dealer = s_sock(self, SOCK_DEALER_CLIENT, err);
         if (!self->dealer)
             return false;
         sock_once(self->dealer);
@@ -670,7 +679,7 @@ s_timers(session_t *self, int64_t now)
         self->sub_at = 0;
         if (self->state != SESSION_READY)
             return; /* the next welcome asks for it again */
-        self->sub = sock_new(self->zctx, SOCK_SUB_CLIENT, self->conf.keys, trust_key(self->trust), &err);
+        self->sub = s_sock(self, SOCK_SUB_CLIENT, &err);
         if (!self->sub ||
             sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0)
             log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));

@@ -44,6 +44,7 @@ typedef struct session_conf {
     bool verify_sign, always_verify;
     const uint8_t *known_key; /* NULL: read known_file */
     const key_pair_t *keys;
+    bool no_heartbeat;        /* thousands of sessions in one process: sock_no_heartbeat */
     int wait_ms, wait_max_ms; /* between attempts after a refusal */
     int retry_dns_ms; /* until a name that can't be resolved is tried again; 0: as any lost connection */
     /* Until a lost connection is tried again; then the pause doubles up to recon_max_ms. 0: a moment that

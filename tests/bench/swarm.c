@@ -229,6 +229,7 @@ s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t 
                             .finger = "",
                             .known_key = place->master_key,
                             .keys = o->keys,
+                            .no_heartbeat = true,
                             .wait_ms = 1000,
                             .wait_max_ms = 10000 };
     session_host_t host = { s_on_state, s_on_job, s_on_ack, NULL, s_pending, o, NULL };

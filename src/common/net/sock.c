@@ -212,6 +212,13 @@ sock_once(void *sock)
     (void) zmq_setsockopt(sock, ZMQ_RECONNECT_IVL, &never, sizeof(never));
 }
 
+void
+sock_no_heartbeat(void *sock)
+{
+    int never = 0;
+    (void) zmq_setsockopt(sock, ZMQ_HEARTBEAT_IVL, &never, sizeof(never));
+}
+
 int
 sock_disconnect(void *sock, const char *source, const char *host, int port)
 {

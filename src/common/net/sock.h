@@ -53,6 +53,9 @@ void sock_once(void *sock);
 int sock_disconnect(void *sock, const char *source, const char *host, int port);
 /* The key of the server that the next connection leads to. */
 void sock_expect(void *sock, const uint8_t server_key[KEY_BYTES]);
+/* Before it connects: no heartbeats. libzmq keeps a thread's timers in one list and looks through all of it for each
+ * message that comes: a process with thousands of connections spends a third of its time there. */
+void sock_no_heartbeat(void *sock);
 /* Readable file descriptor for an event loop; edge-triggered as libzmq's ZMQ_FD is. */
 int sock_fd(void *sock);
 /* Watch connection events: NEW PAIR socket to read with sock_monitor_next. */
