@@ -11,6 +11,7 @@
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "master/bus.h"
+#include "master/fleeting.h"
 #include "master/gate.h"
 #include "master/notes.h"
 #include "master/pillars.h"
@@ -219,6 +220,7 @@ s_start(front_t *self, fail_t *err)
     /* Large messages are the system's again when they are gone; glibc would keep more after each. */
     (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
     self->gate = gate_new(daemon_raise_files((long) conf_int(self->conf, "max_open_files")));
+    fleeting_open();
     zsys_handler_set(NULL);
     zsys_set_max_sockets(0);
     self->zctx = zsys_init();
