@@ -159,6 +159,22 @@ query_text(store_reader_t *self, int which, const char *text, fail_t *err)
     return stmt;
 }
 
+/* The writer notices damage only where it writes. */
+static int
+failed(store_reader_t *self, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = db_fail(self->db, self->path, &why);
+
+    if (rc != -EUCLEAN)
+        return fail_set(err, rc, "%s", fail_text(&why));
+    return fail_set(
+        err, rc,
+        "%s; stop the master and move the file away with what stands beside it: a new one is begun. "
+        "\"sqlite3 FILE .recover\" may save what was there.",
+        fail_text(&why));
+}
+
 /* Whether there is another row; false with *rc_p negative after a failure. */
 static bool
 next_row(store_reader_t *self, sqlite3_stmt *stmt, int *rc_p, fail_t *err)
@@ -166,7 +182,7 @@ next_row(store_reader_t *self, sqlite3_stmt *stmt, int *rc_p, fail_t *err)
     int rc = sqlite3_step(stmt);
 
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        *rc_p = db_fail(self->db, self->path, err);
+        *rc_p = failed(self, err);
     return rc == SQLITE_ROW;
 }
 

@@ -4,9 +4,11 @@
 
 #include "unit/unit.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -17,6 +19,7 @@
 #include "salt/value.h"
 
 #define PATIENCE_MS 60000
+#define PAGE        8192 /* of the database */
 
 typedef struct place {
     char dir[64];
@@ -167,6 +170,26 @@ await_trouble(store_t *store, bool wanted)
         assert_int_equal(poll(&pfd, 1, PATIENCE_MS), 1);
         assert_int_equal(read(pfd.fd, &count, sizeof(count)), sizeof(count));
     }
+}
+
+static inline void
+overwrite(const char *path, off_t from, size_t len)
+{
+    AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+    AUTO_FREE char *junk = xcalloc(1, len);
+
+    memset(junk, 0x5a, len);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, junk, len, from), len);
+}
+
+static inline off_t
+size_of(const char *path)
+{
+    struct stat st;
+
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
 }
 
 #endif

@@ -18,8 +18,6 @@
 #include "master/store_read.h"
 #include "salt/value.h"
 
-#define PAGE 8192 /* of the database */
-
 /* "SEQ TAG, SEQ TAG, ..." of the block after this number, " | LAST" behind it; "" when there is none. NEW. */
 static char *
 block_after(store_reader_t *reader, uint64_t after)
@@ -548,17 +546,6 @@ test_deleted_file_is_begun_again(void **state)
     assert_shown(find_jobs(p, "{}", err), "[\"j2\"]");
 }
 
-static void
-overwrite(const char *path, off_t from, size_t len)
-{
-    AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
-    AUTO_FREE char *junk = xcalloc(1, len);
-
-    memset(junk, 0x5a, len);
-    assert_true(fd >= 0);
-    assert_int_equal(pwrite(fd, junk, len, from), len);
-}
-
 static size_t
 count_aside(place_t *p)
 {
@@ -605,6 +592,28 @@ test_short_file_is_moved_aside(void **state)
     AUTO_FREE char *notice = store_notice(p->store);
     assert_non_null(notice);
     settle(p->store, add_event(p->store, 1, "t"));
+}
+
+/* Pages in the middle of what a job returned: the start does not see it, who looks does. */
+static void
+test_damage_that_a_reader_meets(void **state)
+{
+    place_t *p = *state;
+    fail_auto_t err = FAIL_INIT;
+    uint64_t ticket = 0;
+
+    for (int i = 0; i < 5000; i++) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        ticket = add_return(p->store, "j1", id, "\"some text that takes some room on a page\"", 0);
+    }
+    settle(p->store, ticket);
+    close_place(p);
+    overwrite(p->path, size_of(p->path) / PAGE / 2 * PAGE, 4 * PAGE);
+    open_place(p);
+    assert_null(store_notice(p->store));
+    assert_null(store_returns(p->reader, "j1", &err));
+    assert_non_null(strstr(fail_text(&err), p->path));
+    assert_non_null(strstr(fail_text(&err), "stop the master"));
 }
 
 static void
@@ -720,6 +729,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown)
           cmocka_unit_test_setup_teardown(test_deleted_file_is_begun_again, setup, teardown),
           cmocka_unit_test_setup_teardown(test_damaged_file_is_moved_aside, setup, teardown),
           cmocka_unit_test_setup_teardown(test_short_file_is_moved_aside, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_damage_that_a_reader_meets, setup, teardown),
           cmocka_unit_test_setup_teardown(test_damage_while_running, setup, teardown),
           cmocka_unit_test_setup_teardown(test_foreign_database_is_left_alone, setup, teardown),
           cmocka_unit_test_setup_teardown(test_kill_keeps_what_was_committed, setup, teardown))

@@ -2,7 +2,6 @@
 #include "unit/master/store_place.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #define HOUR_US 3600000000LL
@@ -188,15 +187,6 @@ test_events_do_not_count(void **state)
     assert_int_equal(count_rows(p, "SELECT sum(last - first + 1) FROM event_blocks"), 100);
 }
 
-static off_t
-size_of(const char *path)
-{
-    struct stat st;
-
-    assert_int_equal(stat(path, &st), 0);
-    return st.st_size;
-}
-
 static void
 test_space_is_given_back(void **state)
 {
@@ -237,6 +227,24 @@ test_full_disk(void **state)
     assert_null(await_trouble(p->store, false));
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 1);
     signal(SIGXFSZ, SIG_DFL);
+}
+
+/* The file is kept, a new one is begun, and it is told. */
+static void
+test_damage_in_the_middle(void **state)
+{
+    place_t *p = *state;
+
+    put_job(p, "old", 2 * HOUR_US, 5000, "\"some text that takes some room on a page\"");
+    close_place(p);
+    overwrite(p->path, size_of(p->path) / PAGE / 2 * PAGE, 4 * PAGE);
+    open_place(p);
+    expire(p, 3600, 0);
+    AUTO_FREE char *notice = store_notice(p->store);
+    assert_non_null(notice);
+    assert_non_null(strstr(notice, "damaged"));
+    put_job(p, "new", 0, 1, "1");
+    assert_shown(store_last_jid(p->reader, err), "\"new\"");
 }
 
 /* Tells how much has gone, until it is killed. */
@@ -310,4 +318,5 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, s
           cmocka_unit_test_setup_teardown(test_events_do_not_count, setup, teardown),
           cmocka_unit_test_setup_teardown(test_space_is_given_back, setup, teardown),
           cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_damage_in_the_middle, setup, teardown),
           cmocka_unit_test_setup_teardown(test_killed_in_the_middle, setup, teardown))

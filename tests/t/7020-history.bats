@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# 7020-history.bats - a master with ten thousand jobs behind it: what it shows of them, and what it forgets.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+JOBS=10000
+RETURNS=3
+DAY=86400
+
+# The past is made once: 30 days, a job every 4 minutes 19 seconds.
+setup_file() {
+    PAST=$BATS_FILE_TMPDIR/past.db
+    "$BUILD/tests/bench/history" fill "$PAST" $JOBS $RETURNS 30 >/dev/null
+    export PAST
+}
+
+setup() {
+    fleet_new
+    CACHE=$FLEET/master/var/cache/salt/master
+    STORE=$CACHE/jobs.db
+    mkdir -p "$CACHE"
+    cp "$PAST" "$STORE"
+    chmod 0600 "$STORE"
+}
+
+teardown() {
+    fleet_down
+}
+
+sql() { /usr/bin/python3 -c 'import sqlite3, sys
+print(sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=30).execute(sys.argv[2]).fetchone()[0])' "$STORE" "$1"; }
+jids() { grep -oE '"(JID|[0-9]{20})": ?("[0-9]{20}")?' | grep -oE '[0-9]{20}'; }
+forgotten() { [ "$(counter store_expired)" -gt 0 ] && ask '{"op":"status"}' | grep -q '"expiring":false'; }
+# Each job that is there has all it had; nothing is there without its job.
+whole() {
+    [ "$(sql 'SELECT count(*) FROM jobs WHERE n_returned <> (SELECT count(*) FROM returns r WHERE r.jid = jobs.jid)')" -eq 0 ]
+    [ "$(sql 'SELECT count(*) FROM returns')" -eq $((RETURNS * $(sql 'SELECT count(*) FROM jobs'))) ]
+    [ "$(sql 'SELECT count(*) FROM expired')" -eq 0 ]
+    [ "$(sql 'SELECT count(*) FROM notes WHERE jid NOT IN (SELECT jid FROM jobs)')" -eq 0 ]
+}
+
+@test "the newest fifty, one of them, the last one, in a few files" {
+    start_master 'keep_jobs_seconds: 0'
+    salt-run jobs.list_jobs_filter 50 --out=json >"$BATS_TEST_TMPDIR/fifty"
+    jids <"$BATS_TEST_TMPDIR/fifty" >"$BATS_TEST_TMPDIR/jids"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/jids")" -eq 50 ]
+    sort -c "$BATS_TEST_TMPDIR/jids"
+    jid=$(tail -n 1 "$BATS_TEST_TMPDIR/jids")
+    [ "$jid" = "$(sql 'SELECT jid FROM jobs ORDER BY start_us DESC LIMIT 1')" ]
+    [ "$(salt-run jobs.lookup_jid "$jid" --out=json | grep -c '"web.*": ')" -eq $RETURNS ]
+    salt-run jobs.list_job "$jid" --out=json | grep -q '"Function"'
+    [ "$(salt-run jobs.exit_success "$jid" --out=json | grep -c '"web.*": ')" -eq $RETURNS ]
+    salt-run jobs.last_run --out=json | grep -q "$jid"
+    [ "$(salt-run jobs.last_run function=no.such --out=json)" = false ]
+    [ "$(salt-run jobs.last_run function=service.restart --out=json | jids | head -n 1)" = \
+        "$(sql "SELECT max(jid) FROM jobs WHERE fun = 'service.restart'")" ]
+    [ "$(salt-run jobs.list_jobs search_function='state.*' --out=json | jids | wc -l)" -eq \
+        "$(sql "SELECT count(*) FROM jobs WHERE fun = 'state.apply'")" ]
+    [ "$(find "$CACHE" -type f | wc -l)" -le 10 ]
+}
+
+@test "jobs and orchestrations go by their age, whole; young ones stay" {
+    start_master "keep_jobs_seconds: $((10 * DAY))"
+    until_true 20 forgotten
+    whole
+    kept=$(sql 'SELECT count(*) FROM jobs')
+    [ "$kept" -gt $((JOBS / 3 - 20)) ]
+    [ "$kept" -le $((JOBS / 3)) ]
+    [ "$(sql 'SELECT count(*) FROM runs')" -eq 3 ]
+    [ "$(sql 'SELECT count(*) FROM steps')" -eq 15 ]
+    [ "$(salt-run jobs.list_jobs_filter 50 --out=json | jids | wc -l)" -eq 50 ]
+}
+
+@test "jobs go by their size, the oldest first, also after a reload" {
+    start_master 'keep_jobs_seconds: 0' 'loop_interval: 1'
+    newest=$(sql 'SELECT max(jid) FROM jobs')
+    echo 'keep_jobs_bytes: 6000000' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 20 forgotten
+    whole
+    kept=$(sql 'SELECT count(*) FROM jobs')
+    [ "$kept" -gt 500 ]
+    [ "$kept" -lt $((JOBS / 2)) ]
+    [ "$(sql 'SELECT max(jid) FROM jobs')" = "$newest" ]
+    [ "$(sql 'SELECT count(*) FROM jobs')" -eq "$(salt-run jobs.list_jobs --out=json | jids | wc -l)" ]
+}
+
+@test "killed while it forgets, the master goes on where it was" {
+    start_master "keep_jobs_seconds: $DAY"
+    stop master KILL
+    start_master
+    until_true 20 eval '[ "$(sql "SELECT count(*) FROM jobs")" -le $((JOBS / 30)) ]'
+    until_true 20 eval '[ "$(sql "SELECT count(*) FROM expired")" -eq 0 ]'
+    whole
+}
+
+@test "a damaged store: one line says what has become of it, and the master begins a new one" {
+    start_master 'keep_jobs_seconds: 0'
+    pages=$(($(stat -c %s "$STORE") / 8192))
+    stop master
+    dd if=/dev/zero of="$STORE" bs=8192 seek=40 count=$((pages - 40)) conv=notrunc status=none
+    start_master
+    [ "$(grep -c 'The job store was damaged and a new, empty one was begun; .*\.recover' "$FLEET/log/master")" -eq 1 ]
+    [ "$(find "$CACHE" -name 'jobs.db.damaged-*' | wc -l)" -eq 1 ]
+    [ "$(salt-run jobs.list_jobs_filter 50 --out=json | jids | wc -l)" -eq 0 ]
+    start_minion m1
+    accept m1
+    wait_connected m1
+    salt m1 test.ping | grep -q True
+    [ "$(salt-run jobs.list_jobs_filter 50 --out=json | jids | wc -l)" -eq 1 ]
+}
