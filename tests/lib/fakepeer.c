@@ -112,6 +112,7 @@ next_frame(peer_t *self)
         if (self->record) {
             (void) fwrite(zmq_msg_data(&frame), 1, zmq_msg_size(&frame), self->record);
             (void) fputc('\n', self->record);
+            (void) fflush(self->record);
         }
         if (self->router && zmq_msg_more(&frame)) {
             self->rid_len = zmq_msg_size(&frame) < RID_MAX ? zmq_msg_size(&frame) : RID_MAX;
