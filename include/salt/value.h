@@ -38,6 +38,8 @@ char *value_float_repr(double d);
 /* Parse JSON from a peer or a file: duplicates refused, depth and size limited, trailing bytes refused.
  * NEW, or NULL with *err set. `what` names the source in the message. */
 json_t *value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t *err);
+/* The same for what peers send: -ENOMEM when there is no memory for it, which ends nothing else. */
+json_t *value_parse_peer(const char *text, size_t len, size_t limit, const char *what, fail_t *err);
 /* NEW text, compact; keys in their order. */
 char *value_dump(const json_t *v);
 

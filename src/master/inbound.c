@@ -581,7 +581,13 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
         return;
     }
     fail_auto_t err = FAIL_INIT;
-    if (s_handle(self, peer, frame, &err) < 0) {
+    int rc = s_handle(self, peer, frame, &err);
+    if (rc == -ENOMEM) {
+        /* What is not acknowledged comes again over the next connection. */
+        log_error("%s: %s; its connection is cut", peer->minion ? peer->minion->id : "an unknown peer",
+                  fail_text(&err));
+        (void) shutdown(peer->fd, SHUT_RDWR);
+    } else if (rc < 0) {
         front_refused(self, peer->address, "%s: %s", peer->minion ? peer->minion->id : "an unknown peer",
                       fail_text(&err));
         s_probe(self, peer);

@@ -472,7 +472,11 @@ s_read(lconn_t *c)
     for (int i = 0; i < READ_BUDGET && !c->dead; i++) {
         ssize_t n = recv(c->fd, chunk, READ_CHUNK, MSG_DONTWAIT);
         if (n > 0) {
-            buf_add(&c->in, chunk, (size_t) n);
+            if (!buf_offer(&c->in, chunk, (size_t) n)) {
+                log_error("local socket: out of memory for what %s sends; the connection is closed", c->user);
+                s_kill(c);
+                return;
+            }
             s_frames(c);
             if (n < READ_CHUNK)
                 return;

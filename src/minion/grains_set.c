@@ -128,7 +128,7 @@ add_file(const json_t *opts, json_t *into)
     fail_auto_t err = FAIL_INIT;
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return;
     if (fs_read(path, LIMIT_CONF_FILE, &text, &err) < 0) {
         log_warning("%s", fail_text(&err));

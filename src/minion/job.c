@@ -350,6 +350,7 @@ job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
             (void) job_signal(self, SIGKILL);
         }
         if (rc < 0) {
+            self->unread = rc == -ENOMEM;
             s_close(self);
             return rc;
         }
@@ -465,6 +466,9 @@ job_return(const job_proc_t *self)
         return s_failed(
             self->job,
             xasprintf("The job ran longer than this minion allows (job_timeout_max) and was ended"));
+    if (self->unread)
+        return s_failed(self->job,
+                        xasprintf("The job has run, but this minion has no memory for its return"));
     if (WIFEXITED(self->status) && WEXITSTATUS(self->status) == EXIT_NO_MEMORY)
         return s_failed(self->job, xasprintf("The job ran out of memory before it returned; is the memory "
                                              "limit (job_memory_max) too small?"));

@@ -38,7 +38,7 @@ typedef struct job_proc {
     int fd; /* our end; -1 when closed */
     buf_t in, out;
     int64_t deadline_ms; /* monotonic; 0: none */
-    bool timed_out, oversize;
+    bool timed_out, oversize, unread;
     bool returned; /* its return went out; it may not have exited yet */
     bool exited;
     int status; /* of waitpid */

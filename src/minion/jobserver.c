@@ -323,11 +323,19 @@ s_session_read(jobserver_t *self)
             self->session_heard_ms = clock_mono_ms();
         }
         json_t *frame = NULL;
-        while (frame_take(&self->session_in, LIMIT_LOCAL_MSG, &frame, NULL) > 0) {
+        int rc;
+        while ((rc = frame_take(&self->session_in, LIMIT_LOCAL_MSG, &frame, NULL)) > 0) {
             for (size_t i = 0; i < NELEMS(ups); i++)
                 if (str_eq(value_str(frame, "t", ""), ups[i].name))
                     ups[i].fn(self, frame);
             json_decref(frame);
+        }
+        if (rc == -ENOMEM) {
+            /* A job may be lost with it: the next networking process is told which ones we have. */
+            log_error("no memory for a message of the networking process: it is ended");
+            (void) kill(self->session_pid, SIGKILL);
+            s_session_gone(self);
+            return;
         }
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
             s_session_gone(self);

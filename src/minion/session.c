@@ -506,7 +506,11 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
     fail_auto_t err = FAIL_INIT;
     wire_msg_t msg;
     json_auto_t *body = NULL;
-    if (wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err) < 0) {
+    int rc = wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err);
+    if (rc ==
+        -ENOMEM) /* the next networking process greets, and the master sends again what this one did not get */
+        salt_no_memory(len);
+    if (rc < 0) {
         log_warning("master %s: refused: %s", self->conf.host, fail_text(&err));
         return;
     }

@@ -382,10 +382,13 @@ s_read(sessions_t *self)
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
             self->quit = true;
         json_t *frame = NULL;
-        while (frame_take(&self->in, LIMIT_LOCAL_MSG, &frame, NULL) > 0) {
+        int rc;
+        while ((rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &frame, NULL)) > 0) {
             s_down(self, frame);
             json_decref(frame);
         }
+        if (rc == -ENOMEM) /* the next networking process gets all that waits */
+            salt_no_memory(self->in.cap);
         if (n <= 0)
             return;
     }

@@ -219,7 +219,7 @@ spool_interrupted(spool_t *self, json_t *damaged)
         fail_auto_t err = FAIL_INIT;
         AUTO_FREE char *ret = s_path(self, json_string_value(jid), RET);
         AUTO_FREE char *mark = s_path(self, json_string_value(jid), RUN);
-        bool over = fs_exists(ret) || s_is_empty(mark);
+        bool over = !fs_absent(ret) || s_is_empty(mark);
         json_t *one = over ? NULL : s_read(self, json_string_value(jid), RUN, &size, &err);
         if (one)
             json_array_append_new(all, one);

@@ -18,19 +18,44 @@ buf_clear(buf_t *b)
         b->data[0] = '\0';
 }
 
-void
-buf_reserve(buf_t *b, size_t more)
+/* What it takes to have room for `more`; 0 when there is. */
+static size_t
+wanted(const buf_t *b, size_t more)
 {
     salt_assert(more < SIZE_MAX / 4 - b->len);
     size_t need = b->len + more + 1; /* the NUL behind */
     if (need <= b->cap)
-        return;
+        return 0;
     size_t cap = b->cap != 0 ? b->cap : FIRST_CAP;
     while (cap < need)
         cap *= 2;
+    return cap;
+}
+
+void
+buf_reserve(buf_t *b, size_t more)
+{
+    size_t cap = wanted(b, more);
+
+    if (cap == 0)
+        return;
     b->data = xrealloc(b->data, cap);
     b->cap = cap;
     b->data[b->len] = '\0';
+}
+
+bool
+buf_offer(buf_t *b, const void *bytes, size_t n)
+{
+    size_t cap = wanted(b, n);
+    char *grown = cap != 0 ? realloc(b->data, cap) : b->data;
+
+    if (grown == NULL)
+        return false;
+    b->data = grown;
+    b->cap = cap != 0 ? cap : b->cap;
+    buf_add(b, bytes, n);
+    return true;
 }
 
 void

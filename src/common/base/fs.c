@@ -212,6 +212,14 @@ fs_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
+bool
+fs_absent(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 const char *
 fs_temp_dir(void)
 {

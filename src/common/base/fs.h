@@ -30,6 +30,9 @@ int fs_own_dir(const char *path, mode_t mode, fail_t *err);
 /* rm -rf, without following links. 0 when it does not exist. */
 int fs_remove_tree(const char *path, fail_t *err);
 bool fs_exists(const char *path);
+/* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
+ * who makes or replaces a file because it is missing asks this one. */
+bool fs_absent(const char *path);
 bool fs_is_dir(const char *path);
 /* NEW "a/b" with exactly one slash between. */
 char *fs_join(const char *a, const char *b);

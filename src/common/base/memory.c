@@ -8,13 +8,30 @@
 
 #include "salt/base.h"
 
+static _Thread_local bool sparing, refused;
+
 static void *
 s_json_malloc(size_t n)
 {
     void *p = malloc(n);
-    if (!p)
+    if (!p && !sparing)
         salt_no_memory(n);
+    refused |= !p;
     return p;
+}
+
+void
+memory_spare(void)
+{
+    sparing = true;
+    refused = false;
+}
+
+bool
+memory_end_spare(void)
+{
+    sparing = false;
+    return refused;
 }
 
 void

@@ -33,7 +33,8 @@ secret_alloc(size_t n)
 {
     sodium_ready();
     void *p = sodium_malloc(n);
-    salt_assert(p != NULL);
+    if (p == NULL)
+        salt_no_memory(n);
     sodium_memzero(p, n);
     return p;
 }

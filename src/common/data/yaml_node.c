@@ -471,7 +471,8 @@ compose_document(const char *text, size_t len, bool graph, yproblem_t *problem)
 {
     composer_t c = { .problem = problem, .doc = xcalloc(1, sizeof(ydoc_t)), .graph = graph };
 
-    salt_assert(yaml_parser_initialize(&c.parser) != 0);
+    if (!yaml_parser_initialize(&c.parser))
+        salt_no_memory(sizeof(c.parser));
     yaml_parser_set_input_string(&c.parser, (const unsigned char *) text, len);
     bool ok = compose_stream(&c);
     if (!ok && problem->cls == YAML_FINE)

@@ -20,10 +20,13 @@ write_bytes(void *cookie, unsigned char *bytes, size_t n)
     return 1;
 }
 
+/* `made`: whether libyaml could make the event. */
 static void
-emit(yaml_writer_t *self, yaml_event_t *ev)
+emit(yaml_writer_t *self, int made, yaml_event_t *ev)
 {
-    salt_assert(yaml_emitter_emit(&self->emitter, ev) != 0);
+    if (!made || (!yaml_emitter_emit(&self->emitter, ev) && self->emitter.error == YAML_MEMORY_ERROR))
+        salt_no_memory(sizeof(*ev));
+    salt_assert(self->emitter.error == YAML_NO_ERROR);
 }
 
 yaml_writer_t *
@@ -32,14 +35,13 @@ yaml_writer_new(buf_t *out, int indent)
     yaml_writer_t *self = xcalloc(1, sizeof(*self));
     yaml_event_t ev;
 
-    salt_assert(yaml_emitter_initialize(&self->emitter) != 0);
+    if (!yaml_emitter_initialize(&self->emitter))
+        salt_no_memory(sizeof(self->emitter));
     yaml_emitter_set_output(&self->emitter, write_bytes, out);
     yaml_emitter_set_unicode(&self->emitter, 1);
     yaml_emitter_set_indent(&self->emitter, indent);
-    yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING);
-    emit(self, &ev);
-    yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, 1);
-    emit(self, &ev);
+    emit(self, yaml_stream_start_event_initialize(&ev, YAML_UTF8_ENCODING), &ev);
+    emit(self, yaml_document_start_event_initialize(&ev, NULL, NULL, NULL, 1), &ev);
     return self;
 }
 
@@ -50,10 +52,8 @@ yaml_writer_destroy(yaml_writer_t **self_p)
 
     if (*self_p == NULL)
         return;
-    yaml_document_end_event_initialize(&ev, 1);
-    emit(*self_p, &ev);
-    yaml_stream_end_event_initialize(&ev);
-    emit(*self_p, &ev);
+    emit(*self_p, yaml_document_end_event_initialize(&ev, 1), &ev);
+    emit(*self_p, yaml_stream_end_event_initialize(&ev), &ev);
     yaml_emitter_delete(&(*self_p)->emitter);
     free(*self_p);
     *self_p = NULL;
@@ -95,11 +95,12 @@ yaml_write_scalar(yaml_writer_t *self, const char *anchor, yaml_kind_t kind, con
         len = clean.len;
     }
     salt_assert(len <= INT_MAX);
-    yaml_scalar_event_initialize(
-        &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind), (const yaml_char_t *) text,
-        (int) len, yaml_resolve(text, len) == kind, kind == YAML_IS_STR,
-        kind == YAML_IS_BINARY ? YAML_LITERAL_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE);
-    emit(self, &ev);
+    emit(self,
+         yaml_scalar_event_initialize(
+             &ev, (const yaml_char_t *) anchor, (const yaml_char_t *) tag_of(kind),
+             (const yaml_char_t *) text, (int) len, yaml_resolve(text, len) == kind, kind == YAML_IS_STR,
+             kind == YAML_IS_BINARY ? YAML_LITERAL_SCALAR_STYLE : YAML_PLAIN_SCALAR_STYLE),
+         &ev);
 }
 
 void
@@ -107,10 +108,11 @@ yaml_write_list(yaml_writer_t *self, const char *anchor, bool flow)
 {
     yaml_event_t ev;
 
-    yaml_sequence_start_event_initialize(&ev, (const yaml_char_t *) anchor,
-                                         (const yaml_char_t *) YAML_SEQ_TAG, 1,
-                                         flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE);
-    emit(self, &ev);
+    emit(self,
+         yaml_sequence_start_event_initialize(&ev, (const yaml_char_t *) anchor,
+                                              (const yaml_char_t *) YAML_SEQ_TAG, 1,
+                                              flow ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE),
+         &ev);
 }
 
 void
@@ -118,8 +120,7 @@ yaml_write_list_end(yaml_writer_t *self)
 {
     yaml_event_t ev;
 
-    yaml_sequence_end_event_initialize(&ev);
-    emit(self, &ev);
+    emit(self, yaml_sequence_end_event_initialize(&ev), &ev);
 }
 
 void
@@ -127,10 +128,11 @@ yaml_write_map(yaml_writer_t *self, const char *anchor, bool set, bool flow)
 {
     yaml_event_t ev;
 
-    yaml_mapping_start_event_initialize(&ev, (const yaml_char_t *) anchor,
-                                        (const yaml_char_t *) (set ? SET_TAG : YAML_MAP_TAG), !set,
-                                        flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE);
-    emit(self, &ev);
+    emit(self,
+         yaml_mapping_start_event_initialize(&ev, (const yaml_char_t *) anchor,
+                                             (const yaml_char_t *) (set ? SET_TAG : YAML_MAP_TAG), !set,
+                                             flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE),
+         &ev);
 }
 
 void
@@ -138,8 +140,7 @@ yaml_write_map_end(yaml_writer_t *self)
 {
     yaml_event_t ev;
 
-    yaml_mapping_end_event_initialize(&ev);
-    emit(self, &ev);
+    emit(self, yaml_mapping_end_event_initialize(&ev), &ev);
 }
 
 void
@@ -147,6 +148,5 @@ yaml_write_alias(yaml_writer_t *self, const char *anchor)
 {
     yaml_event_t ev;
 
-    yaml_alias_event_initialize(&ev, (const yaml_char_t *) anchor);
-    emit(self, &ev);
+    emit(self, yaml_alias_event_initialize(&ev, (const yaml_char_t *) anchor), &ev);
 }

@@ -47,10 +47,10 @@ void frame_add_text(buf_t *out, const char *text, size_t len); /* JSON */
 #define FRAME_HEAD 4
 /* Look at the whole frame at `at`: 1 and its text, in `in`; 0 when more bytes are needed; -EMSGSIZE. */
 int frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size_t *ret_len, fail_t *err);
-/* NEW object, or NULL with *err for garbage. */
+/* NEW object, or NULL with *err for garbage; -ENOMEM when there is no memory for it. */
 json_t *frame_parse(const char *text, size_t len, fail_t *err);
 /* Take one whole frame off the front of `in`: 1 and *ret_msg NEW; 0 when more bytes are needed; a negative
- * errno for garbage or a frame over `limit`. */
+ * errno for garbage, for a frame over `limit`, or -ENOMEM. */
 int frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err);
 
 #endif

@@ -51,7 +51,7 @@ frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size
 json_t *
 frame_parse(const char *text, size_t len, fail_t *err)
 {
-    json_t *msg = value_parse(text, len, len, "local socket", err);
+    json_t *msg = value_parse_peer(text, len, len, "local socket", err);
     if (!msg || json_is_object(msg))
         return msg;
     json_decref(msg);
@@ -62,15 +62,16 @@ frame_parse(const char *text, size_t len, fail_t *err)
 int
 frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err)
 {
+    fail_auto_t why = FAIL_INIT;
     const char *text;
     size_t len;
     int rc = frame_peek(in, 0, limit, &text, &len, err);
     if (rc <= 0)
         return rc;
-    json_t *msg = frame_parse(text, len, err);
+    json_t *msg = frame_parse(text, len, &why);
     buf_consume(in, FRAME_HEAD + len);
     if (!msg)
-        return err && err->code ? err->code : -EPROTO;
+        return fail_set(err, why.code, "%s", fail_text(&why));
     *ret_msg = msg;
     return 1;
 }

@@ -148,12 +148,15 @@ compile(const char *pattern, unsigned flags, fail_t *err)
     int code = 0;
     PCRE2_SIZE at = 0;
 
-    salt_assert(context != NULL);
+    if (context == NULL)
+        salt_no_memory(sizeof(void *));
     translate(body, &text);
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
     pcre2_code *compiled = pcre2_compile((PCRE2_SPTR) buf_str(&text), text.len, compile_options(flags), &code,
                                          &at, context);
     pcre2_compile_context_free(context);
+    if (compiled == NULL && code == PCRE2_ERROR_HEAP_FAILED)
+        salt_no_memory(text.len);
     if (compiled == NULL) {
         PCRE2_UCHAR why[200];
         pcre2_get_error_message(code, why, sizeof(why));
@@ -179,7 +182,8 @@ rx_new(const char *pattern, unsigned flags, fail_t *err)
         pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* else the interpreter does the same */
     self->match = pcre2_match_data_create_from_pattern(code, NULL);
     self->context = pcre2_match_context_create(NULL);
-    salt_assert(self->match != NULL && self->context != NULL);
+    if (self->match == NULL || self->context == NULL)
+        salt_no_memory(sizeof(void *));
     pcre2_set_match_limit(self->context, LIMIT_REGEX_STEPS);
     pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &groups);
     self->groups = groups;

@@ -71,9 +71,10 @@ wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t
     int rc = wire_open(data, len, dir, state, &msg, &n, err);
     if (rc < 0)
         return rc;
-    json_t *body = value_parse(data, n, rows[msg].limit, rows[msg].name, err);
+    fail_auto_t why = FAIL_INIT;
+    json_t *body = value_parse_peer(data, n, rows[msg].limit, rows[msg].name, &why);
     if (!body)
-        return -EPROTO;
+        return fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
     *ret_msg = msg;
     *ret_body = body;
     return 0;

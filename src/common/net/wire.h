@@ -31,7 +31,7 @@ const char *wire_name(wire_msg_t msg);
  * allows it. The JSON is not looked at. */
 int wire_open(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg, size_t *ret_len,
               fail_t *err);
-/* The same with its JSON: *ret_body NEW. */
+/* The same with its JSON: *ret_body NEW. -ENOMEM when it was good, but there is no memory for it. */
 int wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_msg_t *ret_msg,
                 json_t **ret_body, fail_t *err);
 

@@ -39,7 +39,7 @@ options_in(const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return json_object();
     if (fs_read(path, LIMIT_CONF_FILE, &text, err) < 0)
         return NULL;

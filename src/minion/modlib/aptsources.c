@@ -75,7 +75,7 @@ load(apt_sources_t *self, const char *path, fail_t *err)
     AUTO_FREE char *real = root_path(self->root, path);
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(real) || fs_is_dir(real))
+    if (fs_absent(real) || fs_is_dir(real))
         return 0;
     int rc = fs_read(real, LIMIT_HOST_FILE, &text, err);
     if (rc == 0)
@@ -207,8 +207,11 @@ save_file(const apt_sources_t *self, apt_file_t *file, fail_t *err)
     AUTO_FREE char *path = root_path(self->root, file->path);
     buf_auto_t out = BUF_INIT;
     struct stat st;
-    mode_t mode = stat(path, &st) == 0 ? st.st_mode & 0777 : 0644;
+    bool there = stat(path, &st) == 0;
+    mode_t mode = there ? st.st_mode & 0777 : 0644;
 
+    if (!there && errno != ENOENT && errno != ENOTDIR)
+        return fail_set(err, -errno, "%s: %s", path, strerror(errno));
     AUTO_FREE char *dir = xstrndup(path, (size_t) (strrchr(path, '/') - path));
     int rc = fs_mkdirs(dir, 0755, err);
     if (rc < 0)

@@ -232,7 +232,7 @@ auth_keys_read(const char *path, const char *hash, fail_t *err)
     json_auto_t *keys = json_object();
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return json_incref(keys);
     if (fs_read(path, LIMIT_FILE_READ, &text, NULL) < 0) {
         fail_kind(err, FAIL_COMMAND, -EIO, "Problem reading ssh key file %s", path);
@@ -303,6 +303,8 @@ auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail
     if (stat(file->path, &st) == 0) {
         as = (landing_t){ st.st_uid, st.st_gid, st.st_mode & 07777, file->path };
         rc = fs_read(file->path, LIMIT_FILE_READ, &before, err);
+    } else if (errno != ENOENT) {
+        rc = fail_set(err, -errno, "%s: %s", file->path, strerror(errno));
     }
     if (rc != 0)
         return rc;

@@ -15,20 +15,20 @@ store_path(call_ctx_t *ctx)
 }
 
 json_t *
-datastore_load(call_ctx_t *ctx)
+datastore_load(call_ctx_t *ctx, fail_t *err)
 {
     AUTO_FREE char *path = store_path(ctx);
-    fail_auto_t err = FAIL_INIT;
+    fail_auto_t why = FAIL_INIT;
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return json_object();
-    json_t *data = fs_read(path, LIMIT_FILE_READ, &text, &err) == 0
-                       ? value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, &err)
-                       : NULL;
+    if (fs_read(path, LIMIT_FILE_READ, &text, err) != 0)
+        return NULL;
+    json_t *data = value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, &why);
     if (json_is_object(data))
         return data;
-    log_warning("%s is not read: %s", path, err.code < 0 ? fail_text(&err) : "it holds no mapping");
+    log_warning("%s is not read: %s", path, why.code < 0 ? fail_text(&why) : "it holds no mapping");
     json_decref(data);
     return json_object();
 }
@@ -47,8 +47,10 @@ datastore_save(call_ctx_t *ctx, json_t *data, fail_t *err)
 int
 datastore_set(call_ctx_t *ctx, const char *key, json_t *value, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, err);
 
+    if (data == NULL)
+        return err->code;
     json_object_set(data, key, value);
     return datastore_save(ctx, data, err);
 }

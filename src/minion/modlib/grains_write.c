@@ -16,7 +16,7 @@ read_file(const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return json_object();
     if (fs_read(path, LIMIT_CONF_FILE, &text, err) < 0)
         return NULL;
@@ -61,8 +61,11 @@ write_file(const char *path, const json_t *grains, fail_t *err)
     AUTO_FREE char *text = yaml_dump(ordered, YAML_INDENT);
     fail_auto_t why = FAIL_INIT;
     struct stat st;
-    mode_t mode = stat(path, &st) == 0 ? st.st_mode & 07777 : NEW_FILE_MODE;
-    int rc = fs_write_atomic(path, text, strlen(text), mode, &why);
+    bool there = stat(path, &st) == 0;
+    int rc = there || errno == ENOENT ? 0 : fail_set(&why, -errno, "%s", strerror(errno));
+
+    if (rc == 0)
+        rc = fs_write_atomic(path, text, strlen(text), there ? st.st_mode & 07777 : NEW_FILE_MODE, &why);
 
     if (rc < 0)
         return fail_kind(err, FAIL_COMMAND, rc, "Unable to write to grains file at %s: %s", path,

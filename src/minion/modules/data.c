@@ -21,8 +21,8 @@ static int
 data_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) args, (void) err;
-    *ret_value = datastore_load(ctx);
-    return 0;
+    *ret_value = datastore_load(ctx, err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 static int
@@ -45,9 +45,11 @@ data_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 data_cas(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, err);
     const json_t *old = value_get(data, value_str(args, "key", ""));
 
+    if (data == NULL)
+        return err->code;
     if (old == NULL || !value_equal(old, value_get(args, "old_value")))
         return said(0, false, ret_value);
     return data_update(ctx, args, ret_value, err);
@@ -56,10 +58,12 @@ data_cas(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 data_pop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, err);
     const char *key = value_str(args, "key", "");
     json_auto_t *found = json_incref(value_get(data, key));
 
+    if (data == NULL)
+        return err->code;
     json_object_del(data, key);
     int rc = datastore_save(ctx, data, err);
     if (rc == 0)
@@ -70,11 +74,12 @@ data_pop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 data_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, err);
     json_t *key = value_get(args, "key"), *dflt = value_get(args, "default"), *each;
     size_t i;
 
-    (void) err;
+    if (data == NULL)
+        return err->code;
     if (!json_is_array(key)) {
         AUTO_FREE char *name = value_pystr(key);
         json_t *found = value_get(data, name);
@@ -94,11 +99,13 @@ data_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 data_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, err);
     const char *key;
     json_t *v;
 
-    (void) args, (void) err;
+    if (data == NULL)
+        return err->code;
+    (void) args;
     *ret_value = json_array();
     json_object_foreach (data, key, v)
         json_array_append_new(*ret_value, json_string(key));
@@ -108,11 +115,13 @@ data_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 data_values(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, err);
     const char *key;
     json_t *v;
 
-    (void) args, (void) err;
+    if (data == NULL)
+        return err->code;
+    (void) args;
     *ret_value = json_array();
     json_object_foreach (data, key, v)
         json_array_append(*ret_value, v);
@@ -122,9 +131,10 @@ data_values(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 data_has_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, err);
 
-    (void) err;
+    if (data == NULL)
+        return err->code;
     return said(0, value_get(data, value_str(args, "key", "")) != NULL, ret_value);
 }
 

@@ -21,7 +21,7 @@ is_local(call_ctx_t *ctx)
 static json_t *
 mine_load(call_ctx_t *ctx)
 {
-    json_auto_t *data = datastore_load(ctx);
+    json_auto_t *data = datastore_load(ctx, NULL);
     json_t *mine = value_get(data, STORE_KEY);
 
     return json_is_object(mine) ? json_incref(mine) : json_object();

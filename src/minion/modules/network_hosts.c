@@ -109,7 +109,7 @@ rewrite_hosts(const char *path, const char *old, const char *new, fail_t *err)
 {
     buf_auto_t text = BUF_INIT, fresh = BUF_INIT;
 
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return 0;
     int rc = fs_read(path, LIMIT_CONF_FILE, &text, err);
     if (rc != 0)

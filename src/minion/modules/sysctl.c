@@ -167,7 +167,7 @@ read_config(const char *path, buf_t *out, fail_t *err)
     AUTO_FREE char *folder = xstrndup(path, (size_t) (strrchr(path, '/') - path));
     fail_auto_t why = FAIL_INIT;
 
-    if (!fs_exists(path)) {
+    if (fs_absent(path)) {
         buf_puts(out, head);
         if (fs_mkdirs(folder, 0755, &why) == 0)
             return 0;

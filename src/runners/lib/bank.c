@@ -59,7 +59,7 @@ bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err)
 
     if (path == NULL)
         return NULL;
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return json_object();
     if (fs_read(path, LIMIT_FILE_READ, &text, err) < 0)
         return NULL;
@@ -91,7 +91,7 @@ bank_flush(const char *cachedir, const char *bank, const char *key, fail_t *err)
 
     if (path == NULL)
         return -EINVAL;
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return 0;
     int rc = fs_remove_tree(path, err);
     return rc < 0 ? rc : 1;

@@ -131,6 +131,21 @@ test_long_name(void **state)
     AUTO_FREE char *path = fs_join(root, name);
     put(path, "x");
     assert_true(fs_exists(path));
+    assert_false(fs_absent(path));
+}
+
+static void
+test_absent(void **state)
+{
+    AUTO_FREE char *none = fs_join(root, "none"), *below = fs_join(root, "in-none/x");
+    AUTO_FREE char *loop = fs_join(root, "loop");
+
+    (void) state;
+    assert_true(fs_absent(none) && fs_absent(below));
+    assert_false(fs_absent(root));
+    assert_int_equal(symlink("loop", loop), 0);
+    assert_false(fs_exists(loop) || fs_absent(loop)); /* nobody knows */
+    assert_int_equal(unlink(loop), 0);
 }
 
 static void
@@ -237,6 +252,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_read, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write_fails_clean, setup, teardown),
           cmocka_unit_test_setup_teardown(test_long_name, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
           cmocka_unit_test_setup_teardown(test_mkdirs, setup, teardown),
           cmocka_unit_test_setup_teardown(test_remove_tree, setup, teardown), cmocka_unit_test(test_join),
           cmocka_unit_test_setup_teardown(test_which, setup, teardown), cmocka_unit_test(test_write_nosig))

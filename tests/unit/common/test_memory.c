@@ -1,8 +1,25 @@
-/* test_memory.c - a process that rests is smaller, and works as before. */
+/* test_memory.c - memory that is gone ends a process, but not a parser of what a peer sent; a process that rests is
+ * smaller, and works as before. */
 #include "common/base/memory.h"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
 #include "common/base/str.h"
+#include "salt/value.h"
 #include "unit/unit.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#define MORE_THAN_THERE_IS (SIZE_MAX / 8)
 
 /* Kilobytes of files' pages that this process has mapped. */
 static long
@@ -34,4 +51,49 @@ test_rest(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_rest))
+static void
+test_gone(void **state)
+{
+    int status;
+
+    (void) state;
+#ifdef SANITIZED
+    skip(); /* a sanitizer ends the process itself */
+#endif
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        dup2(null, STDERR_FILENO);
+        memory_begin();
+        (void) json_stringn_nocheck("", MORE_THAN_THERE_IS);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EXIT_NO_MEMORY);
+}
+
+static void
+test_spared(void **state)
+{
+    (void) state;
+#ifdef SANITIZED
+    skip();
+#endif
+    memory_begin();
+    memory_spare();
+    assert_null(json_stringn_nocheck("", MORE_THAN_THERE_IS));
+    assert_true(memory_end_spare());
+    memory_spare();
+    json_auto_t *fits = json_string("fits");
+    assert_false(memory_end_spare());
+    assert_non_null(fits);
+    buf_auto_t b = BUF_INIT;
+    assert_true(buf_offer(&b, "kept", 4));
+    assert_false(buf_offer(&b, "", MORE_THAN_THERE_IS));
+    assert_true(buf_offer(&b, " too", 4));
+    assert_string_equal(buf_str(&b), "kept too");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_gone), cmocka_unit_test(test_spared), cmocka_unit_test(test_rest))

@@ -1,0 +1,123 @@
+#!/usr/bin/python3
+"""inject.py - the n-th allocation, write, send, fsync, fork, open ... fails, for every n until a scenario passes.
+
+inject.py BUILD [--scenario GLOB] [--kind GLOB] [--places | --sample N --seed S] [--list] [-v]
+
+Without --places and --sample it is every n. --places takes one call from each place in the code (as the innermost
+callers tell) instead. What is wrong is printed once for each place, with what called it; the last line counts.
+"""
+
+import argparse
+import collections
+import fnmatch
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import commands  # noqa: E402
+import daemons  # noqa: E402
+from page import KINDS, Page  # noqa: E402
+
+
+def points(options, trial, kind):
+    """Where to fail: arguments of Page.arm."""
+    calls, places = trial.look(kind)
+    if options.places:
+        return [{"place": p} for _, p in places]
+    every = [{"at": n} for n in range(1, calls + 1)]
+    if options.sample and len(every) > options.sample:
+        every = sorted(random.Random(f"{options.seed} {kind}").sample(every, options.sample), key=lambda p: p["at"])
+    return every
+
+
+class Report:
+    def __init__(self, verbose):
+        self.verbose, self.outcomes, self.tried, self.wrong, self.known = verbose, collections.Counter(), 0, 0, set()
+
+    def add(self, scenario, kind, way, point, outcome, wrong, page):
+        self.tried += 1
+        self.outcomes[outcome] += 1
+        if not wrong and not self.verbose:
+            return
+        call, frames = page.where()
+        ours = [f for f in frames if "@" in f]
+        if self.verbose:
+            print(f"{scenario} {kind}/{way} {point}: {outcome}: {call} < {' < '.join(ours[:4])}")
+        self.wrong += bool(wrong)
+        for text in wrong:
+            key = (scenario, kind, way, text[:40], tuple(ours[1:4]))
+            if key in self.known:
+                continue
+            self.known.add(key)
+            print(f"WRONG {scenario} {kind}/{way} {point}: {outcome}: {text}\n      {call} < {' < '.join((ours or frames)[:9])}", flush=True)
+
+
+def run_row(options, row, trial, report):
+    page = trial.page
+    try:
+        for kind, (_, ways) in KINDS.items():
+            if not fnmatch.fnmatch(kind, options.kind):
+                continue
+            start, tried = time.monotonic(), 0
+            at = points(options, trial, kind)
+            for way, error in ways:
+                if not fnmatch.fnmatch(way, options.way):
+                    continue
+                for point in at:
+                    outcome, wrong, reached = trial.once(kind, error, **point)
+                    if not reached:
+                        report.outcomes[outcome] += 1
+                        continue
+                    tried += 1
+                    report.add(row.name, kind, way, point, outcome, wrong, page)
+            print(f"  {row.name} {kind}: {tried} faults, {time.monotonic() - start:.1f} s", flush=True)
+    finally:
+        trial.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--scenario", default="*")
+    parser.add_argument("--kind", default="*")
+    parser.add_argument("--way", default="*")
+    parser.add_argument("--places", action="store_true")
+    parser.add_argument("--sample", type=int, default=0)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("-v", action="store_true", dest="verbose")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
+    build = os.path.abspath(options.build)
+    bins, library = f"{build}/bin", f"{build}/tests/preload/inject.so"
+    rows = [r for r in commands.ROWS if fnmatch.fnmatch(r.name, options.scenario)]
+    fleet_rows = [r for r in daemons.ROWS if fnmatch.fnmatch(r.name, options.scenario)]
+    if options.list:
+        print("\n".join(r.name for r in rows + fleet_rows))
+        return
+    folder, report = tempfile.mkdtemp(prefix="halite-inject-page-"), Report(options.verbose)
+    try:
+        page = Page(f"{folder}/page")
+        for row in rows:
+            run_row(options, row, commands.Trial(bins, library, page, row), report)
+        if fleet_rows:
+            rig = daemons.Rig(bins, library)
+            try:
+                rig.up()
+                for row in fleet_rows:
+                    run_row(options, row, daemons.Trial(rig, row), report)
+            finally:
+                rig.close()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print(", ".join(f"{n} {what}" for what, n in report.outcomes.most_common()))
+    print(f"{report.wrong} wrong of {report.tried} faults in {len(rows) + len(fleet_rows)} scenarios")
+    sys.exit(report.wrong > 0)
+
+
+main()
