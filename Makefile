@@ -221,7 +221,11 @@ samples: $(BUILD)/tests/lint/conf_sample
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
 $(BENCH_BIN): $(BUILD)/tests/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libmaster.a $(BUILD)/libminion.a $H
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
-.PHONY: bench bench-build bench-templates bench-history
+.PHONY: bench bench-build bench-templates bench-history bench-instructions
+# Of a job and of a return, by thread: the same on any day. TOP=30 shows the dearest functions too.
+TOP     ?= 0
+bench-instructions: bench-build
+	@python3 -B tests/bench/instructions.py --build $(BUILD) --top $(TOP)
 bench-templates: $(BUILD)/tests/bench/template_bench
 	@/usr/bin/python3 -B tests/bench/templates.py $<
 bench-build: all $(BENCH_BIN)
