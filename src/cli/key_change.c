@@ -1,10 +1,12 @@
 /* key_change.c - salt-key's accept, reject and delete: choose, ask, do, tell. */
+#include <pwd.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "cli/key_cli.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "master/audit.h"
 #include "salt/value.h"
 
 /* ---- choose -------------------------------------------------------------------------------------- */
@@ -95,7 +97,13 @@ apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *
     json_array_foreach (ids, i, id) {
         fail_auto_t why = FAIL_INIT;
 
-        if (keyaction_one(cli->store, act, json_string_value(id), key_state_of_dir(state), &why) == 0)
+        bool good = keyaction_one(cli->store, act, json_string_value(id), key_state_of_dir(state), &why) == 0;
+        json_t *said = json_pack("{s:s, s:s, s:[s], s:O, s:b, s:s}", "op", "key_apply", "action",
+                                 key_act_name(act), "from", state, "id", id, "allowed", true, "outcome",
+                                 good ? "ok" : "failed");
+
+        key_audit(cli, &said);
+        if (good)
             json_array_append(done, id);
         else
             (void) key_out_fail("%s", fail_text(&why));
@@ -127,6 +135,18 @@ tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
         failed++;
     }
     return failed;
+}
+
+void
+key_audit(const key_cli_t *cli, json_t **line_p)
+{
+    AUTO(audit) audit = audit_new(value_str(cli->opts, "audit_log", ""));
+    struct passwd *pw = getpwuid(cli->uid);
+
+    (void) json_object_update_new(*line_p, json_pack("{s:i, s:s*, s:i, s:s}", "uid", (int) cli->uid, "user",
+                                                     pw != NULL ? pw->pw_name : NULL, "pid", (int) getpid(),
+                                                     "program", "salt-key"));
+    audit_write(audit, line_p);
 }
 
 bool

@@ -11,6 +11,8 @@
 #ifndef CLI_KEY_CLI_H
 #define CLI_KEY_CLI_H
 
+#include <sys/types.h>
+
 #include "cli/show.h"
 #include "master/keyaction.h"
 #include "salt/base.h"
@@ -21,6 +23,7 @@ typedef struct key_cli {
     keystore_t *store;    /* BORROWED; NULL as `opts` */
     const char *match;    /* BORROWED: the glob or the word of the action */
     bool all;             /* the action's ..._all form */
+    uid_t uid;            /* of who started it */
     show_t show;
     bool structured; /* stdout belongs to a program: prose goes to stderr */
     FILE *prose;
@@ -51,6 +54,9 @@ typedef enum key_answer { KEY_ANSWER_YES, KEY_ANSWER_NO, KEY_ANSWER_NONE } key_a
 key_answer_t key_ask(key_cli_t *cli, bool enter_is_yes);
 /* Whether connecting failed because no master runs. */
 bool key_no_master(const fail_t *err);
+
+/* A line of the audit log, for what is done without a master. TAKES *line_p. */
+void key_audit(const key_cli_t *cli, json_t **line_p);
 
 /* How to show things, from the options and the configuration. Returns the exit code. */
 int key_out_init(key_cli_t *cli);

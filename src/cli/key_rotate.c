@@ -43,6 +43,9 @@ rotate(key_cli_t *cli, fail_t *err)
     if (masterkey_open(&key, cli->opts, NULL, err) == 0) {
         key_finger(key_pair_public(key.pair), finger);
         reply = json_pack("{s:s}", "finger", finger);
+        json_t *said = json_pack("{s:s, s:b, s:s, s:s}", "op", "key_rotate", "allowed", true, "finger",
+                                 finger, "outcome", "ok");
+        key_audit(cli, &said);
     }
     masterkey_close(&key);
     return reply;

@@ -84,7 +84,7 @@ static int
 run(startup_t *start)
 {
     const key_verb_t *verb = key_verb_of(start->values);
-    key_cli_t cli = { .values = start->values, .all = verb->match != NULL };
+    key_cli_t cli = { .values = start->values, .all = verb->match != NULL, .uid = getuid() };
 
     cli.match = cli.all ? verb->match : value_str(start->values, verb->option, "");
     if (!verb->bare)

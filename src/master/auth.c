@@ -12,22 +12,37 @@
 
 #define SUB_SPREAD_MS 2 /* per minion: half of a core is left for others while a fleet subscribes */
 
+#define TWIN_MS 60000
 #define RIVAL_GRACE_MS                                                                                       \
     2000 /* how long a connected minion has to show that it lives when its key knocks again */
 
 /* salt/auth, the event that reactors accept and alarm on. What strangers can cause is limited, or they would
  * push everything else out of the journal. */
 static void
-s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act)
+s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act,
+            const char *other)
 {
     uint8_t key[KEY_BYTES];
     if (!conf_bool(self->conf, "auth_events") ||
         (peer->state != KEY_ACCEPTED && !rate_spare(&self->strangers, clock_mono_ms())))
         return;
     AUTO_FREE char *pem = key_from_z85(peer->z85, key) ? key_public_pem(key) : xstrdup("");
-    json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:s}", "result", result, "act", act, "id", id, "pub", pem,
-                             "address", peer->address);
+    json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:s, s:s*}", "result", result, "act", act, "id", id, "pub",
+                             pem, "address", peer->address, "other", other);
     (void) bus_fire(self, "salt/auth", &data);
+}
+
+/* A line of the audit log about what a minion has caused with its key. */
+static void
+s_audit(front_t *self, const peer_t *peer, const char *id, const char *act, const char *other)
+{
+    uint8_t key[KEY_BYTES];
+    char finger[FINGER_LEN] = "";
+    if (key_from_z85(peer->z85, key))
+        key_finger(key, finger);
+    json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s*}", "minion", id, "address", peer->address, "op",
+                             "key", "act", act, "finger", finger, "other", other);
+    (peer->state == KEY_ACCEPTED ? audit_write : audit_write_spare)(self->audit, &line);
 }
 
 static void
@@ -144,14 +159,29 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     s_welcome(self, peer, "accepted", NULL);
 }
 
+/* `known`: who has this id or this key by right; NULL: that is not why. Two machines that claim the same are told
+ * of once in a while, however often they ask. */
 static void
-s_refuse(front_t *self, peer_t *peer, const char *id, const char *state, const char *act, const char *reason)
+s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const char *reason, minion_t *known)
 {
-    front_refused(self, peer->address, "minion %s: %s", id, reason);
+    const char *other = known && known->peer && known->peer != peer ? known->peer->address : NULL;
+    int64_t now = clock_mono_ms();
+    bool lately = known && known->twin_told_ms && now - known->twin_told_ms < TWIN_MS;
+    if (known && !lately)
+        known->twin_told_ms = now;
+    if (lately)
+        self->counters.refused++;
+    else if (other)
+        front_refused(self, peer->address, "minion %s: %s (the one at %s has it)", id, reason, other);
+    else
+        front_refused(self, peer->address, "minion %s: %s", id, reason);
     peers_bind(peer, NULL);
     peer->state = KEY_DENIED;
-    s_fire_auth(self, peer, id, false, act);
-    s_welcome(self, peer, state, reason);
+    if (!lately) {
+        s_fire_auth(self, peer, id, false, act, other);
+        s_audit(self, peer, id, act, other);
+    }
+    s_welcome(self, peer, act, reason);
 }
 
 /* What the options say of an unknown key: accepted, rejected, or wait for an operator. */
@@ -224,6 +254,7 @@ s_first_contact(front_t *self, peer_t *peer, const char *id)
     minion_t *m = s_learn(self, id, key, state);
     s_full_check(self);
     log_info("minion %s at %s: new key, %s", id, peer->address, key_state_name(state));
+    s_audit(self, peer, id, key_state_name(state), NULL);
     return m;
 }
 
@@ -243,7 +274,7 @@ s_rival(front_t *self, peer_t *peer, minion_t *m, json_t *pending)
         return false;
     }
     if (m->rival)
-        s_refuse(self, m->rival, m->id, "duplicate", "duplicate", "a third machine shows the same key");
+        s_refuse(self, m->rival, m->id, "duplicate", "a third machine shows the same key", m);
     m->rival = peer;
     m->rival_until_ms = clock_mono_ms() + RIVAL_GRACE_MS;
     json_decref(peer->pending);
@@ -260,7 +291,7 @@ s_rival_lost(front_t *self, minion_t *m)
         "this minion's key is already in use by a connected minion at %s: two machines share one "
         "key; give each its own (delete its pki folder and restart it)",
         m->peer->address);
-    s_refuse(self, m->rival, m->id, "duplicate", "duplicate", reason);
+    s_refuse(self, m->rival, m->id, "duplicate", reason, m);
 }
 
 static void
@@ -273,7 +304,7 @@ s_rival_won(front_t *self, minion_t *m)
     }
     json_auto_t *pending = STEAL(rival->pending);
     s_admit(self, rival, m);
-    s_fire_auth(self, rival, m->id, true, "accept");
+    s_fire_auth(self, rival, m->id, true, "accept", NULL);
     publish_connected(self, m, pending, true);
 }
 
@@ -308,16 +339,17 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
             "its key belongs to the minion '%s': one key can't have two ids; to rename a minion, delete "
             "its old id with salt-key -d",
             owner->id);
-        s_refuse(self, peer, id, "denied", "denied", why);
+        s_refuse(self, peer, id, "denied", why, owner);
         return KEY_UNKNOWN;
     }
     if (m && !str_eq(m->z85, peer->z85)) {
         s_deny_file(self, id, peer->z85);
-        s_refuse(self, peer, id, "denied", "denied",
+        s_refuse(self, peer, id, "denied",
                  m->state == KEY_PENDING ? "another key already waits for acceptance under this id; delete "
                                            "the wrong one with salt-key -d"
                                          : "another key is known for this id; if the minion was reinstalled, "
-                                           "delete its old key with salt-key -d");
+                                           "delete its old key with salt-key -d",
+                 m);
         return KEY_UNKNOWN;
     }
     if (owner && !m)
@@ -334,7 +366,7 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
     fail_auto_t err = FAIL_INIT;
     const char *id = value_str(body, "id", "");
     if (!conf_id_valid(id, &err)) {
-        s_refuse(self, peer, "(invalid)", "denied", "denied", fail_text(&err));
+        s_refuse(self, peer, "(invalid)", "denied", fail_text(&err), NULL);
         return;
     }
     peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
@@ -353,14 +385,14 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
             return;
         s_admit(self, peer, m);
         if (!again)
-            s_fire_auth(self, peer, id, true, "accept");
+            s_fire_auth(self, peer, id, true, "accept", NULL);
         if (!peer->is_call)
             publish_connected(self, m, value_get(body, "pending"), rebooted);
         return;
     }
     peers_bind(peer, m);
     peer->state = state;
-    s_fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject");
+    s_fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
     s_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected", NULL);
     if (state == KEY_REJECTED)
         s_cut(peer->fd);
@@ -472,6 +504,7 @@ auth_revoke(front_t *self, peer_t *peer, bool keep_data)
         return;
     }
     log_info("minion %s has its key deleted by its own wish", id);
+    s_audit(self, peer, id, "revoke", NULL);
     s_forget(self, peer->minion);
     if (!keep_data)
         (void) store_del_minion(self->store, id);

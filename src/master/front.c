@@ -39,6 +39,7 @@ s_reload(front_t *self)
     conf_destroy(&self->conf);
     self->conf = fresh;
     self->opts = conf_opts(fresh);
+    audit_reopen(self->audit, conf_str(self->conf, "audit_log"));
     lsock_reload(self->lsock);
     workers_reload(self->workers);
     files_reload(self->files, self->opts);
@@ -278,6 +279,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->refusals = (rate_t) RATE(1, 20);
     self->noise = (rate_t) RATE(10, 50);
     self->jobs = jobs_new(publish_verdict, publish_done, self);
+    self->audit = audit_new(conf_str(self->conf, "audit_log"));
     self->bus = bus_new(self);
     self->started_ms = self->grace_from_ms = clock_mono_ms();
     if (s_start(self, err) < 0)
@@ -315,6 +317,7 @@ front_destroy(front_t **self_p)
     inbound_forget(self);
     bus_destroy(&self->bus);
     notes_destroy(&self->notes);
+    audit_destroy(&self->audit);
     map_destroy(&self->uncommitted);
     gate_destroy(&self->gate);
     json_decref(self->present);

@@ -29,6 +29,8 @@
 #include "common/net/wire.h"
 #include "common/net/zap.h"
 #include "common/plugin/registry.h"
+#include "master/audit.h"
+#include "master/auth.h"
 #include "master/files.h"
 #include "master/jobs.h"
 #include "master/keystore.h"
@@ -100,6 +102,7 @@ typedef struct front {
     pillars_t *pillars;
     reactor_t *reactor;
     notes_t *notes;
+    audit_t *audit;
     int64_t started_ms;      /* monotonic */
     int64_t grace_from_ms;   /* monotonic: since then minions are on their way back */
     int64_t expire_next_ms;  /* monotonic */
@@ -117,17 +120,6 @@ int front_run(front_t *self);         /* returns the exit code */
 void front_noise(front_t *self, const char *fmt, ...) PRINTF(2, 3);
 /* The same about something that a peer at this address was refused; counted, and told by salt/gate/refused. */
 void front_refused(front_t *self, const char *address, const char *fmt, ...) PRINTF(3, 4);
-
-/* auth.c */
-int auth_load(front_t *self, fail_t *err); /* key files to tables; also after SIGHUP */
-void auth_hello(front_t *self, peer_t *peer, const json_t *body);
-void auth_disconnected(front_t *self, peer_t *peer);
-void auth_subscribed(front_t *self, const char *z85, int fd);
-void auth_rivals(front_t *self, int64_t now_ms);
-/* A local key_apply: NEW {done: [id], failed: {id: reason}}. */
-json_t *auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, fail_t *err);
-void auth_revoke(front_t *self, peer_t *peer, bool keep_data); /* may end `peer` */
-char auth_state_letter(const peer_t *peer);
 
 /* inbound.c */
 int inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* also for the ports' monitors */
@@ -183,8 +175,9 @@ void lconn_begin(lconn_t *c);
 void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_serve finds room in the journal */
 const char *lconn_user(const lconn_t *c);
 bool lconn_is_admin(const lconn_t *c);
-void lsock_answer(lsock_t *self); /* answers that waited for the end of the turn */
-void lsock_serve(lsock_t *self);  /* events to those who listen and keep up */
+void lconn_sign(lconn_t *c, json_t *line); /* who it is, for the audit log */
+void lsock_answer(lsock_t *self);          /* answers that waited for the end of the turn */
+void lsock_serve(lsock_t *self);           /* events to those who listen and keep up */
 size_t lsock_listeners(const lsock_t *self);
 
 /* requests.c */

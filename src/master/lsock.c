@@ -23,14 +23,17 @@
 #define FLUSH_BUDGET   (1024 * 1024) /* bytes to one client in one turn, about */
 #define EVENT_PIECES   64            /* that one call sends */
 #define PUSH_TOGETHER  (64 * 1024)   /* answers that wait for the end of a turn */
-#define IDLE_BUFFER    4096          /* what an idle connection's buffers may keep */
+#define PROGRAM_MAX    32
+#define IDLE_BUFFER    4096 /* what an idle connection's buffers may keep */
 
 struct lconn {
     lsock_t *owner;
     lconn_t *prev, *next;
     int fd;
     uid_t uid;
+    pid_t pid;
     char *user;
+    char program[PROGRAM_MAX]; /* what the process called itself when it was first asked; "": not asked yet */
     buf_t in, out;
     size_t out_at;        /* first unsent byte of `out` */
     listener_t *listener; /* owned; NULL: no events for it */
@@ -267,6 +270,27 @@ lconn_user(const lconn_t *c)
     return c->user;
 }
 
+/* Its name is its own word; the numbers are the kernel's. */
+static void
+s_ask_program(lconn_t *c)
+{
+    AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int) c->pid);
+    buf_auto_t text = BUF_INIT;
+    bool read = fs_read(path, PROGRAM_MAX, &text, NULL) == 0;
+    (void) str_copy(c->program, sizeof(c->program), read ? buf_str(&text) : "?");
+    c->program[strcspn(c->program, "\n")] = '\0';
+}
+
+void
+lconn_sign(lconn_t *c, json_t *line)
+{
+    if (!c->program[0])
+        s_ask_program(c);
+    json_auto_t *program = value_utf8(c->program, strlen(c->program));
+    (void) json_object_update_new(line, json_pack("{s:i, s:s, s:i, s:O}", "uid", (int) c->uid, "user",
+                                                  c->user, "pid", (int) c->pid, "program", program));
+}
+
 static bool
 s_is_admin(uid_t uid)
 {
@@ -423,13 +447,14 @@ s_may_come(lsock_t *self, uid_t uid)
 }
 
 static void
-s_add(lsock_t *self, int fd, uid_t uid)
+s_add(lsock_t *self, int fd, const struct ucred *who)
 {
     lconn_t *c = xcalloc(1, sizeof(*c));
     c->owner = self;
     c->fd = fd;
-    c->uid = uid;
-    c->user = s_user_name(uid);
+    c->uid = who->uid;
+    c->pid = who->pid;
+    c->user = s_user_name(who->uid);
     c->next = self->conns;
     if (c->next)
         c->next->prev = c;
@@ -456,7 +481,7 @@ s_accept(lsock_t *self)
         struct ucred cred;
         socklen_t n = sizeof(cred);
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 && s_may_come(self, cred.uid)) {
-            s_add(self, fd, cred.uid);
+            s_add(self, fd, &cred);
             continue;
         }
         front_noise(self->front, "local socket: %zu connections are open, one more is turned away",

@@ -62,6 +62,7 @@ struct minion {
         lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
     peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
+    int64_t twin_told_ms;   /* monotonic: when it was last told that another claims its id or key; 0: never */
     uint64_t waiting;       /* bytes of it that libzmq or the kernel holds, when gate.c looked last */
 };
 

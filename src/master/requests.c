@@ -340,10 +340,13 @@ s_key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return reply;
 }
 
-#define REQUEST(name, access, doc) { #name, ACCESS_##access, s_##name },
+typedef enum audited { AUDITED_QUIET, AUDITED_AUDIT } audited_t;
+
+#define REQUEST(name, access, audit, doc) { #name, ACCESS_##access, AUDITED_##audit, s_##name },
 static const struct {
     const char *name;
     access_t access;
+    audited_t audited;
     request_fn *fn;
 } rows[] = {
 #include "salt/requests.def"
@@ -492,6 +495,33 @@ s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json
     return false;
 }
 
+/* A line for each key that was changed, or was not; else one. */
+static void
+s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const json_t *reply,
+        const fail_t *err)
+{
+    json_t *line = audit_request(request, allowed, reply, err), *done = value_get(reply, "done"), *one;
+    const char *id;
+    size_t i;
+    lconn_sign(c, line);
+    if (json_array_size(done) + json_object_size(value_get(reply, "failed")) == 0) {
+        audit_write(self->audit, &line);
+        return;
+    }
+    json_array_foreach (done, i, one) {
+        json_t *copy = json_copy(line);
+        json_object_set(copy, "id", one);
+        audit_write(self->audit, &copy);
+    }
+    json_object_foreach (value_get(reply, "failed"), id, one) {
+        json_t *copy = json_copy(line);
+        (void) json_object_update_new(
+            copy, json_pack("{s:s, s:s, s:O}", "id", id, "outcome", "failed", "why", one));
+        audit_write(self->audit, &copy);
+    }
+    json_decref(line);
+}
+
 static void
 s_answer(lconn_t *c, const json_t *request, json_t *reply, const fail_t *err)
 {
@@ -558,8 +588,11 @@ requests_handle(front_t *self, lconn_t *c, const json_t *asked)
         if (!str_eq(rows[i].name, op))
             continue;
         json_t *reply = NULL;
-        if (s_allowed(self, c, rows[i].access, op, request, &err))
+        bool allowed = s_allowed(self, c, rows[i].access, op, request, &err);
+        if (allowed)
             reply = s_done(self, c, rows[i].fn, request, &err);
+        if (!allowed || rows[i].audited == AUDITED_AUDIT)
+            s_audit(self, c, request, allowed, reply, &err);
         AUTO_FREE char *jid = reply ? xstrdup(value_str(reply, "jid", "")) : NULL;
         bool again = value_bool(reply, "again", false);
         s_answer(c, request, reply, &err);

@@ -182,6 +182,19 @@ s_give_folder(const char *path, owner_t to, fail_t *err)
     return 0;
 }
 
+/* The user may not be allowed to make it. */
+static void
+s_make_audit_log(const conf_t *conf)
+{
+    const char *path = conf_str(conf, "audit_log");
+    AUTO_FREE char *dir = strrchr(path, '/') ? xstrndup(path, (size_t) (strrchr(path, '/') - path)) : NULL;
+    if (!str_empty(dir))
+        (void) fs_mkdirs(dir, 0755, NULL);
+    AUTO_FD fd = *path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0640)
+                       : -1;
+    (void) fd; /* what is wrong with it is said when it is written */
+}
+
 int
 startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
 {
@@ -192,7 +205,7 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
     } folders[] = { { "pki_dir", 0700, CONF_BOTH },
                     { "cachedir", 0750, CONF_BOTH },
                     { "sock_dir", 0755, CONF_MASTER } };
-    static const char *const files[] = { "pidfile", "log_file", "key_logfile" };
+    static const char *const files[] = { "pidfile", "log_file", "key_logfile", "audit_log" };
     const char *user = conf_str(conf, "user");
     owner_t to = { geteuid(), getegid() };
     int rc = str_empty(user) ? 0 : daemon_user_ids(user, &to.uid, &to.gid, err);
@@ -203,6 +216,8 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
         if (rc == 0 && *path && give)
             rc = s_give_folder(path, to, err);
     }
+    if (rc == 0 && side == CONF_MASTER)
+        s_make_audit_log(conf);
     for (size_t i = 0; rc == 0 && give && i < NELEMS(files); i++)
         if (lchown(conf_str(conf, files[i]), to.uid, to.gid) != 0 && errno != ENOENT)
             log_warning("%s can't be given to the user %s: %s", conf_str(conf, files[i]), user,

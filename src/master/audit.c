@@ -1,0 +1,194 @@
+/* audit.c - see audit.h. */
+#include "master/audit.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/rate.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+struct audit {
+    char *path; /* "": none */
+    int fd;
+    bool trouble; /* said */
+    json_int_t lost, unsaid;
+    rate_t spare;
+};
+
+static void
+open_file(audit_t *self)
+{
+    char *slash = strrchr(self->path, '/');
+
+    if (slash == NULL || slash == self->path)
+        return;
+    *slash = '\0';
+    (void) fs_mkdirs(self->path, 0755, NULL);
+    *slash = '/';
+    self->fd = open(self->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0640);
+}
+
+static void
+close_file(audit_t *self)
+{
+    if (self->fd >= 0)
+        (void) close(self->fd);
+    self->fd = -1;
+}
+
+audit_t *
+audit_new(const char *path)
+{
+    audit_t *self = xcalloc(1, sizeof(*self));
+
+    self->path = xstrdup(path);
+    self->fd = -1;
+    self->spare = (rate_t) RATE(20, 1000);
+    open_file(self);
+    return self;
+}
+
+void
+audit_destroy(audit_t **self_p)
+{
+    audit_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    close_file(self);
+    free(self->path);
+    free(self);
+}
+
+void
+audit_reopen(audit_t *self, const char *path)
+{
+    char *old = self->path;
+
+    self->path = xstrdup(path);
+    free(old);
+    close_file(self);
+    open_file(self);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------- */
+
+/* Whole, or not at all: a file that ends in half a line would spoil the next one. */
+static int
+append(audit_t *self, const json_t *line)
+{
+    AUTO_FREE char *text = json_dumps(line, JSON_COMPACT);
+    AUTO_FREE char *whole = xasprintf("%s\n", text != NULL ? text : "{}");
+    size_t len = strlen(whole);
+
+    if (self->fd < 0)
+        open_file(self);
+    if (self->fd < 0)
+        return -errno;
+    ssize_t n = write(self->fd, whole, len);
+
+    if (n < 0)
+        return -errno;
+    if ((size_t) n == len)
+        return 0;
+    off_t end = lseek(self->fd, 0, SEEK_END);
+
+    if (end >= n && ftruncate(self->fd, end - n) != 0)
+        log_error("%s: half a line stays at its end", self->path);
+    return -ENOSPC;
+}
+
+static void
+write_lost(audit_t *self, const char *stamp)
+{
+    json_auto_t *line = json_pack("{s:s, s:s, s:I}", "time", stamp, "op", "lost", "lines", self->lost);
+
+    if (append(self, line) != 0)
+        return;
+    log_warning("the audit log %s can be written again; %d lines are missing", self->path, (int) self->lost);
+    self->lost = 0;
+    self->trouble = false;
+}
+
+void
+audit_write(audit_t *self, json_t **line_p)
+{
+    json_auto_t *line = STEAL(*line_p);
+    char stamp[CLOCK_STAMP_LEN];
+
+    if (self->path[0] == '\0')
+        return;
+    clock_stamp(stamp, clock_wall_us());
+    json_auto_t *whole = json_pack("{s:s}", "time", stamp);
+
+    json_object_update(whole, line);
+    if (self->lost > 0)
+        write_lost(self, stamp);
+    int rc = self->lost > 0 ? -ENOSPC : append(self, whole);
+
+    if (rc == 0)
+        return;
+    self->lost++;
+    if (!self->trouble)
+        log_critical("the audit log %s can't be written: %s; the master goes on, and counts what is missing",
+                     self->path, strerror(-rc));
+    self->trouble = true;
+}
+
+void
+audit_write_spare(audit_t *self, json_t **line_p)
+{
+    if (!rate_spare(&self->spare, clock_mono_ms())) {
+        json_decref(STEAL(*line_p));
+        self->unsaid++;
+        return;
+    }
+    if (self->unsaid > 0)
+        json_object_set_new(*line_p, "unsaid", json_integer(self->unsaid));
+    self->unsaid = 0;
+    audit_write(self, line_p);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------ */
+
+/* What a pillar is looked into for may be what the pillar hides. */
+static bool
+looks_into_pillar(const json_t *request)
+{
+    const char *type = value_str(request, "tgt_type", ""), *tgt = value_str(request, "tgt", "");
+
+    return str_starts(type, "pillar") ||
+           (str_eq(type, "compound") && (strstr(tgt, "I@") != NULL || strstr(tgt, "J@") != NULL));
+}
+
+json_t *
+audit_request(const json_t *request, bool allowed, const json_t *reply, const fail_t *err)
+{
+    static const char *const said[] = { "op", "action", "fun", "tgt_type", "what", "tag", "from", "within" };
+    static const char *const got[] = { "jid", "again", "finger", "serial" };
+    json_t *line = json_object(), *v;
+
+    for (size_t i = 0; i < NELEMS(said); i++)
+        if ((v = value_get(request, said[i])) != NULL)
+            json_object_set(line, said[i], v);
+    if ((v = value_get(request, "tgt")) != NULL)
+        json_object_set_new(line, "tgt",
+                            looks_into_pillar(request) ? json_string("(pillar)") : json_incref(v));
+    json_object_set_new(line, "allowed", json_boolean(allowed));
+    for (size_t i = 0; i < NELEMS(got); i++)
+        if ((v = value_get(reply, got[i])) != NULL)
+            json_object_set(line, got[i], v);
+    if ((v = value_get(reply, "minions")) != NULL)
+        json_object_set_new(line, "minions", json_integer((json_int_t) json_array_size(v)));
+    json_object_set_new(line, "outcome", json_string(reply != NULL ? "ok" : allowed ? "failed" : "refused"));
+    /* A text could show an argument; of what was refused it is our own words. */
+    if (reply == NULL && !allowed)
+        json_object_set_new(line, "why", json_string(fail_text(err)));
+    else if (reply == NULL)
+        json_object_set_new(line, "why", json_string(strerror(-err->code)));
+    return line;
+}
