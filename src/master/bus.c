@@ -147,14 +147,20 @@ s_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
     return (span_t){ out, n };
 }
 
+uint64_t
+bus_fire_text(front_t *self, const char *tag, const char *data, size_t len)
+{
+    char quoted[2 * LIMIT_TAG_LEN];
+    bus_put(self, s_quoted(tag, quoted), (span_t){ data, len });
+    return bus_done(self);
+}
+
 static uint64_t
 s_fire(front_t *self, const char *tag, json_t *data)
 {
-    char quoted[2 * LIMIT_TAG_LEN];
     json_object_del(data, "_stamp");
     AUTO_FREE char *text = value_dump(data);
-    bus_put(self, s_quoted(tag, quoted), (span_t){ text, strlen(text) });
-    return bus_done(self);
+    return bus_fire_text(self, tag, text, strlen(text));
 }
 
 uint64_t

@@ -39,6 +39,8 @@ void bus_destroy(bus_t **self_p);
 /* Number, stamp, journal and deliver an event. TAKES *data_p (an object). The ticket of its row, 0 when
  * refused. */
 uint64_t bus_fire(front_t *self, const char *tag, json_t **data_p);
+/* The same with data that is text: a JSON object without "_stamp". */
+uint64_t bus_fire_text(front_t *self, const char *tag, const char *data, size_t len);
 /* The same, but an event that the journal has no room for does not happen. */
 uint64_t bus_fire_kept(front_t *self, const char *tag, json_t **data_p);
 /* Many at one time, as JSON texts: a string without its quotes, an object without a stamp. bus_done ends

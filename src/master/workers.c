@@ -2,6 +2,9 @@
  * take its time. */
 #include "master/workers.h"
 
+#include <malloc.h>
+
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/data/args.h"
@@ -11,6 +14,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+#define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: what is told beside it is short */
+#define RETURN_LONG  (1024 * 1024)
 #define END_WAIT_MS  3000  /* for functions under way when the master ends */
 #define ROWS_WAIT_MS 2000  /* for the commit of what was there when a function was asked for */
 #define NOTE_WAIT_MS 60000 /* for that of its own note: without it, it is not begun */
@@ -130,6 +135,34 @@ s_not_begun(void)
                      false);
 }
 
+/* A long return is text from here on: the front loop has others to serve. Sends {retcode, success, failed?} and the
+ * return's JSON. TAKES result. */
+static void
+s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
+{
+    json_t *value = json_incref(value_get(result, "return"));
+    json_object_del(result, "return");
+    char *text = value_dump(value);
+    size_t len = strlen(text);
+    json_decref(value);
+    if (len > RETURN_MAX) {
+        free(text);
+        AUTO_FREE char *words = xasprintf(
+            "%s: the return has %zu bytes, more than the %d of a message; ask for less of it",
+            value_str(task, "fun", ""), len, RETURN_MAX);
+        json_auto_t *told = json_string(words);
+        text = value_dump(told);
+        (void) json_object_update_new(result, json_pack("{s:i, s:b}", "retcode", 1, "success", false));
+    }
+    AUTO_FREE char *head = value_dump(result);
+    json_decref(result);
+    (void) zstr_sendx(pipe, head, text, NULL);
+    free(text);
+    /* What the function has used is more than that. */
+    if (len > RETURN_LONG)
+        (void) malloc_trim(0);
+}
+
 static void
 s_actor(zsock_t *pipe, void *arg)
 {
@@ -153,9 +186,7 @@ s_actor(zsock_t *pipe, void *arg)
             env->opts = fresh;
         }
         free(text), free(opts), free(ticket);
-        json_auto_t *result = kept || !noted ? s_run_task(env, task) : s_not_begun();
-        AUTO_FREE char *answer = value_dump(result);
-        (void) zstr_send(pipe, answer);
+        s_send_result(pipe, task, kept || !noted ? s_run_task(env, task) : s_not_begun());
     }
     json_decref(env->opts);
     free(env->sock_dir);
@@ -165,19 +196,55 @@ s_actor(zsock_t *pipe, void *arg)
 
 /* ---- the front loop's side ------------------------------------------------------------------- */
 
-static void
-s_fire_run(workers_t *self, const json_t *task, const char *what, const json_t *result)
+/* How a function has ended. */
+typedef struct ending {
+    json_t *head;    /* {retcode, success, failed?} */
+    const char *ret; /* JSON of the return */
+} ending_t;
+
+/* NEW text of an object: the members of `before`, "return", the members of `after`; neither is empty. TAKES before. */
+static char *
+s_with_return(json_t *before, const char *ret, const json_t *after, size_t *ret_len)
 {
-    json_t *data = json_pack("{s:s+, s:s, s:s, s:o}", "fun",
-                             value_bool(task, "wheel", false) ? "wheel." : "runner.",
-                             value_str(task, "fun", ""), "jid", value_str(task, "jid", ""), "user",
-                             value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
-    if (result) {
-        json_object_set(data, "return", value_get(result, "return"));
-        json_object_set(data, "success", value_get(result, "success"));
-    }
-    AUTO_FREE char *tag = xasprintf("%s/%s", value_str(task, "tag", ""), what);
+    AUTO_FREE char *head = value_dump(before), *tail = value_dump(after);
+    buf_t out = BUF_INIT;
+    json_decref(before);
+    buf_add(&out, head, strlen(head) - 1);
+    buf_puts(&out, ",\"return\":");
+    buf_puts(&out, ret);
+    buf_putc(&out, ',');
+    buf_puts(&out, tail + 1);
+    *ret_len = out.len;
+    return buf_steal(&out);
+}
+
+/* NEW data of the events of a function. */
+static json_t *
+s_event_data(const json_t *task)
+{
+    return json_pack("{s:s+, s:s, s:s, s:o}", "fun", value_bool(task, "wheel", false) ? "wheel." : "runner.",
+                     value_str(task, "fun", ""), "jid", value_str(task, "jid", ""), "user",
+                     value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
+}
+
+static void
+s_fire_begin(workers_t *self, const json_t *task)
+{
+    json_t *data = s_event_data(task);
+    AUTO_FREE char *tag = xasprintf("%s/new", value_str(task, "tag", ""));
     (void) bus_fire(self->front, tag, &data);
+}
+
+/* As Salt, an event leaves out what is larger than an event may be. */
+static void
+s_fire_end(workers_t *self, const json_t *task, const ending_t *end)
+{
+    size_t most = (size_t) conf_int(self->front->conf, "max_event_size"), len;
+    json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
+    AUTO_FREE char *tag = xasprintf("%s/ret", value_str(task, "tag", ""));
+    AUTO_FREE char *data = s_with_return(
+        s_event_data(task), strlen(end->ret) > most ? "\"VALUE_TRIMMED\"" : end->ret, success, &len);
+    bus_fire_text(self->front, tag, data, len);
 }
 
 static void
@@ -255,20 +322,17 @@ s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
 }
 
 static void
-s_keep_return(workers_t *self, const json_t *task, const json_t *result)
+s_keep_return(workers_t *self, const json_t *task, const ending_t *end)
 {
     const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
     json_auto_t *row = s_row(self, task);
-    json_auto_t *ret = json_pack("{s:s, s:O, s:o, s:O, s:O, s:O}", "jid", jid, "fun", value_get(row, "fun"),
-                                 "fun_args", args_shown(value_get(task, "arg")), "return",
-                                 value_get(result, "return"), "retcode", value_get(result, "retcode"),
-                                 "success", value_get(result, "success"));
-    if (value_get(result, "failed"))
-        json_object_set(ret, "failed", value_get(result, "failed"));
-    char *raw = value_dump(ret);
+    json_t *ret = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
+                            args_shown(value_get(task, "arg")));
+    size_t len;
+    char *raw = s_with_return(ret, end->ret, end->head, &len);
     uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
-                                       (int) value_int(result, "retcode", 0),
-                                       value_bool(result, "success", false));
+                                       (int) value_int(end->head, "retcode", 0),
+                                       value_bool(end->head, "success", false));
     if (ticket > 0)
         self->front->row_ticket = ticket;
 }
@@ -276,7 +340,7 @@ s_keep_return(workers_t *self, const json_t *task, const json_t *result)
 /* A result that nobody waits for any more is kept as a job's, for jobs.lookup_jid; one that may be asked for
  * again, in any case. */
 static void
-s_keep(workers_t *self, const run_t *run, const json_t *result)
+s_keep(workers_t *self, const run_t *run, const ending_t *end)
 {
     bool noted = value_get(run->task, "note");
     if (!noted && run->n_who > 0)
@@ -285,16 +349,17 @@ s_keep(workers_t *self, const run_t *run, const json_t *result)
         json_t *row = s_row(self, run->task);
         (void) s_keep_job(self, &row, NULL);
     }
-    s_keep_return(self, run->task, result);
+    s_keep_return(self, run->task, end);
 }
 
 static void
-s_tell_end(const run_t *run, const json_t *result)
+s_tell_end(const run_t *run, const ending_t *end)
 {
-    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
-    (void) json_object_update(msg, (json_t *) result);
+    json_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
+    size_t len;
+    AUTO_FREE char *text = s_with_return(msg, end->ret, end->head, &len);
     for (size_t i = 0; i < run->n_who; i++)
-        (void) lconn_push(run->who[i], msg);
+        (void) lconn_push_text(run->who[i], text, len);
 }
 
 static int
@@ -302,16 +367,20 @@ s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
     (void) loop, (void) reader;
     worker_t *w = arg;
-    char *text = zstr_recv(w->actor);
-    if (!text)
+    char *head = NULL, *ret = NULL;
+    if (zstr_recvx(w->actor, &head, &ret, NULL) < 2) {
+        free(head);
         return 0;
-    json_auto_t *result = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    free(text);
+    }
+    ending_t end = { .head = json_loads(head, 0, NULL), .ret = ret };
     run_t *run = STEAL(w->run);
     w->owner->n_busy--;
-    s_fire_run(w->owner, run->task, "ret", result);
-    s_keep(w->owner, run, result);
-    s_tell_end(run, result);
+    s_fire_end(w->owner, run->task, &end);
+    s_keep(w->owner, run, &end);
+    s_tell_end(run, &end);
+    json_decref(end.head);
+    free(head);
+    free(ret);
     s_free_run(run);
     s_next_queued(w->owner, w);
     return 0;
@@ -478,7 +547,7 @@ workers_run(workers_t *self, bool wheel, const json_t *request, const char *user
     }
     if (s_keep_note(self, task, err) < 0)
         return NULL;
-    s_fire_run(self, task, "new", NULL);
+    s_fire_begin(self, task);
     run_t *run = xcalloc(1, sizeof(*run));
     run->task = json_incref(task);
     if (follower)

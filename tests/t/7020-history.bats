@@ -60,6 +60,26 @@ whole() {
     [ "$(find "$CACHE" -type f | wc -l)" -le 10 ]
 }
 
+@test "a long return: whole for who asks, left out of the event, and refused when no message can hold it" {
+    start_master 'keep_jobs_seconds: 0'
+    listen ret 'salt/run/*/ret'
+    [ "$(salt-run jobs.list_jobs --out=json | jids | wc -l)" -eq $JOBS ]
+    wait_event ret '"fun":"runner.jobs.list_jobs".*"return":"VALUE_TRIMMED","success":true'
+    unlisten ret
+    stop master
+    jid=$(sql 'SELECT max(jid) FROM jobs')
+    /usr/bin/python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+doc = "{\"return\": \"" + 100000 * "x" + "\"}"
+db.executemany("INSERT INTO returns VALUES(?, ?, 0, 1, 0, ?)", ((sys.argv[2], f"big{i}", doc) for i in range(700)))
+db.commit()' "$STORE" "$jid"
+    start_master
+    run salt-run jobs.lookup_jid "$jid"
+    [ "$status" -eq 1 ]
+    grep -qE 'jobs.lookup_jid: the return has [0-9]{8} bytes, more than the [0-9]{8} of a message' <<<"$output"
+    [ "${#output}" -lt 1000 ]
+}
+
 @test "jobs and orchestrations go by their age, whole; young ones stay" {
     start_master "keep_jobs_seconds: $((10 * DAY))"
     until_true 20 forgotten
