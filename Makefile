@@ -231,6 +231,15 @@ bench-templates: $(BUILD)/tests/bench/template_bench
 bench-build: all $(BENCH_BIN)
 bench: bench-build
 	@python3 -B tests/bench/bench.py --build $(BUILD) $(BENCH)
+# An hour under every load, then a minion's 100,000 jobs. SOAK="fleet --minutes 15" and so on: see soak.py.
+.PHONY: soak
+soak: bench-build
+ifdef SOAK
+	@python3 -B tests/bench/soak.py --build $(BUILD) $(SOAK)
+else
+	@python3 -B tests/bench/soak.py --build $(BUILD) fleet
+	@python3 -B tests/bench/soak.py --build $(BUILD) minion
+endif
 # A long past: five gigabytes below $TMPDIR, for a quarter of an hour.
 JOBS    ?= 1000000
 RETURNS ?= 10
@@ -271,6 +280,7 @@ help:
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
 	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
+	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'
 	@echo 'make bench-templates templates beside CPython and Jinja2'
 	@echo 'make bench-history   a master with a long past; JOBS=1000000 RETURNS=10 of each'
 	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system'

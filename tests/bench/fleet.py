@@ -18,6 +18,7 @@ import time
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from halite import LocalClient, Trouble as BenchError, free_ports, process_tree, wait_for  # noqa: E402
 
+GRAINS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "grains.json")
 OPEN_FILES = 20000  # asked for; the hard limit of the machine may be lower
 
 
@@ -179,21 +180,22 @@ class Minion:
 
 
 class Swarm:
-    """Sessions of thousands of minions, in a few processes."""
+    """Sessions of thousands of minions, in a few processes. With `grains` they send some, as real minions do."""
 
-    def __init__(self, tools, root, master, count):
-        self.tool = os.path.join(tools, "swarm")
+    def __init__(self, tools, root, master, count, grains=True, name="swarm"):
+        self.tool, self.grains = os.path.join(tools, "swarm"), [GRAINS] if grains else []
+        self.env = {**os.environ, "SWARM_NAME": name}
         self.keys, self.master, self.count, self.process = os.path.join(root, "keys"), master, count, None
         self.counts, self.rest = {"ready": 0, "pending": 0, "jobs": 0}, b""
 
     def make_keys(self, accepted):
         words = [self.tool, "keys", str(self.count), self.keys] + ([self.master.pki] if accepted else [])
-        subprocess.run(words, check=True)
+        subprocess.run(words, check=True, env=self.env)
 
     def start(self):
         ports = [str(p) for p in (self.master.ret_port, self.master.publish_port, self.master.hello_port)]
         argv = [self.tool, "run", str(self.count), str(swarm_processes(self.count)), self.keys, self.master.pki, "127.0.0.1"]
-        self.process = subprocess.Popen(argv + ports, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen(argv + ports + self.grains, env=self.env, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
         os.set_blocking(self.process.stdout.fileno(), False)
 
     def poll(self):
@@ -218,8 +220,8 @@ class Swarm:
 
 
 def swarm_processes(count):
-    """Six descriptors each, 20,000 in a process."""
-    return max(2, -(-count // 2400))
+    """Each minion has six descriptors, and its place in lists of libzmq that are searched from the beginning."""
+    return max(2, -(-count // 1200))
 
 
 class Site:
@@ -257,6 +259,6 @@ class Site:
         self.open.append(Minion(self.bins, self.folder(), master, name))
         return self.open[-1]
 
-    def swarm(self, master, count):
-        self.open.append(Swarm(self.tools, self.folder(), master, count))
+    def swarm(self, master, count, **options):
+        self.open.append(Swarm(self.tools, self.folder(), master, count, **options))
         return self.open[-1]

@@ -3,10 +3,13 @@
  *
  *   swarm keys N KEYDIR [PKI]     make N key pairs; with PKI, the master's own pair too, and the public
  * halves become accepted keys there (before the master starts) swarm run N PROCS KEYDIR PKI HOST PORT PUBPORT
- * HELLOPORT until SIGTERM; prints {"ready": N, "pending": N, "jobs": N} when that changes
+ * HELLOPORT [GRAINS] until SIGTERM; prints {"ready": N, "pending": N, "jobs": N} when that changes
  *
- * Every job is answered as test.ping is; a return is kept until the master acknowledges it, and sent again
- * when the master is back. A process needs about six descriptors per minion.
+ * Returns have the shape that a real minion's have: of grains.items, of a state run with 250 states (100 KB), of
+ * anything else as of test.ping. A return is kept until the master acknowledges it, and sent again when the master
+ * is back. With GRAINS, a JSON file, each minion sends such grains with its own names in them. Minions
+ * are called swarm00000 and so on, or after what SWARM_NAME says instead of "swarm". A process needs about
+ * six descriptors per minion.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -29,7 +32,8 @@
 #include "salt/value.h"
 
 #define PROCS_MAX 32
-#define TICK_MS   20 /* between two looks at timers, and between two reports */
+#define STATES    250 /* of a state run: 100 KB */
+#define TICK_MS   20  /* between two looks at timers, and between two reports */
 
 typedef struct counts {
     int ready, pending, jobs;
@@ -47,13 +51,17 @@ typedef struct one {
 } one_t;
 
 typedef struct swarm {
+    const json_t *grains; /* of a minion; NULL: none are sent */
+    json_t *states;       /* what a state run returns */
     one_t *all;
-    int n, epoll_fd, report_fd;
+    int n, first, step; /* its minions' numbers */
+    int epoll_fd, report_fd;
     counts_t counts, reported;
 } swarm_t;
 
 typedef struct place {
     const char *dir, *host;
+    const json_t *grains;
     uint8_t master_key[KEY_BYTES];
     int port, publish_port, hello_port;
 } place_t;
@@ -68,7 +76,8 @@ s_die(const fail_t *err)
 static void
 s_name(char out[32], int i)
 {
-    (void) snprintf(out, 32, "swarm%05d", i);
+    const char *name = getenv("SWARM_NAME");
+    (void) snprintf(out, 32, "%.16s%05d", name ? name : "swarm", i);
 }
 
 /* A file that need not survive the machine: thousands are written. */
@@ -115,6 +124,60 @@ s_keys(int n, const char *dir, const char *pki)
 
 /* ---- one minion ------------------------------------------------------------------------------ */
 
+/* The same machine in another place: every tenth is of another system, every hundredth in the same rack. NEW. */
+static json_t *
+s_grains(const one_t *o)
+{
+    static const char *const own[] = { "id", "host", "nodename", "localhost" };
+    int number = (int) (o - o->swarm->all) * o->swarm->step + o->swarm->first;
+    json_t *grains = json_copy((json_t *) o->swarm->grains);
+    for (size_t i = 0; i < NELEMS(own); i++)
+        json_object_set_new(grains, own[i], json_string(o->id));
+    json_object_set_new(grains, "fqdn", value_fmt("%s.example.net", o->id));
+    json_object_set_new(grains, "fqdns", json_pack("[o]", value_fmt("%s.example.net", o->id)));
+    json_object_set_new(grains, "machine_id", value_fmt("%032d", number));
+    json_object_set_new(grains, "server_id", json_integer(number));
+    json_object_set_new(
+        grains, "ipv4",
+        json_pack("[s, o]", "127.0.0.1", value_fmt("10.%d.%d.2", number / 256, number % 256)));
+    json_object_set_new(grains, "rack", json_integer(number % 100));
+    if (number % 10 == 0)
+        json_object_set_new(grains, "os", json_string("Rocky"));
+    return grains;
+}
+
+static json_t *
+s_states(void)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < STATES; i++) {
+        AUTO_FREE char *id = xasprintf("/etc/app/conf.d/part-%03d.conf", i);
+        AUTO_FREE char *key = xasprintf("file_|-%s_|-%s_|-managed", id, id);
+        json_object_set_new(all, key,
+                            json_pack("{s:s, s:o, s:{}, s:b, s:s, s:i, s:s, s:f, s:s}", "name", id, "comment",
+                                      value_fmt("File %s is in the correct state", id), "changes", "result",
+                                      true, "__sls__", "app.config", "__run_num__", i, "start_time",
+                                      "10:15:22.481516", "duration", 1.375, "__id__", id));
+    }
+    return all;
+}
+
+/* What a minion returns for a function. NEW. */
+static json_t *
+s_return(const one_t *o, const char *fun)
+{
+    static const char *const runs[] = { "state.apply", "state.sls", "state.highstate" };
+    if (str_eq(fun, "grains.items") && o->swarm->grains)
+        return s_grains(o);
+    for (size_t i = 0; i < NELEMS(runs); i++)
+        if (str_eq(fun, runs[i])) {
+            if (!o->swarm->states)
+                o->swarm->states = s_states();
+            return json_incref(o->swarm->states);
+        }
+    return json_true();
+}
+
 static void
 s_send_ret(one_t *o, json_t *ret)
 {
@@ -132,19 +195,27 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
     c->ready += (state == SESSION_READY) - (o->state == SESSION_READY);
     c->pending += (state == SESSION_PENDING) - (o->state == SESSION_PENDING);
     o->state = state;
-    if (state == SESSION_READY)
-        json_object_foreach (o->unacked, jid, ret)
-            s_send_ret(o, ret);
+    if (state != SESSION_READY)
+        return;
+    if (o->swarm->grains) {
+        json_auto_t *body = json_pack("{s:o}", "grains", s_grains(o));
+        (void) session_send(o->session, MSG_grains, body, NULL);
+    }
+    json_object_foreach (o->unacked, jid, ret)
+        s_send_ret(o, ret);
 }
 
 static void
 s_on_job(void *cookie, json_t *job)
 {
     one_t *o = cookie;
+    const char *fun = value_str(job, "fun", "");
     json_auto_t *started = json_pack("{s:O, s:i}", "jid", value_get(job, "jid"), "pid", (int) getpid());
-    json_t *ret = json_pack("{s:O, s:O, s:O, s:b, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
-                            value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return", true,
-                            "retcode", 0, "success", true);
+    json_t *ret = json_pack("{s:O, s:O, s:O, s:o, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
+                            value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return",
+                            s_return(o, fun), "retcode", 0, "success", true);
+    if (strncmp(fun, "state.", 6) == 0)
+        json_object_set_new(ret, "out", json_string("highstate"));
     if (!o->unacked)
         o->unacked = json_object();
     json_object_set_new(o->unacked, value_str(job, "jid", ""), ret);
@@ -272,7 +343,11 @@ s_child(const place_t *place, int first, int total, int procs, int report_fd)
 {
     fail_auto_t err = FAIL_INIT;
     (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    swarm_t self = { .epoll_fd = epoll_create1(EPOLL_CLOEXEC), .report_fd = report_fd };
+    swarm_t self = { .grains = place->grains,
+                     .first = first,
+                     .step = procs,
+                     .epoll_fd = epoll_create1(EPOLL_CLOEXEC),
+                     .report_fd = report_fd };
     void *zctx = zmq_ctx_new();
     (void) zmq_ctx_set(zctx, ZMQ_MAX_SOCKETS, zmq_ctx_get(zctx, ZMQ_SOCKET_LIMIT));
     (void) daemon_raise_files(1L << 20);
@@ -368,6 +443,12 @@ s_main_run(char **argv)
     if (fs_read(path, LIMIT_KEY_FILE, &pem, &err) < 0 ||
         key_public_from_pem(buf_str(&pem), pem.len, place.master_key, &err) < 0)
         return s_die(&err);
+    json_auto_t *grains = argv[10] ? json_load_file(argv[10], 0, NULL) : NULL;
+    if (argv[10] && !json_is_object(grains)) {
+        (void) fprintf(stderr, "swarm: %s: no grains\n", argv[10]);
+        return 1;
+    }
+    place.grains = grains;
     return s_run(s_number(argv[2]), s_number(argv[3]), &place);
 }
 
@@ -377,10 +458,9 @@ main(int argc, char **argv)
     log_init("swarm", LEVEL_ERROR, false);
     if ((argc == 4 || argc == 5) && str_eq(argv[1], "keys"))
         return s_keys(s_number(argv[2]), argv[3], argc == 5 ? argv[4] : NULL);
-    if (argc == 10 && str_eq(argv[1], "run"))
+    if ((argc == 10 || argc == 11) && str_eq(argv[1], "run"))
         return s_main_run(argv);
-    (void) fprintf(
-        stderr,
-        "usage: swarm keys N KEYDIR [PKI] | swarm run N PROCS KEYDIR PKI HOST PORT PUBPORT HELLOPORT\n");
+    (void) fprintf(stderr, "usage: swarm keys N KEYDIR [PKI] | swarm run N PROCS KEYDIR PKI HOST PORT "
+                           "PUBPORT HELLOPORT [GRAINS]\n");
     return 2;
 }

@@ -96,3 +96,13 @@ class LocalClient:
             reply = self.next()
             if reply.get("n") == self.number:
                 return reply
+
+    def job(self, tgt, fun, *arg, tgt_type="glob", **request):
+        """{id: return} of those that have returned when the job is done; the ids of its targets."""
+        reply = self.call("publish", tgt=tgt, tgt_type=tgt_type, fun=fun, arg=list(arg), follow=True, **request)
+        returns, push = {}, {}
+        while reply.get("jid") and push.get("push") != "done":
+            push = self.next()
+            if push.get("push") == "ret":
+                returns[push["id"]] = push["return"]
+        return returns, reply.get("minions", [])
