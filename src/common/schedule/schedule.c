@@ -1,0 +1,455 @@
+/* schedule.c - see schedule.h. */
+#include "common/schedule/schedule.h"
+
+#include <stdlib.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "common/schedule/schedule_job.h"
+#include "salt/value.h"
+
+#define SECOND_US 1000000LL
+#define JUMP_US   (2 * SECOND_US) /* by more the two clocks do not drift apart */
+
+typedef struct entry {
+    struct entry *next;
+    char *name;
+    json_t *item, *meant; /* owned; meant: all that decides what `job` is */
+    sjob_t job;
+    char *error;        /* owned: why it never runs */
+    int64_t due_mono;   /* an interval's: monotonic ms */
+    int64_t due_us;     /* any other's; 0: never again */
+    int64_t splay_ms;   /* beside either */
+    int64_t extra_us;   /* after a range that was skipped; 0: none */
+    int64_t nominal_us; /* of the last that was due: not before the next one */
+    int64_t last_us, skipped_us;
+    const char *skip_reason;
+    bool start; /* run_on_start is still to come */
+    bool kept;  /* while configuring: it is still there */
+} entry_t;
+
+struct schedule {
+    schedule_env_t env;
+    entry_t *entries; /* in the order of the configuration */
+    bool enabled;
+    char *skip_function;
+    int64_t offset_us; /* wall clock less monotonic */
+};
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+schedule_t *
+schedule_new(const schedule_env_t *env)
+{
+    schedule_t *self = xcalloc(1, sizeof(*self));
+    self->env = *env;
+    self->enabled = true;
+    return self;
+}
+
+static void
+s_entry_free(entry_t *e)
+{
+    sjob_free(&e->job);
+    json_decref(e->item);
+    json_decref(e->meant);
+    free(e->error);
+    free(e->name);
+    free(e);
+}
+
+static void
+s_entries_free(entry_t *e)
+{
+    while (e) {
+        entry_t *next = e->next;
+        s_entry_free(e);
+        e = next;
+    }
+}
+
+void
+schedule_destroy(schedule_t **self_p)
+{
+    schedule_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    s_entries_free(self->entries);
+    free(self->skip_function);
+    free(self);
+}
+
+static entry_t *
+s_find(const schedule_t *self, const char *name)
+{
+    entry_t *e = self->entries;
+    while (e && !str_eq(e->name, name))
+        e = e->next;
+    return e;
+}
+
+/* ---- when it comes ---------------------------------------------------------------------------- */
+
+static int64_t
+s_first_when(const sjob_t *job, int64_t from_us)
+{
+    int64_t best = 0;
+    for (size_t i = 0; i < job->n_whens; i++) {
+        int64_t t = moment_next(&job->whens[i], from_us);
+        best = t > 0 && (best == 0 || t < best) ? t : best;
+    }
+    return best;
+}
+
+static void
+s_splay(schedule_t *self, entry_t *e)
+{
+    int64_t span = e->job.splay_max - e->job.splay_min;
+    e->splay_ms = 0;
+    if (e->job.splay_max > 0)
+        e->splay_ms = (e->job.splay_min + self->env.roll(self->env.cookie, (uint32_t) span + 1)) * 1000;
+}
+
+/* The next time of day; what was due last is not due again. */
+static void
+s_arm_wall(entry_t *e, int64_t now_us)
+{
+    int64_t from = now_us;
+    if (e->nominal_us >= now_us && e->nominal_us - now_us < SCHEDULE_BACK_S * SECOND_US)
+        from = e->nominal_us + 1;
+    if (e->job.kind == SJOB_WHEN)
+        e->due_us = s_first_when(&e->job, from);
+    else if (e->job.kind == SJOB_CRON)
+        e->due_us = cron_next(&e->job.cron, from);
+    else if (e->job.kind == SJOB_ONCE)
+        e->due_us = e->job.once_us >= from ? e->job.once_us : 0;
+}
+
+/* An interval's steps do not drift, but what was missed is not made up for. */
+static void
+s_arm(schedule_t *self, entry_t *e, schedule_now_t now)
+{
+    if (e->job.kind == SJOB_EVERY) {
+        int64_t next = e->due_mono + e->job.every_ms;
+        e->due_mono = next > now.mono_ms ? next : now.mono_ms + e->job.every_ms;
+    } else {
+        s_arm_wall(e, now.wall_us);
+    }
+    s_splay(self, e);
+}
+
+static int64_t
+s_until_wall(int64_t us, schedule_now_t now)
+{
+    return us > now.wall_us ? (us - now.wall_us + 999) / 1000 : 0;
+}
+
+/* Milliseconds until its regular time; -1: never. */
+static int64_t
+s_until_regular(const entry_t *e, schedule_now_t now)
+{
+    if (e->job.kind == SJOB_NEVER || (e->job.kind != SJOB_EVERY && e->due_us == 0))
+        return -1;
+    if (e->job.kind != SJOB_EVERY)
+        return s_until_wall(e->due_us + e->splay_ms * 1000, now);
+    int64_t wait = e->due_mono + e->splay_ms - now.mono_ms;
+    return wait > 0 ? wait : 0;
+}
+
+/* The next of the times that are outside of the rule; 0: none. */
+static int64_t
+s_extra(const entry_t *e)
+{
+    int64_t best = e->extra_us;
+    for (size_t i = 0; i < e->job.n_runs; i++) {
+        int64_t t = e->job.runs[i];
+        best = t > 0 && (best == 0 || t < best) ? t : best;
+    }
+    return best;
+}
+
+static int64_t
+s_until(const entry_t *e, schedule_now_t now)
+{
+    if (e->error)
+        return -1;
+    int64_t regular = e->start ? 0 : s_until_regular(e, now), extra = s_extra(e);
+    if (extra == 0)
+        return regular;
+    int64_t wait = s_until_wall(extra, now);
+    return regular < 0 || wait < regular ? wait : regular;
+}
+
+int64_t
+schedule_wait(const schedule_t *self, schedule_now_t now)
+{
+    int64_t best = -1;
+    for (const entry_t *e = self->entries; e; e = e->next) {
+        int64_t wait = s_until(e, now);
+        best = wait >= 0 && (best < 0 || wait < best) ? wait : best;
+    }
+    return best;
+}
+
+/* ---- configuration ---------------------------------------------------------------------------- */
+
+static void
+s_tell(const schedule_t *self, int rc, const char *why)
+{
+    self->env.tell(self->env.cookie, rc, why);
+}
+
+/* What was meant for a time that is past already is not meant for now. */
+static void
+s_drop_past(entry_t *e, int64_t now_us)
+{
+    for (size_t i = 0; i < e->job.n_runs; i++)
+        if (e->job.runs[i] < now_us)
+            e->job.runs[i] = 0;
+}
+
+static void
+s_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whens, schedule_now_t now)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *unknown = sjob_unknown(e->item);
+    if (unknown) {
+        AUTO_FREE char *text = xasprintf("schedule: job %s: without effect here: %s", e->name, unknown);
+        s_tell(self, -ENOTSUP, text);
+    }
+    if (sjob_read(e->name, e->item, all, whens, &e->job, &err) < 0) {
+        e->error = xstrdup(fail_text(&err));
+        s_tell(self, -EINVAL, e->error);
+        return;
+    }
+    e->start = e->job.run_on_start;
+    e->due_mono = now.mono_ms;
+    s_drop_past(e, now.wall_us);
+    s_arm(self, e, now);
+}
+
+/* A job of this name and meaning that there was goes on; else a new one. */
+static entry_t *
+s_take(schedule_t *self, entry_t **old, const char *name, json_t *item, const json_t *all,
+       const json_t *whens, schedule_now_t now)
+{
+    json_auto_t *meant = json_pack("{s:O, s:O*, s:O*, s:O*}", "item", item, "splay", value_get(all, "splay"),
+                                   "skip", value_get(all, "skip_during_range"), "whens", whens);
+    for (entry_t **at = old; *at; at = &(*at)->next) {
+        entry_t *e = *at;
+        if (!str_eq(e->name, name) || !json_equal(e->meant, meant))
+            continue;
+        *at = e->next;
+        e->next = NULL;
+        return e;
+    }
+    entry_t *e = xcalloc(1, sizeof(*e));
+    e->name = xstrdup(name);
+    e->item = json_deep_copy(item);
+    e->meant = json_deep_copy(meant);
+    s_read(self, e, all, whens, now);
+    return e;
+}
+
+void
+schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, const json_t *whens,
+                   schedule_now_t now)
+{
+    json_auto_t *all = json_is_object(pillar) ? json_copy((json_t *) pillar) : json_object();
+    if (json_is_object(opts))
+        json_object_update(all, (json_t *) opts);
+    if (self->offset_us == 0)
+        self->offset_us = now.wall_us - now.mono_ms * 1000;
+    self->enabled = value_bool(all, "enabled", true);
+    free(self->skip_function);
+    const char *skip = value_str(all, "skip_function", NULL), *name;
+    self->skip_function = skip ? xstrdup(skip) : NULL;
+    entry_t *old = STEAL(self->entries), **end = &self->entries;
+    json_t *item;
+    json_object_foreach (all, name, item) {
+        if (sjob_is_setting(name))
+            continue;
+        *end = s_take(self, &old, name, item, all, whens, now);
+        end = &(*end)->next;
+    }
+    s_entries_free(old);
+}
+
+char *
+schedule_check(const char *name, const json_t *item, const json_t *whens)
+{
+    fail_auto_t err = FAIL_INIT;
+    sjob_t job;
+    int rc = sjob_read(name, item, NULL, whens, &job, &err);
+    sjob_free(&job);
+    return rc < 0 ? xstrdup(fail_text(&err)) : NULL;
+}
+
+/* ---- running ---------------------------------------------------------------------------------- */
+
+/* The wall clock was set back: times of day come again that had been waited for otherwise. */
+static void
+s_clock_set(schedule_t *self, schedule_now_t now)
+{
+    int64_t offset = now.wall_us - now.mono_ms * 1000, jump = offset - self->offset_us;
+    if (llabs(jump) < JUMP_US)
+        return;
+    self->offset_us = offset;
+    for (entry_t *e = self->entries; e && jump < 0; e = e->next)
+        if (!e->error && e->job.kind != SJOB_EVERY)
+            s_arm_wall(e, now.wall_us);
+}
+
+static void
+s_skipped(entry_t *e, const char *reason, int64_t now_us)
+{
+    e->skip_reason = reason;
+    e->skipped_us = now_us;
+}
+
+static json_t *
+s_row(const entry_t *e, const char *fun)
+{
+    return json_pack("{s:s, s:s, s:O}", "name", e->name, "fun", fun, "item", e->item);
+}
+
+static bool
+s_room(const schedule_t *self, const entry_t *e)
+{
+    return !e->job.jid_include || self->env.running(self->env.cookie, e->name) < (size_t) e->job.maxrunning;
+}
+
+/* It is due. NEW row, or NULL: it does not run this time. */
+static json_t *
+s_begin(schedule_t *self, entry_t *e, bool whatever, schedule_now_t now)
+{
+    bool replace = false;
+    const char *fun = e->job.fun;
+    const char *why = whatever ? NULL : sjob_skipped(&e->job, now.wall_us, &replace);
+    e->skip_reason = NULL;
+    if (why && e->job.run_after_skip && sjob_skip_end(&e->job, now.wall_us) > 0)
+        e->extra_us = sjob_skip_end(&e->job, now.wall_us) + SECOND_US;
+    if (why && replace && self->skip_function) {
+        fun = self->skip_function;
+        why = NULL;
+    }
+    if (!self->enabled || !e->job.enabled)
+        why = "disabled";
+    else if (!why && !s_room(self, e))
+        why = "maxrunning";
+    if (why) {
+        s_skipped(e, why, now.wall_us);
+        return NULL;
+    }
+    e->last_us = now.wall_us;
+    return e->job.dry_run ? NULL : s_row(e, fun);
+}
+
+/* A time of day that was missed by much is missed, as Salt has it; cron's are made up for once. */
+static bool
+s_too_late(const schedule_t *self, const entry_t *e, schedule_now_t now)
+{
+    int64_t late = now.wall_us - e->due_us - e->splay_ms * 1000;
+    bool by_day = e->job.kind == SJOB_WHEN || e->job.kind == SJOB_ONCE;
+    if (!by_day || late <= SCHEDULE_LATE_S * SECOND_US)
+        return false;
+    AUTO_FREE char *text = xasprintf("schedule: job %s: runtime missed by %lld seconds", e->name,
+                                     (long long) (late / SECOND_US));
+    s_tell(self, 0, text);
+    return true;
+}
+
+/* Whether one of the times outside of the rule has come; it goes. */
+static bool
+s_take_extra(entry_t *e, int64_t now_us)
+{
+    bool due = e->extra_us > 0 && e->extra_us <= now_us;
+    e->extra_us = due ? 0 : e->extra_us;
+    for (size_t i = 0; i < e->job.n_runs; i++)
+        if (e->job.runs[i] > 0 && e->job.runs[i] <= now_us) {
+            e->job.runs[i] = 0;
+            due = true;
+        }
+    return due;
+}
+
+static void
+s_entry_due(schedule_t *self, entry_t *e, schedule_now_t now, json_t *out)
+{
+    bool extra = s_take_extra(e, now.wall_us), start = e->start;
+    bool regular = !start && s_until_regular(e, now) == 0;
+    e->start = false;
+    bool late = regular && s_too_late(self, e, now);
+    if (extra || start || (regular && !late)) {
+        json_t *row = s_begin(self, e, extra || start, now);
+        if (row)
+            json_array_append_new(out, row);
+    }
+    if (!regular)
+        return;
+    e->nominal_us = e->job.kind == SJOB_EVERY ? 0 : e->due_us;
+    s_arm(self, e, now);
+}
+
+json_t *
+schedule_due(schedule_t *self, schedule_now_t now)
+{
+    json_t *out = json_array();
+    s_clock_set(self, now);
+    for (entry_t *e = self->entries; e; e = e->next)
+        if (s_until(e, now) == 0)
+            s_entry_due(self, e, now, out);
+    return out;
+}
+
+json_t *
+schedule_run(schedule_t *self, const char *name, schedule_now_t now)
+{
+    entry_t *e = s_find(self, name);
+    if (!e || e->error || e->job.dry_run)
+        return NULL;
+    if (!s_room(self, e)) {
+        s_skipped(e, "maxrunning", now.wall_us);
+        return NULL;
+    }
+    e->last_us = now.wall_us;
+    return s_row(e, e->job.fun);
+}
+
+/* ---- showing ---------------------------------------------------------------------------------- */
+
+char *
+schedule_text(int64_t us, const char *format)
+{
+    return clock_strftime(format, us);
+}
+
+static void
+s_show_time(json_t *out, const char *key, int64_t us, const char *format)
+{
+    AUTO_FREE char *text = us > 0 ? schedule_text(us, format) : NULL;
+    json_object_set_new(out, key, text ? json_string(text) : json_null());
+}
+
+json_t *
+schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now)
+{
+    const entry_t *e = s_find(self, name);
+    if (!e)
+        return NULL;
+    json_t *out = json_is_object(e->item) ? json_deep_copy(e->item) : json_object();
+    int64_t wait = s_until(e, now);
+    json_object_set_new(out, "name", json_string(e->name));
+    s_show_time(out, "_next_fire_time", wait < 0 ? 0 : now.wall_us + wait * 1000, format);
+    s_show_time(out, "_last_run", e->last_us, format);
+    if (e->splay_ms > 0)
+        s_show_time(out, "_splay", wait < 0 ? 0 : now.wall_us + wait * 1000, format);
+    if (e->error)
+        json_object_set_new(out, "_error", json_string(e->error));
+    if (!e->skip_reason)
+        return out;
+    json_object_set_new(out, "_skip_reason", json_string(e->skip_reason));
+    json_object_set_new(out, "_skipped", json_true());
+    s_show_time(out, "_skipped_time", e->skipped_us, format);
+    return out;
+}

@@ -1,0 +1,63 @@
+/* schedule.h - Salt's scheduler as an engine: what is due, by configuration, clocks and what ran before. It runs nothing.
+ *
+ * {NAME: {function, args, kwargs, one of seconds/minutes/hours/days | when | cron | once, splay, range,
+ * skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, until, after, skip_explicit, run_explicit,
+ * metadata, return_job, jid_include, dry_run}}, and beside the names `enabled`, `splay`, `skip_function`, `skip_during_range`
+ * for all.
+ *
+ * Intervals follow the monotonic clock: setting the other one neither stops nor repeats them. Times of day follow the
+ * wall clock. Set forward over one by more than SCHEDULE_LATE_S, it is missed, except for `cron`, which runs once; set back by
+ * less than SCHEDULE_BACK_S, none runs twice.
+ *
+ * Layer      common/schedule
+ * Threads    one
+ * Ownership  said per function
+ * Errors     a job that can't be understood never runs; why is its "_error", and told once
+ * Tests      tests/unit/common/test_schedule.c
+ */
+#ifndef COMMON_SCHEDULE_SCHEDULE_H
+#define COMMON_SCHEDULE_SCHEDULE_H
+
+#include "salt/base.h"
+
+#define SCHEDULE_LATE_S 60
+#define SCHEDULE_BACK_S 3600
+#define SCHEDULE_FORMAT "%Y-%m-%dT%H:%M:%S"
+
+typedef struct schedule schedule_t;
+
+typedef struct schedule_now {
+    int64_t wall_us, mono_ms;
+} schedule_now_t;
+
+typedef struct schedule_env {
+    uint32_t (*roll)(void *cookie, uint32_t n);        /* one of 0 .. n - 1 */
+    size_t (*running)(void *cookie, const char *name); /* jobs of this name under way */
+    void (*tell)(void *cookie, int rc,
+                 const char *why); /* for the log; rc 0: worth a line, negative: wrong */
+    void *cookie;
+} schedule_env_t;
+
+schedule_t *schedule_new(const schedule_env_t *env); /* NEW */
+void schedule_destroy(schedule_t **self_p);
+
+/* The whole configuration; the pillar's jobs give way to others of their name. A job that is what it was keeps its times.
+ * `whens`: names for moments, {NAME: text}. All BORROWED; may be NULL. */
+void schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, const json_t *whens,
+                        schedule_now_t now);
+/* NEW array of {name, fun, item} that are to begin now, in the order in which they were due; they count as begun. */
+json_t *schedule_due(schedule_t *self, schedule_now_t now);
+/* Milliseconds until something may be due; -1: nothing ever. */
+int64_t schedule_wait(const schedule_t *self, schedule_now_t now);
+/* NEW {name, fun, item} of one job, to be run out of turn; NULL when there is no such job, or with maxrunning of it running. */
+json_t *schedule_run(schedule_t *self, const char *name, schedule_now_t now);
+/* NEW: one job's configuration with `_next_fire_time`, `_last_run`, `_skip_reason` and the like, times as text by `format`
+ * (strftime). NULL: no such job. */
+json_t *schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now);
+
+/* NULL when `item` (object) makes a job, else why not. NEW. `whens` as above. */
+char *schedule_check(const char *name, const json_t *item, const json_t *whens);
+/* Microseconds since the epoch, as "2026-11-20T17:00:00". NEW. */
+char *schedule_text(int64_t us, const char *format);
+
+#endif

@@ -1,0 +1,365 @@
+/* schedule_job.c - see schedule_job.h. */
+#include "common/schedule/schedule_job.h"
+
+#include <stdlib.h>
+
+#include "common/base/str.h"
+#include "salt/value.h"
+
+#define MAX_DAYS   36500
+#define MAX_SPLAY  (366 * 86400)
+#define MAX_TIMES  1000
+#define NEAR_US    1500000 /* a time that is to be skipped is meant to the second */
+#define ONCE_STAMP "%Y-%m-%dT%H:%M:%S"
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+static const char *const known[] = {
+    "name",
+    "maxrunning",
+    "function",
+    "func",
+    "fun",
+    "splay",
+    "range",
+    "when",
+    "once",
+    "once_fmt",
+    "jid_include",
+    "args",
+    "kwargs",
+    "seconds",
+    "minutes",
+    "hours",
+    "days",
+    "enabled",
+    "return_job",
+    "metadata",
+    "cron",
+    "until",
+    "after",
+    "run_on_start",
+    "dry_run",
+    "saved",
+    "skip_explicit",
+    "run_explicit",
+    "skip_during_range",
+    "run_after_skip_range",
+};
+
+bool
+sjob_is_setting(const char *name)
+{
+    static const char *const names[] = { "enabled", "splay", "skip_function", "skip_during_range" };
+    for (size_t i = 0; i < NELEMS(names); i++)
+        if (str_eq(names[i], name))
+            return true;
+    return false;
+}
+
+char *
+sjob_unknown(const json_t *item)
+{
+    char *out = NULL;
+    const char *key;
+    json_t *v;
+    json_object_foreach ((json_t *) item, key, v) {
+        bool found = key[0] == '_';
+        for (size_t i = 0; !found && i < NELEMS(known); i++)
+            found = str_eq(known[i], key);
+        if (found)
+            continue;
+        char *longer = out ? xasprintf("%s, %s", out, key) : xstrdup(key);
+        free(out);
+        out = longer;
+    }
+    return out;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+/* A number, or text that is one. */
+static int
+s_number(const json_t *item, const char *key, json_int_t max, json_int_t *ret, fail_t *err)
+{
+    json_t *v = value_get(item, key);
+    char *end = NULL;
+    if (!v || json_is_null(v))
+        return 0;
+    long long n = json_is_integer(v) ? json_integer_value(v) : -1;
+    if (json_is_real(v))
+        n = (long long) json_real_value(v);
+    if (json_is_string(v)) {
+        n = strtoll(json_string_value(v), &end, 10);
+        n = end == json_string_value(v) || *end ? -1 : n;
+    }
+    if (n < 0 || n > max)
+        return fail_set(err, -EINVAL, "%s is a whole number from 0 to %lld", key, (long long) max);
+    *ret = n;
+    return 0;
+}
+
+static int
+s_read_every(const json_t *item, sjob_t *out, fail_t *err)
+{
+    static const struct {
+        const char *key;
+        int64_t seconds;
+    } units[] = { { "seconds", 1 }, { "minutes", 60 }, { "hours", 3600 }, { "days", 86400 } };
+    int64_t sum = 0;
+    bool any = false;
+    for (size_t i = 0; i < NELEMS(units); i++) {
+        json_int_t n = 0;
+        any = any || value_get(item, units[i].key);
+        int rc = s_number(item, units[i].key, MAX_DAYS * 86400LL / units[i].seconds, &n, err);
+        if (rc < 0)
+            return rc;
+        sum += n * units[i].seconds;
+    }
+    if (any && sum == 0)
+        return fail_set(err, -EINVAL, "an interval is one second at least");
+    out->every_ms = sum * 1000;
+    out->kind = any ? SJOB_EVERY : SJOB_NEVER;
+    return 0;
+}
+
+static int
+s_moment(const json_t *v, const char *key, moment_t *ret, fail_t *err)
+{
+    if (!json_is_string(v))
+        return fail_set(err, -EINVAL, "%s is a text such as '5:00pm'", key);
+    return moment_parse(json_string_value(v), ret, err);
+}
+
+static int
+s_read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+{
+    json_t *v = value_get(item, "when"), *one;
+    size_t n = json_is_array(v) ? json_array_size(v) : 1;
+    if (n == 0 || n > MAX_TIMES)
+        return fail_set(err, -EINVAL, "when is a text, or a list of 1 to %d", MAX_TIMES);
+    out->kind = SJOB_WHEN;
+    out->whens = xcalloc(n, sizeof(moment_t));
+    for (size_t i = 0; i < n; i++) {
+        one = json_is_array(v) ? json_array_get(v, i) : v;
+        json_t *named = json_is_string(one) ? value_get(whens, json_string_value(one)) : NULL;
+        int rc = s_moment(named ? named : one, "when", &out->whens[i], err);
+        if (rc < 0)
+            return rc;
+    }
+    out->n_whens = n;
+    return 0;
+}
+
+static int
+s_read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+{
+    (void) whens;
+    const char *text = value_str(item, "cron", NULL);
+    out->kind = SJOB_CRON;
+    return text ? cron_parse(text, &out->cron, err) : fail_set(err, -EINVAL, "cron is a text of five fields");
+}
+
+static int
+s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+{
+    (void) whens;
+    const char *text = value_str(item, "once", ""), *format = value_str(item, "once_fmt", NULL);
+    moment_t m;
+    out->kind = SJOB_ONCE;
+    if (moment_format(text, format ? format : ONCE_STAMP, &out->once_us))
+        return 0;
+    /* A date in YAML loses its T. */
+    if (format || moment_parse(text, &m, NULL) < 0 || m.year == 0)
+        return fail_set(err, -EINVAL, "Date string could not be parsed: %s, %s", text,
+                        format ? format : ONCE_STAMP);
+    out->once_us = moment_local(m.year, m.month, m.day, m.second);
+    return 0;
+}
+
+/* One kind of time, not two. */
+static int
+s_read_time(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
+{
+    static const struct {
+        const char *key;
+        int (*fn)(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err);
+    } rows[] = { { "when", s_read_when }, { "cron", s_read_cron }, { "once", s_read_once } };
+    int rc = s_read_every(item, out, err);
+    for (size_t i = 0; rc == 0 && i < NELEMS(rows); i++) {
+        if (!value_get(item, rows[i].key))
+            continue;
+        if (out->kind != SJOB_NEVER)
+            return fail_set(err, -EINVAL,
+                            "it has two of \"seconds\" and the like, \"when\", \"cron\" and \"once\"; one "
+                            "is possible");
+        rc = rows[i].fn(item, whens, out, err);
+    }
+    return rc;
+}
+
+static int
+s_read_splay(const json_t *v, sjob_t *out, fail_t *err)
+{
+    json_int_t least = 1, most = 0;
+    json_auto_t *single = json_pack("{s:O*}", "splay", v);
+    int rc = 0;
+    if (json_is_object(v)) {
+        rc = s_number(v, "start", MAX_SPLAY, &least, err);
+        rc = rc < 0 ? rc : s_number(v, "end", MAX_SPLAY, &most, err);
+    } else {
+        rc = s_number(single, "splay", MAX_SPLAY, &most, err);
+    }
+    if (rc == 0 && json_is_object(v) && most < least)
+        rc = fail_set(err, -EINVAL, "splay: end must be larger than start");
+    if (rc == 0 && most > 0)
+        out->splay_min = least, out->splay_max = most;
+    return rc;
+}
+
+static int
+s_read_range(const json_t *v, const char *key, sjob_range_t *out, fail_t *err)
+{
+    if (!v || json_is_null(v))
+        return 0;
+    if (!json_is_object(v))
+        return fail_set(err, -EINVAL, "%s is a mapping of start and end", key);
+    int rc = s_moment(value_get(v, "start"), "start", &out->start, err);
+    rc = rc < 0 ? rc : s_moment(value_get(v, "end"), "end", &out->end, err);
+    if (rc < 0)
+        return rc;
+    bool days = out->start.day > 0 || out->start.weekday >= 0 || out->end.day > 0 || out->end.weekday >= 0;
+    if (!days && out->end.second <= out->start.second)
+        return fail_set(err, -EINVAL, "%s: end must be larger than start", key);
+    out->is_set = true;
+    out->invert = value_bool(v, "invert", false);
+    return 0;
+}
+
+/* skip_explicit, run_explicit: [{time, time_fmt}] */
+static int
+s_read_times(const json_t *item, const char *key, int64_t **ret, size_t *ret_n, fail_t *err)
+{
+    json_t *list = value_get(item, key), *one;
+    size_t i, n = json_array_size(list);
+    if (n > MAX_TIMES)
+        return fail_set(err, -EINVAL, "%s has more than %d times", key, MAX_TIMES);
+    *ret = n > 0 ? xcalloc(n, sizeof(int64_t)) : NULL;
+    json_array_foreach (list, i, one) {
+        const char *format = value_str(one, "time_fmt", ONCE_STAMP);
+        if (!moment_format(value_str(one, "time", ""), format, &(*ret)[i]))
+            return fail_set(err, -EINVAL, "%s: '%s' does not fit '%s'", key, value_str(one, "time", ""),
+                            format);
+        *ret_n = i + 1;
+    }
+    return 0;
+}
+
+static int
+s_read_bounds(const json_t *item, sjob_t *out, fail_t *err)
+{
+    json_t *after = value_get(item, "after"), *until = value_get(item, "until");
+    int rc = 0;
+    out->has_after = after && !json_is_null(after);
+    out->has_until = until && !json_is_null(until);
+    if (out->has_after)
+        rc = s_moment(after, "after", &out->after, err);
+    if (rc == 0 && out->has_until)
+        rc = s_moment(until, "until", &out->until, err);
+    rc = rc < 0 ? rc : s_read_times(item, "skip_explicit", &out->skips, &out->n_skips, err);
+    return rc < 0 ? rc : s_read_times(item, "run_explicit", &out->runs, &out->n_runs, err);
+}
+
+static int
+s_read_function(const json_t *item, sjob_t *out, fail_t *err)
+{
+    static const char *const keys[] = { "function", "func", "fun" };
+    for (size_t i = 0; !out->fun && i < NELEMS(keys); i++)
+        out->fun = value_str(item, keys[i], NULL);
+    if (str_empty(out->fun))
+        return fail_set(err, -EINVAL, "it names no function");
+    if (value_get(item, "args") && !json_is_array(value_get(item, "args")))
+        return fail_set(err, -EINVAL, "args is a list");
+    if (value_get(item, "kwargs") && !json_is_object(value_get(item, "kwargs")))
+        return fail_set(err, -EINVAL, "kwargs is a mapping");
+    return 0;
+}
+
+int
+sjob_read(const char *name, const json_t *item, const json_t *all, const json_t *whens, sjob_t *ret,
+          fail_t *err)
+{
+    *ret = (sjob_t){ .enabled = value_bool(item, "enabled", true),
+                     .jid_include = value_bool(item, "jid_include", true),
+                     .run_on_start = value_bool(item, "run_on_start", false),
+                     .run_after_skip = value_bool(item, "run_after_skip_range", false),
+                     .dry_run = value_bool(item, "dry_run", false),
+                     .maxrunning = 1 };
+    json_t *splay = value_get(item, "splay"), *skip = value_get(item, "skip_during_range");
+    if (!json_is_object(item))
+        return fail_set(err, -EINVAL, "schedule: job %s is ignored: it is not a mapping", name);
+    int rc = s_read_function(item, ret, err);
+    rc = rc < 0 ? rc : s_read_time(item, whens, ret, err);
+    rc = rc < 0 ? rc : s_read_splay(splay ? splay : value_get(all, "splay"), ret, err);
+    rc = rc < 0 ? rc : s_read_range(value_get(item, "range"), "range", &ret->range, err);
+    rc = rc < 0 ? rc
+                : s_read_range(skip ? skip : value_get(all, "skip_during_range"), "skip_during_range",
+                               &ret->skip, err);
+    rc = rc < 0 ? rc : s_read_bounds(item, ret, err);
+    rc = rc < 0 ? rc : s_number(item, "maxrunning", 1000, &ret->maxrunning, err);
+    if (rc < 0)
+        fail_prefix(err, "schedule: job %s is ignored: ", name);
+    return rc;
+}
+
+void
+sjob_free(sjob_t *self)
+{
+    free(self->whens);
+    free(self->skips);
+    free(self->runs);
+}
+
+/* ---- may it run ------------------------------------------------------------------------------- */
+
+static bool
+s_inside(const sjob_range_t *r, int64_t now_us)
+{
+    int64_t start = moment_today(&r->start, now_us), end = moment_today(&r->end, now_us);
+    return start <= now_us && now_us <= end;
+}
+
+static bool
+s_near(const int64_t *times, size_t n, int64_t now_us)
+{
+    for (size_t i = 0; i < n; i++)
+        if (llabs(now_us - times[i]) < NEAR_US)
+            return true;
+    return false;
+}
+
+const char *
+sjob_skipped(const sjob_t *self, int64_t now_us, bool *ret_replace)
+{
+    *ret_replace = true;
+    if (self->range.is_set && !self->range.invert && !s_inside(&self->range, now_us))
+        return "not_in_range";
+    if (self->skip.is_set && s_inside(&self->skip, now_us))
+        return "in_skip_range";
+    if (s_near(self->skips, self->n_skips, now_us))
+        return "skip_explicit";
+    *ret_replace = false;
+    if (self->range.is_set && self->range.invert && s_inside(&self->range, now_us))
+        return "in_skip_range";
+    if (self->has_until && moment_today(&self->until, now_us) <= now_us)
+        return "until_passed";
+    if (self->has_after && moment_today(&self->after, now_us) >= now_us)
+        return "after_not_passed";
+    return NULL;
+}
+
+int64_t
+sjob_skip_end(const sjob_t *self, int64_t now_us)
+{
+    return self->skip.is_set && s_inside(&self->skip, now_us) ? moment_today(&self->skip.end, now_us) : 0;
+}
