@@ -202,6 +202,20 @@ bus_release(front_t *self)
 }
 
 void
+bus_together(front_t *self)
+{
+    bus_hold(self);
+    store_together(self->store);
+}
+
+void
+bus_apart(front_t *self)
+{
+    store_apart(self->store);
+    bus_release(self);
+}
+
+void
 bus_committed(front_t *self)
 {
     numbers_committed(self);

@@ -53,6 +53,10 @@ int bus_room(front_t *self, fail_t *err);
 void bus_hold(front_t *self);
 void bus_release(front_t *self);
 void bus_committed(front_t *self); /* rows reached the disk */
+/* Rows and the events that tell of them, in between: all are on the disk, or none. Listeners are served after them. Not
+ * one inside the other. */
+void bus_together(front_t *self);
+void bus_apart(front_t *self);
 
 /* numbers.c: a listener must never see two events of one number, also when the master was killed before the
  * first of them was on the disk. So numbers are reserved in the store before they are told. */

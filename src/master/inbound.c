@@ -299,6 +299,24 @@ s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
         (void) lconn_push_text(job->followers[i], msg.data, msg.len);
 }
 
+/* The return and the events that tell of it: both are on the disk, or none. TAKES *key_p. False when there is no room. */
+static bool
+s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key_p)
+{
+    char *text = xstrndup(ret->text, ret->len);
+    bus_together(self);
+    uint64_t ticket = store_add_return(self->store, ret->jid, peer->minion->id, &text, ret->retcode,
+                                       ret->success);
+    if (ticket != 0) {
+        self->row_ticket = ticket;
+        self->counters.returns++;
+        s_ack_later(self, peer, ticket, key_p, 0);
+        s_fire_ret(self, peer, ret, job);
+    }
+    bus_apart(self);
+    return ticket != 0;
+}
+
 static void
 s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
 {
@@ -319,14 +337,8 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
         s_ack_jid(self, peer, jid, strlen(jid));
         return;
     }
-    char *text = xstrndup(ret->text, ret->len);
-    uint64_t ticket = store_add_return(self->store, jid, m->id, &text, ret->retcode, ret->success);
-    if (ticket == 0)
+    if (!s_keep_ret(self, peer, ret, job, &key))
         return;
-    self->row_ticket = ticket;
-    self->counters.returns++;
-    s_ack_later(self, peer, ticket, &key, 0);
-    s_fire_ret(self, peer, ret, job);
     if (t) {
         s_push_ret(job, m, ret);
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);

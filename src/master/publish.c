@@ -165,6 +165,19 @@ s_store_job(front_t *self, const json_t *request, const json_t *info, json_t *id
     return 0;
 }
 
+/* The job and the events that tell of it: both are on the disk, or none. */
+static int
+s_keep_job(front_t *self, const json_t *request, const json_t *info, json_t *ids, json_t *missing,
+           fail_t *err)
+{
+    bus_together(self);
+    int rc = s_store_job(self, request, info, ids, missing, err);
+    if (rc == 0)
+        s_fire_new(self, value_str(info, "jid", ""), info, ids, missing);
+    bus_apart(self);
+    return rc;
+}
+
 static bool
 s_check_function(const json_t *fun, fail_t *err)
 {
@@ -216,11 +229,10 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     json_t *info = s_info(request, jid, user);
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_job, info, &len, err);
-    if (!text || s_store_job(self, request, info, ids, missing, err) < 0) {
+    if (!text || s_keep_job(self, request, info, ids, missing, err) < 0) {
         json_decref(info);
         return NULL;
     }
-    s_fire_new(self, jid, info, ids, missing);
     job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
     salt_assert(job);
     job->held = value_get(request, "note");

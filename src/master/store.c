@@ -38,6 +38,7 @@ struct store {
     size_t n_rows, n_bytes; /* queued or in the writer's hands */
     bool lingering;         /* the writer waits for a full batch, not for the next row */
     uint64_t last_ticket;
+    uint64_t held_from; /* rows from this ticket on wait for store_apart; 0: none */
     bool stop;
     bool expire;
     store_keep_t keep;
@@ -82,12 +83,14 @@ append(store_t *self, row_t *row)
         return 0;
     }
     row->ticket = ++self->last_ticket;
+    if (self->held_from > 0 && row->ticket > self->held_from)
+        self->last->goes_on = true;
     *self->tail = row;
     self->tail = &row->next;
     self->last = row;
     self->n_rows++;
     self->n_bytes += row->size;
-    if (!self->lingering || self->n_rows >= LIMIT_STORE_BATCH)
+    if (self->held_from == 0 && (!self->lingering || self->n_rows >= LIMIT_STORE_BATCH))
         pthread_cond_signal(&self->work);
     return row->ticket;
 }
@@ -102,6 +105,24 @@ enqueue(store_t *self, row_t *row)
     uint64_t ticket = append(self, row);
     pthread_mutex_unlock(&self->lock);
     return ticket;
+}
+
+void
+store_together(store_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->held_from = self->last_ticket + 1;
+    pthread_mutex_unlock(&self->lock);
+}
+
+void
+store_apart(store_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->held_from = 0;
+    if (self->head != NULL && (!self->lingering || self->n_rows >= LIMIT_STORE_BATCH))
+        pthread_cond_signal(&self->work);
+    pthread_mutex_unlock(&self->lock);
 }
 
 /* NEW text of a member: as it is when it is text, else its JSON ("fun" and "tgt" may be lists). */
@@ -336,16 +357,27 @@ wait_work(store_t *self, pthread_cond_t *cond, int64_t ms)
     pthread_cond_timedwait(cond, &self->lock, &until);
 }
 
-/* With the lock held: rows off the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES; NULL when it is
- * empty. */
+/* With the lock held: whether the writer may take this row. */
+static bool
+is_free(const store_t *self, const row_t *row)
+{
+    return row != NULL && (self->held_from == 0 || row->ticket < self->held_from);
+}
+
+/* With the lock held: rows off the queue's front, within LIMIT_STORE_BATCH and _BATCH_BYTES but for those that belong
+ * together; NULL when there is none. */
 static row_t *
 take_rows(store_t *self)
 {
     row_t *first = self->head, **link = &self->head;
     size_t bytes = 0;
+    bool more = true;
 
-    for (int n = 0; *link != NULL && n < LIMIT_STORE_BATCH && bytes < LIMIT_STORE_BATCH_BYTES; n++) {
+    if (!is_free(self, first))
+        return NULL;
+    for (int n = 1; more && is_free(self, *link); n++) {
         bytes += (*link)->size;
+        more = (*link)->goes_on || (n < LIMIT_STORE_BATCH && bytes < LIMIT_STORE_BATCH_BYTES);
         link = &(*link)->next;
     }
     if (*link == NULL) {
@@ -364,7 +396,7 @@ static row_t *
 next_batch(store_t *self, size_t last_rows)
 {
     pthread_mutex_lock(&self->lock);
-    while (self->head == NULL && !self->stop && !self->expire)
+    while (!is_free(self, self->head) && !self->stop && !self->expire)
         wait_work(self, &self->work, -1);
     if (last_rows >= BUSY_ROWS && self->head != NULL) {
         int64_t until = clock_mono_ms() + LINGER_MS, left;

@@ -79,6 +79,11 @@ char *store_trouble(store_t *self);
  * NEW or NULL. */
 char *store_notice(store_t *self);
 
+/* What is added between the two is on the disk together or not at all: a return and the event that tells of it.
+ * Not one inside the other. */
+void store_together(store_t *self);
+void store_apart(store_t *self);
+
 /* Whether an add would be taken now. */
 bool store_has_room(store_t *self);
 /* Bytes that wait for the writer. */

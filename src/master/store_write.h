@@ -40,6 +40,7 @@ typedef struct row {
     struct row
         *with; /* owned: another row that is written if this one was not there, in the same transaction */
     uint64_t ticket;
+    bool goes_on; /* the row behind it is committed together with it */
     row_kind_t kind;
     size_t size;
     size_t items;          /* rows that it stands for */

@@ -124,6 +124,33 @@ test_duplicates_first_wins(void **state)
     assert_int_equal(stats.queued, 0);
 }
 
+/* More than a batch, with a row of another kind in front and events in it: one transaction, and none before its end. */
+static void
+test_together(void **state)
+{
+    place_t *p = *state;
+    store_stats_t before, after;
+    char jid[32];
+
+    settle(p->store, add_return(p->store, "j0", "a", "0", 0));
+    store_get_stats(p->store, &before);
+    store_together(p->store);
+    uint64_t first = add_return(p->store, "j1", "a", "1", 0);
+    assert_false(store_wait(p->store, first, 50));
+    add_event(p->store, 1, "salt/job/j1/ret/a");
+    for (int i = 2; i < LIMIT_STORE_BATCH + 50; i++) {
+        (void) snprintf(jid, sizeof(jid), "j%d", i);
+        add_return(p->store, jid, "a", "1", 0);
+    }
+    uint64_t last = add_event(p->store, 2, "salt/job/last");
+    assert_true(store_committed(p->store) < first);
+    store_apart(p->store);
+    settle(p->store, last);
+    store_get_stats(p->store, &after);
+    assert_int_equal(after.commits, before.commits + 1);
+    assert_int_equal(store_has_return(p->reader, "j1", "a", NULL), 1);
+}
+
 static void
 test_return_without_a_job(void **state)
 {
@@ -712,6 +739,7 @@ test_kill_keeps_what_was_committed(void **state)
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_duplicates_first_wins, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_together, setup, teardown),
           cmocka_unit_test_setup_teardown(test_return_without_a_job, setup, teardown),
           cmocka_unit_test_setup_teardown(test_reopen, setup, teardown),
           cmocka_unit_test_setup_teardown(test_job_filters, setup, teardown),
