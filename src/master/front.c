@@ -195,8 +195,10 @@ s_load_data(front_t *self)
     json_t *one;
     minion_t *m;
     json_object_foreach (grains, id, one)
-        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
+        if ((m = peers_by_id(self->peers, id)) && json_is_object(one)) {
             m->grains = json_incref(one);
+            alike_share(self->alike, m->grains);
+        }
     json_object_foreach (pillars, id, one)
         if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
             m->pillar = json_incref(one);
@@ -272,6 +274,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->modules = host ? host->modules : NULL;
     self->signal_fd = -1;
     self->peers = peers_new();
+    self->alike = alike_new();
     self->acks.tail = &self->acks.first;
     self->notes = notes_new();
     self->uncommitted = map_new(NULL);
@@ -312,6 +315,7 @@ front_destroy(front_t **self_p)
     store_destroy(&self->store);
     jobs_destroy(&self->jobs);
     peers_destroy(&self->peers);
+    alike_destroy(&self->alike);
     keystore_destroy(&self->keystore);
     rotate_close(self);
     inbound_forget(self);

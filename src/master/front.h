@@ -29,6 +29,7 @@
 #include "common/net/wire.h"
 #include "common/net/zap.h"
 #include "common/plugin/registry.h"
+#include "master/alike.h"
 #include "master/audit.h"
 #include "master/auth.h"
 #include "master/files.h"
@@ -83,6 +84,7 @@ typedef struct front {
     uint64_t noise_unsaid; /* lines that were not written */
     keystore_t *keystore;
     peers_t *peers;
+    alike_t *alike; /* grains */
     jobs_t *jobs;
     store_t *store;
     store_reader_t *reader;

@@ -51,6 +51,7 @@ s_grains(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
     json_decref(m->grains);
     m->grains = json_incref(grains);
     char *text = value_dump(grains);
+    alike_share(self->alike, grains);
     (void) store_put_grains(self->store, m->id, &text);
     if (!conf_bool(self->conf, "minion_data_cache_events"))
         return;

@@ -1,0 +1,179 @@
+/* alike.c - see alike.h. Values are looked up from the inside out, so that two containers are equal when their
+ * members are the very same. A value that nobody but this table has goes when the table would have to grow. */
+#include "master/alike.h"
+
+#include <sodium.h>
+
+#define SLOTS_MIN 1024 /* a power of two */
+
+typedef struct slot {
+    uint64_t hash;
+    json_t *value; /* NULL: free */
+} slot_t;
+
+struct alike {
+    slot_t *slots;
+    size_t n_slots, n;
+    uint8_t
+        key[crypto_shorthash_KEYBYTES]; /* minions choose the values: none may choose where they collide */
+};
+
+alike_t *
+alike_new(void)
+{
+    alike_t *self = xcalloc(1, sizeof(*self));
+    self->n_slots = SLOTS_MIN;
+    self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
+    randombytes_buf(self->key, sizeof(self->key));
+    return self;
+}
+
+void
+alike_destroy(alike_t **self_p)
+{
+    alike_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->n_slots; i++)
+        json_decref(self->slots[i].value);
+    free(self->slots);
+    free(self);
+}
+
+size_t
+alike_len(const alike_t *self)
+{
+    return self->n;
+}
+
+/* ---- when two are the same ------------------------------------------------------------------- */
+
+static uint64_t
+s_hash_bytes(const alike_t *self, const void *bytes, size_t len, uint64_t seed)
+{
+    uint64_t out = 0;
+    (void) crypto_shorthash((uint8_t *) &out, bytes, len, self->key);
+    return (seed ^ out) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t
+s_hash(const alike_t *self, json_t *value)
+{
+    uint64_t hash = (uint64_t) json_typeof(value) + 1;
+    json_int_t number = json_integer_value(value);
+    double real = json_real_value(value);
+    const char *key;
+    json_t *one;
+    size_t i;
+    if (json_is_string(value))
+        return s_hash_bytes(self, json_string_value(value), json_string_length(value), hash);
+    if (json_is_integer(value))
+        return s_hash_bytes(self, &number, sizeof(number), hash);
+    if (json_is_real(value))
+        return s_hash_bytes(self, &real, sizeof(real), hash);
+    json_array_foreach (value, i, one)
+        hash = s_hash_bytes(self, &one, sizeof(one), hash);
+    json_object_foreach (value, key, one)
+        hash = s_hash_bytes(self, &one, sizeof(one), s_hash_bytes(self, key, strlen(key), hash));
+    return hash;
+}
+
+static bool
+s_same_members(json_t *a, json_t *b)
+{
+    void *x = json_object_iter(a), *y = json_object_iter(b);
+    for (; x && y; x = json_object_iter_next(a, x), y = json_object_iter_next(b, y))
+        if (strcmp(json_object_iter_key(x), json_object_iter_key(y)) != 0 ||
+            json_object_iter_value(x) != json_object_iter_value(y))
+            return false;
+    return !x && !y;
+}
+
+static bool
+s_same(json_t *a, json_t *b)
+{
+    if (json_typeof(a) != json_typeof(b))
+        return false;
+    if (json_is_object(a))
+        return s_same_members(a, b);
+    if (!json_is_array(a))
+        return json_equal(a, b);
+    size_t n = json_array_size(a), i = 0;
+    while (i < n && n == json_array_size(b) && json_array_get(a, i) == json_array_get(b, i))
+        i++;
+    return i == n && n == json_array_size(b);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static slot_t *
+s_find(alike_t *self, uint64_t hash, json_t *value)
+{
+    size_t i = hash & (self->n_slots - 1);
+    while (self->slots[i].value && (self->slots[i].hash != hash || !s_same(self->slots[i].value, value)))
+        i = (i + 1) & (self->n_slots - 1);
+    return &self->slots[i];
+}
+
+/* Values whose last owner is the table go, and after containers their members. */
+static bool
+s_drop_lonely(alike_t *self)
+{
+    bool dropped = false;
+    for (size_t i = 0; i < self->n_slots; i++)
+        if (self->slots[i].value && self->slots[i].value->refcount == 1) {
+            json_decref(self->slots[i].value);
+            self->slots[i].value = NULL;
+            self->n--;
+            dropped = true;
+        }
+    return dropped;
+}
+
+static void
+s_make_room(alike_t *self)
+{
+    if (self->n < self->n_slots / 2)
+        return;
+    while (s_drop_lonely(self))
+        ;
+    slot_t *old = self->slots;
+    size_t n_old = self->n_slots;
+    while (self->n >= self->n_slots / 4)
+        self->n_slots *= 2;
+    self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
+    for (size_t i = 0; i < n_old; i++)
+        if (old[i].value)
+            *s_find(self, old[i].hash, old[i].value) = old[i];
+    free(old);
+}
+
+/* TAKES `value`. NEW: the one that is kept. */
+static json_t *
+s_kept(alike_t *self, json_t *value)
+{
+    if (json_is_boolean(value) || json_is_null(value))
+        return value;
+    size_t i;
+    json_t *one;
+    json_array_foreach (value, i, one)
+        json_array_set_new(value, i, s_kept(self, json_incref(one)));
+    alike_share(self, value);
+    s_make_room(self);
+    uint64_t hash = s_hash(self, value);
+    slot_t *slot = s_find(self, hash, value);
+    if (!slot->value) {
+        *slot = (slot_t){ hash, json_incref(value) };
+        self->n++;
+    }
+    json_t *kept = json_incref(slot->value);
+    json_decref(value);
+    return kept;
+}
+
+void
+alike_share(alike_t *self, json_t *object)
+{
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+        json_object_iter_set_new(object, at, s_kept(self, json_incref(json_object_iter_value(at))));
+}
