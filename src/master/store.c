@@ -495,7 +495,7 @@ back_off(store_t *self, int failures)
     return !stop;
 }
 
-/* A step of forgetting, if any is wanted; whether it has done anything. */
+/* A step of forgetting, if any is wanted; whether there is more to do. */
 static bool
 expire_step(store_t *self)
 {
@@ -520,7 +520,7 @@ expire_step(store_t *self)
     }
     self->stats.expired += n > 0 ? (uint64_t) n : 0;
     pthread_mutex_unlock(&self->lock);
-    return n > 0;
+    return n >= 0 && more;
 }
 
 /* The machine is for others, too. */

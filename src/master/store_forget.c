@@ -6,8 +6,7 @@
 
 #define YOUNG_US      60000000LL         /* jobs younger than this stay whatever the size */
 #define UNFINISHED_US 2592000000000LL    /* runs that never ended can be resumed for so long at least */
-#define RESERVE       (64 * 1024 * 1024) /* free bytes that are kept for new rows, or */
-#define RESERVE_PART  4                  /* one of so many parts of the used ones */
+#define RESERVE       (64 * 1024 * 1024) /* free bytes that are kept for new rows */
 #define PARTS_MAX     500                /* returns or steps that one statement deletes */
 #define PARTS_FAST_US 1000               /* a faster statement makes the next one delete more, */
 #define PARTS_SLOW_US 4000               /* a slower one less: a return is of 100 bytes or of 16 MB */
@@ -302,14 +301,15 @@ forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err)
 
 /* ---- space ----------------------------------------------------------------------------------- */
 
-/* One page goes back to the file system, if there are many: 1, 0 or a negative errno. */
+/* One page goes back to the file system, if there are many: 1, 0 or a negative errno. This comes before more is deleted:
+ * SQLite looks through the list of free pages for the one it gives back. */
 static int
 give_back(forgetter_t *self, fail_t *err)
 {
     int64_t used = 0, spare = 0;
     int rc = self->shrinks ? read_pages(self, &used, &spare, err) : 0;
 
-    if (rc < 0 || spare * self->page <= RESERVE || spare <= used / RESERVE_PART)
+    if (rc < 0 || spare * self->page <= RESERVE)
         return rc;
     rc = first_row(self, F_SHRINK, err);
     sqlite3_reset(self->stmt[F_SHRINK]);
@@ -325,14 +325,15 @@ forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bo
     int dropped = 0, n;
 
     do {
-        n = drop_expired(self, err);
+        n = give_back(self, err);
+        if (n > 0)
+            continue;
+        n = n == 0 ? drop_expired(self, err) : n;
         if (n == 0)
             n = drop_oldest(self, keep, now_us, err);
         if (n == 0)
             n = forgetter_events(self, keep->events, err);
         dropped += n > 0 ? n : 0;
-        if (n == 0)
-            n = give_back(self, err);
     } while (n > 0 && clock_mono_us() < until_us);
     *ret_more = n > 0;
     return n < 0 ? n : dropped;

@@ -434,14 +434,19 @@ store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
     sqlite3_stmt *stmt = query_jobs(self, filter, err);
     json_t *jobs = json_array();
     int rc = stmt != NULL ? 0 : -EIO;
-    json_int_t limit = value_int(filter, "limit", LIMIT_JOBS_LISTED);
+    json_int_t limit = value_int(filter, "limit", -1);
 
-    if (limit < 0 || limit > LIMIT_JOBS_LISTED)
-        limit = LIMIT_JOBS_LISTED;
-    while (rc == 0 && (json_int_t) json_array_size(jobs) < limit && next_row(self, stmt, &rc, err)) {
+    while (rc == 0 && (limit < 0 || (json_int_t) json_array_size(jobs) < limit) &&
+           next_row(self, stmt, &rc, err)) {
         json_t *job = filter_row(stmt, filter);
         if (job != NULL)
             json_array_append_new(jobs, job);
+        if (json_array_size(jobs) > LIMIT_JOBS_LISTED)
+            rc = fail_set(err, -E2BIG,
+                          "more than %d jobs: ask for the newest ones (jobs.list_jobs_filter COUNT), for "
+                          "those of a time "
+                          "(start_time, end_time) or of a function (search_function)",
+                          LIMIT_JOBS_LISTED);
     }
     jobs = end_query(stmt, rc, jobs);
     if (jobs != NULL && value_bool(filter, "returned", false))

@@ -120,7 +120,7 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     wait_connected m1
     jid=$(jid_in "$(salt m1 test.echo old -v)")
     salt-run jobs.lookup_jid "$jid" | grep -q old
-    # Expiry comes once a minute and at the start: a second start, more than a second later, has it.
+    # Expiry comes every loop_interval and at the start: a second start, more than a second later, has it.
     until_true 5 eval '[ $(($(date +%s) - $(date -u -d "${jid:0:8} ${jid:8:2}:${jid:10:2}:${jid:12:2}" +%s))) -gt 2 ]'
     stop master
     start_master

@@ -145,6 +145,18 @@ count_rows(place_t *p, const char *sql)
     return n;
 }
 
+/* As another process does. */
+static inline void
+change_rows(place_t *p, const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open_v2(p->path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
 static inline void
 set_file_limit(rlim_t bytes)
 {

@@ -243,6 +243,28 @@ test_job_filters(void **state)
     assert_shown(json_deep_copy(value_get(json_array_get(full, 0), "returned")), "[\"b\"]");
 }
 
+/* A list is whole, or it is none. */
+static void
+test_too_many_to_list(void **state)
+{
+    place_t *p = *state;
+    fail_auto_t why = FAIL_INIT;
+
+    AUTO_FREE char *sql = xasprintf(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+        " INSERT INTO jobs(jid, start_us, n_minions, fun, tgt, doc, minions) SELECT 'j' || i, i, 0, 'f', "
+        "'t', '{}', '[]' FROM n",
+        LIMIT_JOBS_LISTED);
+    change_rows(p, sql);
+    json_auto_t *all = store_jobs(p->reader, NULL, &why);
+    assert_int_equal(json_array_size(all), LIMIT_JOBS_LISTED);
+    settle(p->store, add_job(p->store, "{\"jid\": \"one\", \"fun\": \"g\", \"minions\": []}"));
+    assert_null(store_jobs(p->reader, NULL, &why));
+    assert_non_null(strstr(fail_text(&why), "jobs.list_jobs_filter"));
+    assert_shown(find_jobs(p, "{\"function\": [\"g\"]}", err), "[\"one\"]");
+    assert_shown(find_jobs(p, "{\"limit\": 1}", err), "[\"one\"]");
+}
+
 static void
 test_event_journal(void **state)
 {
@@ -743,6 +765,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown)
           cmocka_unit_test_setup_teardown(test_return_without_a_job, setup, teardown),
           cmocka_unit_test_setup_teardown(test_reopen, setup, teardown),
           cmocka_unit_test_setup_teardown(test_job_filters, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_too_many_to_list, setup, teardown),
           cmocka_unit_test_setup_teardown(test_event_journal, setup, teardown),
           cmocka_unit_test_setup_teardown(test_events_in_blocks, setup, teardown),
           cmocka_unit_test_setup_teardown(test_first_format, setup, teardown),

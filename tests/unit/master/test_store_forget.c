@@ -115,14 +115,11 @@ static void
 test_late_return_stays(void **state)
 {
     place_t *p = *state;
-    sqlite3 *db;
 
     put_job(p, "old", 2 * HOUR_US, 10, "1");
     expire(p, 3600, 0);
     /* As the writer leaves it between two slices. */
-    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "INSERT INTO expired VALUES('old', 0)", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    change_rows(p, "INSERT INTO expired VALUES('old', 0)");
     settle(p->store, add_return(p->store, "old", "late", "1", 0));
     expire(p, 3600, 0);
     assert_shown(store_returned(p->reader, "old", err), "[\"late\"]");
