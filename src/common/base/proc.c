@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -43,6 +44,7 @@ typedef struct plan {
     gid_t groups[MAX_GROUPS];
     int n_groups;
     int in, out, errs, report; /* the child's ends */
+    pid_t parent;
 } plan_t;
 
 /* The parent's ends; -1 when closed or not there. */
@@ -282,6 +284,18 @@ lift_limits(void)
     setrlimit(RLIMIT_AS, &lim);
 }
 
+/* Who waits for it may be killed, and says then that it did not end: it must not go on by itself. A change of the user
+ * would undo this. */
+static void
+child_bound(const plan_t *plan)
+{
+    if (plan->spec->background)
+        return;
+    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != plan->parent)
+        _exit(127);
+}
+
 static NORETURN void
 child_run(const plan_t *plan)
 {
@@ -298,6 +312,7 @@ child_run(const plan_t *plan)
         child_fail(REPORT_FD, STEP_FOLDER);
     if (plan->switch_user)
         child_user(plan);
+    child_bound(plan);
     execve(plan->program, spec->argv, spec->env != NULL ? spec->env : environ);
     child_fail(REPORT_FD, STEP_EXEC);
 }
@@ -517,7 +532,7 @@ start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 int
 proc_run(const proc_spec_t *spec, proc_result_t *res, fail_t *err)
 {
-    plan_t plan = { .spec = spec, .in = -1, .out = -1, .errs = -1, .report = -1 };
+    plan_t plan = { .spec = spec, .in = -1, .out = -1, .errs = -1, .report = -1, .parent = getpid() };
     streams_t ends = { .in = -1, .out = -1, .errs = -1 };
 
     *res = (proc_result_t){ .pid = -1 };

@@ -3,6 +3,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -355,6 +356,44 @@ test_background(void **state)
     proc_result_free(&res);
 }
 
+/* A process that runs a program and is killed meanwhile; how the program ended. */
+static int
+orphaned(bool background)
+{
+    int ends[2], status = 0;
+    pid_t program = 0;
+
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        AUTO_FREE char *text = xasprintf("echo $$ >/proc/%d/fd/%d; sleep 0.3; exit 9", (int) getppid(),
+                                         ends[1]);
+        proc_spec_t spec = { .argv = SH(text), .umask = -1, .background = background };
+        proc_result_t res;
+        (void) proc_run(&spec, &res, NULL);
+        (void) pause();
+    }
+    char text[32] = "";
+    assert_true(read(ends[0], text, sizeof(text) - 1) > 0);
+    program = (pid_t) atoi(text);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(waitpid(program, &status, 0), program);
+    (void) close(ends[0]), (void) close(ends[1]);
+    return status;
+}
+
+static void
+test_ends_with_who_waits(void **state)
+{
+    (void) state;
+    int status = orphaned(false);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    status = orphaned(true);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 9);
+}
+
 static void
 test_proc_output(void **state)
 {
@@ -379,4 +418,4 @@ UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_me
           cmocka_unit_test(test_timeout_kills_group), cmocka_unit_test(test_timeout_without_streams),
           cmocka_unit_test(test_cannot_start), cmocka_unit_test(test_other_user),
           cmocka_unit_test(test_other_user_refused), cmocka_unit_test(test_background),
-          cmocka_unit_test(test_proc_output))
+          cmocka_unit_test(test_ends_with_who_waits), cmocka_unit_test(test_proc_output))
