@@ -9,11 +9,17 @@ static const struct row {
     const char *name;
     bool pushed; /* to followers too */
 } rows[RET_FIELDS] = {
-    [RET_SUCCESS] = { "success", true }, [RET_RETURN] = { "return", true },
-    [RET_RETCODE] = { "retcode", true }, [RET_JID] = { "jid", false },
-    [RET_FUN] = { "fun", true },         [RET_FUN_ARGS] = { "fun_args", true },
-    [RET_TGT] = { "tgt", false },        [RET_TGT_TYPE] = { "tgt_type", false },
-    [RET_ARG] = { "arg", false },        [RET_METADATA] = { "metadata", false },
+    [RET_SUCCESS] = { "success", true },
+    [RET_RETURN] = { "return", true },
+    [RET_RETCODE] = { "retcode", true },
+    [RET_JID] = { "jid", false },
+    [RET_FUN] = { "fun", true },
+    [RET_FUN_ARGS] = { "fun_args", true },
+    [RET_TGT] = { "tgt", false },
+    [RET_TGT_TYPE] = { "tgt_type", false },
+    [RET_ARG] = { "arg", false },
+    [RET_METADATA] = { "metadata", false },
+    [RET_SCHEDULE] = { "schedule", false },
     [RET_OUT] = { "out", true },
 };
 

@@ -27,6 +27,7 @@ typedef enum ret_field {
     RET_TGT_TYPE,
     RET_ARG,
     RET_METADATA,
+    RET_SCHEDULE,
     RET_OUT,
     RET_FIELDS
 } ret_field_t;

@@ -7,6 +7,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "minion/mbus.h"
+#include "minion/mschedule.h"
 #include "minion/relay.h"
 #include "salt/value.h"
 
@@ -17,7 +18,7 @@ typedef json_t *hostop_fn(jobserver_t *self, job_proc_t *asker, json_t *request,
 static json_t *
 s_show(const job_proc_t *p)
 {
-    static const char *const fields[] = { "tgt", "jid", "tgt_type", "ret", "user", "arg", "fun" };
+    static const char *const fields[] = { "tgt", "jid", "tgt_type", "ret", "user", "arg", "fun", "schedule" };
     json_t *out = json_object(), *v;
     for (size_t i = 0; i < NELEMS(fields); i++)
         if ((v = value_get(p->job, fields[i])))
@@ -171,6 +172,13 @@ s_ask(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
     return NULL;
 }
 
+static json_t *
+s_schedule(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) asker;
+    return mschedule_ask(self->schedule, request, err);
+}
+
 /* {timeout: seconds, clean_cache} -> whether the new pillar came in that time. */
 static json_t *
 s_refresh_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
@@ -229,6 +237,7 @@ static const struct {
     { "ask", s_ask },
     { "event", s_event },
     { "revoke", s_revoke },
+    { "schedule", s_schedule },
     { "stop", s_stop },
     { "restart", s_restart },
 };

@@ -431,9 +431,10 @@ s_envelope(const json_t *job, json_t *ret, json_t *retcode, json_t *success)
     json_t *out = json_pack("{s:O, s:O, s:o*, s:o, s:o, s:o}", "jid", value_get(job, "jid"), "fun",
                             value_get(job, "fun"), "fun_args", args_shown(value_get(job, "arg")), "return",
                             ret, "retcode", retcode, "success", success);
-    json_t *metadata = value_get(job, "metadata");
-    if (metadata)
-        json_object_set(out, "metadata", metadata);
+    static const char *const marks[] = { "metadata", "schedule" };
+    for (size_t i = 0; i < NELEMS(marks); i++)
+        if (value_get(job, marks[i]))
+            json_object_set(out, marks[i], value_get(job, marks[i]));
     return out;
 }
 

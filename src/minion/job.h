@@ -55,7 +55,7 @@ int job_read(job_proc_t *self, size_t limit, json_t **ret_frame);
 void job_answer(job_proc_t *self, json_t **answer_p); /* TAKES */
 /* Signal the child and all that it started, however deep. */
 int job_signal(const job_proc_t *self, int sig);
-/* What goes to the master: NEW {jid, fun, fun_args, return, retcode, success, metadata?}. */
+/* What goes to the master: NEW {jid, fun, fun_args, return, retcode, success, metadata?, schedule?}. */
 json_t *job_return(const job_proc_t *self);
 /* The same for a job of which only the mark is left. */
 json_t *job_interrupted(const json_t *job);

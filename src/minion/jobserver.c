@@ -19,6 +19,7 @@
 #include "minion/jobcache.h"
 #include "minion/mbus.h"
 #include "minion/mreactor.h"
+#include "minion/mschedule.h"
 #include "minion/relay.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
@@ -264,6 +265,7 @@ s_up_state(jobserver_t *self, json_t *frame)
     mgrains_push(self);
     mpillar_master(self, master, true);
     started_connected(self);
+    mschedule_connected(self->schedule);
     outbox_listens(self->outbox, master);
 }
 
@@ -463,6 +465,7 @@ s_reload(jobserver_t *self)
     self->conf = fresh;
     s_take_conf(self);
     mreactor_reload(self->reactor);
+    mschedule_reload(self->schedule);
     self->grains_again = true;
     mgrains_gather(self);
 }
@@ -495,6 +498,7 @@ s_timeout(const jobserver_t *self, int64_t now)
                                self->grains_next_ms,
                                mreactor_next_ms(self->reactor),
                                self->rest_ms };
+                               mschedule_next_ms(self->schedule),
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
@@ -619,6 +623,7 @@ jobserver_run(jobserver_t *self)
         mpillar_tick(self, now);
         mreactor_tick(self->reactor);
         s_rest(self, now);
+        mschedule_tick(self->schedule);
         s_turn(self);
     }
     s_shutdown(self);
@@ -694,6 +699,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     s_recover(self);
     mgrains_gather(self);
     s_delay_first(self);
+    self->schedule = mschedule_new(self);
     mbus_open(self->bus);
     return self;
 }
@@ -714,6 +720,7 @@ jobserver_destroy(jobserver_t **self_p)
     relay_destroy(&self->relay);
     mreactor_destroy(&self->reactor);
     mbus_destroy(&self->bus);
+    mschedule_destroy(&self->schedule);
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);

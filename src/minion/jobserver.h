@@ -38,6 +38,7 @@ typedef struct jobserver {
     struct relay *relay;
     struct mbus *bus;
     struct mreactor *reactor;
+    struct mschedule *schedule;
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;

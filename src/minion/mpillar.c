@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/pillar/pillar.h"
 #include "minion/jobserver.h"
+#include "minion/mschedule.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -132,6 +133,7 @@ s_close(jobserver_t *js, question_t *q, json_t *pillar, const char *error)
     if (q->keep && pillar) {
         json_decref(self->known);
         self->known = json_incref(pillar);
+        mschedule_pillar(js->schedule);
     } else if (q->keep) {
         log_error("the pillar of before stays: %s", error);
     }

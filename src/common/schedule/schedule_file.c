@@ -1,0 +1,57 @@
+/* schedule_file.c - see schedule_file.h. */
+#include "common/schedule/schedule_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/data/yaml.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+/* NEW: a path without its last part; "." when it has one only. */
+static char *
+s_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? xstrndup(path, slash > path ? (size_t) (slash - path) : 1) : xstrdup(".");
+}
+
+char *
+schedule_file(const json_t *opts)
+{
+    AUTO_FREE char *base = s_parent(value_str(opts, "conf_file", ""));
+    AUTO_FREE char *folder = s_parent(value_str(opts, "default_include", "minion.d/*.conf"));
+    AUTO_FREE char *dir = folder[0] == '/' ? xstrdup(folder) : fs_join(base, folder);
+    return fs_join(dir, "_schedule.conf");
+}
+
+json_t *
+schedule_file_load(const json_t *opts, fail_t *err)
+{
+    AUTO_FREE char *path = schedule_file(opts);
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, LIMIT_CONF_FILE, &text, &why);
+    if (rc == -ENOENT)
+        return json_object();
+    if (rc < 0)
+        return (void) fail_set(err, rc, "%s", fail_text(&why)), NULL;
+    json_auto_t *all = yaml_load(text.data, text.len, path, NULL, err);
+    json_t *schedule = value_get(all, "schedule");
+    if (!all)
+        return NULL;
+    return json_is_object(schedule) ? json_incref(schedule) : json_object();
+}
+
+int
+schedule_file_save(const json_t *opts, const json_t *schedule, fail_t *err)
+{
+    AUTO_FREE char *path = schedule_file(opts);
+    AUTO_FREE char *dir = s_parent(path);
+    json_auto_t *all = json_pack("{s:O}", "schedule", schedule);
+    AUTO_FREE char *text = yaml_dump(all, 2);
+    int rc = fs_mkdirs(dir, 0755, err);
+    return rc < 0 ? rc : fs_write_atomic(path, text, strlen(text), 0600, err);
+}
