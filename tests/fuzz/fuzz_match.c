@@ -40,7 +40,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     target_t *target = target_new(expr, type, groups, data[0] & 0x80 ? "|" : NULL, &err);
     salt_assert((target == NULL) == (err.code != 0));
     if (target != NULL) {
-        json_auto_t *ids = target_ids(target);
+        json_decref(target_ids(target));
         target_match(target, &subject);
     }
     target_destroy(&target);

@@ -1,10 +1,10 @@
 /* salt_time.c - Salt's filters over dates, users and files. */
 #include <math.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/passwd.h"
 #include "common/jinja/salt_filter.h"
 
 /* A point in time of what a template has: a number, its digits, or now. 0, or -1 raised. */
@@ -41,7 +41,8 @@ JFILTER(get_uid)
 {
     if (a[0] == NULL || !py_is(a[0], PY_STR))
         return py_int(geteuid());
-    const struct passwd *pw = getpwnam(py_cstr(a[0]));
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_user(&space, py_cstr(a[0]));
     return pw != NULL ? py_int(pw->pw_uid) : py_ref(PY_None);
 }
 

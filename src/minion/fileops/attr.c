@@ -1,14 +1,13 @@
 /* attr.c - who owns a file and what may be done with it. */
 #include "minion/fileops/attr.h"
 
-#include <grp.h>
 #include <limits.h>
-#include <pwd.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/base/digest.h"
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
 
@@ -17,13 +16,14 @@
 bool
 fop_uid_of(const json_t *user, uid_t *ret_uid)
 {
+    passwd_space_auto_t space = { 0 };
     const struct passwd *pw;
 
     if (json_is_integer(user)) {
         *ret_uid = (uid_t) json_integer_value(user);
         return true;
     }
-    if (!json_is_string(user) || (pw = getpwnam(json_string_value(user))) == NULL)
+    if (!json_is_string(user) || (pw = passwd_user(&space, json_string_value(user))) == NULL)
         return false;
     *ret_uid = pw->pw_uid;
     return true;
@@ -32,13 +32,14 @@ fop_uid_of(const json_t *user, uid_t *ret_uid)
 bool
 fop_gid_of(const json_t *group, gid_t *ret_gid)
 {
+    passwd_space_auto_t space = { 0 };
     const struct group *gr;
 
     if (json_is_integer(group)) {
         *ret_gid = (gid_t) json_integer_value(group);
         return true;
     }
-    if (!json_is_string(group) || (gr = getgrnam(json_string_value(group))) == NULL)
+    if (!json_is_string(group) || (gr = passwd_group(&space, json_string_value(group))) == NULL)
         return false;
     *ret_gid = gr->gr_gid;
     return true;
@@ -47,7 +48,8 @@ fop_gid_of(const json_t *group, gid_t *ret_gid)
 json_t *
 fop_user_name(uid_t uid)
 {
-    const struct passwd *pw = getpwuid(uid);
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_uid(&space, uid);
 
     return pw != NULL ? value_utf8(pw->pw_name, strlen(pw->pw_name)) : json_integer(uid);
 }
@@ -55,7 +57,8 @@ fop_user_name(uid_t uid)
 json_t *
 fop_group_name(gid_t gid)
 {
-    const struct group *gr = getgrgid(gid);
+    passwd_space_auto_t space = { 0 };
+    const struct group *gr = passwd_gid(&space, gid);
 
     return gr != NULL ? value_utf8(gr->gr_name, strlen(gr->gr_name)) : json_integer(gid);
 }

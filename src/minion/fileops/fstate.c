@@ -1,10 +1,10 @@
 /* fstate.c - what the states of `file` share: arguments, owners, lists of texts. */
 #include "minion/fileops/fstate.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "minion/fileops/fileops.h"
@@ -128,7 +128,8 @@ fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group)
         return;
     }
     AUTO_FREE char *name = value_pystr(*ret_user);
-    const struct passwd *pw = getpwnam(name);
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_user(&space, name);
     *ret_group = fop_group_name(pw != NULL ? pw->pw_gid : 0);
 }
 

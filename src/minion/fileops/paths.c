@@ -1,10 +1,10 @@
 /* paths.c - os.path and small helpers of the file functions. */
+#include "common/base/passwd.h"
 #include "minion/fileops/fileops.h"
 
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <pwd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,6 +18,7 @@ fop_expanduser(const char *path)
 {
     size_t n = strcspn(path, "/");
     const char *home = NULL;
+    passwd_space_auto_t space = { 0 };
 
     if (*path != '~')
         return xstrdup(path);
@@ -25,7 +26,7 @@ fop_expanduser(const char *path)
     if (*user == '\0')
         home = getenv("HOME");
     if (home == NULL) {
-        const struct passwd *pw = *user == '\0' ? getpwuid(getuid()) : getpwnam(user);
+        const struct passwd *pw = *user == '\0' ? passwd_uid(&space, getuid()) : passwd_user(&space, user);
         if (pw == NULL)
             return xstrdup(path);
         home = pw->pw_dir;

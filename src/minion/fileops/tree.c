@@ -309,9 +309,11 @@ copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *
     struct stat st;
     DIR *dir = opendir(src);
 
-    if (dir == NULL || stat(src, &st) != 0)
+    if (dir == NULL)
         return fop_oserror(err, errno, src);
-    int rc = depth > LIMIT_JSON_DEPTH ? fop_oserror(err, ELOOP, src) : fs_mkdirs(dst, 0777, err);
+    int rc = depth > LIMIT_JSON_DEPTH      ? fop_oserror(err, ELOOP, src)
+             : fstat(dirfd(dir), &st) != 0 ? fop_oserror(err, errno, src)
+                                           : fs_mkdirs(dst, 0777, err);
     for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
         if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, ".."))
             continue;

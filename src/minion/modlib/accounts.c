@@ -1,11 +1,10 @@
 /* accounts.c - users and groups. */
 #include "minion/modlib/accounts.h"
 
-#include <grp.h>
-#include <pwd.h>
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 
@@ -41,15 +40,18 @@ user_row(const struct passwd *pw)
 
 /* ---- this host ------------------------------------------------------------------------------- */
 
+static void
+add_user(const struct passwd *pw, void *list)
+{
+    json_array_append_new(list, user_row(pw));
+}
+
 static json_t *
 host_users(void)
 {
     json_t *list = json_array();
 
-    setpwent();
-    for (const struct passwd *pw; (pw = getpwent()) != NULL;)
-        json_array_append_new(list, user_row(pw));
-    endpwent();
+    passwd_each_user(add_user, list);
     return list;
 }
 
@@ -65,15 +67,18 @@ host_group(const struct group *gr)
                      "members", members);
 }
 
+static void
+add_group(const struct group *gr, void *list)
+{
+    json_array_append_new(list, host_group(gr));
+}
+
 static json_t *
 host_groups(void)
 {
     json_t *list = json_array();
 
-    setgrent();
-    for (const struct group *gr; (gr = getgrent()) != NULL;)
-        json_array_append_new(list, host_group(gr));
-    endgrent();
+    passwd_each_group(add_group, list);
     return list;
 }
 
@@ -226,7 +231,8 @@ static json_t *
 bare_user(const char *root, const char *name, fail_t *err)
 {
     if (root == NULL) {
-        const struct passwd *pw = getpwnam(name);
+        passwd_space_auto_t space = { 0 };
+        const struct passwd *pw = passwd_user(&space, name);
         return pw != NULL ? user_row(pw) : NULL;
     }
     json_auto_t *all = bare_users(root, err);
@@ -243,7 +249,8 @@ json_t *
 account_group(const char *root, const char *name, fail_t *err)
 {
     if (root == NULL) {
-        const struct group *gr = getgrnam(name);
+        passwd_space_auto_t space = { 0 };
+        const struct group *gr = passwd_group(&space, name);
         return gr != NULL ? host_group(gr) : NULL;
     }
     json_auto_t *all = account_groups(root, err);

@@ -2,10 +2,10 @@
 #include "minion/modlib/crontab.h"
 
 #include <ctype.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "minion/modlib/tool.h"
 
@@ -267,7 +267,8 @@ crontab_time(const char *field, const char *text, const char *month)
 static int
 begin(prog_t *prog, const char *user, fail_t *err)
 {
-    const struct passwd *pw = getpwnam(user);
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_user(&space, user);
 
     if (tool_begin(prog, "crontab", err) < 0)
         return err->code;

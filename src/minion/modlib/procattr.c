@@ -3,13 +3,13 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <pwd.h>
 #include <sched.h>
 #include <sys/sysinfo.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -36,7 +36,8 @@ procattr_created(const procfs_proc_t *p)
 json_t *
 procattr_user(const procfs_proc_t *p)
 {
-    const struct passwd *pw = getpwuid(p->uid[0]);
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_uid(&space, p->uid[0]);
 
     return pw != NULL ? value_utf8(pw->pw_name, strlen(pw->pw_name)) : value_fmt("%u", p->uid[0]);
 }

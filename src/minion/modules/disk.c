@@ -226,7 +226,7 @@ dump_device(const char *device, json_t *wanted, json_t **ret_value, fail_t *err)
     }
     char **lines = str_split(text, "\n", true);
     json_auto_t *all = json_object(), *some = json_object();
-    for (size_t i = 0; lines[i] != NULL && i < NELEMS(blockdev_questions); i++)
+    for (size_t i = 0; i < NELEMS(blockdev_questions) && lines[i] != NULL; i++)
         json_object_set_new(all, blockdev_questions[i], json_string(lines[i]));
     strv_free(lines);
     for (size_t i = 0; i < json_array_size(wanted); i++) {

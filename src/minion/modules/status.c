@@ -1,7 +1,6 @@
 /* status.c - execution module `status`: load, memory, disks, network and uptime as Salt shows them. */
 #include <netdb.h>
 #include <poll.h>
-#include <pwd.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
@@ -10,6 +9,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/procfs.h"
 #include "common/base/prog.h"
 #include "common/base/str.h"
@@ -422,7 +422,8 @@ status_w(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static json_t *
 owner_of(const procfs_proc_t *p)
 {
-    const struct passwd *pw = getpwuid(p->uid[1]);
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_uid(&space, p->uid[1]);
 
     return pw != NULL ? value_utf8(pw->pw_name, strlen(pw->pw_name)) : value_fmt("%u", p->uid[1]);
 }

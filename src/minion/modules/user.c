@@ -1,9 +1,8 @@
 /* user.c - execution module `user`: accounts of this host, changed by the programs useradd, usermod and
  * userdel. */
-#include <grp.h>
-#include <pwd.h>
 
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "minion/modlib/accounts.h"
 #include "salt/log.h"
@@ -59,11 +58,12 @@ user_primary_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     (void) ctx;
     const char *name = value_str(args, "name", "");
-    const struct passwd *pw = getpwnam(name);
+    passwd_space_auto_t users = { 0 }, groups = { 0 };
+    const struct passwd *pw = passwd_user(&users, name);
 
     if (pw == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "User '%s' does not exist", name);
-    const struct group *gr = getgrgid(pw->pw_gid);
+    const struct group *gr = passwd_gid(&groups, pw->pw_gid);
     *ret_value = gr != NULL ? json_string(gr->gr_name) : value_fmt("%u", pw->pw_gid);
     return 0;
 }
