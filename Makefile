@@ -196,6 +196,15 @@ sanitized = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) SAN=$(2) BATS='$(SA
 sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
 
+# And below memcheck: half an hour.
+.PHONY: valgrind analyze
+VALGRIND_BATS ?= tests/t/0100-salt-key.bats tests/t/0310-salt-cli.bats tests/t/1100-auth.bats tests/t/4200-states.bats
+valgrind: $(BIN) $(UNIT_BIN) $(TOOL_BIN) $(PRELOAD)
+	@BUILD=$(BUILD) tests/lib/valgrind.sh $(VALGRIND_BATS)
+# What compilers and others find by reading; what they find wrongly is in tests/analyze/explained.
+analyze: $(BIN)
+	@BUILD=$(BUILD) tests/analyze/analyze.sh gcc tidy cppcheck
+
 # Search for new inputs, FUZZ_SECONDS each; what is found stays in $(BUILD)/fuzz/found.
 FUZZ_SECONDS ?= 30
 fuzz:
@@ -278,6 +287,8 @@ help:
 	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
 	@echo 'make lint            layers, sizes, banned functions, format, options, samples, scripts'
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
+	@echo 'make valgrind        unit tests and some whole programs below memcheck'
+	@echo 'make analyze         static analysis: gcc -fanalyzer, clang-tidy, cppcheck'
 	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
 	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'

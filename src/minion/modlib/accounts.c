@@ -1,7 +1,6 @@
 /* accounts.c - users and groups. */
 #include "minion/modlib/accounts.h"
 
-
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/passwd.h"
