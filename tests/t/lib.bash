@@ -22,7 +22,7 @@ HALITE_BIN=$BUILD/bin
 HALITE_TOOLS=$BUILD/tests/lib
 case ${SAN:-} in
 '') SLOW=1 ;;
-thread) SLOW=10 ;;
+thread | valgrind) SLOW=10 ;;
 *) SLOW=4 ;;
 esac
 
