@@ -21,11 +21,13 @@ import time
 import files
 import fleet
 import history
+import scale
 import states
 from fleet import BenchError
 
 TRUE = "/bin/true"
 IDLE_S = 5
+LARGE = 9500
 
 
 # ---- rows ---------------------------------------------------------------------------------------------------------
@@ -249,7 +251,8 @@ class SwarmBench:
 
     def run(self):
         for name, step in (("bare libzmq", self.raw), ("connect", self.connect), ("ping", self.ping), ("ten targets", self.ten),
-                           ("loss", self.loss), ("restart", self.restart)):
+                           ("targeting", lambda: scale.targeting(self)), ("loss", self.loss), ("restart", lambda: scale.restart(self)),
+                           ("deleted key", lambda: scale.delete_one(self))):
             self.report.progress(f"{self.count} minions: {name}")
             try:
                 step()
@@ -262,6 +265,10 @@ class SwarmBench:
 
     def name(self, what):
         return f"{self.count} minions: {what}"
+
+    def goal(self, value):
+        """Targets are of the largest fleet that descriptors allow."""
+        return value if self.count >= LARGE else None
 
     def raw(self):
         argv = [os.path.join(self.site.tools, "rawloop"), str(self.count), str(fleet.swarm_processes(self.count)), "21",
@@ -287,12 +294,22 @@ class SwarmBench:
         for field, what in (("Rss", "RSS"), ("Pss", "PSS")):
             kb = fleet.memory_kb(self.master.process.pid, field)
             note = f"{kb / 1024:.0f} MB in all, {empty / 1024:.0f} MB before the first came"
-            self.report.add(self.name(f"master's {what} per minion"), [kb / self.count], "kB", note=note)
+            self.report.add(self.name(f"master's {what} per minion"), [kb / self.count], "kB", target=self.goal(90), note=note)
 
         before = fleet.cpu_s(self.master.process.pid)
         time.sleep(IDLE_S)
         used = (fleet.cpu_s(self.master.process.pid) - before) / IDLE_S * 100
         self.report.add(self.name("idle master's processor"), [used], "%")
+
+    def started(self):
+        """Connected, without measuring it."""
+        self.master = self.site.master()
+        self.swarm = self.site.swarm(self.master, self.count)
+        self.swarm.make_keys(accepted=True)
+        self.master.start()
+        self.swarm.start()
+        self.await_counts("ready", 180)
+        return self
 
     def await_counts(self, what, seconds):
         last = time.monotonic()
@@ -328,7 +345,10 @@ class SwarmBench:
         times = [self.one_ping() for _ in range(5)]
         cpu = (fleet.cpu_s(self.master.process.pid) - before) / 5 / self.count * 1e6
         base = ("bare libzmq", self.floor.get("round_ms"))
-        self.report.add(self.name("salt '*' test.ping, printed and stored"), times, "ms", base=base, note=f"master {cpu:.0f} us of processor each")
+        self.report.add(self.name("salt '*' test.ping, printed and stored"), times, "ms", target=self.goal(1000), base=base, note=f"master {cpu:.0f} us of processor each")
+        if base[1]:
+            ratios = [t / base[1] for t in times]
+            self.report.add(self.name("the same, in round trips of bare libzmq"), ratios, "", target=self.goal(1.5))
 
     def ten(self):
         ids = ",".join(f"swarm{i:05d}" for i in range(0, self.count, self.count // 10))
@@ -339,31 +359,13 @@ class SwarmBench:
             if code != 0 or self.returned() != len(ids.split(",")):
                 raise BenchError(f"exit code {code}, {self.returned()} returned")
             times.append(took)
-        self.report.add(self.name("salt -L of ten, whole process"), times, "ms", base=("bare libzmq", self.floor.get("ten_ms")))
+        self.report.add(self.name("salt -L of ten, whole process"), times, "ms", target=self.goal(10), base=("bare libzmq", self.floor.get("ten_ms")))
 
     def loss(self):
         times = []
         for _ in range(self.bench.runs(20)):
             times.append(self.one_ping())
         self.report.add(self.name(f"{len(times)} pings in a row, none lost"), times, "ms")
-
-    def restart(self):
-        down = self.master.stop()
-        start = time.monotonic()
-        answers = self.master.start()
-        for attempt in range(1, 100):
-            _, code = fleet.run_timed(self.master.command("salt", "*", "test.ping"), self.out)
-            n = self.returned()
-            self.report.progress(f"{self.count} minions: restart, ping {attempt}: {n} returned")
-            if code == 0 and n == self.count:
-                break
-            if time.monotonic() - start > 180:
-                raise BenchError(f"{n} of {self.count} returned after 180 s")
-        took = (time.monotonic() - start) * 1e3
-        note = f"ping number {attempt}; it ended in {down:.0f} ms and answered after {answers:.0f} ms"
-        self.report.add(self.name("restart to all answered a ping"), [took], "ms", note=note)
-        for _ in range(3):
-            self.one_ping()
 
 
 TOUCH = """touchit:
@@ -502,17 +504,20 @@ def main():
     parser = argparse.ArgumentParser(description="Figures of this build, beside real Salt's and a bare libzmq round trip.")
     parser.add_argument("--build", default="build", help="where make put bin/ and tests/bench/ (default: build)")
     parser.add_argument("--quick", action="store_true", help="fewer runs, and a swarm of 1000 only")
-    parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000 and 9500)")
+    parser.add_argument("--swarm", type=int, action="append", metavar="N", help="sizes of swarms (default: 1000, 5000 and 9500)")
     parser.add_argument("--history", type=int, nargs=2, metavar=("JOBS", "RETURNS"), default=[20000, 10], help="how long a past; returns of each job")
-    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, ready, pending, bus, reactor, orchestrate, states, files, history, swarm-N; patterns too")
+    parser.add_argument("--only", action="append", metavar="NAME", help="commands, jobs, memory, away, ready, pending, accept, concurrent, bus, reactor, orchestrate, states, files, history, swarm-N; patterns too")
     args = parser.parse_args()
-    sizes = args.swarm or ([1000] if args.quick else [1000, 9500])
+    sizes = args.swarm or ([1000] if args.quick else [1000, 5000, LARGE])
     report = Report(read_reference())
     build = os.path.abspath(args.build)
     with fleet.Site(os.path.join(build, "bin"), os.path.join(build, "tests/bench")) as site:
         bench = Bench(site, report, args.quick)
         steps = {"ready": bench.ready, "commands": bench.commands, "jobs": bench.jobs, "memory": bench.memory}
+        steps["away"] = lambda: scale.away(bench)
         steps["pending"] = lambda: pending(bench)
+        steps["accept"] = lambda: scale.accept(bench)
+        steps["concurrent"] = lambda: scale.concurrent(bench, lambda n: SwarmBench(bench, n).started())
         steps["bus"] = lambda: bus(bench)
         steps["reactor"] = lambda: reactor(bench)
         steps["orchestrate"] = lambda: orchestrate(bench)

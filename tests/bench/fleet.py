@@ -54,6 +54,16 @@ def cpu_s(pid):
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def cpu_ns(pid):
+    """The same in nanoseconds, of processes that live on."""
+    total = 0
+    for one in process_tree(pid):
+        for task in os.listdir(f"/proc/{one}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{one}/task/{task}/schedstat") as f:
+                total += int(f.read().split()[0])
+    return total
+
+
 class Master:
     """One master with its own folders and ports. It may be started and stopped several times."""
 
