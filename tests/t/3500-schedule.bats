@@ -29,3 +29,72 @@ ran() { [ "$(jobs_of "$1" | wc -l)" -ge "$2" ]; }
     run -0 salt-run jobs.lookup_jid "$jid" --out=newline_values_only
     [ "$output" = tick ]
 }
+
+@test "the module: what it changes is done, kept, and there after a restart" {
+    start_master "auto_accept: True"
+    start_minion web
+    wait_connected web
+    run -0 salt web schedule.add beat function=test.echo job_args='[tock]' seconds=1 --out=json --static
+    same_as "$output" <<OUT
+{
+    "web": {
+        "changes": {
+            "beat": "added"
+        },
+        "result": true,
+        "comment": "Added job: beat to schedule."
+    }
+}
+OUT
+    until_true 10 ran test.echo 1
+    run -1 salt web schedule.add beat function=test.echo seconds=1 --out=newline_values_only
+    [[ $output == *"Job beat already exists in schedule."* ]]
+    run -0 salt web schedule.list --out=newline_values_only
+    same_as "$output" <<OUT
+schedule:
+  beat:
+    args:
+    - tock
+    enabled: true
+    function: test.echo
+    jid_include: true
+    maxrunning: 1
+    name: beat
+    saved: true
+    seconds: 1
+OUT
+    stop web
+    start_minion web
+    wait_connected web
+    n=$(jobs_of test.echo | wc -l)
+    until_true 10 ran test.echo $((n + 1))
+    run -0 salt web schedule.disable_job beat --out=newline_values_only
+    [[ $output == *"Disabled Job beat in schedule."* ]]
+    until_true 10 eval 'salt web schedule.job_status beat | grep -A1 _skip_reason | grep -q disabled'
+    run -0 salt web schedule.run_job beat --out=newline_values_only
+    [[ $output == *"Job beat is disabled."* ]]
+    n=$(jobs_of test.echo | wc -l)
+    salt web schedule.run_job beat force=True
+    until_true 10 ran test.echo $((n + 1))
+    run -0 salt web schedule.delete beat --out=newline_values_only
+    [[ $output == *"Deleted Job beat from schedule."* ]]
+    grep -q '^schedule: {}' "$FLEET"/etc/web/minion.d/_schedule.conf
+}
+
+@test "the pillar's schedule runs too, and is not to be changed; what can't be understood is told" {
+    start_master "auto_accept: True" "pillar_roots: {base: [$FLEET/pillar]}"
+    mkdir "$FLEET/pillar"
+    echo "base: {'*': [s]}" >"$FLEET/pillar/top.sls"
+    echo "schedule: {beat: {function: test.echo, args: [pillar], seconds: 1}}" >"$FLEET/pillar/s.sls"
+    start_minion web 'schedule: {wrong: {function: test.ping, when: tea time}, odd: {function: test.ping, days: 1, returner: x}}'
+    until_true 10 ran test.echo 1
+    until_log "$FLEET/log/web" "job wrong is ignored: 'tea time' is no date" 1
+    until_log "$FLEET/log/web" 'job odd: without effect here: returner' 1
+    run salt web schedule.delete beat --out=newline_values_only
+    [[ $output == *"Failed to delete job beat from schedule."* ]]
+    # A pillar without it: the job ends.
+    echo "{}" >"$FLEET/pillar/s.sls"
+    salt web saltutil.refresh_pillar wait=True
+    run -0 salt web schedule.list show_all=True return_yaml=False --out=json --static
+    not grep -q beat <<<"$output"
+}
