@@ -497,8 +497,8 @@ s_timeout(const jobserver_t *self, int64_t now)
                                outbox_is_heard(self->outbox) ? self->life_ms : 0,
                                self->grains_next_ms,
                                mreactor_next_ms(self->reactor),
-                               self->rest_ms };
                                mschedule_next_ms(self->schedule),
+                               self->rest_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
@@ -622,8 +622,8 @@ jobserver_run(jobserver_t *self)
         mgrains_tick(self, now);
         mpillar_tick(self, now);
         mreactor_tick(self->reactor);
-        s_rest(self, now);
         mschedule_tick(self->schedule);
+        s_rest(self, now);
         s_turn(self);
     }
     s_shutdown(self);
@@ -698,8 +698,8 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     s_take_conf(self);
     s_recover(self);
     mgrains_gather(self);
-    s_delay_first(self);
     self->schedule = mschedule_new(self);
+    s_delay_first(self);
     mbus_open(self->bus);
     return self;
 }
