@@ -2,7 +2,7 @@
  * members are the very same. A value that nobody but this table has goes when the table would have to grow. */
 #include "master/alike.h"
 
-#include <sodium.h>
+#include "common/base/map.h"
 
 #define SLOTS_MIN 1024 /* a power of two */
 
@@ -14,8 +14,6 @@ typedef struct slot {
 struct alike {
     slot_t *slots;
     size_t n_slots, n;
-    uint8_t
-        key[crypto_shorthash_KEYBYTES]; /* minions choose the values: none may choose where they collide */
 };
 
 alike_t *
@@ -24,7 +22,6 @@ alike_new(void)
     alike_t *self = xcalloc(1, sizeof(*self));
     self->n_slots = SLOTS_MIN;
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
-    randombytes_buf(self->key, sizeof(self->key));
     return self;
 }
 
@@ -49,15 +46,13 @@ alike_len(const alike_t *self)
 /* ---- when two are the same ------------------------------------------------------------------- */
 
 static uint64_t
-s_hash_bytes(const alike_t *self, const void *bytes, size_t len, uint64_t seed)
+s_mix(uint64_t seed, const void *bytes, size_t len)
 {
-    uint64_t out = 0;
-    (void) crypto_shorthash((uint8_t *) &out, bytes, len, self->key);
-    return (seed ^ out) * UINT64_C(0x9e3779b97f4a7c15);
+    return (seed ^ map_hash(bytes, len)) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 static uint64_t
-s_hash(const alike_t *self, json_t *value)
+s_hash(json_t *value)
 {
     uint64_t hash = (uint64_t) json_typeof(value) + 1;
     json_int_t number = json_integer_value(value);
@@ -66,15 +61,15 @@ s_hash(const alike_t *self, json_t *value)
     json_t *one;
     size_t i;
     if (json_is_string(value))
-        return s_hash_bytes(self, json_string_value(value), json_string_length(value), hash);
+        return s_mix(hash, json_string_value(value), json_string_length(value));
     if (json_is_integer(value))
-        return s_hash_bytes(self, &number, sizeof(number), hash);
+        return s_mix(hash, &number, sizeof(number));
     if (json_is_real(value))
-        return s_hash_bytes(self, &real, sizeof(real), hash);
+        return s_mix(hash, &real, sizeof(real));
     json_array_foreach (value, i, one)
-        hash = s_hash_bytes(self, &one, sizeof(one), hash);
+        hash = s_mix(hash, &one, sizeof(one));
     json_object_foreach (value, key, one)
-        hash = s_hash_bytes(self, &one, sizeof(one), s_hash_bytes(self, key, strlen(key), hash));
+        hash = s_mix(s_mix(hash, key, strlen(key)), &one, sizeof(one));
     return hash;
 }
 
@@ -160,7 +155,7 @@ s_kept(alike_t *self, json_t *value)
         json_array_set_new(value, i, s_kept(self, json_incref(one)));
     alike_share(self, value);
     s_make_room(self);
-    uint64_t hash = s_hash(self, value);
+    uint64_t hash = s_hash(value);
     slot_t *slot = s_find(self, hash, value);
     if (!slot->value) {
         *slot = (slot_t){ hash, json_incref(value) };

@@ -54,9 +54,9 @@ sip_round(uint64_t v[4])
 
 /* SipHash-1-3. */
 static uint64_t
-hash_key(const char *key)
+hash_bytes(const char *key, size_t len)
 {
-    size_t len = strlen(key), left = len;
+    size_t left = len;
     uint64_t v[4] = { seed[0] ^ 0x736f6d6570736575, seed[1] ^ 0x646f72616e646f6d,
                       seed[0] ^ 0x6c7967656e657261, seed[1] ^ 0x7465646279746573 };
 
@@ -83,13 +83,27 @@ entries_cap(size_t n_slots)
     return n_slots / 3 * 2;
 }
 
+static void
+need_seed(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, seed_once);
+}
+
+uint64_t
+map_hash(const void *bytes, size_t len)
+{
+    need_seed();
+    return hash_bytes(bytes, len);
+}
+
 map_t *
 map_new(map_free_fn *free_value)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     map_t *self = xcalloc(1, sizeof(*self));
 
-    pthread_once(&once, seed_once);
+    need_seed();
     self->free_value = free_value;
     return self;
 }
@@ -162,7 +176,7 @@ rebuild(map_t *self)
 void *
 map_get(const map_t *self, const char *key)
 {
-    const uint32_t *slot = find(self, key, hash_key(key));
+    const uint32_t *slot = find(self, key, hash_bytes(key, strlen(key)));
 
     return slot != NULL ? self->entries[*slot - SLOT_BASE].value : NULL;
 }
@@ -177,7 +191,7 @@ drop_value(map_t *self, void *value)
 void
 map_set(map_t *self, const char *key, void *value)
 {
-    uint64_t hash = hash_key(key);
+    uint64_t hash = hash_bytes(key, strlen(key));
     const uint32_t *slot = find(self, key, hash);
 
     if (slot != NULL) {
@@ -199,7 +213,7 @@ map_set(map_t *self, const char *key, void *value)
 static bool
 extract(map_t *self, const char *key, void **ret_value)
 {
-    uint32_t *slot = find(self, key, hash_key(key));
+    uint32_t *slot = find(self, key, hash_bytes(key, strlen(key)));
 
     if (slot == NULL)
         return false;

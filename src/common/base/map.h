@@ -30,4 +30,7 @@ void map_clear(map_t *self);
  * not. */
 bool map_next(const map_t *self, size_t *iter, const char **ret_key, void **ret_value);
 
+/* What a map makes of a key: SipHash under a key of this process, so that nobody can aim at one slot. */
+uint64_t map_hash(const void *bytes, size_t len);
+
 #endif

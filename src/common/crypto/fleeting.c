@@ -1,5 +1,5 @@
 /* fleeting.c - see fleeting.h. */
-#include "master/fleeting.h"
+#include "common/crypto/fleeting.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -6,15 +6,16 @@
  * places in one locked mapping that no core dump holds, wiped when they are given back; libsodium keeps all others,
  * the master's own key among them.
  *
- * Works by standing before libsodium's sodium_allocarray and sodium_free, which libzmq calls.
+ * Works by standing before sodium_allocarray and sodium_free, which libzmq calls, in programs that open it and have
+ * libzmq and libsodium as shared libraries: the master.
  *
- * Layer      master
+ * Layer      common/crypto
  * Threads    any
  * Errors     without memory to map, or with more asked for than there is, libsodium serves
- * Tests      tests/unit/master/test_fleeting.c
+ * Tests      tests/unit/common/test_fleeting.c
  */
-#ifndef MASTER_FLEETING_H
-#define MASTER_FLEETING_H
+#ifndef COMMON_CRYPTO_FLEETING_H
+#define COMMON_CRYPTO_FLEETING_H
 
 #include "salt/base.h"
 
