@@ -273,7 +273,9 @@ value_parse_peer(const char *text, size_t len, size_t limit, const char *what, f
 
     memory_spare();
     json_t *v = value_parse(text, len, limit, what, &why);
-    if (memory_end_spare() && v == NULL) {
+    if (memory_end_spare()) {
+        /* Also when there is a value: jansson drops the byte of a text for which its buffer could not grow. */
+        json_decref(v);
         fail_set(err, -ENOMEM, "%s: out of memory for %zu bytes of JSON", what, len);
         return NULL;
     }
