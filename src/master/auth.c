@@ -151,7 +151,8 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     bool rebooted = !str_eq(m->boot, peer->boot);
     if (rebooted) {
         m->starts++;
-        m->last_event = m->kept_event = m->lost_event = 0;
+        m->last_event = m->kept_event = str_empty(m->boot) ? numbers_kept(self, m, peer->boot) : 0;
+        m->lost_event = 0;
     }
     (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
     m->peer = peer;

@@ -69,6 +69,10 @@ void numbers_committed(front_t *self);
 void numbers_end(front_t *self); /* nothing is fired any more */
 /* Whether listeners may be told the newest event. */
 bool numbers_may_tell(const front_t *self);
+/* The last of a minion's own numbers that was taken, so that what it sends again is known to a master after this one:
+ * to be kept together with the event. 0: none within this run of the minion. */
+void numbers_keep(front_t *self, const minion_t *m, json_int_t n);
+json_int_t numbers_kept(const front_t *self, const minion_t *m, const char *boot);
 
 bool bus_size_valid(const front_t *self, const char *tag, size_t len,
                     fail_t *err); /* option max_event_size */

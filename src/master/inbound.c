@@ -400,11 +400,15 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
         json_object_set_new(data, "pretag", json_null());
     /* Who sent what stays as we know it. */
     (void) json_object_update_missing(data, value_get(body, "more"));
+    bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
     if (!peer->is_call && n != 0) {
         m->lost_event = ticket == 0 ? n : 0;
         m->last_event = ticket == 0 ? m->last_event : n;
+        if (ticket != 0)
+            numbers_keep(self, m, n);
     }
+    bus_apart(self);
     char *none = NULL;
     if (ticket != 0)
         s_ack_later(self, peer, ticket, &none, n);

@@ -1,6 +1,7 @@
 /* numbers.c - no two events have one number, whatever ends the master: see bus.h. */
 #include "master/bus.h"
 
+#include "common/base/str.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -86,6 +87,33 @@ numbers_end(front_t *self)
         return;
     AUTO_FREE char *text = xasprintf("%llu", (unsigned long long) self->seq);
     (void) store_put_meta(self->store, NUMBERS_META, text);
+}
+
+/* ---- of minions' events ---------------------------------------------------------------------- */
+
+static char *
+s_minion_key(const minion_t *m)
+{
+    return xasprintf("events_of/%s", m->id);
+}
+
+void
+numbers_keep(front_t *self, const minion_t *m, json_int_t n)
+{
+    AUTO_FREE char *key = s_minion_key(m);
+    AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->boot);
+    (void) store_put_meta(self->store, key, text);
+}
+
+json_int_t
+numbers_kept(const front_t *self, const minion_t *m, const char *boot)
+{
+    AUTO_FREE char *key = s_minion_key(m);
+    json_auto_t *kept = store_meta(self->reader, key, NULL);
+    const char *text = json_is_string(kept) ? json_string_value(kept) : "";
+    char *end = NULL;
+    long long n = strtoll(text, &end, 10);
+    return end != text && *end == ' ' && str_eq(end + 1, boot) && n > 0 ? n : 0;
 }
 
 bool

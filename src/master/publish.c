@@ -521,6 +521,12 @@ publish_verdict(void *front, job_t *job, job_target_t *target)
 void
 publish_done(void *front, job_t *job)
 {
+    for (size_t i = 0; i < job->n_targets; i++) {
+        if (job->targets[i].verdict == VERDICT_RETURNED)
+            continue;
+        (void) store_end_job(((front_t *) front)->store, job->jid);
+        break;
+    }
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
     for (size_t i = 0; i < job->n_followers; i++)
         /* Who still waits for the returns so far hears of the end after these. */

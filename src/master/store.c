@@ -174,6 +174,17 @@ store_add_job(store_t *self, json_t **job_p)
 }
 
 uint64_t
+store_end_job(store_t *self, const char *jid)
+{
+    row_t *row = row_new(ROW_NOTE, NOTE_ENDED);
+
+    row->text[1] = xstrdup(jid);
+    row->text[2] = xstrdup("");
+    row->text[3] = xstrdup(jid);
+    return enqueue(self, row);
+}
+
+uint64_t
 store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode, bool success)
 {
     row_t *row = row_new(ROW_RETURN, jid);

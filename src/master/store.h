@@ -31,6 +31,8 @@ const char *store_path(const store_t *self); /* BORROWED */
  * is kept. A note {kind, ref, part} is a name under which the jid is found (store_noted), from the same
  * commit on and as long as the job is kept. TAKES. */
 uint64_t store_add_job(store_t *self, json_t **job_p);
+/* Each target has its last verdict, and not all have returned: no master takes it up again (store_unfinished). */
+uint64_t store_end_job(store_t *self, const char *jid);
 /* `raw` is the return's JSON text as the minion sent it. Of several for one (jid, id) the first stays. TAKES
  * *raw_p. */
 uint64_t store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode,

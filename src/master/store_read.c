@@ -6,6 +6,7 @@
 #include "common/match/match.h"
 #include "master/eframe.h"
 #include "master/store_db.h"
+#include "master/store_write.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -51,6 +52,7 @@ static const char *const queries[QUERIES] = {
                   " AND start_us BETWEEN ?1 AND ?2 ORDER BY start_us DESC, num DESC",
     [Q_UNFINISHED] = "SELECT jid FROM (SELECT jid, start_us, num FROM jobs"
                      " WHERE start_us > ?1 AND n_returned < n_minions"
+                     "  AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid)"
                      " ORDER BY start_us DESC, num DESC LIMIT ?2) ORDER BY start_us, num",
     [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_RETURNED] = "SELECT id FROM returns WHERE jid = ?1 ORDER BY id",

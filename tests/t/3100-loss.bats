@@ -25,6 +25,11 @@ blocker() {
     JID=$(jid_in "$(salt "$1" cmd.run "until test -e $GO; do sleep 0.02; done; echo over" --async)")
     until_true 5 running "$JID" "$1"
 }
+# That a job is over is on the disk.
+verdict_kept() {
+    [ "$(python3 -c 'import sqlite3, sys
+print(sqlite3.connect(sys.argv[1]).execute("SELECT count(*) FROM notes WHERE kind = ?", ("ended",)).fetchone()[0])' "$FLEET/master/var/cache/salt/master/jobs.db")" -eq 1 ]
+}
 fleet() {
     fleet_down
     fleet_up "$@"
@@ -144,6 +149,40 @@ fleet() {
     start_master
     until_true 20 returned "$JID" over
     [ -e "$spool/20260101000000000001.ret.bad" ]
+}
+
+@test "what was told not to be connected is not begun by the master after a killed one" {
+    fleet m1 m2
+    stop m2
+    wait_gone m2
+    run salt '*' test.echo never-there -t 1
+    [[ $output == *m2* ]]
+    until_true 5 verdict_kept
+    kill -KILL "$(pid_of master)"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    start_minion m2
+    wait_connected m1 m2
+    # What it is sent, it is sent before this.
+    salt m2 test.echo later | grep -q later
+    [ "$(grep -c 'test.echo from' "$FLEET/log/m2")" -eq 1 ]
+}
+
+@test "an event that a minion sends again, as its master was killed before the minion heard of it, is one event" {
+    fleet m1
+    stop m1
+    wait_gone m1
+    cp -r "$FLEET/m1/etc/salt/pki/minion/." "$BATS_TEST_TMPDIR/"
+    as_m1() {
+        "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$FLEET/master/etc/salt/pki/master/master.pub" "$BATS_TEST_TMPDIR" minion \
+            send '{"m":"hello","id":"m1","role":"minion","boot":"b7","proto":1,"pending":[]}' expect '"state":"accepted"' "$@"
+    }
+    as_m1 send '{"m":"event","n":4,"tag":"once/it","data":{}}' expect '"events":\[4\]'
+    stop master KILL
+    start_master
+    as_m1 send '{"m":"event","n":4,"tag":"once/it","data":{}}' expect '"events":\[4\]' \
+        send '{"m":"event","n":5,"tag":"once/more","data":{}}' expect '"events":\[5\]'
+    [ "$(ask '{"op":"journal","from":1,"tags":["once/*"]}' | grep -oE '"seq":[0-9]+,"tag":"once/[a-z]+"' | cut -d, -f2 | tr '\n' ' ')" = '"tag":"once/it" "tag":"once/more" ' ]
 }
 
 @test "the store has no room: returns stay with the minion and arrive when there is room again" {

@@ -238,6 +238,8 @@ test_job_filters(void **state)
     assert_shown(store_unfinished(p->reader, 0, 10, err), "[\"j2\",\"j3\"]");
     assert_shown(store_unfinished(p->reader, 0, 1, err), "[\"j3\"]");
     assert_shown(store_unfinished(p->reader, 20, 10, err), "[\"j3\"]");
+    settle(p->store, store_end_job(p->store, "j3"));
+    assert_shown(store_unfinished(p->reader, 0, 10, err), "[\"j2\"]");
     json_auto_t *with = json_pack("{s:b, s:b, s:i}", "returned", 1, "minions", 1, "limit", 2);
     json_auto_t *full = store_jobs(p->reader, with, NULL);
     assert_shown(json_deep_copy(value_get(json_array_get(full, 0), "returned")), "[\"b\"]");
