@@ -1,9 +1,9 @@
 /* fleeting.c - see fleeting.h. */
-#include "common/crypto/fleeting.h"
+#include "master/fleeting.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sodium.h>
+
 #include <sys/mman.h>
 
 #define WORD_BITS 64
@@ -13,6 +13,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *places; /* NULL: not open */
 static uint64_t taken[WORDS], served;
+
+void *sodium_allocarray(size_t count, size_t size);
+void sodium_free(void *p);
 
 typedef void *alloc_fn(size_t count, size_t size);
 typedef void free_fn(void *p);
@@ -63,7 +66,7 @@ s_give_back(void *p)
     if (!places || at >= ALL_BYTES)
         return false;
     size_t n = at / FLEETING_SIZE;
-    sodium_memzero(p, FLEETING_SIZE);
+    explicit_bzero(p, FLEETING_SIZE);
     (void) pthread_mutex_lock(&lock);
     taken[n / WORD_BITS] &= ~(UINT64_C(1) << n % WORD_BITS);
     (void) pthread_mutex_unlock(&lock);

@@ -9,13 +9,13 @@
  * Works by standing before sodium_allocarray and sodium_free, which libzmq calls, in programs that open it and have
  * libzmq and libsodium as shared libraries: the master.
  *
- * Layer      common/crypto
+ * Layer      master (programs that link libsodium statically could not have it)
  * Threads    any
  * Errors     without memory to map, or with more asked for than there is, libsodium serves
- * Tests      tests/unit/common/test_fleeting.c
+ * Tests      tests/unit/master/test_fleeting.c
  */
-#ifndef COMMON_CRYPTO_FLEETING_H
-#define COMMON_CRYPTO_FLEETING_H
+#ifndef MASTER_FLEETING_H
+#define MASTER_FLEETING_H
 
 #include "salt/base.h"
 
