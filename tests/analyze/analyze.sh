@@ -12,7 +12,7 @@ flags=(-Iinclude -Isrc "-I$build" -D_GNU_SOURCE '-DHALITE_VERSION="3006.0"' -std
 checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,bugprone-*'
 checks+=',-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-bugprone-narrowing-conversions'
 checks+=',-bugprone-implicit-widening-of-multiplication-result,-bugprone-assignment-in-if-condition'
-checks+=',-bugprone-branch-clone,-bugprone-macro-parentheses,misc-redundant-expression'
+checks+=',-bugprone-branch-clone,-bugprone-macro-parentheses,-bugprone-sizeof-expression,misc-redundant-expression'
 mkdir -p "$logs"
 mapfile -t sources < <(find src -name '*.c' | sort)
 
@@ -25,7 +25,7 @@ run_gcc() {
 }
 
 run_tidy() {
-    each clang-tidy --quiet "-checks=$checks" {} -- "${flags[@]}" 2>/dev/null
+    each clang-tidy --quiet "-checks=$checks" {} -- "${flags[@]}" 2>/dev/null | sed "s#^$PWD/##"
 }
 
 # It does not know the macros of jansson.

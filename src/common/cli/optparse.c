@@ -18,6 +18,7 @@ typedef struct parser {
     char **argv; /* what is left of the command line */
     int argc;
     const char *opt;   /* the option at hand as it is called in messages */
+    char letter[3];    /* its text, when it is one like -v */
     json_t *exclusive; /* dest: {name: true}, the given ones of flags that exclude each other */
     bool report;       /* --versions-report was given: the rest is still checked first */
 } parser_t;
@@ -458,11 +459,12 @@ static int
 short_options(parser_t *p, const char *arg)
 {
     for (const char *c = arg + 1; *c != '\0'; c++) {
-        char name[] = { '-', *c, '\0' };
         const opt_row_t *row = match_short(p->spec, *c);
-        p->opt = name;
+        p->letter[0] = '-';
+        p->letter[1] = *c;
+        p->opt = p->letter;
         if (row == NULL)
-            return optparse_error(p->spec, "no such option: %s", name);
+            return optparse_error(p->spec, "no such option: %s", p->opt);
         if (optrow_takes_value(row))
             return with_value(p, row, c[1] != '\0' ? c + 1 : NULL);
         int rc = flags[row->kind](p, row);
