@@ -125,6 +125,8 @@ s_tick(zloop_t *loop, int timer, void *arg)
     rotate_tick(self, now);
     gate_tick(self, now);
     lsock_tick(self->lsock);
+    workers_tick(self->workers);
+    pillars_tick(self->pillars);
     s_noise_tick(self, now);
     if (now >= self->expire_next_ms) {
         store_keep_t keep = { .jobs_s = conf_int(self->conf, "keep_jobs_seconds"),

@@ -378,6 +378,13 @@ s_assign_all(pillars_t *self)
     }
 }
 
+void
+pillars_tick(pillars_t *self)
+{
+    if (self->n_queue > 0)
+        s_assign_all(self);
+}
+
 static int
 s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
@@ -399,7 +406,7 @@ s_idle_worker(pillars_t *self)
     for (size_t i = 0; i < self->n_pool; i++)
         if (!self->pool[i].busy)
             return &self->pool[i];
-    if (self->n_pool == NELEMS(self->pool) || self->n_queue == 0)
+    if (self->n_pool == NELEMS(self->pool) || self->n_queue == 0 || !sock_room_for_actor())
         return NULL;
     actor_env_t *env = xcalloc(1, sizeof(*env));
     env->modules = self->front->modules;

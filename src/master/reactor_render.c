@@ -160,7 +160,7 @@ s_idle_worker(rloop_t *self)
     for (size_t i = 0; i < self->n_pool; i++)
         if (!self->pool[i].batch)
             return &self->pool[i];
-    if (self->n_pool >= NELEMS(self->pool) || self->n_pool >= (most > 0 ? most : 1))
+    if (self->n_pool >= NELEMS(self->pool) || self->n_pool >= (most > 0 ? most : 1) || !sock_room_for_actor())
         return NULL;
     actor_t *actor = xcalloc(1, sizeof(*actor));
     actor->shared = self->shared;

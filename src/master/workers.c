@@ -392,7 +392,7 @@ s_idle_worker(workers_t *self)
     for (size_t i = 0; i < self->n_pool; i++)
         if (!self->pool[i].run)
             return &self->pool[i];
-    if (self->n_pool == NELEMS(self->pool))
+    if (self->n_pool == NELEMS(self->pool) || !sock_room_for_actor())
         return NULL;
     actor_env_t *env = xcalloc(1, sizeof(*env));
     env->sock_dir = xstrdup(self->sock_dir);
@@ -411,6 +411,15 @@ s_idle_worker(workers_t *self)
     self->n_pool++;
     (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
     return w;
+}
+
+/* Those for whose thread there was no descriptor. */
+void
+workers_tick(workers_t *self)
+{
+    worker_t *w = self->queue && s_may_begin(self, self->queue) ? s_idle_worker(self) : NULL;
+    if (w)
+        s_next_queued(self, w);
 }
 
 workers_t *

@@ -37,6 +37,23 @@ json() { salt-run "$@" --out=json --out-indent=-1; }
 wheel() { json salt.cmd saltutil.wheel "$@" | sed -E 's/^\{.*"return": (.*), "retcode".*/\1/'; }
 fails() { run "$@"; [ "$status" -ne 0 ]; }
 
+@test "no descriptor is left for a runner's thread: the master lives on, and the runner runs when there are some again" {
+    stop master
+    start_master
+    pid=$(pid_of master)
+    # One for who asks, and none for what he asks for.
+    prlimit --pid "$pid" --nofile=$(($(find "/proc/$pid/fd" -type l | wc -l) + 1)):
+    daemon listen-runner "$HALITE_BIN/salt-run" test.arg one
+    run ! timeout 1 "$HALITE_BIN/salt-run" test.arg two
+    pid_alive "$pid"
+    prlimit --pid "$pid" --nofile=1024:
+    until_true 10 test -e "$FLEET/pids/listen-runner.rc"
+    [ "$(cat "$FLEET/pids/listen-runner.rc")" -eq 0 ]
+    grep -q one "$FLEET/log/listen-runner"
+    json test.arg three | grep -q three
+    wait_connected m1 m2
+}
+
 @test "salt.cmd: any execution function, on the master" {
     [ "$(json salt.cmd test.ping)" = true ]
     same_as "$(json salt.cmd test.arg 1 two k=v)" <<<'{"args": [1, "two"], "kwargs": {"k": "v"}}'

@@ -1,6 +1,7 @@
 /* sock.c - see sock.h. */
 #include "common/net/sock.h"
 
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "common/base/str.h"
@@ -8,6 +9,7 @@
 
 #define SERVER_BACKLOG    4096
 #define SERVER_SNDHWM     20000
+#define ACTOR_FILES       4     /* two sockets' signals, and as many to spare */
 #define CLIENT_HEARTBEAT  20000 /* ms */
 #define CLIENT_HB_TIMEOUT 60000
 #define RECONNECT_MAX     2000
@@ -300,4 +302,15 @@ sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, si
     if (zmq_send(router, rid, rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
         return -zmq_errno();
     return sock_send(router, data, len);
+}
+
+bool
+sock_room_for_actor(void)
+{
+    int fds[ACTOR_FILES], n = 0;
+    while (n < ACTOR_FILES && (fds[n] = eventfd(0, EFD_CLOEXEC)) >= 0)
+        n++;
+    for (int i = 0; i < n; i++)
+        (void) close(fds[i]);
+    return n == ACTOR_FILES;
 }
