@@ -2,6 +2,7 @@
 #include "master/store_db.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -30,10 +31,12 @@
     " jid TEXT NOT NULL, PRIMARY KEY(kind, ref, part)) WITHOUT ROWID;"                                       \
     "CREATE INDEX IF NOT EXISTS notes_jid ON notes(jid);"
 
-/* To find jobs by their function: "fun" is a name, or the JSON of a list of names. */
-#define FUN_INDEXES                                                                                          \
+/* To find jobs by function or target: a name, or the JSON of a list of names, which may be long. */
+#define FIND_INDEXES                                                                                         \
     "CREATE INDEX IF NOT EXISTS jobs_fun ON jobs(fun, start_us);"                                            \
-    "CREATE INDEX IF NOT EXISTS jobs_several ON jobs(start_us) WHERE substr(fun, 1, 1) = '[';"
+    "CREATE INDEX IF NOT EXISTS jobs_several ON jobs(start_us) WHERE substr(fun, 1, 1) = '[';"               \
+    "CREATE INDEX IF NOT EXISTS jobs_tgt ON jobs(tgt, start_us) WHERE substr(tgt, 1, 1) <> '[';"             \
+    "CREATE INDEX IF NOT EXISTS jobs_listed ON jobs(start_us) WHERE substr(tgt, 1, 1) = '[';"
 /* What readers see no more, and what still has returns (kind 0) or steps (1) to be deleted. */
 #define EXPIRED_TABLE                                                                                        \
     "CREATE TABLE IF NOT EXISTS expired(name TEXT NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(name, kind))" \
@@ -59,7 +62,7 @@ static const char schema[] =
     "NULL,"
     " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;" EVENT_TABLE
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
-        NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FUN_INDEXES
+        NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FIND_INDEXES
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
@@ -247,8 +250,16 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version == 1)
         rc = upgrade(db, path, err);
     if (rc == 0)
-        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FUN_INDEXES, err);
+        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FIND_INDEXES,
+                     err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
+}
+
+/* SQLite would count its memory under a lock that all threads share. */
+static void
+set_up(void)
+{
+    (void) sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 static int
@@ -262,6 +273,8 @@ open_once(const char *path, sqlite3 **ret_db, fail_t *err)
                         "%s: %s; check that the folder exists and that the master's user may write there",
                         path, strerror(errno));
     close(fd);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_up);
     sqlite3 *db = NULL;
     int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK
                  ? 0

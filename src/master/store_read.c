@@ -12,6 +12,9 @@
 
 #define JOB_COLUMNS "num, jid, start_us, n_minions, n_returned, n_failed, fun, tgt, doc, minions"
 
+#define JOBS_WITH(which) "SELECT " JOB_COLUMNS " FROM jobs WHERE " which " AND start_us BETWEEN ?1 AND ?2"
+#define NEWEST_FIRST     " ORDER BY start_us DESC, num DESC"
+
 /* The columns of JOB_COLUMNS. */
 enum { C_NUM, C_JID, C_START, C_MINIONS_N, C_RETURNED_N, C_FAILED_N, C_FUN, C_TGT, C_DOC, C_MINIONS };
 
@@ -19,6 +22,7 @@ enum {
     Q_JOB,
     Q_JOBS,
     Q_JOBS_OF,
+    Q_JOBS_AT,
     Q_UNFINISHED,
     Q_RETURNS,
     Q_RETURNED,
@@ -44,12 +48,11 @@ enum {
 
 static const char *const queries[QUERIES] = {
     [Q_JOB] = "SELECT " JOB_COLUMNS " FROM jobs WHERE jid = ?1",
-    [Q_JOBS] = "SELECT " JOB_COLUMNS " FROM jobs WHERE start_us BETWEEN ?1 AND ?2"
-               " ORDER BY start_us DESC, num DESC",
-    /* Of one function; and those of several functions at once, which may have it among them. */
-    [Q_JOBS_OF] = "SELECT " JOB_COLUMNS " FROM jobs WHERE fun = ?3 AND start_us BETWEEN ?1 AND ?2"
-                  " UNION ALL SELECT " JOB_COLUMNS " FROM jobs WHERE substr(fun, 1, 1) = '['"
-                  " AND start_us BETWEEN ?1 AND ?2 ORDER BY start_us DESC, num DESC",
+    [Q_JOBS] = JOBS_WITH("true") NEWEST_FIRST,
+    /* Of one function or target; and those of a list of them, which may have it among them. */
+    [Q_JOBS_OF] = JOBS_WITH("fun = ?3") " UNION ALL " JOBS_WITH("substr(fun, 1, 1) = '['") NEWEST_FIRST,
+    [Q_JOBS_AT] = JOBS_WITH("tgt = ?3 AND substr(tgt, 1, 1) <> '['") " UNION ALL " JOBS_WITH(
+        "substr(tgt, 1, 1) = '['") NEWEST_FIRST,
     [Q_UNFINISHED] = "SELECT jid FROM (SELECT jid, start_us, num FROM jobs"
                      " WHERE start_us > ?1 AND n_returned < n_minions"
                      "  AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid)"
@@ -404,11 +407,19 @@ reversed(json_t *list)
     return out;
 }
 
-/* The only function that fits; NULL when there may be several. BORROWED. */
+/* What an index is asked for when the filter has one name of it, and no pattern. */
+static const struct lookup {
+    const char *key;
+    int query;
+} lookups[] = {
+    { "function", Q_JOBS_OF },
+    { "target", Q_JOBS_AT },
+};
+
+/* BORROWED; NULL when there may be several. */
 static const char *
-only_function(const json_t *filter)
+only_name(const json_t *globs)
 {
-    const json_t *globs = value_get(filter, "function");
     const char *name = json_string_value(json_array_get(globs, 0));
 
     return json_array_size(globs) == 1 && name != NULL && !match_has_glob(name) ? name : NULL;
@@ -418,15 +429,19 @@ only_function(const json_t *filter)
 static sqlite3_stmt *
 query_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
 {
-    const char *fun = only_function(filter);
-    sqlite3_stmt *stmt = query(self, fun != NULL ? Q_JOBS_OF : Q_JOBS, err);
+    const char *name = NULL;
+    int which = Q_JOBS;
 
+    for (size_t i = 0; name == NULL && i < NELEMS(lookups); i++)
+        if ((name = only_name(value_get(filter, lookups[i].key))) != NULL)
+            which = lookups[i].query;
+    sqlite3_stmt *stmt = query(self, which, err);
     if (stmt == NULL)
         return NULL;
     sqlite3_bind_int64(stmt, 1, value_int(filter, "start_us", INT64_MIN));
     sqlite3_bind_int64(stmt, 2, value_int(filter, "end_us", INT64_MAX));
-    if (fun != NULL)
-        sqlite3_bind_text(stmt, 3, fun, -1, SQLITE_TRANSIENT);
+    if (name != NULL)
+        sqlite3_bind_text(stmt, 3, name, -1, SQLITE_TRANSIENT);
     return stmt;
 }
 

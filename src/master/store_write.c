@@ -70,6 +70,7 @@ struct store_writer {
 
 /* What one transaction adds to a job's counters. */
 typedef struct counts {
+    const char *jid; /* BORROWED from a row */
     int64_t returned, failed;
 } counts_t;
 
@@ -79,7 +80,7 @@ rows_free(row_t *row)
     while (row != NULL) {
         row_t *next = row->next;
         rows_free(row->with);
-        for (int i = 0; i < ROW_TEXTS; i++)
+        for (int i = row->inside; i < ROW_TEXTS; i++)
             free(row->text[i]);
         free(row);
         row = next;
@@ -254,17 +255,29 @@ insert_row(store_writer_t *self, const row_t *row, fail_t *err)
     return changed;
 }
 
-static void
-count_return(map_t *jobs, const row_t *row)
+/* Returns of one job follow each other: the last one's counts are at hand. BORROWED. */
+static counts_t *
+counts_of(map_t *jobs, const char *jid, counts_t *last)
 {
-    counts_t *counts = map_get(jobs, row->text[0]);
-
+    if (last != NULL && strcmp(last->jid, jid) == 0)
+        return last;
+    counts_t *counts = map_get(jobs, jid);
     if (counts == NULL) {
         counts = xcalloc(1, sizeof(*counts));
-        map_set(jobs, row->text[0], counts);
+        counts->jid = jid;
+        map_set(jobs, jid, counts);
     }
+    return counts;
+}
+
+static counts_t *
+count_return(map_t *jobs, const row_t *row, counts_t *last)
+{
+    counts_t *counts = counts_of(jobs, row->text[0], last);
+
     counts->returned++;
     counts->failed += row->num[0] != 0 || row->num[1] == 0;
+    return counts;
 }
 
 static int
@@ -291,6 +304,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
 {
     AUTO(map) jobs = map_new(free);
     gathered_t events = { .frames = BUF_INIT };
+    counts_t *last = NULL;
     const char *jid;
     void *counts;
     int changed = 0;
@@ -304,7 +318,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
         if (changed == 0 && (row->kind == ROW_RETURN || row->kind == ROW_JOB))
             ++*ret_duplicates;
         else if (changed > 0 && row->kind == ROW_RETURN)
-            count_return(jobs, row);
+            last = count_return(jobs, row, last);
     }
     for (size_t i = 0; changed >= 0 && map_next(jobs, &i, &jid, &counts);)
         changed = count_job(self, jid, counts, err);

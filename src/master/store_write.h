@@ -47,8 +47,10 @@ typedef struct row {
     size_t size;
     size_t items;          /* rows that it stands for */
     size_t len, cap;       /* ROW_EVENTS: of text[0] */
-    char *text[ROW_TEXTS]; /* owned */
+    char *text[ROW_TEXTS]; /* owned, but for the first `inside`: they lie in `own` */
+    int inside;
     int64_t num[ROW_NUMS];
+    char own[];
 } row_t;
 
 /* Frees a chain. */

@@ -12,6 +12,7 @@ import fleet
 
 DAYS = 30
 STARTS = 5
+QUIET_S = 5
 
 
 def fill(bench, path, jobs, returns):
@@ -62,10 +63,11 @@ class Pings(threading.Thread):
                 ms, code = fleet.run_timed(words)
                 self.took[name].append(ms if code == 0 else float("inf"))
 
-    def stop(self):
+    def stop(self, report, when):
         self.ended.set()
         self.join()
-        return self.took
+        report.add(f"the slowest salt m001 test.ping, {when}", [max(self.took["ping"])], "ms", note=f"of {len(self.took['ping'])}")
+        report.add(f"the slowest jobs.lookup_jid, {when}", [max(self.took["look"])], "ms")
 
 
 def forget(bench, master, what, jid, **options):
@@ -88,13 +90,11 @@ def forget(bench, master, what, jid, **options):
 
         fleet.wait_for("the end of forgetting", 3600, forgotten, 0.05)
     s = time.monotonic() - start
-    took = pings.stop()
+    pings.stop(bench.report, f"while jobs are forgotten {what}")
     gone = before - master.stored_jobs()
     if gone <= 0:
         raise fleet.BenchError(f"{what}: nothing was forgotten")
     bench.report.add(f"jobs forgotten {what}, of {before}", [gone / s], "jobs/s", more=True, note=f"{gone} in {s:.1f} s")
-    bench.report.add(f"the slowest salt m001 test.ping meanwhile ({what})", [max(took["ping"])], "ms")
-    bench.report.add(f"the slowest jobs.lookup_jid meanwhile ({what})", [max(took["look"])], "ms")
 
 
 def pause(bench, path, keep_seconds):
@@ -133,8 +133,13 @@ def run(bench, jobs=20000, returns=10):
     bench.command("jobs.active", runner("jobs.active"), 5, None)
     bench.command("jobs.last_run", runner("jobs.last_run"), 5, None)
     bench.command("jobs.last_run of a function that never ran", runner("jobs.last_run", "function=no.such"), 5, None)
-    bench.command("jobs.last_run of a target that never was", runner("jobs.last_run", "target=no.such"), None, None, full=4)
+    bench.command("jobs.last_run of a target that never was", runner("jobs.last_run", "target=no.such"), 5, None)
+    bench.command("jobs.last_run of metadata that no job has", runner("jobs.last_run", "metadata={a: 1}"), None, None, full=4)
     bench.report.add("master's memory after it", [fleet.memory_kb(master.process.pid) / 1024], "MB")
+    quiet = Pings(master, "m001", jid)
+    quiet.start()
+    time.sleep(QUIET_S)
+    quiet.stop(bench.report, "while nothing is forgotten")
     forget(bench, master, "by age", jid, keep_jobs_seconds=DAYS * 86400 * 2 // 3)
     size = os.path.getsize(master.store_path)
     forget(bench, master, "by size", jid, keep_jobs_bytes=size // 8)
