@@ -482,6 +482,8 @@ s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
     wire_msg_t msg;
     json_auto_t *body = NULL;
     int rc = wire_open(data, size, WIRE_UP, auth_state_letter(peer), &msg, &len, err);
+    if (rc == 0 && peer->minion)
+        peer->minion->heard_ms = clock_mono_ms();
     if (rc == 0 && handlers[msg].text)
         return handlers[msg].text(self, peer, data, len, err);
     if (rc == 0)

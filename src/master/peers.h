@@ -51,6 +51,7 @@ struct minion {
     int sub_fd;            /* of its newest SUB connection, -1 when none */
     unsigned n_subs;       /* SUB connections in all */
     bool seen;             /* has connected since this master started */
+    int64_t heard_ms;      /* monotonic: when its last message came */
     json_t *grains;        /* owned; NULL until it sent them */
     json_t *pillar;        /* owned: as last compiled for it; NULL: never */
     json_t *mine;          /* owned: {name: value} that it put into the mine; NULL: nothing */

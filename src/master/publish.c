@@ -14,6 +14,8 @@
 #define RESEND_EACH     10   /* a millisecond more for so many targets */
 #define RESEND_LATE_MS  5000 /* the silent ones are given so much more while others answer */
 #define RESEND_MAX      4    /* sends in all before a target counts as not reached */
+#define BUSY_MS         1000 /* a minion heard within this time is at work on what it was sent */
+#define BUSY_ROUNDS     30   /* but not for ever */
 /* How long after its start the master waits for minions to come back; and the time for each of them. */
 #define GRACE_MS        15000
 #define GRACE_EACH_MS   2
@@ -355,6 +357,15 @@ publish_start(front_t *self, const char *jid)
         s_unicast(self, job, &job->targets[i], text, len);
 }
 
+/* Hundreds of jobs wait for each other on one connection: who answers others will come to this one. */
+static bool
+s_is_busy(const front_t *self, const job_t *job, const job_target_t *t)
+{
+    const minion_t *m = peers_by_slot(self->peers, t->slot);
+    return t->verdict == VERDICT_SENT && t->tries > 1 && job->rounds < BUSY_ROUNDS && m && m->peer &&
+           clock_mono_ms() - m->heard_ms < BUSY_MS;
+}
+
 static void
 s_resend(front_t *self, job_t *job)
 {
@@ -362,6 +373,8 @@ s_resend(front_t *self, job_t *job)
     AUTO_FREE char *text = wire_encode(MSG_job, job->info, &len, NULL);
     for (size_t i = 0; text && i < job->n_targets && job->n_unheard > 0; i++) {
         job_target_t *t = &job->targets[i];
+        if (s_is_busy(self, job, t))
+            continue;
         if (t->verdict == VERDICT_SENT && t->tries >= RESEND_MAX)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);
         else if (t->verdict == VERDICT_SENT || t->verdict == VERDICT_WAITING)

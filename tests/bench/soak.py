@@ -247,11 +247,15 @@ def minion_soak(site, args):
     pid = minion.process.pid
     rest, busy, done, staying = Samples("minion at rest", pid), Samples("minion at work", pid), 0, fleet.process_tree(pid)
 
+    def at_rest():
+        return abs(fleet.memory_kb(pid) - (time.sleep(0.3) or fleet.memory_kb(pid))) <= 8
+
     def sample():
         # A job's own process is no part of what must stay flat.
         fleet.wait_for("the end of the job's process", 10, lambda: fleet.process_tree(pid) == staying)
         busy.take()
         time.sleep(REST_S)
+        fleet.wait_for("rest", 20, at_rest, 0.2)
         rest.take()
 
     with master.client() as client:
