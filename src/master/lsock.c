@@ -411,8 +411,8 @@ static void
 s_listen(lsock_t *self, bool yes)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = NULL };
-    (void) epoll_ctl(self->epoll_fd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, self->listen_fd, &ev);
-    self->paused = !yes;
+    int rc = epoll_ctl(self->epoll_fd, yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, self->listen_fd, &ev);
+    self->paused = !yes || rc != 0; /* the next tick tries again */
 }
 
 /* No descriptor is left: whoever waits is turned away. False: that can't be done either. */
@@ -461,7 +461,10 @@ s_add(lsock_t *self, int fd, const struct ucred *who)
     self->conns = c;
     self->n_conns++;
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
-    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+    if (epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0)
+        return;
+    front_noise(self->front, "local socket: %s is turned away: %s", c->user, strerror(errno));
+    s_close(c);
 }
 
 static void
@@ -598,7 +601,9 @@ lsock_new(front_t *front, const char *sock_dir, fail_t *err)
     self->listen_fd = -1;
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (fs_own_dir(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
+    if (self->epoll_fd < 0)
+        (void) fail_set(err, -errno, "epoll: %s", strerror(errno));
+    if (self->epoll_fd < 0 || fs_own_dir(sock_dir, 0755, err) < 0 || s_bind(self, err) < 0) {
         /* Not ours: leave another master's socket file where it is. */
         free(STEAL(self->path));
         lsock_destroy(&self);

@@ -470,8 +470,11 @@ publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool r
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
         } else if (had_it && (rebooted || (job->wanted && !s_is_ours(t))))
             s_not_there(self, job, t);
-        else if (!had_it)
+        else if (!had_it || t->verdict == VERDICT_DELIVERED) {
+            /* Its networking process had it, and has died before its job server did. */
+            (void) jobs_move(self->jobs, job, t, VERDICT_SENT, 0);
             s_send_one(self, job, t);
+        }
     }
 }
 

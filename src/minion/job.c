@@ -385,14 +385,18 @@ job_answer(job_proc_t *self, json_t **answer_p)
     frame_add(&out, answer);
     /* The child waits for this and reads at once; what does not fit in the socket's buffer means that it is
      * gone. */
-    for (size_t at = 0; self->fd >= 0 && at < out.len;) {
+    size_t at = 0;
+    while (self->fd >= 0 && at < out.len) {
         ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
         struct pollfd pfd = { self->fd, POLLOUT, 0 };
         if (n > 0)
             at += (size_t) n;
-        else if (errno != EAGAIN || poll(&pfd, 1, 1000) <= 0)
+        else if (errno != EINTR && (errno != EAGAIN || poll(&pfd, 1, 1000) <= 0))
             break;
     }
+    /* It is not to wait for the rest: it reads the end, and can still return. */
+    if (self->fd >= 0 && at < out.len)
+        (void) shutdown(self->fd, SHUT_WR);
 }
 
 /* Whether `pid` was started by `root`, at any depth. */

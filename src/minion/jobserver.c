@@ -239,11 +239,26 @@ s_sweep(jobserver_t *self)
 
 /* ---- up from the networking process ---------------------------------------------------------- */
 
+/* A networking process that has just begun may not know yet what another one has passed on. */
+static bool
+s_has(const jobserver_t *self, const char *jid)
+{
+    size_t i;
+    json_t *job;
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (str_eq(value_str(p->job, "jid", ""), jid))
+            return true;
+    json_array_foreach (self->waiting, i, job)
+        if (str_eq(value_str(job, "jid", ""), jid))
+            return true;
+    return false;
+}
+
 static void
 s_up_job(jobserver_t *self, json_t *frame)
 {
     json_t *job = value_get(frame, "job");
-    if (json_is_object(job))
+    if (json_is_object(job) && !s_has(self, value_str(job, "jid", "")))
         jobserver_job(self, job, (int) value_int(frame, "master", -1));
 }
 
@@ -355,6 +370,10 @@ s_tell_known(jobserver_t *self)
     json_t *jids = outbox_jids(self->outbox);
     for (job_proc_t *p = self->jobs; p; p = p->next)
         json_array_append(jids, value_get(p->job, "jid"));
+    size_t i;
+    json_t *job;
+    json_array_foreach (self->waiting, i, job)
+        json_array_append(jids, value_get(job, "jid"));
     json_t *frame = json_pack("{s:s, s:o}", "t", "known", "jids", jids);
     jobserver_down(self, &frame);
 }
@@ -450,6 +469,7 @@ s_take_conf(jobserver_t *self)
                              .timeout_s = (int) conf_int(self->conf, "job_timeout_max"),
                              .memory_limit = (size_t) conf_int(self->conf, "job_memory_max"),
                              .output_limit = (size_t) conf_int(self->conf, "job_output_max") };
+    outbox_patience(self->outbox, conf_int(self->conf, "return_to_other_after") * 1000);
 }
 
 static void
@@ -496,6 +516,7 @@ s_timeout(const jobserver_t *self, int64_t now)
                                self->grains_fd < 0 ? 0 : self->grains_until_ms,
                                outbox_is_heard(self->outbox) ? self->life_ms : 0,
                                self->grains_next_ms,
+                               self->grains_retry_ms,
                                mreactor_next_ms(self->reactor),
                                mschedule_next_ms(self->schedule),
                                self->rest_ms };
@@ -690,6 +711,8 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
     spool_t *spool = spool_new(dir, err);
     self->outbox = spool ? outbox_new(&spool, s_send, self) : NULL;
+    if (self->outbox)
+        outbox_series(self->outbox, self->boot);
     self->signal_fd = self->outbox ? daemon_signals(true, err) : -1;
     if (self->signal_fd < 0) {
         jobserver_destroy(&self);
@@ -719,8 +742,8 @@ jobserver_destroy(jobserver_t **self_p)
     mpillar_destroy(&self->pillar);
     relay_destroy(&self->relay);
     mreactor_destroy(&self->reactor);
-    mbus_destroy(&self->bus);
     mschedule_destroy(&self->schedule);
+    mbus_destroy(&self->bus);
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);

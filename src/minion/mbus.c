@@ -154,11 +154,11 @@ mbus_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
 
 /* ---- the socket ---------------------------------------------------------------------------------------- */
 
-static void
+static bool
 s_watch(mbus_t *self, int fd, mline_t *line)
 {
     struct epoll_event ev = { .events = EPOLLIN, .data.ptr = line };
-    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+    return epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0;
 }
 
 static int
@@ -185,7 +185,8 @@ s_listen(mbus_t *self, fail_t *err)
     if (rc != 0 || listen(self->listen_fd, LINES) != 0)
         return fail_set(err, -code, "%s: can't listen: %s", self->path, strerror(code));
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    s_watch(self, self->listen_fd, NULL);
+    if (self->epoll_fd < 0 || !s_watch(self, self->listen_fd, NULL))
+        return fail_set(err, -errno, "epoll: %s", strerror(errno));
     return 0;
 }
 
@@ -211,7 +212,8 @@ s_accept(mbus_t *self)
     for (size_t i = 0; fd >= 0 && i < LINES; i++)
         if (self->lines[i].fd < 0) {
             self->lines[i].fd = fd;
-            s_watch(self, fd, &self->lines[i]);
+            if (!s_watch(self, fd, &self->lines[i]))
+                s_close_line(&self->lines[i]);
             return;
         }
     if (fd >= 0)

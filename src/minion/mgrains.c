@@ -16,6 +16,7 @@
 #include "salt/value.h"
 
 #define READ_CHUNK (64 * 1024)
+#define RETRY_MS   30000
 #define GATHER_MS                                                                                            \
     120000 /* for the slow grains; a name server that does not answer must not hold them for ever */
 
@@ -40,6 +41,8 @@ s_child(jobserver_t *self, int fd)
     frame_add(&out, slow);
     for (size_t at = 0; at < out.len;) {
         ssize_t n = send(fd, out.data + at, out.len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n <= 0)
             break;
         at += (size_t) n;
@@ -48,18 +51,31 @@ s_child(jobserver_t *self, int fd)
 }
 
 static void
+s_later(jobserver_t *self, const char *why)
+{
+    log_warning("slow grains are not gathered: %s; another try follows in %d seconds", why, RETRY_MS / 1000);
+    self->grains_retry_ms = clock_mono_ms() + RETRY_MS;
+}
+
+static void
 s_start_child(jobserver_t *self)
 {
     int ends[2];
-    if (self->grains_fd >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    if (self->grains_fd >= 0)
         return;
-    self->grains_again = false;
+    self->grains_again = self->grains_said = false;
+    self->grains_retry_ms = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        s_later(self, strerror(errno));
+        return;
+    }
     pid_t pid = fork();
     if (pid == 0)
         s_child(self, ends[1]);
+    int code = errno;
     (void) close(ends[1]);
     if (pid < 0) {
-        log_warning("slow grains are not gathered: fork: %s", strerror(errno));
+        s_later(self, strerror(code));
         (void) close(ends[0]);
         return;
     }
@@ -114,10 +130,13 @@ void
 mgrains_tick(jobserver_t *self, int64_t now_ms)
 {
     s_refresh_sometimes(self, now_ms);
+    if (self->grains_retry_ms && now_ms >= self->grains_retry_ms)
+        s_start_child(self);
     if (self->grains_fd < 0 || now_ms < self->grains_until_ms)
         return;
     log_warning("slow grains took more than %d seconds: those of before stay", GATHER_MS / 1000);
     (void) kill(self->grains_pid, SIGKILL);
+    self->grains_said = true;
     self->grains_until_ms = now_ms + GATHER_MS;
 }
 
@@ -155,6 +174,7 @@ mgrains_read(jobserver_t *self)
     json_auto_t *slow = NULL;
     if (frame_take(&self->grains_in, LIMIT_WIRE_MSG, &slow, NULL) > 0)
         s_arrived(self, slow);
+    self->grains_said |= slow != NULL;
     if (n > 0)
         return;
     (void) close(self->grains_fd);
@@ -163,4 +183,6 @@ mgrains_read(jobserver_t *self)
     buf_free(&self->grains_in);
     if (self->grains_again)
         s_start_child(self);
+    else if (!self->grains_said)
+        s_later(self, "their process ended");
 }

@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
 from halite import LocalClient, Trouble, free_ports, process_tree, wait_for  # noqa: E402
-from outcome import NO_MEMORY, judge  # noqa: E402
+from outcome import judge  # noqa: E402
 from page import Page  # noqa: E402
 
 PATIENCE = 30  # seconds for anything
@@ -93,7 +93,7 @@ class Rig:
         self.text("srv/web.sls", f"conf:\n  file.managed: [{{name: {self.place}/conf}}, {{source: 'salt://conf'}}, {{template: jinja}}]\n")
         self.text("srv/orch/two.sls", "one:\n  salt.function: [{name: test.ping}, {tgt: m1}]\n"
                   "two:\n  salt.state: [{tgt: m1}, {sls: [web]}, {require: [{salt: one}]}]\n")
-        self.text("srv/react.sls", f"do:\n  local.cmd.run: [{{tgt: m1}}, {{args: ['echo {{{{ data.data.token }}}} >>{self.place}/reacted']}}]\n")
+        self.text("srv/react.sls", f"do:\n  local.cmd.run: [{{tgt: m1}}, {{args: ['echo {{{{ data.token }}}} >>{self.place}/reacted']}}]\n")
         self.master = Daemon(self, "master", "salt-master", ["-c", f"{self.work}/etc"])
         self.minion = Daemon(self, "minion", "salt-minion", ["-c", f"{self.work}/m1/etc"])
         self.daemons = (self.master, self.minion)
@@ -178,6 +178,18 @@ class Rig:
         finally:
             db.close()
 
+    def eventually(self, *words):
+        """A job that is asked for until it comes back well: (exit code, what it said)."""
+        last = [1, ""]
+
+        def well():
+            last[:] = self.cli("salt", "-t", "10", "m1", *words)
+            return last[0] == 0
+
+        with contextlib.suppress(Trouble):
+            self.wait("a job", well, HEALS)
+        return last
+
     def lines(self, name, token):
         with contextlib.suppress(OSError), open(f"{self.place}/{name}") as f:
             return f.read().split().count(token)
@@ -194,23 +206,25 @@ def verdict_of(rig, jid):
 
 def audit_ran(rig, token, result, name="ran"):
     """Each job that names the token has one true verdict."""
-    wrong, ran = [], rig.lines(name, token)
+    wrong = []
 
     def settled():
         jobs = rig.jobs(token)
         if result and result[0] == 0 and not any("m1" in returns for _, returns in jobs):
             return False  # what was shown is on the disk as soon as that takes it
+        if jobs and rig.lines(name, token) and not any("m1" in returns for _, returns in jobs):
+            return False  # what ran returns, be it late
         for jid, returns in jobs:
             if "m1" not in returns and verdict_of(rig, jid) not in (*FINAL, None):
                 return False
         return True
 
     try:
-        rig.wait("verdicts", settled)
+        rig.wait("verdicts", settled, HEALS)
     except Trouble:
         wrong.append(f"no verdict: {[(j, verdict_of(rig, j)) for j, r in rig.jobs(token)]}")
-    ran = rig.lines(name, token)
     jobs = rig.jobs(token)
+    ran = rig.lines(name, token)
     if len(jobs) > 1:
         wrong.append(f"{len(jobs)} jobs for one request")
     if ran > 1:
@@ -220,7 +234,7 @@ def audit_ran(rig, token, result, name="ran"):
         wrong.append(f"its return says done, and it ran {ran} times")
     if not jobs and ran:
         wrong.append("it ran, and there is no job")
-    if jobs and not jobs[0][1] and ran:
+    if jobs and not any(returns for _, returns in jobs) and ran:
         wrong.append(f"it ran, and there is no return: {verdict_of(rig, jobs[0][0])}")
     if result and result[0] is None:
         wrong.append(f"the command does not end: {result[1][-200:]}")
@@ -253,7 +267,7 @@ def audit_file(rig, token, result):
         wrong.append("the command does not end")
     if result[0] == 0 and token in result[1] and not os.path.exists(path):
         wrong.append(f"said to be there, and is not: {result[1]}")
-    code, said = rig.cli("salt", "m1", "cp.get_file", "salt://big", f"{path}.again")
+    code, said = rig.eventually("cp.get_file", "salt://big", f"{path}.again")
     if code != 0 or not os.path.exists(f"{path}.again"):
         wrong.append(f"the next run fails: {said}")
     for p in (path, f"{path}.again"):
@@ -271,7 +285,8 @@ def do_pillar(rig, token):
 def audit_pillar(rig, token, result):
     if result[0] is None:
         return ["the command does not end"]
-    code, said = rig.cli("salt", "m1", "pillar.items")
+    rig.eventually("saltutil.refresh_pillar")
+    code, said = rig.eventually("pillar.items")
     return [] if code == 0 and token in said else [f"the next run has another pillar: {said}"]
 
 
@@ -296,9 +311,9 @@ def audit_state(rig, token, result):
     left = [n for n in os.listdir(rig.place) if n.startswith(".conf") or n.startswith("conf.")]
     for name in left:
         os.unlink(f"{rig.place}/{name}")
-    code, said = rig.cli("salt", "-t", "10", "m1", "state.apply", "web")
-    if code != 0 or token not in open(path).read():
-        wrong.append(f"the next run fails: {said[-300:]}")
+    said = rig.eventually("state.apply", "web")  # the first run may still wait for its pillar, which the next connection brings
+    if said[0] != 0 or token not in open(path).read():
+        wrong.append(f"the next run fails: {said[1][-300:]}")
     return wrong
 
 
@@ -320,7 +335,10 @@ def do_orch(rig, token):
 
 
 def do_react(rig, token):
-    return rig.ask_fire("inject/react", {"token": token})
+    fired = rig.ask_fire("inject/react", {"token": token})
+    with contextlib.suppress(Trouble):
+        rig.wait("the reaction", lambda: rig.master.code() is not None or rig.lines("reacted", token), 5)
+    return fired
 
 
 def audit_react(rig, token, result):
@@ -329,10 +347,8 @@ def audit_react(rig, token, result):
         with contextlib.suppress(Trouble):
             rig.wait("the reaction", lambda: rig.lines("reacted", token) > 0, 20)
     wrong = audit_ran(rig, token, None, "reacted")
-    jobs = rig.jobs(token)
-    failed = [r["m1"][1] for _, r in jobs if "m1" in r and not r["m1"][0]]
-    if result[0] == 0 and rig.lines("reacted", token) != 1 and not failed:
-        wrong.append(f"the event was taken, and the reaction ran {rig.lines('reacted', token)} times: {verdict_of(rig, jobs[0][0]) if jobs else 'no job'}")
+    if result[0] == 0 and not rig.jobs(token):
+        wrong.append("the event was taken, and set off nothing")
     return wrong
 
 
@@ -382,8 +398,9 @@ def start_master(empty):
         del token
         rig.master.stop()
         if empty:
+            rig.minion.stop()
             shutil.rmtree(f"{rig.work}/master", ignore_errors=True)
-            shutil.rmtree(f"{rig.work}/m1/root/etc", ignore_errors=True)
+            shutil.rmtree(f"{rig.work}/m1/root", ignore_errors=True)
         rig.begin()
         rig.master.start()
         with contextlib.suppress(Trouble):
@@ -517,12 +534,13 @@ class Trial:
             self.rig.mend()
             if reached:
                 wrong += self.row.audit(self.rig, token, result)
-            self.rig.wait("a job", lambda: self.rig.cli("salt", "-t", "5", "m1", "test.ping")[0] == 0, HEALS)
+            if self.rig.eventually("test.ping")[0] != 0:
+                wrong.append("nothing works afterwards")
         except Trouble as e:
             wrong.append(f"it does not mend: {e}: {self.target.said()[-400:]}")
             self._again()
         text = self.target.said()
-        if reached and name == "carried on" and f"{NO_MEMORY}" in text and "bytes were refused" in text:
+        if reached and name == "carried on" and "bytes were refused" in text:
             name = "a child ended"
         if reached and "broken invariant" in text and not bad:
             wrong.append([t for t in text.splitlines() if "broken invariant" in t][0])

@@ -27,11 +27,10 @@ from page import KINDS, Page  # noqa: E402
 def points(options, trial, kind):
     """Where to fail: arguments of Page.arm."""
     calls, places = trial.look(kind)
-    if options.places:
-        return [{"place": p} for _, p in places]
-    every = [{"at": n} for n in range(1, calls + 1)]
+    every = [{"place": p} for _, p in places] if options.places else [{"at": n} for n in range(1, calls + 1)]
     if options.sample and len(every) > options.sample:
-        every = sorted(random.Random(f"{options.seed} {kind}").sample(every, options.sample), key=lambda p: p["at"])
+        some = random.Random(f"{options.seed} {kind}").sample(range(len(every)), options.sample)
+        every = [every[i] for i in sorted(some)]
     return every
 
 
@@ -89,12 +88,13 @@ def main():
     parser.add_argument("--places", action="store_true")
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--wrapped", action="store_true", help="programs of make WRAP=1")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("-v", action="store_true", dest="verbose")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     build = os.path.abspath(options.build)
-    bins, library = f"{build}/bin", f"{build}/tests/preload/inject.so"
+    bins, library = f"{build}/bin", "" if options.wrapped else f"{build}/tests/preload/inject.so"
     rows = [r for r in commands.ROWS if fnmatch.fnmatch(r.name, options.scenario)]
     fleet_rows = [r for r in daemons.ROWS if fnmatch.fnmatch(r.name, options.scenario)]
     if options.list:

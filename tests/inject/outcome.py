@@ -6,7 +6,7 @@ NO_MEMORY = 71
 
 # Libraries that end the process themselves: what they say. Each is in tests/README or src/README with its reason.
 LIBRARY = re.compile(
-    r"FATAL ERROR: OUT OF MEMORY|FATAL ERROR at .*OUT OF MEMORY|std::bad_alloc|GNU MP: Cannot allocate"
+    r"FATAL ERROR: OUT OF MEMORY|FATAL ERROR at[^\n]*\n?OUT OF MEMORY|std::bad_alloc|GNU MP: Cannot allocate"
     r"|(Cannot allocate memory|Too many open files|No space left on device|Resource temporarily unavailable|Input/output error"
     r"|Interrupted system call|No buffer space available|Broken pipe) \(src/\w+\.cpp:\d+\)|Assertion failed: .* \(src/\w+\.cpp:\d+\)"
     r"|thread .* could not be created|libgcc_s.so.1 must be installed|zsys|zsock|czmq"

@@ -6,6 +6,9 @@
  * Calls count from main() on, in all processes and threads of the program that have the role asked for: main (the
  * first process), job (a child with a session of its own), net (a child with an epoll descriptor), child (others).
  * A place is a digest of the innermost callers, the same in each run of one build.
+ *
+ * A sanitizer has an allocator of its own. With INJECT_WRAP this is an object to link instead (make WRAP=1): calls of
+ * malloc and the like in our own code go through it, and so does jansson (common/base/memory.c).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -16,6 +19,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +28,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,6 +36,7 @@
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define PLACES 65536
@@ -198,6 +204,70 @@ armed_main(int argc, char **argv, char **env)
     return real_main(argc, argv, env);
 }
 
+#ifdef INJECT_WRAP
+int __real_main(int argc, char **argv, char **env);
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+char *__real_strndup(const char *s, size_t n);
+int __real_vasprintf(char **ret_text, const char *fmt, va_list ap);
+pid_t __real_fork(void);
+
+int
+__wrap_main(int argc, char **argv, char **env)
+{
+    real_main = __real_main;
+    return armed_main(argc, argv, env);
+}
+
+void *
+__wrap_malloc(size_t n)
+{
+    return fault(ALLOC, "malloc") ? NULL : __real_malloc(n);
+}
+
+void *
+__wrap_calloc(size_t n, size_t size)
+{
+    return fault(ALLOC, "calloc") ? NULL : __real_calloc(n, size);
+}
+
+void *
+__wrap_realloc(void *p, size_t n)
+{
+    return fault(ALLOC, "realloc") ? NULL : __real_realloc(p, n);
+}
+
+char *
+__wrap_strndup(const char *s, size_t n)
+{
+    return fault(ALLOC, "strndup") ? NULL : __real_strndup(s, n);
+}
+
+int
+__wrap_vasprintf(char **ret_text, const char *fmt, va_list ap)
+{
+    return fault(ALLOC, "vasprintf") ? -1 : __real_vasprintf(ret_text, fmt, ap);
+}
+
+pid_t
+__wrap_fork(void)
+{
+    pid_t pid = __real_fork();
+    if (pid == 0)
+        role = "child";
+    return pid;
+}
+
+pid_t
+__wrap_setsid(void)
+{
+    if (strcmp(role, "child") == 0)
+        role = "job";
+    return (pid_t) syscall(SYS_setsid);
+}
+#else
+
 #define REAL(name) __typeof__(&name) real = (__typeof__(&name)) dlsym(RTLD_NEXT, #name)
 
 int
@@ -251,33 +321,63 @@ posix_memalign(void **ret_p, size_t align, size_t n)
     return *ret_p ? 0 : ENOMEM;
 }
 
+/* A connection of TCP to which nothing can be sent is over: the kernel knows no other failure but "not now". */
+static void
+as_the_kernel(int fd)
+{
+    struct sockaddr_storage own;
+    socklen_t n = sizeof(own);
+    int code = errno;
+    if (page->error > 0 && page->error != EAGAIN && page->error != EINTR &&
+        getsockname(fd, (struct sockaddr *) &own, &n) == 0 && own.ss_family != AF_UNIX)
+        (void) shutdown(fd, SHUT_RDWR);
+    errno = code;
+}
+
 /* ---- bytes: an error of 0 means half of them ---------------------------------------------------- */
 
-/* Never of an eventfd's number. */
-#define HALF(n) (page->error == 0 && (n) > 8 ? ((n) + 1) / 2 : 0)
-#define BYTES(kind, name, params, n, whole, half)                                                            \
+#define HALF(n) (page->error == 0 && (n) > 1 ? ((n) + 1) / 2 : 0)
+/* Nothing but a full counter stops a write to an eventfd. */
+static int
+is_eventfd(int fd, size_t n)
+{
+    static const char name[] = "anon_inode:[eventfd]";
+    char link[64], at[64] = "";
+    if (n != sizeof(uint64_t))
+        return 0;
+    (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return readlink(link, at, sizeof(at)) == (ssize_t) strlen(name) && memcmp(at, name, strlen(name)) == 0;
+}
+
+#define BYTES(what, on, name, params, n, whole, half)                                                        \
     ssize_t name params                                                                                      \
     {                                                                                                        \
         REAL(name);                                                                                          \
-        if (!fault(kind, #name))                                                                             \
+        if ((page && page->kind == what && is_eventfd(on, n)) || !fault(what, #name))                        \
             return real whole;                                                                               \
         size_t some = HALF(n);                                                                               \
+        if (what == SEND)                                                                                    \
+            as_the_kernel(on);                                                                               \
         if (page->error != 0)                                                                                \
             return -1;                                                                                       \
         return some ? real half : real whole;                                                                \
     }
 
-BYTES(WRITE, write, (int fd, const void *p, size_t n), n, (fd, p, n), (fd, p, some))
-BYTES(WRITE, pwrite, (int fd, const void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
-BYTES(WRITE, pwrite64, (int fd, const void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
-BYTES(WRITE, writev, (int fd, const struct iovec *v, int k), (size_t) k, (fd, v, k), (fd, v, (int) some))
-BYTES(SEND, send, (int fd, const void *p, size_t n, int f), n, (fd, p, n, f), (fd, p, some, f))
-BYTES(SEND, sendto, (int fd, const void *p, size_t n, int f, const struct sockaddr *to, socklen_t l), n,
+BYTES(WRITE, fd, write, (int fd, const void *p, size_t n), n, (fd, p, n), (fd, p, some))
+BYTES(WRITE, fd, pwrite, (int fd, const void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
+BYTES(WRITE, fd, pwrite64, (int fd, const void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
+BYTES(WRITE, fd, writev, (int fd, const struct iovec *v, int k), (size_t) k, (fd, v, k), (fd, v, (int) some))
+BYTES(WRITE, to, sendfile, (int to, int from, off_t *at, size_t n), n, (to, from, at, n),
+      (to, from, at, some))
+BYTES(WRITE, from, copy_file_range, (int from, off64_t *a, int to, off64_t *b, size_t n, unsigned f), n,
+      (from, a, to, b, n, f), (from, a, to, b, some, f))
+BYTES(SEND, fd, send, (int fd, const void *p, size_t n, int f), n, (fd, p, n, f), (fd, p, some, f))
+BYTES(SEND, fd, sendto, (int fd, const void *p, size_t n, int f, const struct sockaddr *to, socklen_t l), n,
       (fd, p, n, f, to, l), (fd, p, some, f, to, l))
-BYTES(READ, read, (int fd, void *p, size_t n), n, (fd, p, n), (fd, p, some))
-BYTES(READ, pread, (int fd, void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
-BYTES(READ, pread64, (int fd, void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
-BYTES(READ, recv, (int fd, void *p, size_t n, int f), n, (fd, p, n, f), (fd, p, some, f))
+BYTES(READ, fd, read, (int fd, void *p, size_t n), n, (fd, p, n), (fd, p, some))
+BYTES(READ, fd, pread, (int fd, void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
+BYTES(READ, fd, pread64, (int fd, void *p, size_t n, off_t at), n, (fd, p, n, at), (fd, p, some, at))
+BYTES(READ, fd, recv, (int fd, void *p, size_t n, int f), n, (fd, p, n, f), (fd, p, some, f))
 
 /* ---- calls that answer -1 -------------------------------------------------------------------- */
 
@@ -294,7 +394,6 @@ BYTES(READ, recv, (int fd, void *p, size_t n, int f), n, (fd, p, n, f), (fd, p, 
         return fault(kind, #name) ? NULL : real args;                                                        \
     }
 
-ON(SEND, ssize_t, sendmsg, (int fd, const struct msghdr *m, int f), (fd, m, f))
 ON(SYNC, int, fsync, (int fd), (fd))
 ON(SYNC, int, fdatasync, (int fd), (fd))
 ON(MAKE_FD, int, pipe, (int fds[2]), (fds))
@@ -308,6 +407,7 @@ ON(MAKE_FD, int, signalfd, (int fd, const sigset_t *s, int f), (fd, s, f))
 ON(MAKE_FD, int, dup, (int fd), (fd))
 ON(MAKE_FD, int, dup3, (int fd, int to, int f), (fd, to, f))
 ON(OPEN, int, mkostemp, (char *p, int f), (p, f))
+ON(OPEN, int, mkostemps, (char *p, int n, int f), (p, n, f))
 ON(OPEN, int, mkostemp64, (char *p, int f), (p, f))
 ON_POINTER(OPEN, char *, mkdtemp, (char *p), (p))
 ON_POINTER(OPEN, FILE *, fopen, (const char *p, const char *how), (p, how))
@@ -331,6 +431,10 @@ ON(META, int, chmod, (const char *p, mode_t m), (p, m))
 ON(META, int, fchown, (int fd, uid_t u, gid_t g), (fd, u, g))
 ON(META, int, chown, (const char *p, uid_t u, gid_t g), (p, u, g))
 ON(META, int, lchown, (const char *p, uid_t u, gid_t g), (p, u, g))
+ON(META, int, fchownat, (int d, const char *p, uid_t u, gid_t g, int f), (d, p, u, g, f))
+ON(META, int, fsetxattr, (int fd, const char *k, const void *v, size_t n, int f), (fd, k, v, n, f))
+ON(META, int, utimensat, (int d, const char *p, const struct timespec t[2], int f), (d, p, t, f))
+ON(META, int, fstatat, (int d, const char *p, struct stat *st, int f), (d, p, st, f))
 ON(META, int, futimens, (int fd, const struct timespec t[2]), (fd, t))
 ON(META, int, fstat, (int fd, struct stat *st), (fd, st))
 ON(META, int, stat, (const char *p, struct stat *st), (p, st))
@@ -338,6 +442,16 @@ ON(META, int, lstat, (const char *p, struct stat *st), (p, st))
 ON(EPOLL, int, epoll_ctl, (int e, int op, int fd, struct epoll_event *ev), (e, op, fd, ev))
 
 /* ---- those with something of their own ----------------------------------------------------------- */
+
+ssize_t
+sendmsg(int fd, const struct msghdr *m, int f)
+{
+    REAL(sendmsg);
+    if (!fault(SEND, "sendmsg"))
+        return real(fd, m, f);
+    as_the_kernel(fd);
+    return page->error != 0 ? -1 : real(fd, m, f);
+}
 
 pid_t
 fork(void)
@@ -399,3 +513,34 @@ OPENS(open, (const char *path, int flags, ...), (path, flags, mode))
 OPENS(open64, (const char *path, int flags, ...), (path, flags, mode))
 OPENS(openat, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
 OPENS(openat64, (int dir, const char *path, int flags, ...), (dir, path, flags, mode))
+
+int
+posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *acts,
+            const posix_spawnattr_t *attr, char *const argv[], char *const env[])
+{
+    REAL(posix_spawn);
+    return fault(FORK, "posix_spawn") ? page->error : real(pid, path, acts, attr, argv, env);
+}
+
+ssize_t
+__pread_chk(int fd, void *p, size_t n, off_t at, size_t room)
+{
+    return n > room ? -1 : pread(fd, p, n, at);
+}
+
+/* openat2 has no function of its own. */
+long
+syscall(long number, ...)
+{
+    REAL(syscall);
+    long a[6];
+    va_list ap;
+    va_start(ap, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(ap, long);
+    va_end(ap);
+    return number == SYS_openat2 && fault(OPEN, "openat2") ? -1
+                                                           : real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+#endif

@@ -589,6 +589,28 @@ test_deleted_while_it_runs(void **state)
     assert_string_equal(value_str(json_array_get(all, json_array_size(all) - 2), "verdict", ""), "lost");
 }
 
+/* Its networking process said that the job arrived, and died before anything could begin it. */
+static void
+test_died_with_the_job(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1");
+    json_auto_t *reply = ask(f,
+                             json_pack("{s:s, s:s, s:s}", "op", "publish", "tgt", "m1", "fun", "test.ping"));
+    const char *jid = value_str(reply, "jid", "");
+    AUTO_FREE char *arrived = xasprintf("{\"m\":\"started\",\"jid\":\"%s\",\"pid\":0}", jid);
+
+    json_decref(hear(sock, "job"));
+    say(sock, arrived);
+    hang_up(f, sock);
+    sock = dealer(f, keys);
+    hello(sock, "m1", "boot-1");
+    hear_state(sock, "accepted");
+    json_auto_t *again = hear(sock, "job");
+    assert_string_equal(value_str(again, "jid", ""), jid);
+}
+
 /* ---- strangers -------------------------------------------------------------------------------- */
 
 static void
@@ -1159,12 +1181,12 @@ test_progress_goes_to_followers(void **state)
 
 UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
           TEST(test_events_once_and_in_order), TEST(test_last_words), TEST(test_every_sub_is_cut),
-          TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs), TEST(test_a_stranger),
-          TEST(test_one_key_waits_under_one_id), TEST(test_a_stranger_that_never_stops),
-          TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
-          TEST(test_damaged_key_file), TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines),
-          TEST(test_slow_listener), TEST(test_odd_requests), TEST(test_restart),
-          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
+          TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
+          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
+          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
+          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
+          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
+          TEST(test_restart), TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_progress_goes_to_followers))
