@@ -139,6 +139,20 @@ PRELOAD := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/preload/*.c))
 $(PRELOAD): $(BUILD)/%.so: %.c
 	@mkdir -p $(@D); echo '  LD  $@'; $(CC) -shared -fPIC -O1 -Wall -Wextra -Wshadow -Werror -o $@ $<
 
+# The n-th allocation, write, fsync, fork ... fails, for every n, in every scenario of tests/inject: hours.
+# make inject INJECT="--scenario 'key-*' --kind alloc --places". WRAP=1 builds programs that do without preloading, as a
+# sanitizer needs it: make inject BUILD=build/wrap SAN=address WRAP=1 INJECT='--wrapped --kind alloc ...'
+WRAP ?=
+ifneq ($(WRAP),)
+  $(BIN): $(BUILD)/tests/preload/wrap.o
+  $(BIN): LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%,main malloc calloc realloc strndup vasprintf fork setsid)
+endif
+$(BUILD)/tests/preload/wrap.o: tests/preload/inject.c
+	@mkdir -p $(@D); $(CC) -c -fPIC -O1 -g -Wall -Wextra -Wshadow -Werror -DINJECT_WRAP -o $@ $<
+.PHONY: inject
+inject: $(BIN) $(PRELOAD)
+	@/usr/bin/python3 -B tests/inject/inject.py $(BUILD) $(INJECT)
+
 # Runs case files: $(BUILD)/tests/cases PATH...
 CASES := $(BUILD)/tests/cases
 $(call objects,tests/lib/cases.c): CPPFLAGS += -Itests
@@ -215,6 +229,12 @@ fuzz-search: $(FUZZ_LIVE)
 	    $(BUILD)/tests/fuzz/search_$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
 	        -verbosity=0 -artifact_prefix=$(BUILD)/found/$$f- $(BUILD)/found/$$f tests/fuzz/corpus/$$f; done
 
+# Daemons at work while processes die, disks fill up and networks break: make chaos ROUNDS=300 SEED=7 [ONLY=12] CHAOS='--minions 5'
+ROUNDS ?= 20
+.PHONY: chaos
+chaos: $(BIN) $(PRELOAD)
+	@python3 -B tests/chaos/chaos.py $(BUILD) --rounds $(ROUNDS) --seed $(SEED) $(if $(ONLY),--only $(ONLY)) $(CHAOS)
+
 # What a table must hold: see the scripts. The sample configurations are what the option table prints.
 $(BUILD)/tests/lint/conf_sample: $(BUILD)/obj/tests/lint/conf_sample.o $H
 	$(call link,$(LIBS_BASE))
@@ -290,6 +310,8 @@ help:
 	@echo 'make valgrind        unit tests and some whole programs below memcheck'
 	@echo 'make analyze         static analysis: gcc -fanalyzer, clang-tidy, cppcheck'
 	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
+	@echo 'make chaos           faults of all kinds at random, then an audit; ROUNDS=20 SEED=1, ONLY=ROUND repeats one'
+	@echo 'make inject          every call that can fail does, once each; INJECT="--scenario GLOB --kind GLOB --places ..."'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'
 	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'
 	@echo 'make bench-templates templates beside CPython and Jinja2'
