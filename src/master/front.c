@@ -20,10 +20,12 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define TICK_MS     100
-#define STORE_FILE  "jobs.db"
-#define LARGE_BYTES (1024 * 1024)
-#define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
+#define CLOCK_SET_MS   (3600 * 1000) /* a step of the clock larger than this is no correction */
+#define CLOCK_DOUBT_MS (24LL * 3600 * 1000)
+#define TICK_MS        100
+#define STORE_FILE     "jobs.db"
+#define LARGE_BYTES    (1024 * 1024)
+#define PORT_EVENTS    (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
 #define ROUTER_EVENTS                                                                                        \
     (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
 
@@ -113,6 +115,20 @@ s_noise_tick(front_t *self, int64_t now_ms)
     self->noise_unsaid = 0;
 }
 
+/* Somebody set the clock, and it may be wrong: until that would have been seen nothing is forgotten for its age. */
+static bool
+s_clock_in_doubt(front_t *self, int64_t now_ms)
+{
+    int64_t ahead = clock_wall_us() / 1000 - now_ms, by = ahead - self->clock_ahead_ms;
+    if (self->clock_ahead_ms != 0 && (by > CLOCK_SET_MS || by < -CLOCK_SET_MS)) {
+        log_warning("the clock was set by %lld hours; no job is forgotten for its age within a day",
+                    (long long) (by / CLOCK_SET_MS));
+        self->clock_doubt_ms = now_ms + CLOCK_DOUBT_MS;
+    }
+    self->clock_ahead_ms = ahead;
+    return now_ms < self->clock_doubt_ms;
+}
+
 static int
 s_tick(zloop_t *loop, int timer, void *arg)
 {
@@ -129,7 +145,8 @@ s_tick(zloop_t *loop, int timer, void *arg)
     pillars_tick(self->pillars);
     s_noise_tick(self, now);
     if (now >= self->expire_next_ms) {
-        store_keep_t keep = { .jobs_s = conf_int(self->conf, "keep_jobs_seconds"),
+        bool doubt = s_clock_in_doubt(self, now);
+        store_keep_t keep = { .jobs_s = doubt ? 0 : conf_int(self->conf, "keep_jobs_seconds"),
                               .bytes = (uint64_t) conf_int(self->conf, "keep_jobs_bytes"),
                               .events = LIMIT_EVENT_JOURNAL };
         store_expire(self->store, &keep);

@@ -105,9 +105,12 @@ typedef struct front {
     reactor_t *reactor;
     notes_t *notes;
     audit_t *audit;
-    int64_t started_ms;      /* monotonic */
-    int64_t grace_from_ms;   /* monotonic: since then minions are on their way back */
-    int64_t expire_next_ms;  /* monotonic */
+    int64_t started_ms;     /* monotonic */
+    int64_t grace_from_ms;  /* monotonic: since then minions are on their way back */
+    int64_t expire_next_ms; /* monotonic */
+    int64_t
+        clock_ahead_ms; /* the wall clock before the monotonic one, when it was looked at last; 0: never */
+    int64_t clock_doubt_ms;  /* monotonic: until then nothing is old */
     json_t *present;         /* owned: who was connected at the last turn, while presence_events is on */
     int64_t present_next_ms; /* monotonic */
     front_counters_t counters;

@@ -4,13 +4,14 @@
 #include "common/base/clock.h"
 #include "master/store_db.h"
 
-#define YOUNG_US      60000000LL         /* jobs younger than this stay whatever the size */
-#define UNFINISHED_US 2592000000000LL    /* runs that never ended can be resumed for so long at least */
-#define RESERVE       (64 * 1024 * 1024) /* free bytes that are kept for new rows */
-#define PARTS_MAX     500                /* returns or steps that one statement deletes */
-#define PARTS_FAST_US 1000               /* a faster statement makes the next one delete more, */
-#define PARTS_SLOW_US 4000               /* a slower one less: a return is of 100 bytes or of 16 MB */
-#define BLOCKS_MAX    64                 /* blocks of events that one call deletes */
+#define FUTURE_US     (24 * 3600 * 1000000LL) /* so far ahead a time is a wrong clock's */
+#define YOUNG_US      60000000LL              /* jobs younger than this stay whatever the size */
+#define UNFINISHED_US 2592000000000LL         /* runs that never ended can be resumed for so long at least */
+#define RESERVE       (64 * 1024 * 1024)      /* free bytes that are kept for new rows */
+#define PARTS_MAX     500                     /* returns or steps that one statement deletes */
+#define PARTS_FAST_US 1000                    /* a faster statement makes the next one delete more, */
+#define PARTS_SLOW_US 4000                    /* a slower one less: a return is of 100 bytes or of 16 MB */
+#define BLOCKS_MAX    64                      /* blocks of events that one call deletes */
 
 enum {
     F_OLD_JOB,
@@ -33,7 +34,10 @@ enum {
 };
 
 static const char *const statements[F_STATEMENTS] = {
-    [F_OLD_JOB] = "SELECT jid, start_us FROM jobs ORDER BY start_us LIMIT 1",
+    /* By the order in which they came: a clock that was wrong for a while makes none of them old. One from the future
+       goes when it is the first. */
+    [F_OLD_JOB] =
+        "SELECT jid, CASE WHEN start_us > ?1 THEN 0 ELSE start_us END FROM jobs ORDER BY num LIMIT 1",
     [F_OLD_RUN] =
         "SELECT run, start_us FROM runs WHERE end_us <> 0 OR start_us < ?1 ORDER BY start_us LIMIT 1",
     [F_JOB_PARTS] =
@@ -259,6 +263,7 @@ drop_oldest(forgetter_t *self, const store_keep_t *keep, int64_t now_us, fail_t 
     int rc = 0;
 
     sqlite3_bind_int64(self->stmt[F_OLD_RUN], 1, now_us - keep->jobs_s * 1000000 - UNFINISHED_US);
+    sqlite3_bind_int64(self->stmt[F_OLD_JOB], 1, now_us + FUTURE_US);
     for (int kind = 0; rc >= 0 && kind < KINDS; kind++) {
         sqlite3_stmt *stmt = self->stmt[kinds[kind].oldest];
         if ((rc = first_row(self, kinds[kind].oldest, err)) > 0) {

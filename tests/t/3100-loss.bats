@@ -185,6 +185,31 @@ fleet() {
     [ "$(ask '{"op":"journal","from":1,"tags":["once/*"]}' | grep -oE '"seq":[0-9]+,"tag":"once/[a-z]+"' | cut -d, -f2 | tr '\n' ' ')" = '"tag":"once/it" "tag":"once/more" ' ]
 }
 
+@test "the clock jumps ten years: no job is forgotten for that" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    local bin=$FLEET/bin page=$FLEET/page
+    mkdir "$bin"
+    head -c 4096 /dev/zero >"$page"
+    ln -s "$HALITE_BIN"/* "$bin"
+    rm "$bin/salt-master"
+    printf '#!/bin/sh\nLD_PRELOAD=%q CHAOS_PAGE=%q exec %q "$@"\n' "$BUILD/tests/preload/chaos.so" "$page" "$HALITE_BIN/salt-master" >"$bin/salt-master"
+    chmod +x "$bin/salt-master"
+    HALITE_BIN=$bin start_master 'auto_accept: true' 'loop_interval: 1'
+    start_minion m1
+    wait_connected m1
+    JID=$(jid_in "$(salt m1 test.echo kept -v)")
+    # Where the page has the seconds: see tests/preload/chaos.c.
+    python3 -c 'import struct, sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(40)
+    f.write(struct.pack("q", 10 * 365 * 86400))' "$page"
+    until_log "$FLEET/log/master" 'the clock was set by'
+    expired=$(counter store_commits)
+    salt m1 test.ping
+    [ "$(counter store_commits)" -gt "$expired" ]
+    returned "$JID" kept
+}
+
 @test "the store has no room: returns stay with the minion and arrive when there is room again" {
     fleet_down
     fleet_new

@@ -77,6 +77,25 @@ test_old_jobs_go_with_all_they_have(void **state)
     assert_int_equal(count_rows(p, "SELECT count(*) FROM expired"), 0);
 }
 
+/* A clock that was ten years off for a while: what came then goes in its turn. */
+static void
+test_wrong_clock_makes_nothing_old(void **state)
+{
+    place_t *p = *state;
+    const int64_t ten_years = 10 * 365 * 24 * HOUR_US;
+
+    put_job(p, "ahead", -ten_years, 2, "1");
+    put_job(p, "old", 2 * HOUR_US, 2, "1");
+    put_job(p, "young", HOUR_US / 2, 2, "1");
+    put_job(p, "behind", ten_years, 2, "1");
+    put_job(p, "ahead again", -ten_years, 2, "1");
+    expire(p, 3600, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 3);
+    assert_int_equal(
+        count_rows(p, "SELECT count(*) FROM jobs WHERE jid IN ('young', 'behind', 'ahead again')"), 3);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 6);
+}
+
 static void
 test_zero_keeps_all(void **state)
 {
@@ -310,6 +329,7 @@ test_killed_in_the_middle(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_wrong_clock_makes_nothing_old, setup, teardown),
           cmocka_unit_test_setup_teardown(test_zero_keeps_all, setup, teardown),
           cmocka_unit_test_setup_teardown(test_runs_stay_until_they_end, setup, teardown),
           cmocka_unit_test_setup_teardown(test_late_return_stays, setup, teardown),
