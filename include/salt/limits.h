@@ -31,38 +31,42 @@
     (4 * 1024 * 1024)               /* one request of an operator who is neither root nor the master's user */
 #define LIMIT_LOCAL_USER_LINES 64   /* such an operator's connections at one time */
 #define LIMIT_PENDING_KEYS     1000 /* keys that wait for acceptance */
-#define LIMIT_MINION_LINES     64   /* connections of one key to the ROUTER: the minion's and salt-call's */
+#define LIMIT_MINION_LINES     16   /* connections of one key to the ROUTER: the minion's and salt-call's */
 #define LIMIT_STRANGER_LINES   8    /* the same of a key that is not accepted */
 #define LIMIT_MINION_SUBS      4    /* connections of one key to the PUB */
 #define LIMIT_UNPROVEN         100  /* messages on one connection while its key is not accepted */
 #define LIMIT_STRANGER_BYTES   (256 * 1024)        /* unread from one connection without an accepted key */
 #define LIMIT_STRANGERS_BYTES  (256 * 1024 * 1024) /* of all of them: each has its share of this */
 #define LIMIT_STRANGER_LEAST   (8 * 1024)          /* and this at least */
-#define LIMIT_PEER_WAITING     (64 * 1024 * 1024)  /* unread from one accepted minion */
-#define LIMIT_SUB_MSG          4096 /* what a minion says on its subscription: handshake, one byte */
-#define LIMIT_PEER_QUEUE       16   /* messages of one minion that wait in the master's socket */
-#define LIMIT_CONF_FILE        (4 * 1024 * 1024) /* one configuration file */
-#define LIMIT_YAML_DEPTH       200               /* nesting of a YAML document */
-#define LIMIT_YAML_NODES       2000000           /* nodes of a YAML document after aliases are followed */
-#define LIMIT_TARGET_LEN       (1024 * 1024)     /* a target expression (long lists are real) */
-#define LIMIT_TARGET_DEPTH     64                /* parentheses and nested node groups */
-#define LIMIT_TARGET_TERMS     65536   /* words of a compound target after node groups are expanded */
-#define LIMIT_MATCH_STEPS      100000  /* objects looked into for one grain or pillar expression */
-#define LIMIT_REGEX_STEPS      1000000 /* PCRE2 match limit */
-#define LIMIT_PILLAR_DEPTH     100     /* SLS of the pillar that include each other */
-#define LIMIT_PILLAR_TIME      60000   /* of one compile, unless the option pillar_timeout says otherwise */
-#define LIMIT_PILLAR_READS     20000   /* files that a kept pillar depends on; one of more is not kept */
-#define LIMIT_PILLAR_WORKERS   4       /* pillars that a master compiles at one time */
-#define LIMIT_PILLAR_QUEUE     20000   /* questions for a pillar that wait */
-#define LIMIT_PILLAR_EACH      64      /* of one minion */
-#define LIMIT_PILLAR_BYTES     (128 * 1024 * 1024)    /* bytes of them; a quarter for one minion */
-#define LIMIT_PILLAR_KEPT      (64 * 1024 * 1024)     /* bytes of compiled pillars that a master keeps */
-#define LIMIT_EXT_PILLAR       (16 * 1024 * 1024)     /* what an external source of pillar may say */
-#define LIMIT_JOB_OUTPUT       (8 * 1024 * 1024)      /* what a job's child may write back */
-#define LIMIT_JOB_MEMORY       (2048UL * 1024 * 1024) /* address space of a job's child */
-#define LIMIT_MINE             (15 * 1024 * 1024)     /* what one minion has in the mine, as JSON */
-#define LIMIT_FAILED_STATES    1000                   /* of one return, told by events */
-#define LIMIT_JOBS_RUNNING     256                    /* children of one minion at one time */
+#define LIMIT_LARGE_RATE                                                                                     \
+    (16 * 1024 * 1024) /* bytes a second of one minion in messages larger than a chunk of a file */
+#define LIMIT_LARGE_BURST    (128 * 1024 * 1024) /* and at once */
+#define LIMIT_PEER_WAITING   (64 * 1024 * 1024)  /* unread from one accepted minion */
+#define LIMIT_PEER_UNREAD    (128 * 1024 * 1024) /* sent to one accepted minion that does not read */
+#define LIMIT_SUB_MSG        4096 /* what a minion says on its subscription: handshake, one byte */
+#define LIMIT_PEER_QUEUE     16   /* messages of one minion that wait in the master's socket */
+#define LIMIT_CONF_FILE      (4 * 1024 * 1024) /* one configuration file */
+#define LIMIT_YAML_DEPTH     200               /* nesting of a YAML document */
+#define LIMIT_YAML_NODES     2000000           /* nodes of a YAML document after aliases are followed */
+#define LIMIT_TARGET_LEN     (1024 * 1024)     /* a target expression (long lists are real) */
+#define LIMIT_TARGET_DEPTH   64                /* parentheses and nested node groups */
+#define LIMIT_TARGET_TERMS   65536             /* words of a compound target after node groups are expanded */
+#define LIMIT_MATCH_STEPS    100000            /* objects looked into for one grain or pillar expression */
+#define LIMIT_REGEX_STEPS    1000000           /* PCRE2 match limit */
+#define LIMIT_PILLAR_DEPTH   100               /* SLS of the pillar that include each other */
+#define LIMIT_PILLAR_TIME    60000 /* of one compile, unless the option pillar_timeout says otherwise */
+#define LIMIT_PILLAR_READS   20000 /* files that a kept pillar depends on; one of more is not kept */
+#define LIMIT_PILLAR_WORKERS 4     /* pillars that a master compiles at one time */
+#define LIMIT_PILLAR_QUEUE   20000 /* questions for a pillar that wait */
+#define LIMIT_PILLAR_EACH    64    /* of one minion */
+#define LIMIT_PILLAR_BYTES   (128 * 1024 * 1024)    /* bytes of them; a quarter for one minion */
+#define LIMIT_PILLAR_KEPT    (64 * 1024 * 1024)     /* bytes of compiled pillars that a master keeps */
+#define LIMIT_EXT_PILLAR     (16 * 1024 * 1024)     /* what an external source of pillar may say */
+#define LIMIT_JOB_OUTPUT     (8 * 1024 * 1024)      /* what a job's child may write back */
+#define LIMIT_JOB_MEMORY     (2048UL * 1024 * 1024) /* address space of a job's child */
+#define LIMIT_MINE           (15 * 1024 * 1024)     /* what one minion has in the mine, as JSON */
+#define LIMIT_FAILED_STATES  1000                   /* of one return, told by events */
+#define LIMIT_JOBS_RUNNING   256                    /* children of one minion at one time */
 #define LIMIT_UNDER_WAY                                                                                      \
     (32 * 1024 * 1024) /* bytes of returns and events sent to masters and not yet acknowledged */
 #define LIMIT_UNSPOOLED         (64 * 1024 * 1024) /* bytes of returns in memory while the disk refuses them */

@@ -1,6 +1,6 @@
 /* fileline.c - between minions and the file workers: requests in, chunks out. The front loop looks at no byte
  * of them. */
-#include "master/front.h"
+#include "master/gate.h"
 
 #include "salt/log.h"
 
@@ -59,6 +59,9 @@ fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
             break;
         int rc = s_send(self, out);
         self->counters.out += rc == 0;
+        const peer_t *peer = rc == 0 ? peers_by_rid(self->peers, out->rid, out->rid_len) : NULL;
+        if (peer)
+            gate_said(self, peer->fd, out->len);
         if (rc < 0) {
             log_debug("a part of a file can't be sent: %s", zmq_strerror(-rc));
             files_gone(self->files, out->rid, out->rid_len);

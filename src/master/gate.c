@@ -14,15 +14,18 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/net/received.h"
+#include "common/net/tcpcount.h"
 #include "master/bus.h"
 #include "salt/log.h"
 
 #define SILENT_MS     60000 /* a storm of ten thousand handshakes takes half of that */
-#define PRESSED_MS    3000  /* the same when descriptors are scarce */
+#define PRESSED_MS    3000  /* the same when descriptors begin to be scarce */
 #define CHECK_MS      5000
+#define SETTLE_MS     60000
 #define STEP          1024                /* of the table */
 #define GROWN_BYTES   (32L * 1024 * 1024) /* of the process: reason enough to look */
+#define SMALL_BYTES   (1024 * 1024) /* waiting: what pings and headers come to, and messages under way */
+#define HEADER_BYTES  42            /* of CURVE and ZMTP, about */
 /* Descriptors kept for operators, runners and the store: a share of all, within bounds. */
 #define RESERVE_SHARE 25
 #define RESERVE_MIN   64
@@ -35,6 +38,7 @@ typedef enum stage { STAGE_SILENT, STAGE_SPOKEN, STAGE_ACCEPTED, STAGE_CUT } sta
 typedef struct door_line {
     int64_t since_ms; /* monotonic */
     uint64_t taken;   /* bytes of the messages that were looked at */
+    uint64_t said;    /* bytes of those that were sent */
     int prev, next;   /* strangers of its stage, by age; -1: none */
     uint8_t ports;    /* a bit for each that it is open at: their monitors are not in order with each other */
     stage_t stage;
@@ -48,7 +52,7 @@ struct gate {
         long n;
     } strangers[STRANGERS];
     long open, cut, limit; /* connections; those that were cut and are not gone yet */
-    int64_t check_next_ms;
+    int64_t check_next_ms, settle_next_ms;
     zap_door_t door, told;
     bool told_full;
     rate_t tells;
@@ -202,21 +206,26 @@ s_tell(front_t *front, int64_t now_ms)
     (void) bus_fire(front, "salt/gate/door", &data);
 }
 
-/* Room for one more: the oldest stranger goes, before them all those that have been silent for too long. */
+/* How long a stranger may be silent: the less the fewer descriptors there are, from PRESSED_MS when the door closes
+ * to nothing at all shortly before the last. */
+static int64_t
+s_patience(const gate_t *self)
+{
+    long first = self->limit * 90 / 100, last = self->limit * 98 / 100, open = self->open - self->cut;
+    return open >= last ? 0 : open <= first ? SILENT_MS : PRESSED_MS * (last - open) / (last - first + 1);
+}
+
+/* Room for one more: the oldest strangers go. */
 static void
 s_make_room(gate_t *self, int newest)
 {
     int64_t now = clock_mono_ms();
-    bool scarce = self->open - self->cut >= self->limit * 98 / 100;
-    int oldest = self->strangers[STAGE_SILENT].first;
-    if (oldest == newest)
-        oldest = -1;
-    if (oldest >= 0 && !scarce && now - self->lines[oldest].since_ms < PRESSED_MS)
-        return;
-    if (oldest < 0)
-        oldest = scarce ? self->strangers[STAGE_SPOKEN].first : -1;
-    if (oldest >= 0)
+    int oldest;
+    while ((oldest = self->strangers[STAGE_SILENT].first) >= 0 && oldest != newest &&
+           now - self->lines[oldest].since_ms >= s_patience(self))
         s_cut(self, oldest);
+    if (s_patience(self) == 0 && self->strangers[STAGE_SPOKEN].first >= 0)
+        s_cut(self, self->strangers[STAGE_SPOKEN].first);
 }
 
 void
@@ -274,7 +283,7 @@ gate_spoke(front_t *front, int fd, size_t bytes)
     gate_t *self = front->gate;
     if (fd < 0 || fd >= self->n_lines)
         return;
-    self->lines[fd].taken += bytes;
+    self->lines[fd].taken += bytes + HEADER_BYTES;
     if (self->lines[fd].stage == STAGE_SILENT)
         s_move(self, fd, STAGE_SPOKEN);
 }
@@ -300,12 +309,47 @@ s_resident(const gate_t *self)
     return second ? strtol(second, NULL, 10) * self->page : 0;
 }
 
-/* What came on a connection and was not looked at. */
-static uint64_t
-s_waiting(const gate_t *self, int fd)
+bool
+gate_takes(const peer_t *peer, size_t bytes)
 {
-    uint64_t came = received_bytes(fd), taken = self->lines[fd].taken;
-    return came > taken ? came - taken : 0;
+    minion_t *m = peer->minion;
+    if (!m || bytes <= LIMIT_FILE_CHUNK + 1024)
+        return true;
+    int64_t now = clock_mono_ms(), gained = (now - m->large_ms) * (LIMIT_LARGE_RATE / 1000);
+    m->large_left = m->large_ms == 0 || gained > LIMIT_LARGE_BURST - m->large_left ? LIMIT_LARGE_BURST
+                                                                                   : m->large_left + gained;
+    m->large_ms = now;
+    if (m->large_left < (int64_t) bytes)
+        return false;
+    m->large_left -= (int64_t) bytes;
+    return true;
+}
+
+void
+gate_said(front_t *front, int fd, size_t bytes)
+{
+    gate_t *self = front->gate;
+    if (fd >= 0 && fd < self->n_lines)
+        self->lines[fd].said += bytes + HEADER_BYTES;
+}
+
+int
+gate_send(front_t *front, const peer_t *peer, const void *data, size_t len)
+{
+    gate_said(front, peer->fd, len);
+    return sock_send_to(front->router, peer->rid, peer->rid_len, data, len);
+}
+
+/* What came on a connection and was not looked at; what was sent on it and has not arrived. */
+static uint64_t
+s_waiting(gate_t *self, int fd, uint64_t *ret_unread)
+{
+    door_line_t *line = &self->lines[fd];
+    tcp_counts_t counts;
+    if (!tcp_counts(fd, &counts) || counts.idle)
+        line->said = counts.acked;
+    *ret_unread = line->said > counts.acked ? line->said - counts.acked : 0;
+    return counts.received > line->taken ? counts.received - line->taken : 0;
 }
 
 /* Strangers need a handshake and a hello. */
@@ -321,10 +365,10 @@ s_watch_strangers(front_t *front)
     for (int stage = 0; stage < STRANGERS; stage++)
         for (int fd = self->strangers[stage].first, next; fd >= 0; fd = next) {
             next = self->lines[fd].next;
-            uint64_t waiting = s_waiting(self, fd);
+            uint64_t unread, waiting = s_waiting(self, fd, &unread);
             if (waiting <= most)
                 continue;
-            AUTO_FREE char *from = received_from(fd);
+            AUTO_FREE char *from = tcp_address(fd);
             front_refused(front, from, "a connection whose key is not accepted sent %llu bytes: it is cut",
                           (unsigned long long) waiting);
             s_cut(self, fd);
@@ -339,16 +383,22 @@ s_watch_minions(front_t *front)
     peer_t *peer;
     for (size_t i = 0; peers_next(front->peers, &i, &peer);)
         if (peer->minion)
-            peer->minion->waiting = 0;
-    for (size_t i = 0; peers_next(front->peers, &i, &peer);)
-        if (peer->minion && gate_is_open(front, PORT_REQUEST, peer->fd))
-            peer->minion->waiting += s_waiting(self, peer->fd);
+            peer->minion->waiting = peer->minion->unread = 0;
+    for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
+        uint64_t unread = 0;
+        if (!peer->minion || !gate_is_open(front, PORT_REQUEST, peer->fd))
+            continue;
+        peer->minion->waiting += s_waiting(self, peer->fd, &unread);
+        peer->minion->unread += unread;
+    }
     for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
         minion_t *m = peer->minion;
-        if (!m || m->waiting <= LIMIT_PEER_WAITING || !gate_is_open(front, PORT_REQUEST, peer->fd))
+        bool sends = m && m->waiting > LIMIT_PEER_WAITING, deaf = m && m->unread > LIMIT_PEER_UNREAD;
+        if (!(sends || deaf) || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
-        front_refused(front, peer->address, "minion %s: %llu bytes of it wait: its connection is cut", m->id,
-                      (unsigned long long) m->waiting);
+        front_refused(front, peer->address, "minion %s: %llu bytes %s: its connection is cut", m->id,
+                      (unsigned long long) (sends ? m->waiting : m->unread),
+                      sends ? "of it wait" : "wait for it to read");
         s_cut(self, peer->fd);
     }
 }
@@ -367,6 +417,22 @@ s_watch(front_t *front)
     s_watch_minions(front);
 }
 
+/* Pings and headers are in no count of ours: while all is calm, what they add up to is forgotten. */
+static void
+s_settle(front_t *front)
+{
+    gate_t *self = front->gate;
+    peer_t *peer;
+    for (size_t i = 0; peers_next(front->peers, &i, &peer);) {
+        uint64_t unread, waiting;
+        if (!peer->minion || !gate_is_open(front, PORT_REQUEST, peer->fd))
+            continue;
+        waiting = s_waiting(self, peer->fd, &unread);
+        if (waiting < SMALL_BYTES)
+            self->lines[peer->fd].taken += waiting;
+    }
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 void
@@ -378,6 +444,10 @@ gate_tick(front_t *front, int64_t now_ms)
     if (now_ms < self->check_next_ms)
         return;
     self->check_next_ms = now_ms + CHECK_MS;
+    if (now_ms >= self->settle_next_ms) {
+        self->settle_next_ms = now_ms + SETTLE_MS;
+        s_settle(front);
+    }
     int fd;
     while ((fd = self->strangers[STAGE_SILENT].first) >= 0 && now_ms - self->lines[fd].since_ms >= SILENT_MS)
         s_cut(self, fd);

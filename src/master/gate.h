@@ -16,7 +16,12 @@ gate_t *gate_new(long files); /* NEW; for this limit of descriptors */
 void gate_destroy(gate_t **self_p);
 void gate_came(front_t *front, port_t port, int fd);   /* a TCP connection */
 void gate_spoke(front_t *front, int fd, size_t bytes); /* it sent a message */
-void gate_accepted(front_t *front, int fd);            /* it is no stranger */
+/* Whether a message of this size is looked at. One minion's large ones have a rate. */
+bool gate_takes(const peer_t *peer, size_t bytes);
+void gate_accepted(front_t *front, int fd);           /* it is no stranger */
+void gate_said(front_t *front, int fd, size_t bytes); /* it was sent a message */
+/* Send one frame to a minion and count it: as sock_send_to. */
+int gate_send(front_t *front, const peer_t *peer, const void *data, size_t len);
 void gate_went(front_t *front, port_t port, int fd);
 bool gate_is_open(const front_t *front, port_t port, int fd); /* as far as the monitors have told */
 void gate_door(front_t *front);                               /* tells the key handler who may come in */

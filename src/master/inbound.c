@@ -17,6 +17,7 @@
 #include "salt/value.h"
 
 #define TURN_BUDGET  1000 /* messages per turn of the loop, so that timers and operators get theirs */
+#define TURN_MS      20   /* the same for large ones */
 #define PROBE_MS     1000 /* a peer is asked for its hello at most this often */
 #define ACK_PAUSE_MS 20   /* between two looks at whether others want to be heard first */
 #define ACK_CROWD    64   /* messages within that: they do */
@@ -142,7 +143,7 @@ s_ack_jid(front_t *self, peer_t *peer, const char *jid, size_t len)
     int n = snprintf(text, sizeof(text), "{\"m\":\"%s\",\"jids\":[\"%.*s\"]}", wire_name(MSG_ack), (int) len,
                      jid);
     self->counters.out++;
-    (void) sock_send_to(self->router, peer->rid, peer->rid_len, text, (size_t) n);
+    (void) gate_send(self, peer, text, (size_t) n);
 }
 
 static void
@@ -599,6 +600,12 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
         (void) shutdown(peer->fd, SHUT_RDWR);
         return;
     }
+    if (!gate_takes(peer, zmq_msg_size(frame))) {
+        front_refused(self, peer->address, "minion %s: too many large messages: its connection is cut",
+                      peer->minion->id);
+        (void) shutdown(peer->fd, SHUT_RDWR);
+        return;
+    }
     fail_auto_t err = FAIL_INIT;
     int rc = s_handle(self, peer, frame, &err);
     if (rc == -ENOMEM) {
@@ -627,9 +634,10 @@ inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
     (void) loop, (void) item;
     front_t *self = arg;
+    int64_t until = clock_mono_ms() + TURN_MS;
     s_events(self);
     bus_hold(self);
-    for (int i = 0; i < TURN_BUDGET; i++) {
+    for (int i = 0; i < TURN_BUDGET && clock_mono_ms() <= until; i++) {
         zmq_msg_t rid, frame;
         (void) zmq_msg_init(&rid);
         (void) zmq_msg_init(&frame);

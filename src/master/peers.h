@@ -64,7 +64,10 @@ struct minion {
     peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
     int64_t twin_told_ms;   /* monotonic: when it was last told that another claims its id or key; 0: never */
-    uint64_t waiting;       /* bytes of it that libzmq or the kernel holds, when gate.c looked last */
+    /* For gate.c: bytes of large messages that it may send, and when (monotonic) that was right; bytes from and
+     * to it that libzmq and the kernel hold. */
+    int64_t large_left, large_ms;
+    uint64_t waiting, unread;
 };
 
 typedef struct peers peers_t;

@@ -11,6 +11,7 @@
 #include "common/py/py_json.h"
 #include "common/py/py_wire.h"
 #include "master/bus.h"
+#include "master/gate.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -310,7 +311,7 @@ s_deliver(pillars_t *self, task_t *t)
     if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
         return;
     front->counters.out++;
-    (void) sock_send_to(front->router, peer->rid, peer->rid_len, t->frame, t->frame_len);
+    (void) gate_send(front, peer, t->frame, t->frame_len);
 }
 
 static worker_t *s_idle_worker(pillars_t *self);

@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "master/bus.h"
+#include "master/gate.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -259,7 +260,7 @@ publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body)
         return err.code;
     }
     self->counters.out++;
-    return sock_send_to(self->router, peer->rid, peer->rid_len, text, len);
+    return gate_send(self, peer, text, len);
 }
 
 static int64_t
@@ -292,7 +293,7 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
             (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
         return;
     }
-    int rc = sock_send_to(self->router, m->peer->rid, m->peer->rid_len, text, len);
+    int rc = gate_send(self, m->peer, text, len);
     self->counters.out++;
     if (rc == -EHOSTUNREACH && !s_is_expected(self, m))
         (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);

@@ -5,6 +5,8 @@
  *   fakepeer key DIR NAME                                 makes DIR/NAME.pem and .pub
  *   fakepeer dealer HOST PORT SERVER.pub DIR NAME STEP... a minion's connection with the key pair DIR/NAME.pem
  *   fakepeer sub HOST PORT SERVER.pub DIR NAME STEP...    a minion's subscription with it
+ *   fakepeer crowd HOST PORT SERVER.pub N PREFIX FILE     N minions with new keys say hello as PREFIX1, PREFIX2, ...; `here`
+ *                                                         when all have, then they stay until FILE exists
  *   fakepeer master PORT HELLO_PORT DIR NAME STEP...      a master with that key pair; HELLO_PORT 0: none
  *
  * A step is one or more words, run in order; each prints a line when it is done:
@@ -481,12 +483,55 @@ run_key(char **argv, int argc)
     return keys ? 0 : say(&err);
 }
 
+static int
+run_crowd(char **argv, int argc)
+{
+    fail_auto_t err = FAIL_INIT;
+    void *zctx = zmq_ctx_new();
+    uint8_t server[KEY_BYTES];
+    long long n = 0;
+    int port = read_port(argv[1]), code = 0;
+
+    (void) argc;
+    (void) zmq_ctx_set(zctx, ZMQ_MAX_SOCKETS, 16384);
+    if (port <= 0 || !str_to_int(argv[3], 1, 10000, &n) || read_server_key(argv[2], server, &err) < 0)
+        return say(&err);
+    void **socks = xcalloc((size_t) n, sizeof(*socks));
+    for (long long i = 0; i < n && code == 0; i++) {
+        AUTO_FREE char *id = xasprintf("%s%lld", argv[4], i + 1);
+        AUTO_FREE char *hello = xasprintf(
+            "{\"m\":\"hello\",\"id\":\"%s\",\"role\":\"minion\",\"boot\":\"b\",\"proto\":1,\"pending\":[]}",
+            id);
+        AUTO(key_pair) keys = key_pair_new(&err);
+        socks[i] = !keys ? NULL : sock_new(zctx, SOCK_DEALER_CLIENT, keys, server, &err);
+        if (!socks[i] || sock_connect(socks[i], argv[0], port, &err) < 0)
+            code = say(&err);
+        else if (zmq_send(socks[i], hello, strlen(hello), 0) < 0)
+            code = 1;
+    }
+    /* The last one's answer comes last, or nearly. */
+    if (code == 0 && n > 0) {
+        zmq_pollitem_t last = { socks[n - 1], 0, ZMQ_POLLIN, 0 };
+        (void) zmq_poll(&last, 1, 10000);
+    }
+    puts("here");
+    (void) fflush(stdout);
+    while (code == 0 && !fs_exists(argv[5]))
+        (void) poll(NULL, 0, TURN_MS);
+    for (long long i = 0; i < n; i++)
+        sock_close(&socks[i]);
+    free(socks);
+    (void) zmq_ctx_term(zctx);
+    return code;
+}
+
 static const struct {
     const char *name;
     int words;
     int (*fn)(char **argv, int argc);
 } kinds[] = { { "garbage", 3, run_garbage }, { "null", 2, run_null }, { "key", 2, run_key },
-              { "dealer", 5, run_dealer },   { "sub", 5, run_sub },   { "master", 4, run_master } };
+              { "dealer", 5, run_dealer },   { "sub", 5, run_sub },   { "master", 4, run_master },
+              { "crowd", 6, run_crowd } };
 
 int
 main(int argc, char **argv)
@@ -494,6 +539,7 @@ main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < NELEMS(kinds); i++)
         if (str_eq(argv[1], kinds[i].name) && argc - 2 >= kinds[i].words)
             return kinds[i].fn(argv + 2, argc - 2);
-    fputs("Usage: fakepeer garbage|null|key|dealer|sub|master ...: see the top of fakepeer.c\n", stderr);
+    fputs("Usage: fakepeer garbage|null|key|dealer|sub|crowd|master ...: see the top of fakepeer.c\n",
+          stderr);
     return 64;
 }

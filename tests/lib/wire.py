@@ -38,7 +38,7 @@ def frame(body, flags, claims=None):
 
 
 def connect(port):
-    one = socket.create_connection((HOST, port), 10)
+    one = socket.create_connection((HOST, port), 2)
     one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return one
 
@@ -71,7 +71,7 @@ def spoken(port, data, piece=None):
 
 def gone(one):
     try:
-        while one.recv(65536, socket.MSG_DONTWAIT):
+        while one.recv(65536):
             pass
         return True
     except BlockingIOError:
@@ -90,6 +90,7 @@ def stand(port, what):
             one.sendall(frame(b"x" * (int(size) - 1), 6, int(size)))
     except OSError:
         pass                                            # cut in the middle of it
+    one.setblocking(False)
     return one
 
 

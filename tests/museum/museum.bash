@@ -29,7 +29,9 @@ museum_whole() {
 }
 
 peer() { "$HALITE_TOOLS/fakepeer" "$@"; }
-wire() { python3 -B "$HALITE_SRC/tests/lib/wire.py" "$@"; }
+# wire.py, not in a function where its process is the one that $! names.
+WIRE=(python3 -B "$HALITE_SRC/tests/lib/wire.py")
+wire() { "${WIRE[@]}" "$@"; }
 # as NAME STEP...: on a connection with the key of that name, made when it is not there. evil STEP...: the turned minion.
 as() { peer dealer 127.0.0.1 $((PORT + 1)) "$SERVER" "$FLEET/keys" "$@"; }
 evil() { as evil "$@"; }

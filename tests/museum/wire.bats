@@ -143,7 +143,7 @@ JSON
 
 @test "CVE-2022-22936, CVE-2024-38823: what was recorded on the wire is worth nothing when it is sent again" {
     mkdir "$BATS_TEST_TMPDIR/in"
-    wire proxy $((PORT + 1)) "$BATS_TEST_TMPDIR/in" >"$BATS_TEST_TMPDIR/port" 3>&- &
+    "${WIRE[@]}" proxy $((PORT + 1)) "$BATS_TEST_TMPDIR/in" >"$BATS_TEST_TMPDIR/port" 3>&- &
     proxy=$!
     until_true 10 test -s "$BATS_TEST_TMPDIR/port"
     peer dealer 127.0.0.1 "$(cat "$BATS_TEST_TMPDIR/port")" "$SERVER" "$FLEET/keys" evil send "$(hello evil)" expect "$WELCOME" \

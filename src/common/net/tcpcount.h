@@ -1,0 +1,24 @@
+/* tcpcount.h - what the kernel knows of a TCP connection, whoever reads and writes it.
+ *
+ * Layer      common/net
+ * Threads    any
+ * Tests      tests/unit/common/test_sock.c
+ */
+#ifndef COMMON_NET_TCPCOUNT_H
+#define COMMON_NET_TCPCOUNT_H
+
+#include "salt/base.h"
+
+typedef struct tcp_counts {
+    uint64_t received; /* bytes that have come in since it began, read or not */
+    uint64_t acked;    /* bytes that the other side has */
+    bool idle;         /* nothing is on its way there */
+} tcp_counts_t;
+
+/* false, and zeros, when the descriptor is no TCP connection. */
+bool tcp_counts(int fd, tcp_counts_t *ret_counts);
+
+/* NEW text: the other side's address without its port, "(unknown)" when it is gone. */
+char *tcp_address(int fd);
+
+#endif
