@@ -2,7 +2,7 @@
  *
  * Layer      master
  * Threads    the front loop's
- * Tests      tests/t/1200-hostile-minion.bats
+ * Tests      tests/t/1270-load.bats, tests/t/1200-hostile-minion.bats
  */
 #ifndef MASTER_GATE_H
 #define MASTER_GATE_H
