@@ -32,6 +32,19 @@ s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, cons
     (void) bus_fire(self, "salt/auth", &data);
 }
 
+void
+auth_tell(front_t *self, const peer_t *peer, const char *id, const char *act, json_t *more)
+{
+    json_t *data = json_pack("{s:b, s:s, s:s}", "result", true, "act", act, "id", id);
+    json_t *line = json_pack("{s:s, s:s*, s:s, s:s}", "minion", id, "address", peer ? peer->address : NULL,
+                             "op", "key", "act", act);
+    (void) json_object_update(data, more);
+    (void) json_object_update(line, more);
+    json_decref(more);
+    audit_write(self->audit, &line);
+    (void) bus_fire(self, "salt/key", &data);
+}
+
 /* A line of the audit log about what a minion has caused with its key. */
 static void
 s_audit(front_t *self, const peer_t *peer, const char *id, const char *act, const char *other)
@@ -101,6 +114,7 @@ s_cut_minion(front_t *self, minion_t *m, const char *z85)
 static void
 s_forget(front_t *self, minion_t *m)
 {
+    rekey_forget(self, m);
     zap_set(self->zap, m->z85, ZAP_UNKNOWN);
     s_cut_minion(self, m, m->z85);
     peers_forget(self->peers, &m);
@@ -126,6 +140,8 @@ s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t
     if (m)
         (void) str_copy(old, sizeof(old), m->z85);
     bool other = m && !str_eq(old, z85);
+    if (m && (other || state != KEY_ACCEPTED))
+        rekey_forget(self, m);
     if (other)
         zap_set(self->zap, old, ZAP_UNKNOWN);
     m = peers_know(self->peers, id, key, state);
@@ -343,6 +359,8 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
         s_refuse(self, peer, id, "denied", why, owner);
         return KEY_UNKNOWN;
     }
+    if (m && !owner && rekey_came(self, peer, m))
+        owner = m;
     if (m && !str_eq(m->z85, peer->z85)) {
         s_deny_file(self, id, peer->z85);
         s_refuse(self, peer, id, "denied",
@@ -609,6 +627,7 @@ auth_load(front_t *self, fail_t *err)
         else
             log_error("%s: the key is ignored: %s", id, fail_text(&bad));
     }
+    rekey_load(self);
     s_full_check(self);
     return 0;
 }

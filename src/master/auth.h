@@ -21,5 +21,16 @@ json_t *auth_apply(struct front *self, const char *action, const json_t *ids, co
                    fail_t *err);
 void auth_revoke(struct front *self, peer_t *peer, bool keep_data); /* may end `peer` */
 char auth_state_letter(const peer_t *peer);
+/* A change of a key: a line of the audit log, and the event salt/key with what is in `more` (TAKES, may be NULL). `peer`
+ * is who caused it; NULL: nobody, time has. */
+void auth_tell(struct front *self, const peer_t *peer, const char *id, const char *act, json_t *more);
+
+/* rekey.c: a minion's next key. */
+void rekey_asked(struct front *self, peer_t *peer, const json_t *body); /* its message */
+/* Whether this connection comes with the next key of its id: then that is the accepted one from now on, and the old
+ * one and its connections are cut. */
+bool rekey_came(struct front *self, peer_t *peer, minion_t *m);
+void rekey_load(struct front *self);                /* from the files */
+void rekey_forget(struct front *self, minion_t *m); /* its key is accepted no more */
 
 #endif

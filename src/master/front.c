@@ -300,6 +300,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->strangers = (rate_t) RATE(20, 1000);
     self->refusals = (rate_t) RATE(1, 20);
     self->noise = (rate_t) RATE(10, 50);
+    self->rekeys = (rate_t) RATE(20, 50);
     self->jobs = jobs_new(publish_verdict, publish_done, self);
     self->audit = audit_new(conf_str(self->conf, "audit_log"));
     self->bus = bus_new(self);

@@ -80,6 +80,7 @@ typedef struct front {
     bool pending_full;     /* LIMIT_PENDING_KEYS wait */
     rate_t strangers;      /* events that unaccepted keys may cause */
     rate_t refusals;       /* events that tell of what was refused */
+    rate_t rekeys;         /* next keys that go to the disk */
     rate_t noise;          /* lines about what peers do wrong */
     uint64_t noise_unsaid; /* lines that were not written */
     keystore_t *keystore;

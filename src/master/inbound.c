@@ -431,6 +431,13 @@ s_revoke(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 }
 
 static void
+s_rekey(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    rekey_asked(self, peer, body);
+}
+
+static void
 s_file_open(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
     fileline_asked(self, peer, MSG_file_open, body, raw, len);
@@ -472,6 +479,7 @@ static const struct handler {
     [MSG_file_stop] = { s_file_stop, NULL }, [MSG_file_part] = { s_file_part, NULL },
     [MSG_file_done] = { s_file_done, NULL }, [MSG_pillar_ask] = { s_pillar_ask, NULL },
     [MSG_revoke] = { s_revoke, NULL },       [MSG_mine_ask] = { s_mine_ask, NULL },
+    [MSG_rekey] = { s_rekey, NULL },
 };
 
 /* One that its table allows. -EPROTO with *err: it is refused. */

@@ -12,18 +12,21 @@
 #include "common/conf/conf.h"
 #include "salt/limits.h"
 
+/* One folder more than there are states: keys that take an accepted one's place. */
+#define KEY_NEXT    ((key_state_t) KEY_STATES)
+#define KEY_FOLDERS (KEY_STATES + 1)
+
 struct keystore {
     char *dir;
-    int fds[KEY_STATES];
+    int fds[KEY_FOLDERS];
 };
 
 static const struct {
     const char *dir, *name;
-} states[KEY_STATES] = {
-    [KEY_ACCEPTED] = { "minions", "accepted" },
-    [KEY_PENDING] = { "minions_pre", "pending" },
-    [KEY_REJECTED] = { "minions_rejected", "rejected" },
-    [KEY_DENIED] = { "minions_denied", "denied" },
+} states[KEY_FOLDERS] = {
+    [KEY_ACCEPTED] = { "minions", "accepted" },          [KEY_PENDING] = { "minions_pre", "pending" },
+    [KEY_REJECTED] = { "minions_rejected", "rejected" }, [KEY_DENIED] = { "minions_denied", "denied" },
+    [KEY_FOLDERS - 1] = { "minions_next", "next" },
 };
 
 const char *
@@ -87,9 +90,9 @@ keystore_new(const char *pki_dir, fail_t *err)
     AUTO(keystore) self = xcalloc(1, sizeof(*self));
 
     self->dir = xstrdup(pki_dir);
-    for (size_t i = 0; i < KEY_STATES; i++)
+    for (size_t i = 0; i < KEY_FOLDERS; i++)
         self->fds[i] = -1;
-    for (size_t i = 0; i < KEY_STATES; i++)
+    for (size_t i = 0; i < KEY_FOLDERS; i++)
         if (state_open(self, (key_state_t) i, err) != 0)
             return NULL;
     return STEAL(self);
@@ -102,7 +105,7 @@ keystore_destroy(keystore_t **self_p)
 
     if (self == NULL)
         return;
-    for (size_t i = 0; i < KEY_STATES; i++)
+    for (size_t i = 0; i < KEY_FOLDERS; i++)
         if (self->fds[i] >= 0)
             close(self->fds[i]);
     free(self->dir);
@@ -253,8 +256,9 @@ keystore_state(const keystore_t *self, const char *id)
 
 /* ---- changes ------------------------------------------------------------------------------------ */
 
-int
-keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES], fail_t *err)
+static int
+key_write(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES], bool sync,
+          fail_t *err)
 {
     AUTO_FREE char *pem = key_public_pem(key);
     char tmp[40];
@@ -270,14 +274,24 @@ keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t 
         return file_fail(self, -errno, "write", id, state, err);
     int rc = fs_write_all(fd, pem, strlen(pem));
 
+    if (rc == 0 && sync && fsync(fd) != 0)
+        rc = -errno;
     close(fd);
-    /* Not synced to the disk: a fleet's first contact would wait for it, and an empty file counts as none. */
     if (rc == 0 && renameat(self->fds[state], tmp, self->fds[state], id) != 0)
         rc = -errno;
+    if (rc == 0 && sync)
+        (void) fsync(self->fds[state]);
     if (rc == 0)
         return 0;
     unlinkat(self->fds[state], tmp, 0);
     return file_fail(self, rc, "write", id, state, err);
+}
+
+int
+keystore_put(keystore_t *self, const char *id, key_state_t state, const uint8_t key[KEY_BYTES], fail_t *err)
+{
+    /* Not synced to the disk: a fleet's first contact would wait for it, and an empty file counts as none. */
+    return key_write(self, id, state, key, false, err);
 }
 
 int
@@ -287,6 +301,7 @@ keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to
         return -EINVAL;
     if (renameat(self->fds[from], id, self->fds[to], id) != 0)
         return file_fail(self, -errno, "move", id, from, err);
+    (void) utimensat(self->fds[to], id, NULL, AT_SYMLINK_NOFOLLOW); /* in this state since now */
     return 0;
 }
 
@@ -298,4 +313,50 @@ keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t *err
     if (unlinkat(self->fds[state], id, 0) != 0)
         return file_fail(self, -errno, "delete", id, state, err);
     return 0;
+}
+
+/* ---- next keys ----------------------------------------------------------------------------------- */
+
+int
+keystore_next_put(keystore_t *self, const char *id, const uint8_t key[KEY_BYTES], fail_t *err)
+{
+    return key_write(self, id, KEY_NEXT, key, true, err);
+}
+
+bool
+keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES])
+{
+    return keystore_get(self, id, KEY_NEXT, out, NULL);
+}
+
+int
+keystore_next_take(keystore_t *self, const char *id, fail_t *err)
+{
+    int rc = keystore_move(self, id, KEY_NEXT, KEY_ACCEPTED, err);
+
+    if (rc == 0)
+        (void) fsync(self->fds[KEY_ACCEPTED]);
+    return rc;
+}
+
+void
+keystore_next_drop(keystore_t *self, const char *id)
+{
+    (void) unlinkat(self->fds[KEY_NEXT], id, 0);
+}
+
+json_t *
+keystore_next_list(const keystore_t *self)
+{
+    json_t *ids = keystore_list(self, KEY_NEXT, NULL);
+
+    return ids != NULL ? ids : json_array();
+}
+
+int64_t
+keystore_since(const keystore_t *self, const char *id, key_state_t state)
+{
+    struct stat st;
+
+    return fstatat(self->fds[state], id, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (int64_t) st.st_mtime : 0;
 }

@@ -55,6 +55,17 @@ int keystore_put(keystore_t *self, const char *id, key_state_t state, const uint
 int keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to, fail_t *err);
 int keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t *err);
 
+/* The next key of a minion whose key is accepted (folder minions_next), on the disk when this returns. */
+int keystore_next_put(keystore_t *self, const char *id, const uint8_t key[KEY_BYTES], fail_t *err);
+bool keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES]);
+/* It takes the place of the accepted one: either of both is there at any time, and -ENOENT when there is none. */
+int keystore_next_take(keystore_t *self, const char *id, fail_t *err);
+void keystore_next_drop(keystore_t *self, const char *id);
+json_t *keystore_next_list(const keystore_t *self); /* NEW array of ids */
+
+/* Since when the key of an id is in a state, by the file's time: seconds; 0 when there is none. */
+int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state);
+
 /* Whether a line of an autosign or autoreject file (globs, regular expressions, comments) names the id. A
  * file that its group or others may write is refused with *err; `permissive` lets in the group (for root: one
  * of its own groups), as in Salt. No such file names nobody. */

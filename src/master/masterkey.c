@@ -1,8 +1,6 @@
 /* masterkey.c - see masterkey.h. */
 #include "master/masterkey.h"
 
-#include <unistd.h>
-
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/value.h"
@@ -93,13 +91,11 @@ static int
 complete(const place_t *place, fail_t *err)
 {
     AUTO_FREE char *pem = xasprintf("%s/" NEXT ".pem", place->pki);
-    AUTO_FREE char *pub = xasprintf("%s/" NEXT ".pub", place->pki);
     voucher_t v;
 
-    if (!fs_exists(pem)) {
-        (void) unlink(pub);
+    key_pair_tidy(place->pki, NEXT);
+    if (!fs_exists(pem))
         return 0;
-    }
     AUTO(key_pair) next = key_pair_open(place->pki, NEXT, NULL, err);
 
     if (next == NULL)

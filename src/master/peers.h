@@ -46,19 +46,20 @@ struct minion {
     uint32_t slot; /* dense number, stable while the id is known */
     char *id;
     char z85[KEY_Z85_LEN];
-    key_state_t state;     /* accepted, pending or rejected */
-    peer_t *peer;          /* its connection, NULL when not connected */
-    int sub_fd;            /* of its newest SUB connection, -1 when none */
-    unsigned n_subs;       /* SUB connections in all */
-    bool seen;             /* has connected since this master started */
-    int64_t heard_ms;      /* monotonic: when its last message came */
-    json_t *grains;        /* owned; NULL until it sent them */
-    json_t *pillar;        /* owned: as last compiled for it; NULL: never */
-    json_t *mine;          /* owned: {name: value} that it put into the mine; NULL: nothing */
-    char boot[BOOT_LEN];   /* of its last connection */
-    uint32_t starts;       /* how often `boot` changed */
-    json_int_t last_event; /* number of its last event within `boot` that was taken */
-    json_int_t kept_event; /* the same of the last that is on the disk */
+    char next_z85[KEY_Z85_LEN]; /* the key that takes this one's place when it comes; "": none */
+    key_state_t state;          /* accepted, pending or rejected */
+    peer_t *peer;               /* its connection, NULL when not connected */
+    int sub_fd;                 /* of its newest SUB connection, -1 when none */
+    unsigned n_subs;            /* SUB connections in all */
+    bool seen;                  /* has connected since this master started */
+    int64_t heard_ms;           /* monotonic: when its last message came */
+    json_t *grains;             /* owned; NULL until it sent them */
+    json_t *pillar;             /* owned: as last compiled for it; NULL: never */
+    json_t *mine;               /* owned: {name: value} that it put into the mine; NULL: nothing */
+    char boot[BOOT_LEN];        /* of its last connection */
+    uint32_t starts;            /* how often `boot` changed */
+    json_int_t last_event;      /* number of its last event within `boot` that was taken */
+    json_int_t kept_event;      /* the same of the last that is on the disk */
     json_int_t
         lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
     peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */

@@ -202,6 +202,26 @@ s_revoke(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
     return json_boolean(told);
 }
 
+/* A new key for this minion, when every master has it. */
+static json_t *
+s_rekey(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
+{
+    (void) asker, (void) request;
+    if (str_eq(value_str(self->opts, "master_type", ""), "failover")) {
+        (void) fail_set(
+            err, -ENOTSUP,
+            "With master_type failover the masters that are not asked now would not know the new key");
+        return NULL;
+    }
+    if (self->session_fd < 0) {
+        (void) fail_set(err, -ENOTCONN, "The networking process is not running at the moment; try again");
+        return NULL;
+    }
+    json_t *frame = json_pack("{s:s}", "t", "rekey");
+    jobserver_down(self, &frame);
+    return json_true();
+}
+
 /* The asking job returns first: see jobserver_run. */
 static json_t *
 s_end(jobserver_t *self, job_proc_t *asker, bool restart)
@@ -238,6 +258,7 @@ static const struct {
     { "event", s_event },
     { "revoke", s_revoke },
     { "schedule", s_schedule },
+    { "rekey", s_rekey },
     { "stop", s_stop },
     { "restart", s_restart },
 };

@@ -690,6 +690,19 @@ s_timers(session_t *self, int64_t now)
     }
 }
 
+void
+session_set_keys(session_t *self, const key_pair_t *keys)
+{
+    self->conf.keys = keys;
+    if (!self->dealer)
+        return;
+    s_detach(self);
+    s_drop_sub(self);
+    s_close(self, &self->dealer);
+    if (self->state != SESSION_ASKING && self->state != SESSION_STRANGER)
+        s_connect(self);
+}
+
 int
 session_step(session_t *self)
 {

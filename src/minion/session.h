@@ -69,6 +69,9 @@ session_t *session_new(void *zctx, const session_conf_t *conf, const session_hos
 /* Says goodbye when connected. */
 void session_destroy(session_t **self_p);
 
+/* The minion has another key: a new connection is made with it. `keys` is BORROWED while the session lives. */
+void session_set_keys(session_t *self, const key_pair_t *keys);
+
 /* Do all that can be done now; returns milliseconds until it wants to be called again at the latest. */
 int session_step(session_t *self);
 #define SESSION_SOCKETS 4

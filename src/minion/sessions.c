@@ -16,6 +16,7 @@
 #include "common/local/client.h"
 #include "minion/download.h"
 #include "minion/failover.h"
+#include "minion/renewal.h"
 #include "minion/session.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -59,6 +60,8 @@ struct sessions {
     line_t lines[MASTERS_MAX];
     int n;
     json_t *pending; /* {jid: true}: run, or wait for an acknowledgement */
+    key_pair_t *keys;
+    renewal_t *renewal;
     bool quit;
 };
 
@@ -141,6 +144,60 @@ s_flush(sessions_t *self)
     }
 }
 
+/* ---- a new key for this minion --------------------------------------------------------------- */
+
+/* Asks the masters that have not answered yet. */
+static void
+s_renewal_ask(sessions_t *self)
+{
+    json_auto_t *question = renewal_question(self->renewal, clock_mono_ms());
+    for (int i = 0; question && i < self->n; i++)
+        if (!renewal_answered_by(self->renewal, i))
+            (void) session_send(self->lines[i].now->session, MSG_rekey, question, NULL);
+}
+
+/* A master that does not know the new key would not let it in: all must be heard, and with failover they are not. */
+static void
+s_renewal_begin(sessions_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    bool failover = false;
+    for (int i = 0; i < self->n; i++)
+        failover = failover || self->lines[i].n > 1;
+    if (failover)
+        (void) fail_set(&err, -ENOTSUP,
+                        "with master_type failover the other masters would not know the new key");
+    else if (renewal_begin(self->renewal, &err) == 0)
+        s_renewal_ask(self);
+    if (err.text)
+        log_error("this minion gets no new key: %s", fail_text(&err));
+}
+
+/* Every master has it. */
+static void
+s_renewal_end(sessions_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    key_pair_t *fresh = renewal_take(self->renewal, &err), *old = self->keys;
+    char finger[FINGER_LEN];
+    if (!fresh) {
+        if (err.text)
+            log_error("the new key can't be taken: %s", fail_text(&err));
+        return;
+    }
+    self->keys = fresh;
+    for (int i = 0; i < self->n; i++)
+        for (int k = 0; k < self->lines[i].n; k++) {
+            candidate_t *c = &self->lines[i].all[k];
+            c->conf.keys = fresh;
+            if (c->session)
+                session_set_keys(c->session, fresh);
+        }
+    key_pair_destroy(&old);
+    key_finger(key_pair_public(fresh), finger);
+    log_info("this minion has a new key, fingerprint %s", finger);
+}
+
 static void
 s_tell_state(line_t *line, session_state_t state, const char *reason)
 {
@@ -161,6 +218,8 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
         log_info("master %s: connected", c->host);
     if (c == c->line->now)
         s_tell_state(c->line, state, reason);
+    if (state == SESSION_READY)
+        renewal_soon(c->line->owner->renewal);
 }
 
 static void
@@ -190,10 +249,14 @@ s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_
     line_t *line = c->line;
     if (c != line->now)
         return;
-    if (msg != MSG_pillar) {
+    if (msg == MSG_renew)
+        s_renewal_begin(line->owner);
+    else if (msg == MSG_rekeyed)
+        renewal_answered(line->owner->renewal, line->index, body);
+    else if (msg != MSG_pillar)
         downloads_message(line->downloads, msg, body, bytes, n);
+    if (msg != MSG_pillar)
         return;
-    }
     s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", wire_name(msg), "master", line->index, "body", body));
 }
 
@@ -331,6 +394,14 @@ s_down_ping(sessions_t *self, session_t *session, json_t *frame)
 }
 
 static void
+s_down_rekey(sessions_t *self, session_t *session, json_t *frame)
+{
+    (void) frame;
+    if (session == self->lines[0].now->session)
+        s_renewal_begin(self);
+}
+
+static void
 s_down_quit(sessions_t *self, session_t *session, json_t *frame)
 {
     (void) session, (void) frame;
@@ -343,7 +414,7 @@ static const struct {
 } downs[] = { { "ret", s_down_ret },         { "event", s_down_event },           { "grains", s_down_grains },
               { "started", s_down_started }, { "known", s_down_known },           { "quit", s_down_quit },
               { "ping", s_down_ping },       { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
-              { "cancel", s_down_cancel },   { "revoke", s_down_revoke } };
+              { "cancel", s_down_cancel },   { "revoke", s_down_revoke },         { "rekey", s_down_rekey } };
 
 /* Who no master has asked for anything asks one that is there, or the first. */
 static int
@@ -609,6 +680,8 @@ s_loop(sessions_t *self)
             wait = w < wait ? w : wait;
             n_items += s_line_sockets(&self->lines[i], items + n_items);
         }
+        s_renewal_ask(self);
+        s_renewal_end(self);
         s_flush(self);
         items[0] = (zmq_pollitem_t){ NULL, self->fd, (short) (ZMQ_POLLIN | (self->out.len ? ZMQ_POLLOUT : 0)),
                                      0 };
@@ -646,11 +719,12 @@ sessions_main(const conf_t *conf, const char *boot, int fd)
     (void) mallopt(M_ARENA_MAX, 1);
     sessions_t self = { .fd = fd, .pending = json_object() };
     json_auto_t *masters = masters_parse(conf, &err);
-    key_pair_t *keys = masters ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
+    self.keys = masters ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
+    self.renewal = renewal_new(conf_str(conf, "pki_dir"), (int) json_array_size(masters));
     self.zctx = zmq_ctx_new();
     (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
-    if (keys)
-        (void) s_start(&self, conf, boot, keys, masters, &err);
+    if (self.keys)
+        (void) s_start(&self, conf, boot, self.keys, masters, &err);
     if (err.text)
         log_critical("%s", fail_text(&err));
     else
@@ -658,7 +732,8 @@ sessions_main(const conf_t *conf, const char *boot, int fd)
     for (int k = 0; k < self.n; k++)
         s_line_free(&self.lines[k]);
     (void) zmq_ctx_term(self.zctx);
-    key_pair_destroy(&keys);
+    renewal_destroy(&self.renewal);
+    key_pair_destroy(&self.keys);
     json_decref(self.pending);
     buf_free(&self.in);
     buf_free(&self.out);

@@ -229,27 +229,25 @@ REFUSES(
     "then accept it with salt-key -a ID; or give the minion the master's fingerprint as master_finger")
 /* ---- new keys -------------------------------------------------------------------------------- */
 
-/* Whoever did not answer keeps its key: it would be locked out. */
+/* The keys here follow when each minion comes with its new one: nobody is locked out. */
 static int
 manage_key_regen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *everyone = json_string("*"), *ids = json_array();
+    json_auto_t *everyone = json_string("*");
     json_auto_t *minions = ask_execute(ctx, everyone, "glob", "saltutil.regen_keys", NULL, 0, err);
     json_t *entry;
     const char *id;
+    size_t n = 0;
 
     (void) args;
     if (minions == NULL)
         return -EIO;
     json_object_foreach (minions, id, entry)
-        if (str_eq(value_str(entry, "verdict", NULL), "returned") && value_int(entry, "retcode", 1) == 0)
-            json_array_append_new(ids, json_string(id));
-    if (json_array_size(ids) > 0 && remove_keys(ctx, ids, err) < 0)
-        return -EIO;
+        n += str_eq(value_str(entry, "verdict", NULL), "returned") && value_int(entry, "retcode", 1) == 0;
     *ret_value = value_fmt(
-        "%zu of %zu minions have made new keys, and their old ones are deleted here. Restart "
-        "these minions, then accept their keys: salt-key -A",
-        json_array_size(ids), json_object_size(minions));
+        "%zu of %zu minions make new keys, which take the place of their old ones here. The others "
+        "keep theirs.",
+        n, json_object_size(minions));
     return 0;
 }
 
@@ -312,9 +310,8 @@ static const func_t funcs[] = {
           "tgt=\"webservers\" tgt_type=\"nodegroup\"") },
     PRESENT("joined"),
     { "key_regen", manage_key_regen, NULL, FN_ACCESS_ADMIN,
-      "Have all minions make new keys, and delete the old ones of those that did. The new ones are used from "
-      "the "
-      "minions' next start on and have to be accepted." CLI_EXAMPLE("salt-run manage.key_regen") },
+      "Give every minion that is connected a new key, which takes the place of its old one." CLI_EXAMPLE(
+          "salt-run manage.key_regen") },
     PRESENT("list_state"),
     NOT_PRESENT("list_not_state"),
     NOT_PRESENT("not_alived"),

@@ -20,6 +20,7 @@ declare -gA BODY=(
     [file_done]='"n":5,"tag":"x"'
     [file_stop]='"n":4'
     [revoke]='"preserve_minion_cache":true'
+    [rekey]='"key":"none"'
     [bye]=''
 )
 

@@ -335,6 +335,16 @@ open_read_only(const char *path)
     return open(link, O_WRONLY | O_CLOEXEC);
 }
 
+void
+key_pair_tidy(const char *dir, const char *name)
+{
+    AUTO_FREE char *pem = xasprintf("%s/%s.pem", dir, name);
+    AUTO_FREE char *pub = xasprintf("%s/%s.pub", dir, name);
+
+    if (!fs_exists(pem))
+        (void) unlink(pub);
+}
+
 int
 key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t *err)
 {

@@ -39,6 +39,8 @@ key_pair_t *key_pair_read(key_kind_t kind, const char *path, fail_t *err);
 /* Write DIR/NAME.pem and DIR/NAME.pub; -EEXIST when there. */
 int key_pair_save(const key_pair_t *self, const char *dir, const char *name, fail_t *err);
 
+/* Removes a public file that has no private one: half of a pair that key_pair_replace moved. */
+void key_pair_tidy(const char *dir, const char *name);
 /* Let the pair DIR/NEW take the place of DIR/NAME, whose private key is overwritten. Wherever this is cut
  * short, key_pair_open of NAME gives the old pair or the new one, and doing it again completes it. */
 int key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t *err);

@@ -27,22 +27,37 @@ remove_files(const char *dir)
         closedir(d);
 }
 
-/* The running minion keeps the key that it connected with until it is started again. */
+/* Without a minion that runs: its next start has them. */
 static int
-saltutil_regen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+make_anew(call_ctx_t *ctx, fail_t *err)
 {
     const char *dir = value_str(ctx_opts(ctx), "pki_dir", "");
     key_pair_t *pair;
 
-    (void) args;
     if (*dir == '\0')
         return fail_kind(err, FAIL_COMMAND, -EINVAL, "pki_dir is not set: there are no keys to make anew");
     remove_files(dir);
     if ((pair = key_pair_open(dir, "minion", NULL, err)) == NULL)
         return -EIO;
     key_pair_destroy(&pair);
-    *ret_value = json_null();
     return 0;
+}
+
+static int
+saltutil_regen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_auto_t *request = json_pack("{s:s}", "op", "rekey"), *answer = NULL;
+    fail_auto_t why = FAIL_INIT;
+    int rc = ctx_host(ctx, request, &answer, &why);
+
+    (void) args;
+    if (rc == -ENOTSUP)
+        rc = make_anew(ctx, err);
+    else if (rc < 0)
+        rc = fail_kind(err, FAIL_COMMAND, rc, "%s", fail_text(&why));
+    if (rc == 0)
+        *ret_value = json_null();
+    return rc;
 }
 
 static int
@@ -68,9 +83,11 @@ static const arg_t revoke_args[] = {
 
 static const func_t funcs[] = {
     { "regen_keys", saltutil_regen_keys, NULL, 0,
-      "Remove this minion's keys, the master's known key with them, and make new ones. They are used from "
-      "the "
-      "minion's next start on; the master has to accept them." CLI_EXAMPLE("salt '*' saltutil.regen_keys") },
+      "Give this minion a new key. The masters take it in the place of the old one, which is good until then "
+      "and never again; nobody has to accept it.\n\nFrom ``salt-call``: remove all keys, the master's known "
+      "key with "
+      "them, and make new ones, which the minion uses from its next start on and the master has to "
+      "accept." CLI_EXAMPLE("salt '*' saltutil.regen_keys") },
     { "revoke_auth", saltutil_revoke_auth, revoke_args, 0,
       "Have the masters delete this minion's key, as their option ``allow_minion_key_revoke`` allows. The "
       "return of this job may not reach them any more. Returns whether they were asked." CLI_EXAMPLE(

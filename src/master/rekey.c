@@ -1,0 +1,150 @@
+/* rekey.c - a minion's next key. It is named on a connection that the present one authenticates, kept on the disk, and
+ * counts from the moment on in which a connection comes with it: that is the proof that its owner has it. Until
+ * then the present one does, so that whoever dies in between finds one of both good. */
+#include "master/bus.h"
+
+#include <sys/socket.h>
+
+#include "common/base/clock.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+#include "salt/value.h"
+
+static void
+s_answer(front_t *self, peer_t *peer, const char *pem, const char *error, bool again)
+{
+    json_auto_t *body = json_pack("{s:s, s:s*}", "key", pem, "error", error);
+    if (again)
+        json_object_set_new(body, "again", json_true());
+    (void) publish_send(self, peer, MSG_rekeyed, body);
+}
+
+static void
+s_unexpect(front_t *self, minion_t *m)
+{
+    if (m->next_z85[0] && !peers_by_key(self->peers, m->next_z85))
+        zap_set(self->zap, m->next_z85, ZAP_UNKNOWN);
+    m->next_z85[0] = '\0';
+}
+
+/* As of a key that waits: it is known, so that it may come when unknown ones may not. */
+static void
+s_expect(front_t *self, minion_t *m, const char *z85)
+{
+    s_unexpect(self, m);
+    (void) str_copy(m->next_z85, sizeof(m->next_z85), z85);
+    zap_set(self->zap, z85, ZAP_PENDING);
+}
+
+/* NULL, or why this can't be the next key of a minion. */
+static const char *
+s_problem(front_t *self, const minion_t *m, const char *z85)
+{
+    if (str_eq(m->z85, z85))
+        return "it is the present key";
+    return peers_by_key(self->peers, z85) ? "another minion has this key" : NULL;
+}
+
+void
+rekey_asked(front_t *self, peer_t *peer, const json_t *body)
+{
+    fail_auto_t err = FAIL_INIT;
+    minion_t *m = peer->minion;
+    const char *pem = value_str(body, "key", "");
+    uint8_t key[KEY_BYTES];
+    char z85[KEY_Z85_LEN];
+    if (!m || peer->is_call || m->peer != peer)
+        return;
+    if (key_public_from_pem(pem, strlen(pem), key, &err) < 0) {
+        s_answer(self, peer, "", fail_text(&err), false);
+        return;
+    }
+    key_to_z85(key, z85);
+    const char *problem = s_problem(self, m, z85);
+    if (problem || str_eq(m->next_z85, z85)) {
+        s_answer(self, peer, pem, problem, false);
+        return;
+    }
+    if (!rate_spare(&self->rekeys, clock_mono_ms()) ||
+        keystore_next_put(self->keystore, m->id, key, &err) < 0) {
+        if (err.text)
+            log_error("minion %s: its next key can't be kept: %s", m->id, fail_text(&err));
+        s_answer(self, peer, pem, NULL, true);
+        return;
+    }
+    s_expect(self, m, z85);
+    s_answer(self, peer, pem, NULL, false);
+}
+
+/* The jobs that it runs go on: it tells of them in its hello. */
+static void
+s_cut_old(front_t *self, minion_t *m, const char *z85)
+{
+    peer_t *peer;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
+        if (str_eq(peer->z85, z85)) {
+            peers_bind(peer, NULL);
+            peer->state = KEY_UNKNOWN;
+            if (peer->fd >= 0)
+                (void) shutdown(peer->fd, SHUT_RDWR);
+        }
+    for (int fd; (fd = peers_take_sub(self->peers, m)) >= 0;)
+        (void) shutdown(fd, SHUT_RDWR);
+}
+
+bool
+rekey_came(front_t *self, peer_t *peer, minion_t *m)
+{
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    char old[KEY_Z85_LEN], finger[FINGER_LEN], old_finger[FINGER_LEN];
+    if (m->state != KEY_ACCEPTED || !str_eq(m->next_z85, peer->z85))
+        return false;
+    if (keystore_next_take(self->keystore, m->id, &err) < 0) {
+        log_error("minion %s comes with its next key: %s", m->id, fail_text(&err));
+        return false;
+    }
+    (void) str_copy(old, sizeof(old), m->z85);
+    if (key_from_z85(old, key))
+        key_finger(key, old_finger);
+    salt_assert(key_from_z85(peer->z85, key));
+    key_finger(key, finger);
+    m->next_z85[0] = '\0';
+    zap_set(self->zap, old, ZAP_UNKNOWN);
+    (void) peers_know(self->peers, m->id, key, KEY_ACCEPTED);
+    zap_set(self->zap, m->z85, ZAP_ACCEPTED);
+    s_cut_old(self, m, old);
+    log_info("minion %s at %s has a new key, fingerprint %s; the old one is good no more", m->id,
+             peer->address, finger);
+    auth_tell(self, peer, m->id, "rotate",
+              json_pack("{s:s, s:s}", "finger", finger, "old_finger", old_finger));
+    return true;
+}
+
+void
+rekey_load(front_t *self)
+{
+    json_auto_t *ids = keystore_next_list(self->keystore);
+    json_t *one;
+    size_t i;
+    json_array_foreach (ids, i, one) {
+        minion_t *m = peers_by_id(self->peers, json_string_value(one));
+        uint8_t key[KEY_BYTES];
+        char z85[KEY_Z85_LEN];
+        if (!m || m->state != KEY_ACCEPTED || !keystore_next_get(self->keystore, m->id, key)) {
+            keystore_next_drop(self->keystore, json_string_value(one));
+            continue;
+        }
+        key_to_z85(key, z85);
+        s_expect(self, m, z85);
+    }
+}
+
+void
+rekey_forget(front_t *self, minion_t *m)
+{
+    if (!m->next_z85[0])
+        return;
+    s_unexpect(self, m);
+    keystore_next_drop(self->keystore, m->id);
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# 1130-key-life.bats - a minion's key over time: a new one in its place, cut short anywhere; too old; forgotten.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    fleet_new
+}
+
+teardown() {
+    fleet_down
+}
+
+master_pki() { echo "$FLEET/master/etc/salt/pki/master/$1"; }
+minion_pki() { echo "$FLEET/$1/etc/salt/pki/minion/$2"; }
+ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
+key_of() { cksum <"$(master_pki "minions/$1")"; }
+same_key() { cmp -s "$(minion_pki "$1" minion.pub)" "$(master_pki "minions/$1")"; }
+renewed() { [ "$(key_of "$1")" != "$2" ] && same_key "$1"; }
+up() {
+    fleet_down
+    fleet_up "$@"
+}
+
+@test "saltutil.regen_keys: the new key takes the old one's place, the old one is good no more" {
+    up m1 m2
+    listen all
+    mkdir "$FLEET/old"
+    cp "$(minion_pki m1 minion.pem)" "$FLEET/old/m1.pem"
+    old=$(key_of m1)
+    finger=$(salt-key -f m1 --out=json | field m1)
+    run salt m1 saltutil.regen_keys --out=txt
+    [ "$output" = "m1: None" ]
+    until_true 10 renewed m1 "$old"
+    wait_event all '"tag":"salt/key".*"act":"rotate","id":"m1".*"finger":"[0-9a-f:]*","old_finger":"'"$finger"
+    wait_connected m1
+    until_true 10 is_subscribed m1
+    ping_ok m1
+    ping_ok m2
+    [ ! -e "$(minion_pki m1 minion_next.pem)" ] && [ ! -e "$(master_pki minions_next/m1)" ]
+    [ "$(salt-key -l acc --out=json | tr -d ' \n')" = '{"minions":["m1","m2"]}' ]
+    [ -z "$(ls "$(master_pki minions_pre)" "$(master_pki minions_denied)" | grep m1)" ]
+    # Whoever has the old one is a stranger with a name that is taken.
+    "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$(master_pki master.pub)" "$FLEET/old" m1 \
+        send '{"m":"hello","id":"m1","proto":1,"version":"3006.0","boot":"b1","pending":[]}' expect '"state":"denied"'
+    until_log "$FLEET/master/var/log/salt/audit" '"minion":"m1".*"op":"key","act":"rotate","finger"'
+    ping_ok m1
+}
+
+@test "a job that runs meanwhile returns" {
+    up m1
+    old=$(key_of m1)
+    (salt m1 cmd.run "until test -e $FLEET/go; do sleep 0.02; done; echo done" --out=txt >"$FLEET/out" 2>&1 3>&-) &
+    local salt=$!
+    until_true 5 eval 'salt-run jobs.active --out=json | grep -q cmd.run'
+    salt m1 saltutil.regen_keys >/dev/null
+    until_true 10 renewed m1 "$old"
+    wait_connected m1
+    touch "$FLEET/go"
+    wait $salt
+    same_as "$(cat "$FLEET/out")" <<<"m1: done"
+}
+
+@test "killed at every step on the minion's side: it is back with one of both keys, by itself" {
+    up m1
+    local n old hits=0
+    for n in {1..40}; do # 32 steps and the one that is not there any more
+        stop m1
+        rm -f "$FLEET/hit"
+        FAULT=kill:$n FAULT_ROOT=$FLEET/m1/etc/salt/pki FAULT_HIT=$FLEET/hit LD_PRELOAD=$BUILD/tests/preload/fault.so start_minion m1
+        until_true 10 eval 'is_connected m1 || [ -e "$FLEET/hit" ]'
+        old=$(key_of m1)
+        is_connected m1 && salt m1 saltutil.regen_keys --async >/dev/null 2>&1 || :
+        until_true 10 eval '[ -e "$FLEET/hit" ] || renewed m1 "$old"'
+        [ -e "$FLEET/hit" ] || break
+        hits=$((hits + 1))
+        kill -KILL "$(pid_of m1)" 2>/dev/null || :
+        until_true 10 test -e "$FLEET/pids/m1.rc"
+        start_minion m1
+        until_true 10 is_connected m1
+        until_true 10 ping_ok m1
+        [ -z "$(find "$(master_pki minions_pre)" "$(master_pki minions_denied)" -type f)" ]
+    done
+    echo "$hits steps" >&2
+    [ "$hits" -ge 5 ] && [ "$n" -lt 40 ]
+    until_true 10 same_key m1
+}
+
+@test "the master killed at every step: the minion is back, by itself" {
+    up m1
+    local n old hits=0
+    for n in {1..20}; do
+        stop master
+        rm -f "$FLEET/hit"
+        FAULT=kill:$n FAULT_ROOT=$FLEET/master/etc/salt/pki FAULT_HIT=$FLEET/hit LD_PRELOAD=$BUILD/tests/preload/fault.so start_master 2>/dev/null || :
+        [ -e "$FLEET/hit" ] || until_true 10 is_connected m1
+        old=$(key_of m1)
+        [ -e "$FLEET/hit" ] || salt m1 saltutil.regen_keys --async >/dev/null 2>&1 || :
+        until_true 10 eval '[ -e "$FLEET/hit" ] || renewed m1 "$old"'
+        if [ -e "$FLEET/hit" ]; then
+            hits=$((hits + 1))
+            until_true 10 test -e "$FLEET/pids/master.rc"
+            start_master
+            until_true 10 is_connected m1
+            [ ! -e "$(minion_pki m1 minion_next.pem)" ] || until_true 10 renewed m1 "$old"
+        fi
+        until_true 10 ping_ok m1
+        [ -z "$(find "$(master_pki minions_pre)" "$(master_pki minions_denied)" -type f)" ]
+        [ -e "$FLEET/hit" ] || break
+    done
+    echo "$hits steps" >&2
+    [ "$hits" -ge 3 ] && [ "$n" -lt 20 ]
+}
+
+@test "a next key that is another minion's, or none, is refused; nobody else is harmed" {
+    up m1
+    mkdir "$FLEET/keys"
+    "$HALITE_TOOLS/fakepeer" key "$FLEET/keys" rogue
+    hello='{"m":"hello","id":"rogue","proto":1,"version":"3006.0","boot":"b1","pending":[]}'
+    rogue() { "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$(master_pki master.pub)" "$FLEET/keys" rogue send "$hello" "$@"; }
+    rogue expect '"state":"pending"' send '{"m":"rekey","key":"x"}' send "$hello" expect '"state":"pending"'
+    salt-key -y -a rogue >/dev/null
+    pem=$(sed ':a;N;$!ba;s/\n/\\n/g' "$(minion_pki m1 minion.pub)")
+    own=$(sed ':a;N;$!ba;s/\n/\\n/g' "$FLEET/keys/rogue.pub")
+    rogue expect '"state":"accepted"' send '{"m":"rekey"}' expect '"m":"rekeyed".*"error":"the key is empty' \
+        send "{\"m\":\"rekey\",\"key\":\"$pem\\n\"}" expect '"m":"rekeyed".*"error":"another minion has this key' \
+        send "{\"m\":\"rekey\",\"key\":\"$own\\n\"}" expect '"m":"rekeyed".*"error":"it is the present key'
+    # A public key that it has only seen: whoever comes with it for another id is not taken for it.
+    "$HALITE_TOOLS/fakepeer" key "$FLEET/keys" seen
+    seen=$(sed ':a;N;$!ba;s/\n/\\n/g' "$FLEET/keys/seen.pub")
+    rogue expect '"state":"accepted"' send "{\"m\":\"rekey\",\"key\":\"$seen\\n\"}" expect '"m":"rekeyed","key":"-----BEGIN'
+    "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$(master_pki master.pub)" "$FLEET/keys" seen \
+        send "${hello/rogue/seen}" expect '"state":"pending"'
+    cmp "$FLEET/keys/rogue.pub" "$(master_pki minions/rogue)"
+    # A deleted key takes its next one along.
+    salt-key -y -d rogue >/dev/null
+    [ ! -e "$(master_pki minions_next/rogue)" ]
+    ping_ok m1
+}
+
+@test "revoked by an operator meanwhile: the next key is worth nothing" {
+    up m1
+    mkdir "$FLEET/keys"
+    "$HALITE_TOOLS/fakepeer" key "$FLEET/keys" a
+    "$HALITE_TOOLS/fakepeer" key "$FLEET/keys" b
+    hello='{"m":"hello","id":"a","proto":1,"version":"3006.0","boot":"b1","pending":[]}'
+    next=$(sed ':a;N;$!ba;s/\n/\\n/g' "$FLEET/keys/b.pub")
+    peer() { "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$(master_pki master.pub)" "$FLEET/keys" "$@"; }
+    peer a send "$hello" expect '"state":"pending"'
+    salt-key -y -a a >/dev/null
+    peer a send "$hello" expect '"state":"accepted"' send "{\"m\":\"rekey\",\"key\":\"$next\\n\"}" expect '"m":"rekeyed"'
+    salt-key -y -r a --include-accepted >/dev/null
+    peer b send "$hello" expect '"state":"denied"'
+    key_is a rejected
+}
