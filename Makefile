@@ -185,11 +185,14 @@ RUN      := SAN='$(SAN)' BUILD=$(abspath $(BUILD)) tests/lib/run.sh
 # The project's case files, and recorded ones where they are there.
 HALITE_CASES ?= ../shared/cases
 CASE_DIRS := tests/cases/jinja tests/cases/py $(wildcard $(HALITE_CASES))
-.PHONY: deps check-unit check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
+.PHONY: deps check-unit hostile check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
 deps:
 	@tests/lib/deps.sh
 check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
+# Names that want to leave their folders, NAMES for each place that makes paths of them.
+hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test_hostile
+	NAMES=$(or $(NAMES),10000) $(RUN) unit $^
 check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
@@ -305,6 +308,7 @@ help:
 	@echo 'make check-trees     templates of state trees against python3-jinja2; TREES="DIR..."'
 	@echo 'make check-random    random templates against python3-jinja2; TEMPLATES=10000 SEED=1'
 	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
+	@echo 'make hostile         hostile names of files, ids, environments; NAMES=10000 for each place'
 	@echo 'make lint            layers, sizes, banned functions, format, options, samples, scripts'
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
 	@echo 'make valgrind        unit tests and some whole programs below memcheck'

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -84,18 +85,19 @@ keystore_take_autosign(const char *pki_dir, const char *id, int minutes)
 {
     if (!conf_id_valid(id, NULL))
         return false;
-    AUTO_FREE char *dir = fs_join(pki_dir, "minions_autosign");
-    AUTO_FREE char *file = fs_join(dir, id);
+    AUTO_FREE char *file = xasprintf("%s/minions_autosign/%s", pki_dir, id);
+    AUTO_FD base = open(pki_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD dir = base >= 0 ? beneath_folder(base, "minions_autosign", BENEATH_LINKS, 0) : -1;
     struct stat st;
 
-    if (lstat(file, &st) != 0 || !S_ISREG(st.st_mode))
+    if (dir < 0 || fstatat(dir, id, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
         return false;
     bool old = minutes > 0 && st.st_mtime < clock_wall_us() / 1000000 - 60 * (int64_t) minutes;
 
     if (old)
         log_warning("%s: older than autosign_timeout; it accepts nobody", file);
     /* What can't be removed would accept another key tomorrow. */
-    if (unlink(file) != 0) {
+    if (unlinkat(dir, id, 0) != 0) {
         log_error("%s can't be removed and accepts nobody: %s", file, strerror(errno));
         return false;
     }

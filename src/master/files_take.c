@@ -5,11 +5,9 @@
 #include "master/files_int.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
@@ -21,50 +19,26 @@
 
 /* ---- the place ------------------------------------------------------------------------------- */
 
-/* The folder `name` in `dir`, made if need be; never through a link. */
+/* cachedir/minions/ID/files and in it the folder of the path; sets the name in it. */
 static int
-s_enter(int dir, const char *name)
+s_find_place(asking_t *a, const char *cachedir)
 {
-    struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW,
-                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
-    if (mkdirat(dir, name, 0700) != 0 && errno != EEXIST)
-        return -errno;
-    long fd = syscall(SYS_openat2, dir, name, &how, sizeof(how));
-    return fd < 0 ? -errno : (int) fd;
-}
-
-static bool
-s_is_plain(const char *part)
-{
-    return !str_eq(part, ".") && !str_eq(part, "..") && strlen(part) <= NAME_KEEP;
-}
-
-/* Opens the folder of the path and sets the name in it. */
-static int
-s_find_place(asking_t *a, const char *base)
-{
-    char **parts = str_split(a->path, "/", true);
-    size_t n = strv_len(parts);
-    int rc = n > 0 && n <= LIMIT_FILE_DEPTH ? 0 : -EINVAL;
-    for (size_t i = 0; i < n; i++)
-        rc = rc == 0 && !s_is_plain(parts[i]) ? -EINVAL : rc;
-    int dir = rc == 0 ? open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (rc == 0 && dir < 0)
-        rc = -errno;
-    for (size_t i = 0; rc == 0 && i + 1 < n; i++) {
-        int next = s_enter(dir, parts[i]);
-        (void) close(dir);
-        dir = next;
-        rc = next < 0 ? next : 0;
+    AUTO_FREE char *below = str_replace(a->path, "//", "/");
+    AUTO_FREE char *place = xasprintf("minions/%s/files/%s", a->id, below);
+    const char *name;
+    AUTO_FD base = open(cachedir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = base < 0 ? -errno : beneath_check(below);
+    if (rc == 0)
+        rc = beneath_parent(base, place, BENEATH_NO_LINKS, 0700, &name);
+    if (rc >= 0 && strlen(name) > NAME_KEEP) {
+        (void) close(rc);
+        rc = -ENAMETOOLONG;
     }
-    if (rc == 0) {
-        a->folder = dir;
-        a->name = xstrdup(parts[n - 1]);
-    } else if (dir >= 0) {
-        (void) close(dir);
-    }
-    strv_free(parts);
-    return rc;
+    if (rc < 0)
+        return rc;
+    a->folder = rc;
+    a->name = xstrdup(name);
+    return 0;
 }
 
 static int
@@ -83,12 +57,9 @@ s_check(const asking_t *a, json_t *opts, fail_t *err)
 static int
 s_open(asking_t *a, json_t *opts, fail_t *err)
 {
-    AUTO_FREE char *base = xasprintf("%s/minions/%s/files", value_str(opts, "cachedir", ""), a->id);
     int rc = s_check(a, opts, err);
     if (rc == 0)
-        rc = fs_mkdirs(base, 0700, err);
-    if (rc == 0)
-        rc = s_find_place(a, base);
+        rc = s_find_place(a, value_str(opts, "cachedir", ""));
     if (rc == 0) {
         a->part = xasprintf(".%s.%llx.part", a->name, (unsigned long long) a->n);
         (void) unlinkat(a->folder, a->part, 0);

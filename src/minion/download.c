@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -36,8 +37,8 @@ typedef struct download {
     json_t *ask; /* owned */
     stage_t stage;
     bool is_file, again; /* again: it was begun anew because the parts did not fit together */
-    int fd;              /* of the part; -1: none */
-    char *part, *place;  /* owned: paths of the part and of the file */
+    int folder, fd;      /* where the file will lie; the part in it. -1: none yet */
+    char *part, *place;  /* owned: the part's name there; the file's whole path */
     buf_t text;          /* what is not a file */
     int64_t have, size;  /* bytes here, bytes in all */
     int64_t tagged;      /* bytes of what was here that the tag has seen */
@@ -63,6 +64,8 @@ s_free(download_t *d)
 {
     if (d->fd >= 0)
         (void) close(d->fd);
+    if (d->folder >= 0)
+        (void) close(d->folder);
     tag_destroy(&d->tag);
     buf_free(&d->text);
     json_decref(d->ask);
@@ -104,7 +107,7 @@ static void
 s_fail(downloads_t *self, download_t *d, int code, const char *text, bool keep)
 {
     if (d->part && !(keep && value_get(d->ask, "cache") && d->have > 0))
-        (void) unlink(d->part);
+        (void) unlinkat(d->folder, d->part, 0);
     s_tell_stop(self, d);
     json_auto_t *words = value_utf8(text, strlen(text));
     s_finish(self, d, json_pack("{s:b, s:O, s:i}", "ok", false, "error", words, "code", -code));
@@ -118,23 +121,30 @@ s_fail_err(downloads_t *self, download_t *d, int code, const fail_t *err)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* NEW ".NAME.part" beside `place`. */
-static char *
-s_part_of(const char *place)
+static const char *
+s_name(const download_t *d)
 {
-    const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
-    return xasprintf("%.*s.%.*s.part", (int) (name - place), place, NAME_KEEP, name);
+    const char *slash = strrchr(d->place, '/');
+    return slash ? slash + 1 : d->place;
 }
 
-/* Where the file will lie: known before anything is made. NEW. */
-static char *
-s_place_of(const download_t *d)
+/* Where the file will lie: known before anything is made. A place in the cache is the master's words: the kernel keeps
+ * it inside. */
+static void
+s_find_place(download_t *d)
 {
-    const char *cache = value_str(d->ask, "cache", NULL);
-    if (!cache)
-        return settle_place(value_str(d->ask, "dest", ""));
-    return xasprintf("%s/files/%s/%s", cache, value_str(d->ask, "saltenv", "base"),
-                     value_str(d->ask, "path", ""));
+    const char *cache = value_str(d->ask, "cache", NULL), *name;
+    if (!cache) {
+        d->place = settle_place(value_str(d->ask, "dest", ""));
+        AUTO_FREE char *dir = xstrndup(d->place, (size_t) (s_name(d) - d->place));
+        d->folder = open(*dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return;
+    }
+    AUTO_FREE char *rel = settle_cache_rel(value_str(d->ask, "saltenv", "base"),
+                                           value_str(d->ask, "path", ""));
+    AUTO_FD base = open(cache, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    d->place = fs_join(cache, rel);
+    d->folder = base < 0 ? -errno : beneath_parent(base, rel, BENEATH_NO_LINKS, 0, &name);
 }
 
 /* One who writes at a time: another process that has this part goes on with it, and we make one of our own.
@@ -142,16 +152,17 @@ s_place_of(const download_t *d)
 static int
 s_open_part(download_t *d, int flags)
 {
-    AUTO_FREE char *part = s_part_of(d->place);
     struct stat st;
-    d->fd = open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+    AUTO_FREE char *part = xasprintf(".%.*s.part", NAME_KEEP, s_name(d));
+    d->fd = openat(d->folder, part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
     if (d->fd < 0)
         return -errno;
     if (flock(d->fd, LOCK_EX | LOCK_NB) != 0 || fstat(d->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
         st.st_nlink != 1) {
         (void) close(d->fd);
-        AUTO_FREE char *own = xasprintf("%s.XXXXXX", part);
-        d->fd = flags ? mkostemp(own, O_CLOEXEC) : -1;
+        AUTO_FREE char *own = xasprintf("%s.%d.%lld", part, (int) getpid(), (long long) d->id);
+        (void) unlinkat(d->folder, own, 0);
+        d->fd = flags ? openat(d->folder, own, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL, 0600) : -1;
         if (d->fd < 0)
             return flags ? -errno : -EBUSY;
         d->part = STEAL(own);
@@ -166,8 +177,8 @@ static void
 s_look_for_part(download_t *d)
 {
     struct stat st;
-    d->place = s_place_of(d);
-    if (s_open_part(d, 0) == 0 && fstat(d->fd, &st) == 0)
+    s_find_place(d);
+    if (d->folder >= 0 && s_open_part(d, 0) == 0 && fstat(d->fd, &st) == 0)
         d->have = st.st_size;
 }
 
@@ -178,15 +189,16 @@ s_make_part(download_t *d, fail_t *err)
     if (d->fd >= 0)
         return 0;
     if (cache) {
-        char *made = NULL;
-        int rc = settle_cache_place(cache, value_str(d->ask, "saltenv", "base"),
-                                    value_str(d->ask, "path", ""), &made, err);
+        if (d->folder >= 0)
+            (void) close(d->folder);
+        d->folder = -1;
+        free(STEAL(d->place));
+        int rc = settle_cache_folder(cache, value_str(d->ask, "saltenv", "base"),
+                                     value_str(d->ask, "path", ""), &d->folder, &d->place, err);
         if (rc < 0)
             return rc;
-        free(d->place);
-        d->place = made;
     }
-    int rc = s_open_part(d, O_CREAT);
+    int rc = d->folder < 0 ? -ENOENT : s_open_part(d, O_CREAT);
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", d->place, strerror(-rc)) : 0;
 }
 
@@ -262,7 +274,7 @@ downloads_ask(downloads_t *self, json_int_t id, const json_t *ask)
     download_t *d = xcalloc(1, sizeof(*d)), **end = &self->all;
     d->id = id;
     d->ask = json_deep_copy(ask);
-    d->fd = -1;
+    d->fd = d->folder = -1;
     d->is_file = str_eq(value_str(ask, "op", ""), "get");
     s_heard(d);
     while (*end)
@@ -294,7 +306,7 @@ downloads_cancel(downloads_t *self, json_int_t id)
         return;
     }
     if (d->part && !value_get(d->ask, "cache"))
-        (void) unlink(d->part);
+        (void) unlinkat(d->folder, d->part, 0);
     s_tell_stop(self, d);
     s_unlink(self, d);
     s_free(d);
@@ -457,7 +469,9 @@ s_end(downloads_t *self, download_t *d)
         return;
     }
     d->stage = STAGE_WAITING;
-    int rc = settle(d->fd, d->part, d->place, &err);
+    int rc = settle(d->fd, d->folder, d->part, s_name(d), NULL);
+    if (rc < 0)
+        (void) fail_set(&err, rc, "cannot write %s: %s", d->place, strerror(-rc));
     if (rc < 0)
         s_fail_err(self, d, rc, &err);
     else
@@ -559,7 +573,7 @@ downloads_destroy(downloads_t **self_p)
         download_t *d = self->all;
         self->all = d->next;
         if (d->part && !value_get(d->ask, "cache"))
-            (void) unlink(d->part);
+            (void) unlinkat(d->folder, d->part, 0);
         s_free(d);
     }
     uploads_destroy(&self->uploads);

@@ -294,8 +294,6 @@ fs_own_dir(const char *path, mode_t mode, fail_t *err)
     return own_one(part, mode, err);
 }
 
-static int remove_at(int parent, const char *name);
-
 static int
 remove_entries(DIR *dir)
 {
@@ -304,15 +302,15 @@ remove_entries(DIR *dir)
 
     while (rc == 0 && (errno = 0, entry = readdir(dir)) != NULL) {
         if (!str_eq(entry->d_name, ".") && !str_eq(entry->d_name, ".."))
-            rc = remove_at(dirfd(dir), entry->d_name);
+            rc = fs_remove_at(dirfd(dir), entry->d_name);
     }
     return rc == 0 ? -errno : rc;
 }
 
 /* Remove a file, a link itself, or a folder with what is in it. Names are looked up in an open folder, so
  * that nobody can swap a part of the path for a link meanwhile. */
-static int
-remove_at(int parent, const char *name)
+int
+fs_remove_at(int parent, const char *name)
 {
     if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
         return 0;
@@ -343,7 +341,7 @@ fs_remove_tree(const char *path, fail_t *err)
     /* "link/" would name what the link points to. */
     for (size_t n = strlen(name); n > 1 && name[n - 1] == '/'; n--)
         name[n - 1] = '\0';
-    int rc = remove_at(AT_FDCWD, name);
+    int rc = fs_remove_at(AT_FDCWD, name);
     if (rc == 0)
         return 0;
     errno = -rc;

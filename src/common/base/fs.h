@@ -29,6 +29,8 @@ int fs_mkdirs(const char *path, mode_t mode, fail_t *err);
 int fs_own_dir(const char *path, mode_t mode, fail_t *err);
 /* rm -rf, without following links. 0 when it does not exist. */
 int fs_remove_tree(const char *path, fail_t *err);
+/* The same of a name in an open folder; the caller words the error. */
+int fs_remove_at(int dir, const char *name);
 bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
  * who makes or replaces a file because it is missing asks this one. */

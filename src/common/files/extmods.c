@@ -2,12 +2,14 @@
 #include "common/files/extmods.h"
 
 #include <dirent.h>
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 
 #define DEPTH_MAX 16 /* folders inside each other that are cleaned */
@@ -16,6 +18,7 @@ typedef struct sync {
     const extmods_t *what;
     fileclient_t *files; /* BORROWED */
     char *dir;
+    int fd;               /* of `dir` */
     json_t *only, *never; /* lists, or NULL: no such list for this form */
     json_t *remote;       /* paths below `dir` that there are to be */
     json_t *changed;      /* BORROWED: the answer */
@@ -72,6 +75,27 @@ s_module_name(const char *path)
     return NULL;
 }
 
+/* The file server's file as `rel` in the folder, unless it is there already. */
+static int
+s_bring(sync_t *self, const char *url, const char *env, const char *rel, bool *ret_changed, fail_t *err)
+{
+    AUTO_FREE char *local = NULL;
+    buf_auto_t is = BUF_INIT, was = BUF_INIT;
+    const char *name;
+    int rc = fileclient_cache(self->files, url, env, &local, err);
+    if (rc == 0)
+        rc = fs_read(local, LIMIT_FILE_READ, &is, err);
+    if (rc < 0)
+        return rc;
+    if (beneath_read(self->fd, rel, LIMIT_FILE_READ, &was) == 0 && was.len == is.len &&
+        (is.len == 0 || memcmp(was.data, is.data, is.len) == 0))
+        return 0;
+    AUTO_FD folder = beneath_parent(self->fd, rel, BENEATH_NO_LINKS, 0700, &name);
+    rc = folder < 0 ? folder : beneath_put(folder, name, buf_str(&is), is.len, 0600, false);
+    *ret_changed = rc == 0;
+    return rc < 0 ? fail_set(err, rc, "%s/%s: %s", self->dir, rel, strerror(-rc)) : 0;
+}
+
 /* `path` as the file server has it, below _FORM/. */
 static int
 s_one(sync_t *self, const char *env, const char *path, fail_t *err)
@@ -86,19 +110,11 @@ s_one(sync_t *self, const char *env, const char *path, fail_t *err)
     AUTO_FREE char *name = s_module_name(rel);
     if (!name || (self->only && !s_has(self->only, name)) || (self->never && s_has(self->never, name)))
         return 0;
-    AUTO_FREE char *dest = fs_join(self->dir, rel);
-    AUTO_FREE char *folder = xstrndup(dest, (size_t) (strrchr(dest, '/') - dest));
-    bool same = false;
     json_object_set_new(self->remote, rel, json_true());
-    if (fs_exists(dest))
-        rc = fileclient_same(self->files, url, env, dest, &same, err);
-    else
-        rc = fs_mkdirs(folder, 0700, err);
-    if (rc == 0 && !same) {
-        rc = fileclient_get(self->files, url, env, dest, err);
-        if (rc == 0)
-            json_array_append_new(self->changed, value_fmt("%s.%s", self->what->form, name));
-    }
+    bool changed = false;
+    rc = s_bring(self, url, env, rel, &changed, err);
+    if (rc == 0 && changed)
+        json_array_append_new(self->changed, value_fmt("%s.%s", self->what->form, name));
     return rc;
 }
 
@@ -116,24 +132,25 @@ s_environment(sync_t *self, const char *env, fail_t *err)
     return rc;
 }
 
-/* Remove what the file server has not, and folders that are empty then. */
+/* Remove what the file server has not, and folders that are empty then. Closes `fd`. */
 static void
-s_clean(const sync_t *self, const char *rel, int depth)
+s_clean(const sync_t *self, int fd, const char *rel, int depth)
 {
-    AUTO_FREE char *dir = *rel ? fs_join(self->dir, rel) : xstrdup(self->dir);
-    DIR *d = depth < DEPTH_MAX ? opendir(dir) : NULL;
+    DIR *d = fd >= 0 && depth < DEPTH_MAX ? fdopendir(fd) : NULL;
     struct dirent *e;
+    if (!d && fd >= 0)
+        (void) close(fd);
     while (d && (e = readdir(d))) {
         if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
             continue;
         AUTO_FREE char *below = *rel ? fs_join(rel, e->d_name) : xstrdup(e->d_name);
-        AUTO_FREE char *path = fs_join(dir, e->d_name);
-        struct stat st;
-        if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-            s_clean(self, below, depth + 1);
-            (void) rmdir(path); /* fails as long as there is something in it */
-        } else if (!value_get(self->remote, below) && unlink(path) != 0) {
-            log_error("%s: %s", path, strerror(errno));
+        int inner = beneath_open(dirfd(d), e->d_name, BENEATH_NO_LINKS, O_RDONLY | O_DIRECTORY, 0);
+        if (inner >= 0) {
+            s_clean(self, inner, below, depth + 1);
+            (void) unlinkat(dirfd(d), e->d_name,
+                            AT_REMOVEDIR); /* fails as long as there is something in it */
+        } else if (!value_get(self->remote, below) && unlinkat(dirfd(d), e->d_name, 0) != 0) {
+            log_error("%s/%s: %s", self->dir, below, strerror(errno));
         }
     }
     if (d)
@@ -152,18 +169,20 @@ extmods_sync(call_ctx_t *ctx, const extmods_t *what)
     sync_t self = {
         .what = what, .dir = dir, .only = only, .never = never, .remote = remote, .changed = changed
     };
-    mode_t mask = umask(077);
     size_t i;
 
     self.files = ctx_files(ctx);
     int rc = self.files ? fs_mkdirs(dir, 0700, &err) : -ENOTSUP;
+    AUTO_FD fd = rc == 0 ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    self.fd = fd;
+    if (rc == 0 && fd < 0)
+        rc = fail_set(&err, -errno, "%s: %s", dir, strerror(errno));
     json_array_foreach (what->envs, i, env)
         if (rc == 0 && json_is_string(env))
             rc = s_environment(&self, json_string_value(env), &err);
-    (void) umask(mask);
     if (rc < 0)
         log_error("Failed to sync %s module: %s", what->form, fail_text(&err));
     else if (value_bool(ctx_opts(ctx), "clean_dynamic_modules", true))
-        s_clean(&self, "", 0);
+        s_clean(&self, fcntl(fd, F_DUPFD_CLOEXEC, 0), "", 0);
     return changed;
 }

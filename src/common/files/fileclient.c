@@ -6,6 +6,7 @@
 #include "common/base/digest.h"
 #include "common/base/str.h"
 #include "common/files/backend.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define SCHEME     "salt://"
@@ -170,11 +171,35 @@ fileclient_same(fileclient_t *self, const char *url, const char *saltenv, const 
     return rc;
 }
 
+/* Callers make paths of what is listed: a name that leads out of the roots, or is no text, was never served. */
+static json_t *
+s_only_below(json_t *names)
+{
+    const char *key;
+    json_t *v;
+    void *next;
+    for (size_t i = json_array_size(names); i-- > 0;) {
+        const char *name = json_string_value(json_array_get(names, i));
+        if (name && strlen(name) == json_string_length(json_array_get(names, i)) && files_is_below(name))
+            continue;
+        log_error("the file server lists '%s', which is no path below its roots: it is left out",
+                  name ? name : "?");
+        (void) json_array_remove(names, i);
+    }
+    json_object_foreach_safe (names, next, key, v) {
+        if (json_is_string(v) && files_is_below(key))
+            continue;
+        log_error("the file server lists '%s', which is no path below its roots: it is left out", key);
+        (void) json_object_del(names, key);
+    }
+    return names;
+}
+
 json_t *
 fileclient_list(fileclient_t *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
-    return self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv, prefix ? prefix : "",
-                           err);
+    return s_only_below(self->cls->list(self->self, kind, str_empty(saltenv) ? BASE_ENV : saltenv,
+                                        prefix ? prefix : "", err));
 }
 
 json_t *

@@ -4,11 +4,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -64,22 +63,15 @@ s_folder(const json_t *folder, const char *saltenv, bool any)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Links may lead out of the folder where they are followed; otherwise the kernel keeps the path inside. */
-static int
-s_open_below(const roots_t *self, int root, const char *path)
-{
-    struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                            .resolve = self->follow ? RESOLVE_NO_MAGICLINKS : RESOLVE_BENEATH };
-    long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-    return fd >= 0 ? (int) fd : -errno;
-}
-
 static int
 s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fail_t *err)
 {
     AUTO_FREE char *full = fs_join(folder, path);
     AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    AUTO_FD fd = root >= 0 ? s_open_below(self, root, path) : -ENOENT;
+    /* Links may lead out of the folder where they are followed; otherwise the kernel keeps the path inside. */
+    AUTO_FD fd = root >= 0 ? beneath_open(root, path, self->follow ? BENEATH_OUT : BENEATH_LINKS,
+                                          O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
+                           : -ENOENT;
     if (fd == -EACCES || fd == -EMFILE || fd == -ENFILE || fd == -EIO)
         return fail_set(err, fd, "%s: %s", full, strerror(-fd));
     if (fd < 0)
@@ -162,10 +154,12 @@ s_entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
 static int
 s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
 {
-    AUTO_FD fd = openat(w->root, *rel ? rel : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    beneath_t how = w->self->follow ? BENEATH_OUT : BENEATH_NO_LINKS;
+    AUTO_FD fd = *rel ? beneath_open(w->root, rel, how, O_RDONLY | O_DIRECTORY, 0)
+                      : openat(w->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) != 0)
-        return -errno;
+        return *rel && fd < 0 ? fd : -errno;
     here->dev = st.st_dev;
     here->ino = st.st_ino;
     DIR *dir = fdopendir(fd);

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
+#include "common/base/str.h"
 
 #define LINKS_MAX 40        /* as the kernel */
 #define COPY_STEP (1 << 30) /* of one system call */
@@ -32,10 +34,10 @@ settle_place(const char *dest)
 
 /* A file that is replaced keeps its owner and permissions; a new one has the usual ones. */
 static int
-s_dress(int fd, const char *place)
+s_dress(int fd, int dir, const char *place)
 {
     struct stat st;
-    if (stat(place, &st) == 0) {
+    if (fstatat(dir, place, &st, 0) == 0) {
         if (fchown(fd, st.st_uid, st.st_gid) != 0 && errno != EPERM)
             return -errno;
         return fchmod(fd, st.st_mode & 07777) == 0 ? 0 : -errno;
@@ -46,42 +48,76 @@ s_dress(int fd, const char *place)
 }
 
 int
-settle(int fd, const char *temp, const char *place, fail_t *err)
+settle(int fd, int dir, const char *temp, const char *place, fail_t *err)
 {
-    int rc = s_dress(fd, place);
-    if (rc == 0 && rename(temp, place) != 0)
+    int rc = s_dress(fd, dir, place);
+    if (rc == 0 && renameat(dir, temp, dir, place) != 0)
         rc = -errno;
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
 }
 
-/* What was a file is a folder now, or the other way round. */
+/* A folder of the cache; what was a file or a link of that name goes. */
 static int
-s_clear_way(const char *place, size_t below, fail_t *err)
+s_enter(int dir, const char *name)
 {
-    AUTO_FREE char *at = xstrdup(place);
-    for (char *p = at + below; (p = strchr(p, '/')); p++) {
-        struct stat st;
-        *p = '\0';
-        if (lstat(at, &st) == 0 && !S_ISDIR(st.st_mode) && unlink(at) != 0)
-            return fail_set(err, -errno, "cannot remove %s: %s", at, strerror(errno));
-        *p = '/';
+    int fd = beneath_folder(dir, name, BENEATH_NO_LINKS, 0700);
+    if (fd != -ELOOP && fd != -ENOTDIR)
+        return fd;
+    (void) unlinkat(dir, name, 0);
+    return beneath_folder(dir, name, BENEATH_NO_LINKS, 0700);
+}
+
+/* Only a file may have the name of one. */
+static int
+s_clear_name(int dir, const char *name)
+{
+    struct stat st;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(st.st_mode))
+        return 0;
+    return fs_remove_at(dir, name);
+}
+
+/* Walks to the folder of `rel`, clearing the way; *at_p is closed on failure. */
+static int
+s_walk(int *at_p, const char *rel)
+{
+    char **parts = str_split(rel, "/", false);
+    int rc = beneath_check(rel);
+    size_t n = strv_len(parts);
+    for (size_t i = 0; rc == 0 && i + 1 < n; i++) {
+        int next = s_enter(*at_p, parts[i]);
+        (void) close(*at_p);
+        *at_p = next;
+        rc = next < 0 ? next : 0;
     }
-    return fs_is_dir(place) ? fs_remove_tree(place, err) : 0;
+    if (rc == 0)
+        rc = s_clear_name(*at_p, parts[n - 1]);
+    strv_free(parts);
+    return rc;
 }
 
 int
-settle_cache_place(const char *cachedir, const char *saltenv, const char *path, char **ret_place, fail_t *err)
+settle_cache_folder(const char *cachedir, const char *saltenv, const char *path, int *ret_dir,
+                    char **ret_place, fail_t *err)
 {
-    AUTO_FREE char *base = xasprintf("%s/files/", cachedir);
-    AUTO_FREE char *place = xasprintf("%s%s/%s", base, saltenv, path);
-    AUTO_FREE char *folder = xstrdup(place);
-    *strrchr(folder, '/') = '\0';
-    int rc = s_clear_way(place, strlen(base), err);
+    AUTO_FREE char *rel = settle_cache_rel(saltenv, path);
+    AUTO_FREE char *place = fs_join(cachedir, rel);
+    int rc = fs_mkdirs(cachedir, 0700, err);
+    AUTO_FD at = rc == 0 ? open(cachedir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (rc == 0)
-        rc = fs_mkdirs(folder, 0700, err);
-    if (rc == 0)
-        *ret_place = STEAL(place);
-    return rc;
+        rc = at < 0 ? -errno : s_walk(&at, rel);
+    if (rc < 0)
+        return fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc));
+    *ret_dir = at;
+    at = -1;
+    *ret_place = STEAL(place);
+    return 0;
+}
+
+char *
+settle_cache_rel(const char *saltenv, const char *path)
+{
+    return xasprintf("files/%s/%s", saltenv, path);
 }
 
 static int
@@ -111,7 +147,7 @@ settle_copy(int fd, const char *dest, fail_t *err)
         return fail_set(err, -errno, "cannot write %s: %s", place, strerror(errno));
     int rc = s_copy_bytes(fd, out);
     rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
-                : settle(out, temp, place, err);
+                : settle(out, AT_FDCWD, temp, place, err);
     if (rc < 0)
         (void) unlink(temp);
     return rc;

@@ -13,11 +13,15 @@
 
 /* NEW path that a file at `dest` really has: links followed, whether or not the last one leads anywhere. */
 char *settle_place(const char *dest);
-/* Move `temp`, open as `fd`, to `place` (of settle_place, on the same file system). */
-int settle(int fd, const char *temp, const char *place, fail_t *err);
-/* cachedir/files/SALTENV/PATH with its folder made; whatever stands in its way there is removed. */
-int settle_cache_place(const char *cachedir, const char *saltenv, const char *path, char **ret_place,
-                       fail_t *err);
+/* Move `temp`, open as `fd`, to `place`: names in the folder `dir`, or paths with AT_FDCWD (of settle_place, on the
+ * same file system). */
+int settle(int fd, int dir, const char *temp, const char *place, fail_t *err);
+/* Where a file of the master's has its place below cachedir. NEW. */
+char *settle_cache_rel(const char *saltenv, const char *path);
+/* The folder of that place as *ret_dir, NEW, made if need be; whatever stands in the way there is removed. *ret_place is
+ * the whole path, NEW. */
+int settle_cache_folder(const char *cachedir, const char *saltenv, const char *path, int *ret_dir,
+                        char **ret_place, fail_t *err);
 /* Copy all of an open file to `dest`. */
 int settle_copy(int fd, const char *dest, fail_t *err);
 

@@ -2,6 +2,7 @@
  * first by the table of options; the running master takes it with the next SIGHUP or start. */
 #include "common/conf/conf.h"
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/data/yaml.h"
@@ -72,7 +73,7 @@ config_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *pattern = xstrdup(value_str(ctx_opts(ctx), "default_include", "master.d/*.conf"));
     char *slash = strrchr(pattern, '/');
 
-    if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL) {
+    if (name[0] == '.' || !beneath_is_name(name)) {
         *ret_value = json_string("Invalid path");
         ctx_set_retcode(ctx, 1);
         return 0;

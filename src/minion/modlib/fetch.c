@@ -169,7 +169,8 @@ into_cache(call_ctx_t *ctx, const fetch_t *what, char **ret_path, fail_t *err)
     rc = fileclient_cache(files, what->url, what->saltenv, &local, err);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
-    rc = settle_cache_place(cachedir, env, path, &place, err);
+    AUTO_FD folder = -1;
+    rc = settle_cache_folder(cachedir, env, path, &folder, &place, err);
     if (rc == 0 && !str_eq(local, place))
         rc = fileclient_same(files, what->url, what->saltenv, place, &same, err);
     if (rc == 0 && !same)

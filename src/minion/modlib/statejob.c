@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -33,6 +34,8 @@ statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun)
     *self = (stateclaim_t){ .fd = -1 };
     if (str_empty(ctx_jid(ctx)) || str_empty(value_str(ctx_opts(ctx), "cachedir", "")) ||
         fs_mkdirs(dir, MODE_DIR, NULL) < 0)
+        return;
+    if (!beneath_is_name(ctx_jid(ctx)))
         return;
     self->path = fs_join(dir, ctx_jid(ctx));
     self->fd = open(self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_FILE);

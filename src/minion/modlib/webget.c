@@ -67,7 +67,8 @@ take_place(const char *part, const char *dest, fail_t *err)
     AUTO_FREE char *place = settle_place(dest);
     AUTO_FD fd = open(part, O_RDONLY | O_CLOEXEC);
 
-    return fd < 0 ? fail_set(err, -errno, "%s: %s", part, strerror(errno)) : settle(fd, part, place, err);
+    return fd < 0 ? fail_set(err, -errno, "%s: %s", part, strerror(errno))
+                  : settle(fd, AT_FDCWD, part, place, err);
 }
 
 int

@@ -1,98 +1,128 @@
 /* bank.c - see bank.h. */
 #include "runners/lib/bank.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
-#include "common/base/fs.h"
-#include "common/base/rootfs.h"
+#include "common/base/beneath.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
 #define SUFFIX ".json"
 
+/* No part begins with a dot: those names are ours. */
 static bool
 is_name(const char *text, bool slashes)
 {
-    char **parts = str_split(text, "/", false);
-    bool good = slashes || strchr(text, '/') == NULL;
-
-    for (size_t i = 0; parts[i] != NULL; i++)
-        good = good && parts[i][0] != '\0' && parts[i][0] != '.';
-    strv_free(parts);
-    return good;
+    return beneath_check(text) == 0 && text[0] != '.' && strstr(text, "/.") == NULL &&
+           (slashes || strchr(text, '/') == NULL);
 }
 
-/* NEW path of a bank, or of a key in it. */
+/* NEW path of a bank, or of a key in it, below cachedir; NULL with *err. */
 static char *
-path_of(const char *cachedir, const char *bank, const char *key, fail_t *err)
+path_of(const char *bank, const char *key, fail_t *err)
 {
-    if (!is_name(bank, true) || (key != NULL && !is_name(key, false))) {
+    AUTO_FREE char *file = key != NULL ? xasprintf("%s" SUFFIX, key) : NULL;
+
+    if (!is_name(bank, true) || (key != NULL && !is_name(file, false))) {
         (void) fail_kind(
             err, FAIL_INVOCATION, -EINVAL,
-            "'%s' is not a name for a cache bank or a key: no part may be empty or begin with '.'",
+            "'%s' is not a name for a cache bank or a key: no part may be empty, long or begin with '.'",
             is_name(bank, true) ? key : bank);
         return NULL;
     }
-    return key == NULL ? xasprintf("%s/banks/%s", cachedir, bank)
-                       : xasprintf("%s/banks/%s/%s" SUFFIX, cachedir, bank, key);
+    return file == NULL ? xasprintf("banks/%s", bank) : xasprintf("banks/%s/%s", bank, file);
+}
+
+/* A descriptor, or negative with *err. */
+static int
+open_base(const char *cachedir, fail_t *err)
+{
+    int fd = open(cachedir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return fd >= 0 ? fd : fail_set(err, -errno, "%s: %s", cachedir, strerror(errno));
+}
+
+static int
+failed(const char *cachedir, const char *path, int code, fail_t *err)
+{
+    return fail_set(err, code, "%s/%s: %s", cachedir, path, strerror(-code));
 }
 
 int
 bank_store(const char *cachedir, const char *bank, const char *key, const json_t *data, fail_t *err)
 {
-    AUTO_FREE char *folder = path_of(cachedir, bank, NULL, err);
-    AUTO_FREE char *path = folder != NULL ? path_of(cachedir, bank, key, err) : NULL;
+    AUTO_FREE char *path = path_of(bank, key, err);
     AUTO_FREE char *text = value_dump(data);
+    const char *name;
 
     if (path == NULL)
         return -EINVAL;
-    int rc = fs_mkdirs(folder, 0700, err);
-    return rc < 0 ? rc : fs_write_atomic(path, text, strlen(text), 0600, err);
+    AUTO_FD base = open_base(cachedir, err);
+    if (base < 0)
+        return base;
+    AUTO_FD folder = beneath_parent(base, path, BENEATH_NO_LINKS, 0700, &name);
+    int rc = folder < 0 ? folder : beneath_put(folder, name, text, strlen(text), 0600, true);
+    return rc < 0 ? failed(cachedir, path, rc, err) : 0;
 }
 
 json_t *
 bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err)
 {
-    AUTO_FREE char *path = path_of(cachedir, bank, key, err);
+    AUTO_FREE char *path = path_of(bank, key, err);
     buf_auto_t text = BUF_INIT;
 
     if (path == NULL)
         return NULL;
-    if (fs_absent(path))
+    AUTO_FD base = open_base(cachedir, err);
+    int rc = base < 0 ? base : beneath_read(base, path, LIMIT_FILE_READ, &text);
+    if (rc == -ENOENT || rc == -ENOTDIR)
         return json_object();
-    if (fs_read(path, LIMIT_FILE_READ, &text, err) < 0)
+    if (rc < 0) {
+        (void) failed(cachedir, path, rc, err);
         return NULL;
+    }
     return value_parse(buf_str(&text), text.len, LIMIT_FILE_READ, path, err);
 }
 
 json_t *
 bank_list(const char *cachedir, const char *bank, fail_t *err)
 {
-    AUTO_FREE char *folder = path_of(cachedir, bank, NULL, err);
+    AUTO_FREE char *path = path_of(bank, NULL, err);
 
-    if (folder == NULL)
+    if (path == NULL)
         return NULL;
-    char **names = root_list(NULL, folder);
+    AUTO_FD base = open_base(cachedir, err);
+    if (base < 0)
+        return NULL;
+    AUTO_FD folder = beneath_folder(base, path, BENEATH_NO_LINKS, 0);
+    struct dirent **names = NULL;
+    int n = folder < 0 ? 0 : scandirat(folder, ".", &names, NULL, alphasort);
     json_t *list = json_array();
-    for (size_t i = 0; names[i] != NULL; i++) {
-        if (str_ends(names[i], SUFFIX))
-            names[i][strlen(names[i]) - strlen(SUFFIX)] = '\0';
-        json_array_append_new(list, value_utf8(names[i], strlen(names[i])));
+    for (int i = 0; i < n; i++) {
+        char *name = names[i]->d_name;
+        if (str_ends(name, SUFFIX))
+            name[strlen(name) - strlen(SUFFIX)] = '\0';
+        if (name[0] != '.')
+            json_array_append_new(list, value_utf8(name, strlen(name)));
+        free(names[i]);
     }
-    strv_free(names);
+    free(names);
     return list;
 }
 
 int
 bank_flush(const char *cachedir, const char *bank, const char *key, fail_t *err)
 {
-    AUTO_FREE char *path = path_of(cachedir, bank, key, err);
+    AUTO_FREE char *path = path_of(bank, key, err);
 
     if (path == NULL)
         return -EINVAL;
-    if (fs_absent(path))
-        return 0;
-    int rc = fs_remove_tree(path, err);
-    return rc < 0 ? rc : 1;
+    AUTO_FD base = open_base(cachedir, err);
+    if (base < 0 || beneath_absent(base, path))
+        return base < 0 ? base : 0;
+    int rc = beneath_remove(base, path);
+    return rc < 0 ? failed(cachedir, path, rc, err) : 1;
 }

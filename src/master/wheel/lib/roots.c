@@ -3,13 +3,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
+#include "common/files/backend.h"
 
 #define HEAD_BYTES 512 /* what decides whether a file is text */
 
@@ -20,33 +21,15 @@ folders_of(call_ctx_t *ctx, const char *option, const char *saltenv)
     return value_get(value_get(ctx_opts(ctx), option), saltenv);
 }
 
-/* Whether an open file or folder lies below `root`, or is it. */
-static bool
-is_below(int fd, const char *root)
-{
-    char link[64], path[PATH_MAX], real[PATH_MAX];
-
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, path, sizeof(path) - 1);
-    if (n < 0 || realpath(root, real) == NULL)
-        return false;
-    path[n] = '\0';
-    size_t len = strcmp(real, "/") == 0 ? 0 : strlen(real);
-    return strncmp(path, real, len) == 0 && (path[len] == '/' || path[len] == '\0');
-}
-
-/* A descriptor of `path` below `root`, or -1. */
+/* A descriptor of `path` below `root`, or -1. A link in it may lead to another place inside. */
 static int
 open_below(const char *root, const char *path, int flags)
 {
-    AUTO_FREE char *full = fs_join(root, path);
-    int fd = open(full, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    AUTO_FREE char *flat = files_flatten(path);
+    AUTO_FD dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = dir >= 0 ? beneath_open(dir, flat, BENEATH_LINKS, flags | O_NONBLOCK | O_NOCTTY, 0) : -1;
 
-    if (fd >= 0 && !is_below(fd, root)) {
-        close(fd);
-        return -1;
-    }
-    return fd;
+    return fd >= 0 ? fd : -1;
 }
 
 /* ---- find, read ---------------------------------------------------------------------------------------- */
@@ -216,30 +199,6 @@ roots_list_roots(call_ctx_t *ctx, const char *option, json_t **ret_value, fail_t
 
 /* ---- write --------------------------------------------------------------------------------------------- */
 
-/* The folder above `path` below `root`, made where it is missing. A descriptor, or -1 when the way leads out.
- */
-static int
-make_folder(const char *root, const char *path)
-{
-    AUTO_FREE char *way = xstrdup(path);
-    int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-    for (char *at = way, *slash; dir >= 0 && (slash = strchr(at, '/')) != NULL; at = slash + 1) {
-        *slash = '\0';
-        if (at[0] == '\0' || strcmp(at, ".") == 0)
-            continue;
-        int up = dir;
-        (void) mkdirat(up, at, 0755);
-        dir = strcmp(at, "..") == 0 ? -1 : openat(up, at, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        close(up);
-        if (dir >= 0 && !is_below(dir, root)) {
-            close(dir);
-            dir = -1;
-        }
-    }
-    return dir;
-}
-
 /* What Salt says of a call that makes no sense; NULL: it does. NEW. */
 static json_t *
 objection(json_t *folders, const json_t *args)
@@ -269,21 +228,23 @@ roots_write(call_ctx_t *ctx, const char *option, const json_t *args, json_t **re
         return 0;
     }
     const char *root = json_string_value(json_array_get(folders, (size_t) value_int(args, "index", 0)));
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    AUTO_FD dir = make_folder(root, path);
-    if (dir < 0 || name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+    AUTO_FREE char *flat = files_flatten(path), *full = fs_join(root, path);
+    const char *name;
+    AUTO_FD base = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD dir = base < 0 ? -errno : beneath_parent(base, flat, BENEATH_LINKS, 0755, &name);
+    if (dir < 0 || str_ends(path, "/")) {
         *ret_value = value_fmt("Invalid path: %s", path);
         ctx_set_retcode(ctx, 1);
         return 0;
     }
-    AUTO_FREE char *place = xasprintf("/proc/self/fd/%d/%s", dir, name);
-    AUTO_FREE char *full = fs_join(root, path);
     mode_t mode = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode)
                       ? st.st_mode & 07777
                       : 0644;
-    int rc = fs_write_atomic(place, json_string_value(data), json_string_length(data), mode, err);
+    int rc = beneath_put(dir, name, json_string_value(data), json_string_length(data), mode, true);
     if (rc == 0)
         *ret_value = value_fmt("Wrote data to file %s", full);
+    else
+        (void) fail_set(err, rc, "cannot write %s: %s", full, strerror(-rc));
     return rc;
 }
 

@@ -1,0 +1,67 @@
+#!/bin/bash
+# paths.sh - where names come from peers, a path is opened by common/base/beneath.h and by nothing else. The table names
+# the files that may call something else on a path, and why that path is not a peer's word.
+set -uf
+cd "$(dirname "$0")/../.." || exit 2
+
+# Files in which peers' words are at hand.
+scope=':(glob)src/master/**/*.c :(glob)src/minion/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
+:(glob)src/common/pillar/*.c :(glob)src/common/local/*.c :(glob)src/common/net/*.c src/common/state/run_pause.c
+src/minion/modlib/statejob.c'
+calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_mkdirs|fs_own_dir|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|root_list|digest_file'
+
+# file  why
+table='
+src/common/files/extmods.c extension_modules; what the file client has cached; names that a folder lists, by descriptor
+src/common/files/fileclient.c of a file here, which the caller names
+src/common/files/gitfs.c the folder of a remote, the blob of an object id
+src/common/files/gitfs_repo.c below the folder of a remote, which is a digest; object ids are checked
+src/common/files/roots.c file_roots, and names that a folder lists, below its descriptor
+src/common/files/settle.c cachedir; a destination of the operator; names that beneath_check has seen, by descriptor
+src/common/pillar/ext_file_tree.c root_dir, the id (conf_id_valid), and what the folders below list
+src/common/pillar/ext_git.c below cachedir/git_pillar; names are digests and commits
+src/common/pillar/pillar_reads.c what the file client found
+src/common/pillar/pillar_sls.c what the file client found
+src/common/state/run_pause.c a jid that is_name has seen
+src/master/audit.c the configured audit log
+src/master/autosign.c options; the id (conf_id_valid) by descriptor
+src/master/files_take.c cachedir; the name that beneath_parent gave, by descriptor
+src/master/front.c cachedir
+src/master/gate.c /dev/null, kept for the day without descriptors
+src/master/keyaction.c the folder of keys
+src/master/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
+src/master/lsock.c sock_dir, /dev/null
+src/master/masterkey.c pki_dir
+src/master/store_db.c the store
+src/master/store_read.c the store
+src/master/wheel/config.c the configuration; a name without a slash
+src/master/wheel/key.c master.pub
+src/master/wheel/lib/roots.c file_roots; names that a folder lists, by descriptor
+src/minion/callsession.c pki_dir
+src/minion/download.c cachedir; a destination of the operator; names that beneath_parent gave, by descriptor
+src/minion/grains_set.c cachedir, the configuration
+src/minion/jobcache.c cachedir
+src/minion/main_minion.c pki_dir
+src/minion/mbus.c sock_dir
+src/minion/modlib/statejob.c a jid that beneath_is_name has seen, and what the folder lists
+src/minion/remotefiles.c a path of fileclient_split; it is compared, and given out when it is the file meant
+src/minion/trust.c pki_dir
+src/minion/spool.c jids are digits (clock_jid_to_wall_us)
+src/minion/upload.c a file of this host that the operator names
+src/runners/lib/bank.c cachedir; names that a folder lists, by descriptor
+src/runners/lib/nsupdate.c a key file that the operator names
+src/runners/network.c /etc/ethers and the like
+'
+found=$(git ls-files $scope | xargs awk -v calls="$calls" '
+/^ *\*|^\/\*|^#/ { next }
+{
+    line = $0
+    gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+    re = "(^|[^a-zA-Z0-9_>.])(" calls ")\\("
+    while (match(line, re)) { n[FILENAME]; line = substr(line, RSTART + RLENGTH) }
+}
+END { for (f in n) print f }' | sort)
+wrong=$(diff <(echo "$found") <(echo "$table" | awk 'NF { print $1 }' | sort) | sed -nE \
+    -e 's|^< (.*)|\1: makes or opens a path by itself: use beneath_*, or say in tests/lint/paths.sh why no peer names it|p' \
+    -e 's|^> (.*)|tests/lint/paths.sh: \1 opens no path any more|p')
+[ -z "$wrong" ] || { echo "$wrong"; exit 1; }
