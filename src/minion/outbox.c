@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/map.h"
+#include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -10,15 +11,18 @@
 #define PATIENCE_MS     30000 /* without an acknowledgement for so long, everything under way goes out again */
 #define PATIENCE_MAX_MS 600000 /* a slow line is not helped by copies: each time the patience doubles */
 #define DISK_RETRY_MS   5000
+#define SERIES_STEP     10000 /* numbers of events reserved at a time */
 
 /* One return or one event. */
 typedef struct item {
     struct item *prev, *next;
     char *key; /* in by_key: a return's jid, or "#" and an event's number */
     bool is_ret;
-    int master;   /* -1: all */
-    json_t *kept; /* owned: an event, or a return that the disk refused; else NULL */
-    size_t size;  /* of its text */
+    int master;       /* -1: all */
+    json_t *kept;     /* owned: an event, or a return that the disk refused; else NULL */
+    bool on_disk;     /* an event that is in the spool too */
+    int64_t since_ms; /* monotonic: when it came */
+    size_t size;      /* of its text */
     bool under_way;
 } item_t;
 
@@ -32,7 +36,12 @@ struct outbox {
     size_t n_items, n_events;
     size_t event_bytes, kept_bytes, way_bytes;
     json_int_t next_n;
-    unsigned listening;                     /* bits of masters */
+    unsigned listening;  /* bits of masters */
+    int64_t deaf_ms[32]; /* monotonic: since when a master is away */
+    int64_t away_ms;     /* for so long a return waits for its own master; 0: for ever */
+    char *boot;          /* the series of numbers; NULL: none is kept */
+    json_int_t upto;     /* reserved in it */
+    int64_t give_up_ms;  /* monotonic: when returns are to be looked at for that; 0: none */
     int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
     bool disk_told;
 };
@@ -56,6 +65,7 @@ outbox_destroy(outbox_t **self_p)
         s_free(it);
     }
     map_destroy(&self->by_key);
+    free(self->boot);
     spool_destroy(&self->spool);
     free(self);
 }
@@ -75,6 +85,8 @@ s_remove(outbox_t *self, item_t *it)
     } else {
         self->event_bytes -= it->size;
         self->n_events--;
+        if (it->on_disk)
+            spool_event_forget(self->spool, value_int(it->kept, "n", 0));
     }
     self->n_items--;
     s_free(it);
@@ -92,26 +104,53 @@ s_append(outbox_t *self, item_t *it)
     self->n_items++;
 }
 
+static void
+s_take_event(outbox_t *self, json_t *event)
+{
+    item_t *it = xcalloc(1, sizeof(*it));
+    json_int_t n = value_int(event, "n", 0);
+    it->key = xasprintf("#%lld", (long long) n);
+    it->master = -1;
+    it->kept = json_incref(event);
+    it->on_disk = true;
+    it->size = json_dumpb(event, NULL, 0, JSON_COMPACT);
+    self->n_events++;
+    self->event_bytes += it->size;
+    self->next_n = n > self->next_n ? n : self->next_n;
+    s_append(self, it);
+}
+
+static void
+s_take_ret(outbox_t *self, const char *jid)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t size = 0;
+    json_decref(spool_load(self->spool, jid, &size, &err));
+    if (err.text)
+        log_error("%s", fail_text(&err));
+    if (err.code == -EBADMSG || err.code == -ENOENT)
+        return;
+    item_t *it = xcalloc(1, sizeof(*it));
+    it->key = xstrdup(jid);
+    it->is_ret = true;
+    it->master = -1;
+    s_append(self, it);
+}
+
 /* What the spool holds from before. A damaged file is set aside now, when somebody may read about it. */
 static void
 s_take_over(outbox_t *self)
 {
-    json_auto_t *jids = spool_jids(self->spool);
+    json_auto_t *damaged = json_array(), *all = spool_waiting(self->spool, damaged);
     size_t i;
-    json_t *jid;
-    json_array_foreach (jids, i, jid) {
-        fail_auto_t err = FAIL_INIT;
-        size_t size = 0;
-        json_decref(spool_load(self->spool, json_string_value(jid), &size, &err));
-        if (err.text)
-            log_error("%s", fail_text(&err));
-        if (err.code == -EBADMSG || err.code == -ENOENT)
-            continue;
-        item_t *it = xcalloc(1, sizeof(*it));
-        it->key = xstrdup(json_string_value(jid));
-        it->is_ret = true;
-        it->master = -1;
-        s_append(self, it);
+    json_t *one;
+    json_array_foreach (damaged, i, one)
+        log_error("%s", json_string_value(one));
+    json_array_foreach (all, i, one) {
+        if (json_is_object(one))
+            s_take_event(self, one);
+        else
+            s_take_ret(self, json_string_value(one));
     }
 }
 
@@ -128,12 +167,61 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
     return self;
 }
 
+void
+outbox_series(outbox_t *self, char boot[40])
+{
+    AUTO_FREE char *old = NULL;
+    json_int_t upto = 0;
+    if (spool_series(self->spool, &old, &upto) && str_copy(boot, 40, old) && upto > self->next_n)
+        self->next_n = upto;
+    self->upto = self->next_n;
+    self->boot = xstrdup(boot);
+}
+
+void
+outbox_patience(outbox_t *self, int64_t away_ms)
+{
+    self->away_ms = away_ms;
+}
+
 /* ---- sending --------------------------------------------------------------------------------- */
 
 static bool
 s_heard(const outbox_t *self, const item_t *it)
 {
     return it->master < 0 ? self->listening != 0 : (self->listening & (1u << it->master)) != 0;
+}
+
+/* What must survive this process. The disk may refuse: then it lives as long as we do. */
+static void
+s_keep_event(outbox_t *self, item_t *it)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_int_t n = value_int(it->kept, "n", 0);
+    it->on_disk = spool_event_keep(self->spool, it->kept, &err) == 0;
+    if (!it->on_disk)
+        log_warning("event %s, number %lld: it is kept in memory only: %s", value_str(it->kept, "tag", ""),
+                    (long long) n, fail_text(&err));
+}
+
+static void
+s_keep_events(outbox_t *self)
+{
+    for (item_t *it = self->first; it; it = it->next)
+        if (!it->is_ret && !it->on_disk)
+            s_keep_event(self, it);
+}
+
+/* Of a series that a next start may go on with, no number is used twice. */
+static void
+s_reserve(outbox_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (!self->boot || self->next_n < self->upto)
+        return;
+    self->upto = self->next_n + SERIES_STEP;
+    if (spool_series_keep(self->spool, self->boot, self->upto, &err) < 0)
+        log_warning("%s", fail_text(&err));
 }
 
 static void
@@ -228,12 +316,54 @@ outbox_is_heard(const outbox_t *self)
     return self->listening != 0;
 }
 
+/* When a return for this master is anybody's; 0: never. One that was never there is away since the return came. */
+static int64_t
+s_given_up_ms(const outbox_t *self, const item_t *it)
+{
+    if (!it->is_ret || it->master < 0 || self->away_ms <= 0 || s_heard(self, it))
+        return 0;
+    int64_t since = self->deaf_ms[it->master];
+    return (since > it->since_ms ? since : it->since_ms) + self->away_ms;
+}
+
+/* Returns whose own master is away for too long go to those that are there. */
+static void
+s_give_up(outbox_t *self, int64_t now_ms)
+{
+    bool any = false;
+    self->give_up_ms = 0;
+    for (item_t *it = self->first; it; it = it->next) {
+        int64_t when = s_given_up_ms(self, it);
+        if (when > 0 && now_ms >= when) {
+            log_warning("job %s: the master that asked is away: its return goes to another one", it->key);
+            it->master = -1;
+            self->way_bytes -= it->under_way ? it->size : 0;
+            it->under_way = false;
+            any = true;
+        } else if (when > 0 && (self->give_up_ms == 0 || when < self->give_up_ms)) {
+            self->give_up_ms = when;
+        }
+    }
+    if (any) {
+        self->next = self->first;
+        s_pump(self);
+    }
+}
+
 void
 outbox_deaf(outbox_t *self, int master)
 {
-    self->listening &= master < 0 ? 0 : ~(1u << master);
-    if (!self->listening)
-        s_rewind(self);
+    unsigned gone = self->listening & (master < 0 ? ~0u : 1u << master);
+    self->listening &= ~gone;
+    for (int i = 0; i < 32; i++)
+        if (gone >> i & 1)
+            self->deaf_ms[i] = clock_mono_ms();
+    if (gone)
+        s_give_up(self, clock_mono_ms());
+    if (self->listening)
+        return;
+    s_rewind(self);
+    s_keep_events(self);
 }
 
 /* ---- what comes ------------------------------------------------------------------------------ */
@@ -265,12 +395,16 @@ outbox_return(outbox_t *self, json_t *ret, int master)
     it->key = xstrdup(jid);
     it->is_ret = true;
     it->master = master;
+    it->since_ms = clock_mono_ms();
     it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
     if (!s_spool(self, it, ret)) {
         it->kept = json_incref(ret);
         self->kept_bytes += it->size;
         self->disk_ms = self->disk_ms ? self->disk_ms : clock_mono_ms() + DISK_RETRY_MS;
     }
+    int64_t given_up = s_given_up_ms(self, it);
+    if (given_up && (self->give_up_ms == 0 || given_up < self->give_up_ms))
+        self->give_up_ms = given_up;
     bool at_once = !self->next && s_heard(self, it) && self->way_bytes < LIMIT_UNDER_WAY;
     s_append(self, it);
     if (!at_once) {
@@ -288,6 +422,7 @@ outbox_return(outbox_t *self, json_t *ret, int master)
 bool
 outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
 {
+    s_reserve(self);
     json_auto_t *event = json_pack("{s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "tag", tag, "data", data,
                                    "more", more);
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT);
@@ -300,6 +435,8 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     it->size = size;
     self->n_events++;
     self->event_bytes += size;
+    if (!self->listening)
+        s_keep_event(self, it);
     s_append(self, it);
     s_pump(self);
     return true;
@@ -351,6 +488,8 @@ outbox_tick(outbox_t *self, int64_t now_ms)
         s_try_disk(self);
         self->disk_ms = self->kept_bytes > 0 ? now_ms + DISK_RETRY_MS : 0;
     }
+    if (self->give_up_ms && now_ms >= self->give_up_ms)
+        s_give_up(self, now_ms);
     if (!self->again_ms || now_ms < self->again_ms)
         return;
     self->patience_ms = self->patience_ms * 2 < PATIENCE_MAX_MS ? self->patience_ms * 2 : PATIENCE_MAX_MS;
@@ -361,8 +500,11 @@ outbox_tick(outbox_t *self, int64_t now_ms)
 int64_t
 outbox_next_ms(const outbox_t *self)
 {
-    int64_t again = self->again_ms, disk = self->disk_ms;
-    return again == 0 ? disk : disk == 0 || again < disk ? again : disk;
+    const int64_t times[] = { self->again_ms, self->disk_ms, self->give_up_ms };
+    int64_t next = 0;
+    for (size_t i = 0; i < NELEMS(times); i++)
+        next = times[i] > 0 && (next == 0 || times[i] < next) ? times[i] : next;
+    return next;
 }
 
 /* ---- questions -------------------------------------------------------------------------------- */

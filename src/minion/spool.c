@@ -14,11 +14,17 @@
 
 #define RUN ".run"
 #define RET ".ret"
+#define EV  ".ev"
 #define BAD ".bad"
+
+#define SERIES "series"
+
+enum { NUMBER_DIGITS = 19, BOOT_LEN = 39 };
 
 struct spool {
     char *dir;
     size_t n_ret;
+    int64_t stamp_ns; /* of the newest file */
 };
 
 static char *
@@ -32,6 +38,13 @@ s_jid_ok(const char *jid)
 {
     int64_t when;
     return clock_jid_to_wall_us(jid, &when);
+}
+
+/* An event's, in as many digits as the largest has: their order is that of their names. */
+static bool
+s_number_ok(const char *name)
+{
+    return strlen(name) == NUMBER_DIGITS && strspn(name, "0123456789") == NUMBER_DIGITS;
 }
 
 static int
@@ -56,9 +69,9 @@ s_sorted(json_t *list)
     return out;
 }
 
-/* NEW sorted array of the jids that have a file with this suffix. */
+/* NEW sorted array of the jids or numbers that have a file with this suffix. */
 static json_t *
-s_list(const spool_t *self, const char *suffix)
+s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name))
 {
     json_t *jids = json_array();
     DIR *d = opendir(self->dir);
@@ -69,14 +82,47 @@ s_list(const spool_t *self, const char *suffix)
         if (!str_ends(e->d_name, suffix))
             continue;
         AUTO_FREE char *jid = xstrndup(e->d_name, strlen(e->d_name) - strlen(suffix));
-        if (s_jid_ok(jid))
+        if (ok(jid))
             json_array_append_new(jids, json_string(jid));
     }
     (void) closedir(d);
     return s_sorted(jids);
 }
 
-/* Temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX. */
+/* ---- order ------------------------------------------------------------------------------------ */
+
+static int64_t
+s_mtime(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (int64_t) st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec : 0;
+}
+
+/* Later than all before, whatever the clock says. */
+static void
+s_stamp(spool_t *self, const char *path)
+{
+    int64_t now = clock_wall_us() * 1000;
+    self->stamp_ns = now > self->stamp_ns ? now : self->stamp_ns + 1;
+    const struct timespec ts = { .tv_sec = self->stamp_ns / 1000000000,
+                                 .tv_nsec = self->stamp_ns % 1000000000 };
+    const struct timespec times[2] = { ts, ts };
+    (void) utimensat(AT_FDCWD, path, times, 0);
+}
+
+typedef struct waiting {
+    int64_t at_ns;
+    json_t *what;
+} waiting_t;
+
+static int
+s_by_time(const void *a, const void *b)
+{
+    const waiting_t *x = a, *y = b;
+    return x->at_ns < y->at_ns ? -1 : x->at_ns > y->at_ns;
+}
+
+/* Temporary files of writes that a death cut short (fs_write_quick): .JID.ret.XXXXXX and the like. */
 static void
 s_clean(const spool_t *self)
 {
@@ -86,11 +132,25 @@ s_clean(const spool_t *self)
         const char *name = e->d_name + 1;
         size_t n = strcspn(name, ".");
         AUTO_FREE char *jid = xstrndup(name, n);
-        if (e->d_name[0] == '.' && str_starts(name + n, RET ".") && s_jid_ok(jid))
+        bool ours = (s_jid_ok(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
+                    (s_number_ok(jid) && str_starts(name + n, EV "."));
+        if (e->d_name[0] == '.' && ours && name[n] == '.')
             (void) unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)
         (void) closedir(d);
+}
+
+static void
+s_newest(spool_t *self, const json_t *names, const char *suffix)
+{
+    size_t i;
+    json_t *name;
+    json_array_foreach (names, i, name) {
+        AUTO_FREE char *path = s_path(self, json_string_value(name), suffix);
+        int64_t at = s_mtime(path);
+        self->stamp_ns = at > self->stamp_ns ? at : self->stamp_ns;
+    }
 }
 
 spool_t *
@@ -101,8 +161,11 @@ spool_new(const char *dir, fail_t *err)
     spool_t *self = xcalloc(1, sizeof(*self));
     self->dir = xstrdup(dir);
     s_clean(self);
-    json_auto_t *rets = s_list(self, RET);
+    json_auto_t *rets = s_list(self, RET, s_jid_ok);
     self->n_ret = json_array_size(rets);
+    json_auto_t *events = s_list(self, EV, s_number_ok);
+    s_newest(self, rets, RET);
+    s_newest(self, events, EV);
     return self;
 }
 
@@ -147,6 +210,7 @@ spool_end(spool_t *self, const json_t *ret, fail_t *err)
     int rc = fs_write_quick(path, text, strlen(text), 0600, err);
     if (rc < 0)
         return rc;
+    s_stamp(self, path);
     self->n_ret++;
     AUTO_FREE char *mark = s_path(self, jid, RUN);
     (void) unlink(mark);
@@ -196,12 +260,6 @@ spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err)
     return ret;
 }
 
-json_t *
-spool_jids(const spool_t *self)
-{
-    return s_list(self, RET);
-}
-
 static bool
 s_is_empty(const char *path)
 {
@@ -212,7 +270,7 @@ s_is_empty(const char *path)
 json_t *
 spool_interrupted(spool_t *self, json_t *damaged)
 {
-    json_auto_t *jids = s_list(self, RUN);
+    json_auto_t *jids = s_list(self, RUN, s_jid_ok);
     json_t *all = json_array(), *jid;
     size_t i, size;
     json_array_foreach (jids, i, jid) {
@@ -229,6 +287,97 @@ spool_interrupted(spool_t *self, json_t *damaged)
             (void) unlink(mark);
     }
     return all;
+}
+
+/* ---- events ----------------------------------------------------------------------------------- */
+
+static char *
+s_event_path(const spool_t *self, json_int_t n)
+{
+    return xasprintf("%s/%0*lld%s", self->dir, NUMBER_DIGITS, (long long) n, EV);
+}
+
+int
+spool_event_keep(spool_t *self, const json_t *event, fail_t *err)
+{
+    AUTO_FREE char *path = s_event_path(self, value_int(event, "n", 0));
+    AUTO_FREE char *text = value_dump(event);
+    int rc = fs_write_quick(path, text, strlen(text), 0600, err);
+    if (rc == 0)
+        s_stamp(self, path);
+    return rc;
+}
+
+void
+spool_event_forget(spool_t *self, json_int_t n)
+{
+    AUTO_FREE char *path = s_event_path(self, n);
+    (void) unlink(path);
+}
+
+/* NEW; NULL: it was damaged. */
+static json_t *
+s_read_event(const char *path, json_t *damaged)
+{
+    buf_auto_t text = BUF_INIT;
+    if (fs_read(path, LIMIT_WIRE_MSG, &text, NULL) == 0) {
+        json_t *v = value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, NULL);
+        if (value_int(v, "n", 0) > 0 && value_str(v, "tag", NULL))
+            return v;
+        json_decref(v);
+    }
+    AUTO_FREE char *aside = xasprintf("%s" BAD, path);
+    (void) rename(path, aside);
+    json_array_append_new(damaged, value_fmt("spool: a damaged file was moved aside: %s", aside));
+    return NULL;
+}
+
+json_t *
+spool_waiting(spool_t *self, json_t *damaged)
+{
+    json_auto_t *rets = s_list(self, RET, s_jid_ok), *events = s_list(self, EV, s_number_ok);
+    size_t n_rets = json_array_size(rets), n = n_rets + json_array_size(events), kept = 0;
+    AUTO_FREE waiting_t *all = xcalloc(n + 1, sizeof(*all));
+    json_t *out = json_array();
+    for (size_t i = 0; i < n; i++) {
+        bool is_ret = i < n_rets;
+        json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
+        AUTO_FREE char *path = s_path(self, json_string_value(name), is_ret ? RET : EV);
+        int64_t at = s_mtime(path);
+        json_t *what = is_ret ? json_incref(name) : s_read_event(path, damaged);
+        if (what)
+            all[kept++] = (waiting_t){ at, what };
+    }
+    qsort(all, kept, sizeof(*all), s_by_time);
+    for (size_t i = 0; i < kept; i++)
+        json_array_append_new(out, all[i].what);
+    return out;
+}
+
+bool
+spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto)
+{
+    json_auto_t *events = s_list(self, EV, s_number_ok);
+    AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
+    buf_auto_t text = BUF_INIT;
+    if (json_array_size(events) == 0 || fs_read(path, LIMIT_HELLO_MSG, &text, NULL) < 0)
+        return false;
+    json_auto_t *v = value_parse(buf_str(&text), text.len, LIMIT_HELLO_MSG, path, NULL);
+    const char *boot = value_str(v, "boot", "");
+    if (*boot == '\0' || strlen(boot) > BOOT_LEN || value_int(v, "upto", 0) <= 0)
+        return false;
+    *ret_boot = xstrdup(boot);
+    *ret_upto = value_int(v, "upto", 0);
+    return true;
+}
+
+int
+spool_series_keep(spool_t *self, const char *boot, json_int_t upto, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
+    json_auto_t *v = json_pack("{s:s, s:I}", "boot", boot, "upto", upto);
+    AUTO_FREE char *text = value_dump(v);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
 }
 
 size_t

@@ -1,8 +1,11 @@
-/* spool.h - what must survive the minion's death: a mark per running job, and returns that no master has
- * acknowledged.
+/* spool.h - what must survive the minion's death: a mark per running job, returns that no master has
+ * acknowledged, and events that were fired while none listened.
  *
  * DIR/JID.run  {jid, fun, arg, ...}: written before the child is forked, removed when its return is spooled
  * DIR/JID.ret  the return as it goes to the master: removed when the master says that it is stored
+ * DIR/N.ev     an event {n, tag, data, more?}: the same
+ * DIR/series   {boot, upto}: under which name, and up to which number, a master may have seen events of this minion
+ * The files' times, each later than the one before, are the order in which returns and events came.
  *
  * Layer      minion; files only
  * Threads    the job server's
@@ -22,8 +25,6 @@ int spool_begin(spool_t *self, const json_t *job, fail_t *err);
 /* `ret` holds "jid". The return is on the disk before the mark goes. */
 int spool_end(spool_t *self, const json_t *ret, fail_t *err);
 void spool_forget(spool_t *self, const char *jid);
-/* NEW: the jids of the returns, oldest first. */
-json_t *spool_jids(const spool_t *self);
 /* One return and the size of its text. NEW, or NULL with *err: -ENOENT, -EBADMSG when the file was damaged
  * and is moved aside (JID.ret.bad), or why it can't be read now. */
 json_t *spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err);
@@ -31,6 +32,14 @@ json_t *spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err
  * killed before that job began. Damaged ones are moved aside,
  * never silently dropped: what happened is added to `damaged` (array, may be NULL). */
 json_t *spool_interrupted(spool_t *self, json_t *damaged);
+int spool_event_keep(spool_t *self, const json_t *event, fail_t *err);
+void spool_event_forget(spool_t *self, json_int_t n);
+/* NEW array, oldest first: a return's jid (text), or an event (object). Damaged events are moved aside and added to
+ * `damaged` (array). */
+json_t *spool_waiting(spool_t *self, json_t *damaged);
+/* The series of the last start, if events of it wait still: *ret_boot NEW, and the number to go on after. False: none do. */
+bool spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto);
+int spool_series_keep(spool_t *self, const char *boot, json_int_t upto, fail_t *err);
 /* Returns on the disk. */
 size_t spool_len(const spool_t *self);
 

@@ -98,3 +98,69 @@ OUT
     run -0 salt web schedule.list show_all=True return_yaml=False --out=json --static
     not grep -q beat <<<"$output"
 }
+
+# The master's events of a tag, as it numbered them.
+told() { ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"$1\"]}"; }
+
+@test "no master: jobs and events go on, and reach it in order and once when it is there, also after kill -9" {
+    start_master "auto_accept: True"
+    start_minion web "schedule: {count: {function: cmd.run, args: ['echo x >>$FLEET/n; wc -l <$FLEET/n'], seconds: 1}, fire: {function: event.send, args: [my/beat, {a: 1}], seconds: 1, return_job: False}}"
+    wait_connected web
+    stop master
+    : >"$FLEET/n"
+    until_true 15 eval '[ "$(wc -l <"$FLEET/n")" -ge 3 ]'
+    stop web KILL
+    before=$(wc -l <"$FLEET/n")
+    start_minion web
+    until_true 15 eval '[ "$(wc -l <"$FLEET/n")" -ge $((before + 2)) ]'
+    kept=$(find "$FLEET/web" -name '*.ret' | wc -l)
+    fired=$(find "$FLEET/web" -name '*.ev' | wc -l)
+    [ "$kept" -ge 4 ] && [ "$fired" -ge 3 ]
+    start_master
+    until_true 15 eval '[ "$(find "$FLEET/web" -name "*.ret" -o -name "*.ev" | wc -l)" -le 1 ]'
+    # What the store has: each job once, though two daemons died meanwhile.
+    n=$(wc -l <"$FLEET/n")
+    until_true 10 eval '[ "$(jobs_of cmd.run | wc -l)" -ge "$n" ]'
+    [ "$(told my/beat | grep -o '"tag":"my/beat"' | wc -l)" -ge "$fired" ]
+    # In order, each once.
+    told 'salt/job/*/ret/web' | grep -oE '"return":"[0-9]+"' | grep -oE '[0-9]+' >"$FLEET/order"
+    [ "$(wc -l <"$FLEET/order")" -ge "$before" ]
+    sort -nu "$FLEET/order" | cmp - "$FLEET/order"
+}
+
+@test "two masters: the one that asked is dead: its return goes to the other" {
+    touch "$FLEET/keep-ports"
+    for n in 1 2; do
+        mkdir -p "$FLEET/etc$n"
+        on $n
+        master_conf "auto_accept: True" "id: boss$n"
+        sed -i "s/^interface:.*/interface: 127.0.0.$n/; s|^root_dir:.*|root_dir: $FLEET/master$n|" "$MASTER_CONF"
+        : >"$FLEET/log/master$n"
+        daemon "master$n" "$HALITE_BIN/salt-master" -c "$FLEET/etc$n"
+        until_log "$FLEET/log/master$n" 'the master is ready' 10
+    done
+    start_minion web 'master: [127.0.0.1, 127.0.0.2]' "return_to_other_after: 1" "schedule: {beat: {function: test.echo, args: [both], seconds: 1}}"
+    on 2
+    wait_connected web
+    on 1
+    wait_connected web
+    # Who asks gets the return, the other one does not.
+    salt web test.arg mine
+    until_true 10 ran test.echo 1
+    on 2
+    until_true 10 ran test.echo 1
+    [ -z "$(jobs_of test.arg)" ]
+    on 1
+    jid=$(salt web cmd.run "until [ -e $FLEET/go ]; do sleep 0.05; done; echo over" --async --out=txt | grep -oE '[0-9]{20}')
+    until_true 10 eval 'salt web saltutil.running --out=json --static | grep -q "$jid"'
+    stop master1 KILL
+    touch "$FLEET/go"
+    on 2
+    until_true 15 eval 'salt-run jobs.lookup_jid "$jid" | grep -q over'
+    rm "$FLEET"/master1/var/run/salt-master.pid "$FLEET"/master1/var/run/salt/master/master.sock
+}
+
+on() {
+    SALT_CONFIG_DIR=$FLEET/etc$1 MASTER_CONF=$FLEET/etc$1/master SOCK_DIR=$FLEET/master$1/var/run/salt/master
+    export SALT_CONFIG_DIR MASTER_CONF SOCK_DIR
+}

@@ -222,11 +222,84 @@ test_restart(void **state)
     assert_int_equal(fs_write_quick(bad, "{", 1, 0600, NULL), 0);
     json_auto_t *jids = outbox_jids(f->box);
     assert_int_equal(json_array_size(jids), 4);
-    assert_string_equal(json_string_value(json_array_get(jids, 0)), "20261120100000000001");
+    assert_string_equal(json_string_value(json_array_get(jids, 0)), "20261120100000000005");
     outbox_listens(f->box, 0);
     /* The damaged ones are moved aside, the others go. */
     assert_int_equal(sent(f), 3);
     assert_int_equal(outbox_len(f->box), 3);
+}
+
+/* What was fired while nobody listened, or was not acknowledged when the last one went, in the order of all. */
+static void
+test_restart_with_events(void **state)
+{
+    fixture_t *f = *state;
+    char boot[40] = "first";
+
+    outbox_series(f->box, boot);
+    outbox_listens(f->box, 0);
+    event(f, true);
+    event(f, true);
+    ack_event(f, 1);
+    outbox_deaf(f->box, 0);
+    add(f, 9, 10, -1);
+    event(f, true);
+    add(f, 8, 10, -1);
+    assert_int_equal(sent(f), 2);
+    /* As if it had been killed. */
+    outbox_destroy(&f->box);
+    open_box(f);
+    (void) str_copy(boot, sizeof(boot), "second");
+    outbox_series(f->box, boot);
+    assert_string_equal(boot, "first");
+    outbox_listens(f->box, 0);
+    AUTO_FREE char *order = value_dump(f->sent);
+    assert_string_equal(order, "[2,\"20261120100000000009\",3,\"20261120100000000008\"]");
+    (void) sent(f);
+    ack_event(f, 2);
+    ack_event(f, 3);
+    ack(f, 8);
+    ack(f, 9);
+    event(f, true);
+    assert_true(json_integer_value(json_array_get(f->sent, 0)) > 3); /* no number twice */
+    ack_event(f, (int) json_integer_value(json_array_get(f->sent, 0)));
+    outbox_destroy(&f->box);
+    open_box(f);
+    assert_int_equal(outbox_len(f->box), 0);
+    /* Nothing waits: a new series. */
+    (void) str_copy(boot, sizeof(boot), "third");
+    outbox_series(f->box, boot);
+    assert_string_equal(boot, "third");
+}
+
+/* The master that asked is away: its return goes to another one after a while, and to itself before that. */
+static void
+test_other_master(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_patience(f->box, 5000);
+    outbox_listens(f->box, 0);
+    outbox_listens(f->box, 1);
+    add(f, 1, 10, 0);
+    assert_int_equal(sent(f), 1);
+    outbox_deaf(f->box, 0); /* before it acknowledged */
+    add(f, 2, 10, 0);
+    add(f, 3, 10, 1);
+    ack(f, 3);
+    assert_int_equal(sent(f), 1);
+    int64_t next = outbox_next_ms(f->box), now = clock_mono_ms();
+    assert_in_range(next, now, now + 5001);
+    outbox_tick(f->box, next - 1);
+    assert_int_equal(sent(f), 0);
+    outbox_listens(f->box, 0);
+    assert_int_equal(sent(f), 2);
+    outbox_deaf(f->box, 0);
+    outbox_tick(f->box, clock_mono_ms() + 5001);
+    assert_int_equal(sent(f), 2);
+    ack(f, 1);
+    ack(f, 2);
+    assert_int_equal(outbox_len(f->box), 0);
 }
 
 /* Three times what may be under way: the rest follows the acknowledgements, each once and in order. */
@@ -353,5 +426,6 @@ test_same_jid_twice(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_at_once), TEST(test_odd_acknowledgements), TEST(test_master_goes_and_comes),
-          TEST(test_two_masters), TEST(test_restart), TEST(test_window), TEST(test_patience),
-          TEST(test_events_have_limits), TEST(test_full_disk), TEST(test_same_jid_twice))
+          TEST(test_two_masters), TEST(test_restart), TEST(test_restart_with_events), TEST(test_other_master),
+          TEST(test_window), TEST(test_patience), TEST(test_events_have_limits), TEST(test_full_disk),
+          TEST(test_same_jid_twice))

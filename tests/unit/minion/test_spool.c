@@ -48,6 +48,14 @@ tear_down(void **state)
     return 0;
 }
 
+/* NEW: the returns that wait, oldest first. */
+static json_t *
+jids_of(spool_t *spool)
+{
+    json_auto_t *damaged = json_array();
+    return spool_waiting(spool, damaged);
+}
+
 static void
 again(fixture_t *f)
 {
@@ -115,7 +123,7 @@ test_life(void **state)
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     /* Oldest first, whatever order the folder has. */
-    assert_jids(spool_jids(f->spool), "[\"" J1 "\",\"" J2 "\",\"" J3 "\"]");
+    assert_jids(jids_of(f->spool), "[\"" J2 "\",\"" J3 "\",\"" J1 "\"]");
     json_auto_t *ret = spool_load(f->spool, J2, &size, NULL);
     assert_string_equal(value_str(ret, "return", ""), "x");
     assert_int_equal(size, strlen("{\"jid\":\"" J2 "\",\"return\":\"x\"}"));
@@ -151,7 +159,7 @@ test_interrupted(void **state)
     assert_string_equal(value_str(json_array_get(jobs, 0), "jid", ""), J1);
     assert_int_equal(json_array_size(damaged), 0);
     assert_false(there(f, J2 ".run"));
-    assert_jids(spool_jids(f->spool), "[\"" J2 "\"]");
+    assert_jids(jids_of(f->spool), "[\"" J2 "\"]");
 }
 
 /* A return, cut off at every byte of its text, or with one byte changed: never taken for a return, never
@@ -238,7 +246,7 @@ test_strange_files(void **state)
     /* Left by a death in the middle of a write. */
     put(f, "." J1 ".ret.aB3dEf", "{\"jid\":", 7);
     again(f);
-    assert_jids(spool_jids(f->spool), "[]");
+    assert_jids(jids_of(f->spool), "[]");
     assert_int_equal(spool_len(f->spool), 0);
     assert_true(there(f, "notes.txt"));
     assert_true(there(f, J1 ".ret.bad"));
@@ -292,7 +300,7 @@ test_full_disk(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
     /* Nothing half is left behind. */
     again(f);
-    assert_jids(spool_jids(f->spool), "[\"" J2 "\"]");
+    assert_jids(jids_of(f->spool), "[\"" J2 "\"]");
     assert_false(there(f, J3 ".run"));
     json_auto_t *damaged = json_array();
     json_auto_t *jobs = spool_interrupted(f->spool, damaged);
