@@ -259,7 +259,8 @@ s_start(front_t *self, fail_t *err)
     /* From here on no other master works on this store. */
     if (!self->lsock || numbers_begin(self, err) < 0)
         return err->code;
-    publish_restore(self);
+    if (publish_restore(self, err) < 0)
+        return err->code;
     self->workers = workers_new(self, sock_dir, store_file, err);
     self->files = self->workers ? files_new(self->opts, err) : NULL;
     if (!self->files || s_open_sockets(self, err) < 0)

@@ -149,7 +149,8 @@ void publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, b
 void publish_disconnected(front_t *self, minion_t *m);
 void publish_dismissed(front_t *self, minion_t *m); /* its key is accepted no more */
 int publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
-void publish_restore(front_t *self); /* unfinished jobs of the last run */
+/* Unfinished jobs of the last run. Fails when there is no memory to read them. */
+int publish_restore(front_t *self, fail_t *err);
 void publish_verdict(void *front, job_t *job, job_target_t *target);
 /* NEW: what followers are told of a target; NULL: nothing, or its return tells it. */
 json_t *publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target);

@@ -638,8 +638,8 @@ publish_again(front_t *self, const char *jid)
     }
 }
 
-void
-publish_restore(front_t *self)
+int
+publish_restore(front_t *self, fail_t *ret_err)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *jids = store_unfinished(self->reader, clock_wall_us() - RESTORE_JOBS_US, LIMIT_JOBS_RESTORED,
@@ -652,6 +652,9 @@ publish_restore(front_t *self)
         if (json_is_object(row) && returned)
             (void) s_restore_one(self, row, returned);
     }
+    if (err.code == -ENOMEM) /* the next start reads them */
+        return fail_set(ret_err, -ENOMEM, "unfinished jobs can't be read: %s", fail_text(&err));
     if (err.text)
         log_error("unfinished jobs can't be read: %s", fail_text(&err));
+    return 0;
 }

@@ -332,9 +332,11 @@ job_proc_destroy(job_proc_t **self_p)
     free(self);
 }
 
+/* Other children have the descriptor too: closing alone would leave this one waiting. */
 static void
 s_close(job_proc_t *self)
 {
+    (void) shutdown(self->fd, SHUT_RDWR);
     (void) close(self->fd);
     self->fd = -1;
 }

@@ -353,6 +353,7 @@ def audit_react(rig, token, result):
 
 
 def do_event(rig, token):
+    rig.since = rig.ask("status")["seq"]
     return rig.cli("salt", "-t", "5", "m1", "event.send", "inject/event", f"token={token}")
 
 
@@ -360,7 +361,7 @@ def audit_event(rig, token, result):
     wrong = audit_said(rig, token, result)
 
     def seen():
-        reply = rig.ask("journal", since=0, tag="inject/event")
+        reply = rig.ask("journal", since=rig.since, tag="inject/event")
         return sum(token in json.dumps(e) for e in reply.get("events", []))
 
     if result[0] == 0:
@@ -528,7 +529,7 @@ class Trial:
         if bad and reached:
             wrong.append(bad)
         for d in self.rig.daemons:
-            if d is not self.target and d.code() is not None:
+            if d is not self.target and d.process is not None and d.code() is not None:
                 wrong.append(f"the {d.name} ended too: {d.code()}: {d.said()[-200:]}")
         try:
             self.rig.mend()
