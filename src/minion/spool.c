@@ -24,6 +24,7 @@ enum { NUMBER_DIGITS = 19, BOOT_LEN = 39 };
 struct spool {
     char *dir;
     size_t n_ret;
+    json_t *left;     /* jids of which something could not be removed: tried again with the next job */
     int64_t stamp_ns; /* of the newest file */
 };
 
@@ -160,6 +161,7 @@ spool_new(const char *dir, fail_t *err)
         return NULL;
     spool_t *self = xcalloc(1, sizeof(*self));
     self->dir = xstrdup(dir);
+    self->left = json_array();
     s_clean(self);
     json_auto_t *rets = s_list(self, RET, s_jid_ok);
     self->n_ret = json_array_size(rets);
@@ -175,8 +177,18 @@ spool_destroy(spool_t **self_p)
     spool_t *self = STEAL(*self_p);
     if (!self)
         return;
+    json_decref(self->left);
     free(self->dir);
     free(self);
+}
+
+/* This one is wanted again. */
+static void
+s_wanted(spool_t *self, const char *jid)
+{
+    for (size_t i = json_array_size(self->left); i-- > 0;)
+        if (str_eq(json_string_value(json_array_get(self->left, i)), jid))
+            (void) json_array_remove(self->left, i);
 }
 
 /* In place, without a rename: an empty mark is one of a job that had not begun. */
@@ -186,6 +198,7 @@ spool_begin(spool_t *self, const json_t *job, fail_t *err)
     const char *jid = value_str(job, "jid", "");
     if (!s_jid_ok(jid))
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
+    s_wanted(self, jid);
     AUTO_FREE char *path = s_path(self, jid, RUN);
     AUTO_FREE char *text = value_dump(job);
     AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -205,6 +218,7 @@ spool_end(spool_t *self, const json_t *ret, fail_t *err)
     const char *jid = value_str(ret, "jid", "");
     if (!s_jid_ok(jid))
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
+    s_wanted(self, jid);
     AUTO_FREE char *path = s_path(self, jid, RET);
     AUTO_FREE char *text = value_dump(ret);
     int rc = fs_write_quick(path, text, strlen(text), 0600, err);
@@ -217,15 +231,38 @@ spool_end(spool_t *self, const json_t *ret, fail_t *err)
     return 0;
 }
 
+static bool
+s_gone(const char *path)
+{
+    return unlink(path) == 0 || errno == ENOENT;
+}
+
+static bool
+s_forget(spool_t *self, const char *jid)
+{
+    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    if (unlink(ret) == 0 && self->n_ret > 0)
+        self->n_ret--;
+    return s_gone(ret) && s_gone(mark);
+}
+
+/* What a disk that could not be written kept. */
+static void
+s_forget_left(spool_t *self)
+{
+    while (json_array_size(self->left) > 0 &&
+           s_forget(self, json_string_value(json_array_get(self->left, 0))))
+        (void) json_array_remove(self->left, 0);
+}
+
 void
 spool_forget(spool_t *self, const char *jid)
 {
     if (!s_jid_ok(jid))
         return;
-    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
-    if (unlink(ret) == 0 && self->n_ret > 0)
-        self->n_ret--;
-    (void) unlink(mark);
+    s_forget_left(self);
+    if (!s_forget(self, jid) && json_array_size(self->left) < LIMIT_SPOOL_FILES)
+        json_array_append_new(self->left, json_string(jid));
 }
 
 /* A file that can be read but makes no sense is moved aside, never dropped. */

@@ -24,6 +24,7 @@ void spool_destroy(spool_t **self_p);
 int spool_begin(spool_t *self, const json_t *job, fail_t *err);
 /* `ret` holds "jid". The return is on the disk before the mark goes. */
 int spool_end(spool_t *self, const json_t *ret, fail_t *err);
+/* Mark and return. What can't be removed now goes with a later one. */
 void spool_forget(spool_t *self, const char *jid);
 /* One return and the size of its text. NEW, or NULL with *err: -ENOENT, -EBADMSG when the file was damaged
  * and is moved aside (JID.ret.bad), or why it can't be read now. */

@@ -253,6 +253,32 @@ test_strange_files(void **state)
     assert_false(there(f, "." J1 ".ret.aB3dEf"));
 }
 
+/* A folder in the place of a file can't be removed as one, whoever asks. */
+static void
+test_what_can_not_be_removed_goes_later(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *mark = fs_join(f->dir, J1 ".run"), *other = fs_join(f->dir, J3 ".run");
+
+    assert_int_equal(mkdir(mark, 0700), 0);
+    end(f, J1);
+    spool_forget(f->spool, J1);
+    assert_true(there(f, J1 ".run"));
+    assert_int_equal(rmdir(mark), 0);
+    put(f, J1 ".run", "{}", 2);
+    /* Made again meanwhile: that is another one. */
+    assert_int_equal(mkdir(other, 0700), 0);
+    end(f, J3);
+    spool_forget(f->spool, J3);
+    assert_int_equal(rmdir(other), 0);
+    end(f, J3);
+    end(f, J2);
+    spool_forget(f->spool, J2);
+    assert_false(there(f, J1 ".run"));
+    assert_true(there(f, J3 ".ret"));
+    assert_int_equal(spool_len(f->spool), 1);
+}
+
 static void
 test_jids_are_checked(void **state)
 {
@@ -310,4 +336,5 @@ test_full_disk(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_cut_short), TEST(test_damaged),
-          TEST(test_unreadable), TEST(test_strange_files), TEST(test_jids_are_checked), TEST(test_full_disk))
+          TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable), TEST(test_strange_files),
+          TEST(test_jids_are_checked), TEST(test_full_disk))
