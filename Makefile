@@ -180,7 +180,7 @@ $(FUZZ_LIVE): $(BUILD)/tests/fuzz/search_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(U
 .SECONDARY: $(FUZZ:%=$(BUILD)/obj/tests/fuzz/fuzz_%.o)
 
 # BATS narrows the whole-program tests: make check-t BATS='tests/t/03*.bats'
-BATS     ?= $(sort $(wildcard tests/t/*.bats))
+BATS     ?= $(sort $(wildcard tests/t/*.bats)) $(sort $(wildcard tests/museum/*.bats))
 RUN      := SAN='$(SAN)' BUILD=$(abspath $(BUILD)) tests/lib/run.sh
 # The project's case files, and recorded ones where they are there.
 HALITE_CASES ?= ../shared/cases

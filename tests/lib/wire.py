@@ -4,7 +4,8 @@
     wire.py hold PORT N WHAT FILE   N connections that stand at WHAT until FILE exists, `held` when they do; those that are
                                     cut are opened again. WHAT: silent (not a byte), greeting (ZMTP's 64 bytes),
                                     frame:BYTES (the greeting, then a command of BYTES of which the last is missing)
-    wire.py proxy PORT DIR          prints a port of its own that leads to PORT; what the n-th client sent is DIR/n
+    wire.py proxy PORT DIR [AFTER]  prints a port of its own that leads to PORT; what the n-th client sent is DIR/n. Of what
+                                    comes back, after so many bytes, one bit of each piece is another
     wire.py replay PORT FILE        what was recorded, sent again in one piece and in small ones
     wire.py cut PORT FILE [STEP]    every beginning of the recording on a connection of its own, which then ends
     wire.py flip PORT FILE [STEP]   the recording with one bit of one byte another
@@ -112,12 +113,16 @@ def hold(port, n, what, until):
 
 # ---- a recording, and what can be made of it ------------------------------------------------------------------
 
-def carry(source, sink, log):
+def carry(source, sink, log, after=None):
+    n = 0
     try:
         while data := source.recv(65536):
             if log:
                 log.write(data)
                 log.flush()
+            n += len(data)
+            if after is not None and n > after:
+                data = data[:-1] + bytes([data[-1] ^ 1])
             sink.sendall(data)
     except OSError:
         pass
@@ -128,7 +133,7 @@ def carry(source, sink, log):
             pass
 
 
-def proxy(port, folder):
+def proxy(port, folder, after=None):
     door = socket.create_server((HOST, 0), backlog=64)
     print(door.getsockname()[1], flush=True)
     n = 0
@@ -138,7 +143,8 @@ def proxy(port, folder):
         n += 1
         log = open(os.path.join(folder, str(n)), "wb")
         threading.Thread(target=carry, args=(client, server, log), daemon=True).start()
-        threading.Thread(target=carry, args=(server, client, None), daemon=True).start()
+        back = (server, client, None, None if after is None else int(after))
+        threading.Thread(target=carry, args=back, daemon=True).start()
 
 
 def recording(path):
