@@ -80,10 +80,11 @@ class Auditor:
     def __init__(self, world):
         self.world = world
         self.job_num = self.event_seq = 0
-        self.known, self.witness_at = {}, {}
+        self.judged, self.finals, self.witness_at = set(), {}, {}
         self.witness = {m.name: Counter() for m in world.minions}
         self.followers = [Follower(world, True), Follower(world, False)]
         self.sockets, self.counts, self.killed = None, Counter(), False
+        self.jobs, self.events, self.blocks, self.returns, self.live, self.commands = [], [], [], {}, {}, []
         for f in self.followers:
             f.start()
 
@@ -102,7 +103,7 @@ class Auditor:
         if missing:
             return f"not connected: {', '.join(sorted(missing))}"
         for m in world.minions:
-            waiting = [name for name in m.spool() if not name.endswith(".bad")]
+            waiting = [name for name in m.spool() if name != "series" and not name.endswith(".bad")]
             if waiting:
                 return f"in the spool of {m.name}: {', '.join(waiting)}"
             if m.children()[1]:
@@ -110,6 +111,9 @@ class Auditor:
         reactor = status.get("reactor") or {}
         if reactor.get("waiting") or reactor.get("under_way"):
             return f"the reactor is at work: {reactor}"
+        strays = world.strays()
+        if strays:
+            return f"processes that belong to nobody: {strays}"
         open_jobs = self.open_jobs()
         if open_jobs:
             return f"no final verdict: {open_jobs}"
@@ -170,7 +174,6 @@ class Auditor:
         db = self.world.database()
         try:
             self.jobs = list(db.execute("SELECT num, jid, fun, doc, minions FROM jobs WHERE num > ? ORDER BY num", (self.job_num,)))
-            first = self.jobs[0]["jid"] if self.jobs else None
             self.returns = {}
             for job in self.jobs:
                 for r in db.execute("SELECT jid, id, retcode, success, doc FROM returns WHERE jid = ?", (job["jid"],)):
@@ -178,7 +181,6 @@ class Auditor:
             self.blocks = list(db.execute("SELECT first, last, frames FROM event_blocks WHERE last > ? ORDER BY first", (self.event_seq,)))
         finally:
             db.close()
-        self.first = first
         self.events = [e for b in self.blocks for e in frames(b["frames"])]
         self.live = {job["jid"]: (self.world.ask("verdicts", jid=job["jid"]) or {}).get("verdicts", {}) for job in self.jobs}
         self.counts["jobs"] += len(self.jobs)
@@ -187,11 +189,15 @@ class Auditor:
 
     def done(self):
         """The next audit begins behind this one."""
+        for job in self.jobs:
+            for minion, live in self.live[job["jid"]].items():
+                self.finals[nonce_of(job), minion] = f"{job['jid']} {live['verdict']}"
         if self.jobs:
             self.job_num = self.jobs[-1]["num"]
         if self.events:
             self.event_seq = self.events[-1]["seq"]
         self.killed = False
+        self.judged |= {(nonce, minion) for minion, seen in self.witness.items() for nonce, _ in seen}
         for f in self.followers:
             f.heard.clear()
             f.missed.clear()
@@ -275,12 +281,12 @@ def every_return_of_a_job_is_stored(self):
     nonces = {job["jid"]: nonce_of(job) for job in self.jobs}
     stored = {(nonces[jid], minion) for jid, minion in self.returns}
     for minion, seen in self.witness.items():
-        for nonce, what in list(seen):
-            if what == "end" and (nonce, minion) not in stored and not seen[nonce, "judged"]:
+        for nonce, what in seen:
+            if what == "end" and (nonce, minion) not in stored and (nonce, minion) not in self.judged:
                 daemon = next(m for m in self.world.minions if m.name == minion)
                 if not (daemon.disk_was_bad and daemon.deaths):
-                    yield f"{nonce} has ended on {minion}, and no return of it is stored"
-            seen[nonce, "judged"] = 1
+                    before = self.finals.get((nonce, minion), "none")
+                    yield f"{nonce} has ended on {minion}, and no return of it is stored; its verdict in an earlier audit: {before}"
 
 
 def events_have_their_numbers(self):
@@ -378,7 +384,7 @@ def commands_tell_the_truth(self):
 
 
 def nothing_is_left(self):
-    until = time.monotonic() + 10
+    until = time.monotonic() + 5
     while self.world.strays() and time.monotonic() < until:
         time.sleep(0.1)
     for text in self.world.strays():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """chaos.py - a master and its minions at work while processes die, disks fill up and networks break; after each round an audit.
 
-    chaos.py BUILD [--rounds N] [--seed N] [--only ROUND] [--minions N] [--faults PATTERN] [--seconds N] [--quick] [--keep]
+    chaos.py BUILD [--rounds N] [--seed N] [--only ROUND] [--minions N] [--faults PATTERN] [--seconds N] [--quick] [--keep] [--lies]
 
 BUILD holds bin/ and tests/preload/. What is wrong is printed with seed, round and faults, the folder stays, exit 1;
 --seed and --only do that round's faults again. As root everything is in namespaces of its own.
@@ -11,6 +11,7 @@ import argparse
 import collections
 import fnmatch
 import heapq
+import json
 import os
 import random
 import signal
@@ -24,6 +25,7 @@ sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from audit import Auditor  # noqa: E402
 from faults import FAULTS, POINTS, ROOT, at_points  # noqa: E402
 from halite import Trouble  # noqa: E402
+from lies import LIES, unseen  # noqa: E402
 from load import Command, pick  # noqa: E402
 from world import World  # noqa: E402
 
@@ -42,6 +44,7 @@ def arguments():
     p.add_argument("--quick", action="store_true", help="without faults that only heartbeats notice")
     p.add_argument("--keep", action="store_true", help="the folder stays")
     p.add_argument("--go-on", action="store_true", help="after a round that was wrong")
+    p.add_argument("--lies", action="store_true", help="instead: does the audit see what is wrong?")
     return p.parse_args()
 
 
@@ -133,6 +136,10 @@ class Program:
             else:
                 ends.pop(order)()
         wrong = list(self.audit())
+        if self.options.lies:
+            wrong += [f"the audit does not see that {name}" for name in unseen(self.auditor)]
+            print(f"{len(LIES)} lies", flush=True)
+        self.auditor.done()
         took = time.monotonic() - begun
         print(f"{'WRONG' if wrong else 'ok'} round {this.number} ({took:.1f} s, {len(commands)} commands): {this.name()}", flush=True)
         for text in wrong:
@@ -156,6 +163,22 @@ class Program:
         if was is not None and self.world.master.process is None and self.world.master.deaths[-1] == -signal.SIGKILL:
             self.auditor.killed = True
 
+    def answer(self, until):
+        """All daemons do their work again."""
+        world, silent = self.world, "nobody was asked"
+        while silent:
+            if time.monotonic() > until:
+                raise Trouble(f"after {COMMAND_S} s not every minion answers: {silent}")
+            self.look()
+            argv = [f"{world.bins}/salt", "-c", world.master.conf_dir, "-t", "5", "--out=json", "--static", "*", "test.ping"]
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True)
+            try:
+                said = json.loads(done.stdout)
+            except ValueError:
+                said = {}
+            silent = [m.name for m in world.minions if said.get(m.name) is not True]
+            time.sleep(0.05)
+
     def audit(self):
         world, auditor = self.world, self.auditor
         until = time.monotonic() + COMMAND_S
@@ -169,10 +192,10 @@ class Program:
                 c.process.kill()
                 c.process.wait()
         try:
+            self.answer(time.monotonic() + COMMAND_S)
             auditor.quiet(self.look)
             auditor.read(world.commands)
             yield from auditor.all()
-            auditor.done()
         except Trouble as why:
             yield str(why)
 
@@ -197,6 +220,8 @@ class Program:
 
 def main():
     options = arguments()
+    if options.lies:
+        options.rounds, options.faults = 1, ""
     rooted = os.getuid() == 0 and os.path.exists("/dev/net/tun")
     if rooted and "CHAOS_INSIDE" not in os.environ:
         namespaces()

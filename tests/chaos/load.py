@@ -47,7 +47,7 @@ KINDS = [
     Kind("test.ping", 3, salt(lambda w, n, t, r: [t, "test.ping"]), witness=False),
     Kind("test.echo", 3, salt(lambda w, n, t, r: [t, "test.echo", n]), witness=False),
     Kind("cmd.run", 8, salt(lambda w, n, t, r: [t, "cmd.run", line(n, r.uniform(0, 1.5))])),
-    Kind("large returns", 3, salt(lambda w, n, t, r: [t, "cmd.run", line(n, 0, "head -c 200000 /dev/zero | tr '\\0' x; ")])),
+    Kind("large returns", 3, salt(lambda w, n, t, r: [t, "cmd.run", line(n, 0, "head -c 100000 /dev/zero | tr '\\0' x; ")])),
     Kind("failing functions", 3, salt(lambda w, n, t, r: [t, "cmd.run", line(n, r.uniform(0, 0.3)) + "; exit 3"])),
     Kind("unknown functions", 1, salt(lambda w, n, t, r: [t, "no.such", n]), witness=False),
     Kind("state.apply", 3, salt(lambda w, n, t, r: [t, "state.apply", "state", f"pillar={json.dumps({'line': line(n, r.uniform(0, 0.5))})}"])),

@@ -19,7 +19,7 @@ from hub import Hub, open_tap
 
 MASTER_NAME = "master.chaos"
 NETWORK = "10.99.0."
-DISK = "48m"
+DISK = {"salt-master": "256m", "salt-minion": "48m"}
 FILES = {
     "state.sls": "it:\n  cmd.run:\n    - name: {{ pillar['line'] | yaml_dquote }}\n",
     "orch.sls": "first:\n  salt.function:\n    - name: cmd.run\n    - tgt: '*'\n    - arg: [{{ pillar['line'] | yaml_dquote }}]\n"
@@ -81,7 +81,7 @@ class Daemon:
         self.page = open_page(f"{world.folder}/pages/{name}")
         self.page.root = f"{self.root}/".encode()
         if world.rooted:
-            run("mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0755", "chaos", self.root)
+            run("mount", "-t", "tmpfs", "-o", f"size={DISK[program]},mode=0755", "chaos", self.root)
 
     def environment(self):
         return {
