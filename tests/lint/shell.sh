@@ -10,9 +10,9 @@ done
 out=$(git ls-files 'tests/t/*' 'tests/lib/*.sh' 'tests/lint/*.sh' .ci/run | xargs grep -nE $'\t|[[:blank:]]+$' /dev/null)
 [ -z "$out" ] || { echo "$out" | sed 's/$/   <- tab or trailing blank/'; rc=1; }
 # A fixed wait is a race that was not understood: wait for what is meant (until_true, wait_event).
-out=$(git ls-files 'tests/t/*.bats' 'tests/t/lib.bash' | xargs grep -nE '^[^#]*(^|[;&|(] *|do |then )sleep [0-9]' /dev/null | grep -v '"[^"]*sleep [0-9.]*[^"]*"')
+out=$(git ls-files 'tests/t/*.bats' 'tests/museum/*.bats' 'tests/t/lib.bash' | xargs grep -nE '^[^#]*(^|[;&|(] *|do |then )sleep [0-9]' /dev/null | grep -v '"[^"]*sleep [0-9.]*[^"]*"')
 [ -z "$out" ] || { echo "$out" | sed 's/$/   <- tests wait for events, not for seconds/'; rc=1; }
 # `! command` in the middle of a test is not looked at by bats.
-out=$(git ls-files 'tests/t/*.bats' | xargs grep -nE '^ +! ' /dev/null)
+out=$(git ls-files 'tests/t/*.bats' 'tests/museum/*.bats' | xargs grep -nE '^ +! ' /dev/null)
 [ -z "$out" ] || { echo "$out" | sed 's/$/   <- bats ignores it: not COMMAND/'; rc=1; }
 exit $rc
