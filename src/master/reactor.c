@@ -2,6 +2,7 @@
 #include "master/reactor_int.h"
 
 #include "common/base/str.h"
+#include "common/net/sock.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -29,9 +30,10 @@ s_tell(reactor_t *self, bool opts)
 static void
 s_mark_begin(reactor_t *self)
 {
-    json_auto_t *kept = store_meta(self->front->reader, REACTOR_META, NULL);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *kept = store_meta(self->front->reader, REACTOR_META, &err);
     self->shared.begin = self->front->seq;
-    if (!str_empty(json_string_value(kept)))
+    if (err.text || !str_empty(json_string_value(kept))) /* what can't be read now is not to be overwritten */
         return;
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
     (void) store_put_meta(self->front->store, REACTOR_META, text);
@@ -50,7 +52,7 @@ s_start(reactor_t *self)
         return;
     }
     s_mark_begin(self);
-    self->actor = zactor_new(reactor_actor, &self->shared);
+    self->actor = sock_room_for_actor() ? zactor_new(reactor_actor, &self->shared) : NULL;
     if (!self->actor)
         log_error("reactor: no thread can be started");
     else

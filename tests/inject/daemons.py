@@ -361,7 +361,7 @@ def audit_event(rig, token, result):
     wrong = audit_said(rig, token, result)
 
     def seen():
-        reply = rig.ask("journal", since=rig.since, tag="inject/event")
+        reply = rig.ask("journal", **{"from": rig.since + 1, "tags": ["inject/event"]})
         return sum(token in json.dumps(e) for e in reply.get("events", []))
 
     if result[0] == 0:

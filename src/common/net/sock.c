@@ -1,6 +1,7 @@
 /* sock.c - see sock.h. */
 #include "common/net/sock.h"
 
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -304,6 +305,22 @@ sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, si
     return sock_send(router, data, len);
 }
 
+static void *
+s_nothing(void *arg)
+{
+    return arg;
+}
+
+static bool
+s_room_for_thread(void)
+{
+    pthread_t thread;
+    int code = pthread_create(&thread, NULL, s_nothing, NULL);
+    if (code == 0)
+        (void) pthread_join(thread, NULL);
+    return code == 0;
+}
+
 bool
 sock_room_for_actor(void)
 {
@@ -312,5 +329,5 @@ sock_room_for_actor(void)
         n++;
     for (int i = 0; i < n; i++)
         (void) close(fds[i]);
-    return n == ACTOR_FILES;
+    return n == ACTOR_FILES && s_room_for_thread();
 }

@@ -68,7 +68,7 @@ bool sock_monitor_next(void *monitor, int *ret_event, int *ret_value);
 /* Send one frame to a ROUTER's peer; 0, -EHOSTUNREACH (gone), -EAGAIN (its queue is full). Never blocks. */
 int sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, size_t len);
 int sock_send(void *sock, const void *data, size_t len);
-/* Whether there are descriptors for an actor: without them CZMQ ends the process. */
+/* Whether there are descriptors and a thread for an actor: without them CZMQ ends the process, or waits for ever. */
 bool sock_room_for_actor(void);
 
 #endif

@@ -2,6 +2,7 @@
 #include <czmq.h>
 
 #include "common/crypto/keys.h"
+#include "common/net/sock.h"
 #include "common/net/zap.h"
 
 #include "common/base/map.h"
@@ -110,10 +111,10 @@ zap_t *
 zap_new(fail_t *err)
 {
     zap_t *self = xcalloc(1, sizeof(*self));
-    self->actor = zactor_new(s_actor, NULL);
+    self->actor = sock_room_for_actor() ? zactor_new(s_actor, NULL) : NULL;
     if (!self->actor || zsock_wait(self->actor) != 0) {
         (void) fail_set(err, self->actor ? -EADDRINUSE : -ENOMEM, "the key handler could not start: %s",
-                        self->actor ? "this process has one already" : "no thread for it");
+                        self->actor ? "this process has one already" : "no thread or no descriptors for it");
         zap_destroy(&self);
     }
     return self;

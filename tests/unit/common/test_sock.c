@@ -10,6 +10,8 @@
 #include "common/net/sock.h"
 #include "common/net/tcpcount.h"
 #include "salt/limits.h"
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include "unit/unit.h"
 
 #define PATIENCE_MS 10000
@@ -405,6 +407,27 @@ test_tcp_counts(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_there_and_back), TEST(test_gone_peer), TEST(test_full_peer), TEST(test_peer_queue),
-          TEST(test_monitor), TEST(test_wrong_server_key), TEST(test_huge_frame), TEST(test_strangers),
-          TEST(test_publish), TEST(test_hello), TEST(test_ports), TEST(test_tcp_counts))
+static void
+test_no_room_for_an_actor(void **state)
+{
+    const struct rlimit none = { 0, 0 };
+    int status;
+
+    (void) state;
+    assert_true(sock_room_for_actor());
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        /* root has no limit of threads */
+        bool bound = (getuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0)) &&
+                     setrlimit(RLIMIT_NPROC, &none) == 0;
+        _exit(!bound || !sock_room_for_actor() ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_no_room_for_an_actor), TEST(test_there_and_back), TEST(test_gone_peer),
+          TEST(test_full_peer), TEST(test_peer_queue), TEST(test_monitor), TEST(test_wrong_server_key),
+          TEST(test_huge_frame), TEST(test_strangers), TEST(test_publish), TEST(test_hello), TEST(test_ports),
+          TEST(test_tcp_counts))
