@@ -183,3 +183,63 @@ not_for() {
     [ "$(heard told forged)" -eq 0 ]
     unlisten told
 }
+
+# What was looked at so far, taken or refused.
+taken() { echo "$(counter refused) $(counter returns) $(counter duplicates) $(counter jobs)"; }
+
+@test "a deleted key: all but a greeting is refused, as of one that nobody knows" {
+    accept_key was
+    salt-key -y -d was >/dev/null
+    before=$(counter refused)
+    names=$(rows UP | grep -vx -e hello -e bye; rows DOWN)
+    WHO=was
+    steps=()
+    for name in $names; do steps+=(send "$(say "$name")"); done
+    as was "${steps[@]}" send "$(greet was)" expect '"state":"pending"'
+    [ $(($(counter refused) - before)) -eq $((${#steps[@]} / 2)) ]
+}
+
+@test "a rejected key: no message passes, on either port" {
+    as shut send "$(greet shut)" expect '"state":"pending"'
+    salt-key -y -r shut >/dev/null
+    before=$(taken)
+    WHO=shut
+    steps=()
+    for name in $(rows UP; rows DOWN); do steps+=(send "$(say "$name")"); done
+    as shut "${steps[@]}" closed
+    [ "$(taken)" = "$before" ]
+    "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" shut closed
+}
+
+@test "the publish port: accepted keys listen, nobody speaks" {
+    as waiting send "$(greet waiting)" expect '"state":"pending"'
+    accept_key hears
+    as rival send "$(greet hears)" expect '"state":"denied"'
+    accept_key removed
+    salt-key -y -d removed >/dev/null
+    for key in nobody waiting rival removed; do
+        "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" "$key" closed
+    done
+    before=$(taken)
+    # Who is accepted may not say anything there: a DEALER's messages, whatever its row allows at the other port.
+    WHO=hears
+    steps=()
+    for name in $(rows UP; rows DOWN); do steps+=(send "$(say "$name")"); done
+    "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" hears "${steps[@]}" closed
+    [ "$(taken)" = "$before" ]
+    # Nor does it help to subscribe to more than everything.
+    "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" hears topics 1 closed
+    # A subscription at the port for messages is none.
+    "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 $((PORT + 1)) "$SERVER" "$FLEET/keys" hears closed
+}
+
+@test "the hello port: whatever is said, the answer is the public key, and what vouches for it" {
+    WHO=hears
+    steps=()
+    for name in $(rows UP; rows DOWN); do steps+=(send "$(say "$name" | head -c 256)" expect '"pub":'); done
+    before=$(taken)
+    RECORD=$BATS_TEST_TMPDIR/record "$HALITE_TOOLS/fakepeer" null 127.0.0.1 $((PORT + 2)) "${steps[@]}"
+    [ "$(sort -u "$BATS_TEST_TMPDIR/record" | grep -c .)" -eq 1 ]
+    not grep -qE 'state|pillar|jid' "$BATS_TEST_TMPDIR/record"
+    [ "$(taken)" = "$before" ]
+}
