@@ -145,6 +145,9 @@ s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t
     if (other)
         zap_set(self->zap, old, ZAP_UNKNOWN);
     m = peers_know(self->peers, id, key, state);
+    m->key_since_s = 0; /* the file may be another */
+    if (other || was != state)
+        m->expiring = m->expired = false;
     zap_set(self->zap, m->z85, s_verdict(state));
     if (other || (was == KEY_ACCEPTED && state != KEY_ACCEPTED) || state == KEY_REJECTED)
         s_cut_minion(self, m, other ? old : m->z85);
@@ -412,7 +415,8 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
     peers_bind(peer, m);
     peer->state = state;
     s_fire_auth(self, peer, id, state == KEY_PENDING, state == KEY_PENDING ? "pend" : "reject", NULL);
-    s_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected", NULL);
+    s_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
+              m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);
     if (state == KEY_REJECTED)
         s_cut(peer->fd);
 }
@@ -528,6 +532,29 @@ auth_revoke(front_t *self, peer_t *peer, bool keep_data)
     if (!keep_data)
         (void) store_del_minion(self->store, id);
     s_fire_key(self, id, "delete");
+    s_full_check(self);
+}
+
+void
+auth_expire(front_t *self, minion_t *m)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *id = xstrdup(m->id);
+    uint8_t key[KEY_BYTES];
+    bool waits = m->state == KEY_PENDING;
+    int rc = waits ? keystore_delete(self->keystore, id, KEY_PENDING, &err)
+                   : keystore_move(self->keystore, id, m->state, KEY_PENDING, &err);
+    if (rc < 0 || !key_from_z85(m->z85, key)) {
+        front_noise(self, "minion %s: its key is too old: %s", id, fail_text(&err));
+        return;
+    }
+    if (waits)
+        s_forget(self, m);
+    else
+        s_learn(self, id, key, KEY_PENDING)->expired = true;
+    log_warning("minion %s: its key is too old: it %s", id,
+                waits ? "waited in vain" : "waits for acceptance again");
+    auth_tell(self, NULL, id, waits ? "delete" : "expire", NULL);
     s_full_check(self);
 }
 

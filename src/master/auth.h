@@ -20,6 +20,10 @@ void auth_rivals(struct front *self, int64_t now_ms);
 json_t *auth_apply(struct front *self, const char *action, const json_t *ids, const json_t *from,
                    fail_t *err);
 void auth_revoke(struct front *self, peer_t *peer, bool keep_data); /* may end `peer` */
+/* keylife.c: keys that are too old. */
+void keylife_tick(struct front *self, int64_t now_ms);
+/* Its key is too old: it waits again, or is forgotten when it does already. May end `m`. */
+void auth_expire(struct front *self, minion_t *m);
 char auth_state_letter(const peer_t *peer);
 /* A change of a key: a line of the audit log, and the event salt/key with what is in `more` (TAKES, may be NULL). `peer`
  * is who caused it; NULL: nobody, time has. */

@@ -47,6 +47,7 @@ s_reload(front_t *self)
     files_reload(self->files, self->opts);
     pillars_reload(self->pillars);
     reactor_reload(self->reactor);
+    self->keylife_next_ms = 0;
     if (auth_load(self, &load) < 0)
         log_error("reload: keys: %s", fail_text(&load));
 }
@@ -139,6 +140,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
     publish_tick(self, now);
     presence_tick(self, now);
     rotate_tick(self, now);
+    keylife_tick(self, now);
     gate_tick(self, now);
     lsock_tick(self->lsock);
     workers_tick(self->workers);

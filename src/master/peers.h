@@ -45,6 +45,9 @@ typedef struct peer {
 struct minion {
     uint32_t slot; /* dense number, stable while the id is known */
     char *id;
+    int64_t key_since_s;    /* wall clock: since when its key is in its state; 0: the file knows */
+    int64_t renew_ms;       /* monotonic: when it may be asked for a new key again */
+    bool expiring, expired; /* that was told of its key; it waits again because of that */
     char z85[KEY_Z85_LEN];
     char next_z85[KEY_Z85_LEN]; /* the key that takes this one's place when it comes; "": none */
     key_state_t state;          /* accepted, pending or rejected */

@@ -112,6 +112,8 @@ rekey_came(front_t *self, peer_t *peer, minion_t *m)
     m->next_z85[0] = '\0';
     zap_set(self->zap, old, ZAP_UNKNOWN);
     (void) peers_know(self->peers, m->id, key, KEY_ACCEPTED);
+    m->key_since_s = m->renew_ms = 0;
+    m->expiring = false;
     zap_set(self->zap, m->z85, ZAP_ACCEPTED);
     s_cut_old(self, m, old);
     log_info("minion %s at %s has a new key, fingerprint %s; the old one is good no more", m->id,

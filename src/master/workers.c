@@ -362,6 +362,17 @@ s_tell_end(const run_t *run, const ending_t *end)
         (void) lconn_push_text(run->who[i], text, len);
 }
 
+/* That it began is in the line of its request. */
+static void
+s_audit_end(workers_t *self, const run_t *run, const ending_t *end)
+{
+    json_t *line = json_pack(
+        "{s:s, s:s, s:s, s:s, s:b, s:I}", "op", "ended", "jid", value_str(run->task, "jid", ""), "fun",
+        value_str(run->task, "fun", ""), "user", value_str(run->task, "user", ""), "success",
+        value_bool(end->head, "success", false), "retcode", value_int(end->head, "retcode", 1));
+    audit_write(self->front->audit, &line);
+}
+
 static int
 s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
@@ -377,6 +388,7 @@ s_finished(zloop_t *loop, zsock_t *reader, void *arg)
     w->owner->n_busy--;
     s_fire_end(w->owner, run->task, &end);
     s_keep(w->owner, run, &end);
+    s_audit_end(w->owner, run, &end);
     s_tell_end(run, &end);
     json_decref(end.head);
     free(head);

@@ -384,7 +384,7 @@ s_welcome(session_t *self, const json_t *body)
     self->retry_at = 0;
     if (self->state == SESSION_READY)
         s_move(self, SESSION_GREETING, NULL);
-    s_move(self, SESSION_PENDING, NULL);
+    s_move(self, SESSION_PENDING, *reason ? reason : NULL);
 }
 
 /* ---- what was started ------------------------------------------------------------------------ */

@@ -213,7 +213,8 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
     if (reason && (state == SESSION_REFUSED || state == SESSION_STRANGER))
         log_error("master %s: %s", c->host, reason);
     else if (state == SESSION_PENDING)
-        log_warning("master %s: this minion's key waits for acceptance: salt-key -a, on the master", c->host);
+        log_warning("master %s: this minion's key waits for acceptance: salt-key -a, on the master%s%s",
+                    c->host, reason ? "; " : "", reason ? reason : "");
     else if (state == SESSION_READY)
         log_info("master %s: connected", c->host);
     if (c == c->line->now)

@@ -55,6 +55,7 @@ lines() { grep -cE -- "$1" "$(audit)" || :; }
     line '"tgt_type":"pillar.*"tgt":"\(pillar\)"'
     salt-run event.send my/tag '{"x": "SECRET-WORD"}' >/dev/null
     line '"op":"runner","fun":"event.send","allowed":true,"jid":"[0-9]{20}"'
+    line '"op":"ended","jid":"[0-9]{20}","fun":"event.send","user":"'"$(id -un)"'","success":true,"retcode":0'
     # What only reads has no line.
     salt-run manage.up >/dev/null
     ask '{"op":"status"}' '{"op":"minions"}' '{"op":"nosuch","fun":"SECRET-WORD"}' >/dev/null 2>&1 || :

@@ -154,3 +154,60 @@ up() {
     peer b send "$hello" expect '"state":"denied"'
     key_is a rejected
 }
+
+# A key file that is so old.
+aged() { touch -d "$2 ago" "$(master_pki "$1")"; }
+
+@test "key_expire_days: at half of it the minion gets a new key by itself" {
+    up m1
+    stop master
+    aged minions/m1 '6 days'
+    master_conf 'key_expire_days: 10'
+    old=$(key_of m1)
+    start_master
+    wait_connected m1
+    kill -HUP "$(pid_of master)"
+    until_true 10 renewed m1 "$old"
+    wait_connected m1
+    ping_ok m1
+}
+
+@test "key_expire_days: who is not there is warned of, then waits again; a new acceptance lets it in" {
+    up m1 m2
+    stop m1
+    stop master
+    aged minions/m1 '228 hours'
+    aged minions/m2 '11 days'
+    master_conf 'key_expire_days: 10'
+    start_master
+    wait_key m2 pre
+    until_log "$FLEET/master/var/log/salt/audit" '"minion":"m1","op":"key","act":"expiring","seconds":4[0-9]{4}'
+    until_log "$FLEET/master/var/log/salt/audit" '"minion":"m2","op":"key","act":"expire"'
+    until_log "$FLEET/log/m2" "waits for acceptance: salt-key -a, on the master; this minion's key is older than key_expire_days"
+    key_is m1 acc
+    salt-key -y -a m2
+    wait_connected m2
+    ping_ok m2
+}
+
+@test "key_pending_days: keys that nobody accepted go, but not of who is connected" {
+    fleet_down
+    fleet_new
+    start_master
+    start_minion here
+    start_minion gone
+    wait_key here pre
+    wait_key gone pre
+    stop gone
+    stop master
+    aged minions_pre/here '3 days'
+    aged minions_pre/gone '3 days'
+    master_conf 'key_pending_days: 0.00002' # two seconds
+    start_master
+    until_true 10 not key_is gone pre
+    until_log "$FLEET/log/here" 'waits for acceptance'
+    until_true 10 key_is here pre
+    until_log "$FLEET/master/var/log/salt/audit" '"minion":"gone","op":"key","act":"delete"'
+    accept here
+    wait_connected here
+}

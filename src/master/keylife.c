@@ -1,0 +1,89 @@
+/* keylife.c - keys that grow old: their minions are asked for new ones, operators are warned, and in the end they are
+ * let in no more (key_expire_days). Keys that nobody accepts are forgotten (key_pending_days). */
+#include "master/bus.h"
+
+#include "common/base/clock.h"
+#include "salt/log.h"
+
+#define LOOK_MS     60000
+#define LOOK_MIN_MS 100
+#define DAY_S       86400.0
+#define BACK_MS     20000 /* after a start, those who wait are given so long to come back */
+#define JUMP_S      600   /* a clock that jumps further says nothing about the age of keys */
+
+static int64_t
+s_since(front_t *self, minion_t *m)
+{
+    if (m->key_since_s == 0)
+        m->key_since_s = keystore_since(self->keystore, m->id, m->state);
+    return m->key_since_s;
+}
+
+/* Ages are of the wall clock. When that has jumped since the last look, all of it starts at the next one. */
+static bool
+s_jumped(front_t *self, int64_t now_ms, int64_t wall_s)
+{
+    int64_t gap = wall_s - now_ms / 1000, was = self->clock_gap_s;
+    self->clock_gap_s = gap;
+    if (was == 0 || (gap - was < JUMP_S && was - gap < JUMP_S))
+        return false;
+    log_warning("the clock has jumped by %d s: the age of keys is not looked at", (int) (gap - was));
+    self->clock_gap_s = was; /* until it is right again, or the master is started anew */
+    return true;
+}
+
+static void
+s_accepted(front_t *self, minion_t *m, double age_s, double life_s, int64_t now_ms)
+{
+    if (age_s >= life_s) {
+        auth_expire(self, m);
+        return;
+    }
+    if (age_s >= life_s / 2 && m->peer && now_ms >= m->renew_ms) {
+        int64_t pause = (int64_t) (life_s * 1000 / 20);
+        m->renew_ms = now_ms + (pause > LOOK_MS ? pause : LOOK_MS);
+        (void) publish_send(self, m->peer, MSG_renew, NULL);
+    }
+    if (age_s >= life_s * 0.9 && !m->expiring) {
+        m->expiring = true;
+        log_warning("minion %s: its key will be too old in %d s", m->id, (int) (life_s - age_s));
+        auth_tell(self, NULL, m->id, "expiring",
+                  json_pack("{s:I}", "seconds", (json_int_t) (life_s - age_s)));
+    }
+}
+
+static void
+s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait_s)
+{
+    minion_t *m;
+    double up_ms = (double) (now_ms - self->started_ms);
+    bool back = up_ms >= BACK_MS || up_ms >= wait_s * 1000;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
+        if (!(m = peers_by_slot(self->peers, i)))
+            continue;
+        double limit = m->state == KEY_ACCEPTED ? life_s : m->state == KEY_PENDING ? wait_s : 0;
+        int64_t since = limit > 0 ? s_since(self, m) : 0;
+        if (since == 0)
+            continue;
+        if (m->state == KEY_ACCEPTED)
+            s_accepted(self, m, (double) (wall_s - since), life_s, now_ms);
+        else if (back && (double) (wall_s - since) >= wait_s && peers_of_key(self->peers, m->z85) == 0)
+            auth_expire(self, m);
+    }
+}
+
+void
+keylife_tick(front_t *self, int64_t now_ms)
+{
+    if (now_ms < self->keylife_next_ms)
+        return;
+    double life_s = conf_float(self->conf, "key_expire_days") * DAY_S;
+    double wait_s = conf_float(self->conf, "key_pending_days") * DAY_S;
+    double shorter = life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
+    int64_t wall_s = clock_wall_us() / 1000000, pause = (int64_t) (shorter * 1000 / 20);
+    self->keylife_next_ms = now_ms + (shorter <= 0 || pause > LOOK_MS ? LOOK_MS
+                                      : pause < LOOK_MIN_MS           ? LOOK_MIN_MS
+                                                                      : pause);
+    if (shorter > 0 && !s_jumped(self, now_ms, wall_s))
+        s_look(self, now_ms, wall_s, life_s, wait_s);
+}
