@@ -36,6 +36,7 @@ typedef struct child {
     const job_env_t *env;
     buf_t in;
     py_t *pillar; /* in memory, once it was asked for */
+    bool offline; /* something was taken from here because no master was there */
 } child_t;
 
 static int
@@ -95,6 +96,7 @@ s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     while (rc >= 0) {
         json_auto_t *answer = NULL;
         rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &answer, err);
+        self->offline = self->offline || value_bool(answer, "offline", false);
         if (rc > 0 && value_bool(answer, "ok", false)) {
             json_t *v = value_get(answer, "value");
             *ret_value = v ? json_incref(v) : json_null();
@@ -282,6 +284,8 @@ s_child_main(const job_env_t *env, const json_t *job, int fd)
     s_child_limits(env);
     child_t self = { .fd = fd, .env = env };
     json_auto_t *frame = s_child_run(&self, job);
+    if (self.offline)
+        json_object_set_new(frame, "offline", json_true());
     _exit(s_child_write(&self, frame) == 0 ? 0 : 1);
 }
 
@@ -452,6 +456,18 @@ s_failed(const json_t *job, char *text)
     return out;
 }
 
+/* Who reads the return can tell that it rests on what was known here, not on what a master had then. */
+static void
+s_mark_offline(const json_t *job, json_t *ret)
+{
+    json_t *metadata = value_get(ret, "metadata");
+    metadata = json_is_object(metadata) ? json_copy(metadata) : json_object();
+    json_object_set_new(metadata, "offline", json_true());
+    json_object_set_new(ret, "metadata", metadata);
+    log_warning("job %s: no master was there: pillar and files were taken as they last came from one",
+                value_str(job, "jid", ""));
+}
+
 json_t *
 job_return(const job_proc_t *self)
 {
@@ -462,6 +478,8 @@ job_return(const job_proc_t *self)
                                  json_incref(value_get(self->ret, "success")));
         if (out)
             json_object_set_new(ret, "out", json_string(out));
+        if (value_bool(self->ret, "offline", false))
+            s_mark_offline(self->job, ret);
         return ret;
     }
     if (self->oversize)

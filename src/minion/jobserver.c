@@ -75,6 +75,20 @@ jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more)
         log_error("event %s: too many wait for a master already; this one is dropped", tag);
 }
 
+int64_t
+jobserver_offline_ms(const jobserver_t *self)
+{
+    int64_t since = outbox_deaf_ms(self->outbox), after = conf_int(self->conf, "offline_after");
+    return since > 0 && after > 0 ? since + after * 1000 : 0;
+}
+
+bool
+jobserver_is_offline(const jobserver_t *self)
+{
+    int64_t when = jobserver_offline_ms(self);
+    return when > 0 && clock_mono_ms() >= when;
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------- */
 
 static void
@@ -511,13 +525,14 @@ s_timeout(const jobserver_t *self, int64_t now)
 {
     int64_t next = now + PING_MS;
     const int64_t timers[] = { outbox_next_ms(self->outbox),
-                               mpillar_next_ms(self->pillar),
+                               mpillar_next_ms(self),
                                self->session_fd < 0 ? self->session_retry_ms : self->session_ping_ms,
                                self->grains_fd < 0 ? 0 : self->grains_until_ms,
                                outbox_is_heard(self->outbox) ? self->life_ms : 0,
                                self->grains_next_ms,
                                self->grains_retry_ms,
                                mreactor_next_ms(self->reactor),
+                               relay_next_ms(self->relay),
                                mschedule_next_ms(self->schedule),
                                self->rest_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
@@ -642,6 +657,7 @@ jobserver_run(jobserver_t *self)
         outbox_tick(self->outbox, now);
         mgrains_tick(self, now);
         mpillar_tick(self, now);
+        relay_tick(self->relay);
         mreactor_tick(self->reactor);
         mschedule_tick(self->schedule);
         s_rest(self, now);
@@ -721,6 +737,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     s_take_conf(self);
     s_recover(self);
     mgrains_gather(self);
+    mpillar_restore(self);
     self->schedule = mschedule_new(self);
     s_delay_first(self);
     mbus_open(self->bus);

@@ -1,7 +1,10 @@
 /* mpillar.c - see mpillar.h. */
 #include "minion/mpillar.h"
 
+#include <unistd.h>
+
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/pillar/pillar.h"
 #include "minion/jobserver.h"
@@ -12,6 +15,7 @@
 
 #define WAIT_MS     90000 /* for a master's answer; longer than it may compile */
 #define MASTERS_MAX 64
+#define KEPT_NAME   "pillar.json"
 
 /* One question under way. */
 typedef struct question {
@@ -21,6 +25,7 @@ typedef struct question {
     json_t *body; /* owned: what was asked */
     bool keep;    /* the answer is this minion's pillar from then on */
     bool sent;    /* to `master` */
+    bool offline; /* answered for want of one */
     int master;
     int64_t until_ms, again_ms; /* monotonic; again_ms: not sent before, 0: at once */
 } question_t;
@@ -115,9 +120,44 @@ s_tell(jobserver_t *js, const question_t *q, json_t *value, const char *error)
         if (p->pid != q->asker)
             continue;
         json_t *answer = error ? json_pack("{s:b, s:s}", "ok", false, "error", error)
-                               : json_pack("{s:b, s:O}", "ok", true, "value", value);
+                               : json_pack("{s:b, s:O, s:b}", "ok", true, "value", value, "offline",
+                                           q->offline);
         job_answer(p, &answer);
     }
+}
+
+static char *
+s_file(const jobserver_t *js)
+{
+    return fs_join(value_str(js->opts, "cachedir", ""), "pillar/" KEPT_NAME);
+}
+
+/* It may hold secrets: to be kept on the disk it must be wanted. */
+static void
+s_keep(jobserver_t *js)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *path = s_file(js), *dir = xstrndup(path, strlen(path) - strlen("/" KEPT_NAME));
+    if (!value_bool(js->opts, "minion_pillar_cache", false)) {
+        (void) unlink(path);
+        return;
+    }
+    AUTO_FREE char *text = value_dump(js->pillar->known);
+    if (fs_own_dir(dir, 0700, &err) < 0 || fs_write_atomic(path, text, strlen(text), 0600, &err) < 0)
+        log_error("minion_pillar_cache: %s", fail_text(&err));
+}
+
+void
+mpillar_restore(jobserver_t *js)
+{
+    AUTO_FREE char *path = s_file(js);
+    buf_auto_t text = BUF_INIT;
+    if (!value_bool(js->opts, "minion_pillar_cache", false) || fs_read(path, LIMIT_WIRE_MSG, &text, NULL) < 0)
+        return;
+    fail_auto_t err = FAIL_INIT;
+    js->pillar->known = value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, &err);
+    if (!js->pillar->known)
+        log_error("minion_pillar_cache: %s", fail_text(&err));
 }
 
 /* Answers and forgets it. Without a pillar: `error` is why. */
@@ -133,6 +173,7 @@ s_close(jobserver_t *js, question_t *q, json_t *pillar, const char *error)
     if (q->keep && pillar) {
         json_decref(self->known);
         self->known = json_incref(pillar);
+        s_keep(js);
         mschedule_pillar(js->schedule);
     } else if (q->keep) {
         log_error("the pillar of before stays: %s", error);
@@ -165,6 +206,7 @@ void
 mpillar_ask(jobserver_t *js, const job_proc_t *asker, json_t *ask)
 {
     s_send(js, s_new(js, asker, ask, WAIT_MS));
+    mpillar_tick(js, clock_mono_ms());
 }
 
 /* A master that has come back has forgotten what it was asked. */
@@ -209,9 +251,34 @@ mpillar_answered(jobserver_t *js, json_t *frame)
     s_close(js, q, good ? pillar : NULL, good ? NULL : value_str(body, "error", "the master sent no pillar"));
 }
 
+/* Whether the pillar in memory is what was asked for. */
+static bool
+s_is_usual(const jobserver_t *js, const question_t *q)
+{
+    json_auto_t *usual = mpillar_complete(js->opts, NULL);
+    return !value_get(q->body, "pillar") &&
+           str_eq(value_str(q->body, "pillarenv", ""), value_str(usual, "pillarenv", ""));
+}
+
+/* For want of a master: what is known. */
+static void
+s_offline(jobserver_t *js, question_t *q)
+{
+    bool known = js->pillar->known && s_is_usual(js, q);
+    q->offline = known;
+    s_close(js, q, known ? js->pillar->known : NULL,
+            known ? NULL : "no master is connected, and this pillar is not kept here");
+}
+
 void
 mpillar_tick(jobserver_t *js, int64_t now_ms)
 {
+    bool offline = jobserver_is_offline(js);
+    for (question_t *q = js->pillar->open, *next; q && offline; q = next) {
+        next = q->next;
+        if (!q->keep)
+            s_offline(js, q);
+    }
     for (question_t *q = js->pillar->open, *next; q; q = next) {
         next = q->next;
         if (now_ms >= q->until_ms)
@@ -224,9 +291,11 @@ mpillar_tick(jobserver_t *js, int64_t now_ms)
 }
 
 int64_t
-mpillar_next_ms(const mpillar_t *self)
+mpillar_next_ms(const jobserver_t *js)
 {
-    int64_t next = 0;
+    const mpillar_t *self = js->pillar;
+    int64_t next = self->open ? jobserver_offline_ms(js) : 0;
+    next = next > clock_mono_ms() ? next : 0;
     for (const question_t *q = self->open; q; q = q->next) {
         int64_t when = !q->sent && q->again_ms && s_first_ready(self) >= 0 ? q->again_ms : q->until_ms;
         next = next == 0 || when < next ? when : next;

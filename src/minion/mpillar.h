@@ -30,8 +30,10 @@ void mpillar_refresh(struct jobserver *js, const job_proc_t *asker, bool clean, 
 void mpillar_ask(struct jobserver *js, const job_proc_t *asker, json_t *ask);
 void mpillar_master(struct jobserver *js, int master, bool ready);
 void mpillar_answered(struct jobserver *js, json_t *frame);
+/* minion_pillar_cache: the pillar of before this start. */
+void mpillar_restore(struct jobserver *js);
 void mpillar_tick(struct jobserver *js, int64_t now_ms);
-int64_t mpillar_next_ms(const mpillar_t *self); /* monotonic; 0: nothing to wait for */
+int64_t mpillar_next_ms(const struct jobserver *js); /* monotonic; 0: nothing to wait for */
 
 /* Whether pillar is compiled on this machine: file_client local, or no master at all. */
 bool mpillar_is_local(const json_t *opts);

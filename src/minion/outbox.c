@@ -41,6 +41,7 @@ struct outbox {
     int64_t away_ms;     /* for so long a return waits for its own master; 0: for ever */
     char *boot;          /* the series of numbers; NULL: none is kept */
     json_int_t upto;     /* reserved in it */
+    int64_t alone_ms;    /* monotonic: since when nobody listens, if nobody does */
     int64_t give_up_ms;  /* monotonic: when returns are to be looked at for that; 0: none */
     int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
     bool disk_told;
@@ -163,6 +164,7 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
     self->cookie = cookie;
     self->by_key = map_new(NULL);
     self->patience_ms = PATIENCE_MS;
+    self->alone_ms = clock_mono_ms();
     s_take_over(self);
     return self;
 }
@@ -311,6 +313,18 @@ outbox_listens(outbox_t *self, int master)
 }
 
 bool
+outbox_hears(const outbox_t *self, int master)
+{
+    return master >= 0 && master < 32 && (self->listening >> master & 1);
+}
+
+int64_t
+outbox_deaf_ms(const outbox_t *self)
+{
+    return self->listening ? 0 : self->alone_ms;
+}
+
+bool
 outbox_is_heard(const outbox_t *self)
 {
     return self->listening != 0;
@@ -362,6 +376,8 @@ outbox_deaf(outbox_t *self, int master)
         s_give_up(self, clock_mono_ms());
     if (self->listening)
         return;
+    if (gone)
+        self->alone_ms = clock_mono_ms();
     s_rewind(self);
     s_keep_events(self);
 }

@@ -16,11 +16,15 @@ struct relay {
     json_int_t next_id;
 };
 
+/* The master that asked for the job; when it is away, any. */
 static void
 s_send(relay_t *self, const question_t *q)
 {
-    json_t *frame = json_pack("{s:s, s:I, s:I, s:O}", "t", "ask", "id", q->id, "master",
-                              value_int(q->asker->job, "master", -1), "ask", q->ask);
+    json_int_t master = value_int(q->asker->job, "master", -1);
+    if (!outbox_hears(self->owner->outbox, (int) master) && outbox_is_heard(self->owner->outbox))
+        master = -1;
+    json_t *frame = json_pack("{s:s, s:I, s:I, s:O}", "t", "ask", "id", q->id, "master", master, "ask",
+                              q->ask);
     jobserver_down(self->owner, &frame);
 }
 
@@ -49,6 +53,7 @@ relay_ask(relay_t *self, job_proc_t *asker, json_t *ask, fail_t *err)
     q->ask = json_incref(ask);
     *end = q;
     s_send(self, q);
+    relay_tick(self);
     return 0;
 }
 
@@ -65,6 +70,24 @@ relay_answer(relay_t *self, json_t *frame)
         job_answer(asker, &answer);
         return;
     }
+}
+
+void
+relay_tick(relay_t *self)
+{
+    while (self->all && jobserver_is_offline(self->owner)) {
+        job_proc_t *asker = self->all->asker;
+        json_t *answer = json_pack("{s:b, s:s, s:i, s:b}", "ok", false, "error", "no master is connected",
+                                   "code", EHOSTUNREACH, "offline", true);
+        relay_forget(self, asker);
+        job_answer(asker, &answer);
+    }
+}
+
+int64_t
+relay_next_ms(const relay_t *self)
+{
+    return self->all ? jobserver_offline_ms(self->owner) : 0;
 }
 
 void

@@ -21,6 +21,9 @@ void relay_destroy(relay_t **self_p);
 int relay_ask(relay_t *self, job_proc_t *asker, json_t *ask, fail_t *err);
 /* {"t": "answer", "id", "answer"} from the networking process. */
 void relay_answer(relay_t *self, json_t *frame);
+/* No master for too long: who waits is told so ({code: EHOSTUNREACH, offline: true}). */
+void relay_tick(relay_t *self);
+int64_t relay_next_ms(const relay_t *self);                /* monotonic; 0: nobody waits for that */
 void relay_again(relay_t *self);                           /* a new networking process */
 void relay_forget(relay_t *self, const job_proc_t *asker); /* it has ended */
 

@@ -1,11 +1,14 @@
 /* remotefiles.c - see remotefiles.h. */
 #include "minion/remotefiles.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "common/base/digest.h"
 #include "common/base/str.h"
 #include "common/files/settle.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 typedef struct remote {
@@ -30,11 +33,86 @@ s_ask(remote_t *self, const char *op, const char *path, const char *saltenv, jso
     return rc;
 }
 
+/* ---- without a master ------------------------------------------------------------------------- */
+
+static char *
+s_copy(const remote_t *self, const char *path, const char *saltenv)
+{
+    return xasprintf("%s/files/%s/%s", self->cachedir, saltenv, path);
+}
+
+/* A copy that was the master's when one was last asked. -EHOSTUNREACH: there is none. */
 static int
-s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+s_have(const char *copy, const char *path, int64_t *ret_size, fail_t *err)
+{
+    struct stat st;
+    if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
+        return fail_set(err, -EHOSTUNREACH, "salt://%s: no master is connected, and it is not in the cache",
+                        path);
+    *ret_size = st.st_size;
+    return 0;
+}
+
+static int
+s_hash_offline(remote_t *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
+               fail_t *err)
+{
+    AUTO_FREE char *copy = s_copy(self, path, saltenv), *sum = NULL;
+    int64_t have = 0;
+    int rc = s_have(copy, path, &have, err);
+    if (rc == 0 && (size < 0 || size == have))
+        rc = digest_file(copy, "sha256", &sum, err);
+    if (rc == 0)
+        *ret_hash = json_pack("{s:s, s:s*, s:i, s:I}", "hash_type", "sha256", "hsum", sum, "mode", 0644,
+                              "size", (json_int_t) have);
+    return rc;
+}
+
+static int
+s_get_offline(remote_t *self, const char *path, const char *saltenv, const char *dest, fail_t *err)
+{
+    AUTO_FREE char *copy = s_copy(self, path, saltenv);
+    int64_t have = 0;
+    int rc = s_have(copy, path, &have, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FD fd = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return fd < 0 ? fail_set(err, -errno, "%s: %s", copy, strerror(errno)) : settle_copy(fd, dest, err);
+}
+
+/* Environments of which something was fetched. */
+static json_t *
+s_envs_offline(const remote_t *self)
+{
+    AUTO_FREE char *dir = xasprintf("%s/files", self->cachedir);
+    json_auto_t *all = json_object();
+    DIR *d = opendir(dir);
+    struct dirent *e;
+    while (d && (e = readdir(d)))
+        if (e->d_name[0] != '.')
+            json_object_set_new(all, e->d_name, json_true());
+    if (d)
+        (void) closedir(d);
+    return value_sorted_keys(all);
+}
+
+/* ---- with one --------------------------------------------------------------------------------- */
+
+static int
+s_ask_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
     return s_ask(cookie, "hash", path, saltenv,
                  size < 0 ? NULL : json_pack("{s:I}", "size", (json_int_t) size), ret_hash, err);
+}
+
+static int
+s_hash(void *cookie, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask_hash(cookie, path, saltenv, size, ret_hash, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_hash_offline(cookie, path, saltenv, size, ret_hash, err);
+    return rc < 0 && rc != -ENOENT ? fail_set(err, rc, "%s", fail_text(&why)) : rc;
 }
 
 /* Whether the copy in the cache is what the master has; -ENOENT when the master has none. */
@@ -47,7 +125,7 @@ s_is_current(remote_t *self, const char *path, const char *saltenv, const char *
     if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
         return 0;
     json_auto_t *hash = NULL;
-    int rc = s_hash(self, path, saltenv, st.st_size, &hash, err);
+    int rc = s_ask_hash(self, path, saltenv, st.st_size, &hash, err);
     const char *want = value_str(hash, "hsum", "");
     AUTO_FREE char *have = NULL;
     if (rc == 0 && *want)
@@ -59,13 +137,26 @@ static int
 s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
     remote_t *self = cookie;
-    AUTO_FREE char *copy = xasprintf("%s/files/%s/%s", self->cachedir, saltenv, path);
+    AUTO_FREE char *copy = s_copy(self, path, saltenv);
+    fail_auto_t why = FAIL_INIT;
     bool current;
-    int rc = s_is_current(self, path, saltenv, copy, &current, err);
+    int64_t have;
+    int rc = s_is_current(self, path, saltenv, copy, &current, &why);
     if (rc == 0 && !current) {
         json_auto_t *value = NULL;
-        rc = s_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, err);
+        rc = s_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, &why);
     }
+    if (rc == -EHOSTUNREACH) {
+        fail_clear(&why);
+        rc = s_have(copy, path, &have, &why);
+    }
+    /* Whoever tries one name after the other goes on; the log says why none is there. */
+    if (rc == -EHOSTUNREACH) {
+        log_warning("%s", fail_text(&why));
+        return -ENOENT;
+    }
+    if (rc < 0 && rc != -ENOENT)
+        (void) fail_set(err, rc, "%s", fail_text(&why));
     if (rc == 0)
         *ret_local = STEAL(copy);
     return rc;
@@ -75,7 +166,11 @@ static int
 s_get(void *cookie, const char *path, const char *saltenv, const char *dest, fail_t *err)
 {
     json_auto_t *value = NULL;
-    return s_ask(cookie, "get", path, saltenv, json_pack("{s:s}", "dest", dest), &value, err);
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask(cookie, "get", path, saltenv, json_pack("{s:s}", "dest", dest), &value, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_get_offline(cookie, path, saltenv, dest, err);
+    return rc < 0 && rc != -ENOENT ? fail_set(err, rc, "%s", fail_text(&why)) : rc;
 }
 
 static json_t *
@@ -90,7 +185,13 @@ static json_t *
 s_envs(void *cookie, fail_t *err)
 {
     json_t *value = NULL;
-    return s_ask(cookie, "envs", "", "base", NULL, &value, err) == 0 ? value : NULL;
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask(cookie, "envs", "", "base", NULL, &value, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_envs_offline(cookie);
+    if (rc < 0 && rc != -ENOENT)
+        (void) fail_set(err, rc, "%s", fail_text(&why));
+    return rc == 0 ? value : NULL;
 }
 
 static int

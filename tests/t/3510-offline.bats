@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# 3510-offline.bats - state runs while no master is there: with the pillar and the files that the minion has.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    fleet_new
+    mkdir "$FLEET/files" "$FLEET/pillar"
+    echo "base: {'*': [p]}" >"$FLEET/pillar/top.sls"
+    echo "word: first" >"$FLEET/pillar/p.sls"
+    echo "base: {'*': [web]}" >"$FLEET/files/top.sls"
+    cat >"$FLEET/files/web.sls" <<SLS
+$FLEET/made:
+  file.managed:
+    - source: salt://page
+    - template: jinja
+SLS
+    echo 'it says {{ pillar.word }}' >"$FLEET/files/page"
+    start_master "auto_accept: True" "file_roots: {base: [$FLEET/files]}" "pillar_roots: {base: [$FLEET/pillar]}"
+}
+
+teardown() {
+    fleet_down
+}
+
+made() { grep -qx "it says $1" "$FLEET/made"; }
+
+@test "a scheduled highstate goes on without a master, and says so" {
+    start_minion web "offline_after: 1" "schedule: {high: {function: state.highstate, seconds: 2}}"
+    until_true 15 made first
+    stop master
+    rm "$FLEET/made"
+    until_true 20 made first
+    until_log "$FLEET/log/web" 'no master was there: pillar and files were taken as they last came from one' 10
+    echo "word: second" >"$FLEET/pillar/p.sls"
+    start_master
+    until_true 20 made second
+    until_true 10 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"salt/job/*/ret/web\"]}" | grep -q "\"metadata\":{\"offline\":true}"'
+}
+
+@test "what is not in the cache is one clear error" {
+    start_minion web "offline_after: 1" "minion_pillar_cache: True" "schedule: {high: {function: state.highstate, seconds: 2}}"
+    until_true 15 made first
+    stop master
+    # Also after a start: the pillar is kept.
+    stop web KILL
+    rm "$FLEET/web/var/cache/salt/minion/files/base/page" "$FLEET/made"
+    start_minion web
+    until_log "$FLEET/log/web" 'no master was there' 20
+    [ ! -e "$FLEET/made" ]
+    start_master
+    until_true 15 made first
+    until_true 10 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"salt/job/*/ret/web\"]}" | grep -q "no master is connected, and it is not in the cache"'
+}
