@@ -347,13 +347,12 @@ def audit_react(rig, token, result):
         with contextlib.suppress(Trouble):
             rig.wait("the reaction", lambda: rig.lines("reacted", token) > 0, 20)
     wrong = audit_ran(rig, token, None, "reacted")
-    if result[0] == 0 and not rig.jobs(token):
+    if result[0] == 0 and not rig.jobs(token) and "react.sls" not in rig.master.said():  # nor told as an error
         wrong.append("the event was taken, and set off nothing")
     return wrong
 
 
 def do_event(rig, token):
-    rig.since = rig.ask("status")["seq"]
     return rig.cli("salt", "-t", "5", "m1", "event.send", "inject/event", f"token={token}")
 
 
@@ -502,6 +501,7 @@ class Trial:
             d.forget()
         self.rig.begin = lambda: self.page.arm(who=self.row.who, **arms)
         if not self.own_begin:
+            self.rig.since = self.rig.ask("status")["seq"]
             self.rig.begin()
         result = self.row.do(self.rig, token)
         return token, result

@@ -20,7 +20,7 @@ C_LIBRARY = re.compile(r"nss_database|nss_module|nss_action|resolv_conf|res_init
 
 def judge(code, text, kind, page):
     """(short name, None) or (short name, what is wrong)."""
-    if kind == "fork" and (code is None or code < 0) and any("czmq" in f for f in page.where()[1][:4]):
+    if kind == "fork" and (code is None or code < 0) and any(f.startswith(("libczmq", "zactor", "zthread", "zsock")) for f in page.where()[1][:4]):
         return "ended by a library", None
     if kind == "alloc" and (code is None or code < 0) and any(C_LIBRARY.search(f) for f in page.where()[1][:6]):
         return "ended by a library", None
