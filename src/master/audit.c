@@ -27,9 +27,9 @@ open_file(audit_t *self)
     if (slash == NULL || slash == self->path)
         return;
     *slash = '\0';
-    (void) fs_mkdirs(self->path, 0755, NULL);
+    (void) fs_own_dir(self->path, 0755, NULL);
     *slash = '/';
-    self->fd = open(self->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0640);
+    self->fd = fs_open_log(self->path, O_NOFOLLOW);
 }
 
 static void

@@ -274,6 +274,8 @@ key_write(keystore_t *self, const char *id, key_state_t state, const uint8_t key
         return file_fail(self, -errno, "write", id, state, err);
     int rc = fs_write_all(fd, pem, strlen(pem));
 
+    if (rc == 0 && fchmod(fd, 0644) != 0)
+        rc = -errno;
     if (rc == 0 && sync && fsync(fd) != 0)
         rc = -errno;
     close(fd);

@@ -90,5 +90,6 @@ main(int argc, char **argv)
     if (daemon_pid_file(pid_file, &err) < 0 || startup_folders(conf, CONF_MASTER, &err) < 0 ||
         daemon_user(conf_str(conf, "user"), &err) < 0)
         return s_fail(&err);
+    daemon_hide();
     return s_serve(&conf, dir, overrides, pid_file, &err);
 }

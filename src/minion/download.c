@@ -469,7 +469,8 @@ s_end(downloads_t *self, download_t *d)
         return;
     }
     d->stage = STAGE_WAITING;
-    int rc = settle(d->fd, d->folder, d->part, s_name(d), NULL);
+    int rc = settle(d->fd, d->folder, d->part, s_name(d),
+                    value_get(d->ask, "cache") ? SETTLE_OURS : SETTLE_USUAL, NULL);
     if (rc < 0)
         (void) fail_set(&err, rc, "cannot write %s: %s", d->place, strerror(-rc));
     if (rc < 0)

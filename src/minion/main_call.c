@@ -5,6 +5,7 @@
 
 #include "cli/show.h"
 #include "common/output/suited.h"
+#include "common/base/daemon.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
@@ -375,6 +376,7 @@ main(int argc, char **argv)
     s_take_root(opts.values, "file_root", overrides, "file_roots");
     s_take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
+    daemon_hide();
     self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, true, &err);
     /* what functions and templates know salt-call by */
     if (self.conf != NULL)

@@ -80,7 +80,10 @@ main(int argc, char **argv)
         return s_fail(&err);
     AUTO_FREE char *pid_file = xstrdup(conf_str(conf, "pidfile"));
     if (daemon_pid_file(pid_file, &err) < 0 || startup_folders(conf, CONF_MINION, &err) < 0 ||
-        daemon_user(conf_str(conf, "user"), &err) < 0 || s_check(conf, &err) < 0)
+        daemon_user(conf_str(conf, "user"), &err) < 0)
+        return s_fail(&err);
+    daemon_hide();
+    if (s_check(conf, &err) < 0)
         return s_fail(&err);
     bool owner = true, again = false;
     code = s_serve(&conf, dir, overrides, &owner, &again, &err);

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -28,6 +29,15 @@ daemon_stdio(void)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
             _exit(1);
+}
+
+void
+daemon_hide(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) &&                                                                        \
+    !defined(__SANITIZE_THREAD__) /* which look at themselves from outside */
+    (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
 }
 
 int
@@ -97,6 +107,16 @@ s_exe(const char *link, char *out, size_t cap)
     return n > tail && memcmp(out + n - tail, gone, (size_t) tail) == 0 ? n - tail : n;
 }
 
+/* The same by the name that everybody may see. */
+static bool
+s_same_name(long pid)
+{
+    AUTO_FREE char *path = xasprintf("/proc/%ld/comm", pid);
+    buf_auto_t ours = BUF_INIT, theirs = BUF_INIT;
+    return fs_read("/proc/self/comm", PID_FILE_LIMIT, &ours, NULL) == 0 &&
+           fs_read(path, PID_FILE_LIMIT, &theirs, NULL) == 0 && str_eq(buf_str(&ours), buf_str(&theirs));
+}
+
 /* Whether the pid lives and runs the program that we are. */
 static bool
 s_same_program(long pid)
@@ -104,6 +124,8 @@ s_same_program(long pid)
     char ours[4096], theirs[4096];
     AUTO_FREE char *link = xasprintf("/proc/%ld/exe", pid);
     ssize_t a = s_exe("/proc/self/exe", ours, sizeof(ours)), b = s_exe(link, theirs, sizeof(theirs));
+    if (b < 0 && errno == EACCES)
+        return s_same_name(pid);
     return a > 0 && a == b && memcmp(ours, theirs, (size_t) a) == 0;
 }
 

@@ -15,6 +15,9 @@
 /* Before anything is opened: a standard stream that is closed becomes /dev/null, or a socket would get its
  * number and the log's lines. */
 void daemon_stdio(void);
+/* Keys, pillar and passwords of jobs are in this memory: no core file, and nobody but root reads it. What it executes is
+ * as other programs are. */
+void daemon_hide(void);
 /* Go to the background (-d): returns in the child only; the parent waits until daemon_ready() and exits 0, or
  * 1 when the child dies before. */
 int daemon_background(fail_t *err);

@@ -278,6 +278,19 @@ own_one(const char *path, mode_t mode, fail_t *err)
 }
 
 int
+fs_open_log(const char *path, int more_flags)
+{
+    int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | more_flags;
+    int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+
+    if (fd >= 0)
+        (void) fchmod(fd, 0640);
+    else if (errno == EEXIST)
+        fd = open(path, flags | O_CREAT, 0600); /* a link's target may be missing */
+    return fd >= 0 ? fd : -errno;
+}
+
+int
 fs_own_dir(const char *path, mode_t mode, fail_t *err)
 {
     AUTO_FREE char *part = xstrdup(path);

@@ -67,16 +67,10 @@ log_console(log_level_t level)
     console_level = (int) level;
 }
 
-static int
-open_log(const char *path)
-{
-    return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0640);
-}
-
 int
 log_open_file(const char *path, log_level_t level, fail_t *err)
 {
-    int fd = open_log(path);
+    int fd = fs_open_log(path, 0);
 
     if (fd < 0)
         return fail_set(err, -errno, "cannot open the log file %s: %s; check log_file and the folder's owner",
@@ -99,7 +93,7 @@ log_reopen(void)
 {
     if (file_fd < 0)
         return;
-    int fd = open_log(file_path);
+    int fd = fs_open_log(file_path, 0);
     if (fd < 0) {
         log_error("cannot reopen the log file %s: %s; still writing to the old one", file_path,
                   strerror(errno));

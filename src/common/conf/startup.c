@@ -189,9 +189,8 @@ s_make_audit_log(const conf_t *conf)
     const char *path = conf_str(conf, "audit_log");
     AUTO_FREE char *dir = strrchr(path, '/') ? xstrndup(path, (size_t) (strrchr(path, '/') - path)) : NULL;
     if (!str_empty(dir))
-        (void) fs_mkdirs(dir, 0755, NULL);
-    AUTO_FD fd = *path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0640)
-                       : -1;
+        (void) fs_own_dir(dir, 0755, NULL);
+    AUTO_FD fd = *path ? fs_open_log(path, O_NOFOLLOW) : -1;
     (void) fd; /* what is wrong with it is said when it is written */
 }
 

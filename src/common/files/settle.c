@@ -32,9 +32,9 @@ settle_place(const char *dest)
     return at;
 }
 
-/* A file that is replaced keeps its owner and permissions; a new one has the usual ones. */
+/* A file that is replaced keeps its owner and permissions. */
 static int
-s_dress(int fd, int dir, const char *place)
+s_dress(int fd, int dir, const char *place, mode_t fresh)
 {
     struct stat st;
     if (fstatat(dir, place, &st, 0) == 0) {
@@ -42,15 +42,18 @@ s_dress(int fd, int dir, const char *place)
             return -errno;
         return fchmod(fd, st.st_mode & 07777) == 0 ? 0 : -errno;
     }
-    mode_t mask = umask(022);
-    (void) umask(mask);
-    return fchmod(fd, 0666 & ~mask) == 0 ? 0 : -errno;
+    if (fresh == SETTLE_USUAL) {
+        mode_t mask = umask(022);
+        (void) umask(mask);
+        fresh = 0666 & ~mask;
+    }
+    return fchmod(fd, fresh) == 0 ? 0 : -errno;
 }
 
 int
-settle(int fd, int dir, const char *temp, const char *place, fail_t *err)
+settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err)
 {
-    int rc = s_dress(fd, dir, place);
+    int rc = s_dress(fd, dir, place, fresh);
     if (rc == 0 && renameat(dir, temp, dir, place) != 0)
         rc = -errno;
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
@@ -147,7 +150,7 @@ settle_copy(int fd, const char *dest, fail_t *err)
         return fail_set(err, -errno, "cannot write %s: %s", place, strerror(errno));
     int rc = s_copy_bytes(fd, out);
     rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
-                : settle(out, AT_FDCWD, temp, place, err);
+                : settle(out, AT_FDCWD, temp, place, SETTLE_USUAL, err);
     if (rc < 0)
         (void) unlink(temp);
     return rc;

@@ -15,7 +15,9 @@
 char *settle_place(const char *dest);
 /* Move `temp`, open as `fd`, to `place`: names in the folder `dir`, or paths with AT_FDCWD (of settle_place, on the
  * same file system). */
-int settle(int fd, int dir, const char *temp, const char *place, fail_t *err);
+int settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err);
+#define SETTLE_USUAL ((mode_t) -1) /* `fresh`, the mode of a file that replaces none: what the umask leaves */
+#define SETTLE_OURS  ((mode_t) 0600)
 /* Where a file of the master's has its place below cachedir. NEW. */
 char *settle_cache_rel(const char *saltenv, const char *path);
 /* The folder of that place as *ret_dir, NEW, made if need be; whatever stands in the way there is removed. *ret_place is

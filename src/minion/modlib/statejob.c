@@ -14,7 +14,7 @@
 #include "minion/modlib/stateopts.h"
 #include "salt/log.h"
 
-enum { QUEUE_POLL_MS = 200, MODE_DIR = 0755, MODE_FILE = 0644 };
+enum { QUEUE_POLL_MS = 200, MODE_DIR = 0700, MODE_FILE = 0600 };
 
 /* ---- one at a time ------------------------------------------------------------------------- */
 

@@ -68,7 +68,7 @@ take_place(const char *part, const char *dest, fail_t *err)
     AUTO_FD fd = open(part, O_RDONLY | O_CLOEXEC);
 
     return fd < 0 ? fail_set(err, -errno, "%s: %s", part, strerror(errno))
-                  : settle(fd, AT_FDCWD, part, place, err);
+                  : settle(fd, AT_FDCWD, part, place, SETTLE_USUAL, err);
 }
 
 int
