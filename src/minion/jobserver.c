@@ -533,6 +533,7 @@ s_timeout(const jobserver_t *self, int64_t now)
                                self->grains_retry_ms,
                                mreactor_next_ms(self->reactor),
                                relay_next_ms(self->relay),
+                               started_next_ms(self),
                                mschedule_next_ms(self->schedule),
                                self->rest_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
@@ -658,6 +659,7 @@ jobserver_run(jobserver_t *self)
         mgrains_tick(self, now);
         mpillar_tick(self, now);
         relay_tick(self->relay);
+        started_tick(self);
         mreactor_tick(self->reactor);
         mschedule_tick(self->schedule);
         s_rest(self, now);

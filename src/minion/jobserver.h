@@ -44,6 +44,7 @@ typedef struct jobserver {
     size_t n_jobs;
     json_t *waiting;   /* jobs over LIMIT_JOBS_RUNNING */
     bool started_told; /* the start event was fired */
+    bool states_begun; /* startup_states */
     pid_t session_pid;
     int session_fd;
     int64_t session_retry_ms;
@@ -100,7 +101,9 @@ bool jobserver_is_offline(const jobserver_t *self);
 void mmine_tick(jobserver_t *self, int64_t now_ms);
 
 /* started.c: what happens once. */
-void started_connected(jobserver_t *self); /* a master listens */
-void started_alone(jobserver_t *self);     /* there is no master to wait for */
+void started_connected(jobserver_t *self);        /* a master listens */
+void started_tick(jobserver_t *self);             /* no master for too long: offline_after */
+int64_t started_next_ms(const jobserver_t *self); /* monotonic; 0: never */
+void started_alone(jobserver_t *self);            /* there is no master to wait for */
 
 #endif

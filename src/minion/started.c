@@ -1,4 +1,5 @@
-/* started.c - what a minion does once: the start event when its first master listens, then startup_states. */
+/* started.c - what a minion does once: the start event when its first master listens, then startup_states; these also
+ * when there is none for too long. */
 #include <time.h>
 
 #include "common/base/clock.h"
@@ -62,6 +63,14 @@ s_states(jobserver_t *self)
     jobserver_job(self, job, -1);
 }
 
+static void
+s_states_once(jobserver_t *self)
+{
+    if (!self->states_begun)
+        s_states(self);
+    self->states_begun = true;
+}
+
 void
 started_connected(jobserver_t *self)
 {
@@ -69,12 +78,26 @@ started_connected(jobserver_t *self)
         return;
     self->started_told = true;
     s_event(self);
-    s_states(self);
+    s_states_once(self);
+}
+
+void
+started_tick(jobserver_t *self)
+{
+    if (!self->states_begun && jobserver_is_offline(self))
+        s_states_once(self);
+}
+
+int64_t
+started_next_ms(const jobserver_t *self)
+{
+    return self->states_begun ? 0 : jobserver_offline_ms(self);
 }
 
 void
 started_alone(jobserver_t *self)
 {
+    self->states_begun = true;
     if (str_empty(value_str(self->opts, "startup_states", "")))
         return;
     if (str_eq(value_str(self->opts, "file_client", "remote"), "local"))

@@ -53,3 +53,19 @@ made() { grep -qx "it says $1" "$FLEET/made"; }
     until_true 15 made first
     until_true 10 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"salt/job/*/ret/web\"]}" | grep -q "no master is connected, and it is not in the cache"'
 }
+
+@test "startup_states without a master: after offline_after, from what is kept" {
+    start_minion web "offline_after: 1" "minion_pillar_cache: True" "startup_states: highstate"
+    until_true 15 made first
+    stop web
+    stop master
+    rm "$FLEET/made"
+    start_minion web
+    until_true 15 made first
+    until_log "$FLEET/log/web" 'no master was there' 5
+    start_master
+    wait_connected web
+    until_true 10 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"salt/job/*/ret/web\"]}" | grep -q "\"metadata\":{\"offline\":true}"'
+    # Once, not again because a master has come.
+    [ "$(grep -c 'state.highstate from startup_states' "$FLEET/log/web")" -eq 1 ]
+}
