@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """inject.py - the n-th allocation, write, send, fsync, fork, open ... fails, for every n until a scenario passes.
 
-inject.py BUILD [--scenario GLOB] [--kind GLOB] [--places | --sample N --seed S] [--list] [-v]
+inject.py BUILD [--scenario GLOB] [--kind GLOB] [--way GLOB] [--places] [--sample N --seed S] [--wrapped] [--list] [-v]
 
-Without --places and --sample it is every n. --places takes one call from each place in the code (as the innermost
-callers tell) instead. What is wrong is printed once for each place, with what called it; the last line counts.
+Without options it is every n of every scenario. --places takes one call from each place in the code (as the innermost
+callers tell) instead, --sample so many of them. What is wrong is printed once for each place, with what called it; the last line counts.
 """
 
 import argparse
