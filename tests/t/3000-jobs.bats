@@ -298,7 +298,8 @@ pgrep_args() { fleet_processes | grep -qF -- "$1"; }
     wait_connected db1
     run salt db1 test.echo 'still here' --out=txt
     [ "$output" = 'db1: still here' ]
-    run salt db1 random.get_str 60000000
+    head -c 60000000 /dev/zero | tr '\0' x >"$FLEET/large"
+    run salt db1 file.read "$FLEET/large"
     [ "$status" -ne 0 ]
     [[ $output == *'ran out of memory'* ]]
     salt db1 test.ping
