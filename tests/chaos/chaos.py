@@ -29,7 +29,8 @@ from lies import LIES, unseen  # noqa: E402
 from load import Command, pick  # noqa: E402
 from world import World  # noqa: E402
 
-COMMAND_S = 60  # a command that takes longer is wrong
+COMMAND_S = 60  # a command that takes longer is wrong,
+LONG_S = 150  # unless heartbeats must notice first
 
 
 def arguments():
@@ -135,7 +136,7 @@ class Program:
                 heapq.heappush(agenda, (end, order, "end", None, None, None))
             else:
                 ends.pop(order)()
-        wrong = list(self.audit())
+        wrong = list(self.audit(LONG_S if any(f.long for f, *_ in this.faults) else COMMAND_S))
         if self.options.lies:
             wrong += [f"the audit does not see that {name}" for name in unseen(self.auditor)]
             print(f"{len(LIES)} lies", flush=True)
@@ -163,12 +164,12 @@ class Program:
         if was is not None and self.world.master.process is None and self.world.master.deaths[-1] == -signal.SIGKILL:
             self.auditor.killed = True
 
-    def answer(self, until):
+    def answer(self, seconds):
         """All daemons do their work again."""
-        world, silent = self.world, "nobody was asked"
+        world, silent, until = self.world, "nobody was asked", time.monotonic() + seconds
         while silent:
             if time.monotonic() > until:
-                raise Trouble(f"after {COMMAND_S} s not every minion answers: {silent}")
+                raise Trouble(f"after {seconds} s not every minion answers: {silent}")
             self.look()
             argv = [f"{world.bins}/salt", "-c", world.master.conf_dir, "-t", "5", "--out=json", "--static", "*", "test.ping"]
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True)
@@ -179,20 +180,20 @@ class Program:
             silent = [m.name for m in world.minions if said.get(m.name) is not True]
             time.sleep(0.05)
 
-    def audit(self):
+    def audit(self, seconds):
         world, auditor = self.world, self.auditor
-        until = time.monotonic() + COMMAND_S
+        until = time.monotonic() + seconds
         for c in world.commands:
             while c.process.poll() is None and time.monotonic() < until:
                 self.look()
                 time.sleep(0.02)
             if c.process.poll() is None:
-                yield f"no end after {COMMAND_S} s: {c.words[:200]}"
+                yield f"no end after {seconds} s: {c.words[:200]}"
                 c.disturbed = True
                 c.process.kill()
                 c.process.wait()
         try:
-            self.answer(time.monotonic() + COMMAND_S)
+            self.answer(seconds)
             auditor.quiet(self.look)
             auditor.read(world.commands)
             yield from auditor.all()
