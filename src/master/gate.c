@@ -20,6 +20,7 @@
 
 #define SILENT_MS     60000 /* a storm of ten thousand handshakes takes half of that */
 #define PRESSED_MS    3000  /* the same when descriptors begin to be scarce */
+#define HANDSHAKE_MS  50
 #define CHECK_MS      5000
 #define SETTLE_MS     60000
 #define STEP          1024                /* of the table */
@@ -28,7 +29,7 @@
 #define HEADER_BYTES  42            /* of CURVE and ZMTP, about */
 /* Descriptors kept for operators, runners and the store: a share of all, within bounds. */
 #define RESERVE_SHARE 25
-#define RESERVE_MIN   64
+#define RESERVE_MIN   256
 #define RESERVE_MAX   4096
 
 /* What is known of a connection. The first two are strangers, and in a list by age. */
@@ -67,8 +68,8 @@ gate_new(long files)
     gate_t *self = xcalloc(1, sizeof(*self));
     long share = files / RESERVE_SHARE;
     long reserve = share < RESERVE_MIN ? RESERVE_MIN : share > RESERVE_MAX ? RESERVE_MAX : share;
-    if (reserve > files / 2)
-        reserve = files / 2;
+    if (reserve > files / 4)
+        reserve = files / 4;
     self->limit = files - reserve;
     for (int i = 0; i < STRANGERS; i++)
         self->strangers[i].first = self->strangers[i].last = -1;
@@ -206,16 +207,19 @@ s_tell(front_t *front, int64_t now_ms)
     (void) bus_fire(front, "salt/gate/door", &data);
 }
 
-/* How long a stranger may be silent: the less the fewer descriptors there are, from PRESSED_MS when the door closes
- * to nothing at all shortly before the last. */
+/* How long a stranger may be silent: the less the fewer descriptors there are, but always long enough for a
+ * handshake; at the last one nothing is. */
 static int64_t
 s_patience(const gate_t *self)
 {
-    long first = self->limit * 90 / 100, last = self->limit * 98 / 100, open = self->open - self->cut;
-    return open >= last ? 0 : open <= first ? SILENT_MS : PRESSED_MS * (last - open) / (last - first + 1);
+    long first = self->limit * 90 / 100, last = self->limit * 95 / 100, open = self->open - self->cut;
+    int64_t pressed = PRESSED_MS * (last - open) / (last - first + 1);
+    if (open <= first)
+        return SILENT_MS;
+    return open >= self->limit ? 0 : pressed > HANDSHAKE_MS ? pressed : HANDSHAKE_MS;
 }
 
-/* Room for one more: the oldest strangers go. */
+/* Room for one more: the oldest strangers go, those that wait for acceptance last. */
 static void
 s_make_room(gate_t *self, int newest)
 {
@@ -224,7 +228,7 @@ s_make_room(gate_t *self, int newest)
     while ((oldest = self->strangers[STAGE_SILENT].first) >= 0 && oldest != newest &&
            now - self->lines[oldest].since_ms >= s_patience(self))
         s_cut(self, oldest);
-    if (s_patience(self) == 0 && self->strangers[STAGE_SPOKEN].first >= 0)
+    if (self->open - self->cut > self->limit * 98 / 100 && self->strangers[STAGE_SPOKEN].first >= 0)
         s_cut(self, self->strangers[STAGE_SPOKEN].first);
 }
 
