@@ -145,7 +145,7 @@ def run(bench, jobs=20000, returns=10):
     forget(bench, master, "by size", jid, keep_jobs_bytes=size // 8)
     bench.site.end()
     bench.pair = None
-    pause(bench, master.store_path, DAYS * 86400 // 9)
+    pause(bench, master.store_path, DAYS * 86400 // 30)
     bench.report.add("its size after it", [os.path.getsize(master.store_path) / 1e6], "MB", note="what is free is used again")
     with contextlib.suppress(OSError):
         os.unlink(master.store_path)
