@@ -12,11 +12,12 @@
 /* A job of which nothing is heard for a while is sent again; each pause is twice as long as the last. */
 #define RESEND_MS       400
 #define RESEND_MAX_MS   1600
-#define RESEND_EACH     10   /* a millisecond more for so many targets */
-#define RESEND_LATE_MS  5000 /* the silent ones are given so much more while others answer */
-#define RESEND_MAX      4    /* sends in all before a target counts as not reached */
-#define BUSY_MS         1000 /* a minion heard within this time is at work on what it was sent */
-#define BUSY_ROUNDS     30   /* but not for ever */
+#define RESEND_EACH     10    /* a millisecond more for so many targets */
+#define RESEND_LATE_MS  5000  /* the silent ones are given so much more while others answer */
+#define RESEND_FLOOD_MS 20000 /* the same while there is always more to read */
+#define RESEND_MAX      4     /* sends in all before a target counts as not reached */
+#define BUSY_MS         1000  /* a minion heard within this time is at work on what it was sent */
+#define BUSY_ROUNDS     30    /* but not for ever */
 /* How long after its start the master waits for minions to come back; and the time for each of them. */
 #define GRACE_MS        15000
 #define GRACE_EACH_MS   2
@@ -386,14 +387,14 @@ s_resend(front_t *self, job_t *job)
 }
 
 /* A message is lost with a connection or a full queue, hardly ever else. Thousands of answers take their
- * time, and asking again then makes it longer. */
+ * time, and asking again then makes it longer. Nobody is silent whose answer has come and was not read yet. */
 static bool
-s_resend_due(const job_t *job, int64_t now_ms)
+s_resend_due(const job_t *job, bool unread, int64_t now_ms)
 {
     int64_t pause = job->rounds < 2 ? RESEND_MS << job->rounds : RESEND_MAX_MS;
     pause += (int64_t) (job->n_unheard / RESEND_EACH);
     int64_t since = now_ms - job->sent_ms, quiet = now_ms - job->idle_ms;
-    return !job->held && job->n_unheard > 0 && since >= pause &&
+    return !job->held && job->n_unheard > 0 && since >= (unread ? pause + RESEND_FLOOD_MS : pause) &&
            (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
 }
 
@@ -401,8 +402,12 @@ void
 publish_tick(front_t *self, int64_t now_ms)
 {
     job_t *job;
+    int events = 0;
+    size_t len = sizeof(events);
+    (void) zmq_getsockopt(self->router, ZMQ_EVENTS, &events, &len);
+    bool unread = events & ZMQ_POLLIN;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);)
-        if (s_resend_due(job, now_ms))
+        if (s_resend_due(job, unread, now_ms))
             s_resend(self, job);
     jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS);
 }
