@@ -1,6 +1,7 @@
 /* test_keys.c - key pairs, PEM files, Z85, fingerprints. The vectors were made by openssl, hashlib and real
  * Salt. */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -508,6 +509,73 @@ test_hash(void **state)
     assert_int_equal(key_hash_hex("md5", "abc", 3, hex), -ENOTSUP);
 }
 
+/* ---- what is left behind ------------------------------------------------------------------------ */
+
+enum { MASK = 91 };
+
+/* Where the bytes, each MASK more in `masked`, lie in memory that can be written: how often. */
+static size_t
+count_in_memory(const uint8_t masked[KEY_BYTES])
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    size_t n = 0;
+
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps) != NULL) {
+        uintptr_t from, to;
+        char rights[5];
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &from, &to, rights) != 3 ||
+            strncmp(rights, "rw", 2) != 0)
+            continue;
+        for (const uint8_t *p = (const uint8_t *) from; p + KEY_BYTES <= (const uint8_t *) to; p++) {
+            size_t i = 0;
+            while (i < KEY_BYTES && (uint8_t) (p[i] + MASK) == masked[i])
+                i++;
+            n += i == KEY_BYTES;
+        }
+    }
+    fclose(maps);
+    return n;
+}
+
+/* A key that was read, used for all that there is and dropped is nowhere in memory. */
+static void
+test_wiped(void **state)
+{
+    AUTO_FREE char *dir = temp_dir();
+    uint8_t masked[KEY_BYTES];
+    int pipe_fds[2], status;
+
+    (void) state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* all of memory is read */
+#endif
+    assert_int_equal(pipe(pipe_fds), 0);
+    pid_t pid =
+        fork(); /* who makes it is another process, so that what is looked for is only what reading leaves */
+    if (pid == 0) {
+        AUTO(key_pair) made = key_pair_open(dir, "own", NULL, NULL);
+        for (size_t i = 0; i < KEY_BYTES; i++)
+            masked[i] = (uint8_t) (key_pair_secret(made)[i] + MASK);
+        _exit(write(pipe_fds[1], masked, KEY_BYTES) == KEY_BYTES ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(pipe_fds[0], masked, KEY_BYTES), KEY_BYTES);
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    assert_int_equal(count_in_memory(masked), 0);
+    key_pair_t *pair = key_pair_open(dir, "own", NULL, NULL);
+    assert_non_null(pair);
+    assert_int_equal(count_in_memory(masked), 1);
+    char *text = key_pair_pem(pair);
+    key_text_free(&text);
+    key_pair_destroy(&pair);
+    assert_int_equal(count_in_memory(masked), 0);
+    assert_int_equal(fs_remove_tree(dir, NULL), 0);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_vectors), cmocka_unit_test(test_finger_salt),
           cmocka_unit_test(test_finger_odd), cmocka_unit_test(test_z85), cmocka_unit_test(test_z85_refused),
           cmocka_unit_test(test_pair_is_curve), cmocka_unit_test(test_open_makes),
@@ -515,4 +583,4 @@ UNIT_MAIN(cmocka_unit_test(test_vectors), cmocka_unit_test(test_finger_salt),
           cmocka_unit_test(test_open_refuses_fifo), cmocka_unit_test(test_open_race),
           cmocka_unit_test(test_pem_shapes), cmocka_unit_test(test_pem_damage),
           cmocka_unit_test(test_pem_other_keys), cmocka_unit_test(test_openssl_reads),
-          cmocka_unit_test(test_hash))
+          cmocka_unit_test(test_hash), cmocka_unit_test(test_wiped))
