@@ -195,12 +195,14 @@ def pack(path, folder):
     return 0
 
 
-def null_session(one, kind, messages):
+def null_session(one, kind, messages, over=False):
     ready = b"\x05READY" + b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind
     try:
         one.sendall(greeting(b"NULL") + frame(ready, 6))
         for body in messages:
             one.sendall(frame(b"", 3) + frame(body, 2))
+        if over:
+            one.shutdown(socket.SHUT_WR)
     except OSError:
         pass
     return rest(one, PATIENCE)
@@ -210,7 +212,7 @@ def salt(port, path):
     n = 0
     for body in requests(path):
         with connect(int(port)) as one:
-            n += null_session(one, b"REQ", [body])
+            n += null_session(one, b"REQ", [body], True)
     return n
 
 

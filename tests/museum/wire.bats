@@ -136,7 +136,7 @@ JSON
             steps+=(send "$(hello crafted | sed -E "s/\"$field\":(\"[^\"]*\"|[0-9]+|\[\])/\"$field\":$value/")")
         done
     done
-    as crafted "${steps[@]}" closed || :
+    as crafted "${steps[@]}" send "$(hello crafted)" expect '"state":"(pending|denied)"'
     evil_says many 300 '{"m":"ret","jid":#,"fun":null,"return":' many 300 '{"m":"ret","jid":"x#","fun":[],"return":{}}'
     salt-key -y -d crafted >/dev/null || :
 }
