@@ -32,6 +32,10 @@ def salt(words):
     return lambda world, nonce, tgt, rng: (["salt", "-t", "3", "--out=json", "--static", *words(world, nonce, tgt, rng)], None)
 
 
+def asynchronous(world, nonce, tgt, rng):
+    return ["salt", "--async", tgt, "cmd.run", line(nonce, rng.uniform(0, 1))], None
+
+
 def call_event(world, nonce, tgt, rng):
     minion = rng.choice(world.minions)
     return ["salt-call", "event.send", f"chaos/call/{nonce}", json.dumps({"n": nonce})], minion
@@ -51,7 +55,7 @@ KINDS = [
     Kind("failing functions", 3, salt(lambda w, n, t, r: [t, "cmd.run", line(n, r.uniform(0, 0.3)) + "; exit 3"])),
     Kind("unknown functions", 1, salt(lambda w, n, t, r: [t, "no.such", n]), witness=False),
     Kind("state.apply", 3, salt(lambda w, n, t, r: [t, "state.apply", "state", f"pillar={json.dumps({'line': line(n, r.uniform(0, 0.5))})}"])),
-    Kind("async", 5, salt(lambda w, n, t, r: ["--async", t, "cmd.run", line(n, r.uniform(0, 1))])),
+    Kind("async", 5, asynchronous),
     Kind("batch", 2, salt(lambda w, n, t, r: ["-b", "1", "*", "cmd.run", line(n, r.uniform(0, 0.3))])),
     Kind("events of jobs", 3, salt(lambda w, n, t, r: [t, "event.send", f"chaos/job/{n}", json.dumps({"n": n})]), witness=False),
     Kind("salt-call event.send", 2, call_event, witness=False, fires="chaos/call"),
