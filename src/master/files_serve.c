@@ -207,8 +207,7 @@ s_prefix(asking_t *a, files_out_t ***tail)
 {
     AUTO_FREE char *piece = malloc(READ_MAX);
     size_t left = (size_t) (a->start - a->at), n = 0;
-    salt_assert(piece != NULL);
-    int rc = s_read(a, piece, left < READ_MAX ? left : READ_MAX, &n);
+    int rc = piece ? s_read(a, piece, left < READ_MAX ? left : READ_MAX, &n) : -ENOMEM;
     if (rc < 0) {
         s_broken(a, rc, tail);
         return;
@@ -234,7 +233,10 @@ s_data(asking_t *a, files_out_t ***tail)
         return;
     }
     AUTO_FREE char *frame = malloc(HEAD_MAX + LIMIT_FILE_CHUNK);
-    salt_assert(frame != NULL);
+    if (!frame) {
+        s_broken(a, -ENOMEM, tail);
+        return;
+    }
     int head = snprintf(frame, HEAD_MAX, "{\"m\":\"%s\",\"n\":%lld,\"at\":%lld}", wire_name(MSG_file_data),
                         (long long) a->n, (long long) a->at);
     int rc = s_read(a, frame + head + 1, LIMIT_FILE_CHUNK, &n);
@@ -252,10 +254,9 @@ s_hash(asking_t *a, fileserver_t *server, files_out_t ***tail)
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *piece = malloc(READ_MAX);
     size_t n = 0;
-    salt_assert(piece != NULL);
     if (!a->digest)
         a->digest = digest_new(fileserver_hash_type(server), &err);
-    int rc = !a->digest ? err.code : a->at < a->size ? s_read(a, piece, READ_MAX, &n) : 0;
+    int rc = !piece ? -ENOMEM : !a->digest ? err.code : a->at < a->size ? s_read(a, piece, READ_MAX, &n) : 0;
     if (rc < 0) {
         s_broken(a, rc, tail);
         return;

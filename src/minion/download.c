@@ -516,7 +516,8 @@ s_prefix(download_t *d)
 {
     AUTO_FREE char *piece = malloc(READ_MAX);
     int64_t left = d->have - d->tagged;
-    salt_assert(piece != NULL);
+    if (!piece)
+        salt_no_memory(READ_MAX);
     ssize_t n = pread(d->fd, piece, left < READ_MAX ? (size_t) left : READ_MAX, d->tagged);
     if (n <= 0) {
         d->have = 0;

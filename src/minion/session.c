@@ -21,7 +21,8 @@
 #define STEP_MAX_MS      60000
 #define GREET_MS         15000 /* a hello without an answer: a new connection */
 #define WAIT_MIN_MS      50
-#define HOLD_MS          25 /* a return within this time says all that `started` would */
+#define SUB_AGAIN_MS     5000 /* until a SUB that could not be made is tried again */
+#define HOLD_MS          25   /* a return within this time says all that `started` would */
 #define RECONNECT_MS     100
 #define RECONNECT_MAX_MS 2000
 #define FLEET_SHARE      4   /* of the time in which a fleet subscribes, all of it knocks once */
@@ -685,8 +686,11 @@ s_timers(session_t *self, int64_t now)
             return; /* the next welcome asks for it again */
         self->sub = s_sock(self, SOCK_SUB_CLIENT, &err);
         if (!self->sub ||
-            sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0)
+            sock_connect_from(self->sub, self->conf.source, self->conf.host, self->publish_port, &err) < 0) {
             log_warning("master %s: no broadcasts: %s", self->conf.host, fail_text(&err));
+            sock_close(&self->sub);
+            self->sub_at = now + SUB_AGAIN_MS;
+        }
     }
 }
 

@@ -105,7 +105,8 @@ static void
 s_send_parts(uploads_t *self, upload_t *u)
 {
     AUTO_FREE char *piece = malloc(LIMIT_FILE_CHUNK);
-    salt_assert(piece != NULL);
+    if (!piece)
+        salt_no_memory(LIMIT_FILE_CHUNK);
     while (u->running && u->credit > 0 && u->at < u->size) {
         int64_t left = u->size - u->at;
         ssize_t n = pread(u->fd, piece, left < LIMIT_FILE_CHUNK ? (size_t) left : LIMIT_FILE_CHUNK, u->at);

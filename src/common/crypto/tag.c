@@ -27,7 +27,7 @@ tag_new(const char *key)
     /* libsodium wants its state aligned. */
     tag_t *self = aligned_alloc(64, (sizeof(*self) + 63) / 64 * 64);
     if (!self)
-        abort();
+        salt_no_memory(sizeof(*self));
     (void) crypto_onetimeauth_init(&self->state, raw);
     return self;
 }
