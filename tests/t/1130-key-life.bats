@@ -65,8 +65,8 @@ up() {
 @test "killed at every step on the minion's side: it is back with one of both keys, by itself" {
     up m1
     local n old hits=0
-    # There are about 32; each second one, or with EVERY=1 each.
-    for ((n = 1; n < 60; n += ${EVERY:-2})); do
+    # There are about 32; each third one, or with EVERY=1 each.
+    for ((n = 1; n < 60; n += ${EVERY:-3})); do
         stop m1
         rm -f "$FLEET/hit"
         FAULT=kill:$n FAULT_ROOT=$FLEET/m1/etc/salt/pki FAULT_HIT=$FLEET/hit LD_PRELOAD=$BUILD/tests/preload/fault.so start_minion m1
@@ -91,7 +91,7 @@ up() {
 @test "the master killed at every step: the minion is back, by itself" {
     up m1
     local n old hits=0
-    for n in {1..20}; do
+    for ((n = 1; n < 30; n += ${EVERY:-3})); do
         stop master
         rm -f "$FLEET/hit"
         FAULT=kill:$n FAULT_ROOT=$FLEET/master/etc/salt/pki FAULT_HIT=$FLEET/hit LD_PRELOAD=$BUILD/tests/preload/fault.so start_master 2>/dev/null || :
@@ -111,7 +111,7 @@ up() {
         [ -e "$FLEET/hit" ] || break
     done
     echo "$hits steps" >&2
-    [ "$hits" -ge 3 ] && [ "$n" -lt 20 ]
+    [ "$hits" -ge 3 ] && [ "$n" -lt 30 ]
 }
 
 @test "a next key that is another minion's, or none, is refused; nobody else is harmed" {
