@@ -303,15 +303,6 @@ s_rewind(outbox_t *self)
     self->next = self->first;
 }
 
-void
-outbox_listens(outbox_t *self, int master)
-{
-    self->listening |= 1u << master;
-    self->patience_ms = PATIENCE_MS;
-    s_rewind(self);
-    s_pump(self);
-}
-
 bool
 outbox_hears(const outbox_t *self, int master)
 {
@@ -330,11 +321,11 @@ outbox_is_heard(const outbox_t *self)
     return self->listening != 0;
 }
 
-/* When a return for this master is anybody's; 0: never. One that was never there is away since the return came. */
+/* When a return for this master is another's, if there is one; 0: never. One that was never there is away since the return came. */
 static int64_t
 s_given_up_ms(const outbox_t *self, const item_t *it)
 {
-    if (!it->is_ret || it->master < 0 || self->away_ms <= 0 || s_heard(self, it))
+    if (!it->is_ret || it->master < 0 || self->away_ms <= 0 || !self->listening || s_heard(self, it))
         return 0;
     int64_t since = self->deaf_ms[it->master];
     return (since > it->since_ms ? since : it->since_ms) + self->away_ms;
@@ -362,6 +353,16 @@ s_give_up(outbox_t *self, int64_t now_ms)
         self->next = self->first;
         s_pump(self);
     }
+}
+
+void
+outbox_listens(outbox_t *self, int master)
+{
+    self->listening |= 1u << master;
+    self->patience_ms = PATIENCE_MS;
+    s_rewind(self);
+    s_give_up(self, clock_mono_ms());
+    s_pump(self);
 }
 
 void

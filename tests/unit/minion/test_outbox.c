@@ -300,6 +300,16 @@ test_other_master(void **state)
     ack(f, 1);
     ack(f, 2);
     assert_int_equal(outbox_len(f->box), 0);
+    /* With nobody there is no other one; the first who comes is, when the time is up. */
+    outbox_patience(f->box, 1);
+    outbox_deaf(f->box, 1);
+    add(f, 4, 10, 0);
+    assert_int_equal(outbox_next_ms(f->box), 0);
+    int64_t until = clock_mono_ms() + 2;
+    while (clock_mono_ms() < until)
+        continue;
+    outbox_listens(f->box, 1);
+    assert_int_equal(sent(f), 1);
 }
 
 /* Three times what may be under way: the rest follows the acknowledgements, each once and in order. */
