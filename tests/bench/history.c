@@ -235,38 +235,58 @@ megabytes(const char *path)
     return stat(path, &st) == 0 ? (double) st.st_size / 1e6 : 0;
 }
 
-/* Rows that arrive meanwhile: the longest that one waits for its commit is the longest pause. */
+/* Rows one after the other, until nothing has been forgotten for a second: the longest that one waited for its commit,
+ * in microseconds; below 0 when one was not written. */
+static int64_t
+longest_wait(store_t *store, uint64_t *ret_probes, int64_t *ret_until)
+{
+    int64_t longest = 0, took;
+    store_stats_t stats = { 0 };
+    uint64_t expired = 0;
+
+    *ret_until = clock_mono_us();
+    while (clock_mono_us() - *ret_until < 1000000) {
+        AUTO_FREE char *value = xasprintf("%llu", (unsigned long long) ++*ret_probes);
+        int64_t added = clock_mono_us();
+        if (!store_wait(store, store_put_meta(store, "probe", value), PATIENCE_MS))
+            return -1;
+        took = clock_mono_us() - added;
+        longest = took > longest ? took : longest;
+        store_get_stats(store, &stats);
+        if (stats.expired != expired)
+            *ret_until = clock_mono_us();
+        expired = stats.expired;
+        poll(NULL, 0, PROBE_MS);
+    }
+    return longest;
+}
+
+/* The longest pause of the writer, before and meanwhile. */
 static int
 forget(store_t *store, int argc, char **argv)
 {
     (void) argc;
-    int64_t from = clock_mono_us(), longest = 0, quiet = from;
-    store_stats_t stats = { 0 };
-    uint64_t probes = 0, expired = 0;
-    double before = megabytes(store_path(store));
-
     store_keep_t keep = { .jobs_s = atoll(argv[0]),
                           .bytes = strtoull(argv[1], NULL, 10),
                           .events = LIMIT_EVENT_JOURNAL };
+    double before = megabytes(store_path(store));
+    uint64_t probes = 0;
+    int64_t until;
+    int64_t idle = longest_wait(store, &probes, &until);
+
+    probes = 0;
     store_expire(store, &keep);
-    while (clock_mono_us() - quiet < 1000000) {
-        AUTO_FREE char *value = xasprintf("%llu", (unsigned long long) probes);
-        int64_t added = clock_mono_us();
-        if (!store_wait(store, store_put_meta(store, "probe", value), PATIENCE_MS))
-            return 1;
-        int64_t took = clock_mono_us() - added;
-        longest = took > longest ? took : longest;
-        probes++;
-        store_get_stats(store, &stats);
-        if (stats.expired != expired)
-            quiet = clock_mono_us();
-        expired = stats.expired;
-        poll(NULL, 0, PROBE_MS);
-    }
-    printf("{\"expired\": %llu, \"s\": %.2f, \"probes\": %llu, \"longest_ms\": %.1f, \"mb_before\": %.1f, "
-           "\"mb_after\": %.1f}\n",
-           (unsigned long long) expired, (double) (quiet - from) / 1e6, (unsigned long long) probes,
-           (double) longest / 1e3, before, megabytes(store_path(store)));
+    int64_t from = clock_mono_us();
+    int64_t longest = idle >= 0 ? longest_wait(store, &probes, &until) : -1;
+    if (longest < 0)
+        return 1;
+    store_stats_t stats = { 0 };
+    store_get_stats(store, &stats);
+    printf("{\"expired\": %llu, \"s\": %.2f, \"probes\": %llu, \"longest_ms\": %.1f, \"idle_ms\": %.1f, "
+           "\"mb_before\": "
+           "%.1f, \"mb_after\": %.1f}\n",
+           (unsigned long long) stats.expired, (double) (until - from) / 1e6, (unsigned long long) probes,
+           (double) longest / 1e3, (double) idle / 1e3, before, megabytes(store_path(store)));
     return 0;
 }
 
