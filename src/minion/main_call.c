@@ -161,6 +161,24 @@ s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
                              value_get(data, "preload"), err);
 }
 
+/* The scheduler is that of the minion that runs here. */
+static int
+s_host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
+{
+    AUTO(local_client) line = local_connect_minion(conf_str(self->conf, "sock_dir"), NULL);
+    json_t *copy = json_copy(request);
+    json_auto_t *reply = NULL;
+    if (!line) {
+        json_decref(copy);
+        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+                         "no minion runs here whose schedule that could be; offline=True changes what its "
+                         "next start reads");
+    }
+    int rc = local_call(line, &copy, &reply, err);
+    *ret_value = rc == 0 ? json_incref(value_get(reply, "value")) : NULL;
+    return rc;
+}
+
 static int
 s_host_ask(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
@@ -174,13 +192,16 @@ s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     static const struct {
         const char *op;
         int (*fn)(caller_t *self, json_t *request, json_t **ret_value, fail_t *err);
-    } rows[] = { { "ask", s_host_ask }, { "event", s_host_event }, { "revoke", s_host_revoke } };
+    } rows[] = { { "ask", s_host_ask },
+                 { "event", s_host_event },
+                 { "revoke", s_host_revoke },
+                 { "schedule", s_host_schedule } };
     caller_t *self = cookie;
     const char *op = value_str(request, "op", "?");
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (!str_eq(op, rows[i].op))
             continue;
-        if (self->master || rows[i].fn == s_host_event)
+        if (self->master || rows[i].fn == s_host_event || rows[i].fn == s_host_schedule)
             return rows[i].fn(self, request, ret_value, err);
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
     }

@@ -13,6 +13,7 @@
 #include "common/local/client.h"
 #include "common/match/match.h"
 #include "minion/mreactor.h"
+#include "minion/mschedule.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -222,9 +223,9 @@ s_accept(mbus_t *self)
 
 /* Who may write to the socket is root, or the minion's user. */
 static bool
-s_take_event(mbus_t *self, mline_t *line, const json_t *msg)
+s_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
-    (void) line;
+    (void) line, (void) reply;
     const char *tag = value_str(msg, "tag", "");
     if (*tag == '\0' || strlen(tag) > LIMIT_TAG_LEN)
         return false;
@@ -233,9 +234,9 @@ s_take_event(mbus_t *self, mline_t *line, const json_t *msg)
 }
 
 static bool
-s_take_events(mbus_t *self, mline_t *line, const json_t *msg)
+s_take_events(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
-    (void) self;
+    (void) self, (void) reply;
     json_t *tags = value_get(msg, "tags");
     if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS)
         return false;
@@ -244,27 +245,40 @@ s_take_events(mbus_t *self, mline_t *line, const json_t *msg)
     return true;
 }
 
+/* salt-call's module `schedule`. */
+static bool
+s_take_schedule(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
+{
+    (void) line;
+    fail_auto_t err = FAIL_INIT;
+    json_t *value = mschedule_ask(self->owner->schedule, msg, &err);
+    json_object_set_new(reply, value ? "value" : "error", value ? value : json_string(fail_text(&err)));
+    return value != NULL;
+}
+
 static const struct {
     const char *op;
-    bool (*take)(mbus_t *self, mline_t *line, const json_t *msg);
+    bool (*take)(mbus_t *self, mline_t *line, json_t *msg, json_t *reply);
 } rows[] = {
     { "event", s_take_event },
     { "events", s_take_events },
+    { "schedule", s_take_schedule },
 };
 
 static void
-s_answer(mbus_t *self, mline_t *line, const json_t *msg)
+s_answer(mbus_t *self, mline_t *line, json_t *msg)
 {
     bool ok = false;
+    json_auto_t *reply = json_pack("{s:I}", "n", value_int(msg, "n", 0));
     for (size_t i = 0; i < NELEMS(rows); i++)
         if (str_eq(rows[i].op, value_str(msg, "op", "")))
-            ok = rows[i].take(self, line, msg);
-    json_auto_t *reply = json_pack("{s:I, s:b, s:I}", "n", value_int(msg, "n", 0), "ok", ok, "seq",
-                                   (json_int_t) self->seq);
-    if (!ok)
-        json_object_set_new(
-            reply, "error",
-            json_string("a minion's bus knows {op: event, tag, data} and {op: events, tags}"));
+            ok = rows[i].take(self, line, msg, reply);
+    json_object_set_new(reply, "ok", json_boolean(ok));
+    json_object_set_new(reply, "seq", json_integer((json_int_t) self->seq));
+    if (!ok && !value_get(reply, "error"))
+        json_object_set_new(reply, "error",
+                            json_string("a minion's bus knows {op: event, tag, data}, {op: events, tags} and "
+                                        "{op: schedule, do}"));
     if (line->fd < 0)
         return;
     frame_add(&line->out, reply);

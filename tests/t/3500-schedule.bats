@@ -81,6 +81,30 @@ OUT
     grep -q '^schedule: {}' "$FLEET"/etc/web/minion.d/_schedule.conf
 }
 
+@test "salt-call and the state module reach the minion that runs here" {
+    start_master "auto_accept: True"
+    start_minion web
+    wait_connected web
+    cat >"$FLEET/s.sls" <<SLS
+beat:
+  schedule.present:
+    - function: test.echo
+    - job_args: [told]
+    - seconds: 1
+SLS
+    call() { "$HALITE_BIN/salt-call" -c "$FLEET/etc/web" --local --file-root="$FLEET" "$@"; }
+    run -0 call state.apply s
+    [[ $output == *"Adding new job beat to schedule"* ]]
+    until_true 10 ran test.echo 1
+    run -0 call state.apply s
+    [[ $output == *"Job beat in correct state"* ]]
+    run -0 call schedule.is_enabled beat --out=json
+    grep -q '"function": "test.echo"' <<<"$output"
+    stop web
+    run call schedule.list
+    [[ $output == *"no minion runs here whose schedule that could be"* ]]
+}
+
 @test "the pillar's schedule runs too, and is not to be changed; what can't be understood is told" {
     start_master "auto_accept: True" "pillar_roots: {base: [$FLEET/pillar]}"
     mkdir "$FLEET/pillar"
