@@ -192,6 +192,8 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     self->sign_file = fs_join(pki, sign);
     self->keys = masters && fs_own_dir(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
     self->zctx = self->keys ? zmq_ctx_new() : NULL;
+    if (self->keys && !self->zctx)
+        (void) fail_set(err, -errno, "libzmq can't begin: %s", strerror(errno));
     size_t i;
     json_t *one;
     int rc = self->zctx ? -ETIMEDOUT : -EINVAL;

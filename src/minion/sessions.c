@@ -723,8 +723,11 @@ sessions_main(const conf_t *conf, const char *boot, int fd)
     self.keys = masters ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
     self.renewal = renewal_new(conf_str(conf, "pki_dir"), (int) json_array_size(masters));
     self.zctx = zmq_ctx_new();
-    (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
-    if (self.keys)
+    if (!self.zctx)
+        (void) fail_set(&err, -errno, "libzmq can't begin: %s", strerror(errno));
+    else
+        (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
+    if (self.keys && self.zctx)
         (void) s_start(&self, conf, boot, self.keys, masters, &err);
     if (err.text)
         log_critical("%s", fail_text(&err));
