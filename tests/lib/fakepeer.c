@@ -23,7 +23,7 @@
  *   until FILE         prints what arrives until the file exists
  *
  * Every step has DEADLINE seconds (environment, default 20). Every byte that was received also goes to the file RECORD
- * (environment), a line for each frame. Exit 0, or 1 at the first step that fails.
+ * (environment), a line for each frame. With DEAF set a dealer reads nothing that its steps don't ask for. Exit 0, or 1 at the first step that fails.
  */
 #include <netdb.h>
 #include <poll.h>
@@ -365,6 +365,11 @@ client(sock_kind_t kind, char **argv, int argc)
     self.keys = key_pair_open(argv[3], argv[4], NULL, &err);
     if (self.keys && port > 0 && read_server_key(argv[2], server, &err) == 0)
         self.sock = sock_new(self.zctx, kind, self.keys, server, &err);
+    if (self.sock && getenv("DEAF")) {
+        int few = 1, none = 0;
+        (void) zmq_setsockopt(self.sock, ZMQ_RCVHWM, &few, sizeof(few));
+        (void) zmq_setsockopt(self.sock, ZMQ_HEARTBEAT_IVL, &none, sizeof(none));
+    }
     self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", ENDINGS, &err) : NULL;
     if (self.monitor && sock_connect(self.sock, argv[0], port, &err) == 0)
         code = run_steps(&self, argc - 5, argv + 5);
