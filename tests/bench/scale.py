@@ -88,12 +88,16 @@ def restart(swarm):
     away = (fleet.cpu_s(swarm.swarm.process.pid) - before) / 2 / count * 100
     dropped, start = overflows(), time.monotonic()
     answers = master.start()
-    _, code = fleet.run_timed(master.command("salt", "*", "test.ping"), swarm.out)
+    for attempt in range(1, 100):
+        _, code = fleet.run_timed(master.command("salt", "*", "test.ping"), swarm.out)
+        n = swarm.returned()
+        swarm.report.progress(swarm.name(f"restart, ping {attempt}: {n} returned"))
+        if code == 0 and n == count:
+            break
+        if time.monotonic() - start > 180:
+            raise BenchError(f"{n} of {count} returned after 180 s")
     took = (time.monotonic() - start) * 1e3
-    n = swarm.returned()
-    if code != 0 or n != count:
-        raise BenchError(f"{n} of {count} answered the first ping after the restart, exit code {code}")
-    note = f"it ended in {down:.0f} ms and answered after {answers:.0f} ms"
+    note = f"ping number {attempt}; it ended in {down:.0f} ms and answered after {answers:.0f} ms"
     swarm.report.add(swarm.name("restart to all answered a ping"), [took], "ms", target=10000, base=("bare libzmq connect", swarm.floor.get("connect_ms")), note=note)
     with master.client() as client:
         status = client.call("status")["counters"]
