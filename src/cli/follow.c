@@ -126,12 +126,22 @@ take_done(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
     return false;
 }
 
+/* Answers lie at the master, which has no time for them yet: it is not the minions who are silent. */
+static bool
+take_busy(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
+{
+    (void) t, (void) push;
+    self->news_ms = now_ms;
+    return false;
+}
+
 static const struct {
     const char *kind;
     bool (*take)(follow_t *self, target_t *t, const json_t *push, int64_t now_ms);
 } pushes[] = {
     { "ret", take_return },
     { "verdict", take_verdict },
+    { "busy", take_busy },
     { "done", take_done },
 };
 

@@ -47,6 +47,7 @@ typedef struct job {
     int64_t idle_ms;        /* monotonic: last change */
     void **followers;       /* local connections */
     size_t n_followers;
+    int64_t busy_ms; /* monotonic: when followers were last told that the master is busy */
     bool held;       /* not to be sent before its row is committed */
     bool restored;   /* of a master before this one: not sent after begin_until_ms unless it is */
     bool wanted;     /* asked for again */

@@ -398,6 +398,18 @@ s_resend_due(const job_t *job, bool unread, int64_t now_ms)
            (quiet >= RESEND_MS || since >= pause + RESEND_LATE_MS);
 }
 
+/* Whoever waits for answers that are here, but were not read yet, goes on waiting. */
+static void
+s_tell_busy(job_t *job, int64_t now_ms)
+{
+    if (job->n_followers == 0 || job->n_unheard == 0 || now_ms - job->busy_ms < BUSY_MS)
+        return;
+    job->busy_ms = now_ms;
+    json_auto_t *msg = json_pack("{s:s, s:s}", "push", "busy", "jid", job->jid);
+    for (size_t i = 0; i < job->n_followers; i++)
+        (void) lconn_push(job->followers[i], msg);
+}
+
 void
 publish_tick(front_t *self, int64_t now_ms)
 {
@@ -406,9 +418,12 @@ publish_tick(front_t *self, int64_t now_ms)
     size_t len = sizeof(events);
     (void) zmq_getsockopt(self->router, ZMQ_EVENTS, &events, &len);
     bool unread = events & ZMQ_POLLIN;
-    for (size_t i = 0; jobs_next(self->jobs, &i, &job);)
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         if (s_resend_due(job, unread, now_ms))
             s_resend(self, job);
+        if (unread)
+            s_tell_busy(job, now_ms);
+    }
     jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS);
 }
 

@@ -90,6 +90,20 @@ test_silence_ends(void **state)
     follow_destroy(&f);
 }
 
+/* Answers that the master has not read yet are no silence. */
+static void
+test_busy_master_is_waited_for(void **state)
+{
+    follow_t *f = job_of("a", "b", NULL);
+
+    (void) state;
+    assert_false(say(f, "busy", "", "", TIMEOUT - 1));
+    assert_false(follow_over(f, TIMEOUT, TIMEOUT + 1000));
+    assert_true(say(f, "ret", "a", "", TIMEOUT + 2000));
+    assert_true(follow_over(f, TIMEOUT, 2 * TIMEOUT + 2001));
+    follow_destroy(&f);
+}
+
 static void
 test_not_connected_is_told_in_a_quiet_moment(void **state)
 {
@@ -239,6 +253,7 @@ test_words(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_all_return), cmocka_unit_test(test_silence_ends),
+          cmocka_unit_test(test_busy_master_is_waited_for),
           cmocka_unit_test(test_not_connected_is_told_in_a_quiet_moment),
           cmocka_unit_test(test_dead_only_ends_at_once), cmocka_unit_test(test_running_is_waited_for),
           cmocka_unit_test(test_running_but_away_is_given_up),
