@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
+#include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "master/bus.h"
@@ -23,6 +24,7 @@
 #define CLOCK_SET_MS   (3600 * 1000) /* a step of the clock larger than this is no correction */
 #define CLOCK_DOUBT_MS (24LL * 3600 * 1000)
 #define TICK_MS        100
+#define REST_MS        20000 /* nothing has come or gone */
 #define STORE_FILE     "jobs.db"
 #define LARGE_BYTES    (1024 * 1024)
 #define PORT_EVENTS    (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
@@ -130,6 +132,21 @@ s_clock_in_doubt(front_t *self, int64_t now_ms)
     return now_ms < self->clock_doubt_ms;
 }
 
+/* What busy times have taken goes back to the system when nothing has come or gone for a while: then the pause that it
+ * makes is nobody's. */
+static void
+s_rest(front_t *self, int64_t now_ms)
+{
+    uint64_t done = self->counters.in + self->counters.out + self->counters.events;
+    if (done != self->rest_done) {
+        self->rest_done = done;
+        self->rest_ms = now_ms + REST_MS;
+    } else if (self->rest_ms && now_ms >= self->rest_ms) {
+        self->rest_ms = 0;
+        memory_rest();
+    }
+}
+
 static int
 s_tick(zloop_t *loop, int timer, void *arg)
 {
@@ -146,6 +163,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
     workers_tick(self->workers);
     pillars_tick(self->pillars);
     s_noise_tick(self, now);
+    s_rest(self, now);
     if (now >= self->expire_next_ms) {
         bool doubt = s_clock_in_doubt(self, now);
         store_keep_t keep = { .jobs_s = doubt ? 0 : conf_int(self->conf, "keep_jobs_seconds"),

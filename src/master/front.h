@@ -111,6 +111,8 @@ typedef struct front {
     int64_t clock_gap_s;     /* wall clock less monotonic, when keys were last looked at; 0: not yet */
     int64_t grace_from_ms;   /* monotonic: since then minions are on their way back */
     int64_t expire_next_ms;  /* monotonic */
+    int64_t rest_ms;         /* monotonic: when memory goes back; 0: it has */
+    uint64_t rest_done;      /* what the counters said at the last look */
     int64_t
         clock_ahead_ms; /* the wall clock before the monotonic one, when it was looked at last; 0: never */
     int64_t clock_doubt_ms;  /* monotonic: until then nothing is old */
