@@ -94,9 +94,10 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
         pids+=($!)
     done
     under 300000 5 0
+    until_true 30 eval '[ "$(counter refused)" -gt '"$before"' ]'
+    under 300000 5 0
     touch "$GO"
     wait "${pids[@]}"
-    [ "$(counter refused)" -gt "$before" ]
     calm 40000
 }
 
