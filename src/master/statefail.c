@@ -58,7 +58,7 @@ s_fire_all(const failed_t *f, json_t *states)
     json_object_foreach (states, name, state) {
         char tag[2 * PART_LEN + 2];
         json_t *result = value_get(state, "result");
-        if (result && json_is_false(result) && s_short_tag(name, tag) && ++n <= LIMIT_FAILED_STATES)
+        if (json_is_false(result) && s_short_tag(name, tag) && ++n <= LIMIT_FAILED_STATES)
             s_fire(f, tag, state);
     }
     if (n > LIMIT_FAILED_STATES)

@@ -96,12 +96,11 @@ key_finger_file(const char *type, const char *path, char out[FINGER_MAX], fail_t
     fail_auto_t why = FAIL_INIT;
     int rc = fs_read(path, LIMIT_KEY_FILE, &text, &why);
 
+    out[0] = '\0';
     if (rc == 0)
         rc = key_finger_typed(type, buf_str(&text), text.len, out, err);
-    else if (rc == -ENOENT)
-        rc = (out[0] = '\0');
     else
-        rc = fail_set(err, rc, "%s", fail_text(&why));
+        rc = rc == -ENOENT ? 0 : fail_set(err, rc, "%s", fail_text(&why));
     if (text.data != NULL)
         sodium_memzero(text.data, text.len); /* Salt shows the fingerprint of private keys too */
     return rc;

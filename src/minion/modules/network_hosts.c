@@ -20,7 +20,7 @@ sanitize_host(const char *host)
 {
     buf_t out = BUF_INIT;
 
-    for (size_t i = 0; host[i] != '\0' && i < 255; i++) {
+    for (size_t i = 0; i < 255 && host[i] != '\0'; i++) {
         if (isalnum((unsigned char) host[i]) || strchr(".-_", host[i]) != NULL)
             buf_putc(&out, host[i]);
     }
