@@ -186,7 +186,7 @@ daemon() {
         mv "$FLEET/pids/$name.new" "$FLEET/pids/$name"
         rc=0
         wait $! || rc=$?
-        echo "$rc" >"$FLEET/pids/$name.rc"
+        echo "$rc" >"$FLEET/$name.rc" && mv "$FLEET/$name.rc" "$FLEET/pids/" # there is no moment without the number
     ) </dev/null >/dev/null 2>&1 3>&- &
     until_true 5 test -s "$FLEET/pids/$name"
 }
@@ -239,7 +239,7 @@ stop() {
     *) until_true 5 reads_signals "$1" || : ;;
     esac
     kill "-${2:-TERM}" "$pid"
-    until_true 10 test -e "$FLEET/pids/$1.rc" || kill -KILL "$pid"
+    until_true 10 test -e "$FLEET/pids/$1.rc" || { kill -KILL "$pid" && until_true 10 test -e "$FLEET/pids/$1.rc"; }
     RC=$(cat "$FLEET/pids/$1.rc")
     rm -f "$FLEET/pids/$1" "$FLEET/pids/$1.rc"
 }

@@ -543,14 +543,14 @@ count_in_memory(const uint8_t masked[KEY_BYTES])
 static void
 test_wiped(void **state)
 {
-    AUTO_FREE char *dir = temp_dir();
-    uint8_t masked[KEY_BYTES];
-    int pipe_fds[2], status;
-
     (void) state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* all of memory is read */
 #endif
+    AUTO_FREE char *dir = temp_dir();
+    uint8_t masked[KEY_BYTES];
+    int pipe_fds[2], status;
+
     assert_int_equal(pipe(pipe_fds), 0);
     pid_t pid =
         fork(); /* who makes it is another process, so that what is looked for is only what reading leaves */
