@@ -1,9 +1,9 @@
 /* key_change.c - salt-key's accept, reject and delete: choose, ask, do, tell. */
-#include <pwd.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "cli/key_cli.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "master/audit.h"
@@ -141,7 +141,8 @@ void
 key_audit(const key_cli_t *cli, json_t **line_p)
 {
     AUTO(audit) audit = audit_new(value_str(cli->opts, "audit_log", ""));
-    struct passwd *pw = getpwuid(cli->uid);
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_uid(&space, cli->uid);
 
     (void) json_object_update_new(*line_p, json_pack("{s:i, s:s*, s:i, s:s}", "uid", (int) cli->uid, "user",
                                                      pw != NULL ? pw->pw_name : NULL, "pid", (int) getpid(),
