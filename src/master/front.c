@@ -153,6 +153,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
     (void) loop, (void) timer;
     front_t *self = arg;
     int64_t now = clock_mono_ms();
+    inbound_monitors(self);
     auth_rivals(self, now);
     publish_tick(self, now);
     presence_tick(self, now);

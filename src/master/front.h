@@ -113,8 +113,7 @@ typedef struct front {
     int64_t expire_next_ms;  /* monotonic */
     int64_t rest_ms;         /* monotonic: when memory goes back; 0: it has */
     uint64_t rest_done;      /* what the counters said at the last look */
-    int64_t
-        clock_ahead_ms; /* the wall clock before the monotonic one, when it was looked at last; 0: never */
+    int64_t clock_ahead_ms;  /* the wall clock before the monotonic one at the last look; 0: never */
     int64_t clock_doubt_ms;  /* monotonic: until then nothing is old */
     json_t *present;         /* owned: who was connected at the last turn, while presence_events is on */
     int64_t present_next_ms; /* monotonic */
@@ -137,7 +136,8 @@ int inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg);
 int inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg);
 int inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg);
 void inbound_trouble(front_t *self);
-void inbound_forget(front_t *self); /* at the end: what waits for a commit */
+void inbound_monitors(front_t *self); /* who came or went by now: before one is cut by its descriptor */
+void inbound_forget(front_t *self);   /* at the end: what waits for a commit */
 
 /* publish.c */
 /* Resolve a target ({tgt, tgt_type, delimiter?, pillar_exact?: as target_pillar_exact}): sorted slots of

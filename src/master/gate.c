@@ -274,6 +274,16 @@ gate_went(front_t *front, port_t port, int fd)
         gate_door(front);
 }
 
+void
+gate_all_went(front_t *front)
+{
+    gate_t *self = front->gate;
+    for (int fd = 0; fd < self->n_lines; fd++)
+        for (port_t port = PORT_REQUEST; port <= PORT_PUBLISH; port++)
+            if (self->lines[fd].ports & 1u << port)
+                gate_went(front, port, fd);
+}
+
 bool
 gate_is_open(const front_t *front, port_t port, int fd)
 {

@@ -23,6 +23,7 @@ void gate_said(front_t *front, int fd, size_t bytes); /* it was sent a message *
 /* Send one frame to a minion and count it: as sock_send_to. */
 int gate_send(front_t *front, const peer_t *peer, const void *data, size_t len);
 void gate_went(front_t *front, port_t port, int fd);
+void gate_all_went(front_t *front);                           /* of the request and the publish port */
 bool gate_is_open(const front_t *front, port_t port, int fd); /* as far as the monitors have told */
 void gate_door(front_t *front);                               /* tells the key handler who may come in */
 void gate_tick(front_t *front, int64_t now_ms);

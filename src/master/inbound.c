@@ -547,8 +547,8 @@ s_pub_event(front_t *self, int event, int value)
 }
 
 /* Connections of all three ports. */
-static void
-s_events(front_t *self)
+void
+inbound_monitors(front_t *self)
 {
     const struct {
         void *monitor;
@@ -598,7 +598,7 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     if (!peers_by_rid(self->peers, rid, rid_len)) {
         /* Its beginning, perhaps its end has been told by now; what is told later of this descriptor is not
          * of somebody before. */
-        s_events(self);
+        inbound_monitors(self);
         if (!gate_is_open(self, PORT_REQUEST, fd))
             fd = -1;
     }
@@ -667,7 +667,7 @@ inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     (void) loop, (void) item;
     front_t *self = arg;
     int64_t until = clock_mono_ms() + TURN_MS;
-    s_events(self);
+    inbound_monitors(self);
     bus_hold(self);
     for (int i = 0; i < TURN_BUDGET && clock_mono_ms() <= until; i++) {
         zmq_msg_t rid, frame;
@@ -714,7 +714,7 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
             break;
         const char *z85 = zmq_msg_gets(&frame, "User-Id");
         int fd = z85 ? zmq_msg_get(&frame, ZMQ_SRCFD) : -1;
-        s_events(self);
+        inbound_monitors(self);
         if (!gate_is_open(self, PORT_PUBLISH, fd))
             fd = -1;
         gate_spoke(self, fd, zmq_msg_size(&frame));

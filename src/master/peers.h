@@ -31,7 +31,6 @@ typedef struct peer {
     char *address;     /* "10.0.0.7:51234" may be without the port */
     key_state_t state; /* KEY_UNKNOWN until hello */
     bool is_call;      /* salt-call: may return and fire, receives nothing */
-    bool outdated;     /* it was made with a key that the master has no more */
     char boot[BOOT_LEN];
     minion_t *minion;  /* the id it may speak for; NULL before hello or when refused: see peers_bind */
     json_t *pending;   /* owned: the jobs that a rival's hello named; else NULL */

@@ -81,6 +81,7 @@ static void
 s_cut_old(front_t *self, minion_t *m, const char *z85)
 {
     peer_t *peer;
+    inbound_monitors(self);
     for (size_t i = 0; peers_next(self->peers, &i, &peer);)
         if (str_eq(peer->z85, z85)) {
             peers_bind(peer, NULL);

@@ -1,14 +1,11 @@
 /* rotate.c - see rotate.h. */
 #include "master/bus.h"
-
-#include <sys/socket.h>
+#include "master/gate.h"
 
 #include "common/base/clock.h"
 #include "salt/log.h"
 
-#define CUT_MS    3000  /* and what a fleet's return is spread over */
-#define SPREAD_MS 2     /* of each minion, as auth.c tells them */
-#define TELL_MS   60000 /* as long as a handshake may take (gate.c) */
+#define TELL_MS 60000 /* as long as a handshake may take (gate.c) */
 
 static void
 s_take(front_t *self, masterkey_t *key)
@@ -67,12 +64,27 @@ s_tell_all(front_t *self)
     json_int_t told = 0;
     peer_t *peer;
     for (size_t i = 0; peers_next(self->peers, &i, &peer);) {
-        peer->outdated = true;
         if (peer->minion && peer->minion->peer == peer)
             peer->minion->seen = false; /* as after a start: it is on its way back */
         told += s_tell(self, peer);
     }
     return told;
+}
+
+/* With its listener libzmq ends the connections that came through it, and tells no monitor: their descriptors are others'
+ * from now on. */
+static void
+s_forget_lines(front_t *self)
+{
+    peer_t *peer;
+    minion_t *m;
+    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
+        if (peer->fd >= 0)
+            peers_end(self->peers, peer->fd);
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        while ((m = peers_by_slot(self->peers, i)) && peers_take_sub(self->peers, m) >= 0)
+            ;
+    gate_all_went(self);
 }
 
 /* A master that can't be reached is of no use: the next start has the new key on its ports. */
@@ -103,8 +115,9 @@ rotate_request(front_t *self, fail_t *err)
     }
     s_take(self, &key);
     json_int_t told = s_tell_all(self);
+    inbound_monitors(self);
     s_rekey(self);
-    self->own.cut_ms = now + CUT_MS + (int64_t) peers_count(self->peers, KEY_ACCEPTED) * SPREAD_MS;
+    s_forget_lines(self);
     self->own.tell_ms = now + TELL_MS;
     self->grace_from_ms = now;
     key_finger(key_pair_public(key.pair), finger);
@@ -120,13 +133,6 @@ rotate_request(front_t *self, fail_t *err)
 void
 rotate_tick(front_t *self, int64_t now_ms)
 {
-    peer_t *peer;
     if (self->own.tell_ms && now_ms >= self->own.tell_ms)
         self->own.tell_ms = 0;
-    if (!self->own.cut_ms || now_ms < self->own.cut_ms)
-        return;
-    self->own.cut_ms = 0;
-    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
-        if (peer->outdated && peer->fd >= 0)
-            (void) shutdown(peer->fd, SHUT_RDWR);
 }

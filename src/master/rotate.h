@@ -1,6 +1,5 @@
 /* rotate.h - the master's own key, and its successor while the master runs: who is connected is told, the ports
- * take the new key, and who has not come back by himself by then is cut. Jobs and what waits in the sockets
- * stay.
+ * take the new key, and all come back. Jobs and what waits in the sockets stay.
  *
  * Layer      master
  * Threads    the front loop's
@@ -15,7 +14,6 @@
 typedef struct rotation {
     masterkey_t key;
     json_t *claim;   /* owned: what the plaintext port says of it */
-    int64_t cut_ms;  /* monotonic: connections made with the last key end; 0: done */
     int64_t tell_ms; /* monotonic: until then everybody who greets is told the key; 0: done */
 } rotation_t;
 
