@@ -12,17 +12,20 @@ class Trouble(Exception):
     """What had to happen did not; says what."""
 
 
+_held = []
+
+
 def free_ports(count):
-    """Ports nobody listens on now; they are held together so that all differ."""
+    """Ports for daemons of ours. They stay bound, without listening, until this program ends: so the kernel gives them to no client, but to
+    whoever listens with SO_REUSEADDR, as libzmq does."""
     holders = []
     for _ in range(count):
         s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("127.0.0.1", 0))
         holders.append(s)
-    ports = [s.getsockname()[1] for s in holders]
-    for s in holders:
-        s.close()
-    return ports
+    _held.extend(holders)
+    return [s.getsockname()[1] for s in holders]
 
 
 def wait_for(what, seconds, probe, pause=0.001):

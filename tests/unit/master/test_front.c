@@ -29,7 +29,7 @@
 
 typedef struct fixture {
     char *dir;
-    int port, publish_port;
+    int port, publish_port, held[2];
     int nursery; /* a process without threads that makes masters: whoever has threads had better not fork */
     pid_t nurse, pid;
     uint8_t master_key[KEY_BYTES];
@@ -41,16 +41,20 @@ typedef struct fixture {
 
 /* ---- the master ------------------------------------------------------------------------------ */
 
+/* Held until the test's end, unlistened: the kernel gives it to no client in between, and to the master because it
+ * too asks for SO_REUSEADDR. */
 static int
-free_port(void)
+hold_port(int *port)
 {
     struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t n = sizeof(addr);
-    AUTO_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
     assert_int_equal(bind(fd, (struct sockaddr *) &addr, n), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *) &addr, &n), 0);
-    return ntohs(addr.sin_port);
+    *port = ntohs(addr.sin_port);
+    return fd;
 }
 
 static json_t *
@@ -172,8 +176,8 @@ set_up(void **state)
     log_init("test", LEVEL_QUIET, false);
     f->dir = xstrdup("/tmp/halite-front-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
-    f->port = free_port();
-    f->publish_port = free_port();
+    f->held[0] = hold_port(&f->port);
+    f->held[1] = hold_port(&f->publish_port);
     open_nursery(f);
     start_master(f);
     f->zctx = zmq_ctx_new();
@@ -190,6 +194,8 @@ tear_down(void **state)
         sock_close(&f->socks[i]);
     (void) zmq_ctx_term(f->zctx);
     stop_master(f);
+    (void) close(f->held[0]);
+    (void) close(f->held[1]);
     (void) close(f->nursery);
     assert_int_equal(waitpid(f->nurse, NULL, 0), f->nurse);
     assert_int_equal(fs_remove_tree(f->dir, NULL), 0);
