@@ -13,10 +13,6 @@ teardown() {
     fleet_down
 }
 
-master_key() { echo "$FLEET/master/etc/salt/pki/master/$1"; }
-minion_key() { echo "$FLEET/$1/etc/salt/pki/minion/$2"; }
-ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
-
 @test "a minion started before its master waits and joins" {
     start_minion m1
     until_true 10 test -s "$FLEET/m1/var/run/salt-minion.pid"
@@ -51,7 +47,7 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     grep -q '"id":"m1"' <<<"$event"
     grep -q '"pub":"-----BEGIN PUBLIC KEY' <<<"$event"
     grep -qE '"_stamp":"[0-9]{4}-[0-9]{2}-[0-9]{2}T' <<<"$event"
-    [ "$(field pub <<<"$event")" = "$(sed ':a;N;$!ba;s/\n/\\n/g' "$(minion_key m1 minion.pub)")\\n" ]
+    [ "$(field pub <<<"$event")" = "$(sed ':a;N;$!ba;s/\n/\\n/g' "$(minion_pki m1 minion.pub)")\\n" ]
 }
 
 @test "reject: a live connection is cut at once, and the minion says why" {
@@ -171,7 +167,7 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     [ "$(heard auth '"act":"denied"')" -eq 1 ]
     is_connected m1
     ping_ok m1
-    cmp "$(minion_key m1 minion.pub)" "$(master_key minions/m1)"
+    cmp "$(minion_pki m1 minion.pub)" "$(master_pki minions/m1)"
 }
 
 @test "one key on two machines: the second is refused, the first is unharmed" {
@@ -209,13 +205,13 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     fleet_up m1
     old=$(salt-key -F master --out=json | field master.pub)
     stop master
-    rm "$(master_key .)"/master*.*
+    rm "$(master_pki .)"/master*.*
     start_master
     until_log "$FLEET/log/m1" "the master's key has changed: known is $old" 20
-    grep -q "delete $(minion_key m1 minion_master.pub) and $(minion_key m1 master_sign.pub) and restart" "$FLEET/log/m1"
+    grep -q "delete $(minion_pki m1 minion_master.pub) and $(minion_pki m1 master_sign.pub) and restart" "$FLEET/log/m1"
     not is_connected m1
     stop m1
-    rm "$(minion_key m1 minion_master.pub)" "$(minion_key m1 master_sign.pub)"
+    rm "$(minion_pki m1 minion_master.pub)" "$(minion_pki m1 master_sign.pub)"
     start_minion m1
     wait_connected m1
 }
@@ -225,12 +221,12 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     fleet_up m1
     stop master
     mkdir "$FLEET/aside"
-    mv "$(master_key .)"/master*.* "$FLEET/aside"
+    mv "$(master_pki .)"/master*.* "$FLEET/aside"
     start_master
     until_log "$FLEET/log/m1" "the master's key has changed" 20
     stop master
-    rm -f "$(master_key .)"/master*.*
-    mv "$FLEET/aside"/* "$(master_key .)"
+    rm -f "$(master_pki .)"/master*.*
+    mv "$FLEET/aside"/* "$(master_pki .)"
     start_master
     until_true 20 is_connected m1
 }
@@ -243,7 +239,7 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     wait_connected good
     until_log "$FLEET/log/bad" "shows the key $finger, but master_finger is"
     not is_connected bad
-    [ ! -e "$(minion_key bad minion_master.pub)" ]
+    [ ! -e "$(minion_pki bad minion_master.pub)" ]
 }
 
 @test "hello_port 0: nothing is handed out; a copied key file lets the minion in" {
@@ -253,7 +249,7 @@ ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
     start_minion m1 'hello_port: 0'
     until_log "$FLEET/log/m1" "the master's key is not known and hello_port is 0"
     stop m1
-    cp "$(master_key master.pub)" "$(minion_key m1 minion_master.pub)"
+    cp "$(master_pki master.pub)" "$(minion_pki m1 minion_master.pub)"
     start_minion m1
     wait_connected m1
 }

@@ -13,9 +13,6 @@ teardown() {
     fleet_down
 }
 
-master_pki() { echo "$FLEET/master/etc/salt/pki/master/$1"; }
-minion_pki() { echo "$FLEET/$1/etc/salt/pki/minion/$2"; }
-ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
 knows_key() { cmp -s "$(minion_pki "$1" minion_master.pub)" "$(master_pki master.pub)"; }
 finger_of() { salt-key -F master --out=json | field "$1"; }
 up() {

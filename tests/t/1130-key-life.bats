@@ -12,9 +12,6 @@ teardown() {
     fleet_down
 }
 
-master_pki() { echo "$FLEET/master/etc/salt/pki/master/$1"; }
-minion_pki() { echo "$FLEET/$1/etc/salt/pki/minion/$2"; }
-ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
 key_of() { cksum <"$(master_pki "minions/$1")"; }
 same_key() { cmp -s "$(minion_pki "$1" minion.pub)" "$(master_pki "minions/$1")"; }
 renewed() { [ "$(key_of "$1")" != "$2" ] && same_key "$1"; }

@@ -342,6 +342,11 @@ salt_call() {
     "$HALITE_BIN/salt-call" -c "$FLEET/etc/$id" "$@"
 }
 
+# ping_ok ID: it answers. master_pki FILE, minion_pki ID FILE: paths of keys.
+ping_ok() { [ "$(salt "$1" test.ping --out=txt)" = "$1: True" ]; }
+master_pki() { echo "$FLEET/master/etc/salt/pki/master/$1"; }
+minion_pki() { echo "$FLEET/$1/etc/salt/pki/minion/$2"; }
+
 # ---- events -------------------------------------------------------------------------------------------------------
 
 # listen NAME [GLOB]: from now on events whose tags match are lines of log/listen-NAME.

@@ -55,6 +55,8 @@ json_t *schedule_run(schedule_t *self, const char *name, schedule_now_t now);
  * (strftime). NULL: no such job. */
 json_t *schedule_status(const schedule_t *self, const char *name, const char *format, schedule_now_t now);
 
+/* Whether a list of the schedule shows this key of a job. */
+bool schedule_lists(const char *key);
 /* NULL when `item` (object) makes a job, else why not. NEW. `whens` as above. */
 char *schedule_check(const char *name, const json_t *item, const json_t *whens);
 /* Microseconds since the epoch, as "2026-11-20T17:00:00". NEW. */

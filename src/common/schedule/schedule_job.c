@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/base/str.h"
+#include "common/schedule/schedule.h"
 #include "salt/value.h"
 
 #define MAX_DAYS   36500
@@ -14,38 +15,61 @@
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
-static const char *const known[] = {
-    "name",
-    "maxrunning",
-    "function",
-    "func",
-    "fun",
-    "splay",
-    "range",
-    "when",
-    "once",
-    "once_fmt",
-    "jid_include",
-    "args",
-    "kwargs",
-    "seconds",
-    "minutes",
-    "hours",
-    "days",
-    "enabled",
-    "return_job",
-    "metadata",
-    "cron",
-    "until",
-    "after",
-    "run_on_start",
-    "dry_run",
-    "saved",
-    "skip_explicit",
-    "run_explicit",
-    "skip_during_range",
-    "run_after_skip_range",
+/* What a job may have, and what schedule.list shows of it: also what only Salt's returners read. */
+static const struct key {
+    const char *name;
+    bool known, listed;
+} key_rows[] = {
+    { "name", true, true },
+    { "maxrunning", true, true },
+    { "function", true, true },
+    { "splay", true, true },
+    { "range", true, true },
+    { "when", true, true },
+    { "once", true, true },
+    { "once_fmt", true, true },
+    { "jid_include", true, true },
+    { "args", true, true },
+    { "kwargs", true, true },
+    { "seconds", true, true },
+    { "minutes", true, true },
+    { "hours", true, true },
+    { "days", true, true },
+    { "enabled", true, true },
+    { "return_job", true, true },
+    { "metadata", true, true },
+    { "cron", true, true },
+    { "until", true, true },
+    { "after", true, true },
+    { "run_on_start", true, true },
+    { "skip_during_range", true, true },
+    { "run_after_skip_range", true, true },
+    { "func", true, false },
+    { "fun", true, false },
+    { "dry_run", true, false },
+    { "saved", true, false },
+    { "skip_explicit", true, false },
+    { "run_explicit", true, false },
+    { "returner", false, true },
+    { "return_config", false, true },
+    { "return_kwargs", false, true },
 };
+
+static const struct key *
+find_key(const char *name)
+{
+    for (size_t i = 0; i < NELEMS(key_rows); i++)
+        if (str_eq(key_rows[i].name, name))
+            return &key_rows[i];
+    return NULL;
+}
+
+bool
+schedule_lists(const char *key)
+{
+    const struct key *row = find_key(key);
+    return row && row->listed;
+}
 
 bool
 sjob_is_setting(const char *name)
@@ -64,10 +88,8 @@ sjob_unknown(const json_t *item)
     const char *key;
     json_t *v;
     json_object_foreach ((json_t *) item, key, v) {
-        bool found = key[0] == '_';
-        for (size_t i = 0; !found && i < NELEMS(known); i++)
-            found = str_eq(known[i], key);
-        if (found)
+        const struct key *row = find_key(key);
+        if (key[0] == '_' || (row && row->known))
             continue;
         char *longer = out ? xasprintf("%s, %s", out, key) : xstrdup(key);
         free(out);

@@ -21,45 +21,6 @@ scheduling_ask(call_ctx_t *ctx, json_t *request, fail_t *err)
 
 /* ---- listing ---------------------------------------------------------------------------------- */
 
-static bool
-is_shown(const char *key)
-{
-    static const char *const keys[] = {
-        "name",
-        "maxrunning",
-        "function",
-        "splay",
-        "range",
-        "when",
-        "once",
-        "once_fmt",
-        "returner",
-        "jid_include",
-        "args",
-        "kwargs",
-        "seconds",
-        "minutes",
-        "hours",
-        "days",
-        "enabled",
-        "return_job",
-        "metadata",
-        "cron",
-        "until",
-        "after",
-        "return_config",
-        "return_kwargs",
-        "run_on_start",
-        "skip_during_range",
-        "run_after_skip_range",
-    };
-
-    for (size_t i = 0; i < NELEMS(keys); i++)
-        if (str_eq(keys[i], key))
-            return true;
-    return false;
-}
-
 /* NEW. */
 static json_t *
 shown(const json_t *job)
@@ -69,7 +30,7 @@ shown(const json_t *job)
 
     json_object_foreach ((json_t *) job, key, v) {
         const char *text = json_is_string(v) ? json_string_value(v) : "";
-        if (!is_shown(key) || json_is_null(v))
+        if (!schedule_lists(key) || json_is_null(v))
             continue;
         if (str_eq(text, "true") || str_eq(text, "false"))
             json_object_set_new(out, key, json_boolean(str_eq(text, "true")));
