@@ -27,11 +27,12 @@
 #define UNUSED       __attribute__((unused))
 #define NORETURN     __attribute__((noreturn))
 
-/* AUTO(buf) b = ...: runs buf_destroy(&b) on every way out of the scope. Always initialise. */
-#define AUTO(type) __attribute__((cleanup(type##_destroy))) type##_t *
-#define AUTO_FREE  __attribute__((cleanup(auto_free_)))
-#define AUTO_FD    __attribute__((cleanup(auto_fd_))) int
-#define AUTO_FILE  __attribute__((cleanup(auto_file_))) FILE *
+/* AUTO(buf) b = ...: runs buf_destroy(&b) on every way out of the scope. Always initialise. To be
+ * held for its end alone is a use too, which clang does not see: hence `unused`. */
+#define AUTO(type) __attribute__((unused, cleanup(type##_destroy))) type##_t *
+#define AUTO_FREE  __attribute__((unused, cleanup(auto_free_)))
+#define AUTO_FD    __attribute__((unused, cleanup(auto_fd_))) int
+#define AUTO_FILE  __attribute__((unused, cleanup(auto_file_))) FILE *
 /* Hands an AUTO variable over: its value, leaving NULL behind. */
 #define STEAL(p)                                                                                             \
     ({                                                                                                       \

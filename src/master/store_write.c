@@ -193,12 +193,12 @@ bind_text(sqlite3_stmt *stmt, int at, const char *text)
 }
 
 static int
-insert_events(store_writer_t *self, const row_t *row, const char *frames, size_t len, fail_t *err)
+insert_events(store_writer_t *self, const int64_t *num, const char *frames, size_t len, fail_t *err)
 {
     sqlite3_stmt *stmt = self->insert[ROW_EVENTS];
 
     for (int i = 0; i < ROW_NUMS; i++)
-        sqlite3_bind_int64(stmt, i + 1, row->num[i]);
+        sqlite3_bind_int64(stmt, i + 1, num[i]);
     sqlite3_bind_blob64(stmt, ROW_NUMS + 1, frames, len, SQLITE_STATIC);
     int changed = run(self, stmt, err);
     sqlite3_clear_bindings(stmt);
@@ -207,15 +207,15 @@ insert_events(store_writer_t *self, const row_t *row, const char *frames, size_t
 
 /* Events that other rows stand between become one block all the same: they are on the disk together. */
 typedef struct gathered {
-    row_t row; /* its numbers */
-    bool any;  /* blocks were written */
+    int64_t num[ROW_NUMS]; /* of the block */
+    bool any;              /* blocks were written */
     buf_t frames;
 } gathered_t;
 
 static int
 insert_gathered(store_writer_t *self, gathered_t *g, fail_t *err)
 {
-    int changed = g->frames.len > 0 ? insert_events(self, &g->row, g->frames.data, g->frames.len, err) : 0;
+    int changed = g->frames.len > 0 ? insert_events(self, g->num, g->frames.data, g->frames.len, err) : 0;
 
     g->any = g->any || changed > 0;
     buf_clear(&g->frames);
@@ -230,12 +230,12 @@ gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
     if (changed >= 0 && row->len >= EVENT_BLOCK / 2) {
         changed = insert_gathered(self, g, err);
         g->any = true;
-        return changed < 0 ? changed : insert_events(self, row, row->text[0], row->len, err);
+        return changed < 0 ? changed : insert_events(self, row->num, row->text[0], row->len, err);
     }
     if (g->frames.len == 0)
-        g->row = *row;
-    g->row.num[1] = row->num[1];
-    g->row.num[3] = row->num[3];
+        memcpy(g->num, row->num, sizeof(g->num));
+    g->num[1] = row->num[1];
+    g->num[3] = row->num[3];
     buf_add(&g->frames, row->text[0], row->len);
     return changed;
 }

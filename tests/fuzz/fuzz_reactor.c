@@ -85,7 +85,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rc < 0 || lines == NULL)
         return 0;
     AUTO(rules) rules = rules_new(option, NULL);
-    json_auto_t *tags = rules_tags(rules), *files = rules_files(rules);
+    json_decref(rules_tags(rules));
+    json_decref(rules_files(rules));
     s_steps(option, lines);
     return 0;
 }

@@ -77,6 +77,7 @@ check_schedule(const json_t *conf)
     }
     json_object_foreach ((json_t *) conf, name, item) {
         AUTO_FREE char *why = schedule_check(name, item, NULL);
+        salt_assert(why == NULL || *why != '\0');
         json_decref(schedule_status(schedule, name, SCHEDULE_FORMAT, now));
     }
     schedule_destroy(&schedule);

@@ -8,10 +8,10 @@ packages='
 gcc g++ make pkgconf git
 libzmq3-dev libczmq-dev libyaml-dev libsodium-dev libjansson-dev libsqlite3-dev libpcre2-dev libgmp-dev libmd-dev zlib1g-dev libcrypt-dev libc6-dev
 libkrb5-dev libnorm-dev libpgm-dev libbsd-dev
-libcmocka-dev bats python3 python3-jinja2 openssl clang-format util-linux
+libcmocka-dev bats python3 python3-jinja2 openssl clang clang-format util-linux
 '
 modules='libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd zlib libcrypt cmocka'
-programs='gcc make pkg-config git bats python3 openssl clang-format'
+programs='gcc make pkg-config git bats python3 openssl clang clang-format'
 
 elsewhere() {
     missing=
