@@ -1,20 +1,48 @@
 /* alike.c - see alike.h. Values are looked up from the inside out, so that two containers are equal when their
- * members are the very same. A value that nobody but this table has goes when the table would have to grow. */
+ * members are the very same. A value that nobody but this table has goes when the table would have to grow, and so does a
+ * shape.
+ *
+ * A shape has one object, into which what is looked at is put: of two minions that are looked at one after the other most
+ * values are the same. */
 #include "master/alike.h"
 
+#include "common/base/buf.h"
 #include "common/base/map.h"
 
-#define SLOTS_MIN 1024 /* a power of two */
+#define SLOTS_MIN  1024 /* a power of two */
+#define SHAPES_MIN 64
 
 typedef struct slot {
     uint64_t hash;
     json_t *value; /* NULL: free */
 } slot_t;
 
+/* Names in an order. */
+typedef struct shape {
+    size_t users, n;
+    json_t *view;
+    void *at[]; /* iterators: where the values of `view` are */
+} shape_t;
+
+struct kept {
+    shape_t *shape; /* BORROWED */
+    json_t *values[];
+};
+
 struct alike {
     slot_t *slots;
     size_t n_slots, n;
+    map_t *shapes; /* by their names */
+    size_t most_shapes;
 };
+
+static void
+s_free_shape(void *value)
+{
+    shape_t *shape = value;
+    json_decref(shape->view);
+    free(shape);
+}
 
 alike_t *
 alike_new(void)
@@ -22,6 +50,8 @@ alike_new(void)
     alike_t *self = xcalloc(1, sizeof(*self));
     self->n_slots = SLOTS_MIN;
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
+    self->shapes = map_new(s_free_shape);
+    self->most_shapes = SHAPES_MIN;
     return self;
 }
 
@@ -34,6 +64,7 @@ alike_destroy(alike_t **self_p)
     for (size_t i = 0; i < self->n_slots; i++)
         json_decref(self->slots[i].value);
     free(self->slots);
+    map_destroy(&self->shapes);
     free(self);
 }
 
@@ -41,6 +72,12 @@ size_t
 alike_len(const alike_t *self)
 {
     return self->n;
+}
+
+size_t
+alike_shapes(const alike_t *self)
+{
+    return map_len(self->shapes);
 }
 
 /* ---- when two are the same ------------------------------------------------------------------- */
@@ -143,6 +180,8 @@ s_make_room(alike_t *self)
     free(old);
 }
 
+static void s_share(alike_t *self, json_t *object);
+
 /* TAKES `value`. NEW: the one that is kept. */
 static json_t *
 s_kept(alike_t *self, json_t *value)
@@ -153,7 +192,7 @@ s_kept(alike_t *self, json_t *value)
     json_t *one;
     json_array_foreach (value, i, one)
         json_array_set_new(value, i, s_kept(self, json_incref(one)));
-    alike_share(self, value);
+    s_share(self, value);
     s_make_room(self);
     uint64_t hash = s_hash(value);
     slot_t *slot = s_find(self, hash, value);
@@ -166,9 +205,88 @@ s_kept(alike_t *self, json_t *value)
     return kept;
 }
 
-void
-alike_share(alike_t *self, json_t *object)
+static void
+s_share(alike_t *self, json_t *object)
 {
     for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
         json_object_iter_set_new(object, at, s_kept(self, json_incref(json_object_iter_value(at))));
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static void
+s_drop_shapes(alike_t *self)
+{
+    const char *names;
+    void *shape;
+    for (size_t i = 0; map_next(self->shapes, &i, &names, &shape);)
+        if (((shape_t *) shape)->users == 0)
+            (void) map_del(self->shapes, names);
+    self->most_shapes = map_len(self->shapes) * 2;
+    if (self->most_shapes < SHAPES_MIN)
+        self->most_shapes = SHAPES_MIN;
+}
+
+/* That of an object whose values are shared. BORROWED. */
+static shape_t *
+s_shape(alike_t *self, json_t *object)
+{
+    buf_auto_t names = BUF_INIT;
+    const char *key;
+    json_t *value;
+    size_t i = 0;
+    /* With their lengths: what a peer calls its grains must not read as other names. */
+    json_object_foreach (object, key, value)
+        buf_printf(&names, "%zu:%s", strlen(key), key);
+    shape_t *shape = map_get(self->shapes, buf_str(&names));
+    if (shape)
+        return shape;
+    if (map_len(self->shapes) >= self->most_shapes)
+        s_drop_shapes(self);
+    size_t n = json_object_size(object);
+    shape = xcalloc(1, sizeof(*shape) + n * sizeof(shape->at[0]));
+    shape->n = n;
+    shape->view = json_copy(object);
+    for (void *at = json_object_iter(shape->view); at; at = json_object_iter_next(shape->view, at))
+        shape->at[i++] = at;
+    map_set(self->shapes, buf_str(&names), shape);
+    return shape;
+}
+
+kept_t *
+alike_keep(alike_t *self, json_t *object)
+{
+    s_share(self, object);
+    shape_t *shape = s_shape(self, object);
+    kept_t *kept = xcalloc(1, sizeof(*kept) + shape->n * sizeof(kept->values[0]));
+    kept->shape = shape;
+    shape->users++;
+    size_t i = 0;
+    for (void *at = json_object_iter(object); at; at = json_object_iter_next(object, at))
+        kept->values[i++] = json_incref(json_object_iter_value(at));
+    return kept;
+}
+
+void
+kept_destroy(kept_t **self_p)
+{
+    kept_t *self = STEAL(*self_p);
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->shape->n; i++)
+        json_decref(self->values[i]);
+    self->shape->users--;
+    free(self);
+}
+
+json_t *
+kept_view(const kept_t *self)
+{
+    if (!self)
+        return NULL;
+    shape_t *shape = self->shape;
+    for (size_t i = 0; i < shape->n; i++)
+        if (json_object_iter_value(shape->at[i]) != self->values[i])
+            json_object_iter_set_new(shape->view, shape->at[i], json_incref(self->values[i]));
+    return shape->view;
 }

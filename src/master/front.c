@@ -235,10 +235,8 @@ s_load_data(front_t *self)
     json_t *one;
     minion_t *m;
     json_object_foreach (grains, id, one)
-        if ((m = peers_by_id(self->peers, id)) && json_is_object(one)) {
-            m->grains = json_incref(one);
-            alike_share(self->alike, m->grains);
-        }
+        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
+            m->grains = alike_keep(self->alike, one);
     json_object_foreach (pillars, id, one)
         if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
             m->pillar = json_incref(one);

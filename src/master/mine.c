@@ -33,7 +33,7 @@ s_is_target(front_t *self, json_t *tgt, const char *type_name, const char *id)
     if (!m || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
         return false;
     AUTO(target) target = target_new(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &err);
-    match_subject_t subject = { m->id, m->grains, m->pillar };
+    match_subject_t subject = { m->id, kept_view(m->grains), m->pillar };
     return target && target_match(target, &subject);
 }
 
@@ -241,8 +241,7 @@ mine_asked(front_t *self, peer_t *peer, const json_t *body)
 static void
 s_forget_grains(front_t *self, minion_t *m)
 {
-    json_decref(m->grains);
-    m->grains = NULL;
+    kept_destroy(&m->grains);
     s_noted(self, store_forget(self->store, m->id, STORE_GRAINS));
 }
 

@@ -44,7 +44,7 @@ peers_new(void)
 static void
 s_free_minion(minion_t *m)
 {
-    json_decref(m->grains);
+    kept_destroy(&m->grains);
     json_decref(m->pillar);
     json_decref(m->mine);
     free(m->id);

@@ -14,6 +14,7 @@
 
 #include "common/base/map.h"
 #include "common/crypto/keys.h"
+#include "master/alike.h"
 #include "master/keystore.h"
 #include "salt/limits.h"
 
@@ -55,7 +56,7 @@ struct minion {
     unsigned n_subs;            /* SUB connections in all */
     bool seen;                  /* has connected since this master started */
     int64_t heard_ms;           /* monotonic: when its last message came */
-    json_t *grains;             /* owned; NULL until it sent them */
+    kept_t *grains;             /* owned; NULL until it sent them */
     json_t *pillar;             /* owned: as last compiled for it; NULL: never */
     json_t *mine;               /* owned: {name: value} that it put into the mine; NULL: nothing */
     char boot[BOOT_LEN];        /* of its last connection */

@@ -335,7 +335,7 @@ s_prepare(pillars_t *self, worker_t *w, task_t *t)
         return false;
     t->id = xstrdup(m->id);
     t->grains = json_is_object(own) ? json_deep_copy(own)
-                : m->grains         ? json_deep_copy(m->grains)
+                : m->grains         ? json_deep_copy(kept_view(m->grains))
                                     : json_object();
     t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
     t->generation = self->generation;

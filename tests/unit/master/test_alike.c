@@ -3,14 +3,28 @@
 
 #include "master/alike.h"
 
-static json_t *
-shared(alike_t *alike, const char *text)
+static kept_t *
+keep(alike_t *alike, const char *text)
 {
-    json_t *object = json_loads(text, 0, NULL);
+    json_auto_t *object = json_loads(text, 0, NULL);
 
     assert_non_null(object);
-    alike_share(alike, object);
-    return object;
+    return alike_keep(alike, object);
+}
+
+/* A value of it: BORROWED. */
+static json_t *
+of(const kept_t *kept, const char *name)
+{
+    return json_object_get(kept_view(kept), name);
+}
+
+static void
+assert_is(const kept_t *kept, const char *text)
+{
+    AUTO_FREE char *is = json_dumps(kept_view(kept), JSON_COMPACT);
+
+    assert_string_equal(is, text);
 }
 
 static void
@@ -21,15 +35,18 @@ test_equal_values_are_one(void **state)
     const char *text = "{\"os\": \"Debian\", \"n\": 12, \"r\": 1.5, \"up\": true, \"no\": null, \"flags\": "
                        "[\"fpu\", [\"sse\", 1]], "
                        "\"dns\": {\"search\": [], \"servers\": [\"10.0.0.1\"]}}";
-    json_auto_t *a = shared(alike, text), *b = shared(alike, text), *plain = json_loads(text, 0, NULL);
+    AUTO(kept) a = keep(alike, text);
+    AUTO(kept) b = keep(alike, text);
+    json_auto_t *plain = json_loads(text, 0, NULL), *of_a = json_copy(kept_view(a)),
+                *of_b = json_copy(kept_view(b));
     const char *key;
     json_t *value;
 
-    json_object_foreach (a, key, value)
-        assert_ptr_equal(value, json_object_get(b, key));
+    json_object_foreach (of_a, key, value)
+        assert_ptr_equal(value, json_object_get(of_b, key));
     /* And what they were. */
-    assert_true(json_equal(a, plain));
-    assert_true(json_equal(b, plain));
+    assert_true(json_equal(of_a, plain));
+    assert_true(json_equal(of_b, plain));
 }
 
 static void
@@ -50,7 +67,8 @@ test_unequal_values_stay_apart(void **state)
             AUTO_FREE char *name = xasprintf("%d-%zu", round, i);
             json_object_set_new(all, name, json_loads(values[i], JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL));
         }
-    alike_share(alike, all);
+    AUTO(kept) kept = alike_keep(alike, all);
+    assert_ptr_not_equal(kept_view(kept), all);
     for (size_t i = 0; i < NELEMS(values); i++)
         for (size_t k = 0; k < NELEMS(values); k++) {
             AUTO_FREE char *first = xasprintf("0-%zu", i), *second = xasprintf("1-%zu", k);
@@ -69,15 +87,16 @@ test_what_nobody_has_goes(void **state)
 {
     (void) state;
     AUTO(alike) alike = alike_new();
-    json_auto_t *kept = shared(alike, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
+    AUTO(kept) kept = keep(alike, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
 
     for (int i = 0; i < 20000; i++) {
         AUTO_FREE char *text = xasprintf("{\"a\": \"text %d\", \"b\": [%d, {\"c\": \"of %d\"}]}", i, i, i);
-        json_decref(shared(alike, text));
+        AUTO(kept) passing = keep(alike, text);
         assert_in_range(alike_len(alike), 4, 1024);
     }
-    json_auto_t *again = shared(alike, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
-    assert_ptr_equal(json_object_get(kept, "in"), json_object_get(again, "in"));
+    AUTO(kept) again = keep(alike, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
+    json_t *in = of(kept, "in");
+    assert_ptr_equal(in, of(again, "in"));
 }
 
 static void
@@ -85,17 +104,65 @@ test_many_in_use(void **state)
 {
     (void) state;
     AUTO(alike) alike = alike_new();
-    json_auto_t *all = json_array();
+    kept_t *all[5000];
 
     for (int i = 0; i < 5000; i++) {
         AUTO_FREE char *text = xasprintf("{\"id\": \"m%d\", \"rack\": %d}", i, i % 10);
-        json_array_append_new(all, shared(alike, text));
+        all[i] = keep(alike, text);
     }
     assert_int_equal(alike_len(alike), 5010);
+    assert_int_equal(alike_shapes(alike), 1);
+    for (int i = 0; i < 5000; i++) {
+        json_t *rack = of(all[i], "rack");
+        assert_ptr_equal(rack, of(all[i % 10], "rack"));
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        assert_string_equal(json_string_value(of(all[i], "id")), id);
+    }
     for (int i = 0; i < 5000; i++)
-        assert_ptr_equal(json_object_get(json_array_get(all, (size_t) i), "rack"),
-                         json_object_get(json_array_get(all, (size_t) i % 10), "rack"));
+        kept_destroy(&all[i]);
+}
+
+/* A name that holds what stands between names is still one name; another order is another shape. */
+static void
+test_names_and_their_order_stay(void **state)
+{
+    (void) state;
+    AUTO(alike) alike = alike_new();
+    static const char *const texts[] = {
+        "{}",           "{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}",
+        "{\"a1:b\":1}", "{\"a\":3,\"b\":4}", "{\"1:a1:b\":1}",
+        "{\"\":1}",
+    };
+    kept_t *kept[NELEMS(texts)];
+
+    for (size_t i = 0; i < NELEMS(texts); i++)
+        kept[i] = keep(alike, texts[i]);
+    assert_int_equal(alike_shapes(alike), NELEMS(texts) - 1);
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < NELEMS(texts); i++)
+            assert_is(kept[i], texts[i]);
+    for (size_t i = 0; i < NELEMS(texts); i++)
+        kept_destroy(&kept[i]);
+    assert_null(kept_view(NULL));
+}
+
+/* A fleet whose every minion has a grain of a name of its own, one after the other. */
+static void
+test_shapes_that_nobody_has_go(void **state)
+{
+    (void) state;
+    AUTO(alike) alike = alike_new();
+    AUTO(kept) stays = keep(alike, "{\"stays\":true}");
+
+    for (int i = 0; i < 20000; i++) {
+        AUTO_FREE char *text = xasprintf("{\"of-%d\":1}", i);
+        AUTO(kept) passing = keep(alike, text);
+        assert_is(passing, text);
+        assert_in_range(alike_shapes(alike), 1, 64);
+    }
+    assert_is(stays, "{\"stays\":true}");
 }
 
 UNIT_MAIN(cmocka_unit_test(test_equal_values_are_one), cmocka_unit_test(test_unequal_values_stay_apart),
-          cmocka_unit_test(test_what_nobody_has_goes), cmocka_unit_test(test_many_in_use))
+          cmocka_unit_test(test_what_nobody_has_goes), cmocka_unit_test(test_many_in_use),
+          cmocka_unit_test(test_names_and_their_order_stay), cmocka_unit_test(test_shapes_that_nobody_has_go))
