@@ -342,6 +342,15 @@ s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key
     return ticket != 0;
 }
 
+/* Whether this is a job of ours, and not for this minion. Who is not in it by its slot may be one whose key was deleted
+ * and accepted again. */
+static bool
+s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job)
+{
+    int is = store_is_target(self->reader, jid, m->id, NULL);
+    return is == 0 || (is == -ENOENT && job);
+}
+
 static void
 s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
 {
@@ -359,6 +368,11 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
     if (t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, NULL) == 1) {
         /* Ours was acknowledged, but that was lost on the way: say it again, count it never. */
         self->counters.duplicates++;
+        s_ack_jid(self, peer, jid, strlen(jid));
+        return;
+    }
+    if (!t && s_is_of_others(self, m, jid, job)) {
+        front_refused(self, peer->address, "minion %s returns for job %s, which was not for it", m->id, jid);
         s_ack_jid(self, peer, jid, strlen(jid));
         return;
     }

@@ -27,6 +27,7 @@ enum {
     Q_RETURNS,
     Q_RETURNED,
     Q_HAS_RETURN,
+    Q_IS_TARGET,
     Q_EVENT_BLOCK,
     Q_EVENT_SINCE,
     Q_SEQ_RANGE,
@@ -60,6 +61,7 @@ static const char *const queries[QUERIES] = {
     [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_RETURNED] = "SELECT id FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_HAS_RETURN] = "SELECT 1 FROM returns WHERE jid = ?1 AND id = ?2",
+    [Q_IS_TARGET] = "SELECT instr(minions, ?2) > 0 FROM jobs WHERE jid = ?1",
     [Q_EVENT_BLOCK] =
         "SELECT last, frames FROM event_blocks WHERE last > ?1 AND first >="
         " coalesce((SELECT max(first) FROM event_blocks WHERE first <= ?1 + 1), 0) ORDER BY first LIMIT 1",
@@ -306,6 +308,24 @@ store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *
     bool found = next_row(self, stmt, &rc, err);
     sqlite3_reset(stmt);
     return rc < 0 ? rc : found;
+}
+
+int
+store_is_target(store_reader_t *self, const char *jid, const char *id, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_IS_TARGET, jid, err);
+    int rc = 0;
+
+    if (stmt == NULL)
+        return -EIO;
+    /* As it stands in the list: in quotation marks, of which it has none itself. */
+    json_auto_t *name = json_string(id);
+    AUTO_FREE char *quoted = value_dump(name);
+    sqlite3_bind_text(stmt, 2, quoted, -1, SQLITE_TRANSIENT);
+    bool found = next_row(self, stmt, &rc, err);
+    int is = found && sqlite3_column_int(stmt, 0);
+    sqlite3_reset(stmt);
+    return rc < 0 ? rc : found ? is : -ENOENT;
 }
 
 /* Adds "returned" to each job. */

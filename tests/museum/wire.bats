@@ -68,7 +68,7 @@ JSON
     wait_event all '"tag":"museum","data":\{"id":"evil"'
     [ "$(heard all "ret/m1.*forged")" -eq 0 ]
     unlisten all
-    salt-run jobs.lookup_jid "$jid" --out=json | grep -q '"m1": "mine"'
+    [ "$(salt-run jobs.lookup_jid "$jid" --out=json --out-indent=-1)" = '{"m1": "mine"}' ]
     [ "$(salt-run mine.get '*' museum --out=json --out-indent=-1)" = '{"evil": "forged"}' ]
     [ "$(salt -G role:forged test.ping --out=txt 2>&1 | grep -c '^m1')" -eq 0 ]
     evil_says send '{"m":"mine_ask","n":4,"op":"flush"}' expect '"n":4'

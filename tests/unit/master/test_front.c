@@ -441,6 +441,34 @@ test_return_is_taken_once(void **state)
     assert_int_equal(counter(f, "returns"), 1);
 }
 
+/* It would count as one of those that the job waits for. */
+static void
+test_return_of_no_target(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) other_keys = key_pair_new(NULL);
+    void *sock = accepted(f, keys, "m1"), *other = accepted(f, other_keys, "m11");
+
+    publish(f, "m1");
+    json_auto_t *job = hear(sock, "job");
+    const char *jid = value_str(job, "jid", "");
+    for (json_int_t i = 1; i <= 2; i++) {
+        ret(other, jid);
+        /* Acknowledged, or it would come for ever. */
+        json_decref(hear(other, "ack"));
+        assert_int_equal(counter(f, "refused"), i);
+        assert_int_equal(counter(f, "returns"), 0);
+    }
+    ret(sock, jid);
+    json_decref(hear(sock, "ack"));
+    assert_int_equal(counter(f, "returns"), 1);
+    /* A run of its own has no targets. */
+    ret(other, J1);
+    json_decref(hear(other, "ack"));
+    assert_int_equal(counter(f, "returns"), 2);
+}
+
 static void
 test_events_once_and_in_order(void **state)
 {
@@ -1188,9 +1216,9 @@ test_progress_goes_to_followers(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
-          TEST(test_events_once_and_in_order), TEST(test_last_words), TEST(test_every_sub_is_cut),
-          TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
-          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
+          TEST(test_return_of_no_target), TEST(test_events_once_and_in_order), TEST(test_last_words),
+          TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs),
+          TEST(test_died_with_the_job), TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),

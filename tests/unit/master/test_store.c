@@ -97,6 +97,10 @@ test_job_and_returns(void **state)
     assert_shown(store_returned(p->reader, "20261120100000000001", err), "[\"a\",\"b\"]");
     assert_int_equal(store_has_return(p->reader, "20261120100000000001", "a", NULL), 1);
     assert_int_equal(store_has_return(p->reader, "20261120100000000001", "c", NULL), 0);
+    assert_int_equal(store_is_target(p->reader, "20261120100000000001", "a", NULL), 1);
+    assert_int_equal(store_is_target(p->reader, "20261120100000000001", "", NULL), 0);
+    assert_int_equal(store_is_target(p->reader, "20261120100000000001", "a\",\"b", NULL), 0);
+    assert_int_equal(store_is_target(p->reader, "20261120100000000009", "a", NULL), -ENOENT);
     assert_shown(store_job(p->reader, "nosuch", err), "null");
     assert_shown(store_returns(p->reader, "nosuch", err), "{}");
     assert_shown(store_last_jid(p->reader, err), "\"20261120100000000001\"");
