@@ -144,7 +144,8 @@ class FleetSoak:
         self.stay = self.args.swarm + 1
         fleet.wait_for("all minions", 120, lambda: self.swarm.poll()["ready"] == self.args.swarm and len(self._here()) == 2, 0.1)
         load = self.load
-        for fn, pause in ((self._job_to_all, 1), (self._states_to_some, 2), (self._events, 0.1), (self._api, 0.05), (self._ask_runner, 2),
+        # A job to thousands takes a while: who asks again at once would never let them rest.
+        for fn, pause in ((self._job_to_all, max(1, self.args.swarm / 1000)), (self._states_to_some, 2), (self._events, 0.1), (self._api, 0.05), (self._ask_runner, 2),
                           (self._stall, 7), (self._come_and_go, 20), (self._restart_real, 60)):
             load.begin(fn, pause)
 
@@ -227,7 +228,9 @@ class FleetSoak:
         found = {"rounds": self.load.rounds, "returns": self.asked, "events": self.load.rounds["events"] * (self.args.events // 10)}
         if self.load.wrong or self.master.process.poll() is not None:
             raise BenchError("".join(self.load.wrong) or "the master ended")
-        return {**judge(samples.all), **found}
+        judged = judge(samples.all)
+        found["mean_kb_per_minion"] = round(judged["mean_kb"] / (self.swarm.count + self.guests.count), 1)
+        return {**judged, **found}
 
 
 # ---- a minion ---------------------------------------------------------------------------------------------------------
