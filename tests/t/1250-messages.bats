@@ -153,16 +153,18 @@ not_for() {
 @test "a rejected key and a deleted one: the connection ends" {
     accept_key out
     (as out send "$(greet out)" expect '"state":"accepted"' wait "$BATS_TEST_TMPDIR/go" closed) >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+    peer=$!
     until_true 10 grep -q 'done: expect' "$BATS_TEST_TMPDIR/out"
     salt-key -y -r out --include-accepted >/dev/null
     touch "$BATS_TEST_TMPDIR/go"
-    wait $!
+    wait "$peer"
     as out closed
     accept_key gone
     (as gone send "$(greet gone)" expect '"state":"accepted"' wait "$BATS_TEST_TMPDIR/go" closed) >"$BATS_TEST_TMPDIR/gone" 2>&1 3>&- &
+    peer=$!
     until_true 10 grep -q 'done: expect' "$BATS_TEST_TMPDIR/gone"
     salt-key -y -d gone >/dev/null
-    wait $!
+    wait "$peer"
     # As one that nobody knows, it may ask again.
     as gone send "$(greet gone)" expect '"state":"pending"'
 }

@@ -115,8 +115,9 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     BEFORE=$(pss)
     (wire cut $((PORT + 1)) "$BATS_TEST_TMPDIR/in/1" && wire cut "$PORT" "$BATS_TEST_TMPDIR/in/1" 7 && wire flip $((PORT + 1)) "$BATS_TEST_TMPDIR/in/1" &&
         wire replay $((PORT + 1)) "$BATS_TEST_TMPDIR/in/1") >/dev/null 2>&1 3>&- &
-    under 60000 0 $!
-    wait $!
+    attack=$!
+    under 60000 0 "$attack"
+    wait "$attack"
     [ "$(heard auth accept)" -eq 0 ]
     unlisten auth
 }
@@ -170,8 +171,9 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
 @test "a million subscriptions" {
     BEFORE=$(pss)
     (DEADLINE=60 peer sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" evil topics 1000000) >/dev/null 2>&1 3>&- &
-    under 200000 0 $!
-    wait $! || :
+    attack=$!
+    under 200000 0 "$attack"
+    wait "$attack" || :
     under 200000 3 0
     calm 60000
 }
@@ -181,8 +183,9 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     BEFORE=$(pss)
     (DEADLINE=120 evil send "$(hello evil)" expect "$WELCOME" many 100000 '{"m":"event","n":#,"tag":"flood","data":{"x":"#"}}' \
         many 50000 '{"m":"ret","jid":"2026010100000000#","fun":"x","return":1}' many 50000 '{"m":"nosuch","x":#}' send "$(hello evil)" expect "$WELCOME") >/dev/null 2>&1 3>&- &
-    under 250000 0 $!
-    wait $!
+    attack=$!
+    under 250000 0 "$attack"
+    wait "$attack"
     wait_event gate '"address":"127.0.0.1","reason":"evil: '
     # Told once a second or so, not fifty thousand times.
     [ "$(heard gate refused)" -lt 200 ]

@@ -164,8 +164,9 @@ endless() {
 @test "a template without end is stopped; others get theirs meanwhile, and the master goes on" {
     endless | sls web/one
     salt m001 pillar.items --out=json >"$FLEET/endless" &
+    salt=$!
     [ "$(salt m002 pillar.items --out=json | grep -c of-m002)" = 1 ]
-    wait $!
+    wait "$salt"
     grep -q "Rendering SLS 'web.one' failed" "$FLEET/endless"
     grep -q '"color": "blue"' "$FLEET/endless"
     until_log "$FLEET/log/master" 'it takes too long'

@@ -123,8 +123,9 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     for n in {1..20}; do fire "mix/$n"; done
     first=$(($(last_seq) - 20))
     "$HALITE_TOOLS/local" --follow 40 20 "$SOCK_DIR" "{\"op\":\"events\",\"since_seq\":$first,\"tag\":\"mix/*\"}" >"$BATS_TEST_TMPDIR/mix" 3>&- &
+    follow=$!
     for n in {21..40}; do fire "mix/$n"; done
-    wait $!
+    wait "$follow"
     grep -oE '"tag":"mix/[0-9]+' "$BATS_TEST_TMPDIR/mix" | cut -d/ -f2 | tr '\n' ' ' | same_as_text "$(echo {1..40}) "
 }
 

@@ -393,17 +393,18 @@ killat() { "$HALITE_SRC/tests/lib/killat.py" "$FLEET/master/var/cache/salt/maste
 # killed_at N COMMAND...: the command, and the master killed as soon as N more rows are in its store. Fails when the command
 # was over first.
 killed_at() {
-    local rows=$1
+    local rows=$1 killer
     shift
     rm -f "$FLEET/pids/listen-run.rc" && mkfifo "$FLEET/hold"
     killat "$rows" <"$FLEET/hold" >"$FLEET/killat" 3>&- &
+    killer=$!
     exec 4>"$FLEET/hold"
     rm "$FLEET/hold"
     until_true 10 grep -q ready "$FLEET/killat"
     daemon listen-run "$@"
     until_true 20 test -e "$FLEET/pids/listen-run.rc"
     exec 4>&-
-    wait $!
+    wait "$killer"
     grep -q killed "$FLEET/killat" || return 1
     until_true 10 test -e "$FLEET/pids/master.rc"
     start_master

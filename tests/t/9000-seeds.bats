@@ -184,18 +184,20 @@ listens_more() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
             salt-run state.event 'salt/minion/ubuntuAsus/start' count=1 quiet=True &&
             salt 'ubuntuAsus' test.arg back-again
     ) >"$ROOT/one" 2>&1 3>&- &
+    salt=$!
     until_true 15 listens_more "$seen"
     [ "$(called)" = booted ]
     stop ubuntuAsus
     start_minion ubuntuAsus
     until_true 15 grep -q back-again "$ROOT/one"
-    wait $!
+    wait "$salt"
     # Several, when all of them are back: the third start is that of one more machine.
     (
         salt -L 'ubuntuAsus,ubuntuMaster' system.reboot &&
             salt-run state.event 'salt/minion/*/start' count=3 quiet=True &&
             salt -L 'ubuntuAsus,ubuntuMaster' test.arg all-back
     ) >"$ROOT/all" 2>&1 3>&- &
+    salt=$!
     until_true 15 listens_more "$seen"
     for id in ubuntuAsus ubuntuMaster third; do
         run ! grep -q all-back "$ROOT/all"
@@ -204,7 +206,7 @@ listens_more() { [ "$(ask '{"op":"status"}' | field listeners)" -gt "$1" ]; }
         wait_connected "$id"
     done
     until_true 15 grep -q all-back "$ROOT/all"
-    wait $!
+    wait "$salt"
 
     # --- events of one's own from a minion: without data, with, with grains
     run -0 salt_call ubuntuAsus event.send instar/custom/event
