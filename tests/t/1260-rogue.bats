@@ -94,17 +94,19 @@ thousand_jobs() {
 
 @test "what it says of others' jobs changes nothing" {
     jid=$(salt honest1 test.echo truth -v | grep -oE '[0-9]{20}' | head -n 1)
-    salt honest1 test.sleep 3 --async >/dev/null
-    until_true 10 eval 'salt-run jobs.active --out=json | grep -q honest1'
-    under_way=$(salt-run jobs.active --out=json | grep -oE '[0-9]{20}' | head -n 1)
+    under_way=$(salt honest1 cmd.run "until test -e $BATS_TEST_TMPDIR/go; do sleep 0.02; done; echo truth" --async | grep -oE '[0-9]{20}')
+    until_true 10 eval 'salt-run jobs.active --out=json | grep -q "$under_way"'
     listen all
     for one in "$jid" "$under_way"; do
         rogue dealer $((PORT + 1)) send "$(hello rogue)" expect '"state":"accepted"' send "{\"m\":\"started\",\"jid\":\"$one\",\"pid\":1}" \
             send "{\"m\":\"ret\",\"jid\":\"$one\",\"id\":\"honest1\",\"fun\":\"test.echo\",\"fun_args\":[],\"return\":\"lie\",\"retcode\":0,\"success\":true}" expect '"jids"' \
             send "$(hello rogue)" expect '"state":"accepted"' >/dev/null
     done
+    touch "$BATS_TEST_TMPDIR/go"
+    wait_event all "$under_way/ret/honest1"
     [ "$(heard all 'ret/honest1.*lie')" -eq 0 ]
     unlisten all
-    salt-run jobs.lookup_jid "$jid" --out=json | grep -q '"honest1": "truth"'
-    until_true 10 eval 'salt-run jobs.lookup_jid "$under_way" --out=json | grep -q "\"honest1\": true"'
+    for one in "$jid" "$under_way"; do
+        until_true 10 eval 'salt-run jobs.lookup_jid "$one" --out=json | grep -q "\"honest1\": \"truth\""'
+    done
 }
