@@ -39,6 +39,11 @@ hello() { echo "{\"m\":\"hello\",\"id\":\"$1\",\"role\":\"minion\",\"boot\":\"b$
 WELCOME='"m":"welcome","state":"accepted"'
 # evil_says STEP...: after its hello; then the master has read all of it.
 evil_says() { evil send "$(hello evil)" expect "$WELCOME" "$@" send "$(hello evil)" expect "$WELCOME"; }
-# How many jobs, runners and the like the master has begun.
+# fleet_files [WORD...]: the fleet's files by name (find's words: more folders, conditions), once no minion keeps a job's for the master any more.
+fleet_files() {
+    until_true 10 eval '[ -z "$(find "$FLEET"/m? -name "*.run" -o -name "*.ret")" ]'
+    find "$FLEET" "$@" -type f | grep -v /log/ | sort
+}
+# How many jobs the master has begun.
 begun() { counter jobs; }
 needs_root() { [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"; }

@@ -88,9 +88,9 @@ JSON
     fake=$!
     start_minion led
     export PORT=$fleet
-    until_log "$FLEET/log/led" '[Kk]ey' 15
+    until_log "$FLEET/log/led" 'the master.s key has changed' 20
     touch "$BATS_TEST_TMPDIR/go"
-    wait $fake
+    wait "$fake"
     not grep -qE '"m":"(hello|ret|grains)"' "$BATS_TEST_TMPDIR/fake"
     stop led
 }
@@ -105,10 +105,11 @@ JSON
     (RECORD=$BATS_TEST_TMPDIR/record as old send "$(hello heir)" expect '"state":"denied"' send '{"m":"pillar_ask","n":1}' \
         send '{"m":"ret","jid":"20160101000000000001","fun":"test.ping","return":"forged","retcode":0,"success":true}' \
         wait "$BATS_TEST_TMPDIR/go" drain) >"$BATS_TEST_TMPDIR/old" 2>&1 3>&- &
+    old=$!
     until_true 10 grep -q 'done: expect' "$BATS_TEST_TMPDIR/old"
     salt heir test.echo for-the-heir --async >/dev/null
     touch "$BATS_TEST_TMPDIR/go"
-    wait $!
+    wait "$old"
     not grep -qE 'for-the-heir|pillar-of' "$BATS_TEST_TMPDIR/record"
     peer sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" old closed
     [ "$(salt-run jobs.lookup_jid 20160101000000000001 --out=json --out-indent=-1)" = '{}' ]
@@ -166,6 +167,7 @@ JSON
     ret="{\"m\":\"ret\",\"jid\":\"$own\",\"fun\":\"test.ping\",\"fun_args\":[],\"return\":\"first\",\"retcode\":0,\"success\":true}"
     evil send "$(hello evil)" expect "$WELCOME" send "$ret" expect '"jids"' send "${ret/first/second}" expect '"jids"' \
         send "{\"m\":\"started\",\"jid\":\"$own\",\"pid\":1}" send "${ret/first/third}" expect '"jids"'
+    wait_event all "$own/ret/evil"
     [ "$(heard all "$own/ret/evil")" -eq 1 ]
     unlisten all
     salt-run jobs.lookup_jid "$own" --out=json | grep -q '"evil": "first"'
