@@ -192,7 +192,7 @@ check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
 # Names that want to leave their folders, NAMES for each place that makes paths of them.
 hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test_hostile
-	NAMES=$(or $(NAMES),10000) $(RUN) unit $^
+	@NAMES=$(or $(NAMES),10000) $(RUN) unit $^
 check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
