@@ -51,10 +51,12 @@ is_explained() {
         END { exit !found }' tests/analyze/explained
 }
 
+declare -A programs=([gcc]=gcc [tidy]=clang-tidy [cppcheck]=cppcheck)
 rc=0
 for tool in "${@:-gcc tidy cppcheck}"; do
     for one in $tool; do
         echo "  ANALYZE $one"
+        command -v "${programs[$one]}" >/dev/null || { echo "${programs[$one]} is not installed" && rc=1 && continue; }
         "run_$one" >"$logs/$one.log"
         while read -r name check file n; do
             is_explained "$name" "$check" "$file" "$n" && continue
