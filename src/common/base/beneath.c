@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <stdatomic.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,7 +13,8 @@
 #include "common/base/str.h"
 #include "salt/limits.h"
 
-enum { AGAIN_MAX = 16 }; /* how often a path that changes while it is walked is walked anew */
+#define AGAIN_MAX 16 /* how often a path that changes while it is walked is walked anew */
+#define TEMP_NAME 32
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
@@ -129,20 +130,20 @@ beneath_read(int dir, const char *path, size_t limit, buf_t *out)
     return fs_read_fd(fd, limit, out);
 }
 
-/* ".new.PID.COUNT": no name of ours begins with a dot. */
+/* No name of ours begins with a dot. By chance, as what a killed process left may be in the way of any count. */
 static void
-temp_name(char out[64])
+temp_name(char out[TEMP_NAME])
 {
-    static atomic_ullong count;
+    uint64_t chance;
 
-    (void) snprintf(out, 64, ".new.%d.%llx", (int) getpid(),
-                    (unsigned long long) atomic_fetch_add(&count, 1));
+    salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
+    (void) snprintf(out, TEMP_NAME, ".new.%016llx", (unsigned long long) chance);
 }
 
 int
 beneath_put(int folder, const char *name, const void *data, size_t len, mode_t mode, bool sync)
 {
-    char temp[64];
+    char temp[TEMP_NAME];
 
     if (!beneath_is_name(name))
         return -EINVAL;

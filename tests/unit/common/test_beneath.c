@@ -48,6 +48,17 @@ test_check(void **state)
     assert_false(beneath_is_name("a/b") || beneath_is_name("..") || beneath_is_name(""));
 }
 
+/* What a process of this one's id may have left when it was killed. */
+static void
+leave_temporary(int folder)
+{
+    for (int i = 0; i < 16; i++) {
+        AUTO_FREE char *name = xasprintf(".new.%d.%x", (int) getpid(), i);
+        AUTO_FD fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        assert_true(fd >= 0);
+    }
+}
+
 static void
 test_files(void **state)
 {
@@ -60,6 +71,7 @@ test_files(void **state)
     AUTO_FD folder = beneath_parent(h->dir, "x/y/z", BENEATH_NO_LINKS, 0700, &name);
     assert_true(folder >= 0);
     assert_string_equal(name, "z");
+    leave_temporary(folder);
     assert_int_equal(beneath_put(folder, name, "abc", 3, 0640, true), 0);
     assert_int_equal(fstatat(h->dir, "x/y/z", &st, 0) | fstatat(h->dir, "x/y", &st, 0), 0);
     assert_int_equal(st.st_mode & 07777, 0700);
