@@ -234,9 +234,9 @@ store_add_events(store_t *self, uint64_t first, uint64_t last, int64_t wall_us, 
 
     pthread_mutex_lock(&self->lock);
     row_t *row = self->last;
-    /* Those that wait at the end of the queue become one row with these. */
-    if (row != NULL && row->kind == ROW_EVENTS && row->len + len <= EVENT_BLOCK &&
-        self->n_bytes + len <= LIMIT_STORE_BYTES) {
+    /* Those that wait at the end of the queue become one row with these, but for those from before store_together. */
+    if (row != NULL && row->kind == ROW_EVENTS && row->ticket >= self->held_from &&
+        row->len + len <= EVENT_BLOCK && self->n_bytes + len <= LIMIT_STORE_BYTES) {
         grow_events(row, first, last, wall_us, frames, len);
         self->n_bytes += len;
         ticket = row->ticket;

@@ -570,6 +570,9 @@ store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err
             *cursor_p = frame.seq;
             json_array_append_new(events, eframe_value(&frame));
         }
+        /* What the disk has spoilt is passed over, not read for ever. */
+        if (rc > 0 && json_array_size(events) < limit)
+            *cursor_p = last;
     }
     return end_query(NULL, rc < 0 ? rc : 0, events);
 }

@@ -34,8 +34,8 @@ static const struct kind {
     [ROW_META] = { 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
     [ROW_NOTE] = { 4, 0, "INSERT OR IGNORE INTO notes(kind, ref, part, jid) VALUES(?1, ?2, ?3, ?4)" },
     [ROW_RUN] = { 3, 1,
-                  "INSERT INTO runs(run, doc, plan, start_us, end_us, result) VALUES(?1, ?2, ?3, ?4, 0, "
-                  "'')" },
+                  "INSERT OR IGNORE INTO runs(run, doc, plan, start_us, end_us, result)"
+                  " VALUES(?1, ?2, ?3, ?4, 0, '')" },
     [ROW_RUN_END] = { 2, 1, "UPDATE runs SET result = ?2, end_us = ?3 WHERE run = ?1" },
     [ROW_STEP] = { 3, 3,
                    "INSERT OR REPLACE INTO steps(run, tag, doc, go, begin_us, end_us)"
@@ -393,7 +393,8 @@ store_writer_expire(store_writer_t *self, const store_keep_t *keep, int64_t for_
     int dropped = rc == 0 ? forgetter_step(self->forgetter, keep, clock_mono_us() + for_us, ret_more, err)
                           : rc;
     rc = finish(self, dropped, err);
-    if (self->db != NULL)
-        sqlite3_exec(self->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
+    /* Else what is committed next would be acknowledged and not be on the disk: it is opened anew for that. */
+    if (self->db != NULL && db_exec(self->db, self->path, "PRAGMA synchronous=FULL", NULL) < 0)
+        close_db(self);
     return rc < 0 ? rc : dropped;
 }

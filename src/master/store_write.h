@@ -1,9 +1,9 @@
 /* store_write.h - the writer's half of the store: queued rows become rows of tables.
  *
- * Layer      master; included by store.c and store_write.c only
+ * Layer      master; included by store*.c only
  * Threads    the writer's only
  * Errors     negative errno with *err set; then nothing of the batch is in the database
- * Tests      tests/unit/master/test_store.c
+ * Tests      tests/unit/master/test_store.c, tests/unit/master/test_store_write.c
  */
 #ifndef MASTER_STORE_WRITE_H
 #define MASTER_STORE_WRITE_H

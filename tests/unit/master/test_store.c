@@ -155,6 +155,30 @@ test_together(void **state)
     assert_int_equal(store_has_return(p->reader, "j1", "a", NULL), 1);
 }
 
+/* Events that waited before are on the disk without those that belong to a row behind them. */
+static void
+test_together_begins_with_events(void **state)
+{
+    place_t *p = *state;
+
+    signal(SIGXFSZ, SIG_IGN);
+    set_file_limit(4096);
+    add_return(p->store, "j1", "a", "1", 0);
+    free(await_trouble(p->store, true));
+    uint64_t alone = add_event(p->store, 1, "alone");
+    store_together(p->store);
+    add_event(p->store, 2, "first of two");
+    uint64_t number = store_put_meta(p->store, "number", "2");
+    set_file_limit(RLIM_INFINITY);
+    settle(p->store, alone);
+    assert_true(store_committed(p->store) < number);
+    assert_block(p->reader, 1, "");
+    store_apart(p->store);
+    settle(p->store, number);
+    assert_block(p->reader, 1, "2 first of two, | 2");
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static void
 test_return_without_a_job(void **state)
 {
@@ -302,6 +326,21 @@ test_event_journal(void **state)
     assert_int_equal(after, 5);
 }
 
+static void
+test_damaged_block_is_passed_over(void **state)
+{
+    place_t *p = *state;
+    uint64_t cursor = 0;
+
+    settle(p->store, add_event(p->store, 1, "spoilt"));
+    settle(p->store, add_event(p->store, 2, "whole"));
+    change_rows(p, "UPDATE event_blocks SET frames = x'ffffffffff' WHERE first = 1");
+    json_auto_t *events = store_events(p->reader, &cursor, 10, NULL);
+    assert_int_equal(json_array_size(events), 1);
+    assert_string_equal(value_str(json_array_get(events, 0), "tag", ""), "whole");
+    assert_int_equal(cursor, 2);
+}
+
 /* What waits becomes blocks of many, and none is left out. */
 static void
 test_events_in_blocks(void **state)
@@ -400,6 +439,27 @@ test_ten_thousand_returns(void **state)
     assert_int_equal(stats.queued, 0);
 }
 
+/* What was committed goes into the database while the store is open, though nothing more is added. */
+static void
+test_log_is_emptied_meanwhile(void **state)
+{
+    place_t *p = *state;
+    enum { RETURNS = 400, BYTES = 50000 };
+    AUTO_FREE char *value = xasprintf("\"%0*d\"", BYTES, 0);
+    uint64_t ticket = 0;
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+
+    for (int i = 0; i < RETURNS; i++) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        ticket = add_return(p->store, "j1", id, value, 0);
+    }
+    settle(p->store, ticket);
+    while (size_of(p->path) < RETURNS * BYTES / 2) {
+        assert_true(clock_mono_ms() < until);
+        poll(NULL, 0, 1);
+    }
+}
+
 static void
 test_eventfd_after_commit(void **state)
 {
@@ -453,6 +513,9 @@ test_orchestrations(void **state)
     assert_shown(store_run(p->reader, "old", err),
                  "{\"mods\":\"a\",\"run\":\"old\",\"start_us\":1000,\"end_us\":0,\"plan\":[]}");
     assert_shown(store_run(p->reader, "nosuch", err), "null");
+    settle(p->store, store_add_run(p->store, "old", "{\"mods\":\"another\"}", "[]", now));
+    assert_shown(store_run(p->reader, "old", err),
+                 "{\"mods\":\"a\",\"run\":\"old\",\"start_us\":1000,\"end_us\":0,\"plan\":[]}");
     assert_shown(store_steps(p->reader, "new", err),
                  "[{\"seq\":7,\"ret\":{},\"tag\":\"t1\",\"go\":1,\"begin_us\":10,\"end_us\":20},"
                  "{\"tag\":\"t1\",\"go\":2,\"begin_us\":30,\"end_us\":0}]");
@@ -768,14 +831,17 @@ test_kill_keeps_what_was_committed(void **state)
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_duplicates_first_wins, setup, teardown),
           cmocka_unit_test_setup_teardown(test_together, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_together_begins_with_events, setup, teardown),
           cmocka_unit_test_setup_teardown(test_return_without_a_job, setup, teardown),
           cmocka_unit_test_setup_teardown(test_reopen, setup, teardown),
           cmocka_unit_test_setup_teardown(test_job_filters, setup, teardown),
           cmocka_unit_test_setup_teardown(test_too_many_to_list, setup, teardown),
           cmocka_unit_test_setup_teardown(test_event_journal, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_damaged_block_is_passed_over, setup, teardown),
           cmocka_unit_test_setup_teardown(test_events_in_blocks, setup, teardown),
           cmocka_unit_test_setup_teardown(test_first_format, setup, teardown),
           cmocka_unit_test_setup_teardown(test_ten_thousand_returns, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_log_is_emptied_meanwhile, setup, teardown),
           cmocka_unit_test_setup_teardown(test_eventfd_after_commit, setup, teardown),
           cmocka_unit_test_setup_teardown(test_notes, setup, teardown),
           cmocka_unit_test_setup_teardown(test_orchestrations, setup, teardown),
