@@ -12,8 +12,8 @@
 #include "salt/value.h"
 
 struct audit {
-    char *path; /* "": none */
-    int fd;
+    char *path;   /* "": none */
+    int fd;       /* or a negative errno */
     bool trouble; /* said */
     json_int_t lost, unsaid;
     rate_t spare;
@@ -22,13 +22,9 @@ struct audit {
 static void
 open_file(audit_t *self)
 {
-    char *slash = strrchr(self->path, '/');
-
-    if (slash == NULL || slash == self->path)
+    if (self->path[0] == '\0')
         return;
-    *slash = '\0';
-    (void) fs_own_dir(self->path, 0755, NULL);
-    *slash = '/';
+    (void) fs_own_parent(self->path, NULL);
     self->fd = fs_open_log(self->path, O_NOFOLLOW);
 }
 
@@ -88,7 +84,7 @@ append(audit_t *self, const json_t *line)
     if (self->fd < 0)
         open_file(self);
     if (self->fd < 0)
-        return -errno;
+        return self->fd;
     ssize_t n = write(self->fd, whole, len);
 
     if (n < 0)

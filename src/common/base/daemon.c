@@ -140,15 +140,8 @@ daemon_pid_file(const char *path, fail_t *err)
                         "%s: process %lld already runs with this pid file; stop it first, or give --pid-file",
                         path, pid);
     AUTO_FREE char *text = xasprintf("%ld\n", (long) getpid());
-    AUTO_FREE char *dir = xstrdup(path);
-    char *slash = strrchr(dir, '/');
-    if (slash && slash != dir) {
-        *slash = '\0';
-        int rc = fs_own_dir(dir, 0755, err);
-        if (rc < 0)
-            return rc;
-    }
-    return fs_write_quick(path, text, strlen(text), 0644, err);
+    int rc = fs_own_parent(path, err);
+    return rc < 0 ? rc : fs_write_quick(path, text, strlen(text), 0644, err);
 }
 
 void

@@ -307,6 +307,15 @@ fs_own_dir(const char *path, mode_t mode, fail_t *err)
     return own_one(part, mode, err);
 }
 
+int
+fs_own_parent(const char *path, fail_t *err)
+{
+    const char *slash = strrchr(path, '/');
+    AUTO_FREE char *folder = slash != NULL ? xstrndup(path, (size_t) (slash - path)) : NULL;
+
+    return str_empty(folder) ? 0 : fs_own_dir(folder, 0755, err);
+}
+
 static int
 remove_entries(DIR *dir)
 {

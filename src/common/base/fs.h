@@ -27,6 +27,8 @@ const char *fs_temp_dir(void);
 int fs_mkdirs(const char *path, mode_t mode, fail_t *err);
 /* A folder of our own, where it is missing: with exactly this mode, those above it with 0755, whatever the umask. */
 int fs_own_dir(const char *path, mode_t mode, fail_t *err);
+/* The folder that a file of our own is to be in, for everybody to look into. */
+int fs_own_parent(const char *path, fail_t *err);
 /* A log to append to, 0640 when it is made, whatever the umask. A descriptor, or a negative errno. */
 int fs_open_log(const char *path, int more_flags);
 /* rm -rf, without following links. 0 when it does not exist. */

@@ -73,8 +73,8 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
     int fd = fs_open_log(path, 0);
 
     if (fd < 0)
-        return fail_set(err, -errno, "cannot open the log file %s: %s; check log_file and the folder's owner",
-                        path, strerror(errno));
+        return fail_set(err, fd, "cannot open the log file %s: %s; check log_file and the folder's owner",
+                        path, strerror(-fd));
     char *old = file_path;
     file_path = xstrdup(path);
     free(old);
@@ -96,7 +96,7 @@ log_reopen(void)
     int fd = fs_open_log(file_path, 0);
     if (fd < 0) {
         log_error("cannot reopen the log file %s: %s; still writing to the old one", file_path,
-                  strerror(errno));
+                  strerror(-fd));
         return;
     }
     dup3(fd, file_fd, O_CLOEXEC);

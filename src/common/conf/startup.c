@@ -49,12 +49,7 @@ s_open_log(const conf_t *conf)
     (void) log_level_parse(*name ? name : conf_str(conf, "log_level"), &level);
     if (!*path)
         return;
-    AUTO_FREE char *dir = xstrdup(path);
-    char *slash = strrchr(dir, '/');
-    if (slash && slash != dir) {
-        *slash = '\0';
-        (void) fs_own_dir(dir, 0755, NULL);
-    }
+    (void) fs_own_parent(path, NULL);
     if (log_open_file(path, level, &err) < 0)
         log_warning("%s: the log goes to the terminal only", fail_text(&err));
 }
@@ -187,10 +182,10 @@ static void
 s_make_audit_log(const conf_t *conf)
 {
     const char *path = conf_str(conf, "audit_log");
-    AUTO_FREE char *dir = strrchr(path, '/') ? xstrndup(path, (size_t) (strrchr(path, '/') - path)) : NULL;
-    if (!str_empty(dir))
-        (void) fs_own_dir(dir, 0755, NULL);
-    AUTO_FD fd = *path ? fs_open_log(path, O_NOFOLLOW) : -1;
+    if (!*path)
+        return;
+    (void) fs_own_parent(path, NULL);
+    AUTO_FD fd = fs_open_log(path, O_NOFOLLOW);
     (void) fd; /* what is wrong with it is said when it is written */
 }
 

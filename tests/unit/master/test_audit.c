@@ -123,6 +123,21 @@ test_full(void **state)
     assert_int_equal(value_int(json_array_get(all, 3), "n", 0), 7);
 }
 
+/* A path that has no folder to be made. */
+static void
+test_bare_name(void **state)
+{
+    (void) state;
+    AUTO_FREE char *was = getcwd(NULL, 0);
+    assert_int_equal(chdir(dir), 0);
+    AUTO(audit) a = audit_new("bare");
+    say(a, 1);
+    assert_int_equal(chdir(was), 0);
+    AUTO_FREE char *file = fs_join(dir, "bare");
+    json_auto_t *all = lines_of(file);
+    assert_int_equal(json_array_size(all), 1);
+}
+
 static void
 test_no_folder(void **state)
 {
@@ -203,5 +218,5 @@ test_requests(void **state)
 }
 
 #define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_appends), ROW(test_rotated), ROW(test_full), ROW(test_no_folder),
+UNIT_MAIN(ROW(test_appends), ROW(test_rotated), ROW(test_full), ROW(test_bare_name), ROW(test_no_folder),
           ROW(test_a_link_is_not_followed), ROW(test_many_of_strangers), ROW(test_requests))
