@@ -132,18 +132,19 @@ class Master:
             minions = client.call("minions")["minions"]
         return {i for i, m in minions.items() if m["connected"]}, sum(1 for m in minions.values() if m.get("subscribed"))
 
-    def stored_returns(self):
-        """How many returns of the newest job are in the store."""
-        return self._stored("SELECT count(*) FROM returns WHERE jid = (SELECT jid FROM jobs ORDER BY start_us DESC LIMIT 1)")
+    def stored_returns(self, jobs=1):
+        """How many returns of the newest jobs are in the store."""
+        return self.stored("SELECT count(*) FROM returns WHERE jid IN (SELECT jid FROM jobs ORDER BY start_us DESC LIMIT ?)", jobs)
 
     def stored_jobs(self):
         """How many jobs are in the store."""
-        return self._stored("SELECT count(*) FROM jobs")
+        return self.stored("SELECT count(*) FROM jobs")
 
-    def _stored(self, query):
+    def stored(self, query, *values):
+        """The number that the store answers."""
         db = sqlite3.connect(f"file:{self.store_path}?mode=ro", uri=True)
         try:
-            return db.execute(query).fetchone()[0]
+            return db.execute(query, values).fetchone()[0]
         finally:
             db.close()
 

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import re
-import sqlite3
 import statistics
 import subprocess
 import time
@@ -59,22 +58,8 @@ def overflows():
 
 def stored(master, jids):
     """How many returns of these jobs are in the store."""
-    db = sqlite3.connect(f"file:{os.path.join(master.root, 'var/cache/salt/master/jobs.db')}?mode=ro", uri=True)
-    try:
-        marks = ",".join("?" * len(jids))
-        return db.execute(f"SELECT count(*) FROM returns WHERE jid IN ({marks})", jids).fetchone()[0]
-    finally:
-        db.close()
-
-
-def newest(master, jobs):
-    """How many returns of the newest jobs are in the store."""
-    db = sqlite3.connect(f"file:{os.path.join(master.root, 'var/cache/salt/master/jobs.db')}?mode=ro", uri=True)
-    try:
-        query = "SELECT count(*) FROM returns WHERE jid IN (SELECT jid FROM jobs ORDER BY start_us DESC LIMIT ?)"
-        return db.execute(query, (jobs,)).fetchone()[0]
-    finally:
-        db.close()
+    marks = ",".join("?" * len(jids))
+    return master.stored(f"SELECT count(*) FROM returns WHERE jid IN ({marks})", *jids)
 
 
 def restart(swarm):
@@ -178,8 +163,8 @@ def concurrent(bench, new_swarm, count=2000, calls=200):
     with master.client() as client:
         began = client.call("status")["counters"]["jobs"] - seq
     with contextlib.suppress(BenchError):
-        fleet.wait_for("the store", 60, lambda: newest(master, calls) == count * calls, 0.2)
-    kept = newest(master, calls)
+        fleet.wait_for("the store", 60, lambda: master.stored_returns(calls) == count * calls, 0.2)
+    kept = master.stored_returns(calls)
     lost = sum(count - n for n in printed) + (count * calls - kept)
     note = f"{count * calls / took * 1e3:.0f} returns a second; {sum(c != 0 for c in codes)} calls failed, {began} jobs"
     bench.report.add(f"{calls} salt '*' test.ping at once, {count} minions", [took], "ms", note=note)

@@ -122,7 +122,7 @@ class FleetSoak:
 
     def __init__(self, site, args):
         self.site, self.args, self.load, self.stalled = site, args, Load(), []
-        self.lost = self.asked = 0
+        self.asked = 0
         # What is kept of the past is bounded too, so that a run of an hour forgets most of it.
         self.master = site.master(keep_jobs_seconds=300, auto_accept=True, file_roots={"base": [self._states()]})
         self.swarm = site.swarm(self.master, args.swarm)
@@ -141,7 +141,6 @@ class FleetSoak:
         self.real = [self.site.minion(self.master, name) for name in ("real1", "real2")]
         for one in [self.swarm, self.guests, *self.real]:
             one.start()
-        self.stay = self.args.swarm + 1
         fleet.wait_for("all minions", 120, lambda: self.swarm.poll()["ready"] == self.args.swarm and len(self._here()) == 2, 0.1)
         load = self.load
         # A job to thousands takes a while: who asks again at once would never let them rest.

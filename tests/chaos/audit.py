@@ -40,7 +40,6 @@ class Follower(threading.Thread):
         super().__init__(daemon=True)
         self.world, self.since = world, since
         self.heard, self.last, self.missed, self.wrong, self.ended = {}, 0, [], [], False
-        self.lines = 0
 
     def run(self):
         while not self.ended:
@@ -52,7 +51,6 @@ class Follower(threading.Thread):
     def _follow(self):
         with LocalClient(self.world.socket_path, 1) as client:
             client.send("events", tag="*", **({"since_seq": self.last} if self.since else {}))
-            self.lines += 1
             while not self.ended:
                 try:
                     said = client.next()

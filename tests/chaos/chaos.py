@@ -61,7 +61,7 @@ class Round:
 
     def __init__(self, number, options, table, rooted):
         self.number, self.rng = number, random.Random(f"{options.seed}/{number}")
-        rng, self.plan = self.rng, []
+        rng = self.rng
         points, others = table
         chosen = []
         if points:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import time
 from dataclasses import dataclass
 from typing import Callable
 
@@ -80,7 +79,6 @@ class Command:
         with open(self.path, "wb") as out:
             self.process = subprocess.Popen(minion.inside(argv) if minion else argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env,
                                             start_new_session=True)
-        self.begun = time.monotonic()
 
     def answers(self):
         """{minion: return} of a command that printed such."""

@@ -139,9 +139,6 @@ class Daemon:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
-    def disarm(self):
-        self.page.left = 0
-
     def spool(self):
         """What waits for a master on a minion's disk."""
         with contextlib.suppress(FileNotFoundError):

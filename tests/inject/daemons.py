@@ -375,8 +375,8 @@ def audit_event(rig, token, result):
 class Row:
     """`target`: the daemon with the fault; `who`: in which of its processes (see inject.c)."""
 
-    def __init__(self, name, target, do, audit, who="", kinds=None):
-        self.name, self.target, self.do, self.audit, self.who, self.kinds = name, target, do, audit, who, kinds
+    def __init__(self, name, target, do, audit, who=""):
+        self.name, self.target, self.do, self.audit, self.who = name, target, do, audit, who
 
 
 def ask_fire(self, tag, data):
