@@ -215,14 +215,15 @@ str_shell_quote(const char *s)
     return xasprintf("'%s'", inner);
 }
 
-/* What stands between "://" and "@" in an address; a path of ours has neither user nor host. */
+/* What stands between "://" and the last "@" before the path in an address, as a password may have one in it; a path of
+ * ours has neither user nor host. */
 static size_t
 secret_len(const char *text, const char *host)
 {
-    size_t n = strcspn(host, "/@ \t\n'\"");
+    const char *at = memrchr(host, '@', strcspn(host, "/ \t\n'\""));
     bool ours = host - text >= 7 && strncmp(host - 7, "salt://", 7) == 0;
 
-    return host[n] == '@' && !ours ? n : 0;
+    return at != NULL && !ours ? (size_t) (at - host) : 0;
 }
 
 char *

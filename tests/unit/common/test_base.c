@@ -266,7 +266,6 @@ test_str_suggest(void **state)
     assert_null(str_suggest(giant, next_word, &words));
 }
 
-/* Answers of Python's shlex.quote. */
 static void
 test_str_redacted(void **state)
 {
@@ -274,6 +273,7 @@ test_str_redacted(void **state)
         { "", "" },
         { "no address: a@b", "no address: a@b" },
         { "https://u:p@host/x", "https://<redacted>@host/x" },
+        { "https://u:p@ss@host/x@y", "https://<redacted>@host/x@y" },
         { "git fetch https://u@h/a 'ssh://k:s@h' https://h/a@b",
           "git fetch https://<redacted>@h/a 'ssh://<redacted>@h' https://h/a@b" },
         { "salt://web@home/x", "salt://web@home/x" },
@@ -293,6 +293,7 @@ test_str_redacted(void **state)
     assert_string_equal(fail_text(&err), "https://<redacted>@host/x and https://<redacted>@host/x: gone");
 }
 
+/* Answers of Python's shlex.quote. */
 static void
 test_str_shell_quote(void **state)
 {
