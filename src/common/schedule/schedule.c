@@ -418,16 +418,10 @@ schedule_run(schedule_t *self, const char *name, schedule_now_t now)
 
 /* ---- showing ---------------------------------------------------------------------------------- */
 
-char *
-schedule_text(int64_t us, const char *format)
-{
-    return clock_strftime(format, us);
-}
-
 static void
 s_show_time(json_t *out, const char *key, int64_t us, const char *format)
 {
-    AUTO_FREE char *text = us > 0 ? schedule_text(us, format) : NULL;
+    AUTO_FREE char *text = us > 0 ? clock_strftime(format, us) : NULL;
     json_object_set_new(out, key, text ? json_string(text) : json_null());
 }
 

@@ -22,7 +22,7 @@
 
 #define SCHEDULE_LATE_S 60
 #define SCHEDULE_BACK_S 3600
-#define SCHEDULE_FORMAT "%Y-%m-%dT%H:%M:%S"
+#define SCHEDULE_FORMAT "%Y-%m-%dT%H:%M:%S" /* of a time as text, where nothing else is said */
 
 typedef struct schedule schedule_t;
 
@@ -45,7 +45,7 @@ void schedule_destroy(schedule_t **self_p);
  * `whens`: names for moments, {NAME: text}. All BORROWED; may be NULL. */
 void schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, const json_t *whens,
                         schedule_now_t now);
-/* NEW array of {name, fun, item} that are to begin now, in the order in which they were due; they count as begun. */
+/* NEW array of {name, fun, item} that are to begin now, in the order of the configuration; they count as begun. */
 json_t *schedule_due(schedule_t *self, schedule_now_t now);
 /* Milliseconds until something may be due; -1: nothing ever. */
 int64_t schedule_wait(const schedule_t *self, schedule_now_t now);
@@ -59,7 +59,5 @@ json_t *schedule_status(const schedule_t *self, const char *name, const char *fo
 bool schedule_lists(const char *key);
 /* NULL when `item` (object) makes a job, else why not. NEW. `whens` as above. */
 char *schedule_check(const char *name, const json_t *item, const json_t *whens);
-/* Microseconds since the epoch, as "2026-11-20T17:00:00". NEW. */
-char *schedule_text(int64_t us, const char *format);
 
 #endif

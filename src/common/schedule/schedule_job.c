@@ -7,11 +7,10 @@
 #include "common/schedule/schedule.h"
 #include "salt/value.h"
 
-#define MAX_DAYS   36500
-#define MAX_SPLAY  (366 * 86400)
-#define MAX_TIMES  1000
-#define NEAR_US    1500000 /* a time that is to be skipped is meant to the second */
-#define ONCE_STAMP "%Y-%m-%dT%H:%M:%S"
+#define MAX_DAYS  36500
+#define MAX_SPLAY (366 * 86400)
+#define MAX_TIMES 1000
+#define NEAR_US   1500000 /* a time that is to be skipped is meant to the second */
 
 /* ---- names ------------------------------------------------------------------------------------ */
 
@@ -109,7 +108,7 @@ s_number(const json_t *item, const char *key, json_int_t max, json_int_t *ret, f
     if (!v || json_is_null(v))
         return 0;
     long long n = json_is_integer(v) ? json_integer_value(v) : -1;
-    if (json_is_real(v))
+    if (json_is_real(v) && json_real_value(v) > -1 && json_real_value(v) <= (double) max)
         n = (long long) json_real_value(v);
     if (json_is_string(v)) {
         n = strtoll(json_string_value(v), &end, 10);
@@ -189,12 +188,12 @@ s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
     const char *text = value_str(item, "once", ""), *format = value_str(item, "once_fmt", NULL);
     moment_t m;
     out->kind = SJOB_ONCE;
-    if (moment_format(text, format ? format : ONCE_STAMP, &out->once_us))
+    if (moment_format(text, format ? format : SCHEDULE_FORMAT, &out->once_us))
         return 0;
     /* A date in YAML loses its T. */
     if (format || moment_parse(text, &m, NULL) < 0 || m.year == 0)
         return fail_set(err, -EINVAL, "Date string could not be parsed: %s, %s", text,
-                        format ? format : ONCE_STAMP);
+                        format ? format : SCHEDULE_FORMAT);
     out->once_us = moment_local(m.year, m.month, m.day, m.second);
     return 0;
 }
@@ -268,7 +267,7 @@ s_read_times(const json_t *item, const char *key, int64_t **ret, size_t *ret_n, 
         return fail_set(err, -EINVAL, "%s has more than %d times", key, MAX_TIMES);
     *ret = n > 0 ? xcalloc(n, sizeof(int64_t)) : NULL;
     json_array_foreach (list, i, one) {
-        const char *format = value_str(one, "time_fmt", ONCE_STAMP);
+        const char *format = value_str(one, "time_fmt", SCHEDULE_FORMAT);
         if (!moment_format(value_str(one, "time", ""), format, &(*ret)[i]))
             return fail_set(err, -EINVAL, "%s: '%s' does not fit '%s'", key, value_str(one, "time", ""),
                             format);

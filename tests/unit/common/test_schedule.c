@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/base/clock.h"
 #include "common/schedule/cron.h"
 #include "common/schedule/moment.h"
 #include "common/schedule/schedule.h"
@@ -32,7 +33,7 @@ at(const char *text)
 static void
 same(int64_t us, const char *text)
 {
-    AUTO_FREE char *got = us > 0 ? schedule_text(us, "%Y-%m-%d %H:%M:%S %Z") : xstrdup("never");
+    AUTO_FREE char *got = us > 0 ? clock_strftime("%Y-%m-%d %H:%M:%S %Z", us) : xstrdup("never");
     assert_string_equal(got, text);
 }
 
