@@ -360,15 +360,16 @@ test_background(void **state)
 static int
 orphaned(bool background)
 {
-    int ends[2], status = 0;
+    int ends[2], go[2], status = 0;
     pid_t program = 0;
 
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pipe(go), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        AUTO_FREE char *text = xasprintf("echo $$ >/proc/%d/fd/%d; sleep 0.3; exit 9", (int) getppid(),
-                                         ends[1]);
+        AUTO_FREE char *text = xasprintf("echo $$ >/proc/%d/fd/%d; read go </proc/%d/fd/%d; exit 9",
+                                         (int) getppid(), ends[1], (int) getppid(), go[0]);
         proc_spec_t spec = { .argv = SH(text), .umask = -1, .background = background };
         proc_result_t res;
         (void) proc_run(&spec, &res, NULL);
@@ -379,8 +380,12 @@ orphaned(bool background)
     program = (pid_t) atoi(text);
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
+    /* Only who goes on without it is told to end. */
+    if (background)
+        assert_int_equal(write(go[1], "\n", 1), 1);
     assert_int_equal(waitpid(program, &status, 0), program);
     (void) close(ends[0]), (void) close(ends[1]);
+    (void) close(go[0]), (void) close(go[1]);
     return status;
 }
 

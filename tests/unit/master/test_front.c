@@ -733,7 +733,9 @@ test_many_lines_with_one_key(void **state)
         hear_state(sock, "accepted");
     }
     /* One more is no more. */
+    json_int_t refused = counter(f, "refused");
     hello(dealer(f, keys), "m1", "boot-1");
+    UNTIL(counter(f, "refused") > refused);
     json_auto_t *reply = ask(f, json_pack("{s:s}", "op", "status"));
     assert_true(value_int(reply, "connections", 0) <= LIMIT_MINION_LINES);
     (void) first;

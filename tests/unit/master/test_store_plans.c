@@ -133,6 +133,8 @@ test_answers_take_few_steps(void **state)
         assert_in_range(ops_of(db, queries[i], NULL, 1 << 30), 0, FEW_OPS);
         assert_in_range(ops_of(db, queries[i], NULL, 50), 0, FEW_OPS);
     }
+    for (int i = 0; i < F_STATEMENTS; i++)
+        assert_in_range(ops_of(db, statements[i], "no such", 1), 0, FEW_OPS);
     sqlite3_close(db);
 }
 
