@@ -29,8 +29,8 @@ json_t *store_returned(store_reader_t *self, const char *jid, fail_t *err);
 int store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *err);
 /* Whether the job was for this one: 1 or 0; -ENOENT: no such job. */
 int store_is_target(store_reader_t *self, const char *jid, const char *id, fail_t *err);
-/* Jobs, newest last, without their lists of minions; an error when they are more than LIMIT_JOBS_LISTED. `filter` (may be NULL): {limit?: the newest N of those
- * that match, function?: [glob], not_function?: [glob], target?: [glob],
+/* Jobs, newest last, without their lists of minions; an error when they are more than LIMIT_JOBS_LISTED. `filter`
+ * (may be NULL): {limit?: the newest N of those that match, function?: [glob], not_function?: [glob], target?: [glob],
  * start_us?, end_us?, metadata?: {key: value} of which one must fit, failed?: true, minions?: true and
  * returned?: true add these lists}. */
 json_t *store_jobs(store_reader_t *self, const json_t *filter, fail_t *err);

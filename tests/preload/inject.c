@@ -1,6 +1,6 @@
 /* inject.c - a library to preload: the n-th call of one kind fails, or the first one from one place in the code.
  *
- *   INJECT=FILE       a page shared with the driver, tests/oracle/inject.py: what is to fail, and what was seen
+ *   INJECT=FILE       a page shared with the driver, tests/inject/inject.py: what is to fail, and what was seen
  *   INJECT_PROG=NAME  the program that is meant; those that it starts go undisturbed
  *
  * Calls count from main() on, in all processes and threads of the program that have the role asked for: main (the
@@ -46,7 +46,7 @@
 
 enum { OFF, ALLOC, WRITE, SEND, SYNC, FORK, MAKE_FD, OPEN, NAME, EPOLL, META, READ };
 
-/* The driver knows this layout: see Page in tests/oracle/inject.py. */
+/* The driver knows this layout: see Page in tests/inject/page.py. */
 typedef struct page {
     uint32_t kind;  /* what is counted; 0: nothing */
     int32_t error;  /* the errno; 0: half of it is done; -1: kill -9 */

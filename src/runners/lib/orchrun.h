@@ -5,7 +5,7 @@
  * that what a go has published is found again after a crash, and followed instead of published anew.
  *
  * Layer      runners/lib
- * Threads    orchrun_part and orchrun_at from any thread of the run; all else from the run's own
+ * Threads    what takes a context from any thread of the run; all else from the run's own
  * Ownership  said per function
  * Tests      tests/t/6000-orchestrate.bats
  */
