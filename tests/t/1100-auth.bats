@@ -92,11 +92,15 @@ teardown() {
 @test "a job that is running when the key is deleted: its return is not taken" {
     fleet_down
     fleet_up m1 m2
-    jid=$(salt m1 test.sleep 1 --async --out=txt | grep -oE '[0-9]{20}')
+    spool=$FLEET/m1/var/cache/salt/minion/spool
+    jid=$(salt m1 cmd.run "until test -e $FLEET/go; do sleep 0.02; done" --async --out=txt | grep -oE '[0-9]{20}')
+    until_true 10 test -e "$spool/$jid.run"
     listen all
     salt-key -y -d m1
     wait_key m1 pre
     wait_event all '"act":"pend"'
+    touch "$FLEET/go"
+    until_true 10 test -e "$spool/$jid.ret"
     ping_ok m2
     [ "$(heard all "salt/job/$jid/ret/m1")" -eq 0 ]
 }

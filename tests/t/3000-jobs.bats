@@ -232,7 +232,7 @@ pgrep_args() { fleet_processes | grep -qF -- "$1"; }
     wait_connected web2
     until_true 10 returned "$JID" 'stopped while this job ran'
     until_true 5 test -e "$FLEET/pids/listen-f.rc"
-    [ "$(heard lost "ret/web2")" -eq 1 ]
+    wait_event lost "ret/web2"
     stop web2
     start_minion web2
     wait_connected web2
