@@ -13,9 +13,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define WAIT_MS     90000 /* for a master's answer; longer than it may compile */
-#define MASTERS_MAX 64
-#define KEPT_NAME   "pillar.json"
+#define WAIT_MS   90000 /* for a master's answer; longer than it may compile */
+#define KEPT_NAME "pillar.json"
 
 /* One question under way. */
 typedef struct question {
@@ -76,7 +75,7 @@ mpillar_known(const mpillar_t *self)
 static int
 s_first_ready(const mpillar_t *self)
 {
-    for (int i = 0; i < MASTERS_MAX; i++)
+    for (int i = 0; i < LIMIT_MASTERS; i++)
         if (self->ready >> i & 1)
             return i;
     return -1;
@@ -106,7 +105,7 @@ s_new(jobserver_t *js, const job_proc_t *asker, json_t *ask, int timeout_ms)
     q->n = ++self->last_n;
     q->asker = asker ? asker->pid : 0;
     q->master = asker ? (int) value_int(asker->job, "master", -1) : -1;
-    q->master = q->master < MASTERS_MAX ? q->master : -1;
+    q->master = q->master < LIMIT_MASTERS ? q->master : -1;
     q->body = mpillar_complete(js->opts, ask);
     json_object_set_new(q->body, "n", json_integer(q->n));
     q->until_ms = clock_mono_ms() + timeout_ms;
@@ -215,7 +214,7 @@ mpillar_master(jobserver_t *js, int master, bool ready)
 {
     mpillar_t *self = js->pillar;
     bool all = master < 0;
-    if (master >= MASTERS_MAX)
+    if (master >= LIMIT_MASTERS)
         return;
     for (question_t *q = self->open; q; q = q->next)
         q->sent = q->sent && !all && q->master != master;

@@ -36,13 +36,13 @@ struct outbox {
     size_t n_items, n_events;
     size_t event_bytes, kept_bytes, way_bytes;
     json_int_t next_n;
-    unsigned listening;  /* bits of masters */
-    int64_t deaf_ms[32]; /* monotonic: since when a master is away */
-    int64_t away_ms;     /* for so long a return waits for its own master; 0: for ever */
-    char *boot;          /* the series of numbers; NULL: none is kept */
-    json_int_t upto;     /* reserved in it */
-    int64_t alone_ms;    /* monotonic: since when nobody listens, if nobody does */
-    int64_t give_up_ms;  /* monotonic: when returns are to be looked at for that; 0: none */
+    unsigned listening;             /* bits of masters */
+    int64_t deaf_ms[LIMIT_MASTERS]; /* monotonic: since when a master is away */
+    int64_t away_ms;                /* for so long a return waits for its own master; 0: for ever */
+    char *boot;                     /* the series of numbers; NULL: none is kept */
+    json_int_t upto;                /* reserved in it */
+    int64_t alone_ms;               /* monotonic: since when nobody listens, if nobody does */
+    int64_t give_up_ms;             /* monotonic: when returns are to be looked at for that; 0: none */
     int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
     bool disk_told;
 };
@@ -306,7 +306,7 @@ s_rewind(outbox_t *self)
 bool
 outbox_hears(const outbox_t *self, int master)
 {
-    return master >= 0 && master < 32 && (self->listening >> master & 1);
+    return master >= 0 && master < LIMIT_MASTERS && (self->listening >> master & 1);
 }
 
 int64_t
@@ -370,7 +370,7 @@ outbox_deaf(outbox_t *self, int master)
 {
     unsigned gone = self->listening & (master < 0 ? ~0u : 1u << master);
     self->listening &= ~gone;
-    for (int i = 0; i < 32; i++)
+    for (int i = 0; i < LIMIT_MASTERS; i++)
         if (gone >> i & 1)
             self->deaf_ms[i] = clock_mono_ms();
     if (gone)

@@ -5,6 +5,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -15,7 +16,7 @@
 struct renewal {
     char *dir;
     char *pem;      /* of the next key; NULL: none is under way */
-    uint64_t known; /* a bit for each master that has it */
+    unsigned known; /* a bit for each master that has it */
     int masters;
     bool due;
     int64_t again_ms; /* monotonic: when it is due in any case */
@@ -52,7 +53,7 @@ renewal_new(const char *pki_dir, int masters)
     AUTO_FREE char *pem = xasprintf("%s/" NEXT ".pem", pki_dir);
     fail_auto_t err = FAIL_INIT;
 
-    salt_assert(masters <= 64);
+    salt_assert(masters <= LIMIT_MASTERS);
     self->dir = xstrdup(pki_dir);
     self->masters = masters;
     if (fs_exists(pem) && renewal_begin(self, &err) != 0)
@@ -103,7 +104,7 @@ renewal_answered(renewal_t *self, int master, const json_t *body)
         value_bool(body, "again", false))
         return;
     if (error == NULL) {
-        self->known |= UINT64_C(1) << master;
+        self->known |= 1u << master;
         return;
     }
     AUTO_FREE char *pem = xasprintf("%s/" NEXT ".pem", self->dir);
@@ -117,9 +118,7 @@ renewal_answered(renewal_t *self, int master, const json_t *body)
 key_pair_t *
 renewal_take(renewal_t *self, fail_t *err)
 {
-    uint64_t all = self->masters == 64 ? UINT64_MAX : (UINT64_C(1) << self->masters) - 1;
-
-    if (self->pem == NULL || self->known != all)
+    if (self->pem == NULL || self->known != (1u << self->masters) - 1)
         return NULL;
     set_pem(self, NULL);
     return key_pair_replace(self->dir, OWN, NEXT, err) == 0 ? key_pair_open(self->dir, OWN, NULL, err) : NULL;

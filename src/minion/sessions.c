@@ -22,7 +22,6 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define MASTERS_MAX      16
 #define RECON_DEFAULT_MS 1000
 #define RECON_MAX_MS     10000
 #define REAUTH_MS        100 /* the least pause with random_reauth_delay */
@@ -57,7 +56,7 @@ struct sessions {
     int fd;
     buf_t in, out;
     void *zctx;
-    line_t lines[MASTERS_MAX];
+    line_t lines[LIMIT_MASTERS];
     int n;
     json_t *pending; /* {jid: true}: run, or wait for an acknowledgement */
     key_pair_t *keys;
@@ -114,8 +113,8 @@ masters_parse(const conf_t *conf, fail_t *err)
         }
         json_array_append_new(out, json_pack("{s:s, s:i}", "host", host, "port", port));
     }
-    if (json_array_size(out) == 0 || json_array_size(out) > MASTERS_MAX) {
-        (void) fail_set(err, -EINVAL, "master: 1 to %d masters can be named", MASTERS_MAX);
+    if (json_array_size(out) == 0 || json_array_size(out) > LIMIT_MASTERS) {
+        (void) fail_set(err, -EINVAL, "master: 1 to %d masters can be named", LIMIT_MASTERS);
         return NULL;
     }
     return json_incref(out);
@@ -673,7 +672,7 @@ s_loop(sessions_t *self)
 {
     int64_t rest_ms = 0, now; /* monotonic; 0: it rests */
     while (!self->quit) {
-        zmq_pollitem_t items[1 + MASTERS_MAX * SESSION_SOCKETS];
+        zmq_pollitem_t items[1 + LIMIT_MASTERS * SESSION_SOCKETS];
         int n_items = 1;
         long wait = 60000;
         for (int i = 0; i < self->n; i++) {
