@@ -172,8 +172,8 @@ s_renewal_begin(sessions_t *self)
         log_error("this minion gets no new key: %s", fail_text(&err));
 }
 
-/* Every master has it. */
-static void
+/* When every master has it. True: all sessions have other sockets now. */
+static bool
 s_renewal_end(sessions_t *self)
 {
     fail_auto_t err = FAIL_INIT;
@@ -182,7 +182,7 @@ s_renewal_end(sessions_t *self)
     if (!fresh) {
         if (err.text)
             log_error("the new key can't be taken: %s", fail_text(&err));
-        return;
+        return false;
     }
     self->keys = fresh;
     for (int i = 0; i < self->n; i++)
@@ -195,6 +195,7 @@ s_renewal_end(sessions_t *self)
     key_pair_destroy(&old);
     key_finger(key_pair_public(fresh), finger);
     log_info("this minion has a new key, fingerprint %s", finger);
+    return true;
 }
 
 static void
@@ -253,11 +254,10 @@ s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_
         s_renewal_begin(line->owner);
     else if (msg == MSG_rekeyed)
         renewal_answered(line->owner->renewal, line->index, body);
-    else if (msg != MSG_pillar)
+    else if (msg == MSG_pillar)
+        s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", "pillar", "master", line->index, "body", body));
+    else
         downloads_message(line->downloads, msg, body, bytes, n);
-    if (msg != MSG_pillar)
-        return;
-    s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", wire_name(msg), "master", line->index, "body", body));
 }
 
 static int
@@ -681,7 +681,8 @@ s_loop(sessions_t *self)
             n_items += s_line_sockets(&self->lines[i], items + n_items);
         }
         s_renewal_ask(self);
-        s_renewal_end(self);
+        if (s_renewal_end(self))
+            continue;
         s_flush(self);
         items[0] = (zmq_pollitem_t){ NULL, self->fd, (short) (ZMQ_POLLIN | (self->out.len ? ZMQ_POLLOUT : 0)),
                                      0 };
