@@ -209,7 +209,7 @@ s_rekey(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
     (void) asker, (void) request;
     if (str_eq(value_str(self->opts, "master_type", ""), "failover")) {
         (void) fail_set(
-            err, -ENOTSUP,
+            err, -EPERM,
             "With master_type failover the masters that are not asked now would not know the new key");
         return NULL;
     }
@@ -263,6 +263,12 @@ static const struct {
     { "restart", s_restart },
 };
 
+static json_t *
+s_refusal(const fail_t *err)
+{
+    return json_pack("{s:b, s:s, s:i}", "ok", false, "error", fail_text(err), "code", -err->code);
+}
+
 json_t *
 hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request)
 {
@@ -274,9 +280,8 @@ hostops_answer(jobserver_t *self, job_proc_t *asker, json_t *request)
         json_t *v = rows[i].fn(self, asker, request, &err);
         if (!v && err.code == 0)
             return NULL;
-        return v ? json_pack("{s:b, s:o}", "ok", true, "value", v)
-                 : json_pack("{s:b, s:s}", "ok", false, "error", fail_text(&err));
+        return v ? json_pack("{s:b, s:o}", "ok", true, "value", v) : s_refusal(&err);
     }
     (void) fail_set(&err, -ENOTSUP, "a minion has no operation '%s'", op);
-    return json_pack("{s:b, s:s}", "ok", false, "error", fail_text(&err));
+    return s_refusal(&err);
 }

@@ -92,3 +92,13 @@ minion() {
     touch "$FLEET/go"
     until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q over'
 }
+
+@test "saltutil.regen_keys is refused, and no key is touched: other masters would not know the new one" {
+    boss 1
+    minion
+    wait_connected web
+    keys=$(cat "$(minion_pki web "")"/*)
+    run -1 salt web saltutil.regen_keys --out=newline_values_only
+    [[ $output == *"With master_type failover"* ]]
+    [ "$(cat "$(minion_pki web "")"/*)" = "$keys" ]
+}
