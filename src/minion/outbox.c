@@ -180,12 +180,6 @@ outbox_series(outbox_t *self, char boot[40])
     self->boot = xstrdup(boot);
 }
 
-void
-outbox_patience(outbox_t *self, int64_t away_ms)
-{
-    self->away_ms = away_ms;
-}
-
 /* ---- sending --------------------------------------------------------------------------------- */
 
 static bool
@@ -353,6 +347,13 @@ s_give_up(outbox_t *self, int64_t now_ms)
         self->next = self->first;
         s_pump(self);
     }
+}
+
+void
+outbox_patience(outbox_t *self, int64_t away_ms)
+{
+    self->away_ms = away_ms;
+    s_give_up(self, clock_mono_ms());
 }
 
 void

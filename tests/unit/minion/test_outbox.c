@@ -312,6 +312,27 @@ test_other_master(void **state)
     assert_int_equal(sent(f), 1);
 }
 
+/* It is told when the configuration is read again: also returns that wait already have it then. */
+static void
+test_other_patience(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_listens(f->box, 0);
+    outbox_listens(f->box, 1);
+    outbox_deaf(f->box, 0);
+    add(f, 1, 10, 0);
+    assert_int_equal(outbox_next_ms(f->box), 0);
+    outbox_patience(f->box, 5000);
+    int64_t next = outbox_next_ms(f->box), now = clock_mono_ms();
+    assert_in_range(next, now, now + 5001);
+    outbox_patience(f->box, 0);
+    assert_int_equal(outbox_next_ms(f->box), 0);
+    outbox_patience(f->box, 5000);
+    outbox_tick(f->box, next + 5001);
+    assert_int_equal(sent(f), 1);
+}
+
 /* Three times what may be under way: the rest follows the acknowledgements, each once and in order. */
 static void
 test_window(void **state)
@@ -437,5 +458,5 @@ test_same_jid_twice(void **state)
 
 UNIT_MAIN(TEST(test_at_once), TEST(test_odd_acknowledgements), TEST(test_master_goes_and_comes),
           TEST(test_two_masters), TEST(test_restart), TEST(test_restart_with_events), TEST(test_other_master),
-          TEST(test_window), TEST(test_patience), TEST(test_events_have_limits), TEST(test_full_disk),
-          TEST(test_same_jid_twice))
+          TEST(test_other_patience), TEST(test_window), TEST(test_patience), TEST(test_events_have_limits),
+          TEST(test_full_disk), TEST(test_same_jid_twice))
