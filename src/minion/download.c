@@ -37,7 +37,7 @@ typedef struct download {
     json_t *ask; /* owned */
     stage_t stage;
     bool is_file, again; /* again: it was begun anew because the parts did not fit together */
-    int folder, fd;      /* where the file will lie; the part in it. -1: none yet */
+    int folder, fd;      /* where the file will lie, or why there is none yet; the part in it, -1: none */
     char *part, *place;  /* owned: the part's name there; the file's whole path */
     buf_t text;          /* what is not a file */
     int64_t have, size;  /* bytes here, bytes in all */
@@ -137,7 +137,8 @@ s_find_place(download_t *d)
     if (!cache) {
         d->place = settle_place(value_str(d->ask, "dest", ""));
         AUTO_FREE char *dir = xstrndup(d->place, (size_t) (s_name(d) - d->place));
-        d->folder = open(*dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        int folder = open(*dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        d->folder = folder < 0 ? -errno : folder;
         return;
     }
     AUTO_FREE char *rel = settle_cache_rel(value_str(d->ask, "saltenv", "base"),
@@ -147,28 +148,37 @@ s_find_place(download_t *d)
     d->folder = base < 0 ? -errno : beneath_parent(base, rel, BENEATH_NO_LINKS, 0, &name);
 }
 
-/* One who writes at a time: another process that has this part goes on with it, and we make one of our own.
- */
-static int
-s_open_part(download_t *d, int flags)
+/* Whoever owns a file may write to it later, and another process that has this part goes on with it. */
+static bool
+s_is_ours(int fd)
 {
     struct stat st;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_nlink == 1 && st.st_uid == geteuid();
+}
+
+/* The part that is there or, with `make`, a new one: under a name of its own where somebody else has the usual one. */
+static int
+s_open_part(download_t *d, bool make)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
     AUTO_FREE char *part = xasprintf(".%.*s.part", NAME_KEEP, s_name(d));
-    d->fd = openat(d->folder, part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600);
-    if (d->fd < 0)
-        return -errno;
-    if (flock(d->fd, LOCK_EX | LOCK_NB) != 0 || fstat(d->fd, &st) != 0 || !S_ISREG(st.st_mode) ||
-        st.st_nlink != 1) {
-        (void) close(d->fd);
-        AUTO_FREE char *own = xasprintf("%s.%d.%lld", part, (int) getpid(), (long long) d->id);
-        (void) unlinkat(d->folder, own, 0);
-        d->fd = flags ? openat(d->folder, own, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL, 0600) : -1;
-        if (d->fd < 0)
-            return flags ? -errno : -EBUSY;
-        d->part = STEAL(own);
+    d->fd = openat(d->folder, part, flags | O_NONBLOCK | (make ? O_CREAT : 0), 0600);
+    if (d->fd >= 0 && s_is_ours(d->fd)) {
+        d->part = STEAL(part);
         return 0;
     }
-    d->part = STEAL(part);
+    if (d->fd >= 0)
+        (void) close(d->fd);
+    d->fd = -1;
+    if (!make)
+        return -ENOENT;
+    AUTO_FREE char *own = xasprintf("%s.%d.%lld", part, (int) getpid(), (long long) d->id);
+    (void) unlinkat(d->folder, own, 0);
+    d->fd = openat(d->folder, own, flags | O_CREAT | O_EXCL, 0600);
+    if (d->fd < 0)
+        return -errno;
+    d->part = STEAL(own);
     return 0;
 }
 
@@ -178,7 +188,7 @@ s_look_for_part(download_t *d)
 {
     struct stat st;
     s_find_place(d);
-    if (d->folder >= 0 && s_open_part(d, 0) == 0 && fstat(d->fd, &st) == 0)
+    if (d->folder >= 0 && s_open_part(d, false) == 0 && fstat(d->fd, &st) == 0)
         d->have = st.st_size;
 }
 
@@ -198,7 +208,7 @@ s_make_part(download_t *d, fail_t *err)
         if (rc < 0)
             return rc;
     }
-    int rc = d->folder < 0 ? -ENOENT : s_open_part(d, O_CREAT);
+    int rc = d->folder < 0 ? d->folder : s_open_part(d, true);
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", d->place, strerror(-rc)) : 0;
 }
 

@@ -1,5 +1,7 @@
 /* test_download.c - a download without a network: what it asks a master for, and what it makes of the answers. */
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
@@ -243,7 +245,48 @@ test_wrong(void **state)
     }
 }
 
+/* What somebody else has put where the part would be stays his, and the file is ours. */
+static void
+test_part_of_others(void **state)
+{
+    fixture_t *f = *state;
+    struct stat st;
+    if (geteuid() != 0)
+        skip();
+    for (int is_link = 0; is_link < 2; is_link++) {
+        AUTO_FREE char *target = fs_join(f->root, "target");
+        (void) unlink(f->part);
+        assert_int_equal(fs_write_quick(is_link ? target : f->part, "0123", 4, 0600, NULL), 0);
+        assert_int_equal(is_link ? symlink(target, f->part) : chown(f->part, 65534, 65534), 0);
+        ask(f);
+        assert_asked(f, is_link + 1, 0);
+        say_info(f, 0);
+        say_data(f, 0, SIZE);
+        say(f, MSG_file_end, json_object(), NULL, 0);
+        assert_non_null(f->answer);
+        assert_true(value_bool(f->answer, "ok", false));
+        assert_int_equal(lstat(f->place, &st), 0);
+        assert_true(S_ISREG(st.st_mode) && st.st_uid == 0 && st.st_size == SIZE);
+        assert_int_equal(stat(f->part, &st), 0);
+        assert_int_equal(st.st_size, 4);
+        json_decref(STEAL(f->answer));
+    }
+}
+
+/* Why it can't be written is said. */
+static void
+test_no_folder(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *what = json_pack("{s:s, s:s, s:s, s:s}", "op", "get", "path", "big", "saltenv", "base",
+                                  "dest", "/dev/null/big");
+    downloads_ask(f->downloads, 1, what);
+    say_info(f, 0);
+    assert_non_null(f->answer);
+    assert_non_null(strstr(value_str(f->answer, "error", ""), "/dev/null/big: Not a directory"));
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_whole), T(test_part_goes_on), T(test_other_part), T(test_longer_part), T(test_lost),
-          T(test_wrong))
+          T(test_wrong), T(test_part_of_others), T(test_no_folder))
