@@ -80,8 +80,12 @@ as_unit() {
     a_tree 'renderer_functions_pillar: [py]' 'fileserver_backend: [roots, git]' "gitfs_remotes: [file://$FLEET/repo]"
     printf '#!py\ndef run():\n    return {"word": __grains__["id"] + "-y"}\n' >"$FLEET/pillar/p.sls"
     # What tmpfiles.d and the unit make.
-    for dir in etc/salt/pki/master var/cache/salt/master var/run/salt/master var/log/salt; do
+    for dir in etc/salt/pki/master var/cache/salt/master var/run/salt/master; do
         mkdir -p "$FLEET/master/$dir" && chown 65534:65534 "$FLEET/master/$dir"
+    done
+    mkdir -p "$FLEET/master/var/log/salt"
+    for log in $(sed -n 's|^f /var/log/salt/\([a-z]*\) .*|\1|p' "$HALITE_SRC/conf/halite.tmpfiles"); do
+        install -m 0640 -o 65534 -g 65534 /dev/null "$FLEET/master/var/log/salt/$log"
     done
     # Root looks at keys before there ever was a master: what is made is the master's.
     salt-key -L
@@ -92,6 +96,7 @@ as_unit() {
         "$HALITE_BIN/salt-master" -c "$FLEET/etc" --pid-file="$FLEET/master/var/run/salt/master/salt-master.pid"
     until_log "$FLEET/log/master" 'the master is ready'
     all_of_it
+    grep -q '"action":"accept"' "$FLEET/master/var/log/salt/audit"
     [ "$(salt m1 cp.get_file_str salt://g --out=txt)" = 'm1: of git' ]
     # A key that root accepts while the master is down is one that the master can read.
     stop m1
@@ -163,13 +168,14 @@ FILES
     [ "$(id -u)" -eq 0 ] || return 0
     mkdir -p "$root/etc/salt/pki/master" && touch "$root/etc/salt/pki/master/master.pem"
     systemd-tmpfiles --root="$root" --create halite.conf
-    (cd "$root" && stat -c '%n %a %u' etc/salt/pki etc/salt/pki/master var/log/salt var/log/salt/master) >"$BATS_TEST_TMPDIR/made"
+    (cd "$root" && stat -c '%n %a %u' etc/salt/pki etc/salt/pki/master var/log/salt var/log/salt/{audit,master}) >"$BATS_TEST_TMPDIR/made"
     local uid
     uid=$(sed -nE 's/^salt:[^:]*:([0-9]*):.*/\1/p' "$root/etc/passwd")
     diff "$BATS_TEST_TMPDIR/made" - <<FILES
 etc/salt/pki 755 0
 etc/salt/pki/master 700 $uid
 var/log/salt 755 0
+var/log/salt/audit 640 $uid
 var/log/salt/master 640 $uid
 FILES
     [ "$(stat -c %u "$root/etc/salt/pki/master/master.pem")" = "$uid" ]
