@@ -23,14 +23,30 @@ key_run_gen_signature(key_cli_t *cli, const key_verb_t *verb)
     return 0;
 }
 
-/* NEW {finger, told?}; NULL with *err. */
+/* Without a master. NEW {finger}; NULL with *err. */
+static json_t *
+rotate_files(key_cli_t *cli, fail_t *err)
+{
+    char finger[FINGER_LEN];
+    masterkey_t key = { 0 };
+    bool good = masterkey_rotate(cli->opts, err) == 0 && masterkey_open(&key, cli->opts, NULL, err) == 0;
+
+    if (good)
+        key_finger(key_pair_public(key.pair), finger);
+    json_t *said = json_pack("{s:s, s:b, s:s*, s:s}", "op", "key_rotate", "allowed", true, "finger",
+                             good ? finger : NULL, "outcome", good ? "ok" : "failed");
+
+    key_audit(cli, &said);
+    masterkey_close(&key);
+    return good ? json_pack("{s:s}", "finger", finger) : NULL;
+}
+
+/* NEW {finger}; NULL with *err. */
 static json_t *
 rotate(key_cli_t *cli, fail_t *err)
 {
     AUTO(local_client) line = local_connect(value_str(cli->opts, "sock_dir", ""), err);
     json_t *request = json_pack("{s:s}", "op", "key_rotate"), *reply = NULL;
-    char finger[FINGER_LEN];
-    masterkey_t key;
 
     if (line != NULL)
         return local_call(line, &request, &reply, err) == 0 ? reply : NULL;
@@ -38,17 +54,7 @@ rotate(key_cli_t *cli, fail_t *err)
     if (!key_no_master(err))
         return NULL;
     fail_clear(err);
-    if (masterkey_rotate(cli->opts, err) != 0)
-        return NULL;
-    if (masterkey_open(&key, cli->opts, NULL, err) == 0) {
-        key_finger(key_pair_public(key.pair), finger);
-        reply = json_pack("{s:s}", "finger", finger);
-        json_t *said = json_pack("{s:s, s:b, s:s, s:s}", "op", "key_rotate", "allowed", true, "finger",
-                                 finger, "outcome", "ok");
-        key_audit(cli, &said);
-    }
-    masterkey_close(&key);
-    return reply;
+    return rotate_files(cli, err);
 }
 
 int

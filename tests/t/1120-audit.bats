@@ -112,5 +112,10 @@ lines() { grep -cE -- "$1" "$(audit)" || :; }
     line '"op":"key_apply","action":"accept","from":\["minions_pre"\],"id":"m1","allowed":true,"outcome":"ok","uid":'"$(id -u)"
     salt-key -y --rotate-master-key
     line '"op":"key_rotate","allowed":true,"finger":"[0-9a-f:]{95}","outcome":"ok","uid"'
+    cp "$MASTER_CONF" "$FLEET/before"
+    echo 'master_sign_pubkey: False' >>"$MASTER_CONF"
+    run -1 salt-key -y --rotate-master-key
+    line '"op":"key_rotate","allowed":true,"outcome":"failed","uid"'
+    cp "$FLEET/before" "$MASTER_CONF"
     start_master
 }
