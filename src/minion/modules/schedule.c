@@ -33,17 +33,20 @@ persists(const json_t *args)
     return value_bool(value_get(args, "kwargs"), "persist", true);
 }
 
-/* NEW {comment, changes, result}; the comment by printf with one name. */
+/* `format` with the name where it has {}. NEW. */
+static json_t *
+phrase(const char *format, const char *name)
+{
+    const char *at = strstr(format, "{}");
+
+    return at ? value_fmt("%.*s%s%s", (int) (at - format), format, name, at + 2) : json_string(format);
+}
+
+/* NEW {comment, changes, result}. */
 static json_t *
 answer(bool result, const char *format, const char *name)
 {
-    json_t *ret = json_pack("{s:{}, s:b}", "changes", "result", result);
-    const char *at = strstr(format, "{}");
-    AUTO_FREE char *text = at ? xasprintf("%.*s%s%s", (int) (at - format), format, name, at + 2)
-                              : xstrdup(format);
-
-    json_object_set_new(ret, "comment", json_string(text));
-    return ret;
+    return json_pack("{s:{}, s:b, s:o}", "changes", "result", result, "comment", phrase(format, name));
 }
 
 /* The same for a change that was made. */
@@ -185,7 +188,7 @@ put(call_ctx_t *ctx, const json_t *args, const char *name, json_t *item, fail_t 
 static int
 refused(json_t **ret_value, fail_t *err)
 {
-    *ret_value = answer(false, fail_text(err), "");
+    *ret_value = answer(false, "{}", fail_text(err));
     fail_clear(err);
     return 0;
 }
@@ -214,7 +217,7 @@ schedule_add(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (item == NULL)
         return err->code;
     if (scheduling_refused(item)) {
-        *ret_value = answer(false, value_str(item, "comment", ""), "");
+        *ret_value = answer(false, "{}", value_str(item, "comment", ""));
         return 0;
     }
     if (is_test(ctx, args)) {
@@ -249,7 +252,7 @@ schedule_modify(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (item == NULL)
         return err->code;
     if (scheduling_refused(item)) {
-        *ret_value = answer(false, value_str(item, "comment", ""), "");
+        *ret_value = answer(false, "{}", value_str(item, "comment", ""));
         return 0;
     }
     if (json_equal(item, now)) {
@@ -295,19 +298,16 @@ schedule_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 purge_one(call_ctx_t *ctx, json_t *args, const char *name, json_t *ret, fail_t *err)
 {
-    static const char *const lines[] = { "Job: %s would be deleted from schedule.",
-                                         "Deleted job: %s from schedule.",
-                                         "Failed to delete job %s from schedule." };
+    static const char *const lines[] = { "Job: {} would be deleted from schedule.",
+                                         "Deleted job: {} from schedule.",
+                                         "Failed to delete job {} from schedule." };
     bool test = is_test(ctx, args);
     json_auto_t *after = test ? json_object() : put(ctx, args, name, NULL, err);
 
     if (after == NULL)
         return err->code;
     bool gone = value_get(after, name) == NULL;
-    const char *line = lines[test ? 0 : gone ? 1 : 2];
-    const char *at = strstr(line, "%s");
-    json_array_append_new(value_get(ret, "comment"),
-                          value_fmt("%.*s%s%s", (int) (at - line), line, name, at + 2));
+    json_array_append_new(value_get(ret, "comment"), phrase(lines[test ? 0 : gone ? 1 : 2], name));
     if (!test && gone)
         json_object_set_new(value_get(ret, "changes"), name, json_string("removed"));
     return 0;
@@ -568,10 +568,8 @@ static const arg_t item_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
     { "kwargs", ARG_DICT, ARG_STARSTAR,
       "function, job_args, job_kwargs, seconds, minutes, hours, days, when, cron, once, once_fmt, splay, "
-      "range, "
-      "skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, return_job, "
-      "metadata, "
-      "jid_include; and test, persist, offline" },
+      "range, skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, "
+      "return_job, metadata, jid_include; and test, persist, offline" },
     ARGS_END,
 };
 static const arg_t only_more_args[] = { MORE, ARGS_END };

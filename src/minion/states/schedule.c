@@ -4,16 +4,17 @@
 #include "salt/state.h"
 #include "salt/value.h"
 
-/* What a state may do: which function, and how it says so. */
+/* What a state may do: which function, and how it says so. A switch leaves alone what is `on` or off already. */
 typedef struct deed {
     const char *fun, *verb, *where;
+    bool is_switch, on;
 } deed_t;
 
-static const deed_t adding = { "schedule.add", "Adding new", "to" };
-static const deed_t modifying = { "schedule.modify", "Modifying", "in" };
-static const deed_t removing = { "schedule.delete", "Removed", "from" };
-static const deed_t enabling = { "schedule.enable_job", "Enabled", "from" };
-static const deed_t disabling = { "schedule.disable_job", "Disabled", "from" };
+static const deed_t adding = { "schedule.add", "Adding new", "to", false, false };
+static const deed_t modifying = { "schedule.modify", "Modifying", "in", false, false };
+static const deed_t removing = { "schedule.delete", "Removed", "from", false, false };
+static const deed_t enabling = { "schedule.enable_job", "Enabled", "from", true, true };
+static const deed_t disabling = { "schedule.disable_job", "Disabled", "from", true, false };
 
 static int
 say(json_t *ret, const deed_t *deed, const json_t *args)
@@ -94,6 +95,8 @@ with_job(call_ctx_t *ctx, json_t *args, const deed_t *deed, json_t **ret_value, 
 
     if (rc == 0 && job == NULL)
         rc = state_ret_set(ret, STATE_TRUE, "Job %s not present in schedule", value_str(args, "name", ""));
+    else if (rc == 0 && deed->is_switch && value_bool(job, "enabled", true) == deed->on)
+        rc = say(ret, deed, args);
     else if (rc == 0)
         rc = apply(ctx, args, deed, ret, err);
     *ret_value = rc == 0 ? json_incref(ret) : NULL;
@@ -106,43 +109,24 @@ schedule_absent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return with_job(ctx, args, &removing, ret_value, err);
 }
 
-/* One that is so already is left as it is. */
-static int
-switched(call_ctx_t *ctx, json_t *args, bool on, json_t **ret_value, fail_t *err)
-{
-    json_auto_t *ret = state_ret_args(args), *all = NULL;
-    json_t *job = NULL;
-    int rc = find(ctx, args, &all, &job, err);
-
-    if (rc < 0)
-        return rc;
-    if (job == NULL || value_bool(job, "enabled", true) != on)
-        return with_job(ctx, args, on ? &enabling : &disabling, ret_value, err);
-    (void) say(ret, on ? &enabling : &disabling, args);
-    *ret_value = json_incref(ret);
-    return 0;
-}
-
 static int
 schedule_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return switched(ctx, args, true, ret_value, err);
+    return with_job(ctx, args, &enabling, ret_value, err);
 }
 
 static int
 schedule_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return switched(ctx, args, false, ret_value, err);
+    return with_job(ctx, args, &disabling, ret_value, err);
 }
 
 static const arg_t present_args[] = {
     { "name", ARG_STR, ARG_REQUIRED, "The job's name" },
     { "kwargs", ARG_DICT, ARG_STARSTAR,
       "function, job_args, job_kwargs, seconds, minutes, hours, days, when, cron, once, once_fmt, splay, "
-      "range, "
-      "skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, return_job, "
-      "metadata, "
-      "jid_include; and persist, offline" },
+      "range, skip_during_range, run_after_skip_range, run_on_start, maxrunning, enabled, after, until, "
+      "return_job, metadata, jid_include; and persist, offline" },
     ARGS_END,
 };
 static const arg_t other_args[] = {
