@@ -130,21 +130,14 @@ s_host_revoke(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
     return callsession_revoke(self->master, value_bool(request, "preserve_minion_cache", false), err);
 }
 
-/* To the minion that runs here, if its reactor listens. */
+/* To the bus of the minion that runs here; `none` says what it means that there is no such minion. */
 static int
-s_minion_event(const caller_t *self, const json_t *request, json_t **ret_value, fail_t *err)
+s_to_minion(const caller_t *self, json_t *request, const char *none, json_t **ret_reply, fail_t *err)
 {
     AUTO(local_client) line = local_connect_minion(conf_str(self->conf, "sock_dir"), NULL);
-    json_t *copy = json_copy((json_t *) request);
-    json_auto_t *reply = NULL;
-    if (!line) {
-        json_decref(copy);
-        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
-                         "no minion with a reactor runs here that would hear an event");
-    }
-    int rc = local_call(line, &copy, &reply, err);
-    *ret_value = rc == 0 ? json_true() : NULL;
-    return rc;
+    json_t *copy = line ? json_copy(request) : NULL;
+    return line ? local_call(line, &copy, ret_reply, err)
+                : fail_kind(err, FAIL_COMMAND, -ENOTSUP, "%s", none);
 }
 
 /* event.fire_master with preload: of a minion's own events there is here the one that goes on to the master. */
@@ -152,11 +145,13 @@ static int
 s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
     json_t *data = value_get(request, "data");
+    json_auto_t *reply = NULL;
+    *ret_value = json_true();
     if (!str_eq(value_str(request, "tag", ""), "fire_master"))
-        return s_minion_event(self, request, ret_value, err);
+        return s_to_minion(self, request, "no minion with a reactor runs here that would hear an event",
+                           &reply, err);
     if (!self->master)
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
-    *ret_value = json_true();
     return callsession_event(self->master, value_str(data, "tag", ""), value_get(data, "data"),
                              value_get(data, "preload"), err);
 }
@@ -165,16 +160,11 @@ s_host_event(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 static int
 s_host_schedule(caller_t *self, json_t *request, json_t **ret_value, fail_t *err)
 {
-    AUTO(local_client) line = local_connect_minion(conf_str(self->conf, "sock_dir"), NULL);
-    json_t *copy = json_copy(request);
     json_auto_t *reply = NULL;
-    if (!line) {
-        json_decref(copy);
-        return fail_kind(err, FAIL_COMMAND, -ENOTSUP,
+    int rc = s_to_minion(self, request,
                          "no minion runs here whose schedule that could be; offline=True changes what its "
-                         "next start reads");
-    }
-    int rc = local_call(line, &copy, &reply, err);
+                         "next start reads",
+                         &reply, err);
     *ret_value = rc == 0 ? json_incref(value_get(reply, "value")) : NULL;
     return rc;
 }
@@ -192,16 +182,17 @@ s_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     static const struct {
         const char *op;
         int (*fn)(caller_t *self, json_t *request, json_t **ret_value, fail_t *err);
-    } rows[] = { { "ask", s_host_ask },
-                 { "event", s_host_event },
-                 { "revoke", s_host_revoke },
-                 { "schedule", s_host_schedule } };
+        bool local; /* it may need no master */
+    } rows[] = { { "ask", s_host_ask, false },
+                 { "event", s_host_event, true },
+                 { "revoke", s_host_revoke, false },
+                 { "schedule", s_host_schedule, true } };
     caller_t *self = cookie;
     const char *op = value_str(request, "op", "?");
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (!str_eq(op, rows[i].op))
             continue;
-        if (self->master || rows[i].fn == s_host_event || rows[i].fn == s_host_schedule)
+        if (self->master || rows[i].local)
             return rows[i].fn(self, request, ret_value, err);
         return fail_set(err, -ENOTCONN, "there is no master to ask (--local)");
     }
