@@ -306,7 +306,7 @@ s_nothing(mschedule_t *self, json_t *request, fail_t *err)
     return 0;
 }
 
-/* In what order is Salt's: `persist` only where it changes what is kept. */
+/* What is kept in the file, and which events there are, is Salt's. */
 static const struct {
     const char *name;
     change_fn *fn;

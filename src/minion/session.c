@@ -134,8 +134,7 @@ s_ask(session_t *self)
         s_move(self, SESSION_STRANGER,
                trust_key(self->trust)
                    ? "the handshake with the master failed: its key may have changed, and hello_port is 0: "
-                     "compare "
-                     "pki/minion/minion_master.pub with the master's master.pub"
+                     "compare pki/minion/minion_master.pub with the master's master.pub"
                    : "the master's key is not known and hello_port is 0: copy the master's master.pub to "
                      "pki/minion/minion_master.pub");
         self->retry_at = clock_mono_ms() + self->conf.wait_max_ms;
@@ -508,8 +507,8 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
     wire_msg_t msg;
     json_auto_t *body = NULL;
     int rc = wire_decode(data, len, WIRE_DOWN, ' ', &msg, &body, &err);
-    if (rc ==
-        -ENOMEM) /* the next networking process greets, and the master sends again what this one did not get */
+    /* The next networking process greets, and the master sends again what this one did not get. */
+    if (rc == -ENOMEM)
         salt_no_memory(len);
     if (rc < 0) {
         log_warning("master %s: refused: %s", self->conf.host, fail_text(&err));

@@ -241,9 +241,10 @@ static bool
 s_forget(spool_t *self, const char *jid)
 {
     AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
-    if (unlink(ret) == 0 && self->n_ret > 0)
+    bool was = unlink(ret) == 0;
+    if (was && self->n_ret > 0)
         self->n_ret--;
-    return s_gone(ret) && s_gone(mark);
+    return (was || errno == ENOENT) && s_gone(mark);
 }
 
 /* What a disk that could not be written kept. */

@@ -85,8 +85,7 @@ static const func_t funcs[] = {
     { "regen_keys", saltutil_regen_keys, NULL, 0,
       "Give this minion a new key. The masters take it in the place of the old one, which is good until then "
       "and never again; nobody has to accept it.\n\nFrom ``salt-call``: remove all keys, the master's known "
-      "key with "
-      "them, and make new ones, which the minion uses from its next start on and the master has to "
+      "key with them, and make new ones, which the minion uses from its next start on and the master has to "
       "accept." CLI_EXAMPLE("salt '*' saltutil.regen_keys") },
     { "revoke_auth", saltutil_revoke_auth, revoke_args, 0,
       "Have the masters delete this minion's key, as their option ``allow_minion_key_revoke`` allows. The "
