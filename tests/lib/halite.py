@@ -101,9 +101,9 @@ class LocalClient:
                 return reply
 
     def job(self, tgt, fun, *arg, tgt_type="glob", **request):
-        """{id: return} of those that have returned when the job is done; the ids of its targets."""
+        """{id: return} of those that have returned when the job is done; the ids of its targets. The jid is in `jid`."""
         reply = self.call("publish", tgt=tgt, tgt_type=tgt_type, fun=fun, arg=list(arg), follow=True, **request)
-        returns, push = {}, {}
+        self.jid, returns, push = reply.get("jid"), {}, {}
         while reply.get("jid") and push.get("push") != "done":
             push = self.next()
             if push.get("push") == "ret":
