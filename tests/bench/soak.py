@@ -145,7 +145,7 @@ class FleetSoak:
             one.start()
         fleet.wait_for("all minions", 120, lambda: self.swarm.poll()["ready"] == self.args.swarm and len(self._here()) == 2, 0.1)
         for _ in range(PIPE_MESSAGES):
-            self._returns("swarm*", "test.ping")
+            self._returns("*", "test.ping")
         load = self.load
         # A job to thousands takes a while: who asks again at once would never let them rest.
         for fn, pause in ((self._job_to_all, max(1, self.args.swarm / 1000)), (self._states_to_some, 2), (self._events, 0.1), (self._api, 0.05), (self._ask_runner, 2),
