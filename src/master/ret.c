@@ -56,13 +56,23 @@ s_append(const char *bytes, size_t n, void *cookie)
     return 0;
 }
 
+/* The whole as values, into `body`: -EPROTO or -ENOMEM with *err. */
+static int
+s_parse(ret_t *self, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    if (!self->body)
+        self->body = value_parse_peer(self->text, self->len, self->len, "ret", &why);
+    return self->body ? 0 : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
+}
+
 static int
 s_values(ret_t *self, fail_t *err)
 {
     size_t ends[RET_FIELDS] = { 0 };
-    self->body = value_parse(self->text, self->len, self->len, "ret", err);
-    if (!self->body)
-        return -EPROTO;
+    int rc = s_parse(self, err);
+    if (rc < 0)
+        return rc;
     for (ret_field_t f = 0; f < RET_FIELDS; f++) {
         json_t *v = value_get(self->body, rows[f].name);
         if (v)
@@ -107,17 +117,21 @@ s_is(span_t field, const char *text)
     return field.at && span_is(field, text);
 }
 
-/* Of one function, and well: that is what returns mostly are. */
-static void
-s_judge(ret_t *self)
+/* Of one function, and well: that is what returns mostly are, and no value is made for it. */
+static int
+s_judge(ret_t *self, fail_t *err)
 {
     span_t code = self->field[RET_RETCODE], ok = self->field[RET_SUCCESS];
     self->retcode = 0;
     self->success = true;
-    if (code.at && !s_is(code, "0"))
-        self->retcode = s_worst(value_get(ret_body(self), rows[RET_RETCODE].name));
-    if (ok.at && !s_is(ok, "true"))
-        self->success = s_all(value_get(ret_body(self), rows[RET_SUCCESS].name));
+    if ((!code.at || s_is(code, "0")) && (!ok.at || s_is(ok, "true")))
+        return 0;
+    int rc = s_parse(self, err);
+    if (rc < 0)
+        return rc;
+    self->retcode = s_worst(value_get(self->body, rows[RET_RETCODE].name));
+    self->success = s_all(value_get(self->body, rows[RET_SUCCESS].name));
+    return 0;
 }
 
 /* Without its quotes; what a jid may hold is never escaped. */
@@ -139,14 +153,14 @@ ret_begin(ret_t *self, const char *text, size_t len, fail_t *err)
     *self = (ret_t){ .text = text, .len = len, .more = BUF_INIT };
     if (!s_plain(self)) {
         memset(self->field, 0, sizeof(self->field));
-        if (s_values(self, err) < 0)
-            return -EPROTO;
+        int rc = s_values(self, err);
+        if (rc < 0)
+            return rc;
     }
     span_t fun = self->field[RET_FUN];
     if (!s_jid(self) || !fun.at || (*fun.at != '"' && *fun.at != '['))
         return fail_set(err, -EPROTO, "a return without a jid or a function");
-    s_judge(self);
-    return 0;
+    return s_judge(self, err);
 }
 
 void
@@ -159,9 +173,7 @@ ret_end(ret_t *self)
 const json_t *
 ret_body(ret_t *self)
 {
-    if (!self->body)
-        self->body = value_parse(self->text, self->len, self->len, "ret", NULL);
-    salt_assert(self->body); /* plain text is JSON */
+    (void) s_parse(self, NULL);
     return self->body;
 }
 

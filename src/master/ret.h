@@ -44,10 +44,10 @@ typedef struct ret {
 } ret_t;
 
 /* `text`: a message ret, BORROWED while this lives. -EPROTO with *err when it is not JSON, or has no jid or no
- * function. To be ended by ret_end in any case. */
+ * function; -ENOMEM when its values are needed, and there is no memory for them. To be ended by ret_end in any case. */
 int ret_begin(ret_t *self, const char *text, size_t len, fail_t *err);
 void ret_end(ret_t *self);
-/* As values. BORROWED. */
+/* As values. BORROWED; NULL when there is no memory for them. With a `retcode` they are there already. */
 const json_t *ret_body(ret_t *self);
 
 /* Add the data of salt/job/JID/ret/ID. `user` NULL: not known. As in Salt, salt-call's does not say whether it

@@ -11,14 +11,6 @@
 #include "salt/value.h"
 #include "unit/unit.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 #define MORE_THAN_THERE_IS (SIZE_MAX / 8)
 
 /* Kilobytes of files' pages that this process has mapped. */

@@ -1,8 +1,13 @@
 /* test_ret.c - what is told of a return, whichever way it was read. */
-#include "unit/unit.h"
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "common/base/fs.h"
+#include "common/base/memory.h"
 #include "master/ret.h"
 #include "salt/value.h"
+#include "unit/unit.h"
 
 #define JID "20261120100000123456"
 
@@ -102,4 +107,61 @@ test_refused(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_told), cmocka_unit_test(test_quoted), cmocka_unit_test(test_refused))
+#define MANY  (2 * 1024 * 1024) /* empty lists: four bytes of text each, and far more as values */
+#define SPARE (64UL * 1024 * 1024)
+
+/* NEW message with many lists in `head`. */
+static char *
+many_lists(const char *head, size_t *ret_len)
+{
+    buf_t text = BUF_INIT;
+    buf_puts(&text, head);
+    for (int i = 0; i < MANY; i++)
+        buf_puts(&text, "[],");
+    buf_puts(&text, "[]]}");
+    *ret_len = text.len;
+    return buf_steal(&text);
+}
+
+/* Whatever makes values necessary: what a minion sends must not end the master. */
+static void
+test_no_memory_for_values(void **state)
+{
+    static const char *const heads[] = {
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"x\":1,\"return\":[",
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":[",
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"success\":false,\"return\":[",
+    };
+    (void) state;
+#ifdef SANITIZED
+    skip(); /* a sanitizer's own memory has no such limit */
+#endif
+    for (size_t i = 0; i < NELEMS(heads); i++) {
+        size_t len;
+        int status;
+        AUTO_FREE char *text = many_lists(heads[i], &len);
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            ret_t ret;
+            fail_auto_t err = FAIL_INIT;
+            buf_auto_t pages = BUF_INIT;
+            memory_begin();
+            if (fs_read("/proc/self/statm", 256, &pages, NULL) < 0)
+                _exit(1);
+            rlim_t most = strtoul(buf_str(&pages), NULL, 10) * (rlim_t) sysconf(_SC_PAGESIZE) + SPARE;
+            struct rlimit limit = { most, most };
+            if (setrlimit(RLIMIT_AS, &limit) != 0)
+                _exit(2);
+            int rc = ret_begin(&ret, text, len, &err);
+            ret_end(&ret);
+            _exit(rc == -ENOMEM && err.text ? 0 : 3);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_told), cmocka_unit_test(test_quoted), cmocka_unit_test(test_refused),
+          cmocka_unit_test(test_no_memory_for_values))

@@ -18,14 +18,6 @@
 
 #define JID "20261120100000123456"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 /* ---- a module that misbehaves ---------------------------------------------------------------- */
 
 static int
