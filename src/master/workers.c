@@ -16,6 +16,7 @@
 
 #define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: what is told beside it is short */
 #define RETURN_LONG  (1024 * 1024)
+#define STORE_LOST   "The job store can't be written: the function was not begun"
 #define END_WAIT_MS  3000  /* for functions under way when the master ends */
 #define ROWS_WAIT_MS 2000  /* for the commit of what was there when a function was asked for */
 #define NOTE_WAIT_MS 60000 /* for that of its own note: without it, it is not begun */
@@ -90,14 +91,22 @@ s_words(const registry_t *registry, call_ctx_t *ctx, bool wheel, const char *fun
     return xasprintf("\nPassed invalid arguments: %s\n\nUsage:\n%s", fail_text(err), doc);
 }
 
-/* Run one task; NEW result {return, retcode, success, failed}. */
+/* NEW result of a function that failed: an error may quote bytes of a file or of a program that are no text. */
+static json_t *
+s_failed(const char *words)
+{
+    return json_pack("{s:o, s:i, s:b}", "return", value_utf8(words, strlen(words)), "retcode", 1, "success",
+                     false);
+}
+
+/* Run one task; NEW result {return, retcode, success, failed?}. */
 static json_t *
 s_run_task(const actor_env_t *env, const json_t *task)
 {
     fail_auto_t err = FAIL_INIT;
     __attribute__((cleanup(api_destroy))) master_api_t *api = api_new(env->sock_dir, env->store_path, &err);
     if (!api)
-        return json_pack("{s:s, s:i, s:b}", "return", fail_text(&err), "retcode", 1, "success", false);
+        return s_failed(fail_text(&err));
     size_t n_wheels;
     const plugin_t *const *wheels = registry_plugins(env->wheels, &n_wheels);
     api_set_wheels(api, wheels, n_wheels);
@@ -119,20 +128,12 @@ s_run_task(const actor_env_t *env, const json_t *task)
     if (rc < 0) {
         AUTO_FREE char *words = s_words(call.registry, ctx, value_bool(task, "wheel", false),
                                         value_str(task, "fun", ""), &err);
-        return json_pack("{s:s, s:i, s:b, s:i}", "return", words, "retcode", 1, "success", false, "failed",
-                         (int) err.kind);
+        json_t *result = s_failed(words);
+        json_object_set_new(result, "failed", json_integer(err.kind));
+        return result;
     }
     int retcode = ctx_retcode(ctx);
     return json_pack("{s:o, s:i, s:b}", "return", value, "retcode", retcode, "success", retcode == 0);
-}
-
-/* NEW. */
-static json_t *
-s_not_begun(void)
-{
-    return json_pack("{s:s, s:i, s:b}", "return",
-                     "The job store can't be written: the function was not begun", "retcode", 1, "success",
-                     false);
 }
 
 /* A long return is text from here on: the front loop has others to serve. Sends {retcode, success, failed?} and the
@@ -186,7 +187,7 @@ s_actor(zsock_t *pipe, void *arg)
             env->opts = fresh;
         }
         free(text), free(opts), free(ticket);
-        s_send_result(pipe, task, kept || !noted ? s_run_task(env, task) : s_not_begun());
+        s_send_result(pipe, task, kept || !noted ? s_run_task(env, task) : s_failed(STORE_LOST));
     }
     json_decref(env->opts);
     free(env->sock_dir);

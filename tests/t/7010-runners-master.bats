@@ -213,6 +213,9 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     [ "$(cat "$FLEET/etc/master.d/gui.conf")" = 'timeout: 11' ]
     wheel config.update_config ../evil '{timeout: 11}' | grep -q 'Invalid path'
     fails salt-run salt.cmd saltutil.wheel config.update_config gui '{timeout: [a]}'
+    # What an error quotes ends in the middle of a letter: it is told all the same.
+    run -1 salt-run salt.cmd saltutil.wheel config.update_config gui "{timeout: $(printf 'x%.0s' {1..99})ü}"
+    [[ $output == *"not the text 'xxxx"* ]]
     [ "$(cat "$FLEET/etc/master.d/gui.conf")" = 'timeout: 11' ]
     wheel config.apply timeout 7
     grep -q '^timeout: 7$' "$MASTER_CONF"
