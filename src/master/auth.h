@@ -11,6 +11,13 @@
 
 struct front;
 
+/* When keylife.c looks at the ages of keys. */
+typedef struct keylife {
+    int64_t next_ms; /* monotonic */
+    int64_t gap_s;   /* wall clock less monotonic, when they were last looked at; 0: not yet */
+    bool jumped;     /* since then, as was told */
+} keylife_t;
+
 int auth_load(struct front *self, fail_t *err); /* key files to tables; also after SIGHUP */
 void auth_hello(struct front *self, peer_t *peer, const json_t *body);
 void auth_disconnected(struct front *self, peer_t *peer);

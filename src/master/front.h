@@ -106,9 +106,8 @@ typedef struct front {
     reactor_t *reactor;
     notes_t *notes;
     audit_t *audit;
-    int64_t started_ms;      /* monotonic */
-    int64_t keylife_next_ms; /* monotonic */
-    int64_t clock_gap_s;     /* wall clock less monotonic, when keys were last looked at; 0: not yet */
+    int64_t started_ms; /* monotonic */
+    keylife_t keylife;
     int64_t grace_from_ms;   /* monotonic: since then minions are on their way back */
     int64_t expire_next_ms;  /* monotonic */
     int64_t rest_ms;         /* monotonic: when memory goes back; 0: it has */

@@ -19,17 +19,24 @@ s_since(front_t *self, minion_t *m)
     return m->key_since_s;
 }
 
-/* Ages are of the wall clock. When that has jumped since the last look, all of it starts at the next one. */
+/* Ages are of the wall clock. One that has jumped since the last look says nothing about them, until it is right again or
+ * the master is started anew. */
 static bool
 s_jumped(front_t *self, int64_t now_ms, int64_t wall_s)
 {
-    int64_t gap = wall_s - now_ms / 1000, was = self->clock_gap_s;
-    self->clock_gap_s = gap;
-    if (was == 0 || (gap - was < JUMP_S && was - gap < JUMP_S))
-        return false;
-    log_warning("the clock has jumped by %d s: the age of keys is not looked at", (int) (gap - was));
-    self->clock_gap_s = was; /* until it is right again, or the master is started anew */
-    return true;
+    int64_t gap = wall_s - now_ms / 1000, by = self->keylife.gap_s == 0 ? 0 : gap - self->keylife.gap_s;
+    bool jumped = by >= JUMP_S || by <= -JUMP_S;
+    if (jumped && !self->keylife.jumped)
+        log_warning(
+            "the clock has jumped by %lld s: the age of keys is not looked at until it is right again, "
+            "or the master is started anew",
+            (long long) by);
+    else if (!jumped && self->keylife.jumped)
+        log_info("the clock is right again: the age of keys is looked at");
+    self->keylife.jumped = jumped;
+    if (!jumped)
+        self->keylife.gap_s = gap;
+    return jumped;
 }
 
 static void
@@ -75,13 +82,13 @@ s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait
 void
 keylife_tick(front_t *self, int64_t now_ms)
 {
-    if (now_ms < self->keylife_next_ms)
+    if (now_ms < self->keylife.next_ms)
         return;
     double life_s = conf_float(self->conf, "key_expire_days") * DAY_S;
     double wait_s = conf_float(self->conf, "key_pending_days") * DAY_S;
     double shorter = life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
     int64_t wall_s = clock_wall_us() / 1000000, pause = (int64_t) (shorter * 1000 / 20);
-    self->keylife_next_ms = now_ms + (shorter <= 0 || pause > LOOK_MS ? LOOK_MS
+    self->keylife.next_ms = now_ms + (shorter <= 0 || pause > LOOK_MS ? LOOK_MS
                                       : pause < LOOK_MIN_MS           ? LOOK_MIN_MS
                                                                       : pause);
     if (shorter > 0 && !s_jumped(self, now_ms, wall_s))

@@ -209,3 +209,21 @@ aged() { touch -d "$2 ago" "$(master_pki "$1")"; }
     accept here
     wait_connected here
 }
+
+@test "the clock jumps: that is said once, and no key is too old for it; the clock is set back" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    fleet_down
+    fleet_new
+    movable_clock
+    # For an age of two seconds ages are looked at ten times a second.
+    HALITE_BIN=$FLEET/bin start_master 'auto_accept: true' 'key_expire_days: 0.5' 'key_pending_days: 0.00002'
+    start_minion m1
+    wait_connected m1
+    move_clock 86400
+    until_log "$FLEET/log/master" 'the clock has jumped by 86400 s'
+    for _ in {1..9}; do ping_ok m1; done
+    key_is m1 acc
+    move_clock 0
+    until_log "$FLEET/log/master" 'the clock is right again'
+    [ "$(grep -c 'the clock has jumped' "$FLEET/log/master")" = 1 ]
+}

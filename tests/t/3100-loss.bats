@@ -187,22 +187,12 @@ fleet() {
 
 @test "the clock jumps ten years: no job is forgotten for that" {
     [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
-    local bin=$FLEET/bin page=$FLEET/page
-    mkdir "$bin"
-    head -c 4096 /dev/zero >"$page"
-    ln -s "$HALITE_BIN"/* "$bin"
-    rm "$bin/salt-master"
-    printf '#!/bin/sh\nLD_PRELOAD=%q CHAOS_PAGE=%q exec %q "$@"\n' "$BUILD/tests/preload/chaos.so" "$page" "$HALITE_BIN/salt-master" >"$bin/salt-master"
-    chmod +x "$bin/salt-master"
-    HALITE_BIN=$bin start_master 'auto_accept: true' 'loop_interval: 1'
+    movable_clock
+    HALITE_BIN=$FLEET/bin start_master 'auto_accept: true' 'loop_interval: 1'
     start_minion m1
     wait_connected m1
     JID=$(jid_in "$(salt m1 test.echo kept -v)")
-    # Where the page has the seconds: see tests/preload/chaos.c.
-    python3 -c 'import struct, sys
-with open(sys.argv[1], "r+b") as f:
-    f.seek(40)
-    f.write(struct.pack("q", 10 * 365 * 86400))' "$page"
+    move_clock $((10 * 365 * 86400))
     until_log "$FLEET/log/master" 'the clock was set by'
     expired=$(counter store_commits)
     salt m1 test.ping

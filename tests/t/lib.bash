@@ -191,6 +191,24 @@ daemon() {
     until_true 5 test -s "$FLEET/pids/$name"
 }
 
+# movable_clock: a master of HALITE_BIN=$FLEET/bin has the clock that move_clock sets.
+movable_clock() {
+    head -c 4096 /dev/zero >"$FLEET/page"
+    mkdir "$FLEET/bin"
+    ln -s "$HALITE_BIN"/* "$FLEET/bin"
+    rm "$FLEET/bin/salt-master"
+    printf '#!/bin/sh\nLD_PRELOAD=%q CHAOS_PAGE=%q exec %q "$@"\n' "$BUILD/tests/preload/chaos.so" "$FLEET/page" "$HALITE_BIN/salt-master" >"$FLEET/bin/salt-master"
+    chmod +x "$FLEET/bin/salt-master"
+}
+
+# move_clock SECONDS: so much ahead of the true one. Where the page has them: tests/preload/chaos.c.
+move_clock() {
+    python3 -c 'import struct, sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(40)
+    f.write(struct.pack("q", int(sys.argv[2])))' "$FLEET/page" "$1"
+}
+
 pid_of() { cat "$FLEET/pids/$1"; }
 
 # start_master [LINE...]: with these configuration lines, or those it had. Ready when this returns.
