@@ -192,13 +192,11 @@ bus_release(front_t *self)
     if (--bus->held > 0 || !self->lsock)
         return;
     lsock_answer(self->lsock);
-    /* Whoever is served may fire in turn. */
-    bus->held = 1;
-    for (; bus->due; ring_trim(bus->ring, store_committed(self->store))) {
-        bus->due = false;
-        lsock_serve(self->lsock);
-    }
-    bus->held = 0;
+    if (!bus->due)
+        return;
+    bus->due = false;
+    lsock_serve(self->lsock);
+    ring_trim(bus->ring, store_committed(self->store));
 }
 
 void
@@ -221,5 +219,6 @@ bus_committed(front_t *self)
     numbers_committed(self);
     self->bus->due = true;
     bus_hold(self);
+    lsock_resume(self->lsock);
     bus_release(self);
 }

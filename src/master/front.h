@@ -182,12 +182,13 @@ bool lconn_push_text(lconn_t *c, const char *text, size_t len); /* the same, as 
 /* From now on it hears the events of this request; lconn_begin, after the reply, begins to send them. */
 bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err);
 void lconn_begin(lconn_t *c);
-void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_serve finds room in the journal */
+void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_resume finds room in the journal */
 const char *lconn_user(const lconn_t *c);
 bool lconn_is_admin(const lconn_t *c);
 void lconn_sign(lconn_t *c, json_t *line); /* who it is, for the audit log */
 void lsock_answer(lsock_t *self);          /* answers that waited for the end of the turn */
 void lsock_serve(lsock_t *self);           /* events to those who listen and keep up */
+void lsock_resume(lsock_t *self);          /* paused ones go on, if the journal has caught up */
 size_t lsock_listeners(const lsock_t *self);
 
 /* requests.c */

@@ -344,9 +344,9 @@ s_frames(lconn_t *c)
     s_shrink(&c->in);
 }
 
-/* The journal has caught up: those who fired too fast go on. */
-static void
-s_resume(lsock_t *self)
+/* What they ask for is done here: whoever calls holds nothing that a request may end, such as a minion or a worker. */
+void
+lsock_resume(lsock_t *self)
 {
     if (self->n_paused == 0 || store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2)
         return;
@@ -363,7 +363,6 @@ s_resume(lsock_t *self)
 void
 lsock_serve(lsock_t *self)
 {
-    s_resume(self);
     for (lconn_t *c = self->n_listeners > 0 ? self->conns : NULL; c; c = c->next)
         if (c->listener && c->begun && !c->want_write && !c->dead)
             s_flush(c);
