@@ -86,8 +86,7 @@ auth_state_letter(const peer_t *peer)
     return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
 }
 
-/* Ends a TCP connection of ours. The monitor is read first, so that the descriptor is still the one we mean.
- */
+/* Ends a TCP connection. Whoever keeps a descriptor reads the monitors first, so that it is still the one we mean. */
 static void
 s_cut(int fd)
 {

@@ -14,8 +14,8 @@
 pillars_t *pillars_new(front_t *front); /* NEW */
 /* Waits a moment for compiles under way; false when one goes on all the same. */
 bool pillars_destroy(pillars_t **self_p);
+void pillars_tick(pillars_t *self); /* questions for whose worker there was no descriptor */
 /* The configuration changed: nothing that was kept holds any more. */
-void pillars_tick(pillars_t *self);
 void pillars_reload(pillars_t *self);
 /* What was compiled for this minion is not the answer to the next question. */
 void pillars_forget(pillars_t *self, const char *id);
