@@ -76,8 +76,9 @@ says_no() {
     [ ! -e "$FLEET/did" ]
 }
 
-@test "the ways around: attributes, filters, calls within calls, imported files, Python" {
+@test "the ways around: attributes, filters, calls within calls, files that are fetched or imported, Python" {
     local call
+    echo text >"$FLEET/srv/to-be-copied"
     while read -r call; do
         pillar <<<"a: {{ $call }}"
         [[ $output == *"Rendering SLS 'p' failed"* ]]
@@ -97,6 +98,17 @@ salt['file.find']('/etc/passwd', exec='touch $FLEET/did')
 salt['git.clone']('$FLEET', 'ext::touch $FLEET/did')
 salt['slsutil.renderer'](string="{{ '{{' }} salt['cmd.run']('touch $FLEET/did') {{ '}}' }}", default_renderer='jinja')
 salt['slsutil.renderer'](string="#!py\ndef run():\n    open('$FLEET/did', 'w')\n    return {}")
+salt['test.cross_test']('cmd.run', ['touch $FLEET/did'])
+salt['test.cross_test'](func='test.cross_test', args=['cmd.run', ['touch $FLEET/did']])
+salt['test.try']('cmd.run', cmd='touch $FLEET/did')
+salt['test.try'](module='cmd.run', cmd='touch $FLEET/did')
+salt['test.try']('cmd.run' | escape, cmd='touch $FLEET/did')
+salt['saltutil.runner']('salt.cmd' | escape, arg=['cmd.run', 'touch $FLEET/did'])
+salt['saltutil.runner'](['salt.cmd'], arg=['cmd.run', 'touch $FLEET/did'])
+salt['saltutil.runner']('manage.down', removekeys=true)
+salt['cp.get_url']('salt://to-be-copied', '$FLEET/did')
+salt['cp.get_url']('$FLEET/srv/to-be-copied', dest='$FLEET/did')
+salt['http.query']('file://$FLEET/srv/to-be-copied', text_out='$FLEET/did')
 CALLS
     echo "{% macro m() %}{{ salt['cmd.run']('touch $FLEET/did') }}{% endmacro %}" >"$FLEET/pillar/lib.jinja"
     pillar <<<$'{% from "lib.jinja" import m %}\na: {{ m() }}'
@@ -142,7 +154,7 @@ salt['match.compound']('*')
 salt['pkg.version_cmp']('1', '2')
 salt['pillar.file_exists']('p.sls')
 salt['cp.get_file_str']('salt://o.sls')
-salt['cp.get_url']('salt://o.sls', none)
+salt['cp.cache_file']('salt://o.sls')
 salt['saltutil.wheel']('key.list', 'accepted')
 CALLS
     } >"$FLEET/calls"
@@ -151,6 +163,16 @@ CALLS
     [[ $output != *_errors* ]] || { tail -n 30 "$FLEET/log/master" >&2; false; }
     orch <<<$'x:\n  test.configurable_test_state:\n    - changes: false\n    - result: true\n    - comment:\n'"$(sed 's/^/      /' "$FLEET/calls")"
     [ "$status" -eq 0 ] || { echo "$output" >&2; false; }
+}
+
+@test "what is cached lies in the cache, whatever its path says" {
+    pillar <<<"a: {{ salt['cp.cache_local_file']('/../../etc/passwd') }}"
+    [[ $output == *'/localfiles/etc/passwd"'* ]]
+    mkfifo "$FLEET/fifo"
+    pillar <<<"a: {{ salt['cp.cache_local_file']('$FLEET/fifo') }}"
+    [[ $output == *"Rendering SLS 'p' failed"* ]]
+    grep -qF "$FLEET/fifo is a named pipe" "$FLEET/log/master"
+    rm "$FLEET"/pillar/*.sls
 }
 
 @test "the lists: more, less, per kind of file, the last entry decides" {

@@ -133,11 +133,14 @@ fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
 int
 fetch_copy(const char *path, const char *dest, fail_t *err)
 {
-    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat st = { 0 };
 
-    if (fd < 0)
+    if (fd < 0 || fstat(fd, &st) != 0)
         return fail_set(err, -errno, "[Errno %d] %s: '%s'", errno, strerror(errno), path);
-    if (fs_is_dir(path))
+    if (S_ISFIFO(st.st_mode)) /* a wait without end */
+        return fail_set(err, -EINVAL, "%s is a named pipe", path);
+    if (S_ISDIR(st.st_mode))
         return fail_set(err, -EISDIR, "[Errno %d] %s: '%s'", EISDIR, strerror(EISDIR), path);
     int rc = folder_ready(dest, true, err);
     return rc < 0 ? rc : settle_copy(fd, dest, err);

@@ -6,6 +6,7 @@
 #include "common/base/digest.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "minion/fileops/fileops.h"
 #include "minion/modlib/cptemplate.h"
 #include "minion/modlib/fetch.h"
 #include "salt/log.h"
@@ -367,7 +368,9 @@ static int
 cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *path = value_str(args, "path", "");
-    AUTO_FREE char *known = cached_place(ctx, path, fetch_env(ctx, NULL));
+    /* Without "..", which would lead out of the cache. */
+    AUTO_FREE char *rooted = xasprintf("/%s", path), *plain = fop_normpath(rooted);
+    AUTO_FREE char *known = cached_place(ctx, plain, fetch_env(ctx, NULL));
 
     if (!fs_exists(path)) {
         *ret_value = json_string("");
@@ -375,7 +378,7 @@ cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     }
     if (known == NULL || !is_same_file(ctx, path, known)) {
         free(known);
-        known = fetch_cache_place(ctx, "localfiles", path + strspn(path, "/"));
+        known = fetch_cache_place(ctx, "localfiles", plain + strspn(plain, "/"));
         int rc = fetch_copy(path, known, err);
         if (rc < 0)
             return rc;
