@@ -83,12 +83,19 @@ s_unlink(downloads_t *self, const download_t *d)
     *at = d->next;
 }
 
+/* The master is about to answer it. */
+static bool
+s_is_out(const download_t *d)
+{
+    return d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING;
+}
+
 /* The master need not go on with it. */
 static void
 s_tell_stop(downloads_t *self, const download_t *d)
 {
     json_auto_t *body = json_pack("{s:I}", "n", d->n);
-    if (self->ready && d->stage != STAGE_WAITING)
+    if (self->ready && s_is_out(d))
         (void) self->host.send(self->host.cookie, MSG_file_stop, body, NULL, 0);
 }
 
@@ -261,7 +268,7 @@ s_pump(downloads_t *self)
     int busy = 0;
     int64_t now = clock_mono_ms();
     for (const download_t *d = self->all; d; d = d->next)
-        busy += d->stage == STAGE_ASKED || d->stage == STAGE_RUNNING;
+        busy += s_is_out(d);
     for (download_t *d = self->all; self->ready && d && busy < AT_ONCE; d = d->next) {
         if (d->stage != STAGE_WAITING || now < d->retry_ms)
             continue;
@@ -339,12 +346,30 @@ downloads_lost(downloads_t *self)
     uploads_lost(self->uploads);
     mineasks_lost(self->mine);
     for (download_t *d = self->all; d; d = d->next) {
-        if (d->stage != STAGE_ASKED && d->stage != STAGE_RUNNING)
+        if (!s_is_out(d))
             continue;
         d->stage = STAGE_WAITING;
         if (d->is_file)
             s_new_key(d);
     }
+}
+
+/* The new master gets all its time, and may have another file. */
+void
+downloads_take(downloads_t *self, downloads_t *from)
+{
+    download_t **end = &self->all;
+    while (*end)
+        end = &(*end)->next;
+    *end = STEAL(from->all);
+    for (download_t *d = *end; d; d = d->next) {
+        d->again = false;
+        d->retry_ms = 0;
+        s_heard(d);
+    }
+    uploads_take(self->uploads, from->uploads);
+    mineasks_take(self->mine, from->mine);
+    s_pump(self);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -500,7 +525,7 @@ downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const v
         mineasks_message(self->mine, body);
         return;
     }
-    while (d && (d->n != which || (d->stage != STAGE_ASKED && d->stage != STAGE_RUNNING)))
+    while (d && (d->n != which || !s_is_out(d)))
         d = d->next;
     if (!d) {
         uploads_message(self->uploads, msg, body);

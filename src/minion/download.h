@@ -38,6 +38,9 @@ void downloads_cancel(downloads_t *self, json_int_t id);
 /* The session is ready; it is not any more. */
 void downloads_ready(downloads_t *self);
 void downloads_lost(downloads_t *self);
+/* What `from`, whose session is not ready, was asked and has not answered becomes this one's: a file goes on where it
+ * is, and the answer is told by this host. */
+void downloads_take(downloads_t *self, downloads_t *from);
 /* file_info, file_data, file_end; others are ignored. */
 void downloads_message(downloads_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n);
 /* Does what time brings; milliseconds until it wants to be called again at the latest. */

@@ -45,6 +45,20 @@ s_failure(int code, const char *text)
     return json_pack("{s:b, s:s, s:i}", "ok", false, "error", text, "code", code);
 }
 
+/* At the end, under a number of this connection. TAKES; where it is now. */
+static mineask_t **
+s_append(mineasks_t *self, mineask_t *q)
+{
+    mineask_t **end = &self->all;
+    while (*end)
+        end = &(*end)->next;
+    q->next = NULL;
+    q->until_ms = clock_mono_ms() + WAIT_MS;
+    json_object_set_new(q->body, "n", json_integer(++self->next_n));
+    *end = q;
+    return end;
+}
+
 /* False: it can never be sent. */
 static bool
 s_send(mineasks_t *self, const mineask_t *q)
@@ -55,17 +69,13 @@ s_send(mineasks_t *self, const mineask_t *q)
 void
 mineasks_ask(mineasks_t *self, json_int_t id, const json_t *ask)
 {
-    mineask_t *q = xcalloc(1, sizeof(*q)), **end = &self->all;
+    mineask_t *q = xcalloc(1, sizeof(*q));
     q->id = id;
     q->body = json_deep_copy(ask);
-    q->until_ms = clock_mono_ms() + WAIT_MS;
     json_object_del(q->body, "what");
-    json_object_set_new(q->body, "n", json_integer(++self->next_n));
-    while (*end)
-        end = &(*end)->next;
-    *end = q;
+    mineask_t **at = s_append(self, q);
     if (!s_send(self, q))
-        s_finish(self, end, s_failure(EMSGSIZE, "the value is too large for the mine"));
+        s_finish(self, at, s_failure(EMSGSIZE, "the value is too large for the mine"));
 }
 
 void
@@ -90,6 +100,17 @@ void
 mineasks_lost(mineasks_t *self)
 {
     self->ready = false;
+}
+
+void
+mineasks_take(mineasks_t *self, mineasks_t *from)
+{
+    while (from->all) {
+        mineask_t *q = from->all;
+        from->all = q->next;
+        (void) s_append(self, q);
+        (void) s_send(self, q);
+    }
 }
 
 void

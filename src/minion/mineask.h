@@ -20,6 +20,7 @@ void mineasks_ask(mineasks_t *self, json_int_t id, const json_t *ask);
 void mineasks_cancel(mineasks_t *self, json_int_t id);
 void mineasks_ready(mineasks_t *self);
 void mineasks_lost(mineasks_t *self);
+void mineasks_take(mineasks_t *self, mineasks_t *from); /* see downloads_take */
 void mineasks_message(mineasks_t *self, const json_t *body);
 int mineasks_step(mineasks_t *self); /* milliseconds until it wants to be called again at the latest */
 

@@ -297,12 +297,6 @@ s_rewind(outbox_t *self)
     self->next = self->first;
 }
 
-bool
-outbox_hears(const outbox_t *self, int master)
-{
-    return master >= 0 && master < LIMIT_MASTERS && (self->listening >> master & 1);
-}
-
 int64_t
 outbox_deaf_ms(const outbox_t *self)
 {

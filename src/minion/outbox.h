@@ -43,8 +43,7 @@ void outbox_acked(outbox_t *self, const json_t *jids, const json_t *events);
 void outbox_listens(outbox_t *self, int master);
 /* It does not any more; -1: nobody does. */
 void outbox_deaf(outbox_t *self, int master);
-bool outbox_is_heard(const outbox_t *self); /* at least one does */
-bool outbox_hears(const outbox_t *self, int master);
+bool outbox_is_heard(const outbox_t *self);   /* at least one does */
 int64_t outbox_deaf_ms(const outbox_t *self); /* monotonic: since when nobody does; 0: somebody does */
 /* Sends again what stayed without an answer for long, and tries the disk again. */
 void outbox_tick(outbox_t *self, int64_t now_ms);

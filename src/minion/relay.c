@@ -16,15 +16,12 @@ struct relay {
     json_int_t next_id;
 };
 
-/* The master that asked for the job; when it is away, any. */
+/* To the master that asked for the job, if it is there. */
 static void
 s_send(relay_t *self, const question_t *q)
 {
-    json_int_t master = value_int(q->asker->job, "master", -1);
-    if (!outbox_hears(self->owner->outbox, (int) master) && outbox_is_heard(self->owner->outbox))
-        master = -1;
-    json_t *frame = json_pack("{s:s, s:I, s:I, s:O}", "t", "ask", "id", q->id, "master", master, "ask",
-                              q->ask);
+    json_t *frame = json_pack("{s:s, s:I, s:I, s:O}", "t", "ask", "id", q->id, "master",
+                              value_int(q->asker->job, "master", -1), "ask", q->ask);
     jobserver_down(self->owner, &frame);
 }
 

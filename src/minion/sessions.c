@@ -45,6 +45,7 @@ typedef struct candidate {
 struct line {
     sessions_t *owner;
     int index;
+    bool ready; /* as the job server was told */
     downloads_t *downloads;
     candidate_t *all; /* owned */
     int n;
@@ -198,10 +199,32 @@ s_renewal_end(sessions_t *self)
     return true;
 }
 
+/* Who has no master to ask asks one that is there; `otherwise`: none is. */
+static int
+s_any_master(const sessions_t *self, int otherwise)
+{
+    for (int i = 0; i < self->n; i++)
+        if (self->lines[i].ready)
+            return i;
+    return otherwise;
+}
+
+/* What waits for a master that is away is asked of one that is there. */
+static void
+s_hand_over(sessions_t *self)
+{
+    int to = s_any_master(self, -1);
+    for (int i = 0; to >= 0 && i < self->n; i++)
+        if (!self->lines[i].ready)
+            downloads_take(self->lines[to].downloads, self->lines[i].downloads);
+}
+
 static void
 s_tell_state(line_t *line, session_state_t state, const char *reason)
 {
-    (state == SESSION_READY ? downloads_ready : downloads_lost)(line->downloads);
+    line->ready = state == SESSION_READY;
+    (line->ready ? downloads_ready : downloads_lost)(line->downloads);
+    s_hand_over(line->owner);
     s_up(line->owner, json_pack("{s:s, s:i, s:s, s:s*}", "t", "state", "master", line->index, "state",
                                 session_state_name(state), "reason", reason));
 }
@@ -416,16 +439,6 @@ static const struct {
               { "ping", s_down_ping },       { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
               { "cancel", s_down_cancel },   { "revoke", s_down_revoke },         { "rekey", s_down_rekey } };
 
-/* Who no master has asked for anything asks one that is there, or the first. */
-static int
-s_any_master(const sessions_t *self)
-{
-    for (int i = 0; i < self->n; i++)
-        if (session_state(self->lines[i].now->session) == SESSION_READY)
-            return i;
-    return 0;
-}
-
 static void
 s_down(sessions_t *self, json_t *frame)
 {
@@ -435,8 +448,8 @@ s_down(sessions_t *self, json_t *frame)
     for (size_t i = 0; i < NELEMS(downs); i++)
         if (str_eq(name, downs[i].name))
             fn = downs[i].fn;
-    if (fn == s_down_ask && (master < 0 || master >= self->n))
-        master = s_any_master(self);
+    if (fn == s_down_ask && (master < 0 || master >= self->n || !self->lines[master].ready))
+        master = s_any_master(self, master >= 0 && master < self->n ? master : 0);
     for (int i = 0; fn && i < self->n; i++)
         if (master < 0 || master == i)
             fn(self, self->lines[i].now->session, frame);

@@ -196,6 +196,18 @@ uploads_lost(uploads_t *self)
     }
 }
 
+void
+uploads_take(uploads_t *self, uploads_t *from)
+{
+    upload_t **end = &self->all;
+    while (*end)
+        end = &(*end)->next;
+    *end = STEAL(from->all);
+    for (upload_t *u = *end; u; u = u->next)
+        u->until_ms = clock_mono_ms() + LIMIT_FILE_STALL;
+    s_begin(self);
+}
+
 int
 uploads_step(uploads_t *self)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# 3400-failover.bats - master_type failover: one of several masters at a time.
+# 3400-failover.bats - several masters: one of them at a time (master_type failover), and what is asked of one that goes away.
 
 bats_require_minimum_version 1.5.0
 load lib
@@ -91,6 +91,29 @@ minion() {
     wait_connected web
     touch "$FLEET/go"
     until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q over'
+}
+
+@test "several at a time: what one was asked goes to another when it is gone" {
+    mkdir "$FLEET/files"
+    echo hello >"$FLEET/files/page"
+    for n in 1 2; do
+        echo "file_roots: {base: [$FLEET/files]}" >>"$FLEET/etc$n/master"
+        boss $n
+    done
+    start_minion web 'master: [127.0.0.1, 127.0.0.2]' "schedule: {get: {function: cp.cache_file, args: ['salt://page'], seconds: 1}}"
+    wait_connected web
+    on 2
+    wait_connected web
+    kill -STOP "$(pid_of master1)"
+    jid=$(until_asking)
+    stop master1 KILL
+    until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q files/base/page'
+    rm "$FLEET"/master1/var/run/salt-master.pid "$FLEET"/master1/var/run/salt/master/master.sock
+}
+# The jid of the scheduled job that waits for its answer.
+until_asking() {
+    until_true 10 eval 'salt web saltutil.running --out=json --static | tr -d "\n " | grep -oE "[0-9]{20}[^}]*cp.cache_file" >"$FLEET/asking"'
+    cut -c -20 "$FLEET/asking"
 }
 
 @test "saltutil.regen_keys is refused, and no key is touched: other masters would not know the new one" {

@@ -21,7 +21,7 @@ typedef struct fixture {
     char *part, *place;
     downloads_t *downloads;
     json_t *asked, *answer;
-    int opens;
+    int opens, mine_asks, mine_n;
 } fixture_t;
 
 static int
@@ -29,6 +29,10 @@ take_message(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes
 {
     fixture_t *f = cookie;
     (void) bytes, (void) n;
+    if (msg == MSG_mine_ask) {
+        f->mine_asks++;
+        f->mine_n = (int) value_int(body, "n", 0);
+    }
     if (msg != MSG_file_open)
         return 0;
     json_decref(f->asked);
@@ -220,6 +224,87 @@ test_lost(void **state)
     assert_file(f);
 }
 
+/* Another master's connection takes over. */
+static void
+hand_over(fixture_t *f)
+{
+    const download_host_t host = { take_message, take_answer, f };
+    downloads_t *other = downloads_new(&host);
+
+    downloads_lost(f->downloads);
+    downloads_ready(other);
+    downloads_take(other, f->downloads);
+    downloads_destroy(&f->downloads);
+    f->downloads = other;
+    (void) downloads_step(f->downloads);
+}
+
+/* A master goes away for good: another one is asked for the rest, also of a file that is in no cache. */
+static void
+test_handed_over(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *what = json_pack("{s:s, s:s, s:s, s:s}", "op", "get", "path", "big", "saltenv", "base",
+                                  "dest", f->place);
+    downloads_ask(f->downloads, 1, what);
+    say_info(f, 0);
+    say_data(f, 0, 7);
+    hand_over(f);
+    assert_asked(f, 2, 7);
+    say_info(f, 7);
+    say_data(f, 7, SIZE);
+    say(f, MSG_file_end, json_object(), NULL, 0);
+    assert_file(f);
+}
+
+/* The other one's file is another, and so is the next one's. */
+static void
+test_handed_over_twice(void **state)
+{
+    fixture_t *f = *state;
+    assert_int_equal(fs_write_quick(f->part, "zzzzzz", 6, 0600, NULL), 0);
+    ask(f);
+    say_info(f, 6);
+    assert_asked(f, 2, 0);
+    say_info(f, 0);
+    say(f, MSG_file_data, json_pack("{s:i}", "at", 0), "yyy", 3);
+    hand_over(f);
+    assert_asked(f, 3, 3);
+    say_info(f, 3);
+    assert_asked(f, 4, 0);
+    say_info(f, 0);
+    say_data(f, 0, SIZE);
+    say(f, MSG_file_end, json_object(), NULL, 0);
+    assert_file(f);
+}
+
+/* Uploads and questions about the mine begin again there, under numbers of their own. */
+static void
+test_others_are_handed_over(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *local = fs_join(f->root, "local");
+    json_auto_t *put = json_pack("{s:s, s:s, s:s}", "op", "put", "path", "there", "local", local);
+    json_auto_t *mine = json_pack("{s:s, s:s}", "what", "mine", "op", "get");
+    assert_int_equal(fs_write_quick(local, content, SIZE, 0600, NULL), 0);
+    downloads_ask(f->downloads, 1, put);
+    assert_string_equal(value_str(f->asked, "op", ""), "put");
+    downloads_ask(f->downloads, 2, mine);
+    assert_int_equal(f->mine_asks, 1);
+    hand_over(f);
+    assert_int_equal(f->opens, 2);
+    assert_int_equal(f->mine_asks, 2);
+    say(f, MSG_file_info, json_pack("{s:i}", "credit", 1), NULL, 0);
+    say(f, MSG_file_end, json_object(), NULL, 0);
+    assert_non_null(f->answer);
+    assert_true(value_bool(f->answer, "ok", false));
+    json_decref(STEAL(f->answer));
+    json_auto_t *value = json_pack("{s:i, s:i}", "n", f->mine_n, "value", 7);
+    downloads_message(f->downloads, MSG_mine, value, NULL, 0);
+    assert_non_null(f->answer);
+    assert_int_equal(value_int(f->answer, "value", 0), 7);
+}
+
 static const struct {
     const char *body;
     wire_msg_t msg;
@@ -289,4 +374,5 @@ test_no_folder(void **state)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_whole), T(test_part_goes_on), T(test_other_part), T(test_longer_part), T(test_lost),
-          T(test_wrong), T(test_part_of_others), T(test_no_folder))
+          T(test_handed_over), T(test_handed_over_twice), T(test_others_are_handed_over), T(test_wrong),
+          T(test_part_of_others), T(test_no_folder))
