@@ -221,9 +221,15 @@ drop_expired(forgetter_t *self, fail_t *err)
 }
 
 int
-forgetter_revive(forgetter_t *self, const char *jid, fail_t *err)
+forgetter_finish(forgetter_t *self, const char *jid, fail_t *err)
 {
-    return run_mark(self, F_UNMARK, jid, KIND_JOB, err);
+    int marked = run_mark(self, F_UNMARK, jid, KIND_JOB, err);
+
+    if (marked <= 0)
+        return marked;
+    sqlite3_bind_int(self->stmt[F_JOB_PARTS], 2, -1); /* all */
+    int rc = run_named(self, F_JOB_PARTS, jid, err);
+    return rc < 0 ? rc : 1;
 }
 
 static int

@@ -270,33 +270,58 @@ counts_of(map_t *jobs, const char *jid, counts_t *last)
     return counts;
 }
 
-static counts_t *
-count_return(map_t *jobs, const row_t *row, counts_t *last)
+static void
+count_return(counts_t *counts, const row_t *row)
 {
-    counts_t *counts = counts_of(jobs, row->text[0], last);
-
     counts->returned++;
     counts->failed += row->num[0] != 0 || row->num[1] == 0;
-    return counts;
 }
 
+/* 0: there is no such job. */
 static int
-count_job(store_writer_t *self, const char *jid, const counts_t *counts, fail_t *err)
+add_counts(store_writer_t *self, const counts_t *counts, fail_t *err)
 {
     sqlite3_stmt *stmt = self->extra[X_COUNT];
 
-    bind_text(stmt, 1, jid);
+    bind_text(stmt, 1, counts->jid);
     sqlite3_bind_int64(stmt, 2, counts->returned);
     sqlite3_bind_int64(stmt, 3, counts->failed);
-    int changed = run(self, stmt, err);
+    return run(self, stmt, err);
+}
+
+/* The batch's returns of a job whose others are gone now. */
+static int
+insert_again(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err)
+{
+    int changed = 0;
+
+    counts->returned = counts->failed = 0;
+    for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
+        if (row->kind != ROW_RETURN || strcmp(row->text[0], counts->jid) != 0)
+            continue;
+        changed = insert_row(self, row, err);
+        if (changed > 0)
+            count_return(counts, row);
+    }
+    return changed;
+}
+
+static int
+count_job(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err)
+{
+    int changed = counts->returned > 0 ? add_counts(self, counts, err) : 0;
+
     if (changed != 0)
         return changed;
-    bind_text(self->extra[X_ADOPT], 1, jid);
+    /* Returns that come while the job is being deleted are all that is known of it. */
+    changed = forgetter_finish(self->forgetter, counts->jid, err);
+    if (changed > 0)
+        changed = insert_again(self, rows, counts, err);
+    if (changed < 0 || counts->returned == 0)
+        return changed;
+    bind_text(self->extra[X_ADOPT], 1, counts->jid);
     changed = run(self, self->extra[X_ADOPT], err);
-    if (changed <= 0 || forgetter_revive(self->forgetter, jid, err) < 0)
-        return changed <= 0 ? changed : err->code;
-    bind_text(stmt, 1, jid);
-    return run(self, stmt, err);
+    return changed > 0 ? add_counts(self, counts, err) : changed;
 }
 
 static int
@@ -317,11 +342,14 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
         }
         if (changed == 0 && (row->kind == ROW_RETURN || row->kind == ROW_JOB))
             ++*ret_duplicates;
-        else if (changed > 0 && row->kind == ROW_RETURN)
-            last = count_return(jobs, row, last);
+        /* One that is there already may be of a job that is being deleted. */
+        if (changed >= 0 && row->kind == ROW_RETURN)
+            last = counts_of(jobs, row->text[0], last);
+        if (changed > 0 && row->kind == ROW_RETURN)
+            count_return(last, row);
     }
     for (size_t i = 0; changed >= 0 && map_next(jobs, &i, &jid, &counts);)
-        changed = count_job(self, jid, counts, err);
+        changed = count_job(self, rows, counts, err);
     if (changed >= 0)
         changed = insert_gathered(self, &events, err);
     /* A flood must not wait for the next store_expire. */

@@ -145,6 +145,34 @@ test_late_return_stays(void **state)
     assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
 }
 
+/* Nor does it bring back what is left of the others, also its own minion's: it is all that is known of the job. */
+static void
+test_late_return_stays_alone(void **state)
+{
+    place_t *p = *state;
+
+    put_job(p, "old", 2 * HOUR_US, 3, "1");
+    put_job(p, "older", 2 * HOUR_US, 3, "1");
+    /* As the writer leaves it between two slices. */
+    change_rows(p, "DELETE FROM jobs; INSERT INTO expired VALUES('old', 0), ('older', 0)");
+    store_together(p->store);
+    (void) add_return(p->store, "old", "m1", "2", 0);
+    (void) add_return(p->store, "older", "m2", "2", 0);
+    (void) add_return(p->store, "old", "z", "2", 1);
+    uint64_t ticket = add_return(p->store, "old", "m1", "3", 1);
+    store_apart(p->store);
+    settle(p->store, ticket);
+    assert_shown(store_returned(p->reader, "old", err), "[\"m1\",\"z\"]");
+    assert_shown(store_returned(p->reader, "older", err), "[\"m2\"]");
+    expire(p, 3600, 0);
+    assert_shown(store_returned(p->reader, "old", err), "[\"m1\",\"z\"]");
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns WHERE json_extract(doc, '$.return') = 2"),
+                     3);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE n_returned = 2 AND n_failed = 1"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE tgt = 'm2' AND n_returned = 1"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM expired"), 0);
+}
+
 /* ---- by size --------------------------------------------------------------------------------- */
 
 static void
@@ -332,6 +360,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, s
           cmocka_unit_test_setup_teardown(test_zero_keeps_all, setup, teardown),
           cmocka_unit_test_setup_teardown(test_runs_stay_until_they_end, setup, teardown),
           cmocka_unit_test_setup_teardown(test_late_return_stays, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_late_return_stays_alone, setup, teardown),
           cmocka_unit_test_setup_teardown(test_size_takes_the_oldest, setup, teardown),
           cmocka_unit_test_setup_teardown(test_size_is_watched, setup, teardown),
           cmocka_unit_test_setup_teardown(test_events_do_not_count, setup, teardown),
