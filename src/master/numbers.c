@@ -102,6 +102,7 @@ numbers_keep(front_t *self, const minion_t *m, json_int_t n)
 {
     AUTO_FREE char *key = s_minion_key(m);
     AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->boot);
+    /* Taken, as the event was that it belongs to: see store_together. */
     (void) store_put_meta(self->store, key, text);
 }
 

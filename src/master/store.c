@@ -90,15 +90,17 @@ row_size(const row_t *row)
 static uint64_t
 append(store_t *self, row_t *row)
 {
-    /* A single large row must get through an empty queue. */
-    if (self->n_rows >= LIMIT_STORE_QUEUE ||
-        (self->n_rows > 0 && self->n_bytes + row->size > LIMIT_STORE_BYTES)) {
+    bool follows = self->held_from > 0 && self->last_ticket >= self->held_from;
+
+    /* A single large row must get through an empty queue, and what belongs to a row that was taken must be with it. */
+    if (!follows && (self->n_rows >= LIMIT_STORE_QUEUE ||
+                     (self->n_rows > 0 && self->n_bytes + row->size > LIMIT_STORE_BYTES))) {
         self->stats.refused += row->items;
         rows_free(row);
         return 0;
     }
     row->ticket = ++self->last_ticket;
-    if (self->held_from > 0 && row->ticket > self->held_from)
+    if (follows)
         self->last->goes_on = true;
     *self->tail = row;
     self->tail = &row->next;

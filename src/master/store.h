@@ -82,8 +82,8 @@ char *store_trouble(store_t *self);
  * NEW or NULL. */
 char *store_notice(store_t *self);
 
-/* What is added between the two is on the disk together or not at all: a return and the event that tells of it.
- * Not one inside the other. */
+/* What is added between the two is on the disk together or not at all: a return and the event that tells of it. When
+ * the first was taken, the others are, however full the queue: they are few. Not one inside the other. */
 void store_together(store_t *self);
 void store_apart(store_t *self);
 

@@ -617,23 +617,32 @@ test_stop_on_a_full_disk(void **state)
     signal(SIGXFSZ, SIG_DFL);
 }
 
-static void
-test_full_queue_refuses(void **state)
+/* `n` rows while the disk refuses. The last ticket. */
+static uint64_t
+fill_queue(place_t *p, int n)
 {
-    place_t *p = *state;
-    uint64_t ticket = 1, last = 0;
-    store_stats_t stats;
+    uint64_t last = 0;
 
     signal(SIGXFSZ, SIG_IGN);
     settle(p->store, add_event(p->store, 1, "t"));
     set_file_limit(4096);
-    for (int i = 0; ticket != 0 && i < LIMIT_STORE_QUEUE + 10; i++) {
+    for (int i = 0; i < n; i++) {
         AUTO_FREE char *id = xasprintf("m%d", i);
-        ticket = add_return(p->store, "j1", id, "1", 0);
-        last = ticket != 0 ? ticket : last;
+        last = add_return(p->store, "j1", id, "1", 0);
+        assert_int_not_equal(last, 0);
     }
+    return last;
+}
+
+static void
+test_full_queue_refuses(void **state)
+{
+    place_t *p = *state;
+    store_stats_t stats;
+    uint64_t last = fill_queue(p, LIMIT_STORE_QUEUE);
+
+    assert_int_equal(add_return(p->store, "j1", "one more", "1", 0), 0);
     assert_false(store_has_room(p->store));
-    assert_int_equal(ticket, 0);
     store_get_stats(p->store, &stats);
     assert_int_equal(stats.queued, LIMIT_STORE_QUEUE);
     assert_int_equal(stats.refused, 1);
@@ -642,6 +651,29 @@ test_full_queue_refuses(void **state)
     assert_true(store_has_room(p->store));
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), LIMIT_STORE_QUEUE);
     settle(p->store, add_event(p->store, LIMIT_STORE_QUEUE + 100, "t"));
+    signal(SIGXFSZ, SIG_DFL);
+}
+
+/* What belongs to the row in the last place is taken with it. */
+static void
+test_full_queue_parts_nothing(void **state)
+{
+    place_t *p = *state;
+
+    (void) fill_queue(p, LIMIT_STORE_QUEUE - 1);
+    store_together(p->store);
+    assert_int_not_equal(add_event(p->store, 2, "t"), 0);
+    uint64_t last = store_put_meta(p->store, "number", "2");
+    assert_int_not_equal(last, 0);
+    store_apart(p->store);
+    assert_int_equal(store_put_meta(p->store, "other", "1"), 0);
+    store_together(p->store);
+    assert_int_equal(add_event(p->store, 3, "t"), 0);
+    assert_int_equal(store_put_meta(p->store, "number", "3"), 0);
+    store_apart(p->store);
+    set_file_limit(RLIM_INFINITY);
+    settle(p->store, last);
+    assert_shown(store_meta(p->reader, "number", err), "\"2\"");
     signal(SIGXFSZ, SIG_DFL);
 }
 
@@ -849,6 +881,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown)
           cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
           cmocka_unit_test_setup_teardown(test_stop_on_a_full_disk, setup, teardown),
           cmocka_unit_test_setup_teardown(test_full_queue_refuses, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_full_queue_parts_nothing, setup, teardown),
           cmocka_unit_test_setup_teardown(test_deleted_file_is_begun_again, setup, teardown),
           cmocka_unit_test_setup_teardown(test_damaged_file_is_moved_aside, setup, teardown),
           cmocka_unit_test_setup_teardown(test_short_file_is_moved_aside, setup, teardown),
