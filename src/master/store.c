@@ -453,15 +453,13 @@ set_trouble(store_t *self, char **text_p)
 static void
 pass_notice(store_t *self)
 {
-    char *text = store_writer_notice(self->writer);
-
-    if (text == NULL)
-        return;
     pthread_mutex_lock(&self->lock);
-    free(self->notice);
-    self->notice = text;
+    /* One that waits is read first. */
+    char *text = self->notice == NULL ? store_writer_notice(self->writer) : NULL;
+    self->notice = text != NULL ? text : self->notice;
     pthread_mutex_unlock(&self->lock);
-    wake_owner(self);
+    if (text != NULL)
+        wake_owner(self);
 }
 
 /* What a failure calls for: begin a new file after damage (then true: try again at once), else say what is

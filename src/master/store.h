@@ -78,8 +78,8 @@ uint64_t store_committed(const store_t *self);
 bool store_wait(store_t *self, uint64_t ticket, int timeout_ms);
 /* Why nothing can be written at the moment, and what to do; NULL when all is well. NEW. */
 char *store_trouble(store_t *self);
-/* Something the operator must read in the log (a damaged file was moved aside); each text is handed out once.
- * NEW or NULL. */
+/* Something the operator must read in the log (a damaged file was moved aside; the write-ahead log can't be moved into
+ * the database, or can again); each text is handed out once. NEW or NULL. */
 char *store_notice(store_t *self);
 
 /* What is added between the two is on the disk together or not at all: a return and the event that tells of it. When

@@ -15,6 +15,7 @@
 #define PAGES_MAX   16000 /* when it is as long as this, whatever is left */
 
 struct checkpointer {
+    char *path;
     sqlite3 *writer; /* borrowed */
     sqlite3 *db;     /* the thread's */
     pthread_t thread;
@@ -25,8 +26,46 @@ struct checkpointer {
     int pages; /* of the log, after the newest commit */
     int moved; /* of them, by the thread */
     int tried; /* how long it was when the thread last began: readers may keep it from moving all */
+    bool fails;
+    char *notice; /* until somebody takes it */
     bool stop;
 };
+
+/* NEW text, the lock held: what the last go on `db` has changed. A log that is held by readers or by the other go is no
+ * failure. */
+static char *
+news(checkpointer_t *self, sqlite3 *db, int rc, bool all)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    if (rc == SQLITE_OK && all && self->fails) {
+        self->fails = false;
+        return xasprintf("%s: its log is moved into it again", self->path);
+    }
+    if (rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED || self->fails)
+        return NULL;
+    self->fails = true;
+    (void) db_fail(db, self->path, &err);
+    return xasprintf("%s. What is committed stays in the log %s-wal, which grows until it can be moved",
+                     fail_text(&err), self->path);
+}
+
+/* Pages moved, or -1. */
+static int
+move_pages(checkpointer_t *self, sqlite3 *db)
+{
+    int pages = 0, moved = 0;
+    int rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved);
+
+    pthread_mutex_lock(&self->lock);
+    char *text = news(self, db, rc & 0xff, moved == pages);
+    if (text != NULL) {
+        free(self->notice);
+        self->notice = text;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return rc == SQLITE_OK ? moved : -1;
+}
 
 static void *
 checkpoint_main(void *arg)
@@ -40,13 +79,12 @@ checkpoint_main(void *arg)
             pthread_cond_wait(&self->work, &self->lock);
             continue;
         }
-        int moved = 0;
         self->tried = self->pages;
         pthread_mutex_unlock(&self->lock);
-        int rc = sqlite3_wal_checkpoint_v2(self->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, &moved);
+        int moved = move_pages(self, self->db);
         pthread_mutex_lock(&self->lock);
         /* After a failure the next commit asks again. */
-        if (rc == SQLITE_OK && self->pages >= self->tried)
+        if (moved >= 0 && self->pages >= self->tried)
             self->moved = moved;
     }
     pthread_mutex_unlock(&self->lock);
@@ -59,6 +97,7 @@ after_commit(void *arg, sqlite3 *db, const char *name, int pages)
 {
     checkpointer_t *self = arg;
 
+    (void) name;
     pthread_mutex_lock(&self->lock);
     if (pages < self->pages)
         self->moved = 0; /* it has begun anew */
@@ -68,7 +107,7 @@ after_commit(void *arg, sqlite3 *db, const char *name, int pages)
         pthread_cond_signal(&self->work);
     pthread_mutex_unlock(&self->lock);
     if ((pages >= PAGES_LONG && left <= PAGES_FEW) || pages >= PAGES_MAX)
-        (void) sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+        (void) move_pages(self, db);
     return SQLITE_OK;
 }
 
@@ -91,6 +130,7 @@ checkpointer_new(sqlite3 *db, const char *path, fail_t *err)
 {
     checkpointer_t *self = xcalloc(1, sizeof(*self));
 
+    self->path = xstrdup(path);
     self->writer = db;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->work, NULL);
@@ -127,5 +167,16 @@ checkpointer_destroy(checkpointer_t **self_p)
     pthread_cond_destroy(&self->work);
     pthread_mutex_destroy(&self->lock);
     sqlite3_close(self->db);
+    free(self->notice);
+    free(self->path);
     free(self);
+}
+
+char *
+checkpointer_notice(checkpointer_t *self)
+{
+    pthread_mutex_lock(&self->lock);
+    char *text = STEAL(self->notice);
+    pthread_mutex_unlock(&self->lock);
+    return text;
 }

@@ -175,7 +175,9 @@ store_writer_restart(store_writer_t *self, const char *why, fail_t *err)
 char *
 store_writer_notice(store_writer_t *self)
 {
-    return STEAL(self->notice);
+    if (self->notice != NULL || self->checkpointer == NULL)
+        return STEAL(self->notice);
+    return checkpointer_notice(self->checkpointer);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */

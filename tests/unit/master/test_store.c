@@ -460,6 +460,60 @@ test_log_is_emptied_meanwhile(void **state)
     }
 }
 
+/* NEW text of the next notice; events are added until there is one. */
+static char *
+await_notice(place_t *p, uint64_t *seq)
+{
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+    char *text;
+
+    while ((text = store_notice(p->store)) == NULL) {
+        assert_true(clock_mono_ms() < until);
+        settle(p->store, add_event(p->store, ++*seq, "t"));
+        poll(NULL, 0, 1);
+    }
+    return text;
+}
+
+static void
+put_large(place_t *p, const char *jid, int returns)
+{
+    AUTO_FREE char *value = xasprintf("\"%0*d\"", 100000, 0);
+    uint64_t ticket = 0;
+
+    for (int i = 0; i < returns; i++) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        ticket = add_return(p->store, jid, id, value, 0);
+    }
+    settle(p->store, ticket);
+}
+
+/* A log that can't be moved is told of, once, and so is its end: commits go on. */
+static void
+test_log_that_stays(void **state)
+{
+    place_t *p = *state;
+    uint64_t seq = 0;
+
+    signal(SIGXFSZ, SIG_IGN);
+    put_large(p, "j1", 300);
+    (void) count_rows(p, "PRAGMA wal_checkpoint(TRUNCATE)");
+    /* The log may grow as large as the database is, but the database no further. */
+    set_file_limit((rlim_t) size_of(p->path));
+    put_large(p, "j2", 120);
+    AUTO_FREE char *begun = await_notice(p, &seq);
+    AUTO_FREE char *log = xasprintf("the log %s-wal, which grows", p->path);
+    assert_non_null(strstr(begun, log));
+    assert_null(store_trouble(p->store));
+    settle(p->store, add_event(p->store, ++seq, "t"));
+    assert_null(store_notice(p->store));
+    set_file_limit(RLIM_INFINITY);
+    AUTO_FREE char *ended = await_notice(p, &seq);
+    assert_non_null(strstr(ended, "again"));
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 420);
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static void
 test_eventfd_after_commit(void **state)
 {
@@ -874,6 +928,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown)
           cmocka_unit_test_setup_teardown(test_first_format, setup, teardown),
           cmocka_unit_test_setup_teardown(test_ten_thousand_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_log_is_emptied_meanwhile, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_log_that_stays, setup, teardown),
           cmocka_unit_test_setup_teardown(test_eventfd_after_commit, setup, teardown),
           cmocka_unit_test_setup_teardown(test_notes, setup, teardown),
           cmocka_unit_test_setup_teardown(test_orchestrations, setup, teardown),
