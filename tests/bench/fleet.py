@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
@@ -197,7 +198,7 @@ class Swarm:
         self.tool, self.grains = os.path.join(tools, "swarm"), [GRAINS] if grains else []
         self.env = {**os.environ, "SWARM_NAME": name}
         self.keys, self.master, self.count, self.process = os.path.join(root, "keys"), master, count, None
-        self.counts, self.rest = {"ready": 0, "pending": 0, "jobs": 0}, b""
+        self.counts = {"ready": 0, "pending": 0, "jobs": 0}
 
     def make_keys(self, accepted):
         words = [self.tool, "keys", str(self.count), self.keys] + ([self.master.pki] if accepted else [])
@@ -207,26 +208,31 @@ class Swarm:
         ports = [str(p) for p in (self.master.ret_port, self.master.publish_port, self.master.hello_port)]
         argv = [self.tool, "run", str(self.count), str(swarm_processes(self.count)), self.keys, self.master.pki, "127.0.0.1"]
         self.process = subprocess.Popen(argv + ports + self.grains, env=self.env, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        os.set_blocking(self.process.stdout.fileno(), False)
+        # A swarm whose counts nobody reads would stand still when the pipe is full.
+        self.reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
+        self.reader.start()
+
+    def _read(self, lines):
+        for line in lines:
+            if line.endswith(b"\n"):
+                self.counts = json.loads(line)
 
     def poll(self):
         """The newest counts."""
         if self.process.poll() is not None:
             raise BenchError(f"the swarm ended with {self.process.returncode}")
-        with contextlib.suppress(BlockingIOError):
-            self.rest += os.read(self.process.stdout.fileno(), 1 << 20)
-        *lines, self.rest = self.rest.split(b"\n")
-        if lines:
-            self.counts = json.loads(lines[-1])
         return self.counts
 
     def stop(self):
         if self.process is None:
             return
-        self.process.send_signal(signal.SIGTERM)
-        # What it prints meanwhile must not fill the pipe.
-        os.set_blocking(self.process.stdout.fileno(), True)
-        self.process.communicate()
+        self.end(signal.SIGTERM)
+
+    def end(self, number):
+        self.process.send_signal(number)
+        self.process.wait()
+        self.reader.join()
+        self.process.stdout.close()
         self.process = None
 
 

@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -218,9 +219,7 @@ class FleetSoak:
 
     def _come_and_go(self):
         if self.guests.process and random.random() < 0.5:
-            self.guests.process.kill()
-            self.guests.process.communicate()
-            self.guests.process = None
+            self.guests.end(signal.SIGKILL)
         else:
             self.guests.stop()
         self.guests.start()
