@@ -15,8 +15,8 @@ struct audit {
     char *path;   /* "": none */
     int fd;       /* or a negative errno */
     bool trouble; /* said */
-    json_int_t lost, unsaid;
-    rate_t spare;
+    json_int_t lost, unsaid[AUDIT_CROWDS];
+    rate_t spare[AUDIT_CROWDS];
 };
 
 static void
@@ -43,7 +43,8 @@ audit_new(const char *path)
 
     self->path = xstrdup(path);
     self->fd = -1;
-    self->spare = (rate_t) RATE(20, 1000);
+    for (int i = 0; i < AUDIT_CROWDS; i++)
+        self->spare[i] = (rate_t) RATE(20, 1000);
     open_file(self);
     return self;
 }
@@ -136,16 +137,18 @@ audit_write(audit_t *self, json_t **line_p)
 }
 
 void
-audit_write_spare(audit_t *self, json_t **line_p)
+audit_write_spare(audit_t *self, audit_crowd_t crowd, json_t **line_p)
 {
-    if (!rate_spare(&self->spare, clock_mono_ms())) {
+    json_int_t *unsaid = &self->unsaid[crowd];
+
+    if (!rate_spare(&self->spare[crowd], clock_mono_ms())) {
         json_decref(STEAL(*line_p));
-        self->unsaid++;
+        ++*unsaid;
         return;
     }
-    if (self->unsaid > 0)
-        json_object_set_new(*line_p, "unsaid", json_integer(self->unsaid));
-    self->unsaid = 0;
+    if (*unsaid > 0)
+        json_object_set_new(*line_p, "unsaid", json_integer(*unsaid));
+    *unsaid = 0;
     audit_write(self, line_p);
 }
 

@@ -55,7 +55,10 @@ s_audit(front_t *self, const peer_t *peer, const char *id, const char *act, cons
         key_finger(key, finger);
     json_t *line = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s*}", "minion", id, "address", peer->address, "op",
                              "key", "act", act, "finger", finger, "other", other);
-    (peer->state == KEY_ACCEPTED ? audit_write : audit_write_spare)(self->audit, &line);
+    if (peer->state == KEY_ACCEPTED)
+        audit_write(self->audit, &line);
+    else
+        audit_write_spare(self->audit, AUDIT_STRANGERS, &line);
 }
 
 static void

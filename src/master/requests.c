@@ -505,7 +505,10 @@ s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const js
     size_t i;
     lconn_sign(c, line);
     if (json_array_size(done) + json_object_size(value_get(reply, "failed")) == 0) {
-        audit_write(self->audit, &line);
+        if (allowed)
+            audit_write(self->audit, &line);
+        else
+            audit_write_spare(self->audit, AUDIT_USERS, &line);
         return;
     }
     json_array_foreach (done, i, one) {

@@ -171,10 +171,15 @@ test_many_of_strangers(void **state)
     AUTO(audit) a = audit_new(path);
     for (int i = 0; i < 5000; i++) {
         json_t *line = json_pack("{s:i}", "n", i);
-        audit_write_spare(a, &line);
+        audit_write_spare(a, AUDIT_STRANGERS, &line);
     }
     json_auto_t *all = lines_of(path);
     assert_true(json_array_size(all) >= 1000 && json_array_size(all) < 2000);
+    /* Behind their noise a user of this host tries something. */
+    json_t *line = json_pack("{s:s}", "op", "publish");
+    audit_write_spare(a, AUDIT_USERS, &line);
+    json_auto_t *now = lines_of(path);
+    assert_int_equal(json_array_size(now), json_array_size(all) + 1);
 }
 
 /* No secret of a request is in its line, whatever it holds. */
