@@ -2,7 +2,8 @@
  *
  * Every add gives a growing ticket. When store_committed() has reached it, the row is on the disk: only then
  * may the return be acknowledged to its minion. While the disk fails, rows wait in memory and are tried
- * again; nothing is lost and nothing is acknowledged.
+ * again; nothing is lost and nothing is acknowledged. A row that can never be stored, disk or no disk, is left out
+ * with an error in the log, and its ticket is reached all the same: sent again it would be no better.
  *
  * Layer      master; SQLite (with store_read.h) and common/base only
  * Threads    add, expire and ask from any thread; the writer is a thread inside

@@ -91,6 +91,8 @@ static const struct advice {
     { SQLITE_NOMEM, -ENOMEM, "memory is short" },
     { SQLITE_CORRUPT, -EUCLEAN, "the file is damaged" },
     { SQLITE_NOTADB, -EUCLEAN, "the file is damaged" },
+    { SQLITE_TOOBIG, -EBADMSG, "it can't be stored" },
+    { SQLITE_CONSTRAINT, -EBADMSG, "it can't be stored" },
     { SQLITE_IOERR, -EIO, "check the disk and its free space" },
 };
 

@@ -2,7 +2,8 @@
  *
  * Layer      master; included by store*.c only
  * Threads    a connection belongs to one thread
- * Errors     negative errno; -EUCLEAN says that the file is damaged. The text names the file and what to do
+ * Errors     negative errno; -EUCLEAN says that the file is damaged, -EBADMSG that what was to be stored is at fault, so
+ *            that no retry helps. The text names the file and what to do
  * Tests      tests/unit/master/test_store.c
  */
 #ifndef MASTER_STORE_DB_H

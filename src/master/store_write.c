@@ -8,36 +8,42 @@
 #include "master/store_db.h"
 #include "master/store_forget.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 
-/* By row_kind_t: the statement, and how many texts and numbers it takes (texts first). */
+/* By row_kind_t: its name, the statement, and how many texts and numbers that takes (texts first). */
 static const struct kind {
+    const char *name;
     int texts, nums;
     const char *sql;
 } kinds[ROW_KINDS] = {
-    [ROW_JOB] = { 5, 2,
+    [ROW_JOB] = { "the job", 5, 2,
                   "INSERT OR IGNORE INTO jobs(jid, fun, tgt, doc, minions, start_us, n_minions)"
                   " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)" },
-    [ROW_RETURN] = { 3, 3,
+    [ROW_RETURN] = { "the return", 3, 3,
                      "INSERT OR IGNORE INTO returns(jid, id, doc, retcode, success, stamp_us)"
                      " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
-    [ROW_EVENTS] = { 0, 4,
+    [ROW_EVENTS] = { "events", 0, 4,
                      "INSERT OR IGNORE INTO event_blocks(first, last, first_us, last_us, at, frames)"
                      " VALUES(?1, ?2, ?3, ?4,"
                      "  coalesce((SELECT at + length(frames) FROM event_blocks ORDER BY first DESC LIMIT 1), "
                      "0), ?5)" },
-    [ROW_GRAINS] = { 2, 1, "INSERT OR REPLACE INTO grains(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
-    [ROW_PILLAR] = { 2, 1, "INSERT OR REPLACE INTO pillar(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
-    [ROW_MINE] = { 2, 1, "INSERT OR REPLACE INTO mine(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
-    [ROW_FORGET] = { 1, 0, "DELETE FROM grains WHERE id = ?1" },
-    [ROW_FORGET_PILLAR] = { 1, 0, "DELETE FROM pillar WHERE id = ?1" },
-    [ROW_FORGET_MINE] = { 1, 0, "DELETE FROM mine WHERE id = ?1" },
-    [ROW_META] = { 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
-    [ROW_NOTE] = { 4, 0, "INSERT OR IGNORE INTO notes(kind, ref, part, jid) VALUES(?1, ?2, ?3, ?4)" },
-    [ROW_RUN] = { 3, 1,
+    [ROW_GRAINS] = { "the grains", 2, 1,
+                     "INSERT OR REPLACE INTO grains(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
+    [ROW_PILLAR] = { "the pillar", 2, 1,
+                     "INSERT OR REPLACE INTO pillar(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
+    [ROW_MINE] = { "the mine", 2, 1, "INSERT OR REPLACE INTO mine(id, doc, stamp_us) VALUES(?1, ?2, ?3)" },
+    [ROW_FORGET] = { "the removal of the grains", 1, 0, "DELETE FROM grains WHERE id = ?1" },
+    [ROW_FORGET_PILLAR] = { "the removal of the pillar", 1, 0, "DELETE FROM pillar WHERE id = ?1" },
+    [ROW_FORGET_MINE] = { "the removal of the mine", 1, 0, "DELETE FROM mine WHERE id = ?1" },
+    [ROW_META] = { "the text", 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
+    [ROW_NOTE] = { "the note", 4, 0,
+                   "INSERT OR IGNORE INTO notes(kind, ref, part, jid) VALUES(?1, ?2, ?3, ?4)" },
+    [ROW_RUN] = { "the orchestration", 3, 1,
                   "INSERT OR IGNORE INTO runs(run, doc, plan, start_us, end_us, result)"
                   " VALUES(?1, ?2, ?3, ?4, 0, '')" },
-    [ROW_RUN_END] = { 2, 1, "UPDATE runs SET result = ?2, end_us = ?3 WHERE run = ?1" },
-    [ROW_STEP] = { 3, 3,
+    [ROW_RUN_END] = { "the result of the orchestration", 2, 1,
+                      "UPDATE runs SET result = ?2, end_us = ?3 WHERE run = ?1" },
+    [ROW_STEP] = { "the step of the orchestration", 3, 3,
                    "INSERT OR REPLACE INTO steps(run, tag, doc, go, begin_us, end_us)"
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
 };
@@ -188,10 +194,22 @@ run(store_writer_t *self, sqlite3_stmt *stmt, fail_t *err)
     return db_run(self->db, self->path, stmt, err);
 }
 
-static void
+static int
 bind_text(sqlite3_stmt *stmt, int at, const char *text)
 {
-    sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+    return sqlite3_bind_text(stmt, at, text, -1, SQLITE_STATIC);
+}
+
+/* What SQLite will never take is left out: what waits behind it would never be on the disk. `rc` is the outcome so far,
+ * of `what`. */
+static int
+or_without(int rc, const char *what, const char *name, const char *id, fail_t *err)
+{
+    if (rc != -EBADMSG)
+        return rc;
+    log_error("%s %s%s%s: not kept: %s", what, name, *id != '\0' ? " " : "", id, fail_text(err));
+    fail_clear(err);
+    return 0;
 }
 
 static int
@@ -201,10 +219,11 @@ insert_events(store_writer_t *self, const int64_t *num, const char *frames, size
 
     for (int i = 0; i < ROW_NUMS; i++)
         sqlite3_bind_int64(stmt, i + 1, num[i]);
-    sqlite3_bind_blob64(stmt, ROW_NUMS + 1, frames, len, SQLITE_STATIC);
-    int changed = run(self, stmt, err);
+    int rc = sqlite3_bind_blob64(stmt, ROW_NUMS + 1, frames, len, SQLITE_STATIC);
+    int changed = rc == SQLITE_OK ? run(self, stmt, err) : db_fail(self->db, self->path, err);
     sqlite3_clear_bindings(stmt);
-    return changed;
+    AUTO_FREE char *first = changed == -EBADMSG ? xasprintf("%lld", (long long) num[0]) : NULL;
+    return or_without(changed, kinds[ROW_EVENTS].name, first, "and after", err);
 }
 
 /* Events that other rows stand between become one block all the same: they are on the disk together. */
@@ -243,18 +262,21 @@ gather(store_writer_t *self, gathered_t *g, const row_t *row, fail_t *err)
 }
 
 static int
-insert_row(store_writer_t *self, const row_t *row, fail_t *err)
+insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fail_t *err)
 {
     const struct kind *kind = &kinds[row->kind];
     sqlite3_stmt *stmt = self->insert[row->kind];
+    int rc = SQLITE_OK;
 
-    for (int i = 0; i < kind->texts; i++)
-        bind_text(stmt, i + 1, row->text[i]);
-    for (int i = 0; i < kind->nums; i++)
-        sqlite3_bind_int64(stmt, kind->texts + i + 1, row->num[i]);
-    int changed = run(self, stmt, err);
+    for (int i = 0; i < kind->texts && rc == SQLITE_OK; i++)
+        rc = bind_text(stmt, i + 1, row->text[i]);
+    for (int i = 0; i < kind->nums && rc == SQLITE_OK; i++)
+        rc = sqlite3_bind_int64(stmt, kind->texts + i + 1, row->num[i]);
+    int changed = rc == SQLITE_OK ? run(self, stmt, err) : db_fail(self->db, self->path, err);
     sqlite3_clear_bindings(stmt);
-    return changed;
+    if (changed == 0 && (row->kind == ROW_RETURN || row->kind == ROW_JOB))
+        ++*ret_duplicates;
+    return or_without(changed, kind->name, row->text[0], row->kind == ROW_RETURN ? row->text[1] : "", err);
 }
 
 /* Returns of one job follow each other: the last one's counts are at hand. BORROWED. */
@@ -295,13 +317,14 @@ add_counts(store_writer_t *self, const counts_t *counts, fail_t *err)
 static int
 insert_again(store_writer_t *self, const row_t *rows, counts_t *counts, fail_t *err)
 {
+    uint64_t again = 0;
     int changed = 0;
 
     counts->returned = counts->failed = 0;
     for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
         if (row->kind != ROW_RETURN || strcmp(row->text[0], counts->jid) != 0)
             continue;
-        changed = insert_row(self, row, err);
+        changed = insert_row(self, row, &again, err);
         if (changed > 0)
             count_return(counts, row);
     }
@@ -337,13 +360,12 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
     int changed = 0;
 
     for (const row_t *row = rows; row != NULL && changed >= 0; row = row->next) {
-        changed = row->kind == ROW_EVENTS ? gather(self, &events, row, err) : insert_row(self, row, err);
+        changed = row->kind == ROW_EVENTS ? gather(self, &events, row, err)
+                                          : insert_row(self, row, ret_duplicates, err);
         if (changed > 0 && row->with != NULL) {
-            int also = insert_row(self, row->with, err);
+            int also = insert_row(self, row->with, ret_duplicates, err);
             changed = also < 0 ? also : changed;
         }
-        if (changed == 0 && (row->kind == ROW_RETURN || row->kind == ROW_JOB))
-            ++*ret_duplicates;
         /* One that is there already may be of a job that is being deleted. */
         if (changed >= 0 && row->kind == ROW_RETURN)
             last = counts_of(jobs, row->text[0], last);
@@ -351,7 +373,7 @@ insert_rows(store_writer_t *self, const row_t *rows, uint64_t *ret_duplicates, f
             count_return(last, row);
     }
     for (size_t i = 0; changed >= 0 && map_next(jobs, &i, &jid, &counts);)
-        changed = count_job(self, rows, counts, err);
+        changed = or_without(count_job(self, rows, counts, err), "the job of returns", jid, "", err);
     if (changed >= 0)
         changed = insert_gathered(self, &events, err);
     /* A flood must not wait for the next store_expire. */
