@@ -93,7 +93,7 @@ test_rows_that_can_never_be_stored(void **state)
     assert_int_equal(count(writer, "SELECT count(*) FROM grains"), 0);
     assert_int_equal(count(writer, "SELECT count(*) FROM event_blocks"), 0);
     assert_int_equal(fs_read(log, 100000, &said, &err), 0);
-    static const char *const lines[] = { "the return j1 m1 ", "the return j1 m2 ", "the grains m4 ",
+    static const char *const lines[] = { "the return j1 m1:", "the return j1 m2:", "the grains m4:",
                                          "events " };
     for (size_t i = 0; i < NELEMS(lines); i++)
         if (strstr(buf_str(&said), lines[i]) == NULL)
