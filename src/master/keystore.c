@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/conf/conf.h"
@@ -261,32 +262,11 @@ key_write(keystore_t *self, const char *id, key_state_t state, const uint8_t key
           fail_t *err)
 {
     AUTO_FREE char *pem = key_public_pem(key);
-    char tmp[40];
-    uint64_t unique;
 
     if (!conf_id_valid(id, err))
         return -EINVAL;
-    key_random(&unique, sizeof(unique));
-    snprintf(tmp, sizeof(tmp), ".new.%016llx", (unsigned long long) unique); /* no id starts with '.' */
-    int fd = openat(self->fds[state], tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-
-    if (fd < 0)
-        return file_fail(self, -errno, "write", id, state, err);
-    int rc = fs_write_all(fd, pem, strlen(pem));
-
-    if (rc == 0 && fchmod(fd, 0644) != 0)
-        rc = -errno;
-    if (rc == 0 && sync && fsync(fd) != 0)
-        rc = -errno;
-    close(fd);
-    if (rc == 0 && renameat(self->fds[state], tmp, self->fds[state], id) != 0)
-        rc = -errno;
-    if (rc == 0 && sync)
-        (void) fsync(self->fds[state]);
-    if (rc == 0)
-        return 0;
-    unlinkat(self->fds[state], tmp, 0);
-    return file_fail(self, rc, "write", id, state, err);
+    int rc = beneath_put(self->fds[state], id, pem, strlen(pem), 0644, sync);
+    return rc == 0 ? 0 : file_fail(self, rc, "write", id, state, err);
 }
 
 int
