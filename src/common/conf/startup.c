@@ -199,7 +199,7 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
     } folders[] = { { "pki_dir", 0700, CONF_BOTH },
                     { "cachedir", 0750, CONF_BOTH },
                     { "sock_dir", 0755, CONF_MASTER } };
-    static const char *const files[] = { "pidfile", "log_file", "key_logfile", "audit_log" };
+    static const char *const files[] = { "pidfile", "log_file", "audit_log" };
     const char *user = conf_str(conf, "user");
     owner_t to = { geteuid(), getegid() };
     int rc = str_empty(user) ? 0 : daemon_user_ids(user, &to.uid, &to.gid, err);

@@ -29,7 +29,7 @@ conf_t *startup_reload(const conf_t *old, const char *dir, conf_side_t side, con
 
 /* The folders that the daemon works in exist, and when root starts it for another `user`, they and what is in
  * them belong to that user: pki_dir, cachedir, the master's sock_dir, and the files pidfile, log_file and
- * key_logfile. */
+ * audit_log. */
 int startup_folders(const conf_t *conf, conf_side_t side, fail_t *err);
 
 #endif

@@ -381,13 +381,13 @@ test_root_dir(void **state)
 {
     conf_t *conf = load_text(*state, CONF_MASTER,
                              "root_dir: /opt//stage/./x/../\ncachedir: /opt/stage/cache\nlog_file: logs/m\n"
-                             "key_logfile: udp://loghost:514/user\nautosign_file: /etc/salt/autosign.conf\n");
+                             "audit_log: udp://loghost:514/user\nautosign_file: /etc/salt/autosign.conf\n");
 
     assert_string_equal(conf_str(conf, "root_dir"), "/opt/stage");
     assert_string_equal(conf_str(conf, "pki_dir"), "/opt/stage/etc/salt/pki/master");
     assert_string_equal(conf_str(conf, "cachedir"), "/opt/stage/cache");
     assert_string_equal(conf_str(conf, "log_file"), "/opt/stage/logs/m");
-    assert_string_equal(conf_str(conf, "key_logfile"), "udp://loghost:514/user");
+    assert_string_equal(conf_str(conf, "audit_log"), "udp://loghost:514/user");
     assert_string_equal(conf_str(conf, "autosign_file"), "/opt/stage/etc/salt/autosign.conf");
     assert_string_equal(conf_str(conf, "autoreject_file"), "");
     assert_string_equal(conf_str(conf, "extension_modules"), "/opt/stage/cache/extmods");
