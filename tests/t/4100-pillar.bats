@@ -330,8 +330,11 @@ PY
     local_conf 'ext_pillar:' '  - git:' "    - master http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")/x.git:" \
         '      - user: me' '      - password: se cret' '      - insecure_auth: True'
     here pillar.items >"$BATS_TEST_TMPDIR/out"
+    local_conf 'ext_pillar:' '  - git:' "    - master http://you:se%40cret@127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")/x.git"
+    here pillar.items >"$BATS_TEST_TMPDIR/out"
     kill "$server"
     grep -qx "Basic $(printf 'me:se cret' | base64)" "$BATS_TEST_TMPDIR/asked"
+    grep -qx "Basic $(printf 'you:se@cret' | base64)" "$BATS_TEST_TMPDIR/asked"
 }
 
 @test "a file in Python makes pillar on the master" {

@@ -1,12 +1,14 @@
 /* gitauth.c - see gitauth.h. */
 #include "common/files/gitauth.h"
 
+#include <ctype.h>
 #include <unistd.h>
 
+#include "common/base/buf.h"
 #include "common/base/str.h"
 #include "salt/value.h"
 
-enum { OWN_MAX = 13 };
+enum { OWN_MAX = 7, LOGIN_MAX = 7 };
 
 /* What git asks for user and password: they stand in its environment, which other users can't read. */
 #define HELPER                                                                                               \
@@ -36,6 +38,79 @@ git_auth_check(const json_t *conf, const char *url, fail_t *err)
     return 0;
 }
 
+/* ---- user and password ------------------------------------------------------------------------ */
+
+char *
+git_decoded(const char *text)
+{
+    buf_auto_t out = BUF_INIT;
+
+    for (const char *c = text; *c != '\0'; c++) {
+        unsigned byte;
+        if (c[0] == '%' && isxdigit((unsigned char) c[1]) && isxdigit((unsigned char) c[2]) &&
+            sscanf(c + 1, "%2x", &byte) == 1) {
+            buf_putc(&out, (char) byte);
+            c += 2;
+        } else {
+            buf_putc(&out, *c);
+        }
+    }
+    return xstrdup(buf_str(&out));
+}
+
+void
+git_login_of(git_login_t *self, const char *url)
+{
+    const char *at = strstr(url, "://"), *host = at != NULL ? at + strlen("://") : url;
+    size_t n = strcspn(host, "/?#");
+    const char *end = memrchr(host, '@', n),
+               *colon = end != NULL ? memchr(host, ':', (size_t) (end - host)) : NULL;
+
+    *self = (git_login_t) GIT_LOGIN_INIT;
+    /* A name alone is no secret; and of other protocols it is a part of the address. */
+    if ((!str_starts(url, "http://") && !str_starts(url, "https://")) || colon == NULL) {
+        self->url = xstrdup(url);
+        return;
+    }
+    AUTO_FREE char *user = xstrndup(host, (size_t) (colon - host));
+    AUTO_FREE char *password = xstrndup(colon + 1, (size_t) (end - colon - 1));
+    self->url = xasprintf("%.*s%s", (int) (host - url), url, end + 1);
+    self->user = git_decoded(user);
+    self->password = git_decoded(password);
+}
+
+void
+git_login_free(git_login_t *self)
+{
+    free(self->url);
+    free(self->user);
+    free(self->password);
+    *self = (git_login_t) GIT_LOGIN_INIT;
+}
+
+char **
+git_login_env(const git_login_t *self)
+{
+    char **env = xcalloc(LOGIN_MAX + 1, sizeof(*env));
+    size_t n = 0;
+
+    if (self->password == NULL)
+        return env;
+    const char *host = strstr(self->url, "://");
+    size_t len = host != NULL ? (size_t) (host - self->url) + 3 + strcspn(host + 3, "/?#") : 0;
+    /* No other host is told, whatever the remote redirects to, and nobody else is asked. */
+    env[n++] = xstrdup("GIT_CONFIG_COUNT=2");
+    env[n++] = xasprintf("GIT_CONFIG_KEY_0=credential.%.*s.helper", (int) len, self->url);
+    env[n++] = xstrdup("GIT_CONFIG_VALUE_0=");
+    env[n++] = xasprintf("GIT_CONFIG_KEY_1=credential.%.*s.helper", (int) len, self->url);
+    env[n++] = xstrdup("GIT_CONFIG_VALUE_1=" HELPER);
+    env[n++] = xasprintf("HALITE_GIT_USER=%s", self->user);
+    env[n] = xasprintf("HALITE_GIT_PASSWORD=%s", self->password);
+    return env;
+}
+
+/* ---- gitfs and the pillar --------------------------------------------------------------------- */
+
 static char *
 ssh_command(const char *key)
 {
@@ -45,15 +120,33 @@ ssh_command(const char *key)
                         : xstrdup("GIT_SSH_COMMAND=ssh -oBatchMode=yes");
 }
 
-char **
-git_environment(const json_t *conf)
+/* That of the settings, else that of the address. */
+static char **
+login_of_settings(const json_t *conf, const char *url)
 {
     const char *user = value_str(conf, "user", "");
+    git_login_t login;
+
+    git_login_of(&login, url);
+    if (*user != '\0') {
+        free(login.user);
+        free(login.password);
+        login.user = xstrdup(user);
+        login.password = xstrdup(value_str(conf, "password", ""));
+    }
+    char **env = git_login_env(&login);
+    git_login_free(&login);
+    return env;
+}
+
+char **
+git_environment(const json_t *conf, const char *url)
+{
     size_t n = 0, kept = 0;
 
     while (environ[n] != NULL)
         n++;
-    char **env = xcalloc(n + OWN_MAX, sizeof(*env));
+    char **env = xcalloc(n + OWN_MAX + LOGIN_MAX, sizeof(*env));
     for (size_t i = 0; i < n; i++) {
         if (!str_starts(environ[i], "GIT_") && !str_starts(environ[i], "LC_") &&
             !str_starts(environ[i], "LANG"))
@@ -68,12 +161,9 @@ git_environment(const json_t *conf)
         env[kept++] = xstrdup("GIT_CONFIG_NOSYSTEM=1");
     if (!value_bool(conf, "ssl_verify", true))
         env[kept++] = xstrdup("GIT_SSL_NO_VERIFY=1");
-    if (*user == '\0')
-        return env;
-    env[kept++] = xstrdup("GIT_CONFIG_COUNT=1");
-    env[kept++] = xstrdup("GIT_CONFIG_KEY_0=credential.helper");
-    env[kept++] = xstrdup("GIT_CONFIG_VALUE_0=" HELPER);
-    env[kept++] = xasprintf("HALITE_GIT_USER=%s", user);
-    env[kept] = xasprintf("HALITE_GIT_PASSWORD=%s", value_str(conf, "password", ""));
+    char **login = login_of_settings(conf, url);
+    for (char **e = login; *e != NULL; e++)
+        env[kept++] = *e;
+    free(login);
     return env;
 }

@@ -29,7 +29,7 @@
 static int
 s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
-    char **env = git_environment(r->conf);
+    char **env = git_environment(r->conf, r->url);
     proc_spec_t spec = PROC_SPEC_INIT;
     proc_result_t res = { 0 };
     spec.argv = (char *const *) words; /* execve's type; nothing writes to them */
@@ -79,13 +79,15 @@ static int
 s_fetch(const git_remote_t *r, fail_t *err)
 {
     AUTO_FREE char *stamp = fs_join(r->dir, STAMP);
+    git_login_auto_t login = GIT_LOGIN_INIT;
+    git_login_of(&login, r->url);
     const char *const words[] = { "git",
                                   "fetch",
                                   "-q",
                                   "--prune",
                                   "--force",
                                   "--",
-                                  r->url,
+                                  login.url,
                                   "+refs/heads/*:refs/heads/*",
                                   "+refs/tags/*:refs/tags/*",
                                   NULL };

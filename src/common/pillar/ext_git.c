@@ -161,11 +161,11 @@ s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
 
 /* ---- git ----------------------------------------------------------------------------------------------- */
 
-/* 0, or negative with what git said. `words` ends with NULL. */
+/* 0, or negative with what git said. `words` ends with NULL, `r` is NULL when no remote is needed. */
 static int
-s_git(const json_t *conf, const char *dir, const char *const *words, buf_t *out, fail_t *err)
+s_git(const remote_t *r, const char *dir, const char *const *words, buf_t *out, fail_t *err)
 {
-    char **env = git_environment(conf);
+    char **env = r != NULL ? git_environment(r->conf, r->url) : git_environment(NULL, "");
     proc_spec_t spec = PROC_SPEC_INIT;
     proc_result_t res = { 0 };
 
@@ -199,13 +199,15 @@ static int
 s_fetch(const compile_t *self, const remote_t *r, const char *dir, bool now, fail_t *err)
 {
     const char *const init[] = { "git", "init", "-q", "--bare", ".", NULL };
+    git_login_auto_t login = GIT_LOGIN_INIT;
+    git_login_of(&login, r->url);
     const char *const fetch[] = { "git",
                                   "fetch",
                                   "-q",
                                   "--prune",
                                   "--force",
                                   "--",
-                                  r->url,
+                                  login.url,
                                   "+refs/heads/*:refs/heads/*",
                                   "+refs/tags/*:refs/tags/*",
                                   NULL };
@@ -217,7 +219,7 @@ s_fetch(const compile_t *self, const remote_t *r, const char *dir, bool now, fai
         return -EIO;
     if (!now && s_is_fresh(stamp, value_int(self->opts, "git_pillar_update_interval", 60)))
         return 0;
-    if (s_git(r->conf, dir, fetch, NULL, &why) == 0)
+    if (s_git(r, dir, fetch, NULL, &why) == 0)
         return fs_write_quick(stamp, "", 0, 0600, err);
     if (now || !fs_exists(stamp))
         return fail_set(err, -EIO, "%s: %s", r->url, fail_text(&why));
