@@ -12,6 +12,8 @@ setup_file() {
     printf 'password: MARK-pillar\nnested: {deep: MARK-deep}\n' >"$FLEET/pillar/p.sls"
     master_conf "file_roots: {base: [$FLEET/srv]}" "pillar_roots: {base: [$FLEET/pillar]}"
     sed -i 's/^log_level: .*/log_level: trace/' "$MASTER_CONF"
+    # What the minion's git shall believe of a server here.
+    export GIT_SSL_CAINFO=$FLEET/cert.pem GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
     start_master
     start_minion m1 'log_level: trace' 'cache_jobs: True'
     accept m1
@@ -92,19 +94,94 @@ SLS
     done
 }
 
-@test "passwords of http and git: in no log; of http in no argument" {
-    command -v git curl >/dev/null || skip "no git, no curl"
+# A repository by https for who has the login in $FLEET/login: GIT_URL.
+git_server() {
+    command -v git >/dev/null && command -v openssl >/dev/null || skip "no git, no openssl"
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1 \
+        -addext subjectAltName=IP:127.0.0.1 -keyout "$FLEET/key.pem" 2>/dev/null >"$FLEET/cert.pem"
+    cat "$FLEET/key.pem" >>"$FLEET/cert.pem"
+    git init -q -b main --bare "$FLEET/git/x.git"
+    git init -q -b main "$FLEET/work"
+    git_commit
+    daemon listen-git python3 -B "$HALITE_SRC/tests/lib/gitserver.py" "$FLEET/web.port" "$FLEET/git" "$FLEET/cert.pem" "$FLEET/login"
+    until_true 10 test -s "$FLEET/web.port"
+    GIT_URL=https://127.0.0.1:$(cat "$FLEET/web.port")/x.git
+}
+git_commit() {
+    git -C "$FLEET/work" -c user.name=a -c user.email=a@b commit -q --allow-empty -m more
+    git -C "$FLEET/work" push -q "$FLEET/git/x.git" main
+    git -C "$FLEET/git/x.git" update-server-info
+}
+# y.git, with x.git in it by a relative address.
+git_submodule() {
+    git init -q -b main "$FLEET/work2"
+    printf '[submodule "x"]\n\tpath = x\n\turl = ../x.git\n' >"$FLEET/work2/.gitmodules"
+    git -C "$FLEET/work2" add .gitmodules
+    git -C "$FLEET/work2" update-index --add --cacheinfo "160000,$(git -C "$FLEET/git/x.git" rev-parse main),x"
+    git -C "$FLEET/work2" -c user.name=a -c user.email=a@b commit -q -m sub
+    git clone -q --bare "$FLEET/work2" "$FLEET/git/y.git"
+    git -C "$FLEET/git/y.git" update-server-info
+}
+git_is_up() { [ "$(git -C "$FLEET/$1" rev-parse HEAD)" = "$(git -C "$FLEET/work" rev-parse HEAD)" ]; }
+git_latest() { # PASSWORD
+    salt m1 state.single git.latest "$GIT_URL" target="$FLEET/c2" rev=main https_user=me https_pass="$1" --out=json --static
+}
+
+@test "passwords of http and git: in no log, in no argument" {
+    command -v curl >/dev/null || skip "no curl"
+    git_server
+    echo me:MARK-git@1 >"$FLEET/login"
     seen_begin
     salt m1 http.query http://127.0.0.1:1/ username=me password=MARK-http >/dev/null || :
-    salt m1 git.ls_remote remote=https://127.0.0.1:1/x.git https_user=me https_pass=MARK-git >/dev/null || :
     salt m1 http.query http://127.0.0.1:1/ header_dict='{Authorization: MARK-header}' >/dev/null || :
+    salt m1 git.ls_remote remote="$GIT_URL" https_user=me https_pass=MARK-git@1 | grep -q refs/heads/main
+    salt m1 git.ls_remote remote="${GIT_URL/127/me:MARK-git%401@127}" | grep -q refs/heads/main
+    run salt m1 git.ls_remote remote="$GIT_URL" https_user=me https_pass=MARK-git-wrong
+    [ "$status" -ne 0 ]
+    salt m1 git.fetch "$FLEET/work" "${GIT_URL/127/me:MARK-git%401@127}" refspecs=main:refs/heads/new | grep -q new
+    # What was cloned with a login is pulled with it: by git.pull, and by anybody who may.
+    salt m1 git.clone "$FLEET/c1" "$GIT_URL" https_user=me https_pass=MARK-git@1 | grep -q True
+    git_commit
+    salt m1 git.pull "$FLEET/c1" | grep -q Fast-forward
+    git_is_up c1
+    git_commit
+    git -C "$FLEET/c1" pull -q
+    git_is_up c1
+    [ "$(salt m1 git.config_get remote.origin.url cwd="$FLEET/c1" --out=txt)" = "m1: $GIT_URL" ]
+    # A state has nothing to do until something is new, or the password is.
+    git_latest MARK-git@1 | grep -q "$GIT_URL cloned to $FLEET/c2\""
+    git_latest MARK-git@1 | grep -q "Repository $FLEET/c2 is up-to-date\""
+    git_commit
+    git_latest MARK-git@1 | grep -q '"revision"'
+    git_is_up c2
+    echo me:MARK-git2 >"$FLEET/login"
+    git_latest MARK-git2 | grep -qF "Remote 'origin' changed from $GIT_URL to ${GIT_URL/127/<redacted>@127}"
+    git_latest MARK-git2 | grep -q "Repository $FLEET/c2 is up-to-date" # and its branch follows the new remote, as in Salt
+    git_latest MARK-git2 | grep -q "Repository $FLEET/c2 is up-to-date\""
+    git_commit
+    salt m1 git.fetch "$FLEET/c2" | grep -q main
+    [ "$(git -C "$FLEET/c2" rev-parse origin/main)" = "$(git -C "$FLEET/work" rev-parse HEAD)" ]
+    git_detached() { salt m1 state.single git.detached "$GIT_URL" target="$FLEET/c4" rev=main https_user=me https_pass=MARK-git2; }
+    git_detached | grep -q "$GIT_URL cloned to $FLEET/c4"
+    git_detached | grep -q 'Already checked out at correct revision'
+    git_is_up c4
+    # Submodules of the same server need it too.
+    git_submodule
+    salt m1 git.clone "$FLEET/c3" "${GIT_URL/x.git/y.git}" https_user=me https_pass=MARK-git2 | grep -q True
+    salt m1 git.submodule "$FLEET/c3" update opts=--init | grep -q 'checked out'
+    # And goes with its remote.
+    salt m1 git.remote_set "$FLEET/c2" https://127.0.0.1:1/y.git https_user=me https_pass=MARK-git3 >/dev/null
+    grep -rq MARK-git3 "$FLEET/c2" && not grep -rq -e MARK-git2 -e x.git "$FLEET/c2/.git/config" "$FLEET/c2/.git/halite-credentials"
+    salt m1 git.remote_set "$FLEET/c2" https://127.0.0.1:1/y.git >/dev/null
+    not grep -rq MARK-git "$FLEET/c2"
     seen_end
-    grep -q '"curl"' "$FLEET/execs" && grep -q '"ls-remote"' "$FLEET/execs"
-    nowhere MARK-git # which is a part of the address, as in Salt
-    for word in MARK-http MARK-header; do
+    grep -q '"curl"' "$FLEET/execs" && grep -q '"remote-https"' "$FLEET/execs"
+    for word in MARK-http MARK-git MARK-header; do
         nowhere "$word"
         not grep -qF "$word" <(arguments)
     done
+    [ "$(grep -rl MARK-git "$FLEET/c1")" = "$FLEET/c1/.git/halite-credentials" ]
+    [ "$(stat -c %a "$FLEET/c1/.git/halite-credentials")" = 600 ]
 }
 
 @test "private keys: in no log" {

@@ -9,24 +9,6 @@
 #include "common/files/fileclient.h"
 #include "minion/modlib/tool.h"
 
-char *
-git_url(const json_t *args, const char *url, fail_t *err)
-{
-    const char *user = value_str(args, "https_user", ""), *pass = value_str(args, "https_pass", "");
-
-    if (*user == '\0' && *pass == '\0')
-        return xstrdup(url);
-    if (*user == '\0') {
-        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "https_pass needs https_user");
-        return NULL;
-    }
-    if (!str_starts(url, "https://")) {
-        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Basic Auth only supported for HTTPS");
-        return NULL;
-    }
-    return xasprintf("https://%s%s%s@%s", user, *pass != '\0' ? ":" : "", pass, url + strlen("https://"));
-}
-
 int
 git_add_opts(prog_t *prog, const json_t *opts, fail_t *err)
 {

@@ -28,7 +28,5 @@ int git_add_opts(prog_t *prog, const json_t *opts, fail_t *err);
 json_t *git_run(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err);
 /* The same for its output alone. NEW string value. */
 json_t *git_text(call_ctx_t *ctx, const json_t *args, prog_t *prog, unsigned flags, fail_t *err);
-/* An URL with user and password in it, for https only. NEW, or NULL with *err. */
-char *git_url(const json_t *args, const char *url, fail_t *err);
 
 #endif

@@ -2,7 +2,7 @@
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "minion/modlib/gitcmd.h"
+#include "minion/modlib/gitlogin.h"
 
 /* ---- one command, its output ----------------------------------------------------------------- */
 
@@ -37,14 +37,17 @@ add_word(prog_t *prog, const json_t *args, const git_word_t *w, fail_t *err)
     return 0;
 }
 
+/* `login`: of the remote, or NULL. */
 static int
 run_words(call_ctx_t *ctx, json_t *args, const char *command, const git_word_t *words, unsigned flags,
-          json_t **ret_value, fail_t *err)
+          const git_login_t *login, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
 
     if (git_begin(ctx, args, command, &prog, err) < 0)
         return err->code;
+    if (login != NULL)
+        gitlogin_use(&prog, login);
     for (const git_word_t *w = words; w->text != NULL || w->arg != NULL; w++) {
         if (add_word(&prog, args, w, err) < 0)
             return err->code;
@@ -57,7 +60,7 @@ run_words(call_ctx_t *ctx, json_t *args, const char *command, const git_word_t *
     static int git_##name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)                    \
     {                                                                                                        \
         static const git_word_t words[] = { __VA_ARGS__, END };                                              \
-        return run_words(ctx, args, command, words, flags, ret_value, err);                                  \
+        return run_words(ctx, args, command, words, flags, NULL, ret_value, err);                            \
     }
 
 GIT_COMMAND(add, "add", 0, { "--verbose", NULL }, OPTS, { "--", NULL }, { NULL, "filename" })
@@ -73,18 +76,15 @@ GIT_COMMAND(discard_local_changes, "checkout", GIT_MERGE, { "--", NULL }, { NULL
 GIT_COMMAND(init_text, "init", 0, { "--bare", "bare" }, OPTS, { NULL, "path" })
 GIT_COMMAND(merge, "merge", 0, OPTS, { NULL, "rev" })
 GIT_COMMAND(pull, "pull", 0, OPTS)
-GIT_COMMAND(push, "push", GIT_MERGE, OPTS, { NULL, "remote" }, { NULL, "ref" })
 GIT_COMMAND(rebase, "rebase", 0, OPTS, { NULL, "rev" })
 GIT_COMMAND(reset, "reset", 0, OPTS)
 GIT_COMMAND(rev_parse, "rev-parse", 0, OPTS, { NULL, "rev" })
 GIT_COMMAND(revision, "rev-parse", 0, { "--short", "short" }, { NULL, "rev" })
 GIT_COMMAND(rm, "rm", 0, OPTS, { "--", NULL }, { NULL, "filename" })
 GIT_COMMAND(stash, "stash", 0, { NULL, "action" }, OPTS)
-GIT_COMMAND(submodule, "submodule", 0, { NULL, "command" }, OPTS)
 GIT_COMMAND(symbolic_ref, "symbolic-ref", 0, OPTS, { NULL, "ref" }, { NULL, "value" })
 GIT_COMMAND(tag_text, "tag", 0, OPTS, { NULL, "name" }, { NULL, "ref" })
 GIT_COMMAND(branch_text, "branch", 0, OPTS, { NULL, "name" })
-GIT_COMMAND(clone_text, "clone", 0, OPTS, { "--", NULL }, { NULL, "url" }, { NULL, "name" })
 
 /* ---- commands that succeed or fail ----------------------------------------------------------- */
 
@@ -115,17 +115,19 @@ git_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return git_init_text(ctx, args, ret_value, err);
 }
 
-/* `cwd` is the checkout to be made: git runs in the folder above it. */
+/* `cwd` is the checkout to be made, or with `name` the folder above it, where git runs. */
 static int
 git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *cwd = xstrdup(value_str(args, "cwd", "")),
-                   *url = git_url(args, value_str(args, "url", ""), err);
+    static const git_word_t words[] = { OPTS, { "--", NULL }, { NULL, "url" }, { NULL, "name" }, END };
+    AUTO_FREE char *cwd = xstrdup(value_str(args, "cwd", ""));
     const char *name = value_str(args, "name", "");
+    AUTO_FREE char *made = *name != '\0' ? fs_join(cwd, name) : xstrdup(cwd);
     char *slash = strrchr(cwd, '/');
-    json_t *text = NULL;
+    git_login_auto_t login = GIT_LOGIN_INIT;
+    json_auto_t *text = NULL;
 
-    if (url == NULL)
+    if (gitlogin_of(&login, args, "https_user", "https_pass", value_str(args, "url", ""), err) < 0)
         return err->code;
     if (*name == '\0' && slash != NULL && slash > cwd) {
         json_object_set_new(args, "name", json_string(cwd));
@@ -134,12 +136,42 @@ git_clone(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (fs_mkdirs(cwd, 0755, err) < 0)
         return err->code;
     json_object_set_new(args, "cwd", json_string(cwd));
-    json_object_set_new(args, "url", json_string(url));
-    if (git_clone_text(ctx, args, &text, err) < 0)
+    json_object_set_new(args, "url", json_string(login.url));
+    if (run_words(ctx, args, "clone", words, 0, &login, &text, err) < 0)
         return err->code;
-    json_decref(text);
+    json_object_set_new(args, "cwd", json_string(made));
+    if (login.password != NULL && gitlogin_keep(ctx, args, &login, err) < 0)
+        return err->code;
     *ret_value = json_true();
     return 0;
+}
+
+/* `remote` may be an address. */
+static int
+git_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    static const git_word_t words[] = { OPTS, { NULL, "remote" }, { NULL, "ref" }, END };
+    git_login_auto_t login = GIT_LOGIN_INIT;
+
+    git_login_of(&login, value_str(args, "remote", ""));
+    json_object_set_new(args, "remote", json_string(login.url));
+    return run_words(ctx, args, "push", words, GIT_MERGE, &login, ret_value, err);
+}
+
+static int
+git_submodule(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    prog_auto_t prog = PROG_INIT;
+
+    if (git_begin(ctx, args, "submodule", &prog, err) < 0)
+        return err->code;
+    gitlogin_inherit(ctx, args, &prog);
+    if (value_truthy(value_get(args, "command")))
+        prog_add_json(&prog, value_get(args, "command"));
+    if (git_add_opts(&prog, value_get(args, "opts"), err) < 0)
+        return err->code;
+    *ret_value = git_text(ctx, args, &prog, 0, err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -190,18 +222,20 @@ remote_refs(call_ctx_t *ctx, json_t *args, const char *remote, const char *ref, 
             fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
-    AUTO_FREE char *url = git_url(args, remote, err);
+    git_login_auto_t login = GIT_LOGIN_INIT;
     json_t *line;
     size_t i;
 
-    if (url == NULL || git_begin(ctx, args, "ls-remote", &prog, err) < 0 ||
+    if (gitlogin_of(&login, args, "https_user", "https_pass", remote, err) < 0 ||
+        git_begin(ctx, args, "ls-remote", &prog, err) < 0 ||
         git_add_opts(&prog, value_get(args, "opts"), err) < 0)
         return err->code;
+    gitlogin_use(&prog, &login);
     if (value_bool(args, "heads", false))
         prog_add(&prog, "--heads");
     if (value_bool(args, "tags", false))
         prog_add(&prog, "--tags");
-    prog_adds(&prog, "--", url, ref, NULL);
+    prog_adds(&prog, "--", login.url, ref, NULL);
     json_t *text = git_text(ctx, args, &prog, 0, err);
     if (text == NULL)
         return err->code;
@@ -300,21 +334,61 @@ run_remote(call_ctx_t *ctx, const json_t *args, const char *verb, const char *a,
     return answer != NULL ? 0 : err->code;
 }
 
+static bool
+is_used(const json_t *remotes, const char *except, const char *url)
+{
+    const char *name, *action;
+    json_t *urls, *other;
+
+    json_object_foreach ((json_t *) remotes, name, urls) {
+        json_object_foreach (urls, action, other) {
+            if (strcmp(name, except) != 0 && strcmp(json_string_value(other), url) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What was kept for the addresses of a remote goes with them. */
+static int
+forget_logins(call_ctx_t *ctx, const json_t *args, const json_t *remotes, const char *remote, fail_t *err)
+{
+    const char *action;
+    json_t *url;
+
+    json_object_foreach (value_get(remotes, remote), action, url) {
+        git_login_auto_t none = { .url = xstrdup(json_string_value(url)) };
+        if (!is_used(remotes, remote, none.url) && gitlogin_keep(ctx, args, &none, err) < 0)
+            return err->code;
+    }
+    return 0;
+}
+
 static int
 git_remote_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *remotes = remotes_of(ctx, args, err);
     const char *remote = value_str(args, "remote", "origin"), *push = value_str(args, "push_url", "");
-    AUTO_FREE char *url = git_url(args, value_str(args, "url", ""), err);
+    bool there = value_get(remotes, remote) != NULL;
+    git_login_auto_t login = GIT_LOGIN_INIT, push_login = GIT_LOGIN_INIT;
 
-    if (remotes == NULL || url == NULL)
+    if (remotes == NULL ||
+        gitlogin_of(&login, args, "https_user", "https_pass", value_str(args, "url", ""), err) < 0 ||
+        (*push != '\0' &&
+         gitlogin_of(&push_login, args, "push_https_user", "push_https_pass", push, err) < 0))
         return err->code;
     /* What was fetched from another address must not stand for what the new one has. */
-    int rc = value_get(remotes, remote) != NULL ? run_remote(ctx, args, "rm", remote, NULL, NULL, err) : 0;
+    int rc = there ? run_remote(ctx, args, "rm", remote, NULL, NULL, err) : 0;
+    if (rc == 0 && there)
+        rc = forget_logins(ctx, args, remotes, remote, err);
     if (rc == 0)
-        rc = run_remote(ctx, args, "add", remote, url, NULL, err);
+        rc = run_remote(ctx, args, "add", remote, login.url, NULL, err);
     if (rc == 0 && *push != '\0')
-        rc = run_remote(ctx, args, "set-url", "--push", remote, push, err);
+        rc = run_remote(ctx, args, "set-url", "--push", remote, push_login.url, err);
+    if (rc == 0 && login.password != NULL)
+        rc = gitlogin_keep(ctx, args, &login, err);
+    if (rc == 0 && push_login.password != NULL)
+        rc = gitlogin_keep(ctx, args, &push_login, err);
     return rc < 0 ? rc : git_remote_get(ctx, args, ret_value, err);
 }
 
@@ -368,17 +442,19 @@ git_fetch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     prog_auto_t prog = PROG_INIT;
     json_t *refspecs = value_get(args, "refspecs"), *line;
-    const char *remote = value_str(args, "remote", "");
+    git_login_auto_t login = GIT_LOGIN_INIT;
     size_t i;
 
     if (git_begin(ctx, args, "fetch", &prog, err) < 0)
         return err->code;
+    git_login_of(&login, value_str(args, "remote", ""));
+    gitlogin_use(&prog, &login);
     if (value_bool(args, "force", false))
         prog_add(&prog, "--force");
     if (git_add_opts(&prog, value_get(args, "opts"), err) < 0)
         return err->code;
-    if (*remote != '\0')
-        prog_add(&prog, remote);
+    if (*login.url != '\0')
+        prog_add(&prog, login.url);
     if (json_is_string(refspecs)) {
         char **parts = str_split(json_string_value(refspecs), ",", true);
         for (char **p = parts; *p != NULL; p++)
@@ -769,6 +845,8 @@ static const arg_t remote_set_args[] = { CWD_ROW,
                                          USER_ROWS,
                                          HTTPS_ROWS,
                                          { "push_url", ARG_STR, "null", "Another URL to push to" },
+                                         { "push_https_user", ARG_STR, "null", "User of a https push_url" },
+                                         { "push_https_pass", ARG_STR, "null", "His password" },
                                          ARGS_END };
 static const arg_t fetch_args[] = { CWD_ROW,
                                     { "remote", ARG_STR, "null", "The remote's name" },

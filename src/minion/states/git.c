@@ -3,7 +3,7 @@
 #include "common/base/fs.h"
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
-#include "minion/modlib/gitcmd.h"
+#include "minion/modlib/gitlogin.h"
 #include "minion/modlib/gitstate.h"
 #include "minion/modlib/sub.h"
 #include "salt/state.h"
@@ -442,18 +442,28 @@ test_update(latest_t *l)
 
 /* ---- update ---------------------------------------------------------------------------------- */
 
-/* The remote's URL is another one. 1: the return is made. */
+/* Whether the checkout has the remote's URL, and its user and password. */
+static bool
+is_set(latest_t *l, const char *have, const git_login_t *want)
+{
+    json_auto_t *where = json_pack("{s:s, s:O}", "cwd", l->s.target, "user", value_get(l->s.args, "user"));
+
+    return str_eq(have, want->url) && (want->password == NULL || gitlogin_is_kept(l->s.ctx, where, want));
+}
+
+/* Another one has to be set. 1: the return is made. */
 static int
 fix_remote(latest_t *l)
 {
     const char *have = value_str(value_get(l->remotes, l->remote), "fetch", NULL);
-    AUTO_FREE char *want = git_url(l->s.args, l->name, l->s.err);
+    git_login_auto_t want = GIT_LOGIN_INIT;
 
-    if (want == NULL)
+    if (gitlogin_of(&want, l->s.args, "https_user", "https_pass", l->name, l->s.err) < 0)
         return l->s.err->code;
-    if (str_eq(have, want))
+    if (is_set(l, have, &want))
         return 0;
-    AUTO_FREE char *shown = str_redacted(want), *before = str_redacted(have != NULL ? have : "None");
+    AUTO_FREE char *before = str_redacted(have != NULL ? have : "None");
+    AUTO_FREE char *shown = gitlogin_shown(&want);
     if (ctx_test(l->s.ctx)) {
         gitstate_note(&l->s, "Remote '%s' would be changed from %s to %s", l->remote, before, shown);
         if (!l->have_rev)

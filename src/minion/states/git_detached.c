@@ -5,6 +5,7 @@
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
+#include "minion/modlib/gitlogin.h"
 #include "minion/modlib/gitstate.h"
 
 enum { SHA_LEN = 40 };
@@ -99,7 +100,9 @@ set_remote(detached_t *d)
     if (remotes == NULL)
         return s->err->code;
     const char *now = value_str(value_get(remotes, d->remote), "fetch", NULL);
-    if (now != NULL && strstr(now, d->name) != NULL)
+    git_login_auto_t wanted = GIT_LOGIN_INIT;
+    git_login_of(&wanted, d->name);
+    if (now != NULL && strstr(now, wanted.url) != NULL)
         return 0;
     if (ctx_test(s->ctx))
         return would(d, "Remote %s would be set to %s", d->remote, d->name);
@@ -111,7 +114,8 @@ set_remote(detached_t *d)
     json_auto_t *done = gitstate_call(s, "git.remote_set", kwargs, s->err);
     if (done == NULL)
         return s->err->code;
-    gitstate_note(s, "Remote %s updated from '%s' to '%s'", d->remote, now != NULL ? now : "None", d->name);
+    AUTO_FREE char *before = str_redacted(now != NULL ? now : "None");
+    gitstate_note(s, "Remote %s updated from '%s' to '%s'", d->remote, before, d->name);
     return 0;
 }
 
@@ -249,6 +253,9 @@ find_ref(detached_t *d)
     AUTO_FREE char *branch = xasprintf("refs/remotes/%s/%s", d->remote, d->rev);
     AUTO_FREE char *tag = xasprintf("refs/tags/%s", d->rev);
 
+    /* The checkout itself is asked. */
+    json_object_del(kwargs, "https_user");
+    json_object_del(kwargs, "https_pass");
     json_object_set_new(kwargs, "url", json_string(s->target));
     json_object_set(kwargs, "user", value_get(s->args, "user"));
     if (ctx_call(s->ctx, "git.remote_refs", NULL, kwargs, &refs, s->err) < 0) {
