@@ -34,6 +34,7 @@
 #define FRAMES_BUDGET    64    /* of one job per turn of the loop */
 #define FIXED_FDS        4
 #define REST_MS          1000 /* without anything to do */
+#define RECOVER_AGAIN_MS 10000
 
 /* ---- down to the networking process ---------------------------------------------------------- */
 
@@ -251,6 +252,29 @@ s_sweep(jobserver_t *self)
     }
 }
 
+/* Jobs that ran when the minion died. */
+static void
+s_recover(jobserver_t *self)
+{
+    json_auto_t *damaged = json_array();
+    json_auto_t *marks = spool_interrupted(outbox_spool(self->outbox), damaged);
+    size_t i;
+    json_t *one;
+    json_array_foreach (marks, i, one) {
+        json_auto_t *ret = job_interrupted(one);
+        log_warning("job %s: it ran when the minion was stopped; that is its return",
+                    value_str(one, "jid", ""));
+        if (ret) /* a mark that names no function is of no job */
+            outbox_return(self->outbox, ret, -1);
+    }
+    json_array_foreach (damaged, i, one)
+        log_error("%s", json_string_value(one));
+    size_t left = json_array_size(spool_marks(outbox_spool(self->outbox)));
+    if (left > 0 && self->recover_ms == 0)
+        log_error("what became of %zu jobs of before can't be looked up now; it is tried again", left);
+    self->recover_ms = left > 0 ? clock_mono_ms() + RECOVER_AGAIN_MS : 0;
+}
+
 /* ---- up from the networking process ---------------------------------------------------------- */
 
 /* A networking process that has just begun may not know yet what another one has passed on. */
@@ -382,6 +406,7 @@ static void
 s_tell_known(jobserver_t *self)
 {
     json_t *jids = outbox_jids(self->outbox);
+    json_array_extend(jids, spool_marks(outbox_spool(self->outbox)));
     for (job_proc_t *p = self->jobs; p; p = p->next)
         json_array_append(jids, value_get(p->job, "jid"));
     size_t i;
@@ -535,6 +560,7 @@ s_timeout(const jobserver_t *self, int64_t now)
                                relay_next_ms(self->relay),
                                started_next_ms(self),
                                mschedule_next_ms(self->schedule),
+                               self->recover_ms,
                                self->rest_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
@@ -662,6 +688,8 @@ jobserver_run(jobserver_t *self)
         started_tick(self);
         mreactor_tick(self->reactor);
         mschedule_tick(self->schedule);
+        if (self->recover_ms && now >= self->recover_ms)
+            s_recover(self);
         s_rest(self, now);
         s_turn(self);
     }
@@ -670,25 +698,6 @@ jobserver_run(jobserver_t *self)
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
-
-/* Jobs that ran when the minion died, and returns that no master has. */
-static void
-s_recover(jobserver_t *self)
-{
-    json_auto_t *damaged = json_array();
-    json_auto_t *marks = spool_interrupted(outbox_spool(self->outbox), damaged);
-    size_t i;
-    json_t *one;
-    json_array_foreach (marks, i, one) {
-        json_auto_t *ret = job_interrupted(one);
-        log_warning("job %s: it ran when the minion was stopped; that is its return",
-                    value_str(one, "jid", ""));
-        if (ret) /* a mark that names no function is of no job */
-            outbox_return(self->outbox, ret, -1);
-    }
-    json_array_foreach (damaged, i, one)
-        log_error("%s", json_string_value(one));
-}
 
 /* A fleet that boots at once does not knock at its master at once. */
 static void

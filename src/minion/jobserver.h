@@ -57,6 +57,7 @@ typedef struct jobserver {
     bool grains_again;       /* asked again while they were gathered */
     bool grains_said;        /* their child has said what it found */
     int64_t grains_retry_ms; /* monotonic: they could not be gathered, another try; 0: none */
+    int64_t recover_ms;      /* monotonic: marks of before are looked at again; 0: all were */
     int64_t rest_ms;         /* monotonic: memory_rest; 0: done */
     int64_t grains_next_ms;  /* monotonic: grains_refresh_every; 0: never */
     buf_t grains_in;

@@ -18,8 +18,9 @@ typedef struct item {
     struct item *prev, *next;
     char *key; /* in by_key: a return's jid, or "#" and an event's number */
     bool is_ret;
+    json_int_t n;     /* an event's number */
     int master;       /* -1: all */
-    json_t *kept;     /* owned: an event, or a return that the disk refused; else NULL */
+    json_t *kept;     /* owned: an event, or a return that the disk refused; NULL: only the spool has it */
     bool on_disk;     /* an event that is in the spool too */
     int64_t since_ms; /* monotonic: when it came */
     size_t size;      /* of its text */
@@ -87,7 +88,7 @@ s_remove(outbox_t *self, item_t *it)
         self->event_bytes -= it->size;
         self->n_events--;
         if (it->on_disk)
-            spool_event_forget(self->spool, value_int(it->kept, "n", 0));
+            spool_event_forget(self->spool, it->n);
     }
     self->n_items--;
     s_free(it);
@@ -105,53 +106,54 @@ s_append(outbox_t *self, item_t *it)
     self->n_items++;
 }
 
-static void
-s_take_event(outbox_t *self, json_t *event)
+/* From the spool. NEW; NULL with *err, which is told: gone, damaged, or not to be read now. Events are kept from then on. */
+static json_t *
+s_load(outbox_t *self, item_t *it, fail_t *err)
 {
-    item_t *it = xcalloc(1, sizeof(*it));
-    json_int_t n = value_int(event, "n", 0);
-    it->key = xasprintf("#%lld", (long long) n);
-    it->master = -1;
-    it->kept = json_incref(event);
-    it->on_disk = true;
-    it->size = json_dumpb(event, NULL, 0, JSON_COMPACT);
-    self->n_events++;
-    self->event_bytes += it->size;
-    self->next_n = n > self->next_n ? n : self->next_n;
-    s_append(self, it);
-}
-
-static void
-s_take_ret(outbox_t *self, const char *jid)
-{
-    fail_auto_t err = FAIL_INIT;
     size_t size = 0;
-    json_decref(spool_load(self->spool, jid, &size, &err));
-    if (err.text)
-        log_error("%s", fail_text(&err));
-    if (err.code == -EBADMSG || err.code == -ENOENT)
-        return;
-    item_t *it = xcalloc(1, sizeof(*it));
-    it->key = xstrdup(jid);
-    it->is_ret = true;
-    it->master = -1;
-    s_append(self, it);
+    json_t *v = it->is_ret ? spool_load(self->spool, it->key, &size, err)
+                           : spool_event_load(self->spool, it->n, &size, err);
+    if (!v) {
+        log_error("%s", fail_text(err));
+        return NULL;
+    }
+    it->size = size;
+    if (!it->is_ret) {
+        it->kept = json_incref(v);
+        self->event_bytes += size;
+    }
+    return v;
 }
 
-/* What the spool holds from before. A damaged file is set aside now, when somebody may read about it. */
+static bool
+s_is_lost(const fail_t *err)
+{
+    return err->code == -EBADMSG || err->code == -ENOENT;
+}
+
+/* What the spool holds from before. A damaged file is set aside now, when somebody may read about it; what can't be
+ * read now is read when it is sent. */
 static void
 s_take_over(outbox_t *self)
 {
-    json_auto_t *damaged = json_array(), *all = spool_waiting(self->spool, damaged);
     size_t i;
     json_t *one;
-    json_array_foreach (damaged, i, one)
-        log_error("%s", json_string_value(one));
-    json_array_foreach (all, i, one) {
-        if (json_is_object(one))
-            s_take_event(self, one);
-        else
-            s_take_ret(self, json_string_value(one));
+    json_array_foreach (spool_waiting(self->spool), i, one) {
+        fail_auto_t err = FAIL_INIT;
+        item_t *it = xcalloc(1, sizeof(*it));
+        it->is_ret = json_is_string(one);
+        it->n = json_integer_value(one);
+        it->key = it->is_ret ? xstrdup(json_string_value(one)) : xasprintf("#%lld", (long long) it->n);
+        it->on_disk = !it->is_ret;
+        it->master = -1;
+        json_decref(s_load(self, it, &err));
+        if (s_is_lost(&err)) {
+            s_free(it);
+            continue;
+        }
+        self->next_n = it->n > self->next_n ? it->n : self->next_n;
+        self->n_events += !it->is_ret;
+        s_append(self, it);
     }
 }
 
@@ -174,7 +176,8 @@ outbox_series(outbox_t *self, char boot[40])
 {
     AUTO_FREE char *old = NULL;
     json_int_t upto = 0;
-    if (spool_series(self->spool, &old, &upto) && str_copy(boot, 40, old) && upto > self->next_n)
+    if (self->n_events > 0 && spool_series(self->spool, &old, &upto) && str_copy(boot, 40, old) &&
+        upto > self->next_n)
         self->next_n = upto;
     self->upto = self->next_n;
     self->boot = xstrdup(boot);
@@ -193,11 +196,10 @@ static void
 s_keep_event(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
-    json_int_t n = value_int(it->kept, "n", 0);
     it->on_disk = spool_event_keep(self->spool, it->kept, &err) == 0;
     if (!it->on_disk)
         log_warning("event %s, number %lld: it is kept in memory only: %s", value_str(it->kept, "tag", ""),
-                    (long long) n, fail_text(&err));
+                    (long long) it->n, fail_text(&err));
 }
 
 static void
@@ -228,46 +230,31 @@ s_send_ret(outbox_t *self, const item_t *it, json_t *ret)
 }
 
 static void
-s_send_event(outbox_t *self, const item_t *it)
+s_send_event(outbox_t *self, json_t *event)
 {
-    json_auto_t *frame = json_copy(it->kept);
+    json_auto_t *frame = json_copy(event);
     json_object_set_new(frame, "t", json_string("event"));
     self->send(self->cookie, frame);
 }
 
-/* From the spool. False: it can't be read now. A file that is gone or damaged takes its item with it. */
+/* False: it can't be read now. An item whose file is gone or damaged goes with it. */
 static bool
-s_send_spooled(outbox_t *self, item_t **it_p)
+s_send(outbox_t *self, item_t *it)
 {
-    item_t *it = *it_p;
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *ret = spool_load(self->spool, it->key, &it->size, &err);
-    if (ret) {
-        s_send_ret(self, it, ret);
+    json_auto_t *what = it->kept ? json_incref(it->kept) : s_load(self, it, &err);
+    if (!what && !s_is_lost(&err))
+        return false;
+    if (!what) {
+        s_remove(self, it);
         return true;
     }
-    log_error("%s", fail_text(&err));
-    if (err.code != -ENOENT && err.code != -EBADMSG)
-        return false;
-    s_remove(self, it);
-    *it_p = NULL;
-    return true;
-}
-
-static bool
-s_send(outbox_t *self, item_t **it_p)
-{
-    item_t *it = *it_p;
-    if (!it->is_ret)
-        s_send_event(self, it);
-    else if (it->kept)
-        s_send_ret(self, it, it->kept);
-    else if (!s_send_spooled(self, it_p))
-        return false;
-    if (*it_p) {
-        it->under_way = true;
-        self->way_bytes += it->size;
-    }
+    if (it->is_ret)
+        s_send_ret(self, it, what);
+    else
+        s_send_event(self, what);
+    it->under_way = true;
+    self->way_bytes += it->size;
     return true;
 }
 
@@ -278,7 +265,7 @@ s_pump(outbox_t *self)
     bool can = true;
     while (can && self->next && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
         item_t *it = self->next, *after = it->next;
-        can = it->under_way || !s_heard(self, it) || s_send(self, &it);
+        can = it->under_way || !s_heard(self, it) || s_send(self, it);
         if (can)
             self->next = after;
     }
@@ -441,7 +428,8 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     if (!event || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
         return false;
     item_t *it = xcalloc(1, sizeof(*it));
-    it->key = xasprintf("#%lld", (long long) ++self->next_n);
+    it->n = ++self->next_n;
+    it->key = xasprintf("#%lld", (long long) it->n);
     it->master = -1;
     it->kept = STEAL(event);
     it->size = size;

@@ -24,6 +24,8 @@ enum { NUMBER_DIGITS = 19, BOOT_LEN = 39 };
 struct spool {
     char *dir;
     size_t n_ret;
+    json_t *waiting;  /* returns and events of before, in order */
+    json_t *marks;    /* jids of before that nobody was told of */
     json_t *left;     /* jids of which something could not be removed: tried again with the next job */
     int64_t stamp_ns; /* of the newest file */
 };
@@ -45,7 +47,8 @@ s_jid_ok(const char *jid)
 static bool
 s_number_ok(const char *name)
 {
-    return strlen(name) == NUMBER_DIGITS && strspn(name, "0123456789") == NUMBER_DIGITS;
+    return strlen(name) == NUMBER_DIGITS && strspn(name, "0123456789") == NUMBER_DIGITS &&
+           strcmp(name, "9223372036854775807") <= 0;
 }
 
 static int
@@ -70,24 +73,24 @@ s_sorted(json_t *list)
     return out;
 }
 
-/* NEW sorted array of the jids or numbers that have a file with this suffix. */
+/* NEW sorted array of the jids or numbers that have a file with this suffix; NULL with *err. */
 static json_t *
-s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name))
+s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fail_t *err)
 {
-    json_t *jids = json_array();
     DIR *d = opendir(self->dir);
     if (!d)
-        return jids;
+        return (void) fail_set(err, -errno, "spool: %s: %s", self->dir, strerror(errno)), NULL;
+    json_t *names = json_array();
     struct dirent *e;
-    while ((e = readdir(d)) && json_array_size(jids) < LIMIT_SPOOL_FILES) {
+    while ((e = readdir(d)) && json_array_size(names) < LIMIT_SPOOL_FILES) {
         if (!str_ends(e->d_name, suffix))
             continue;
-        AUTO_FREE char *jid = xstrndup(e->d_name, strlen(e->d_name) - strlen(suffix));
-        if (ok(jid))
-            json_array_append_new(jids, json_string(jid));
+        AUTO_FREE char *name = xstrndup(e->d_name, strlen(e->d_name) - strlen(suffix));
+        if (ok(name))
+            json_array_append_new(names, json_string(name));
     }
     (void) closedir(d);
-    return s_sorted(jids);
+    return s_sorted(names);
 }
 
 /* ---- order ------------------------------------------------------------------------------------ */
@@ -142,16 +145,25 @@ s_clean(const spool_t *self)
         (void) closedir(d);
 }
 
-static void
-s_newest(spool_t *self, const json_t *names, const char *suffix)
+/* NEW array of what waits, oldest first; the newest one's time is the last that was given. */
+static json_t *
+s_in_order(spool_t *self, const json_t *rets, const json_t *events)
 {
-    size_t i;
-    json_t *name;
-    json_array_foreach (names, i, name) {
-        AUTO_FREE char *path = s_path(self, json_string_value(name), suffix);
-        int64_t at = s_mtime(path);
-        self->stamp_ns = at > self->stamp_ns ? at : self->stamp_ns;
+    size_t n_rets = json_array_size(rets), n = n_rets + json_array_size(events);
+    AUTO_FREE waiting_t *all = xcalloc(n + 1, sizeof(*all));
+    json_t *out = json_array();
+    for (size_t i = 0; i < n; i++) {
+        bool is_ret = i < n_rets;
+        json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
+        AUTO_FREE char *path = s_path(self, json_string_value(name), is_ret ? RET : EV);
+        all[i].at_ns = s_mtime(path);
+        all[i].what = is_ret ? json_incref(name) : json_integer(strtoll(json_string_value(name), NULL, 10));
     }
+    qsort(all, n, sizeof(*all), s_by_time);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(out, all[i].what);
+    self->stamp_ns = n > 0 ? all[n - 1].at_ns : 0;
+    return out;
 }
 
 spool_t *
@@ -163,11 +175,15 @@ spool_new(const char *dir, fail_t *err)
     self->dir = xstrdup(dir);
     self->left = json_array();
     s_clean(self);
-    json_auto_t *rets = s_list(self, RET, s_jid_ok);
+    json_auto_t *rets = s_list(self, RET, s_jid_ok, err);
+    json_auto_t *events = rets ? s_list(self, EV, s_number_ok, err) : NULL;
+    self->marks = events ? s_list(self, RUN, s_jid_ok, err) : NULL;
+    if (!self->marks) {
+        spool_destroy(&self);
+        return NULL;
+    }
     self->n_ret = json_array_size(rets);
-    json_auto_t *events = s_list(self, EV, s_number_ok);
-    s_newest(self, rets, RET);
-    s_newest(self, events, EV);
+    self->waiting = s_in_order(self, rets, events);
     return self;
 }
 
@@ -178,6 +194,8 @@ spool_destroy(spool_t **self_p)
     if (!self)
         return;
     json_decref(self->left);
+    json_decref(self->marks);
+    json_decref(self->waiting);
     free(self->dir);
     free(self);
 }
@@ -266,11 +284,24 @@ spool_forget(spool_t *self, const char *jid)
         json_array_append_new(self->left, json_string(jid));
 }
 
+static bool
+s_has_jid(const json_t *v, const char *jid)
+{
+    return json_is_object(v) && str_eq(value_str(v, "jid", ""), jid);
+}
+
+static bool
+s_is_event(const json_t *v, const char *number)
+{
+    return value_int(v, "n", -1) == strtoll(number, NULL, 10) && value_str(v, "tag", NULL);
+}
+
 /* A file that can be read but makes no sense is moved aside, never dropped. */
 static json_t *
-s_read(spool_t *self, const char *jid, const char *suffix, size_t *ret_size, fail_t *err)
+s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const json_t *v, const char *name),
+       size_t *ret_size, fail_t *err)
 {
-    AUTO_FREE char *path = s_path(self, jid, suffix);
+    AUTO_FREE char *path = s_path(self, name, suffix);
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
     int rc = fs_read(path, LIMIT_WIRE_MSG, &text, &why);
@@ -280,7 +311,7 @@ s_read(spool_t *self, const char *jid, const char *suffix, size_t *ret_size, fai
     }
     json_t *v = rc == 0 ? value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, NULL) : NULL;
     *ret_size = text.len;
-    if (json_is_object(v) && str_eq(value_str(v, "jid", ""), jid))
+    if (ok(v, name))
         return v;
     json_decref(v);
     AUTO_FREE char *aside = xasprintf("%s" BAD, path);
@@ -292,7 +323,7 @@ s_read(spool_t *self, const char *jid, const char *suffix, size_t *ret_size, fai
 json_t *
 spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err)
 {
-    json_t *ret = s_read(self, jid, RET, ret_size, err);
+    json_t *ret = s_read(self, jid, RET, s_has_jid, ret_size, err);
     if (!ret && err->code == -EBADMSG && self->n_ret > 0)
         self->n_ret--;
     return ret;
@@ -305,40 +336,68 @@ s_is_empty(const char *path)
     return stat(path, &st) == 0 && st.st_size == 0;
 }
 
+/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now; or NULL: it is over. */
+static json_t *
+s_interrupted(spool_t *self, const char *jid, fail_t *err)
+{
+    size_t size;
+    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    if (fs_exists(ret) || s_is_empty(mark)) {
+        (void) unlink(mark);
+        return NULL;
+    }
+    if (!fs_absent(ret))
+        return (void) fail_set(err, -EAGAIN, "%s can't be looked at", ret), NULL;
+    json_t *job = s_read(self, jid, RUN, s_has_jid, &size, err);
+    if (err->text && err->code != -EBADMSG && err->code != -ENOENT)
+        err->code = -EAGAIN;
+    return job;
+}
+
 json_t *
 spool_interrupted(spool_t *self, json_t *damaged)
 {
-    json_auto_t *jids = s_list(self, RUN, s_jid_ok);
+    json_auto_t *jids = STEAL(self->marks);
     json_t *all = json_array(), *jid;
-    size_t i, size;
+    size_t i;
+    self->marks = json_array();
     json_array_foreach (jids, i, jid) {
         fail_auto_t err = FAIL_INIT;
-        AUTO_FREE char *ret = s_path(self, json_string_value(jid), RET);
-        AUTO_FREE char *mark = s_path(self, json_string_value(jid), RUN);
-        bool over = !fs_absent(ret) || s_is_empty(mark);
-        json_t *one = over ? NULL : s_read(self, json_string_value(jid), RUN, &size, &err);
-        if (one)
-            json_array_append_new(all, one);
-        else if (err.text && damaged)
+        json_t *job = s_interrupted(self, json_string_value(jid), &err);
+        if (job)
+            json_array_append_new(all, job);
+        else if (err.code == -EAGAIN)
+            json_array_append(self->marks, jid);
+        else if (err.text)
             json_array_append_new(damaged, json_string(fail_text(&err)));
-        else if (!err.text)
-            (void) unlink(mark);
     }
     return all;
+}
+
+json_t *
+spool_marks(const spool_t *self)
+{
+    return self->marks;
+}
+
+json_t *
+spool_waiting(const spool_t *self)
+{
+    return self->waiting;
 }
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
 static char *
-s_event_path(const spool_t *self, json_int_t n)
+s_number(json_int_t n)
 {
-    return xasprintf("%s/%0*lld%s", self->dir, NUMBER_DIGITS, (long long) n, EV);
+    return xasprintf("%0*lld", NUMBER_DIGITS, (long long) n);
 }
 
 int
 spool_event_keep(spool_t *self, const json_t *event, fail_t *err)
 {
-    AUTO_FREE char *path = s_event_path(self, value_int(event, "n", 0));
+    AUTO_FREE char *number = s_number(value_int(event, "n", 0)), *path = s_path(self, number, EV);
     AUTO_FREE char *text = value_dump(event);
     int rc = fs_write_quick(path, text, strlen(text), 0600, err);
     if (rc == 0)
@@ -349,56 +408,23 @@ spool_event_keep(spool_t *self, const json_t *event, fail_t *err)
 void
 spool_event_forget(spool_t *self, json_int_t n)
 {
-    AUTO_FREE char *path = s_event_path(self, n);
+    AUTO_FREE char *number = s_number(n), *path = s_path(self, number, EV);
     (void) unlink(path);
 }
 
-/* NEW; NULL: it was damaged. */
-static json_t *
-s_read_event(const char *path, json_t *damaged)
-{
-    buf_auto_t text = BUF_INIT;
-    if (fs_read(path, LIMIT_WIRE_MSG, &text, NULL) == 0) {
-        json_t *v = value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, NULL);
-        if (value_int(v, "n", 0) > 0 && value_str(v, "tag", NULL))
-            return v;
-        json_decref(v);
-    }
-    AUTO_FREE char *aside = xasprintf("%s" BAD, path);
-    (void) rename(path, aside);
-    json_array_append_new(damaged, value_fmt("spool: a damaged file was moved aside: %s", aside));
-    return NULL;
-}
-
 json_t *
-spool_waiting(spool_t *self, json_t *damaged)
+spool_event_load(spool_t *self, json_int_t n, size_t *ret_size, fail_t *err)
 {
-    json_auto_t *rets = s_list(self, RET, s_jid_ok), *events = s_list(self, EV, s_number_ok);
-    size_t n_rets = json_array_size(rets), n = n_rets + json_array_size(events), kept = 0;
-    AUTO_FREE waiting_t *all = xcalloc(n + 1, sizeof(*all));
-    json_t *out = json_array();
-    for (size_t i = 0; i < n; i++) {
-        bool is_ret = i < n_rets;
-        json_t *name = is_ret ? json_array_get(rets, i) : json_array_get(events, i - n_rets);
-        AUTO_FREE char *path = s_path(self, json_string_value(name), is_ret ? RET : EV);
-        int64_t at = s_mtime(path);
-        json_t *what = is_ret ? json_incref(name) : s_read_event(path, damaged);
-        if (what)
-            all[kept++] = (waiting_t){ at, what };
-    }
-    qsort(all, kept, sizeof(*all), s_by_time);
-    for (size_t i = 0; i < kept; i++)
-        json_array_append_new(out, all[i].what);
-    return out;
+    AUTO_FREE char *number = s_number(n);
+    return s_read(self, number, EV, s_is_event, ret_size, err);
 }
 
 bool
 spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto)
 {
-    json_auto_t *events = s_list(self, EV, s_number_ok);
     AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
     buf_auto_t text = BUF_INIT;
-    if (json_array_size(events) == 0 || fs_read(path, LIMIT_HELLO_MSG, &text, NULL) < 0)
+    if (fs_read(path, LIMIT_HELLO_MSG, &text, NULL) < 0)
         return false;
     json_auto_t *v = value_parse(buf_str(&text), text.len, LIMIT_HELLO_MSG, path, NULL);
     const char *boot = value_str(v, "boot", "");

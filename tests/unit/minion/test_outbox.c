@@ -272,6 +272,37 @@ test_restart_with_events(void **state)
     assert_string_equal(boot, "third");
 }
 
+/* What can't be read while the box is opened is not damaged: it goes out later, in its place, under its number. */
+static void
+test_unreadable_at_start(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    struct rlimit old, none;
+
+    event(f, true);
+    add(f, 1, 10, -1);
+    event(f, true);
+    outbox_destroy(&f->box);
+    spool_t *spool = spool_new(f->dir, &err);
+    assert_non_null(spool);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    none = old;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    f->box = outbox_new(&spool, on_send, f);
+    event(f, true);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(outbox_len(f->box), 4);
+    outbox_listens(f->box, 0);
+    AUTO_FREE char *order = value_dump(f->sent);
+    assert_string_equal(order, "[1,\"20261120100000000001\",2,3]");
+    for (int n = 1; n <= 3; n++)
+        ack_event(f, n);
+    ack(f, 1);
+    assert_int_equal(outbox_len(f->box), 0);
+}
+
 /* The master that asked is away: its return goes to another one after a while, and to itself before that. */
 static void
 test_other_master(void **state)
@@ -457,6 +488,7 @@ test_same_jid_twice(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_at_once), TEST(test_odd_acknowledgements), TEST(test_master_goes_and_comes),
-          TEST(test_two_masters), TEST(test_restart), TEST(test_restart_with_events), TEST(test_other_master),
-          TEST(test_other_patience), TEST(test_window), TEST(test_patience), TEST(test_events_have_limits),
-          TEST(test_full_disk), TEST(test_same_jid_twice))
+          TEST(test_two_masters), TEST(test_restart), TEST(test_restart_with_events),
+          TEST(test_unreadable_at_start), TEST(test_other_master), TEST(test_other_patience),
+          TEST(test_window), TEST(test_patience), TEST(test_events_have_limits), TEST(test_full_disk),
+          TEST(test_same_jid_twice))
