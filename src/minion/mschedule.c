@@ -256,27 +256,32 @@ s_append_time(json_t *item, const char *key, const json_t *request, const char *
                                           value_str(request, "time_fmt", SCHEDULE_FORMAT)));
 }
 
+/* A time that is left out and, with `postpone`, one when it runs instead. */
+static int
+s_skip(mschedule_t *self, json_t *request, bool postpone, fail_t *err)
+{
+    if (postpone && !json_is_string(value_get(request, "new_time")))
+        return fail_set(err, -EINVAL, "Job new_time is required.");
+    if (!json_is_string(value_get(request, "time")))
+        return fail_set(err, -EINVAL, "Job time is required.");
+    json_t *item = s_mine(self, request);
+    if (item)
+        s_append_time(item, "skip_explicit", request, "time");
+    if (item && postpone)
+        s_append_time(item, "run_explicit", request, "new_time");
+    return 0;
+}
+
 static int
 s_skip_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    json_t *item = s_mine(self, request);
-    if (!json_is_string(value_get(request, "time")))
-        return fail_set(err, -EINVAL, "Job time is required.");
-    if (item)
-        s_append_time(item, "skip_explicit", request, "time");
-    return 0;
+    return s_skip(self, request, false, err);
 }
 
 static int
 s_postpone_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    json_t *item = s_mine(self, request);
-    if (!json_is_string(value_get(request, "new_time")))
-        return fail_set(err, -EINVAL, "Job new_time is required.");
-    int rc = s_skip_job(self, request, err);
-    if (rc == 0 && item)
-        s_append_time(item, "run_explicit", request, "new_time");
-    return rc;
+    return s_skip(self, request, true, err);
 }
 
 static int

@@ -116,12 +116,18 @@ SLS
     until_log "$FLEET/log/web" 'job odd: without effect here: returner' 1
     run salt web schedule.delete beat --out=newline_values_only
     [[ $output == *"Failed to delete job beat from schedule."* ]]
+    # Told once for each change.
+    before=$(refusals)
+    salt web schedule.postpone_job beat 2030-01-01T00:00:00 2030-01-02T00:00:00
+    [ "$(refusals)" -eq $((before + 1)) ]
     # A pillar without it: the job ends.
     echo "{}" >"$FLEET/pillar/s.sls"
     salt web saltutil.refresh_pillar wait=True
     run -0 salt web schedule.list show_all=True return_yaml=False --out=json --static
     not grep -q beat <<<"$output"
 }
+
+refusals() { grep -c "schedule: job beat can't be changed: it is in the pillar" "$FLEET/log/web" || :; }
 
 # The master's events of a tag, as it numbered them.
 told() { ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"$1\"]}"; }
