@@ -2,7 +2,8 @@
  * became of the connections, without any of its own.
  *
  * The first of the list that answers is the one. When it is gone for longer than it may be, the next one is tried, and
- * so on round the list. With failback, the first one is looked for again and again, beside the one that serves meanwhile.
+ * so on round the list. With failback, the first one is looked for again and again, beside the one that serves
+ * meanwhile.
  *
  * Layer      minion
  * Threads    one

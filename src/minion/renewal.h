@@ -27,8 +27,8 @@ json_t *renewal_question(renewal_t *self, int64_t now_ms);
 bool renewal_answered_by(const renewal_t *self, int master);
 void renewal_answered(renewal_t *self, int master, const json_t *body); /* a `rekeyed` of that master */
 
-/* NEW: when every master has the new key, it is the minion's now, on the disk too. NULL: not yet; or with *err, it can't
- * be put in place, and is not tried again before the next renewal_begin. */
+/* NEW: when every master has the new key, it is the minion's now, on the disk too. NULL: not yet; or with *err, it
+ * can't be put in place, and is not tried again before the next renewal_begin. */
 key_pair_t *renewal_take(renewal_t *self, fail_t *err);
 
 #endif
