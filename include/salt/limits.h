@@ -74,6 +74,7 @@
 #define LIMIT_EVENTS_KEPT_BYTES (64 * 1024 * 1024)
 #define LIMIT_SPOOL_FILES       100000             /* returns that wait for a master */
 #define LIMIT_HELLO_JIDS        2000               /* jobs that a minion names in its hello */
+#define LIMIT_BOOT              40                 /* the name of a minion's start there, with its NUL */
 #define LIMIT_MASTERS           16                 /* of one minion */
 #define LIMIT_JIDS_SEEN         4096               /* jids a minion remembers to drop a repeat */
 #define LIMIT_CMD_OUTPUT        (64 * 1024 * 1024) /* stdout and stderr of a program run by a module */

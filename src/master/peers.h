@@ -18,8 +18,7 @@
 #include "master/keystore.h"
 #include "salt/limits.h"
 
-#define RID_MAX  16
-#define BOOT_LEN 40
+#define RID_MAX 16
 
 typedef struct minion minion_t;
 
@@ -32,7 +31,7 @@ typedef struct peer {
     char *address;     /* "10.0.0.7:51234" may be without the port */
     key_state_t state; /* KEY_UNKNOWN until hello */
     bool is_call;      /* salt-call: may return and fire, receives nothing */
-    char boot[BOOT_LEN];
+    char boot[LIMIT_BOOT];
     minion_t *minion;  /* the id it may speak for; NULL before hello or when refused: see peers_bind */
     json_t *pending;   /* owned: the jobs that a rival's hello named; else NULL */
     unsigned unproven; /* messages while its key was not accepted */
@@ -59,7 +58,7 @@ struct minion {
     kept_t *grains;             /* owned; NULL until it sent them */
     json_t *pillar;             /* owned: as last compiled for it; NULL: never */
     json_t *mine;               /* owned: {name: value} that it put into the mine; NULL: nothing */
-    char boot[BOOT_LEN];        /* of its last connection */
+    char boot[LIMIT_BOOT];      /* of its last connection */
     uint32_t starts;            /* how often `boot` changed */
     json_int_t last_event;      /* number of its last event within `boot` that was taken */
     json_int_t kept_event;      /* the same of the last that is on the disk */

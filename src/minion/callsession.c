@@ -10,6 +10,7 @@
 #include "minion/download.h"
 #include "minion/session.h"
 #include "minion/sessions.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 #define SEND_WAIT_MS   10000 /* for a connection that was lost while the function ran */
@@ -19,7 +20,7 @@ struct callsession {
     void *zctx;
     key_pair_t *keys;
     session_t *session;
-    char host[256], boot[40], *known_file, *sign_file;
+    char host[256], boot[LIMIT_BOOT], *known_file, *sign_file;
     char *reason;      /* why the master refused */
     json_t *unsettled; /* owned: [{msg, body}] without an acknowledgement */
     json_int_t next_event;
@@ -154,11 +155,13 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
                           .keys = self->keys,
                           .wait_ms = timeout_ms,
                           .wait_max_ms = timeout_ms };
-    session_host_t host = { s_on_state, NULL, s_on_ack, s_on_answer, NULL, self, NULL };
+    const session_host_t host = {
+        .on_state = s_on_state, .on_ack = s_on_ack, .on_answer = s_on_answer, .cookie = self
+    };
     session_destroy(&self->session);
-    self->session = session_new(self->zctx, &sc, &host, err);
+    self->session = session_new(self->zctx, &sc, &host);
     self->step_ms = 0;
-    return self->session ? s_wait_ready(self, timeout_ms, err) : err->code;
+    return s_wait_ready(self, timeout_ms, err);
 }
 
 static int

@@ -18,6 +18,7 @@
 #include "minion/mpillar.h"
 #include "minion/outbox.h"
 #include "salt/base.h"
+#include "salt/limits.h"
 #include "salt/plugin.h"
 
 typedef enum jobserver_ending { JOBSERVER_STAYS, JOBSERVER_STOP, JOBSERVER_RESTART } jobserver_ending_t;
@@ -27,7 +28,7 @@ typedef struct jobserver {
     json_t *opts; /* BORROWED from conf */
     char *conf_dir;
     json_t *overrides;
-    char boot[40];
+    char boot[LIMIT_BOOT];
     registry_t *registry, *states;
     const plugin_t *const *grain_plugins;
     size_t n_grain_plugins;

@@ -106,7 +106,8 @@ s_append(outbox_t *self, item_t *it)
     self->n_items++;
 }
 
-/* From the spool. NEW; NULL with *err, which is told: gone, damaged, or not to be read now. Events are kept from then on. */
+/* From the spool. NEW; NULL with *err, which is told: gone, damaged, or not to be read now. Events are kept from then
+ * on. */
 static json_t *
 s_load(outbox_t *self, item_t *it, fail_t *err)
 {
@@ -172,11 +173,11 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
 }
 
 void
-outbox_series(outbox_t *self, char boot[40])
+outbox_series(outbox_t *self, char boot[LIMIT_BOOT])
 {
     AUTO_FREE char *old = NULL;
     json_int_t upto = 0;
-    if (self->n_events > 0 && spool_series(self->spool, &old, &upto) && str_copy(boot, 40, old) &&
+    if (self->n_events > 0 && spool_series(self->spool, &old, &upto) && str_copy(boot, LIMIT_BOOT, old) &&
         upto > self->next_n)
         self->next_n = upto;
     self->upto = self->next_n;

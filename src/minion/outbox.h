@@ -1,9 +1,9 @@
 /* outbox.h - returns and events that no master has acknowledged: kept, sent when somebody listens, sent again
  * when it is time.
  *
- * Returns lie in the spool (spool.h), and events while nobody listens; all go out in the order in which they came, also after
- * this process was killed. Only so many bytes are on their way at one time, so
- * that a full spool costs neither process its memory; each acknowledgement lets the next ones go.
+ * Returns lie in the spool (spool.h), and events while nobody listens; all go out in the order in which they came, also
+ * after this process was killed. Only so many bytes are on their way at one time, so that a full spool costs neither
+ * process its memory; each acknowledgement lets the next ones go.
  *
  * Layer      minion
  * Threads    the job server's
@@ -17,6 +17,7 @@
 
 #include "minion/spool.h"
 #include "salt/base.h"
+#include "salt/limits.h"
 
 typedef struct outbox outbox_t;
 /* One frame on its way down: {"t": "ret", master, ret} or {"t": "event", n, tag, data, grains?}. */
@@ -25,9 +26,9 @@ typedef void outbox_send_fn(void *cookie, const json_t *frame);
 /* TAKES *spool_p, whose returns wait from the start. */
 outbox_t *outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie);
 void outbox_destroy(outbox_t **self_p);
-/* `boot`: the name of this start, under which masters know numbers of events. It becomes that of a start before, if events of that
- * one wait: so a master takes none twice. */
-void outbox_series(outbox_t *self, char boot[40]);
+/* `boot`: the name of this start, under which masters know numbers of events. It becomes that of a start before, if
+ * events of that one wait: so a master takes none twice. */
+void outbox_series(outbox_t *self, char boot[LIMIT_BOOT]);
 /* A return for a master that is away goes to any other after this time; 0: never. */
 void outbox_patience(outbox_t *self, int64_t away_ms);
 

@@ -368,6 +368,7 @@ s_welcome(session_t *self, const json_t *body)
     char *why = NULL;
     if (!trust_proven(self->trust, value_get(body, "voucher"), &why)) {
         s_drop_sub(self);
+        s_detach(self);
         s_stranger(self, why);
         return;
     }
@@ -743,9 +744,8 @@ session_state(const session_t *self)
 }
 
 session_t *
-session_new(void *zctx, const session_conf_t *conf, const session_host_t *host, fail_t *err)
+session_new(void *zctx, const session_conf_t *conf, const session_host_t *host)
 {
-    (void) err;
     session_t *self = xcalloc(1, sizeof(*self));
     self->zctx = zctx;
     self->conf = *conf;

@@ -52,20 +52,21 @@ typedef struct session_conf {
     int recon_ms, recon_spread_ms, recon_max_ms;
 } session_conf_t;
 
+/* Who does not want to be told leaves it NULL. */
 typedef struct session_host {
     void (*on_state)(void *cookie, session_state_t state, const char *reason);
     void (*on_job)(void *cookie, json_t *job);
     void (*on_ack)(void *cookie, json_t *jids, json_t *events);
     /* To what was asked of this master, with the bytes behind it. */
     void (*on_answer)(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_t n);
-    json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait; may be NULL */
-    void *cookie;
-    /* The master's key is another one now, vouched for. May be NULL. */
+    json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait */
+    /* The master's key is another one now, vouched for. */
     void (*on_new_key)(void *cookie, const char *finger);
+    void *cookie;
 } session_host_t;
 
-/* `conf` is copied, its texts and keys are BORROWED while the session lives. NEW, or NULL with *err. */
-session_t *session_new(void *zctx, const session_conf_t *conf, const session_host_t *host, fail_t *err);
+/* `conf` is copied, its texts and keys are BORROWED while the session lives. NEW. */
+session_t *session_new(void *zctx, const session_conf_t *conf, const session_host_t *host);
 /* Says goodbye when connected. */
 void session_destroy(session_t **self_p);
 

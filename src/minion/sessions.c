@@ -534,12 +534,18 @@ s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_
     s_take_recon(&c->conf, conf);
 }
 
-static int
-s_open(candidate_t *c, fail_t *err)
+static void
+s_open(candidate_t *c)
 {
-    session_host_t host = { s_on_state, s_on_job, s_on_ack, s_on_answer, s_pending, c, s_on_new_key };
-    c->session = session_new(c->line->owner->zctx, &c->conf, &host, err);
-    return c->session ? 0 : err->code;
+    const session_host_t host = { .on_state = s_on_state,
+                                  .on_job = s_on_job,
+                                  .on_ack = s_on_ack,
+                                  .on_answer = s_on_answer,
+                                  .pending = s_pending,
+                                  .on_new_key = s_on_new_key,
+                                  .cookie = c };
+    if (!c->session)
+        c->session = session_new(c->line->owner->zctx, &c->conf, &host);
 }
 
 static void
@@ -558,9 +564,9 @@ s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
 }
 
 /* `masters` are its candidates, `first` is the number of the first of them in the option `master`. */
-static int
+static void
 s_start_line(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t *keys,
-             const json_t *masters, int first, int n, fail_t *err)
+             const json_t *masters, int first, int n)
 {
     line_t *line = &self->lines[self->n];
     failover_conf_t fc;
@@ -579,20 +585,17 @@ s_start_line(sessions_t *self, const conf_t *conf, const char *boot, const key_p
     failover_init(&line->failover, &fc, clock_mono_ms());
     line->now = &line->all[failover_now(&line->failover)];
     self->n++;
-    return s_open(line->now, err);
+    s_open(line->now);
 }
 
 /* With failover the job server sees one master; else as many as there are. */
-static int
-s_start(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t *keys, const json_t *masters,
-        fail_t *err)
+static void
+s_start(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t *keys, const json_t *masters)
 {
-    int n = (int) json_array_size(masters), rc = 0;
-    if (str_eq(conf_str(conf, "master_type"), "failover"))
-        return n > 0 ? s_start_line(self, conf, boot, keys, masters, 0, n, err) : 0;
-    for (int i = 0; i < n && rc == 0; i++)
-        rc = s_start_line(self, conf, boot, keys, masters, i, 1, err);
-    return rc;
+    int n = (int) json_array_size(masters),
+        at_once = str_eq(conf_str(conf, "master_type"), "failover") ? n : 1;
+    for (int i = 0; i < n; i += at_once)
+        s_start_line(self, conf, boot, keys, masters, i, at_once);
 }
 
 /* ---- failover -------------------------------------------------------------------------------- */
@@ -600,7 +603,7 @@ s_start(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t
 static bool
 s_answers(const candidate_t *c)
 {
-    session_state_t state = c->session ? session_state(c->session) : SESSION_CONNECTING;
+    session_state_t state = session_state(c->session);
     return state == SESSION_READY || state == SESSION_PENDING;
 }
 
@@ -612,15 +615,6 @@ s_serve(line_t *line, candidate_t *c)
     for (int i = 0; i < line->n; i++)
         if (&line->all[i] != c)
             session_destroy(&line->all[i].session);
-}
-
-/* Who has no session, because none could be made, is one that does not answer. */
-static void
-s_try(candidate_t *c)
-{
-    fail_auto_t err = FAIL_INIT;
-    if (!c->session && s_open(c, &err) < 0)
-        log_error("master %s: %s", c->host, fail_text(&err));
 }
 
 static long
@@ -635,10 +629,10 @@ s_failover(line_t *line)
     case FAILOVER_MOVE:
         s_serve(line, &line->all[failover_now(&line->failover)]);
         log_warning("master %s does not answer; master %s is tried", was->host, line->now->host);
-        s_try(line->now);
+        s_open(line->now);
         break;
     case FAILOVER_PROBE:
-        s_try(first);
+        s_open(first);
         break;
     case FAILOVER_PROBE_END:
         session_destroy(&first->session);
@@ -741,7 +735,7 @@ sessions_main(const conf_t *conf, const char *boot, int fd)
     else
         (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
     if (self.keys && self.zctx)
-        (void) s_start(&self, conf, boot, self.keys, masters, &err);
+        s_start(&self, conf, boot, self.keys, masters);
     if (err.text)
         log_critical("%s", fail_text(&err));
     else

@@ -19,7 +19,7 @@
 
 #define SERIES "series"
 
-enum { NUMBER_DIGITS = 19, BOOT_LEN = 39 };
+enum { NUMBER_DIGITS = 19 };
 
 struct spool {
     char *dir;
@@ -336,7 +336,8 @@ s_is_empty(const char *path)
     return stat(path, &st) == 0 && st.st_size == 0;
 }
 
-/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now; or NULL: it is over. */
+/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now; or NULL: it is
+ * over. */
 static json_t *
 s_interrupted(spool_t *self, const char *jid, fail_t *err)
 {
@@ -428,7 +429,7 @@ spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto)
         return false;
     json_auto_t *v = value_parse(buf_str(&text), text.len, LIMIT_HELLO_MSG, path, NULL);
     const char *boot = value_str(v, "boot", "");
-    if (*boot == '\0' || strlen(boot) > BOOT_LEN || value_int(v, "upto", 0) <= 0)
+    if (*boot == '\0' || strlen(boot) >= LIMIT_BOOT || value_int(v, "upto", 0) <= 0)
         return false;
     *ret_boot = xstrdup(boot);
     *ret_upto = value_int(v, "upto", 0);

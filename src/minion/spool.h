@@ -29,16 +29,18 @@ void spool_forget(spool_t *self, const char *jid);
 /* One return and the size of its text. NEW, or NULL with *err: -ENOENT, -EBADMSG when the file was damaged
  * and is moved aside (JID.ret.bad), or why it can't be read now. */
 json_t *spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err);
-/* NEW array: of the marks that were there when the spool was opened, the jobs without a return, each once. A mark beside
- * its return goes, and an empty one: the minion was killed before that job began. Damaged ones are moved aside, never
- * silently dropped: what happened is added to `damaged` (array). What can't be looked at now stays in spool_marks(). */
+/* NEW array: of the marks that were there when the spool was opened, the jobs without a return, each once. A mark
+ * beside its return goes, and an empty one: the minion was killed before that job began. Damaged ones are moved aside,
+ * never silently dropped: what happened is added to `damaged` (array). What can't be looked at now stays in
+ * spool_marks(). */
 json_t *spool_interrupted(spool_t *self, json_t *damaged);
 /* BORROWED array of jids: marks of before that spool_interrupted() has still to look at. */
 json_t *spool_marks(const spool_t *self);
 int spool_event_keep(spool_t *self, const json_t *event, fail_t *err);
 void spool_event_forget(spool_t *self, json_int_t n);
 json_t *spool_event_load(spool_t *self, json_int_t n, size_t *ret_size, fail_t *err); /* as spool_load */
-/* BORROWED array of what was there when the spool was opened, oldest first: a return's jid (text), or an event's number. */
+/* BORROWED array of what was there when the spool was opened, oldest first: a return's jid (text), or an event's
+ * number. */
 json_t *spool_waiting(const spool_t *self);
 /* The series of the last start: *ret_boot NEW, and the number to go on after. False: none is kept. */
 bool spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto);

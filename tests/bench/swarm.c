@@ -40,7 +40,7 @@ typedef struct counts {
 } counts_t;
 
 typedef struct one {
-    char id[32], boot[48];
+    char id[32], boot[LIMIT_BOOT];
     session_t *session;
     key_pair_t *keys;
     json_t *unacked; /* {jid: return}; NULL: none */
@@ -91,9 +91,7 @@ s_write(const char *dir, const char *name, const char *text, mode_t mode, fail_t
 static int
 s_key(const char *dir, const char *accepted, const char *id, fail_t *err)
 {
-    AUTO(key_pair) keys = key_pair_new(err);
-    if (!keys)
-        return err->code;
+    AUTO(key_pair) keys = key_pair_new();
     AUTO_FREE char *name = xasprintf("%s.pem", id), *name_pub = xasprintf("%s.pub", id);
     AUTO_FREE char *public = key_public_pem(key_pair_public(keys));
     char *private = key_pair_pem(keys);
@@ -303,11 +301,14 @@ s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t 
                             .no_heartbeat = true,
                             .wait_ms = 1000,
                             .wait_max_ms = 10000 };
-    session_host_t host = { s_on_state, s_on_job, s_on_ack, NULL, s_pending, o, NULL };
-    o->session = o->keys ? session_new(zctx, &conf, &host, err) : NULL;
-    if (o->session)
-        s_step(o);
-    return o->session != NULL;
+    const session_host_t host = {
+        .on_state = s_on_state, .on_job = s_on_job, .on_ack = s_on_ack, .pending = s_pending, .cookie = o
+    };
+    if (!o->keys)
+        return false;
+    o->session = session_new(zctx, &conf, &host);
+    s_step(o);
+    return true;
 }
 
 static void

@@ -16,7 +16,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (signer == NULL) {
         uint8_t key[KEY_BYTES] = { 1 };
-        signer = key_pair_new_of(KEY_KIND_SIGN, NULL);
+        signer = key_pair_new_of(KEY_KIND_SIGN);
         voucher_make(&made, signer, key, 7);
         good = voucher_json(&made);
     }

@@ -507,8 +507,8 @@ run_crowd(char **argv, int argc)
         AUTO_FREE char *hello = xasprintf(
             "{\"m\":\"hello\",\"id\":\"%s\",\"role\":\"minion\",\"boot\":\"b\",\"proto\":1,\"pending\":[]}",
             id);
-        AUTO(key_pair) keys = key_pair_new(&err);
-        socks[i] = !keys ? NULL : sock_new(zctx, SOCK_DEALER_CLIENT, keys, server, &err);
+        AUTO(key_pair) keys = key_pair_new();
+        socks[i] = sock_new(zctx, SOCK_DEALER_CLIENT, keys, server, &err);
         if (!socks[i] || sock_connect(socks[i], argv[0], port, &err) < 0)
             code = say(&err);
         else if (zmq_send(socks[i], hello, strlen(hello), 0) < 0)

@@ -63,21 +63,20 @@ derive_public(key_pair_t *self)
 }
 
 key_pair_t *
-key_pair_new_of(key_kind_t kind, fail_t *err)
+key_pair_new_of(key_kind_t kind)
 {
-    AUTO(key_pair) self = secret_alloc(sizeof(*self));
+    key_pair_t *self = secret_alloc(sizeof(*self));
 
-    (void) err;
     self->kind = kind;
     randombytes_buf(self->secret, sizeof(self->secret));
     derive_public(self);
-    return STEAL(self);
+    return self;
 }
 
 key_pair_t *
-key_pair_new(fail_t *err)
+key_pair_new(void)
 {
-    return key_pair_new_of(KEY_KIND_CURVE, err);
+    return key_pair_new_of(KEY_KIND_CURVE);
 }
 
 void
@@ -294,8 +293,9 @@ key_pair_open_of(key_kind_t kind, const char *dir, const char *name, bool *ret_m
     if (self == NULL && rc == -ENOENT) {
         fail_auto_t why = FAIL_INIT;
 
-        if (fs_mkdirs(dir, 0700, err) != 0 || (self = key_pair_new_of(kind, err)) == NULL)
+        if (fs_mkdirs(dir, 0700, err) != 0)
             return NULL;
+        self = key_pair_new_of(kind);
         rc = key_pair_save(self, dir, name, &why);
         made = rc == 0;
         if (rc == -EEXIST) { /* somebody else was faster: theirs counts */

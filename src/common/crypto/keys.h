@@ -23,8 +23,8 @@
 typedef struct key_pair key_pair_t;
 typedef enum key_kind { KEY_KIND_CURVE, KEY_KIND_SIGN } key_kind_t;
 
-key_pair_t *key_pair_new(fail_t *err); /* NEW, random, for CURVE */
-key_pair_t *key_pair_new_of(key_kind_t kind, fail_t *err);
+key_pair_t *key_pair_new(void); /* NEW, random, for CURVE */
+key_pair_t *key_pair_new_of(key_kind_t kind);
 void key_pair_destroy(key_pair_t **self_p);
 const uint8_t *key_pair_public(const key_pair_t *self); /* BORROWED, KEY_BYTES */
 /* BORROWED, KEY_BYTES; of a key to sign with its seed. */

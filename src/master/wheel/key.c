@@ -251,11 +251,9 @@ pair_texts(const key_pair_t *pair)
 static int
 key_gen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO(key_pair) pair = key_pair_new(err);
+    AUTO(key_pair) pair = key_pair_new();
 
-    (void) ctx, (void) args;
-    if (pair == NULL)
-        return err->code;
+    (void) ctx, (void) args, (void) err;
     *ret_value = pair_texts(pair);
     return 0;
 }
@@ -266,9 +264,9 @@ key_gen_accept(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *id = value_str(args, "id_", "");
     AUTO(keystore) store = open_store(ctx, err);
-    AUTO(key_pair) pair = store == NULL ? NULL : key_pair_new(err);
+    AUTO(key_pair) pair = key_pair_new();
 
-    if (pair == NULL)
+    if (store == NULL)
         return err->code;
     if (keystore_state(store, id) == KEY_ACCEPTED && !value_bool(args, "force", false)) {
         *ret_value = json_object();

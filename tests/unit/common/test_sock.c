@@ -54,8 +54,8 @@ set_up(void **state)
     fail_auto_t err = FAIL_INIT;
 
     f->zctx = zmq_ctx_new();
-    f->server_keys = key_pair_new(NULL);
-    f->client_keys = key_pair_new(NULL);
+    f->server_keys = key_pair_new();
+    f->client_keys = key_pair_new();
     f->router = sock_new(f->zctx, SOCK_ROUTER_SERVER, f->server_keys, NULL, &err);
     assert_non_null(f->router);
     assert_int_equal(sock_bind(f->router, "127.0.0.1", 0, false, &err), 0);
@@ -244,7 +244,7 @@ static void
 test_wrong_server_key(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) other = key_pair_new(NULL);
+    AUTO(key_pair) other = key_pair_new();
     void *dealer = own(f, client(f, key_pair_public(other)));
     void *monitor = own(f, sock_monitor(f->zctx, dealer, "d", ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL, NULL));
 

@@ -80,8 +80,8 @@ test_a_handshake_uses_them(void **state)
 {
     (void) state;
     void *zctx = zmq_ctx_new();
-    AUTO(key_pair) master = key_pair_new(NULL);
-    AUTO(key_pair) minion = key_pair_new(NULL);
+    AUTO(key_pair) master = key_pair_new();
+    AUTO(key_pair) minion = key_pair_new();
     void *router = sock_new(zctx, SOCK_ROUTER_SERVER, master, NULL, NULL);
     void *dealer = sock_new(zctx, SOCK_DEALER_CLIENT, minion, key_pair_public(master), NULL);
     uint64_t before = fleeting_served();

@@ -368,7 +368,7 @@ test_hello_under_many_names(void **state)
 {
     static const char *const names[] = { "other", "", "..", "a/b", "m1 ", "\\u0000", "m1" };
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *first = accepted(f, keys, "m1");
 
     for (size_t i = 0; i < NELEMS(names); i++) {
@@ -389,7 +389,7 @@ static void
 test_rivals(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *first = accepted(f, keys, "m1");
 
     for (int i = 0; i < 3; i++) {
@@ -421,7 +421,7 @@ static void
 test_return_is_taken_once(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
 
     ret(sock, J1);
@@ -446,8 +446,8 @@ static void
 test_return_of_no_target(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
-    AUTO(key_pair) other_keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
+    AUTO(key_pair) other_keys = key_pair_new();
     void *sock = accepted(f, keys, "m1"), *other = accepted(f, other_keys, "m11");
 
     publish(f, "m1");
@@ -473,7 +473,7 @@ static void
 test_events_once_and_in_order(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     json_int_t before = counter(f, "events");
 
@@ -524,7 +524,7 @@ test_last_words(void **state)
 {
     enum { ROUNDS = 10, EACH = 8, LINGER_MS = 5000 };
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     int linger = LINGER_MS;
 
     hang_up(f, accepted(f, keys, "m1"));
@@ -551,8 +551,8 @@ static void
 test_every_sub_is_cut(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
-    AUTO(key_pair) others = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
+    AUTO(key_pair) others = key_pair_new();
     void *subs[3], *sock = accepted(f, keys, "m1");
     bool subscribed = false;
 
@@ -582,7 +582,7 @@ static void
 test_topics_are_not_kept(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     bool subscribed = false;
 
     (void) accepted(f, keys, "m1");
@@ -599,7 +599,7 @@ static void
 test_deleted_while_it_runs(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     json_auto_t *reply = ask(
         f, json_pack("{s:s, s:s, s:s, s:b}", "op", "publish", "tgt", "m1", "fun", "test.ping", "follow", 1));
@@ -628,7 +628,7 @@ static void
 test_died_with_the_job(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     json_auto_t *reply = ask(f,
                              json_pack("{s:s, s:s, s:s}", "op", "publish", "tgt", "m1", "fun", "test.ping"));
@@ -651,7 +651,7 @@ static void
 test_a_stranger(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = dealer(f, keys);
 
     json_decref(hear(sock, ""));
@@ -671,7 +671,7 @@ static void
 test_one_key_waits_under_one_id(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = dealer(f, keys);
     AUTO_FREE char *dir = fs_join(f->dir, "etc/salt/pki/master/minions_pre");
 
@@ -691,7 +691,7 @@ static void
 test_a_stranger_that_never_stops(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = dealer(f, keys);
     void *monitor = own(f, sock_monitor(f->zctx, sock, "d", ZMQ_EVENT_DISCONNECTED, NULL));
 
@@ -706,7 +706,7 @@ static void
 test_routing_id_of_its_own_choice(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = own(f, sock_new(f->zctx, SOCK_DEALER_CLIENT, keys, f->master_key, NULL));
     void *monitor = own(f, sock_monitor(f->zctx, sock, "d", ZMQ_EVENT_DISCONNECTED, NULL));
 
@@ -723,7 +723,7 @@ static void
 test_many_lines_with_one_key(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *first = accepted(f, keys, "m1");
 
     assert_true(LIMIT_MINION_LINES < NELEMS(f->socks) && f->n_socks == 1);
@@ -768,7 +768,7 @@ static void
 test_reload_of_moved_files(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     AUTO_FREE char *yes = fs_join(f->dir, "etc/salt/pki/master/minions/m1"),
                    *no = fs_join(f->dir, "etc/salt/pki/master/minions_rejected/m1");
@@ -890,7 +890,7 @@ test_odd_requests(void **state)
             fail_msg("%s: %s", texts[i], fail_text(&err));
     }
     /* A jid of one's own choice: once. */
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     static const char chosen[] = "{\"op\":\"publish\",\"tgt\":\"m1\",\"fun\":\"a.b\",\"jid\":\"" J1 "\"}";
     json_decref(ask(f, json_loads(chosen, 0, NULL)));
@@ -916,7 +916,7 @@ static void
 test_restart(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     AUTO_FREE char *wal = fs_join(f->dir, "var/cache/salt/master/jobs.db-wal");
 
@@ -984,7 +984,7 @@ kill_while_it_sends(fixture_t *f, int age_s, void *socks[3], char jid[CLOCK_STAM
     key_pair_t *keys[3];
 
     for (size_t i = 0; i < NELEMS(ids); i++) {
-        keys[i] = key_pair_new(NULL);
+        keys[i] = key_pair_new();
         socks[i] = accepted(f, keys[i], ids[i]);
     }
     json_auto_t *reply = ask(f, json_pack("{s:s, s:s, s:s}", "op", "publish", "tgt", "*", "fun", "a.b"));
@@ -1085,7 +1085,7 @@ static void
 test_job_with_note_is_sent_after_its_commit(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     sqlite3 *held = hold_store(f);
     json_auto_t *first = noted(f, "publish", "test.ping", "1", "a");
@@ -1123,7 +1123,7 @@ static void
 test_job_with_note_reaches_its_minion(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
 
     hang_up(f, sock);
@@ -1152,7 +1152,7 @@ static void
 test_job_with_note_is_followed(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) keys = key_pair_new(NULL);
+    AUTO(key_pair) keys = key_pair_new();
     void *sock = accepted(f, keys, "m1");
     json_auto_t *first = noted(f, "publish", "test.ping", "1", "a");
     json_auto_t *job = hear(sock, "job");

@@ -234,7 +234,7 @@ static void
 test_restart_with_events(void **state)
 {
     fixture_t *f = *state;
-    char boot[40] = "first";
+    char boot[LIMIT_BOOT] = "first";
 
     outbox_series(f->box, boot);
     outbox_listens(f->box, 0);

@@ -19,6 +19,8 @@
 typedef struct fixture {
     int recon_ms, recon_spread_ms, recon_max_ms;
     const char *source, *host;
+    bool always_verify;
+    int wait_max_ms; /* 0: soon */
     char *dir, *known;
     void *zctx;
     key_pair_t *master_keys, *keys;
@@ -76,7 +78,6 @@ pending(void *cookie)
 static void
 start_minion_with(fixture_t *f, const char *finger, int hello_port)
 {
-    fail_auto_t err = FAIL_INIT;
     session_conf_t conf = { .recon_ms = f->recon_ms,
                             .recon_spread_ms = f->recon_spread_ms,
                             .recon_max_ms = f->recon_max_ms,
@@ -93,11 +94,13 @@ start_minion_with(fixture_t *f, const char *finger, int hello_port)
                             .known_file = f->known,
                             .keys = f->keys,
                             .wait_ms = 50,
-                            .wait_max_ms = 100 };
-    session_host_t host = { on_state, on_job, on_ack, NULL, pending, f, NULL };
+                            .always_verify = f->always_verify,
+                            .wait_max_ms = f->wait_max_ms ? f->wait_max_ms : 100 };
+    const session_host_t host = {
+        .on_state = on_state, .on_job = on_job, .on_ack = on_ack, .pending = pending, .cookie = f
+    };
 
-    f->session = session_new(f->zctx, &conf, &host, &err);
-    assert_non_null(f->session);
+    f->session = session_new(f->zctx, &conf, &host);
 }
 
 static void
@@ -310,8 +313,8 @@ set_up(void **state)
     assert_non_null(mkdtemp(f->dir));
     f->known = fs_join(f->dir, "master.pub");
     f->zctx = zmq_ctx_new();
-    f->master_keys = key_pair_new(NULL);
-    f->keys = key_pair_new(NULL);
+    f->master_keys = key_pair_new();
+    f->keys = key_pair_new();
     f->got = json_array();
     f->jobs = json_array();
     f->acked = json_array();
@@ -470,6 +473,22 @@ test_accepted_key_becomes_pending(void **state)
     PUMP_UNTIL(f, f->subscriptions == 2);
 }
 
+/* A master whose key nobody vouches for has no connection that it could count as ours. */
+static void
+test_not_vouched(void **state)
+{
+    fixture_t *f = *state;
+
+    f->always_verify = true;
+    f->wait_max_ms = 600000;
+    start_minion(f);
+    json_decref(expect(f, "hello"));
+    welcome(f, "accepted");
+    until_state(f, SESSION_STRANGER);
+    assert_non_null(strstr(last_reason(f), "not vouched for"));
+    PUMP_UNTIL(f, sock_send_to(f->router, f->rid, f->rid_len, "{}", 2) == -EHOSTUNREACH);
+}
+
 static void
 test_publish_port_moves(void **state)
 {
@@ -558,7 +577,7 @@ test_master_key_changes_and_comes_back(void **state)
     start_minion(f);
     join(f);
     stop_master(f);
-    f->master_keys = key_pair_new(NULL);
+    f->master_keys = key_pair_new();
     start_master(f);
     until_state(f, SESSION_STRANGER);
     key_finger(key_pair_public(first), old_finger);
@@ -579,7 +598,7 @@ static void
 test_a_liar_on_the_hello_port(void **state)
 {
     fixture_t *f = *state;
-    AUTO(key_pair) liar = key_pair_new(NULL);
+    AUTO(key_pair) liar = key_pair_new();
     AUTO_FREE char *pem = key_public_pem(key_pair_public(liar));
     json_auto_t *doc = json_pack("{s:s}", "pub", pem);
     AUTO_FREE char *lie = value_dump(doc);
@@ -906,7 +925,7 @@ test_source_address(void **state)
 
 UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_and_no_hello_port),
           TEST(test_finger), TEST(test_hello_port_talks_nonsense), TEST(test_refusals),
-          TEST(test_accepted_key_becomes_pending), TEST(test_publish_port_moves),
+          TEST(test_accepted_key_becomes_pending), TEST(test_not_vouched), TEST(test_publish_port_moves),
           TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
           TEST(test_job_runs_once), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),

@@ -27,11 +27,11 @@ setup(void **state)
     p->known = fs_join(p->dir, "minion_master.pub");
     p->sign = fs_join(p->dir, "master_sign.pub");
     p->sig = fs_join(p->dir, "minion_master.sig");
-    p->signer = key_pair_new_of(KEY_KIND_SIGN, NULL);
-    p->other = key_pair_new_of(KEY_KIND_SIGN, NULL);
-    p->k1 = key_pair_new(NULL);
-    p->k2 = key_pair_new(NULL);
-    p->k3 = key_pair_new(NULL);
+    p->signer = key_pair_new_of(KEY_KIND_SIGN);
+    p->other = key_pair_new_of(KEY_KIND_SIGN);
+    p->k1 = key_pair_new();
+    p->k2 = key_pair_new();
+    p->k3 = key_pair_new();
     p->conf = (trust_conf_t){ .host = "salt", .known_file = p->known, .sign_file = p->sign };
     *state = p;
     return 0;
