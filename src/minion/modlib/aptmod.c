@@ -1,5 +1,6 @@
 /* aptmod.c - pkg.mod_repo: add a source or change one, its key first. */
 #include <strings.h>
+#include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
@@ -62,10 +63,56 @@ spared_proxy(call_ctx_t *ctx, const char *host)
     return false;
 }
 
+/* Run gpg or apt-key, up to NULL. */
+static int __attribute__((sentinel)) key_step(const mod_t *m, fail_t *err, ...)
+{
+    prog_auto_t prog = PROG_INIT;
+    const char *word;
+    va_list ap;
+
+    apt_prog(m->ctx, &prog, false);
+    va_start(ap, err);
+    while ((word = va_arg(ap, const char *)) != NULL)
+        prog_add(&prog, word);
+    va_end(ap);
+    json_auto_t *out = apt_run(&prog, err);
+    if (out == NULL)
+        return err->code;
+    if (value_int(out, "retcode", 0) == 0)
+        return 0;
+    const char *text = value_str(out, "stdout", "");
+    return fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error: key retrieval failed: %s",
+                     *text != '\0' ? text : value_str(out, "stderr", ""));
+}
+
+/* apt-key has its options from the command line alone, where anybody could read the proxy's password: gpg has
+ * them from its own file, and apt-key adds what it got. */
+static int
+receive_by_gpg(const mod_t *m, const char *proxy, const char *keyserver, const char *key, fail_t *err)
+{
+    AUTO_FREE char *home = xasprintf("%s/halite-gpg-XXXXXX", fs_temp_dir());
+    AUTO_FREE char *line = xasprintf("keyserver-options http-proxy=%s\n", proxy);
+
+    if (strpbrk(proxy, "\r\n") != NULL)
+        return fail_set(err, -EINVAL, "proxy_username and proxy_password are one line each");
+    if (mkdtemp(home) == NULL)
+        return fail_set(err, -errno, "%s: %s", home, strerror(errno));
+    AUTO_FREE char *conf = fs_join(home, "gpg.conf"), *got = fs_join(home, "got.gpg");
+    int rc = fs_write_atomic(conf, line, strlen(line), 0600, err);
+    if (rc >= 0)
+        rc = key_step(m, err, "gpg", "--homedir", home, "--batch", "--keyserver", keyserver, "--logger-fd",
+                      "1", "--recv-keys", key, NULL);
+    if (rc >= 0)
+        rc = key_step(m, err, "gpg", "--homedir", home, "--batch", "--output", got, "--export", key, NULL);
+    if (rc >= 0)
+        rc = key_step(m, err, "apt-key", "add", got, NULL);
+    (void) fs_remove_tree(home, NULL);
+    return rc < 0 ? rc : 0;
+}
+
 static int
 receive_by_apt_key(const mod_t *m, const char *keyserver, const char *key, fail_t *err)
 {
-    prog_auto_t prog = PROG_INIT;
     AUTO_FREE char *proxy = proxy_url(m->ctx);
     json_auto_t *have = apt_output(m->ctx, err, "apt-key", "export", key, NULL);
 
@@ -73,20 +120,14 @@ receive_by_apt_key(const mod_t *m, const char *keyserver, const char *key, fail_
         return err->code;
     if (str_starts(value_str(have, "stdout", ""), "-----BEGIN PGP"))
         return 0;
-    apt_prog(m->ctx, &prog, false);
-    prog_adds(&prog, "apt-key", "adv", "--batch", NULL);
-    if (proxy != NULL && !spared_proxy(m->ctx, keyserver)) {
-        prog_add(&prog, "--keyserver-options");
-        prog_addf(&prog, "http-proxy=%s", proxy);
-    }
-    prog_adds(&prog, "--keyserver", keyserver, "--logger-fd", "1", "--recv-keys", key, NULL);
-    json_auto_t *out = apt_run(&prog, err);
-    if (out == NULL)
-        return err->code;
-    if (value_int(out, "retcode", 0) != 0)
-        return fail_kind(err, FAIL_COMMAND, -EREMOTEIO, "Error: key retrieval failed: %s",
-                         value_str(out, "stdout", ""));
-    return 0;
+    if (proxy == NULL || spared_proxy(m->ctx, keyserver))
+        return key_step(m, err, "apt-key", "adv", "--batch", "--keyserver", keyserver, "--logger-fd", "1",
+                        "--recv-keys", key, NULL);
+    if (strchr(proxy, '@') != NULL)
+        return receive_by_gpg(m, proxy, keyserver, key, err);
+    AUTO_FREE char *option = xasprintf("http-proxy=%s", proxy);
+    return key_step(m, err, "apt-key", "adv", "--batch", "--keyserver-options", option, "--keyserver",
+                    keyserver, "--logger-fd", "1", "--recv-keys", key, NULL);
 }
 
 static int

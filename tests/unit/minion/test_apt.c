@@ -15,6 +15,7 @@ static char root[64];
 static char *old_path;
 static registry_t *registry;
 static const char *os_name = "Debian";
+static json_t *more_opts;
 
 /* ---- the host ------------------------------------------------------------------------------ */
 
@@ -142,6 +143,7 @@ run(const char *fun, const char *call)
     json_auto_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s}", "os_family", "Debian", "os", os_name,
                                    "osarch", "amd64", "cpuarch", "x86_64", "oscodename", "trixie");
     json_auto_t *opts = json_pack("{s:s}", "id", "minion"), *args = json_loads(call, 0, NULL);
+    json_object_update(opts, more_opts);
     call_env_t env = { .registry = registry,
                        .opts = opts,
                        .id = "minion",
@@ -535,6 +537,30 @@ test_apt_key(void **state)
     assert_file("/etc/apt/sources.list", "deb http://c s main\n");
 }
 
+/* The proxy's password is in no argument. */
+static void
+test_key_proxy(void **state)
+{
+    (void) state;
+    script("apt-key", "echo \"apt-key $1\" >> $DPKG_ROOT/log");
+    script("gpg", "[ \"$1\" = --homedir ] || exit 1\n"
+                  "case \"$*\" in *secret*) echo seen >>$DPKG_ROOT/log;; esac\n"
+                  "/bin/cat $2/gpg.conf >> $DPKG_ROOT/log; shift 2; echo \"gpg $*\" >> $DPKG_ROOT/log");
+    const char *call = "[\"deb http://b s main\", {\"refresh\": false, \"keyid\": \"AB\", "
+                       "\"keyserver\": \"keys.example\"}]";
+    more_opts = json_pack("{s:s, s:i, s:s, s:s}", "proxy_host", "proxy.example", "proxy_port", 80,
+                          "proxy_username", "me", "proxy_password", "secret");
+    json_auto_t *ret = run("pkg.mod_repo", call);
+    AUTO_FREE char *log = text_of("/log");
+    json_decref(more_opts);
+    more_opts = NULL;
+    assert_true(json_is_object(ret));
+    assert_null(strstr(log, "seen"));
+    assert_non_null(strstr(log, "keyserver-options http-proxy=http://me:secret@proxy.example:80\ngpg --batch "
+                                "--keyserver keys.example --logger-fd 1 --recv-keys AB\n"));
+    assert_non_null(strstr(log, "--export AB\napt-key add\n"));
+}
+
 static void
 test_ppa(void **state)
 {
@@ -589,4 +615,5 @@ UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons
           ON_HOST(test_older_and_again), ON_HOST(test_held), ON_HOST(test_install_fails),
           ON_HOST(test_refresh_when_due), ON_HOST(test_remove), ON_HOST(test_upgrade), ON_HOST(test_refresh),
           ON_HOST(test_latest), ON_HOST(test_hold), ON_HOST(test_repos), ON_HOST(test_repo_changes),
-          ON_HOST(test_keys), ON_HOST(test_apt_key), ON_HOST(test_ppa), ON_HOST(test_foreign))
+          ON_HOST(test_keys), ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa),
+          ON_HOST(test_foreign))
