@@ -77,7 +77,9 @@ bank_fetch(const char *cachedir, const char *bank, const char *key, fail_t *err)
     if (path == NULL)
         return NULL;
     AUTO_FD base = open_base(cachedir, err);
-    int rc = base < 0 ? base : beneath_read(base, path, LIMIT_FILE_READ, &text);
+    if (base < 0)
+        return NULL;
+    int rc = beneath_read(base, path, LIMIT_FILE_READ, &text);
     if (rc == -ENOENT || rc == -ENOTDIR)
         return json_object();
     if (rc < 0) {
@@ -98,8 +100,14 @@ bank_list(const char *cachedir, const char *bank, fail_t *err)
     if (base < 0)
         return NULL;
     AUTO_FD folder = beneath_folder(base, path, BENEATH_NO_LINKS, 0);
+    if (folder == -ENOENT || folder == -ENOTDIR)
+        return json_array();
     struct dirent **names = NULL;
-    int n = folder < 0 ? 0 : scandirat(folder, ".", &names, NULL, alphasort);
+    int n = folder < 0 ? folder : scandirat(folder, ".", &names, NULL, alphasort);
+    if (n < 0) {
+        (void) failed(cachedir, path, folder < 0 ? folder : -errno, err);
+        return NULL;
+    }
     json_t *list = json_array();
     for (int i = 0; i < n; i++) {
         char *name = names[i]->d_name;
