@@ -28,16 +28,29 @@
 #define LIMIT_LOCAL_QUEUE      (32 * 1024 * 1024)    /* unsent bytes of answers per local connection */
 #define LIMIT_LOCAL_CLIENTS    2048                  /* operators' connections at one time */
 #define LIMIT_LOCAL_USER_MSG                                                                                 \
-    (4 * 1024 * 1024)               /* one request of an operator who is neither root nor the master's user */
-#define LIMIT_LOCAL_USER_LINES 64   /* such an operator's connections at one time */
-#define LIMIT_PENDING_KEYS     1000 /* keys that wait for acceptance */
-#define LIMIT_MINION_LINES     16   /* connections of one key to the ROUTER: the minion's and salt-call's */
-#define LIMIT_STRANGER_LINES   8    /* the same of a key that is not accepted */
-#define LIMIT_MINION_SUBS      4    /* connections of one key to the PUB */
-#define LIMIT_UNPROVEN         100  /* messages on one connection while its key is not accepted */
-#define LIMIT_STRANGER_BYTES   (256 * 1024)        /* unread from one connection without an accepted key */
-#define LIMIT_STRANGERS_BYTES  (256 * 1024 * 1024) /* of all of them: each has its share of this */
-#define LIMIT_STRANGER_LEAST   (8 * 1024)          /* and this at least */
+    (4 * 1024 * 1024) /* one request of an operator who is neither root nor the master's user */
+#define LIMIT_LOCAL_USER_LINES      64   /* such an operator's connections at one time */
+#define LIMIT_PENDING_KEYS          1000 /* keys that wait for acceptance */
+#define LIMIT_MINION_LINES          16 /* connections of one key to the ROUTER: the minion's and salt-call's */
+#define LIMIT_STRANGER_LINES        8  /* the same of a key that is not accepted */
+#define LIMIT_MINION_SUBS           4  /* connections of one key to the PUB */
+#define LIMIT_UNPROVEN              100 /* messages on one connection while its key is not accepted */
+#define LIMIT_STRANGER_BYTES        (256 * 1024) /* unread from one connection without an accepted key */
+#define LIMIT_STRANGERS_BYTES       (256 * 1024 * 1024) /* of all of them: each has its share of this */
+#define LIMIT_STRANGER_LEAST        (8 * 1024)          /* and this at least */
+/* Events that strangers cause and lines that tell of peers: a second, and at once. */
+#define LIMIT_STRANGER_EVENTS_RATE  20
+#define LIMIT_STRANGER_EVENTS_BURST 1000 /* of all keys that are not accepted */
+#define LIMIT_REFUSED_EVENTS_RATE   1
+#define LIMIT_REFUSED_EVENTS_BURST  20 /* that tell what was refused */
+#define LIMIT_NOISE_RATE            10
+#define LIMIT_NOISE_BURST           50 /* lines about what peers do wrong */
+#define LIMIT_REKEYS_RATE           20
+#define LIMIT_REKEYS_BURST          50 /* next keys that go to the disk */
+#define LIMIT_GATE_EVENTS_RATE      1
+#define LIMIT_GATE_EVENTS_BURST     5 /* that tell who is turned away at the door */
+#define LIMIT_AUDIT_RATE            20
+#define LIMIT_AUDIT_BURST           1000 /* lines of the audit log that each kind of outsider may cause */
 #define LIMIT_LARGE_RATE                                                                                     \
     (16 * 1024 * 1024) /* bytes a second of one minion in messages larger than a chunk of a file */
 #define LIMIT_LARGE_BURST    (128 * 1024 * 1024) /* and at once */

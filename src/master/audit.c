@@ -8,6 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/rate.h"
 #include "common/base/str.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -44,7 +45,7 @@ audit_new(const char *path)
     self->path = xstrdup(path);
     self->fd = -1;
     for (int i = 0; i < AUDIT_CROWDS; i++)
-        self->spare[i] = (rate_t) RATE(20, 1000);
+        self->spare[i] = (rate_t) RATE(LIMIT_AUDIT_RATE, LIMIT_AUDIT_BURST);
     open_file(self);
     return self;
 }

@@ -317,10 +317,10 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->acks.tail = &self->acks.first;
     self->notes = notes_new();
     self->uncommitted = map_new(NULL);
-    self->strangers = (rate_t) RATE(20, 1000);
-    self->refusals = (rate_t) RATE(1, 20);
-    self->noise = (rate_t) RATE(10, 50);
-    self->rekeys = (rate_t) RATE(20, 50);
+    self->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
+    self->refusals = (rate_t) RATE(LIMIT_REFUSED_EVENTS_RATE, LIMIT_REFUSED_EVENTS_BURST);
+    self->noise = (rate_t) RATE(LIMIT_NOISE_RATE, LIMIT_NOISE_BURST);
+    self->rekeys = (rate_t) RATE(LIMIT_REKEYS_RATE, LIMIT_REKEYS_BURST);
     self->jobs = jobs_new(publish_verdict, publish_done, self);
     self->audit = audit_new(conf_str(self->conf, "audit_log"));
     self->bus = bus_new(self);

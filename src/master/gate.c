@@ -74,7 +74,7 @@ gate_new(long files)
     for (int i = 0; i < STRANGERS; i++)
         self->strangers[i].first = self->strangers[i].last = -1;
     self->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    self->tells = (rate_t) RATE(1, 5);
+    self->tells = (rate_t) RATE(LIMIT_GATE_EVENTS_RATE, LIMIT_GATE_EVENTS_BURST);
     self->page = sysconf(_SC_PAGESIZE);
     return self;
 }
