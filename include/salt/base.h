@@ -27,6 +27,24 @@
 #define UNUSED       __attribute__((unused))
 #define NORETURN     __attribute__((noreturn))
 
+/* Whether this build looks at its own memory or threads: gcc says so by macros, clang by features. */
+#ifdef __has_feature
+#define HAS_FEATURE_(what) __has_feature(what)
+#else
+#define HAS_FEATURE_(what) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || HAS_FEATURE_(address_sanitizer)
+#define SANITIZED_ADDRESS 1
+#else
+#define SANITIZED_ADDRESS 0
+#endif
+#if defined(__SANITIZE_THREAD__) || HAS_FEATURE_(thread_sanitizer)
+#define SANITIZED_THREAD 1
+#else
+#define SANITIZED_THREAD 0
+#endif
+#define SANITIZED (SANITIZED_ADDRESS || SANITIZED_THREAD)
+
 /* AUTO(buf) b = ...: runs buf_destroy(&b) on every way out of the scope. Always initialise. To be
  * held for its end alone is a use too, which clang does not see: hence `unused`. */
 #define AUTO(type) __attribute__((unused, cleanup(type##_destroy))) type##_t *

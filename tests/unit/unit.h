@@ -12,14 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A sanitizer has its own memory: what ends or refuses when there is none is not the program's. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
+#include "salt/base.h"
 
 /* UNIT_MAIN(cmocka_unit_test(test_a), cmocka_unit_test(test_b)) */
 #define UNIT_MAIN(...)                                                                                       \

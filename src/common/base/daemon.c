@@ -34,8 +34,7 @@ daemon_stdio(void)
 void
 daemon_hide(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) &&                                                                        \
-    !defined(__SANITIZE_THREAD__) /* which look at themselves from outside */
+#if !SANITIZED /* such a build looks at itself from outside */
     (void) prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
 }

@@ -5,14 +5,6 @@
 #include "common/py/py_obj.h"
 #include "salt/limits.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define NO_CACHE 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NO_CACHE 1
-#endif
-#endif
-
 enum { STEP = 16, CLASSES = 25, KEEP_BYTES = 256 * 1024, FUEL = 4096 };
 
 typedef struct spare {
@@ -91,7 +83,7 @@ py_release(void *p, size_t size)
     size_t class = (size + STEP - 1) / STEP;
 
     py_state.live -= (int64_t) size;
-#ifndef NO_CACHE
+#if !SANITIZED_ADDRESS
     if (class<CLASSES &&class> 0 && cache.n[class] * class < KEEP_BYTES / STEP) {
         if (__builtin_expect(!cache.known, 0))
             cache_announce();

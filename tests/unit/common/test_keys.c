@@ -544,7 +544,7 @@ static void
 test_wiped(void **state)
 {
     (void) state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
     skip(); /* all of memory is read */
 #endif
     AUTO_FREE char *dir = temp_dir();

@@ -49,7 +49,7 @@ test_gone(void **state)
     int status;
 
     (void) state;
-#ifdef SANITIZED
+#if SANITIZED
     skip(); /* a sanitizer ends the process itself */
 #endif
     pid_t pid = fork();
@@ -70,7 +70,7 @@ static void
 test_spared(void **state)
 {
     (void) state;
-#ifdef SANITIZED
+#if SANITIZED
     skip();
 #endif
     memory_begin();
