@@ -165,6 +165,15 @@ git_latest() { # PASSWORD
     git_detached | grep -q "$GIT_URL cloned to $FLEET/c4"
     git_detached | grep -q 'Already checked out at correct revision'
     git_is_up c4
+    # A user who runs git has it to himself.
+    if [ "$(id -u)" -eq 0 ]; then
+        fleet_open
+        install -d -o nobody "$FLEET/nobody"
+        git_his() { salt m1 state.single git.latest "$GIT_URL" target="$FLEET/nobody/c" rev=main user=nobody https_user=me https_pass=MARK-git2 --out=json --static; }
+        git_his | grep -q "$GIT_URL cloned to"
+        git_his | grep -q "Repository $FLEET/nobody/c is up-to-date\""
+        [ "$(stat -c %U:%a "$FLEET/nobody/c/.git/halite-credentials")" = nobody:600 ]
+    fi
     # Submodules of the same server need it too.
     git_submodule
     salt m1 git.clone "$FLEET/c3" "${GIT_URL/x.git/y.git}" https_user=me https_pass=MARK-git2 | grep -q True

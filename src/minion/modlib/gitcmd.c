@@ -5,6 +5,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
 #include "minion/modlib/tool.h"
@@ -69,7 +70,15 @@ git_begin(call_ctx_t *ctx, const json_t *args, const char *command, prog_t *prog
     /* A minion has nobody to ask. */
     prog_env(prog, "GIT_TERMINAL_PROMPT=0");
     prog->cwd = value_str(args, "cwd", NULL);
-    prog->run_as = *user != '\0' ? user : NULL;
+    if (*user != '\0') {
+        passwd_space_auto_t space = { 0 };
+        const struct passwd *pw = passwd_user(&space, user);
+        AUTO_FREE char *home = pw != NULL ? xasprintf("HOME=%s", pw->pw_dir) : NULL;
+        prog->run_as = user;
+        /* His settings, not ours: which he may not even read, and git says so amid its answer. */
+        if (home != NULL)
+            prog_env(prog, home);
+    }
     return use_identity(ctx, args, prog, err);
 }
 
