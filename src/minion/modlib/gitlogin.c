@@ -150,7 +150,7 @@ void
 gitlogin_inherit(call_ctx_t *ctx, const json_t *args, prog_t *prog)
 {
     static const char *const env[] = { "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=credential.helper",
-                                       "GIT_CONFIG_VALUE_0=" INHERIT };
+                                       ("GIT_CONFIG_VALUE_0=" INHERIT) };
     prog_auto_t ask = PROG_INIT;
     fail_auto_t unused = FAIL_INIT;
 
