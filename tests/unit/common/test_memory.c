@@ -49,9 +49,7 @@ test_gone(void **state)
     int status;
 
     (void) state;
-#if SANITIZED
-    skip(); /* a sanitizer ends the process itself */
-#endif
+    SKIP_CHECKED(); /* a sanitizer ends the process itself */
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -70,9 +68,7 @@ static void
 test_spared(void **state)
 {
     (void) state;
-#if SANITIZED
-    skip();
-#endif
+    SKIP_CHECKED();
     memory_begin();
     memory_spare();
     assert_null(json_stringn_nocheck("", MORE_THAN_THERE_IS));

@@ -133,9 +133,7 @@ test_no_memory_for_values(void **state)
         "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"success\":false,\"return\":[",
     };
     (void) state;
-#if SANITIZED
-    skip(); /* a sanitizer's own memory has no such limit */
-#endif
+    SKIP_CHECKED(); /* a sanitizer's own memory has no such limit */
     for (size_t i = 0; i < NELEMS(heads); i++) {
         size_t len;
         int status;

@@ -356,9 +356,7 @@ test_memory_limit(void **state)
 {
     fixture_t *f = *state;
 
-#if SANITIZED
-    skip(); /* a sanitizer reserves terabytes */
-#endif
+    SKIP_CHECKED(); /* a sanitizer reserves terabytes */
     f->env.memory_limit = 256UL * 1024 * 1024;
     json_auto_t *ret = run(f, "memory", "[]");
     assert_failed(ret, "ran out of memory");
