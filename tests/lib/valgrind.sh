@@ -10,13 +10,13 @@ dir=$build/valgrind logs=$dir/logs
 rm -rf "$dir"
 mkdir -p "$dir/bin" "$dir/tests/unit"
 mkdir -m 1777 "$logs" # also for processes that have become another user
-# A process's name and program are memcheck's own.
-not_here='test_procfs test_startup'
+# A pid file is held against the program that runs, which is memcheck.
+not_here=test_startup
 command -v valgrind >/dev/null || { echo "valgrind.sh: valgrind is not installed (apt-get install valgrind)" && exit 2; }
 
 # wrap PROGRAM SCRIPT: a script that runs the program below memcheck; its forks are looked at as well.
 wrap() {
-    printf '#!/bin/sh\nexport LD_PRELOAD=%q${LD_PRELOAD:+:$LD_PRELOAD}\n' "$build/tests/preload/openat2.so" >"$2"
+    printf '#!/bin/sh\nexport LD_PRELOAD=%q${LD_PRELOAD:+:$LD_PRELOAD}\n' "$build/tests/preload/memcheck.so" >"$2"
     printf 'exec valgrind -q --leak-check=full --errors-for-leak-kinds=definite --num-callers=25 --fair-sched=yes \\\n' >>"$2"
     printf '    --suppressions=%q --log-file=%q %q "$@"\n' "$PWD/tests/lib/valgrind.supp" "$logs/%p.log" "$1" >>"$2"
     chmod +x "$2"

@@ -1,5 +1,6 @@
-/* openat2.c - a library to preload below valgrind, which does not know openat2 and answers ENOSYS: does what the call does, but
- * in more than one step, so without the promise that nobody changes a link in between. */
+/* memcheck.c - a library to preload below valgrind's memcheck, which does not know openat2 and answers ENOSYS: does what the
+ * call does, but in more than one step, so without the promise that nobody changes a link in between. And a process has its
+ * program's name, not memcheck's. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,11 +10,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <linux/openat2.h>
+
+__attribute__((constructor)) static void
+name_process(void)
+{
+    char program[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+    if (n <= 0)
+        return;
+    program[n] = '\0';
+    const char *slash = strrchr(program, '/');
+    (void) prctl(PR_SET_NAME, slash != NULL ? slash + 1 : program, 0, 0, 0);
+}
 
 /* 0, or -1 with errno: a part of the path is a link. */
 static int
