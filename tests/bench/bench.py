@@ -148,15 +148,15 @@ class Bench:
         fleet.wait_for(f"the key of {name}", 20, pending, 0.01)
         fleet.wait_for(f"the connection of {name}", 20, lambda: name in master.connected()[0], 0.002)
 
-    def settle(self, pid):
-        """Until its memory has hardly moved for a second, and hardly any processor time was used."""
+    def settle(self, pid, moves=1.002):
+        """Until its memory has moved by no more than this for a second, and hardly any processor time was used."""
         seen = []
 
         def quiet():
             seen.append((fleet.memory_kb(pid), fleet.cpu_s(pid)))
             last = seen[-6:]
             sizes = [kb for kb, _ in last]
-            return len(last) == 6 and max(sizes) <= 1.002 * min(sizes) and last[-1][1] - last[0][1] <= 0.05
+            return len(last) == 6 and max(sizes) <= moves * min(sizes) and last[-1][1] - last[0][1] <= 0.05
 
         fleet.wait_for("quiet", 30, quiet, 0.2)
 
