@@ -83,8 +83,10 @@ pytext_add_safe(buf_t *out, const char *s, size_t len)
 {
     size_t from = out->len;
 
+    if (len == 0)
+        return; /* a buffer that never held anything has no bytes to point at */
     buf_add(out, s, len);
-    for (char *p = out->data + from, *end = out->data + out->len; len > 0 && p < end; p++) {
+    for (char *p = out->data + from, *end = out->data + out->len; p < end; p++) {
         if ((p = memchr(p, '\033', (size_t) (end - p))) == NULL)
             break;
         *p = '?';
