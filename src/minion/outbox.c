@@ -46,6 +46,8 @@ struct outbox {
     int64_t give_up_ms;             /* monotonic: when returns are to be looked at for that; 0: none */
     int64_t patience_ms, again_ms, disk_ms; /* the last two monotonic; 0: not waiting */
     bool disk_told;
+    int64_t unread_ms; /* monotonic: when what could not be read is tried again; 0: nothing is such */
+    bool events_held;  /* an event is: those after it wait for it */
 };
 
 static void
@@ -259,19 +261,35 @@ s_send(outbox_t *self, item_t *it)
     return true;
 }
 
-/* As much as may be under way. */
+static bool
+s_may_go(const outbox_t *self, const item_t *it)
+{
+    return !it->under_way && s_heard(self, it) && (it->is_ret || !self->events_held);
+}
+
+/* As much as may be under way. What can't be read now holds up no return, and no event before it: masters take a
+ * minion's events in the order of their numbers. */
 static void
 s_pump(outbox_t *self)
 {
-    bool can = true;
-    while (can && self->next && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
+    while (self->next && self->listening && self->way_bytes < LIMIT_UNDER_WAY) {
         item_t *it = self->next, *after = it->next;
-        can = it->under_way || !s_heard(self, it) || s_send(self, it);
-        if (can)
-            self->next = after;
+        if (s_may_go(self, it) && !s_send(self, it)) {
+            self->events_held = self->events_held || !it->is_ret;
+            self->unread_ms = self->unread_ms ? self->unread_ms : clock_mono_ms() + PATIENCE_MS;
+        }
+        self->next = after;
     }
-    if ((self->way_bytes > 0 || !can) && self->again_ms == 0)
+    if (self->way_bytes > 0 && self->again_ms == 0)
         self->again_ms = clock_mono_ms() + self->patience_ms;
+}
+
+static void
+s_from_the_first(outbox_t *self)
+{
+    self->next = self->first;
+    self->unread_ms = 0;
+    self->events_held = false;
 }
 
 /* Nothing counts as sent. */
@@ -282,7 +300,7 @@ s_rewind(outbox_t *self)
         it->under_way = false;
     self->way_bytes = 0;
     self->again_ms = 0;
-    self->next = self->first;
+    s_from_the_first(self);
 }
 
 int64_t
@@ -326,7 +344,7 @@ s_give_up(outbox_t *self, int64_t now_ms)
         }
     }
     if (any) {
-        self->next = self->first;
+        s_from_the_first(self);
         s_pump(self);
     }
 }
@@ -491,6 +509,10 @@ outbox_tick(outbox_t *self, int64_t now_ms)
     }
     if (self->give_up_ms && now_ms >= self->give_up_ms)
         s_give_up(self, now_ms);
+    if (self->unread_ms && now_ms >= self->unread_ms) {
+        s_from_the_first(self);
+        s_pump(self);
+    }
     if (!self->again_ms || now_ms < self->again_ms)
         return;
     self->patience_ms = self->patience_ms * 2 < PATIENCE_MAX_MS ? self->patience_ms * 2 : PATIENCE_MAX_MS;
@@ -501,7 +523,7 @@ outbox_tick(outbox_t *self, int64_t now_ms)
 int64_t
 outbox_next_ms(const outbox_t *self)
 {
-    const int64_t times[] = { self->again_ms, self->disk_ms, self->give_up_ms };
+    const int64_t times[] = { self->again_ms, self->disk_ms, self->give_up_ms, self->unread_ms };
     int64_t next = 0;
     for (size_t i = 0; i < NELEMS(times); i++)
         next = times[i] > 0 && (next == 0 || times[i] < next) ? times[i] : next;

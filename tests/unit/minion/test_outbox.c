@@ -1,7 +1,9 @@
 /* test_outbox.c - nothing is lost and nothing is sent without need: acknowledgements, windows, masters that
  * come and go, a disk that is full for a while. */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -303,6 +305,62 @@ test_unreadable_at_start(void **state)
     assert_int_equal(outbox_len(f->box), 0);
 }
 
+/* A directory in the place of a file: the disk does not give what it has; or gives it again. */
+static void
+hide(const fixture_t *f, const char *name, bool hidden)
+{
+    AUTO_FREE char *path = fs_join(f->dir, name), *away = xasprintf("%s.away", path);
+
+    if (hidden) {
+        struct stat st;
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(rename(path, away), 0);
+        assert_int_equal(mkdir(path, 0700), 0);
+        const struct timespec times[] = { st.st_mtim, st.st_mtim };
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    } else {
+        assert_int_equal(rmdir(path), 0);
+        assert_int_equal(rename(away, path), 0);
+    }
+}
+
+/* One file that can't be read holds up no return; of events only those after it, which a master would take for the
+ * newer ones. */
+static void
+test_unreadable_for_long(void **state)
+{
+    fixture_t *f = *state;
+    static const char *const names[] = { "20261120100000000001.ret", "0000000000000000002.ev" };
+
+    add(f, 1, 10, -1);
+    event(f, true);
+    event(f, true);
+    add(f, 2, 10, -1);
+    outbox_destroy(&f->box);
+    for (size_t i = 0; i < NELEMS(names); i++)
+        hide(f, names[i], true);
+    open_box(f);
+    outbox_listens(f->box, 0);
+    event(f, true);
+    AUTO_FREE char *some = value_dump(f->sent);
+    assert_string_equal(some, "[1,\"20261120100000000002\"]");
+    (void) sent(f);
+    ack_event(f, 1);
+    ack(f, 2);
+    assert_int_equal(sent(f), 0);
+    for (size_t i = 0; i < NELEMS(names); i++)
+        hide(f, names[i], false);
+    int64_t next = outbox_next_ms(f->box);
+    assert_true(next > 0);
+    outbox_tick(f->box, next);
+    AUTO_FREE char *rest = value_dump(f->sent);
+    assert_string_equal(rest, "[\"20261120100000000001\",2,3]");
+    ack(f, 1);
+    ack_event(f, 2);
+    ack_event(f, 3);
+    assert_int_equal(outbox_len(f->box), 0);
+}
+
 /* The master that asked is away: its return goes to another one after a while, and to itself before that. */
 static void
 test_other_master(void **state)
@@ -489,6 +547,6 @@ test_same_jid_twice(void **state)
 
 UNIT_MAIN(TEST(test_at_once), TEST(test_odd_acknowledgements), TEST(test_master_goes_and_comes),
           TEST(test_two_masters), TEST(test_restart), TEST(test_restart_with_events),
-          TEST(test_unreadable_at_start), TEST(test_other_master), TEST(test_other_patience),
-          TEST(test_window), TEST(test_patience), TEST(test_events_have_limits), TEST(test_full_disk),
-          TEST(test_same_jid_twice))
+          TEST(test_unreadable_at_start), TEST(test_unreadable_for_long), TEST(test_other_master),
+          TEST(test_other_patience), TEST(test_window), TEST(test_patience), TEST(test_events_have_limits),
+          TEST(test_full_disk), TEST(test_same_jid_twice))
