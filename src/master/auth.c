@@ -123,6 +123,14 @@ s_forget(front_t *self, minion_t *m)
     peers_forget(self->peers, &m);
 }
 
+/* What the store knows of it. */
+static void
+s_forget_data(front_t *self, const char *id)
+{
+    (void) store_del_minion(self->store, id);
+    numbers_forget(self, id);
+}
+
 static zap_verdict_t
 s_verdict(key_state_t state)
 {
@@ -509,7 +517,7 @@ s_apply_delete(front_t *self, const char *id, key_state_t from, fail_t *err)
     minion_t *m = peers_by_id(self->peers, id);
     if (m && m->state == from) {
         s_forget(self, m);
-        (void) store_del_minion(self->store, id);
+        s_forget_data(self, id);
     }
     s_fire_key(self, id, "delete");
     return true;
@@ -533,7 +541,7 @@ auth_revoke(front_t *self, peer_t *peer, bool keep_data)
     s_audit(self, peer, id, "revoke", NULL);
     s_forget(self, peer->minion);
     if (!keep_data)
-        (void) store_del_minion(self->store, id);
+        s_forget_data(self, id);
     s_fire_key(self, id, "delete");
     s_full_check(self);
 }
@@ -551,10 +559,12 @@ auth_expire(front_t *self, minion_t *m)
         front_noise(self, "minion %s: its key is too old: %s", id, fail_text(&err));
         return;
     }
-    if (waits)
+    if (waits) {
         s_forget(self, m);
-    else
+        s_forget_data(self, id);
+    } else {
         s_learn(self, id, key, KEY_PENDING)->expired = true;
+    }
     log_warning("minion %s: its key is too old: it %s", id,
                 waits ? "waited in vain" : "waits for acceptance again");
     auth_tell(self, NULL, id, waits ? "delete" : "expire", NULL);

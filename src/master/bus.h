@@ -73,6 +73,7 @@ bool numbers_may_tell(const front_t *self);
  * to be kept together with the event. 0: none within this run of the minion. */
 void numbers_keep(front_t *self, const minion_t *m, json_int_t n);
 json_int_t numbers_kept(const front_t *self, const minion_t *m, const char *boot);
+void numbers_forget(front_t *self, const char *id);
 
 bool bus_size_valid(const front_t *self, const char *tag, size_t len,
                     fail_t *err); /* option max_event_size */

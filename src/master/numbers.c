@@ -92,15 +92,15 @@ numbers_end(front_t *self)
 /* ---- of minions' events ---------------------------------------------------------------------- */
 
 static char *
-s_minion_key(const minion_t *m)
+s_minion_key(const char *id)
 {
-    return xasprintf("events_of/%s", m->id);
+    return xasprintf("events_of/%s", id);
 }
 
 void
 numbers_keep(front_t *self, const minion_t *m, json_int_t n)
 {
-    AUTO_FREE char *key = s_minion_key(m);
+    AUTO_FREE char *key = s_minion_key(m->id);
     AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->boot);
     /* Taken, as the event was that it belongs to: see store_together. */
     (void) store_put_meta(self->store, key, text);
@@ -109,12 +109,19 @@ numbers_keep(front_t *self, const minion_t *m, json_int_t n)
 json_int_t
 numbers_kept(const front_t *self, const minion_t *m, const char *boot)
 {
-    AUTO_FREE char *key = s_minion_key(m);
+    AUTO_FREE char *key = s_minion_key(m->id);
     json_auto_t *kept = store_meta(self->reader, key, NULL);
     const char *text = json_is_string(kept) ? json_string_value(kept) : "";
     char *end = NULL;
     long long n = strtoll(text, &end, 10);
     return end != text && *end == ' ' && str_eq(end + 1, boot) && n > 0 ? n : 0;
+}
+
+void
+numbers_forget(front_t *self, const char *id)
+{
+    AUTO_FREE char *key = s_minion_key(id);
+    (void) store_del_meta(self->store, key);
 }
 
 bool

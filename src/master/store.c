@@ -311,6 +311,12 @@ store_put_meta(store_t *self, const char *key, const char *value)
 }
 
 uint64_t
+store_del_meta(store_t *self, const char *key)
+{
+    return enqueue(self, row_new(ROW_FORGET_META, key));
+}
+
+uint64_t
 store_add_run(store_t *self, const char *run, const char *doc, const char *plan, int64_t start_us)
 {
     row_t *row = row_new(ROW_RUN, run);

@@ -60,6 +60,7 @@ uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t
                         int64_t end_us, const char *doc);
 /* A named text, such as a cursor. */
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
+uint64_t store_del_meta(store_t *self, const char *key);
 
 /* What is kept. Jobs, their returns and the journals of orchestrations go together, the oldest first. */
 typedef struct store_keep {

@@ -36,6 +36,7 @@ static const struct kind {
     [ROW_FORGET_PILLAR] = { "the removal of the pillar", 1, 0, "DELETE FROM pillar WHERE id = ?1" },
     [ROW_FORGET_MINE] = { "the removal of the mine", 1, 0, "DELETE FROM mine WHERE id = ?1" },
     [ROW_META] = { "the text", 2, 0, "INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)" },
+    [ROW_FORGET_META] = { "the removal of the text", 1, 0, "DELETE FROM meta WHERE key = ?1" },
     [ROW_NOTE] = { "the note", 4, 0,
                    "INSERT OR IGNORE INTO notes(kind, ref, part, jid) VALUES(?1, ?2, ?3, ?4)" },
     [ROW_RUN] = { "the orchestration", 3, 1,

@@ -21,6 +21,7 @@ typedef enum row_kind {
     ROW_FORGET_PILLAR,
     ROW_FORGET_MINE,
     ROW_META,
+    ROW_FORGET_META,
     ROW_NOTE,
     ROW_RUN,
     ROW_RUN_END,

@@ -210,6 +210,27 @@ aged() { touch -d "$2 ago" "$(master_pki "$1")"; }
     wait_connected here
 }
 
+kept_of_minions() {
+    python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+print(*(db.execute("SELECT count(*) FROM " + what).fetchone()[0] for what in ("grains", "meta WHERE key GLOB '"'events_of/*'"'")))' \
+        "$FLEET/master/var/cache/salt/master/jobs.db"
+}
+kept_is() { [ "$(kept_of_minions)" = "$1" ]; }
+
+@test "key_pending_days: of a minion whose key was too old and that never came again nothing is kept" {
+    up m1
+    salt_call m1 event.send my/tag
+    until_true 10 kept_is '1 1'
+    stop m1
+    stop master
+    aged minions/m1 '11 days'
+    master_conf 'key_expire_days: 10' 'key_pending_days: 0.00002'
+    start_master
+    until_true 10 kept_is '0 0'
+    ! key_is m1 acc && ! key_is m1 pre
+}
+
 @test "the clock jumps: that is said once, and no key is too old for it; the clock is set back" {
     [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
     fleet_down

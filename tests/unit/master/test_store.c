@@ -215,6 +215,8 @@ test_reopen(void **state)
     assert_shown(store_returned(p->reader, "j1", err), "[\"a\"]");
     assert_shown(store_grains(p->reader, NULL, err), "{\"a\":{\"os\":\"Debian\"}}");
     assert_shown(store_meta(p->reader, "cursor", err), "\"7\"");
+    assert_true(store_wait(p->store, store_del_meta(p->store, "cursor"), PATIENCE_MS));
+    assert_shown(store_meta(p->reader, "cursor", err), "null");
     assert_shown(store_meta(p->reader, "nosuch", err), "null");
     uint64_t first, last;
     assert_int_equal(store_seq_range(p->reader, &first, &last, NULL), 0);
