@@ -222,6 +222,8 @@ fleet() {
     until_true 40 not spooled m1
 }
 
+both_returned() { [ "$(lookup "$1" | grep -cE '"m[12]": "b[0-9]+\."')" -eq 2 ]; }
+idle() { [ -z "$(ls "$FLEET/$1/var/cache/salt/minion/spool" | grep -E '\.(run|ret)$')" ]; }
 @test "forty jobs while the master is killed and started again: every job that was taken has its returns, each once" {
     fleet m1 m2
     for n in {1..20}; do salt '*' test.echo "a$n." --async; done >"$FLEET/jobs"
@@ -230,8 +232,10 @@ fleet() {
     start_master
     wait_connected m1 m2
     for n in {1..20}; do salt '*' test.echo "b$n." --async; done >>"$FLEET/jobs"
-    until_true 20 not spooled m1
-    until_true 20 not spooled m2
+    # The newest came behind all others.
+    for jid in $(grep -oE '[0-9]{20}' "$FLEET/jobs" | tail -n 20); do until_true 20 both_returned "$jid"; done
+    until_true 20 idle m1
+    until_true 20 idle m2
     # What a minion ran is stored, and once: the spools are empty, so everything was acknowledged.
     for jid in $(grep -oE '[0-9]{20}' "$FLEET/jobs"); do
         ran=$(cat "$FLEET/log/m1" "$FLEET/log/m2" | grep -c "job $jid: test.echo from" || :)
