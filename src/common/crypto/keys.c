@@ -203,6 +203,20 @@ sync_dir_of(const char *path)
         (void) fsync(fd); /* a file system that can't do this keeps no promise anyway */
 }
 
+/* By a rename there is no moment with two names, of which one could stay; file systems without it take links. */
+static int
+name_file(const char *tmp, const char *path)
+{
+    int rc = renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE) == 0 ? 0 : -errno;
+
+    if (rc != -EINVAL && rc != -ENOSYS)
+        return rc;
+    rc = link(tmp, path) == 0 ? 0 : -errno;
+    if (rc == 0)
+        (void) unlink(tmp);
+    return rc;
+}
+
 /* Make a file in one step that fails when it is there: the bytes are complete before the name exists. */
 static int
 create_file(const char *path, const char *text, mode_t mode, fail_t *err)
@@ -213,12 +227,14 @@ create_file(const char *path, const char *text, mode_t mode, fail_t *err)
 
     if (fd < 0)
         return fail_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
-    if (fs_write_all(fd, text, strlen(text)) != 0 || fchmod(fd, mode) != 0 || fsync(fd) != 0 ||
-        link(tmp, path) != 0)
+    if (fs_write_all(fd, text, strlen(text)) != 0 || fchmod(fd, mode) != 0 || fsync(fd) != 0)
         rc = -errno;
-    unlink(tmp);
-    if (rc != 0)
+    else
+        rc = name_file(tmp, path);
+    if (rc != 0) {
+        (void) unlink(tmp);
         return fail_set(err, rc, "cannot write %s: %s", path, strerror(-rc));
+    }
     sync_dir_of(path);
     return 0;
 }
