@@ -10,6 +10,7 @@
 #include "master/gate.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 #define HANDSHAKE_MS  50
 #define CHECK_MS      5000
 #define SETTLE_MS     60000
+#define WENT_MANY     64                  /* connections: what they held is given back */
 #define STEP          1024                /* of the table */
 #define GROWN_BYTES   (32L * 1024 * 1024) /* of the process: reason enough to look */
 #define SMALL_BYTES   (1024 * 1024) /* waiting: what pings and headers come to, and messages under way */
@@ -31,6 +33,13 @@
 #define RESERVE_SHARE 25
 #define RESERVE_MIN   256
 #define RESERVE_MAX   4096
+
+/* Of the descriptors that connections may have, in hundredths: from here on unknown keys are turned away, and strangers
+ * have less time; have next to none; leave one for another. A door opens again so many below where it closed. */
+#define PRESSED_AT 90
+#define SCARCE_AT  95
+#define FULL_AT    98
+#define DOOR_SLACK 2
 
 /* What is known of a connection. The first two are strangers, and in a list by age. */
 typedef enum stage { STAGE_SILENT, STAGE_SPOKEN, STAGE_ACCEPTED, STAGE_CUT } stage_t;
@@ -53,6 +62,7 @@ struct gate {
         long n;
     } strangers[STRANGERS];
     long open, cut, limit; /* connections; those that were cut and are not gone yet */
+    long went;             /* since memory was given back */
     int64_t check_next_ms, settle_next_ms;
     zap_door_t door, told;
     bool told_full;
@@ -162,14 +172,19 @@ s_cut(gate_t *self, int fd)
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
-/* Strangers get nine tenths of what there is. */
+static long
+s_share(const gate_t *self, int hundredths)
+{
+    return self->limit * hundredths / 100;
+}
+
 static zap_door_t
 s_wanted(const gate_t *self)
 {
-    /* Some slack before a door opens again, or it would swing. */
-    long slack = self->limit / 50, open = self->open - self->cut;
+    /* Without the slack it would swing. */
+    long slack = s_share(self, DOOR_SLACK), open = self->open - self->cut;
     long shut = self->limit - (self->door == ZAP_SHUT ? slack : 0);
-    long known = self->limit * 9 / 10 - (self->door != ZAP_OPEN ? slack : 0);
+    long known = s_share(self, PRESSED_AT) - (self->door != ZAP_OPEN ? slack : 0);
     return open >= shut ? ZAP_SHUT : open >= known ? ZAP_KNOWN : ZAP_OPEN;
 }
 
@@ -212,7 +227,7 @@ s_tell(front_t *front, int64_t now_ms)
 static int64_t
 s_patience(const gate_t *self)
 {
-    long first = self->limit * 90 / 100, last = self->limit * 95 / 100, open = self->open - self->cut;
+    long first = s_share(self, PRESSED_AT), last = s_share(self, SCARCE_AT), open = self->open - self->cut;
     int64_t pressed = PRESSED_MS * (last - open) / (last - first + 1);
     if (open <= first)
         return SILENT_MS;
@@ -228,7 +243,7 @@ s_make_room(gate_t *self, int newest)
     while ((oldest = self->strangers[STAGE_SILENT].first) >= 0 && oldest != newest &&
            now - self->lines[oldest].since_ms >= s_patience(self))
         s_cut(self, oldest);
-    if (self->open - self->cut > self->limit * 98 / 100 && self->strangers[STAGE_SPOKEN].first >= 0)
+    if (self->open - self->cut > s_share(self, FULL_AT) && self->strangers[STAGE_SPOKEN].first >= 0)
         s_cut(self, self->strangers[STAGE_SPOKEN].first);
 }
 
@@ -266,6 +281,7 @@ gate_went(front_t *front, port_t port, int fd)
         return;
     line->ports &= (uint8_t) ~(1u << port);
     self->open--;
+    self->went++;
     if (line->ports == 0) {
         s_unlist(self, fd);
         self->cut -= line->stage == STAGE_CUT;
@@ -461,6 +477,12 @@ gate_tick(front_t *front, int64_t now_ms)
     if (now_ms >= self->settle_next_ms) {
         self->settle_next_ms = now_ms + SETTLE_MS;
         s_settle(front);
+    }
+    /* libzmq touches a little of each of a connection's blocks. Those of the next ones lie elsewhere, so that in
+     * the end all of the blocks of all connections that ever were would be touched. */
+    if (self->went >= WENT_MANY) {
+        self->went = 0;
+        (void) malloc_trim(0);
     }
     int fd;
     while ((fd = self->strangers[STAGE_SILENT].first) >= 0 && now_ms - self->lines[fd].since_ms >= SILENT_MS)
