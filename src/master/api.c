@@ -398,19 +398,19 @@ api_jobs(master_api_t *self, const json_t *filter, fail_t *err)
 json_t *
 api_grains(master_api_t *self, const char *id, fail_t *err)
 {
-    return store_grains(self->store, id, err);
+    return store_docs(self->store, STORE_GRAINS, id, err);
 }
 
 json_t *
 api_pillar(master_api_t *self, const char *id, fail_t *err)
 {
-    return store_pillar(self->store, id, err);
+    return store_docs(self->store, STORE_PILLAR, id, err);
 }
 
 json_t *
 api_mine(master_api_t *self, const char *id, fail_t *err)
 {
-    return store_mine(self->store, id, err);
+    return store_docs(self->store, STORE_MINE, id, err);
 }
 
 json_t *

@@ -163,6 +163,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
     lsock_tick(self->lsock);
     workers_tick(self->workers);
     pillars_tick(self->pillars);
+    known_tick(self);
     s_noise_tick(self, now);
     s_rest(self, now);
     if (now >= self->expire_next_ms) {
@@ -223,28 +224,6 @@ s_open_store(front_t *self, fail_t *err)
     return self->reader ? 0 : err->code;
 }
 
-/* What the last run knew of each minion. */
-static void
-s_load_data(front_t *self)
-{
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *grains = store_grains(self->reader, NULL, &err);
-    json_auto_t *pillars = store_pillar(self->reader, NULL, &err);
-    json_auto_t *mines = store_mine(self->reader, NULL, &err);
-    const char *id;
-    json_t *one;
-    minion_t *m;
-    json_object_foreach (grains, id, one)
-        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
-            m->grains = alike_keep(self->alike, one);
-    json_object_foreach (pillars, id, one)
-        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
-            m->pillar = json_incref(one);
-    json_object_foreach (mines, id, one)
-        if ((m = peers_by_id(self->peers, id)) && json_is_object(one))
-            m->mine = json_incref(one);
-}
-
 static int
 s_open_keys(front_t *self, fail_t *err)
 {
@@ -268,9 +247,9 @@ s_start(front_t *self, fail_t *err)
     self->loop = zloop_new();
     zloop_set_nonstop(self->loop, true);
     self->zap = zap_new(err);
-    if (!self->zap || s_open_keys(self, err) < 0 || s_open_store(self, err) < 0 || auth_load(self, err) < 0)
+    if (!self->zap || s_open_keys(self, err) < 0 || s_open_store(self, err) < 0 || auth_load(self, err) < 0 ||
+        known_load(self, err) < 0)
         return err->code;
-    s_load_data(self);
     self->pillars = pillars_new(self);
     AUTO_FREE char *store_file = fs_join(conf_str(self->conf, "cachedir"), STORE_FILE);
     const char *sock_dir = conf_str(self->conf, "sock_dir");

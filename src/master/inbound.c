@@ -47,9 +47,8 @@ s_known_grains(const minion_t *m, const char *text, size_t len)
 {
     static const char head[] = "{\"m\":\"grains\",\"grains\":";
     size_t n = sizeof(head) - 1;
-    AUTO_FREE char *known = m->grains ? value_dump(kept_view(m->grains)) : NULL;
-    return known && len == n + strlen(known) + 1 && memcmp(text, head, n) == 0 &&
-           memcmp(text + n, known, len - n - 1) == 0 && text[len - 1] == '}';
+    return len > n && memcmp(text, head, n) == 0 && text[len - 1] == '}' &&
+           known_is(m, STORE_GRAINS, text + n, len - n - 1);
 }
 
 static int
@@ -62,8 +61,7 @@ s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *er
         return fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
     if (!json_is_object(grains))
         return fail_set(err, -EPROTO, "grains that are no object");
-    kept_destroy(&m->grains);
-    m->grains = alike_keep(self->alike, grains);
+    known_set(self, m, STORE_GRAINS, grains);
     char *text = value_dump(grains);
     (void) store_put_grains(self->store, m->id, &text);
     return 0;

@@ -33,7 +33,7 @@ s_is_target(front_t *self, json_t *tgt, const char *type_name, const char *id)
     if (!m || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
         return false;
     AUTO(target) target = target_new(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &err);
-    match_subject_t subject = { m->id, kept_view(m->grains), m->pillar };
+    match_subject_t subject = { m->id, known_get(self, m, STORE_GRAINS), known_get(self, m, STORE_PILLAR) };
     return target && target_match(target, &subject);
 }
 
@@ -96,12 +96,12 @@ s_names(front_t *self, const char *id, const json_t *fun, bool *ret_by_name)
 
 /* {id: value}, or {name: {id: value}}, put into `found`. */
 static void
-s_collect(look_t *look, const minion_t *m, const json_t *names, bool by_name, json_t *found)
+s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *found)
 {
-    json_t *name;
+    json_t *mine = known_get(look->front, m, STORE_MINE), *name;
     size_t i;
     json_array_foreach (names, i, name) {
-        json_t *entry = value_get(m->mine, json_string_value(name));
+        json_t *entry = value_get(mine, json_string_value(name));
         json_t *value = entry ? s_visible(look, entry) : NULL, *into = found;
         if (!value)
             continue;
@@ -152,8 +152,7 @@ s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
         free(text);
         return fail_set(err, -E2BIG, "the mine takes at most %d bytes of one minion", LIMIT_MINE);
     }
-    json_decref(m->mine);
-    m->mine = json_incref(mine);
+    known_set(self, m, STORE_MINE, mine);
     s_noted(self, store_put_mine(self->store, m->id, &text));
     return 0;
 }
@@ -174,8 +173,9 @@ s_send(front_t *self, minion_t *m, const json_t *body, fail_t *err)
     }
     if (!conf_bool(self->conf, "minion_data_cache") && !conf_bool(self->conf, "enforce_mine_cache"))
         return json_true();
-    bool anew = !m->mine || value_bool(body, "clear", false);
-    json_t *mine = anew ? json_object() : json_copy(m->mine);
+    json_t *old = known_get(self, m, STORE_MINE);
+    bool anew = !old || value_bool(body, "clear", false);
+    json_t *mine = anew ? json_object() : json_copy(old);
     json_object_update(mine, data);
     return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
 }
@@ -184,9 +184,10 @@ static json_t *
 s_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
     const char *name = value_str(body, "fun", "");
-    if (!value_get(m->mine, name))
+    json_t *old = known_get(self, m, STORE_MINE);
+    if (!value_get(old, name))
         return json_true();
-    json_t *mine = json_copy(m->mine);
+    json_t *mine = json_copy(old);
     json_object_del(mine, name);
     return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
 }
@@ -194,8 +195,7 @@ s_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 static void
 s_drop(front_t *self, minion_t *m)
 {
-    json_decref(m->mine);
-    m->mine = NULL;
+    known_set(self, m, STORE_MINE, NULL);
     s_noted(self, store_forget(self->store, m->id, STORE_MINE));
 }
 
@@ -241,15 +241,14 @@ mine_asked(front_t *self, peer_t *peer, const json_t *body)
 static void
 s_forget_grains(front_t *self, minion_t *m)
 {
-    kept_destroy(&m->grains);
+    known_set(self, m, STORE_GRAINS, NULL);
     s_noted(self, store_forget(self->store, m->id, STORE_GRAINS));
 }
 
 static void
 s_forget_pillar(front_t *self, minion_t *m)
 {
-    json_decref(m->pillar);
-    m->pillar = NULL;
+    known_set(self, m, STORE_PILLAR, NULL);
     s_noted(self, store_forget(self->store, m->id, STORE_PILLAR));
 }
 
@@ -277,9 +276,10 @@ s_forget(front_t *self, minion_t *m, const json_t *request)
         for (size_t k = 0; k < NELEMS(kinds); k++)
             if (str_eq(kinds[k].name, json_string_value(what)))
                 kinds[k].fn(self, m);
-    if (!function || !value_get(m->mine, function))
+    json_t *old = known_get(self, m, STORE_MINE);
+    if (!function || !value_get(old, function))
         return;
-    json_t *mine = json_copy(m->mine);
+    json_t *mine = json_copy(old);
     json_object_del(mine, function);
     (void) s_keep(self, m, &mine, NULL);
 }

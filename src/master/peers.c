@@ -44,9 +44,7 @@ peers_new(void)
 static void
 s_free_minion(minion_t *m)
 {
-    kept_destroy(&m->grains);
-    json_decref(m->pillar);
-    json_decref(m->mine);
+    known_free(&m->known);
     free(m->id);
     free(m);
 }

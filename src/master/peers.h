@@ -14,8 +14,8 @@
 
 #include "common/base/map.h"
 #include "common/crypto/keys.h"
-#include "master/alike.h"
 #include "master/keystore.h"
+#include "master/known.h"
 #include "salt/limits.h"
 
 #define RID_MAX 16
@@ -55,13 +55,11 @@ struct minion {
     unsigned n_subs;            /* SUB connections in all */
     bool seen;                  /* has connected since this master started */
     int64_t heard_ms;           /* monotonic: when its last message came */
-    kept_t *grains;             /* owned; NULL until it sent them */
-    json_t *pillar;             /* owned: as last compiled for it; NULL: never */
-    json_t *mine;               /* owned: {name: value} that it put into the mine; NULL: nothing */
-    char boot[LIMIT_BOOT];      /* of its last connection */
-    uint32_t starts;            /* how often `boot` changed */
-    json_int_t last_event;      /* number of its last event within `boot` that was taken */
-    json_int_t kept_event;      /* the same of the last that is on the disk */
+    known_t known;
+    char boot[LIMIT_BOOT]; /* of its last connection */
+    uint32_t starts;       /* how often `boot` changed */
+    json_int_t last_event; /* number of its last event within `boot` that was taken */
+    json_int_t kept_event; /* the same of the last that is on the disk */
     json_int_t
         lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
     peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */

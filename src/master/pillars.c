@@ -287,8 +287,7 @@ s_remember(front_t *front, minion_t *m, json_t *shown)
 {
     if (!conf_bool(front->conf, "minion_data_cache"))
         return;
-    json_decref(m->pillar);
-    m->pillar = json_incref(shown);
+    known_set(front, m, STORE_PILLAR, shown);
     char *text = value_dump(shown);
     (void) store_put_pillar(front->store, m->id, &text);
 }
@@ -330,13 +329,13 @@ static bool
 s_prepare(pillars_t *self, worker_t *w, task_t *t)
 {
     minion_t *m = peers_by_slot(self->front->peers, t->slot);
-    json_t *own = value_get(t->ask, "grains");
+    json_t *grains = value_get(t->ask, "grains");
     if (!m || m->state != KEY_ACCEPTED || !str_eq(m->z85, t->z85))
         return false;
     t->id = xstrdup(m->id);
-    t->grains = json_is_object(own) ? json_deep_copy(own)
-                : m->grains         ? json_deep_copy(kept_view(m->grains))
-                                    : json_object();
+    if (!json_is_object(grains))
+        grains = known_get(self->front, m, STORE_GRAINS);
+    t->grains = grains ? json_deep_copy(grains) : json_object();
     t->opts = w->stale ? json_deep_copy(self->front->opts) : NULL;
     t->generation = self->generation;
     t->kept = s_take_kept(self, t->id);

@@ -29,12 +29,13 @@
 static void
 s_match_all(front_t *self, const target_t *target, uint32_t *slots, size_t *n)
 {
-    bool needs_grains = target_needs_grains(target);
+    bool needs_grains = target_needs_grains(target), needs_pillar = target_needs_pillar(target);
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
         if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
             continue;
-        match_subject_t subject = { m->id, needs_grains ? kept_view(m->grains) : NULL, m->pillar };
+        match_subject_t subject = { m->id, needs_grains ? known_get(self, m, STORE_GRAINS) : NULL,
+                                    needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL };
         if (target_match(target, &subject))
             slots[(*n)++] = i;
     }

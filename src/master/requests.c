@@ -218,8 +218,9 @@ s_grains(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     json_t *all = json_object();
     for (size_t i = 0; i < n; i++) {
         minion_t *m = peers_by_slot(self->peers, slots[i]);
-        if (m->grains)
-            json_object_set_new(all, m->id, json_copy(kept_view(m->grains)));
+        json_t *grains = known_get(self, m, STORE_GRAINS);
+        if (grains)
+            json_object_set_new(all, m->id, json_copy(grains));
     }
     return json_pack("{s:o}", "grains", all);
 }

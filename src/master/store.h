@@ -47,7 +47,7 @@ uint64_t store_put_grains(store_t *self, const char *id, char **grains_p);
 uint64_t store_put_pillar(store_t *self, const char *id, char **pillar_p);
 uint64_t store_put_mine(store_t *self, const char *id, char **mine_p);
 /* Forget one of these. */
-typedef enum store_doc { STORE_GRAINS, STORE_PILLAR, STORE_MINE } store_doc_t;
+typedef enum store_doc { STORE_GRAINS, STORE_PILLAR, STORE_MINE, STORE_DOCS } store_doc_t;
 uint64_t store_forget(store_t *self, const char *id, store_doc_t what);
 /* Forget a minion whose key was deleted. */
 uint64_t store_del_minion(store_t *self, const char *id);

@@ -609,28 +609,33 @@ store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_last, f
     return rc;
 }
 
+static const struct {
+    int all, one;
+} doc_queries[STORE_DOCS] = { [STORE_GRAINS] = { Q_GRAINS, Q_GRAINS_OF },
+                              [STORE_PILLAR] = { Q_PILLAR, Q_PILLAR_OF },
+                              [STORE_MINE] = { Q_MINE, Q_MINE_OF } };
+
 json_t *
-store_grains(store_reader_t *self, const char *id, fail_t *err)
+store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err)
 {
-    sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_GRAINS_OF, id, err) : query(self, Q_GRAINS, err);
+    sqlite3_stmt *stmt = id != NULL ? query_text(self, doc_queries[what].one, id, err)
+                                    : query(self, doc_queries[what].all, err);
 
     return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
 }
 
-json_t *
-store_pillar(store_reader_t *self, const char *id, fail_t *err)
+int
+store_docs_each(store_reader_t *self, store_doc_t what, store_doc_fn *fn, void *cookie, fail_t *err)
 {
-    sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_PILLAR_OF, id, err) : query(self, Q_PILLAR, err);
+    sqlite3_stmt *stmt = query(self, doc_queries[what].all, err);
+    int rc = 0;
 
-    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
-}
-
-json_t *
-store_mine(store_reader_t *self, const char *id, fail_t *err)
-{
-    sqlite3_stmt *stmt = id != NULL ? query_text(self, Q_MINE_OF, id, err) : query(self, Q_MINE, err);
-
-    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
+    if (stmt == NULL)
+        return -EIO;
+    while (next_row(self, stmt, &rc, err))
+        fn(cookie, col_text(stmt, 0), col_text(stmt, 1));
+    sqlite3_reset(stmt);
+    return rc;
 }
 
 json_t *

@@ -10,6 +10,7 @@
 #define MASTER_STORE_READ_H
 
 #include "common/base/buf.h"
+#include "master/store.h"
 #include "salt/base.h"
 
 typedef struct store_reader store_reader_t;
@@ -53,10 +54,12 @@ int store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_las
 /* The newest job's jid, "" when there is none: a json string. */
 json_t *store_last_jid(store_reader_t *self, fail_t *err);
 
-/* {id: grains}: of all minions, or of one (an empty object when unknown). */
-json_t *store_grains(store_reader_t *self, const char *id, fail_t *err);
-/* The same of pillars, as targets see them. */
-json_t *store_pillar(store_reader_t *self, const char *id, fail_t *err);
+/* {id: grains}, or pillars as targets see them, or {name: value} in the mine: of all minions, or of one (an empty
+ * object when unknown). */
+json_t *store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err);
+/* The same as the texts that are stored, one by one: BORROWED for the call. 0, or a negative errno. */
+typedef void store_doc_fn(void *cookie, const char *id, const char *text);
+int store_docs_each(store_reader_t *self, store_doc_t what, store_doc_fn *fn, void *cookie, fail_t *err);
 /* The jid of the job with this note: a json string, or json null. */
 json_t *store_noted(store_reader_t *self, const char *kind, const char *ref, const char *part, fail_t *err);
 /* {part: jid} of all notes of one kind and reference. */
@@ -67,8 +70,6 @@ json_t *store_runs(store_reader_t *self, size_t limit, fail_t *err);
 json_t *store_run(store_reader_t *self, const char *run, fail_t *err);
 /* Its steps in the order in which they began: [{tag, go, begin_us, end_us, ...}]. */
 json_t *store_steps(store_reader_t *self, const char *run, fail_t *err);
-/* The same of what minions have put into the mine: {id: {name: value}}. */
-json_t *store_mine(store_reader_t *self, const char *id, fail_t *err);
 /* The text put under `key`: a json string, or json null. */
 json_t *store_meta(store_reader_t *self, const char *key, fail_t *err);
 

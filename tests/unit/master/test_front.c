@@ -933,6 +933,83 @@ test_restart(void **state)
     assert_int_equal(counter(f, "duplicates"), 1);
 }
 
+/* Text of the first column of the first row, or "". NEW. */
+static char *
+in_store(const fixture_t *f, const char *sql)
+{
+    AUTO_FREE char *path = fs_join(f->dir, "var/cache/salt/master/jobs.db");
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_busy_timeout(db, PATIENCE_MS), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+    char *text = xstrdup(sqlite3_step(stmt) == SQLITE_ROW ? (const char *) sqlite3_column_text(stmt, 0) : "");
+    (void) sqlite3_finalize(stmt);
+    (void) sqlite3_close(db);
+    return text;
+}
+
+static bool
+store_says(const fixture_t *f, const char *sql, const char *expected)
+{
+    AUTO_FREE char *text = in_store(f, sql);
+
+    return str_eq(text, expected);
+}
+
+static void
+assert_match(fixture_t *f, const char *tgt, const char *tgt_type, const char *expected)
+{
+    json_auto_t *reply = ask(f,
+                             json_pack("{s:s, s:s, s:s}", "op", "match", "tgt", tgt, "tgt_type", tgt_type));
+    AUTO_FREE char *minions = value_dump(value_get(reply, "minions"));
+
+    assert_string_equal(minions, expected);
+}
+
+/* What the last master knew of minions: targets have it at once, also of those that are not back; a row that can't be
+ * read is one that is not there; what a minion says again is not written again. */
+static void
+test_known_after_a_restart(void **state)
+{
+    fixture_t *f = *state;
+    static const char *const os[] = { "Debian", "Rocky", "Plan 9" };
+    AUTO(key_pair) key0 = key_pair_new();
+    AUTO(key_pair) key1 = key_pair_new();
+    AUTO(key_pair) key2 = key_pair_new();
+    const key_pair_t *const keys[] = { key0, key1, key2 };
+    void *socks[NELEMS(os)];
+
+    for (size_t i = 0; i < NELEMS(os); i++) {
+        AUTO_FREE char *id = xasprintf("m%zu", i);
+        AUTO_FREE char *grains = xasprintf("{\"m\":\"grains\",\"grains\":{\"os\":\"%s\"}}", os[i]);
+        socks[i] = accepted(f, keys[i], id);
+        say(socks[i], grains);
+    }
+    UNTIL(store_says(f, "SELECT count(*) FROM grains", "3"));
+    stop_master(f);
+    free(in_store(f, "UPDATE grains SET doc = '{\"os\":' WHERE id = 'm2'"));
+    free(in_store(f, "INSERT INTO pillar(id, stamp_us, doc) VALUES('m1', 1, '{\"role\":\"web\"}')"));
+    free(in_store(f, "INSERT INTO pillar(id, stamp_us, doc) VALUES('m0', 1, '7')"));
+    free(in_store(f, "UPDATE grains SET stamp_us = 7"));
+    start_master(f);
+    assert_match(f, "os:*", "grain", "[\"m0\",\"m1\"]");
+    assert_match(f, "role:web", "pillar", "[\"m1\"]");
+    for (size_t i = 0; i < NELEMS(os); i++) {
+        AUTO_FREE char *id = xasprintf("m%zu", i);
+        hello(socks[i], id, "boot-1");
+        hear_state(socks[i], "accepted");
+    }
+    say(socks[0], "{\"m\":\"grains\",\"grains\":{\"os\":\"Debian\"}}");
+    say(socks[2], "{\"m\":\"grains\",\"grains\":{\"os\":\"Inferno\"}}");
+    UNTIL(store_says(f, "SELECT doc FROM grains WHERE id = 'm2'", "{\"os\":\"Inferno\"}"));
+    assert_match(f, "os:Inferno", "grain", "[\"m2\"]");
+    ret(socks[0], J1); /* behind its grains */
+    json_decref(hear(socks[0], "ack"));
+    assert_true(store_says(f, "SELECT stamp_us FROM grains WHERE id = 'm0'", "7"));
+}
+
 /* ---- kill -9 of the master ------------------------------------------------------------------- */
 
 static void
@@ -1224,7 +1301,7 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
-          TEST(test_restart), TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
-          TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
-          TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
-          TEST(test_progress_goes_to_followers))
+          TEST(test_restart), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_killed_while_it_sends_long_ago), TEST(test_job_with_note_is_sent_after_its_commit),
+          TEST(test_job_with_note_reaches_its_minion), TEST(test_job_with_note_is_followed),
+          TEST(test_runner_with_note_runs_once), TEST(test_progress_goes_to_followers))

@@ -213,7 +213,7 @@ test_reopen(void **state)
     open_place(p);
     assert_null(store_notice(p->store));
     assert_shown(store_returned(p->reader, "j1", err), "[\"a\"]");
-    assert_shown(store_grains(p->reader, NULL, err), "{\"a\":{\"os\":\"Debian\"}}");
+    assert_shown(store_docs(p->reader, STORE_GRAINS, NULL, err), "{\"a\":{\"os\":\"Debian\"}}");
     assert_shown(store_meta(p->reader, "cursor", err), "\"7\"");
     assert_true(store_wait(p->store, store_del_meta(p->store, "cursor"), PATIENCE_MS));
     assert_shown(store_meta(p->reader, "cursor", err), "null");
@@ -223,7 +223,7 @@ test_reopen(void **state)
     assert_int_equal(first, 7);
     assert_int_equal(last, 7);
     settle(p->store, store_del_minion(p->store, "a"));
-    assert_shown(store_grains(p->reader, "a", err), "{}");
+    assert_shown(store_docs(p->reader, STORE_GRAINS, "a", err), "{}");
 }
 
 static void

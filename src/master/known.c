@@ -1,0 +1,133 @@
+/* known.c - see known.h. */
+#include "master/known.h"
+
+#include "common/base/clock.h"
+#include "master/front.h"
+#include "master/peers.h"
+#include "master/store_read.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+#define SLICE_US 5000 /* of a tick */
+
+static const char *const names[STORE_DOCS] = {
+    [STORE_GRAINS] = "grains", [STORE_PILLAR] = "pillar", [STORE_MINE] = "mine"
+};
+
+static json_t *
+s_view(const known_t *self, store_doc_t what)
+{
+    return what == STORE_GRAINS ? kept_view(self->grains) : what == STORE_PILLAR ? self->pillar : self->mine;
+}
+
+static void
+s_drop(known_t *self, store_doc_t what)
+{
+    free(self->unread[what]);
+    self->unread[what] = NULL;
+    if (what == STORE_GRAINS) {
+        kept_destroy(&self->grains);
+        return;
+    }
+    json_t **doc = what == STORE_PILLAR ? &self->pillar : &self->mine;
+    json_decref(*doc);
+    *doc = NULL;
+}
+
+static void
+s_keep(front_t *front, known_t *self, store_doc_t what, json_t *value)
+{
+    if (what == STORE_GRAINS)
+        self->grains = alike_keep(front->alike, value);
+    else if (what == STORE_PILLAR)
+        self->pillar = json_incref(value);
+    else
+        self->mine = json_incref(value);
+}
+
+static void
+s_read(front_t *front, minion_t *m, store_doc_t what)
+{
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *text = STEAL(m->known.unread[what]);
+    if (!text)
+        return;
+    json_auto_t *value = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", &err);
+    if (json_is_object(value))
+        s_keep(front, &m->known, what, value);
+    else
+        log_warning("minion %s: its %s in the store can't be read: %s", m->id, names[what],
+                    err.text ? fail_text(&err) : "it is no object");
+}
+
+json_t *
+known_get(front_t *front, minion_t *m, store_doc_t what)
+{
+    s_read(front, m, what);
+    return s_view(&m->known, what);
+}
+
+void
+known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+{
+    json_auto_t *kept = json_incref(value); /* it may be a part of what is dropped */
+    s_drop(&m->known, what);
+    if (kept)
+        s_keep(front, &m->known, what, kept);
+}
+
+bool
+known_is(const minion_t *m, store_doc_t what, const char *text, size_t len)
+{
+    const char *unread = m->known.unread[what];
+    json_t *view = unread ? NULL : s_view(&m->known, what);
+    AUTO_FREE char *dumped = view ? value_dump(view) : NULL;
+    const char *have = unread ? unread : dumped;
+    return have && strlen(have) == len && memcmp(have, text, len) == 0;
+}
+
+void
+known_free(known_t *self)
+{
+    for (store_doc_t what = 0; what < STORE_DOCS; what++)
+        s_drop(self, what);
+}
+
+/* ---- after a start --------------------------------------------------------------------------- */
+
+typedef struct load {
+    front_t *front;
+    store_doc_t what;
+} load_t;
+
+static void
+s_take_over(void *cookie, const char *id, const char *text)
+{
+    load_t *load = cookie;
+    minion_t *m = peers_by_id(load->front->peers, id);
+    if (m)
+        m->known.unread[load->what] = xstrdup(text);
+}
+
+int
+known_load(front_t *front, fail_t *err)
+{
+    int rc = 0;
+    for (store_doc_t what = 0; what < STORE_DOCS && rc == 0; what++) {
+        load_t load = { front, what };
+        rc = store_docs_each(front->reader, what, s_take_over, &load, err);
+    }
+    front->known_next = 0;
+    return rc;
+}
+
+void
+known_tick(front_t *front)
+{
+    int64_t until = clock_mono_us() + SLICE_US;
+    while (front->known_next < peers_slots(front->peers) && clock_mono_us() < until) {
+        minion_t *m = peers_by_slot(front->peers, front->known_next++);
+        for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
+            s_read(front, m, what);
+    }
+}

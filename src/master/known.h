@@ -1,0 +1,40 @@
+/* known.h - what the master knows of a minion beside its key: its grains, its pillar as last compiled, its values in the
+ * mine. The store has it too.
+ *
+ * A master that starts takes over what the one before knew as the texts that the store has. Each is read when something
+ * asks for it, or when there is time: reading all of them first kept the ports of a fleet's master closed for seconds.
+ *
+ * Layer      master
+ * Threads    the front loop's
+ * Ownership  values are BORROWED until known_set
+ * Tests      tests/unit/master/test_front.c
+ */
+#ifndef MASTER_KNOWN_H
+#define MASTER_KNOWN_H
+
+#include "master/alike.h"
+#include "master/store.h"
+
+typedef struct front front_t;
+typedef struct minion minion_t;
+
+typedef struct known {
+    kept_t *grains;
+    json_t *pillar, *mine;
+    char *unread[STORE_DOCS]; /* as the store has it; NULL: it was read, or there is none */
+} known_t;
+
+/* An object, or NULL: there is nothing. Grains are good until others' are asked for: see kept_view. */
+json_t *known_get(front_t *front, minion_t *m, store_doc_t what);
+/* NULL: nothing any more. The store is the caller's business. */
+void known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value);
+/* Whether it is what this text says, as value_dump would write it. */
+bool known_is(const minion_t *m, store_doc_t what, const char *text, size_t len);
+void known_free(known_t *self);
+
+/* What the store knows of the minions that have a key. */
+int known_load(front_t *front, fail_t *err);
+/* Some more of it is read. */
+void known_tick(front_t *front);
+
+#endif
