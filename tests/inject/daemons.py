@@ -212,8 +212,8 @@ def audit_ran(rig, token, result, name="ran"):
         jobs = rig.jobs(token)
         if result and result[0] == 0 and not any("m1" in returns for _, returns in jobs):
             return False  # what was shown is on the disk as soon as that takes it
-        if jobs and rig.lines(name, token) and not any("m1" in returns for _, returns in jobs):
-            return False  # what ran returns, be it late
+        if rig.lines(name, token) and not any("m1" in returns for _, returns in jobs):
+            return False  # what ran has a job and returns, be it late
         for jid, returns in jobs:
             if "m1" not in returns and verdict_of(rig, jid) not in (*FINAL, None):
                 return False
