@@ -292,7 +292,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->modules = host ? host->modules : NULL;
     self->signal_fd = -1;
     self->peers = peers_new();
-    self->alike = alike_new();
+    self->known.alike = alike_new();
     self->acks.tail = &self->acks.first;
     self->notes = notes_new();
     self->uncommitted = map_new(NULL);
@@ -334,7 +334,7 @@ front_destroy(front_t **self_p)
     store_destroy(&self->store);
     jobs_destroy(&self->jobs);
     peers_destroy(&self->peers);
-    alike_destroy(&self->alike);
+    alike_destroy(&self->known.alike);
     keystore_destroy(&self->keystore);
     rotate_close(self);
     inbound_forget(self);

@@ -85,8 +85,7 @@ typedef struct front {
     uint64_t noise_unsaid; /* lines that were not written */
     keystore_t *keystore;
     peers_t *peers;
-    alike_t *alike;      /* grains */
-    uint32_t known_next; /* the slot from which on what the store knew may not have been read */
+    knowledge_t known;
     jobs_t *jobs;
     store_t *store;
     store_reader_t *reader;

@@ -38,7 +38,7 @@ static void
 s_keep(front_t *front, known_t *self, store_doc_t what, json_t *value)
 {
     if (what == STORE_GRAINS)
-        self->grains = alike_keep(front->alike, value);
+        self->grains = alike_keep(front->known.alike, value);
     else if (what == STORE_PILLAR)
         self->pillar = json_incref(value);
     else
@@ -117,7 +117,7 @@ known_load(front_t *front, fail_t *err)
         load_t load = { front, what };
         rc = store_docs_each(front->reader, what, s_take_over, &load, err);
     }
-    front->known_next = 0;
+    front->known.next = 0;
     return rc;
 }
 
@@ -125,8 +125,8 @@ void
 known_tick(front_t *front)
 {
     int64_t until = clock_mono_us() + SLICE_US;
-    while (front->known_next < peers_slots(front->peers) && clock_mono_us() < until) {
-        minion_t *m = peers_by_slot(front->peers, front->known_next++);
+    while (front->known.next < peers_slots(front->peers) && clock_mono_us() < until) {
+        minion_t *m = peers_by_slot(front->peers, front->known.next++);
         for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
             s_read(front, m, what);
     }

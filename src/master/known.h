@@ -24,6 +24,12 @@ typedef struct known {
     char *unread[STORE_DOCS]; /* as the store has it; NULL: it was read, or there is none */
 } known_t;
 
+/* Of all minions. */
+typedef struct knowledge {
+    alike_t *alike; /* grains */
+    uint32_t next;  /* the first slot that may not have been read */
+} knowledge_t;
+
 /* An object, or NULL: there is nothing. Grains are good until others' are asked for: see kept_view. */
 json_t *known_get(front_t *front, minion_t *m, store_doc_t what);
 /* NULL: nothing any more. The store is the caller's business. */

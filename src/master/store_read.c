@@ -61,7 +61,8 @@ static const char *const queries[QUERIES] = {
     [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_RETURNED] = "SELECT id FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_HAS_RETURN] = "SELECT 1 FROM returns WHERE jid = ?1 AND id = ?2",
-    [Q_IS_TARGET] = "SELECT instr(minions, ?2) > 0 FROM jobs WHERE jid = ?1",
+    [Q_IS_TARGET] = "SELECT instr(minions, ?2) > 0 OR coalesce(json_extract(doc, '$.adopted'), 0) FROM jobs"
+                    " WHERE jid = ?1",
     [Q_EVENT_BLOCK] =
         "SELECT last, frames FROM event_blocks WHERE last > ?1 AND first >="
         " coalesce((SELECT max(first) FROM event_blocks WHERE first <= ?1 + 1), 0) ORDER BY first LIMIT 1",

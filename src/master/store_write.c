@@ -60,7 +60,7 @@ static const char *const extras[X_STATEMENTS] = {
         "INSERT OR IGNORE INTO jobs(jid, fun, tgt, doc, minions, start_us, n_minions)"
         " SELECT jid, coalesce(json_extract(doc, '$.fun'), ''), id,"
         "  json_object('jid', jid, 'fun', json_extract(doc, '$.fun'), 'arg', json_extract(doc, '$.fun_args'),"
-        "   'tgt', id, 'tgt_type', 'list', 'user', ''), json_array(id), stamp_us, 1"
+        "   'tgt', id, 'tgt_type', 'list', 'user', '', 'adopted', json('true')), json_array(id), stamp_us, 1"
         " FROM (SELECT jid, id, stamp_us, CASE WHEN json_valid(doc) THEN doc ELSE '{}' END AS doc"
         "  FROM returns WHERE jid = ?1 LIMIT 1)",
 };

@@ -958,6 +958,24 @@ store_says(const fixture_t *f, const char *sql, const char *expected)
     return str_eq(text, expected);
 }
 
+/* The master that sent a job was killed before its row was on the disk: whoever ran it has its return stored. Such a job
+ * has no targets that could be others. */
+static void
+test_lost_job(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) key0 = key_pair_new();
+    AUTO(key_pair) key1 = key_pair_new();
+    void *socks[] = { accepted(f, key0, "m0"), accepted(f, key1, "m1") };
+
+    for (size_t i = 0; i < NELEMS(socks); i++) {
+        ret(socks[i], J1);
+        json_decref(hear(socks[i], "ack"));
+        assert_int_equal(counter(f, "returns"), i + 1);
+    }
+    assert_true(store_says(f, "SELECT count(*) FROM returns WHERE jid = '" J1 "'", "2"));
+}
+
 static void
 assert_match(fixture_t *f, const char *tgt, const char *tgt_type, const char *expected)
 {
@@ -1301,7 +1319,8 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
-          TEST(test_restart), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
-          TEST(test_killed_while_it_sends_long_ago), TEST(test_job_with_note_is_sent_after_its_commit),
-          TEST(test_job_with_note_reaches_its_minion), TEST(test_job_with_note_is_followed),
-          TEST(test_runner_with_note_runs_once), TEST(test_progress_goes_to_followers))
+          TEST(test_lost_job), TEST(test_restart), TEST(test_known_after_a_restart),
+          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
+          TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
+          TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
+          TEST(test_progress_goes_to_followers))
