@@ -25,7 +25,7 @@
 #define HOLD_MS          25   /* a return within this time says all that `started` would */
 #define RECONNECT_MS     100
 #define RECONNECT_MAX_MS 2000
-#define FLEET_SHARE      4   /* of the time in which a fleet subscribes, all of it knocks once */
+#define FLEET_SHARE      3   /* of the time in which a fleet subscribes, all of it knocks once */
 #define DRAIN_BUDGET     256 /* messages of one socket in a step: others wait meanwhile */
 #define DEALER_EVENTS                                                                                        \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |  \

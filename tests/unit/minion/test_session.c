@@ -803,7 +803,7 @@ test_pauses_of_a_fleet(void **state)
 {
     fixture_t *f = *state;
     AUTO_FREE char *text = xasprintf(
-        "{\"m\":\"welcome\",\"state\":\"accepted\",\"publish_port\":%d,\"proto\":1,\"sub_spread_ms\":8400}",
+        "{\"m\":\"welcome\",\"state\":\"accepted\",\"publish_port\":%d,\"proto\":1,\"sub_spread_ms\":6300}",
         f->publish_port);
 
     start_minion(f);
