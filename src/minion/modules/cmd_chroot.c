@@ -46,7 +46,7 @@ mount_all(const char *root, json_t *binds)
     json_array_foreach (binds, i, bind) {
         const char *path = json_is_string(bind) ? json_string_value(bind) : "";
         if (*path != '\0')
-            mount_at(root, path + strspn(path, "/"), path, NULL, MS_BIND, mounted);
+            mount_at(root, path + strspn(path, "/"), path, "none", MS_BIND, mounted);
     }
     return mounted;
 }
