@@ -36,7 +36,8 @@ typedef struct rtask {
     struct rtask *next;                    /* of its file, or its batch */
     struct rtask *open_next, **open_where; /* of all */
     char *firing;                          /* JSON of rules.h */
-    char *outcome;                         /* JSON {"reactions", "errors"}; set by the actor */
+    char *outcome;                         /* JSON {"reactions", "errors"}; set by the actor; NULL: again */
+    int64_t tried_ms;                      /* monotonic: when it was first tried in vain; 0: never */
     uint64_t seq;
     bool snapped;       /* the snapshot waits for it */
     json_t *jids;       /* of what the event tells about; NULL: of nothing */
@@ -84,7 +85,8 @@ typedef struct rworker {
 
 typedef struct rfile {
     rtask_t *head, **tail;
-    bool busy; /* an actor renders it */
+    bool busy;        /* an actor renders it */
+    int64_t after_ms; /* monotonic: not before */
 } rfile_t;
 
 typedef struct rloop {

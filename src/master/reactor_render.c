@@ -9,8 +9,10 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define BATCH       32   /* tasks of a file that an actor gets at one time */
-#define END_WAIT_MS 1000 /* for templates that render when the master ends */
+#define BATCH       32    /* tasks of a file that an actor gets at one time */
+#define END_WAIT_MS 1000  /* for templates that render when the master ends */
+#define AGAIN_MS    500   /* until a file is tried again that could not be read for now, */
+#define PASSES_MS   60000 /* and how long that is hoped to pass */
 
 void
 rtask_free(rtask_t *task)
@@ -118,16 +120,39 @@ s_open(actor_t *self)
     self->made_ms = clock_mono_ms();
 }
 
-static void
+/* What may be over at the next look; NULL: nothing. BORROWED. */
+static const json_t *
+s_passing(const json_t *errors)
+{
+    size_t i;
+    json_t *error;
+    json_array_foreach (errors, i, error)
+        if (value_bool(error, "passing", false))
+            return error;
+    return NULL;
+}
+
+/* False: the system lacks something at the moment, and what the event sets off must wait. */
+static bool
 s_work(actor_t *self, rtask_t *task)
 {
+    int64_t now_ms = clock_mono_ms();
     json_auto_t *firing = json_loads(task->firing, JSON_ALLOW_NUL, NULL);
     json_auto_t *errors = json_array();
     call_ctx_t *ctx = masterctx_ctx(self->host);
     reaction_env_t env = { ctx, ctx_files(ctx), self->render, self->shared->runners, self->shared->wheels };
     json_auto_t *list = reaction_list(&env, firing, errors);
+    const json_t *passing = s_passing(errors);
+    if (passing && task->tried_ms == 0) {
+        log_warning("reactor: %s: %s; it is tried again for a minute", value_str(passing, "file", ""),
+                    value_str(passing, "error", ""));
+        task->tried_ms = now_ms;
+    }
+    if (passing && now_ms - task->tried_ms < PASSES_MS)
+        return false;
     json_auto_t *outcome = json_pack("{s:O, s:O}", "reactions", list, "errors", errors);
     task->outcome = value_dump(outcome);
+    return true;
 }
 
 static void
@@ -142,8 +167,9 @@ s_actor(zsock_t *pipe, void *arg)
             self->opts = STEAL(batch->opts);
         }
         s_open(self);
-        for (rtask_t *t = batch->tasks; t; t = t->next)
-            s_work(self, t);
+        /* In their order: behind one that must wait, all wait. */
+        for (rtask_t *t = batch->tasks; t && s_work(self, t);)
+            t = t->next;
         s_pass(pipe, batch);
     }
     s_close(self);
@@ -215,7 +241,7 @@ rrender_turn(rloop_t *self)
             (void) map_del(self->files, name);
             continue;
         }
-        rworker_t *w = file->busy ? NULL : s_idle_worker(self);
+        rworker_t *w = file->busy || clock_mono_ms() < file->after_ms ? NULL : s_idle_worker(self);
         if (!w)
             continue;
         file->busy = true;
@@ -248,6 +274,20 @@ rrender_add(rloop_t *self, rtask_t **task_p)
     self->n_waiting++;
 }
 
+/* What is not rendered goes back to where it was. TAKES the rest of a batch. */
+static void
+s_put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
+{
+    rtask_t **end = &rest;
+    for (; *end; end = &(*end)->next)
+        self->n_waiting++;
+    if (!file->head)
+        file->tail = end;
+    *end = file->head;
+    file->head = rest;
+    file->after_ms = clock_mono_ms() + AGAIN_MS;
+}
+
 void
 rrender_ready(rloop_t *self, rworker_t *w)
 {
@@ -261,11 +301,14 @@ rrender_ready(rloop_t *self, rworker_t *w)
         file->busy = false;
         map_set(self->files, batch->file, file);
     }
-    for (rtask_t *t = batch->tasks, *next; t; t = next) {
+    rtask_t *t = batch->tasks;
+    for (rtask_t *next; t && t->outcome; t = next) {
         next = t->next;
         t->next = NULL;
         work_take(self, t);
     }
+    if (t)
+        s_put_back(self, file, t);
     s_batch_free(batch);
 }
 

@@ -213,6 +213,32 @@ SLS
     unlisten all
 }
 
+@test "a file that can't be read for now is tried again: no reaction is lost, and their order stays" {
+    reactor_master "  - 'salt/job/*/ret/m1': [salt://reactor/count.sls]"
+    start_minion m1
+    wait_key m1 pre
+    accept m1
+    wait_connected m1
+    sls count <<<$'x:\n  runner.test.arg: [{arg: ["n{{ data.return }}"]}]'
+    listen all 'salt/*'
+    local n
+    for n in 1 2 3; do salt m1 cmd.run "until test -e $OUT/go$n; do sleep 0.02; done; echo $n" --async; done
+    # All that it has open stays so; it opens nothing more.
+    n=0
+    while [ -e "/proc/$(pid_of master)/fd/$n" ]; do n=$((n + 1)); done
+    prlimit --pid "$(pid_of master)" --nofile="$n":
+    touch "$OUT/go1"
+    until_log "$FLEET/log/master" 'reactor: .*count.sls: .*Too many open files.*; it is tried again for a minute'
+    touch "$OUT/go2"
+    wait_event all '"salt/job/[0-9]*/ret/m1".*"return":"2"'
+    touch "$OUT/go3"
+    prlimit --pid "$(pid_of master)" --nofile=1024:
+    wait_event all '"salt/run/[0-9]*/new".*"n3"'
+    diff <(grep '"salt/run/[0-9]*/new"' "$FLEET/log/listen-all" | grep -oE '"n[1-3]"') <(printf '"n%d"\n' {1..3})
+    [ "$(heard all 'salt/reactor/error')" -eq 0 ]
+    unlisten all
+}
+
 @test "a backlog: a figure, an event, and nothing is lost" {
     reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 20" "renderer_functions_reactor: [cmd.run]"
     mkfifo "$OUT/gate"

@@ -71,8 +71,8 @@ s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fa
     /* Links may lead out of the folder where they are followed; otherwise the kernel keeps the path inside. */
     AUTO_FD fd = root >= 0 ? beneath_open(root, path, self->follow ? BENEATH_OUT : BENEATH_LINKS,
                                           O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
-                           : -ENOENT;
-    if (fd == -EACCES || fd == -EMFILE || fd == -ENFILE || fd == -EIO)
+                           : -errno;
+    if (fd == -EACCES || fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -EIO)
         return fail_set(err, fd, "%s: %s", full, strerror(-fd));
     if (fd < 0)
         return -ENOENT;

@@ -53,6 +53,18 @@ s_error(json_t *errors, const char *file, const char *id, size_t line, const cha
     json_array_append_new(errors, error);
 }
 
+/* A file that could not be read; "passing" when the next look at it may find another answer. */
+static void
+s_error_read(json_t *errors, const char *file, int code, const char *text)
+{
+    static const int passing[] = { -EMFILE, -ENFILE, -ENOMEM, -EIO, -EAGAIN };
+
+    s_error(errors, file, NULL, 0, text);
+    for (size_t i = 0; i < NELEMS(passing); i++)
+        if (code == passing[i])
+            json_object_set_new(json_array_get(errors, json_array_size(errors) - 1), "passing", json_true());
+}
+
 static void
 s_error_at(work_t *w, const char *id, const char *text)
 {
@@ -338,8 +350,9 @@ s_render(work_t *w)
     AUTO(py) context = s_context(w->firing);
     struct stat st;
 
-    if (fs_read(w->path, LIMIT_TEMPLATE, &w->text, &err) < 0) {
-        s_error(w->errors, w->url, NULL, 0, fail_text(&err));
+    int rc = fs_read(w->path, LIMIT_TEMPLATE, &w->text, &err);
+    if (rc < 0) {
+        s_error_read(w->errors, w->url, rc, fail_text(&err));
         return NULL;
     }
     bool there = stat(w->path, &st) == 0;
@@ -420,7 +433,7 @@ reaction_list(const reaction_env_t *env, const json_t *firing, json_t *errors)
     }
     int rc = fileclient_cache(env->files, file, "base", &path, &err);
     if (rc < 0)
-        s_error(errors, file, NULL, 0, rc == -ENOENT ? missing_text : fail_text(&err));
+        s_error_read(errors, file, rc, rc == -ENOENT ? missing_text : fail_text(&err));
     else
         s_file(env, firing, path, file, out, errors);
     return out;

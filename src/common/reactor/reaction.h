@@ -7,8 +7,9 @@
  * Layer      common/reactor; knows no bus: who calls runs what it gets
  * Threads    the renderer's
  * Ownership  results are NEW
- * Errors     an error is an object {"file", "line"?, "id"?, "error"}; what is wrong with one reaction does
- *            not stop the file's others, except those that require it
+ * Errors     an error is an object {"file", "line"?, "id"?, "error", "passing": true when the system lacked
+ *            something}; what is wrong with one reaction does not stop the file's others, except those that
+ *            require it
  * Tests      tests/unit/common/test_reactor.c, tests/cases/reactor
  */
 #ifndef COMMON_REACTOR_REACTION_H
