@@ -5,12 +5,14 @@
 #include <sys/socket.h>
 
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "master/gate.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define SUB_SPREAD_MS 2 /* per minion: half of a core is left for others while a fleet subscribes */
+#define KEYS_AGAIN_MS 5000 /* until key files that could not be read are tried again */
+#define SUB_SPREAD_MS 2    /* per minion: half of a core is left for others while a fleet subscribes */
 
 #define TWIN_MS 60000
 #define RIVAL_GRACE_MS                                                                                       \
@@ -649,12 +651,14 @@ s_states(front_t *self, fail_t *err)
 int
 auth_load(front_t *self, fail_t *err)
 {
+    self->keylife.again_ms = clock_mono_ms() + KEYS_AGAIN_MS;
     json_auto_t *states = s_states(self, err);
     const char *id;
     json_t *state;
     minion_t *m;
     if (!states)
         return err->code;
+    bool unread = false;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
         if ((m = peers_by_slot(self->peers, i)) && !json_object_get(states, m->id))
             s_forget(self, m);
@@ -662,11 +666,15 @@ auth_load(front_t *self, fail_t *err)
         fail_auto_t bad = FAIL_INIT;
         uint8_t key[KEY_BYTES];
         key_state_t to = (key_state_t) json_integer_value(state);
-        if (keystore_get(self->keystore, id, to, key, &bad))
+        if (keystore_get(self->keystore, id, to, key, &bad)) {
             (void) s_learn(self, id, key, to);
-        else
-            log_error("%s: the key is ignored: %s", id, fail_text(&bad));
+            continue;
+        }
+        log_error("%s: the key is ignored: %s", id, fail_text(&bad));
+        if (fs_is_passing(bad.code))
+            unread = true;
     }
+    self->keylife.again_ms = unread ? self->keylife.again_ms : 0;
     rekey_load(self);
     s_full_check(self);
     return 0;

@@ -13,9 +13,10 @@ struct front;
 
 /* When keylife.c looks at the ages of keys. */
 typedef struct keylife {
-    int64_t next_ms; /* monotonic */
-    int64_t gap_s;   /* wall clock less monotonic, when they were last looked at; 0: not yet */
-    bool jumped;     /* since then, as was told */
+    int64_t next_ms;  /* monotonic */
+    int64_t again_ms; /* the same: when keys that could not be read are tried again; 0: all were */
+    int64_t gap_s;    /* wall clock less monotonic, when they were last looked at; 0: not yet */
+    bool jumped;      /* since then, as was told */
 } keylife_t;
 
 int auth_load(struct front *self, fail_t *err); /* key files to tables; also after SIGHUP */

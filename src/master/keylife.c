@@ -82,6 +82,9 @@ s_look(front_t *self, int64_t now_ms, int64_t wall_s, double life_s, double wait
 void
 keylife_tick(front_t *self, int64_t now_ms)
 {
+    fail_auto_t unused = FAIL_INIT; /* what can't be read is told */
+    if (self->keylife.again_ms && now_ms >= self->keylife.again_ms)
+        (void) auth_load(self, &unused);
     if (now_ms < self->keylife.next_ms)
         return;
     double life_s = conf_float(self->conf, "key_expire_days") * DAY_S;

@@ -213,6 +213,17 @@ fs_exists(const char *path)
 }
 
 bool
+fs_is_passing(int code)
+{
+    static const int passing[] = { EMFILE, ENFILE, ENOMEM, EIO, EINTR, EAGAIN, ENOSPC };
+
+    for (size_t i = 0; i < NELEMS(passing); i++)
+        if (code == -passing[i])
+            return true;
+    return false;
+}
+
+bool
 fs_absent(const char *path)
 {
     struct stat st;

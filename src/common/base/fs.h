@@ -39,6 +39,9 @@ bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
  * who makes or replaces a file because it is missing asks this one. */
 bool fs_absent(const char *path);
+/* Whether this error (negative) is no answer about the file: the system lacked something, and the next time there may be one.
+ */
+bool fs_is_passing(int code);
 bool fs_is_dir(const char *path);
 /* NEW "a/b" with exactly one slash between. */
 char *fs_join(const char *a, const char *b);

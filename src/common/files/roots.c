@@ -72,7 +72,7 @@ s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fa
     AUTO_FD fd = root >= 0 ? beneath_open(root, path, self->follow ? BENEATH_OUT : BENEATH_LINKS,
                                           O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
                            : -errno;
-    if (fd == -EACCES || fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -EIO)
+    if (fd == -EACCES || fs_is_passing(fd))
         return fail_set(err, fd, "%s: %s", full, strerror(-fd));
     if (fd < 0)
         return -ENOENT;
@@ -251,6 +251,10 @@ s_walk(walk_t *w, const char *rel, const above_t *up)
     entries_t all = { NULL, 0 };
     above_t here = { 0, 0, up ? up->depth + 1 : 0, up };
     int rc = s_entries(w, rel, &here, &all);
+    if (fs_is_passing(rc)) {
+        s_entries_free(&all);
+        return fail_set(w->err, rc, "%s/%s: %s", w->folder, rel, strerror(-rc));
+    }
     if (rc < 0)
         log_debug("%s/%s: %s", w->folder, rel, strerror(-rc));
     if (here.depth > LIMIT_FILE_DEPTH)
@@ -276,8 +280,11 @@ s_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *err)
     json_array_foreach (folders, i, one) {
         AUTO_FREE char *folder = s_folder(one, saltenv, any);
         AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        AUTO_FREE char *real = realpath(folder, NULL);
-        if (root < 0 || !real)
+        AUTO_FREE char *real = root >= 0 ? realpath(folder, NULL) : NULL;
+        int why = real ? 0 : -errno;
+        if (fs_is_passing(why))
+            return fail_set(err, why, "%s: %s", folder, strerror(-why));
+        if (!real)
             continue;
         walk_t w = { self, root, folder, real, into, err };
         int rc = s_walk(&w, "", NULL);

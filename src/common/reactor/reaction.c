@@ -57,12 +57,9 @@ s_error(json_t *errors, const char *file, const char *id, size_t line, const cha
 static void
 s_error_read(json_t *errors, const char *file, int code, const char *text)
 {
-    static const int passing[] = { -EMFILE, -ENFILE, -ENOMEM, -EIO, -EAGAIN };
-
     s_error(errors, file, NULL, 0, text);
-    for (size_t i = 0; i < NELEMS(passing); i++)
-        if (code == passing[i])
-            json_object_set_new(json_array_get(errors, json_array_size(errors) - 1), "passing", json_true());
+    if (fs_is_passing(code))
+        json_object_set_new(json_array_get(errors, json_array_size(errors) - 1), "passing", json_true());
 }
 
 static void

@@ -1,5 +1,6 @@
 /* test_files.c - the file server's URLs, roots, ignore rules and links. What Salt 3006's roots.py answers for
  * the same folders is the expectation. */
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -350,8 +351,42 @@ test_get(void **state)
     assert_int_equal(fileclient_get(files, "salt://b", NULL, fresh, NULL), -ENOENT);
 }
 
+/* Without a descriptor the answer is that, and not that there is nothing: a minion that cleans its folder would do so. */
+static void
+test_no_descriptor(void **state)
+{
+    (void) state;
+    put("base/a/one.sls", "x");
+    put("base/b/c/two.sls", "x");
+    json_auto_t *opts = options("{\"file_roots\": {\"base\": [\"@/base\"]}}");
+    fileserver_t *server = fileserver_new(opts, NULL);
+    struct rlimit old, few;
+    int lowest = dup(0), some = 0;
+
+    assert_int_equal(close(lowest), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    for (few = old;; some++) {
+        fail_auto_t err = FAIL_INIT;
+        served_t found = SERVED_INIT;
+        few.rlim_cur = (rlim_t) (lowest + some);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        json_auto_t *list = fileserver_list(server, FILES_FILES, "base", "", &err);
+        int rc = fileserver_find(server, "a/one.sls", "base", &found, NULL);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+        served_clear(&found);
+        assert_true(rc == 0 || rc == -EMFILE);
+        if (list) {
+            assert_json(json_incref(list), "[\"a/one.sls\", \"b/c/two.sls\"]");
+            break;
+        }
+        assert_int_equal(err.code, -EMFILE);
+    }
+    assert_true(some > 0);
+    fileserver_destroy(&server);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_split), T(test_split_refuses), T(test_first_folder_wins), T(test_any_env),
-          T(test_given_roots_alone), T(test_ignored), T(test_links_followed), T(test_links_kept_inside),
-          T(test_hash), T(test_get))
+UNIT_MAIN(T(test_no_descriptor), T(test_split), T(test_split_refuses), T(test_first_folder_wins),
+          T(test_any_env), T(test_given_roots_alone), T(test_ignored), T(test_links_followed),
+          T(test_links_kept_inside), T(test_hash), T(test_get))
