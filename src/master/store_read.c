@@ -563,7 +563,7 @@ store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fail_t *err
     while (rc > 0 && json_array_size(events) < limit) {
         buf_auto_t frames = BUF_INIT;
         eframe_t frame;
-        uint64_t last;
+        uint64_t last = *cursor_p;
         rc = store_event_block(self, *cursor_p, &frames, &last, err);
         for (size_t at = 0; rc > 0 && at < frames.len && json_array_size(events) < limit &&
                             eframe_read(frames.data + at, frames.len - at, &frame);
