@@ -223,6 +223,9 @@ def audit_ran(rig, token, result, name="ran"):
         rig.wait("verdicts", settled, HEALS)
     except Trouble:
         wrong.append(f"no verdict: {[(j, verdict_of(rig, j)) for j, r in rig.jobs(token)]}")
+    if rig.lines(name, token):  # begun since, or before: its return comes
+        with contextlib.suppress(Trouble):
+            rig.wait("the return", lambda: any("m1" in returns for _, returns in rig.jobs(token)), HEALS)
     jobs = rig.jobs(token)
     ran = rig.lines(name, token)
     if len(jobs) > 1:
