@@ -21,7 +21,7 @@ from outcome import judge  # noqa: E402
 from page import Page  # noqa: E402
 
 PATIENCE = 30  # seconds for anything
-HEALS = 75  # until a connection that libzmq no longer writes to is noticed by its heartbeat, and made again
+HEALS = 75  # until what was sent and is not acknowledged goes out again (30 s), or a connection that libzmq no longer writes to is noticed by its heartbeat, and made again
 FINAL = ("returned", "not_connected", "not_delivered", "lost")
 
 
@@ -146,7 +146,7 @@ class Rig:
         self.cli("salt-key", "-y", "-a", "m1")
         self.wait("m1 accepted", lambda: self.key("minions"))
 
-    def cli(self, prog, *words, seconds=PATIENCE):
+    def cli(self, prog, *words, seconds=HEALS):
         """An operator's command: (exit code, what it said); None when it did not end."""
         try:
             p = subprocess.run([f"{self.bins}/{prog}", "-c", f"{self.work}/etc", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
