@@ -21,7 +21,9 @@ from outcome import judge  # noqa: E402
 from page import Page  # noqa: E402
 
 PATIENCE = 30  # seconds for anything
-HEALS = 75  # until what was sent and is not acknowledged goes out again (30 s), or a connection that libzmq no longer writes to is noticed by its heartbeat, and made again
+# Until a connection that libzmq no longer writes to is noticed by its heartbeat, and made again; what was sent and has no
+# acknowledgement goes out again before that, after 30 s.
+HEALS = 75
 FINAL = ("returned", "not_connected", "not_delivered", "lost")
 
 
