@@ -69,10 +69,10 @@ static json_t *
 credential(call_ctx_t *ctx, const json_t *args, const char *verb, const char *in, unsigned flags, fail_t *err)
 {
     static const char *const env[] = {
-        "GIT_CONFIG_COUNT=3",         "GIT_CONFIG_KEY_0=credential.helper",
-        "GIT_CONFIG_VALUE_0=",        "GIT_CONFIG_KEY_1=credential.helper",
-        "GIT_CONFIG_VALUE_1=!" STORE, "GIT_CONFIG_KEY_2=credential.useHttpPath",
-        "GIT_CONFIG_VALUE_2=true",    "GIT_ASKPASS="
+        "GIT_CONFIG_COUNT=3",           "GIT_CONFIG_KEY_0=credential.helper",
+        "GIT_CONFIG_VALUE_0=",          "GIT_CONFIG_KEY_1=credential.helper",
+        ("GIT_CONFIG_VALUE_1=!" STORE), "GIT_CONFIG_KEY_2=credential.useHttpPath",
+        "GIT_CONFIG_VALUE_2=true",      "GIT_ASKPASS="
     };
     prog_auto_t prog = PROG_INIT;
 
