@@ -370,7 +370,7 @@ def audit_event(rig, token, result):
 
     if result[0] == 0:
         with contextlib.suppress(Trouble):
-            rig.wait("the event", seen, 15)
+            rig.wait("the event", seen, HEALS)
     n = seen()
     if n > 1 or (result[0] == 0 and "True" in result[1] and n != 1):
         wrong.append(f"the event is there {n} times: {result[1]}")

@@ -9,7 +9,7 @@ LIBRARY = re.compile(
     r"FATAL ERROR: OUT OF MEMORY|FATAL ERROR at[^\n]*\n?OUT OF MEMORY|std::bad_alloc|GNU MP: Cannot allocate"
     r"|(Cannot allocate memory|Too many open files|No space left on device|Resource temporarily unavailable|Input/output error"
     r"|Interrupted system call|No buffer space available|Broken pipe) \(src/\w+\.cpp:\d+\)|Assertion failed: .* \(src/\w+\.cpp:\d+\)"
-    r"|thread .* could not be created|libgcc_s.so.1 must be installed|zsys|zsock|czmq"
+    r"|thread .* could not be created|libgcc_s.so.1 must be installed|zsys|zsock|zframe|zmsg|zstr|czmq"
 )
 
 

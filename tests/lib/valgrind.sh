@@ -17,7 +17,7 @@ command -v valgrind >/dev/null || { echo "valgrind.sh: valgrind is not installed
 # wrap PROGRAM SCRIPT: a script that runs the program below memcheck; its forks are looked at as well.
 wrap() {
     printf '#!/bin/sh\nexport LD_PRELOAD=%q${LD_PRELOAD:+:$LD_PRELOAD}\n' "$build/tests/preload/memcheck.so" >"$2"
-    printf 'exec valgrind -q --leak-check=full --errors-for-leak-kinds=definite --num-callers=25 --fair-sched=yes \\\n' >>"$2"
+    printf 'exec valgrind -q --vgdb=no --leak-check=full --errors-for-leak-kinds=definite --num-callers=25 --fair-sched=yes \\\n' >>"$2"
     printf '    --suppressions=%q --log-file=%q %q "$@"\n' "$PWD/tests/lib/valgrind.supp" "$logs/%p.log" "$1" >>"$2"
     chmod +x "$2"
 }
