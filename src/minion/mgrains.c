@@ -20,20 +20,14 @@
 #define GATHER_MS                                                                                            \
     120000 /* for the slow grains; a name server that does not answer must not hold them for ever */
 
-static NORETURN void
-s_child(jobserver_t *self, int fd)
+/* Only what is new or different travels. */
+static void
+s_gather(const jobserver_t *self, int fd)
 {
-    sigset_t empty;
-    (void) sigemptyset(&empty);
-    (void) sigprocmask(SIG_SETMASK, &empty, NULL);
-    (void) signal(SIGTERM, SIG_DFL);
-    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    json_auto_t *known = json_deep_copy(self->grains);
-    grains_collect(self->grain_plugins, self->n_grain_plugins, GRAIN_SLOW, "", self->opts, known);
-    /* Only what is new or different travels. */
+    json_auto_t *known = json_deep_copy(self->grains), *slow = json_object();
     const char *key;
     json_t *v;
-    json_auto_t *slow = json_object();
+    grains_collect(self->grain_plugins, self->n_grain_plugins, GRAIN_SLOW, "", self->opts, known);
     json_object_foreach (known, key, v)
         if (!json_equal(v, json_object_get(self->grains, key)) || json_object_get(self->slow_grains, key))
             json_object_set(slow, key, v);
@@ -47,6 +41,17 @@ s_child(jobserver_t *self, int fd)
             break;
         at += (size_t) n;
     }
+}
+
+static NORETURN void
+s_child(jobserver_t *self, int fd)
+{
+    sigset_t empty;
+    (void) sigemptyset(&empty);
+    (void) sigprocmask(SIG_SETMASK, &empty, NULL);
+    (void) signal(SIGTERM, SIG_DFL);
+    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    s_gather(self, fd);
     _exit(0);
 }
 
