@@ -509,15 +509,14 @@ outbox_tick(outbox_t *self, int64_t now_ms)
     }
     if (self->give_up_ms && now_ms >= self->give_up_ms)
         s_give_up(self, now_ms);
-    if (self->unread_ms && now_ms >= self->unread_ms) {
+    if (self->again_ms && now_ms >= self->again_ms) {
+        self->patience_ms = self->patience_ms * 2 < PATIENCE_MAX_MS ? self->patience_ms * 2 : PATIENCE_MAX_MS;
+        s_rewind(self);
+        s_pump(self);
+    } else if (self->unread_ms && now_ms >= self->unread_ms) {
         s_from_the_first(self);
         s_pump(self);
     }
-    if (!self->again_ms || now_ms < self->again_ms)
-        return;
-    self->patience_ms = self->patience_ms * 2 < PATIENCE_MAX_MS ? self->patience_ms * 2 : PATIENCE_MAX_MS;
-    s_rewind(self);
-    s_pump(self);
 }
 
 int64_t
