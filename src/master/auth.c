@@ -11,8 +11,10 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define KEYS_AGAIN_MS 5000 /* until key files that could not be read are tried again */
-#define SUB_SPREAD_MS 2    /* per minion: half of a core is left for others while a fleet subscribes */
+#define KEYS_AGAIN_MS                                                                                        \
+    5000 /* until key files that could not be read are tried again: twice as long each time, */
+#define KEYS_AGAIN_MAX_MS 600000 /* as all of them are read, and a disk may stay broken */
+#define SUB_SPREAD_MS     2      /* per minion: half of a core is left for others while a fleet subscribes */
 
 #define TWIN_MS 60000
 #define RIVAL_GRACE_MS                                                                                       \
@@ -651,7 +653,10 @@ s_states(front_t *self, fail_t *err)
 int
 auth_load(front_t *self, fail_t *err)
 {
-    self->keylife.again_ms = clock_mono_ms() + KEYS_AGAIN_MS;
+    keylife_t *life = &self->keylife;
+    int64_t longer = life->pause_ms ? 2 * life->pause_ms : KEYS_AGAIN_MS;
+    life->pause_ms = longer < KEYS_AGAIN_MAX_MS ? longer : KEYS_AGAIN_MAX_MS;
+    life->again_ms = clock_mono_ms() + life->pause_ms;
     json_auto_t *states = s_states(self, err);
     const char *id;
     json_t *state;
@@ -674,7 +679,8 @@ auth_load(front_t *self, fail_t *err)
         if (fs_is_passing(bad.code))
             unread = true;
     }
-    self->keylife.again_ms = unread ? self->keylife.again_ms : 0;
+    if (!unread)
+        life->again_ms = life->pause_ms = 0;
     rekey_load(self);
     s_full_check(self);
     return 0;
