@@ -31,6 +31,8 @@ typedef struct reactor_shared {
     atomic_uint_least64_t begun, failed, seq;
 } reactor_shared_t;
 
+#define RENDER_AGAIN_MS 500 /* until a file is tried again that could not be read for now */
+
 /* A file's turn for one event. It belongs to a render actor meanwhile. */
 typedef struct rtask {
     struct rtask *next;                    /* of its file, or its batch */

@@ -15,7 +15,6 @@
 #define COMMIT_MS    60000 /* for events that are not in the journal yet: a slow disk */
 #define COMMIT_STEP  5
 #define SNAP_MS      20    /* between snapshots, at least */
-#define WAITING_MS   500   /* between looks at files that could not be read for now */
 #define FENCE_MS     5000  /* between questions that only move the cursor */
 #define BACKLOG_MS   60000 /* between two words about it, at least */
 #define BACKLOG_PART 10    /* a tenth of reactor_worker_hwm that waits is told */
@@ -423,8 +422,8 @@ s_patience(const rloop_t *self, int64_t now_ms)
     if (self->dirty || (self->snap_rules && self->snap_open == 0) ||
         (!self->snap_rules && self->routed != self->written))
         wait = SNAP_MS;
-    if (self->n_waiting > 0 && wait > WAITING_MS)
-        wait = WAITING_MS;
+    if (self->n_waiting > 0 && wait > RENDER_AGAIN_MS)
+        wait = RENDER_AGAIN_MS;
     if (due != 0 && self->fence == 0 && self->ears) {
         int64_t until = (due - clock_wall_us()) / 1000 + 1;
         wait = until < wait ? until : wait;

@@ -11,8 +11,7 @@
 
 #define BATCH       32    /* tasks of a file that an actor gets at one time */
 #define END_WAIT_MS 1000  /* for templates that render when the master ends */
-#define AGAIN_MS    500   /* until a file is tried again that could not be read for now, */
-#define PASSES_MS   60000 /* and how long that is hoped to pass */
+#define PASSES_MS   60000 /* how long what the system lacks is hoped to come back */
 
 void
 rtask_free(rtask_t *task)
@@ -285,7 +284,7 @@ s_put_back(rloop_t *self, rfile_t *file, rtask_t *rest)
         file->tail = end;
     *end = file->head;
     file->head = rest;
-    file->after_ms = clock_mono_ms() + AGAIN_MS;
+    file->after_ms = clock_mono_ms() + RENDER_AGAIN_MS;
 }
 
 void
