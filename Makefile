@@ -222,15 +222,13 @@ valgrind: $(BIN) $(UNIT_BIN) $(TOOL_BIN) $(PRELOAD)
 analyze: $(BIN)
 	@BUILD=$(BUILD) tests/analyze/analyze.sh gcc tidy cppcheck
 
-# Search for new inputs, FUZZ_SECONDS each; what is found stays in $(BUILD)/fuzz/found.
+# Search for new inputs until each target has had FUZZ_SECONDS of a processor in all; it goes on where it was left.
 FUZZ_SECONDS ?= 30
 fuzz:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzz-search
 .PHONY: fuzz-search
 fuzz-search: $(FUZZ_LIVE)
-	@set -e; for f in $(FUZZ); do echo "  FUZZ $$f"; mkdir -p $(BUILD)/found/$$f; \
-	    $(BUILD)/tests/fuzz/search_$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
-	        -verbosity=0 -artifact_prefix=$(BUILD)/found/$$f- $(BUILD)/found/$$f tests/fuzz/corpus/$$f; done
+	@tests/fuzz/search.sh $(BUILD) $(FUZZ_SECONDS) $(FUZZ)
 
 # Daemons at work while processes die, disks fill up and networks break: make chaos ROUNDS=300 SEED=7 [ONLY=12] CHAOS='--minions 5'
 ROUNDS ?= 20
@@ -318,7 +316,7 @@ help:
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
 	@echo 'make valgrind        unit tests and some whole programs below memcheck'
 	@echo 'make analyze         static analysis: gcc -fanalyzer, clang-tidy, cppcheck'
-	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 each'
+	@echo 'make fuzz            search for new inputs with libFuzzer, FUZZ_SECONDS=30 of a processor each in all'
 	@echo 'make chaos           faults of all kinds at random, then an audit; ROUNDS=20 SEED=1, ONLY=ROUND repeats one'
 	@echo 'make inject          every call that can fail does, once each; INJECT="--scenario GLOB --kind GLOB --places ..."'
 	@echo 'make bench           figures: then run $$(BUILD)/tests/bench/NAME'

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# search.sh - looks for new inputs with libFuzzer until each target has had so much time of a processor in all.
+#
+#   search.sh BUILD SECONDS NAME...
+#
+# Goes round in slices, so a search that is cut short has looked at all alike. BUILD/found/NAME holds the inputs that
+# reach something new, BUILD/found/NAME.spent the seconds of processor that a target has had: the next call goes on from
+# there. An input that fails is named and ends the search with 1.
+set -euo pipefail
+build=$1 wanted=$2
+shift 2
+slice=${FUZZ_SLICE:-60}
+found=$build/found
+
+spent() { cat "$found/$1.spent" 2>/dev/null || echo 0; }
+
+# One slice of a target: NAME SECONDS
+search() {
+    local took rc=0
+    local TIMEFORMAT='%U %S'
+    mkdir -p "$found/$1"
+    took=$({ time "$build/tests/fuzz/search_$1" "-max_total_time=$2" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0 \
+        -verbosity=0 "-artifact_prefix=$found/$1-" "$found/$1" "tests/fuzz/corpus/$1" >"$found/$1.log" 2>&1; } 2>&1) || rc=$?
+    awk -v had="$(spent "$1")" '{ printf "%.0f\n", had + $1 + $2 }' <<<"$took" >"$found/$1.spent.new"
+    mv "$found/$1.spent.new" "$found/$1.spent"
+    [ "$rc" = 0 ] && return 0
+    tail -40 "$found/$1.log" >&2
+    echo "fuzz $1: an input fails; it is the newest of $found/$1-*, and $found/$1.log says how" >&2
+    return 1
+}
+
+mkdir -p "$found"
+left=1
+while [ "$left" = 1 ]; do
+    left=0
+    for name in "$@"; do
+        need=$((wanted - $(spent "$name")))
+        [ "$need" -gt 0 ] || continue
+        [ "$need" -gt "$slice" ] && left=1
+        echo "  FUZZ $name: $(spent "$name") of $wanted s, $(find "$found/$name" -type f 2>/dev/null | wc -l) inputs"
+        search "$name" "$((need < slice ? need : slice))"
+    done
+done
+echo "fuzz: each of $# targets has had $wanted s of a processor or more"
