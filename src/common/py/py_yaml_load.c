@@ -8,7 +8,7 @@ enum { LONG_MESSAGE = 4000, RECENT = 256, SHORT = 32 };
 
 typedef struct job {
     const ynode_t *node;
-    py_t *into; /* borrowed: held by its parent */
+    py_t *into; /* owned: a value of a set has nobody else */
 } job_t;
 
 typedef struct loader {
@@ -299,7 +299,7 @@ make_container(loader_t *l, const ynode_t *node)
         l->cap = l->cap * 2 + 16;
         l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
     }
-    l->jobs[l->n++] = (job_t){ node, v };
+    l->jobs[l->n++] = (job_t){ node, py_ref(v) };
     return v;
 }
 
@@ -461,8 +461,7 @@ fill_map(loader_t *l, const job_t *job)
     return ok;
 }
 
-/* A set's keys are checked as a mapping's are; its values mean nothing, and what waits inside them is
- * dropped. */
+/* A set's keys are checked as a mapping's are; its values mean nothing, but what is wrong inside them is told. */
 static bool
 fill_set(loader_t *l, const job_t *job)
 {
@@ -507,9 +506,10 @@ py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
     AUTO(py) v = root != NULL ? make(&l, root) : PY_None;
     bool ok = v != NULL;
 
-    for (size_t i = 0; ok && i < l.n; i++) {
+    for (size_t i = 0; i < l.n; i++) {
         const job_t job = l.jobs[i]; /* filling may move the list */
-        ok = kinds[job.node->kind].fill(&l, &job);
+        ok = ok && kinds[job.node->kind].fill(&l, &job);
+        py_unref(job.into);
     }
     free(l.jobs);
     py_unref(l.known);
