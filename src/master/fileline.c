@@ -38,14 +38,10 @@ static int
 s_send(front_t *self, files_out_t *out)
 {
     zmq_msg_t frame;
-    if (zmq_send(self->router, out->rid, out->rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
-        return -zmq_errno();
-    (void) zmq_msg_init_data(&frame, STEAL(out->data), out->len, s_chunk_sent, NULL);
-    if (zmq_msg_send(&frame, self->router, ZMQ_DONTWAIT) >= 0)
-        return 0;
-    int code = zmq_errno();
-    (void) zmq_msg_close(&frame);
-    return -code;
+    if (zmq_msg_init_data(&frame, out->data, out->len, s_chunk_sent, NULL) != 0)
+        salt_no_memory(out->len);
+    out->data = NULL;
+    return sock_send_frame_to(self->router, out->rid, out->rid_len, &frame);
 }
 
 int

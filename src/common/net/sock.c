@@ -292,17 +292,35 @@ sock_monitor_next(void *monitor, int *ret_event, int *ret_value)
 int
 sock_send(void *sock, const void *data, size_t len)
 {
-    return zmq_send(sock, data, len, ZMQ_DONTWAIT) < 0 ? -zmq_errno() : 0;
+    if (zmq_send(sock, data, len, ZMQ_DONTWAIT) >= 0)
+        return 0;
+    if (zmq_errno() == ENOMEM)
+        salt_no_memory(len);
+    return -zmq_errno();
+}
+
+int
+sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *frame)
+{
+    /* With ROUTER_MANDATORY the routing frame decides: an unreachable peer is refused there, before the body.
+     */
+    if (zmq_send(router, rid, rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
+        zmq_msg_send(frame, router, ZMQ_DONTWAIT) >= 0)
+        return 0;
+    int code = zmq_errno();
+    (void) zmq_msg_close(frame);
+    return -code;
 }
 
 int
 sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, size_t len)
 {
-    /* With ROUTER_MANDATORY the routing frame decides: an unreachable peer is refused there, before the body.
-     */
-    if (zmq_send(router, rid, rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
-        return -zmq_errno();
-    return sock_send(router, data, len);
+    zmq_msg_t frame;
+    /* Before the routing frame: behind that alone the next peer's would pass for the body. */
+    if (zmq_msg_init_size(&frame, len) != 0)
+        salt_no_memory(len);
+    memcpy(zmq_msg_data(&frame), data, len);
+    return sock_send_frame_to(router, rid, rid_len, &frame);
 }
 
 static void *

@@ -65,9 +65,12 @@ void *sock_monitor(void *zctx, void *sock, const char *name, int events, fail_t 
 void sock_unmonitor(void *sock, void **monitor_p);
 /* One event if there is one: true, the ZMQ_EVENT_*, its value (a descriptor or a code). Never blocks. */
 bool sock_monitor_next(void *monitor, int *ret_event, int *ret_value);
-/* Send one frame to a ROUTER's peer; 0, -EHOSTUNREACH (gone), -EAGAIN (its queue is full). Never blocks. */
+/* Send one frame to a ROUTER's peer; 0, -EHOSTUNREACH (gone), -EAGAIN (its queue is full). Never blocks. Without memory
+ * for it the process ends (salt_no_memory), as without memory for anything of our own. */
 int sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, size_t len);
 int sock_send(void *sock, const void *data, size_t len);
+/* The same with a frame that is there: TAKES it, sent or not. */
+int sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *frame);
 /* Whether there are descriptors and a thread for an actor: without them CZMQ ends the process, or waits for ever. */
 bool sock_room_for_actor(void);
 
