@@ -20,6 +20,14 @@ s_json_malloc(size_t n)
     return p;
 }
 
+static void
+s_json_free(void *p)
+{
+    if (p)
+        explicit_bzero(p, malloc_usable_size(p));
+    free(p);
+}
+
 void
 memory_spare(void)
 {
@@ -37,7 +45,7 @@ memory_end_spare(void)
 void
 memory_begin(void)
 {
-    json_set_alloc_funcs(s_json_malloc, free);
+    json_set_alloc_funcs(s_json_malloc, s_json_free);
 }
 
 static int

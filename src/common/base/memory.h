@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* First of all in each program: from here on jansson's memory ends the process as our own does (salt_no_memory), as
- * nobody looks whether a small object could be made. */
+ * nobody looks whether a small object could be made. What jansson frees is wiped: passwords are among it. */
 void memory_begin(void);
 
 /* Between these two, on this thread, jansson's functions fail instead: for parsers of what peers send. memory_end_spare

@@ -84,4 +84,28 @@ test_spared(void **state)
     assert_string_equal(buf_str(&b), "kept too");
 }
 
-UNIT_MAIN(cmocka_unit_test(test_gone), cmocka_unit_test(test_spared), cmocka_unit_test(test_rest))
+/* What lay in a value is nowhere once the value is freed. Looked at from outside, as nobody may read it any more. */
+static void
+test_wiped(void **state)
+{
+    char secret[] = "a password that is long enough to be more than what an allocator keeps of a free block",
+         seen[sizeof(secret)];
+
+    (void) state;
+    SKIP_CHECKED();
+    memory_begin();
+    int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    assert_true(memory >= 0);
+    json_t *value = json_string(secret);
+    off_t at = (off_t) (uintptr_t) json_string_value(value);
+    assert_int_equal(pread(memory, seen, sizeof(seen), at), sizeof(seen));
+    assert_memory_equal(seen, secret, sizeof(secret));
+    json_decref(value);
+    assert_int_equal(pread(memory, seen, sizeof(seen), at), sizeof(seen));
+    assert_null(memmem(seen, sizeof(seen), "password", 8));
+    assert_null(memmem(seen, sizeof(seen), "block", 5));
+    (void) close(memory);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_gone), cmocka_unit_test(test_wiped), cmocka_unit_test(test_spared),
+          cmocka_unit_test(test_rest))
