@@ -228,7 +228,7 @@ fuzz:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzz-search
 .PHONY: fuzz-search
 fuzz-search: $(FUZZ_LIVE)
-	@tests/fuzz/search.sh $(BUILD) $(FUZZ_SECONDS) $(FUZZ)
+	@CASES='tests/cases $(wildcard $(HALITE_CASES))' tests/fuzz/search.sh $(BUILD) $(FUZZ_SECONDS) $(FUZZ)
 
 # Daemons at work while processes die, disks fill up and networks break: make chaos ROUNDS=300 SEED=7 [ONLY=12] CHAOS='--minions 5'
 ROUNDS ?= 20
