@@ -19,8 +19,7 @@
 #include "master/bus.h"
 #include "salt/log.h"
 
-#define SILENT_MS     60000 /* a storm of ten thousand handshakes takes half of that */
-#define PRESSED_MS    3000  /* the same when descriptors begin to be scarce */
+#define PRESSED_MS    3000 /* GATE_SILENT_MS when descriptors begin to be scarce */
 #define HANDSHAKE_MS  50
 #define CHECK_MS      5000
 #define SETTLE_MS     60000
@@ -230,7 +229,7 @@ s_patience(const gate_t *self)
     long first = s_share(self, PRESSED_AT), last = s_share(self, SCARCE_AT), open = self->open - self->cut;
     int64_t pressed = PRESSED_MS * (last - open) / (last - first + 1);
     if (open <= first)
-        return SILENT_MS;
+        return GATE_SILENT_MS;
     return open >= self->limit ? 0 : pressed > HANDSHAKE_MS ? pressed : HANDSHAKE_MS;
 }
 
@@ -485,6 +484,7 @@ gate_tick(front_t *front, int64_t now_ms)
         (void) malloc_trim(0);
     }
     int fd;
-    while ((fd = self->strangers[STAGE_SILENT].first) >= 0 && now_ms - self->lines[fd].since_ms >= SILENT_MS)
+    while ((fd = self->strangers[STAGE_SILENT].first) >= 0 &&
+           now_ms - self->lines[fd].since_ms >= GATE_SILENT_MS)
         s_cut(self, fd);
 }

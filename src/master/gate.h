@@ -9,6 +9,9 @@
 
 #include "master/front.h"
 
+/* A handshake may take as long; a storm of ten thousand takes half of it. */
+#define GATE_SILENT_MS 60000
+
 /* The minions' ports. */
 typedef enum port { PORT_REQUEST, PORT_PUBLISH, PORT_HELLO, PORTS } port_t;
 

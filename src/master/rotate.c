@@ -5,8 +5,6 @@
 #include "common/base/clock.h"
 #include "salt/log.h"
 
-#define TELL_MS 60000 /* as long as a handshake may take (gate.c) */
-
 static void
 s_take(front_t *self, masterkey_t *key)
 {
@@ -118,7 +116,7 @@ rotate_request(front_t *self, fail_t *err)
     inbound_monitors(self);
     s_rekey(self);
     s_forget_lines(self);
-    self->own.tell_ms = now + TELL_MS;
+    self->own.tell_ms = now + GATE_SILENT_MS;
     self->grace_from_ms = now;
     key_finger(key_pair_public(key.pair), finger);
     log_warning("the master has a new key, fingerprint %s; %d connections were told", finger, (int) told);

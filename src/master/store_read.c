@@ -297,36 +297,37 @@ store_returned(store_reader_t *self, const char *jid, fail_t *err)
     return end_query(stmt, rc, ids);
 }
 
-int
-store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *err)
+/* The row's first column, or -ENOENT: no row. */
+static int
+one_number(store_reader_t *self, int which, const char *jid, const char *name, fail_t *err)
 {
-    sqlite3_stmt *stmt = query_text(self, Q_HAS_RETURN, jid, err);
+    sqlite3_stmt *stmt = query_text(self, which, jid, err);
     int rc = 0;
 
     if (stmt == NULL)
         return -EIO;
-    sqlite3_bind_text(stmt, 2, id, -1, SQLITE_TRANSIENT);
-    bool found = next_row(self, stmt, &rc, err);
+    sqlite3_bind_text(stmt, 2, name, -1, SQLITE_TRANSIENT);
+    int number = next_row(self, stmt, &rc, err) ? sqlite3_column_int(stmt, 0) : -ENOENT;
     sqlite3_reset(stmt);
-    return rc < 0 ? rc : found;
+    return rc < 0 ? rc : number;
+}
+
+int
+store_has_return(store_reader_t *self, const char *jid, const char *id, fail_t *err)
+{
+    int rc = one_number(self, Q_HAS_RETURN, jid, id, err);
+
+    return rc == -ENOENT ? 0 : rc;
 }
 
 int
 store_is_target(store_reader_t *self, const char *jid, const char *id, fail_t *err)
 {
-    sqlite3_stmt *stmt = query_text(self, Q_IS_TARGET, jid, err);
-    int rc = 0;
-
-    if (stmt == NULL)
-        return -EIO;
     /* As it stands in the list: in quotation marks, of which it has none itself. */
     json_auto_t *name = json_string(id);
     AUTO_FREE char *quoted = value_dump(name);
-    sqlite3_bind_text(stmt, 2, quoted, -1, SQLITE_TRANSIENT);
-    bool found = next_row(self, stmt, &rc, err);
-    int is = found && sqlite3_column_int(stmt, 0);
-    sqlite3_reset(stmt);
-    return rc < 0 ? rc : found ? is : -ENOENT;
+
+    return one_number(self, Q_IS_TARGET, jid, quoted, err);
 }
 
 /* Adds "returned" to each job. */

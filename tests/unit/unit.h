@@ -15,11 +15,17 @@
 
 #include "salt/base.h"
 
+static inline bool
+unit_below_memcheck(void)
+{
+    const char *checked_by = getenv("SAN");
+    return checked_by && strcmp(checked_by, "valgrind") == 0;
+}
+
 /* Sanitizers and memcheck have memory of their own, which a limit would be one on and a search would find. */
 #define SKIP_CHECKED()                                                                                       \
     do {                                                                                                     \
-        const char *checked_by_ = getenv("SAN");                                                             \
-        if (SANITIZED || (checked_by_ && strcmp(checked_by_, "valgrind") == 0))                              \
+        if (SANITIZED || unit_below_memcheck())                                                              \
             skip();                                                                                          \
     } while (0)
 

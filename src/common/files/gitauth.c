@@ -84,6 +84,8 @@ git_login_free(git_login_t *self)
 {
     free(self->url);
     free(self->user);
+    if (self->password != NULL)
+        explicit_bzero(self->password, strlen(self->password));
     free(self->password);
     *self = (git_login_t) GIT_LOGIN_INIT;
 }
