@@ -17,16 +17,17 @@ s_check(front_t *self, const json_t *event, fail_t *err)
     return bus_size_valid(self, tag, json_dumpb(data, NULL, 0, JSON_COMPACT), err) ? 0 : err->code;
 }
 
-static void
+/* The ticket. */
+static uint64_t
 s_fire(front_t *self, const json_t *event)
 {
     json_t *data = value_get(event, "data");
     json_t *copy = data ? json_copy(data) : json_object();
-    (void) bus_fire(self, value_str(event, "tag", ""), &copy);
+    return bus_fire(self, value_str(event, "tag", ""), &copy);
 }
 
 static int
-s_fire_all(front_t *self, const json_t *events, fail_t *err)
+s_fire_all(front_t *self, const json_t *events, uint64_t *ret_ticket, fail_t *err)
 {
     size_t i;
     json_t *event;
@@ -37,20 +38,21 @@ s_fire_all(front_t *self, const json_t *events, fail_t *err)
             return err->code;
     bus_hold(self);
     json_array_foreach (events, i, event)
-        s_fire(self, event);
+        *ret_ticket = s_fire(self, event);
     bus_release(self);
     return 0;
 }
 
 json_t *
-fire_request(front_t *self, const json_t *request, fail_t *err)
+fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err)
 {
     const json_t *events = value_get(request, "events");
     int rc = bus_room(self, err);
+    *ret_ticket = 0;
     if (rc == 0)
-        rc = events ? s_fire_all(self, events, err) : s_check(self, request, err);
+        rc = events ? s_fire_all(self, events, ret_ticket, err) : s_check(self, request, err);
     if (rc == 0 && !events)
-        s_fire(self, request);
+        *ret_ticket = s_fire(self, request);
     return rc == 0 ? json_pack("{s:I}", "seq", (json_int_t) self->seq) : NULL;
 }
 

@@ -12,8 +12,8 @@
 
 #include "master/bus.h"
 
-/* The request as a tree: NEW {seq}: of the last; or NULL with *err. */
-json_t *fire_request(front_t *self, const json_t *request, fail_t *err);
+/* The request as a tree: NEW {seq}: of the last; or NULL with *err. *ret_ticket: the store's, of the last. */
+json_t *fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t *err);
 /* The request as text: NEW {seq}. NULL without *err: not plain, nothing was done. *ret_n is its number. */
 json_t *fire_text(front_t *self, const char *text, size_t len, int64_t *ret_n, fail_t *err);
 

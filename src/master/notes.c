@@ -12,6 +12,7 @@ typedef struct later {
     later_fn *fn;
     lconn_t *conn;   /* NULL: nobody's */
     char *jid, *key; /* owned; the key of a note, or NULL */
+    json_t *answer;  /* for it; or NULL */
 } later_t;
 
 struct notes {
@@ -49,6 +50,7 @@ s_free(later_t *l)
 {
     free(l->jid);
     free(l->key);
+    json_decref(l->answer);
     free(l);
 }
 
@@ -157,12 +159,25 @@ notes_keep(front_t *self, const json_t *request, const json_t *reply)
     map_set(self->notes->fresh, l->key, json_deep_copy(reply));
 }
 
+static void
+s_turn_if_due(front_t *self)
+{
+    if (store_committed(self->store) >= self->row_ticket)
+        later_turn(self);
+}
+
 void
 later_add(front_t *self, later_fn *fn, const char *jid, lconn_t *c)
 {
     (void) s_append(self->notes, self->row_ticket, fn, jid, c);
-    if (store_committed(self->store) >= self->row_ticket)
-        later_turn(self);
+    s_turn_if_due(self);
+}
+
+void
+later_answer(front_t *self, json_t *msg, lconn_t *c)
+{
+    s_append(self->notes, self->row_ticket, NULL, "", c)->answer = msg;
+    s_turn_if_due(self);
 }
 
 void
@@ -176,6 +191,8 @@ later_turn(front_t *self)
             (void) map_del(notes->fresh, l->key);
         if (l->fn)
             l->fn(self, l->jid, l->conn);
+        if (l->answer && l->conn)
+            (void) lconn_push(l->conn, l->answer);
         s_free(l);
     }
 }

@@ -265,11 +265,21 @@ s_fired(front_t *self, lconn_t *c)
         lconn_pause(c);
 }
 
+/* Who asks that an event is kept is answered when it is. */
+static bool
+s_is_kept(const json_t *request)
+{
+    return value_bool(request, "kept", false);
+}
+
 static json_t *
 s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    json_t *reply = fire_request(self, request, err);
+    uint64_t ticket;
+    json_t *reply = fire_request(self, request, &ticket, err);
     s_fired(self, c);
+    if (ticket && s_is_kept(request))
+        self->row_ticket = ticket;
     return reply;
 }
 
@@ -526,12 +536,20 @@ s_audit(front_t *self, lconn_t *c, const json_t *request, bool allowed, const js
     json_decref(line);
 }
 
+/* NEW message. TAKES reply; NULL: *err. */
+static json_t *
+s_message(const json_t *request, json_t *reply, const fail_t *err)
+{
+    json_t *msg = reply ? reply : json_pack("{s:s, s:i}", "error", fail_text(err), "code", err->code);
+    json_object_set_new(msg, "ok", json_boolean(reply != NULL));
+    json_object_set_new(msg, "n", json_integer(value_int(request, "n", 0)));
+    return msg;
+}
+
 static void
 s_answer(lconn_t *c, const json_t *request, json_t *reply, const fail_t *err)
 {
-    json_auto_t *msg = reply ? reply : json_pack("{s:s, s:i}", "error", fail_text(err), "code", err->code);
-    json_object_set_new(msg, "ok", json_boolean(reply != NULL));
-    json_object_set_new(msg, "n", json_integer(value_int(request, "n", 0)));
+    json_auto_t *msg = s_message(request, reply, err);
     if (lconn_push(c, msg))
         return;
     json_auto_t *large = json_pack("{s:s, s:i, s:b, s:I}", "error",
@@ -599,7 +617,10 @@ requests_handle(front_t *self, lconn_t *c, const json_t *asked)
             s_audit(self, c, request, allowed, reply, &err);
         AUTO_FREE char *jid = reply ? xstrdup(value_str(reply, "jid", "")) : NULL;
         bool again = value_bool(reply, "again", false);
-        s_answer(c, request, reply, &err);
+        if (reply && rows[i].fn == s_fire && s_is_kept(request))
+            later_answer(self, s_message(request, reply, &err), c);
+        else
+            s_answer(c, request, reply, &err);
         if (jid && *jid)
             s_answered(self, c, rows[i].fn, jid, again, request);
         else if (reply && rows[i].fn == s_events)

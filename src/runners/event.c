@@ -6,8 +6,8 @@ static int
 event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *data = value_get(args, "data");
-    json_t *fields = json_pack("{s:O, s:o}", "tag", value_get(args, "tag"), "data",
-                               value_truthy(data) ? json_incref(data) : json_object());
+    json_t *fields = json_pack("{s:O, s:o, s:b}", "tag", value_get(args, "tag"), "data",
+                               value_truthy(data) ? json_incref(data) : json_object(), "kept", true);
     json_auto_t *reply = ask_master_with(ctx, "fire", &fields, err);
 
     *ret_value = json_boolean(reply != NULL);

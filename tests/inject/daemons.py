@@ -386,7 +386,7 @@ class Row:
 
 def ask_fire(self, tag, data):
     try:
-        reply = self.ask("fire", tag=tag, data=data)
+        reply = self.ask("fire", tag=tag, data=data, kept=True)
         return (0 if reply.get("ok") else 1), json.dumps(reply)
     except (OSError, Trouble, ValueError) as e:
         return 1, str(e)

@@ -1212,6 +1212,33 @@ test_job_with_note_is_sent_after_its_commit(void **state)
     assert_false(value_bool(other, "again", false));
 }
 
+/* An event is told at once, and answered when it is told unless it is to be kept: then when it is. */
+static void
+test_kept_event_is_answered_after_its_commit(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *listens = ask(f, json_pack("{s:s, s:[s]}", "op", "events", "tags", "kept/*"));
+    sqlite3 *held = hold_store(f);
+    json_auto_t *told = ask(f, json_pack("{s:s, s:s}", "op", "fire", "tag", "kept/not"));
+    fail_auto_t err = FAIL_INIT;
+
+    assert_true(value_bool(listens, "ok", false) && value_bool(told, "ok", false));
+    json_decref(pushed(f, "event"));
+    json_t *fire = json_pack("{s:s, s:s, s:b}", "op", "fire", "tag", "kept/is", "kept", true);
+    json_t *status = json_pack("{s:s}", "op", "status");
+    json_int_t n = 0, later = 0;
+    assert_int_equal(local_post(f->line, &fire, &n, &err), 0);
+    assert_int_equal(local_post(f->line, &status, &later, &err), 0);
+    json_decref(pushed(f, "event"));
+    json_auto_t *first = NULL, *second = NULL;
+    assert_int_equal(local_next(f->line, PATIENCE_MS, &first, &err), 1);
+    assert_int_equal(value_int(first, "n", -1), later);
+    sqlite3_close(held);
+    assert_int_equal(local_next(f->line, PATIENCE_MS, &second, &err), 1);
+    assert_int_equal(value_int(second, "n", -1), n);
+    assert_true(value_bool(second, "ok", false));
+}
+
 /* Committed, and its master killed before it was sent: who asks for it again has it sent, to a minion that has not
  * had it. */
 static void
@@ -1321,6 +1348,7 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
           TEST(test_lost_job), TEST(test_restart), TEST(test_known_after_a_restart),
           TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
+          TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_progress_goes_to_followers))
