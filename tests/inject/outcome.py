@@ -9,7 +9,7 @@ LIBRARY = re.compile(
     r"FATAL ERROR: OUT OF MEMORY|FATAL ERROR at[^\n]*\n?OUT OF MEMORY|std::bad_alloc|GNU MP: Cannot allocate"
     r"|(Cannot allocate memory|Too many open files|No space left on device|Resource temporarily unavailable|Input/output error"
     r"|Interrupted system call|No buffer space available|Broken pipe) \(src/\w+\.cpp:\d+\)|Assertion failed: .* \(src/\w+\.cpp:\d+\)"
-    r"|thread .* could not be created|libgcc_s.so.1 must be installed|zsys|zsock|zframe|zmsg|zstr|czmq"
+    r"|thread .* could not be created|libgcc_s.so.1 must be installed|pgm_malloc|zsys|zsock|zframe|zmsg|zstr|czmq"
 )
 
 
@@ -20,7 +20,8 @@ C_LIBRARY = re.compile(r"nss_database|nss_module|nss_action|resolv_conf|res_init
 
 def judge(code, text, kind, page):
     """(short name, None) or (short name, what is wrong)."""
-    if kind == "fork" and (code is None or code < 0) and any(f.startswith(("libczmq", "zactor", "zthread", "zsock")) for f in page.where()[1][:4]):
+    # czmq does not look whether an actor's thread was there to be had.
+    if kind in ("fork", "alloc") and (code is None or code < 0) and any(f.startswith(("libczmq", "zactor", "zthread", "zsock")) for f in page.where()[1][:6]):
         return "ended by a library", None
     if kind == "alloc" and (code is None or code < 0) and any(C_LIBRARY.search(f) for f in page.where()[1][:6]):
         return "ended by a library", None
