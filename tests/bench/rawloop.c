@@ -1,7 +1,10 @@
-/* rawloop.c - the floor: nothing but libzmq. N CURVE peers in PROCS processes on one ROUTER; a 200-byte
- * command to each, a 200-byte answer from each, ROUNDS times.
+/* rawloop.c - the floor: nothing but libzmq, in the shape of a fleet. N peers in PROCS processes, each with a SUB on one
+ * PUB and a DEALER on one ROUTER, CURVE on both: a 200-byte command published to all, a 200-byte answer from each,
+ * ROUNDS times.
  *
- *   rawloop N PROCS ROUNDS PORT     prints {"connect_ms": X, "round_ms": MEDIAN, "ten_ms": MEDIAN}
+ *   rawloop N PROCS ROUNDS PORT PUBPORT     prints
+ *     {"connect_ms": to the ROUTER, "round_ms": MEDIAN, "router_ms": MEDIAN, "ten_ms": MEDIAN}
+ *     router_ms: the command to each by the ROUTER instead; ten_ms: so to ten
  */
 #include <signal.h>
 #include <stdio.h>
@@ -52,44 +55,75 @@ set_int(void *s, int name, int value)
     zmq_setsockopt(s, name, &value, sizeof(value));
 }
 
+typedef struct peer {
+    void *dealer, *sub;
+} peer_t;
+
 static void *
-peer(void *ctx, const char *where, const char *server_key, int epoll_fd)
+connected(void *ctx, int type, int port, const char *server_key)
 {
-    char public[41], secret[41];
-    int fd;
-    size_t len = sizeof(fd);
-    void *sock = zmq_socket(ctx, ZMQ_DEALER);
+    char public[41], secret[41], where[64];
+    void *sock = zmq_socket(ctx, type);
+    snprintf(where, sizeof(where), "tcp://127.0.0.1:%d", port);
     zmq_curve_keypair(public, secret);
     zmq_setsockopt(sock, ZMQ_CURVE_SERVERKEY, server_key, 41);
     zmq_setsockopt(sock, ZMQ_CURVE_PUBLICKEY, public, 41);
     zmq_setsockopt(sock, ZMQ_CURVE_SECRETKEY, secret, 41);
+    if (type == ZMQ_SUB)
+        zmq_setsockopt(sock, ZMQ_SUBSCRIBE, "", 0);
     zmq_connect(sock, where);
-    zmq_send(sock, "hello", 5, 0);
-    zmq_getsockopt(sock, ZMQ_FD, &fd, &len);
-    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = sock };
-    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev);
     return sock;
 }
 
-/* Answers until it is killed. */
+/* A descriptor tells of a message only after a reader has found none. How many there were. */
+static int
+answer(const peer_t *p, void *sock)
+{
+    char body[SIZE];
+    int n = 0;
+    while (zmq_recv(sock, body, SIZE, ZMQ_DONTWAIT) >= 0) {
+        zmq_send(p->dealer, body, SIZE, 0);
+        n++;
+    }
+    return n;
+}
+
+static void *
+watched(int epoll_fd, peer_t *p, void *sock)
+{
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = p };
+    int fd;
+    size_t len = sizeof(fd);
+    zmq_getsockopt(sock, ZMQ_FD, &fd, &len);
+    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &ev);
+    (void) answer(p, sock);
+    return sock;
+}
+
+/* Answers until it is killed. Who has heard the first command subscribes. */
 static void
-peers(int n, int port, const char *server_key)
+peers(int n, int port, int pub_port, const char *server_key)
 {
     struct epoll_event events[256];
-    char body[SIZE], where[64];
+    peer_t *all = calloc((size_t) n, sizeof(*all));
     int epoll_fd = epoll_create1(0);
     void *ctx = context();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     raise_files();
-    snprintf(where, sizeof(where), "tcp://127.0.0.1:%d", port);
-    for (int i = 0; i < n; i++)
-        /* A descriptor tells of a message only after a reader has found none. */
-        (void) zmq_recv(peer(ctx, where, server_key, epoll_fd), body, SIZE, ZMQ_DONTWAIT);
+    for (peer_t *p = all; p < all + n; p++) {
+        p->dealer = connected(ctx, ZMQ_DEALER, port, server_key);
+        zmq_send(p->dealer, "hello", 5, 0);
+        (void) watched(epoll_fd, p, p->dealer);
+    }
     for (;;) {
         int ready = epoll_wait(epoll_fd, events, 256, -1);
-        for (int i = 0; i < ready; i++)
-            while (zmq_recv(events[i].data.ptr, body, SIZE, ZMQ_DONTWAIT) >= 0)
-                zmq_send(events[i].data.ptr, body, SIZE, 0);
+        for (int i = 0; i < ready; i++) {
+            peer_t *p = events[i].data.ptr;
+            if (p->sub)
+                (void) answer(p, p->sub);
+            if (answer(p, p->dealer) > 0 && !p->sub)
+                p->sub = watched(epoll_fd, p, connected(ctx, ZMQ_SUB, pub_port, server_key));
+        }
     }
 }
 
@@ -114,17 +148,28 @@ compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void
+tell_each(void *router, const unsigned char *rids, int n)
+{
+    static const char body[SIZE] = "";
+    for (int i = 0; i < n; i++) {
+        zmq_send(router, rids + (size_t) i * RID, RID, ZMQ_SNDMORE);
+        zmq_send(router, body, SIZE, 0);
+    }
+}
+
+/* Milliseconds of a command and all answers: published, or to each. */
 static double
-rounds(void *router, const unsigned char *rids, int n, int count)
+rounds(void *router, void *pub, const unsigned char *rids, int n, int count)
 {
     static const char body[SIZE] = "";
     double took[ROUNDS];
     for (int r = 0; r < count; r++) {
         double start = now_ms();
-        for (int i = 0; i < n; i++) {
-            zmq_send(router, rids + (size_t) i * RID, RID, ZMQ_SNDMORE);
-            zmq_send(router, body, SIZE, 0);
-        }
+        if (pub)
+            zmq_send(pub, body, SIZE, 0);
+        else
+            tell_each(router, rids, n);
         gather(router, n, NULL);
         took[r] = now_ms() - start;
     }
@@ -133,32 +178,39 @@ rounds(void *router, const unsigned char *rids, int n, int count)
 }
 
 static void *
-listening(const char *secret, int port)
+listening(void *ctx, int type, const char *secret, int port)
 {
     char where[64];
-    void *router = zmq_socket(context(), ZMQ_ROUTER);
-    set_int(router, ZMQ_CURVE_SERVER, 1);
-    zmq_setsockopt(router, ZMQ_CURVE_SECRETKEY, secret, 41);
-    set_int(router, ZMQ_BACKLOG, 4096);
-    set_int(router, ZMQ_SNDHWM, 20000);
-    set_int(router, ZMQ_RCVHWM, 20000);
+    void *sock = zmq_socket(ctx, type);
+    set_int(sock, ZMQ_CURVE_SERVER, 1);
+    zmq_setsockopt(sock, ZMQ_CURVE_SECRETKEY, secret, 41);
+    set_int(sock, ZMQ_BACKLOG, 4096);
+    set_int(sock, ZMQ_SNDHWM, 20000);
+    set_int(sock, ZMQ_RCVHWM, 20000);
+    if (type == ZMQ_XPUB)
+        set_int(sock, ZMQ_XPUB_VERBOSE, 1);
     snprintf(where, sizeof(where), "tcp://127.0.0.1:%d", port);
-    if (zmq_bind(router, where) == 0)
-        return router;
+    if (zmq_bind(sock, where) == 0)
+        return sock;
     fprintf(stderr, "rawloop: %s: %s\n", where, zmq_strerror(zmq_errno()));
     return NULL;
 }
 
 static void
-measure(void *router, int n, int count)
+measure(void *router, void *pub, int n, int count)
 {
+    char word[SIZE];
     double start = now_ms();
     unsigned char *rids = malloc((size_t) n * RID);
     gather(router, n, rids);
-    double connected = now_ms() - start;
-    /* Each has sent one message, so the last ten are connected as well as the first. */
-    double all = rounds(router, rids, n, count), ten = rounds(router, rids, TEN, count);
-    printf("{\"connect_ms\": %.1f, \"round_ms\": %.2f, \"ten_ms\": %.3f}\n", connected, all, ten);
+    double joined = now_ms() - start;
+    (void) rounds(router, NULL, rids, n, 1);
+    for (int i = 0; i < n; i++)
+        zmq_recv(pub, word, SIZE, 0); /* a subscription each */
+    double all = rounds(router, pub, rids, n, count), each = rounds(router, NULL, rids, n, count);
+    double ten = rounds(router, NULL, rids, TEN, count);
+    printf("{\"connect_ms\": %.1f, \"round_ms\": %.2f, \"router_ms\": %.2f, \"ten_ms\": %.3f}\n", joined, all,
+           each, ten);
     fflush(stdout);
     free(rids);
 }
@@ -166,12 +218,13 @@ measure(void *router, int n, int count)
 int
 main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: rawloop N PROCS ROUNDS PORT\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: rawloop N PROCS ROUNDS PORT PUBPORT\n");
         return 2;
     }
     int n = (int) strtol(argv[1], NULL, 10), procs = (int) strtol(argv[2], NULL, 10);
     int count = (int) strtol(argv[3], NULL, 10), port = (int) strtol(argv[4], NULL, 10);
+    int pub_port = (int) strtol(argv[5], NULL, 10);
     pid_t pids[PROCS_MAX];
     char public[41], secret[41];
     if (n < TEN || procs < 1 || procs > PROCS_MAX || count < 1 || count > ROUNDS)
@@ -179,14 +232,15 @@ main(int argc, char **argv)
     zmq_curve_keypair(public, secret);
     for (int p = 0; p < procs; p++)
         if ((pids[p] = fork()) == 0)
-            peers(n / procs + (p < n % procs), port, public);
+            peers(n / procs + (p < n % procs), port, pub_port, public);
     raise_files();
-    void *router = listening(secret, port);
-    if (router)
-        measure(router, n, count);
+    void *ctx = context(), *router = listening(ctx, ZMQ_ROUTER, secret, port);
+    void *pub = router ? listening(ctx, ZMQ_XPUB, secret, pub_port) : NULL;
+    if (pub)
+        measure(router, pub, n, count);
     for (int p = 0; p < procs; p++) {
         kill(pids[p], SIGKILL);
         waitpid(pids[p], NULL, 0);
     }
-    return router == NULL;
+    return pub == NULL;
 }
