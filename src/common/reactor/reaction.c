@@ -364,7 +364,7 @@ s_render(work_t *w)
                                .context = context };
     py_t *high = render_data(w->env->render, &source, &err);
     if (high == NULL)
-        s_error(w->errors, w->url, NULL, 0, fail_text(&err));
+        s_error_read(w->errors, w->url, err.code, fail_text(&err));
     return high;
 }
 
@@ -403,12 +403,26 @@ s_file(const reaction_env_t *env, const json_t *firing, const char *path, const 
 
 static const char missing_text[] = "File missing or not found.";
 
+static _Thread_local int folder_code; /* why glob() could not look into one; it passes no cookie */
+
+static int
+s_folder_failed(const char *path, int code)
+{
+    (void) path;
+    folder_code = code;
+    return 0;
+}
+
 static void
 s_from_disk(const reaction_env_t *env, const json_t *firing, const char *file, json_t *out, json_t *errors)
 {
     glob_t found;
 
-    if (glob(file, 0, NULL, &found) != 0)
+    folder_code = 0;
+    int rc = glob(file, 0, s_folder_failed, &found);
+    if (fs_is_passing(-folder_code))
+        s_error_read(errors, file, -folder_code, strerror(folder_code));
+    else if (rc != 0)
         s_error(errors, file, NULL, 0, missing_text);
     else
         for (size_t i = 0; i < found.gl_pathc; i++)

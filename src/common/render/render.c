@@ -180,16 +180,26 @@ run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
                                  .depth = LIMIT_TEMPLATE_DEPTH,
                                  .steps = LIMIT_TEMPLATE_STEPS,
                                  .deadline_ms = clock_mono_ms() + LIMIT_TEMPLATE_TIME };
-    const char *outer = run->render->saltenv;
+    render_t *self = run->render;
+    const char *outer = self->saltenv;
+    int lacked = self->lacked;
     py_scope_t scope;
 
-    run->render->saltenv = run->source->saltenv != NULL ? run->source->saltenv : "base";
+    self->saltenv = run->source->saltenv != NULL ? run->source->saltenv : "base";
+    self->lacked = 0;
     py_scope_enter(&scope, &limits);
     int rc = run_steps(run, pipeline, err);
     py_clear();
     py_scope_leave(&scope);
-    run->render->saltenv = outer;
-    return rc;
+    self->saltenv = outer;
+    /* A run that this one is a part of fails for the same reason. */
+    if (rc == 0 || self->lacked == 0) {
+        self->lacked = lacked;
+        return rc;
+    }
+    if (err != NULL)
+        err->code = self->lacked;
+    return self->lacked;
 }
 
 /* A text that had Windows' line ends gets them back. */

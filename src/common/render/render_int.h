@@ -19,6 +19,7 @@ struct render {
     map_t *urls;           /* path on this machine to where it came from: "salt://lib/m.jinja" */
     const char *saltenv;   /* of the run that is under way */
     char *missing;         /* the function that was last asked for in vain */
+    int lacked;            /* why a template could not be read for now, a negative errno; 0: it was not so */
     map_t *allowed;        /* names that allow.c has decided on; NULL: none yet */
     struct python *python; /* NULL until a file of Python's is rendered */
 };

@@ -37,26 +37,35 @@ read_template(char *local, jinja_known_fn *known, void *known_cookie, jinja_file
     return 0;
 }
 
+static int
+load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie, jinja_file_t *ret_file,
+     fail_t *err)
+{
+    AUTO_FREE char *local = NULL;
+    int rc = fileclient_cache(self->files, path, self->saltenv, &local, err);
+
+    if (rc < 0 || (rc = read_template(local, known, known_cookie, ret_file, err)) < 0)
+        return rc;
+    if (map_get(self->urls, local) == NULL)
+        map_set(self->urls, local, xasprintf("salt://%s", path));
+    local = NULL;
+    return 0;
+}
+
 int
 render_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
             jinja_file_t *ret_file, fail_t *err)
 {
     render_t *self = cookie;
     AUTO_FREE char *path = jinja_salt_path(name, globals);
-    AUTO_FREE char *local = NULL;
 
     if (path == NULL || self->files == NULL)
         return -ENOENT;
-    int rc = fileclient_cache(self->files, path, self->saltenv, &local, err);
+    int rc = load(self, path, known, known_cookie, ret_file, err);
     jinja_salt_loaded(name, path, globals);
-    if (rc < 0)
-        return rc;
-    if ((rc = read_template(local, known, known_cookie, ret_file, err)) < 0)
-        return rc;
-    if (map_get(self->urls, local) == NULL)
-        map_set(self->urls, local, xasprintf("salt://%s", path));
-    local = NULL;
-    return 0;
+    if (fs_is_passing(rc))
+        self->lacked = rc;
+    return rc;
 }
 
 /* ---- engines ------------------------------------------------------------------------------------------ */

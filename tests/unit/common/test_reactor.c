@@ -6,6 +6,7 @@
  *   reactions  "sls": text, "data", "tag"; "reactions": [object: a subset of each], "errors": [text in each]
  */
 #include <dirent.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -275,4 +276,67 @@ test_cases(void **state UNUSED)
     assert_int_equal(failures, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_cases))
+/* ---- what a file needs can't be read for now -------------------------------------------------------------- */
+
+static int
+no_descriptor(void *self UNUSED, const char *path UNUSED, const char *saltenv UNUSED, char **ret_local UNUSED,
+              fail_t *err)
+{
+    return fail_set(err, -EMFILE, "no descriptor");
+}
+
+/* The errors of reacting with this file. NEW. */
+static json_t *
+errors_of(const char *sls, const char *pattern, rlim_t files_max)
+{
+    static const fileclient_class_t none = { .cache = no_descriptor };
+    char dir[] = "/tmp/test-reactor-XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    AUTO_FREE char *path = fs_join(dir, "r.sls"), *meant = fs_join(dir, pattern);
+    assert_int_equal(fs_write_quick(path, sls, strlen(sls), 0644, NULL), 0);
+    json_auto_t *opts = json_pack("{s:s}", "renderer", "jinja|yaml");
+    AUTO(registry) modules = registry_new(PLUGIN_EXEC, no_rows, 0);
+    AUTO(fileclient) files = fileclient_new(&none, NULL);
+    AUTO(call_ctx)
+    ctx = call_ctx_new(
+        &(call_env_t){ .registry = modules, .opts = opts, .id = "master", .files = files, .grains = grains });
+    AUTO(render) render = render_new(ctx, files);
+    reaction_env_t env = { ctx, files, render, NULL, NULL };
+    json_auto_t *firing = json_pack("{s:s, s:s, s:i, s:s, s:{}}", "file", meant, "rule", "", "seq", 7, "tag",
+                                    "a/b", "data");
+    json_t *errors = json_array();
+    struct rlimit old, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    few = (struct rlimit){ files_max, old.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, files_max > 0 ? &few : &old), 0);
+    json_decref(reaction_list(&env, firing, errors));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(fs_remove_tree(dir, NULL), 0);
+    return errors;
+}
+
+static bool
+is_passing(const json_t *errors)
+{
+    return json_array_size(errors) == 1 && value_bool(json_array_get(errors, 0), "passing", false);
+}
+
+static void
+test_passing(void **state UNUSED)
+{
+    json_auto_t *imports = errors_of("{% from 'lib.jinja' import x %}\n", "r.sls", 0);
+    json_auto_t *includes = errors_of("{% include ['a.sls', 'b.sls'] ignore missing %}\n", "r.sls", 0);
+    json_auto_t *folder = errors_of("{}\n", "*.sls", 1);
+    json_auto_t *wrong = errors_of("{% from %}\n", "r.sls", 0);
+    json_auto_t *missing = errors_of("{}\n", "x*.sls", 0);
+
+    assert_true(is_passing(imports));
+    assert_true(is_passing(includes));
+    assert_true(is_passing(folder));
+    assert_int_equal(json_array_size(wrong), 1);
+    assert_false(is_passing(wrong));
+    assert_int_equal(json_array_size(missing), 1);
+    assert_false(is_passing(missing));
+}
+
+UNIT_MAIN(cmocka_unit_test(test_cases), cmocka_unit_test(test_passing))
