@@ -23,7 +23,7 @@ s_tell(reactor_t *self, bool opts)
     if (opts)
         json_object_set(said, "opts", self->front->opts);
     AUTO_FREE char *text = value_dump(said);
-    (void) zstr_send(self->actor, text);
+    sock_tell(self->actor, text, NULL);
 }
 
 /* A reactor that has no place to go on from begins now, also when the master dies before it has said so. */

@@ -157,7 +157,7 @@ s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
     }
     AUTO_FREE char *head = value_dump(result);
     json_decref(result);
-    (void) zstr_sendx(pipe, head, text, NULL);
+    sock_tell(pipe, head, text, NULL);
     free(text);
     /* What the function has used is more than that. */
     if (len > RETURN_LONG)
@@ -265,7 +265,7 @@ s_assign(worker_t *w, run_t *run)
     w->run = run;
     w->owner->n_busy++;
     w->stale = false;
-    (void) zstr_sendx(w->actor, text, opts, ticket, NULL);
+    sock_tell(w->actor, text, opts, ticket, NULL);
 }
 
 /* What a runner has begun may go on where others wait: the runner waits for it. */

@@ -1,7 +1,9 @@
 /* sock.c - see sock.h. */
 #include "common/net/sock.h"
 
+#include <czmq.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -312,15 +314,42 @@ sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *fra
     return -code;
 }
 
+/* NEW frame with these bytes. */
+static void
+s_frame(zmq_msg_t *frame, const void *data, size_t len)
+{
+    if (zmq_msg_init_size(frame, len) != 0)
+        salt_no_memory(len);
+    if (len > 0)
+        memcpy(zmq_msg_data(frame), data, len);
+}
+
 int
 sock_send_to(void *router, const void *rid, size_t rid_len, const void *data, size_t len)
 {
     zmq_msg_t frame;
     /* Before the routing frame: behind that alone the next peer's would pass for the body. */
-    if (zmq_msg_init_size(&frame, len) != 0)
-        salt_no_memory(len);
-    memcpy(zmq_msg_data(&frame), data, len);
+    s_frame(&frame, data, len);
     return sock_send_frame_to(router, rid, rid_len, &frame);
+}
+
+void
+sock_tell(void *actor, ...)
+{
+    void *sock = zsock_resolve(actor);
+    va_list texts;
+    va_start(texts, actor);
+    for (const char *text = va_arg(texts, const char *), *next = NULL; text; text = next) {
+        zmq_msg_t frame;
+        next = va_arg(texts, const char *);
+        s_frame(&frame, text, strlen(text));
+        int rc;
+        while ((rc = zmq_msg_send(&frame, sock, next ? ZMQ_SNDMORE : 0)) < 0 && zmq_errno() == EINTR)
+            ;
+        if (rc < 0)
+            (void) zmq_msg_close(&frame);
+    }
+    va_end(texts);
 }
 
 static void *

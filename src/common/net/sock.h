@@ -71,6 +71,9 @@ int sock_send_to(void *router, const void *rid, size_t rid_len, const void *data
 int sock_send(void *sock, const void *data, size_t len);
 /* The same with a frame that is there: TAKES it, sent or not. */
 int sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *frame);
+/* Texts to a thread of czmq's or from it, a frame each, NULL behind the last. Waits for room. As zstr_sendx, which leaves out a
+ * frame that there is no memory for: here that ends the process. */
+void sock_tell(void *actor, ...) __attribute__((sentinel));
 /* Whether there are descriptors and a thread for an actor: without them CZMQ ends the process, or waits for ever. */
 bool sock_room_for_actor(void);
 

@@ -20,7 +20,7 @@ static void
 s_reply(zsock_t *handler, const char *version, const char *sequence, const char *code, const char *text,
         const char *user)
 {
-    (void) zstr_sendx(handler, version, sequence, code, text, user, "", NULL);
+    sock_tell(handler, version, sequence, code, text, user, "", NULL);
 }
 
 static void
@@ -130,14 +130,22 @@ zap_destroy(zap_t **self_p)
     free(self);
 }
 
+static void
+s_tell(zap_t *self, const char *what, const char *key, int arg)
+{
+    char number[16];
+    (void) snprintf(number, sizeof(number), "%d", arg);
+    sock_tell(self->actor, what, key, number, NULL);
+}
+
 void
 zap_set(zap_t *self, const char *z85, zap_verdict_t verdict)
 {
-    (void) zsock_send(self->actor, "ssi", "set", z85, (int) verdict);
+    s_tell(self, "set", z85, (int) verdict);
 }
 
 void
 zap_set_door(zap_t *self, zap_door_t door)
 {
-    (void) zsock_send(self->actor, "ssi", "door", "", (int) door);
+    s_tell(self, "door", "", (int) door);
 }
