@@ -75,9 +75,8 @@ take_special(json_t *tab, pending_t *p, const char *line, bool commented)
 
     if (*cmd == '\0')
         return;
-    AUTO_FREE char *spec = xstrndup(line, n);
     json_t *entry = entry_of(p, cmd, commented);
-    json_object_set_new(entry, "spec", json_string(spec));
+    json_object_set_new(entry, "spec", value_utf8(line, n));
     json_array_append_new(value_get(tab, "special"), entry);
     pending_clear(p);
 }
@@ -221,10 +220,13 @@ crontab_differs(const json_t *have, const json_t *want)
     return true;
 }
 
+/* The bounds may be anything that somebody wrote. */
 static char *
 draw(long low, long high)
 {
-    return xasprintf("%ld", low + (long) (random() % (high - low + 1)));
+    unsigned long span = (unsigned long) high - (unsigned long) low + 1, some = (unsigned long) random();
+
+    return xasprintf("%ld", (long) ((unsigned long) low + (span != 0 ? some % span : some)));
 }
 
 static long

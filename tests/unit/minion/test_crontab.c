@@ -46,6 +46,10 @@ test_text(void **state)
         "PATH=/bin\n\n# mine\n5 4 * * * /own\n# Lines below here are managed by Salt, do not edit\n"
         "MAILTO=\"\"\nA=b=c d\n# two words\n# and more SALT_CRON_IDENTIFIER:a b\n5 1 * * 1 /weekly  --x\n"
         "#DISABLED#* * * * * /off\n# SALT_CRON_IDENTIFIER:c\n@daily /daily x\n#DISABLED#@reboot /boot\n");
+    /* What is no text stays a line of its kind: a daily one does not come to run each minute. */
+    json_auto_t *odd = crontab_parse("# Lines below here are managed by Salt, do not edit\n@daily\xdd /x\n");
+    AUTO_FREE char *kept = crontab_text(odd);
+    assert_non_null(strstr(kept, "\n@daily"));
     json_auto_t *tab = crontab_parse(
         "# Lines below here are managed by Salt, do not edit\n@daily\nnonsense\n1 2 3 4 5\n"
         "# lost\n#\n* * * * * A=1 /x\n");
@@ -63,12 +67,14 @@ test_times(void **state)
     for (int i = 0; i < 200; i++) {
         AUTO_FREE char *hour = crontab_time("hour", "Random", "*"),
                        *day = crontab_time("daymonth", "random", "2");
-        AUTO_FREE char *range = crontab_time("minute", "20:10", "*"),
+        AUTO_FREE char *all = crontab_time("minute", "9223372036854775807:-9223372036854775808", "*"),
+                       *range = crontab_time("minute", "20:10", "*"),
                        *plain = crontab_time("month", "JAN", "*");
         assert_in_range(atoi(hour), 0, 23);
         assert_in_range(atoi(day), 1, 28);
         assert_in_range(atoi(range), 10, 20);
         assert_string_equal(plain, "jan");
+        assert_non_null(all);
     }
 }
 
