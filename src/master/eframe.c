@@ -106,12 +106,12 @@ eframe_read(const char *bytes, size_t len, eframe_t *ret)
     while (at < end && *at != '"')
         at += *at == '\\' ? 2 : 1;
     ret->tag_len = (size_t) (at - ret->tag);
-    if (at > end || !skip(&at, end, DATA, LIT(DATA)))
+    if (at > end || !skip(&at, end, DATA, LIT(DATA)) || (size_t) (end - at) <= tail)
         return false;
     ret->data = at;
     ret->data_len = (size_t) (end - at) - 1;
     ret->stamp = end - tail + LIT(STAMP);
-    return ret->data_len >= tail;
+    return true;
 }
 
 size_t

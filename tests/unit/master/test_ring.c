@@ -89,6 +89,12 @@ test_frame_damaged(void **state)
                             frame.tag + frame.tag_len <= frame.data);
         }
     }
+    /* Its tag takes all the room, and its data begins where it ends. */
+    size_t n = strlen("\",\"data\":"), tag = (size_t) (strstr(out + 4, "some/tag") - out);
+    memcpy(bad, out, len);
+    memset(bad + tag, 'x', len - tag - n);
+    memcpy(bad + len - n, "\",\"data\":", n);
+    assert_false(eframe_read(bad, len, &frame));
 }
 
 static void

@@ -1,0 +1,30 @@
+/* fuzz_http.c - what a server on the web says before its body; and any value as a form and as a setting of curl's, which stays
+ * one line. */
+#include "common/base/str.h"
+#include "common/http/http_int.h"
+#include "salt/value.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { INPUT_MAX = 16 * 1024 };
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size > INPUT_MAX)
+        return 0;
+    AUTO_FREE char *text = xstrndup((const char *) data, size);
+    http_answer_auto_t answer = { 0 };
+    http_parse_headers(text, &answer);
+    salt_assert(answer.headers == NULL || json_is_object(answer.headers));
+
+    json_auto_t *value = json_loadb((const char *) data, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    AUTO_FREE char *form = value != NULL ? http_form(value) : NULL;
+    salt_assert(form == NULL || json_is_string(value) || strpbrk(form, " \r\n") == NULL);
+
+    buf_auto_t setting = BUF_INIT;
+    http_setting(&setting, "header", text);
+    size_t len = strlen(buf_str(&setting));
+    salt_assert(len > 0 && strchr(buf_str(&setting), '\n') == buf_str(&setting) + len - 1);
+    return 0;
+}
