@@ -9,7 +9,7 @@
 #define MASTER_BUS_H
 
 #include "common/base/clock.h"
-#include "common/data/plainjson.h"
+#include "common/base/plainjson.h"
 #include "master/front.h"
 #include "master/ring.h"
 

@@ -1,7 +1,7 @@
 /* ret.h - a minion's return, cut into the texts of its fields: what is told of it is put together from these, so
  * that a return of any size is read once and no value is made of it.
  *
- * A return whose JSON is not plain (common/data/plainjson.h) goes through values and means the same.
+ * A return whose JSON is not plain (common/base/plainjson.h) goes through values and means the same.
  *
  * Layer      master; pure
  * Threads    any
@@ -12,7 +12,7 @@
 #define MASTER_RET_H
 
 #include "common/base/buf.h"
-#include "common/data/plainjson.h"
+#include "common/base/plainjson.h"
 #include "salt/limits.h"
 
 /* In the order in which events show them. */

@@ -5,6 +5,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/memory.h"
+#include "common/base/plainjson.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "salt/limits.h"
@@ -238,28 +239,23 @@ depth_within(const char *text, size_t len, int limit)
     return true;
 }
 
-static bool
-parse_allowed(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
-{
-    if (len > limit) {
-        fail_set(err, -EMSGSIZE, "%s: %zu bytes of JSON, more than the %zu allowed", what, len, limit);
-        return false;
-    }
-    if (!depth_within(text, len, LIMIT_JSON_DEPTH)) {
-        fail_set(err, -EBADMSG, "%s: JSON nested deeper than the %d levels allowed", what, LIMIT_JSON_DEPTH);
-        return false;
-    }
-    return true;
-}
-
 json_t *
 value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
 {
     json_error_t why;
 
-    if (!parse_allowed(text, len, limit, what, err))
+    if (len > limit) {
+        fail_set(err, -EMSGSIZE, "%s: %zu bytes of JSON, more than the %zu allowed", what, len, limit);
         return NULL;
-    json_t *v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+    }
+    json_t *v = plain_json(text, len);
+    if (v != NULL)
+        return v;
+    if (!depth_within(text, len, LIMIT_JSON_DEPTH)) {
+        fail_set(err, -EBADMSG, "%s: JSON nested deeper than the %d levels allowed", what, LIMIT_JSON_DEPTH);
+        return NULL;
+    }
+    v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
     if (v == NULL)
         fail_set(err, -EBADMSG, "%s: not valid JSON: %s (line %d, column %d)", what, why.text, why.line,
                  why.column);

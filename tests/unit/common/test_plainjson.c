@@ -3,7 +3,7 @@
 #include "unit/unit.h"
 
 #include "common/base/buf.h"
-#include "common/data/plainjson.h"
+#include "common/base/plainjson.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -37,10 +37,12 @@ test_what_is_plain(void **state)
     (void) state;
     for (size_t i = 0; i < NELEMS(plain); i++) {
         assert_true(is_plain(plain[i]));
-        json_auto_t *wrapped = value_fmt("[%s]", plain[i]);
-        json_auto_t *parsed = value_parse(json_string_value(wrapped), json_string_length(wrapped), 1000,
-                                          "test", NULL);
+        json_auto_t *parsed = json_loads(plain[i], JSON_DECODE_ANY, NULL);
+        json_auto_t *made = plain_json(plain[i], strlen(plain[i]));
         assert_non_null(parsed);
+        assert_true(json_equal(made, parsed));
+        AUTO_FREE char *first = value_dump(made), *second = value_dump(parsed);
+        assert_string_equal(first, second);
     }
 }
 
@@ -82,9 +84,11 @@ test_what_is_not(void **state)
         "\"a\" \"b\"",
     };
     (void) state;
-    for (size_t i = 0; i < NELEMS(others); i++)
-        if (is_plain(others[i]))
+    for (size_t i = 0; i < NELEMS(others); i++) {
+        json_auto_t *made = plain_json(others[i], strlen(others[i]));
+        if (is_plain(others[i]) || made != NULL)
             fail_msg("plain: %s", others[i]);
+    }
 }
 
 static void
@@ -102,6 +106,7 @@ test_bounds(void **state)
     memset(deep + PLAIN_DEPTH + 1, ']', PLAIN_DEPTH + 1);
     deep[2 * PLAIN_DEPTH + 2] = '\0';
     assert_false(is_plain(deep));
+    assert_null(plain_json(deep, strlen(deep)));
     for (int i = 0; i < PLAIN_KEYS; i++)
         buf_printf(&keys, "%c\"k%d\":1", i == 0 ? '{' : ',', i);
     buf_putc(&keys, '}');
@@ -109,6 +114,9 @@ test_bounds(void **state)
     keys.data[keys.len - 1] = ',';
     buf_puts(&keys, "\"more\":1}");
     assert_false(is_plain(keys.data));
+    /* Values have no bound of that kind. */
+    json_auto_t *made = plain_json(keys.data, keys.len);
+    assert_int_equal(json_object_size(made), PLAIN_KEYS + 1);
 }
 
 static void

@@ -1,5 +1,5 @@
 /* plainjson.c - see plainjson.h. */
-#include "common/data/plainjson.h"
+#include "common/base/plainjson.h"
 
 #include "common/base/utf8.h"
 
@@ -284,4 +284,116 @@ plain_end(plain_t *p)
 {
     skip_space(p);
     return !p->bad && p->at == p->end;
+}
+
+/* ---- values of jansson's --------------------------------------------------------------------- */
+
+static json_t *made(plain_t *p, int depth);
+
+static char
+meant(char escaped)
+{
+    static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
+    const char *at = strchr(from, escaped);
+
+    return at != NULL ? to[at - from] : escaped;
+}
+
+static json_t *
+made_string(plain_t *p)
+{
+    span_t text;
+
+    if (!string_rest(p, true, &text))
+        return NULL;
+    if (memchr(text.at, '\\', text.len) == NULL)
+        return json_stringn_nocheck(text.at, text.len);
+    char *plain = malloc(text.len);
+    size_t n = 0;
+    for (size_t i = 0; plain != NULL && i < text.len; i++)
+        plain[n++] = text.at[i] == '\\' ? meant(text.at[++i]) : text.at[i];
+    json_t *v = plain != NULL ? json_stringn_nocheck(plain, n) : NULL;
+    if (plain != NULL)
+        explicit_bzero(plain, n); /* it may be a password */
+    free(plain);
+    return v;
+}
+
+static json_t *
+made_array(plain_t *p, int depth)
+{
+    json_auto_t *out = json_array();
+
+    if (take(p, ']'))
+        return json_incref(out);
+    do {
+        if (json_array_append_new(out, made(p, depth)) != 0)
+            return NULL;
+    } while (take(p, ','));
+    return take(p, ']') ? json_incref(out) : NULL;
+}
+
+static json_t *
+made_object(plain_t *p, int depth)
+{
+    json_auto_t *out = json_object();
+
+    if (take(p, '}'))
+        return json_incref(out);
+    for (size_t n = 1; n == 1 || take(p, ','); n++) {
+        span_t key;
+        if (!take(p, '"') || !string_rest(p, false, &key) || !take(p, ':') ||
+            json_object_setn_new_nocheck(out, key.at, key.len, made(p, depth)) != 0)
+            return NULL;
+        if (json_object_size(out) != n) /* it came twice */
+            return NULL;
+    }
+    return take(p, '}') ? json_incref(out) : NULL;
+}
+
+static json_t *
+made_number(plain_t *p)
+{
+    char copy[INT_DIGITS + REAL_DIGITS];
+    const char *from = p->at;
+
+    if (!number(p))
+        return NULL;
+    size_t n = (size_t) (p->at - from);
+    memcpy(copy, from, n);
+    copy[n] = '\0';
+    return memchr(copy, '.', n) != NULL ? json_real(strtod(copy, NULL))
+                                        : json_integer(strtoll(copy, NULL, 10));
+}
+
+/* NEW, or NULL: not plain, or no memory. `depth`: levels that may still be entered. */
+static json_t *
+made(plain_t *p, int depth)
+{
+    char c = peek(p);
+
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return made_number(p);
+    if (c == 't' || c == 'f' || c == 'n' || c == '\0')
+        return !word(p, c == 't'   ? "true"
+                        : c == 'f' ? "false"
+                                   : "null")
+                   ? NULL
+               : c == 'n' ? json_null()
+                          : json_boolean(c == 't');
+    p->at++;
+    if (c == '"')
+        return made_string(p);
+    if (depth == 0)
+        return NULL;
+    return c == '{' ? made_object(p, depth - 1) : c == '[' ? made_array(p, depth - 1) : NULL;
+}
+
+json_t *
+plain_json(const char *text, size_t len)
+{
+    plain_t p = plain_new(text, len);
+    json_auto_t *v = made(&p, PLAIN_DEPTH);
+
+    return v != NULL && plain_end(&p) ? json_incref(v) : NULL;
 }
