@@ -296,6 +296,7 @@ rrender_ready(rloop_t *self, rworker_t *w)
     w->batch = NULL;
     /* To the end of the line: others have waited longer. */
     rfile_t *file = map_take(self->files, batch->file);
+    salt_assert(file || !batch->tasks); /* none: it only warmed the actor up */
     if (file) {
         file->busy = false;
         map_set(self->files, batch->file, file);
