@@ -308,7 +308,7 @@ made_string(plain_t *p)
         return NULL;
     if (memchr(text.at, '\\', text.len) == NULL)
         return json_stringn_nocheck(text.at, text.len);
-    char *plain = malloc(text.len);
+    char *plain = malloc(text.len + 1);
     size_t n = 0;
     for (size_t i = 0; plain != NULL && i < text.len; i++)
         plain[n++] = text.at[i] == '\\' ? meant(text.at[++i]) : text.at[i];
