@@ -220,9 +220,9 @@ test_cache_event_config(void **state)
     assert_call(s, "cache.grains", "[\"a\"]", "{\"a\":{\"os\":\"Debian\"}}");
     assert_request(s, 0, "{\"tgt\":\"a\",\"tgt_type\":\"glob\",\"op\":\"grains\"}");
     assert_call(s, "event.send", "[\"my/tag\", {\"k\": \"v\"}]", "true");
-    assert_request(s, 0, "{\"tag\":\"my/tag\",\"data\":{\"k\":\"v\"},\"op\":\"fire\"}");
+    assert_request(s, 0, "{\"tag\":\"my/tag\",\"data\":{\"k\":\"v\"},\"kept\":true,\"op\":\"fire\"}");
     assert_call(s, "event.send", "[\"my/tag\"]", "true");
-    assert_request(s, 0, "{\"tag\":\"my/tag\",\"data\":{},\"op\":\"fire\"}");
+    assert_request(s, 0, "{\"tag\":\"my/tag\",\"data\":{},\"kept\":true,\"op\":\"fire\"}");
     assert_call(s, "config.get", "[\"file_roots:base\"]", "[\"/srv/salt\"]");
     assert_call(s, "config.get", "[\"file_roots,base\", \"\", \",\"]", "[\"/srv/salt\"]");
     assert_call(s, "config.get", "[\"nosuch\"]", "\"\"");
