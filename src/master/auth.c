@@ -11,10 +11,11 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define KEYS_AGAIN_MS                                                                                        \
-    5000 /* until key files that could not be read are tried again: twice as long each time, */
-#define KEYS_AGAIN_MAX_MS 600000 /* as all of them are read, and a disk may stay broken */
-#define SUB_SPREAD_MS     2      /* per minion: half of a core is left for others while a fleet subscribes */
+/* Until key files that could not be read are tried again: twice as long each time, as all of them are read, and a disk may
+ * stay broken. */
+#define KEYS_AGAIN_MS     5000
+#define KEYS_AGAIN_MAX_MS 600000
+#define SUB_SPREAD_MS     2 /* per minion: half of a core is left for others while a fleet subscribes */
 
 #define TWIN_MS 60000
 #define RIVAL_GRACE_MS                                                                                       \

@@ -276,11 +276,16 @@ static json_t *
 s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     uint64_t ticket;
-    json_t *reply = fire_request(self, request, &ticket, err);
+    json_auto_t *reply = fire_request(self, request, &ticket, err);
     s_fired(self, c);
-    if (ticket && s_is_kept(request))
+    if (reply && s_is_kept(request)) {
+        if (!ticket) {
+            (void) fail_set(err, -ENOSPC, "the store is full: listeners have the event, the journal has not");
+            return NULL;
+        }
         self->row_ticket = ticket;
-    return reply;
+    }
+    return json_incref(reply);
 }
 
 static json_t *

@@ -370,23 +370,27 @@ made_number(plain_t *p)
 static json_t *
 made(plain_t *p, int depth)
 {
-    char c = peek(p);
-
-    if (c == '-' || (c >= '0' && c <= '9'))
-        return made_number(p);
-    if (c == 't' || c == 'f' || c == 'n' || c == '\0')
-        return !word(p, c == 't'   ? "true"
-                        : c == 'f' ? "false"
-                                   : "null")
-                   ? NULL
-               : c == 'n' ? json_null()
-                          : json_boolean(c == 't');
-    p->at++;
-    if (c == '"')
+    switch (peek(p)) {
+    case '"':
+        p->at++;
         return made_string(p);
-    if (depth == 0)
+    case '{':
+        p->at++;
+        return depth > 0 ? made_object(p, depth - 1) : NULL;
+    case '[':
+        p->at++;
+        return depth > 0 ? made_array(p, depth - 1) : NULL;
+    case 't':
+        return word(p, "true") ? json_true() : NULL;
+    case 'f':
+        return word(p, "false") ? json_false() : NULL;
+    case 'n':
+        return word(p, "null") ? json_null() : NULL;
+    case '\0':
         return NULL;
-    return c == '{' ? made_object(p, depth - 1) : c == '[' ? made_array(p, depth - 1) : NULL;
+    default:
+        return made_number(p);
+    }
 }
 
 json_t *
