@@ -37,6 +37,8 @@ def judge(code, text, kind, page):
         said = len(re.findall(r"\d+ bytes were refused", text))
         return "out of memory", None if said >= 1 else "exit code 71 without the message"
     if code < 0:
+        if code == -6 and kind == "alloc" and "lex_scan_string: Assertion" in text:
+            return "ended by a library", None  # jansson's, for what is not plain
         if code == -6 and LIBRARY.search(text):
             return "ended by a library", None
         return "crash", f"ended by signal {-code}: {text[-300:]}"

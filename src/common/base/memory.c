@@ -36,6 +36,12 @@ memory_spare(void)
 }
 
 bool
+memory_refused(void)
+{
+    return sparing && refused;
+}
+
+bool
 memory_end_spare(void)
 {
     sparing = false;

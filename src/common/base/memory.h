@@ -14,8 +14,9 @@
 void memory_begin(void);
 
 /* Between these two, on this thread, jansson's functions fail instead: for parsers of what peers send. memory_end_spare
- * says whether any had to. */
+ * says whether any had to, memory_refused whether one had to so far. */
 void memory_spare(void);
+bool memory_refused(void);
 bool memory_end_spare(void);
 
 /* Free memory goes back to the system, and the pages of programs and libraries, of which a start needs far more

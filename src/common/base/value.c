@@ -251,6 +251,11 @@ value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t
     json_t *v = plain_json(text, len);
     if (v != NULL)
         return v;
+    /* jansson's reader has assertions that do not hold when its buffer can't grow. */
+    if (memory_refused()) {
+        fail_set(err, -ENOMEM, "%s: out of memory", what);
+        return NULL;
+    }
     if (!depth_within(text, len, LIMIT_JSON_DEPTH)) {
         fail_set(err, -EBADMSG, "%s: JSON nested deeper than the %d levels allowed", what, LIMIT_JSON_DEPTH);
         return NULL;
