@@ -438,7 +438,7 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
 }
 
 void
-auth_disconnected(front_t *self, peer_t *peer)
+auth_disconnected(front_t *self, peer_t *peer, bool goodbye)
 {
     minion_t *m = peer->minion;
     bool was_current = m && m->peer == peer;
@@ -446,6 +446,7 @@ auth_disconnected(front_t *self, peer_t *peer)
     peers_drop(self->peers, &peer);
     if (!was_current)
         return;
+    m->gone_ms = goodbye ? 0 : clock_mono_ms();
     if (m->rival)
         s_rival_won(self, m);
     else

@@ -22,7 +22,7 @@ typedef struct keylife {
 
 int auth_load(struct front *self, fail_t *err); /* key files to tables; also after SIGHUP */
 void auth_hello(struct front *self, peer_t *peer, const json_t *body);
-void auth_disconnected(struct front *self, peer_t *peer);
+void auth_disconnected(struct front *self, peer_t *peer, bool goodbye); /* goodbye: it said so */
 void auth_subscribed(struct front *self, const char *z85, int fd);
 void auth_rivals(struct front *self, int64_t now_ms);
 /* A local key_apply: NEW {done: [id], failed: {id: reason}}. */

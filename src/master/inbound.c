@@ -454,7 +454,7 @@ static void
 s_bye(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
     (void) body, (void) raw, (void) len;
-    auth_disconnected(self, peer);
+    auth_disconnected(self, peer, true);
 }
 
 static void
@@ -669,7 +669,7 @@ s_ended(front_t *self)
 {
     peer_t *peer;
     while ((peer = peers_next_ended(self->peers)))
-        auth_disconnected(self, peer);
+        auth_disconnected(self, peer, false);
 }
 
 int

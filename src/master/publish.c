@@ -18,6 +18,7 @@
 #define RESEND_MAX      4     /* sends in all before a target counts as not reached */
 #define BUSY_MS         1000  /* a minion heard within this time is at work on what it was sent */
 #define BUSY_ROUNDS     30    /* but not for ever */
+#define BACK_MS         2000  /* a minion that lost its connection is back by then, or not soon */
 /* How long after its start the master waits for minions to come back; and the time for each of them. */
 #define GRACE_MS        15000
 #define GRACE_EACH_MS   2
@@ -285,20 +286,30 @@ s_is_expected(const front_t *self, const minion_t *m)
     return !m->seen && s_grace_left(self) > 0;
 }
 
+/* It lost its connection a moment ago, or changed its key: what was on the way may have arrived, and it will say so. */
+static bool
+s_may_be_back(const minion_t *m)
+{
+    return m->gone_ms && clock_mono_ms() - m->gone_ms < BACK_MS;
+}
+
 /* One target by unicast. */
 static void
 s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, size_t len)
 {
     minion_t *m = peers_by_slot(self->peers, target->slot);
     if (!m || !m->peer || m->state != KEY_ACCEPTED) {
-        bool wait = m && (s_is_expected(self, m) || clock_mono_ms() < job->wait_ms);
+        bool sent = target->tries > 0;
+        bool wait = m &&
+                    (s_is_expected(self, m) || clock_mono_ms() < job->wait_ms || (sent && s_may_be_back(m)));
         if (!wait)
-            (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
+            (void) jobs_move(self->jobs, job, target, sent ? VERDICT_NOT_DELIVERED : VERDICT_NOT_CONNECTED,
+                             0);
         return;
     }
     int rc = gate_send(self, m->peer, text, len);
     self->counters.out++;
-    if (rc == -EHOSTUNREACH && !s_is_expected(self, m))
+    if (rc == -EHOSTUNREACH && target->tries == 0 && !s_is_expected(self, m))
         (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
     if (rc == -EHOSTUNREACH)
         return;
@@ -507,7 +518,7 @@ publish_disconnected(front_t *self, minion_t *m)
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 ? job_find(job, m->slot) : NULL;
-        if (t && t->verdict == VERDICT_SENT && s_is_expected(self, m))
+        if (t && t->verdict == VERDICT_SENT && (s_is_expected(self, m) || s_may_be_back(m)))
             continue; /* it is sent again to its next connection */
         if (t && t->verdict == VERDICT_SENT)
             (void) jobs_move(self->jobs, job, t, VERDICT_NOT_DELIVERED, 0);

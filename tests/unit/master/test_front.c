@@ -1137,6 +1137,71 @@ test_killed_while_it_sends_long_ago(void **state)
     assert_string_equal(verdict_of(f, jid, "m2"), "not_delivered");
 }
 
+/* The next push of this kind. NEW. */
+static json_t *
+pushed(fixture_t *f, const char *kind)
+{
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+
+    while (clock_mono_ms() < until) {
+        json_auto_t *push = NULL;
+        if (local_next(f->line, 100, &push, NULL) == 1 && str_eq(value_str(push, "push", ""), kind))
+            return json_incref(push);
+    }
+    fail_msg("waited in vain for a push '%s'", kind);
+    return NULL;
+}
+
+/* What is told next of a job's target. */
+static void
+assert_told(fixture_t *f, const char *verdict)
+{
+    json_auto_t *push = pushed(f, "verdict");
+
+    assert_string_equal(value_str(push, "verdict", ""), verdict);
+}
+
+/* It had the job, and its connection went before it could say so: that is not told as a job that never came. One that
+ * stays away has not had it, as far as anybody knows; one that said goodbye does not come back soon. */
+static void
+test_connection_lost_with_the_job(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+
+    for (int way = 0; way < 3; way++) {
+        json_auto_t *reply = ask(
+            f, json_pack("{s:s, s:s, s:s, s:b}", "op", "publish", "tgt", "*", "fun", "a.b", "follow", true));
+        const char *jid = value_str(reply, "jid", "");
+        json_decref(hear(sock, "job"));
+        if (way == 0) {
+            hang_up(f, sock);
+            UNTIL(!is_connected(f, "m1", NULL));
+        } else if (way == 1) {
+            say(sock, "{\"m\":\"bye\"}");
+            assert_told(f, "not_delivered");
+            hang_up(f, sock);
+        } else {
+            hang_up(f, sock);
+            assert_told(f, "not_delivered");
+            break;
+        }
+        sock = dealer(f, keys);
+        AUTO_FREE char *text = xasprintf(
+            "{\"m\":\"hello\",\"id\":\"m1\",\"role\":\"minion\",\"boot\":\"boot-1\","
+            "\"proto\":1,\"pending\":[\"%s\"]}",
+            way == 0 ? jid : J1);
+        say(sock, text);
+        hear_state(sock, "accepted");
+        if (way == 0) {
+            assert_told(f, "running");
+            ret(sock, jid);
+            json_decref(hear(sock, "ack"));
+        }
+    }
+}
+
 /* ---- work that has a note is begun once ------------------------------------------------------ */
 
 /* Nothing is committed until it is closed. NEW. */
@@ -1159,21 +1224,6 @@ noted(fixture_t *f, const char *op, const char *fun, const char *arg, const char
     return ask(f,
                json_pack("{s:s, s:s, s:s, s:[s], s:b, s:{s:s, s:s, s:s}}", "op", op, "tgt", "m1", "fun", fun,
                          "arg", arg, "follow", true, "note", "kind", "test", "ref", "1", "part", part));
-}
-
-/* The next push of this kind. NEW. */
-static json_t *
-pushed(fixture_t *f, const char *kind)
-{
-    int64_t until = clock_mono_ms() + PATIENCE_MS;
-
-    while (clock_mono_ms() < until) {
-        json_auto_t *push = NULL;
-        if (local_next(f->line, 100, &push, NULL) == 1 && str_eq(value_str(push, "push", ""), kind))
-            return json_incref(push);
-    }
-    fail_msg("waited in vain for a push '%s'", kind);
-    return NULL;
 }
 
 static void
@@ -1348,7 +1398,7 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
           TEST(test_lost_job), TEST(test_restart), TEST(test_known_after_a_restart),
           TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
-          TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_connection_lost_with_the_job), TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_progress_goes_to_followers))
