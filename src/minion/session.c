@@ -534,20 +534,22 @@ s_handle(session_t *self, const void *data, size_t len, bool published)
 
 /* ---- sockets ---------------------------------------------------------------------------------- */
 
-static void
+/* False: it has been read until there was no more. */
+static bool
 s_drain(session_t *self, void **sock, bool published, int budget)
 {
     zmq_msg_t frame;
     while (*sock && budget-- > 0) {
         (void) zmq_msg_init(&frame);
         if (zmq_msg_recv(&frame, *sock, ZMQ_DONTWAIT) < 0)
-            break;
+            return false;
         if (zmq_msg_size(&frame) > 0)
             s_handle(self, zmq_msg_data(&frame), zmq_msg_size(&frame), published);
         else if (!published)
             s_hello(self); /* the master's probe: of a new connection, or "are you there?" */
         (void) zmq_msg_close(&frame);
     }
+    return *sock != NULL;
 }
 
 static int
@@ -577,7 +579,7 @@ s_pause(session_t *self)
 static void
 s_lost(session_t *self, int pause_ms)
 {
-    s_drain(self, &self->dealer, false, INT_MAX);
+    (void) s_drain(self, &self->dealer, false, INT_MAX);
     s_drop_sub(self);
     s_detach(self);
     self->greet_at = 0;
@@ -712,9 +714,11 @@ session_step(session_t *self)
 {
     s_asking(self);
     s_monitor(self);
-    s_drain(self, &self->dealer, false, DRAIN_BUDGET);
-    s_drain(self, &self->sub, true, DRAIN_BUDGET);
+    bool more = s_drain(self, &self->dealer, false, DRAIN_BUDGET);
+    more = s_drain(self, &self->sub, true, DRAIN_BUDGET) || more;
     s_timers(self, clock_mono_ms());
+    if (more)
+        return 0;
     int64_t next = clock_mono_ms() + STEP_MAX_MS, now = next - STEP_MAX_MS;
     const int64_t timers[] = { self->ask_until, self->retry_at, self->sub_at, self->greet_at,
                                self->held_until };

@@ -248,20 +248,20 @@ s_pending(void *cookie)
     return jids;
 }
 
-/* Watches the sockets that are new. True when one has something to read that its descriptor has told already:
- * it is edge-triggered. */
+/* Watches the sockets that are new. True when one has something to read that its descriptor has told already, as it is
+ * edge-triggered: one that is new, or the first, to which was sent since it was read. */
 static bool
 s_watch(one_t *o)
 {
     void *socks[SESSION_SOCKETS] = { NULL };
     size_t n = session_sockets(o->session, socks);
-    bool more = false;
-    for (size_t i = 0; i < n; i++) {
+    bool fresh = memcmp(socks, o->watched, sizeof(socks)) != 0, more = false;
+    for (size_t i = 0; i < (fresh || n == 0 ? n : 1); i++) {
         struct epoll_event ev = { .events = EPOLLIN, .data.ptr = o };
         int events = 0;
         size_t len = sizeof(events);
         /* A closed socket's place in memory may be another's: the kernel refuses what it has already. */
-        if (memcmp(socks, o->watched, sizeof(socks)) != 0)
+        if (fresh)
             (void) epoll_ctl(o->swarm->epoll_fd, EPOLL_CTL_ADD, sock_fd(socks[i]), &ev);
         (void) zmq_getsockopt(socks[i], ZMQ_EVENTS, &events, &len);
         more = more || (events & ZMQ_POLLIN);
@@ -273,9 +273,11 @@ s_watch(one_t *o)
 static void
 s_step(one_t *o)
 {
-    do
-        o->next_ms = clock_mono_ms() + session_step(o->session);
-    while (s_watch(o));
+    int ms;
+    do {
+        ms = session_step(o->session);
+        o->next_ms = clock_mono_ms() + ms;
+    } while (s_watch(o) || ms == 0);
 }
 
 /* ---- one process ----------------------------------------------------------------------------- */
