@@ -400,8 +400,15 @@ static bool
 s_event_due(front_t *self, peer_t *peer, json_int_t n)
 {
     minion_t *m = peer->minion;
-    if (peer->is_call || n == 0)
+    if (n == 0)
         return true;
+    if (peer->is_call) {
+        if (!numbers_call_kept(self, m, peer->boot, n))
+            return peer->lost_event == 0 || n <= peer->lost_event;
+        char *none = NULL;
+        s_ack_later(self, peer, numbers_call_keep(self, m, peer->boot, n), &none, n);
+        return false;
+    }
     if (n <= m->last_event) {
         if (n <= m->kept_event)
             s_ack_event(self, peer, n);
@@ -443,6 +450,10 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
         m->last_event = ticket == 0 ? m->last_event : n;
         if (ticket != 0)
             numbers_keep(self, m, n);
+    } else if (n != 0) {
+        peer->lost_event = ticket == 0 ? n : 0;
+        if (ticket != 0)
+            (void) numbers_call_keep(self, m, peer->boot, n);
     }
     bus_apart(self);
     char *none = NULL;

@@ -2,12 +2,15 @@
 #include "master/bus.h"
 
 #include "common/base/str.h"
+#include "master/store_read.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
 /* Its value is "N": the last number that was used; or "N ahead": numbers up to N may have been. */
 #define NUMBERS_META  "event_numbers"
 #define NUMBERS_AHEAD "ahead"
+#define CALLS_KEPT    16 /* of a minion's salt-calls: one that sends again does so within seconds */
 
 static void
 s_ask(front_t *self)
@@ -117,11 +120,55 @@ numbers_kept(const front_t *self, const minion_t *m, const char *boot)
     return end != text && *end == ' ' && str_eq(end + 1, boot) && n > 0 ? n : 0;
 }
 
+static char *
+s_calls_key(const char *id)
+{
+    return xasprintf("calls_of/%s", id);
+}
+
+/* Read when it is first asked for: hardly a minion has any. */
+static json_t *
+s_calls(const front_t *self, minion_t *m)
+{
+    if (m->calls)
+        return m->calls;
+    AUTO_FREE char *key = s_calls_key(m->id);
+    json_auto_t *kept = store_meta(self->reader, key, NULL);
+    const char *text = json_is_string(kept) ? json_string_value(kept) : "";
+    m->calls = *text ? value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", NULL) : NULL;
+    if (!json_is_object(m->calls)) {
+        json_decref(m->calls);
+        m->calls = json_object();
+    }
+    return m->calls;
+}
+
+bool
+numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n)
+{
+    return n <= value_int(s_calls(self, m), boot, 0);
+}
+
+uint64_t
+numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
+{
+    json_t *calls = s_calls(self, m);
+    json_int_t last = value_int(calls, boot, 0);
+    /* The newest stands last. */
+    (void) json_object_del(calls, boot);
+    while (json_object_size(calls) >= CALLS_KEPT)
+        (void) json_object_del(calls, json_object_iter_key(json_object_iter(calls)));
+    (void) json_object_set_new(calls, boot, json_integer(n > last ? n : last));
+    AUTO_FREE char *key = s_calls_key(m->id), *text = value_dump(calls);
+    return store_put_meta(self->store, key, text);
+}
+
 void
 numbers_forget(front_t *self, const char *id)
 {
-    AUTO_FREE char *key = s_minion_key(id);
+    AUTO_FREE char *key = s_minion_key(id), *calls = s_calls_key(id);
     (void) store_del_meta(self->store, key);
+    (void) store_del_meta(self->store, calls);
 }
 
 bool

@@ -45,6 +45,7 @@ static void
 s_free_minion(minion_t *m)
 {
     known_free(&m->known);
+    json_decref(m->calls);
     free(m->id);
     free(m);
 }

@@ -32,11 +32,12 @@ typedef struct peer {
     key_state_t state; /* KEY_UNKNOWN until hello */
     bool is_call;      /* salt-call: may return and fire, receives nothing */
     char boot[LIMIT_BOOT];
-    minion_t *minion;  /* the id it may speak for; NULL before hello or when refused: see peers_bind */
-    json_t *pending;   /* owned: the jobs that a rival's hello named; else NULL */
-    unsigned unproven; /* messages while its key was not accepted */
-    int64_t probed_ms; /* monotonic: when it was last asked to say hello */
-    int64_t since_ms;  /* wall clock */
+    minion_t *minion;      /* the id it may speak for; NULL before hello or when refused: see peers_bind */
+    json_t *pending;       /* owned: the jobs that a rival's hello named; else NULL */
+    unsigned unproven;     /* messages while its key was not accepted */
+    json_int_t lost_event; /* salt-call's: as a minion's */
+    int64_t probed_ms;     /* monotonic: when it was last asked to say hello */
+    int64_t since_ms;      /* wall clock */
     struct peer *next_ended;
 } peer_t;
 
@@ -63,7 +64,9 @@ struct minion {
     json_int_t kept_event; /* the same of the last that is on the disk */
     json_int_t
         lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
-    peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
+    json_t *
+        calls; /* {start: number}: the last events of its newest salt-calls, see numbers.c; NULL: not read yet */
+    peer_t *rival; /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
     int64_t twin_told_ms;   /* monotonic: when it was last told that another claims its id or key; 0: never */
     /* For gate.c: bytes of large messages that it may send, and when (monotonic) that was right; bytes from and

@@ -1202,6 +1202,42 @@ test_connection_lost_with_the_job(void **state)
     }
 }
 
+/* Its event is on the disk, and the master was killed before it could say so: what salt-call sends again is the same one. */
+static void
+test_event_of_salt_call_once(void **state)
+{
+    static const char hi[] =
+        "{\"m\":\"hello\",\"id\":\"m1\",\"role\":\"call\",\"boot\":\"call-%d\",\"proto\":1,\"pending\":[]}";
+    static const char event[] = "{\"m\":\"event\",\"n\":1,\"tag\":\"my/tag\",\"data\":{\"a\":1}}";
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *minion = accepted(f, keys, "m1");
+
+    hang_up(f, minion);
+    for (int run = 0; run < 2; run++) { /* each has numbers of its own */
+        AUTO_FREE char *hello_text = xasprintf(hi, run);
+        void *sock = dealer(f, keys);
+        say(sock, hello_text);
+        hear_state(sock, "accepted");
+        say(sock, event);
+        json_decref(hear(sock, "ack"));
+        say(sock, event);
+        json_decref(hear(sock, "ack"));
+        hang_up(f, sock);
+        replace_master(f);
+        sock = dealer(f, keys);
+        say(sock, hello_text);
+        hear_state(sock, "accepted");
+        say(sock, event);
+        json_auto_t *ack = hear(sock, "ack");
+        assert_int_equal(json_integer_value(json_array_get(value_get(ack, "events"), 0)), 1);
+        json_auto_t *journal = ask(
+            f, json_pack("{s:s, s:i, s:[s]}", "op", "journal", "from", 1, "tags", "my/tag"));
+        assert_int_equal(json_array_size(value_get(journal, "events")), run + 1);
+        hang_up(f, sock);
+    }
+}
+
 /* ---- work that has a note is begun once ------------------------------------------------------ */
 
 /* Nothing is committed until it is closed. NEW. */
@@ -1390,9 +1426,10 @@ test_progress_goes_to_followers(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
-          TEST(test_return_of_no_target), TEST(test_events_once_and_in_order), TEST(test_last_words),
-          TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs),
-          TEST(test_died_with_the_job), TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
+          TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
+          TEST(test_event_of_salt_call_once), TEST(test_last_words), TEST(test_every_sub_is_cut),
+          TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
+          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
