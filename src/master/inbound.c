@@ -406,7 +406,9 @@ s_event_due(front_t *self, peer_t *peer, json_int_t n)
         if (!numbers_call_kept(self, m, peer->boot, n))
             return peer->lost_event == 0 || n <= peer->lost_event;
         char *none = NULL;
-        s_ack_later(self, peer, numbers_call_keep(self, m, peer->boot, n), &none, n);
+        uint64_t ticket = numbers_call_keep(self, m, peer->boot, n); /* behind the event's own */
+        if (ticket != 0)
+            s_ack_later(self, peer, ticket, &none, n);
         return false;
     }
     if (n <= m->last_event) {

@@ -2,7 +2,6 @@
 #include "master/bus.h"
 
 #include "common/base/str.h"
-#include "master/store_read.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"

@@ -56,7 +56,7 @@ struct minion {
     unsigned n_subs;            /* SUB connections in all */
     bool seen;                  /* has connected since this master started */
     int64_t heard_ms;           /* monotonic: when its last message came */
-    int64_t gone_ms; /* the same: when its connection was lost; 0: it said goodbye, or has never been here */
+    int64_t gone_ms; /* the same: when its connection was lost; 0: it said goodbye, or never was here */
     known_t known;
     char boot[LIMIT_BOOT]; /* of its last connection */
     uint32_t starts;       /* how often `boot` changed */
@@ -64,9 +64,8 @@ struct minion {
     json_int_t kept_event; /* the same of the last that is on the disk */
     json_int_t
         lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
-    json_t *
-        calls; /* {start: number}: the last events of its newest salt-calls, see numbers.c; NULL: not read yet */
-    peer_t *rival; /* a second connection that claims the same key, waiting for the first to answer */
+    json_t *calls;  /* {start: number} of its newest salt-calls: numbers.c; NULL: not read yet */
+    peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
     int64_t twin_told_ms;   /* monotonic: when it was last told that another claims its id or key; 0: never */
     /* For gate.c: bytes of large messages that it may send, and when (monotonic) that was right; bytes from and

@@ -524,7 +524,7 @@ class Trial:
         token, result = self._run(kind=kind, error=error, **point)
         self.page.off()
         reached, wrong = self.page.hits > 0, []
-        # Who has said why it ends is not always gone yet; a child of its may have said so too.
+        # Who has said why it ends is not always gone yet; a child of its own may have said so too.
         if reached and self.target.code() is None and "bytes were refused" in self.target.said():
             with contextlib.suppress(Trouble):
                 self.rig.wait("its end", lambda: self.target.code() is not None, 0.5)
