@@ -82,9 +82,7 @@ cmd_retcode(const json_t *push)
 const char *
 cmd_outputter(const cmd_t *self, const json_t *push)
 {
-    const char *out = output_suited(self->fun);
-
-    return out != NULL ? out : value_str(push, "out", NULL);
+    return self->out != NULL ? self->out : value_str(push, "out", NULL);
 }
 
 bool
@@ -119,14 +117,15 @@ lost_master(cmd_t *self, const follow_t *job, const fail_t *err)
 
 /* The line on the terminal: how many returned, and who is at work. */
 static void
-show_waiting(cmd_t *self, const follow_t *job)
+show_waiting(cmd_t *self, follow_t *job)
 {
     follow_counts_t counts = follow_counts(job);
 
     if (counts.returned + counts.silent == counts.targets || !progress_due(self->show.progress))
         return;
-    AUTO_FREE char *who = follow_runners(job, RUNNERS_SHOWN), *note = xasprintf("running: %s", who);
-    progress_note(self->show.progress, counts.running > 0 ? note : NULL);
+    AUTO_FREE char *who = counts.running > 0 ? follow_runners(job, RUNNERS_SHOWN) : NULL;
+    AUTO_FREE char *note = who != NULL ? xasprintf("running: %s", who) : NULL;
+    progress_note(self->show.progress, note);
     progress_update(self->show.progress, counts.returned + counts.silent, counts.targets);
 }
 
@@ -437,6 +436,7 @@ build(cmd_t *self)
     if (rc != 0)
         (void) fprintf(stderr, "%s", fail_text(&err));
     self->fun = xstrdup(value_str(self->request, "fun", ""));
+    self->out = output_suited(self->fun);
     return rc;
 }
 

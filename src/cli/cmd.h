@@ -18,6 +18,7 @@ typedef struct cmd {
     jobline_t *line;
     json_t *request;  /* owned: {tgt, tgt_type, fun, arg, ...} */
     char *fun;        /* owned; "" for several functions */
+    const char *out;  /* the outputter that suits it; NULL: none of its own */
     bool verbose;     /* -v */
     bool show_silent; /* not --hide-timeout */
     bool failed;      /* a minion returned a code other than 0, or did not return */

@@ -15,13 +15,14 @@ typedef struct target {
 
 struct follow {
     char *jid;
-    target_t *targets; /* sorted by id */
+    target_t *targets; /* as the master names them */
+    target_t **sorted; /* the same by id; NULL until somebody is silent */
     size_t n_targets;
-    size_t first_untold;
+    size_t first_untold; /* of the sorted ones */
     map_t *by_id;
     size_t n_with[OUTCOMES];
     size_t n_away; /* of those that run the job */
-    size_t n_told_silent;
+    size_t n_told, n_told_silent;
     int64_t news_ms; /* last push that changed something */
     bool done;
 };
@@ -29,7 +30,7 @@ struct follow {
 static int
 by_id(const void *a, const void *b)
 {
-    return strcmp(((const target_t *) a)->id, ((const target_t *) b)->id);
+    return strcmp((*(const target_t *const *) a)->id, (*(const target_t *const *) b)->id);
 }
 
 static void
@@ -53,7 +54,6 @@ follow_new(const char *jid, const json_t *minions, const json_t *missing, int64_
     self->targets = xcalloc(json_array_size(minions) + json_array_size(missing) + 1, sizeof(*self->targets));
     add_targets(self, minions, OUTCOME_UNHEARD);
     add_targets(self, missing, OUTCOME_NOT_ACCEPTED);
-    qsort(self->targets, self->n_targets, sizeof(*self->targets), by_id);
     self->by_id = map_new(NULL);
     for (size_t i = 0; i < self->n_targets; i++) {
         map_set(self->by_id, self->targets[i].id, &self->targets[i]);
@@ -73,6 +73,7 @@ follow_destroy(follow_t **self_p)
     for (size_t i = 0; i < self->n_targets; i++)
         free(self->targets[i].id);
     map_destroy(&self->by_id);
+    free(self->sorted);
     free(self->targets);
     free(self->jid);
     free(self);
@@ -104,6 +105,7 @@ take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
         return false;
     set_outcome(self, t, OUTCOME_RETURNED, false, now_ms);
     t->told = true;
+    self->n_told++;
     return true;
 }
 
@@ -204,18 +206,34 @@ follow_next_ms(const follow_t *self, int64_t timeout_ms)
 
 /* ---- what to tell ---------------------------------------------------------------------------- */
 
+/* Mostly all return, and nobody asks for an order. */
+static target_t **
+in_order(follow_t *self)
+{
+    if (self->sorted == NULL) {
+        self->sorted = xcalloc(self->n_targets + 1, sizeof(*self->sorted));
+        for (size_t i = 0; i < self->n_targets; i++)
+            self->sorted[i] = &self->targets[i];
+        qsort(self->sorted, self->n_targets, sizeof(*self->sorted), by_id);
+    }
+    return self->sorted;
+}
+
 const char *
 follow_silent(follow_t *self, bool over, int64_t now_ms, outcome_t *ret_outcome, char **ret_text)
 {
-    if (!over && (now_ms - self->news_ms < FOLLOW_QUIET_MS || untold_silent(self) == 0))
+    if (self->n_told == self->n_targets ||
+        (!over && (now_ms - self->news_ms < FOLLOW_QUIET_MS || untold_silent(self) == 0)))
         return NULL;
-    while (self->first_untold < self->n_targets && self->targets[self->first_untold].told)
+    target_t **sorted = in_order(self);
+    while (self->first_untold < self->n_targets && sorted[self->first_untold]->told)
         self->first_untold++;
     for (size_t i = self->first_untold; i < self->n_targets; i++) {
-        target_t *t = &self->targets[i];
+        target_t *t = sorted[i];
         if (t->told || (!over && !outcome_final(t->outcome)))
             continue;
         t->told = true;
+        self->n_told++;
         self->n_told_silent += outcome_final(t->outcome) ? 1 : 0;
         *ret_outcome = t->outcome;
         *ret_text = outcome_text(t->outcome, t->away, self->jid);
@@ -237,14 +255,15 @@ follow_counts(const follow_t *self)
 }
 
 char *
-follow_runners(const follow_t *self, size_t max)
+follow_runners(follow_t *self, size_t max)
 {
     buf_auto_t out = BUF_INIT;
+    target_t **sorted = in_order(self);
     size_t n = 0;
 
     for (size_t i = 0; i < self->n_targets && n < max; i++)
-        if (self->targets[i].outcome == OUTCOME_RUNNING)
-            buf_printf(&out, "%s%s", n++ > 0 ? ", " : "", self->targets[i].id);
+        if (sorted[i]->outcome == OUTCOME_RUNNING)
+            buf_printf(&out, "%s%s", n++ > 0 ? ", " : "", sorted[i]->id);
     if (self->n_with[OUTCOME_RUNNING] > n)
         buf_printf(&out, " and %zu more", self->n_with[OUTCOME_RUNNING] - n);
     return buf_steal(&out);

@@ -45,6 +45,6 @@ typedef struct follow_counts {
 } follow_counts_t;
 follow_counts_t follow_counts(const follow_t *self);
 /* NEW: up to `max` ids of those that run the job, comma-separated. */
-char *follow_runners(const follow_t *self, size_t max);
+char *follow_runners(follow_t *self, size_t max);
 
 #endif

@@ -21,6 +21,7 @@
 #define PROBE_MS     1000 /* a peer is asked for its hello at most this often */
 #define ACK_PAUSE_MS 20   /* between two looks at whether others want to be heard first */
 #define ACK_CROWD    64   /* messages within that: they do */
+#define RET_FRAME    256  /* what an event or a push holds beside the return, mostly */
 #define ACK_MAX_MS   500  /* an acknowledgement waits no longer for them */
 #define OWN_RID_LEN  5    /* routing ids that libzmq makes: a zero and a number */
 
@@ -160,11 +161,15 @@ s_ack_later(front_t *self, const peer_t *peer, uint64_t ticket, char **key_p, js
 static void
 s_ack_jid(front_t *self, peer_t *peer, const char *jid, size_t len)
 {
-    char text[sizeof("{\"m\":\"ack\",\"jids\":[\"\"]}") + LIMIT_JID_LEN];
-    int n = snprintf(text, sizeof(text), "{\"m\":\"%s\",\"jids\":[\"%.*s\"]}", wire_name(MSG_ack), (int) len,
-                     jid);
+    static const char head[] = "{\"m\":\"ack\",\"jids\":[\"", tail[] = "\"]}";
+    char text[sizeof(head) + LIMIT_JID_LEN + sizeof(tail)];
+    size_t at = sizeof(head) - 1, n = sizeof(tail) - 1;
+    salt_assert(len <= LIMIT_JID_LEN);
+    memcpy(text, head, at);
+    memcpy(text + at, jid, len);
+    memcpy(text + at + len, tail, n);
     self->counters.out++;
-    (void) gate_send(self, peer, text, (size_t) n);
+    (void) gate_send(self, peer, text, at + len + n);
 }
 
 static void
@@ -300,6 +305,8 @@ s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
     const minion_t *m = peer->minion;
     const char *user = job ? value_str(job->info, "user", NULL) : NULL;
     buf_auto_t tag = BUF_INIT, data = BUF_INIT;
+    buf_reserve(&tag, strlen("salt/job/") + LIMIT_JID_LEN + strlen("/ret/") + strlen(m->id));
+    buf_reserve(&data, ret->len + RET_FRAME);
     buf_puts(&tag, "salt/job/");
     buf_puts(&tag, ret->jid);
     buf_puts(&tag, "/ret/");
@@ -317,6 +324,7 @@ s_push_ret(const job_t *job, const minion_t *m, const ret_t *ret)
     if (job->n_followers == 0)
         return;
     buf_auto_t msg = BUF_INIT;
+    buf_reserve(&msg, ret->len + RET_FRAME);
     ret_add_push(ret, m->id, &msg);
     for (size_t i = 0; i < job->n_followers; i++)
         (void) lconn_push_text(job->followers[i], msg.data, msg.len);

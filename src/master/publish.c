@@ -205,8 +205,7 @@ s_check_function(const json_t *fun, fail_t *err)
 static bool
 s_jid_free(front_t *self, const char *jid, fail_t *err)
 {
-    int64_t when;
-    json_auto_t *row = clock_jid_to_wall_us(jid, &when) ? store_job(self->reader, jid, err) : NULL;
+    json_auto_t *row = clock_is_jid(jid) ? store_job(self->reader, jid, err) : NULL;
     if (json_is_null(row) && !jobs_get(self->jobs, jid))
         return true;
     (void) fail_set(err, -EINVAL, "'%s' is not a jid, or is in use", jid);

@@ -5,23 +5,29 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
+#define ROW(name, pushed)                                                                                    \
+    {                                                                                                        \
+        name, sizeof(name) - 1, pushed                                                                       \
+    }
 static const struct row {
     const char *name;
-    bool pushed; /* to followers too */
+    size_t len;
+    bool pushed; /* to followers too; what they have asked with they know */
 } rows[RET_FIELDS] = {
-    [RET_SUCCESS] = { "success", true },
-    [RET_RETURN] = { "return", true },
-    [RET_RETCODE] = { "retcode", true },
-    [RET_JID] = { "jid", false },
-    [RET_FUN] = { "fun", true },
-    [RET_FUN_ARGS] = { "fun_args", true },
-    [RET_TGT] = { "tgt", false },
-    [RET_TGT_TYPE] = { "tgt_type", false },
-    [RET_ARG] = { "arg", false },
-    [RET_METADATA] = { "metadata", false },
-    [RET_SCHEDULE] = { "schedule", false },
-    [RET_OUT] = { "out", true },
+    [RET_SUCCESS] = ROW("success", true),
+    [RET_RETURN] = ROW("return", true),
+    [RET_RETCODE] = ROW("retcode", true),
+    [RET_JID] = ROW("jid", false),
+    [RET_FUN] = ROW("fun", true),
+    [RET_FUN_ARGS] = ROW("fun_args", false),
+    [RET_TGT] = ROW("tgt", false),
+    [RET_TGT_TYPE] = ROW("tgt_type", false),
+    [RET_ARG] = ROW("arg", false),
+    [RET_METADATA] = ROW("metadata", false),
+    [RET_SCHEDULE] = ROW("schedule", false),
+    [RET_OUT] = ROW("out", true),
 };
+#undef ROW
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -29,7 +35,7 @@ static ret_field_t
 s_field(span_t key)
 {
     ret_field_t f = 0;
-    while (f < RET_FIELDS && !span_is(key, rows[f].name))
+    while (f < RET_FIELDS && (rows[f].len != key.len || memcmp(rows[f].name, key.at, key.len) != 0))
         f++;
     return f;
 }
@@ -47,13 +53,6 @@ s_plain(ret_t *self)
             return false;
     }
     return named && plain_end(&p);
-}
-
-static int
-s_append(const char *bytes, size_t n, void *cookie)
-{
-    buf_add(cookie, bytes, n);
-    return 0;
 }
 
 /* The whole as values, into `body`: -EPROTO or -ENOMEM with *err. */
@@ -76,7 +75,7 @@ s_values(ret_t *self, fail_t *err)
     for (ret_field_t f = 0; f < RET_FIELDS; f++) {
         json_t *v = value_get(self->body, rows[f].name);
         if (v)
-            (void) json_dump_callback(v, s_append, &self->more, JSON_COMPACT | JSON_ENCODE_ANY);
+            (void) plain_add(v, &self->more);
         ends[f] = self->more.len;
     }
     /* Only now does the buffer stay where it is. */
@@ -139,12 +138,11 @@ static bool
 s_jid(ret_t *self)
 {
     span_t jid = self->field[RET_JID];
-    int64_t when;
     if (!jid.at || *jid.at != '"' || jid.len - 2 >= sizeof(self->jid))
         return false;
     memcpy(self->jid, jid.at + 1, jid.len - 2);
     self->jid[jid.len - 2] = '\0';
-    return clock_jid_to_wall_us(self->jid, &when);
+    return clock_is_jid(self->jid);
 }
 
 int
@@ -185,7 +183,7 @@ s_add(const ret_t *self, ret_field_t f, buf_t *out)
     if (!self->field[f].at)
         return;
     buf_puts(out, ",\"");
-    buf_puts(out, rows[f].name);
+    buf_add(out, rows[f].name, rows[f].len);
     buf_puts(out, "\":");
     buf_add(out, self->field[f].at, self->field[f].len);
 }

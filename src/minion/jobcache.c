@@ -13,9 +13,8 @@ void
 jobcache_keep(const json_t *opts, const json_t *ret)
 {
     const char *jid = value_str(ret, "jid", "");
-    int64_t when;
     /* A jid becomes a folder's name: it has to be one. */
-    if (!value_bool(opts, "cache_jobs", false) || !clock_jid_to_wall_us(jid, &when))
+    if (!value_bool(opts, "cache_jobs", false) || !clock_is_jid(jid))
         return;
     AUTO_FREE char *path = xasprintf("minion_jobs/%s", jid), *text = value_dump(ret);
     AUTO_FD base = open(value_str(opts, "cachedir", ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -480,8 +480,7 @@ static void
 s_job(session_t *self, json_t *body, bool published)
 {
     const char *jid = value_str(body, "jid", "");
-    int64_t when;
-    if (!clock_jid_to_wall_us(jid, &when) || !s_names_functions(value_get(body, "fun"))) {
+    if (!clock_is_jid(jid) || !s_names_functions(value_get(body, "fun"))) {
         log_warning("master %s: a job without a jid or a function is ignored", self->conf.host);
         return;
     }

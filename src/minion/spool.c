@@ -36,13 +36,6 @@ s_path(const spool_t *self, const char *jid, const char *suffix)
     return xasprintf("%s/%s%s", self->dir, jid, suffix);
 }
 
-static bool
-s_jid_ok(const char *jid)
-{
-    int64_t when;
-    return clock_jid_to_wall_us(jid, &when);
-}
-
 /* An event's, in as many digits as the largest has: their order is that of their names. */
 static bool
 s_number_ok(const char *name)
@@ -136,7 +129,7 @@ s_clean(const spool_t *self)
         const char *name = e->d_name + 1;
         size_t n = strcspn(name, ".");
         AUTO_FREE char *jid = xstrndup(name, n);
-        bool ours = (s_jid_ok(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
+        bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
                     (s_number_ok(jid) && str_starts(name + n, EV "."));
         if (e->d_name[0] == '.' && ours && name[n] == '.')
             (void) unlinkat(dirfd(d), e->d_name, 0);
@@ -175,9 +168,9 @@ spool_new(const char *dir, fail_t *err)
     self->dir = xstrdup(dir);
     self->left = json_array();
     s_clean(self);
-    json_auto_t *rets = s_list(self, RET, s_jid_ok, err);
+    json_auto_t *rets = s_list(self, RET, clock_is_jid, err);
     json_auto_t *events = rets ? s_list(self, EV, s_number_ok, err) : NULL;
-    self->marks = events ? s_list(self, RUN, s_jid_ok, err) : NULL;
+    self->marks = events ? s_list(self, RUN, clock_is_jid, err) : NULL;
     if (!self->marks) {
         spool_destroy(&self);
         return NULL;
@@ -214,7 +207,7 @@ int
 spool_begin(spool_t *self, const json_t *job, fail_t *err)
 {
     const char *jid = value_str(job, "jid", "");
-    if (!s_jid_ok(jid))
+    if (!clock_is_jid(jid))
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
     s_wanted(self, jid);
     AUTO_FREE char *path = s_path(self, jid, RUN);
@@ -234,7 +227,7 @@ spool_end(spool_t *self, const json_t *ret, fail_t *err)
     if (self->n_ret >= LIMIT_SPOOL_FILES)
         return fail_set(err, -ENOSPC, "spool: %d returns wait for a master already", LIMIT_SPOOL_FILES);
     const char *jid = value_str(ret, "jid", "");
-    if (!s_jid_ok(jid))
+    if (!clock_is_jid(jid))
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
     s_wanted(self, jid);
     AUTO_FREE char *path = s_path(self, jid, RET);
@@ -277,7 +270,7 @@ s_forget_left(spool_t *self)
 void
 spool_forget(spool_t *self, const char *jid)
 {
-    if (!s_jid_ok(jid))
+    if (!clock_is_jid(jid))
         return;
     s_forget_left(self);
     if (!s_forget(self, jid) && json_array_size(self->left) < LIMIT_SPOOL_FILES)

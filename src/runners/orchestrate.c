@@ -286,9 +286,8 @@ static int
 orchestrate_graph(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *what = value_pystr(value_get(args, "what"));
-    int64_t when;
 
-    if (!clock_jid_to_wall_us(what, &when))
+    if (!clock_is_jid(what))
         return graph_before(ctx, args, ret_value, err);
     json_auto_t *row = find_run(ctx, value_get(args, "what"), err);
     return row != NULL ? graph_after(ctx, row, args, ret_value, err) : -ENOENT;

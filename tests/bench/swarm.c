@@ -208,10 +208,16 @@ s_on_job(void *cookie, json_t *job)
 {
     one_t *o = cookie;
     const char *fun = value_str(job, "fun", "");
-    json_auto_t *started = json_pack("{s:O, s:i}", "jid", value_get(job, "jid"), "pid", (int) getpid());
-    json_t *ret = json_pack("{s:O, s:O, s:O, s:o, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
-                            value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return",
-                            s_return(o, fun), "retcode", 0, "success", true);
+    json_t *jid = value_get(job, "jid"), *ret = json_object();
+    json_auto_t *started = json_object();
+    json_object_set(started, "jid", jid);
+    json_object_set_new(started, "pid", json_integer(getpid()));
+    json_object_set(ret, "jid", jid);
+    json_object_set(ret, "fun", value_get(job, "fun"));
+    json_object_set(ret, "fun_args", value_get(job, "arg"));
+    json_object_set_new(ret, "return", s_return(o, fun));
+    json_object_set_new(ret, "retcode", json_integer(0));
+    json_object_set(ret, "success", json_true());
     if (strncmp(fun, "state.", 6) == 0)
         json_object_set_new(ret, "out", json_string("highstate"));
     if (!o->unacked)

@@ -48,7 +48,7 @@ src/minion/renewal.c pki_dir
 src/minion/mpillar.c cachedir
 src/minion/remotefiles.c a path of fileclient_split; it is compared, and given out when it is the file meant
 src/minion/trust.c pki_dir
-src/minion/spool.c jids are digits (clock_jid_to_wall_us)
+src/minion/spool.c jids are digits (clock_is_jid)
 src/minion/upload.c a file of this host that the operator names
 src/runners/lib/bank.c cachedir; names that a folder lists, by descriptor
 src/runners/lib/nsupdate.c a key file that the operator names

@@ -63,7 +63,8 @@ buf_add(buf_t *b, const void *bytes, size_t n)
 {
     if (n == 0)
         return;
-    buf_reserve(b, n);
+    if (n >= b->cap - b->len) /* the NUL behind */
+        buf_reserve(b, n);
     memcpy(b->data + b->len, bytes, n);
     b->len += n;
     b->data[b->len] = '\0';
@@ -78,7 +79,10 @@ buf_puts(buf_t *b, const char *s)
 void
 buf_putc(buf_t *b, char c)
 {
-    buf_add(b, &c, 1);
+    if (b->cap - b->len < 2)
+        buf_reserve(b, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
 }
 
 void

@@ -81,20 +81,15 @@ clock_jid(char out[CLOCK_STAMP_LEN])
     snprintf(out + n, CLOCK_STAMP_LEN - n, "%06d", us);
 }
 
+/* What two digits say. */
 static int
-take_digits(const char **at, int n)
+two_digits(const char *at)
 {
-    int v = 0;
-
-    for (; n > 0; n--)
-        v = v * 10 + (*(*at)++ - '0');
-    return v;
+    return (at[0] - '0') * 10 + at[1] - '0';
 }
 
-/* The six fields and the microseconds; false when `jid` is not one. "_PID" may follow, as unique_jid makes: whatever
- * is a jid can stand in a tag, a file's name and JSON as it is. */
-static bool
-jid_split(const char *jid, struct tm *tm, int *ret_us)
+bool
+clock_is_jid(const char *jid)
 {
     if (jid == NULL || strspn(jid, DIGITS) != JID_DIGITS)
         return false;
@@ -102,16 +97,9 @@ jid_split(const char *jid, struct tm *tm, int *ret_us)
     size_t pid = *rest == '_' ? strspn(rest + 1, DIGITS) : 0;
     if (*rest != '\0' && (pid == 0 || pid > PID_DIGITS || rest[1 + pid] != '\0'))
         return false;
-    *tm = (struct tm){ .tm_isdst = -1 };
-    tm->tm_year = take_digits(&jid, 4) - 1900;
-    tm->tm_mon = take_digits(&jid, 2) - 1;
-    tm->tm_mday = take_digits(&jid, 2);
-    tm->tm_hour = take_digits(&jid, 2);
-    tm->tm_min = take_digits(&jid, 2);
-    tm->tm_sec = take_digits(&jid, 2);
-    *ret_us = take_digits(&jid, 6);
-    return tm->tm_mon >= 0 && tm->tm_mon <= 11 && tm->tm_mday >= 1 && tm->tm_mday <= 31 &&
-           tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
+    int month = two_digits(jid + 4), day = two_digits(jid + 6);
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31 && two_digits(jid + 8) <= 23 &&
+           two_digits(jid + 10) <= 59 && two_digits(jid + 12) <= 60;
 }
 
 bool
@@ -119,25 +107,11 @@ clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN])
 {
     static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
-    struct tm tm;
-    int us;
 
-    if (!jid_split(jid, &tm, &us))
+    if (!clock_is_jid(jid))
         return false;
-    snprintf(out, CLOCK_STAMP_LEN, "%.4s, %s %.2s %.2s:%.2s:%.2s.%.6s", jid, months[tm.tm_mon], jid + 6,
-             jid + 8, jid + 10, jid + 12, jid + 14);
-    return true;
-}
-
-bool
-clock_jid_to_wall_us(const char *jid, int64_t *ret_us)
-{
-    struct tm tm;
-    int us;
-
-    if (!jid_split(jid, &tm, &us))
-        return false;
-    *ret_us = (int64_t) timegm(&tm) * US_PER_S + us;
+    snprintf(out, CLOCK_STAMP_LEN, "%.4s, %s %.2s %.2s:%.2s:%.2s.%.6s", jid, months[two_digits(jid + 4) - 1],
+             jid + 6, jid + 8, jid + 10, jid + 12, jid + 14);
     return true;
 }
 

@@ -22,10 +22,11 @@ void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);
 bool clock_stamp_parse(const char *text, int64_t *ret_us);
 /* A jid: UTC, as Salt 3006 makes it: YYYYMMDDhhmmssffffff, strictly growing within this process. */
 void clock_jid(char out[CLOCK_STAMP_LEN]);
+/* Whether it is one; "_PID" may follow, as unique_jid makes. Whatever is a jid can stand in a tag, a file's name and JSON
+ * as it is. */
+bool clock_is_jid(const char *jid);
 /* "2026, Nov 20 09:39:59.318034" from a jid, as Salt prints StartTime; false when `jid` is not one. */
 bool clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN]);
-/* Microseconds since the epoch of a jid; false when `jid` is not one. */
-bool clock_jid_to_wall_us(const char *jid, int64_t *ret_us);
 /* Python's datetime.strftime in local time: the C library's, and %f for microseconds. NEW. */
 char *clock_strftime(const char *format, int64_t wall_us);
 

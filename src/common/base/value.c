@@ -288,11 +288,14 @@ value_parse_peer(const char *text, size_t len, size_t limit, const char *what, f
 char *
 value_dump(const json_t *v)
 {
+    buf_auto_t out = BUF_INIT;
+
     if (v == NULL)
         return xstrdup("null");
-    char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
-    salt_assert(text != NULL);
-    return text;
+    int rc = plain_add(v, &out);
+    salt_assert(rc == 0);
+    size_t size = out.len + 1;
+    return xrealloc(buf_steal(&out), size);
 }
 
 json_t *

@@ -3,22 +3,16 @@
 
 #include <arpa/inet.h>
 
+#include "common/base/plainjson.h"
 #include "salt/limits.h"
 #include "salt/value.h"
-
-static int
-append_dump(const char *bytes, size_t n, void *cookie)
-{
-    buf_add(cookie, bytes, n);
-    return 0;
-}
 
 void
 frame_add(buf_t *out, const json_t *msg)
 {
     size_t at = out->len;
     buf_fill(out, '\0', FRAME_HEAD);
-    int rc = json_dump_callback(msg, append_dump, out, JSON_COMPACT | JSON_ENCODE_ANY);
+    int rc = plain_add(msg, out);
     salt_assert(rc == 0 && out->len - at - FRAME_HEAD <= UINT32_MAX);
     uint32_t n = htonl((uint32_t) (out->len - at - FRAME_HEAD));
     memcpy(out->data + at, &n, FRAME_HEAD);

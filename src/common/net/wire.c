@@ -2,10 +2,12 @@
 #include "common/net/wire.h"
 
 #include "common/base/buf.h"
+#include "common/base/plainjson.h"
 #include "salt/value.h"
 
 typedef struct wire_row {
     const char *name;
+    size_t name_len;
     wire_dir_t dir;
     const char *states;
     size_t limit;
@@ -13,7 +15,7 @@ typedef struct wire_row {
 
 #define UP                                     WIRE_UP
 #define DOWN                                   WIRE_DOWN
-#define MESSAGE(name, dir, states, limit, doc) { #name, dir, states, limit },
+#define MESSAGE(name, dir, states, limit, doc) { #name, sizeof(#name) - 1, dir, states, limit },
 static const wire_row_t rows[MSG_COUNT] = {
 #include "salt/messages.def"
 };
@@ -35,12 +37,12 @@ s_peek(const char *data, size_t len)
     size_t skip = strlen(PREFIX);
     if (len <= skip || memcmp(data, PREFIX, skip) != 0)
         return MSG_COUNT;
-    for (wire_msg_t i = 0; i < MSG_COUNT; i++) {
-        size_t n = strlen(rows[i].name);
-        if (len > skip + n && memcmp(data + skip, rows[i].name, n) == 0 && data[skip + n] == '"')
-            return i;
-    }
-    return MSG_COUNT;
+    const char *name = data + skip, *quote = memchr(name, '"', len - skip);
+    size_t n = quote ? (size_t) (quote - name) : 0;
+    wire_msg_t i = 0;
+    while (i < MSG_COUNT && (rows[i].name_len != n || memcmp(name, rows[i].name, n) != 0))
+        i++;
+    return i;
 }
 
 int
@@ -88,28 +90,21 @@ wire_bytes(const void *data, size_t len, size_t *ret_n)
     return nul ? nul + 1 : end;
 }
 
-static int
-s_append(const char *bytes, size_t n, void *cookie)
-{
-    buf_add(cookie, bytes, n);
-    return 0;
-}
-
 char *
 wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err)
 {
     salt_assert(msg < MSG_COUNT);
     buf_auto_t out = BUF_INIT;
     buf_printf(&out, PREFIX "%s\"", rows[msg].name);
-    if (json_object_size(body) > 0) {
-        buf_putc(&out, ',');
-        /* JSON_EMBED leaves out the outer braces, so the body continues our object. */
-        if (json_dump_callback(body, s_append, &out, JSON_COMPACT | JSON_EMBED) != 0) {
-            (void) fail_set(err, -EINVAL, "message '%s' can't be written as JSON", rows[msg].name);
-            return NULL;
-        }
+    size_t brace = out.len;
+    if (json_object_size(body) == 0) {
+        buf_putc(&out, '}');
+    } else if (plain_add(body, &out) < 0) {
+        (void) fail_set(err, -EINVAL, "message '%s' can't be written as JSON", rows[msg].name);
+        return NULL;
+    } else {
+        out.data[brace] = ','; /* the body continues our object */
     }
-    buf_putc(&out, '}');
     if (out.len > rows[msg].limit) {
         (void) fail_set(err, -EMSGSIZE, "message '%s' of %zu bytes, its limit is %zu", rows[msg].name,
                         out.len, rows[msg].limit);

@@ -149,5 +149,56 @@ test_walk(void **state)
     assert_false(plain_end(&p));
 }
 
+/* What jansson's writer makes of a value, and behind what was there. */
+static void
+assert_written(const json_t *v)
+{
+    buf_auto_t out = BUF_INIT;
+    AUTO_FREE char *theirs = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    assert_non_null(theirs);
+    buf_puts(&out, "[");
+    assert_int_equal(plain_add(v, &out), 0);
+    assert_int_equal(out.len, 1 + strlen(theirs));
+    assert_string_equal(out.data + 1, theirs);
+}
+
+static void
+test_writing(void **state)
+{
+    static const char *const texts[] = {
+        "[0,-1,9223372036854775807,-9223372036854775808,1000000000000000000,10]",
+        "[0.0,-0.0,1.5,1e300,-1e-300,5e-324,1.7976931348623157e308,0.1,123456789012345680.0,1e16]",
+        "[true,false,null,[],{},[[]],{\"\":{}}]",
+        "[\"\",\"a\\n\\t\\r\\b\\f\\\"\\\\/\\u0001\\u001f\\u007f\",\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x92\xa9\"]",
+        "{\"z\":1,\"a\":[1,2],\"\\n\\\"k\":{\"b\":\"\\u0000x\"},\"\xc3\xa9\":null}",
+        "\"text\"",
+        "17",
+    };
+    (void) state;
+    for (size_t i = 0; i < NELEMS(texts); i++) {
+        json_auto_t *v = json_loads(texts[i], JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+        assert_non_null(v);
+        assert_written(v);
+    }
+    json_auto_t *deep = json_pack("{s:s}", "end", "here");
+    for (int i = 0; i < 2 * PLAIN_DEPTH; i++)
+        deep = i % 2 == 0 ? json_pack("[o]", deep) : json_pack("{s:o}", "k", deep);
+    assert_written(deep);
+}
+
+static void
+test_no_utf8_is_not_written(void **state)
+{
+    buf_auto_t out = BUF_INIT;
+    json_auto_t *v = json_pack("[s, o]", "fine", json_string_nocheck("\xff\xfe"));
+
+    (void) state;
+    buf_puts(&out, "before");
+    assert_int_equal(plain_add(v, &out), -EINVAL);
+    assert_int_equal(out.len, strlen("before"));
+}
+
 UNIT_MAIN(cmocka_unit_test(test_what_is_plain), cmocka_unit_test(test_what_is_not),
-          cmocka_unit_test(test_bounds), cmocka_unit_test(test_walk))
+          cmocka_unit_test(test_bounds), cmocka_unit_test(test_walk), cmocka_unit_test(test_writing),
+          cmocka_unit_test(test_no_utf8_is_not_written))

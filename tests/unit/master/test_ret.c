@@ -22,7 +22,7 @@ static const struct {
       "{\"cmd\":\"_return\",\"id\":\"web1\",\"success\":true,\"return\":true,\"retcode\":0,\"jid\":\"" JID
       "\",\"fun\":\"test.ping\",\"fun_args\":[],\"user\":\"root\"}",
       "{\"push\":\"ret\",\"jid\":\"" JID "\",\"id\":\"web1\",\"success\":true,\"return\":true,\"retcode\":0,"
-      "\"fun\":\"test.ping\",\"fun_args\":[]}",
+      "\"fun\":\"test.ping\"}",
       0, true },
     /* Several functions: the worst code, and all of them well. */
     { "{\"m\":\"ret\",\"jid\":\"" JID
