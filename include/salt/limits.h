@@ -98,7 +98,7 @@
 #define LIMIT_DIFF_TEXT         (1024 * 1024)         /* such a difference */
 #define LIMIT_CALL_DEPTH        64                    /* module functions that call each other */
 #define LIMIT_STATES_PARALLEL   64                    /* states of one run that are at work at one time */
-#define LIMIT_STORE_BATCH       500                   /* rows in one commit */
+#define LIMIT_STORE_BATCH       4000                  /* rows in one commit */
 #define LIMIT_STORE_BATCH_BYTES (4 * 1024 * 1024)     /* bytes in one commit, unless one row has more */
 #define LIMIT_STORE_QUEUE       200000                /* rows that wait for the writer */
 #define LIMIT_STORE_BYTES       (512UL * 1024 * 1024) /* bytes of the rows that wait for the writer */

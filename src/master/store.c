@@ -14,7 +14,8 @@
 #include "salt/value.h"
 
 #define BUSY_ROWS   16   /* a commit of more rows than this means that rows arrive in a crowd: */
-#define LINGER_MS   4    /* then wait this long for more before the next one */
+#define LINGER_MS   4    /* then wait this long for more before the next one, and again while as many come: */
+#define LINGER_MAX  20   /* a page that rows of several commits are for is written with each */
 #define EXPIRE_US   5000 /* a step of forgetting; and the rest after it, while no rows come */
 #define EXPIRE_BUSY 2000 /* the same while rows wait */
 #define EXPIRE_SIZE (16 * 1024 * 1024) /* bytes that may be added before the size is looked at */
@@ -86,6 +87,13 @@ row_size(const row_t *row)
     return n;
 }
 
+/* With the lock held: as many rows as one commit takes wait. */
+static bool
+is_full(const store_t *self)
+{
+    return self->n_rows >= LIMIT_STORE_BATCH || self->n_bytes >= LIMIT_STORE_BATCH_BYTES;
+}
+
 /* With the lock held. TAKES row: its ticket, 0 when the queue is full. */
 static uint64_t
 append(store_t *self, row_t *row)
@@ -107,7 +115,7 @@ append(store_t *self, row_t *row)
     self->last = row;
     self->n_rows++;
     self->n_bytes += row->size;
-    if (self->held_from == 0 && (!self->lingering || self->n_rows >= LIMIT_STORE_BATCH))
+    if (self->held_from == 0 && (!self->lingering || is_full(self)))
         pthread_cond_signal(&self->work);
     return row->ticket;
 }
@@ -423,21 +431,32 @@ take_rows(store_t *self)
     return first;
 }
 
-/* The next batch, or NULL for "nothing queued: expire or stop". A lone row goes at once; in a crowd, wait for
- * company. */
+/* With the lock held: waits for company while rows come in a crowd. */
+static void
+linger(store_t *self)
+{
+    int64_t until = clock_mono_ms() + LINGER_MAX;
+    size_t had;
+
+    self->lingering = true;
+    do {
+        int64_t step = clock_mono_ms() + LINGER_MS, left;
+        had = self->n_rows;
+        while (!is_full(self) && !self->stop && (left = step - clock_mono_ms()) > 0)
+            wait_work(self, &self->work, left);
+    } while (!is_full(self) && !self->stop && self->n_rows - had > BUSY_ROWS && clock_mono_ms() < until);
+    self->lingering = false;
+}
+
+/* The next batch, or NULL for "nothing queued: expire or stop". A lone row goes at once. */
 static row_t *
 next_batch(store_t *self, size_t last_rows)
 {
     pthread_mutex_lock(&self->lock);
     while (!is_free(self, self->head) && !self->stop && !self->expire)
         wait_work(self, &self->work, -1);
-    if (last_rows >= BUSY_ROWS && self->head != NULL) {
-        int64_t until = clock_mono_ms() + LINGER_MS, left;
-        self->lingering = true;
-        while (self->n_rows < LIMIT_STORE_BATCH && !self->stop && (left = until - clock_mono_ms()) > 0)
-            wait_work(self, &self->work, left);
-        self->lingering = false;
-    }
+    if (last_rows >= BUSY_ROWS && self->head != NULL)
+        linger(self);
     row_t *batch = take_rows(self);
     pthread_mutex_unlock(&self->lock);
     return batch;
