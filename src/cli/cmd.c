@@ -129,13 +129,24 @@ show_waiting(cmd_t *self, follow_t *job)
     progress_update(self->show.progress, counts.returned + counts.silent, counts.targets);
 }
 
+/* Returns that come together are written together. */
+static void
+before_waiting(cmd_t *self, follow_t *job)
+{
+    self->show.held = jobline_more(self->line);
+    if (self->show.held)
+        return;
+    show_flush(&self->show);
+    show_waiting(self, job);
+}
+
 static int
 take_news(cmd_t *self, follow_t *job, const cmd_sink_t *sink, void *state)
 {
     for (;;) {
         fail_auto_t err = FAIL_INIT;
         news_t news;
-        show_waiting(self, job);
+        before_waiting(self, job);
         if (jobline_news(self->line, clock_mono_ms() + TICK_MS, &news, &err) < 0)
             return lost_master(self, job, &err);
         if (news.kind == NEWS_RETURN)
@@ -165,6 +176,8 @@ cmd_follow(cmd_t *self, json_t **request_p, const cmd_sink_t *sink, void *state)
     AUTO(progress) progress = progress_new("minions returned");
     self->show.progress = progress;
     int rc = take_news(self, job, sink, state);
+    self->show.held = false;
+    show_flush(&self->show);
     self->show.progress = NULL;
     jobline_forget(self->line, &job);
     return rc;

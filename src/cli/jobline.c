@@ -208,6 +208,12 @@ receive(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
     return rc <= 0 ? rc : take_push(self, push, ret);
 }
 
+bool
+jobline_more(const jobline_t *self)
+{
+    return self->line != NULL && local_more(self->line);
+}
+
 int
 jobline_news(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err)
 {

@@ -52,5 +52,7 @@ void news_free(news_t *news);
 /* The next news of any job, waiting until `until_ms` (monotonic) at most; -1: for ever. 0, or a negative
  * errno. */
 int jobline_news(jobline_t *self, int64_t until_ms, news_t *ret, fail_t *err);
+/* Whether a message is here already. */
+bool jobline_more(const jobline_t *self);
 
 #endif

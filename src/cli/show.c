@@ -111,7 +111,16 @@ show_args(show_t *self, const json_t *arg)
 static void
 write_text(show_t *self, FILE *f, const buf_t *text)
 {
-    if (fwrite(buf_str(text), 1, text->len, f) != text->len || fflush(f) != 0)
+    bool later = self->held && f == stdout;
+
+    if (fwrite(buf_str(text), 1, text->len, f) != text->len || (!later && fflush(f) != 0))
+        self->failed = true;
+}
+
+void
+show_flush(show_t *self)
+{
+    if (fflush(stdout) != 0)
         self->failed = true;
 }
 
@@ -189,6 +198,7 @@ show_error(show_t *self, const char *fmt, ...)
     va_list ap;
 
     progress_clear(self->progress);
+    show_flush(self);
     va_start(ap, fmt);
     (void) vfprintf(stderr, fmt, ap);
     va_end(ap);

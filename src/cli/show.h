@@ -17,6 +17,7 @@ typedef struct show {
     const char *file;     /* --out-file; NULL: stdout. BORROWED */
     bool quiet;           /* salt-run --quiet */
     bool failed;          /* something could not be written */
+    bool held;            /* what goes to stdout may wait for show_flush */
     progress_t *progress; /* BORROWED: erased before anything is printed; may be NULL */
 } show_t;
 
@@ -35,7 +36,9 @@ void show_group(show_t *self, const json_t *data, const char *fun);
 void show_text(show_t *self, const char *text);
 /* To stdout, whatever the outputter and --out-file. */
 void show_print(show_t *self, const char *fmt, ...) PRINTF(2, 3);
-/* To stderr. */
+/* What waits goes out. */
+void show_flush(show_t *self);
+/* To stderr, behind what goes to stdout. */
 void show_error(show_t *self, const char *fmt, ...) PRINTF(2, 3);
 
 /* The outputter to use: `asked` is --out, `out` the one that suits the data, `fun` the function when all

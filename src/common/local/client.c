@@ -199,6 +199,15 @@ local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t 
     }
 }
 
+bool
+local_more(const local_client_t *self)
+{
+    const char *text;
+    size_t len;
+    return json_array_size(self->pushes) > 0 ||
+           frame_peek(&self->in, self->in_at, LIMIT_LOCAL_MSG, &text, &len, NULL) != 0;
+}
+
 int
 local_next(local_client_t *self, int timeout_ms, json_t **ret_push, fail_t *err)
 {

@@ -39,6 +39,8 @@ int local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail
 /* The next push. 1 and *ret_push NEW; 0 when `timeout_ms` passed (-1: for ever); -EINTR when a signal came;
  * another negative errno when the line broke. */
 int local_next(local_client_t *self, int timeout_ms, json_t **ret_push, fail_t *err);
+/* Whether local_next has something to say without waiting. */
+bool local_more(const local_client_t *self);
 int local_fd(const local_client_t *self);
 
 /* Framing, shared with the master's side. Append one frame. */
