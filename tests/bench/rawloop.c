@@ -5,6 +5,7 @@
  *   rawloop N PROCS ROUNDS PORT PUBPORT     prints
  *     {"connect_ms": to the ROUTER, "round_ms": MEDIAN, "router_ms": MEDIAN, "ten_ms": MEDIAN}
  *     router_ms: the command to each by the ROUTER instead; ten_ms: so to ten
+ *   then for each line of stdin the milliseconds of one more round, published
  */
 #include <signal.h>
 #include <stdio.h>
@@ -212,6 +213,10 @@ measure(void *router, void *pub, int n, int count)
     printf("{\"connect_ms\": %.1f, \"round_ms\": %.2f, \"router_ms\": %.2f, \"ten_ms\": %.3f}\n", joined, all,
            each, ten);
     fflush(stdout);
+    while (fgets(word, sizeof(word), stdin)) {
+        printf("%.2f\n", rounds(router, pub, rids, n, 1));
+        fflush(stdout);
+    }
     free(rids);
 }
 
