@@ -90,7 +90,7 @@ s_on_answer(void *cookie, wire_msg_t msg, json_t *body, const void *bytes, size_
 static void
 s_step(callsession_t *self)
 {
-    int wait = session_step(self->session);
+    int wait = session_step(self->session, NULL);
     self->step_ms = clock_mono_ms() + wait;
 }
 

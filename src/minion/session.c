@@ -709,12 +709,17 @@ session_set_keys(session_t *self, const key_pair_t *keys)
 }
 
 int
-session_step(session_t *self)
+session_step(session_t *self, const void *only)
 {
-    s_asking(self);
-    s_monitor(self);
-    bool more = s_drain(self, &self->dealer, false, DRAIN_BUDGET);
-    more = s_drain(self, &self->sub, true, DRAIN_BUDGET) || more;
+    bool more = false;
+    if (!only || only == self->ask)
+        s_asking(self);
+    if (!only || only == self->monitor)
+        s_monitor(self);
+    if (!only || only == self->dealer)
+        more = s_drain(self, &self->dealer, false, DRAIN_BUDGET);
+    if (!only || only == self->sub)
+        more = s_drain(self, &self->sub, true, DRAIN_BUDGET) || more;
     s_timers(self, clock_mono_ms());
     if (more)
         return 0;

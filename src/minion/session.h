@@ -73,9 +73,10 @@ void session_destroy(session_t **self_p);
 /* The minion has another key: a new connection is made with it. `keys` is BORROWED while the session lives. */
 void session_set_keys(session_t *self, const key_pair_t *keys);
 
-/* Do all that can be done now; returns milliseconds until it wants to be called again at the latest. 0: there is more to
- * read; else each socket has been read to its end, and only the first may have been sent to since. */
-int session_step(session_t *self);
+/* Do all that can be done now; returns milliseconds until it wants to be called again at the latest. `only`: nothing is
+ * to be read but from this socket; NULL: from any. 0: there is more to read; else that has been read to its end, and
+ * only the first socket may have been sent to since. */
+int session_step(session_t *self, const void *only);
 #define SESSION_SOCKETS 4
 /* The libzmq sockets to poll for reading. They change only within session_step. */
 size_t session_sockets(const session_t *self, void *out[SESSION_SOCKETS]);

@@ -654,7 +654,7 @@ s_line_step(line_t *line)
 {
     long wait = downloads_step(line->downloads);
     for (int i = 0; i < line->n; i++) {
-        long w = line->all[i].session ? session_step(line->all[i].session) : wait;
+        long w = line->all[i].session ? session_step(line->all[i].session, NULL) : wait;
         wait = w < wait ? w : wait;
     }
     long w = line->n > 1 ? s_failover(line) : wait;

@@ -263,12 +263,14 @@ s_watch(one_t *o)
     size_t n = session_sockets(o->session, socks);
     bool fresh = memcmp(socks, o->watched, sizeof(socks)) != 0, more = false;
     for (size_t i = 0; i < (fresh || n == 0 ? n : 1); i++) {
-        struct epoll_event ev = { .events = EPOLLIN, .data.ptr = o };
+        uint64_t place = (uint64_t) (o - o->swarm->all) * SESSION_SOCKETS + i;
+        struct epoll_event ev = { .events = EPOLLIN, .data.u64 = place };
         int events = 0;
         size_t len = sizeof(events);
-        /* A closed socket's place in memory may be another's: the kernel refuses what it has already. */
-        if (fresh)
-            (void) epoll_ctl(o->swarm->epoll_fd, EPOLL_CTL_ADD, sock_fd(socks[i]), &ev);
+        /* One that is watched may have another place now. */
+        int fd = fresh ? sock_fd(socks[i]) : -1;
+        if (fresh && epoll_ctl(o->swarm->epoll_fd, EPOLL_CTL_ADD, fd, &ev) != 0)
+            (void) epoll_ctl(o->swarm->epoll_fd, EPOLL_CTL_MOD, fd, &ev);
         (void) zmq_getsockopt(socks[i], ZMQ_EVENTS, &events, &len);
         more = more || (events & ZMQ_POLLIN);
     }
@@ -276,13 +278,15 @@ s_watch(one_t *o)
     return more;
 }
 
+/* `sock`: what its descriptor told of; NULL: any. */
 static void
-s_step(one_t *o)
+s_step(one_t *o, const void *sock)
 {
     int ms;
     do {
-        ms = session_step(o->session);
+        ms = session_step(o->session, sock);
         o->next_ms = clock_mono_ms() + ms;
+        sock = NULL;
     } while (s_watch(o) || ms == 0);
 }
 
@@ -315,7 +319,7 @@ s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t 
     if (!o->keys)
         return false;
     o->session = session_new(zctx, &conf, &host);
-    s_step(o);
+    s_step(o, NULL);
     return true;
 }
 
@@ -334,15 +338,17 @@ s_loop(swarm_t *self)
     for (int64_t tick = 0;;) {
         struct epoll_event events[256];
         int n = epoll_wait(self->epoll_fd, events, NELEMS(events), TICK_MS);
-        for (int i = 0; i < n; i++)
-            s_step(events[i].data.ptr);
+        for (int i = 0; i < n; i++) {
+            one_t *o = &self->all[events[i].data.u64 / SESSION_SOCKETS];
+            s_step(o, o->watched[events[i].data.u64 % SESSION_SOCKETS]);
+        }
         int64_t now = clock_mono_ms();
         if (now < tick)
             continue;
         tick = now + TICK_MS;
         for (int i = 0; i < self->n; i++)
             if (self->all[i].next_ms <= now)
-                s_step(&self->all[i]);
+                s_step(&self->all[i], NULL);
         s_report(self);
     }
 }

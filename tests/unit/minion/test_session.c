@@ -203,7 +203,7 @@ pump(fixture_t *f)
 {
     void *socks[SESSION_SOCKETS];
     zmq_pollitem_t items[SESSION_SOCKETS + 3];
-    int n = 0, wait = session_step(f->session);
+    int n = 0, wait = session_step(f->session, NULL);
     size_t k = session_sockets(f->session, socks);
 
     for (size_t i = 0; i < k; i++)
@@ -214,7 +214,7 @@ pump(fixture_t *f)
         items[n++] = (zmq_pollitem_t){ f->hello, 0, ZMQ_POLLIN, 0 };
     }
     (void) zmq_poll(items, n, wait < 20 ? wait : 20);
-    (void) session_step(f->session);
+    (void) session_step(f->session, NULL);
     if (f->router) {
         answer_hello(f);
         read_router(f);
@@ -646,6 +646,39 @@ test_job_runs_once(void **state)
     assert_int_equal(json_array_size(f->jobs), 1);
 }
 
+/* Whether a socket has something to read. */
+static bool
+is_readable(void *sock, long ms)
+{
+    zmq_pollitem_t item = { sock, 0, ZMQ_POLLIN, 0 };
+
+    return zmq_poll(&item, 1, ms) == 1;
+}
+
+static void
+test_one_socket_is_read(void **state)
+{
+    static const char first[] = "{\"m\":\"job\",\"jid\":\"" JID "\",\"fun\":\"test.ping\"}",
+                      second[] = "{\"m\":\"job\",\"jid\":\"" JID "_1\",\"fun\":\"test.echo\"}";
+    fixture_t *f = *state;
+    void *socks[SESSION_SOCKETS];
+
+    start_minion(f);
+    join(f);
+    PUMP_UNTIL(f, f->subscriptions == 1);
+    size_t n = session_sockets(f->session, socks);
+    assert_true(n >= 2);
+    send_text(f, first);
+    assert_int_equal(sock_send(f->pub, second, strlen(second)), 0);
+    assert_true(is_readable(socks[0], 5000) && is_readable(socks[1], 5000));
+    assert_true(session_step(f->session, socks[1]) > 0);
+    assert_int_equal(json_array_size(f->jobs), 1);
+    assert_string_equal(value_str(json_array_get(f->jobs, 0), "fun", ""), "test.echo");
+    assert_true(is_readable(socks[0], 0) && !is_readable(socks[1], 0));
+    assert_true(session_step(f->session, NULL) > 0);
+    assert_int_equal(json_array_size(f->jobs), 2);
+}
+
 static void
 test_broadcasts_with_a_gap(void **state)
 {
@@ -770,7 +803,7 @@ static int
 until_attempt(fixture_t *f)
 {
     void *socks[SESSION_SOCKETS];
-    int ms = session_step(f->session);
+    int ms = session_step(f->session, NULL);
 
     return session_sockets(f->session, socks) == 0 ? ms : 0;
 }
@@ -928,8 +961,8 @@ UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_
           TEST(test_accepted_key_becomes_pending), TEST(test_not_vouched), TEST(test_publish_port_moves),
           TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
-          TEST(test_job_runs_once), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
-          TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet), TEST(test_descriptors_stay),
-          TEST(test_hello_comes_first), TEST(test_source_address), TEST(test_name_without_address),
-          TEST(test_known_name_without_address), TEST(test_many_pending), TEST(test_garbage),
-          TEST(test_welcome_with_odd_values))
+          TEST(test_job_runs_once), TEST(test_one_socket_is_read), TEST(test_broadcasts_with_a_gap),
+          TEST(test_acknowledgements), TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet),
+          TEST(test_descriptors_stay), TEST(test_hello_comes_first), TEST(test_source_address),
+          TEST(test_name_without_address), TEST(test_known_name_without_address), TEST(test_many_pending),
+          TEST(test_garbage), TEST(test_welcome_with_odd_values))
