@@ -2,7 +2,8 @@
  *
  *   bus_bench SOCK_DIR EVENTS EACH LISTENERS STOPPED
  *
- * Fires EVENTS events, EACH in a request with a few requests under way. Each listener is a process that looks at every
+ * Fires EVENTS events, EACH in a request with a few requests under way, and no faster than those who read can listen:
+ * the master waits for nobody. Each listener is a process that looks at every
  * event's number and tag; the last STOPPED of them are stopped before the first event. Prints JSON: {seconds: until all
  * that read have all, per_second, heard: [per listener that reads], missed: [...]}. */
 #include <arpa/inet.h>
@@ -19,7 +20,7 @@
 #include "master/eframe.h"
 #include "salt/value.h"
 
-enum { LISTENERS_MAX = 64, UNDER_WAY = 4, READ_CHUNK = 256 * 1024 };
+enum { LISTENERS_MAX = 64, UNDER_WAY = 4, READ_CHUNK = 256 * 1024, BEHIND_MAX = 100000 };
 
 #define TAG "bench/bus"
 
@@ -146,14 +147,25 @@ await_reply(int fd, buf_t *in)
     json_decref(reply);
 }
 
+/* Until each of those who read is at most so many events behind. */
+static void
+await_readers(const seat_t *seats, size_t n, uint64_t fired)
+{
+    for (size_t i = 0; i < n; i++)
+        while (seats[i].heard + seats[i].missed + BEHIND_MAX < fired)
+            (void) usleep(100);
+}
+
 /* The requests are made beforehand: what is measured is the bus. */
 static void
-fire(int fd, const buf_t *requests, const size_t *ends, size_t n)
+fire(int fd, const buf_t *requests, const size_t *ends, size_t n, uint64_t each, const seat_t *seats,
+     size_t n_live)
 {
     buf_auto_t in = BUF_INIT;
 
     for (size_t i = 0; i < n; i++) {
         size_t from = i > 0 ? ends[i - 1] : 0;
+        await_readers(seats, n_live, i * each);
         if (i >= UNDER_WAY)
             await_reply(fd, &in);
         send_all(fd, requests->data + from, ends[i] - from);
@@ -216,7 +228,7 @@ main(int argc, char **argv)
         (void) kill(pids[i], SIGSTOP);
     int fd = connect_to(argv[1]);
     int64_t start = clock_mono_us();
-    fire(fd, &requests, ends, n);
+    fire(fd, &requests, ends, n, each, seats, n_live);
     double fired = (double) (clock_mono_us() - start) / 1e6;
     while (!all(seats, n_live, false) && clock_mono_us() - start < 60000000)
         (void) usleep(1000);
