@@ -245,10 +245,13 @@ peer_t *
 peers_connect(peers_t *self, const void *rid, size_t rid_len, int fd, const char *z85, const char *address)
 {
     char hex[2 * RID_MAX + 1];
+    peer_t *peer = peers_by_fd(self, fd);
+    if (peer && peer->rid_len == rid_len && memcmp(peer->rid, rid, rid_len) == 0 && str_eq(peer->z85, z85))
+        return peer;
     if (rid_len > RID_MAX)
         return NULL;
     s_rid_hex(rid, rid_len, hex);
-    peer_t *peer = map_get(self->rids, hex);
+    peer = map_get(self->rids, hex);
     if (peer && (peer->fd == fd || peer->fd < 0) && str_eq(peer->z85, z85))
         return peer;
     /* A routing id or a descriptor was used again before its end was told: the message's own key is what

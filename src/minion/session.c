@@ -34,6 +34,11 @@
 
 #define ASK_EVENTS (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED)
 
+typedef struct held {
+    char *jid;
+    json_int_t pid;
+} held_t;
+
 struct session {
     void *zctx;
     session_conf_t conf;
@@ -51,11 +56,12 @@ struct session {
     int pause_ms;      /* the last one before a new connection; 0: it was welcome since */
     bool no_way_told;
     int64_t held_until; /* when `held` is told; 0: nothing is held */
-    json_t *held;       /* {jid: pid}: started, not told yet */
-    int wait_ms;        /* the next refusal's waiting time */
-    int publish_port;   /* as the master says */
-    int sub_spread_ms;  /* as well */
-    map_t *seen;        /* jids, so that none runs twice */
+    held_t *held;       /* started, not told yet; mostly one */
+    size_t n_held, cap_held;
+    int wait_ms;       /* the next refusal's waiting time */
+    int publish_port;  /* as the master says */
+    int sub_spread_ms; /* as well */
+    map_t *seen;       /* jids, so that none runs twice */
     char **ring;
     size_t ring_at;
     json_int_t pub_seq;
@@ -400,26 +406,58 @@ s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
     return text ? sock_send(self->dealer, text, len) : -EMSGSIZE;
 }
 
+/* The newest first: what is asked for came a moment ago. */
+static held_t *
+s_held(session_t *self, const char *jid)
+{
+    size_t i = self->n_held;
+    while (i > 0 && !str_eq(self->held[i - 1].jid, jid))
+        i--;
+    return i > 0 ? &self->held[i - 1] : NULL;
+}
+
 static void
 s_hold(session_t *self, const char *jid, json_int_t pid)
 {
-    (void) json_object_set_new(self->held, jid, json_integer(pid));
+    held_t *h = s_held(self, jid);
+    if (!h && self->n_held == self->cap_held) {
+        self->cap_held = self->cap_held ? self->cap_held * 2 : 1;
+        self->held = xrealloc(self->held, self->cap_held * sizeof(*self->held));
+    }
+    if (!h) {
+        h = &self->held[self->n_held++];
+        h->jid = xstrdup(jid);
+    }
+    h->pid = pid;
     if (!self->held_until)
         self->held_until = clock_mono_ms() + HOLD_MS;
+}
+
+static void
+s_let_go(session_t *self, held_t *h)
+{
+    free(h->jid);
+    *h = self->held[--self->n_held];
+    if (self->n_held == 0)
+        self->held_until = 0;
+}
+
+static void
+s_forget_held(session_t *self)
+{
+    while (self->n_held > 0)
+        s_let_go(self, &self->held[self->n_held - 1]);
 }
 
 /* What is lost with a connection is in the next hello's list of pending jobs. */
 static void
 s_tell_held(session_t *self)
 {
-    const char *jid;
-    json_t *pid;
-    json_object_foreach (self->held, jid, pid) {
-        json_auto_t *started = json_pack("{s:s, s:O}", "jid", jid, "pid", pid);
+    for (size_t i = 0; i < self->n_held; i++) {
+        json_auto_t *started = json_pack("{s:s, s:I}", "jid", self->held[i].jid, "pid", self->held[i].pid);
         (void) s_send(self, MSG_started, started, NULL);
     }
-    (void) json_object_clear(self->held);
-    self->held_until = 0;
+    s_forget_held(self);
 }
 
 int
@@ -430,8 +468,9 @@ session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
         s_hold(self, jid, value_int(body, "pid", 0));
         return 0;
     }
-    if (msg == MSG_ret && json_object_del(self->held, jid) == 0 && json_object_size(self->held) == 0)
-        self->held_until = 0;
+    held_t *h = msg == MSG_ret ? s_held(self, jid) : NULL;
+    if (h)
+        s_let_go(self, h);
     return s_send(self, msg, body, err);
 }
 
@@ -491,7 +530,7 @@ s_job(session_t *self, json_t *body, bool published)
                       (long long) (seq - self->pub_seq - 1));
         self->pub_seq = seq;
     }
-    if (!value_get(self->held, jid))
+    if (!s_held(self, jid))
         s_hold(self, jid, 0);
     if (map_get(self->seen, jid))
         return;
@@ -766,7 +805,6 @@ session_new(void *zctx, const session_conf_t *conf, const session_host_t *host)
     self->publish_port = conf->publish_port;
     self->seen = map_new(NULL);
     self->ring = xcalloc(LIMIT_JIDS_SEEN, sizeof(char *));
-    self->held = json_object();
     self->state = SESSION_ASKING;
     self->trust = trust_new(&(trust_conf_t){ .host = conf->host,
                                              .finger = conf->finger,
@@ -800,7 +838,8 @@ session_destroy(session_t **self_p)
     s_close(self, &self->dealer);
     sock_close(&self->sub);
     trust_destroy(&self->trust);
-    json_decref(self->held);
+    s_forget_held(self);
+    free(self->held);
     for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
         free(self->ring[i]);
     free(self->ring);
