@@ -538,5 +538,6 @@ plain_add(const json_t *v, buf_t *out)
     if (json_dump_callback(v, append, out, JSON_COMPACT | JSON_ENCODE_ANY) == 0)
         return 0;
     out->len = from;
+    out->data[from] = '\0'; /* there is one: the first byte was written */
     return -EINVAL;
 }

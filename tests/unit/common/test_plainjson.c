@@ -197,6 +197,7 @@ test_no_utf8_is_not_written(void **state)
     buf_puts(&out, "before");
     assert_int_equal(plain_add(v, &out), -EINVAL);
     assert_int_equal(out.len, strlen("before"));
+    assert_string_equal(out.data, "before");
 }
 
 UNIT_MAIN(cmocka_unit_test(test_what_is_plain), cmocka_unit_test(test_what_is_not),
