@@ -245,12 +245,15 @@ refused_more() { [ "$(counter refused)" -gt "$BEFORE" ]; }
 }
 
 @test "pillar: whose it is, the key says; an external source of its own is refused" {
+    local open close
+    open=$(printf '{"$py":["set",[%.0s' {1..150}) close=$(printf ']]}%.0s' {1..150})
     evil send "$(hello evil)" expect "$WELCOME" \
         send '{"m":"pillar_ask","n":1,"id":"m1","grains":{"id":"m1"}}' expect '"n":1,"pillar":\{[^}]*"whose":"evil"' \
         send "{\"m\":\"pillar_ask\",\"n\":2,\"ext\":{\"cmd_yaml\":\"touch $FLEET/harm\"}}" expect '"n":2,"pillar"' \
         send '{"m":"pillar_ask","n":3,"pillarenv":"../../etc"}' expect '"n":3,"pillar":\{\}' \
         send '{"m":"pillar_ask","n":4,"pillar":{"$py":["dict",[[[],1]]]}}' expect '"n":4,"pillar"' \
-        send '{"m":"pillar_ask","n":5,"pillar":[1,2],"saltenv":7,"pillarenv":[],"ext":"x","grains":[],"keep":5}' expect '"n":5,"pillar"'
+        send '{"m":"pillar_ask","n":5,"pillar":[1,2],"saltenv":7,"pillarenv":[],"ext":"x","grains":[],"keep":5}' expect '"n":5,"pillar"' \
+        send "{\"m\":\"pillar_ask\",\"n\":6,\"pillar\":$open[]$close}" expect '"n":6,'
     [ ! -e "$FLEET/harm" ]
 }
 

@@ -170,24 +170,6 @@ py_wire_plain(const py_t *v)
 /* ---- in ------------------------------------------------------------------------------------------------ */
 
 static py_t *
-from_pairs(const json_t *pairs)
-{
-    AUTO(py) dict = py_dict();
-    json_t *pair;
-    size_t i;
-
-    json_array_foreach (pairs, i, pair) {
-        AUTO(py) key = py_from_wire(json_array_get(pair, 0));
-        AUTO(py) value = py_from_wire(json_array_get(pair, 1));
-        if (json_array_size(pair) != 2 || py_dict_set(dict, key, value) < 0) {
-            py_clear();
-            return NULL;
-        }
-    }
-    return json_is_array(pairs) ? STEAL(dict) : NULL;
-}
-
-static py_t *
 from_items(const json_t *items)
 {
     py_t *list = py_list();
@@ -200,78 +182,98 @@ from_items(const json_t *items)
 }
 
 static py_t *
-from_tuple(const json_t *items)
+from_pairs(py_t *pairs)
 {
-    AUTO(py) list = from_items(items);
+    AUTO(py) dict = py_dict();
 
-    return py_totuple(list);
+    for (size_t i = 0; i < py_seq_len(pairs); i++) {
+        py_t *pair = py_seq_at(pairs, i);
+        if (!py_is(pair, PY_LIST) || py_seq_len(pair) != 2 ||
+            py_dict_set(dict, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
+            return NULL;
+    }
+    return STEAL(dict);
 }
 
 static py_t *
-from_set(const json_t *items)
+from_set(py_t *items)
 {
-    AUTO(py) list = from_items(items);
-
-    return py_toset(list, false);
+    return py_toset(items, false);
 }
 
 static py_t *
-from_frozenset(const json_t *items)
+from_frozenset(py_t *items)
 {
-    AUTO(py) list = from_items(items);
-
-    return py_toset(list, true);
+    return py_toset(items, true);
 }
 
 static py_t *
-from_digits(const json_t *v)
+from_digits(py_t *text)
 {
-    return json_is_string(v) ? py_int_digits(json_string_value(v), json_string_length(v)) : NULL;
+    return py_int_digits(PY_TEXT(text), PY_LEN(text));
 }
 
 static py_t *
-from_float(const json_t *v)
+from_float(py_t *text)
 {
-    const char *text = json_string_value(v);
-
-    if (str_eq(text, "nan"))
+    if (py_str_is(text, "nan"))
         return py_float(NAN);
-    return str_eq(text, "inf") ? py_float(INFINITY) : str_eq(text, "-inf") ? py_float(-INFINITY) : NULL;
+    return py_str_is(text, "inf") ? py_float(INFINITY) : py_str_is(text, "-inf") ? py_float(-INFINITY) : NULL;
 }
 
 static py_t *
-from_bytes(const json_t *v)
+from_bytes(py_t *text)
 {
     size_t len = 0;
     AUTO_FREE char *why = NULL;
-    AUTO_FREE char *bytes = json_is_string(v)
-                                ? yaml_from_base64(json_string_value(v), json_string_length(v), &len, &why)
-                                : NULL;
+    AUTO_FREE char *bytes = yaml_from_base64(PY_TEXT(text), PY_LEN(text), &len, &why);
 
     return bytes != NULL ? py_bytes(bytes, len) : NULL;
 }
 
-static const struct {
-    const char *kind;
-    py_t *(*fn)(const json_t *content); /* NEW, or NULL for what is no such thing */
+static const struct kind {
+    const char *name;
+    py_type_t of;               /* what the content must be */
+    py_t *(*fn)(py_t *content); /* NEW, or NULL for what is no such thing */
 } kinds[] = {
-    { "dict", from_pairs },          { "tuple", from_tuple }, { "set", from_set },     { "int", from_digits },
-    { "frozenset", from_frozenset }, { "float", from_float }, { "bytes", from_bytes },
+    { "dict", PY_LIST, from_pairs },
+    { "tuple", PY_LIST, py_totuple },
+    { "set", PY_LIST, from_set },
+    { "int", PY_STR, from_digits },
+    { "frozenset", PY_LIST, from_frozenset },
+    { "float", PY_STR, from_float },
+    { "bytes", PY_STR, from_bytes },
 };
 
-/* NULL when it is no tag. */
-static py_t *
-from_tag(const json_t *v)
+/* NULL: it has no tag. */
+static const struct kind *
+kind_of(const json_t *tag)
 {
-    const json_t *tag = json_object_size(v) == 1 ? json_object_get(v, TAG) : NULL;
-    const char *kind = json_string_value(json_array_get(tag, 0));
-    py_t *out = NULL;
+    const char *name = json_array_size(tag) == 2 ? json_string_value(json_array_get(tag, 0)) : NULL;
 
-    for (size_t i = 0; json_array_size(tag) == 2 && i < NELEMS(kinds); i++)
-        if (str_eq(kind, kinds[i].kind))
-            out = kinds[i].fn(json_array_get(tag, 1));
-    if (out == NULL)
-        py_clear();
+    for (size_t i = 0; name != NULL && i < NELEMS(kinds); i++)
+        if (str_eq(name, kinds[i].name))
+            return &kinds[i];
+    return NULL;
+}
+
+/* What is in it becomes values once, whether or not it is what the tag says: else a peer could have each level double the
+ * work of the one inside. */
+static py_t *
+from_tagged(const struct kind *kind, const json_t *tag)
+{
+    AUTO(py) content = py_from_wire(json_array_get(tag, 1));
+    py_t *out = py_is(content, kind->of) ? kind->fn(content) : NULL;
+
+    if (out != NULL)
+        return out;
+    py_clear();
+    AUTO(py) key = py_str(TAG, strlen(TAG));
+    AUTO(py) list = py_list();
+    py_append_new(list, py_str(kind->name, strlen(kind->name)));
+    py_append_new(list, py_ref(content));
+    out = py_dict();
+    (void) py_dict_set(out, key, list);
     return out;
 }
 
@@ -279,11 +281,12 @@ static py_t *
 from_object(const json_t *v)
 {
     json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
-    py_t *dict = from_tag(v);
+    const json_t *tag = json_object_size(v) == 1 ? json_object_get(v, TAG) : NULL;
+    const struct kind *kind = kind_of(tag);
 
-    if (dict != NULL)
-        return dict;
-    dict = py_dict();
+    if (kind != NULL)
+        return from_tagged(kind, tag);
+    py_t *dict = py_dict();
     for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
         AUTO(py) key = py_str(json_object_iter_key(it), json_object_iter_key_len(it));
         AUTO(py) value = py_from_wire(json_object_iter_value(it));

@@ -1,6 +1,7 @@
 /* test_py_wire.c - every value that a pillar can hold comes back as it was, and odd JSON harms nobody. */
 #include "unit/unit.h"
 
+#include "common/base/buf.h"
 #include "common/py/py_error.h"
 #include "common/py/py_ops.h"
 #include "common/py/py_wire.h"
@@ -91,6 +92,9 @@ test_odd_tags(void **state)
         "{\"$py\":[\"dict\",[[1]]]}",
         "{\"$py\":[\"dict\",[[[],1]]]}",
         "{\"$py\":[\"dict\",5]}",
+        "{\"$py\":[\"dict\",[\"ab\"]]}",
+        "{\"$py\":[\"tuple\",\"ab\"]}",
+        "{\"$py\":[\"frozenset\",{}]}",
         "{\"$py\":[\"set\",[[]]]}",
         "{\"$py\":[\"tuple\",1],\"more\":2}",
     };
@@ -103,6 +107,32 @@ test_odd_tags(void **state)
         assert_non_null(py_dict_gets(got, "$py"));
         assert_null(py_raised());
     }
+}
+
+/* A list can't be in a set. Each level is looked at once, not once more for each level around it. */
+static void
+test_tags_that_lie_in_each_other(void **state)
+{
+    enum { LEVELS = 100 };
+    buf_auto_t text = BUF_INIT;
+
+    (void) state;
+    for (int i = 0; i < LEVELS; i++)
+        buf_puts(&text, i % 2 == 0 ? "{\"$py\":[\"set\",[" : "{\"$py\":[\"dict\",[");
+    buf_puts(&text, "[]");
+    for (int i = 0; i < LEVELS; i++)
+        buf_puts(&text, "]]}");
+    json_auto_t *v = json_loadb(text.data, text.len, 0, NULL);
+    assert_non_null(v);
+    AUTO(py) whole = py_from_wire(v);
+    assert_null(py_raised());
+    py_t *at = whole;
+    for (int i = 0; i < LEVELS; i++) {
+        py_t *tagged = py_dict_gets(at, "$py");
+        assert_true(py_seq_len(tagged) == 2 && py_is(py_seq_at(tagged, 1), PY_LIST));
+        at = py_seq_at(py_seq_at(tagged, 1), 0);
+    }
+    assert_true(py_is(at, PY_LIST) && py_seq_len(at) == 0);
 }
 
 static void
@@ -143,4 +173,4 @@ test_limit(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_limit), cmocka_unit_test(test_round_trip),
           cmocka_unit_test(test_tuples_as_keys), cmocka_unit_test(test_odd_tags),
-          cmocka_unit_test(test_cycle))
+          cmocka_unit_test(test_tags_that_lie_in_each_other), cmocka_unit_test(test_cycle))
