@@ -11,7 +11,7 @@ build=$1 wanted=$2
 shift 2
 slice=${FUZZ_SLICE:-60}
 found=$build/found
-limits=(-timeout=30 -rss_limit_mb=4096) # a machine at work is slow, and a template's value may have a gigabyte
+limits=(-timeout=300 -rss_limit_mb=4096) # a machine at work is slow, and a template's value may have a gigabyte
 
 spent() { cat "$found/$1.spent" 2>/dev/null || echo 0; }
 
