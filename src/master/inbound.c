@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "master/bus.h"
 #include "master/gate.h"

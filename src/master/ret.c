@@ -2,6 +2,7 @@
 #include "master/ret.h"
 
 #include "common/base/clock.h"
+#include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "salt/value.h"
 

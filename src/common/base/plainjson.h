@@ -1,5 +1,5 @@
 /* plainjson.h - JSON as programs write it, checked and cut into spans without building values; or made into values at a
- * quarter of what jansson's reader takes, which decodes each byte for itself; and written from values.
+ * quarter of what jansson's reader takes, which decodes each byte for itself.
  *
  * What is plain means the same to every reader: no key twice in an object, no escapes in keys, no \u, no
  * numbers that could lose digits, nesting of at most PLAIN_DEPTH, at most PLAIN_KEYS keys in an object.
@@ -13,7 +13,6 @@
 #ifndef COMMON_BASE_PLAINJSON_H
 #define COMMON_BASE_PLAINJSON_H
 
-#include "common/base/buf.h"
 #include "salt/base.h"
 #include "salt/value.h"
 
@@ -26,8 +25,6 @@ typedef struct span {
 } span_t;
 
 bool span_is(span_t span, const char *text);
-/* Add a text (UTF-8) as it stands between the quotes of a JSON string. */
-void plain_quote(const char *text, buf_t *out);
 
 /* Walks one object or array from its first byte on: a walk per level, made by plain_enter. */
 typedef struct plain {
@@ -57,8 +54,4 @@ bool plain_end(plain_t *p);
 /* The whole text as the value that jansson makes of it, with as many keys in an object as there are. NULL: not plain, or
  * no memory. */
 json_t *plain_json(const char *text, size_t len);
-/* Add the text that jansson makes of it in its compact form, at a sixth of what that takes; what is too deep is written by
- * jansson. -EINVAL, and nothing is added: it holds what is no UTF-8. */
-int plain_add(const json_t *v, buf_t *out);
-
 #endif

@@ -6,6 +6,7 @@
 #include "common/base/buf.h"
 #include "common/base/memory.h"
 #include "common/base/plainjson.h"
+#include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "salt/limits.h"

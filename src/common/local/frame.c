@@ -3,7 +3,7 @@
 
 #include <arpa/inet.h>
 
-#include "common/base/plainjson.h"
+#include "common/base/plainwrite.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 

@@ -2,7 +2,7 @@
 #include "common/net/wire.h"
 
 #include "common/base/buf.h"
-#include "common/base/plainjson.h"
+#include "common/base/plainwrite.h"
 #include "salt/value.h"
 
 typedef struct wire_row {

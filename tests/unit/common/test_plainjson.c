@@ -4,6 +4,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/plainjson.h"
+#include "common/base/plainwrite.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
