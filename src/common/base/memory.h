@@ -8,6 +8,7 @@
 #define COMMON_BASE_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* First of all in each program: from here on jansson's memory ends the process as our own does (salt_no_memory), as
  * nobody looks whether a small object could be made. What jansson frees is wiped: passwords are among it. */
@@ -17,6 +18,9 @@ void memory_begin(void);
  * says whether any had to, memory_refused whether one had to so far. */
 void memory_spare(void);
 bool memory_refused(void);
+/* Whether there is room for `n` more bytes now; then jansson's functions end the process again, up to memory_end_spare: for
+ * those of them that go wrong when one fails. */
+bool memory_stake(size_t n);
 bool memory_end_spare(void);
 
 /* Free memory goes back to the system, and the pages of programs and libraries, of which a start needs far more

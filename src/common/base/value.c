@@ -11,6 +11,8 @@
 #include "common/base/utf8.h"
 #include "salt/limits.h"
 
+#define JANSSON_TIMES 16 /* as large as a text are values of it; what is mostly empty lists takes more */
+
 json_t *
 value_get(const json_t *obj, const char *key)
 {
@@ -252,8 +254,9 @@ value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t
     json_t *v = plain_json(text, len);
     if (v != NULL)
         return v;
-    /* jansson's reader has assertions that do not hold when its buffer can't grow. */
-    if (memory_refused()) {
+    /* jansson's reader writes past the end of its texts when its buffer can't grow: it begins where there is room for all
+     * that it makes, mostly, and what is refused after that ends the process as any other want of memory. */
+    if (memory_refused() || !memory_stake(JANSSON_TIMES * len)) {
         fail_set(err, -ENOMEM, "%s: out of memory", what);
         return NULL;
     }
@@ -276,7 +279,6 @@ value_parse_peer(const char *text, size_t len, size_t limit, const char *what, f
     memory_spare();
     json_t *v = value_parse(text, len, limit, what, &why);
     if (memory_end_spare()) {
-        /* Also when there is a value: jansson drops the byte of a text for which its buffer could not grow. */
         json_decref(v);
         fail_set(err, -ENOMEM, "%s: out of memory for %zu bytes of JSON", what, len);
         return NULL;

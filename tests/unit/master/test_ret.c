@@ -131,6 +131,7 @@ test_no_memory_for_values(void **state)
         "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"x\":1,\"return\":[",
         "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":[",
         "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"success\":false,\"return\":[",
+        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"out\":\"\\u0041\",\"return\":[",
     };
     (void) state;
     SKIP_CHECKED(); /* a sanitizer's own memory has no such limit */
