@@ -16,7 +16,7 @@ typedef struct keylife {
     int64_t next_ms;  /* monotonic */
     int64_t again_ms; /* the same: when keys that could not be read are tried again; 0: all were */
     int64_t pause_ms; /* before that */
-    int64_t gap_s;    /* wall clock less monotonic, when they were last looked at; 0: not yet */
+    int64_t gap_ms;   /* wall clock less monotonic, when they were last looked at; 0: not yet */
     bool jumped;      /* since then, as was told */
 } keylife_t;
 
