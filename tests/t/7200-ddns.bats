@@ -11,7 +11,7 @@ setup_file() {
     has_named || return 0
     fleet_new
     start_master
-    start_named 127.0.0.1 $((PORT + 30000)) example.test 168.192.in-addr.arpa
+    start_named 127.0.0.1 $((PORT + 3)) example.test 168.192.in-addr.arpa
 }
 
 teardown_file() {

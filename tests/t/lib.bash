@@ -97,7 +97,8 @@ pid_gone() { ! pid_alive "$1"; }
 
 # ---- a fleet ----------------------------------------------------------------------------------------------------
 
-# fleet_new: an empty fleet: FLEET (its folder), SOCK_DIR, PORT (publish; the next two are ret and hello).
+# fleet_new: an empty fleet: FLEET (its folder), SOCK_DIR, PORT (publish; the next are ret, hello and one
+# for another server of the test).
 fleet_new() {
     FLEET=$(mktemp -d "${BATS_TEST_TMPDIR:-$BATS_FILE_TMPDIR}/f.XXXX")
     chmod 0755 "$FLEET"
@@ -118,19 +119,19 @@ fleet_open() {
     done
 }
 
-# Three free ports in a row, below the range from which the kernel picks for clients.
+# Four free ports in a row, below the range from which the kernel picks for clients.
 fleet_ports() {
-    local used try a b c
+    local used try a b c d
     used=$(awk 'FNR > 1 { printf "%s ", substr($2, index($2, ":")) }' /proc/net/tcp /proc/net/tcp6 2>/dev/null)
     for try in {1..100}; do
-        PORT=$((20000 + (RANDOM * 32768 + RANDOM) % 4000 * 3))
-        printf -v a ':%04X' "$PORT" && printf -v b ':%04X' $((PORT + 1)) && printf -v c ':%04X' $((PORT + 2))
+        PORT=$((20000 + (RANDOM * 32768 + RANDOM) % 3000 * 4))
+        printf -v a ':%04X' "$PORT" && printf -v b ':%04X' $((PORT + 1)) && printf -v c ':%04X' $((PORT + 2)) && printf -v d ':%04X' $((PORT + 3))
         case $used in
-        *"$a "* | *"$b "* | *"$c "*) ;;
+        *"$a "* | *"$b "* | *"$c "* | *"$d "*) ;;
         *) export PORT && return ;;
         esac
     done
-    echo "no three free ports in a row" >&2
+    echo "no four free ports in a row" >&2
     return 1
 }
 
@@ -318,9 +319,9 @@ fleet_processes() {
 no_processes() { [ -z "$(fleet_processes)" ]; }
 # Only ports in state LISTEN: connections of a moment ago stay in TIME_WAIT.
 no_listeners() {
-    local a b c
-    printf -v a %04X "$PORT" && printf -v b %04X $((PORT + 1)) && printf -v c %04X $((PORT + 2))
-    ! cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -qE "^ *[0-9]+: [0-9A-F]+:($a|$b|$c) [0-9A-F:]+ 0A "
+    local a b c d
+    printf -v a %04X "$PORT" && printf -v b %04X $((PORT + 1)) && printf -v c %04X $((PORT + 2)) && printf -v d %04X $((PORT + 3))
+    ! cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -qE "^ *[0-9]+: [0-9A-F]+:($a|$b|$c|$d) [0-9A-F:]+ 0A "
 }
 
 # fleet_down: end our daemons, minions first; then nothing of ours may be left: no process, port, socket, pid file,
