@@ -103,8 +103,6 @@ class Rig:
     def up(self):
         self.master.start()
         self.wait("the master", self.answers)
-        self.minion.start()
-        self.accept()
         self.mend()
 
     def text(self, name, text):
@@ -143,10 +141,17 @@ class Rig:
     def key(self, folder):
         return os.path.exists(f"{self.work}/master/etc/salt/pki/master/{folder}/m1")
 
-    def accept(self):
-        self.wait("the key of m1", lambda: self.key("minions_pre") or self.key("minions"))
-        self.cli("salt-key", "-y", "-a", "m1")
-        self.wait("m1 accepted", lambda: self.key("minions"))
+    def accepted(self):
+        if self.key("minions_pre"):
+            self.cli("salt-key", "-y", "-a", "m1")
+        return self.key("minions")
+
+    def standing(self, probe):
+        """What the probe says, with daemons that run: one may end of its fault only after it has answered."""
+        for d in self.daemons:
+            if d.process is None or d.code() is not None:
+                d.start()
+        return probe()
 
     def cli(self, prog, *words, seconds=HEALS):
         """An operator's command: (exit code, what it said); None when it did not end."""
@@ -159,17 +164,9 @@ class Rig:
 
     def mend(self):
         """What ended is started again; then the two find together by themselves."""
-
-        def again(probe):
-            for d in self.daemons:
-                if d.process is None or d.code() is not None:
-                    d.start()
-            return probe()
-
-        self.wait("the master answers", lambda: again(self.answers))
-        if not self.key("minions"):
-            self.accept()
-        self.wait("m1 is connected", lambda: again(self.connected))
+        self.wait("the master answers", lambda: self.standing(self.answers))
+        self.wait("m1 is accepted", lambda: self.standing(self.accepted))
+        self.wait("m1 is connected", lambda: self.standing(self.connected))
 
     def jobs(self, token):
         """Jobs that name the token: [(jid, {id: (success, what was returned)})] as they are stored."""

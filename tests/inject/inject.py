@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """inject.py - the n-th allocation, write, send, fsync, fork, open ... fails, for every n until a scenario passes.
 
-inject.py BUILD [--scenario GLOB] [--kind GLOB] [--way GLOB] [--places] [--sample N --seed S] [--wrapped] [--list] [-v]
+inject.py BUILD [--scenario GLOB] [--kind GLOB] [--way GLOB] [--places] [--sample N --seed S] [--part K/OF] [--wrapped] [--list] [-v]
 
 Without options it is every n of every scenario. --places takes one call from each place in the code (as the innermost
-callers tell) instead, --sample so many of them. What is wrong is printed once for each place, with what called it; the last line counts.
+callers tell) instead, --sample so many of them; --part 2/5 is the second fifth of either, for several that run side by
+side. What is wrong is printed once for each place, with what called it; the last lines count, also of a run that is ended.
 """
 
 import argparse
@@ -31,7 +32,16 @@ def points(options, trial, kind):
     if options.sample and len(every) > options.sample:
         some = random.Random(f"{options.seed} {kind}").sample(range(len(every)), options.sample)
         every = [every[i] for i in sorted(some)]
-    return every
+    k, of = options.part
+    return every[k - 1 :: of]
+
+
+def part(text):
+    """2/5: (2, 5)"""
+    k, of = map(int, text.split("/"))
+    if not 1 <= k <= of:
+        raise ValueError(text)
+    return k, of
 
 
 class Report:
@@ -64,17 +74,19 @@ def run_row(options, row, trial, report):
                 continue
             start, tried = time.monotonic(), 0
             at = points(options, trial, kind)
-            for way, error in ways:
-                if not fnmatch.fnmatch(way, options.way):
-                    continue
-                for point in at:
+            runs = [(way, error, point) for way, error in ways if fnmatch.fnmatch(way, options.way) for point in at]
+            done = 0
+            try:
+                for way, error, point in runs:
                     outcome, wrong, reached = trial.once(kind, error, **point)
+                    done += 1
                     if not reached:
                         report.outcomes[outcome] += 1
                         continue
                     tried += 1
                     report.add(row.name, kind, way, point, outcome, wrong, page)
-            print(f"  {row.name} {kind}: {tried} faults, {time.monotonic() - start:.1f} s", flush=True)
+            finally:
+                print(f"  {row.name} {kind}: {tried} faults in {done} of {len(runs)} runs, {time.monotonic() - start:.1f} s", flush=True)
     finally:
         trial.close()
 
@@ -88,6 +100,7 @@ def main():
     parser.add_argument("--places", action="store_true")
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--part", type=part, default=(1, 1))
     parser.add_argument("--wrapped", action="store_true", help="programs of make WRAP=1")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("-v", action="store_true", dest="verbose")
@@ -115,8 +128,8 @@ def main():
                 rig.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    print(", ".join(f"{n} {what}" for what, n in report.outcomes.most_common()))
-    print(f"{report.wrong} wrong of {report.tried} faults in {len(rows) + len(fleet_rows)} scenarios")
+        print(", ".join(f"{n} {what}" for what, n in report.outcomes.most_common()))
+        print(f"{report.wrong} wrong of {report.tried} faults in {len(rows) + len(fleet_rows)} scenarios")
     sys.exit(report.wrong > 0)
 
 
