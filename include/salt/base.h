@@ -22,10 +22,12 @@
 
 #include <jansson.h>
 
-#define NELEMS(a)    (sizeof(a) / sizeof((a)[0]))
-#define PRINTF(f, a) __attribute__((format(printf, f, a)))
-#define UNUSED       __attribute__((unused))
-#define NORETURN     __attribute__((noreturn))
+#define NELEMS(a)     (sizeof(a) / sizeof((a)[0]))
+#define STRINGIFY_(x) #x
+#define STRINGIFY(x)  STRINGIFY_(x) /* the value of a macro as a literal */
+#define PRINTF(f, a)  __attribute__((format(printf, f, a)))
+#define UNUSED        __attribute__((unused))
+#define NORETURN      __attribute__((noreturn))
 
 /* Whether this build looks at its own memory or threads: gcc says so by macros, clang by features. */
 #ifdef __has_feature

@@ -22,8 +22,8 @@
 #define PROBE_MS     1000 /* a peer is asked for its hello at most this often */
 #define ACK_PAUSE_MS 20   /* between two looks at whether others want to be heard first */
 #define ACK_CROWD    64   /* messages within that: they do */
-#define RET_FRAME    256  /* what an event or a push holds beside the return, mostly */
 #define ACK_MAX_MS   500  /* an acknowledgement waits no longer for them */
+#define RET_FRAME    256  /* what an event or a push holds beside the return, mostly */
 #define OWN_RID_LEN  5    /* routing ids that libzmq makes: a zero and a number */
 
 typedef void inbound_fn(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len);

@@ -14,8 +14,8 @@
 #include "salt/value.h"
 
 #define BUSY_ROWS   16   /* a commit of more rows than this means that rows arrive in a crowd: */
-#define LINGER_MS   4    /* then wait this long for more before the next one, and again while as many come: */
-#define LINGER_MAX  20   /* a page that rows of several commits are for is written with each */
+#define LINGER_MS   4    /* then wait this long for more before the next one, and again while as many come, */
+#define LINGER_MAX  20   /* ms in all: a page is written with each commit that has a row for it */
 #define EXPIRE_US   5000 /* a step of forgetting; and the rest after it, while no rows come */
 #define EXPIRE_BUSY 2000 /* the same while rows wait */
 #define EXPIRE_SIZE (16 * 1024 * 1024) /* bytes that may be added before the size is looked at */

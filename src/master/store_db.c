@@ -12,8 +12,6 @@
 
 #define STORE_APP_ID  1214344297 /* "Hali": tells our file from somebody else's */
 #define STORE_VERSION 2
-#define STRINGIFY_(x) #x
-#define STRINGIFY(x)  STRINGIFY_(x)
 
 /* Younger than the first format: added to a database of before. */
 #define PILLAR_TABLE                                                                                         \

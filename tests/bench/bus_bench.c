@@ -2,10 +2,10 @@
  *
  *   bus_bench SOCK_DIR EVENTS EACH LISTENERS STOPPED
  *
- * Fires EVENTS events, EACH in a request with a few requests under way, and no faster than those who read can listen:
- * the master waits for nobody. Each listener is a process that looks at every
- * event's number and tag; the last STOPPED of them are stopped before the first event. Prints JSON: {seconds: until all
- * that read have all, per_second, heard: [per listener that reads], missed: [...]}. */
+ * Fires EVENTS events, EACH in a request with a few requests under way, and no faster than those who read can listen, as
+ * the master waits for nobody. Each listener is a process that looks at every event's number and tag; the last STOPPED of
+ * them are stopped before the first event. Prints JSON: {seconds: until all that read have all, per_second, heard: [per
+ * listener that reads], missed: [...]}. */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,7 +20,13 @@
 #include "master/eframe.h"
 #include "salt/value.h"
 
-enum { LISTENERS_MAX = 64, UNDER_WAY = 4, READ_CHUNK = 256 * 1024, BEHIND_MAX = 100000 };
+enum {
+    LISTENERS_MAX = 64,
+    UNDER_WAY = 4,
+    READ_CHUNK = 256 * 1024,
+    BEHIND_MAX = 100000,
+    PATIENCE_US = 60000000
+};
 
 #define TAG "bench/bus"
 
@@ -147,13 +153,20 @@ await_reply(int fd, buf_t *in)
     json_decref(reply);
 }
 
-/* Until each of those who read is at most so many events behind. */
+/* Until each of those who read is at most so many events behind; one that has died will not be. */
 static void
 await_readers(const seat_t *seats, size_t n, uint64_t fired)
 {
+    int64_t until = clock_mono_us() + PATIENCE_US;
+
     for (size_t i = 0; i < n; i++)
-        while (seats[i].heard + seats[i].missed + BEHIND_MAX < fired)
+        while (seats[i].heard + seats[i].missed + BEHIND_MAX < fired) {
+            if (clock_mono_us() > until) {
+                fputs("a listener does not read\n", stderr);
+                exit(1);
+            }
             (void) usleep(100);
+        }
 }
 
 /* The requests are made beforehand: what is measured is the bus. */
@@ -230,7 +243,7 @@ main(int argc, char **argv)
     int64_t start = clock_mono_us();
     fire(fd, &requests, ends, n, each, seats, n_live);
     double fired = (double) (clock_mono_us() - start) / 1e6;
-    while (!all(seats, n_live, false) && clock_mono_us() - start < 60000000)
+    while (!all(seats, n_live, false) && clock_mono_us() - start < PATIENCE_US)
         (void) usleep(1000);
     double seconds = (double) (clock_mono_us() - start) / 1e6;
     for (size_t i = 0; i < n_seats; i++) {
