@@ -120,7 +120,7 @@ s_list(plain_t *p, shots_t *shots)
             return false;
         s_keep(shots, &shot);
     }
-    return !p->bad;
+    return plain_fine(p);
 }
 
 /* {"op": "fire", "tag", "data", "n"} or {"op": "fire", "events", "n"}, and nothing else. */

@@ -73,6 +73,8 @@ s_values(ret_t *self, fail_t *err)
     int rc = s_parse(self, err);
     if (rc < 0)
         return rc;
+    if (!buf_offer_room(&self->more, self->len))
+        return fail_set(err, -ENOMEM, "ret: out of memory for %zu bytes", self->len);
     for (ret_field_t f = 0; f < RET_FIELDS; f++) {
         json_t *v = value_get(self->body, rows[f].name);
         if (v)

@@ -45,17 +45,27 @@ buf_reserve(buf_t *b, size_t more)
 }
 
 bool
-buf_offer(buf_t *b, const void *bytes, size_t n)
+buf_offer_room(buf_t *b, size_t more)
 {
-    size_t cap = wanted(b, n);
+    size_t cap = wanted(b, more);
     char *grown = cap != 0 ? realloc(b->data, cap) : b->data;
 
     if (grown == NULL)
         return false;
     b->data = grown;
     b->cap = cap != 0 ? cap : b->cap;
-    buf_add(b, bytes, n);
+    b->data[b->len] = '\0';
     return true;
+}
+
+bool
+buf_offer(buf_t *b, const void *bytes, size_t n)
+{
+    bool room = buf_offer_room(b, n);
+
+    if (room)
+        buf_add(b, bytes, n);
+    return room;
 }
 
 void

@@ -28,7 +28,8 @@ void buf_free(buf_t *b);
 void buf_clear(buf_t *b);
 void buf_reserve(buf_t *b, size_t more);
 void buf_add(buf_t *b, const void *bytes, size_t n);
-/* For what peers send: false, and nothing has changed, when there is no memory for it. */
+/* For what peers send, as buf_reserve and buf_add: false, and nothing has changed, when there is no memory for it. */
+bool buf_offer_room(buf_t *b, size_t more);
 bool buf_offer(buf_t *b, const void *bytes, size_t n);
 void buf_puts(buf_t *b, const char *s);
 void buf_putc(buf_t *b, char c);

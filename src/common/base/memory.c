@@ -36,23 +36,6 @@ memory_spare(void)
 }
 
 bool
-memory_refused(void)
-{
-    return sparing && refused;
-}
-
-bool
-memory_stake(size_t n)
-{
-    void *volatile p = sparing ? malloc(n) : NULL; /* not to be left out as one that nobody uses */
-
-    refused |= sparing && !p;
-    sparing = sparing && !p;
-    free(p);
-    return !sparing;
-}
-
-bool
 memory_end_spare(void)
 {
     sparing = false;

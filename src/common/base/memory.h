@@ -15,12 +15,8 @@
 void memory_begin(void);
 
 /* Between these two, on this thread, jansson's functions fail instead: for parsers of what peers send. memory_end_spare
- * says whether any had to, memory_refused whether one had to so far. */
+ * says whether any had to. */
 void memory_spare(void);
-bool memory_refused(void);
-/* Whether there is room for `n` more bytes now; then jansson's functions end the process again, up to memory_end_spare: for
- * those of them that go wrong when one fails. */
-bool memory_stake(size_t n);
 bool memory_end_spare(void);
 
 /* Free memory goes back to the system, and the pages of programs and libraries, of which a start needs far more

@@ -1,5 +1,4 @@
-/* plainjson.h - JSON as programs write it, checked and cut into spans without building values; or made into values at a
- * quarter of what jansson's reader takes, which decodes each byte for itself.
+/* plainjson.h - JSON as programs write it, checked and cut into spans without building values.
  *
  * What is plain means the same to every reader: no key twice in an object, no escapes in keys, no \u, no
  * numbers that could lose digits, nesting of at most PLAIN_DEPTH, at most PLAIN_KEYS keys in an object.
@@ -7,14 +6,14 @@
  *
  * Layer      common/base; pure
  * Threads    any
- * Ownership  spans point into the text; values are NEW
+ * Ownership  spans point into the text
  * Tests      tests/unit/common/test_plainjson.c, fuzz target tests/fuzz/fuzz_plainjson.c
  */
 #ifndef COMMON_BASE_PLAINJSON_H
 #define COMMON_BASE_PLAINJSON_H
 
+#include "common/base/jsonscan.h"
 #include "salt/base.h"
-#include "salt/value.h"
 
 #define PLAIN_DEPTH 32
 #define PLAIN_KEYS  64
@@ -28,12 +27,12 @@ bool span_is(span_t span, const char *text);
 
 /* Walks one object or array from its first byte on: a walk per level, made by plain_enter. */
 typedef struct plain {
-    const char *at, *end;
-    bool bad;    /* not plain, or not JSON: every question is answered by false from now on */
+    scan_t scan; /* with a reason: not plain, or not JSON: every question is answered by false from now on */
     bool opened; /* the next member is the first */
 } plain_t;
 
 plain_t plain_new(const char *text, size_t len);
+bool plain_fine(const plain_t *p);
 /* Step into '{' or '['; false when something else comes. */
 bool plain_enter(plain_t *p, char open);
 /* The next member's key (between its quotes); false at the end of the object, which is stepped over. The
@@ -51,7 +50,4 @@ bool plain_object(plain_t *p, const char *key, span_t *ret_value, bool *ret_has,
 /* Nothing but white space is left, and all was plain. */
 bool plain_end(plain_t *p);
 
-/* The whole text as the value that jansson makes of it, with as many keys in an object as there are. NULL: not plain, or
- * no memory. */
-json_t *plain_json(const char *text, size_t len);
 #endif

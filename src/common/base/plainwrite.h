@@ -1,5 +1,5 @@
-/* plainwrite.h - the text of values, byte for byte as jansson writes it, at a sixth of what that takes: it has a call for
- * each piece, a table of what it is in, and decodes each byte.
+/* plainwrite.h - the text of values, byte for byte as jansson writes it, at a quarter of what that takes: it has a call
+ * for each piece, a table of what it is in, and decodes each byte.
  *
  * Layer      common/base; pure
  * Threads    any

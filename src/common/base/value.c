@@ -4,14 +4,12 @@
 #include <limits.h>
 
 #include "common/base/buf.h"
+#include "common/base/jsonread.h"
 #include "common/base/memory.h"
-#include "common/base/plainjson.h"
 #include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "salt/limits.h"
-
-#define JANSSON_TIMES 16 /* as large as a text are values of it; what is mostly empty lists takes more */
 
 json_t *
 value_get(const json_t *obj, const char *key)
@@ -216,58 +214,28 @@ value_merge(json_t *base, const json_t *over, bool append_lists)
     }
 }
 
-/* Bracket depth outside strings, so that nesting is refused before the parser recurses. */
-static bool
-depth_within(const char *text, size_t len, int limit)
-{
-    int depth = 0;
-    bool in_string = false;
-
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-        if (in_string) {
-            if (c == '\\')
-                i++;
-            else if (c == '"')
-                in_string = false;
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '[' || c == '{') {
-            if (++depth > limit)
-                return false;
-        } else if (c == ']' || c == '}') {
-            depth--;
-        }
-    }
-    return true;
-}
-
 json_t *
 value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
 {
-    json_error_t why;
+    json_bad_t bad;
 
     if (len > limit) {
         fail_set(err, -EMSGSIZE, "%s: %zu bytes of JSON, more than the %zu allowed", what, len, limit);
         return NULL;
     }
-    json_t *v = plain_json(text, len);
-    if (v != NULL)
-        return v;
-    /* jansson's reader writes past the end of its texts when its buffer can't grow: it begins where there is room for all
-     * that it makes, mostly, and what is refused after that ends the process as any other want of memory. */
-    if (memory_refused() || !memory_stake(JANSSON_TIMES * len)) {
+    json_t *v = json_read(text, len, &bad);
+    if (v == NULL && bad.why == NULL) {
         fail_set(err, -ENOMEM, "%s: out of memory", what);
-        return NULL;
+    } else if (v == NULL) {
+        size_t lines = 1, from = 0;
+        for (size_t i = 0; i < bad.at; i++)
+            if (text[i] == '\n') {
+                lines++;
+                from = i + 1;
+            }
+        fail_set(err, -EBADMSG, "%s: not valid JSON: %s (line %zu, column %zu)", what, bad.why, lines,
+                 utf8_count(text + from, bad.at - from) + 1);
     }
-    if (!depth_within(text, len, LIMIT_JSON_DEPTH)) {
-        fail_set(err, -EBADMSG, "%s: JSON nested deeper than the %d levels allowed", what, LIMIT_JSON_DEPTH);
-        return NULL;
-    }
-    v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
-    if (v == NULL)
-        fail_set(err, -EBADMSG, "%s: not valid JSON: %s (line %d, column %d)", what, why.text, why.line,
-                 why.column);
     return v;
 }
 

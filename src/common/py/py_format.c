@@ -323,7 +323,7 @@ format_char(buf_t *out, py_t *v, const spec_t *s)
         return py_raise_int(&py_OverflowError, "Python int too large to convert to C long");
     if (cp < 0 || cp > 0x10ffff)
         return py_raise_int(&py_OverflowError, "%%c arg not in range(0x110000)");
-    size_t n = py_encode((uint32_t) cp, bytes);
+    size_t n = utf8_encode((uint32_t) cp, bytes);
     spec_t padded = *s;
     if (s->align == '=')
         padded.align = '>';

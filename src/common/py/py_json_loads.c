@@ -1,6 +1,7 @@
 /* py_json_loads.c - json.loads, with the words and positions of Python's JSONDecodeError. */
 #include <math.h>
 
+#include "common/base/jsonscan.h"
 #include "common/py/py_json.h"
 #include "common/py/py_obj.h"
 
@@ -49,43 +50,15 @@ take(reader_t *r, char c)
 
 /* ---- strings ---------------------------------------------------------------------------------- */
 
-/* Four hexadecimal digits at `p`; false when they are not there. */
-static bool
-hex4(const reader_t *r, const char *p, uint32_t *ret_v)
-{
-    uint32_t v = 0;
-
-    if (r->end - p < 4)
-        return false;
-    for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t) (c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint32_t) (c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (uint32_t) (c - 'A' + 10)
-                                                : 16;
-        if (digit > 15)
-            return false;
-        v = v * 16 + digit;
-    }
-    *ret_v = v;
-    return true;
-}
-
 /* After "\u". 0 or -1 raised. */
 static int
 read_unicode(reader_t *r, buf_t *out)
 {
-    uint32_t cp, low;
+    uint32_t cp;
 
-    if (!hex4(r, r->p, &cp)) {
+    if (!scan_unicode(&r->p, r->end, &cp)) {
         bad(r, r->p - 1, "Invalid \\uXXXX escape");
         return -1;
-    }
-    r->p += 4;
-    if (cp >= 0xd800 && cp <= 0xdbff && r->end - r->p >= 6 && r->p[0] == '\\' && r->p[1] == 'u' &&
-        hex4(r, r->p + 2, &low) && low >= 0xdc00 && low <= 0xdfff) {
-        cp = 0x10000 + ((cp - 0xd800) << 10) + (low - 0xdc00);
-        r->p += 6;
     }
     py_put_char(out, cp);
     return 0;
@@ -94,17 +67,16 @@ read_unicode(reader_t *r, buf_t *out)
 static int
 read_escape(reader_t *r, buf_t *out)
 {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     const char *at = r->p - 1;
-    const char *letter = r->p < r->end && *r->p != '\0' ? strchr(from, *r->p) : NULL;
+    char plain = r->p < r->end ? scan_escaped(*r->p) : '\0';
 
     if (take(r, 'u'))
         return read_unicode(r, out);
-    if (letter == NULL) {
+    if (plain == '\0') {
         bad(r, at, "Invalid \\escape");
         return -1;
     }
-    buf_putc(out, to[letter - from]);
+    buf_putc(out, plain);
     r->p++;
     return 0;
 }

@@ -155,7 +155,6 @@ size_t py_str_offset(const py_t *v, size_t index); /* byte offset of a code poin
 uint64_t py_str_hash(const py_t *v);
 /* One code point of our own text, surrogates included; its length. */
 size_t py_decode(const char *s, uint32_t *ret_cp);
-size_t py_encode(uint32_t cp, char out[4]);
 void py_put_char(buf_t *out, uint32_t cp);
 
 pyentry_t *py_dict_find(const py_t *dict, py_t *key, uint64_t hash, int *ret_bad);

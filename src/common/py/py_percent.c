@@ -1,6 +1,7 @@
 /* py_percent.c - template % values, for str, Markup and bytes. */
 #include <math.h>
 
+#include "common/base/utf8.h"
 #include "common/py/py_number_text.h"
 
 typedef struct percent {
@@ -284,7 +285,7 @@ char_directive(percent_t *p, const directive_t *d, py_t *v)
         text[0] = (char) cp;
         return put_field(p, d, "", text, 1, 1, false);
     }
-    size_t n = py_encode((uint32_t) cp, text);
+    size_t n = utf8_encode((uint32_t) cp, text);
     return put_field(p, d, "", text, n, 1, false);
 }
 

@@ -28,37 +28,12 @@ py_decode(const char *s, uint32_t *ret_cp)
     return 4;
 }
 
-size_t
-py_encode(uint32_t cp, char out[4])
-{
-    if (cp < 0x80) {
-        out[0] = (char) cp;
-        return 1;
-    }
-    if (cp < 0x800) {
-        out[0] = (char) (0xc0 | cp >> 6);
-        out[1] = (char) (0x80 | (cp & 0x3f));
-        return 2;
-    }
-    if (cp < 0x10000) {
-        out[0] = (char) (0xe0 | cp >> 12);
-        out[1] = (char) (0x80 | (cp >> 6 & 0x3f));
-        out[2] = (char) (0x80 | (cp & 0x3f));
-        return 3;
-    }
-    out[0] = (char) (0xf0 | cp >> 18);
-    out[1] = (char) (0x80 | (cp >> 12 & 0x3f));
-    out[2] = (char) (0x80 | (cp >> 6 & 0x3f));
-    out[3] = (char) (0x80 | (cp & 0x3f));
-    return 4;
-}
-
 void
 py_put_char(buf_t *out, uint32_t cp)
 {
     char bytes[4];
 
-    buf_add(out, bytes, py_encode(cp, bytes));
+    buf_add(out, bytes, utf8_encode(cp, bytes));
 }
 
 static size_t
@@ -184,7 +159,7 @@ py_t *
 py_char(uint32_t cp)
 {
     char bytes[4];
-    size_t n = py_encode(cp, bytes);
+    size_t n = utf8_encode(cp, bytes);
     py_t *v = py_str(bytes, n);
 
     ((pystr_t *) v)->count = 1;

@@ -56,8 +56,6 @@ test_gone(void **state)
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
         dup2(null, STDERR_FILENO);
         memory_begin();
-        memory_spare();
-        (void) memory_stake(100);
         (void) json_stringn_nocheck("", MORE_THAN_THERE_IS);
         _exit(0);
     }
@@ -79,13 +77,6 @@ test_spared(void **state)
     json_auto_t *fits = json_string("fits");
     assert_false(memory_end_spare());
     assert_non_null(fits);
-    assert_true(memory_stake(MORE_THAN_THERE_IS)); /* not between the two: not looked at */
-    memory_spare();
-    assert_false(memory_stake(MORE_THAN_THERE_IS));
-    assert_true(memory_refused() && memory_end_spare());
-    memory_spare();
-    assert_true(memory_stake(100));
-    assert_false(memory_end_spare());
     buf_auto_t b = BUF_INIT;
     assert_true(buf_offer(&b, "kept", 4));
     assert_false(buf_offer(&b, "", MORE_THAN_THERE_IS));

@@ -107,38 +107,44 @@ test_refused(void **state)
     }
 }
 
-#define MANY  (2 * 1024 * 1024) /* empty lists: four bytes of text each, and far more as values */
-#define SPARE (64UL * 1024 * 1024)
+#define MANY (2 * 1024 * 1024) /* empty lists: three bytes of text each, and far more as values */
+#define MB   (1024UL * 1024)
 
-/* NEW message with many lists in `head`. */
+/* NEW message with many lists between the two. */
 static char *
-many_lists(const char *head, size_t *ret_len)
+many_lists(const char *head, const char *tail, size_t *ret_len)
 {
     buf_t text = BUF_INIT;
     buf_puts(&text, head);
     for (int i = 0; i < MANY; i++)
         buf_puts(&text, "[],");
-    buf_puts(&text, "[]]}");
+    buf_puts(&text, tail);
     *ret_len = text.len;
     return buf_steal(&text);
 }
 
-/* Whatever makes values necessary: what a minion sends must not end the master. */
+/* Whatever makes values necessary: what a minion sends must not end the master. The last is one text, which fits half. */
 static void
 test_no_memory_for_values(void **state)
 {
-    static const char *const heads[] = {
-        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"x\":1,\"return\":[",
-        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":[",
-        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"success\":false,\"return\":[",
-        "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"out\":\"\\u0041\",\"return\":[",
+    static const struct {
+        const char *head, *tail;
+        size_t spare;
+    } texts[] = {
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"x\":1,\"return\":[", "[]]}", 64 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":[", "[]]}", 64 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"success\":false,\"return\":[", "[]]}",
+          64 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"out\":\"\\u0041\",\"return\":[", "[]]}",
+          64 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"return\":\"\\u0041", "\"}", 9 * MB },
     };
     (void) state;
     SKIP_CHECKED(); /* a sanitizer's own memory has no such limit */
-    for (size_t i = 0; i < NELEMS(heads); i++) {
+    for (size_t i = 0; i < NELEMS(texts); i++) {
         size_t len;
         int status;
-        AUTO_FREE char *text = many_lists(heads[i], &len);
+        AUTO_FREE char *text = many_lists(texts[i].head, texts[i].tail, &len);
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) {
@@ -148,7 +154,8 @@ test_no_memory_for_values(void **state)
             memory_begin();
             if (fs_read("/proc/self/statm", 256, &pages, NULL) < 0)
                 _exit(1);
-            rlim_t most = strtoul(buf_str(&pages), NULL, 10) * (rlim_t) sysconf(_SC_PAGESIZE) + SPARE;
+            rlim_t most = strtoul(buf_str(&pages), NULL, 10) * (rlim_t) sysconf(_SC_PAGESIZE) +
+                          texts[i].spare;
             struct rlimit limit = { most, most };
             if (setrlimit(RLIMIT_AS, &limit) != 0)
                 _exit(2);

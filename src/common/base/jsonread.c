@@ -1,0 +1,256 @@
+/* jsonread.c - see jsonread.h. */
+#include "common/base/jsonread.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "common/base/jsonscan.h"
+#include "common/base/utf8.h"
+#include "salt/limits.h"
+
+#define SHORT 64 /* a number's text that needs no memory of its own */
+
+/* NULL, for `return fail(...)`. */
+static json_t *
+fail(scan_t *s, const char *why)
+{
+    (void) scan_fail(s, why);
+    return NULL;
+}
+
+/* ---- strings --------------------------------------------------------------------------------- */
+
+/* What a string means: what stands in the text, or a copy without its escapes. */
+typedef struct text {
+    const char *at;
+    size_t len;
+    char *copy; /* OWNED; NULL: none was needed */
+} text_t;
+
+/* It may be a password. */
+static void
+forget(text_t *t)
+{
+    if (t->copy)
+        explicit_bzero(t->copy, t->len);
+    free(t->copy);
+}
+
+/* An escape from behind its backslash on. Adds what it means. */
+static bool
+escape(scan_t *s, const char *end, text_t *out)
+{
+    char plain = scan_escaped(*s->at);
+    uint32_t cp;
+
+    if (plain != '\0') {
+        out->copy[out->len++] = plain;
+        s->at++;
+        return true;
+    }
+    if (*s->at != 'u')
+        return scan_fail(s, "an escape that JSON does not have");
+    s->at++;
+    if (!scan_unicode(&s->at, end, &cp))
+        return scan_fail(s, "four hexadecimal digits are expected after \\u");
+    if (cp >= 0xd800 && cp <= 0xdfff)
+        return scan_fail(s, "half of a surrogate pair");
+    out->len += utf8_encode(cp, out->copy + out->len);
+    return true;
+}
+
+/* What the text means that ends at `end`; it is nowhere longer than it was. s->at is where it was before. */
+static bool
+unescape(scan_t *s, const char *end, text_t *out)
+{
+    out->copy = malloc((size_t) (end - s->at));
+    if (!out->copy)
+        return false;
+    while (s->at < end) {
+        const char *next = memchr(s->at, '\\', (size_t) (end - s->at));
+        size_t n = (size_t) ((next ? next : end) - s->at);
+        memcpy(out->copy + out->len, s->at, n);
+        out->len += n;
+        s->at += n + (next != NULL);
+        if (next && !escape(s, end, out))
+            return false;
+    }
+    return true;
+}
+
+/* From behind the opening quote to behind the closing one. */
+static bool
+string(scan_t *s, text_t *ret)
+{
+    const char *from = s->at;
+    bool escaped;
+
+    *ret = (text_t){ .at = from };
+    if (!scan_string(s, &escaped))
+        return false;
+    if (!escaped) {
+        ret->len = (size_t) (s->at - 1 - from);
+        return true;
+    }
+    const char *end = s->at;
+    s->at = from;
+    if (!unescape(s, end - 1, ret))
+        return false;
+    s->at = end;
+    ret->at = ret->copy;
+    return true;
+}
+
+static json_t *
+string_value(scan_t *s)
+{
+    text_t t;
+    json_t *v = string(s, &t) ? json_stringn_nocheck(t.at, t.len) : NULL;
+
+    forget(&t);
+    return v;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* Of a text that ends with its number. */
+static json_t *
+converted(scan_t *s, const char *text, bool real)
+{
+    errno = 0;
+    if (!real) {
+        long long i = strtoll(text, NULL, 10);
+        return errno == 0 ? json_integer(i) : fail(s, "an integer that 64 bits do not hold");
+    }
+    double d = strtod(text, NULL);
+    return isinf(d) ? fail(s, "a number that is too large") : json_real(d);
+}
+
+static json_t *
+number_value(scan_t *s)
+{
+    const char *from = s->at;
+    char few[SHORT];
+    scan_number_t n;
+
+    if (!scan_number(s, &n))
+        return NULL;
+    bool real = n.fraction > 0 || n.exponent;
+    if (!real && n.whole <= SCAN_INT_DIGITS) {
+        json_int_t i = 0;
+        for (const char *p = from + n.minus; p < s->at; p++)
+            i = i * 10 + (*p - '0');
+        return json_integer(n.minus ? -i : i);
+    }
+    size_t len = (size_t) (s->at - from);
+    char *text = len < sizeof(few) ? few : malloc(len + 1);
+    if (!text)
+        return NULL;
+    memcpy(text, from, len);
+    text[len] = '\0';
+    json_t *v = converted(s, text, real);
+    if (text != few)
+        free(text);
+    return v;
+}
+
+static json_t *
+word_value(scan_t *s)
+{
+    char c = *s->at;
+
+    if (!scan_word(s))
+        return NULL;
+    return c == 't' ? json_true() : c == 'f' ? json_false() : json_null();
+}
+
+/* ---- containers ------------------------------------------------------------------------------ */
+
+static json_t *value(scan_t *s, int depth);
+
+static json_t *
+array_value(scan_t *s, int depth)
+{
+    json_auto_t *out = json_array();
+
+    if (scan_take(s, ']'))
+        return json_incref(out);
+    do {
+        if (json_array_append_new(out, value(s, depth)) != 0)
+            return NULL;
+    } while (scan_take(s, ','));
+    return scan_take(s, ']') ? json_incref(out) : fail(s, "a comma or ] is expected");
+}
+
+/* From behind a key's opening quote to behind its value. */
+static bool
+member(scan_t *s, json_t *object, int depth)
+{
+    const char *at = s->at - 1;
+    size_t before = json_object_size(object);
+    text_t key;
+    bool fine = string(s, &key);
+
+    if (fine && key.copy && memchr(key.at, '\0', key.len)) {
+        s->at = at;
+        fine = scan_fail(s, "a key with \\u0000");
+    }
+    if (fine && !scan_take(s, ':'))
+        fine = scan_fail(s, "a colon is expected after a key");
+    fine = fine && json_object_setn_new_nocheck(object, key.at, key.len, value(s, depth)) == 0;
+    forget(&key);
+    if (fine && json_object_size(object) == before) {
+        s->at = at;
+        fine = scan_fail(s, "a key that comes twice");
+    }
+    return fine;
+}
+
+static json_t *
+object_value(scan_t *s, int depth)
+{
+    json_auto_t *out = json_object();
+
+    if (scan_take(s, '}'))
+        return json_incref(out);
+    do {
+        if (!scan_take(s, '"'))
+            return fail(s, "a key in double quotes is expected");
+        if (!member(s, out, depth))
+            return NULL;
+    } while (scan_take(s, ','));
+    return scan_take(s, '}') ? json_incref(out) : fail(s, "a comma or } is expected");
+}
+
+/* NEW, or NULL: s->why, or no memory. `depth`: levels that may still be entered. */
+static json_t *
+value(scan_t *s, int depth)
+{
+    char c = scan_peek(s);
+
+    if (c == '"') {
+        s->at++;
+        return string_value(s);
+    }
+    if (c == '{' || c == '[') {
+        if (depth == 0)
+            return fail(s, "nested deeper than the " STRINGIFY(LIMIT_JSON_DEPTH) " levels allowed");
+        s->at++;
+        return c == '{' ? object_value(s, depth - 1) : array_value(s, depth - 1);
+    }
+    if (s->at == s->end)
+        return fail(s, "it ends where a value is expected");
+    return c == '-' || (c >= '0' && c <= '9') ? number_value(s) : word_value(s);
+}
+
+json_t *
+json_read(const char *text, size_t len, json_bad_t *ret_bad)
+{
+    scan_t s = { .at = text, .end = text + len };
+    json_auto_t *v = value(&s, LIMIT_JSON_DEPTH);
+
+    if (v && !scan_at_end(&s))
+        (void) scan_fail(&s, "more follows behind the value");
+    *ret_bad = (json_bad_t){ .why = s.why, .at = (size_t) (s.at - text) };
+    return v && !s.why ? json_incref(v) : NULL;
+}
