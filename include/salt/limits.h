@@ -41,8 +41,8 @@
 /* Events that strangers cause and lines that tell of peers: a second, and at once. */
 #define LIMIT_STRANGER_EVENTS_RATE  20
 #define LIMIT_STRANGER_EVENTS_BURST 1000 /* of all keys that are not accepted */
-#define LIMIT_REFUSED_EVENTS_RATE   1
-#define LIMIT_REFUSED_EVENTS_BURST  20 /* that tell what was refused */
+#define LIMIT_REFUSED_EVENTS_RATE   1    /* that tell what was refused, */
+#define LIMIT_REFUSED_EVENTS_BURST  20   /* of each kind */
 #define LIMIT_NOISE_RATE            10
 #define LIMIT_NOISE_BURST           50 /* lines about what peers do wrong */
 #define LIMIT_REKEYS_RATE           20

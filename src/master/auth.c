@@ -208,9 +208,10 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     if (lately)
         self->counters.refused++;
     else if (other)
-        front_refused(self, peer->address, "minion %s: %s (the one at %s has it)", id, reason, other);
+        front_refused(self, REFUSED_HELLO, peer->address, "minion %s: %s (the one at %s has it)", id, reason,
+                      other);
     else
-        front_refused(self, peer->address, "minion %s: %s", id, reason);
+        front_refused(self, REFUSED_HELLO, peer->address, "minion %s: %s", id, reason);
     peers_bind(peer, NULL);
     peer->state = KEY_DENIED;
     if (!lately) {

@@ -88,30 +88,37 @@ front_noise(front_t *self, const char *fmt, ...)
     log_warning("%s", text);
 }
 
+static void
+s_tell_refused(front_t *self, const char *address, const char *reason)
+{
+    log_warning("%s: %s", address, reason);
+    json_t *data = json_pack("{s:s, s:s, s:I}", "address", address, "reason", reason, "refused",
+                             (json_int_t) self->counters.refused);
+    (void) bus_fire(self, "salt/gate/refused", &data);
+}
+
 void
-front_refused(front_t *self, const char *address, const char *fmt, ...)
+front_refused(front_t *self, refusal_t kind, const char *address, const char *fmt, ...)
 {
     va_list ap;
     self->counters.refused++;
-    bool tell = rate_spare(&self->refusals, clock_mono_ms());
-    if (!tell && !rate_spare(&self->noise, clock_mono_ms())) {
-        self->noise_unsaid++;
-        return;
-    }
     va_start(ap, fmt);
-    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    AUTO_FREE char *reason = xvasprintf(fmt, ap);
     va_end(ap);
-    log_warning("%s: %s", address, text);
-    if (!tell)
-        return;
-    json_t *data = json_pack("{s:s, s:s, s:I}", "address", address, "reason", text, "refused",
-                             (json_int_t) self->counters.refused);
-    (void) bus_fire(self, "salt/gate/refused", &data);
+    if (refusals_add(self->refusals, kind, address, reason, clock_mono_ms()))
+        s_tell_refused(self, address, reason);
 }
 
 static void
 s_noise_tick(front_t *self, int64_t now_ms)
 {
+    char *address, *reason;
+    while (refusals_due(self->refusals, now_ms, &address, &reason)) {
+        s_tell_refused(self, address, reason);
+        free(address);
+        free(reason);
+    }
+    self->noise_unsaid += refusals_unsaid(self->refusals);
     if (self->noise_unsaid == 0 || !rate_spare(&self->noise, now_ms))
         return;
     log_warning("%llu more refusals were not written here", (unsigned long long) self->noise_unsaid);
@@ -297,7 +304,7 @@ front_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *
     self->notes = notes_new();
     self->uncommitted = map_new(NULL);
     self->strangers = (rate_t) RATE(LIMIT_STRANGER_EVENTS_RATE, LIMIT_STRANGER_EVENTS_BURST);
-    self->refusals = (rate_t) RATE(LIMIT_REFUSED_EVENTS_RATE, LIMIT_REFUSED_EVENTS_BURST);
+    self->refusals = refusals_new();
     self->noise = (rate_t) RATE(LIMIT_NOISE_RATE, LIMIT_NOISE_BURST);
     self->rekeys = (rate_t) RATE(LIMIT_REKEYS_RATE, LIMIT_REKEYS_BURST);
     self->jobs = jobs_new(publish_verdict, publish_done, self);
@@ -340,6 +347,7 @@ front_destroy(front_t **self_p)
     inbound_forget(self);
     bus_destroy(&self->bus);
     notes_destroy(&self->notes);
+    refusals_destroy(&self->refusals);
     audit_destroy(&self->audit);
     map_destroy(&self->uncommitted);
     gate_destroy(&self->gate);

@@ -36,12 +36,12 @@
 #include "master/jobs.h"
 #include "master/keystore.h"
 #include "master/peers.h"
+#include "master/refusals.h"
 #include "master/rotate.h"
 #include "master/store.h"
 #include "master/store_read.h"
 
-/* Messages that were refused, for the status request and the log. */
-typedef struct front_counters {
+typedef struct front_counters { /* for the status request */
     uint64_t in, out, returns, events, refused, duplicates, jobs, handshakes_failed;
 } front_counters_t;
 
@@ -79,7 +79,7 @@ typedef struct front {
     gate_t *gate;
     bool pending_full;     /* LIMIT_PENDING_KEYS wait */
     rate_t strangers;      /* events that unaccepted keys may cause */
-    rate_t refusals;       /* events that tell of what was refused */
+    refusals_t *refusals;  /* that are told, or will be */
     rate_t rekeys;         /* next keys that go to the disk */
     rate_t noise;          /* lines about what peers do wrong */
     uint64_t noise_unsaid; /* lines that were not written */
@@ -126,8 +126,8 @@ bool front_destroy(front_t **self_p); /* false: a runner's thread still uses wha
 int front_run(front_t *self);         /* returns the exit code */
 /* A warning about what a peer does; of many only some are written, and how many were not. */
 void front_noise(front_t *self, const char *fmt, ...) PRINTF(2, 3);
-/* The same about something that a peer at this address was refused; counted, and told by salt/gate/refused. */
-void front_refused(front_t *self, const char *address, const char *fmt, ...) PRINTF(3, 4);
+/* What a peer at this address was refused: counted, and told in the log and by salt/gate/refused (refusals.h). */
+void front_refused(front_t *self, refusal_t kind, const char *address, const char *fmt, ...) PRINTF(4, 5);
 
 /* inbound.c */
 int inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* also for the ports' monitors */

@@ -398,7 +398,8 @@ s_watch_strangers(front_t *front)
             if (waiting <= most)
                 continue;
             AUTO_FREE char *from = tcp_address(fd);
-            front_refused(front, from, "a connection whose key is not accepted sent %llu bytes: it is cut",
+            front_refused(front, CUT_STRANGER, from,
+                          "a connection whose key is not accepted sent %llu bytes: it is cut",
                           (unsigned long long) waiting);
             s_cut(self, fd);
         }
@@ -425,8 +426,8 @@ s_watch_minions(front_t *front)
         bool sends = m && m->waiting > LIMIT_PEER_WAITING, deaf = m && m->unread > LIMIT_PEER_UNREAD;
         if (!(sends || deaf) || !gate_is_open(front, PORT_REQUEST, peer->fd))
             continue;
-        front_refused(front, peer->address, "minion %s: %llu bytes %s: its connection is cut", m->id,
-                      (unsigned long long) (sends ? m->waiting : m->unread),
+        front_refused(front, CUT_MINION, peer->address, "minion %s: %llu bytes %s: its connection is cut",
+                      m->id, (unsigned long long) (sends ? m->waiting : m->unread),
                       sends ? "of it wait" : "wait for it to read");
         s_cut(self, peer->fd);
     }

@@ -379,7 +379,8 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
         return;
     }
     if (!t && s_is_of_others(self, m, jid, job)) {
-        front_refused(self, peer->address, "minion %s returns for job %s, which was not for it", m->id, jid);
+        front_refused(self, REFUSED_MESSAGE, peer->address,
+                      "minion %s returns for job %s, which was not for it", m->id, jid);
         s_ack_jid(self, peer, jid, strlen(jid));
         return;
     }
@@ -441,7 +442,8 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
     if (!bus_tag_valid(tag, &err) || !bus_size_valid(self, tag, len, &err) ||
         !tags_of_minion(tag, m->id, &err)) {
         /* It will not get better by being sent again. */
-        front_refused(self, peer->address, "minion %s: event refused: %s", m->id, fail_text(&err));
+        front_refused(self, REFUSED_MESSAGE, peer->address, "minion %s: event refused: %s", m->id,
+                      fail_text(&err));
         s_ack_event(self, peer, n);
         return;
     }
@@ -644,7 +646,7 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     if (peer && peers_of_key(self->peers, z85) <= s_lines_of(self, z85))
         return peer;
     const char *address = zmq_msg_gets(frame, "Peer-Address");
-    front_refused(self, address ? address : "(unknown)", "%s",
+    front_refused(self, CUT_STRANGER, address ? address : "(unknown)", "%s",
                   peer ? "too many connections with one key" : "a routing id of its own choice");
     if (peer)
         peers_drop(self->peers, &peer);
@@ -660,14 +662,14 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
     if (!peer || zmq_msg_size(frame) == 0)
         return;
     if (peer->state != KEY_ACCEPTED && ++peer->unproven > LIMIT_UNPROVEN) {
-        front_refused(self, peer->address, "%u messages before its key is accepted: its connection is cut",
-                      peer->unproven);
+        front_refused(self, CUT_STRANGER, peer->address,
+                      "%u messages before its key is accepted: its connection is cut", peer->unproven);
         (void) shutdown(peer->fd, SHUT_RDWR);
         return;
     }
     if (!gate_takes(peer, zmq_msg_size(frame))) {
-        front_refused(self, peer->address, "minion %s: too many large messages: its connection is cut",
-                      peer->minion->id);
+        front_refused(self, CUT_MINION, peer->address,
+                      "minion %s: too many large messages: its connection is cut", peer->minion->id);
         (void) shutdown(peer->fd, SHUT_RDWR);
         return;
     }
@@ -679,8 +681,8 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
                   fail_text(&err));
         (void) shutdown(peer->fd, SHUT_RDWR);
     } else if (rc < 0) {
-        front_refused(self, peer->address, "%s: %s", peer->minion ? peer->minion->id : "an unknown peer",
-                      fail_text(&err));
+        front_refused(self, REFUSED_MESSAGE, peer->address, "%s: %s",
+                      peer->minion ? peer->minion->id : "an unknown peer", fail_text(&err));
         s_probe(self, peer);
     }
 }
