@@ -26,8 +26,7 @@
 #define WENT_MANY     64                  /* connections: what they held is given back */
 #define STEP          1024                /* of the table */
 #define GROWN_BYTES   (32L * 1024 * 1024) /* of the process: reason enough to look */
-#define SMALL_BYTES   (1024 * 1024) /* waiting: what pings and headers come to, and messages under way */
-#define HEADER_BYTES  42            /* of CURVE and ZMTP, about */
+#define SMALL_BYTES   (1024 * 1024)       /* waiting: what pings come to, and messages under way */
 /* Descriptors kept for operators, runners and the store: a share of all, within bounds. */
 #define RESERVE_SHARE 25
 #define RESERVE_MIN   256
@@ -312,7 +311,7 @@ gate_spoke(front_t *front, int fd, size_t bytes)
     gate_t *self = front->gate;
     if (fd < 0 || fd >= self->n_lines)
         return;
-    self->lines[fd].taken += bytes + HEADER_BYTES;
+    self->lines[fd].taken += sock_wire_bytes(bytes);
     if (self->lines[fd].stage == STAGE_SILENT)
         s_move(self, fd, STAGE_SPOKEN);
 }
@@ -359,14 +358,16 @@ gate_said(front_t *front, int fd, size_t bytes)
 {
     gate_t *self = front->gate;
     if (fd >= 0 && fd < self->n_lines)
-        self->lines[fd].said += bytes + HEADER_BYTES;
+        self->lines[fd].said += sock_wire_bytes(bytes);
 }
 
 int
 gate_send(front_t *front, const peer_t *peer, const void *data, size_t len)
 {
-    gate_said(front, peer->fd, len);
-    return sock_send_to(front->router, peer->rid, peer->rid_len, data, len);
+    int rc = sock_send_to(front->router, peer->rid, peer->rid_len, data, len);
+    if (rc == 0)
+        gate_said(front, peer->fd, len);
+    return rc;
 }
 
 /* What came on a connection and was not looked at; what was sent on it and has not arrived. */
@@ -375,9 +376,8 @@ s_waiting(gate_t *self, int fd, uint64_t *ret_unread)
 {
     door_line_t *line = &self->lines[fd];
     tcp_counts_t counts;
-    if (!tcp_counts(fd, &counts) || counts.idle)
-        line->said = counts.acked;
-    *ret_unread = line->said > counts.acked ? line->said - counts.acked : 0;
+    bool known = tcp_counts(fd, &counts);
+    *ret_unread = known ? tcp_unread(&counts, SMALL_BYTES, &line->said) : 0;
     return counts.received > line->taken ? counts.received - line->taken : 0;
 }
 
@@ -447,7 +447,7 @@ s_watch(front_t *front)
     s_watch_minions(front);
 }
 
-/* Pings and headers are in no count of ours: while all is calm, what they add up to is forgotten. */
+/* Pings are in no count of ours: while all is calm, what they add up to is forgotten. */
 static void
 s_settle(front_t *front)
 {

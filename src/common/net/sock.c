@@ -314,6 +314,14 @@ sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *fra
     return -code;
 }
 
+size_t
+sock_wire_bytes(size_t len)
+{
+    /* its name, half a nonce, the box's proof, the frame's flags */
+    size_t command = 8 + 8 + 16 + 1 + len;
+    return command + (command <= UINT8_MAX ? 2 : 9);
+}
+
 /* NEW frame with these bytes. */
 static void
 s_frame(zmq_msg_t *frame, const void *data, size_t len)

@@ -71,6 +71,8 @@ int sock_send_to(void *router, const void *rid, size_t rid_len, const void *data
 int sock_send(void *sock, const void *data, size_t len);
 /* The same with a frame that is there: TAKES it, sent or not. */
 int sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *frame);
+/* What a message of one frame is on the wire: ZMTP 3 (rfc.zeromq.org/spec/37) around CURVE's MESSAGE (spec/26). */
+size_t sock_wire_bytes(size_t len);
 /* Texts to a thread of czmq's or from it, a frame each, NULL behind the last. Waits for room. As zstr_sendx, which leaves out a
  * frame that there is no memory for: here that ends the process. */
 void sock_tell(void *actor, ...) __attribute__((sentinel));

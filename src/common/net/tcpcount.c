@@ -19,6 +19,16 @@ tcp_counts(int fd, tcp_counts_t *ret_counts)
     return there;
 }
 
+uint64_t
+tcp_unread(const tcp_counts_t *counts, uint64_t slack, uint64_t *said)
+{
+    uint64_t unread = *said > counts->acked ? *said - counts->acked : 0;
+    if (unread >= slack || !counts->idle)
+        return unread;
+    *said = counts->acked;
+    return 0;
+}
+
 char *
 tcp_address(int fd)
 {

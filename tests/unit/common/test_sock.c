@@ -73,7 +73,6 @@ tear_down(void **state)
         sock_close(&f->more[i]);
     sock_close(&f->dealer);
     sock_close(&f->router);
-    sock_close(&f->router);
     (void) zmq_ctx_term(f->zctx);
     key_pair_destroy(&f->server_keys);
     key_pair_destroy(&f->client_keys);
@@ -405,6 +404,65 @@ test_tcp_counts(void **state)
     assert_string_equal(nobody, "(unknown)");
 }
 
+/* A message's descriptor; its bytes are dropped. */
+static int
+receive_from(void *sock)
+{
+    zmq_msg_t frame;
+    zmq_pollitem_t item = { sock, 0, ZMQ_POLLIN, 0 };
+
+    assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
+    (void) zmq_msg_init(&frame);
+    assert_true(zmq_msg_recv(&frame, sock, 0) >= 0); /* the routing id */
+    assert_true(zmq_msg_recv(&frame, sock, 0) >= 0);
+    int fd = zmq_msg_get(&frame, ZMQ_SRCFD);
+    (void) zmq_msg_close(&frame);
+    return fd;
+}
+
+static void
+test_wire_bytes(void **state)
+{
+    /* Around the length from which a frame's takes eight bytes. */
+    static const size_t sizes[] = { 0, 1, 221, 222, 223, 255, 256, 70000, 300000 };
+    fixture_t *f = *state;
+    tcp_counts_t before, after;
+    size_t sum = 0;
+
+    f->dealer = client(f, key_pair_public(f->server_keys));
+    assert_int_equal(sock_connect(f->dealer, "127.0.0.1", f->port, NULL), 0);
+    assert_int_equal(sock_send(f->dealer, "hi", 2), 0);
+    int fd = receive_from(f->router);
+    assert_true(tcp_counts(fd, &before));
+    for (size_t i = 0; i < NELEMS(sizes); i++) {
+        AUTO_FREE char *bytes = xcalloc(1, sizes[i] + 1);
+        assert_int_equal(sock_send(f->dealer, bytes, sizes[i]), 0);
+        assert_int_equal(receive_from(f->router), fd);
+        sum += sock_wire_bytes(sizes[i]);
+    }
+    assert_true(tcp_counts(fd, &after));
+    assert_int_equal(after.received - before.received, sum);
+}
+
+static void
+test_unread(void **state)
+{
+    const tcp_counts_t busy = { 0, 1000, false }, idle = { 0, 1000, true };
+    uint64_t said = 1700;
+
+    (void) state;
+    assert_int_equal(tcp_unread(&busy, 500, &said), 700);
+    assert_int_equal(tcp_unread(&idle, 500, &said), 700); /* libzmq has it */
+    assert_int_equal(said, 1700);
+    assert_int_equal(tcp_unread(&idle, 701, &said), 0);
+    assert_int_equal(said, 1000);
+    said = 900; /* pings have come there too */
+    assert_int_equal(tcp_unread(&busy, 500, &said), 0);
+    assert_int_equal(said, 900);
+    assert_int_equal(tcp_unread(&idle, 500, &said), 0);
+    assert_int_equal(said, 1000);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static void
@@ -430,4 +488,4 @@ test_no_room_for_an_actor(void **state)
 UNIT_MAIN(cmocka_unit_test(test_no_room_for_an_actor), TEST(test_there_and_back), TEST(test_gone_peer),
           TEST(test_full_peer), TEST(test_peer_queue), TEST(test_monitor), TEST(test_wrong_server_key),
           TEST(test_huge_frame), TEST(test_strangers), TEST(test_publish), TEST(test_hello), TEST(test_ports),
-          TEST(test_tcp_counts))
+          TEST(test_tcp_counts), TEST(test_wire_bytes), cmocka_unit_test(test_unread))
