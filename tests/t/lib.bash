@@ -37,7 +37,7 @@ halite_tmp() {
 halite_master_conf() {
     PKI=$ROOT/pki
     {
-        echo "root_dir: /"
+        echo "root_dir: $ROOT"
         echo "pki_dir: $PKI"
         echo "sock_dir: $ROOT/run"
         echo "cachedir: $ROOT/cache"
