@@ -40,6 +40,7 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
 @test "no descriptor is left for a runner's thread: the master lives on, and the runner runs when there are some again" {
     stop master
     start_master
+    wait_connected m1 m2 # who comes later would take the one
     pid=$(pid_of master)
     # One for who asks, and none for what he asks for.
     prlimit --pid "$pid" --nofile=$(($(find "/proc/$pid/fd" -type l | wc -l) + 1)):
