@@ -50,7 +50,7 @@ while [ "$left" = 1 ]; do
     for name in "$@"; do
         need=$((wanted - $(spent "$name")))
         [ "$need" -gt 0 ] || continue
-        [ "$need" -gt "$slice" ] && left=1
+        left=1 # a slice has seconds of the clock, in which a machine at work may give it few of a processor
         echo "  FUZZ $name: $(spent "$name") of $wanted s, $(find "$found/$name" -type f 2>/dev/null | wc -l) inputs"
         search "$name" "$((need < slice ? need : slice))"
     done
