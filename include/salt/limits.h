@@ -30,6 +30,8 @@
 #define LIMIT_LOCAL_USER_MSG                                                                                 \
     (4 * 1024 * 1024) /* one request of an operator who is neither root nor the master's user */
 #define LIMIT_LOCAL_USER_LINES      64   /* such an operator's connections at one time */
+#define LIMIT_MASTER_FILES          80   /* descriptors without which a master does not start */
+#define LIMIT_MINION_FILES          32   /* the same of a minion */
 #define LIMIT_PENDING_KEYS          1000 /* keys that wait for acceptance */
 #define LIMIT_MINION_LINES          16 /* connections of one key to the ROUTER: the minion's and salt-call's */
 #define LIMIT_STRANGER_LINES        8  /* the same of a key that is not accepted */

@@ -241,12 +241,15 @@ s_open_keys(front_t *self, fail_t *err)
 static int
 s_start(front_t *self, fail_t *err)
 {
+    long files = daemon_raise_files((long) conf_int(self->conf, "max_open_files"));
+    if (daemon_need_files(LIMIT_MASTER_FILES, err) < 0)
+        return err->code;
     self->signal_fd = daemon_signals(false, err);
     if (self->signal_fd < 0)
         return self->signal_fd;
     /* Large messages are the system's again when they are gone; glibc would keep more after each. */
     (void) mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-    self->gate = gate_new(daemon_raise_files((long) conf_int(self->conf, "max_open_files")));
+    self->gate = gate_new(files);
     fleeting_open();
     zsys_handler_set(NULL);
     zsys_set_max_sockets(0);

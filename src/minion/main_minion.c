@@ -11,6 +11,7 @@
 #include "minion/opts.h"
 #include "minion/plugins.h"
 #include "minion/sessions.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -26,6 +27,8 @@ static int
 s_check(const conf_t *conf, fail_t *err)
 {
     bool made = false;
+    if (daemon_need_files(LIMIT_MINION_FILES, err) < 0)
+        return err->code;
     json_auto_t *masters = masters_parse(conf, err);
     const char *pki = conf_str(conf, "pki_dir");
     if (!masters || !conf_id_valid(conf_str(conf, "id"), err) || fs_own_dir(pki, 0700, err) < 0)

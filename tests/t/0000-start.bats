@@ -164,6 +164,15 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [ "$status" -eq 0 ]
 }
 
+@test "too few descriptors: neither daemon starts, and both say what to do" {
+    master_conf
+    minion_conf m1
+    run -1 prlimit --nofile=40 "$HALITE_BIN/salt-master" -c "$FLEET/etc"
+    has 'the limit of open files is 40, and at least 80 are needed: raise it (LimitNOFILE of the unit, ulimit -n)'
+    run -1 prlimit --nofile=12 "$HALITE_BIN/salt-minion" -c "$FLEET/etc/m1"
+    has 'the limit of open files is 12, and at least 32 are needed'
+}
+
 @test "operators for whom no descriptor is left are turned away, and come again later" {
     master_conf
     daemon master prlimit --nofile=90 "$HALITE_BIN/salt-master" -c "$FLEET/etc"

@@ -219,3 +219,16 @@ daemon_raise_files(long want)
     }
     return (long) rl.rlim_cur;
 }
+
+int
+daemon_need_files(long least, fail_t *err)
+{
+    struct rlimit rl;
+    if (getrlimit(RLIMIT_NOFILE, &rl) != 0 || rl.rlim_cur >= (rlim_t) least)
+        return 0;
+    return fail_set(
+        err, -EMFILE,
+        "the limit of open files is %lu, and at least %ld are needed: raise it (LimitNOFILE of the unit, "
+        "ulimit -n)",
+        (unsigned long) rl.rlim_cur, least);
+}

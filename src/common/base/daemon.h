@@ -40,5 +40,7 @@ int daemon_next_signal(int fd);
 /* Raise the soft limit on descriptors to `want`, as far as the hard limit goes. Returns the limit in force.
  */
 long daemon_raise_files(long want);
+/* -EMFILE when the limit in force is below `least`: libzmq ends a process that has none left at the wrong moment. */
+int daemon_need_files(long least, fail_t *err);
 
 #endif
