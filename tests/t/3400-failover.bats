@@ -120,8 +120,8 @@ until_asking() {
     boss 1
     minion
     wait_connected web
-    keys=$(cat "$(minion_pki web "")"/*)
+    keys=$(cat "$(minion_pki web minion.)"*)
     run -1 salt web saltutil.regen_keys --out=newline_values_only
     [[ $output == *"With master_type failover"* ]]
-    [ "$(cat "$(minion_pki web "")"/*)" = "$keys" ]
+    [ "$(cat "$(minion_pki web minion.)"*)" = "$keys" ]
 }
