@@ -24,6 +24,7 @@ PATIENCE = 30  # seconds for anything
 # Until a connection that libzmq no longer writes to is noticed by its heartbeat, and made again; what was sent and has no
 # acknowledgement goes out again before that, after 30 s.
 HEALS = 75
+ENDS = 5  # from the last words of a process to its end
 FINAL = ("returned", "not_connected", "not_delivered", "lost")
 
 
@@ -521,10 +522,10 @@ class Trial:
         token, result = self._run(kind=kind, error=error, **point)
         self.page.off()
         reached, wrong = self.page.hits > 0, []
-        # Who has said why it ends is not always gone yet; a child of its own may have said so too.
+        # Who has said why it ends is not always gone yet, and its other threads still answer; a child may have said so too.
         if reached and self.target.code() is None and "bytes were refused" in self.target.said():
             with contextlib.suppress(Trouble):
-                self.rig.wait("its end", lambda: self.target.code() is not None, 0.5)
+                self.rig.wait("its end", lambda: self.target.code() is not None, ENDS)
         code, text = self.target.code(), self.target.said()
         stopping = self.row.name.startswith("stop-")
         if code is None or (stopping and code == 0):
@@ -544,6 +545,7 @@ class Trial:
                 wrong += self.row.audit(self.rig, token, result)
             if self.rig.eventually("test.ping")[0] != 0:
                 wrong.append("nothing works afterwards")
+                self._again()
         except Trouble as e:
             wrong.append(f"it does not mend: {e}: {self.target.said()[-400:]}")
             self._again()
