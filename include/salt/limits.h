@@ -3,10 +3,11 @@
 #ifndef SALT_LIMITS_H
 #define SALT_LIMITS_H
 
-#define LIMIT_ID_LEN           255                   /* a minion id, as a file name must hold it */
-#define LIMIT_JID_LEN          32                    /* a jid with room for suffixes */
-#define LIMIT_TAG_LEN          1024                  /* an event tag */
-#define LIMIT_JSON_DEPTH       512                   /* nesting of any JSON from a peer */
+#define LIMIT_ID_LEN           255  /* a minion id, as a file name must hold it */
+#define LIMIT_JID_LEN          32   /* a jid with room for suffixes */
+#define LIMIT_TAG_LEN          1024 /* an event tag */
+#define LIMIT_JSON_DEPTH       512  /* nesting of any JSON from a peer */
+#define LIMIT_FRAME_DEPTH      544  /* of what our processes tell each other: it may hold a peer's */
 #define LIMIT_WIRE_MSG         (16 * 1024 * 1024)    /* one message between minion and master */
 #define LIMIT_WIRE_SMALL       (64 * 1024)           /* hello, acknowledgements, requests */
 #define LIMIT_HELLO_MSG        256                   /* one question on the plaintext hello port */
@@ -49,6 +50,8 @@
 #define LIMIT_NOISE_BURST           50 /* lines about what peers do wrong */
 #define LIMIT_REKEYS_RATE           20
 #define LIMIT_REKEYS_BURST          50 /* next keys that go to the disk */
+#define LIMIT_REKEYS_MINION         20 /* the same of one minion, at once, */
+#define LIMIT_REKEY_EACH            10 /* and then one in so many seconds */
 #define LIMIT_GATE_EVENTS_RATE      1
 #define LIMIT_GATE_EVENTS_BURST     5 /* that tell who is turned away at the door */
 #define LIMIT_AUDIT_RATE            20
@@ -66,7 +69,7 @@
 #define LIMIT_TARGET_LEN     (1024 * 1024)     /* a target expression (long lists are real) */
 #define LIMIT_TARGET_DEPTH   64                /* parentheses and nested node groups */
 #define LIMIT_TARGET_TERMS   65536             /* words of a compound target after node groups are expanded */
-#define LIMIT_MATCH_STEPS    100000            /* objects looked into for one grain or pillar expression */
+#define LIMIT_MATCH_STEPS    100000            /* values looked at for one grain or pillar expression */
 #define LIMIT_REGEX_STEPS    1000000           /* PCRE2 match limit */
 #define LIMIT_PILLAR_DEPTH   100               /* SLS of the pillar that include each other */
 #define LIMIT_PILLAR_TIME    60000 /* of one compile, unless the option pillar_timeout says otherwise */
@@ -87,11 +90,13 @@
 #define LIMIT_UNSPOOLED         (64 * 1024 * 1024) /* bytes of returns in memory while the disk refuses them */
 #define LIMIT_EVENTS_KEPT       10000              /* events that wait for a master */
 #define LIMIT_EVENTS_KEPT_BYTES (64 * 1024 * 1024)
-#define LIMIT_SPOOL_FILES       100000             /* returns that wait for a master */
-#define LIMIT_HELLO_JIDS        2000               /* jobs that a minion names in its hello */
-#define LIMIT_BOOT              40                 /* the name of a minion's start there, with its NUL */
-#define LIMIT_MASTERS           16                 /* of one minion */
-#define LIMIT_JIDS_SEEN         4096               /* jids a minion remembers to drop a repeat */
+#define LIMIT_SPOOL_FILES       100000 /* returns that wait for a master */
+#define LIMIT_HELLO_JIDS        2000   /* jobs that a minion names in its hello */
+#define LIMIT_HELLO_ELSEWHERE   500    /* of them at most: jobs whose returns other masters have */
+#define LIMIT_BOOT              40     /* the name of a minion's start there, with its NUL */
+#define LIMIT_MASTERS           16     /* of one minion */
+#define LIMIT_JIDS_SEEN                                                                                      \
+    4096 /* jids a minion remembers to drop a repeat; as many whose returns other masters have */
 #define LIMIT_CMD_OUTPUT        (64 * 1024 * 1024) /* stdout and stderr of a program run by a module */
 #define LIMIT_HOST_FILE         (4 * 1024 * 1024) /* a file under /proc, /sys or /etc that grains are read from */
 #define LIMIT_FILE_READ         (64 * 1024 * 1024)    /* a file a module reads whole */
@@ -104,7 +109,10 @@
 #define LIMIT_STORE_BATCH_BYTES (4 * 1024 * 1024)     /* bytes in one commit, unless one row has more */
 #define LIMIT_STORE_QUEUE       200000                /* rows that wait for the writer */
 #define LIMIT_STORE_BYTES       (512UL * 1024 * 1024) /* bytes of the rows that wait for the writer */
-#define LIMIT_JOBS_RESTORED     200     /* unfinished jobs that a master takes up again when it starts */
+#define LIMIT_UNFINISHED_DAYS                                                                                \
+    30 /* a job without its end is taken up again for so long, a run can be resumed */
+#define LIMIT_RESTORED_BYTES                                                                                 \
+    (64 * 1024 * 1024) /* rows of unfinished jobs that a master takes up again when it starts */
 #define LIMIT_JOBS_LISTED       100000  /* jobs in one answer of the store */
 #define LIMIT_LISTEN_TAGS       1000    /* patterns of one listener */
 #define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal, within LIMIT_JOURNAL_BYTES */
@@ -116,7 +124,8 @@
 #define LIMIT_REACTOR_WINDOW    604800  /* seconds that a rule of the reactor may look back */
 #define LIMIT_REACTOR_CONDS     64      /* conditions of one rule */
 #define LIMIT_REACTOR_GROUPS    10000   /* groups that one rule remembers */
-#define LIMIT_REACTOR_EVENTS    100     /* events that a held reaction shows */
+#define LIMIT_REACTOR_MEMORY    (16 * 1024 * 1024) /* bytes of JSON that one rule remembers, about */
+#define LIMIT_REACTOR_EVENTS    100                /* events that a held reaction shows */
 #define LIMIT_REACTOR_BYTES     (64 * 1024 * 1024) /* of events that are reacted to at one time */
 #define LIMIT_REACTOR_WORKERS   16                 /* files that render at one time */
 #define LIMIT_REACTOR_KIN       20000 /* jobs begun by reactions whose descent is remembered, twice */
@@ -141,8 +150,25 @@
 #define LIMIT_FILE_WAITING      100000                /* requests for files that wait for their turn */
 #define LIMIT_FILE_PEER         16                    /* requests for files of one connection */
 #define LIMIT_FILE_TEXT         (48 * 1024 * 1024)    /* a list of files as JSON text */
+#define LIMIT_FILE_MINION       32                    /* of the files read at one time, for one minion */
+#define LIMIT_FILE_MINION_BYTES (64 * 1024 * 1024)    /* of the bytes under way, to one minion */
 #define LIMIT_FILE_STALL        120000                /* a transfer without any progress */
-#define LIMIT_FILE_HASHES       20000                 /* hashes of files that a file server remembers */
+#define LIMIT_FILE_STALL_FULL   5000  /* the same, nothing under way, while its place is wanted */
+#define LIMIT_FILE_HASHES       20000 /* hashes of files that a file server remembers */
+
+/* What a question for minions by a target may cost: steps (values, and steps of regular expressions) over all minions, and
+ * milliseconds of the front loop. Of a minion or a user, of an administrator, of a value's allow_tgt. */
+#define LIMIT_WORK_STEPS       10000000
+#define LIMIT_WORK_TIME        100
+#define LIMIT_WORK_EACH        20 /* microseconds more for each accepted minion: looking at all takes its time */
+#define LIMIT_WORK_ADMIN_STEPS 1000000000
+#define LIMIT_WORK_ADMIN_TIME  10000
+#define LIMIT_WORK_ALLOW_STEPS 100000
+#define LIMIT_WORK_ALLOW_TIME  20
+#define LIMIT_TERM_LEN         4096 /* one word of a minion's or a user's target, unless it is a list of ids */
+#define LIMIT_MINE_NAMES       1000 /* names in one question to the mine */
+#define LIMIT_MINE_RATE        100  /* milliseconds of the front loop, a second, */
+#define LIMIT_MINE_BURST       1000 /* and at once, for one minion's questions to the mine */
 
 #define LIMIT_EVENTS_FIRED 10000 /* events in one request */
 #define LIMIT_EVENTS_RECENT                                                                                  \

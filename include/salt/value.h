@@ -40,6 +40,10 @@ char *value_float_repr(double d);
 json_t *value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t *err);
 /* The same for what peers send: -ENOMEM when there is no memory for it, which ends nothing else. */
 json_t *value_parse_peer(const char *text, size_t len, size_t limit, const char *what, fail_t *err);
+/* The same for what our own processes tell each other: it may be nested LIMIT_FRAME_DEPTH deep. */
+json_t *value_parse_frame(const char *text, size_t len, const char *what, fail_t *err);
+/* Whether it is nested at most so deep: a text is of level 0, [] of 1, [[]] of 2. */
+bool value_nests(const json_t *v, int levels);
 /* NEW text, compact; keys in their order. */
 char *value_dump(const json_t *v);
 

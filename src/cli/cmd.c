@@ -10,6 +10,7 @@
 #include "common/output/suited.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/match/match.h"
 #include "common/data/yaml.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -39,6 +40,29 @@ cmd_call(cmd_t *self, const char *op, json_t **request_p, json_t **ret_reply)
 
     json_object_set_new(*request_p, "op", json_string(op));
     return jobline_call(self->line, request_p, ret_reply, &err) == 0 ? 0 : cmd_refused(self, &err);
+}
+
+int
+cmd_nodegroup(cmd_t *self, json_t *request)
+{
+    fail_auto_t err = FAIL_INIT;
+    const char *group = value_str(request, "tgt", ""),
+               *file = value_str(self->start.opts, "conf_file", "the configuration");
+    json_t *groups = value_get(self->start.opts, "nodegroups");
+
+    if (!str_eq(value_str(request, "tgt_type", ""), "nodegroup"))
+        return 0;
+    json_auto_t *target = nodegroup_target(group, groups, &err);
+    if (target == NULL) {
+        AUTO_FREE char *text = value_get(groups, group) == NULL
+                                   ? xasprintf("Node group %s unavailable in %s", group, file)
+                                   : xasprintf("%s: %s", file, fail_text(&err));
+        show_text(&self->show, text);
+        return EXIT_REFUSED;
+    }
+    json_object_set(request, "tgt", target);
+    json_object_set_new(request, "tgt_type", json_string("compound"));
+    return 0;
 }
 
 int
@@ -286,6 +310,8 @@ static int
 run_async(cmd_t *self)
 {
     json_auto_t *reply = NULL;
+
+    interrupt_asked();
     int rc = cmd_call(self, "publish", &self->request, &reply);
 
     if (rc != 0)
@@ -373,21 +399,6 @@ run_mode(cmd_t *self)
     return value_bool(values, "async", false) ? run_async(self) : run_waiting(self);
 }
 
-/* Salt's sentence for a node group that isn't there, before anything is asked of the master. */
-static int
-check_nodegroup(cmd_t *self)
-{
-    const char *group = value_str(self->request, "tgt", "");
-
-    if (!str_eq(value_str(self->request, "tgt_type", ""), "nodegroup") ||
-        value_get(value_get(self->start.opts, "nodegroups"), group) != NULL)
-        return 0;
-    AUTO_FREE char *text = xasprintf("Node group %s unavailable in %s", group,
-                                     value_str(self->start.opts, "conf_file", "the configuration"));
-    show_text(&self->show, text);
-    return EXIT_REFUSED;
-}
-
 static int
 connect_and_run(cmd_t *self)
 {
@@ -396,7 +407,7 @@ connect_and_run(cmd_t *self)
 
     if (timeout <= 0)
         timeout = value_int(self->start.opts, "timeout", 5);
-    int rc = check_nodegroup(self);
+    int rc = cmd_nodegroup(self, self->request);
     if (rc != 0)
         return rc;
     self->line = jobline_new(value_str(self->start.opts, "sock_dir", ""), timeout * 1000, &err);

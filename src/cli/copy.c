@@ -303,7 +303,7 @@ run_configured(copy_t *self)
         return rc;
     if (show_init(&self->cmd.show, start->values, start->opts, &err) < 0)
         return optparse_error(&opts_cp, "%s", fail_text(&err));
-    if ((rc = take_words(self)) != 0)
+    if ((rc = take_words(self)) != 0 || (rc = cmd_nodegroup(&self->cmd, self->target)) != 0)
         return rc;
     json_int_t timeout = value_int(start->values, "timeout", value_int(start->opts, "timeout", 5));
     self->cmd.show_silent = true;

@@ -5,9 +5,12 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "common/base/str.h"
 #include "salt/limits.h"
 
 #define FAREWELL "\nExiting gracefully on Ctrl-c"
+
+enum { SIGNAL_EXIT = 128 }; /* what a shell says of one that signal N ended: this + N */
 
 typedef struct farewell {
     size_t len;
@@ -25,13 +28,15 @@ on_signal(int signum)
 
     if (signum == SIGINT && write(STDERR_FILENO, f->text, f->len) < 0)
         _exit(EXIT_FAILURE);
-    _exit(EXIT_SUCCESS);
+    (void) raise(signum);
+    _exit(SIGNAL_EXIT + signum); /* process 1 of a container is spared by the kernel */
 }
 
 void
 interrupt_arm(void)
 {
-    struct sigaction action = { .sa_handler = on_signal };
+    /* Once and not held back, so that the handler's own raise ends the program. */
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) (SA_RESETHAND | SA_NODEFER) };
 
     (void) sigaction(SIGINT, &action, NULL);
     (void) sigaction(SIGTERM, &action, NULL);
@@ -44,21 +49,39 @@ interrupt_default(void)
     (void) signal(SIGTERM, SIG_DFL);
 }
 
-void
-interrupt_job(const char *jid)
+/* Into the one that the handler does not look at. */
+static void
+set_farewell(const char *text)
 {
     int next = 1 - atomic_load(&current);
     farewell_t *f = &farewells[next];
-    int n = snprintf(f->text, sizeof(f->text),
-                     FAREWELL
-                     "\n"
-                     "This job's jid is: %.*s\n"
-                     "The minions may not have all finished running and any remaining minions will "
-                     "return upon completion. To look up the return data for this job later, run the "
-                     "following command:\n\nsalt-run jobs.lookup_jid %.*s\n",
-                     LIMIT_JID_LEN, jid, LIMIT_JID_LEN, jid);
 
-    salt_assert(n > 0 && (size_t) n < sizeof(f->text));
-    f->len = (size_t) n;
+    salt_assert(str_copy(f->text, sizeof(f->text), text));
+    f->len = strlen(f->text);
     atomic_store(&current, next);
+}
+
+void
+interrupt_asked(void)
+{
+    set_farewell(
+        FAREWELL
+        "\n"
+        "The request was sent to the master, which has not answered. It is dropped, unless the master "
+        "has taken it already. To see whether it has, run the following command once the master "
+        "answers again:\n\nsalt-run jobs.list_jobs\n");
+}
+
+void
+interrupt_job(const char *jid)
+{
+    AUTO_FREE char *text = xasprintf(
+        FAREWELL "\n"
+                 "This job's jid is: %.*s\n"
+                 "The minions may not have all finished running and any remaining minions will "
+                 "return upon completion. To look up the return data for this job later, run the "
+                 "following command:\n\nsalt-run jobs.lookup_jid %.*s\n",
+        LIMIT_JID_LEN, jid, LIMIT_JID_LEN, jid);
+
+    set_farewell(text);
 }

@@ -1,6 +1,6 @@
 /* interrupt.h - Ctrl-C and SIGTERM: say how to find the job again, and end.
  *
- * The text is prepared beforehand and the handler writes it and exits, so no moment is missed whatever the
+ * The text is prepared beforehand and the handler writes it, so no moment is missed whatever the
  * program waits for.
  *
  * Layer      cli
@@ -12,10 +12,14 @@
 
 #include "salt/base.h"
 
-/* From now on Ctrl-C prints Salt's farewell and ends with exit code 0, SIGTERM without a word. */
+/* From now on Ctrl-C prints Salt's farewell, SIGTERM does not; then the signal ends the program, so that a shell's list
+ * of commands ends with it and a script sees that the job was not waited for. */
 void interrupt_arm(void);
-/* From now on both end the program as they end any other. */
+/* From now on both end the program without a word. */
 void interrupt_default(void);
+/* A request that begins something is on its way to the master, which has not answered: the farewell says so until
+ * interrupt_job. */
+void interrupt_asked(void);
 /* The job that the farewell names. */
 void interrupt_job(const char *jid);
 

@@ -3,6 +3,8 @@
 
 #include <poll.h>
 
+#include "cli/interrupt.h"
+#include "cli/patience.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
@@ -17,6 +19,8 @@ struct jobline {
     local_client_t *line;
     follow_t **jobs;
     size_t n_jobs, cap_jobs;
+    int n_breaks;    /* of the line, soon after each other and without a return between them */
+    int64_t back_ms; /* monotonic: when it was last opened again */
 };
 
 jobline_t *
@@ -30,6 +34,7 @@ jobline_new(const char *sock_dir, int64_t timeout_ms, fail_t *err)
     self->sock_dir = xstrdup(sock_dir);
     self->timeout_ms = timeout_ms;
     self->line = line;
+    patience_set(line, timeout_ms);
     return self;
 }
 
@@ -74,6 +79,8 @@ jobline_publish(jobline_t *self, json_t **request_p, follow_t **ret_job, fail_t 
 
     json_object_set_new(*request_p, "op", json_string("publish"));
     json_object_set_new(*request_p, "follow", json_true());
+    if (self->n_jobs == 0)
+        interrupt_asked();
     int rc = local_call(self->line, request_p, &reply, err);
     if (rc == 0)
         *ret_job = str_empty(value_str(reply, "jid", "")) ? NULL : add_job(self, reply);
@@ -121,6 +128,7 @@ connect_again(jobline_t *self, fail_t *err)
     self->line = local_connect(self->sock_dir, err);
     if (self->line == NULL)
         return err->code;
+    patience_set(self->line, self->timeout_ms);
     for (size_t i = 0; rc == 0 && i < self->n_jobs; i++)
         rc = follow_again(self, self->jobs[i], err);
     return rc;
@@ -129,12 +137,17 @@ connect_again(jobline_t *self, fail_t *err)
 static int
 reconnect(jobline_t *self, fail_t *err)
 {
-    int64_t until = clock_mono_ms() + JOBLINE_RECONNECT_MS;
+    int64_t now = clock_mono_ms(), until = now + JOBLINE_RECONNECT_MS;
 
+    if (now - self->back_ms >= JOBLINE_RECONNECT_MS)
+        self->n_breaks = 0;
+    if (++self->n_breaks > JOBLINE_BREAKS)
+        return err->code;
     log_warning("%s; waiting for the master to come back", fail_text(err));
     for (;;) {
         fail_clear(err);
         int rc = connect_again(self, err);
+        self->back_ms = clock_mono_ms();
         if (rc == 0 || clock_mono_ms() >= until)
             return rc;
         (void) poll(NULL, 0, RECONNECT_PAUSE_MS);
@@ -184,6 +197,7 @@ take_push(jobline_t *self, json_t *push, news_t *ret)
             continue;
         if (!follow_push(job, push, clock_mono_ms()))
             return false;
+        self->n_breaks = 0;
         *ret = (news_t){
             .kind = NEWS_RETURN, .job = job, .id = value_str(push, "id", ""), .push = json_incref(push)
         };

@@ -22,8 +22,10 @@ static const opt_row_t rows[] = {
     { "--batch-safe-limit", OPT_INT,
       .help = "Use batch mode by itself when the target has at least so many minions." },
     { "--batch-safe-size", OPT_STR, .help = "Batch size for --batch-safe-limit. Default: 8." },
-    { "--return", OPT_STR, .metavar = "RETURNER",
-      .help = "Returners (with commas between them) that get the result too, besides the master." },
+    /* Not offered: known only so that request_build can say what to do instead. */
+    { "--return", OPT_STR, .help = NULL },
+    { "--return-config --return_config", OPT_STR, .dest = "return_config", .help = NULL },
+    { "--return-kwargs --return_kwargs", OPT_STR, .dest = "return_kwargs", .help = NULL },
     { "-d --doc --documentation", OPT_FLAG, .dest = "doc",
       .help = "Print the documentation of a module or function, or of all." },
     { "--args-separator", OPT_STR,

@@ -30,9 +30,13 @@ static const row_t rows[OUTCOMES] = {
                                 "again. Should it have run after all, the following command shows its "
                                 "return:\n\nsalt-run jobs.lookup_jid " },
     [OUTCOME_LOST] = { "lost", "Lost",
-                       "It had received the job, was started again, and knows nothing of it any more: the "
-                       "job may be done, in part or not at all. Check the minion, then run the command "
-                       "again." },
+                       "It had received the job, and knows nothing of it any more, as after a restart: the "
+                       "job "
+                       "may be done, in part or not at all. Check the minion, then run the command again." },
+    [OUTCOME_ELSEWHERE] = { "elsewhere", "Returned to another master",
+                            "The job has run. This master was away when it ended, so its return went to "
+                            "another of the minion's masters. To look it up, run the following command "
+                            "there:\n\nsalt-run jobs.lookup_jid " },
     [OUTCOME_NOT_ACCEPTED] = { NULL, "Not accepted",
                                "No accepted key has this id. To list the keys, run the following "
                                "command:\n\nsalt-key -L" },

@@ -17,6 +17,7 @@ typedef enum outcome {
     OUTCOME_NOT_CONNECTED,
     OUTCOME_NOT_DELIVERED,
     OUTCOME_LOST,
+    OUTCOME_ELSEWHERE,
     OUTCOME_NOT_ACCEPTED, /* named by the operator, but no accepted key has this id */
     OUTCOMES
 } outcome_t;

@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/live.h"
 #include "cli/opts.h"
+#include "cli/patience.h"
 #include "cli/show.h"
 #include "cli/startup.h"
 #include "common/base/clock.h"
@@ -103,6 +104,7 @@ start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
 
     if (value_get(self->start.values, "jid") != NULL)
         json_object_set(request, "jid", value_get(self->start.values, "jid"));
+    interrupt_asked();
     if (local_call(self->line, &request, &reply, err) < 0)
         return refused(self, err);
     self->jid = xstrdup(value_str(reply, "jid", ""));
@@ -151,16 +153,18 @@ await(run_t *self, json_t **ret_push)
 }
 
 /* Progress is asked for before the runner starts, so that none is missed. Without the right to listen it runs
- * all the same. */
-static void
+ * all the same. 0, or the exit code. */
+static int
 listen_to_progress(run_t *self)
 {
     fail_auto_t err = FAIL_INIT;
     json_t *request = json_pack("{s:s, s:s}", "op", "events", "tag", PROGRESS_TAGS);
     json_auto_t *reply = NULL;
 
-    if (local_call(self->line, &request, &reply, &err) < 0)
+    int rc = local_call(self->line, &request, &reply, &err);
+    if (rc == -EREMOTEIO)
         log_debug("no progress will be shown: %s", fail_text(&err));
+    return rc == 0 || rc == -EREMOTEIO ? 0 : broken(self, &err);
 }
 
 static int
@@ -172,8 +176,9 @@ run_following(run_t *self, json_t *arg)
 
     AUTO_FREE char *hint = NULL;
 
-    listen_to_progress(self);
-    int rc = start(self, self->fun, arg, true, &err);
+    int rc = listen_to_progress(self);
+    if (rc == 0)
+        rc = start(self, self->fun, arg, true, &err);
     if (rc == 0)
         rc = await(self, &push);
     hint = live_hint(self->live);
@@ -330,7 +335,11 @@ run_configured(run_t *self)
         return optparse_error(&opts_run, "%s", fail_text(&err));
     self->fun = res->n_args > 0 ? res->args[0] : "";
     self->line = local_connect(value_str(self->start.opts, "sock_dir", ""), &err);
-    return self->line != NULL ? run_connected(self) : broken(self, &err);
+    if (self->line == NULL)
+        return broken(self, &err);
+    json_int_t timeout = value_int(self->start.values, "timeout", 0);
+    patience_set(self->line, 1000 * (timeout > 0 ? timeout : value_int(self->start.opts, "timeout", 5)));
+    return run_connected(self);
 }
 
 int

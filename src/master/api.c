@@ -259,6 +259,12 @@ any_at_work(json_t *minions)
     return false;
 }
 
+static bool
+has_returned(const json_t *minions, const char *id)
+{
+    return strcmp(value_str(json_object_get(minions, id), "verdict", ""), VERDICT_RETURNED) == 0;
+}
+
 /* Until the job is over, or nothing came for `timeout_ms` and nobody is at work. */
 static int
 gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *minions, fail_t *err)
@@ -272,9 +278,11 @@ gather(master_api_t *self, const char *jid, const api_wait_t *wait, json_t *mini
             continue;
         if (rc <= 0)
             return rc;
+        /* One that is told twice counts once. */
+        bool before = has_returned(minions, value_str(push, "id", ""));
         if (take_push(minions, jid, push))
             return 0;
-        if (wait->news != NULL && returned < of && strcmp(value_str(push, "push", ""), "ret") == 0)
+        if (wait->news != NULL && returned < of && !before && strcmp(value_str(push, "push", ""), "ret") == 0)
             wait->news(wait->cookie, ++returned, of);
     }
 }
@@ -375,13 +383,13 @@ api_alive(master_api_t *self)
 /* ---- the store ------------------------------------------------------------------------------- */
 
 json_t *
-api_job(master_api_t *self, const char *jid, fail_t *err)
+api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err)
 {
     json_t *job = store_job(self->store, jid, err);
 
     if (job == NULL || json_is_null(job))
         return job;
-    json_t *returns = store_returns(self->store, jid, err);
+    json_t *returns = store_returns_of(self->store, jid, globs, err);
     if (returns == NULL) {
         json_decref(job);
         return NULL;

@@ -89,8 +89,8 @@ int api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_
 bool api_alive(master_api_t *self);
 /* {"job": {jid, fun, arg, tgt, tgt_type, user, start_us, minions, metadata, ...}, "returns": {id: {return,
  * retcode, success, ...}}}; json null when there is no such job. NULL with *err when the store can't be read.
- */
-json_t *api_job(master_api_t *self, const char *jid, fail_t *err);
+ * `globs`: only the returns of minions that one of them fits; NULL: all. */
+json_t *api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err);
 /* Newest last: array of "job" objects; `filter` as store_jobs (master/store_read.h). */
 json_t *api_jobs(master_api_t *self, const json_t *filter, fail_t *err);
 /* {id: grains} as last stored, also of minions that are away; of one minion when `id` is given. */

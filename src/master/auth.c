@@ -2,8 +2,6 @@
  * may not. */
 #include "master/bus.h"
 
-#include <sys/socket.h>
-
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -94,17 +92,11 @@ auth_state_letter(const peer_t *peer)
     return peer->minion && peer->state == KEY_ACCEPTED ? 'A' : 'P';
 }
 
-/* Ends a TCP connection. Whoever keeps a descriptor reads the monitors first, so that it is still the one we mean. */
-static void
-s_cut(int fd)
-{
-    if (fd >= 0)
-        (void) shutdown(fd, SHUT_RDWR);
-}
-
-/* Ends all connections of an id and of its key; nothing of it is waited for. */
-static void
-s_cut_minion(front_t *self, minion_t *m, const char *z85)
+/* Whose a connection to the publish port is, libzmq says with its subscription, and serves it from then on, before anything
+ * here has seen that. So those that have not subscribed are cut when an accepted key goes, whosever they are: others'
+ * connect again. */
+void
+auth_cut_key(front_t *self, minion_t *m, const char *z85, bool was_accepted)
 {
     peer_t *peer;
     inbound_monitors(self);
@@ -112,10 +104,19 @@ s_cut_minion(front_t *self, minion_t *m, const char *z85)
         if (peer->minion == m || str_eq(peer->z85, z85)) {
             peers_bind(peer, NULL);
             peer->state = KEY_UNKNOWN;
-            s_cut(peer->fd);
+            gate_cut(self, peer->fd);
         }
     for (int fd; (fd = peers_take_sub(self->peers, m)) >= 0;)
-        s_cut(fd);
+        gate_cut(self, fd);
+    if (was_accepted)
+        gate_cut_strangers(self, PORT_PUBLISH);
+}
+
+/* Nothing of it is waited for. */
+static void
+s_cut_minion(front_t *self, minion_t *m, const char *z85, bool was_accepted)
+{
+    auth_cut_key(self, m, z85, was_accepted);
     publish_dismissed(self, m);
 }
 
@@ -124,7 +125,7 @@ s_forget(front_t *self, minion_t *m)
 {
     rekey_forget(self, m);
     zap_set(self->zap, m->z85, ZAP_UNKNOWN);
-    s_cut_minion(self, m, m->z85);
+    s_cut_minion(self, m, m->z85, m->state == KEY_ACCEPTED);
     peers_forget(self->peers, &m);
 }
 
@@ -166,7 +167,7 @@ s_learn(front_t *self, const char *id, const uint8_t key[KEY_BYTES], key_state_t
         m->expiring = m->expired = false;
     zap_set(self->zap, m->z85, s_verdict(state));
     if (other || (was == KEY_ACCEPTED && state != KEY_ACCEPTED) || state == KEY_REJECTED)
-        s_cut_minion(self, m, other ? old : m->z85);
+        s_cut_minion(self, m, other ? old : m->z85, was == KEY_ACCEPTED);
     if (state == KEY_ACCEPTED && was != KEY_ACCEPTED)
         s_accepted(self, m);
     return m;
@@ -183,12 +184,12 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
         s_welcome(self, peer, "accepted", NULL);
         return;
     }
-    bool rebooted = !str_eq(m->boot, peer->boot);
-    if (rebooted) {
+    if (!str_eq(m->series, peer->series)) {
         m->starts++;
-        m->last_event = m->kept_event = str_empty(m->boot) ? numbers_kept(self, m, peer->boot) : 0;
+        m->last_event = m->kept_event = str_empty(m->series) ? numbers_kept(self, m, peer->series) : 0;
         m->lost_event = 0;
     }
+    (void) str_copy(m->series, sizeof(m->series), peer->series);
     (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
     m->peer = peer;
     m->seen = true;
@@ -214,6 +215,7 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
         front_refused(self, REFUSED_HELLO, peer->address, "minion %s: %s", id, reason);
     peers_bind(peer, NULL);
     peer->state = KEY_DENIED;
+    gate_stranger(self, peer->fd);
     if (!lately) {
         s_fire_auth(self, peer, id, false, act, other);
         s_audit(self, peer, id, act, other);
@@ -270,15 +272,28 @@ s_full_check(front_t *self)
     gate_door(self);
 }
 
-/* An id that has no key yet. NULL when it could not be stored. */
+/* The key waits under one id and now names another: the minion was renamed before anybody accepted it. One key takes one
+ * place of those that wait. */
+static void
+s_renamed(front_t *self, minion_t *old, const char *id)
+{
+    fail_auto_t err = FAIL_INIT;
+    log_info("minion %s: it calls itself %s now", old->id, id);
+    if (keystore_delete(self->keystore, old->id, KEY_PENDING, &err) < 0)
+        log_error("%s", fail_text(&err));
+    peers_forget(self->peers, &old);
+}
+
+/* An id that has no key yet. `old`: the id under which this key waits so far, or NULL; its place is the new one's. NULL
+ * when it could not be stored. */
 static minion_t *
-s_first_contact(front_t *self, peer_t *peer, const char *id)
+s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
 {
     fail_auto_t err = FAIL_INIT;
     uint8_t key[KEY_BYTES];
     if (!key_from_z85(peer->z85, key))
         return NULL;
-    if (self->pending_full) {
+    if (self->pending_full && !old) {
         s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
@@ -288,6 +303,8 @@ s_first_contact(front_t *self, peer_t *peer, const char *id)
         s_welcome(self, peer, "full", "the master can't store the key");
         return NULL;
     }
+    if (old)
+        s_renamed(self, old, id);
     minion_t *m = s_learn(self, id, key, state);
     s_full_check(self);
     log_info("minion %s at %s: new key, %s", id, peer->address, key_state_name(state));
@@ -298,7 +315,7 @@ s_first_contact(front_t *self, peer_t *peer, const char *id)
 /* Two connections with one key: a restart, or a copied key. Whoever was here first is asked whether it lives.
  */
 static bool
-s_rival(front_t *self, peer_t *peer, minion_t *m, json_t *pending)
+s_rival(front_t *self, peer_t *peer, minion_t *m, const json_t *hello)
 {
     peer_t *old = m->peer;
     if (!old || old == peer || peer->is_call || str_eq(old->boot, peer->boot))
@@ -306,7 +323,7 @@ s_rival(front_t *self, peer_t *peer, minion_t *m, json_t *pending)
     if (m->rival == peer)
         return true;
     if (sock_send_to(self->router, old->rid, old->rid_len, "", 0) < 0) {
-        s_cut(old->fd);
+        gate_cut(self, old->fd);
         peers_drop(self->peers, &old);
         return false;
     }
@@ -314,8 +331,8 @@ s_rival(front_t *self, peer_t *peer, minion_t *m, json_t *pending)
         s_refuse(self, m->rival, m->id, "duplicate", "a third machine shows the same key", m);
     m->rival = peer;
     m->rival_until_ms = clock_mono_ms() + RIVAL_GRACE_MS;
-    json_decref(peer->pending);
-    peer->pending = json_incref(pending);
+    json_decref(peer->hello);
+    peer->hello = json_incref((json_t *) hello);
     peers_bind(peer, m);
     peer->state = KEY_UNKNOWN;
     return true;
@@ -336,13 +353,13 @@ s_rival_won(front_t *self, minion_t *m)
 {
     peer_t *rival = STEAL(m->rival), *old = m->peer;
     if (old) {
-        s_cut(old->fd);
+        gate_cut(self, old->fd);
         peers_drop(self->peers, &old);
     }
-    json_auto_t *pending = STEAL(rival->pending);
+    json_auto_t *hello = STEAL(rival->hello);
     s_admit(self, rival, m);
     s_fire_auth(self, rival, m->id, true, "accept", NULL);
-    publish_connected(self, m, pending, true);
+    publish_connected(self, m, hello, true);
 }
 
 void
@@ -352,18 +369,6 @@ auth_rivals(front_t *self, int64_t now_ms)
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
         if ((m = peers_by_slot(self->peers, i)) && m->rival && m->rival_until_ms <= now_ms)
             s_rival_won(self, m);
-}
-
-/* A key that waits under one id and now names another: the minion was renamed before anybody accepted it. One
- * key takes one place of those that wait. */
-static void
-s_renamed(front_t *self, minion_t *old, const char *id)
-{
-    fail_auto_t err = FAIL_INIT;
-    log_info("minion %s: it calls itself %s now", old->id, id);
-    if (keystore_delete(self->keystore, old->id, KEY_PENDING, &err) < 0)
-        log_error("%s", fail_text(&err));
-    peers_forget(self->peers, &old);
 }
 
 /* The state of a claim (this id with this key), with the refusals said. KEY_UNKNOWN: refused. */
@@ -391,9 +396,7 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
                  m);
         return KEY_UNKNOWN;
     }
-    if (owner && !m)
-        s_renamed(self, owner, id);
-    if (!m && !(m = s_first_contact(self, peer, id)))
+    if (!m && !(m = s_first_contact(self, peer, id, owner)))
         return KEY_UNKNOWN;
     *ret_m = m;
     return m->state;
@@ -410,6 +413,7 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
     }
     peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
     (void) str_copy(peer->boot, sizeof(peer->boot), value_str(body, "boot", ""));
+    (void) str_copy(peer->series, sizeof(peer->series), value_str(body, "series", peer->boot));
     minion_t *m = NULL;
     key_state_t state = s_claim(self, peer, id, &m);
     if (state == KEY_UNKNOWN)
@@ -420,13 +424,13 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
     }
     if (state == KEY_ACCEPTED) {
         bool again = m->peer == peer, rebooted = !str_eq(m->boot, peer->boot);
-        if (s_rival(self, peer, m, value_get(body, "pending")))
+        if (s_rival(self, peer, m, body))
             return;
         s_admit(self, peer, m);
         if (!again)
             s_fire_auth(self, peer, id, true, "accept", NULL);
         if (!peer->is_call)
-            publish_connected(self, m, value_get(body, "pending"), rebooted);
+            publish_connected(self, m, body, rebooted);
         return;
     }
     peers_bind(peer, m);
@@ -435,16 +439,17 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
     s_welcome(self, peer, state == KEY_PENDING ? "pending" : "rejected",
               m->expired ? "this minion's key is older than key_expire_days on the master allows" : NULL);
     if (state == KEY_REJECTED)
-        s_cut(peer->fd);
+        gate_cut(self, peer->fd);
 }
 
-void
-auth_disconnected(front_t *self, peer_t *peer, bool goodbye)
+/* Nobody speaks on this connection any more. */
+static void
+s_left(front_t *self, peer_t *peer, bool goodbye)
 {
     minion_t *m = peer->minion;
     bool was_current = m && m->peer == peer;
     files_gone(self->files, peer->rid, peer->rid_len);
-    peers_drop(self->peers, &peer);
+    peers_bind(peer, NULL);
     if (!was_current)
         return;
     m->gone_ms = goodbye ? 0 : clock_mono_ms();
@@ -455,11 +460,30 @@ auth_disconnected(front_t *self, peer_t *peer, bool goodbye)
 }
 
 void
+auth_disconnected(front_t *self, peer_t *peer)
+{
+    s_left(self, peer, false);
+    peers_drop(self->peers, &peer);
+}
+
+/* A connection whose peer stayed without an entry here would count for no limit: so the master ends it, and the entry
+ * goes when the monitor says that it has ended. */
+void
+auth_goodbye(front_t *self, peer_t *peer)
+{
+    s_left(self, peer, true);
+    peer->state = KEY_UNKNOWN;
+    peer->over = true;
+    inbound_monitors(self);
+    gate_cut(self, peer->fd);
+}
+
+void
 auth_subscribed(front_t *self, const char *z85, int fd)
 {
     minion_t *m = peers_by_key(self->peers, z85);
     if (!m || m->state != KEY_ACCEPTED || m->n_subs >= LIMIT_MINION_SUBS) {
-        s_cut(fd);
+        gate_cut(self, fd);
         return;
     }
     peers_add_sub(self->peers, m, fd);

@@ -16,14 +16,15 @@ typedef struct keylife {
     int64_t next_ms;  /* monotonic */
     int64_t again_ms; /* the same: when keys that could not be read are tried again; 0: all were */
     int64_t pause_ms; /* before that */
-    int64_t gap_ms;   /* wall clock less monotonic, when they were last looked at; 0: not yet */
-    bool jumped;      /* since then, as was told */
 } keylife_t;
 
 int auth_load(struct front *self, fail_t *err); /* key files to tables; also after SIGHUP */
 void auth_hello(struct front *self, peer_t *peer, const json_t *body);
-void auth_disconnected(struct front *self, peer_t *peer, bool goodbye); /* goodbye: it said so */
+void auth_disconnected(struct front *self, peer_t *peer); /* frees `peer` */
+void auth_goodbye(struct front *self, peer_t *peer);      /* it says so: its connection ends */
 void auth_subscribed(struct front *self, const char *z85, int fd);
+/* Ends all connections of a key that is good no more, and what else speaks for its id. `m` is whose it is, or was. */
+void auth_cut_key(struct front *self, minion_t *m, const char *z85, bool was_accepted);
 void auth_rivals(struct front *self, int64_t now_ms);
 /* A local key_apply: NEW {done: [id], failed: {id: reason}}. */
 json_t *auth_apply(struct front *self, const char *action, const json_t *ids, const json_t *from,

@@ -155,26 +155,30 @@ bus_fire_text(front_t *self, const char *tag, const char *data, size_t len)
     return bus_done(self);
 }
 
-static uint64_t
-s_fire(front_t *self, const char *tag, json_t *data)
+/* TAKES *data_p. NEW. */
+static char *
+s_text(json_t **data_p)
 {
+    json_auto_t *data = STEAL(*data_p);
     json_object_del(data, "_stamp");
-    AUTO_FREE char *text = value_dump(data);
-    return bus_fire_text(self, tag, text, strlen(text));
+    return value_dump(data);
 }
 
 uint64_t
 bus_fire(front_t *self, const char *tag, json_t **data_p)
 {
-    json_auto_t *data = STEAL(*data_p);
-    return s_fire(self, tag, data);
+    AUTO_FREE char *text = s_text(data_p);
+    return bus_fire_text(self, tag, text, strlen(text));
 }
 
 uint64_t
 bus_fire_kept(front_t *self, const char *tag, json_t **data_p)
 {
-    json_auto_t *data = STEAL(*data_p);
-    return store_has_room(self->store) ? s_fire(self, tag, data) : 0;
+    AUTO_FREE char *text = s_text(data_p);
+    size_t len = strlen(text);
+    /* Quoted, a tag has twice its length at most. */
+    bool room = store_has_room(self->store, eframe_room(2 * strlen(tag), len));
+    return room ? bus_fire_text(self, tag, text, len) : 0;
 }
 
 /* ---- listeners ------------------------------------------------------------------------------- */

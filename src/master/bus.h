@@ -13,7 +13,8 @@
 #include "master/front.h"
 #include "master/ring.h"
 
-/* Numbers {from, to} are nobody's: events that a killed master may have told were not on the disk yet. */
+/* Numbers {from, to} are nobody's now: events that a killed master may have told were not on the disk yet, or the store
+ * that had them was damaged. */
 #define EVENT_GAP "salt/event/gap"
 
 typedef struct listener listener_t;
@@ -61,7 +62,7 @@ void bus_apart(front_t *self);
 /* numbers.c: a listener must never see two events of one number, also when the master was killed before the
  * first of them was on the disk. So numbers are reserved in the store before they are told. */
 
-/* Where the last run's numbers ended, into front->seq; the event `salt/event/gap` when it did not end itself. */
+/* Where the last run's numbers ended, into front->seq; the event `salt/event/gap` when nobody knows exactly. */
 int numbers_begin(front_t *self, fail_t *err);
 void numbers_reserve(front_t *self);       /* when few are left */
 void numbers_reserve_again(front_t *self); /* the store begins anew */
@@ -72,7 +73,7 @@ bool numbers_may_tell(const front_t *self);
 /* The last of a minion's own numbers that was taken, so that what it sends again is known to a master after this one:
  * to be kept together with the event. 0: none within this run of the minion. */
 void numbers_keep(front_t *self, const minion_t *m, json_int_t n);
-json_int_t numbers_kept(const front_t *self, const minion_t *m, const char *boot);
+json_int_t numbers_kept(const front_t *self, const minion_t *m, const char *series);
 /* The same for salt-call, of which each run has numbers of its own. numbers_call_keep returns the store's ticket, 0 when that
  * has no room. */
 bool numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n);

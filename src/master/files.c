@@ -9,7 +9,8 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-static const char *const ops[] = { "get", "hash", "files", "dirs", "empty_dirs", "links", "envs", "put" };
+static const char *const ops[] = { "get",   "hash", "files",   "dirs", "empty_dirs",
+                                   "links", "envs", "options", "put" };
 
 /* ---- what goes out --------------------------------------------------------------------------- */
 
@@ -97,11 +98,37 @@ s_each(files_t *self, const void *rid, size_t rid_len,
 }
 
 static void
+s_wake_all(files_t *self)
+{
+    for (size_t i = 0; i < self->n_workers; i++)
+        (void) pthread_cond_signal(&self->workers[i].wake);
+}
+
+static void
 s_received(files_t *self, asking_t *a, size_t bytes)
 {
     bytes = bytes < a->under_way ? bytes : a->under_way;
+    if (self->under_way >= LIMIT_FILE_UNDER_WAY || a->share->under_way >= LIMIT_FILE_MINION_BYTES)
+        s_wake_all(self);
     a->under_way -= bytes;
+    a->share->under_way -= bytes;
     self->under_way -= bytes;
+}
+
+bool
+files_full(const files_t *self, const asking_t *a)
+{
+    return self->n_open >= LIMIT_FILE_OPEN || a->share->n_open >= LIMIT_FILE_MINION;
+}
+
+static files_share_t *
+s_share(files_t *self, const char *id)
+{
+    files_share_t *share = map_get(self->shares, id);
+    if (!share)
+        map_set(self->shares, id, share = xcalloc(1, sizeof(*share)));
+    share->n_asking++;
+    return share;
 }
 
 void
@@ -112,11 +139,21 @@ files_forget(files_t *self, asking_t *a)
         at = &(*at)->peer_next;
     *at = a->peer_next;
     self->n_asking--;
-    /* Others may have waited for this one's place. */
-    for (size_t i = 0; self->n_open >= LIMIT_FILE_OPEN && i < self->n_workers; i++)
-        (void) pthread_cond_signal(&self->workers[i].wake);
+    if (files_full(self, a)) /* others may have waited for this one's place */
+        s_wake_all(self);
     self->n_open -= a->state != ASKING_NEW;
+    a->share->n_open -= a->state != ASKING_NEW;
     s_received(self, a, a->under_way);
+    if (--a->share->n_asking == 0)
+        (void) map_del(self->shares, a->id);
+    a->share = NULL;
+}
+
+void
+files_give_up(files_t *self, asking_t *a, int code, const char *why)
+{
+    s_put(self, asking_error(a, true, code, why));
+    a->gone = true;
 }
 
 /* A text that C and JSON agree on; "" for one with a NUL in it. */
@@ -187,6 +224,7 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
         a->peer_next = *bucket;
         *bucket = a;
         a->worker = w;
+        a->share = s_share(self, a->id);
         *w->tail = a;
         w->tail = &a->next;
         self->n_asking++;
@@ -222,10 +260,7 @@ void
 files_more(files_t *self, const peer_t *peer, const json_t *body)
 {
     (void) pthread_mutex_lock(&self->lock);
-    bool full = self->under_way >= LIMIT_FILE_UNDER_WAY;
     (void) s_each(self, peer->rid, peer->rid_len, s_grant, body);
-    for (size_t i = 0; full && i < self->n_workers; i++)
-        (void) pthread_cond_signal(&self->workers[i].wake);
     (void) pthread_mutex_unlock(&self->lock);
 }
 
@@ -239,8 +274,7 @@ s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes,
     while (a && !(s_is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
         a = a->peer_next;
     if (a && (n > LIMIT_FILE_CHUNK || (!tag && (n == 0 || a->granted <= 0)))) {
-        s_put(self, asking_error(a, true, -EPROTO, "more than was granted"));
-        a->gone = true;
+        files_give_up(self, a, -EPROTO, "more than was granted");
     } else if (a) {
         files_in_t *in = xcalloc(1, sizeof(*in) + n);
         in->at = value_int(body, "at", 0);
@@ -332,6 +366,7 @@ files_new(json_t *opts, fail_t *err)
 {
     files_t *self = xcalloc(1, sizeof(*self));
     (void) pthread_mutex_init(&self->lock, NULL);
+    self->shares = map_new(free);
     self->out_tail = &self->out;
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = self->fd < 0 ? -errno : 0;
@@ -395,6 +430,7 @@ files_destroy(files_t **self_p)
     }
     if (self->fd >= 0)
         (void) close(self->fd);
+    map_destroy(&self->shares);
     (void) pthread_mutex_destroy(&self->lock);
     free(self);
     return true;

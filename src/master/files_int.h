@@ -12,6 +12,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/digest.h"
+#include "common/base/map.h"
 #include "common/crypto/tag.h"
 #include "common/files/fileserver.h"
 #include "common/net/wire.h"
@@ -37,6 +38,12 @@ typedef struct files_in {
     char bytes[];
 } files_in_t;
 
+/* What one minion has of the places and bytes that all share, however many connections it asks on. */
+typedef struct files_share {
+    size_t n_asking, n_open; /* L: requests; those with a file open */
+    size_t under_way;        /* L: bytes */
+} files_share_t;
+
 typedef struct asking {
     struct asking *peer_next; /* L: in the connection's bucket */
     files_worker_t *worker;   /* constant */
@@ -51,6 +58,7 @@ typedef struct asking {
     bool busy, gone;           /* L */
     asking_state_t state;
     char *id;                  /* constant, owned: who asks */
+    files_share_t *share;      /* constant once it is taken: its minion's */
     files_in_t *in, **in_tail; /* L: of what is pushed */
     int granted;               /* L: chunks that may still come */
     int folder, taken;         /* descriptors: where it is put, and the file; -1: none */
@@ -70,6 +78,7 @@ struct files_worker {
     pthread_t thread;
     pthread_cond_t wake;
     asking_t *ring, **tail; /* L: requests in turn */
+    int64_t swept_ms;       /* monotonic: when stalled ones were last looked for */
     char *fresh_opts;       /* L: JSON of a new configuration; NULL: none */
     json_t *opts;           /* the thread's own */
     fileserver_t *server;
@@ -84,6 +93,7 @@ struct files {
     files_worker_t updater;           /* takes no requests */
     bool fetching;                    /* L: it is at work */
     asking_t *buckets[FILES_BUCKETS]; /* L: requests by their connection */
+    map_t *shares;                    /* L: id -> files_share_t of who asks for something */
     size_t n_workers;                 /* started */
     size_t n_asking, n_open;          /* L: requests; those with a file open */
     size_t under_way;                 /* L: bytes of all requests */
@@ -110,6 +120,10 @@ files_out_t *asking_error(const asking_t *self, bool opened, int code, const cha
 
 /* files.c: out of the buckets and the counts; with the lock held. */
 void files_forget(struct files *self, asking_t *a);
+/* files.c: a request that nobody asked to end is ended; with the lock held. */
+void files_give_up(struct files *self, asking_t *a, int code, const char *why);
+/* files.c: whether a place is one too many, by its minion or in all; with the lock held. */
+bool files_full(const struct files *self, const asking_t *a);
 
 /* files_update.c */
 void *files_update(void *worker);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/base/str.h"
+#include "common/conf/conf.h"
 #include "common/net/wire.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -32,12 +33,13 @@ asking_can_step(const asking_t *self, const files_t *files)
     if (self->busy || self->gone || self->state == ASKING_DONE)
         return false;
     if (self->state == ASKING_NEW)
-        return files->n_open < LIMIT_FILE_OPEN;
+        return !files_full(files, self);
     if (self->state == ASKING_TAKE)
         return self->in != NULL;
     if (self->state != ASKING_DATA || self->at >= self->size)
         return true;
-    return self->credit > 0 && files->under_way < LIMIT_FILE_UNDER_WAY;
+    return self->credit > 0 && files->under_way < LIMIT_FILE_UNDER_WAY &&
+           self->share->under_way < LIMIT_FILE_MINION_BYTES;
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -146,19 +148,30 @@ static const struct {
               { "empty_dirs", FILES_EMPTYDIRS },
               { "links", FILES_SYMLINKS } };
 
-/* A list is served as a file whose bytes are its JSON. */
-static void
-s_open_list(asking_t *a, fileserver_t *server, files_out_t ***tail)
+/* NEW, or NULL with *err. */
+static json_t *
+s_list(const asking_t *a, const files_worker_t *worker, fail_t *err)
 {
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *list = str_eq(a->op, "envs") ? fileserver_envs(server, &err) : NULL;
+    if (str_eq(a->op, "envs"))
+        return fileserver_envs(worker->server, err);
+    if (str_eq(a->op, "options"))
+        return conf_tell(worker->opts);
     for (size_t i = 0; i < NELEMS(lists); i++)
         if (str_eq(a->op, lists[i].op))
-            list = fileserver_list(server, lists[i].kind, a->saltenv, a->path, &err);
+            return fileserver_list(worker->server, lists[i].kind, a->saltenv, a->path, err);
+    return NULL;
+}
+
+/* A list is served as a file whose bytes are its JSON. */
+static void
+s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *list = s_list(a, worker, &err);
     AUTO_FREE char *text = list ? value_dump(list) : NULL;
     if (text && strlen(text) > LIMIT_FILE_TEXT)
-        (void) fail_set(&err, -EFBIG, "the list of environment '%s' is longer than %d bytes", a->saltenv,
-                        LIMIT_FILE_TEXT);
+        (void) fail_set(&err, -EFBIG, "the answer to '%s' (environment '%s') is longer than %d bytes", a->op,
+                        a->saltenv, LIMIT_FILE_TEXT);
     if (err.text || !text) {
         asking_fail(a, false, err.code ? err.code : -EIO, &err, tail);
         return;
@@ -279,7 +292,7 @@ s_open(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
     else if (str_eq(a->op, "get") || str_eq(a->op, "hash"))
         s_open_file(a, worker->server, tail);
     else
-        s_open_list(a, worker->server, tail);
+        s_open_list(a, worker, tail);
 }
 
 void

@@ -21,13 +21,11 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define CLOCK_SET_MS   (3600 * 1000) /* a step of the clock larger than this is no correction */
-#define CLOCK_DOUBT_MS (24LL * 3600 * 1000)
-#define TICK_MS        100
-#define REST_MS        20000 /* nothing has come or gone */
-#define STORE_FILE     "jobs.db"
-#define LARGE_BYTES    (1024 * 1024)
-#define PORT_EVENTS    (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
+#define TICK_MS     100
+#define REST_MS     20000 /* nothing has come or gone */
+#define STORE_FILE  "jobs.db"
+#define LARGE_BYTES (1024 * 1024)
+#define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
 #define ROUTER_EVENTS                                                                                        \
     (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
 
@@ -125,20 +123,6 @@ s_noise_tick(front_t *self, int64_t now_ms)
     self->noise_unsaid = 0;
 }
 
-/* Somebody set the clock, and it may be wrong: until that would have been seen nothing is forgotten for its age. */
-static bool
-s_clock_in_doubt(front_t *self, int64_t now_ms)
-{
-    int64_t ahead = clock_wall_us() / 1000 - now_ms, by = ahead - self->clock_ahead_ms;
-    if (self->clock_ahead_ms != 0 && (by > CLOCK_SET_MS || by < -CLOCK_SET_MS)) {
-        log_warning("the clock was set by %lld hours; no job is forgotten for its age within a day",
-                    (long long) (by / CLOCK_SET_MS));
-        self->clock_doubt_ms = now_ms + CLOCK_DOUBT_MS;
-    }
-    self->clock_ahead_ms = ahead;
-    return now_ms < self->clock_doubt_ms;
-}
-
 /* What busy times have taken goes back to the system when nothing has come or gone for a while: then the pause that it
  * makes is nobody's. */
 static void
@@ -160,6 +144,7 @@ s_tick(zloop_t *loop, int timer, void *arg)
     (void) loop, (void) timer;
     front_t *self = arg;
     int64_t now = clock_mono_ms();
+    clockwatch_tick(self, now);
     inbound_monitors(self);
     auth_rivals(self, now);
     publish_tick(self, now);
@@ -174,8 +159,9 @@ s_tick(zloop_t *loop, int timer, void *arg)
     s_noise_tick(self, now);
     s_rest(self, now);
     if (now >= self->expire_next_ms) {
-        bool doubt = s_clock_in_doubt(self, now);
-        store_keep_t keep = { .jobs_s = doubt ? 0 : conf_int(self->conf, "keep_jobs_seconds"),
+        bool doubt = clockwatch_doubts(self);
+        store_keep_t keep = { .now_us = clock_wall_us(),
+                              .jobs_s = doubt ? 0 : conf_int(self->conf, "keep_jobs_seconds"),
                               .bytes = (uint64_t) conf_int(self->conf, "keep_jobs_bytes"),
                               .events = LIMIT_EVENT_JOURNAL };
         store_expire(self->store, &keep);
@@ -265,7 +251,7 @@ s_start(front_t *self, fail_t *err)
     const char *sock_dir = conf_str(self->conf, "sock_dir");
     self->lsock = lsock_new(self, sock_dir, err);
     /* From here on no other master works on this store. */
-    if (!self->lsock || numbers_begin(self, err) < 0)
+    if (!self->lsock || clockwatch_begin(self, err) < 0 || numbers_begin(self, err) < 0)
         return err->code;
     if (publish_restore(self, err) < 0)
         return err->code;

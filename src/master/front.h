@@ -4,12 +4,12 @@
  *   front.c    start, the zloop, timers, signals       bus.c      event numbers, journal, listeners
  *   auth.c     hello, acceptance, cutting connections  lsock.c    the local socket: framing, queues, peer uid
  *   inbound.c  what minions send                       requests.c what operators ask
- *   publish.c  targets, delivery, verdicts             workers.c  runners and wheel functions in actors
+ *   publish.c  jobs, delivery, verdicts                workers.c  runners and wheel functions in actors
  *   fileline.c from and to the file workers            listen.c   who hears which events; fire.c fires
  *   mine.c     what minions know of each other         notes.c    work that is named; commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
- *   tags.c     which events a minion may fire         numbers.c  numbers of events outlive a killed master
+ *   targets.c  which minions are meant                numbers.c  numbers of events outlive a killed master
  *
  * Layer      master
  * Threads    the front loop's; workers and the store talk to it by sockets and descriptors
@@ -32,6 +32,7 @@
 #include "master/alike.h"
 #include "master/audit.h"
 #include "master/auth.h"
+#include "master/clockwatch.h"
 #include "master/files.h"
 #include "master/jobs.h"
 #include "master/keystore.h"
@@ -108,12 +109,11 @@ typedef struct front {
     audit_t *audit;
     int64_t started_ms; /* monotonic */
     keylife_t keylife;
-    int64_t grace_from_ms;   /* monotonic: since then minions are on their way back */
-    int64_t expire_next_ms;  /* monotonic */
-    int64_t rest_ms;         /* monotonic: when memory goes back; 0: it has */
-    uint64_t rest_done;      /* what the counters said at the last look */
-    int64_t clock_ahead_ms;  /* the wall clock before the monotonic one at the last look; 0: never */
-    int64_t clock_doubt_ms;  /* monotonic: until then nothing is old */
+    int64_t grace_from_ms;  /* monotonic: since then minions are on their way back */
+    int64_t expire_next_ms; /* monotonic */
+    int64_t rest_ms;        /* monotonic: when memory goes back; 0: it has */
+    uint64_t rest_done;     /* what the counters said at the last look */
+    clockwatch_t clock;
     json_t *present;         /* owned: who was connected at the last turn, while presence_events is on */
     int64_t present_next_ms; /* monotonic */
     front_counters_t counters;
@@ -139,21 +139,18 @@ void inbound_monitors(front_t *self); /* who came or went by now: before one is 
 void inbound_forget(front_t *self);   /* at the end: what waits for a commit */
 
 /* publish.c */
-/* Resolve a target ({tgt, tgt_type, delimiter?, pillar_exact?: as target_pillar_exact}): sorted slots of
- * accepted minions (NEW, free()), and NEW array of ids named but not accepted. */
-int publish_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n,
-                  json_t **ret_missing, fail_t *err);
 /* Publish for an operator: NEW reply {jid, minions, missing}; `follower` may be NULL. */
 json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
-void publish_start(front_t *self, const char *jid); /* send what publish_job prepared */
-void publish_again(front_t *self, const char *jid); /* a note's job is asked for again */
+void publish_start(front_t *self, const char *jid);  /* send what publish_job prepared */
+void publish_again(front_t *self, const char *jid);  /* a note's job is asked for again */
+job_t *publish_find(front_t *self, const char *jid); /* also one that publish_restore left out */
 void publish_tick(front_t *self, int64_t now_ms);
-void publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool rebooted);
+void publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted);
+void publish_elsewhere(front_t *self, const minion_t *m, const char *jid); /* another master has its return */
 void publish_disconnected(front_t *self, minion_t *m);
 void publish_dismissed(front_t *self, minion_t *m); /* its key is accepted no more */
 int publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
-/* Unfinished jobs of the last run. Fails when there is no memory to read them. */
-int publish_restore(front_t *self, fail_t *err);
+int publish_restore(front_t *self, fail_t *err); /* unfinished jobs of the last run; fails without memory */
 void publish_verdict(void *front, job_t *job, job_target_t *target);
 /* NEW: what followers are told of a target; NULL: nothing, or its return tells it. */
 json_t *publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target);
@@ -167,10 +164,6 @@ int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the worke
 /* presence.c */
 void presence_tick(front_t *self, int64_t now_ms);
 
-/* tags.c */
-/* Whether a minion may fire such an event: false with *err for those that are the master's to tell. */
-bool tags_of_minion(const char *tag, const char *id, fail_t *err);
-
 /* lsock.c */
 typedef struct lconn lconn_t;
 lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);
@@ -178,12 +171,12 @@ void lsock_destroy(lsock_t **self_p);
 void lsock_reload(lsock_t *self); /* the configuration changed */
 void lsock_tick(lsock_t *self);
 bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
-bool lconn_push_text(lconn_t *c, const char *text, size_t len); /* the same, as JSON */
-/* From now on it hears the events of this request; lconn_begin, after the reply, begins to send them. */
-bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err);
-void lconn_begin(lconn_t *c);
+bool lconn_push_text(lconn_t *c, const char *text, size_t len);    /* the same, as JSON */
+bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err); /* to the events of this request */
+void lconn_begin(lconn_t *c);                                      /* after the reply: they are sent */
 void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_resume finds room in the journal */
 const char *lconn_user(const lconn_t *c);
+bool lconn_is_gone(const lconn_t *c); /* who asked has closed it: nobody reads an answer */
 bool lconn_is_admin(const lconn_t *c);
 void lconn_sign(lconn_t *c, json_t *line); /* who it is, for the audit log */
 void lsock_answer(lsock_t *self);          /* answers that waited for the end of the turn */

@@ -322,6 +322,31 @@ gate_accepted(front_t *front, int fd)
     s_move(front->gate, fd, STAGE_ACCEPTED);
 }
 
+void
+gate_stranger(front_t *front, int fd)
+{
+    s_move(front->gate, fd, STAGE_SPOKEN);
+}
+
+void
+gate_cut(front_t *front, int fd)
+{
+    if (fd >= 0)
+        s_cut(front->gate, fd);
+}
+
+void
+gate_cut_strangers(front_t *front, port_t port)
+{
+    gate_t *self = front->gate;
+    for (int stage = 0; stage < STRANGERS; stage++)
+        for (int fd = self->strangers[stage].first, next; fd >= 0; fd = next) {
+            next = self->lines[fd].next;
+            if (self->lines[fd].ports & 1u << port)
+                s_cut(self, fd);
+        }
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Bytes of the process in memory; 0: not known. */

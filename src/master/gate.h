@@ -21,7 +21,12 @@ void gate_came(front_t *front, port_t port, int fd);   /* a TCP connection */
 void gate_spoke(front_t *front, int fd, size_t bytes); /* it sent a message */
 /* Whether a message of this size is looked at. One minion's large ones have a rate. */
 bool gate_takes(const peer_t *peer, size_t bytes);
-void gate_accepted(front_t *front, int fd);           /* it is no stranger */
+void gate_accepted(front_t *front, int fd); /* it is no stranger */
+void gate_stranger(front_t *front, int fd); /* it is one again */
+/* Ends a connection; -1 is none. Whoever keeps a descriptor reads the monitors first, so that it is still the one he means. */
+void gate_cut(front_t *front, int fd);
+/* The same for the connections of a port that have not said anything by which they are known. */
+void gate_cut_strangers(front_t *front, port_t port);
 void gate_said(front_t *front, int fd, size_t bytes); /* it was sent a message */
 /* Send one frame to a minion and count it: as sock_send_to. */
 int gate_send(front_t *front, const peer_t *peer, const void *data, size_t len);

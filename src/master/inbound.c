@@ -2,12 +2,12 @@
  * handled by row. */
 #include "master/notes.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/plainwrite.h"
 #include "common/base/str.h"
+#include "common/net/tags.h"
 #include "master/bus.h"
 #include "master/gate.h"
 #include "master/mine.h"
@@ -107,6 +107,14 @@ s_started(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len
     int32_t pid = (int32_t) value_int(body, "pid", 0);
     if (t)
         (void) jobs_move(self->jobs, job, t, pid > 0 ? VERDICT_RUNNING : VERDICT_DELIVERED, pid);
+}
+
+static void
+s_elsewhere(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
+{
+    (void) raw, (void) len;
+    if (s_is_minion(peer))
+        publish_elsewhere(self, peer->minion, value_str(body, "jid", ""));
 }
 
 /* ---- acknowledgements wait for the commit ---------------------------------------------------- */
@@ -478,7 +486,7 @@ static void
 s_bye(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
     (void) body, (void) raw, (void) len;
-    auth_disconnected(self, peer, true);
+    auth_goodbye(self, peer);
 }
 
 static void
@@ -538,7 +546,7 @@ static const struct handler {
     [MSG_file_stop] = { s_file_stop, NULL }, [MSG_file_part] = { s_file_part, NULL },
     [MSG_file_done] = { s_file_done, NULL }, [MSG_pillar_ask] = { s_pillar_ask, NULL },
     [MSG_revoke] = { s_revoke, NULL },       [MSG_mine_ask] = { s_mine_ask, NULL },
-    [MSG_rekey] = { s_rekey, NULL },
+    [MSG_rekey] = { s_rekey, NULL },         [MSG_elsewhere] = { s_elsewhere, NULL },
 };
 
 /* One that its table allows. -EPROTO with *err: it is refused. */
@@ -616,6 +624,13 @@ s_probe(front_t *self, peer_t *peer)
     (void) sock_send_to(self->router, peer->rid, peer->rid_len, "", 0);
 }
 
+static void
+s_cut(front_t *self, peer_t *peer)
+{
+    inbound_monitors(self);
+    gate_cut(self, peer->fd);
+}
+
 static size_t
 s_lines_of(const front_t *self, const char *z85)
 {
@@ -650,7 +665,7 @@ s_sender(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
                   peer ? "too many connections with one key" : "a routing id of its own choice");
     if (peer)
         peers_drop(self->peers, &peer);
-    (void) shutdown(fd, SHUT_RDWR);
+    gate_cut(self, fd);
     return NULL;
 }
 
@@ -659,18 +674,18 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
 {
     peer_t *peer = s_sender(self, rid, rid_len, frame);
     self->counters.in++;
-    if (!peer || zmq_msg_size(frame) == 0)
+    if (!peer || peer->over || zmq_msg_size(frame) == 0)
         return;
     if (peer->state != KEY_ACCEPTED && ++peer->unproven > LIMIT_UNPROVEN) {
         front_refused(self, CUT_STRANGER, peer->address,
                       "%u messages before its key is accepted: its connection is cut", peer->unproven);
-        (void) shutdown(peer->fd, SHUT_RDWR);
+        s_cut(self, peer);
         return;
     }
     if (!gate_takes(peer, zmq_msg_size(frame))) {
         front_refused(self, CUT_MINION, peer->address,
                       "minion %s: too many large messages: its connection is cut", peer->minion->id);
-        (void) shutdown(peer->fd, SHUT_RDWR);
+        s_cut(self, peer);
         return;
     }
     fail_auto_t err = FAIL_INIT;
@@ -679,7 +694,7 @@ s_frame(front_t *self, const void *rid, size_t rid_len, zmq_msg_t *frame)
         /* What is not acknowledged comes again over the next connection. */
         log_error("%s: %s; its connection is cut", peer->minion ? peer->minion->id : "an unknown peer",
                   fail_text(&err));
-        (void) shutdown(peer->fd, SHUT_RDWR);
+        s_cut(self, peer);
     } else if (rc < 0) {
         front_refused(self, REFUSED_MESSAGE, peer->address, "%s: %s",
                       peer->minion ? peer->minion->id : "an unknown peer", fail_text(&err));
@@ -693,7 +708,7 @@ s_ended(front_t *self)
 {
     peer_t *peer;
     while ((peer = peers_next_ended(self->peers)))
-        auth_disconnected(self, peer, false);
+        auth_disconnected(self, peer);
 }
 
 int
@@ -757,7 +772,7 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
             auth_subscribed(self, z85, fd);
         else if (fd >= 0 && zmq_msg_size(&frame) > 1)
             /* Each topic is kept in a tree without a limit. */
-            (void) shutdown(fd, SHUT_RDWR);
+            gate_cut(self, fd);
         (void) zmq_msg_close(&frame);
     }
     return inbound_router(loop, item, arg);

@@ -14,17 +14,20 @@ typedef struct verdict_row {
 #define B(v) (1u << VERDICT_##v)
 /* A final verdict other than RETURNED is our best knowledge; a return that comes nevertheless wins. */
 static const verdict_row_t table[VERDICTS] = {
-    [VERDICT_WAITING] = { "waiting", false, B(SENT) | B(NOT_CONNECTED) | B(RETURNED) | B(RUNNING) | B(LOST) },
+    [VERDICT_WAITING] = { "waiting", false,
+                          B(SENT) | B(NOT_CONNECTED) | B(RETURNED) | B(RUNNING) | B(LOST) | B(ELSEWHERE) },
     [VERDICT_SENT] = { "sent", false,
                        B(DELIVERED) | B(RUNNING) | B(RETURNED) | B(NOT_CONNECTED) | B(NOT_DELIVERED) |
-                           B(LOST) },
+                           B(LOST) | B(ELSEWHERE) },
     [VERDICT_DELIVERED] = { "delivered", false,
-                            B(SENT) | B(RUNNING) | B(RETURNED) | B(LOST) | B(NOT_DELIVERED) },
-    [VERDICT_RUNNING] = { "running", false, B(RETURNED) | B(LOST) },
+                            B(SENT) | B(RUNNING) | B(RETURNED) | B(LOST) | B(NOT_DELIVERED) | B(ELSEWHERE) },
+    [VERDICT_RUNNING] = { "running", false, B(RETURNED) | B(LOST) | B(ELSEWHERE) },
     [VERDICT_RETURNED] = { "returned", true, 0 },
-    [VERDICT_NOT_CONNECTED] = { "not_connected", true, B(RETURNED) | B(RUNNING) },
-    [VERDICT_NOT_DELIVERED] = { "not_delivered", true, B(RETURNED) | B(RUNNING) | B(DELIVERED) },
-    [VERDICT_LOST] = { "lost", true, B(RETURNED) },
+    [VERDICT_NOT_CONNECTED] = { "not_connected", true, B(RETURNED) | B(RUNNING) | B(ELSEWHERE) },
+    [VERDICT_NOT_DELIVERED] = { "not_delivered", true,
+                                B(RETURNED) | B(RUNNING) | B(DELIVERED) | B(ELSEWHERE) },
+    [VERDICT_LOST] = { "lost", true, B(RETURNED) | B(ELSEWHERE) },
+    [VERDICT_ELSEWHERE] = { "elsewhere", true, B(RETURNED) },
 };
 #undef B
 
@@ -187,15 +190,29 @@ jobs_unfollow(jobs_t *self, void *follower)
                 job->followers[k--] = job->followers[--job->n_followers];
 }
 
+/* It stays in the table. What was alive now is looked at again only after another such time: a job may have ten thousand
+ * targets. */
+static bool
+s_stays(jobs_t *self, job_t *job, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive)
+{
+    if (job->n_open == 0)
+        return job->unended;
+    if (now_ms - job->idle_ms < keep_ms)
+        return true;
+    if (is_alive(self->cookie, job)) {
+        job->idle_ms = now_ms;
+        return true;
+    }
+    log_info("job %s: no change for a long time, %zu targets never returned", job->jid, job->n_open);
+    self->on_done(self->cookie, job);
+    return job->unended;
+}
+
 void
-jobs_sweep(jobs_t *self, int64_t now_ms, int64_t keep_ms)
+jobs_sweep(jobs_t *self, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive)
 {
     job_t *job;
-    for (size_t i = 0; jobs_next(self, &i, &job);) {
-        if (job->n_open > 0 && now_ms - job->idle_ms < keep_ms)
-            continue;
-        if (job->n_open > 0)
-            log_debug("job %s: no change for a long time, %zu targets never returned", job->jid, job->n_open);
-        (void) map_del(self->by_jid, job->jid);
-    }
+    for (size_t i = 0; jobs_next(self, &i, &job);)
+        if (!s_stays(self, job, now_ms, keep_ms, is_alive))
+            (void) map_del(self->by_jid, job->jid);
 }

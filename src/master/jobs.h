@@ -20,7 +20,8 @@ typedef enum verdict {
     VERDICT_RETURNED, /* final from here on */
     VERDICT_NOT_CONNECTED,
     VERDICT_NOT_DELIVERED, /* was connected, never said that the job arrived */
-    VERDICT_LOST,          /* had the job, restarted, and knows nothing of it */
+    VERDICT_LOST,          /* had the job, and knows nothing of it any more */
+    VERDICT_ELSEWHERE,     /* has returned to another master */
     VERDICTS
 } verdict_t;
 
@@ -44,22 +45,25 @@ typedef struct job {
     int64_t sent_ms;        /* monotonic: last sending */
     unsigned rounds;        /* sendings after the first */
     int64_t begin_until_ms; /* monotonic: of a job from before a restart, may still be sent until then */
-    int64_t idle_ms;        /* monotonic: last change */
+    int64_t idle_ms;        /* monotonic: last change, or when jobs_sweep last found it alive */
     void **followers;       /* local connections */
     size_t n_followers;
     int64_t busy_ms; /* monotonic: when followers were last told that the master is busy */
     bool held;       /* not to be sent before its row is committed */
     bool restored;   /* of a master before this one: not sent after begin_until_ms unless it is */
     bool wanted;     /* asked for again */
+    bool unended;    /* it is over, which is still to be kept: it stays until then */
     int64_t wait_ms; /* monotonic: targets may take until then to connect; 0: they must be */
 } job_t;
 
 typedef struct jobs jobs_t;
 typedef void jobs_verdict_fn(void *cookie, job_t *job, job_target_t *target);
 typedef void jobs_done_fn(void *cookie, job_t *job);
+/* Whether a return may still come for an open job, or somebody waits for it. */
+typedef bool jobs_alive_fn(void *cookie, const job_t *job);
 
-/* `on_verdict` for each change but RETURNED (whose payload the caller tells itself), `on_done` once per job.
- */
+/* `on_verdict` for each change but RETURNED (whose payload the caller tells itself), `on_done` when a job's last target
+ * has its final verdict, or when jobs_sweep gives it up. */
 jobs_t *jobs_new(jobs_verdict_fn *on_verdict, jobs_done_fn *on_done, void *cookie);
 void jobs_destroy(jobs_t **self_p);
 
@@ -76,7 +80,7 @@ bool jobs_move(jobs_t *self, job_t *job, job_target_t *target, verdict_t to, int
 
 bool job_follow(job_t *job, void *follower); /* false when it follows already */
 void jobs_unfollow(jobs_t *self, void *follower);
-/* Forget finished jobs, and open ones without any change for `keep_ms`. */
-void jobs_sweep(jobs_t *self, int64_t now_ms, int64_t keep_ms);
+/* Forget finished jobs, and give up open ones without any change for `keep_ms` unless they are alive. */
+void jobs_sweep(jobs_t *self, int64_t now_ms, int64_t keep_ms, jobs_alive_fn *is_alive);
 
 #endif

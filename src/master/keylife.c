@@ -8,8 +8,7 @@
 #define LOOK_MS     60000
 #define LOOK_MIN_MS 100
 #define DAY_S       86400.0
-#define BACK_MS     20000  /* after a start, those who wait are given so long to come back */
-#define JUMP_MS     600000 /* a clock that jumps further says nothing about the age of keys */
+#define BACK_MS     20000 /* after a start, those who wait are given so long to come back */
 
 static int64_t
 s_since(front_t *self, minion_t *m)
@@ -17,26 +16,6 @@ s_since(front_t *self, minion_t *m)
     if (m->key_since_s == 0)
         m->key_since_s = keystore_since(self->keystore, m->id, m->state);
     return m->key_since_s;
-}
-
-/* Ages are of the wall clock. One that has jumped since the last look says nothing about them, until it is right again or
- * the master is started anew. */
-static bool
-s_jumped(front_t *self, int64_t now_ms, int64_t wall_ms)
-{
-    int64_t gap = wall_ms - now_ms, by = self->keylife.gap_ms == 0 ? 0 : gap - self->keylife.gap_ms;
-    bool jumped = by >= JUMP_MS || by <= -JUMP_MS;
-    if (jumped && !self->keylife.jumped)
-        log_warning(
-            "the clock has jumped by %lld s: the age of keys is not looked at until it is right again, "
-            "or the master is started anew",
-            (long long) (by + (by < 0 ? -500 : 500)) / 1000);
-    else if (!jumped && self->keylife.jumped)
-        log_info("the clock is right again: the age of keys is looked at");
-    self->keylife.jumped = jumped;
-    if (!jumped)
-        self->keylife.gap_ms = gap;
-    return jumped;
 }
 
 static void
@@ -90,10 +69,10 @@ keylife_tick(front_t *self, int64_t now_ms)
     double life_s = conf_float(self->conf, "key_expire_days") * DAY_S;
     double wait_s = conf_float(self->conf, "key_pending_days") * DAY_S;
     double shorter = life_s > 0 && (wait_s <= 0 || life_s < wait_s) ? life_s : wait_s;
-    int64_t wall_ms = clock_wall_us() / 1000, pause = (int64_t) (shorter * 1000 / 20);
+    int64_t pause = (int64_t) (shorter * 1000 / 20);
     self->keylife.next_ms = now_ms + (shorter <= 0 || pause > LOOK_MS ? LOOK_MS
                                       : pause < LOOK_MIN_MS           ? LOOK_MIN_MS
                                                                       : pause);
-    if (shorter > 0 && !s_jumped(self, now_ms, wall_ms))
-        s_look(self, now_ms, wall_ms / 1000, life_s, wait_s);
+    if (shorter > 0 && !clockwatch_doubts(self))
+        s_look(self, now_ms, clock_wall_us() / 1000000, life_s, wait_s);
 }

@@ -45,8 +45,8 @@ s_keep(front_t *front, known_t *self, store_doc_t what, json_t *value)
         self->mine = json_incref(value);
 }
 
-static void
-s_read(front_t *front, minion_t *m, store_doc_t what)
+void
+known_read(front_t *front, minion_t *m, store_doc_t what)
 {
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *text = STEAL(m->known.unread[what]);
@@ -63,7 +63,7 @@ s_read(front_t *front, minion_t *m, store_doc_t what)
 json_t *
 known_get(front_t *front, minion_t *m, store_doc_t what)
 {
-    s_read(front, m, what);
+    known_read(front, m, what);
     return s_view(&m->known, what);
 }
 
@@ -128,6 +128,6 @@ known_tick(front_t *front)
     while (front->known.next < peers_slots(front->peers) && clock_mono_us() < until) {
         minion_t *m = peers_by_slot(front->peers, front->known.next++);
         for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
-            s_read(front, m, what);
+            known_read(front, m, what);
     }
 }

@@ -32,6 +32,8 @@ typedef struct knowledge {
 
 /* An object, or NULL: there is nothing. Grains are good until others' are asked for: see kept_view. */
 json_t *known_get(front_t *front, minion_t *m, store_doc_t what);
+/* What the store has of it is read, if it was not yet. */
+void known_read(front_t *front, minion_t *m, store_doc_t what);
 /* NULL: nothing any more. The store is the caller's business. */
 void known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value);
 /* Whether it is what this text says, as value_dump would write it. */

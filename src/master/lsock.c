@@ -3,7 +3,7 @@
 #include "master/listen.h"
 
 #include <fcntl.h>
-#include <pwd.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,12 +13,15 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
+#include "master/catchup.h"
+#include "master/username.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
 #define READ_CHUNK     (64 * 1024)
 #define READ_BUDGET    4 /* chunks per turn, so that one client can't keep the loop */
 #define EPOLL_BATCH    64
+#define ACCEPT_BUDGET  64 /* of those who knock, in one turn: whoever only knocks must not keep the loop */
 #define LISTEN_BACKLOG 512
 #define FLUSH_BUDGET   (1024 * 1024) /* bytes to one client in one turn, about */
 #define EVENT_PIECES   64            /* that one call sends */
@@ -32,10 +35,13 @@ struct lconn {
     int fd;
     uid_t uid;
     pid_t pid;
-    char *user;
+    char *user;                /* its number until its name is known */
+    bool named;                /* it is */
+    bool asking;               /* nothing is read from it until it is */
     char program[PROGRAM_MAX]; /* what the process called itself when it was first asked; "": not asked yet */
     buf_t in, out;
     size_t out_at;        /* first unsent byte of `out` */
+    catchup_t *behind;    /* owned; NULL: it has what was there before it followed */
     listener_t *listener; /* owned; NULL: no events for it */
     bool begun;           /* they may be sent */
     bool due;             /* answers wait for the end of the turn */
@@ -46,29 +52,23 @@ struct lsock {
     front_t *front;
     int listen_fd, epoll_fd;
     int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
-    bool due;     /* somebody's answers wait for the end of the turn */
-    bool paused;  /* nobody can even be turned away: whoever knocks waits for lsock_tick */
+    int name_fd;  /* of the question for a name that is under way, -1: none */
+    uid_t name_uid;
+    char *own_name, *root_name;
+    bool due;    /* somebody's answers wait for the end of the turn */
+    bool paused; /* nobody can even be turned away: whoever knocks waits for lsock_tick */
     char chunk[READ_CHUNK];
     char *path;
     lconn_t *conns;
     size_t n_conns, n_listeners, n_paused;
 };
 
-static char *
-s_user_name(uid_t uid)
-{
-    char space[4096];
-    struct passwd pw, *found = NULL;
-    if (getpwuid_r(uid, &pw, space, sizeof(space), &found) == 0 && found)
-        return xstrdup(found->pw_name);
-    return xasprintf("%u", (unsigned) uid);
-}
-
 static void
 s_poll(lconn_t *c)
 {
-    struct epoll_event ev = { .events = (c->paused ? 0 : EPOLLIN) | (c->want_write ? EPOLLOUT : 0),
-                              .data.ptr = c };
+    struct epoll_event ev = {
+        .events = (c->paused || c->asking ? 0 : EPOLLIN) | (c->want_write ? EPOLLOUT : 0), .data.ptr = c
+    };
     (void) epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev);
 }
 
@@ -144,6 +144,11 @@ s_send(lconn_t *c)
     for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
         if (!s_send_out(c))
             return true;
+        if (c->behind) {
+            catchup_fill(&c->behind, c->owner->front, &c->out);
+            n = (ssize_t) c->out.len;
+            continue;
+        }
         if (!c->listener || !c->begun || !numbers_may_tell(c->owner->front))
             return false;
         bool again = listener_fill(c->listener, &c->out);
@@ -257,11 +262,32 @@ lconn_begin(lconn_t *c)
 }
 
 void
+lconn_catch_up(lconn_t *c, const char *jid)
+{
+    catchup_add(&c->behind, jid);
+    if (!c->want_write && !c->dead)
+        s_flush(c);
+}
+
+bool
+lconn_catches_up(const lconn_t *c, const char *jid)
+{
+    return catchup_waits(c->behind, jid);
+}
+
+void
 lconn_pause(lconn_t *c)
 {
     c->owner->n_paused += c->paused ? 0 : 1;
     c->paused = true;
     s_poll(c);
+}
+
+bool
+lconn_is_gone(const lconn_t *c)
+{
+    struct pollfd pfd = { .fd = c->fd };
+    return c->dead || (poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLHUP | POLLERR)) != 0);
 }
 
 const char *
@@ -315,15 +341,61 @@ s_message(lconn_t *c, const char *text, size_t len, fail_t *err)
 {
     if (requests_fire(c->owner->front, c, text, len))
         return true;
-    json_auto_t *msg = frame_parse(text, len, err);
+    json_auto_t *msg = frame_parse_request(text, len, err);
     if (msg)
         requests_handle(c->owner->front, c, msg);
     return msg != NULL;
 }
 
+/* ---- whose name it is ------------------------------------------------------------------------- */
+
+/* One question at a time: if its answer does not come, other users wait with it, root and the master's user never do. */
+static void
+s_ask_next(lsock_t *self)
+{
+    lconn_t *first = NULL;
+    for (lconn_t *c = self->name_fd < 0 ? self->conns : NULL; c; c = c->next)
+        if (c->asking && !c->dead)
+            first = c; /* the newest is at the head */
+    if (!first)
+        return;
+    int fd = username_ask(first->uid);
+    struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &self->name_fd };
+    if (fd >= 0 && epoll_ctl(self->epoll_fd, EPOLL_CTL_ADD, fd, &ev) == 0) {
+        self->name_fd = fd;
+        self->name_uid = first->uid;
+        return;
+    }
+    front_noise(self->front,
+                "local socket: %s is turned away: no descriptor or thread is left to ask for its name",
+                first->user);
+    s_kill(first);
+    if (fd >= 0)
+        (void) close(fd);
+}
+
+/* Names are for publisher_acl: where that lets nobody in, none is asked for. */
+static bool
+s_must_ask(const lconn_t *c)
+{
+    return !c->named && json_object_size(conf_get(c->owner->front->conf, "publisher_acl")) > 0;
+}
+
+static void
+s_ask(lconn_t *c)
+{
+    c->asking = true;
+    s_poll(c);
+    s_ask_next(c->owner);
+}
+
 static void
 s_frames(lconn_t *c)
 {
+    if (!c->asking && s_must_ask(c))
+        s_ask(c);
+    if (c->asking)
+        return;
     size_t limit = lconn_is_admin(c) ? LIMIT_LOCAL_MSG : LIMIT_LOCAL_USER_MSG, at = 0, len = 0;
     fail_auto_t err = FAIL_INIT;
     const char *text;
@@ -342,6 +414,28 @@ s_frames(lconn_t *c)
         s_kill(c);
     }
     s_shrink(&c->in);
+}
+
+static void
+s_named(lsock_t *self)
+{
+    uid_t uid = self->name_uid;
+    int fd = self->name_fd;
+    self->name_fd = -1;
+    (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    AUTO_FREE char *name = username_take(fd, uid);
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (!c->asking || c->uid != uid)
+            continue;
+        free(c->user);
+        c->user = xstrdup(name);
+        c->named = true;
+        c->asking = false;
+        s_poll(c);
+        if (!c->dead)
+            s_frames(c);
+    }
+    s_ask_next(self);
 }
 
 /* What they ask for is done here: whoever calls holds nothing that a request may end, such as a minion or a worker. */
@@ -397,6 +491,7 @@ s_close(lconn_t *c)
     self->n_listeners -= c->listener ? 1 : 0;
     self->n_paused -= c->paused ? 1 : 0;
     listener_destroy(&c->listener);
+    catchup_destroy(&c->behind);
     /* Closing is not enough: a child that has not yet begun its program has the descriptor too. */
     (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
     (void) close(c->fd);
@@ -453,7 +548,9 @@ s_add(lsock_t *self, int fd, const struct ucred *who)
     c->fd = fd;
     c->uid = who->uid;
     c->pid = who->pid;
-    c->user = s_user_name(who->uid);
+    c->named = s_is_admin(who->uid);
+    c->user = !c->named ? xasprintf("%u", (unsigned) who->uid)
+                        : xstrdup(who->uid == 0 ? self->root_name : self->own_name);
     c->next = self->conns;
     if (c->next)
         c->next->prev = c;
@@ -469,7 +566,7 @@ s_add(lsock_t *self, int fd, const struct ucred *who)
 static void
 s_accept(lsock_t *self)
 {
-    for (;;) {
+    for (int i = 0; i < ACCEPT_BUDGET; i++) {
         int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
             return;
@@ -528,6 +625,10 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
             s_accept(self);
             continue;
         }
+        if (events[i].data.ptr == &self->name_fd) {
+            s_named(self);
+            continue;
+        }
         if (!c->dead && events[i].events & EPOLLOUT)
             s_flush(c);
         if (!c->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
@@ -545,6 +646,7 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 void
 lsock_tick(lsock_t *self)
 {
+    s_ask_next(self);
     if (!self->paused)
         return;
     if (self->spare_fd < 0)
@@ -597,7 +699,9 @@ lsock_new(front_t *front, const char *sock_dir, fail_t *err)
     lsock_t *self = xcalloc(1, sizeof(*self));
     self->front = front;
     self->path = fs_join(sock_dir, LOCAL_SOCKET_NAME);
-    self->listen_fd = -1;
+    self->listen_fd = self->name_fd = -1;
+    self->root_name = username_of(0);
+    self->own_name = username_of(geteuid());
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (self->epoll_fd < 0)
@@ -628,7 +732,11 @@ lsock_destroy(lsock_t **self_p)
         (void) close(self->listen_fd);
     if (self->spare_fd >= 0)
         (void) close(self->spare_fd);
+    if (self->name_fd >= 0)
+        (void) close(self->name_fd);
     (void) close(self->epoll_fd);
+    free(self->root_name);
+    free(self->own_name);
     free(self->path);
     free(self);
 }

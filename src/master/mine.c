@@ -5,9 +5,11 @@
  * mine_get says which minions may ask for which names. */
 #include "master/mine.h"
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "master/pillars.h"
+#include "master/targets.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -19,22 +21,32 @@
 /* A question under way. Minions of one kind say the same about who may see: the last answer is kept. */
 typedef struct look {
     front_t *front;
-    const char *id; /* who asks */
+    const char *id;     /* who asks */
+    match_work_t *work; /* of the question */
     json_t *tgt, *type;
     bool allowed;
 } look_t;
 
+/* Who gave the value wrote its target: its work is bounded by itself, so that one minion does not use up what others'
+ * questions may cost. It counts for the question, as who asks may be the same. */
 static bool
-s_is_target(front_t *self, json_t *tgt, const char *type_name, const char *id)
+s_is_target(look_t *look, json_t *tgt, const char *type_name)
 {
+    front_t *self = look->front;
+    const char *id = look->id;
     fail_auto_t err = FAIL_INIT;
     tgt_type_t type;
+    match_work_t work;
     minion_t *m = peers_by_id(self->peers, id);
     if (!m || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
         return false;
-    AUTO(target) target = target_new(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &err);
-    match_subject_t subject = { m->id, known_get(self, m, STORE_GRAINS), known_get(self, m, STORE_PILLAR) };
-    return target && target_match(target, &subject);
+    match_subject_t subject = { m->id, known_get(self, m, STORE_GRAINS), known_get(self, m, STORE_PILLAR),
+                                &work };
+    match_work_begin(&work, LIMIT_WORK_ALLOW_STEPS, LIMIT_WORK_ALLOW_TIME);
+    AUTO(target) target = target_new_within(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &work, &err);
+    bool is_target = target && target_match(target, &subject);
+    (void) match_work_take(look->work, LIMIT_WORK_ALLOW_STEPS - work.steps);
+    return is_target;
 }
 
 /* The value behind an entry, BORROWED; NULL: it is not for who asks. */
@@ -48,48 +60,65 @@ s_visible(look_t *look, json_t *entry)
                  str_eq(json_string_value(type), json_string_value(look->type)))) {
         look->tgt = tgt;
         look->type = type;
-        look->allowed = s_is_target(look->front, tgt, json_is_string(type) ? json_string_value(type) : "glob",
-                                    look->id);
+        look->allowed = s_is_target(look, tgt, json_is_string(type) ? json_string_value(type) : "glob");
     }
     return !tgt || look->allowed ? value_get(entry, ACL_DATA) : NULL;
 }
 
+/* A rule's expressions are compiled for each name: in the time of so many steps. */
+#define RULE_STEPS 200
+
 /* Option mine_get: {expression of ids: [expression of names]}. */
 static bool
-s_name_allowed(front_t *self, const char *id, const char *name)
+s_name_allowed(const look_t *look, const char *name)
 {
     fail_auto_t err = FAIL_INIT;
-    json_t *rules = conf_get(self->conf, "mine_get"), *names, *one;
+    json_t *rules = conf_get(look->front->conf, "mine_get"), *names, *one;
     const char *ids;
     size_t i;
     if (!json_is_object(rules))
         return true;
     json_object_foreach (rules, ids, names)
         json_array_foreach (names, i, one)
-            if (json_is_string(one) && match_pcre(ids, id, &err) &&
-                match_pcre(json_string_value(one), name, &err))
+            if (json_is_string(one) && match_work_take(look->work, RULE_STEPS) &&
+                match_pcre(ids, look->id, &err) && match_pcre(json_string_value(one), name, &err))
                 return true;
     return false;
 }
 
 /* ---- get -------------------------------------------------------------------------------------- */
 
-/* The names in "a,b" or a list that may be asked for. NEW array; *ret_by_name: the answer is by name. */
+/* "a,b" as a list: NEW. */
 static json_t *
-s_names(front_t *self, const char *id, const json_t *fun, bool *ret_by_name)
+s_split(const char *text)
 {
-    json_auto_t *all = json_array();
-    json_t *names = json_array(), *one;
-    size_t i;
-    if (json_is_array(fun))
-        json_array_extend(all, (json_t *) fun);
-    char **words = str_split(json_is_string(fun) ? json_string_value(fun) : "", ",", true);
-    for (i = 0; words[i]; i++)
+    json_t *all = json_array();
+    char **words = str_split(text, ",", true);
+    for (size_t i = 0; words[i]; i++)
         json_array_append_new(all, json_string(words[i]));
     strv_free(words);
+    return all;
+}
+
+/* The names in "a,b" or a list that may be asked for: NEW array, or NULL with *err. *ret_by_name: the answer is by
+ * name. */
+static json_t *
+s_names(const look_t *look, json_t *fun, bool *ret_by_name, fail_t *err)
+{
+    size_t i, n = json_array_size(fun);
+    json_t *one;
+    for (const char *at = json_string_value(fun); at; at = strchr(at + 1, ','))
+        n++;
+    if (n > LIMIT_MINE_NAMES) {
+        (void) fail_set(err, -E2BIG, "it asks for %zu names: at most %d at once", n, LIMIT_MINE_NAMES);
+        return NULL;
+    }
+    json_auto_t *all = json_is_array(fun) ? json_incref(fun)
+                                          : s_split(json_is_string(fun) ? json_string_value(fun) : "");
+    json_t *names = json_array();
     *ret_by_name = json_is_array(fun) || json_array_size(all) > 1;
     json_array_foreach (all, i, one)
-        if (json_is_string(one) && s_name_allowed(self, id, json_string_value(one)))
+        if (json_is_string(one) && s_name_allowed(look, json_string_value(one)))
             json_array_append(names, one);
     return names;
 }
@@ -101,6 +130,8 @@ s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *
     json_t *mine = known_get(look->front, m, STORE_MINE), *name;
     size_t i;
     json_array_foreach (names, i, name) {
+        if (!match_work_take(look->work, 1))
+            return;
         json_t *entry = value_get(mine, json_string_value(name));
         json_t *value = entry ? s_visible(look, entry) : NULL, *into = found;
         if (!value)
@@ -114,22 +145,26 @@ s_collect(look_t *look, minion_t *m, const json_t *names, bool by_name, json_t *
 }
 
 json_t *
-mine_get(front_t *self, const char *id, const json_t *request, fail_t *err)
+mine_get(front_t *self, const char *id, const json_t *request, match_work_t *work, fail_t *err)
 {
     json_auto_t *missing = NULL;
     AUTO_FREE uint32_t *slots = NULL;
     size_t n = 0;
     bool by_name;
-    look_t look = { .front = self, .id = id };
-    json_auto_t *names = s_names(self, id, value_get(request, "fun"), &by_name);
+    look_t look = { .front = self, .id = id, .work = work };
+    json_auto_t *names = s_names(&look, value_get(request, "fun"), &by_name, err);
     json_auto_t *ask = json_copy((json_t *) request);
     json_object_set_new(ask, "pillar_exact", json_true());
-    if (publish_match(self, ask, &slots, &n, &missing, err) < 0)
+    if (!names || targets_match_within(self, ask, work, &slots, &n, &missing, err) < 0)
         return NULL;
-    json_t *found = json_object();
+    json_auto_t *found = json_object();
     for (size_t i = 0; i < n; i++)
         s_collect(&look, peers_by_slot(self->peers, slots[i]), names, by_name, found);
-    return found;
+    if (work->spent) {
+        (void) match_work_fail(err);
+        return NULL;
+    }
+    return STEAL(found);
 }
 
 /* A runner that is asked for from now on finds it. */
@@ -160,7 +195,9 @@ s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
 static json_t *
 s_get(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
-    return mine_get(self, m->id, body, err);
+    match_work_t work;
+    targets_work(self, false, &work);
+    return mine_get(self, m->id, body, &work, err);
 }
 
 static json_t *
@@ -212,28 +249,50 @@ static const struct {
     json_t *(*fn)(front_t *self, minion_t *m, const json_t *body, fail_t *err); /* NEW, or NULL with *err */
 } ops[] = { { "get", s_get }, { "send", s_send }, { "delete", s_delete }, { "flush", s_flush } };
 
+/* NEW, or NULL with *err. */
+static json_t *
+s_do(front_t *self, minion_t *m, const json_t *body, fail_t *err)
+{
+    for (size_t i = 0; i < NELEMS(ops); i++)
+        if (str_eq(ops[i].name, value_str(body, "op", "")))
+            return ops[i].fn(self, m, body, err);
+    (void) fail_set(err, -EOPNOTSUPP, "the master knows no such operation on the mine");
+    return NULL;
+}
+
+static void
+s_answer(front_t *self, peer_t *peer, const json_t *n, json_t *value, const fail_t *err)
+{
+    json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", n, "value", value, "error",
+                                    value ? NULL : fail_text(err));
+    if (publish_send(self, peer, MSG_mine, answer) >= 0)
+        return;
+    json_auto_t *large = json_pack("{s:O, s:s}", "n", n, "error",
+                                   "the answer is too large: ask for fewer minions or names at once");
+    (void) publish_send(self, peer, MSG_mine, large);
+}
+
+/* All that it takes, the answer too, is the minion's: a question of a few bytes may be about megabytes. */
 void
 mine_asked(front_t *self, peer_t *peer, const json_t *body)
 {
     fail_auto_t err = FAIL_INIT;
     json_auto_t *value = NULL;
-    bool known = false;
-    if (!peer->minion || !json_is_integer(value_get(body, "n")))
+    json_t *n = value_get(body, "n");
+    minion_t *m = peer->minion;
+    int64_t since_us = clock_thread_us();
+    if (!m || !json_is_integer(n))
         return;
-    for (size_t i = 0; i < NELEMS(ops); i++)
-        if (str_eq(ops[i].name, value_str(body, "op", ""))) {
-            known = true;
-            value = ops[i].fn(self, peer->minion, body, &err);
-        }
-    if (!known)
-        (void) fail_set(&err, -EOPNOTSUPP, "the master knows no such operation on the mine");
-    json_auto_t *answer = json_pack("{s:O, s:O*, s:s*}", "n", value_get(body, "n"), "value", value, "error",
-                                    value ? NULL : fail_text(&err));
-    if (publish_send(self, peer, MSG_mine, answer) >= 0)
-        return;
-    json_auto_t *large = json_pack("{s:O, s:s}", "n", value_get(body, "n"), "error",
-                                   "the answer is too large: ask for fewer minions or names at once");
-    (void) publish_send(self, peer, MSG_mine, large);
+    if (rate_spare(&m->mine, clock_mono_ms()))
+        value = s_do(self, m, body, &err);
+    else
+        (void) fail_set(
+            &err, -EDQUOT,
+            "the master has worked for %d ms on this minion's questions to the mine; ask again in a "
+            "while",
+            LIMIT_MINE_BURST);
+    s_answer(self, peer, n, value, &err);
+    rate_owe(&m->mine, (double) (clock_thread_us() - since_us) / 1000);
 }
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
@@ -290,7 +349,7 @@ mine_forget(front_t *self, const json_t *request, fail_t *err)
     json_auto_t *missing = NULL;
     AUTO_FREE uint32_t *slots = NULL;
     size_t n = 0;
-    if (publish_match(self, request, &slots, &n, &missing, err) < 0)
+    if (targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
     json_t *ids = json_array();
     for (size_t i = 0; i < n; i++) {

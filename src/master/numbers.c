@@ -33,12 +33,19 @@ s_was_killed(const char *text, uint64_t *ret_upto)
     return valid && *end != '\0';
 }
 
+/* The store that knew the numbers was damaged: there were fewer events than microseconds so far. */
+static bool
+s_was_replaced(const char *text, uint64_t *ret_upto)
+{
+    *ret_upto = strtoull(text, NULL, 10);
+    return *ret_upto > 0;
+}
+
 static void
-s_tell_gap(front_t *self, uint64_t last)
+s_tell_gap(front_t *self, uint64_t last, const char *why)
 {
     json_t *data = json_pack("{s:I, s:I}", "from", (json_int_t) last + 1, "to", (json_int_t) self->seq);
-    log_warning("the last master did not end itself; events go on with number %llu",
-                (unsigned long long) self->seq + 1);
+    log_warning("%s; events go on with number %llu", why, (unsigned long long) self->seq + 1);
     (void) bus_fire(self, EVENT_GAP, &data);
 }
 
@@ -47,13 +54,17 @@ numbers_begin(front_t *self, fail_t *err)
 {
     uint64_t first = 0, last = 0, upto = 0;
     json_auto_t *meta = store_meta(self->reader, NUMBERS_META, err);
-    if (!meta || store_seq_range(self->reader, &first, &last, err) < 0)
+    json_auto_t *replaced = meta ? store_meta(self->reader, STORE_REPLACED, err) : NULL;
+    if (!replaced || store_seq_range(self->reader, &first, &last, err) < 0)
         return err->code;
-    bool killed = json_is_string(meta) && s_was_killed(json_string_value(meta), &upto);
+    bool anew = json_is_null(meta) && json_is_string(replaced);
+    bool gap = anew                   ? s_was_replaced(json_string_value(replaced), &upto)
+               : json_is_string(meta) ? s_was_killed(json_string_value(meta), &upto)
+                                      : false;
     self->seq = upto > last ? upto : last;
     s_ask(self);
-    if (killed && self->seq > last)
-        s_tell_gap(self, last);
+    if (gap && self->seq > last)
+        s_tell_gap(self, last, anew ? "the store is a new one" : "the last master did not end itself");
     return 0;
 }
 
@@ -103,20 +114,20 @@ void
 numbers_keep(front_t *self, const minion_t *m, json_int_t n)
 {
     AUTO_FREE char *key = s_minion_key(m->id);
-    AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->boot);
+    AUTO_FREE char *text = xasprintf("%lld %s", (long long) n, m->series);
     /* Taken, as the event was that it belongs to: see store_together. */
     (void) store_put_meta(self->store, key, text);
 }
 
 json_int_t
-numbers_kept(const front_t *self, const minion_t *m, const char *boot)
+numbers_kept(const front_t *self, const minion_t *m, const char *series)
 {
     AUTO_FREE char *key = s_minion_key(m->id);
     json_auto_t *kept = store_meta(self->reader, key, NULL);
     const char *text = json_is_string(kept) ? json_string_value(kept) : "";
     char *end = NULL;
     long long n = strtoll(text, &end, 10);
-    return end != text && *end == ' ' && str_eq(end + 1, boot) && n > 0 ? n : 0;
+    return end != text && *end == ' ' && str_eq(end + 1, series) && n > 0 ? n : 0;
 }
 
 static char *

@@ -13,6 +13,8 @@ struct peers {
     map_t *lines; /* Z85 -> number of connections */
     minion_t **slots;
     uint32_t n_slots, cap_slots;
+    uint32_t *free_slots; /* of those that only waited; as many as `cap_slots` */
+    uint32_t n_free;
     size_t counts[KEY_STATES];
     /* Indexed by descriptor: descriptors are small and dense. */
     peer_t **by_fd;
@@ -25,7 +27,7 @@ static void
 s_free_peer(void *p)
 {
     peer_t *peer = p;
-    json_decref(peer->pending);
+    json_decref(peer->hello);
     free(peer->address);
     free(peer);
 }
@@ -64,6 +66,7 @@ peers_destroy(peers_t **self_p)
         if (self->slots[i])
             s_free_minion(self->slots[i]);
     free(self->slots);
+    free(self->free_slots);
     free(self->by_fd);
     free(self->by_sub);
     free(self);
@@ -84,19 +87,30 @@ s_fit_fd(peers_t *self, int fd)
     self->n_fds = n;
 }
 
-static minion_t *
-s_new_minion(peers_t *self, const char *id)
+static uint32_t
+s_new_slot(peers_t *self)
 {
+    if (self->n_free > 0)
+        return self->free_slots[--self->n_free];
     if (self->n_slots == self->cap_slots) {
         self->cap_slots = self->cap_slots ? self->cap_slots * 2 : 64;
         self->slots = xrealloc(self->slots, self->cap_slots * sizeof(minion_t *));
+        self->free_slots = xrealloc(self->free_slots, self->cap_slots * sizeof(uint32_t));
     }
+    return self->n_slots++;
+}
+
+static minion_t *
+s_new_minion(peers_t *self, const char *id)
+{
     minion_t *m = xcalloc(1, sizeof(*m));
     m->id = xstrdup(id);
-    m->slot = self->n_slots;
+    m->slot = s_new_slot(self);
     m->sub_fd = -1;
     m->state = KEY_UNKNOWN;
-    self->slots[self->n_slots++] = m;
+    m->rekeys = (rate_t) RATE(1, LIMIT_REKEYS_MINION * LIMIT_REKEY_EACH);
+    m->mine = (rate_t) RATE(LIMIT_MINE_RATE, LIMIT_MINE_BURST);
+    self->slots[m->slot] = m;
     map_set(self->ids, id, m);
     return m;
 }
@@ -120,6 +134,7 @@ peers_know(peers_t *self, const char *id, const uint8_t key[KEY_BYTES], key_stat
         self->counts[m->state]--;
     key_to_z85(key, m->z85);
     m->state = state;
+    m->was_accepted |= state == KEY_ACCEPTED;
     self->counts[state]++;
     if (state != KEY_PENDING || !map_get(self->keys, m->z85))
         map_set(self->keys, m->z85, m);
@@ -134,6 +149,8 @@ peers_forget(peers_t *self, minion_t **m_p)
     self->counts[m->state]--;
     (void) map_take(self->ids, m->id);
     self->slots[m->slot] = NULL;
+    if (!m->was_accepted)
+        self->free_slots[self->n_free++] = m->slot;
     while (peers_take_sub(self, m) >= 0)
         ;
     peer_t *peer;

@@ -13,6 +13,7 @@
 #define MASTER_PEERS_H
 
 #include "common/base/map.h"
+#include "common/base/rate.h"
 #include "common/crypto/keys.h"
 #include "master/keystore.h"
 #include "master/known.h"
@@ -28,12 +29,13 @@ typedef struct peer {
     size_t rid_len;
     int fd; /* of the TCP connection, for cutting it; -1: it has ended */
     char z85[KEY_Z85_LEN];
-    char *address;     /* "10.0.0.7:51234" may be without the port */
-    key_state_t state; /* KEY_UNKNOWN until hello */
-    bool is_call;      /* salt-call: may return and fire, receives nothing */
-    char boot[LIMIT_BOOT];
+    char *address;                             /* "10.0.0.7:51234" may be without the port */
+    key_state_t state;                         /* KEY_UNKNOWN until hello */
+    bool is_call;                              /* salt-call: may return and fire, receives nothing */
+    bool over;                                 /* it said goodbye: what still comes is not looked at */
+    char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* names of its start, and of the numbers of its events */
     minion_t *minion;      /* the id it may speak for; NULL before hello or when refused: see peers_bind */
-    json_t *pending;       /* owned: the jobs that a rival's hello named; else NULL */
+    json_t *hello;         /* owned: a rival's; else NULL */
     unsigned unproven;     /* messages while its key was not accepted */
     json_int_t lost_event; /* salt-call's: as a minion's */
     int64_t probed_ms;     /* monotonic: when it was last asked to say hello */
@@ -43,7 +45,9 @@ typedef struct peer {
 
 /* One known id: a key file in some state. */
 struct minion {
-    uint32_t slot; /* dense number, stable while the id is known */
+    uint32_t
+        slot; /* dense number, stable while the id is known; once it was accepted, nobody's afterwards: jobs know it */
+    bool was_accepted;
     char *id;
     int64_t key_since_s;    /* wall clock: since when its key is in its state; 0: the file knows */
     int64_t renew_ms;       /* monotonic: when it may be asked for a new key again */
@@ -58,10 +62,10 @@ struct minion {
     int64_t heard_ms;           /* monotonic: when its last message came */
     int64_t gone_ms; /* the same: when its connection was lost; 0: it said goodbye, or never was here */
     known_t known;
-    char boot[LIMIT_BOOT]; /* of its last connection */
-    uint32_t starts;       /* how often `boot` changed */
-    json_int_t last_event; /* number of its last event within `boot` that was taken */
-    json_int_t kept_event; /* the same of the last that is on the disk */
+    char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* of its last connection */
+    uint32_t starts;                           /* how often `series` changed */
+    json_int_t last_event;                     /* number of its last event within `series` that was taken */
+    json_int_t kept_event;                     /* the same of the last that is on the disk */
     json_int_t
         lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
     json_t *calls;  /* {start: number} of its newest salt-calls: numbers.c; NULL: not read yet */
@@ -72,6 +76,8 @@ struct minion {
      * to it that libzmq and the kernel hold. */
     int64_t large_left, large_ms;
     uint64_t waiting, unread;
+    rate_t rekeys; /* LIMIT_REKEY_EACH for each next key that it names */
+    rate_t mine;   /* milliseconds that the front loop may work for its questions to the mine */
 };
 
 typedef struct peers peers_t;

@@ -15,9 +15,10 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define END_WAIT_MS 1000   /* for compiles under way when the master ends */
-#define AGAIN_MS    5000   /* a minion whom the queue has no room for asks again after so long */
-#define FRESH_MS    300000 /* a pillar is compiled anew after this, whatever its files say */
+#define END_WAIT_MS     1000   /* for compiles under way when the master ends */
+#define AGAIN_MS        5000   /* a minion whom the queue has no room for asks again after so long */
+#define FRESH_MS        300000 /* a pillar is compiled anew after this, whatever its files say */
+#define SOURCE_NAME_MAX 64     /* bytes of a name that a message repeats */
 
 /* What was compiled before, handed to a worker and back. */
 typedef struct kept {
@@ -437,6 +438,19 @@ s_has_room(const pillars_t *self, uint32_t slot, size_t bytes)
     return n == 0 || (n < LIMIT_PILLAR_EACH && waiting <= LIMIT_PILLAR_BYTES / 4);
 }
 
+/* It is refused here, where refusals are counted and limited; its pillar comes without. */
+static void
+s_without_ext(front_t *front, const peer_t *peer, json_t *ask)
+{
+    const char *name = pillar_not_on_demand(front->opts, value_get(ask, "ext"));
+    if (!name)
+        return;
+    front_refused(front, REFUSED_MESSAGE, peer->address,
+                  "minion %s: ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)",
+                  peer->minion->id, strlen(name) <= SOURCE_NAME_MAX ? name : "(a long name)");
+    (void) json_object_del(ask, "ext");
+}
+
 void
 pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len)
 {
@@ -454,6 +468,7 @@ pillars_ask(pillars_t *self, peer_t *peer, const json_t *body, size_t len)
     memcpy(t->rid, peer->rid, peer->rid_len);
     (void) str_copy(t->z85, sizeof(t->z85), peer->z85);
     t->ask = json_deep_copy(body);
+    s_without_ext(self->front, peer, t->ask);
     *self->queue_tail = t;
     self->queue_tail = &t->next;
     self->n_queue++;

@@ -3,9 +3,10 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "common/match/match.h"
 #include "master/bus.h"
+#include "master/catchup.h"
 #include "master/gate.h"
+#include "master/targets.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -23,63 +24,9 @@
 #define GRACE_MS        15000
 #define GRACE_EACH_MS   2
 #define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
-#define RESTORE_JOBS_US (24 * 3600 * 1000000LL)
+#define RESTORE_JOBS_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
 
 /* ---- targets --------------------------------------------------------------------------------- */
-
-static void
-s_match_all(front_t *self, const target_t *target, uint32_t *slots, size_t *n)
-{
-    bool needs_grains = target_needs_grains(target), needs_pillar = target_needs_pillar(target);
-    minion_t *m;
-    for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
-        if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
-            continue;
-        match_subject_t subject = { m->id, needs_grains ? known_get(self, m, STORE_GRAINS) : NULL,
-                                    needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL };
-        if (target_match(target, &subject))
-            slots[(*n)++] = i;
-    }
-}
-
-/* Ids that the operator named and no accepted minion has. */
-static json_t *
-s_missing(front_t *self, const target_t *target)
-{
-    json_t *missing = json_array(), *id;
-    json_auto_t *ids = target_ids(target);
-    size_t i;
-    json_array_foreach (ids, i, id) {
-        minion_t *m = peers_by_id(self->peers, json_string_value(id));
-        if (!m || m->state != KEY_ACCEPTED)
-            json_array_append(missing, id);
-    }
-    return missing;
-}
-
-int
-publish_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n, json_t **ret_missing,
-              fail_t *err)
-{
-    tgt_type_t type;
-    const char *word = value_str(request, "tgt_type", "glob");
-    if (!tgt_type_parse(word, &type))
-        return fail_set(err, -EINVAL, "'%s' is not a kind of target", word);
-    AUTO(target)
-    target = target_new(value_get(request, "tgt"), type, conf_get(self->conf, "nodegroups"),
-                        value_str(request, "delimiter", NULL), err);
-    if (!target)
-        return err->code;
-    if (value_bool(request, "pillar_exact", false))
-        target_pillar_exact(target);
-    uint32_t total = peers_slots(self->peers);
-    uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
-    *ret_n = 0;
-    s_match_all(self, target, slots, ret_n);
-    *ret_slots = slots;
-    *ret_missing = type == TGT_LIST ? s_missing(self, target) : json_array();
-    return 0;
-}
 
 /* A random part of the targets, still sorted: --subset. */
 static void
@@ -212,14 +159,29 @@ s_jid_free(front_t *self, const char *jid, fail_t *err)
     return false;
 }
 
+/* There are none: what is to go to one would silently go nowhere. */
+static bool
+s_check_returner(const json_t *request, fail_t *err)
+{
+    const json_t *ret = value_get(request, "ret");
+    if (!ret || !value_truthy(ret))
+        return true;
+    AUTO_FREE char *text = value_dump(ret);
+    (void) fail_set(
+        err, -ENOTSUP,
+        "the returner %s can't be used: there are no returners; leave it out, the master keeps every return",
+        text);
+    return false;
+}
+
 json_t *
 publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
 {
     AUTO_FREE uint32_t *slots = NULL;
     json_auto_t *missing = NULL;
     size_t n = 0;
-    if (!s_check_function(value_get(request, "fun"), err) ||
-        publish_match(self, request, &slots, &n, &missing, err) < 0)
+    if (!s_check_function(value_get(request, "fun"), err) || !s_check_returner(request, err) ||
+        targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
     s_subset(slots, &n, (size_t) value_int(request, "subset", 0));
     json_auto_t *ids = s_ids(self, slots, n);
@@ -422,6 +384,35 @@ s_tell_busy(job_t *job, int64_t now_ms)
         (void) lconn_push(job->followers[i], msg);
 }
 
+/* What all have returned is over by that. */
+static bool
+s_all_returned(const job_t *job)
+{
+    for (size_t i = 0; i < job->n_targets; i++)
+        if (job->targets[i].verdict != VERDICT_RETURNED)
+            return false;
+    return true;
+}
+
+static void
+s_keep_end(front_t *self, job_t *job)
+{
+    job->unended = !s_all_returned(job) && store_end_job(self->store, job->jid) == 0;
+}
+
+/* A job may run for days: it is under way as long as a minion that is here has it, or somebody follows it. */
+static bool
+s_is_alive(void *front, const job_t *job)
+{
+    const front_t *self = front;
+    bool alive = job->held || job->n_followers > 0;
+    for (size_t i = 0; i < job->n_targets && !alive; i++) {
+        const minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        alive = !verdict_final(job->targets[i].verdict) && m && m->peer;
+    }
+    return alive;
+}
+
 void
 publish_tick(front_t *self, int64_t now_ms)
 {
@@ -433,10 +424,12 @@ publish_tick(front_t *self, int64_t now_ms)
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         if (s_resend_due(job, unread, now_ms))
             s_resend(self, job);
+        if (job->unended && job->n_open == 0)
+            s_keep_end(self, job);
         if (unread)
             s_tell_busy(job, now_ms);
     }
-    jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS);
+    jobs_sweep(self->jobs, now_ms, KEEP_OPEN_MS, s_is_alive);
 }
 
 /* ---- minions that come and go ---------------------------------------------------------------- */
@@ -487,12 +480,28 @@ s_not_there(front_t *self, job_t *job, job_target_t *t)
     }
 }
 
-/* A minion is back: what it lost is told, what never reached it is sent. */
 void
-publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool rebooted)
+publish_elsewhere(front_t *self, const minion_t *m, const char *jid)
 {
+    job_t *job = jobs_get(self->jobs, jid);
+    job_target_t *t = job ? job_find(job, m->slot) : NULL;
+    if (t)
+        (void) jobs_move(self->jobs, job, t, VERDICT_ELSEWHERE, 0);
+}
+
+/* A minion is back: what it lost is told, what never reached it is sent. `hello` NULL: it says nothing of its jobs. */
+void
+publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted)
+{
+    json_t *pending_jids = value_get(hello, "pending"), *one;
     AUTO(map) pending = s_set(pending_jids);
+    /* Of more than that the oldest are not named. */
+    bool all_named = json_array_size(pending_jids) < LIMIT_HELLO_JIDS;
     job_t *job;
+    size_t k;
+    json_array_foreach (value_get(hello, "elsewhere"), k, one)
+        if (json_is_string(one))
+            publish_elsewhere(self, m, json_string_value(one));
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
         job_target_t *t = job->n_open > 0 && !job->held ? job_find(job, m->slot) : NULL;
         if (!t || verdict_final(t->verdict))
@@ -501,7 +510,8 @@ publish_connected(front_t *self, minion_t *m, const json_t *pending_jids, bool r
         if (map_get(pending, job->jid)) {
             if (!jobs_move(self->jobs, job, t, VERDICT_RUNNING, 0))
                 publish_verdict(self, job, t); /* it ran before, and is connected again */
-        } else if (had_it && (rebooted || (job->wanted && !s_is_ours(t))))
+        } else if (had_it && (rebooted || (job->wanted && !s_is_ours(t)) ||
+                              (all_named && t->verdict == VERDICT_RUNNING)))
             s_not_there(self, job, t);
         else if (!had_it || t->verdict == VERDICT_DELIVERED) {
             /* Its networking process had it, and has died before its job server did. */
@@ -570,16 +580,12 @@ publish_verdict(void *front, job_t *job, job_target_t *target)
 void
 publish_done(void *front, job_t *job)
 {
-    for (size_t i = 0; i < job->n_targets; i++) {
-        if (job->targets[i].verdict == VERDICT_RETURNED)
-            continue;
-        (void) store_end_job(((front_t *) front)->store, job->jid);
-        break;
-    }
+    s_keep_end(front, job);
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
     for (size_t i = 0; i < job->n_followers; i++)
         /* Who still waits for the returns so far hears of the end after these. */
-        if (!later_waits(front, job->jid, job->followers[i]))
+        if (!later_waits(front, job->jid, job->followers[i]) &&
+            !lconn_catches_up(job->followers[i], job->jid))
             (void) lconn_push(job->followers[i], msg);
     job->n_followers = 0;
 }
@@ -636,7 +642,7 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     return job;
 }
 
-/* A job of a master before this one that is on record, and not known any more. */
+/* A job of a master before this one that is on record, and not known here. */
 static job_t *
 s_reopen(front_t *self, const char *jid)
 {
@@ -647,6 +653,22 @@ s_reopen(front_t *self, const char *jid)
     if (!json_is_object(row) || !returned || value_int(row, "start_us", INT64_MAX) >= started_us)
         return NULL;
     return s_restore_one(self, row, returned);
+}
+
+/* By the store more may be heard of it. */
+static bool
+s_is_unfinished(front_t *self, const char *jid)
+{
+    json_auto_t *row = store_job(self->reader, jid, NULL);
+    json_auto_t *ended = store_noted(self->reader, NOTE_ENDED, jid, "", NULL);
+    return json_is_null(ended) && value_int(row, "n_returned", 0) < value_int(row, "n_minions", 0);
+}
+
+job_t *
+publish_find(front_t *self, const char *jid)
+{
+    job_t *job = jobs_get(self->jobs, jid);
+    return job || !s_is_unfinished(self, jid) ? job : s_reopen(self, jid);
 }
 
 /* Somebody still wants what a master had on record when it was killed. What never reached its minion is sent; a
@@ -674,9 +696,9 @@ int
 publish_restore(front_t *self, fail_t *ret_err)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *jids = store_unfinished(self->reader, clock_wall_us() - RESTORE_JOBS_US, LIMIT_JOBS_RESTORED,
-                                         &err);
-    size_t i;
+    size_t i, left = 0;
+    int64_t since_us = clockwatch_doubts(self) ? INT64_MIN : clock_wall_us() - RESTORE_JOBS_US;
+    json_auto_t *jids = store_unfinished(self->reader, since_us, LIMIT_RESTORED_BYTES, &left, &err);
     json_t *jid;
     json_array_foreach (jids, i, jid) {
         json_auto_t *row = store_job(self->reader, json_string_value(jid), &err);
@@ -688,5 +710,10 @@ publish_restore(front_t *self, fail_t *ret_err)
         return fail_set(ret_err, -ENOMEM, "unfinished jobs can't be read: %s", fail_text(&err));
     if (err.text)
         log_error("unfinished jobs can't be read: %s", fail_text(&err));
+    if (left > 0)
+        log_warning("%zu unfinished jobs are not taken up again: the %zu newer ones fill the memory that "
+                    "there is for them. "
+                    "Their returns are stored when they come; who follows one of them takes it up",
+                    left, json_array_size(jids));
     return 0;
 }

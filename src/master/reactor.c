@@ -16,14 +16,22 @@ struct reactor {
 
 /* ---- what the thread is told --------------------------------------------------------------------------- */
 
-static void
-s_tell(reactor_t *self, bool opts)
+/* The front loop never waits for the thread, whatever has become of it. */
+static int
+s_tell(reactor_t *self, bool opts, fail_t *err)
 {
-    json_auto_t *said = json_pack("{s:O, s:b}", "reactor", self->list, "leader", self->leader);
+    json_auto_t *said = json_pack("{s:O, s:b, s:I}", "reactor", self->list, "leader", self->leader, "seq",
+                                  (json_int_t) self->front->seq);
     if (opts)
         json_object_set(said, "opts", self->front->opts);
     AUTO_FREE char *text = value_dump(said);
-    sock_tell(self->actor, text, NULL);
+    int rc = sock_send(zsock_resolve(self->actor), text, strlen(text));
+    return rc == 0
+               ? 0
+               : fail_set(err, rc,
+                          "the reactor's thread takes no further change at the moment (%s): try again, or "
+                          "restart the master",
+                          strerror(-rc));
 }
 
 /* A reactor that has no place to go on from begins now, also when the master dies before it has said so. */
@@ -40,23 +48,20 @@ s_mark_begin(reactor_t *self)
 }
 
 /* Without anything to react to there is no thread, and no place to go on from. */
-static void
-s_start(reactor_t *self)
+static int
+s_start(reactor_t *self, bool opts, fail_t *err)
 {
-    if (self->actor) {
-        s_tell(self, false);
-        return;
-    }
+    if (self->actor)
+        return s_tell(self, opts, err);
     if (!value_truthy(self->list)) {
         (void) store_put_meta(self->front->store, REACTOR_META, "");
-        return;
+        return 0;
     }
     s_mark_begin(self);
     self->actor = sock_room_for_actor() ? zactor_new(reactor_actor, &self->shared) : NULL;
-    if (!self->actor)
-        log_error("reactor: no thread can be started");
-    else
-        s_tell(self, true);
+    return self->actor
+               ? s_tell(self, true, err)
+               : fail_set(err, -EAGAIN, "no thread can be started: raise the limits of the master's process");
 }
 
 static void
@@ -80,8 +85,7 @@ reactor_new(front_t *front, const char *sock_dir, const char *store_path)
     self->shared.wheels = front->wheels;
     self->shared.host = front->host;
     self->shared.born = born_new();
-    s_take_option(self);
-    s_start(self);
+    reactor_reload(self);
     return self;
 }
 
@@ -107,11 +111,10 @@ reactor_destroy(reactor_t **self_p)
 void
 reactor_reload(reactor_t *self)
 {
+    fail_auto_t err = FAIL_INIT;
     s_take_option(self);
-    if (self->actor)
-        s_tell(self, true);
-    else
-        s_start(self);
+    if (s_start(self, true, &err) < 0)
+        log_error("reactor: %s", fail_text(&err));
 }
 
 void
@@ -177,6 +180,22 @@ s_is_ours(const reactor_t *self, fail_t *err)
     return false;
 }
 
+/* Another list from now on; the one that was when the thread can't be told. TAKES *list_p. */
+static int
+s_change(reactor_t *self, json_t **list_p, fail_t *err)
+{
+    json_t *before = self->list;
+    self->list = STEAL(*list_p);
+    int rc = s_start(self, false, err);
+    if (rc < 0) {
+        json_t *refused = self->list;
+        self->list = before;
+        before = refused;
+    }
+    json_decref(before);
+    return rc;
+}
+
 static json_t *
 s_add(reactor_t *self, const json_t *request, fail_t *err)
 {
@@ -190,11 +209,8 @@ s_add(reactor_t *self, const json_t *request, fail_t *err)
     json_object_set(entry, tag, value_get(request, "reactors"));
     json_auto_t *list = json_copy(self->list);
     json_array_append(list, entry);
-    if (rules_check(list, &at, err) < 0)
+    if (rules_check(list, &at, err) < 0 || s_change(self, &list, err) < 0)
         return NULL;
-    json_decref(self->list);
-    self->list = STEAL(list);
-    s_start(self);
     return s_result(true, "Reactor added.");
 }
 
@@ -206,8 +222,10 @@ s_delete(reactor_t *self, const json_t *request, fail_t *err)
     int at = s_find(self, value_str(request, "event", ""));
     if (at < 0)
         return s_result(false, "Reactor does not exists.");
-    json_array_remove(self->list, (size_t) at);
-    s_start(self);
+    json_auto_t *list = json_copy(self->list);
+    json_array_remove(list, (size_t) at);
+    if (s_change(self, &list, err) < 0)
+        return NULL;
     return s_result(true, "Reactor deleted.");
 }
 
@@ -221,9 +239,12 @@ s_is_leader(reactor_t *self, const json_t *request, fail_t *err)
 static json_t *
 s_set_leader(reactor_t *self, const json_t *request, fail_t *err)
 {
+    bool before = self->leader;
     self->leader = value_bool(request, "value", true);
-    if (self->actor)
-        s_tell(self, false);
+    if (self->actor && s_tell(self, false, err) < 0) {
+        self->leader = before;
+        return NULL;
+    }
     return s_is_leader(self, request, err);
 }
 

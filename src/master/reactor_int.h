@@ -97,13 +97,18 @@ typedef struct rloop {
     json_t *opts, *option; /* owned */
     bool leader;
     rules_t *rules;
+    struct change
+        *changes; /* what holds behind events that were not looked at yet, in order: reactor_loop.c */
 
     /* events: reactor_loop.c */
     local_client_t *ears;
-    store_reader_t *reader;
+    store_reader_t *reader; /* NULL: not open yet, and then no line is either */
+    bool restored;          /* the last run's place was read: only from then on anything is looked at */
+    bool shown_unread;      /* the log has it that the store can't be read */
     uint64_t routed;        /* every event up to it was looked at */
     uint64_t catch_to;      /* events up to it are in the journal, not on the line */
     int64_t catch_until_ms; /* how long to wait for them to get there */
+    bool in_tune;           /* the line has what the newest rules want; else it is not listened to */
     bool ears_more;         /* there may be events that were read already */
     json_int_t fence;       /* number of the request whose answer comes after all events of before */
     int64_t fence_us;       /* when it was asked */

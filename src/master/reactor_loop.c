@@ -2,7 +2,10 @@
  *
  * The cursor and what the rules remember go to the store together, as of one event: when all that events up
  * to it have set off is on the disk. Whatever came after is looked at again after a restart, and what is on
- * the disk already is recognised by its note. */
+ * the disk already is recognised by its note.
+ *
+ * A change of the rules holds for events behind the one that was the newest when it was made, whenever the thread gets
+ * to them. What the line did not bring, because it was not asked for in time, is read in the journal. */
 #include "master/reactor_int.h"
 
 #include "common/base/clock.h"
@@ -14,7 +17,8 @@
 #define CONNECT_MS   200   /* between attempts */
 #define COMMIT_MS    60000 /* for events that are not in the journal yet: a slow disk */
 #define COMMIT_STEP  5
-#define SNAP_MS      20    /* between snapshots, at least */
+#define SNAP_MS      20    /* between snapshots, at least, */
+#define SNAP_PART    32    /* and as many times as long as one takes: rules may remember much */
 #define FENCE_MS     5000  /* between questions that only move the cursor */
 #define BACKLOG_MS   60000 /* between two words about it, at least */
 #define BACKLOG_PART 10    /* a tenth of reactor_worker_hwm that waits is told */
@@ -89,20 +93,21 @@ s_snap(rloop_t *self, int64_t now_ms)
     s_snap_done(self);
     if (self->snap_rules || now_ms < self->snap_next_ms || (!self->dirty && self->routed == self->written))
         return;
+    int64_t begin_ms = clock_mono_ms();
     json_auto_t *state = rules_state(self->rules);
     self->snap_rules = value_dump(state);
     self->snap_seq = self->routed;
     self->snap_open = s_mark(self);
-    self->snap_next_ms = now_ms + SNAP_MS;
     self->dirty = false;
     s_snap_done(self);
+    int64_t end_ms = clock_mono_ms(), rest_ms = (end_ms - begin_ms) * SNAP_PART;
+    self->snap_next_ms = end_ms + (rest_ms > SNAP_MS ? rest_ms : SNAP_MS);
 }
 
-/* What the last run was at. */
+/* What the last run was at; `meta` is its text, or null. */
 static void
-s_restore(rloop_t *self)
+s_restore(rloop_t *self, const json_t *meta)
 {
-    json_auto_t *meta = store_meta(self->reader, REACTOR_META, NULL);
     const char *text = json_string_value(meta);
     json_auto_t *kept = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
     uint64_t first = 0, last = 0;
@@ -121,6 +126,57 @@ s_restore(rloop_t *self)
                        "%s (job %s) was under way when the master ended: it is not begun again",
                        value_str(one, "fun", ""), value_str(one, "jid", ""));
     }
+}
+
+/* ---- changes ------------------------------------------------------------------------------------------- */
+
+typedef struct change {
+    struct change *next;
+    uint64_t seq; /* it holds behind this event */
+    bool leader;
+    rules_t *rules; /* NULL: as before */
+} change_t;
+
+static void
+s_change_free(change_t *c)
+{
+    rules_destroy(&c->rules);
+    free(c);
+}
+
+/* The oldest change holds from now on. */
+static void
+s_change(rloop_t *self)
+{
+    change_t *c = self->changes;
+    self->changes = c->next;
+    self->leader = c->leader;
+    if (c->rules) {
+        json_auto_t *state = self->rules ? rules_state(self->rules) : NULL;
+        rules_restore(c->rules, state);
+        rules_destroy(&self->rules);
+        self->rules = STEAL(c->rules);
+        self->unchecked = true;
+    }
+    s_change_free(c);
+}
+
+/* Every event up to `seq` was looked at. */
+static void
+s_reach(rloop_t *self, uint64_t seq)
+{
+    self->routed = seq;
+    while (self->changes && self->changes->seq <= seq)
+        s_change(self);
+}
+
+static const rules_t *
+s_newest_rules(const rloop_t *self)
+{
+    const rules_t *rules = self->rules;
+    for (const change_t *c = self->changes; c; c = c->next)
+        rules = c->rules ? c->rules : rules;
+    return rules;
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
@@ -154,6 +210,7 @@ s_event(rloop_t *self, const json_t *event)
     int64_t us = 0;
     if (seq <= self->routed)
         return;
+    s_reach(self, seq - 1);
     self->routed = seq;
     /* As Salt: what runners and wheel functions of the reactor tell sets off nothing. */
     if (!self->leader || str_eq(value_str(data, "user", ""), "Reactor"))
@@ -180,6 +237,7 @@ s_catch(rloop_t *self, uint64_t to)
 {
     self->catch_to = to;
     self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
+    s_reach(self, self->routed);
 }
 
 static bool
@@ -201,13 +259,13 @@ s_catch_turn(rloop_t *self)
         if ((uint64_t) value_int(event, "seq", 0) <= self->catch_to)
             s_event(self, event);
     if (cursor >= self->catch_to)
-        self->routed = self->catch_to;
+        s_reach(self, self->catch_to);
     else if (i > 0)
         self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
     else if (clock_mono_ms() > self->catch_until_ms) {
         log_warning("reactor: events %llu to %llu are not in the journal: nothing reacts to them",
                     (unsigned long long) self->routed + 1, (unsigned long long) self->catch_to);
-        self->routed = self->catch_to;
+        s_reach(self, self->catch_to);
     }
 }
 
@@ -229,7 +287,7 @@ s_hang_up(rloop_t *self, const char *why)
 static json_t *
 s_listen_request(const rloop_t *self)
 {
-    json_auto_t *tags = rules_tags(self->rules);
+    json_auto_t *tags = rules_tags(s_newest_rules(self));
     if (json_array_size(tags) > LIMIT_LISTEN_TAGS)
         return json_pack("{s:s, s:s}", "op", "events", "tag", "*");
     return json_pack("{s:s, s:O}", "op", "events", "tags", tags);
@@ -249,7 +307,38 @@ s_connect(rloop_t *self)
         return;
     }
     s_catch(self, (uint64_t) value_int(reply, "seq", 0));
+    self->in_tune = true;
     self->ears_more = true;
+}
+
+/* The store is opened and what the last run left there is read, however often that must be tried: what can't be read is
+ * not the same as nothing. */
+static bool
+s_is_ready(rloop_t *self, int64_t now_ms)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (self->restored)
+        return true;
+    if (!self->rules || now_ms < self->connect_next_ms)
+        return false;
+    self->connect_next_ms = now_ms + CONNECT_MS;
+    if (!self->reader)
+        self->reader = store_reader_new(self->shared->store_path, &err);
+    json_auto_t *meta = self->reader ? store_meta(self->reader, REACTOR_META, &err) : NULL;
+    if (!meta) {
+        if (!self->shown_unread)
+            log_error("reactor: %s; nothing reacts to events until the store can be read", fail_text(&err));
+        self->shown_unread = true;
+        store_reader_destroy(&self->reader);
+        return false;
+    }
+    if (self->shown_unread)
+        log_info("reactor: the store can be read again");
+    s_connect(self);
+    s_restore(self, meta);
+    rrender_warm(self);
+    self->restored = true;
+    return true;
 }
 
 /* A question whose answer comes after every event of before. */
@@ -259,7 +348,7 @@ s_fence(rloop_t *self, int64_t now_ms)
     int64_t due = rules_next_due(self->rules), now_us = clock_wall_us();
     fail_auto_t err = FAIL_INIT;
     if (!self->ears || self->fence != 0 || s_is_catching(self) ||
-        ((due == 0 || due > now_us) && now_ms < self->fence_next_ms))
+        (self->in_tune && (due == 0 || due > now_us) && now_ms < self->fence_next_ms))
         return;
     json_t *request = s_listen_request(self);
     self->fence_us = now_us;
@@ -273,20 +362,26 @@ s_fenced(rloop_t *self, const json_t *reply)
 {
     uint64_t seq = (uint64_t) value_int(reply, "seq", 0);
     self->fence = 0;
+    if (!self->in_tune) {
+        self->in_tune = true;
+        s_catch(self, seq);
+        return;
+    }
     if (seq > self->routed)
-        self->routed = seq;
+        s_reach(self, seq);
     json_t *firings = rules_due(self->rules, self->fence_us);
     self->dirty = self->dirty || json_array_size(firings) > 0;
     s_tasks(self, firings);
 }
 
+/* Out of tune, what is between the events that come is not known: all of them are read in the journal. */
 static void
 s_heard(rloop_t *self, const json_t *msg)
 {
     const char *kind = value_str(msg, "push", "");
-    if (str_eq(kind, "event"))
+    if (str_eq(kind, "event") && self->in_tune)
         s_event(self, msg);
-    else if (str_eq(kind, "missed"))
+    else if (str_eq(kind, "missed") && self->in_tune)
         s_catch(self, (uint64_t) value_int(msg, "to", 0));
     else if (value_int(msg, "n", 0) == self->fence)
         s_fenced(self, msg);
@@ -361,45 +456,54 @@ s_check_files(rloop_t *self)
     fileclient_destroy(&client);
 }
 
-/* {"opts", "reactor", "leader"}; opts only when it changed. */
+/* NEW rules when these are others, and sound. */
+static rules_t *
+s_new_rules(rloop_t *self, json_t *option, bool anew)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (!anew && json_equal(option, self->option))
+        return NULL;
+    rules_t *rules = rules_new(option, &err);
+    if (rules) {
+        json_decref(self->option);
+        self->option = json_incref(option);
+        return rules;
+    }
+    work_error(self, NULL, self->routed, "what there was stays: %s", fail_text(&err));
+    return self->rules ? NULL : rules_new(NULL, NULL);
+}
+
+/* {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
 static void
 s_configure(rloop_t *self, const char *text)
 {
-    fail_auto_t err = FAIL_INIT;
     json_auto_t *said = json_loads(text, JSON_ALLOW_NUL, NULL);
-    json_t *opts = value_get(said, "opts"), *option = value_get(said, "reactor");
-    self->leader = value_bool(said, "leader", true);
+    json_t *opts = value_get(said, "opts");
+    change_t **end = &self->changes, *change = xcalloc(1, sizeof(*change));
     if (opts) {
         json_decref(self->opts);
         self->opts = json_incref(opts);
         rrender_reload(self);
     }
-    if (!opts && json_equal(option, self->option))
-        return;
-    rules_t *rules = rules_new(option, &err);
-    if (!rules) {
-        work_error(self, NULL, self->routed, "what there was stays: %s", fail_text(&err));
-        rules = self->rules ? NULL : rules_new(NULL, NULL);
-    }
-    if (rules) {
-        json_auto_t *state = self->rules ? rules_state(self->rules) : NULL;
-        rules_restore(rules, state);
-        rules_destroy(&self->rules);
-        self->rules = rules;
-        json_decref(self->option);
-        self->option = json_incref(option);
-        self->unchecked = true;
-    }
-    self->fence_next_ms = 0; /* listen to what is wanted now */
+    change->seq = (uint64_t) value_int(said, "seq", 0);
+    change->leader = value_bool(said, "leader", true);
+    change->rules = s_new_rules(self, value_get(said, "reactor"), opts != NULL);
+    while (*end)
+        end = &(*end)->next;
+    *end = change;
+    if (!self->rules)
+        s_change(self); /* the first: there are none that hold for what was before */
+    self->in_tune = false;
+    self->fence = 0; /* an answer that is under way is one for other tags */
 }
 
-/* False: the end. */
+/* False: the end, which only the front loop says: a thread that is gone would read none of its words. */
 static bool
 s_told(rloop_t *self)
 {
     char *text = zstr_recv(self->pipe);
-    bool go_on = text && !str_eq(text, "$TERM");
-    if (go_on)
+    bool go_on = !text || !str_eq(text, "$TERM");
+    if (go_on && text)
         s_configure(self, text);
     free(text);
     return go_on;
@@ -412,6 +516,8 @@ enum { ITEM_PIPE, ITEM_EARS, ITEM_LINE, ITEM_WORKERS };
 static int64_t
 s_patience(const rloop_t *self, int64_t now_ms)
 {
+    if (!self->restored)
+        return CONNECT_MS;
     int64_t wait = FENCE_MS, due = rules_next_due(self->rules);
     if (s_is_catching(self))
         return s_has_room(self) ? COMMIT_STEP : SNAP_MS;
@@ -420,8 +526,10 @@ s_patience(const rloop_t *self, int64_t now_ms)
     if (self->ears_more && s_has_room(self))
         return 0;
     if (self->dirty || (self->snap_rules && self->snap_open == 0) ||
-        (!self->snap_rules && self->routed != self->written))
-        wait = SNAP_MS;
+        (!self->snap_rules && self->routed != self->written)) {
+        int64_t rest_ms = self->snap_next_ms - now_ms;
+        wait = rest_ms < SNAP_MS ? SNAP_MS : rest_ms < FENCE_MS ? rest_ms : FENCE_MS;
+    }
     if (self->n_waiting > 0 && wait > RENDER_AGAIN_MS)
         wait = RENDER_AGAIN_MS;
     if (due != 0 && self->fence == 0 && self->ears) {
@@ -435,6 +543,8 @@ static void
 s_turn(rloop_t *self)
 {
     int64_t now_ms = clock_mono_ms();
+    if (!s_is_ready(self, now_ms))
+        return;
     if (!self->ears && now_ms >= self->connect_next_ms)
         s_connect(self);
     if (self->ears && s_is_catching(self) && s_has_room(self))
@@ -482,7 +592,6 @@ s_poll(rloop_t *self)
 static void
 s_begin(rloop_t *self)
 {
-    fail_auto_t err = FAIL_INIT;
     self->opts = json_object();
     self->files = map_new(free);
     self->asked = map_new(NULL);
@@ -491,9 +600,6 @@ s_begin(rloop_t *self)
     self->kin = kin_new(self->shared->born);
     for (int i = 0; i < 2; i++)
         self->ready_tail[i] = &self->ready[i];
-    self->reader = store_reader_new(self->shared->store_path, &err);
-    if (!self->reader)
-        log_error("reactor: %s", fail_text(&err));
 }
 
 static bool
@@ -513,6 +619,11 @@ s_end(rloop_t *self)
     kin_destroy(&self->kin);
     store_reader_destroy(&self->reader);
     rules_destroy(&self->rules);
+    while (self->changes) {
+        change_t *c = self->changes;
+        self->changes = c->next;
+        s_change_free(c);
+    }
     json_decref(self->opts);
     json_decref(self->option);
     free(self->snap_rules);
@@ -525,13 +636,7 @@ reactor_actor(zsock_t *pipe, void *arg)
     rloop_t self = { .shared = arg, .pipe = pipe };
     s_begin(&self);
     (void) zsock_signal(pipe, 0);
-    bool go_on = s_told(&self) && self.reader;
-    if (go_on) {
-        s_connect(&self);
-        s_restore(&self);
-        rrender_warm(&self);
-    }
-    while (go_on && s_poll(&self))
+    while (s_poll(&self))
         s_turn(&self);
     self.shared->cut = !s_end(&self);
     atomic_store_explicit(&self.shared->over, true, memory_order_release);

@@ -3,8 +3,6 @@
  * then the present one does, so that whoever dies in between finds one of both good. */
 #include "master/bus.h"
 
-#include <sys/socket.h>
-
 #include "common/base/clock.h"
 #include "common/base/str.h"
 #include "salt/log.h"
@@ -36,13 +34,36 @@ s_expect(front_t *self, minion_t *m, const char *z85)
     zap_set(self->zap, z85, ZAP_PENDING);
 }
 
+#define ANOTHERS "another minion has this key"
+
+/* Who names another's next key can't have it, and would take it away when it names one more. */
+static bool
+s_is_expected(front_t *self, const minion_t *but, const char *z85)
+{
+    minion_t *m;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        if ((m = peers_by_slot(self->peers, i)) && m != but && str_eq(m->next_z85, z85))
+            return true;
+    return false;
+}
+
 /* NULL, or why this can't be the next key of a minion. */
 static const char *
 s_problem(front_t *self, const minion_t *m, const char *z85)
 {
     if (str_eq(m->z85, z85))
         return "it is the present key";
-    return peers_by_key(self->peers, z85) ? "another minion has this key" : NULL;
+    return peers_by_key(self->peers, z85) ? ANOTHERS : NULL;
+}
+
+/* A minion that names one key after the other waits alone: what is its own is used up before what is for all. */
+static bool
+s_may_name(minion_t *m)
+{
+    if (!rate_spare(&m->rekeys, clock_mono_ms()))
+        return false;
+    rate_owe(&m->rekeys, LIMIT_REKEY_EACH - 1);
+    return true;
 }
 
 void
@@ -65,6 +86,14 @@ rekey_asked(front_t *self, peer_t *peer, const json_t *body)
         s_answer(self, peer, pem, problem, false);
         return;
     }
+    if (!s_may_name(m)) {
+        s_answer(self, peer, pem, NULL, true);
+        return;
+    }
+    if (s_is_expected(self, m, z85)) {
+        s_answer(self, peer, pem, ANOTHERS, false);
+        return;
+    }
     if (!rate_spare(&self->rekeys, clock_mono_ms()) ||
         keystore_next_put(self->keystore, m->id, key, &err) < 0) {
         if (err.text)
@@ -74,23 +103,6 @@ rekey_asked(front_t *self, peer_t *peer, const json_t *body)
     }
     s_expect(self, m, z85);
     s_answer(self, peer, pem, NULL, false);
-}
-
-/* The jobs that it runs go on: it tells of them in its hello. */
-static void
-s_cut_old(front_t *self, minion_t *m, const char *z85)
-{
-    peer_t *peer;
-    inbound_monitors(self);
-    for (size_t i = 0; peers_next(self->peers, &i, &peer);)
-        if (str_eq(peer->z85, z85)) {
-            peers_bind(peer, NULL);
-            peer->state = KEY_UNKNOWN;
-            if (peer->fd >= 0)
-                (void) shutdown(peer->fd, SHUT_RDWR);
-        }
-    for (int fd; (fd = peers_take_sub(self->peers, m)) >= 0;)
-        (void) shutdown(fd, SHUT_RDWR);
 }
 
 bool
@@ -116,7 +128,8 @@ rekey_came(front_t *self, peer_t *peer, minion_t *m)
     m->key_since_s = m->renew_ms = 0;
     m->expiring = false;
     zap_set(self->zap, m->z85, ZAP_ACCEPTED);
-    s_cut_old(self, m, old);
+    /* The jobs that it runs go on: it tells of them in its hello. */
+    auth_cut_key(self, m, old, true);
     log_info("minion %s at %s has a new key, fingerprint %s; the old one is good no more", m->id,
              peer->address, finger);
     auth_tell(self, peer, m->id, "rotate",
@@ -139,7 +152,10 @@ rekey_load(front_t *self)
             continue;
         }
         key_to_z85(key, z85);
-        s_expect(self, m, z85);
+        if (s_is_expected(self, m, z85))
+            keystore_next_drop(self->keystore, m->id);
+        else
+            s_expect(self, m, z85);
     }
 }
 

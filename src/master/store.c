@@ -94,15 +94,22 @@ is_full(const store_t *self)
     return self->n_rows >= LIMIT_STORE_BATCH || self->n_bytes >= LIMIT_STORE_BATCH_BYTES;
 }
 
+/* With the lock held: for one more row of this size. A single large one must get through an empty queue. */
+static bool
+has_room(const store_t *self, size_t size)
+{
+    return self->n_rows < LIMIT_STORE_QUEUE &&
+           (self->n_rows == 0 || self->n_bytes + size <= LIMIT_STORE_BYTES);
+}
+
 /* With the lock held. TAKES row: its ticket, 0 when the queue is full. */
 static uint64_t
 append(store_t *self, row_t *row)
 {
     bool follows = self->held_from > 0 && self->last_ticket >= self->held_from;
 
-    /* A single large row must get through an empty queue, and what belongs to a row that was taken must be with it. */
-    if (!follows && (self->n_rows >= LIMIT_STORE_QUEUE ||
-                     (self->n_rows > 0 && self->n_bytes + row->size > LIMIT_STORE_BYTES))) {
+    /* What belongs to a row that was taken must be with it. */
+    if (!follows && !has_room(self, row->size)) {
         self->stats.refused += row->items;
         rows_free(row);
         return 0;
@@ -756,10 +763,10 @@ store_notice(store_t *self)
 }
 
 bool
-store_has_room(store_t *self)
+store_has_room(store_t *self, size_t bytes)
 {
     pthread_mutex_lock(&self->lock);
-    bool room = self->n_rows < LIMIT_STORE_QUEUE && self->n_bytes < LIMIT_STORE_BYTES;
+    bool room = has_room(self, sizeof(row_t) + bytes);
     pthread_mutex_unlock(&self->lock);
     return room;
 }

@@ -32,7 +32,9 @@ const char *store_path(const store_t *self); /* BORROWED */
  * is kept. A note {kind, ref, part} is a name under which the jid is found (store_noted), from the same
  * commit on and as long as the job is kept. TAKES. */
 uint64_t store_add_job(store_t *self, json_t **job_p);
-/* Each target has its last verdict, and not all have returned: no master takes it up again (store_unfinished). */
+/* Each target has its last verdict, and not all have returned: no master takes it up again (store_unfinished). It is kept
+ * as a note {NOTE_ENDED, jid, ""}. */
+#define NOTE_ENDED "ended"
 uint64_t store_end_job(store_t *self, const char *jid);
 /* `raw` is the return's JSON text as the minion sent it. Of several for one (jid, id) the first stays. TAKES
  * *raw_p. */
@@ -59,13 +61,16 @@ uint64_t store_end_run(store_t *self, const char *run, const char *result, int64
 uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int64_t begin_us,
                         int64_t end_us, const char *doc);
 /* A named text, such as a cursor. */
+/* The store's own: when it took a damaged one's place, in microseconds of the wall clock. */
+#define STORE_REPLACED "store_replaced"
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 uint64_t store_del_meta(store_t *self, const char *key);
 
 /* What is kept. Jobs, their returns and the journals of orchestrations go together, the oldest first. */
 typedef struct store_keep {
+    int64_t now_us;  /* wall clock, as who asks believes it: ages are of then */
     int64_t jobs_s;  /* 0: however old */
-    uint64_t bytes;  /* of the file without events and without what is free in it; 0: however much */
+    uint64_t bytes;  /* on the disk, of jobs and orchestrations alone; 0: however much */
     uint64_t events; /* the newest, within LIMIT_JOURNAL_BYTES */
 } store_keep_t;
 
@@ -89,8 +94,8 @@ char *store_notice(store_t *self);
 void store_together(store_t *self);
 void store_apart(store_t *self);
 
-/* Whether an add would be taken now. */
-bool store_has_room(store_t *self);
+/* Whether an add of so many bytes would be taken now. */
+bool store_has_room(store_t *self, size_t bytes);
 /* Bytes that wait for the writer. */
 size_t store_waiting(store_t *self);
 

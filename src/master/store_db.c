@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "master/eframe.h"
+#include "master/store.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -298,6 +299,20 @@ open_once(const char *path, sqlite3 **ret_db, fail_t *err)
     return rc;
 }
 
+static int
+begin_anew(const char *path, fail_t *err)
+{
+    sqlite3 *db = NULL;
+    AUTO_FREE char *sql = xasprintf("INSERT INTO meta(key, value) VALUES('" STORE_REPLACED "', '%lld')",
+                                    (long long) clock_wall_us());
+    int rc = open_once(path, &db, err);
+
+    if (rc == 0)
+        rc = db_exec(db, path, sql, err);
+    sqlite3_close(db);
+    return rc;
+}
+
 int
 db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err)
 {
@@ -318,7 +333,7 @@ db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err)
         "Jobs and events before now are missing from the job cache; \"sqlite3 %s .recover\" "
         "may save them.",
         aside, why, aside);
-    return 0;
+    return begin_anew(path, err);
 }
 
 int

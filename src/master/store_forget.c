@@ -6,12 +6,13 @@
 
 #define FUTURE_US     (24 * 3600 * 1000000LL) /* so far ahead a time is a wrong clock's */
 #define YOUNG_US      60000000LL              /* jobs younger than this stay whatever the size */
-#define UNFINISHED_US 2592000000000LL         /* runs that never ended can be resumed for so long at least */
-#define RESERVE       (64 * 1024 * 1024)      /* free bytes that are kept for new rows */
-#define PARTS_MAX     500                     /* returns or steps that one statement deletes */
-#define PARTS_FAST_US 1000                    /* a faster statement makes the next one delete more, */
-#define PARTS_SLOW_US 4000                    /* a slower one less: a return is of 100 bytes or of 16 MB */
-#define BLOCKS_MAX    64                      /* blocks of events that one call deletes */
+#define UNFINISHED_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
+#define RESERVE       (64 * 1024 * 1024) /* free bytes that are kept for new rows */
+#define PARTS_MAX     500                /* returns or steps that one statement deletes */
+#define PARTS_FAST_US 1000               /* a faster statement makes the next one delete more, */
+#define PARTS_SLOW_US 4000               /* a slower one less: a return is of 100 bytes or of 16 MB */
+#define DOC_ROW       40                 /* bytes of a row beside its document */
+#define BLOCKS_MAX    64                 /* blocks of events that one call deletes */
 
 enum {
     F_OLD_JOB,
@@ -27,6 +28,9 @@ enum {
     F_FIRST_BLOCK,
     F_LAST_BLOCK,
     F_BLOCK,
+    F_GRAINS,
+    F_PILLAR,
+    F_MINE,
     F_PAGES,
     F_FREE,
     F_SHRINK,
@@ -53,6 +57,9 @@ static const char *const statements[F_STATEMENTS] = {
     [F_FIRST_BLOCK] = "SELECT first, last, at FROM event_blocks ORDER BY first LIMIT 1",
     [F_LAST_BLOCK] = "SELECT last, at + length(frames) FROM event_blocks ORDER BY first DESC LIMIT 1",
     [F_BLOCK] = "DELETE FROM event_blocks WHERE first = ?1",
+    [F_GRAINS] = "SELECT rowid FROM grains",
+    [F_PILLAR] = "SELECT rowid FROM pillar",
+    [F_MINE] = "SELECT rowid FROM mine",
     [F_PAGES] = "PRAGMA page_count",
     [F_FREE] = "PRAGMA freelist_count",
     [F_SHRINK] = "PRAGMA incremental_vacuum",
@@ -72,12 +79,19 @@ static const struct kind {
     [KIND_RUN] = { F_OLD_RUN, F_RUN_PARTS, F_RUN },
 };
 
+/* What is known of minions, a document in each row. */
+static const struct {
+    int rows;
+    const char *table;
+} docs[] = { { F_GRAINS, "grains" }, { F_PILLAR, "pillar" }, { F_MINE, "mine" } };
+
 struct forgetter {
     sqlite3 *db;      /* borrowed */
     const char *path; /* borrowed */
     int64_t page;     /* bytes */
     bool shrinks;     /* the file was begun so that pages can be given back */
     int parts;        /* that the next statement deletes */
+    int64_t docs;     /* bytes that documents of minions take; -1: to be counted */
     sqlite3_stmt *stmt[F_STATEMENTS];
 };
 
@@ -92,6 +106,7 @@ forgetter_new(sqlite3 *db, const char *path, fail_t *err)
     self->db = db;
     self->path = path;
     self->parts = PARTS_MAX / 10;
+    self->docs = -1;
     int rc = db_int(db, path, "PRAGMA page_size", &page, err);
     if (rc == 0)
         rc = db_int(db, path, "PRAGMA auto_vacuum", &vacuum, err);
@@ -244,7 +259,65 @@ read_pages(forgetter_t *self, int64_t *ret_used, int64_t *ret_free, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Whether what is not events takes more than is to be kept: 1, 0 or a negative errno. */
+/* What a document takes (SQLite's file format, 1.6): a long one has pages of its own, each with the number of the next, and
+ * a rest beside others'. */
+static int64_t
+on_pages(const forgetter_t *self, int64_t bytes)
+{
+    int64_t most = self->page - 35, least = (self->page - 12) * 32 / 255 - 23, link = self->page - 4;
+    int64_t rest = bytes + DOC_ROW, own = 0;
+
+    if (rest > most) {
+        own = (rest - least) / link;
+        rest = least + (rest - least) % link;
+    }
+    if (rest > most) {
+        own++;
+        rest = least;
+    }
+    return own * self->page + self->page / (most / rest);
+}
+
+/* Adds what a table's documents take. Only their lengths are read, not they. */
+static int
+count_docs(forgetter_t *self, int which, int64_t *total_p, fail_t *err)
+{
+    sqlite3_blob *doc = NULL;
+    int rc = SQLITE_OK, more;
+
+    while (rc == SQLITE_OK && (more = first_row(self, docs[which].rows, err)) > 0) {
+        int64_t row = sqlite3_column_int64(self->stmt[docs[which].rows], 0);
+        rc = doc != NULL ? sqlite3_blob_reopen(doc, row)
+                         : sqlite3_blob_open(self->db, "main", docs[which].table, "doc", row, 0, &doc);
+        *total_p += rc == SQLITE_OK ? on_pages(self, sqlite3_blob_bytes(doc)) : 0;
+    }
+    if (rc != SQLITE_OK)
+        more = db_fail(self->db, self->path, err);
+    sqlite3_blob_close(doc);
+    sqlite3_reset(self->stmt[docs[which].rows]);
+    return more;
+}
+
+static int
+read_docs(forgetter_t *self, fail_t *err)
+{
+    int64_t total = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < NELEMS(docs) && rc == 0 && self->docs < 0; i++)
+        rc = count_docs(self, (int) i, &total, err);
+    if (rc == 0 && self->docs < 0)
+        self->docs = total;
+    return rc;
+}
+
+void
+forgetter_docs_changed(forgetter_t *self)
+{
+    self->docs = -1;
+}
+
+/* Whether jobs and runs take more than is to be kept: what is neither free nor another's. 1, 0 or a negative errno. */
 static int
 too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
 {
@@ -257,14 +330,18 @@ too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
         rc = numbers(self, F_FIRST_BLOCK, BLOCK_NUMBERS, first, err);
     if (rc >= 0)
         rc = numbers(self, F_LAST_BLOCK, END_NUMBERS, end, err);
-    return rc < 0 ? rc : used * self->page - (end[END_AT] - first[BLOCK_AT]) > (int64_t) keep_bytes;
+    int64_t bytes = used * self->page - (end[END_AT] - first[BLOCK_AT]);
+    if (rc < 0 || bytes <= (int64_t) keep_bytes)
+        return rc < 0 ? rc : 0;
+    rc = read_docs(self, err);
+    return rc < 0 ? rc : bytes - self->docs > (int64_t) keep_bytes;
 }
 
 /* The oldest of all jobs and runs, if it is too old, or if all is too much. */
 static int
-drop_oldest(forgetter_t *self, const store_keep_t *keep, int64_t now_us, fail_t *err)
+drop_oldest(forgetter_t *self, const store_keep_t *keep, fail_t *err)
 {
-    int64_t start[KINDS] = { INT64_MAX, INT64_MAX };
+    int64_t start[KINDS] = { INT64_MAX, INT64_MAX }, now_us = keep->now_us;
     char *name[KINDS] = { NULL, NULL };
     int rc = 0;
 
@@ -280,7 +357,7 @@ drop_oldest(forgetter_t *self, const store_keep_t *keep, int64_t now_us, fail_t 
     }
     int oldest = start[KIND_RUN] < start[KIND_JOB] ? KIND_RUN : KIND_JOB;
     bool goes = keep->jobs_s > 0 && start[oldest] < now_us - keep->jobs_s * 1000000;
-    if (rc >= 0 && !goes && start[oldest] < now_us - YOUNG_US)
+    if (rc >= 0 && !goes && start[oldest] < clock_wall_us() - YOUNG_US)
         goes = (rc = too_large(self, keep->bytes, err)) > 0;
     if (rc >= 0)
         rc = goes ? drop_one(self, oldest, name[oldest], err) : 0;
@@ -332,7 +409,6 @@ give_back(forgetter_t *self, fail_t *err)
 int
 forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bool *ret_more, fail_t *err)
 {
-    int64_t now_us = clock_wall_us();
     int dropped = 0, n;
 
     do {
@@ -341,7 +417,7 @@ forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bo
             continue;
         n = n == 0 ? drop_expired(self, err) : n;
         if (n == 0)
-            n = drop_oldest(self, keep, now_us, err);
+            n = drop_oldest(self, keep, err);
         if (n == 0)
             n = forgetter_events(self, keep->events, err);
         dropped += n > 0 ? n : 0;

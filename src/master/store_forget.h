@@ -30,6 +30,8 @@ int forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us
 /* Inside a transaction: blocks of events beyond the newest `keep_events`, or beyond LIMIT_JOURNAL_BYTES. Rows deleted,
  * or a negative errno. */
 int forgetter_events(forgetter_t *self, uint64_t keep_events, fail_t *err);
+/* Grains, a pillar or the mine of a minion were written or removed. */
+void forgetter_docs_changed(forgetter_t *self);
 /* Inside a transaction: what is left of an expired job goes at once, as something new has come for it. 1, 0 when the job
  * is not one of those, or a negative errno. */
 int forgetter_finish(forgetter_t *self, const char *jid, fail_t *err);

@@ -15,6 +15,8 @@
 #define JOBS_WITH(which) "SELECT " JOB_COLUMNS " FROM jobs WHERE " which " AND start_us BETWEEN ?1 AND ?2"
 #define NEWEST_FIRST     " ORDER BY start_us DESC, num DESC"
 
+#define JOB_BYTES 1024 /* that a job takes in memory beside the text of its row */
+
 /* The columns of JOB_COLUMNS. */
 enum { C_NUM, C_JID, C_START, C_MINIONS_N, C_RETURNED_N, C_FAILED_N, C_FUN, C_TGT, C_DOC, C_MINIONS };
 
@@ -30,6 +32,7 @@ enum {
     Q_IS_TARGET,
     Q_EVENT_BLOCK,
     Q_EVENT_SINCE,
+    Q_EVENT_TIME,
     Q_SEQ_RANGE,
     Q_LAST_JID,
     Q_GRAINS,
@@ -54,11 +57,10 @@ static const char *const queries[QUERIES] = {
     [Q_JOBS_OF] = JOBS_WITH("fun = ?3") " UNION ALL " JOBS_WITH("substr(fun, 1, 1) = '['") NEWEST_FIRST,
     [Q_JOBS_AT] = JOBS_WITH("tgt = ?3 AND substr(tgt, 1, 1) <> '['") " UNION ALL " JOBS_WITH(
         "substr(tgt, 1, 1) = '['") NEWEST_FIRST,
-    [Q_UNFINISHED] = "SELECT jid FROM (SELECT jid, start_us, num FROM jobs"
-                     " WHERE start_us > ?1 AND n_returned < n_minions"
-                     "  AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid)"
-                     " ORDER BY start_us DESC, num DESC LIMIT ?2) ORDER BY start_us, num",
-    [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 ORDER BY id",
+    [Q_UNFINISHED] = "SELECT jid, doc, minions FROM jobs WHERE start_us > ?1 AND n_returned < n_minions"
+                     " AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid)"
+                     " ORDER BY start_us DESC, num DESC",
+    [Q_RETURNS] = "SELECT id, doc FROM returns WHERE jid = ?1 AND id > ?2 ORDER BY id",
     [Q_RETURNED] = "SELECT id FROM returns WHERE jid = ?1 ORDER BY id",
     [Q_HAS_RETURN] = "SELECT 1 FROM returns WHERE jid = ?1 AND id = ?2",
     [Q_IS_TARGET] = "SELECT instr(minions, ?2) > 0 OR coalesce(json_extract(doc, '$.adopted'), 0) FROM jobs"
@@ -68,6 +70,7 @@ static const char *const queries[QUERIES] = {
         " coalesce((SELECT max(first) FROM event_blocks WHERE first <= ?1 + 1), 0) ORDER BY first LIMIT 1",
     [Q_EVENT_SINCE] = "SELECT coalesce((SELECT min(first) - 1 FROM event_blocks WHERE last_us >= ?1),"
                       " (SELECT last FROM event_blocks ORDER BY first DESC LIMIT 1), 0)",
+    [Q_EVENT_TIME] = "SELECT last_us FROM event_blocks ORDER BY first DESC LIMIT 1",
     [Q_SEQ_RANGE] = "SELECT (SELECT min(first) FROM event_blocks),"
                     " (SELECT last FROM event_blocks ORDER BY first DESC LIMIT 1)",
     [Q_LAST_JID] = "SELECT jid FROM jobs ORDER BY start_us DESC, num DESC LIMIT 1",
@@ -215,13 +218,19 @@ col_text(sqlite3_stmt *stmt, int col)
 
 /* NEW. The text was parsed before it was stored; should it be unreadable now, the text itself is shown. */
 static json_t *
-col_json(sqlite3_stmt *stmt, int col)
+stored_json(const char *text, size_t len)
 {
-    const char *text = col_text(stmt, col);
-    size_t len = (size_t) sqlite3_column_bytes(stmt, col);
     json_t *v = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
 
     return v != NULL ? v : value_utf8(text, len);
+}
+
+static json_t *
+col_json(sqlite3_stmt *stmt, int col)
+{
+    const char *text = col_text(stmt, col);
+
+    return stored_json(text, (size_t) sqlite3_column_bytes(stmt, col));
 }
 
 /* {first column: JSON of the second} */
@@ -275,14 +284,6 @@ store_job(store_reader_t *self, const char *jid, fail_t *err)
         add_minions(stmt, job);
     }
     return end_query(stmt, rc, job);
-}
-
-json_t *
-store_returns(store_reader_t *self, const char *jid, fail_t *err)
-{
-    sqlite3_stmt *stmt = query_text(self, Q_RETURNS, jid, err);
-
-    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
 }
 
 json_t *
@@ -360,6 +361,57 @@ any_glob(const json_t *globs, const char *text, bool otherwise)
             return true;
     }
     return false;
+}
+
+int
+store_returns_each(store_reader_t *self, const char *jid, const char *after, store_return_fn *fn,
+                   void *cookie, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_RETURNS, jid, err);
+    bool more = true;
+    int rc = 0;
+
+    if (stmt == NULL)
+        return -EIO;
+    sqlite3_bind_text(stmt, 2, after, -1, SQLITE_TRANSIENT);
+    while (more && next_row(self, stmt, &rc, err)) {
+        const char *text = col_text(stmt, 1);
+        more = fn(cookie, col_text(stmt, 0), text, (size_t) sqlite3_column_bytes(stmt, 1));
+    }
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+typedef struct wanted {
+    const json_t *globs; /* NULL: all */
+    json_t *found;
+} wanted_t;
+
+static bool
+take_wanted(void *cookie, const char *id, const char *text, size_t len)
+{
+    const wanted_t *self = cookie;
+
+    if (any_glob(self->globs, id, true))
+        json_object_set_new(self->found, id, stored_json(text, len));
+    return true;
+}
+
+json_t *
+store_returns_of(store_reader_t *self, const char *jid, const json_t *globs, fail_t *err)
+{
+    wanted_t wanted = { .globs = globs, .found = json_object() };
+
+    if (store_returns_each(self, jid, "", take_wanted, &wanted, err) == 0)
+        return wanted.found;
+    json_decref(wanted.found);
+    return NULL;
+}
+
+json_t *
+store_returns(store_reader_t *self, const char *jid, fail_t *err)
+{
+    return store_returns_of(self, jid, NULL, err);
 }
 
 /* `text` is a column: the name itself, or the JSON of a list of names. */
@@ -494,19 +546,27 @@ store_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
 }
 
 json_t *
-store_unfinished(store_reader_t *self, int64_t since_us, size_t limit, fail_t *err)
+store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_t *ret_left, fail_t *err)
 {
     sqlite3_stmt *stmt = query(self, Q_UNFINISHED, err);
     json_t *jids = json_array();
     int rc = stmt != NULL ? 0 : -EIO;
+    size_t bytes = 0;
 
-    if (stmt != NULL) {
+    *ret_left = 0;
+    if (stmt != NULL)
         sqlite3_bind_int64(stmt, 1, since_us);
-        sqlite3_bind_int64(stmt, 2, (int64_t) limit);
+    while (rc == 0 && next_row(self, stmt, &rc, err)) {
+        if (bytes <= max_bytes) /* else the row is not read */
+            bytes += JOB_BYTES + (size_t) sqlite3_column_bytes(stmt, 1) +
+                     (size_t) sqlite3_column_bytes(stmt, 2);
+        if (bytes <= max_bytes)
+            json_array_append_new(jids, json_string(col_text(stmt, 0)));
+        else
+            ++*ret_left;
     }
-    while (rc == 0 && next_row(self, stmt, &rc, err))
-        json_array_append_new(jids, json_string(col_text(stmt, 0)));
-    return end_query(stmt, rc, jids);
+    jids = end_query(stmt, rc, jids);
+    return jids != NULL ? reversed(jids) : NULL;
 }
 
 json_t *
@@ -590,6 +650,19 @@ store_event_since(store_reader_t *self, int64_t wall_us, uint64_t *ret_after, fa
     sqlite3_bind_int64(stmt, 1, wall_us);
     if (next_row(self, stmt, &rc, err))
         *ret_after = (uint64_t) sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+int
+store_event_time(store_reader_t *self, int64_t *ret_us, fail_t *err)
+{
+    sqlite3_stmt *stmt = query(self, Q_EVENT_TIME, err);
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    if (stmt == NULL)
+        return rc;
+    *ret_us = next_row(self, stmt, &rc, err) ? sqlite3_column_int64(stmt, 0) : 0;
     sqlite3_reset(stmt);
     return rc;
 }

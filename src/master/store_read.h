@@ -24,6 +24,13 @@ void store_reader_destroy(store_reader_t **self_p);
 json_t *store_job(store_reader_t *self, const char *jid, fail_t *err);
 /* {id: the return as the minion sent it} in order of ids. */
 json_t *store_returns(store_reader_t *self, const char *jid, fail_t *err);
+/* The same of the ids that one of the globs fits. */
+json_t *store_returns_of(store_reader_t *self, const char *jid, const json_t *globs, fail_t *err);
+/* The same as the texts that are stored, of the ids behind `after` ("": all), until `fn` says false: BORROWED for the
+ * call. 0, or a negative errno. */
+typedef bool store_return_fn(void *cookie, const char *id, const char *text, size_t len);
+int store_returns_each(store_reader_t *self, const char *jid, const char *after, store_return_fn *fn,
+                       void *cookie, fail_t *err);
 /* [id] of those who returned. */
 json_t *store_returned(store_reader_t *self, const char *jid, fail_t *err);
 /* Whether this one's return is stored: 1 or 0, or a negative errno. */
@@ -35,9 +42,10 @@ int store_is_target(store_reader_t *self, const char *jid, const char *id, fail_
  * start_us?, end_us?, metadata?: {key: value} of which one must fit, failed?: true, minions?: true and
  * returned?: true add these lists}. */
 json_t *store_jobs(store_reader_t *self, const json_t *filter, fail_t *err);
-/* [jid] of the newest `limit` jobs begun after `since_us` whose minions have not all returned, oldest first.
- */
-json_t *store_unfinished(store_reader_t *self, int64_t since_us, size_t limit, fail_t *err);
+/* [jid] of the jobs begun after `since_us` whose minions have not all returned, oldest first: the newest whose rows have
+ * `max_bytes` together, as they take in memory; *ret_left is how many older ones there are. */
+json_t *store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_t *ret_left,
+                         fail_t *err);
 
 /* The next block of the journal, without those of its events whose number is not over `after`: frames
  * (eframe.h) are added to `out`; *ret_last is the last one's number. 1; 0 when the journal ends there; or a
@@ -49,6 +57,8 @@ json_t *store_events(store_reader_t *self, uint64_t *cursor_p, size_t limit, fai
 /* The number before that of the first block with an event of this time or later; that of the last event when
  * there is none. 0, or a negative errno. */
 int store_event_since(store_reader_t *self, int64_t wall_us, uint64_t *ret_after, fail_t *err);
+/* When the newest event was; 0: there is none. 0, or a negative errno. */
+int store_event_time(store_reader_t *self, int64_t *ret_us, fail_t *err);
 /* 0, or a negative errno. An empty journal: 0 for both. */
 int store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_last, fail_t *err);
 /* The newest job's jid, "" when there is none: a json string. */

@@ -49,6 +49,12 @@ static const struct kind {
                    " VALUES(?1, ?2, ?3, ?4, ?5, ?6)" },
 };
 
+/* Documents of minions, whose bytes are no job's. */
+static const bool is_doc[ROW_KINDS] = {
+    [ROW_GRAINS] = true, [ROW_PILLAR] = true,        [ROW_MINE] = true,
+    [ROW_FORGET] = true, [ROW_FORGET_PILLAR] = true, [ROW_FORGET_MINE] = true,
+};
+
 /* The writer's other statements. */
 enum { X_COUNT, X_ADOPT, X_STATEMENTS };
 
@@ -275,6 +281,8 @@ insert_row(store_writer_t *self, const row_t *row, uint64_t *ret_duplicates, fai
         rc = sqlite3_bind_int64(stmt, kind->texts + i + 1, row->num[i]);
     int changed = rc == SQLITE_OK ? run(self, stmt, err) : db_fail(self->db, self->path, err);
     sqlite3_clear_bindings(stmt);
+    if (is_doc[row->kind])
+        forgetter_docs_changed(self->forgetter);
     if (changed == 0 && (row->kind == ROW_RETURN || row->kind == ROW_JOB))
         ++*ret_duplicates;
     return or_without(changed, kind->name, row->text[0], row->kind == ROW_RETURN ? row->text[1] : "", err);

@@ -33,8 +33,6 @@ enum { ROW_TEXTS = 5, ROW_NUMS = 4 };
 
 #define EVENT_BLOCK (128 * 1024) /* bytes of events in one row of the journal, about */
 
-#define NOTE_ENDED "ended" /* the kind of note by which store_end_job is kept; its ref is the jid */
-
 /* One row that waits. Texts and numbers are the parameters of its kind's statement, in order. Events are one
  * text of frames, which grows while it waits, and four numbers: the first and the last event's, and their
  * times. */

@@ -148,9 +148,10 @@ s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
     json_decref(value);
     if (len > RETURN_MAX) {
         free(text);
-        AUTO_FREE char *words = xasprintf(
-            "%s: the return has %zu bytes, more than the %d of a message; ask for less of it",
-            value_str(task, "fun", ""), len, RETURN_MAX);
+        AUTO_FREE char *words = xasprintf("%s: the return has %zu bytes, more than the %d of a message; ask "
+                                          "for less of it (salt-run doc.%s)",
+                                          value_str(task, "fun", ""), len, RETURN_MAX,
+                                          value_bool(task, "wheel", false) ? "wheel" : "runner");
         json_auto_t *told = json_string(words);
         text = value_dump(told);
         (void) json_object_update_new(result, json_pack("{s:i, s:b}", "retcode", 1, "success", false));

@@ -136,9 +136,14 @@ s_wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
 }
 
 static int
-s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int timeout_ms, fail_t *err)
+s_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *master, int timeout_ms,
+          fail_t *err)
 {
+    session_destroy(&self->session); /* it has the files' names */
+    free(self->known_file);
+    free(self->sign_file);
     (void) str_copy(self->host, sizeof(self->host), value_str(master, "host", ""));
+    masters_key_files(conf, nth, self->host, &self->known_file, &self->sign_file);
     session_conf_t sc = { .id = conf_str(conf, "id"),
                           .role = "call",
                           .boot = self->boot,
@@ -158,7 +163,6 @@ s_connect(callsession_t *self, const conf_t *conf, const json_t *master, int tim
     const session_host_t host = {
         .on_state = s_on_state, .on_ack = s_on_ack, .on_answer = s_on_answer, .cookie = self
     };
-    session_destroy(&self->session);
     self->session = session_new(self->zctx, &sc, &host);
     self->step_ms = 0;
     return s_wait_ready(self, timeout_ms, err);
@@ -190,9 +194,6 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
-    self->known_file = fs_join(pki, "minion_master.pub");
-    AUTO_FREE char *sign = xasprintf("%s.pub", conf_str(conf, "master_sign_key_name"));
-    self->sign_file = fs_join(pki, sign);
     self->keys = masters && fs_own_dir(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
     self->zctx = self->keys ? zmq_ctx_new() : NULL;
     if (self->keys && !self->zctx)
@@ -204,7 +205,7 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
         if (!self->zctx || rc == 0)
             break;
         fail_clear(err);
-        rc = s_connect(self, conf, one, timeout_ms, err);
+        rc = s_connect(self, conf, i, one, timeout_ms, err);
     }
     if (rc < 0)
         callsession_destroy(&self);

@@ -5,7 +5,7 @@
  * needs the same memory for any size. What an interrupted download left in the cache is taken up again.
  *
  * Asked with {"op", "path", "saltenv"}: op "hash" (with "size": no digest if the file's is another), "files",
- * "dirs", "empty_dirs", "links", "envs", "put" (see upload.h), or "get" with "dest" (a path) or "cache" (a
+ * "dirs", "empty_dirs", "links", "envs", "options", "put" (see upload.h), or "get" with "dest" (a path) or "cache" (a
  * cachedir). Answered with
  * {"ok": true, "value"} or {"ok": false, "error", "code"}, code a positive errno; ENOENT: no such file.
  *

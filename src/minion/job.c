@@ -14,12 +14,12 @@
 #include "common/base/clock.h"
 #include "common/base/procfs.h"
 #include "common/base/str.h"
-#include "common/data/args.h"
 #include "common/files/fileclient.h"
 #include "common/local/client.h"
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "minion/grains_set.h"
+#include "minion/jobret.h"
 #include "minion/mpillar.h"
 #include "minion/mreactor.h"
 #include "minion/remotefiles.h"
@@ -356,7 +356,7 @@ job_read(job_proc_t *self, size_t limit, json_t **ret_frame)
             (void) job_signal(self, SIGKILL);
         }
         if (rc < 0) {
-            self->unread = rc == -ENOMEM;
+            self->unread = rc;
             s_close(self);
             return rc;
         }
@@ -435,27 +435,6 @@ job_signal(const job_proc_t *self, int sig)
     return rc;
 }
 
-static json_t *
-s_envelope(const json_t *job, json_t *ret, json_t *retcode, json_t *success)
-{
-    json_t *out = json_pack("{s:O, s:O, s:o*, s:o, s:o, s:o}", "jid", value_get(job, "jid"), "fun",
-                            value_get(job, "fun"), "fun_args", args_shown(value_get(job, "arg")), "return",
-                            ret, "retcode", retcode, "success", success);
-    static const char *const marks[] = { "metadata", "schedule" };
-    for (size_t i = 0; i < NELEMS(marks); i++)
-        if (value_get(job, marks[i]))
-            json_object_set(out, marks[i], value_get(job, marks[i]));
-    return out;
-}
-
-static json_t *
-s_failed(const json_t *job, char *text)
-{
-    json_t *out = s_envelope(job, json_string(text), json_integer(1), json_false());
-    free(text);
-    return out;
-}
-
 /* Who reads the return can tell that it rests on what was known here, not on what a master had then. */
 static void
 s_mark_offline(const json_t *job, json_t *ret)
@@ -468,14 +447,12 @@ s_mark_offline(const json_t *job, json_t *ret)
                 value_str(job, "jid", ""));
 }
 
-json_t *
-job_return(const job_proc_t *self)
+static json_t *
+s_return(const job_proc_t *self)
 {
     if (self->ret) {
         const char *out = output_suited(value_str(self->job, "fun", NULL));
-        json_t *ret = s_envelope(self->job, json_incref(value_get(self->ret, "return")),
-                                 json_incref(value_get(self->ret, "retcode")),
-                                 json_incref(value_get(self->ret, "success")));
+        json_t *ret = jobret_of(self->job, self->ret);
         if (out)
             json_object_set_new(ret, "out", json_string(out));
         if (value_bool(self->ret, "offline", false))
@@ -483,29 +460,45 @@ job_return(const job_proc_t *self)
         return ret;
     }
     if (self->oversize)
-        return s_failed(
+        return jobret_failed(
             self->job,
             xasprintf("The job's return is larger than this minion allows (job_output_max); have the "
                       "function write to a file instead"));
     if (self->timed_out)
-        return s_failed(
+        return jobret_failed(
             self->job,
             xasprintf("The job ran longer than this minion allows (job_timeout_max) and was ended"));
+    if (self->unread == -ENOMEM)
+        return jobret_failed(self->job,
+                             xasprintf("The job has run, but this minion has no memory for its return"));
     if (self->unread)
-        return s_failed(self->job,
-                        xasprintf("The job has run, but this minion has no memory for its return"));
+        return jobret_failed(
+            self->job, xasprintf("The job has run, but what it returned or asked for can't be read: is it "
+                                 "nested deeper than %d levels? Have the function return less, or write to "
+                                 "a file instead",
+                                 LIMIT_JSON_DEPTH));
     if (WIFEXITED(self->status) && WEXITSTATUS(self->status) == EXIT_NO_MEMORY)
-        return s_failed(self->job, xasprintf("The job ran out of memory before it returned; is the memory "
-                                             "limit (job_memory_max) too small?"));
+        return jobret_failed(self->job,
+                             xasprintf("The job ran out of memory before it returned; is the memory "
+                                       "limit (job_memory_max) too small?"));
     if (WIFSIGNALED(self->status))
-        return s_failed(self->job, xasprintf("The job was ended by signal %d (%s) before it returned",
-                                             WTERMSIG(self->status), strsignal(WTERMSIG(self->status))));
-    return s_failed(self->job, xasprintf("The job's process ended with exit code %d before it returned",
-                                         WEXITSTATUS(self->status)));
+        return jobret_failed(self->job, xasprintf("The job was ended by signal %d (%s) before it returned",
+                                                  WTERMSIG(self->status), strsignal(WTERMSIG(self->status))));
+    return jobret_failed(self->job, xasprintf("The job's process ended with exit code %d before it returned",
+                                              WEXITSTATUS(self->status)));
+}
+
+json_t *
+job_return(const job_proc_t *self)
+{
+    json_t *ret = s_return(self);
+    return jobret_fitting(&ret);
 }
 
 json_t *
 job_interrupted(const json_t *job)
 {
-    return s_failed(job, xasprintf("The minion was stopped while this job ran; it may be half done"));
+    json_t *ret = jobret_failed(job,
+                                xasprintf("The minion was stopped while this job ran; it may be half done"));
+    return jobret_fitting(&ret);
 }

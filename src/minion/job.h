@@ -38,7 +38,8 @@ typedef struct job_proc {
     int fd; /* our end; -1 when closed */
     buf_t in, out;
     int64_t deadline_ms; /* monotonic; 0: none */
-    bool timed_out, oversize, unread;
+    bool timed_out, oversize;
+    int unread;    /* negative errno: it said what can't be read */
     bool returned; /* its return went out; it may not have exited yet */
     bool exited;
     int status; /* of waitpid */
@@ -55,7 +56,7 @@ int job_read(job_proc_t *self, size_t limit, json_t **ret_frame);
 void job_answer(job_proc_t *self, json_t **answer_p); /* TAKES */
 /* Signal the child and all that it started, however deep. */
 int job_signal(const job_proc_t *self, int sig);
-/* What goes to the master: NEW {jid, fun, fun_args, return, retcode, success, metadata?, schedule?}. */
+/* What goes to the master: NEW, as jobret.h has it; a message can hold it. */
 json_t *job_return(const job_proc_t *self);
 /* The same for a job of which only the mark is left. */
 json_t *job_interrupted(const json_t *job);

@@ -17,6 +17,7 @@
 #include "common/crypto/keys.h"
 #include "common/local/client.h"
 #include "minion/jobcache.h"
+#include "minion/jobret.h"
 #include "minion/mbus.h"
 #include "minion/mreactor.h"
 #include "minion/mschedule.h"
@@ -73,7 +74,10 @@ jobserver_event(jobserver_t *self, const char *tag, json_t *data, json_t *more)
 {
     mbus_tell(self->bus, tag, data);
     if (!outbox_event(self->outbox, tag, data, more))
-        log_error("event %s: too many wait for a master already; this one is dropped", tag);
+        log_error(
+            "event %s: it is too large or too deep for a message, or too many wait for a master already; "
+            "this one is dropped",
+            tag);
 }
 
 int64_t
@@ -100,11 +104,10 @@ s_failed_to_start(jobserver_t *self, json_t *job, const fail_t *err)
         mreactor_ended(self->reactor, job);
     if (value_bool(job, "own", false))
         return;
-    json_auto_t *ret = json_pack("{s:O, s:O, s:O*, s:s, s:i, s:b}", "jid", value_get(job, "jid"), "fun",
-                                 value_get(job, "fun"), "fun_args", value_get(job, "arg"), "return",
-                                 fail_text(err), "retcode", 1, "success", false);
+    json_t *failed = jobret_failed(job, xstrdup(fail_text(err)));
+    json_auto_t *ret = jobret_fitting(&failed);
     if (!outbox_full(self->outbox)) {
-        outbox_return(self->outbox, ret, (int) value_int(job, "master", -1));
+        outbox_return(self->outbox, ret, value_str(job, "asker", NULL));
         return;
     }
     /* There is no room to keep even this: it is said once. */
@@ -186,7 +189,7 @@ s_return(jobserver_t *self, job_proc_t *proc)
     if (value_bool(proc->job, "own", false))
         return;
     jobcache_keep(self->opts, ret);
-    outbox_return(self->outbox, ret, (int) value_int(proc->job, "master", -1));
+    outbox_return(self->outbox, ret, value_str(proc->job, "asker", NULL));
 }
 
 static void
@@ -265,7 +268,7 @@ s_recover(jobserver_t *self)
         log_warning("job %s: it ran when the minion was stopped; that is its return",
                     value_str(one, "jid", ""));
         if (ret) /* a mark that names no function is of no job */
-            outbox_return(self->outbox, ret, -1);
+            outbox_return(self->outbox, ret, value_str(one, "asker", NULL));
     }
     json_array_foreach (damaged, i, one)
         log_error("%s", json_string_value(one));
@@ -277,7 +280,18 @@ s_recover(jobserver_t *self)
 
 /* ---- up from the networking process ---------------------------------------------------------- */
 
-/* A networking process that has just begun may not know yet what another one has passed on. */
+static bool
+s_lists(const json_t *jids, const char *jid)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (jids, i, one)
+        if (str_eq(json_string_value(one), jid))
+            return true;
+    return false;
+}
+
+/* It runs, or waits, or its return does: however many came after it. */
 static bool
 s_has(const jobserver_t *self, const char *jid)
 {
@@ -289,20 +303,47 @@ s_has(const jobserver_t *self, const char *jid)
     json_array_foreach (self->waiting, i, job)
         if (str_eq(value_str(job, "jid", ""), jid))
             return true;
-    return false;
+    return outbox_has(self->outbox, jid) || s_lists(spool_marks(outbox_spool(self->outbox)), jid);
 }
 
 static void
 s_up_job(jobserver_t *self, json_t *frame)
 {
     json_t *job = value_get(frame, "job");
-    if (json_is_object(job) && !s_has(self, value_str(job, "jid", "")))
-        jobserver_job(self, job, (int) value_int(frame, "master", -1));
+    const char *jid = value_str(job, "jid", "");
+    if (!json_is_object(job) || !seen_add(self->seen, jid) || s_has(self, jid))
+        return;
+    json_object_set(job, "asker", value_get(frame, "asker"));
+    jobserver_job(self, job, (int) value_int(frame, "master", -1));
+}
+
+/* Another master than the one that asked has a return. On the disk before the return goes from it: a restart must not
+ * run the job again. */
+static void
+s_note_elsewhere(jobserver_t *self, const json_t *jids, const char *by)
+{
+    fail_auto_t err = FAIL_INIT;
+    size_t i;
+    json_t *jid;
+    bool any = false;
+    json_array_foreach (jids, i, jid) {
+        const char *asker = json_is_string(jid) ? outbox_asker(self->outbox, json_string_value(jid)) : NULL;
+        if (!asker || str_eq(asker, by))
+            continue;
+        seen_elsewhere_add(self->seen, json_string_value(jid), asker);
+        any = true;
+    }
+    json_auto_t *all = any ? seen_dump(self->seen) : NULL;
+    if (all && spool_elsewhere_keep(outbox_spool(self->outbox), all, &err) < 0)
+        log_warning("jobs that returned to another master than the one that asked are known until the minion "
+                    "ends: %s",
+                    fail_text(&err));
 }
 
 static void
 s_up_ack(jobserver_t *self, json_t *frame)
 {
+    s_note_elsewhere(self, value_get(frame, "jids"), value_str(frame, "by", ""));
     outbox_acked(self->outbox, value_get(frame, "jids"), value_get(frame, "events"));
 }
 
@@ -366,6 +407,27 @@ s_session_gone(jobserver_t *self)
         log_error("the networking process ended; it is started again");
 }
 
+/* False: no more can be read. A job may be lost with it: the next networking process is told which ones we have. What
+ * makes no sense does not hold up what follows. */
+static bool
+s_session_frames(jobserver_t *self)
+{
+    for (;;) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *frame = NULL;
+        int rc = frame_take(&self->session_in, LIMIT_LOCAL_MSG, &frame, &err);
+        if (rc == 0)
+            return true;
+        if (rc < 0)
+            log_error("a message of the networking process can't be read: %s", fail_text(&err));
+        if (rc == -ENOMEM || rc == -EMSGSIZE)
+            return false;
+        for (size_t i = 0; i < NELEMS(ups); i++)
+            if (str_eq(value_str(frame, "t", ""), ups[i].name))
+                ups[i].fn(self, frame);
+    }
+}
+
 static void
 s_session_read(jobserver_t *self)
 {
@@ -377,17 +439,7 @@ s_session_read(jobserver_t *self)
             self->session_in.len += (size_t) n;
             self->session_heard_ms = clock_mono_ms();
         }
-        json_t *frame = NULL;
-        int rc;
-        while ((rc = frame_take(&self->session_in, LIMIT_LOCAL_MSG, &frame, NULL)) > 0) {
-            for (size_t i = 0; i < NELEMS(ups); i++)
-                if (str_eq(value_str(frame, "t", ""), ups[i].name))
-                    ups[i].fn(self, frame);
-            json_decref(frame);
-        }
-        if (rc == -ENOMEM) {
-            /* A job may be lost with it: the next networking process is told which ones we have. */
-            log_error("no memory for a message of the networking process: it is ended");
+        if (!s_session_frames(self)) {
             (void) kill(self->session_pid, SIGKILL);
             s_session_gone(self);
             return;
@@ -401,20 +453,26 @@ s_session_read(jobserver_t *self)
     }
 }
 
-/* Jids that the new networking process must not take for new. */
 static void
-s_tell_known(jobserver_t *self)
+s_add_pending(json_t *pending, const json_t *job)
 {
-    json_t *jids = outbox_jids(self->outbox);
-    json_array_extend(jids, spool_marks(outbox_spool(self->outbox)));
-    for (job_proc_t *p = self->jobs; p; p = p->next)
-        json_array_append(jids, value_get(p->job, "jid"));
+    json_t *asker = value_get(job, "asker");
+    json_object_set_new(pending, value_str(job, "jid", ""), asker ? json_incref(asker) : json_null());
+}
+
+/* NEW {jid: who asked, or null} of the jobs that run, or wait, or whose returns do. */
+static json_t *
+s_pending(const jobserver_t *self)
+{
+    json_t *pending = outbox_pending(self->outbox), *one;
     size_t i;
-    json_t *job;
-    json_array_foreach (self->waiting, i, job)
-        json_array_append(jids, value_get(job, "jid"));
-    json_t *frame = json_pack("{s:s, s:o}", "t", "known", "jids", jids);
-    jobserver_down(self, &frame);
+    json_array_foreach (spool_marks(outbox_spool(self->outbox)), i, one)
+        json_object_set_new(pending, json_string_value(one), json_null());
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        s_add_pending(pending, p->job);
+    json_array_foreach (self->waiting, i, one)
+        s_add_pending(pending, one);
+    return pending;
 }
 
 static int
@@ -423,6 +481,9 @@ s_start_session(jobserver_t *self, fail_t *err)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return fail_set(err, -errno, "socketpair: %s", strerror(errno));
+    /* The configuration may have been read again since the last one. */
+    json_auto_t *masters = masters_by_name(self->conf);
+    outbox_masters(self->outbox, masters);
     pid_t pid = fork();
     if (pid < 0) {
         int code = errno;
@@ -432,7 +493,9 @@ s_start_session(jobserver_t *self, fail_t *err)
     if (pid == 0) {
         (void) close(ends[0]);
         self->in_session = true;
-        self->exit_code = sessions_main(self->conf, self->boot, ends[1]);
+        json_auto_t *pending = s_pending(self);
+        const sessions_begin_t begin = { self->boot, self->series, self->seen, pending };
+        self->exit_code = sessions_main(self->conf, &begin, ends[1]);
         return 0;
     }
     (void) close(ends[1]);
@@ -440,7 +503,6 @@ s_start_session(jobserver_t *self, fail_t *err)
     self->session_fd = ends[0];
     self->session_heard_ms = clock_mono_ms();
     self->session_ping_ms = self->session_heard_ms + PING_MS;
-    s_tell_known(self);
     relay_again(self->relay);
     return 0;
 }
@@ -729,6 +791,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->session_fd = self->grains_fd = self->signal_fd = -1;
     self->grains = json_object();
     self->waiting = json_array();
+    self->seen = seen_new();
     self->pillar = mpillar_new();
     self->relay = relay_new(self);
     self->bus = mbus_new(self);
@@ -738,8 +801,12 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
     spool_t *spool = spool_new(dir, err);
     self->outbox = spool ? outbox_new(&spool, s_send, self) : NULL;
-    if (self->outbox)
-        outbox_series(self->outbox, self->boot);
+    if (self->outbox) {
+        json_auto_t *elsewhere = spool_elsewhere(outbox_spool(self->outbox));
+        seen_restore(self->seen, elsewhere);
+        (void) str_copy(self->series, sizeof(self->series), self->boot);
+        outbox_series(self->outbox, self->series);
+    }
     self->signal_fd = self->outbox ? daemon_signals(true, err) : -1;
     if (self->signal_fd < 0) {
         jobserver_destroy(&self);
@@ -775,6 +842,7 @@ jobserver_destroy(jobserver_t **self_p)
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);
+    seen_destroy(&self->seen);
     json_decref(self->overrides);
     buf_free(&self->session_in);
     buf_free(&self->session_out);

@@ -17,6 +17,7 @@
 #include "minion/job.h"
 #include "minion/mpillar.h"
 #include "minion/outbox.h"
+#include "minion/seen.h"
 #include "salt/base.h"
 #include "salt/limits.h"
 #include "salt/plugin.h"
@@ -28,7 +29,7 @@ typedef struct jobserver {
     json_t *opts; /* BORROWED from conf */
     char *conf_dir;
     json_t *overrides;
-    char boot[LIMIT_BOOT];
+    char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* names of this start, and of its events' numbers */
     registry_t *registry, *states;
     const plugin_t *const *grain_plugins;
     size_t n_grain_plugins;
@@ -44,6 +45,7 @@ typedef struct jobserver {
     job_proc_t *jobs;
     size_t n_jobs;
     json_t *waiting;   /* jobs over LIMIT_JOBS_RUNNING */
+    seen_t *seen;      /* jobs that masters have sent */
     bool started_told; /* the start event was fired */
     bool states_begun; /* startup_states */
     pid_t session_pid;

@@ -150,6 +150,7 @@ mbus_job(mbus_t *self, const json_t *job, const char *what, json_t *data)
     AUTO_FREE char *tag = xasprintf("salt/job/%s/%s", value_str(job, "jid", ""), what);
     json_auto_t *shown = json_copy(data);
     json_object_del(shown, "master"); /* which of ours it came from */
+    json_object_del(shown, "asker");
     mbus_tell(self, tag, shown);
 }
 

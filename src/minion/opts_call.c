@@ -19,7 +19,7 @@ static const opt_row_t rows[] = {
     { "--refresh-grains-cache", OPT_FLAG, .help = "Collect also those grains again that are kept on disk." },
     { "--no-return-event", OPT_FLAG, .help = "Do not send the result to the master." },
     { "-t --timeout", OPT_INT, .dest = "auth_timeout",
-      .help = "Seconds to wait for the master. Default: 60." },
+      .help = "Seconds to wait for the master's answer. Default: 'auth_timeout' of the configuration." },
     { "--output-diff", OPT_FLAG, .dest = "state_output_diff",
       .help = "Show only states that changed something or failed." },
     OPT_ROW_END

@@ -4,6 +4,8 @@
 #include "common/base/clock.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
+#include "common/net/wire.h"
+#include "minion/jobret.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -19,7 +21,8 @@ typedef struct item {
     char *key; /* in by_key: a return's jid, or "#" and an event's number */
     bool is_ret;
     json_int_t n;     /* an event's number */
-    int master;       /* -1: all */
+    char *asker;      /* whose return it is; NULL: any master's */
+    int master;       /* its index; -1: all */
     json_t *kept;     /* owned: an event, or a return that the disk refused; NULL: only the spool has it */
     bool on_disk;     /* an event that is in the spool too */
     int64_t since_ms; /* monotonic: when it came */
@@ -34,13 +37,14 @@ struct outbox {
     item_t *first, *last; /* in the order in which they came */
     item_t *next;         /* the first that may not be under way; NULL: all are */
     map_t *by_key;        /* -> item_t */
+    json_t *masters;      /* owned: {name: index} */
     size_t n_items, n_events;
     size_t event_bytes, kept_bytes, way_bytes;
     json_int_t next_n;
     unsigned listening;             /* bits of masters */
     int64_t deaf_ms[LIMIT_MASTERS]; /* monotonic: since when a master is away */
     int64_t away_ms;                /* for so long a return waits for its own master; 0: for ever */
-    char *boot;                     /* the series of numbers; NULL: none is kept */
+    char *series;                   /* the name of the numbers; NULL: none is kept */
     json_int_t upto;                /* reserved in it */
     int64_t alone_ms;               /* monotonic: since when nobody listens, if nobody does */
     int64_t give_up_ms;             /* monotonic: when returns are to be looked at for that; 0: none */
@@ -54,6 +58,7 @@ static void
 s_free(item_t *it)
 {
     json_decref(it->kept);
+    free(it->asker);
     free(it->key);
     free(it);
 }
@@ -69,7 +74,8 @@ outbox_destroy(outbox_t **self_p)
         s_free(it);
     }
     map_destroy(&self->by_key);
-    free(self->boot);
+    json_decref(self->masters);
+    free(self->series);
     spool_destroy(&self->spool);
     free(self);
 }
@@ -114,17 +120,21 @@ static json_t *
 s_load(outbox_t *self, item_t *it, fail_t *err)
 {
     size_t size = 0;
-    json_t *v = it->is_ret ? spool_load(self->spool, it->key, &size, err)
+    AUTO_FREE char *asker = NULL;
+    json_t *v = it->is_ret ? spool_load(self->spool, it->key, &asker, &size, err)
                            : spool_event_load(self->spool, it->n, &size, err);
     if (!v) {
         log_error("%s", fail_text(err));
         return NULL;
     }
+    if (!it->asker)
+        it->asker = STEAL(asker);
     it->size = size;
-    if (!it->is_ret) {
-        it->kept = json_incref(v);
-        self->event_bytes += size;
-    }
+    /* Another version may have left one that no message can hold. */
+    if (it->is_ret)
+        return jobret_fitting(&v);
+    it->kept = json_incref(v);
+    self->event_bytes += size;
     return v;
 }
 
@@ -148,7 +158,8 @@ s_take_over(outbox_t *self)
         it->n = json_integer_value(one);
         it->key = it->is_ret ? xstrdup(json_string_value(one)) : xasprintf("#%lld", (long long) it->n);
         it->on_disk = !it->is_ret;
-        it->master = -1;
+        it->master = -1; /* until outbox_masters() tells who there is */
+        it->since_ms = clock_mono_ms();
         json_decref(s_load(self, it, &err));
         if (s_is_lost(&err)) {
             s_free(it);
@@ -175,18 +186,33 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
 }
 
 void
-outbox_series(outbox_t *self, char boot[LIMIT_BOOT])
+outbox_series(outbox_t *self, char series[LIMIT_BOOT])
 {
     AUTO_FREE char *old = NULL;
     json_int_t upto = 0;
-    if (self->n_events > 0 && spool_series(self->spool, &old, &upto) && str_copy(boot, LIMIT_BOOT, old) &&
+    if (self->n_events > 0 && spool_series(self->spool, &old, &upto) && str_copy(series, LIMIT_BOOT, old) &&
         upto > self->next_n)
         self->next_n = upto;
     self->upto = self->next_n;
-    self->boot = xstrdup(boot);
+    self->series = xstrdup(series);
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
+
+static int
+s_index(const outbox_t *self, const char *asker)
+{
+    return asker ? (int) value_int(self->masters, asker, -1) : -1;
+}
+
+void
+outbox_masters(outbox_t *self, json_t *masters)
+{
+    json_decref(self->masters);
+    self->masters = json_incref(masters);
+    for (item_t *it = self->first; it; it = it->next)
+        it->master = s_index(self, it->asker);
+}
 
 static bool
 s_heard(const outbox_t *self, const item_t *it)
@@ -218,10 +244,10 @@ static void
 s_reserve(outbox_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    if (!self->boot || self->next_n < self->upto)
+    if (!self->series || self->next_n < self->upto)
         return;
     self->upto = self->next_n + SERIES_STEP;
-    if (spool_series_keep(self->spool, self->boot, self->upto, &err) < 0)
+    if (spool_series_keep(self->spool, self->series, self->upto, &err) < 0)
         log_warning("%s", fail_text(&err));
 }
 
@@ -391,7 +417,7 @@ static bool
 s_spool(outbox_t *self, const item_t *it, const json_t *ret)
 {
     fail_auto_t err = FAIL_INIT;
-    bool ok = spool_end(self->spool, ret, &err) == 0;
+    bool ok = spool_end(self->spool, ret, it->asker, &err) == 0;
     if (!ok && !self->disk_told)
         log_error("job %s: its return is kept in memory only: %s", it->key, fail_text(&err));
     if (ok && self->disk_told)
@@ -401,7 +427,7 @@ s_spool(outbox_t *self, const item_t *it, const json_t *ret)
 }
 
 void
-outbox_return(outbox_t *self, json_t *ret, int master)
+outbox_return(outbox_t *self, json_t *ret, const char *asker)
 {
     const char *jid = value_str(ret, "jid", "");
     item_t *old = map_get(self->by_key, jid);
@@ -412,7 +438,8 @@ outbox_return(outbox_t *self, json_t *ret, int master)
     item_t *it = xcalloc(1, sizeof(*it));
     it->key = xstrdup(jid);
     it->is_ret = true;
-    it->master = master;
+    it->asker = asker ? xstrdup(asker) : NULL;
+    it->master = s_index(self, asker);
     it->since_ms = clock_mono_ms();
     it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
     if (!s_spool(self, it, ret)) {
@@ -443,8 +470,9 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     s_reserve(self);
     json_auto_t *event = json_pack("{s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "tag", tag, "data", data,
                                    "more", more);
-    size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT);
-    if (!event || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
+    size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
+    AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
+    if (!message || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
         return false;
     item_t *it = xcalloc(1, sizeof(*it));
     it->n = ++self->next_n;
@@ -532,13 +560,26 @@ outbox_next_ms(const outbox_t *self)
 /* ---- questions -------------------------------------------------------------------------------- */
 
 json_t *
-outbox_jids(const outbox_t *self)
+outbox_pending(const outbox_t *self)
 {
-    json_t *jids = json_array();
+    json_t *pending = json_object();
     for (const item_t *it = self->first; it; it = it->next)
         if (it->is_ret)
-            json_array_append_new(jids, json_string(it->key));
-    return jids;
+            json_object_set_new(pending, it->key, it->asker ? json_string(it->asker) : json_null());
+    return pending;
+}
+
+const char *
+outbox_asker(const outbox_t *self, const char *jid)
+{
+    const item_t *it = map_get(self->by_key, jid);
+    return it ? it->asker : NULL;
+}
+
+bool
+outbox_has(const outbox_t *self, const char *jid)
+{
+    return map_get(self->by_key, jid) != NULL;
 }
 
 size_t

@@ -6,10 +6,14 @@
 #include <sys/stat.h>
 
 #include "common/base/digest.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/settle.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
+
+enum { MODE_OPTIONS = 0600 };
 
 typedef struct remote {
     char *cachedir;
@@ -94,6 +98,40 @@ s_envs_offline(const remote_t *self)
     if (d)
         (void) closedir(d);
     return value_sorted_keys(all);
+}
+
+static char *
+s_options_path(const remote_t *self)
+{
+    return fs_join(self->cachedir, "master_options");
+}
+
+/* A top file of another name, or failhard, counts without a master too. */
+static int
+s_options_offline(const remote_t *self, json_t **ret_told, fail_t *err)
+{
+    AUTO_FREE char *path = s_options_path(self);
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, LIMIT_FILE_TEXT, &text, &why);
+    if (rc == -ENOENT) {
+        log_warning("no master is connected, and none has told its options yet: the minion's own count");
+        return 0;
+    }
+    if (rc == 0)
+        *ret_told = value_parse(buf_str(&text), text.len, LIMIT_FILE_TEXT, path, &why);
+    return *ret_told ? 0
+                     : fail_set(err, why.code, "%s; no master is connected that would tell its options",
+                                fail_text(&why));
+}
+
+static void
+s_keep_options(const remote_t *self, const json_t *told)
+{
+    AUTO_FREE char *path = s_options_path(self), *text = value_dump(told);
+    fail_auto_t err = FAIL_INIT;
+    if (fs_write_quick(path, text, strlen(text), MODE_OPTIONS, &err) < 0)
+        log_warning("the master's options are not kept for when it is away: %s", fail_text(&err));
 }
 
 /* ---- with one --------------------------------------------------------------------------------- */
@@ -195,6 +233,19 @@ s_envs(void *cookie, fail_t *err)
 }
 
 static int
+s_options(void *cookie, json_t **ret_told, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = s_ask(cookie, "options", "", "base", NULL, ret_told, &why);
+    if (rc == -EHOSTUNREACH)
+        return s_options_offline(cookie, ret_told, err);
+    if (rc < 0)
+        return fail_set(err, rc, "the master does not tell its options for state runs: %s", fail_text(&why));
+    s_keep_options(cookie, *ret_told);
+    return 0;
+}
+
+static int
 s_put(void *cookie, const char *local, const char *path, fail_t *err)
 {
     json_auto_t *value = NULL;
@@ -212,7 +263,9 @@ s_free(void *cookie)
 fileclient_t *
 remotefiles_new(const char *cachedir, remotefiles_ask_fn *ask, void *cookie)
 {
-    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, s_put, s_free };
+    static const fileclient_class_t cls = {
+        s_cache, s_get, s_list, s_hash, s_envs, s_options, s_put, s_free
+    };
     remote_t *self = xcalloc(1, sizeof(*self));
     self->cachedir = xstrdup(cachedir);
     self->ask = ask;

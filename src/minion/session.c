@@ -7,7 +7,6 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
-#include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/net/sock.h"
 #include "minion/trust.h"
@@ -55,15 +54,13 @@ struct session {
     bool on_way;       /* this attempt to connect came as far as TCP */
     int pause_ms;      /* the last one before a new connection; 0: it was welcome since */
     bool no_way_told;
+    json_t *untold;     /* owned: jids that are elsewhere since the hello that is out; NULL: none */
     int64_t held_until; /* when `held` is told; 0: nothing is held */
     held_t *held;       /* started, not told yet; mostly one */
     size_t n_held, cap_held;
     int wait_ms;       /* the next refusal's waiting time */
     int publish_port;  /* as the master says */
     int sub_spread_ms; /* as well */
-    map_t *seen;       /* jids, so that none runs twice */
-    char **ring;
-    size_t ring_at;
     json_int_t pub_seq;
 };
 
@@ -308,13 +305,38 @@ s_pending(session_t *self)
     return newest;
 }
 
+/* The newest of this master's jobs whose returns others have. */
+static json_t *
+s_elsewhere(const session_t *self, size_t n_pending)
+{
+    size_t room = LIMIT_HELLO_JIDS - n_pending;
+    if (!self->conf.seen || !self->conf.name)
+        return NULL;
+    return seen_elsewhere(self->conf.seen, self->conf.name,
+                          room < LIMIT_HELLO_ELSEWHERE ? room : LIMIT_HELLO_ELSEWHERE);
+}
+
+/* TAKES `jids`, which may be NULL. */
+static void
+s_untold(session_t *self, json_t *jids)
+{
+    json_decref(self->untold);
+    self->untold = jids;
+}
+
 static void
 s_hello(session_t *self)
 {
     json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s}", "id", self->conf.id, "role", self->conf.role,
                                   "boot", self->conf.boot, "proto", WIRE_PROTO, "version", HALITE_VERSION);
+    if (self->conf.series && !str_eq(self->conf.series, self->conf.boot))
+        json_object_set_new(body, "series", json_string(self->conf.series));
     if (self->host.pending)
         json_object_set_new(body, "pending", s_pending(self));
+    json_auto_t *elsewhere = s_elsewhere(self, json_array_size(value_get(body, "pending")));
+    if (json_array_size(elsewhere) > 0)
+        json_object_set(body, "elsewhere", elsewhere);
+    s_untold(self, NULL);
     fail_auto_t err = FAIL_INIT;
     size_t len = 0;
     AUTO_FREE char *text = wire_encode(MSG_hello, body, &len, &err);
@@ -344,6 +366,44 @@ s_drop_sub(session_t *self)
     self->sub_at = 0;
 }
 
+static int
+s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
+{
+    if (self->state != SESSION_READY)
+        return -ENOTCONN;
+    size_t len = 0;
+    AUTO_FREE char *text = wire_encode(msg, body, &len, err);
+    return text ? sock_send(self->dealer, text, len) : -EMSGSIZE;
+}
+
+static void
+s_tell_elsewhere(session_t *self, const char *jid)
+{
+    json_auto_t *body = json_pack("{s:s}", "jid", jid);
+    (void) s_send(self, MSG_elsewhere, body, NULL);
+}
+
+static void
+s_tell_untold(session_t *self)
+{
+    size_t i;
+    json_t *jid;
+    json_array_foreach (self->untold, i, jid)
+        s_tell_elsewhere(self, json_string_value(jid));
+    s_untold(self, NULL);
+}
+
+void
+session_elsewhere(session_t *self, const char *jid)
+{
+    if (self->state == SESSION_READY) {
+        s_tell_elsewhere(self, jid);
+    } else if (self->state == SESSION_GREETING) {
+        self->untold = self->untold ? self->untold : json_array();
+        json_array_append_new(self->untold, json_string(jid));
+    }
+}
+
 static void
 s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
 {
@@ -360,6 +420,7 @@ s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
     if (self->state == SESSION_READY)
         s_move(self, SESSION_GREETING, NULL);
     s_move(self, SESSION_READY, NULL);
+    s_tell_untold(self);
 }
 
 static void
@@ -395,16 +456,6 @@ s_welcome(session_t *self, const json_t *body)
 }
 
 /* ---- what was started ------------------------------------------------------------------------ */
-
-static int
-s_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *err)
-{
-    if (self->state != SESSION_READY)
-        return -ENOTCONN;
-    size_t len = 0;
-    AUTO_FREE char *text = wire_encode(msg, body, &len, err);
-    return text ? sock_send(self->dealer, text, len) : -EMSGSIZE;
-}
 
 /* The newest first: what is asked for came a moment ago. */
 static held_t *
@@ -491,20 +542,6 @@ session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const vo
 
 /* ---- jobs ------------------------------------------------------------------------------------- */
 
-void
-session_remember(session_t *self, const char *jid)
-{
-    if (map_get(self->seen, jid))
-        return;
-    char **slot = &self->ring[self->ring_at];
-    if (*slot)
-        (void) map_take(self->seen, *slot);
-    free(*slot);
-    *slot = xstrdup(jid);
-    map_set(self->seen, jid, *slot);
-    self->ring_at = (self->ring_at + 1) % LIMIT_JIDS_SEEN;
-}
-
 /* A name, or a list of names. */
 static bool
 s_names_functions(const json_t *fun)
@@ -530,12 +567,13 @@ s_job(session_t *self, json_t *body, bool published)
                       (long long) (seq - self->pub_seq - 1));
         self->pub_seq = seq;
     }
+    if (self->conf.seen && seen_is_elsewhere(self->conf.seen, jid)) {
+        s_tell_elsewhere(self, jid);
+        return;
+    }
     if (!s_held(self, jid))
         s_hold(self, jid, 0);
-    if (map_get(self->seen, jid))
-        return;
-    session_remember(self, jid);
-    if (self->host.on_job)
+    if (self->conf.seen && seen_add(self->conf.seen, jid) && self->host.on_job)
         self->host.on_job(self->host.cookie, body);
 }
 
@@ -803,8 +841,6 @@ session_new(void *zctx, const session_conf_t *conf, const session_host_t *host)
         self->conf.wait_max_ms = self->conf.wait_ms;
     self->wait_ms = self->conf.wait_ms;
     self->publish_port = conf->publish_port;
-    self->seen = map_new(NULL);
-    self->ring = xcalloc(LIMIT_JIDS_SEEN, sizeof(char *));
     self->state = SESSION_ASKING;
     self->trust = trust_new(&(trust_conf_t){ .host = conf->host,
                                              .finger = conf->finger,
@@ -839,10 +875,7 @@ session_destroy(session_t **self_p)
     sock_close(&self->sub);
     trust_destroy(&self->trust);
     s_forget_held(self);
+    s_untold(self, NULL);
     free(self->held);
-    for (size_t i = 0; i < LIMIT_JIDS_SEEN; i++)
-        free(self->ring[i]);
-    free(self->ring);
-    map_destroy(&self->seen);
     free(self);
 }

@@ -14,6 +14,7 @@
 
 #include "common/crypto/keys.h"
 #include "common/net/wire.h"
+#include "minion/seen.h"
 #include "salt/base.h"
 
 typedef struct session session_t;
@@ -33,9 +34,11 @@ const char *session_state_name(session_state_t s);
 
 typedef struct session_conf {
     const char *id;
-    const char *role; /* "minion" or "call" */
-    const char *boot; /* names this start of the process */
-    const char *host; /* the master */
+    const char *role;   /* "minion" or "call" */
+    const char *boot;   /* names this start of the process */
+    const char *series; /* names the numbers of its events; NULL: `boot` does */
+    const char *host;   /* the master */
+    const char *name;   /* the same in `seen`; NULL: it is the only one */
     int port, publish_port, hello_port;
     const char *source;     /* the address to connect from; NULL or "": the system picks */
     const char *finger;     /* master_finger, "" when none */
@@ -44,6 +47,7 @@ typedef struct session_conf {
     bool verify_sign, always_verify;
     const uint8_t *known_key; /* NULL: read known_file */
     const key_pair_t *keys;
+    seen_t *seen;             /* the minion's jobs, of all its sessions; NULL: it takes none */
     bool no_heartbeat;        /* thousands of sessions in one process: sock_no_heartbeat */
     int wait_ms, wait_max_ms; /* between attempts after a refusal */
     int retry_dns_ms; /* until a name that can't be resolved is tried again; 0: as any lost connection */
@@ -65,7 +69,7 @@ typedef struct session_host {
     void *cookie;
 } session_host_t;
 
-/* `conf` is copied, its texts and keys are BORROWED while the session lives. NEW. */
+/* `conf` is copied, its texts, keys and jobs are BORROWED while the session lives. NEW. */
 session_t *session_new(void *zctx, const session_conf_t *conf, const session_host_t *host);
 /* Says goodbye when connected. */
 void session_destroy(session_t **self_p);
@@ -80,6 +84,8 @@ int session_step(session_t *self, const void *only);
 #define SESSION_SOCKETS 4
 /* The libzmq sockets to poll for reading. They change only within session_step. */
 size_t session_sockets(const session_t *self, void *out[SESSION_SOCKETS]);
+/* Another master has the return for a job of this one, which is told; if it is not here, by the next hello. */
+void session_elsewhere(session_t *self, const char *jid);
 session_state_t session_state(const session_t *self);
 
 /* Send to the master; -ENOTCONN unless READY (then nothing was sent: keep it and try again when READY).
@@ -88,7 +94,5 @@ int session_send(session_t *self, wire_msg_t msg, const json_t *body, fail_t *er
 /* The same with bytes behind it. */
 int session_send_bytes(session_t *self, wire_msg_t msg, const json_t *body, const void *bytes, size_t n,
                        fail_t *err);
-/* Jids that must not run again, from before a restart. */
-void session_remember(session_t *self, const char *jid);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct line line_t;
 typedef struct candidate {
     line_t *line;
     session_conf_t conf;
-    char host[256], *known_file, *sign_file;
+    char host[256], *name, *known_file, *sign_file;
     session_t *session; /* NULL: not tried now */
 } candidate_t;
 
@@ -55,11 +55,12 @@ struct line {
 
 struct sessions {
     int fd;
+    const sessions_begin_t *begin;
     buf_t in, out;
     void *zctx;
     line_t lines[LIMIT_MASTERS];
     int n;
-    json_t *pending; /* {jid: true}: run, or wait for an acknowledgement */
+    json_t *pending; /* {jid: who asked, or null}: run, or wait for an acknowledgement */
     key_pair_t *keys;
     renewal_t *renewal;
     bool quit;
@@ -119,6 +120,35 @@ masters_parse(const conf_t *conf, fail_t *err)
         return NULL;
     }
     return json_incref(out);
+}
+
+/* NEW: what this minion calls a master, also in files that outlive its process. */
+static char *
+s_name(const json_t *master)
+{
+    return xasprintf("%s:%d", value_str(master, "host", ""), (int) value_int(master, "port", 0));
+}
+
+/* How many of them the job server sees as one. */
+static int
+s_at_once(const conf_t *conf, const json_t *masters)
+{
+    return str_eq(conf_str(conf, "master_type"), "failover") ? (int) json_array_size(masters) : 1;
+}
+
+json_t *
+masters_by_name(const conf_t *conf)
+{
+    json_auto_t *masters = masters_parse(conf, NULL);
+    json_t *by_name = json_object();
+    size_t i;
+    json_t *one;
+    json_array_foreach (masters, i, one) {
+        AUTO_FREE char *name = s_name(one);
+        if (!value_get(by_name, name))
+            json_object_set_new(by_name, name, json_integer((int) i / s_at_once(conf, masters)));
+    }
+    return by_name;
 }
 
 /* ---- to and from the job server -------------------------------------------------------------- */
@@ -249,21 +279,42 @@ s_on_state(void *cookie, session_state_t state, const char *reason)
 static void
 s_on_job(void *cookie, json_t *job)
 {
-    line_t *line = ((candidate_t *) cookie)->line;
-    json_object_set_new(line->owner->pending, value_str(job, "jid", ""), json_true());
-    s_up(line->owner, json_pack("{s:s, s:i, s:O}", "t", "job", "master", line->index, "job", job));
+    const candidate_t *c = cookie;
+    line_t *line = c->line;
+    json_object_set_new(line->owner->pending, value_str(job, "jid", ""), json_string(c->name));
+    s_up(line->owner,
+         json_pack("{s:s, s:i, s:s, s:O}", "t", "job", "master", line->index, "asker", c->name, "job", job));
+}
+
+/* Who asked, and waits for a return that another master has. */
+static void
+s_tell_elsewhere(sessions_t *self, const char *jid, const char *asker)
+{
+    seen_elsewhere_add(self->begin->seen, jid, asker);
+    for (int i = 0; i < self->n; i++)
+        for (int k = 0; k < self->lines[i].n; k++) {
+            const candidate_t *c = &self->lines[i].all[k];
+            if (c->session && str_eq(c->name, asker))
+                session_elsewhere(c->session, jid);
+        }
 }
 
 static void
 s_on_ack(void *cookie, json_t *jids, json_t *events)
 {
-    line_t *line = ((candidate_t *) cookie)->line;
+    const candidate_t *c = cookie;
+    sessions_t *self = c->line->owner;
     size_t i;
     json_t *jid;
-    json_array_foreach (jids, i, jid)
-        if (json_is_string(jid))
-            json_object_del(line->owner->pending, json_string_value(jid));
-    s_up(line->owner, json_pack("{s:s, s:O*, s:O*}", "t", "ack", "jids", jids, "events", events));
+    json_array_foreach (jids, i, jid) {
+        const char *text = json_is_string(jid) ? json_string_value(jid) : "";
+        json_auto_t *asker = json_incref(value_get(self->pending, text));
+        json_object_del(self->pending, text);
+        if (json_is_string(asker) && !str_eq(json_string_value(asker), c->name))
+            s_tell_elsewhere(self, text, json_string_value(asker));
+    }
+    s_up(self,
+         json_pack("{s:s, s:s, s:O*, s:O*}", "t", "ack", "by", c->name, "jids", jids, "events", events));
 }
 
 static void
@@ -399,17 +450,6 @@ s_down_cancel(sessions_t *self, session_t *session, json_t *frame)
 }
 
 static void
-s_down_known(sessions_t *self, session_t *session, json_t *frame)
-{
-    size_t i;
-    json_t *jid;
-    json_array_foreach (value_get(frame, "jids"), i, jid) {
-        session_remember(session, json_string_value(jid));
-        json_object_set_new(self->pending, json_string_value(jid), json_true());
-    }
-}
-
-static void
 s_down_ping(sessions_t *self, session_t *session, json_t *frame)
 {
     (void) session, (void) frame;
@@ -434,10 +474,17 @@ s_down_quit(sessions_t *self, session_t *session, json_t *frame)
 static const struct {
     const char *name;
     down_fn *fn;
-} downs[] = { { "ret", s_down_ret },         { "event", s_down_event },           { "grains", s_down_grains },
-              { "started", s_down_started }, { "known", s_down_known },           { "quit", s_down_quit },
-              { "ping", s_down_ping },       { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
-              { "cancel", s_down_cancel },   { "revoke", s_down_revoke },         { "rekey", s_down_rekey } };
+} downs[] = { { "ret", s_down_ret },
+              { "event", s_down_event },
+              { "grains", s_down_grains },
+              { "started", s_down_started },
+              { "quit", s_down_quit },
+              { "ping", s_down_ping },
+              { "pillar_ask", s_down_pillar_ask },
+              { "ask", s_down_ask },
+              { "cancel", s_down_cancel },
+              { "revoke", s_down_revoke },
+              { "rekey", s_down_rekey } };
 
 static void
 s_down(sessions_t *self, json_t *frame)
@@ -455,6 +502,29 @@ s_down(sessions_t *self, json_t *frame)
             fn(self, self->lines[i].now->session, frame);
 }
 
+/* What can't be read does not hold up what follows. */
+static void
+s_frames(sessions_t *self)
+{
+    for (;;) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *frame = NULL;
+        int rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &frame, &err);
+        if (rc == 0)
+            return;
+        if (rc == -ENOMEM) /* the next networking process gets all that waits */
+            salt_no_memory(self->in.cap);
+        if (rc < 0)
+            log_error("a message of the job server can't be read: %s", fail_text(&err));
+        else
+            s_down(self, frame);
+        if (rc == -EMSGSIZE) {
+            self->quit = true;
+            return;
+        }
+    }
+}
+
 static void
 s_read(sessions_t *self)
 {
@@ -465,14 +535,7 @@ s_read(sessions_t *self)
             self->in.len += (size_t) n;
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
             self->quit = true;
-        json_t *frame = NULL;
-        int rc;
-        while ((rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &frame, NULL)) > 0) {
-            s_down(self, frame);
-            json_decref(frame);
-        }
-        if (rc == -ENOMEM) /* the next networking process gets all that waits */
-            salt_no_memory(self->in.cap);
+        s_frames(self);
         if (n <= 0)
             return;
     }
@@ -499,24 +562,29 @@ s_take_recon(session_conf_t *sc, const conf_t *conf)
     sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
-/* The first one's key files have the names that Salt's have. A signing key that must be there before a master is
- * believed holds for all of them; one that is remembered, for its own master. */
+void
+masters_key_files(const conf_t *conf, size_t nth, const char *host, char **ret_known, char **ret_sign)
+{
+    const char *pki = conf_str(conf, "pki_dir"), *sign = conf_str(conf, "master_sign_key_name");
+    bool verify = conf_bool(conf, "verify_master_pubkey_sign");
+    AUTO_FREE char *file = nth == 0 ? xstrdup("minion_master.pub") : xasprintf("minion_master.%s.pub", host);
+    AUTO_FREE char *sign_file = nth == 0 || verify ? xasprintf("%s.pub", sign)
+                                                   : xasprintf("%s.%s.pub", sign, host);
+    *ret_known = fs_join(pki, file);
+    *ret_sign = fs_join(pki, sign_file);
+}
+
 static void
 s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
 {
     c->line = line;
+    c->name = s_name(master);
     (void) str_copy(c->host, sizeof(c->host), value_str(master, "host", ""));
-    AUTO_FREE char *file = nth == 0 ? xstrdup("minion_master.pub")
-                                    : xasprintf("minion_master.%s.pub", c->host);
-    const char *sign = conf_str(conf, "master_sign_key_name");
-    bool verify = conf_bool(conf, "verify_master_pubkey_sign");
-    AUTO_FREE char *sign_file = nth == 0 || verify ? xasprintf("%s.pub", sign)
-                                                   : xasprintf("%s.%s.pub", sign, c->host);
-    c->known_file = fs_join(conf_str(conf, "pki_dir"), file);
-    c->sign_file = fs_join(conf_str(conf, "pki_dir"), sign_file);
+    masters_key_files(conf, (size_t) nth, c->host, &c->known_file, &c->sign_file);
     c->conf = (session_conf_t){ .id = conf_str(conf, "id"),
                                 .role = "minion",
                                 .host = c->host,
+                                .name = c->name,
                                 .port = (int) value_int(master, "port", 0),
                                 .publish_port = (int) conf_int(conf, "publish_port"),
                                 .hello_port = (int) conf_int(conf, "hello_port"),
@@ -524,7 +592,7 @@ s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_
                                 .finger = conf_str(conf, "master_finger"),
                                 .known_file = c->known_file,
                                 .sign_file = c->sign_file,
-                                .verify_sign = verify,
+                                .verify_sign = conf_bool(conf, "verify_master_pubkey_sign"),
                                 .always_verify = conf_bool(conf, "always_verify_signature"),
                                 .retry_dns_ms = (int) (conf_float(conf, "retry_dns") * 1000),
                                 .wait_ms = (int) (conf_float(conf, "acceptance_wait_time") * 1000),
@@ -565,8 +633,8 @@ s_failover_conf(failover_conf_t *fc, const conf_t *conf, int n)
 
 /* `masters` are its candidates, `first` is the number of the first of them in the option `master`. */
 static void
-s_start_line(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t *keys,
-             const json_t *masters, int first, int n)
+s_start_line(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters, int first,
+             int n)
 {
     line_t *line = &self->lines[self->n];
     failover_conf_t fc;
@@ -576,7 +644,9 @@ s_start_line(sessions_t *self, const conf_t *conf, const char *boot, const key_p
     line->all = xcalloc((size_t) n, sizeof(*line->all));
     for (int i = 0; i < n; i++) {
         s_prepare(&line->all[i], line, conf, first + i, json_array_get(masters, (size_t) (first + i)));
-        line->all[i].conf.boot = boot;
+        line->all[i].conf.boot = self->begin->boot;
+        line->all[i].conf.series = self->begin->series;
+        line->all[i].conf.seen = self->begin->seen;
         line->all[i].conf.keys = keys;
     }
     const download_host_t files = { s_file_send, s_file_done, line };
@@ -590,12 +660,11 @@ s_start_line(sessions_t *self, const conf_t *conf, const char *boot, const key_p
 
 /* With failover the job server sees one master; else as many as there are. */
 static void
-s_start(sessions_t *self, const conf_t *conf, const char *boot, const key_pair_t *keys, const json_t *masters)
+s_start(sessions_t *self, const conf_t *conf, const key_pair_t *keys, const json_t *masters)
 {
-    int n = (int) json_array_size(masters),
-        at_once = str_eq(conf_str(conf, "master_type"), "failover") ? n : 1;
+    int n = (int) json_array_size(masters), at_once = s_at_once(conf, masters);
     for (int i = 0; i < n; i += at_once)
-        s_start_line(self, conf, boot, keys, masters, i, at_once);
+        s_start_line(self, conf, keys, masters, i, at_once);
 }
 
 /* ---- failover -------------------------------------------------------------------------------- */
@@ -711,6 +780,7 @@ s_line_free(line_t *line)
 {
     for (int i = 0; i < line->n; i++) {
         session_destroy(&line->all[i].session);
+        free(line->all[i].name);
         free(line->all[i].known_file);
         free(line->all[i].sign_file);
     }
@@ -719,13 +789,13 @@ s_line_free(line_t *line)
 }
 
 int
-sessions_main(const conf_t *conf, const char *boot, int fd)
+sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
 {
     fail_auto_t err = FAIL_INIT;
     (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* One arena is enough for one busy thread, and saves what libzmq's threads would reserve. */
     (void) mallopt(M_ARENA_MAX, 1);
-    sessions_t self = { .fd = fd, .pending = json_object() };
+    sessions_t self = { .fd = fd, .begin = begin, .pending = json_incref(begin->pending) };
     json_auto_t *masters = masters_parse(conf, &err);
     self.keys = masters ? key_pair_open(conf_str(conf, "pki_dir"), "minion", NULL, &err) : NULL;
     self.renewal = renewal_new(conf_str(conf, "pki_dir"), (int) json_array_size(masters));
@@ -735,7 +805,7 @@ sessions_main(const conf_t *conf, const char *boot, int fd)
     else
         (void) zmq_ctx_set(self.zctx, ZMQ_BLOCKY, 0);
     if (self.keys && self.zctx)
-        s_start(&self, conf, boot, self.keys, masters);
+        s_start(&self, conf, self.keys, masters);
     if (err.text)
         log_critical("%s", fail_text(&err));
     else

@@ -2,14 +2,14 @@
  * key.
  *
  * Forked by the job server, which it talks to over a socketpair with frames (common/local/client.h):
- *   up    {"t": "job", master, job} {"t": "ack", jids, events} {"t": "state", master, state, reason}
+ *   up    {"t": "job", master, asker, job} {"t": "ack", by, jids, events} {"t": "state", master, state, reason}
  *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data, more?} {"t": "grains", grains} {"t":
  * "started", master, jid, pid}
  *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master, body}
  *         {"t": "ask", id, master, ask} (download.h), answered by {"t": "answer", id, answer}  {"t":
  * "cancel", id}
- *         {"t": "known", jids}  {"t": "ping"}, answered by {"t": "pong"}  {"t": "quit"}
- * `master` is an index; -1 means every master.
+ *         {"t": "ping"}, answered by {"t": "pong"}  {"t": "quit"}
+ * `master` is an index; -1 means every master. `asker` and `by` are names of one, which hold over restarts.
  *
  * Layer      minion
  * Threads    one, beside libzmq's
@@ -19,14 +19,28 @@
 #define MINION_SESSIONS_H
 
 #include "common/conf/conf.h"
+#include "minion/seen.h"
 #include "salt/base.h"
 
 /* One entry of the option `master`: "host", "host:port", "[v6]:port". False when it is none of these. */
 bool master_parse(const char *text, int default_port, char host[256], int *ret_port);
 /* NEW array of {host, port} from the option (text or list), or NULL with *err; empty: no master is wanted. */
 json_t *masters_parse(const conf_t *conf, fail_t *err);
+/* Where the keys of the nth master of that list are kept, and of whoever vouches for it: NEW paths. The first one's
+ * files have the names that Salt's have. A signing key that must be there before a master is believed holds for all of
+ * them; one that is remembered, for its own master. */
+void masters_key_files(const conf_t *conf, size_t nth, const char *host, char **ret_known, char **ret_sign);
+/* NEW {name: index} of the same masters: with failover all are the job server's only one. */
+json_t *masters_by_name(const conf_t *conf);
+
+/* What the networking process begins with. All is BORROWED. */
+typedef struct sessions_begin {
+    const char *boot, *series; /* as in session.h */
+    seen_t *seen;              /* the jobs that this minion has had */
+    json_t *pending; /* {jid: who asked, or null} of those that run or whose returns wait; it is changed */
+} sessions_begin_t;
 
 /* Runs until told to quit or until the job server is gone; the process's exit code. */
-int sessions_main(const conf_t *conf, const char *boot, int fd);
+int sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd);
 
 #endif

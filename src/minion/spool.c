@@ -17,7 +17,9 @@
 #define EV  ".ev"
 #define BAD ".bad"
 
-#define SERIES "series"
+#define SERIES    "series"
+#define ELSEWHERE "elsewhere"
+#define ASKER     "asker"
 
 enum { NUMBER_DIGITS = 19 };
 
@@ -130,7 +132,7 @@ s_clean(const spool_t *self)
         size_t n = strcspn(name, ".");
         AUTO_FREE char *jid = xstrndup(name, n);
         bool ours = (clock_is_jid(jid) && str_starts(name + n, RET ".")) || str_eq(jid, SERIES) ||
-                    (s_number_ok(jid) && str_starts(name + n, EV "."));
+                    str_eq(jid, ELSEWHERE) || (s_number_ok(jid) && str_starts(name + n, EV "."));
         if (e->d_name[0] == '.' && ours && name[n] == '.')
             (void) unlinkat(dirfd(d), e->d_name, 0);
     }
@@ -222,7 +224,7 @@ spool_begin(spool_t *self, const json_t *job, fail_t *err)
 }
 
 int
-spool_end(spool_t *self, const json_t *ret, fail_t *err)
+spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err)
 {
     if (self->n_ret >= LIMIT_SPOOL_FILES)
         return fail_set(err, -ENOSPC, "spool: %d returns wait for a master already", LIMIT_SPOOL_FILES);
@@ -231,7 +233,10 @@ spool_end(spool_t *self, const json_t *ret, fail_t *err)
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
     s_wanted(self, jid);
     AUTO_FREE char *path = s_path(self, jid, RET);
-    AUTO_FREE char *text = value_dump(ret);
+    json_auto_t *whole = json_copy((json_t *) ret);
+    if (asker)
+        json_object_set_new(whole, ASKER, json_string(asker));
+    AUTO_FREE char *text = value_dump(whole);
     int rc = fs_write_quick(path, text, strlen(text), 0600, err);
     if (rc < 0)
         return rc;
@@ -297,12 +302,13 @@ s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const jso
     AUTO_FREE char *path = s_path(self, name, suffix);
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
-    int rc = fs_read(path, LIMIT_WIRE_MSG, &text, &why);
+    /* Whether a message can hold it is not asked here. */
+    int rc = fs_read(path, LIMIT_LOCAL_MSG, &text, &why);
     if (rc < 0 && rc != -EFBIG) {
         (void) fail_set(err, rc, "spool: %s", fail_text(&why));
         return NULL;
     }
-    json_t *v = rc == 0 ? value_parse(buf_str(&text), text.len, LIMIT_WIRE_MSG, path, NULL) : NULL;
+    json_t *v = rc == 0 ? value_parse(buf_str(&text), text.len, LIMIT_LOCAL_MSG, path, NULL) : NULL;
     *ret_size = text.len;
     if (ok(v, name))
         return v;
@@ -314,9 +320,13 @@ s_read(spool_t *self, const char *name, const char *suffix, bool (*ok)(const jso
 }
 
 json_t *
-spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err)
+spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, fail_t *err)
 {
     json_t *ret = s_read(self, jid, RET, s_has_jid, ret_size, err);
+    const char *asker = value_str(ret, ASKER, NULL);
+    *ret_asker = asker ? xstrdup(asker) : NULL;
+    if (ret)
+        (void) json_object_del(ret, ASKER);
     if (!ret && err->code == -EBADMSG && self->n_ret > 0)
         self->n_ret--;
     return ret;
@@ -435,6 +445,23 @@ spool_series_keep(spool_t *self, const char *boot, json_int_t upto, fail_t *err)
     AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
     json_auto_t *v = json_pack("{s:s, s:I}", "boot", boot, "upto", upto);
     AUTO_FREE char *text = value_dump(v);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
+}
+
+json_t *
+spool_elsewhere(const spool_t *self)
+{
+    AUTO_FREE char *path = xasprintf("%s/" ELSEWHERE, self->dir);
+    buf_auto_t text = BUF_INIT;
+    if (fs_read(path, LIMIT_LOCAL_MSG, &text, NULL) < 0)
+        return NULL;
+    return value_parse(buf_str(&text), text.len, LIMIT_LOCAL_MSG, path, NULL);
+}
+
+int
+spool_elsewhere_keep(spool_t *self, const json_t *list, fail_t *err)
+{
+    AUTO_FREE char *path = xasprintf("%s/" ELSEWHERE, self->dir), *text = value_dump(list);
     return fs_write_quick(path, text, strlen(text), 0600, err);
 }
 

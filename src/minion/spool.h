@@ -2,10 +2,14 @@
  * acknowledged, and events that were fired while none listened.
  *
  * DIR/JID.run  {jid, fun, arg, ...}: written before the child is forked, removed when its return is spooled
- * DIR/JID.ret  the return as it goes to the master: removed when the master says that it is stored
+ * DIR/JID.ret  the return as it goes to the master, and `asker`, the name of the one that it is for, if it is one's:
+ *              removed when a master says that it is stored
  * DIR/N.ev     an event {n, tag, data, more?}: the same
+ * DIR/elsewhere  [[jid, asker]]: jobs whose returns another master has than the one that asked (seen.h)
  * DIR/series   {boot, upto}: under which name, and up to which number, a master may have seen events of this minion
  * The files' times, each later than the one before, are the order in which returns and events came.
+ * All that outlives the death of processes. Of a machine that dies, what was written in its last seconds may be missing, or
+ * be empty: an empty return counts as damaged, and to its master the job is lost.
  *
  * Layer      minion; files only
  * Threads    the job server's
@@ -22,13 +26,13 @@ typedef struct spool spool_t;
 spool_t *spool_new(const char *dir, fail_t *err); /* NEW, or NULL with *err; makes the folder (0700) */
 void spool_destroy(spool_t **self_p);
 int spool_begin(spool_t *self, const json_t *job, fail_t *err);
-/* `ret` holds "jid". The return is on the disk before the mark goes. */
-int spool_end(spool_t *self, const json_t *ret, fail_t *err);
+/* `ret` holds "jid". The return has its place before the mark goes. `asker`: NULL when it is any master's. */
+int spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err);
 /* Mark and return. What can't be removed now goes with a later one. */
 void spool_forget(spool_t *self, const char *jid);
-/* One return and the size of its text. NEW, or NULL with *err: -ENOENT, -EBADMSG when the file was damaged
+/* One return, for whom it is (NEW; NULL: any master), and the size of its text. NEW, or NULL with *err: -ENOENT, -EBADMSG when the file was damaged
  * and is moved aside (JID.ret.bad), or why it can't be read now. */
-json_t *spool_load(spool_t *self, const char *jid, size_t *ret_size, fail_t *err);
+json_t *spool_load(spool_t *self, const char *jid, char **ret_asker, size_t *ret_size, fail_t *err);
 /* NEW array: of the marks that were there when the spool was opened, the jobs without a return, each once. A mark
  * beside its return goes, and an empty one: the minion was killed before that job began. Damaged ones are moved aside,
  * never silently dropped: what happened is added to `damaged` (array). What can't be looked at now stays in
@@ -45,6 +49,9 @@ json_t *spool_waiting(const spool_t *self);
 /* The series of the last start: *ret_boot NEW, and the number to go on after. False: none is kept. */
 bool spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto);
 int spool_series_keep(spool_t *self, const char *boot, json_int_t upto, fail_t *err);
+/* NEW: the list that was kept last; NULL: none. */
+json_t *spool_elsewhere(const spool_t *self);
+int spool_elsewhere_keep(spool_t *self, const json_t *list, fail_t *err);
 /* Returns on the disk. */
 size_t spool_len(const spool_t *self);
 

@@ -1,5 +1,6 @@
 /* jobs.c - runner `jobs`: what ran, what runs, what came back. */
 #include "common/base/clock.h"
+#include "common/match/match.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
 #include "runners/lib/jobshape.h"
@@ -8,11 +9,13 @@
 
 /* ---- one job --------------------------------------------------------------------------------- */
 
-/* The job's instance with "Result", after what `out` holds already. TAKES out; NEW, or NULL with *err. */
+/* The job's instance with "Result", after what `out` holds already: of all minions, or of those that fit the argument
+ * `minions` among `args`. TAKES out; NEW, or NULL with *err. */
 static json_t *
-with_result(call_ctx_t *ctx, const char *jid, json_t *out, fail_t *err)
+with_result(call_ctx_t *ctx, const char *jid, const json_t *args, json_t *out, fail_t *err)
 {
-    json_auto_t *found = api_job(api_of(ctx), jid, err);
+    json_auto_t *globs = ask_split(value_get(args, "minions"));
+    json_auto_t *found = api_job(api_of(ctx), jid, globs, err);
 
     if (found == NULL) {
         json_decref(out);
@@ -38,15 +41,15 @@ jobs_list_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc < 0)
         return rc;
-    *ret_value = with_result(ctx, jid, json_pack("{s:s}", "jid", jid), err);
+    *ret_value = with_result(ctx, jid, args, json_pack("{s:s}", "jid", jid), err);
     return *ret_value != NULL ? 0 : -EIO;
 }
 
 /* NEW {jid: instance with result}. */
 static json_t *
-printed_job(call_ctx_t *ctx, const char *jid, fail_t *err)
+printed_job(call_ctx_t *ctx, const char *jid, const json_t *args, fail_t *err)
 {
-    json_t *job = with_result(ctx, jid, json_object(), err);
+    json_t *job = with_result(ctx, jid, args, json_object(), err);
 
     return job != NULL ? json_pack("{s:o}", jid, job) : NULL;
 }
@@ -54,19 +57,29 @@ printed_job(call_ctx_t *ctx, const char *jid, fail_t *err)
 static int
 jobs_print_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = printed_job(ctx, value_str(args, "jid", ""), err);
+    *ret_value = printed_job(ctx, value_str(args, "jid", ""), args, err);
     return *ret_value != NULL ? 0 : -EIO;
 }
 
-/* Adds "Minion did not return" for each target without a return. */
+static bool
+fits(const json_t *globs, const char *id)
+{
+    size_t i, n = json_array_size(globs);
+
+    for (i = 0; i < n && !match_glob(json_string_value(json_array_get(globs, i)), id); i++)
+        ;
+    return globs == NULL || i < n;
+}
+
+/* Adds "Minion did not return" for each target without a return that fits. */
 static void
-add_missing(json_t *out, const json_t *minions, const json_t *result)
+add_missing(json_t *out, const json_t *minions, const json_t *result, const json_t *globs)
 {
     size_t i;
     json_t *id;
 
     json_array_foreach (minions, i, id) {
-        if (json_object_get(result, json_string_value(id)) == NULL)
+        if (json_object_get(result, json_string_value(id)) == NULL && fits(globs, json_string_value(id)))
             json_object_set_new(out, json_string_value(id), json_string("Minion did not return"));
     }
 }
@@ -78,7 +91,7 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int rc = announce(ctx, args, "Querying the job cache", err);
     json_t *out = json_object(), *entry;
 
-    json_auto_t *job = rc == 0 ? with_result(ctx, jid, json_object(), err) : NULL;
+    json_auto_t *job = rc == 0 ? with_result(ctx, jid, args, json_object(), err) : NULL;
     if (job == NULL) {
         json_decref(out);
         return rc < 0 ? rc : -EIO;
@@ -88,8 +101,9 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (value_bool(args, "returned", true))
             json_object_set(out, id, value_get(entry, "return"));
     }
+    json_auto_t *globs = ask_split(value_get(args, "minions"));
     if (value_bool(args, "missing", false))
-        add_missing(out, value_get(job, "Minions"), result);
+        add_missing(out, value_get(job, "Minions"), result, globs);
     const char *outputter = jobshape_outputter(result);
     json_auto_t *name = outputter != NULL ? json_string(outputter) : json_null();
     *ret_value = jobshape_with_outputter(name, out);
@@ -99,7 +113,7 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 jobs_exit_success(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *job = with_result(ctx, value_str(args, "jid", ""), json_object(), err);
+    json_auto_t *job = with_result(ctx, value_str(args, "jid", ""), args, json_object(), err);
     size_t i;
     json_t *minion, *entry;
     const char *id;
@@ -225,7 +239,7 @@ jobs_last_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = json_false();
         return 0;
     }
-    json_t *job = printed_job(ctx, value_str(json_array_get(jobs, 0), "jid", ""), err);
+    json_t *job = printed_job(ctx, value_str(json_array_get(jobs, 0), "jid", ""), NULL, err);
     if (job == NULL)
         return -EIO;
     *ret_value = jobshape_with_outputter(value_get(args, "outputter"), job);
@@ -303,8 +317,14 @@ jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         "outputter", ARG_STR, "null", "Show the result with this outputter"                                  \
     }
 
+#define ARG_MINIONS                                                                                          \
+    {                                                                                                        \
+        "minions", ARG_ANY, "null", "Only the returns of these: globs, as a list or as text with commas"     \
+    }
+
 static const arg_t active_args[] = { ARG_PROGRESS, ARGS_END };
-static const arg_t job_args[] = { ARG_JID, ARG_SOURCE, ARG_PROGRESS, ARGS_END };
+static const arg_t job_args[] = { ARG_JID, ARG_SOURCE, ARG_PROGRESS, ARG_MINIONS, ARGS_END };
+static const arg_t print_args[] = { ARG_JID, ARG_SOURCE, ARG_MINIONS, ARGS_END };
 static const arg_t jid_args[] = { ARG_JID, ARG_SOURCE, ARGS_END };
 static const arg_t lookup_args[] = { ARG_JID,
                                      ARG_SOURCE,
@@ -312,6 +332,7 @@ static const arg_t lookup_args[] = { ARG_JID,
                                      { "missing", ARG_BOOL, "false",
                                        "Include the minions that did not return" },
                                      ARG_PROGRESS,
+                                     ARG_MINIONS,
                                      ARGS_END };
 static const arg_t list_args[] = {
     ARG_SOURCE,
@@ -351,9 +372,12 @@ static const func_t funcs[] = {
           "salt-run jobs.last_run function='cmd.run'\n    salt-run jobs.last_run metadata=\"{'foo': "
           "'bar'}\"") },
     { "list_job", jobs_list_job, job_args, FN_READONLY | FN_ACCESS_READ,
-      "Show one job by its jid: what ran, on whom, and what they returned." CLI_EXAMPLE(
-          "salt-run jobs.list_job 20130916125524463507\n    "
-          "salt-run jobs.list_job 20130916125524463507 --out=pprint") },
+      "Show one job by its jid: what ran, on whom, and what they returned.\n\nminions\n    Only the returns "
+      "of "
+      "minions that one of these globs fits, as a list or as text with commas: the returns of all may be "
+      "more "
+      "than a message holds." CLI_EXAMPLE("salt-run jobs.list_job 20130916125524463507\n    "
+                                          "salt-run jobs.list_job 20130916125524463507 --out=pprint") },
     { "list_jobs", jobs_list_jobs, list_args, FN_READONLY | FN_ACCESS_READ,
       "List the jobs in the job cache. A job must fit every filter that is given.\n\nsearch_metadata\n    A "
       "dictionary. A job fits when one of the pairs is in its metadata.\n\nsearch_function\n    Globs of "
@@ -373,13 +397,18 @@ static const func_t funcs[] = {
       "look "
       "up.\n\nreturned : True\n    Include the minions that returned.\n\nmissing : False\n    Include the "
       "minions "
-      "that did *not* return." CLI_EXAMPLE("salt-run jobs.lookup_jid 20130916125524463507\n    salt-run "
-                                           "jobs.lookup_jid 20130916125524463507 --out=highstate") },
+      "that did *not* return.\n\nminions\n    Only minions that one of these globs fits, as a list or as "
+      "text "
+      "with commas: the returns of all may be more than a message holds." CLI_EXAMPLE(
+          "salt-run jobs.lookup_jid 20130916125524463507\n    salt-run "
+          "jobs.lookup_jid 20130916125524463507 --out=highstate\n    salt-run jobs.lookup_jid "
+          "20130916125524463507 minions='web*, db1'") },
     { "master", jobs_master, NULL, FN_READONLY | FN_ACCESS_READ,
       "Return the runners that the master executes now." CLI_EXAMPLE("salt-run jobs.master") },
-    { "print_job", jobs_print_job, jid_args, FN_READONLY | FN_ACCESS_READ,
-      "Show one job under its jid, with its returns." CLI_EXAMPLE("salt-run jobs.print_job "
-                                                                  "20130916125524463507") },
+    { "print_job", jobs_print_job, print_args, FN_READONLY | FN_ACCESS_READ,
+      "Show one job under its jid, with its returns.\n\nminions\n    As for list_job." CLI_EXAMPLE(
+          "salt-run jobs.print_job "
+          "20130916125524463507") },
 };
 
 PLUGIN(runner, jobs, .doc = "Look at jobs: those that run and those that ran", FUNCS(funcs));

@@ -132,7 +132,7 @@ jobs_of(call_ctx_t *ctx, const json_t *notes, const char *tag, fail_t *err)
     size_t i;
 
     json_array_foreach (jids, i, jid) {
-        json_auto_t *job = api_job(api_of(ctx), json_string_value(jid), err);
+        json_auto_t *job = api_job(api_of(ctx), json_string_value(jid), NULL, err);
         const json_t *row = value_get(job, "job");
         if (job == NULL) {
             json_decref(out);

@@ -266,7 +266,8 @@ static int
 forget(store_t *store, int argc, char **argv)
 {
     (void) argc;
-    store_keep_t keep = { .jobs_s = atoll(argv[0]),
+    store_keep_t keep = { .now_us = clock_wall_us(),
+                          .jobs_s = atoll(argv[0]),
                           .bytes = strtoull(argv[1], NULL, 10),
                           .events = LIMIT_EVENT_JOURNAL };
     double before = megabytes(store_path(store));

@@ -42,6 +42,7 @@ typedef struct counts {
 typedef struct one {
     char id[32], boot[LIMIT_BOOT];
     session_t *session;
+    seen_t *seen;
     key_pair_t *keys;
     json_t *unacked; /* {jid: return}; NULL: none */
     int64_t next_ms;
@@ -310,6 +311,7 @@ s_start_one(swarm_t *self, void *zctx, const place_t *place, int number, fail_t 
                             .finger = "",
                             .known_key = place->master_key,
                             .keys = o->keys,
+                            .seen = o->seen = seen_new(),
                             .no_heartbeat = true,
                             .wait_ms = 1000,
                             .wait_max_ms = 10000 };

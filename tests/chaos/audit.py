@@ -213,7 +213,7 @@ class Auditor:
                 yield f"{check.__name__.replace('_', ' ')}: {text}"
 
 
-FINAL = {"returned", "not_connected", "not_delivered", "lost"}
+FINAL = {"returned", "not_connected", "not_delivered", "lost", "elsewhere"}
 WITNESS_FUNCTIONS = {"cmd.run", "state.apply"}
 
 

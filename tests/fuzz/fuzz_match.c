@@ -30,7 +30,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO_FREE char *id = len + 2 < size ? xstrndup((const char *) data + len + 2, size - len - 2)
                                         : xstrdup("web1");
     json_auto_t *known = subject_data(), *groups = node_groups(), *expr = json_string(text);
-    match_subject_t subject = { id, known, known };
+    match_subject_t subject = { id, known, known, NULL };
     tgt_type_t type = (tgt_type_t) (data[0] % TGT_TYPES);
     fail_auto_t err = FAIL_INIT;
 

@@ -11,6 +11,7 @@ build=$1 wanted=$2
 shift 2
 slice=${FUZZ_SLICE:-60}
 found=$build/found
+interrupted=72 # what libFuzzer ends with after Ctrl-C
 limits=(-timeout=300 -rss_limit_mb=4096) # a machine at work is slow, and a template's value may have a gigabyte
 
 spent() { cat "$found/$1.spent" 2>/dev/null || echo 0; }
@@ -38,6 +39,10 @@ search() {
     awk -v had="$(spent "$1")" '{ printf "%.0f\n", had + $1 + $2 }' <<<"${took:-0 0}" >"$found/$1.spent.new"
     mv "$found/$1.spent.new" "$found/$1.spent"
     [ "$rc" = 0 ] && return 0
+    if [ "$rc" = "$interrupted" ]; then
+        echo "fuzz: interrupted; the next call goes on from here" >&2
+        return 1
+    fi
     tail -40 "$found/$1.log" >&2
     echo "fuzz $1: an input fails; it is the newest of $found/$1-*, and $found/$1.log says how" >&2
     return 1

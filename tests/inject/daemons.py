@@ -25,7 +25,7 @@ PATIENCE = 30  # seconds for anything
 # acknowledgement goes out again before that, after 30 s.
 HEALS = 75
 ENDS = 5  # from the last words of a process to its end
-FINAL = ("returned", "not_connected", "not_delivered", "lost")
+FINAL = ("returned", "not_connected", "not_delivered", "lost", "elsewhere")
 
 
 class Daemon:

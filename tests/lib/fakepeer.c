@@ -18,12 +18,14 @@
  *   big N PREFIX       PREFIX and as many x that the frame has N bytes
  *   expect REGEX       a frame that matches; others before it are printed and passed over
  *   wait FILE          until the file exists
+ *   met                until a handshake is over
  *   closed             until the connection ends or is refused
  *   drain              prints what has arrived so far
  *   until FILE         prints what arrives until the file exists
  *
  * Every step has DEADLINE seconds (environment, default 20). Every byte that was received also goes to the file RECORD
- * (environment), a line for each frame. With DEAF set a dealer reads nothing that its steps don't ask for. Exit 0, or 1 at the first step that fails.
+ * (environment), a line for each frame. With DEAF set a dealer reads nothing that its steps don't ask for; with SILENT set a
+ * subscription's peer subscribes to nothing but its topics. Exit 0, or 1 at the first step that fails.
  */
 #include <netdb.h>
 #include <poll.h>
@@ -52,6 +54,7 @@ typedef struct peer {
     uint8_t rid[RID_MAX]; /* of the last one that spoke to a fake master */
     size_t rid_len;
     int64_t until_ms;
+    bool met;  /* a handshake is over */
     int ended; /* the ZMQ_EVENT_* that ended the connection, 0: none yet */
     FILE *record;
 } peer_t;
@@ -99,6 +102,8 @@ turn(peer_t *self)
     while (sock_monitor_next(self->monitor, &event, &value))
         if (event & ENDINGS)
             self->ended = event;
+        else
+            self->met = true;
     (void) fflush(stdout);
 }
 
@@ -244,6 +249,15 @@ step_wait(peer_t *self, char **words)
 }
 
 static int
+step_met(peer_t *self, char **words)
+{
+    (void) words;
+    while (!self->met && !late(self))
+        turn(self);
+    return self->met ? 0 : 1;
+}
+
+static int
 step_closed(peer_t *self, char **words)
 {
     (void) words;
@@ -288,7 +302,7 @@ static const struct {
 } steps[] = { { "send", 1, step_send },   { "parts", 2, step_parts },   { "big", 2, step_big },
               { "file", 1, step_file },   { "many", 2, step_many },     { "topics", 1, step_topics },
               { "wait", 1, step_wait },   { "expect", 1, step_expect }, { "closed", 0, step_closed },
-              { "drain", 0, step_drain }, { "until", 1, step_until } };
+              { "drain", 0, step_drain }, { "until", 1, step_until },   { "met", 0, step_met } };
 
 static int
 run_steps(peer_t *self, int argc, char **argv)
@@ -370,7 +384,10 @@ client(sock_kind_t kind, char **argv, int argc)
         (void) zmq_setsockopt(self.sock, ZMQ_RCVHWM, &few, sizeof(few));
         (void) zmq_setsockopt(self.sock, ZMQ_HEARTBEAT_IVL, &none, sizeof(none));
     }
-    self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", ENDINGS, &err) : NULL;
+    if (self.sock && getenv("SILENT"))
+        (void) zmq_setsockopt(self.sock, ZMQ_UNSUBSCRIBE, "", 0);
+    const int events = ENDINGS | ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+    self.monitor = self.sock ? sock_monitor(self.zctx, self.sock, "peer", events, &err) : NULL;
     if (self.monitor && sock_connect(self.sock, argv[0], port, &err) == 0)
         code = run_steps(&self, argc - 5, argv + 5);
     else

@@ -1,11 +1,17 @@
 /* local.c - one operator's line to a master, for the whole-program tests.
  *
  *   local [--follow N SECONDS] SOCK_DIR REQUEST...
+ *   local --knock FILE SOCK_DIR           connects and goes, over and over, until FILE exists
  *
  * Sends each REQUEST (JSON), prints each reply as a line of JSON, then, with --follow, pushes as lines until
  * N came (0: until killed or the master closes). Exit 0; 1 a request was refused (its text is on stderr); 2
  * no master; 3 fewer than N pushes within SECONDS. */
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "salt/limits.h"
@@ -64,6 +70,25 @@ follow(local_client_t *client, long long want, long long seconds)
     return 0;
 }
 
+static int
+knock(const char *until, const char *sock_dir)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    AUTO_FREE char *path = xasprintf("%s/%s", sock_dir, LOCAL_SOCKET_NAME);
+
+    if (!str_copy(addr.sun_path, sizeof(addr.sun_path), path))
+        return EXIT_USAGE;
+    while (!fs_exists(until)) {
+        for (int i = 0; i < 100; i++) {
+            int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+            if (fd < 0 || (connect(fd, (struct sockaddr *) &addr, sizeof(addr)) != 0 && errno != EAGAIN))
+                return EXIT_NO_MASTER;
+            (void) close(fd);
+        }
+    }
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -71,11 +96,14 @@ main(int argc, char **argv)
     long long want = -1, seconds = 0;
     int at = 1;
 
+    if (argc == 4 && str_eq(argv[1], "--knock"))
+        return knock(argv[2], argv[3]);
     if (argc > 4 && str_eq(argv[1], "--follow") && str_to_int(argv[2], 0, 1000000, &want) &&
         str_to_int(argv[3], 0, 3600, &seconds))
         at = 4;
     if (argc < at + 2) {
-        fputs("Usage: local [--follow N SECONDS] SOCK_DIR REQUEST...\n", stderr);
+        fputs("Usage: local [--follow N SECONDS] SOCK_DIR REQUEST...\n       local --knock FILE SOCK_DIR\n",
+              stderr);
         return EXIT_USAGE;
     }
     local_client_t *client = local_connect(argv[at], &err);

@@ -2,7 +2,7 @@
 """webserver.py - a web server on loopback that says what it was asked: webserver.py PORT_FILE
 
 /echo says the request as JSON; /status/N answers with that status; /to?where redirects; /yaml, /plain, /pem answer in these
-forms; /cookie sets one. Its port is in PORT_FILE once it listens.
+forms; /cookie sets one; /deep/N is so many lists inside each other. Its port is in PORT_FILE once it listens.
 """
 import http.server
 import json
@@ -36,6 +36,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.say(200, "a: [1, two]\n", "text/yaml")
         elif path == "/plain":
             self.say(200, "just text", fields=[("X-One", "1"), ("x-one", "2")])
+        elif path.startswith("/deep/"):
+            self.say(200, "[" * int(path[6:]) + "]" * int(path[6:]), "application/json")
         elif path == "/pem":
             self.say(200, "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n")
         elif path == "/cookie":

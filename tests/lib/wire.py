@@ -6,6 +6,8 @@
                                     frame:BYTES (the greeting, then a command of BYTES of which the last is missing)
     wire.py proxy PORT DIR [AFTER]  prints a port of its own that leads to PORT; what the n-th client sent is DIR/n. Of what
                                     comes back, after so many bytes, one bit of each piece is another
+    wire.py stuff PORT BYTES FILE END   such a proxy until END exists; when FILE does each connection sends a frame of BYTES of
+                                    which the last is missing, and `stuffed` says that they have
     wire.py replay PORT FILE        what was recorded, sent again in one piece and in small ones
     wire.py cut PORT FILE [STEP]    every beginning of the recording on a connection of its own, which then ends
     wire.py flip PORT FILE [STEP]   the recording with one bit of one byte another
@@ -147,6 +149,33 @@ def proxy(port, folder, after=None):
         threading.Thread(target=carry, args=back, daemon=True).start()
 
 
+def stuff(port, size, begin, end):
+    door = socket.create_server((HOST, 0), backlog=64)
+    door.setblocking(False)
+    print(door.getsockname()[1], flush=True)
+    servers = []
+    while not os.path.exists(begin) and not os.path.exists(end):
+        try:
+            client, _ = door.accept()
+        except BlockingIOError:
+            time.sleep(0.01)
+            continue
+        servers.append((connect(int(port)), client))
+        for one in servers[-1]:
+            one.setblocking(True)
+        for source, sink in (servers[-1], servers[-1][::-1]):
+            threading.Thread(target=carry, args=(source, sink, None), daemon=True).start()
+    for server, _ in servers:
+        try:
+            server.sendall(frame(b"x" * (int(size) - 1), 2, int(size)))
+        except OSError:
+            pass                                        # cut in the middle of it
+    print("stuffed", flush=True)
+    while not os.path.exists(end):
+        time.sleep(0.02)
+    return 0
+
+
 def recording(path):
     with open(path, "rb") as file:
         return file.read()
@@ -225,7 +254,7 @@ def master(port, path):
         threading.Thread(target=null_session, args=(one, b"ROUTER", bodies), daemon=True).start()
 
 
-KINDS = {one.__name__: one for one in (hold, proxy, replay, cut, flip, pack, salt, master)}
+KINDS = {one.__name__: one for one in (hold, proxy, stuff, replay, cut, flip, pack, salt, master)}
 
 if __name__ == "__main__":
     if len(sys.argv) < 3 or sys.argv[1] not in KINDS:

@@ -3,8 +3,8 @@
 
 states_predict.py SALT_CALL TREES SEED [-v]
 
-Each round makes a folder of files at random, and a state tree at random over it, with requisites between its states,
-and holds that
+Each round makes a folder of files and a file server's at random, and a state tree at random over them, with requisites
+between its states, and holds that
   * the foretelling changes nothing on the disk;
   * every state that was foretold to change (result None, or changes) changes, and no other does;
   * a state foretold to fail fails, and no other does;
@@ -30,15 +30,16 @@ def text(rng, lines=6):
 class Place:
     """What one state works on: a path of its own, there or not, and what it holds."""
 
-    def __init__(self, rng, root, n):
+    def __init__(self, rng, work, n):
         self.rng = rng
-        self.path = f"{root}/s{n}"
-        self.spare = f"{root}/s{n}.spare"
+        self.path = f"{work}/place/s{n}"
+        self.spare = f"{work}/place/s{n}.spare"
+        self.served = f"{work}/srv/t{n}"
+        self.url = f"salt://t{n}"
 
     def file(self, chance=0.8):
         if self.rng.random() < chance:
-            with open(self.path, "w") as f:
-                f.write(text(self.rng))
+            put(self.path, text(self.rng))
             os.chmod(self.path, self.rng.choice([0o644, 0o600, 0o755]))
         return self.path
 
@@ -46,14 +47,37 @@ class Place:
         if self.rng.random() < chance:
             os.mkdir(self.path)
             for name in self.rng.sample(["a", "b", "c"], self.rng.randrange(3)):
-                with open(f"{self.path}/{name}", "w") as f:
-                    f.write(text(self.rng))
+                put(f"{self.path}/{name}", text(self.rng))
         return self.path
 
     def link(self):
         if self.rng.random() < 0.6:
             os.symlink(self.rng.choice(["/etc/hostname", "/nowhere", self.spare]), self.path)
         return self.path
+
+    def deep(self, top, chance=1.0):
+        """A folder with files, folders, and links; what is a file in one may be a folder in another."""
+        if self.rng.random() < chance:
+            os.mkdir(top)
+            for name in self.rng.sample(["a", "b", "c", "sub"], self.rng.randrange(4)):
+                self.entry(f"{top}/{name}")
+        return top
+
+    def entry(self, path):
+        kind = self.rng.randrange(5)
+        if kind == 0:
+            os.symlink(self.rng.choice(["a", "/nowhere"]), f"{path}.link.{self.rng.randrange(100)}")
+        elif kind == 1:
+            os.mkdir(path)
+            for name in self.rng.sample(["a", "b"], self.rng.randrange(3)):
+                put(f"{path}/{name}", text(self.rng))
+        else:
+            put(path, text(self.rng))
+
+
+def put(path, what):
+    with open(path, "w") as f:
+        f.write(what)
 
 
 def managed(rng, at):
@@ -78,12 +102,84 @@ def directory(rng, at):
     return "file.directory", args
 
 
+def directory_instead(rng, at):
+    """A file or a link has the name."""
+    args = {"name": at.link() if rng.random() < 0.4 else at.file(), "force": rng.random() < 0.5}
+    if rng.random() < 0.6:
+        args["backupname"] = at.spare
+        if rng.random() < 0.3:
+            put(at.spare, text(rng))
+    if rng.random() < 0.3:
+        args["allow_symlink"] = False
+    return "file.directory", args
+
+
+def directory_kept(rng, at):
+    """What another state makes below is kept."""
+    args = {"name": at.deep(at.path), "clean": True}
+    if rng.random() < 0.3:
+        args["exclude_pat"] = rng.choice(["a", "sub*", "E@^b$"])
+    kept = rng.choice([("file.managed", {"name": f"{at.path}/{rng.choice('abx')}", "contents": text(rng), "makedirs": True}),
+                       ("file.directory", {"name": f"{at.path}/{rng.choice(['sub', 'y'])}", "makedirs": True})])
+    return "file.directory", args, kept
+
+
+def recurse(rng, at):
+    at.deep(at.served)
+    put(f"{at.served}/served", text(rng))
+    args = {"name": at.deep(at.path, 0.7), "source": at.url}
+    for key, values in {"clean": [True], "include_empty": [True], "keep_symlinks": [True], "force_symlinks": [True], "replace": [False],
+                        "exclude_pat": ["b", "sub*"], "include_pat": ["a", "E@^s"], "maxdepth": [0, 1], "dir_mode": ["0700"], "file_mode": ["0600"],
+                        "backup": ["minion"]}.items():
+        if rng.random() < 0.25:
+            args[key] = rng.choice(values)
+    return "file.recurse", args
+
+
+def retention(rng, at):
+    os.mkdir(at.path)
+    for day in rng.sample(range(1, 29), rng.randrange(8)):
+        put(f"{at.path}/b-2026-01-{day:02d}", "")
+    put(f"{at.path}/other", "")
+    args = {"name": at.path, "strptime_format": "b-%Y-%m-%d", "retain": {"most_recent": rng.randrange(1, 5)}}
+    if rng.random() < 0.5:
+        args["retain"][rng.choice(["first_of_day", "first_of_week"])] = rng.choice([1, 2, "all"])
+    return "file.retention_schedule", args
+
+
+def tidied(rng, at):
+    args = {"name": at.deep(at.path, 0.9), "matches": rng.sample(["a", "b", "sub", ".*"], rng.randrange(1, 3)), "age": 0}
+    if rng.random() < 0.5:
+        args["rmdirs"] = True
+    if rng.random() < 0.3:
+        args["exclude"] = [rng.choice(["c", "sub"])]
+    return "file.tidied", args
+
+
+def patch(rng, at):
+    put(at.served, "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n")
+    put(at.path, rng.choice(["one\ntwo\n", "ONE\ntwo\n", "three\n"]))
+    args = {"name": at.path, "source": at.url}
+    if rng.random() < 0.5:
+        args["reject_file"] = at.spare
+    return "file.patch", args
+
+
 def absent(rng, at):
     return "file.absent", {"name": at.folder() if rng.random() < 0.5 else at.file()}
 
 
 def symlink(rng, at):
     return "file.symlink", {"name": at.link(), "target": rng.choice(["/etc/hostname", "/nowhere"])}
+
+
+def hardlink(rng, at):
+    put(at.spare, text(rng))
+    if rng.random() < 0.3:
+        os.link(at.spare, at.path)
+    else:
+        at.file(0.5)
+    return "file.hardlink", {"name": at.path, "target": at.spare, "force": rng.random() < 0.5}
 
 
 def append(rng, at):
@@ -133,15 +229,13 @@ def keyvalue(rng, at):
 
 
 def copy(rng, at):
-    with open(at.spare, "w") as f:
-        f.write(text(rng))
+    put(at.spare, text(rng))
     return "file.copy", {"name": at.file(), "source": at.spare, "force": rng.random() < 0.5}
 
 
 def rename(rng, at):
     if rng.random() < 0.7:
-        with open(at.spare, "w") as f:
-            f.write(text(rng))
+        put(at.spare, text(rng))
     return "file.rename", {"name": at.file(0.4), "source": at.spare, "force": rng.random() < 0.5}
 
 
@@ -165,18 +259,21 @@ def plain(rng, at):
 
 
 MAKERS = [managed, managed, managed, directory, absent, symlink, append, replace, line, blockreplace, comment, touch, look, serialize, keyvalue,
-          copy, rename, run, run, plain]
+          copy, rename, run, run, plain, directory_instead, directory_kept, recurse, recurse, retention, tidied, patch, hardlink]
 REQUISITES = ["require", "require", "watch", "onchanges", "onfail", "require_any", "onchanges_any", "onfail_any", "prereq", "listen"]
 
 
-def tree(rng, root):
-    """A random SLS as data, over files that it makes below `root`."""
+def tree(rng, work):
+    """A random SLS as data, over files that it makes below `work`."""
     sls = {}
     n = rng.randrange(5, 25)
     for i in range(n):
-        fun, args = rng.choice(MAKERS)(rng, Place(rng, root, i))
+        fun, args, *kept = rng.choice(MAKERS)(rng, Place(rng, work, i))
         body = [{k: v} for k, v in args.items()]
-        if i > 0 and rng.random() < 0.5:
+        for kept_fun, kept_args in kept:
+            sls[f"id{i}.kept"] = {"fun": kept_fun, "body": [{k: v} for k, v in kept_args.items()]}
+            body.append({"require": [{"file": f"id{i}.kept"}]})
+        if i > 0 and not kept and rng.random() < 0.5:
             others = rng.sample(range(i), min(i, rng.randrange(1, 3)))
             kind = rng.choice(REQUISITES)
             if kind == "listen" and fun == "cmd.run":
@@ -241,7 +338,7 @@ def one(call, seed, verbose):
             os.mkdir(f"{work}/{folder}")
         with open(f"{work}/etc/minion", "w") as f:
             f.write(f"id: m\nroot_dir: {work}/root\nfile_client: local\nfile_roots: {{base: [{work}/srv]}}\n")
-        sls = tree(rng, f"{work}/place")
+        sls = tree(rng, work)
         with open(f"{work}/srv/tree.sls", "w") as f:
             f.write("#!json\n" + json.dumps(sls, indent=1))
         before = disk(f"{work}/place")

@@ -62,7 +62,7 @@ EOF
     stop waiting
     start_minion m002
     wait_connected m002
-    [ "$RC" -eq 0 ]
+    [ "$RC" -eq 143 ]
     salt m001 saltutil.kill_all_jobs >/dev/null || salt m001 saltutil.kill_job "$(ask '{"op":"active"}' | field jid)"
 }
 
@@ -93,7 +93,7 @@ EOF
     daemon waiting "$HALITE_BIN/salt" m001 test.sleep 3
     until_true 5 is_running m001
     stop waiting INT
-    [ "$RC" -eq 0 ]
+    [ "$RC" -eq 130 ]
     grep -qx 'Exiting gracefully on Ctrl-c' "$FLEET/log/waiting"
     local jid
     jid=$(jid_of "$(cat "$FLEET/log/waiting")")
@@ -101,6 +101,38 @@ EOF
     until_true 10 has_return "$jid"
 }
 has_return() { [ -n "$(salt-run jobs.lookup_jid "$1")" ]; }
+
+@test "a master that does not answer: salt gives up, and what it asked for is not done later" {
+    kill -STOP "$(pid_of master)"
+    run --separate-stderr timeout 20 "$HALITE_BIN/salt" -t 1 m001 test.echo taken-back
+    local code=$status said=$stderr
+    run --separate-stderr timeout 20 "$HALITE_BIN/salt-run" -t 1 test.arg taken-back
+    kill -CONT "$(pid_of master)"
+    [ "$code" -eq 2 ]
+    grep -qF 'Salt request timed out. The master is not responding' <<<"$said"
+    [ "$status" -eq 2 ]
+    grep -qF 'Salt request timed out. The master is not responding' <<<"$stderr"
+    salt m001 test.ping >/dev/null
+    [[ "$(salt-run jobs.list_jobs)" != *taken-back* ]]
+    until_log "$FLEET/log/master" 'publish by .* is dropped'
+}
+
+@test "a job for a returner is refused, whoever asks for it: there are none" {
+    run ask '{"op":"publish","tgt":"m001","fun":"test.ping","ret":"mysql"}'
+    [ "$status" -eq 1 ]
+    [ "$output" = "the returner \"mysql\" can't be used: there are no returners; leave it out, the master keeps every return" ]
+    run ask '{"op":"publish","tgt":"m001","fun":"test.ping","ret":""}'
+    [ "$status" -eq 0 ]
+}
+
+@test "SIGTERM ends salt by the signal, and leaves the job running" {
+    daemon ended "$HALITE_BIN/salt" m001 test.sleep 3
+    until_true 5 is_running m001
+    stop ended
+    [ "$RC" -eq 143 ]
+    [ ! -s "$FLEET/log/ended" ]
+    until_true 10 not is_running m001
+}
 
 @test "a restart of the master does not lose what salt waits for" {
     daemon waiting "$HALITE_BIN/salt" m001 test.sleep 3

@@ -255,10 +255,44 @@ refused_more() { [ "$(counter refused)" -gt "$BEFORE" ]; }
         send '{"m":"pillar_ask","n":5,"pillar":[1,2],"saltenv":7,"pillarenv":[],"ext":"x","grains":[],"keep":5}' expect '"n":5,"pillar"' \
         send "{\"m\":\"pillar_ask\",\"n\":6,\"pillar\":$open[]$close}" expect '"n":6,'
     [ ! -e "$FLEET/harm" ]
+    refused_more
+}
+
+@test "the log: what a peer names begins no line of its own, and floods nothing" {
+    local n steps=()
+    evil send "$(hello evil)" expect "$WELCOME" \
+        send '{"m":"pillar_ask","n":1,"ext":{"x\n[INFO    ] forged: keys: accept by root: 1":1}}' expect '"n":1,"pillar"' \
+        send "{\"m\":\"pillar_ask\",\"n\":2,\"ext\":{\"$(printf 'y%.0s' {1..5000})\":1}}" expect '"n":2,"pillar"'
+    grep -qF '    [INFO    ] forged: keys: accept by root: 1 is not allowed' "$FLEET/log/master"
+    not grep -q '^\[INFO    \] forged' "$FLEET/log/master"
+    not grep -q yyyyyy "$FLEET/log/master"
+    for n in {1..200}; do steps+=(send "{\"m\":\"pillar_ask\",\"n\":$n,\"ext\":{\"flood\":1}}" expect "\"n\":$n,"); done
+    evil send "$(hello evil)" expect "$WELCOME" "${steps[@]}" >/dev/null
+    [ "$(counter refused)" -ge $((BEFORE + 202)) ]
+    [ "$(grep -c 'ext_pillar flood' "$FLEET/log/master")" -lt 100 ]
 }
 
 @test "pillar: a question without a number, and more of them than anybody needs" {
     local steps=()
     for n in {1..200}; do steps+=(send "{\"m\":\"pillar_ask\",\"n\":$n}"); done
     evil send "$(hello evil)" expect "$WELCOME" send '{"m":"pillar_ask"}' "${steps[@]}" expect '"n":200,.*(pillar|again)'
+}
+
+@test "mine: a question whose target, names or values would keep the master at work is refused, and so are many of them" {
+    local ask='"m":"mine_ask","op":"get","fun":"x"' over='"n":[0-9]+,"error":".*it takes more work than one question may'
+    printf '%s' "{\"m\":\"grains\",\"grains\":{\"x\":[\"$(printf 'aaaaaaaaaaaaaaaaaaaaaaaaaaaab%.0s","' {1..8000})\"]}}" >"$BATS_TEST_TMPDIR/grains"
+    printf '%s' "{$ask,\"n\":2,\"tgt_type\":\"compound\",\"tgt\":\"$(printf 'P@x:(a{1,999}){1,30} or %.0s' {1..30000})x\"}" >"$BATS_TEST_TMPDIR/terms"
+    printf '%s' "{\"m\":\"mine_ask\",\"op\":\"get\",\"n\":3,\"tgt\":\"*\",\"fun\":[$(printf '"x",%.0s' {1..100000})\"x\"]}" >"$BATS_TEST_TMPDIR/names"
+    DEADLINE=60 run evil send "$(hello evil)" expect "$WELCOME" file "$BATS_TEST_TMPDIR/grains" \
+        send "{$ask,\"n\":1,\"tgt_type\":\"grain_pcre\",\"tgt\":\"x:(a+)+\$\"}" expect "$over" \
+        file "$BATS_TEST_TMPDIR/terms" expect "$over" \
+        file "$BATS_TEST_TMPDIR/names" expect '"n":3,"error":"it asks for 100001 names: at most 1000 at once' \
+        send '{"m":"mine_ask","n":4,"op":"send","data":{"v":{"__saltmine_acl__":1,"__data__":1,"allow_tgt":"x:(a+)+$","allow_tgt_type":"grain_pcre"}}}' \
+        expect '"n":4,"value":true' send '{"m":"mine_ask","n":5,"op":"get","tgt":"evil","fun":"v"}' expect '"n":5,"value":\{\}' \
+        many 60 "{$ask,\"n\":#,\"tgt_type\":\"grain_pcre\",\"tgt\":\"x:(a+)+\$\"}" expect 'the master has worked for [0-9]* ms on this minion'
+    cut -c1-200 <<<"$output"
+    [ "$status" -eq 0 ]
+    # What others may ask is as it was.
+    salt m1 mine.send v mine_function=test.echo text=here
+    [ "$(salt m2 mine.get m1 v --out=json --out-indent=-1)" = '{"m2": {"m1": "here"}}' ]
 }

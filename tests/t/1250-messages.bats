@@ -12,6 +12,7 @@ declare -gA BODY=(
     [pillar_ask]='"n":1'
     [mine_ask]='"n":2,"op":"get","tgt":"ID","tgt_type":"glob","fun":"test.ping"'
     [started]='"jid":"20260101000000000001","pid":0'
+    [elsewhere]='"jid":"20260101000000000001"'
     [ret]='"jid":"20260101000000000001","fun":"test.ping","fun_args":[],"return":true,"retcode":0,"success":true'
     [event]='"n":3,"tag":"messages/test","data":{}'
     [file_open]='"n":4,"op":"envs","path":"","saltenv":"base","credit":1'
@@ -213,6 +214,15 @@ taken() { echo "$(counter refused) $(counter returns) $(counter duplicates) $(co
     "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" shut closed
 }
 
+@test "bye: the connection ends, whoever says it" {
+    as leaves send "$(WHO=leaves say bye)" closed
+    as leaves send "$(greet leaves)" expect '"state":"pending"' send "$(WHO=leaves say bye)" closed
+    salt-key -y -a leaves >/dev/null
+    as leaves send "$(greet leaves)" expect '"state":"accepted"' send "$(WHO=leaves say bye)" closed
+    as leaves send "$(greet owner)" expect '"state":"denied"' send "$(WHO=leaves say bye)" closed
+    until_true 5 not is_connected leaves
+}
+
 @test "the publish port: accepted keys listen, nobody speaks" {
     as waiting send "$(greet waiting)" expect '"state":"pending"'
     accept_key hears
@@ -233,6 +243,31 @@ taken() { echo "$(counter refused) $(counter returns) $(counter duplicates) $(co
     "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" hears topics 1 closed
     # A subscription at the port for messages is none.
     "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 $((PORT + 1)) "$SERVER" "$FLEET/keys" hears closed
+}
+
+# silent NAME KEY: a connection to the publish port that says nothing until it ends.
+silent() {
+    (SILENT=1 "$HALITE_TOOLS/fakepeer" sub 127.0.0.1 "$PORT" "$SERVER" "$FLEET/keys" "$2" met closed) >"$BATS_TEST_TMPDIR/$1" 2>&1 3>&- &
+    pids+=($!)
+    until_true 10 grep -q 'done: met' "$BATS_TEST_TMPDIR/$1"
+}
+
+@test "the publish port: who has not subscribed yet when his key goes never hears a job" {
+    accept_key quiet
+    pids=()
+    for i in {1..6}; do silent "$i" quiet; done
+    salt-key -y -d quiet >/dev/null
+    for i in {0..5}; do wait "${pids[i]}"; done
+    # Nor when another key has taken its place.
+    accept_key early
+    as late send "$(greet late)" expect '"state":"pending"'
+    salt-key -y -d late >/dev/null
+    next=$(awk '{printf "%s\\n", $0}' "$FLEET/keys/late.pub")
+    pids=()
+    silent 1 early
+    as early send "$(greet early)" expect '"state":"accepted"' send "{\"m\":\"rekey\",\"key\":\"$next\"}" expect '"m":"rekeyed"'
+    as late send "$(greet early)" expect '"state":"accepted"'
+    wait "${pids[0]}"
 }
 
 @test "the hello port: whatever is said, the answer is the public key, and what vouches for it" {

@@ -139,6 +139,8 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     listen gate 'salt/gate/*'
     listen auth 'salt/auth'
     BEFORE=$(pss)
+    renamed() { peer dealer 127.0.0.1 $((PORT + 1)) "$SERVER" "$FLEET/keys" renamed send "$(hello "$1")" expect '"state":"pending"' >/dev/null; }
+    renamed crowd0
     # More connections than there are descriptors: those that are cut come again.
     (peer crowd 127.0.0.1 $((PORT + 1)) "$SERVER" 900 crowd "$GO") >"$BATS_TEST_TMPDIR/crowd" 2>&1 3>&- &
     crowd=$!
@@ -155,6 +157,9 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     crowd=$!
     wait_event gate '"pending_full":true' 60
     [ "$(salt-key -l pre | grep -cE 'crowd|more')" -eq 1000 ]
+    # Who waits under another name from now on keeps his place.
+    renamed more0
+    key_is more0 pre && not key_is crowd0 pre
     under 150000 3 0
     touch "$GO"
     wait "$crowd"
@@ -212,13 +217,42 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     calm 60000
 }
 
+@test "who was accepted and is no more is a stranger again: an accepted key's connections under another's id" {
+    begin=$BATS_TEST_TMPDIR/begin
+    call() { hello "$1" | sed s,minion,call,; }
+    "${WIRE[@]}" stuff $((PORT + 1)) 15000000 "$begin" "$GO" >"$BATS_TEST_TMPDIR/stuff" 3>&- &
+    pids=($!)
+    until_true 10 test -s "$BATS_TEST_TMPDIR/stuff"
+    for i in {1..14}; do
+        # Without heartbeats, which would come behind the frame's beginning.
+        (DEAF=1 DEADLINE=60 peer dealer 127.0.0.1 "$(head -n 1 "$BATS_TEST_TMPDIR/stuff")" "$SERVER" "$FLEET/keys" evil send "$(call evil)" expect "$WELCOME" \
+            send "$(call m1)" expect '"state":"denied"' wait "$GO") >"$BATS_TEST_TMPDIR/$i" 2>&1 3>&- &
+        pids+=($!)
+        until_true 20 grep -q 'state":"denied' "$BATS_TEST_TMPDIR/$i"
+    done
+    BEFORE=$(pss)
+    before=$(counter refused)
+    touch "$begin"
+    until_true 30 grep -q stuffed "$BATS_TEST_TMPDIR/stuff"
+    # Cut for what they hold of a message; those that are left hold less than what makes the master look.
+    until_true 10 eval '[ "$(counter refused)" -gt '"$before"' ]'
+    calm 90000
+    touch "$GO"
+    wait "${pids[@]}"
+}
+
 @test "answers that nobody reads: pillars, files, the mine" {
     listen gate 'salt/gate/refused'
     BEFORE=$(pss)
-    evil send "$(hello evil)" expect "$WELCOME" send "{\"m\":\"mine_ask\",\"n\":1,\"op\":\"send\",\"clear\":true,\"data\":{\"x\":\"$(head -c 100000 /dev/zero | tr '\0' x)\"}}" expect '"n":1' >/dev/null
+    # A megabyte for each question: a minion may ask for a second of the master's time only.
+    local values=()
+    for n in {0..9}; do
+        values+=(send "{\"m\":\"mine_ask\",\"n\":$n,\"op\":\"send\",\"data\":{\"x$n\":\"$(head -c 100000 /dev/zero | tr '\0' x)\"}}" expect "\"n\":$n")
+    done
+    evil send "$(hello evil)" expect "$WELCOME" "${values[@]}" >/dev/null
     # What it has not read waits with us, until it is too much.
     (DEAF=1 DEADLINE=60 evil send "$(hello evil)" expect "$WELCOME" many 200 '{"m":"file_open","n":#,"op":"get","path":"large","saltenv":"base","credit":16}' \
-        many 3000 '{"m":"pillar_ask","n":#}' many 20000 '{"m":"mine_ask","n":#,"op":"get","tgt":"evil","tgt_type":"glob","fun":"x"}' wait "$GO") >"$BATS_TEST_TMPDIR/deaf" 2>&1 3>&- &
+        many 3000 '{"m":"pillar_ask","n":#}' many 20000 '{"m":"mine_ask","n":#,"op":"get","tgt":"evil","tgt_type":"glob","fun":"x0,x1,x2,x3,x4,x5,x6,x7,x8,x9"}' wait "$GO") >"$BATS_TEST_TMPDIR/deaf" 2>&1 3>&- &
     deaf=$!
     under 700000 5 0
     wait_event gate 'evil: [0-9]* bytes wait for it to read' 20

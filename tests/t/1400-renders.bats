@@ -56,7 +56,7 @@ says_no() {
     run="{{ salt['cmd.run']('touch $FLEET/did') }}"
     pillar <<<$'a: 1\nb: "'"$run"'"'
     [[ $output == *"Rendering SLS 'p' failed. Please see master log for details."* ]]
-    says_no "$FLEET/log/master" cmd.run pillar 2 'salt://p.sls'
+    says_no "$FLEET/log/master" cmd.run pillar 2 "in $FLEET/pillar/p.sls"
 
     : >"$FLEET/log/master"
     echo "base: {'*': [p], 'x$run': [p]}" >"$FLEET/pillar/top.sls"

@@ -85,6 +85,24 @@ hits() {
     hits 'db1' -C 'not N@web'
 }
 
+@test "-N is what the file says at the time, though the master has not read it again" {
+    cp "$MASTER_CONF" "$BATS_TEST_TMPDIR/conf"
+    sed -i 's/^  web: .*/  web: [web2, db1]/' "$MASTER_CONF"
+    hits 'db1 web2' -N web
+    hits 'db1' -N front
+    run -0 salt -N front --preview-target
+    [[ $output == *db1* && $output != *web1* ]]
+    echo text >"$BATS_TEST_TMPDIR/text"
+    run "$HALITE_BIN/salt-cp" -N front "$BATS_TEST_TMPDIR/text" "$BATS_TEST_TMPDIR/copied"
+    [[ $output == *db1:* && $output != *web* ]]
+    # What the groups of a compound target are, the master says.
+    hits 'web1 web2' -C 'N@web'
+    sed -i 's/^  web: .*/  web: N@front/' "$MASTER_CONF"
+    run -1 salt -N web test.ping
+    [[ $output == *'node group "web" contains itself'* ]]
+    cp "$BATS_TEST_TMPDIR/conf" "$MASTER_CONF"
+}
+
 @test "-C that is broken: an error, not nobody" {
     for expression in 'web1 and' '( web1' 'and web1' 'Z@x'; do
         run salt -C "$expression" test.ping

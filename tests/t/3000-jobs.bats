@@ -138,6 +138,21 @@ returned() { lookup "$1" --out=json | grep -qE "$2"; }
     salt web1 test.ping
 }
 
+@test "a return that fits no message, though job_output_max allows it: it fails with that reason, and is not kept" {
+    stop web1
+    start_minion web1 'job_output_max: 16777216'
+    wait_connected web1
+    for i in 1 2; do
+        run timeout 60 "$HALITE_BIN/salt" web1 cmd.run 'head -c 16777150 /dev/zero | tr "\0" x'
+        [ "$status" -eq 1 ]
+        grep -q "its limit is 16777216; have the function return less (job_output_max)" <<<"$output"
+    done
+    salt web1 test.ping
+    until_true 5 nothing_spooled web1
+    # Without what it was asked with this one fits.
+    [ "$(timeout 60 "$HALITE_BIN/salt" web1 cmd.run 'head -c 16777100 /dev/zero | tr "\0" x' --out=txt | wc -c)" -eq 16777107 ]
+}
+
 @test "jobs on one minion do not wait for each other" {
     blocker web1
     salt web1 test.ping
@@ -176,7 +191,7 @@ elapsed_ms() {
     jid=$(jid_in "$(cat "$FLEET/log/listen-int")")
     until_true 5 running "$jid" web1
     stop listen-int INT
-    [ "$RC" -eq 0 ]
+    [ "$RC" -eq 130 ]
     grep -q "salt-run jobs.lookup_jid $jid" "$FLEET/log/listen-int"
     running "$jid" web1
     touch "$GO"

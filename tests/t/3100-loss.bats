@@ -111,6 +111,31 @@ fleet() {
     grep -q over "$FLEET/log/listen-cli"
 }
 
+@test "following a job with 125 MB of returns, more than a connection's queue holds: each comes once, also after a restart" {
+    fleet m1
+    GO=$FLEET/go
+    daemon listen-cli "$HALITE_BIN/salt" m1 cmd.run "until test -e $GO; do sleep 0.02; done; echo over" -v -t 20
+    until_log "$FLEET/log/listen-cli" 'Executing job with jid'
+    JID=$(jid_in "$(cat "$FLEET/log/listen-cli")")
+    until_true 5 running "$JID" m1
+    stop master KILL
+    /usr/bin/python3 -c 'import json, sqlite3, sys
+db, jid, ids = sqlite3.connect(sys.argv[1]), sys.argv[2], [f"f{i:03}" for i in range(500)]
+doc = json.dumps({"m": "ret", "jid": jid, "fun": "cmd.run", "return": 250000 * "a", "retcode": 0, "success": True}, separators=(",", ":"))
+db.executemany("INSERT INTO returns(jid, id, retcode, success, stamp_us, doc) VALUES(?, ?, 0, 1, 0, ?)", ((jid, id, doc) for id in ids))
+db.execute("UPDATE jobs SET minions = ?, n_minions = 501, n_returned = 500 WHERE jid = ?", (json.dumps(["m1"] + ids), jid))
+db.commit()' "$FLEET/master/var/cache/salt/master/jobs.db" "$JID"
+    start_master
+    wait_connected m1
+    touch "$GO"
+    until_true 20 test -e "$FLEET/pids/listen-cli.rc"
+    [ "$(cat "$FLEET/pids/listen-cli.rc")" -eq 0 ]
+    grep -q over "$FLEET/log/listen-cli"
+    [ "$("$HALITE_TOOLS/local" --follow 501 20 "$SOCK_DIR" "{\"op\":\"follow\",\"jid\":\"$JID\"}" |
+        grep -oE '^\{"push":"ret","jid":"[0-9]+","id":"[^"]+"' | sort -u | wc -l)" -eq 501 ]
+    run ! grep -q 'does not read its answers' "$FLEET/log/master"
+}
+
 @test "kill -9 of the minion after its return was made, before the master has it" {
     fleet m1
     blocker m1
@@ -185,18 +210,66 @@ fleet() {
     [ "$(ask '{"op":"journal","from":1,"tags":["once/*"]}' | grep -oE '"seq":[0-9]+,"tag":"once/[a-z]+"' | cut -d, -f2 | tr '\n' ' ')" = '"tag":"once/it" "tag":"once/more" ' ]
 }
 
-@test "the clock jumps ten years: no job is forgotten for that" {
+TEN_YEARS=$((10 * 365 * 86400))
+# A master whose clock can be moved, and a job that it must not forget: JID.
+keeper() {
     [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
     movable_clock
-    HALITE_BIN=$FLEET/bin start_master 'auto_accept: true' 'loop_interval: 1'
+    HALITE_BIN=$FLEET/bin start_master 'auto_accept: true' "$@"
     start_minion m1
     wait_connected m1
     JID=$(jid_in "$(salt m1 test.echo kept -v)")
-    move_clock $((10 * 365 * 86400))
-    until_log "$FLEET/log/master" 'the clock was set by'
-    expired=$(counter store_commits)
+}
+restart() {
+    stop master
+    HALITE_BIN=$FLEET/bin start_master
+}
+# What the store forgets first, it forgets before it has this.
+committed_more() { [ "$(counter store_commits)" -gt "$1" ]; }
+forgets_no_more() { ask '{"op":"status"}' | grep -q '"expiring":false'; }
+forgetting_is_over() {
+    commits=$(counter store_commits)
     salt m1 test.ping
-    [ "$(counter store_commits)" -gt "$expired" ]
+    until_true 5 committed_more "$commits"
+    until_true 5 forgets_no_more
+}
+
+@test "the clock jumps ten years: no job is forgotten for that, nor by the master after a restart" {
+    keeper 'loop_interval: 1'
+    move_clock $TEN_YEARS
+    until_log "$FLEET/log/master" 'the clock has jumped by'
+    forgetting_is_over
+    returned "$JID" kept
+    restart
+    grep -q 'the clock had jumped before the master ended' "$FLEET/log/master"
+    wait_connected m1
+    forgetting_is_over
+    returned "$JID" kept
+    # Nor by one that finds the clock right, and the next.
+    move_clock 0
+    restart
+    restart
+    wait_connected m1
+    forgetting_is_over
+    returned "$JID" kept
+}
+
+@test "the clock jumps ten years while there is no master: the next one does not believe it" {
+    keeper
+    stop master
+    move_clock $TEN_YEARS
+    HALITE_BIN=$FLEET/bin start_master
+    grep -qE 'the newest event in the store is 876[0-9]{2}\.[0-9] hours old' "$FLEET/log/master"
+    wait_connected m1
+    forgetting_is_over
+    returned "$JID" kept
+}
+
+@test "the clock jumps ten years, and much is stored before that is seen: sizes are looked at, not ages" {
+    keeper 'keep_jobs_bytes: 1000000000' 'loop_interval: 3600'
+    move_clock $TEN_YEARS
+    for n in {1..5}; do salt m1 cmd.run "head -c 4000000 /dev/zero | tr '\\0' $n" --out=quiet; done
+    forgetting_is_over
     returned "$JID" kept
 }
 

@@ -55,6 +55,26 @@ minion() {
     not is_connected web
 }
 
+@test "salt-call keeps each master's key in that one's own file, as the minion does" {
+    local pki=$FLEET/web/etc/salt/pki/minion first=$FLEET/first.pub
+    boss 1
+    boss 2
+    cp "$FLEET/master1/etc/salt/pki/master/master.pub" "$first"
+    stop master1
+    minion
+    on 2
+    wait_connected web
+    run -0 --separate-stderr salt_call web test.ping --out=txt
+    [ "$output" = 'local: True' ]
+    [ ! -e "$pki/minion_master.pub" ]
+    cmp "$pki/minion_master.127.0.0.2.pub" "$FLEET/master2/etc/salt/pki/master/master.pub"
+    # The first one is known: its key says nothing about the second one.
+    cp "$first" "$pki/minion_master.pub"
+    run -0 --separate-stderr salt_call web test.ping --out=txt
+    [ "$output" = 'local: True' ]
+    cmp "$pki/minion_master.pub" "$first"
+}
+
 @test "one that is down at the start is passed over" {
     boss 2
     minion
@@ -91,6 +111,74 @@ minion() {
     wait_connected web
     touch "$FLEET/go"
     until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q over'
+}
+
+# returned_elsewhere: a job of the first master, in $jid, whose return the second one has. The minion db never comes to it,
+# so that it has no end.
+returned_elsewhere() {
+    boss 1
+    boss 2
+    minion "master_alive_interval: 1" "master_failback: True" "master_failback_interval: 1"
+    start_minion db 'master: 127.0.0.1' 'process_count_max: 1'
+    wait_connected web db
+    salt db cmd.run "until [ -e $FLEET/end ]; do sleep 0.05; done" --async
+    jid=$(salt -L web,db cmd.run "until [ -e $FLEET/go ]; do sleep 0.05; done; echo over" --async --out=txt | grep -oE '[0-9]{20}')
+    until_true 10 eval 'salt web saltutil.running --out=json --static | grep -q "$jid"'
+    stop master1 KILL
+    on 2
+    wait_connected web
+    touch "$FLEET/go"
+    until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q over'
+}
+# told_elsewhere TIMES: the first master is back and knows that; so often the minion was sent the job, by its log.
+told_elsewhere() {
+    boss 1
+    on 1
+    wait_connected web
+    # What that master sends again comes before this.
+    salt web test.ping
+    [ "$(grep -c "job $jid: cmd.run from" "$FLEET/log/web")" = "$1" ]
+    ask "{\"op\":\"verdicts\",\"jid\":\"$jid\"}" | grep -q '"web":{"verdict":"elsewhere"}'
+}
+
+@test "a job that returned to the next master does not run again when the one that asked is back, which is told" {
+    returned_elsewhere
+    told_elsewhere 1
+}
+
+@test "the same when the networking process, or the minion, has been started again meanwhile" {
+    returned_elsewhere
+    kill -KILL "$(session_pid web)"
+    until_log "$FLEET/log/web" 'the networking process ended' 5
+    wait_connected web
+    stop web KILL
+    start_minion web
+    wait_connected web
+    told_elsewhere 0
+}
+
+@test "several at a time: what a killed minion says of a job goes to the master that asked, not to one that listens" {
+    boss 1
+    boss 2
+    start_minion web 'master: [127.0.0.1, 127.0.0.2]'
+    on 2
+    wait_connected web
+    jid=$(salt web cmd.run "until [ -e $FLEET/go ]; do sleep 0.05; done" --async --out=txt | grep -oE '[0-9]{20}')
+    until_true 10 eval 'salt web saltutil.running --out=json --static | grep -q "$jid"'
+    kill -STOP "$(pid_of master2)"
+    stop web KILL
+    touch "$FLEET/go"
+    start_minion web
+    on 1
+    wait_connected web
+    salt web test.ping
+    [ -e "$FLEET/web/var/cache/salt/minion/spool/$jid.ret" ]
+    kill -CONT "$(pid_of master2)"
+    on 2
+    until_true 10 eval 'salt-run jobs.lookup_jid "$jid" | grep -q "stopped while this job ran"'
+    on 1
+    run salt-run jobs.lookup_jid "$jid"
+    [[ $output != *"stopped while this job ran"* ]]
 }
 
 @test "several at a time: what one was asked goes to another when it is gone" {

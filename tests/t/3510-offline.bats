@@ -69,3 +69,20 @@ made() { grep -qx "it says $1" "$FLEET/made"; }
     # Once, not again because a master has come.
     [ "$(grep -c 'state.highstate from startup_states' "$FLEET/log/web")" -eq 1 ]
 }
+
+@test "the master's options for state runs hold while it is away" {
+    # The pillar's top file has that name too.
+    mv "$FLEET/files/top.sls" "$FLEET/files/mytop.sls"
+    mv "$FLEET/pillar/top.sls" "$FLEET/pillar/mytop.sls"
+    stop master
+    start_master "auto_accept: True" "state_top: mytop.sls" "file_roots: {base: [$FLEET/files]}" "pillar_roots: {base: [$FLEET/pillar]}"
+    start_minion web "offline_after: 1" "minion_pillar_cache: True"
+    wait_connected web
+    salt web state.apply
+    made first
+    stop master
+    stop web
+    rm "$FLEET/made"
+    start_minion web "offline_after: 1" "minion_pillar_cache: True" "startup_states: highstate"
+    until_true 15 made first
+}

@@ -173,6 +173,10 @@ EOF
     [ "$(cat "$OUT/to/src.txt")" = text ]
     run --separate-stderr salt-cp web1 "$OUT/src.txt" "$OUT/nosuch/x"
     [ "$output" = $'web1:\n    Destination unavailable' ]
+    [ "$status" -eq 1 ]
+    run --separate-stderr salt-cp web1 "$OUT/src.txt" "$OUT/nosuch/src.txt"
+    [ "$output" = "web1:"$'\n'"    ----------"$'\n'"    $OUT/nosuch/src.txt:"$'\n'"        False" ]
+    [ "$status" -eq 1 ]
 }
 
 @test "salt-cp: what it can't send that way is said before anything is sent" {
@@ -200,6 +204,8 @@ EOF
     diff -r "$TREE/base/d" "$OUT/tree/d"
     [ -d "$OUT/tree/empty" ]
     [[ $output == *"$OUT/tree/d/sub/nothing"* ]]
+    run --separate-stderr salt-cp --chunked web1 "$TREE/base/empty" "$OUT/large"
+    [ "$status" -eq 1 ]
 }
 
 # ---- cp.push --------------------------------------------------------------------------------------------------------

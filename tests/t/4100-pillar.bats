@@ -228,9 +228,14 @@ local_conf() {
 }
 here() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" "$@" --out=json --out-indent=-1 2>/dev/null | sed -E 's/^\{"local": ?(.*)\}$/\1/'; }
 
-@test "cmd_yaml, cmd_json: the minion's id is quoted, failures are in _errors" {
+@test "cmd_yaml, cmd_json: the minion's id wherever the command has it, failures are in _errors" {
     local_conf 'ext_pillar:' '  - cmd_yaml: "echo who: %s"' '  - cmd_json: "echo '\''{\"j\": [1, 2]}'\''"'
     [ "$(here pillar.items)" = '{"who": "m001", "j": [1, 2]}' ]
+    echo 'a: 1' >"$ROOT/m001.yaml"
+    for quote in '' "'" '\"'; do
+        local_conf 'ext_pillar:' "  - cmd_yaml: \"cat $quote$ROOT/%s.yaml$quote\""
+        [ "$(here pillar.items)" = '{"a": 1}' ]
+    done
     local_conf 'ext_pillar:' '  - cmd_yaml: "echo [a"' '  - cmd_json: "false"' '  - cmd_yaml: "echo a: 1; exit 3"'
     here pillar.items | grep -q '"a": 1'
     here pillar.items | grep -q "Failed to load ext_pillar cmd_yaml: what 'echo \[a' printed: "
@@ -268,6 +273,47 @@ here() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" "$@" --out=j
     here pillar.items | grep -q 'nowhere'
     local_conf 'ext_pillar:' '  - git:' "    - master -oProxyCommand=x"
     here pillar.items | grep -q "may begin with '-'"
+}
+
+@test "cmd_yaml, cmd_json: an id that means something to a shell is in no command, however the command is quoted" {
+    local id quote
+    for id in 'x;touch${IFS}OWNED;y' 'x$(touch${IFS}OWNED)' "x';touch\${IFS}OWNED;'" 'x"|touch${IFS}OWNED;"' -rf 'x*'; do
+        for quote in '' "'" '"'; do
+            local_conf 'ext_pillar:' "  - cmd_yaml: |-" "      cd $BATS_TEST_TMPDIR; echo a: ${quote}b %s${quote}" '  - cmd_json: echo {}'
+            sed -i '/^id:/d' "$ROOT/etc/minion"
+            run here pillar.items --id="$id"
+            [[ $output == *"Failed to load ext_pillar cmd_yaml: the id "*"does not go into a command"* ]]
+            [ ! -e "$BATS_TEST_TMPDIR/OWNED" ]
+        done
+    done
+    local_conf 'ext_pillar:' '  - cmd_yaml: "echo a: b"'
+    sed -i '/^id:/d' "$ROOT/etc/minion"
+    [ "$(here pillar.items --id='x;y')" = '{"a": "b"}' ]
+}
+
+@test "git: an environment is a branch or a tag, not a way back into what was withdrawn" {
+    command -v git || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/repo env
+    git init -q -b main "$repo"
+    git -C "$repo" config user.email t@example.org
+    git -C "$repo" config user.name t
+    printf "'{{ saltenv }}':\n  '*': [p]\n" >"$repo/top.sls"
+    echo 'password: withdrawn' >"$repo/p.sls"
+    git -C "$repo" add . && git -C "$repo" commit -qm one
+    echo 'password: new' >"$repo/p.sls"
+    git -C "$repo" commit -qam two
+    git -C "$repo" tag -a -m t v1
+    git -C "$repo" branch a/b
+    local_conf 'git_pillar_update_interval: 0' 'git_pillar_base: main' 'ext_pillar:' '  - git:' "    - __env__ $repo"
+    for env in main v1 a/b; do
+        run -0 here pillar.items pillarenv="$env"
+        [ "$output" = '{"password": "new"}' ] || { echo "$env: $output"; return 1; }
+    done
+    for env in main~1 'main^' 'main@{0}' 'main^{/one}' 'v1^{}~1' a 'm*' '../heads/main'; do
+        run -0 here pillar.items pillarenv="$env"
+        [[ $output == *"has no branch or tag '$env'"* ]]
+    done
 }
 
 @test "git: mount points, all_saltenvs, what can't be used to reach a remote" {

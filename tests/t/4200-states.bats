@@ -36,7 +36,7 @@ teardown_file() {
     fleet_down
 }
 
-setup() { rm -f "$MARK"/*; }
+setup() { rm -rf "${MARK:?}"/*; }
 
 # A run of gate.sls that has begun; its jid in JID.
 begin() {
@@ -121,6 +121,22 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     unlisten par
 }
 
+@test "parallel steps with clean keep what they require" {
+    mkdir -p "$TREE/site" "$MARK/conf" "$MARK/web"
+    echo served >"$TREE/site/index"
+    touch "$MARK/conf/old" "$MARK/web/old"
+    cat >"$TREE/sweep.sls" <<SLS
+own:
+  file.managed: [{names: [$MARK/conf/own, $MARK/web/own]}, {contents: mine}]
+$MARK/conf:
+  file.directory: [{clean: True}, {parallel: True}, {require: [{file: own}]}]
+$MARK/web:
+  file.recurse: [{source: salt://site}, {clean: True}, {parallel: True}, {require: [{file: own}]}]
+SLS
+    run -0 "$HALITE_BIN/salt-call" --local -c "$FLEET/etc/web1" --file-root="$TREE" state.apply sweep
+    [ "$(cd "$MARK" && find conf web -type f | sort | tr '\n' ' ')" = 'conf/own web/index web/own ' ]
+}
+
 @test "salt-call says on a terminal where a long run is, and nothing in a pipe" {
     printf 'slow:\n  cmd.run:\n    - name: sleep 1.2\nshown:\n  test.nop: []\nend:\n  test.nop: []\n' >"$TREE/slow.sls"
     local call="$HALITE_BIN/salt-call --local -l quiet -c $FLEET/etc/web1 --file-root=$TREE state.apply slow --out=quiet"
@@ -159,14 +175,19 @@ $MARK/yaml:
 $MARK/yaml.pillar:
   file.serialize:
     - dataset_pillar: nums
+$MARK/yaml.merged:
+  file.serialize:
+    - dataset: {80: a, z: {443: b}}
+    - merge_if_exists: True
 $MARK/refused:
   file.managed:
     - template: jinja
     - contents_pillar: bin
 SLS
+    printf '22: ssh\nz: {1: x}\n' >"$MARK/yaml.merged"
     run "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" "--file-root=$TREE" "--pillar-root=$MARK/pillar" \
         state.apply natives
-    [[ $output == *'Succeeded: 6 (changed=6)'*'Failed:    1'* ]]
+    [[ $output == *'Succeeded: 7 (changed=7)'*'Failed:    1'* ]]
     [[ $output == *'appears to be binary data, and as will not be able to be treated as a Jinja template'* ]]
     printf '\377\0\1\200' | cmp - "$MARK/sls"
     cmp "$MARK/sls" "$MARK/pillar.bin"
@@ -174,5 +195,6 @@ SLS
     [ "$(cat "$MARK/template")" = "{80: 'a', 443: {1: 'b'}} a 123456789012345678901234567891 81 444 " ]
     [ "$(cat "$MARK/yaml")" = $'80: a\n443:\n  1: b' ]
     [ "$(cat "$MARK/yaml.pillar")" = $'1:\n  2: x' ]
+    [ "$(cat "$MARK/yaml.merged")" = $'22: ssh\nz:\n  1: x\n  443: b\n80: a' ]
     rm -r "$MARK/pillar"
 }

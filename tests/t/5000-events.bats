@@ -532,6 +532,53 @@ EOF
     [ "$status" -ne 0 ]
 }
 
+@test "publisher_acl: a directory service that hangs holds up those whose names it has, and nobody else" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    fleet_open
+    stop master
+    master_conf 'publisher_acl: {nobody: [test.*]}'
+    LD_PRELOAD=$BUILD/tests/preload/names.so NAMES_HANG=$FLEET/hang start_master
+    chmod o+r "$MASTER_CONF"
+    wait_connected m1
+    touch "$FLEET/hang"
+    $(halite_unprivileged) "$HALITE_BIN/salt" m1 test.ping --out=txt >"$BATS_TEST_TMPDIR/his" 2>&1 3>&- &
+    his=$!
+    # Twice, so that his question is there before the second one.
+    for _ in 1 2; do
+        timed timeout 5 "$HALITE_BIN/salt" m1 test.ping --out=txt
+        [ "$output" = 'm1: True' ]
+    done
+    [ ! -s "$BATS_TEST_TMPDIR/his" ]
+    rm "$FLEET/hang"
+    wait "$his"
+    [ "$(cat "$BATS_TEST_TMPDIR/his")" = 'm1: True' ]
+}
+
+@test "publisher_acl: users who knock and go take the time of nobody else" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    fleet_open
+    stop master
+    master_conf 'publisher_acl: {daemon: [test.ping]}'
+    start_master
+    wait_connected m1
+    pids=()
+    for _ in 1 2 3 4; do
+        $(halite_unprivileged) "$HALITE_TOOLS/local" --knock "$BATS_TEST_TMPDIR/go" "$SOCK_DIR" >/dev/null 2>&1 3>&- &
+        pids+=($!)
+    done
+    mkdir -p "$FLEET/keys"
+    for _ in {1..6}; do
+        timed timeout 10 "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$(master_pki master.pub)" "$FLEET/keys" knocked \
+            send '{"m":"hello","id":"knocked","boot":"b1","proto":1,"version":"3006.0","pending":[]}' expect '"state":"pending"'
+        echo "$MS ms" >&2
+        [ "$status" -eq 0 ] && [ "$MS" -lt 2000 ]
+    done
+    touch "$BATS_TEST_TMPDIR/go"
+    wait "${pids[@]}"
+    salt-key -y -d knocked >/dev/null
+}
+
 @test "publisher_acl_blacklist: its modules and users for nobody, root included" {
     stop master
     master_conf 'publisher_acl_blacklist: {modules: [cmd.*, test.(echo|arg)]}'

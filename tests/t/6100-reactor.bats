@@ -316,6 +316,55 @@ OUT
 }
 event_reacts() { send "$1" && grep -q "$2" "$FLEET/log/listen-all"; }
 
+@test "a store that can't be opened: the master answers all the same, and events react when it can" {
+    start_master "file_roots: {base: [$SRV]}"
+    sls one <<<$'x:\n  runner.test.arg: [{arg: ["one of {{ tag }}"]}]'
+    local db=$FLEET/master/var/cache/salt/master/jobs.db n
+    # At one time: the master would make a new one in between.
+    ln "$db" "$db.away"
+    ln -s "$db.none/x" "$db.link"
+    mv -T "$db.link" "$db"
+    ask '{"op":"reactor","action":"add","event":"first/*","reactors":["salt://reactor/one.sls"]}' | grep -q 'Reactor added'
+    until_log "$FLEET/log/master" 'reactor: .*jobs.db'
+    for n in 1 2 3; do
+        timeout 5 "$HALITE_TOOLS/local" "$SOCK_DIR" '{"op":"reactor","action":"set_leader","value":true}' | grep -q '"result":true'
+    done
+    kill -HUP "$(pid_of master)"
+    until_true 5 master_lists_none
+    mv -T "$db.away" "$db"
+    until_log "$FLEET/log/master" 'reactor: the store can be read again'
+    ask '{"op":"reactor","action":"add","event":"first/*","reactors":["salt://reactor/one.sls"]}' | grep -q 'Reactor added'
+    listen all 'salt/run/*/new'
+    send first/1
+    wait_event all '"one of first/1"'
+    unlisten all
+    stop master
+    [ "$RC" -eq 0 ]
+}
+# salt-run can't read the store either.
+master_lists_none() { ask '{"op":"reactor","action":"list"}' | grep -qF '"result":[]'; }
+
+@test "events behind an added reactor react, those before it and behind its end don't" {
+    local n event=()
+    reactor_master "  - 'go/*': [salt://reactor/one.sls]"
+    sls one <<<$'x:\n  runner.test.arg: [{arg: ["one of {{ tag }}"]}]'
+    listen all 'salt/run/*/new'
+    send go/1
+    wait_event all '"one of go/1"'
+    # Nobody waits for the reactor's thread between one and the next.
+    for n in {1..8}; do
+        event+=("{\"op\":\"fire\",\"tag\":\"new$n/before\",\"data\":{}}"
+            "{\"op\":\"reactor\",\"action\":\"add\",\"event\":\"new$n/*\",\"reactors\":[\"salt://reactor/one.sls\"]}"
+            "{\"op\":\"fire\",\"tag\":\"new$n/while\",\"data\":{}}"
+            "{\"op\":\"reactor\",\"action\":\"delete\",\"event\":\"new$n/*\"}"
+            "{\"op\":\"fire\",\"tag\":\"new$n/after\",\"data\":{}}")
+    done
+    ask "${event[@]}" '{"op":"fire","tag":"go/2","data":{}}' >/dev/null
+    wait_event all '"one of go/2"'
+    diff <(grep -oE '"one of new[^"]*"' "$FLEET/log/listen-all") <(printf '"one of new%d/while"\n' {1..8})
+    unlisten all
+}
+
 @test "lists of master.d are merged, a reactor in a file of its own, an empty list" {
     mkdir -p "$FLEET/etc/master.d"
     printf 'reactor:\n  - a: [salt://reactor/a.sls]\n' >"$FLEET/etc/master.d/a.conf"

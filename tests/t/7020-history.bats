@@ -78,6 +78,8 @@ db.commit()' "$STORE" "$jid"
     [ "$status" -eq 1 ]
     grep -qE 'jobs.lookup_jid: the return has [0-9]{8} bytes, more than the [0-9]{8} of a message' <<<"$output"
     [ "${#output}" -lt 1000 ]
+    same_as "$(salt-run jobs.lookup_jid "$jid" minions='big1, big69?' --out=json | grep -oE '"big[0-9]+"' | sort | tr -d '\n')" \
+        <<<'"big1""big690""big691""big692""big693""big694""big695""big696""big697""big698""big699"'
 }
 
 @test "jobs and orchestrations go by their age, whole; young ones stay" {

@@ -107,3 +107,18 @@ EOF
     printf '%s' '{{ ("'"$WEB"'/plain"|http_query).body }}' >"$FLEET/t.j2"
     salt_call m1 --local slsutil.renderer "$FLEET/t.j2" default_renderer=jinja | grep -q 'just text'
 }
+
+@test "how deep the answer is, its server chooses: the minion returns it, or why it can't, and goes on" {
+    start_minion m1
+    accept m1
+    wait_connected m1
+    run timeout 30 "$HALITE_BIN/salt" m1 http.query "$WEB/deep/510" decode=True decode_type=json --out=json --out-indent=-1
+    [ "$status" -eq 0 ]
+    grep -qE '"dict": \[{510}\]{510}' <<<"$output"
+    for depth in 511 512; do
+        run timeout 30 "$HALITE_BIN/salt" m1 http.query "$WEB/deep/$depth" decode=True decode_type=json
+        [ "$status" -eq 1 ]
+        grep -q "message 'ret' is nested deeper than the 512 levels allowed; have the function return less" <<<"$output"
+    done
+    until_true 5 nothing_spooled m1
+}

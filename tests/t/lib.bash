@@ -119,17 +119,19 @@ fleet_open() {
     done
 }
 
+# The fleet's four ports as /proc/net/tcp writes them.
+hex_ports() { printf '%04X\n' "$PORT" $((PORT + 1)) $((PORT + 2)) $((PORT + 3)); }
+
 # Four free ports in a row, below the range from which the kernel picks for clients.
 fleet_ports() {
-    local used try a b c d
+    local used try port
     used=$(awk 'FNR > 1 { printf "%s ", substr($2, index($2, ":")) }' /proc/net/tcp /proc/net/tcp6 2>/dev/null)
     for try in {1..100}; do
         PORT=$((20000 + (RANDOM * 32768 + RANDOM) % 3000 * 4))
-        printf -v a ':%04X' "$PORT" && printf -v b ':%04X' $((PORT + 1)) && printf -v c ':%04X' $((PORT + 2)) && printf -v d ':%04X' $((PORT + 3))
-        case $used in
-        *"$a "* | *"$b "* | *"$c "* | *"$d "*) ;;
-        *) export PORT && return ;;
-        esac
+        for port in $(hex_ports); do
+            case $used in *":$port "*) continue 2 ;; esac
+        done
+        export PORT && return
     done
     echo "no four free ports in a row" >&2
     return 1
@@ -282,6 +284,7 @@ counter() { ask '{"op":"status"}' | grep -oE "\"$1\":[0-9]+" | cut -d: -f2; }
 is_connected() { ask '{"op":"minions"}' | grep -qE "\"$1\":\{\"connected\":true"; }
 is_subscribed() { ask '{"op":"minions"}' | grep -qE "\"$1\":\{\"connected\":true[^}]*\"subscribed\":true"; }
 has_grains() { ask "{\"op\":\"match\",\"tgt\":\"id:$1\",\"tgt_type\":\"grain\"}" | grep -q "\"$1\""; }
+nothing_spooled() { [ -z "$(ls "$FLEET/$1/var/cache/salt/minion/spool" | grep -E '\.(run|ret|bad)$')" ]; }
 key_is() { [ -e "$FLEET/master/etc/salt/pki/master/minions$([ "$2" = acc ] || echo "_$2")/$1" ]; }
 
 wait_connected() { local id; for id; do until_true 10 is_connected "$id" || { tail -n 20 "$FLEET/log/$id" >&2; return 1; }; done; }
@@ -319,9 +322,7 @@ fleet_processes() {
 no_processes() { [ -z "$(fleet_processes)" ]; }
 # Only ports in state LISTEN: connections of a moment ago stay in TIME_WAIT.
 no_listeners() {
-    local a b c d
-    printf -v a %04X "$PORT" && printf -v b %04X $((PORT + 1)) && printf -v c %04X $((PORT + 2)) && printf -v d %04X $((PORT + 3))
-    ! cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -qE "^ *[0-9]+: [0-9A-F]+:($a|$b|$c|$d) [0-9A-F:]+ 0A "
+    ! cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -qE "^ *[0-9]+: [0-9A-F]+:($(hex_ports | paste -sd '|')) [0-9A-F:]+ 0A "
 }
 
 # fleet_down: end our daemons, minions first; then nothing of ours may be left: no process, port, socket, pid file,

@@ -38,6 +38,12 @@ clock_wall_us(void)
     return now_us(CLOCK_REALTIME);
 }
 
+int64_t
+clock_thread_us(void)
+{
+    return now_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static void
 split_us(int64_t us, time_t *ret_s, int *ret_us)
 {

@@ -14,6 +14,7 @@
 int64_t clock_mono_us(void);
 int64_t clock_mono_ms(void);
 int64_t clock_wall_us(void);
+int64_t clock_thread_us(void); /* processor time of the calling thread */
 
 /* "2026-11-20T10:00:00.123456", UTC as Salt's _stamp. */
 void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);

@@ -172,9 +172,10 @@ fill_temp(int fd, const void *data, size_t len, mode_t mode, bool sync)
 static int
 replace_file(const char *path, const void *data, size_t len, mode_t mode, bool sync, fail_t *err)
 {
+    if (fs_is_device(path))
+        return fail_set(err, -EINVAL, "%s is a device; name a file", path);
     AUTO_FREE char *temp = temp_name(path);
     int fd = mkostemp(temp, O_CLOEXEC);
-
     if (fd < 0)
         return fail_errno(err, "write", path);
     int rc = fill_temp(fd, data, len, mode, sync);
@@ -237,6 +238,14 @@ fs_temp_dir(void)
     const char *dir = getenv("TMPDIR");
 
     return !str_empty(dir) ? dir : "/tmp";
+}
+
+bool
+fs_is_device(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
 bool

@@ -43,6 +43,8 @@ bool fs_absent(const char *path);
  */
 bool fs_is_passing(int code);
 bool fs_is_dir(const char *path);
+/* Whether a device has the name: no file may be renamed over that, as /dev/null would be one then. */
+bool fs_is_device(const char *path);
 /* NEW "a/b" with exactly one slash between. */
 char *fs_join(const char *a, const char *b);
 /* Write all bytes, over EINTR and short writes. */

@@ -166,6 +166,9 @@ word_value(scan_t *s)
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
+static const char too_deep[] = "nested deeper than the " STRINGIFY(LIMIT_JSON_DEPTH) " levels allowed",
+                  frame_too_deep[] = "nested deeper than the " STRINGIFY(LIMIT_FRAME_DEPTH) " levels allowed";
+
 static json_t *value(scan_t *s, int depth);
 
 static json_t *
@@ -234,7 +237,7 @@ value(scan_t *s, int depth)
     }
     if (c == '{' || c == '[') {
         if (depth == 0)
-            return fail(s, "nested deeper than the " STRINGIFY(LIMIT_JSON_DEPTH) " levels allowed");
+            return fail(s, too_deep);
         s->at++;
         return c == '{' ? object_value(s, depth - 1) : array_value(s, depth - 1);
     }
@@ -243,14 +246,30 @@ value(scan_t *s, int depth)
     return c == '-' || (c >= '0' && c <= '9') ? number_value(s) : word_value(s);
 }
 
-json_t *
-json_read(const char *text, size_t len, json_bad_t *ret_bad)
+static json_t *
+read_whole(const char *text, size_t len, int depth, json_bad_t *ret_bad)
 {
     scan_t s = { .at = text, .end = text + len };
-    json_auto_t *v = value(&s, LIMIT_JSON_DEPTH);
+    json_auto_t *v = value(&s, depth);
 
     if (v && !scan_at_end(&s))
         (void) scan_fail(&s, "more follows behind the value");
     *ret_bad = (json_bad_t){ .why = s.why, .at = (size_t) (s.at - text) };
     return v && !s.why ? json_incref(v) : NULL;
+}
+
+json_t *
+json_read(const char *text, size_t len, json_bad_t *ret_bad)
+{
+    return read_whole(text, len, LIMIT_JSON_DEPTH, ret_bad);
+}
+
+json_t *
+json_read_frame(const char *text, size_t len, json_bad_t *ret_bad)
+{
+    json_t *v = read_whole(text, len, LIMIT_FRAME_DEPTH, ret_bad);
+
+    if (ret_bad->why == too_deep)
+        ret_bad->why = frame_too_deep;
+    return v;
 }

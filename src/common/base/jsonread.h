@@ -24,5 +24,7 @@ typedef struct json_bad {
 
 /* The whole text as a value, nested at most LIMIT_JSON_DEPTH deep. NEW, or NULL with *ret_bad. */
 json_t *json_read(const char *text, size_t len, json_bad_t *ret_bad);
+/* The same with LIMIT_FRAME_DEPTH. */
+json_t *json_read_frame(const char *text, size_t len, json_bad_t *ret_bad);
 
 #endif

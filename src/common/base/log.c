@@ -121,7 +121,10 @@ log_wants(log_level_t level)
     return console_wants(level) || file_wants(level);
 }
 
-/* What a peer sends must not drive the reader's terminal: control characters are shown, not sent. */
+#define FURTHER "    " /* before the second line of a message, and each that follows */
+
+/* What a peer sends must not drive the reader's terminal: control characters are shown, not sent. Nor may it look like a
+ * line of ours: only those begin at the margin. */
 static void
 add_escaped(buf_t *out, const char *text)
 {
@@ -133,6 +136,8 @@ add_escaped(buf_t *out, const char *text)
             buf_printf(out, "\\x%02x", *p);
         else
             buf_putc(out, (char) *p);
+        if (*p == '\n' && p[1] != '\0')
+            buf_puts(out, FURTHER);
     }
 }
 

@@ -105,8 +105,8 @@ environment(const prog_t *self)
     return env;
 }
 
-static int
-run(const prog_t *self, proc_result_t *res, fail_t *err)
+int
+prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
 {
     proc_spec_t spec = PROC_SPEC_INIT;
 
@@ -142,7 +142,7 @@ prog_run_all(const prog_t *self, fail_t *err)
     proc_result_t res = { 0 };
     json_t *ret = NULL;
 
-    if (run(self, &res, err) == 0)
+    if (prog_run(self, &res, err) == 0)
         ret = json_pack("{s:I, s:i, s:o, s:o}", "pid", (json_int_t) res.pid, "retcode", res.status, "stdout",
                         value_utf8(buf_str(&res.out), stripped_len(&res.out)), "stderr",
                         value_utf8(buf_str(&res.errs), stripped_len(&res.errs)));
@@ -156,7 +156,7 @@ prog_stdout(const prog_t *self, int *ret_code, fail_t *err)
     proc_result_t res = { 0 };
     char *text = NULL;
 
-    if (run(self, &res, err) == 0) {
+    if (prog_run(self, &res, err) == 0) {
         json_auto_t *clean = value_utf8(buf_str(&res.out), stripped_len(&res.out));
         text = xstrdup(json_string_value(clean));
         if (ret_code != NULL)
@@ -170,7 +170,7 @@ int
 prog_retcode(const prog_t *self, fail_t *err)
 {
     proc_result_t res = { 0 };
-    int rc = run(self, &res, err);
+    int rc = prog_run(self, &res, err);
 
     if (rc == 0)
         rc = res.status;

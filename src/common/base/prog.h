@@ -12,6 +12,7 @@
 #ifndef COMMON_BASE_PROG_H
 #define COMMON_BASE_PROG_H
 
+#include "common/base/proc.h"
 #include "salt/base.h"
 
 typedef struct prog {
@@ -40,6 +41,8 @@ void prog_add_json(prog_t *self, const json_t *words);
 /* "NAME=value". Wins over what is inherited. */
 void prog_env(prog_t *self, const char *assignment);
 
+/* The exit code and every byte of the output in *res, which the caller frees in any case. */
+int prog_run(const prog_t *self, proc_result_t *res, fail_t *err);
 /* cmd.run_all: {"pid", "retcode", "stdout", "stderr"}. NEW, or NULL with *err. */
 json_t *prog_run_all(const prog_t *self, fail_t *err);
 /* NEW stdout without trailing white space, or NULL with *err. `ret_code` may be NULL. */

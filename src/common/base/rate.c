@@ -16,3 +16,9 @@ rate_spare(rate_t *self, int64_t now_ms)
     self->left -= 1;
     return true;
 }
+
+void
+rate_owe(rate_t *self, double more)
+{
+    self->left -= more;
+}

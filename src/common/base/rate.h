@@ -23,5 +23,7 @@ typedef struct rate {
 
 /* Takes one; false when there is none. */
 bool rate_spare(rate_t *self, int64_t now_ms);
+/* What it cost in the end, beyond the one that was taken: a debt is paid before the next is spared. */
+void rate_owe(rate_t *self, double more);
 
 #endif

@@ -214,8 +214,10 @@ value_merge(json_t *base, const json_t *over, bool append_lists)
     }
 }
 
-json_t *
-value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
+typedef json_t *read_fn(const char *text, size_t len, json_bad_t *ret_bad);
+
+static json_t *
+parse_by(read_fn *reader, const char *text, size_t len, size_t limit, const char *what, fail_t *err)
 {
     json_bad_t bad;
 
@@ -223,7 +225,7 @@ value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t
         fail_set(err, -EMSGSIZE, "%s: %zu bytes of JSON, more than the %zu allowed", what, len, limit);
         return NULL;
     }
-    json_t *v = json_read(text, len, &bad);
+    json_t *v = reader(text, len, &bad);
     if (v == NULL && bad.why == NULL) {
         fail_set(err, -ENOMEM, "%s: out of memory", what);
     } else if (v == NULL) {
@@ -240,12 +242,18 @@ value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t
 }
 
 json_t *
-value_parse_peer(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
+value_parse(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
+{
+    return parse_by(json_read, text, len, limit, what, err);
+}
+
+static json_t *
+parse_spared(read_fn *reader, const char *text, size_t len, size_t limit, const char *what, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
 
     memory_spare();
-    json_t *v = value_parse(text, len, limit, what, &why);
+    json_t *v = parse_by(reader, text, len, limit, what, &why);
     if (memory_end_spare()) {
         json_decref(v);
         fail_set(err, -ENOMEM, "%s: out of memory for %zu bytes of JSON", what, len);
@@ -254,6 +262,36 @@ value_parse_peer(const char *text, size_t len, size_t limit, const char *what, f
     if (v == NULL)
         fail_set(err, why.code, "%s", fail_text(&why));
     return v;
+}
+
+json_t *
+value_parse_peer(const char *text, size_t len, size_t limit, const char *what, fail_t *err)
+{
+    return parse_spared(json_read, text, len, limit, what, err);
+}
+
+json_t *
+value_parse_frame(const char *text, size_t len, const char *what, fail_t *err)
+{
+    return parse_spared(json_read_frame, text, len, len, what, err);
+}
+
+bool
+value_nests(const json_t *v, int levels)
+{
+    json_t *one, *container = (json_t *) v; /* for jansson's iterator; nothing is changed */
+    const char *key;
+    size_t i;
+    bool fine = levels > 0 || !(json_is_array(v) || json_is_object(v));
+
+    if (json_is_array(v))
+        for (i = 0; fine && i < json_array_size(v); i++)
+            fine = value_nests(json_array_get(v, i), levels - 1);
+    else if (fine)
+        json_object_foreach (container, key, one)
+            if (!value_nests(one, levels - 1))
+                return false;
+    return fine;
 }
 
 char *

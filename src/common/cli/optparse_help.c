@@ -140,6 +140,4 @@ optparse_help(const opt_spec_t *spec, int width, buf_t *out)
         for (const opt_row_t *row = spec->tables[t]; row->names != NULL;)
             row = row->kind == OPT_GROUP ? show_group(&h, row) : row + 1;
     }
-    buf_putc(out, '\n');
-    show_text(&h, "More about %prog is in its manual page: \"man %prog\".", 0);
 }

@@ -57,6 +57,12 @@ double conf_float(const conf_t *self, const char *name);
 bool conf_bool(const conf_t *self, const char *name);
 json_t *conf_get(const conf_t *self, const char *name); /* BORROWED */
 
+/* What a master of these options tells its minions for their state runs. NEW object. */
+json_t *conf_tell(const json_t *opts);
+/* Lay what a master told over a minion's own options; others than those above are not looked at. The minion's
+ * state_aggregate stays, if it has one. 0, or a negative errno with *err: nothing was changed. */
+int conf_lay_over(json_t *opts, const json_t *told, fail_t *err);
+
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);
 

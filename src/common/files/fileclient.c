@@ -209,6 +209,13 @@ fileclient_envs(fileclient_t *self, fail_t *err)
 }
 
 int
+fileclient_options(fileclient_t *self, json_t **ret_told, fail_t *err)
+{
+    *ret_told = NULL;
+    return self->cls->options ? self->cls->options(self->self, ret_told, err) : 0;
+}
+
+int
 fileclient_put(fileclient_t *self, const char *local, const char *path, fail_t *err)
 {
     if (!self->cls->put)

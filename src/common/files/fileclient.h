@@ -30,6 +30,8 @@ typedef struct fileclient_class {
     int (*hash)(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash,
                 fail_t *err);
     json_t *(*envs)(void *self, fail_t *err);
+    /* What its master tells minions for their state runs (conf_tell); NULL where there is no master. */
+    int (*options)(void *self, json_t **ret_told, fail_t *err);
     /* A file of this machine to the server, as `path`; NULL where that can't be. */
     int (*put)(void *self, const char *local, const char *path, fail_t *err);
     void (*free)(void *self);
@@ -62,6 +64,8 @@ int fileclient_same(fileclient_t *self, const char *url, const char *saltenv, co
 /* cp.push: where it goes there is the server's affair. -ENOTSUP: no server. */
 int fileclient_put(fileclient_t *self, const char *local, const char *path, fail_t *err);
 json_t *fileclient_envs(fileclient_t *self, fail_t *err);
+/* *ret_told is NULL where nobody tells: our own options are all there are. */
+int fileclient_options(fileclient_t *self, json_t **ret_told, fail_t *err);
 
 /* file_client: local, and the master's own: straight from where the files are, as the options say about
  * ignored files and links. `roots` NULL: file_roots and the other backends of fileserver_backend; else these

@@ -58,7 +58,7 @@ s_free(void *self)
 fileclient_t *
 fileclient_local(json_t *opts, json_t *roots)
 {
-    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, s_free };
+    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, NULL, s_free };
     fileserver_t *server = fileserver_new(opts, roots);
     (void) fileserver_update(server, false);
     return fileclient_new(&cls, server);

@@ -21,7 +21,14 @@ struct local_client {
     size_t in_at;   /* bytes of it that were taken */
     json_t *pushes; /* arrived while a reply was awaited */
     char *path;
+    int64_t timeout_ms; /* of a call; -1: none */
+    void (*note)(void); /* NULL: none */
 };
+
+/* How long one call may still take. */
+typedef struct patience {
+    int64_t until_ms, note_ms; /* monotonic; -1: never */
+} patience_t;
 
 static int
 s_connect(const char *path, const char *whose, fail_t *err)
@@ -59,6 +66,7 @@ s_open(const char *sock_dir, const char *name, const char *whose, fail_t *err)
     self->fd = fd;
     self->pushes = json_array();
     self->path = STEAL(path);
+    self->timeout_ms = -1;
     return self;
 }
 
@@ -111,7 +119,65 @@ s_take(local_client_t *self, json_t **ret_msg, fail_t *err)
     return *ret_msg ? 1 : -EPROTO;
 }
 
-/* One message off the wire: 1, 0 on timeout, negative on failure. `until_ms` is monotonic; -1: for ever. */
+void
+local_patience(local_client_t *self, int64_t timeout_ms, void (*note)(void))
+{
+    self->timeout_ms = timeout_ms;
+    self->note = note;
+}
+
+static patience_t
+s_begin(const local_client_t *self)
+{
+    int64_t now = clock_mono_ms();
+    return (patience_t){ self->timeout_ms < 0 ? -1 : now + self->timeout_ms,
+                         self->note ? now + LOCAL_QUIET_MS : -1 };
+}
+
+/* When s_still_waits must be asked. */
+static int64_t
+s_wake(const patience_t *p)
+{
+    if (p->until_ms < 0 || (p->note_ms >= 0 && p->note_ms < p->until_ms))
+        return p->note_ms;
+    return p->until_ms;
+}
+
+/* Nothing came until s_wake. 0 to go on waiting. */
+static int
+s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
+{
+    int64_t now = clock_mono_ms();
+    if (p->until_ms >= 0 && now >= p->until_ms)
+        return fail_set(
+            err, -ETIMEDOUT,
+            "Salt request timed out. The master is not responding: nothing came from %s for %lld s. "
+            "What was asked for begins only if the master has taken it already; when it answers "
+            "again, 'salt-run jobs.active' and 'salt-run jobs.list_jobs' show it",
+            self->path, (long long) (self->timeout_ms / 1000));
+    if (p->note_ms >= 0 && now >= p->note_ms) {
+        p->note_ms = -1;
+        self->note();
+    }
+    return 0;
+}
+
+/* Until the socket can be read or written: 1, 0 on timeout, negative on failure. `until_ms` is monotonic; -1: for
+ * ever. */
+static int
+s_ready(const local_client_t *self, short events, int64_t until_ms, fail_t *err)
+{
+    int wait = -1;
+    if (until_ms >= 0) {
+        int64_t left = until_ms - clock_mono_ms();
+        wait = left > 0 ? (int) (left > INT32_MAX ? INT32_MAX : left) : 0;
+    }
+    struct pollfd pfd = { self->fd, events, 0 };
+    int rc = poll(&pfd, 1, wait);
+    return rc >= 0 ? rc : fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
+}
+
+/* One message off the wire: 1, 0 on timeout, negative on failure. `until_ms` as above. */
 static int
 s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
 {
@@ -119,15 +185,9 @@ s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
         int rc = s_take(self, ret_msg, err);
         if (rc != 0)
             return rc;
-        int wait = -1;
-        if (until_ms >= 0) {
-            int64_t left = until_ms - clock_mono_ms();
-            wait = left > 0 ? (int) (left > INT32_MAX ? INT32_MAX : left) : 0;
-        }
-        struct pollfd pfd = { self->fd, POLLIN, 0 };
-        rc = poll(&pfd, 1, wait);
+        rc = s_ready(self, POLLIN, until_ms, err);
         if (rc <= 0)
-            return rc == 0 ? 0 : fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
+            return rc;
         buf_reserve(&self->in, READ_CHUNK);
         ssize_t n = recv(self->fd, self->in.data + self->in.len, READ_CHUNK, 0);
         if (n <= 0)
@@ -137,8 +197,20 @@ s_receive(local_client_t *self, int64_t until_ms, json_t **ret_msg, fail_t *err)
     }
 }
 
+/* The socket is full: the master does not read now. 0 to try again. */
 static int
-s_send(local_client_t *self, const json_t *msg, fail_t *err)
+s_await_room(const local_client_t *self, patience_t *p, fail_t *err)
+{
+    int rc = s_ready(self, POLLOUT, s_wake(p), err);
+    if (rc == 0)
+        return s_still_waits(self, p, err);
+    if (rc == -EINTR)
+        fail_clear(err);
+    return rc < 0 && rc != -EINTR ? rc : 0;
+}
+
+static int
+s_send(local_client_t *self, const json_t *msg, patience_t *p, fail_t *err)
 {
     buf_auto_t out = BUF_INIT;
     frame_add(&out, msg);
@@ -146,12 +218,16 @@ s_send(local_client_t *self, const json_t *msg, fail_t *err)
         return fail_set(err, -EMSGSIZE, "the request has %zu bytes, the limit is %d", out.len,
                         LIMIT_LOCAL_MSG);
     for (size_t at = 0; at < out.len;) {
-        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
+        ssize_t n = send(self->fd, out.data + at, out.len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0) {
+            at += (size_t) n;
             continue;
-        if (n < 0)
+        }
+        if (errno != EINTR && errno != EAGAIN)
             return fail_set(err, -errno, "%s: %s", self->path, strerror(errno));
-        at += (size_t) n;
+        int rc = errno == EAGAIN ? s_await_room(self, p, err) : 0;
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }
@@ -164,7 +240,8 @@ local_post(local_client_t *self, json_t **request_p, json_int_t *ret_n, fail_t *
     json_object_set_new(request, "n", json_integer(n));
     if (ret_n)
         *ret_n = n;
-    return s_send(self, request, err);
+    patience_t p = s_begin(self);
+    return s_send(self, request, &p, err);
 }
 
 int
@@ -173,18 +250,23 @@ local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t 
     json_auto_t *request = STEAL(*request_p);
     json_int_t n = ++self->next_n;
     json_object_set_new(request, "n", json_integer(n));
-    int rc = s_send(self, request, err);
+    patience_t p = s_begin(self);
+    int rc = s_send(self, request, &p, err);
     if (rc < 0)
         return rc;
     for (;;) {
         json_t *msg = NULL;
-        rc = s_receive(self, -1, &msg, err);
+        rc = s_receive(self, s_wake(&p), &msg, err);
         if (rc == -EINTR) {
             fail_clear(err);
             continue;
         }
+        if (rc == 0)
+            rc = s_still_waits(self, &p, err);
         if (rc < 0)
             return rc;
+        if (!msg)
+            continue;
         if (value_int(msg, "n", 0) != n) {
             json_array_append_new(self->pushes, msg);
             continue;

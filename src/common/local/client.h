@@ -3,7 +3,8 @@
  * Why not ipc:// of libzmq: the kernel tells the peer's uid, a slow reader's backlog can be counted exactly,
  * and a command that needs no libzmq starts in a millisecond.
  *
- * Wire       a frame is a 4-byte big-endian length and that many bytes of JSON (one object, LIMIT_LOCAL_MSG).
+ * Wire       a frame is a 4-byte big-endian length and that many bytes of JSON (one object, LIMIT_LOCAL_MSG, nested
+ *            LIMIT_FRAME_DEPTH deep at most).
  *            request  {"op": NAME, "n": NUMBER, ...}     operations: include/salt/requests.def
  *            reply    {"n": NUMBER, "ok": true, ...} or {"n": NUMBER, "ok": false, "error": TEXT}
  *            push     {"push": KIND, ...}, at any time after an operation that follows something
@@ -29,9 +30,15 @@ local_client_t *local_connect(const char *sock_dir, fail_t *err);
 local_client_t *local_connect_minion(const char *sock_dir, fail_t *err);
 void local_client_destroy(local_client_t **self_p);
 
+/* From now on local_call waits so long for the master, to take the request and to answer it; -1: for ever, which is how it
+ * begins. After LOCAL_QUIET_MS it calls `note` once (NULL: nothing). */
+void local_patience(local_client_t *self, int64_t timeout_ms, void (*note)(void));
+#define LOCAL_QUIET_MS 1000
+
 /* Send a request (its "n" is set here) and wait for its reply. Pushes that arrive meanwhile are kept for
  * local_next. TAKES *request_p. 0 and *ret_reply NEW, or a negative errno: the master's own refusal is
- * -EREMOTEIO with its text. */
+ * -EREMOTEIO with its text; -ETIMEDOUT when it said nothing for as long as local_patience allows: the line is of no use
+ * then. */
 int local_call(local_client_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);
 /* Send a request and go on: its reply comes among the pushes, with "n" (*ret_n; may be NULL) and "ok". TAKES
  * *request_p. Not to be mixed with local_call while one is under way. */
@@ -51,8 +58,10 @@ void frame_add_text(buf_t *out, const char *text, size_t len); /* JSON */
 int frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size_t *ret_len, fail_t *err);
 /* NEW object, or NULL with *err for garbage; -ENOMEM when there is no memory for it. */
 json_t *frame_parse(const char *text, size_t len, fail_t *err);
+/* The same of one whose contents go on to minions and into the store: nested LIMIT_JSON_DEPTH deep at most. */
+json_t *frame_parse_request(const char *text, size_t len, fail_t *err);
 /* Take one whole frame off the front of `in`: 1 and *ret_msg NEW; 0 when more bytes are needed; a negative
- * errno for garbage, for a frame over `limit`, or -ENOMEM. */
+ * errno for garbage or -ENOMEM, and it is gone; -EMSGSIZE for a frame over `limit`, and what follows can't be read. */
 int frame_take(buf_t *in, size_t limit, json_t **ret_msg, fail_t *err);
 
 #endif

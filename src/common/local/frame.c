@@ -42,15 +42,27 @@ frame_peek(const buf_t *in, size_t at, size_t limit, const char **ret_text, size
     return in->len - at - FRAME_HEAD >= *ret_len;
 }
 
-json_t *
-frame_parse(const char *text, size_t len, fail_t *err)
+/* TAKES msg, which may be NULL. */
+static json_t *
+s_object(json_t *msg, fail_t *err)
 {
-    json_t *msg = value_parse_peer(text, len, len, "local socket", err);
     if (!msg || json_is_object(msg))
         return msg;
     json_decref(msg);
     (void) fail_set(err, -EPROTO, "local socket: a message that is not an object");
     return NULL;
+}
+
+json_t *
+frame_parse(const char *text, size_t len, fail_t *err)
+{
+    return s_object(value_parse_frame(text, len, "local socket", err), err);
+}
+
+json_t *
+frame_parse_request(const char *text, size_t len, fail_t *err)
+{
+    return s_object(value_parse_peer(text, len, len, "local socket", err), err);
 }
 
 int

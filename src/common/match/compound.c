@@ -15,6 +15,7 @@ typedef struct parser {
     const words_t *words;
     size_t at;
     unsigned depth;
+    match_work_t *work;
     fail_t *err;
 } parser_t;
 
@@ -131,7 +132,7 @@ parse_term(parser_t *p)
     else if (kind->type == TGT_GLOB && has_stuck_parenthesis(word))
         fail_set(p->err, -EINVAL, "\"%.100s\": put spaces around parentheses", word);
     else
-        term = term_new(kind, text, delim, p->err);
+        term = term_new(kind, text, delim, p->work, p->err);
     if (term == NULL) {
         fail_here(p, p->at);
         return NULL;
@@ -202,9 +203,9 @@ parse_either(parser_t *p)
 }
 
 node_t *
-compound_parse(const words_t *words, fail_t *err)
+compound_parse(const words_t *words, match_work_t *work, fail_t *err)
 {
-    parser_t p = { .words = words, .err = err };
+    parser_t p = { .words = words, .work = work, .err = err };
     node_t *root = parse_either(&p);
 
     if (root != NULL && p.at < words->n) {
@@ -219,6 +220,8 @@ node_match(const node_t *self, const match_subject_t *subject)
 {
     const node_t *child = self->child;
 
+    if (!match_work_take(subject->work, 1))
+        return false;
     switch (self->kind) {
     case NODE_TERM:
         return self->term->kind->match(self->term, subject);

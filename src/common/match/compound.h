@@ -22,8 +22,8 @@ struct node {
 
 /* NEW, or NULL with *err. TAKES *term_p. */
 node_t *node_of_term(term_t **term_p);
-/* NEW, or NULL with *err. `words` have their node groups expanded. */
-node_t *compound_parse(const words_t *words, fail_t *err);
+/* NEW, or NULL with *err. `words` have their node groups expanded; `work` as of target_new_within. */
+node_t *compound_parse(const words_t *words, match_work_t *work, fail_t *err);
 void node_destroy(node_t **self_p);
 bool node_match(const node_t *self, const match_subject_t *subject);
 /* Terms that look at the pillar compare whole values only. */

@@ -228,6 +228,9 @@ wild_destroy(wild_t **self_p)
     *self_p = NULL;
 }
 
+/* Characters held against a pattern in the time of one step. */
+#define TURNS_PER_STEP 16
+
 /* ---- matching -------------------------------------------------------------------------------- */
 
 static bool
@@ -248,12 +251,20 @@ token_takes(const wild_t *self, const token_t *token, uint32_t cp)
 bool
 wild_match(const wild_t *self, const char *text, size_t len)
 {
+    return wild_match_within(self, text, len, NULL);
+}
+
+bool
+wild_match_within(const wild_t *self, const char *text, size_t len, match_work_t *work)
+{
     const char *at = text, *end = text + len, *retry = NULL;
-    size_t i = 0, star = SIZE_MAX;
+    size_t i = 0, star = SIZE_MAX, turns = 0;
 
     if (self->literal != NULL)
         return strncmp(self->literal, text, len) == 0 && self->literal[len] == '\0';
     while (at < end || i < self->n_tokens) {
+        if (++turns % TURNS_PER_STEP == 0 && !match_work_take(work, 1))
+            return false;
         if (i < self->n_tokens && self->tokens[i].kind == TOKEN_STAR) {
             star = i++;
             retry = at;

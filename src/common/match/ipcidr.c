@@ -91,13 +91,15 @@ contains(const cidr_t *self, const uint8_t addr[16])
 }
 
 bool
-cidr_match(const cidr_t *self, const json_t *grains)
+cidr_match(const cidr_t *self, const json_t *grains, match_work_t *work)
 {
     size_t i;
     json_t *item, *list = value_get(grains, self->family == AF_INET ? "ipv4" : "ipv6");
 
     json_array_foreach (list, i, item) {
         uint8_t addr[16];
+        if (!match_work_take(work, 1))
+            return false;
         if (json_is_string(item) && inet_pton(self->family, json_string_value(item), addr) == 1 &&
             contains(self, addr))
             return true;
@@ -110,5 +112,5 @@ match_ipcidr(const char *cidr, const json_t *grains)
 {
     cidr_t parsed;
 
-    return cidr_parse(&parsed, cidr, NULL) == 0 && cidr_match(&parsed, grains);
+    return cidr_parse(&parsed, cidr, NULL) == 0 && cidr_match(&parsed, grains, NULL);
 }

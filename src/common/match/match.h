@@ -3,12 +3,13 @@
  * Layer      common/match; the only user of PCRE2
  * Threads    a parsed target may be evaluated by one thread at a time
  * Errors     -EINVAL with the position and what was expected; limits LIMIT_TARGET_LEN, _DEPTH,
- *            LIMIT_REGEX_STEPS
+ *            LIMIT_REGEX_STEPS; -EDQUOT when a question's work is used up
  * Tests      tests/unit/common/test_match.c, tests/cases/match; fuzz target tests/fuzz/fuzz_match.c
  */
 #ifndef COMMON_MATCH_MATCH_H
 #define COMMON_MATCH_MATCH_H
 
+#include "common/match/work.h"
 #include "salt/base.h"
 
 /* Salt's tgt_type words: "glob", "pcre", "list", "grain", "grain_pcre", "pillar", "pillar_pcre",
@@ -37,6 +38,7 @@ typedef struct match_subject {
     const char *id;
     json_t *grains;
     json_t *pillar;
+    match_work_t *work; /* of the question; NULL: nobody counts it */
 } match_subject_t;
 
 typedef struct target target_t;
@@ -46,7 +48,12 @@ typedef struct target target_t;
  * NULL for ":". NEW, or NULL with *err. */
 target_t *target_new(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
                      fail_t *err);
+/* The same of somebody who is not trusted to ask for little: `work` (BORROWED for the call) pays for making it, and
+ * no term but a list of ids is longer than LIMIT_TERM_LEN. */
+target_t *target_new_within(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
+                            match_work_t *work, fail_t *err);
 void target_destroy(target_t **self_p);
+/* False, whatever the target says, when the subject's work is used up. */
 bool target_match(const target_t *self, const match_subject_t *subject);
 /* Whether evaluation reads grains or pillar. */
 bool target_needs_grains(const target_t *self);
@@ -54,6 +61,8 @@ bool target_needs_pillar(const target_t *self);
 /* Terms that look at the pillar compare whole values only from now on: who may not see a pillar must not find
  * out by patterns what is in it. */
 void target_pillar_exact(target_t *self);
+/* What a node group is, the groups in it expanded: NEW expression for TGT_COMPOUND, or NULL with *err. */
+json_t *nodegroup_target(const char *name, const json_t *nodegroups, fail_t *err);
 /* For TGT_LIST and an exact id: NEW array of the ids named, so that unknown ones can be told. NULL otherwise.
  */
 json_t *target_ids(const target_t *self);

@@ -180,3 +180,36 @@ nodegroup_expand(const words_t *in, const json_t *nodegroups, words_t *out, fail
     }
     return rc;
 }
+
+/* Text, as somebody would write it, unless a word of a list has a space in it. NEW. */
+static json_t *
+words_target(const words_t *words)
+{
+    buf_auto_t text = BUF_INIT;
+    json_t *list = json_array();
+    bool plain = true;
+
+    for (size_t i = 0; i < words->n; i++) {
+        const char *word = words->items[i].text;
+        plain = plain && strpbrk(word, SPACES) == NULL;
+        buf_printf(&text, "%s%s", i > 0 ? " " : "", word);
+        json_array_append_new(list, json_string(word));
+    }
+    if (!plain)
+        return list;
+    json_decref(list);
+    return json_string(buf_str(&text));
+}
+
+json_t *
+nodegroup_target(const char *name, const json_t *nodegroups, fail_t *err)
+{
+    words_t in = { NULL, 0, 0 }, out = { NULL, 0, 0 };
+    AUTO_FREE char *word = xasprintf("N@%s", name);
+
+    words_add(&in, word, strlen(word), 0);
+    json_t *target = nodegroup_expand(&in, nodegroups, &out, err) == 0 ? words_target(&out) : NULL;
+    words_free(&in);
+    words_free(&out);
+    return target;
+}

@@ -11,6 +11,7 @@
 
 #include <netinet/in.h>
 
+#include "common/match/work.h"
 #include "salt/base.h"
 
 /* Lower case of one code point, whatever the locale of the process. */
@@ -23,15 +24,20 @@ typedef struct wild wild_t;
 wild_t *wild_new(const char *pattern, bool fold);
 void wild_destroy(wild_t **self_p);
 bool wild_match(const wild_t *self, const char *text, size_t len);
+/* As rx_match_within: a long pattern is tried at each place of a long text. */
+bool wild_match_within(const wild_t *self, const char *text, size_t len, match_work_t *work);
 
 /* "a:b:pattern" against nested data. */
 typedef enum subdict_how { SUBDICT_GLOB, SUBDICT_REGEX, SUBDICT_EXACT } subdict_how_t;
 typedef struct subdict subdict_t;
-subdict_t *subdict_new(const char *expr, const char *delim, subdict_how_t how, fail_t *err);
+/* `counted`: as RX_COUNTED. */
+subdict_t *subdict_new(const char *expr, const char *delim, subdict_how_t how, bool counted, fail_t *err);
 /* Letters mean themselves from now on, whatever was a pattern. */
 void subdict_exact(subdict_t *self);
 void subdict_destroy(subdict_t **self_p);
-bool subdict_match(const subdict_t *self, const json_t *data);
+bool subdict_match(const subdict_t *self, const json_t *data, match_work_t *work);
+/* Bytes of its compiled regular expressions. */
+size_t subdict_size(const subdict_t *self);
 
 /* An address or a network. */
 typedef struct cidr {
@@ -41,7 +47,7 @@ typedef struct cidr {
 } cidr_t;
 int cidr_parse(cidr_t *self, const char *text, fail_t *err);
 /* Against the grains "ipv4" and "ipv6". */
-bool cidr_match(const cidr_t *self, const json_t *grains);
+bool cidr_match(const cidr_t *self, const json_t *grains, match_work_t *work);
 
 /* ---- node groups ----------------------------------------------------------------------------- */
 

@@ -9,6 +9,8 @@
 
 #include "salt/limits.h"
 
+enum { PATTERN_SHOWN = 200 }; /* bytes of a refused pattern in a message */
+
 struct rx {
     pcre2_code *code;
     pcre2_match_data *match;
@@ -17,7 +19,18 @@ struct rx {
     bool matched;  /* the last search succeeded: `match` holds offsets */
     bool utf;
     bool anchored; /* compiled for rx_match */
+    bool counted;
+    unsigned used;      /* so many times, as far as RX_JIT_AFTER */
+    match_work_t *work; /* BORROWED while it matches */
+    uint64_t price;     /* of each step */
 };
+
+/* Compiling to machine code takes as long as some hundred matches. */
+#define RX_JIT_AFTER   16
+/* One step may look at the whole text, so many bytes in the time of a short one's. */
+#define RX_PRICE_SHIFT 8
+/* Of a match whose steps nobody counts. */
+#define RX_UNCOUNTED   64
 
 static const struct {
     const char *name;
@@ -134,9 +147,22 @@ compile_options(unsigned flags)
     }
     if (flags & RX_MATCH)
         options |= PCRE2_ANCHORED; /* the JIT does not know it as an option of the search */
+    if (flags & RX_COUNTED)
+        options |= PCRE2_AUTO_CALLOUT;
     if (!(flags & RX_BYTES))
         options |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | ((flags & RX_ASCII) ? 0 : PCRE2_UCP);
     return options;
+}
+
+/* How much of a pattern stands in a message: whole characters. */
+static size_t
+shown_length(const char *pattern)
+{
+    size_t n = strnlen(pattern, PATTERN_SHOWN);
+
+    while (n == PATTERN_SHOWN && n > PATTERN_SHOWN - 4 && ((unsigned char) pattern[n] & 0xc0) == 0x80)
+        n--;
+    return n;
 }
 
 static pcre2_code *
@@ -160,10 +186,20 @@ compile(const char *pattern, unsigned flags, fail_t *err)
     if (compiled == NULL) {
         PCRE2_UCHAR why[200];
         pcre2_get_error_message(code, why, sizeof(why));
-        fail_set(err, -EINVAL, "%s at position %zu in the regular expression '%s'", (char *) why, (size_t) at,
-                 pattern);
+        size_t shown = shown_length(pattern);
+        fail_set(err, -EINVAL, "%s at position %zu in the regular expression '%.*s%s'", (char *) why,
+                 (size_t) at, (int) shown, pattern, pattern[shown] != '\0' ? "..." : "");
     }
     return compiled;
+}
+
+static int
+count_step(pcre2_callout_block *block, void *rx)
+{
+    rx_t *self = rx;
+
+    (void) block;
+    return match_work_take(self->work, self->price) ? 0 : PCRE2_ERROR_CALLOUT;
 }
 
 rx_t *
@@ -178,13 +214,14 @@ rx_new(const char *pattern, unsigned flags, fail_t *err)
     self->code = code;
     self->utf = !(flags & RX_BYTES);
     self->anchored = (flags & RX_MATCH) != 0;
-    if (self->anchored)
-        pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* else the interpreter does the same */
     self->match = pcre2_match_data_create_from_pattern(code, NULL);
     self->context = pcre2_match_context_create(NULL);
     if (self->match == NULL || self->context == NULL)
         salt_no_memory(sizeof(void *));
     pcre2_set_match_limit(self->context, LIMIT_REGEX_STEPS);
+    self->counted = (flags & RX_COUNTED) != 0;
+    if (self->counted)
+        pcre2_set_callout(self->context, count_step, self);
     pcre2_pattern_info(code, PCRE2_INFO_CAPTURECOUNT, &groups);
     self->groups = groups;
     return self;
@@ -231,7 +268,29 @@ rx_search(rx_t *self, const char *text, size_t len, size_t from, fail_t *err)
 int
 rx_match(rx_t *self, const char *text, size_t len, size_t from, fail_t *err)
 {
+    if (self->anchored && self->used < RX_JIT_AFTER && ++self->used == RX_JIT_AFTER)
+        pcre2_jit_compile(self->code, PCRE2_JIT_COMPLETE); /* else the interpreter does the same */
     return run(self, text, len, from, self->anchored ? 0 : PCRE2_ANCHORED, err);
+}
+
+bool
+rx_match_within(rx_t *self, const char *text, size_t len, match_work_t *work)
+{
+    self->work = work;
+    self->price = 1 + (len >> RX_PRICE_SHIFT);
+    bool matched = match_work_take(work, self->counted ? self->price : self->price * RX_UNCOUNTED) &&
+                   rx_match(self, text, len, 0, NULL) == 1;
+    self->work = NULL;
+    return matched;
+}
+
+size_t
+rx_size(const rx_t *self)
+{
+    size_t size = 0;
+
+    pcre2_pattern_info(self->code, PCRE2_INFO_SIZE, &size);
+    return size;
 }
 
 bool

@@ -10,6 +10,7 @@
 #define COMMON_MATCH_REGEX_H
 
 #include "common/base/buf.h"
+#include "common/match/work.h"
 #include "salt/base.h"
 
 /* Python's own numbers, because users pass them ("flags: 8"). */
@@ -23,7 +24,8 @@ enum {
     RX_ASCII = 256,
     RX_BYTES = 1 << 16, /* ours: a bytes pattern, which sees bytes instead of characters */
     RX_MATCH =
-        1 << 17 /* ours: for rx_match only, many times: compiled to machine code where there is a JIT */
+        1 << 17, /* ours: for rx_match only, many times: machine code after some use, where there is a JIT */
+    RX_COUNTED = 1 << 18 /* ours: rx_match_within counts its steps; compiled it is some times larger */
 };
 
 typedef struct rx rx_t;
@@ -36,6 +38,11 @@ void rx_destroy(rx_t **self_p);
 /* 1 found, 0 not found, or a negative errno. `rx_match` must match at `from` itself. */
 int rx_search(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
 int rx_match(rx_t *self, const char *text, size_t len, size_t from, fail_t *err);
+/* Whether it matches at the beginning. With RX_COUNTED every step is taken from `work` (may be NULL), a long text's at a
+ * higher price, and it does not match when that is used up; else the match itself is a few. */
+bool rx_match_within(rx_t *self, const char *text, size_t len, match_work_t *work);
+/* Bytes of the compiled pattern: a short text may become a large one. */
+size_t rx_size(const rx_t *self);
 
 /* Of the last successful search: byte offsets of a group (0 is the whole match); false when it took no part.
  */

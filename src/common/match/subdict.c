@@ -35,6 +35,7 @@ struct subdict {
 typedef struct walk {
     const subdict_t *self;
     unsigned steps;
+    match_work_t *work; /* of the whole question; may be NULL */
 } walk_t;
 
 /* ---- compiling ------------------------------------------------------------------------------- */
@@ -78,9 +79,10 @@ cut(subdict_t *self, const char *sep, int kind)
 /* Case never counts here. Salt lowers pattern and value; PCRE2's own way spares \S, \D and \W from becoming
  * their opposites. */
 static int
-compile(subdict_t *self, fail_t *err)
+compile(subdict_t *self, bool counted, fail_t *err)
 {
     fail_auto_t first = FAIL_INIT;
+    unsigned flags = RX_IGNORECASE | RX_MATCH | (counted ? RX_COUNTED : 0);
     bool usable = false;
 
     for (size_t i = 0; i < self->n; i++) {
@@ -88,7 +90,7 @@ compile(subdict_t *self, fail_t *err)
         if (self->how == SUBDICT_GLOB)
             self->suffixes[i].wild = wild_new(text, true);
         if (self->how == SUBDICT_REGEX)
-            self->suffixes[i].rx = rx_new(text, RX_IGNORECASE | RX_MATCH, i > 0 ? &first : NULL);
+            self->suffixes[i].rx = rx_new(text, flags, i > 0 ? &first : NULL);
         if (i > 0 && (self->how != SUBDICT_REGEX || self->suffixes[i].rx != NULL))
             usable = true;
     }
@@ -96,7 +98,7 @@ compile(subdict_t *self, fail_t *err)
 }
 
 subdict_t *
-subdict_new(const char *expr, const char *delim, subdict_how_t how, fail_t *err)
+subdict_new(const char *expr, const char *delim, subdict_how_t how, bool counted, fail_t *err)
 {
     size_t cuts = count(expr, delim) + count(expr, ":");
 
@@ -114,7 +116,7 @@ subdict_new(const char *expr, const char *delim, subdict_how_t how, fail_t *err)
     suffix_at(self, 0);
     cut(self, delim, CUT_USER);
     cut(self, ":", CUT_COLON);
-    if (compile(self, err) < 0)
+    if (compile(self, counted, err) < 0)
         subdict_destroy(&self);
     return self;
 }
@@ -142,28 +144,45 @@ subdict_destroy(subdict_t **self_p)
     *self_p = NULL;
 }
 
+size_t
+subdict_size(const subdict_t *self)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < self->n; i++)
+        size += self->suffixes[i].rx != NULL ? rx_size(self->suffixes[i].rx) : 0;
+    return size;
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* Of a value's text, printed or compared, in the time of one step. */
+#define BYTES_PER_STEP 64
+
 static bool
-text_matches(const subdict_t *self, const suffix_t *suffix, const char *text, size_t len)
+text_matches(const walk_t *walk, const suffix_t *suffix, const char *text, size_t len)
 {
+    const subdict_t *self = walk->self;
+
+    if (!match_work_take(walk->work, 1 + len / BYTES_PER_STEP))
+        return false;
     if (self->how == SUBDICT_GLOB)
-        return wild_match(suffix->wild, text, len);
+        return wild_match_within(suffix->wild, text, len, walk->work);
     if (self->how == SUBDICT_REGEX)
-        return suffix->rx != NULL && rx_match(suffix->rx, text, len, 0, NULL) == 1;
+        return suffix->rx != NULL && rx_match_within(suffix->rx, text, len, walk->work);
     return match_same_folded(text, self->expr + suffix->start);
 }
 
 /* str(value) against the suffix. */
 static bool
-value_matches(const subdict_t *self, const suffix_t *suffix, const json_t *value)
+value_matches(const walk_t *walk, const suffix_t *suffix, const json_t *value)
 {
     char number[24] = "";
     const char *text = number;
 
     switch (json_typeof(value)) {
     case JSON_STRING:
-        return text_matches(self, suffix, json_string_value(value), json_string_length(value));
+        return text_matches(walk, suffix, json_string_value(value), json_string_length(value));
     case JSON_INTEGER:
         snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         break;
@@ -180,13 +199,16 @@ value_matches(const subdict_t *self, const suffix_t *suffix, const json_t *value
     case JSON_OBJECT:
     case JSON_ARRAY: {
         AUTO_FREE char *printed = value_pystr(value);
-        return text_matches(self, suffix, printed, strlen(printed));
+        return text_matches(walk, suffix, printed, strlen(printed));
     }
     }
-    return text_matches(self, suffix, text, strlen(text));
+    return text_matches(walk, suffix, text, strlen(text));
 }
 
 /* ---- walking --------------------------------------------------------------------------------- */
+
+/* Members of a list in which a key is looked for, in the time of one step. */
+#define ITEMS_PER_STEP 16
 
 /* The suffix behind the next delimiter of a kind, or `n`. */
 static size_t
@@ -234,27 +256,43 @@ step(const json_t *at, const char *key, size_t len)
 
 /* traverse_dict_and_list along the parts between two suffixes. */
 static const json_t *
-traverse(const subdict_t *self, const json_t *data, size_t from, size_t to, int kind)
+traverse(const walk_t *walk, const json_t *data, size_t from, size_t to, int kind)
 {
+    const subdict_t *self = walk->self;
+
     while (data != NULL && from != to) {
         size_t next = next_cut(self, from, kind);
         size_t start = self->suffixes[from].start;
+        if (!match_work_take(walk->work, 1 + json_array_size(data) / ITEMS_PER_STEP))
+            return NULL;
         data = step(data, self->expr + start, self->suffixes[next].start - self->sep_len[kind] - start);
         from = next;
     }
     return data;
 }
 
+/* One value is looked at. */
+static bool
+spend(walk_t *walk)
+{
+    if (walk->steps == 0 || !match_work_take(walk->work, 1))
+        return false;
+    walk->steps--;
+    return true;
+}
+
 static bool match_from(walk_t *walk, const json_t *data, size_t from, int kind);
 
 static bool
-member_matches(const subdict_t *self, size_t at, const json_t *list)
+member_matches(walk_t *walk, size_t at, const json_t *list)
 {
     size_t i;
     json_t *item;
 
     json_array_foreach (list, i, item) {
-        if (value_matches(self, &self->suffixes[at], item))
+        if (!spend(walk))
+            return false;
+        if (value_matches(walk, &walk->self->suffixes[at], item))
             return true;
     }
     return false;
@@ -269,9 +307,8 @@ object_matches(walk_t *walk, const json_t *object, size_t at)
     const char *text = self->expr + self->suffixes[at].start;
     bool deeper = str_starts(text, "*:");
 
-    if (walk->steps == 0)
+    if (!spend(walk))
         return false;
-    walk->steps--;
     if (deeper) {
         at = next_cut(self, at, CUT_COLON);
         text += 2;
@@ -283,9 +320,11 @@ object_matches(walk_t *walk, const json_t *object, size_t at)
     const char *key;
     json_t *value;
     json_object_foreach ((json_t *) object, key, value) {
+        if (!spend(walk))
+            return false;
         if (json_is_object(value)  ? object_matches(walk, value, at)
-            : json_is_array(value) ? member_matches(self, at, value)
-                                   : value_matches(self, &self->suffixes[at], value))
+            : json_is_array(value) ? member_matches(walk, at, value)
+                                   : value_matches(walk, &self->suffixes[at], value))
             return true;
     }
     return false;
@@ -298,9 +337,11 @@ list_matches(walk_t *walk, const json_t *list, size_t at)
     json_t *item;
 
     json_array_foreach (list, i, item) {
+        if (!spend(walk))
+            return false;
         if (json_is_object(item) && object_matches(walk, item, at))
             return true;
-        if (value_matches(walk->self, &walk->self->suffixes[at], item))
+        if (value_matches(walk, &walk->self->suffixes[at], item))
             return true;
     }
     return false;
@@ -318,14 +359,14 @@ match_cut(walk_t *walk, const json_t *data, size_t from, size_t at, int kind)
     if (key_len == 1 && self->expr[start] == '*')
         at = from; /* everything under the top level */
     else
-        value = traverse(self, data, from, at, kind);
+        value = traverse(walk, data, from, at, kind);
     if (value == NULL)
         return false;
     if (json_is_object(value))
         return json_object_size(value) > 0 && object_matches(walk, value, at);
     if (json_is_array(value))
         return list_matches(walk, value, at);
-    return value_matches(self, &self->suffixes[at], value);
+    return value_matches(walk, &self->suffixes[at], value);
 }
 
 /* The longest key is tried first. */
@@ -342,9 +383,9 @@ match_from(walk_t *walk, const json_t *data, size_t from, int kind)
 }
 
 bool
-subdict_match(const subdict_t *self, const json_t *data)
+subdict_match(const subdict_t *self, const json_t *data, match_work_t *work)
 {
-    walk_t walk = { self, LIMIT_MATCH_STEPS };
+    walk_t walk = { self, LIMIT_MATCH_STEPS, work };
 
     return data != NULL && match_from(&walk, data, 0, CUT_USER);
 }
@@ -353,11 +394,11 @@ bool
 match_subdict(const json_t *data, const char *expr, const char *delim, bool regex, bool exact)
 {
     subdict_how_t how = regex ? SUBDICT_REGEX : exact ? SUBDICT_EXACT : SUBDICT_GLOB;
-    subdict_t *self = subdict_new(expr, delim != NULL ? delim : ":", how, NULL);
+    subdict_t *self = subdict_new(expr, delim != NULL ? delim : ":", how, false, NULL);
 
     if (self == NULL)
         return false;
-    bool matched = subdict_match(self, data);
+    bool matched = subdict_match(self, data, NULL);
     subdict_destroy(&self);
     return matched;
 }

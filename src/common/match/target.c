@@ -12,79 +12,82 @@ struct target {
     unsigned needs;
 };
 
-typedef node_t *parse_fn(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
-                         fail_t *err);
+/* What is to be parsed, and who pays. */
+typedef struct ask {
+    const json_t *expr;
+    tgt_type_t type;
+    const json_t *nodegroups;
+    const char *delim;
+    match_work_t *work;
+    fail_t *err;
+} ask_t;
+
+typedef node_t *parse_fn(const ask_t *ask);
 
 static node_t *
-parse_plain(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+parse_plain(const ask_t *ask)
 {
-    term_t *term = term_new(term_kind_of(type), json_string_value(expr), delim, err);
+    term_t *term = term_new(term_kind_of(ask->type), json_string_value(ask->expr), ask->delim, ask->work,
+                            ask->err);
 
-    (void) nodegroups;
     return term != NULL ? node_of_term(&term) : NULL;
 }
 
 static node_t *
-parse_words(const words_t *words, const json_t *nodegroups, fail_t *err)
+parse_words(const ask_t *ask, const words_t *words)
 {
     words_t expanded = { NULL, 0, 0 };
     node_t *root = NULL;
 
-    if (nodegroup_expand(words, nodegroups, &expanded, err) == 0)
-        root = compound_parse(&expanded, err);
+    if (nodegroup_expand(words, ask->nodegroups, &expanded, ask->err) == 0)
+        root = compound_parse(&expanded, ask->work, ask->err);
     words_free(&expanded);
     return root;
 }
 
 static node_t *
-parse_compound(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+parse_compound(const ask_t *ask)
 {
     words_t words = { NULL, 0, 0 };
 
-    (void) type, (void) delim;
-    words_split(&words, json_string_value(expr));
-    node_t *root = parse_words(&words, nodegroups, err);
+    words_split(&words, json_string_value(ask->expr));
+    node_t *root = parse_words(ask, &words);
     words_free(&words);
     return root;
 }
 
 static node_t *
-parse_nodegroup(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+parse_nodegroup(const ask_t *ask)
 {
     words_t words = { NULL, 0, 0 };
-    AUTO_FREE char *word = xasprintf("N@%s", json_string_value(expr));
+    AUTO_FREE char *word = xasprintf("N@%s", json_string_value(ask->expr));
 
-    (void) type, (void) delim;
     words_add(&words, word, strlen(word), 0);
-    node_t *root = parse_words(&words, nodegroups, err);
+    node_t *root = parse_words(ask, &words);
     words_free(&words);
     return root;
 }
 
 static node_t *
-parse_list_array(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
-                 fail_t *err)
+parse_list_array(const ask_t *ask)
 {
-    term_t *term = term_new_list(expr);
+    term_t *term = term_new_list(ask->expr);
 
-    (void) type, (void) nodegroups, (void) delim, (void) err;
     return node_of_term(&term);
 }
 
 static node_t *
-parse_compound_array(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
-                     fail_t *err)
+parse_compound_array(const ask_t *ask)
 {
     words_t words = { NULL, 0, 0 };
     size_t i;
     json_t *item;
 
-    (void) type, (void) delim;
-    json_array_foreach (expr, i, item) {
+    json_array_foreach (ask->expr, i, item) {
         AUTO_FREE char *text = value_pystr(item);
         words_add(&words, text, strlen(text), 0);
     }
-    node_t *root = parse_words(&words, nodegroups, err);
+    node_t *root = parse_words(ask, &words);
     words_free(&words);
     return root;
 }
@@ -109,29 +112,38 @@ expr_size(const json_t *expr)
 }
 
 static node_t *
-parse(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
+parse(const ask_t *ask)
 {
+    tgt_type_t type = ask->type;
     parse_fn *fn = parsers[type].text != NULL ? parsers[type].text : parse_plain;
 
-    if (expr_size(expr) > LIMIT_TARGET_LEN) {
-        fail_set(err, -E2BIG, "it is longer than %d bytes", LIMIT_TARGET_LEN);
+    if (expr_size(ask->expr) > LIMIT_TARGET_LEN) {
+        fail_set(ask->err, -E2BIG, "it is longer than %d bytes", LIMIT_TARGET_LEN);
         return NULL;
     }
-    if (json_is_array(expr))
+    if (json_is_array(ask->expr))
         fn = parsers[type].array;
-    else if (!json_is_string(expr))
+    else if (!json_is_string(ask->expr))
         fn = NULL;
     if (fn == NULL) {
-        fail_set(err, -EINVAL, "expected text%s", parsers[type].array != NULL ? " or a list" : "");
+        fail_set(ask->err, -EINVAL, "expected text%s", parsers[type].array != NULL ? " or a list" : "");
         return NULL;
     }
-    return fn(expr, type, nodegroups, delim, err);
+    return fn(ask);
 }
 
 target_t *
 target_new(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim, fail_t *err)
 {
-    node_t *root = parse(expr, type, nodegroups, delim, err);
+    return target_new_within(expr, type, nodegroups, delim, NULL, err);
+}
+
+target_t *
+target_new_within(const json_t *expr, tgt_type_t type, const json_t *nodegroups, const char *delim,
+                  match_work_t *work, fail_t *err)
+{
+    ask_t ask = { expr, type, nodegroups, delim, work, err };
+    node_t *root = parse(&ask);
 
     if (root == NULL) {
         fail_prefix(err, "%s target: ", tgt_type_name(type));
@@ -168,7 +180,7 @@ target_pillar_exact(target_t *self)
 bool
 target_match(const target_t *self, const match_subject_t *subject)
 {
-    return node_match(self->root, subject);
+    return node_match(self->root, subject) && (subject->work == NULL || !subject->work->spent);
 }
 
 bool

@@ -3,6 +3,7 @@
 
 #include "common/base/str.h"
 #include "common/base/utf8.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -19,7 +20,7 @@ static int
 init_pcre(term_t *self, const char *text, const char *delim, fail_t *err)
 {
     (void) delim;
-    self->rx = rx_new(text, RX_MATCH, err);
+    self->rx = rx_new(text, RX_MATCH | (self->counted ? RX_COUNTED : 0), err);
     return self->rx != NULL ? 0 : -EINVAL;
 }
 
@@ -48,7 +49,7 @@ init_list(term_t *self, const char *text, const char *delim, fail_t *err)
 static int
 init_subdict(term_t *self, const char *text, const char *delim, subdict_how_t how, fail_t *err)
 {
-    self->subdict = subdict_new(text, delim, how, err);
+    self->subdict = subdict_new(text, delim, how, self->counted, err);
     return self->subdict != NULL ? 0 : -EINVAL;
 }
 
@@ -82,13 +83,13 @@ init_ipcidr(term_t *self, const char *text, const char *delim, fail_t *err)
 static bool
 match_glob_id(const term_t *self, const match_subject_t *subject)
 {
-    return wild_match(self->wild, subject->id, strlen(subject->id));
+    return wild_match_within(self->wild, subject->id, strlen(subject->id), subject->work);
 }
 
 static bool
 match_pcre_id(const term_t *self, const match_subject_t *subject)
 {
-    return rx_match(self->rx, subject->id, strlen(subject->id), 0, NULL) == 1;
+    return rx_match_within(self->rx, subject->id, strlen(subject->id), subject->work);
 }
 
 static bool
@@ -100,19 +101,19 @@ match_listed(const term_t *self, const match_subject_t *subject)
 static bool
 match_grains(const term_t *self, const match_subject_t *subject)
 {
-    return subdict_match(self->subdict, subject->grains);
+    return subdict_match(self->subdict, subject->grains, subject->work);
 }
 
 static bool
 match_pillar(const term_t *self, const match_subject_t *subject)
 {
-    return subdict_match(self->subdict, subject->pillar);
+    return subdict_match(self->subdict, subject->pillar, subject->work);
 }
 
 static bool
 match_address(const term_t *self, const match_subject_t *subject)
 {
-    return cidr_match(&self->cidr, subject->grains);
+    return cidr_match(&self->cidr, subject->grains, subject->work);
 }
 
 static const term_kind_t kinds[] = {
@@ -189,14 +190,41 @@ term_parse(const char *word, char delim[8], const char **ret_text)
     return kind;
 }
 
-term_t *
-term_new(const term_kind_t *kind, const char *text, const char *delim, fail_t *err)
+static term_t *
+make(const term_kind_t *kind, const char *text, const char *delim, bool counted, fail_t *err)
 {
     term_t *self = xcalloc(1, sizeof(*self));
 
     self->kind = kind;
+    self->counted = counted;
     if (kind->init(self, text, str_empty(delim) ? ":" : delim, err) < 0)
         term_destroy(&self);
+    return self;
+}
+
+/* What a compiled byte costs is much less than a step; a pattern of a few letters may have 60 kB of them. */
+#define BYTES_PER_STEP 8
+
+/* What was compiled. */
+static size_t
+size_of(const term_t *self)
+{
+    return (self->rx != NULL ? rx_size(self->rx) : 0) +
+           (self->subdict != NULL ? subdict_size(self->subdict) : 0);
+}
+
+term_t *
+term_new(const term_kind_t *kind, const char *text, const char *delim, match_work_t *work, fail_t *err)
+{
+    if (work != NULL && kind->type != TGT_LIST && strlen(text) > LIMIT_TERM_LEN) {
+        fail_set(err, -E2BIG, "\"%.100s...\" is longer than %d bytes", text, LIMIT_TERM_LEN);
+        return NULL;
+    }
+    term_t *self = make(kind, text, delim, work != NULL, err);
+    if (self != NULL && !match_work_take(work, 1 + size_of(self) / BYTES_PER_STEP)) {
+        match_work_fail(err);
+        term_destroy(&self);
+    }
     return self;
 }
 

@@ -28,6 +28,7 @@ typedef struct term_kind {
 
 struct term {
     const term_kind_t *kind;
+    bool counted; /* its regular expressions are: RX_COUNTED */
     wild_t *wild;
     rx_t *rx;
     subdict_t *subdict;
@@ -41,8 +42,9 @@ const term_kind_t *term_kind_of(tgt_type_t type);
  * letter is a glob. NULL for N@ and R@. */
 const term_kind_t *term_parse(const char *word, char delim[8], const char **ret_text);
 
-/* NEW, or NULL with *err. */
-term_t *term_new(const term_kind_t *kind, const char *text, const char *delim, fail_t *err);
+/* NEW, or NULL with *err; `work` (may be NULL) as of target_new_within. */
+term_t *term_new(const term_kind_t *kind, const char *text, const char *delim, match_work_t *work,
+                 fail_t *err);
 term_t *term_new_list(const json_t *ids);
 void term_destroy(term_t **self_p);
 

@@ -304,8 +304,7 @@ sock_send(void *sock, const void *data, size_t len)
 int
 sock_send_frame_to(void *router, const void *rid, size_t rid_len, zmq_msg_t *frame)
 {
-    /* With ROUTER_MANDATORY the routing frame decides: an unreachable peer is refused there, before the body.
-     */
+    /* With ROUTER_MANDATORY the routing frame decides: an unreachable peer is refused there, before the body. */
     if (zmq_send(router, rid, rid_len, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
         zmq_msg_send(frame, router, ZMQ_DONTWAIT) >= 0)
         return 0;

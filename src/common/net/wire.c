@@ -95,6 +95,11 @@ wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err)
 {
     salt_assert(msg < MSG_COUNT);
     buf_auto_t out = BUF_INIT;
+    if (!value_nests(body, LIMIT_JSON_DEPTH)) {
+        (void) fail_set(err, -EMSGSIZE, "message '%s' is nested deeper than the %d levels allowed",
+                        rows[msg].name, LIMIT_JSON_DEPTH);
+        return NULL;
+    }
     buf_printf(&out, PREFIX "%s\"", rows[msg].name);
     size_t brace = out.len;
     if (json_object_size(body) == 0) {

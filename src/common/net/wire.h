@@ -39,7 +39,7 @@ int wire_decode(const void *data, size_t len, wire_dir_t dir, char state, wire_m
 const void *wire_bytes(const void *data, size_t len, size_t *ret_n);
 
 /* NEW text of a message: `body` (object, BORROWED, may be NULL) with "m" in front. -EMSGSIZE when over the
- * limit. */
+ * limit, or nested deeper than LIMIT_JSON_DEPTH. */
 char *wire_encode(wire_msg_t msg, const json_t *body, size_t *ret_len, fail_t *err);
 
 #endif

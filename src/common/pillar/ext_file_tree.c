@@ -141,7 +141,7 @@ s_in_group(const tree_t *self, const char *group)
     json_auto_t *expr = json_string(group);
     const compile_t *c = self->owner;
     AUTO(target) tgt = target_new(expr, TGT_NODEGROUP, value_get(c->opts, "nodegroups"), NULL, &why);
-    match_subject_t subject = { c->env->id, value_get(c->opts, "grains"), NULL };
+    match_subject_t subject = { c->env->id, value_get(c->opts, "grains"), NULL, NULL };
 
     return tgt != NULL && target_match(tgt, &subject);
 }

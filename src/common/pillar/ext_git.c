@@ -227,18 +227,40 @@ s_fetch(const compile_t *self, const remote_t *r, const char *dir, bool now, fai
     return 0;
 }
 
-/* NEW commit of a branch or tag; NULL: there is none. */
+/* Among those that there are: git understands refs/heads/main~1 as well. */
+static bool
+s_is_ref(const char *dir, const char *ref)
+{
+    const char *const list[] = {
+        "git", "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags", NULL
+    };
+    fail_auto_t unused = FAIL_INIT;
+    buf_auto_t out = BUF_INIT;
+    bool found = false;
+
+    if (s_git(NULL, dir, list, &out, &unused) < 0)
+        return false;
+    char **refs = str_split(buf_str(&out), "\n", true);
+    for (size_t i = 0; refs[i] != NULL && !found; i++)
+        found = strcmp(refs[i], ref) == 0;
+    strv_free(refs);
+    return found;
+}
+
+/* NEW commit of a branch or tag; NULL: there is none. The name may be the environment that a minion asks for, which must
+ * not lead to what was withdrawn since. */
 static char *
 s_commit(const char *dir, const char *name)
 {
     static const char *const kinds[] = { "heads", "tags" };
-    buf_auto_t out = BUF_INIT;
 
     for (size_t i = 0; i < NELEMS(kinds); i++) {
         fail_auto_t unused = FAIL_INIT;
-        AUTO_FREE char *ref = xasprintf("refs/%s/%s^{commit}", kinds[i], name);
-        const char *const words[] = { "git", "rev-parse", "-q", "--verify", ref, NULL };
-        if (s_git(NULL, dir, words, &out, &unused) == 0 && out.len >= 40)
+        buf_auto_t out = BUF_INIT;
+        AUTO_FREE char *ref = xasprintf("refs/%s/%s", kinds[i], name);
+        AUTO_FREE char *commit = xasprintf("%s^{commit}", ref);
+        const char *const words[] = { "git", "rev-parse", "-q", "--verify", commit, NULL };
+        if (s_is_ref(dir, ref) && s_git(NULL, dir, words, &out, &unused) == 0 && out.len >= 40)
             return xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
     }
     return NULL;

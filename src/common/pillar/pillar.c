@@ -51,6 +51,7 @@ s_open_context(compile_t *self)
 
     self->ctx = call_ctx_new(&env);
     self->render = render_new(self->ctx, self->files);
+    render_show_paths(self->render);
 }
 
 static void
@@ -108,25 +109,33 @@ s_set_text(json_t *opts, const char *key, const char *text)
     json_object_set_new(opts, key, text != NULL ? json_string(text) : json_null());
 }
 
+const char *
+pillar_not_on_demand(json_t *opts, json_t *ext)
+{
+    json_t *allowed = value_get(opts, "on_demand_ext_pillar"), *name, *args;
+    const char *key;
+    size_t i;
+
+    json_object_foreach (ext, key, args) {
+        bool ok = false;
+        json_array_foreach (allowed, i, name)
+            ok = ok || str_eq(json_string_value(name), key);
+        if (!ok)
+            return key;
+    }
+    return NULL;
+}
+
 /* A minion may name a source of its own only where the configuration lets it. */
 static void
 s_add_on_demand(compile_t *self)
 {
-    json_t *allowed = value_get(self->opts, "on_demand_ext_pillar"), *name, *args;
-    const char *key;
-    size_t i;
+    const char *refused = pillar_not_on_demand(self->opts, self->env->ext);
 
-    if (self->env->ext == NULL)
+    if (refused != NULL)
+        log_error("ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)", refused);
+    if (refused != NULL || self->env->ext == NULL)
         return;
-    json_object_foreach (self->env->ext, key, args) {
-        bool ok = false;
-        json_array_foreach (allowed, i, name)
-            ok = ok || str_eq(json_string_value(name), key);
-        if (!ok) {
-            log_error("ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)", key);
-            return;
-        }
-    }
     json_t *list = value_get(self->opts, "ext_pillar");
     list = json_is_array(list) ? json_copy(list) : json_array();
     json_array_append(list, self->env->ext);

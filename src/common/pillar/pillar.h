@@ -35,6 +35,9 @@ py_t *pillar_compile(const pillar_env_t *env, fail_t *err);
 /* The merged top files: NEW {saltenv: {target: [{match: ...}, sls, ...]}}; *ret_errors NEW list of texts. */
 json_t *pillar_top(const pillar_env_t *env, json_t **ret_errors, fail_t *err);
 
+/* The first source that `ext` names and on_demand_ext_pillar does not: BORROWED from `ext`; NULL when there is none. */
+const char *pillar_not_on_demand(json_t *opts, json_t *ext);
+
 /* Fetch the remotes of ext_pillar `git` now: all, or those of a branch or of an URL (NULL: any). NEW {"BRANCH
  * URL": true: something new came; null: nothing new; false: it failed, the log says why}, or NULL with *err.
  */

@@ -189,7 +189,7 @@ s_free(void *cookie)
 fileclient_t *
 reads_watch(pillar_reads_t *reads, json_t *roots, fileclient_t **inner_p)
 {
-    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, s_free };
+    static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, NULL, s_free };
     watch_t *self = xcalloc(1, sizeof(*self));
 
     json_decref(reads->roots);

@@ -243,6 +243,10 @@ scalar_node(dumper_t *d, py_t *v)
         return py_is_markup(v) ? word(d, YAML_IS_NULL, "NULL") : text_node(d, v);
     case PY_BYTES:
         return bytes_node(d, v);
+    case PY_HOST:
+        if (py_yaml_time_text(v) != NULL)
+            return word(d, YAML_IS_TIMESTAMP, py_cstr(py_yaml_time_text(v)));
+        /* fall through */
     default:
         return word(d, YAML_IS_NULL, "NULL"); /* nobody knows how to represent it */
     }

@@ -13,8 +13,8 @@ typedef struct job {
 
 typedef struct loader {
     yproblem_t *problem;
-    bool ordered;
-    job_t *jobs; /* containers still to be filled */
+    bool ordered, safe; /* safe: PyYAML's own numbers and times */
+    job_t *jobs;        /* containers still to be filled */
     size_t n, cap;
     size_t values;
     py_t *known;          /* address of a shared node -> its container */
@@ -84,15 +84,15 @@ sixties(const char *text)
 }
 
 /* What PyYAML does, step by step, with a text that is no usual integer: it may be one after all, or int()
- * says in its own words why not. NEW, or NULL raised. */
+ * says in its own words why not. Salt drops leading zeros first. NEW, or NULL raised. */
 static py_t *
-odd_int(const ynode_t *node)
+odd_int(const ynode_t *node, bool drop_zeros)
 {
     buf_auto_t text = BUF_INIT;
     const char *from = node->text, *end = from + node->n;
     py_t *v;
 
-    if (node->n > 1 && *from == '0' && from[1] != 'b' && from[1] != 'x') {
+    if (drop_zeros && node->n > 1 && *from == '0' && from[1] != 'b' && from[1] != 'x') {
         while (from < end && *from == '0')
             from++;
     }
@@ -146,8 +146,24 @@ make_int(const ynode_t *node, yproblem_t *problem)
     case YAML_INT_BAD:
         break;
     }
-    py_t *odd = odd_int(node);
+    py_t *odd = odd_int(node, true);
     return odd != NULL ? odd : failed(problem, node);
+}
+
+static py_t *
+make_safe_int(const ynode_t *node, yproblem_t *problem)
+{
+    py_t *v = odd_int(node, false);
+
+    return v != NULL ? v : failed(problem, node);
+}
+
+static py_t *
+make_time(const ynode_t *node, yproblem_t *problem)
+{
+    (void) problem;
+    AUTO(py) text = py_str(node->text, node->n);
+    return py_yaml_time(text);
 }
 
 static py_t *
@@ -262,15 +278,24 @@ make_short(loader_t *l, const ynode_t *node)
     return py_ref(*at);
 }
 
+static scalar_fn *
+constructor(const loader_t *l, const struct kind_row *row)
+{
+    if (l->safe && row == &kinds[YAML_IS_INT])
+        return make_safe_int;
+    return l->safe && row == &kinds[YAML_IS_TIMESTAMP] ? make_time : row->scalar;
+}
+
 static py_t *
 make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
 {
     const ynode_t *scalar = default_value(node);
+    scalar_fn *construct = constructor(l, row);
 
-    if (scalar->shape == YSCALAR && row->scalar == make_str && scalar->n <= SHORT)
+    if (scalar->shape == YSCALAR && construct == make_str && scalar->n <= SHORT)
         return make_short(l, scalar);
     if (scalar->shape == YSCALAR)
-        return row->scalar(scalar, l->problem);
+        return construct(scalar, l->problem);
     wrong_shape(l->problem, scalar, YSCALAR);
     return NULL;
 }
@@ -499,10 +524,10 @@ fill_pairs(loader_t *l, const job_t *job)
     return true;
 }
 
-py_t *
-py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
+static py_t *
+build(const ynode_t *root, bool ordered, bool safe, yproblem_t *problem)
 {
-    loader_t l = { .problem = problem, .ordered = ordered, .known = py_dict() };
+    loader_t l = { .problem = problem, .ordered = ordered, .safe = safe, .known = py_dict() };
     AUTO(py) v = root != NULL ? make(&l, root) : PY_None;
     bool ok = v != NULL;
 
@@ -519,11 +544,29 @@ py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
 }
 
 py_t *
-py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem)
+py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
+{
+    return build(root, ordered, false, problem);
+}
+
+static py_t *
+load(const char *text, size_t len, bool ordered, bool safe, yproblem_t *problem)
 {
     ydoc_t *doc = ydoc_new_graph(text, len, problem);
-    py_t *v = doc != NULL ? py_yaml_build(ydoc_root(doc), ordered, problem) : NULL;
+    py_t *v = doc != NULL ? build(ydoc_root(doc), ordered, safe, problem) : NULL;
 
     ydoc_destroy(&doc);
     return v;
+}
+
+py_t *
+py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem)
+{
+    return load(text, len, ordered, false, problem);
+}
+
+py_t *
+py_yaml_load_safe(const char *text, size_t len, yproblem_t *problem)
+{
+    return load(text, len, false, true, problem);
 }

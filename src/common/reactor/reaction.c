@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 
+#include "common/base/digest.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/py/py_error.h"
@@ -270,13 +271,24 @@ s_requisites(work_t *w, const json_t *chunks, json_t *list)
 
 /* ---- chunks to reactions ------------------------------------------------------------------------------- */
 
+/* The name, or its digest when it is longer than a note may be, with the number behind it. TAKES it; NEW. */
+static char *
+s_short(char *name)
+{
+    if (strlen(name) + sizeof("/1000") <= LIMIT_NOTE_LEN)
+        return name;
+    AUTO_FREE char *hex = digest_bytes("sha256", name, strlen(name), NULL);
+    free(name);
+    return xasprintf("#%s", hex);
+}
+
 /* The name that makes a reaction of this event one that is not done twice. */
 static void
 s_name(const work_t *w, json_t *seen, json_t *reaction)
 {
     const char *id = value_str(reaction, "id", ""), *rule = value_str(w->firing, "rule", "");
     json_int_t n = value_int(seen, id, 0) + 1;
-    AUTO_FREE char *part = xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, id);
+    AUTO_FREE char *part = s_short(xasprintf("%s%s%s#%s", rule, *rule ? "!" : "", w->url, id));
 
     json_object_set_new(seen, id, json_integer(n));
     json_object_set_new(reaction, "part", n == 1 ? json_string(part) : value_fmt("%s/%d", part, (int) n));

@@ -3,7 +3,10 @@
  * What a rule remembers of a group is an object:
  *   "seen"   [event or null for each condition]      of all and not_all
  *   "until"  stamp up to which once_within is silent
- *   "held"   what once_after will set off, "due" when */
+ *   "held"   what once_after will set off, "due" when
+ *
+ * A clock that was ahead and is right again leaves stamps that are further ahead than anything may wait: they were never
+ * true, and nobody waits for them. */
 #include "common/reactor/rules_int.h"
 
 #include "common/base/str.h"
@@ -29,6 +32,13 @@ s_wake(rules_t *self, int64_t us)
 {
     if (self->next_due == 0 || us < self->next_due)
         self->next_due = us;
+}
+
+/* Whether a time is further ahead of now than what may be waited for. */
+static bool
+s_is_ahead(int64_t us, int64_t span_us, int64_t now_us)
+{
+    return us - now_us > span_us;
 }
 
 /* ---- groups -------------------------------------------------------------------------------------------- */
@@ -67,6 +77,41 @@ s_make_room(rule_t *rule)
     json_object_foreach_safe (rule->groups, tmp, key, group)
         if (drop > 0 && drop-- > 0)
             json_object_del(rule->groups, key);
+}
+
+static size_t
+s_bytes(const json_t *v)
+{
+    return json_dumpb(v, NULL, 0, JSON_COMPACT);
+}
+
+/* `added` bytes more are remembered, in this group. When they may be too many in all they are counted, and groups that were
+ * begun first go until there is room for a while. What is held in one group alone loses its oldest events. */
+static void
+s_bound(rule_t *rule, json_t *group, size_t added)
+{
+    const size_t enough = LIMIT_REACTOR_MEMORY - LIMIT_REACTOR_MEMORY / 8;
+    json_t *held = value_get(value_get(group, "held"), "events"), *one;
+    const char *key;
+    void *tmp;
+
+    rule->bytes += added;
+    if (rule->bytes <= LIMIT_REACTOR_MEMORY)
+        return;
+    rule->bytes = s_bytes(rule->groups);
+    if (rule->bytes <= enough)
+        return;
+    log_warning("reactor: %s remembers more than %d MB of events; the oldest are forgotten", rule->key,
+                LIMIT_REACTOR_MEMORY / (1024 * 1024));
+    json_object_foreach_safe (rule->groups, tmp, key, one)
+        if (rule->bytes > enough && one != group) {
+            rule->bytes -= s_bytes(one);
+            json_object_del(rule->groups, key);
+        }
+    while (rule->bytes > enough && json_array_size(held) > 1) {
+        rule->bytes -= s_bytes(json_array_get(held, 0));
+        json_array_remove(held, 0);
+    }
 }
 
 /* BORROWED object, made when there is none. */
@@ -143,7 +188,8 @@ s_throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, in
         return;
     }
     if (rule->throttle == THROTTLE_WITHIN) {
-        if (us < value_int(group, "until", 0))
+        int64_t until = value_int(group, "until", 0);
+        if (us < until && !s_is_ahead(until, rule->throttle_us, us))
             return;
         json_object_set_new(group, "until", json_integer(us + rule->throttle_us));
         s_wake(self, us + rule->throttle_us);
@@ -219,6 +265,26 @@ s_seen_events(const json_t *seen)
     return list;
 }
 
+/* What was stamped by a clock that was ahead: nobody knows how long ago that was. It meets nothing any more, and what is
+ * missing after it is waited for from now on. */
+static void
+s_reset_ahead(const rule_t *rule, json_t *seen, int64_t us)
+{
+    json_t *one;
+    size_t i;
+
+    if (rule->within_us == 0)
+        return;
+    json_array_foreach (seen, i, one) {
+        if (!json_is_object(one) || !s_is_ahead(s_stamp(one), rule->within_us, us))
+            continue;
+        json_t *now = rule->when == WHEN_NOT_ALL ? json_copy(one) : json_null();
+        if (json_is_object(now))
+            json_object_set_new(now, "us", json_integer(us));
+        json_array_set_new(seen, i, now);
+    }
+}
+
 /* What is too old to meet the rest within the time no longer counts. */
 static void
 s_age(const rule_t *rule, json_t *seen, int64_t us)
@@ -253,11 +319,13 @@ s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
     json_auto_t *value = s_group_value(rule, data);
     json_t *group = s_group(rule, value), *seen = s_seen(rule, group);
 
+    s_reset_ahead(rule, seen, s_stamp(event));
     if (rule->when == WHEN_ALL)
         s_age(rule, seen, s_stamp(event));
     int place = s_place(rule, seen, tag, data);
     if (place >= 0)
         json_array_set(seen, (size_t) place, event);
+    s_bound(rule, group, s_bytes(event));
     if (rule->within_us > 0)
         s_wake(self, s_stamp(event) + rule->within_us);
     if (!s_complete(seen))
@@ -286,6 +354,8 @@ s_any(rules_t *self, rule_t *rule, json_t *event, json_t *out)
     json_auto_t *firing = s_firing(rule, group, events);
 
     s_throttled(self, rule, group, firing, s_stamp(event), out);
+    if (rule->throttle == THROTTLE_AFTER)
+        s_bound(rule, group, s_bytes(firing)); /* which has the last event twice */
 }
 
 static bool
@@ -375,6 +445,7 @@ static bool
 s_due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *out)
 {
     json_t *seen = value_get(group, "seen");
+    s_reset_ahead(rule, seen, now_us);
     int64_t deadline = s_deadline(rule, seen);
 
     if (deadline != 0 && deadline <= now_us) {
@@ -385,19 +456,36 @@ s_due_group(rules_t *self, rule_t *rule, json_t *group, int64_t now_us, json_t *
         deadline = s_deadline(rule, value_get(group, "seen"));
     }
     int64_t due = value_int(group, "due", 0), until = value_int(group, "until", 0);
+    if (due != 0 && s_is_ahead(due, rule->throttle_us, now_us)) {
+        due = now_us + rule->throttle_us;
+        json_object_set_new(group, "due", json_integer(due));
+    }
     if (due != 0 && due <= now_us) {
         s_emit(rule, value_get(group, "held"), out);
         json_object_del(group, "held");
         json_object_del(group, "due");
         due = 0;
     }
-    until = until <= now_us ? 0 : until;
+    until = until <= now_us || s_is_ahead(until, rule->throttle_us, now_us) ? 0 : until;
     const int64_t left[] = { deadline, due, until };
     for (size_t i = 0; i < NELEMS(left); i++)
         if (left[i] != 0)
             s_wake(self, left[i]);
     return deadline != 0 || due != 0 || until != 0 ||
            (rule->within_us == 0 && value_get(group, "seen") != NULL);
+}
+
+/* The longest that anything may wait. */
+static int64_t
+s_span(const rules_t *self)
+{
+    int64_t span = 0;
+
+    for (size_t i = 0; i < self->n; i++) {
+        span = self->rule[i].within_us > span ? self->rule[i].within_us : span;
+        span = self->rule[i].throttle_us > span ? self->rule[i].throttle_us : span;
+    }
+    return span;
 }
 
 json_t *
@@ -407,7 +495,7 @@ rules_due(rules_t *self, int64_t now_us)
     const char *key;
     void *tmp;
 
-    if (self->next_due == 0 || now_us < self->next_due)
+    if (self->next_due == 0 || (now_us < self->next_due && !s_is_ahead(self->next_due, s_span(self), now_us)))
         return out;
     self->next_due = 0;
     for (size_t i = 0; i < self->n; i++)
@@ -456,8 +544,10 @@ rules_restore(rules_t *self, const json_t *state)
     for (size_t i = 0; i < self->n; i++) {
         rule_t *rule = &self->rule[i];
         json_object_foreach (value_get(state, rule->key), key, group)
-            if (rule->groups != NULL && s_is_sound(rule, group))
+            if (rule->groups != NULL && s_is_sound(rule, group)) {
                 json_object_set_new(rule->groups, key, json_deep_copy(group));
+                rule->bytes += s_bytes(group);
+            }
     }
     self->next_due = 1; /* look at all of it once */
 }

@@ -24,6 +24,7 @@ typedef struct rule {
     size_t n_conds;
     json_t *files;  /* [text] */
     json_t *groups; /* {group: what is remembered}; NULL for Salt's form */
+    size_t bytes;   /* of them, and of what was dropped since they were counted */
     json_t *by;     /* [path] of fields; NULL: all events are one group */
     int64_t within_us;
     throttle_t throttle;

@@ -58,6 +58,12 @@ render_of(call_ctx_t *ctx)
     return self;
 }
 
+void
+render_show_paths(render_t *self)
+{
+    self->shows_paths = true;
+}
+
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
 char *
@@ -65,7 +71,7 @@ run_file(const run_t *run)
 {
     const render_source_t *s = run->source;
 
-    if (s->tmplpath != NULL)
+    if (s->tmplpath != NULL && !(run->render->shows_paths && s->path != NULL))
         return xasprintf("salt://%s", s->tmplpath);
     return s->path != NULL ? xstrdup(s->path) : NULL;
 }

@@ -18,6 +18,7 @@ struct render {
     py_t *salt, *opts;     /* what templates see; made when first used */
     map_t *urls;           /* path on this machine to where it came from: "salt://lib/m.jinja" */
     const char *saltenv;   /* of the run that is under way */
+    bool shows_paths;      /* render_show_paths() */
     char *missing;         /* the function that was last asked for in vain */
     int lacked;            /* why a template could not be read for now, a negative errno; 0: it was not so */
     map_t *allowed;        /* names that allow.c has decided on; NULL: none yet */
@@ -69,7 +70,7 @@ void pipeline_free(pipeline_t *self);
 
 /* ---- errors ------------------------------------------------------------------------------------------- */
 
-/* What a person opens: "salt://nginx/init.sls", or a path; NULL for a text without a file. NEW. */
+/* What a person opens: "salt://nginx/init.sls", or a path (render_show_paths); NULL for a text without a file. NEW. */
 char *run_file(const run_t *run);
 /* The same for a template's path on this machine. NEW. */
 char *run_url(const run_t *run, const char *path);

@@ -46,7 +46,7 @@ load(render_t *self, const char *path, jinja_known_fn *known, void *known_cookie
 
     if (rc < 0 || (rc = read_template(local, known, known_cookie, ret_file, err)) < 0)
         return rc;
-    if (map_get(self->urls, local) == NULL)
+    if (!self->shows_paths && map_get(self->urls, local) == NULL)
         map_set(self->urls, local, xasprintf("salt://%s", path));
     local = NULL;
     return 0;

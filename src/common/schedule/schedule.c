@@ -14,7 +14,8 @@
 typedef struct entry {
     struct entry *next;
     char *name;
-    json_t *item, *meant; /* owned; meant: all that decides what `job` is */
+    json_t *item, *meant; /* owned; meant: all that decides what `job` is, */
+    json_t *times;        /* owned; and what decides when it comes */
     sjob_t job;
     char *error;        /* owned: why it never runs */
     int64_t due_mono;   /* an interval's: monotonic ms */
@@ -53,6 +54,7 @@ s_entry_free(entry_t *e)
     sjob_free(&e->job);
     json_decref(e->item);
     json_decref(e->meant);
+    json_decref(e->times);
     free(e->error);
     free(e->name);
     free(e);
@@ -228,26 +230,86 @@ s_read(schedule_t *self, entry_t *e, const json_t *all, const json_t *whens, sch
     s_arm(self, e, now);
 }
 
-/* A job of this name and meaning that there was goes on; else a new one. */
+/* NEW {name: text}: the moments that an item names. */
+static json_t *
+s_named(const json_t *item, const json_t *whens)
+{
+    json_t *named = json_object(), *when = value_get(item, "when"), *one;
+    json_auto_t *list = json_is_array(when) ? json_incref(when) : json_pack("[O*]", when);
+    size_t i;
+    json_array_foreach (list, i, one)
+        if (json_is_string(one) && value_get(whens, json_string_value(one)))
+            json_object_set(named, json_string_value(one), value_get(whens, json_string_value(one)));
+    return named;
+}
+
+/* NEW: what of an item says when it comes, without what only says when it doesn't. */
+static json_t *
+s_times(const json_t *item, json_t *named)
+{
+    static const char *const keys[] = { "seconds", "minutes", "hours",    "days",        "when",
+                                        "cron",    "once",    "once_fmt", "run_on_start" };
+    json_t *times = json_pack("{s:O}", "named", named);
+    for (size_t i = 0; i < NELEMS(keys); i++)
+        if (value_get(item, keys[i]))
+            json_object_set(times, keys[i], value_get(item, keys[i]));
+    return times;
+}
+
+/* One of another meaning takes the place of what came at the same times: it has begun, and its next time stays. */
+static void
+s_go_on(entry_t *e, const entry_t *before)
+{
+    if (e->error || before->error || !json_equal(e->times, before->times))
+        return;
+    e->start = before->start;
+    e->due_mono = before->due_mono;
+    e->due_us = before->due_us;
+    e->extra_us = before->extra_us;
+    e->nominal_us = before->nominal_us;
+    e->last_us = before->last_us;
+    e->skipped_us = before->skipped_us;
+    e->skip_reason = before->skip_reason;
+    if (e->job.splay_min == before->job.splay_min && e->job.splay_max == before->job.splay_max)
+        e->splay_ms = before->splay_ms;
+}
+
+/* The entry of this name, out of the list. TAKES it; NULL: none. */
+static entry_t *
+s_take_old(entry_t **old, const char *name)
+{
+    entry_t **at = old;
+    while (*at && !str_eq((*at)->name, name))
+        at = &(*at)->next;
+    entry_t *e = *at;
+    if (e) {
+        *at = e->next;
+        e->next = NULL;
+    }
+    return e;
+}
+
+/* A job of this name and meaning that there was goes on; else a new one, with its times if they are the same. */
 static entry_t *
 s_take(schedule_t *self, entry_t **old, const char *name, json_t *item, const json_t *all,
        const json_t *whens, schedule_now_t now)
 {
-    json_auto_t *meant = json_pack("{s:O, s:O*, s:O*, s:O*}", "item", item, "splay", value_get(all, "splay"),
-                                   "skip", value_get(all, "skip_during_range"), "whens", whens);
-    for (entry_t **at = old; *at; at = &(*at)->next) {
-        entry_t *e = *at;
-        if (!str_eq(e->name, name) || !json_equal(e->meant, meant))
-            continue;
-        *at = e->next;
-        e->next = NULL;
-        return e;
-    }
+    json_auto_t *named = s_named(item, whens);
+    json_auto_t *meant = json_pack("{s:O, s:O*, s:O*, s:O}", "item", item, "splay", value_get(all, "splay"),
+                                   "skip", value_get(all, "skip_during_range"), "named", named);
+    entry_t *before = s_take_old(old, name);
+    if (before && json_equal(before->meant, meant))
+        return before;
     entry_t *e = xcalloc(1, sizeof(*e));
     e->name = xstrdup(name);
     e->item = json_deep_copy(item);
     e->meant = json_deep_copy(meant);
+    e->times = s_times(e->item, named);
     s_read(self, e, all, whens, now);
+    if (before) {
+        s_go_on(e, before);
+        s_entry_free(before);
+    }
     return e;
 }
 

@@ -41,8 +41,8 @@ typedef struct schedule_env {
 schedule_t *schedule_new(const schedule_env_t *env); /* NEW */
 void schedule_destroy(schedule_t **self_p);
 
-/* The whole configuration; the pillar's jobs give way to others of their name. A job that is what it was keeps its times.
- * `whens`: names for moments, {NAME: text}. All BORROWED; may be NULL. */
+/* The whole configuration; the pillar's jobs give way to others of their name. A job that is what it was, or that
+ * comes when it came whatever else it is, keeps its times and what is known of its last run. `whens`: names for moments, {NAME: text}. All BORROWED; may be NULL. */
 void schedule_configure(schedule_t *self, const json_t *opts, const json_t *pillar, const json_t *whens,
                         schedule_now_t now);
 /* NEW array of {name, fun, item} that are to begin now, in the order of the configuration; they count as begun. */

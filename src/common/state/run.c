@@ -232,6 +232,7 @@ free_steps(run_t *run)
     steps_free(&run->ready);
     run_index_free(run);
     map_destroy(&run->slots);
+    json_decref(run->shared);
 }
 
 static bool

@@ -116,6 +116,7 @@ typedef struct run {
     const state_run_env_t *env;
     state_caller_t caller;
     json_t *chunks, *running;
+    json_t *shared; /* a copy of the chunks that all workers look at; NULL until there is one */
     step_t *steps;
     size_t n;
     map_t *slots;    /* by tag */

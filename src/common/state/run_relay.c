@@ -169,12 +169,24 @@ envs_through(void *cookie, fail_t *err)
     return answered(cookie, question, &envs, err) == 0 ? envs : NULL;
 }
 
+static int
+options_through(void *cookie, json_t **ret_told, fail_t *err)
+{
+    json_auto_t *question = files_question("options", "", ""), *told = NULL;
+    int rc = answered(cookie, question, &told, err);
+
+    if (rc == 0 && !json_is_null(told))
+        *ret_told = json_incref(told);
+    return rc;
+}
+
 static const fileclient_class_t files_through = {
     .cache = cache_through,
     .get = get_through,
     .list = list_through,
     .hash = hash_through,
     .envs = envs_through,
+    .options = options_through,
     .put = put_through,
 };
 
@@ -273,13 +285,22 @@ answer_envs(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
     return *ret_value != NULL ? 0 : -EIO;
 }
 
+static int
+answer_options(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
+{
+    (void) q;
+    return fileclient_options(ctx_files(ctx), ret_value, err);
+}
+
 static const struct {
     const char *type, *fn;
     answer_fn *answer;
 } rows[] = {
-    { "fire", "", answer_fire },        { "host", "", answer_host },      { "share", "", answer_share },
-    { "files", "cache", answer_cache }, { "files", "hash", answer_hash }, { "files", "list", answer_list },
-    { "files", "envs", answer_envs },   { "files", "get", answer_get },   { "files", "put", answer_put },
+    { "fire", "", answer_fire },      { "host", "", answer_host },
+    { "share", "", answer_share },    { "files", "cache", answer_cache },
+    { "files", "hash", answer_hash }, { "files", "list", answer_list },
+    { "files", "envs", answer_envs }, { "files", "get", answer_get },
+    { "files", "put", answer_put },   { "files", "options", answer_options },
 };
 
 json_t *

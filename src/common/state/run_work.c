@@ -60,7 +60,7 @@ returns_for(const run_t *run, const step_t *step)
 }
 
 static work_t *
-work_new(const run_t *run, const step_t *step, bool watch)
+work_new(run_t *run, const step_t *step, bool watch)
 {
     work_t *self = xcalloc(1, sizeof(*self));
 
@@ -68,7 +68,9 @@ work_new(const run_t *run, const step_t *step, bool watch)
     self->caller.wait = NULL;
     self->caller.elsewhere = true;
     self->low = json_deep_copy(step->low);
-    self->chunks = json_pack("[O]", self->low);
+    if (run->shared == NULL)
+        run->shared = json_deep_copy(run->chunks);
+    self->chunks = json_incref(run->shared);
     self->running = watch ? returns_for(run, step) : json_object();
     if (watch) {
         json_auto_t *shown = run_reqs_shown(run, step);

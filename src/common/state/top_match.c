@@ -53,7 +53,7 @@ is_target(matching_t *self, py_t *target, py_t *entries)
         return false;
     }
     match_subject_t minion = { ctx_id(ctx), target_needs_grains(wanted) ? ctx_grains(ctx) : NULL,
-                               target_needs_pillar(wanted) ? pillar_of(self) : NULL };
+                               target_needs_pillar(wanted) ? pillar_of(self) : NULL, NULL };
     return target_match(wanted, &minion);
 }
 

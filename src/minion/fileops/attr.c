@@ -332,6 +332,14 @@ parse_mode(const char *text, mode_t *ret_mode)
     return true;
 }
 
+bool
+fop_is_mode(const char *mode)
+{
+    mode_t ignored;
+
+    return parse_mode(mode, &ignored);
+}
+
 int
 file_set_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {

@@ -272,29 +272,19 @@ dress(int fd, const landing_t *as)
     return fsync(fd) != 0 ? -errno : 0;
 }
 
-static int
-write_over(const char *dst, reader_t *r)
-{
-    AUTO_FD fd = open(dst, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
-
-    if (fd < 0)
-        return -errno;
-    int rc = pour(r, fd);
-    return rc == 0 && fsync(fd) != 0 ? -errno : rc;
-}
-
 /* Nothing may be renamed over a mount point, such as a file that a container gets from its host. */
 static int
 rename_or_write(const char *temp, const char *dst)
 {
-    const content_t whole = { .path = temp };
-    reader_auto_t r = { -1, NULL, 0 };
+    view_auto_t whole = { 0 };
 
     if (rename(temp, dst) == 0)
         return 0;
-    if (errno != EBUSY || reader_open(&r, &whole, NULL) != 0)
+    if (errno != EBUSY)
         return -errno;
-    int rc = write_over(dst, &r);
+    int rc = fop_view(temp, &whole);
+    if (rc == 0)
+        rc = fop_overwrite(dst, whole.data, whole.len);
     unlink(temp);
     return rc;
 }
@@ -306,8 +296,10 @@ content_commit(const char *dst, const content_t *from, const landing_t *as, fail
     AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(dst));
     AUTO_FREE char *temp = fop_join2(folder, base);
     reader_auto_t r = { -1, NULL, 0 };
-    int rc = reader_open(&r, from, err);
 
+    if (fs_is_device(dst))
+        return fail_set(err, -EINVAL, "%s is a device, and is not replaced by a file", dst);
+    int rc = reader_open(&r, from, err);
     if (rc != 0)
         return rc;
     int fd = mkostemp(temp, O_CLOEXEC);

@@ -46,6 +46,8 @@ int fop_need_abs(const char *path, const char *text, fail_t *err);
 bool fop_test_mode(call_ctx_t *ctx);
 /* Python's guess from the first 512 bytes. */
 bool fop_is_text(const char *bytes, size_t len);
+/* SaltInvocationError unless the file's bytes are a text that can be edited. */
+int fop_need_text(const char *path, const buf_t *bytes, fail_t *err);
 /* The regular file's bytes, with OSError's wording. */
 int fop_read(const char *path, buf_t *out, fail_t *err);
 /* A file's bytes without copying them where they can be mapped. */
@@ -58,6 +60,8 @@ typedef struct view {
 #define view_auto_t __attribute__((cleanup(fop_unview))) view_t
 int fop_view(const char *path, view_t *out);
 void fop_unview(view_t *v);
+/* Python's int() of an argument. Its words follow `must`: "age must be an integer: invalid literal for ...". */
+int fop_int(const json_t *v, const char *must, double *ret_n, fail_t *err);
 /* A re flags argument: a number, a name or a list of names. */
 int fop_re_flags(const json_t *flags, unsigned *ret_flags, fail_t *err);
 
@@ -73,6 +77,8 @@ json_t *fop_group_name(gid_t gid);
 json_t *fop_mode_text(mode_t mode);
 /* "0o644", 644, "'0644'" to "0644"; NULL for None. NEW. */
 char *fop_normalize_mode(const json_t *mode);
+/* Whether chmod could take what fop_normalize_mode gave. */
+bool fop_is_mode(const char *mode);
 /* What file.stats returns. NEW. */
 json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err);
 /* Owner, group (None: keep) and mode (NULL: keep) of a path that was just made. */
@@ -84,6 +90,9 @@ int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group
  * NEW. */
 int fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms,
                     fail_t *err);
+/* Owner and mode alone, of what is open at `fd` (O_PATH | O_NOFOLLOW): where others may rename, the name that `args` has
+ * may mean something else by now. */
+int fop_check_perms_at(call_ctx_t *ctx, json_t *args, int fd, json_t *ret, fail_t *err);
 
 /* Whether chattr's letters are others; false where they can't be told. */
 bool fop_attrs_differ(const char *path, const char *attrs);
@@ -96,15 +105,25 @@ void fop_label_changes(const char *path, json_t *args, json_t *changes);
  * synced and renamed. With `keep_inode` a file with several names, and in any case one that cannot be renamed
  * over (a mount point), is rewritten in place. */
 int fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fail_t *err);
-/* The same for a file that may not exist yet: it gets the usual mode. */
+/* Write over what a file holds, where it lies; a link is not followed. When that fails it holds what it held, on a full disk too: only the end of the
+ * process in the midst of it leaves something between. 0 or a negative errno. */
+int fop_overwrite(const char *path, const void *data, size_t len);
+/* fop_rewrite() for a file that may not exist yet: it gets the usual mode. */
 int fop_write(const char *path, const void *data, size_t len, fail_t *err);
-/* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them. 0 or
- * a negative errno. */
+/* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them. `to` has its mode
+ * already, and keeps it: an ACL is bounded by it. 0 or a negative errno. */
 int fop_copy_xattrs(int from, int to);
+/* rm -rf of a path of any bytes, as file.remove words its errors. 1 removed, 0 nothing was there, or negative. */
+int fop_remove(const char *path, fail_t *err);
+/* Whether copying it comes to an end: no pipe, no device. */
+bool fop_is_source(const char *path);
 /* Copy bytes, owner, mode and times. */
 int fop_copy2(const char *src, const char *dst, fail_t *err);
 /* Copy bytes only, into a file that appears whole. */
 int fop_copyfile(const char *src, const char *dst, fail_t *err);
+/* Give `src` the name `dst`, over whatever has it, folders too; by copy and removal from another file system.
+ * Until all of it is there both stay as they were. */
+int fop_move_over(const char *src, const char *dst, fail_t *err);
 /* Before an edit: `backup` is an extension, "minion" for cachedir/file_backup, or false. */
 int fop_backup(call_ctx_t *ctx, const char *path, const json_t *backup, fail_t *err);
 /* Copy to cachedir/file_backup with the time in its name. */

@@ -1,11 +1,11 @@
 /* fstate_dir.c - what states do below a folder: which paths a pattern means, what must stay, what is removed.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
-#include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
@@ -14,41 +14,90 @@
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-static bool
-pattern_fits(const char *path, const json_t *pattern)
+struct fstate_pat {
+    char *glob;
+    rx_t *rx; /* NULL: the glob */
+};
+
+static int
+pat_read(struct fstate_pat *self, const char *what, const json_t *pattern, fail_t *err)
 {
     const char *text = json_string_value(pattern);
     fail_auto_t why = FAIL_INIT;
 
-    if (text == NULL)
-        return false;
-    if (!str_starts(text, "E@"))
-        return match_glob(text, path);
-    AUTO(rx) rx = rx_new(text + 2, 0, &why);
-    return rx != NULL && rx_search(rx, path, strlen(path), 0, &why) == 1;
-}
-
-static bool
-any_fits(const char *path, const json_t *patterns)
-{
-    size_t i;
-    json_t *one;
-
-    if (!json_is_array(patterns))
-        return pattern_fits(path, patterns);
-    json_array_foreach (patterns, i, one) {
-        if (pattern_fits(path, one))
-            return true;
+    if (text == NULL) {
+        AUTO_FREE char *shown = value_pystr(pattern);
+        return fail_set(err, -EINVAL, "%s: %s is no text; write it in quotes", what, shown);
     }
-    return false;
+    if (!str_starts(text, "E@")) {
+        self->glob = xstrdup(text);
+        return 0;
+    }
+    self->rx = rx_new(text + 2, 0, &why);
+    return self->rx != NULL ? 0 : fail_set(err, -EINVAL, "%s: '%s': %s", what, text, fail_text(&why));
 }
 
-bool
-fstate_included(const char *path, const json_t *include, const json_t *exclude)
+static int
+pats_read(struct fstate_pat **ret_v, size_t *ret_n, const char *what, const json_t *patterns, fail_t *err)
 {
-    if (value_truthy(include) && !any_fits(path, include))
-        return false;
-    return !value_truthy(exclude) || !any_fits(path, exclude);
+    bool many = json_is_array(patterns);
+    size_t n = many ? json_array_size(patterns) : value_truthy(patterns) ? 1 : 0;
+    int rc = 0;
+
+    *ret_v = xcalloc(n + 1, sizeof(**ret_v));
+    *ret_n = n;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = pat_read(&(*ret_v)[i], what, many ? json_array_get(patterns, i) : patterns, err);
+    return rc;
+}
+
+int
+fstate_pats_read(fstate_pats_t *self, const json_t *include, const json_t *exclude, fail_t *err)
+{
+    int rc = pats_read(&self->include, &self->n_include, "include_pat", include, err);
+
+    return rc != 0 ? rc : pats_read(&self->exclude, &self->n_exclude, "exclude_pat", exclude, err);
+}
+
+static void
+pats_free(struct fstate_pat *v, size_t n)
+{
+    for (size_t i = 0; v != NULL && i < n; i++) {
+        free(v[i].glob);
+        rx_destroy(&v[i].rx);
+    }
+    free(v);
+}
+
+void
+fstate_pats_free(fstate_pats_t *self)
+{
+    pats_free(self->include, self->n_include);
+    pats_free(self->exclude, self->n_exclude);
+    *self = (fstate_pats_t){ 0 };
+}
+
+static int
+any_fits(const struct fstate_pat *v, size_t n, const char *path, fail_t *err)
+{
+    int fits = 0;
+
+    for (size_t i = 0; i < n && fits == 0; i++)
+        fits = v[i].rx != NULL ? rx_search(v[i].rx, path, strlen(path), 0, err) : match_glob(v[i].glob, path);
+    return fits;
+}
+
+int
+fstate_pats_let(const fstate_pats_t *self, const char *path, fail_t *err)
+{
+    json_auto_t *text = value_utf8(path, strlen(path)); /* a regex sees characters */
+    const char *shown = json_string_value(text);
+    int fits = self->n_include > 0 ? any_fits(self->include, self->n_include, shown, err) : 1;
+
+    if (fits != 1)
+        return fits;
+    fits = any_fits(self->exclude, self->n_exclude, shown, err);
+    return fits < 0 ? fits : !fits;
 }
 
 const char *
@@ -76,11 +125,31 @@ entry_is_dir(const char *path, const struct dirent *entry)
            ((entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) && fop_is_dir(path));
 }
 
-int
-fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *cookie)
+/* The number of entries, or a negative errno. */
+static int
+list(int dir, const char *path, struct dirent ***ret_entries, fail_t *err)
 {
-    struct dirent **entries = NULL;
-    int n = scandir(top, &entries, not_dots, alphasort), rc = 0;
+    int n = scandirat(dir, dir == AT_FDCWD ? path : ".", ret_entries, not_dots, alphasort);
+
+    if (n >= 0)
+        return n;
+    *ret_entries = NULL;
+    return errno == ENOENT || errno == ENOTDIR ? 0 : fop_oserror(err, errno, path);
+}
+
+static void
+free_entries(struct dirent **entries, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    free(entries);
+}
+
+int
+fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *cookie, fail_t *err)
+{
+    struct dirent **entries;
+    int n = list(AT_FDCWD, top, &entries, err), rc = n < 0 ? n : 0;
 
     /* Files before folders, a folder before what is in it. */
     for (int pass = 0; pass < 3; pass++) {
@@ -91,132 +160,151 @@ fstate_walk(const char *top, json_int_t max_depth, fstate_walk_fn *visit, void *
                 rc = visit(cookie, path, false);
             else if (pass == 1 && dir && max_depth != 0)
                 rc = visit(cookie, path, true);
-            else if (pass == 2 && dir && max_depth != 0 && fop_is_dir(path) && !fop_is_link(path))
-                rc = fstate_walk(path, max_depth > 0 ? max_depth - 1 : -1, visit, cookie);
+            else if (pass == 2 && dir && max_depth != 0 && !fop_is_link(path))
+                rc = fstate_walk(path, max_depth > 0 ? max_depth - 1 : -1, visit, cookie, err);
         }
     }
-    for (int i = 0; i < n; i++)
-        free(entries[i]);
-    free(entries);
+    free_entries(entries, n);
     return rc;
-}
-
-static int
-collect(void *cookie, const char *path, bool is_dir)
-{
-    (void) is_dir;
-    json_array_append_new(cookie, value_utf8(path, strlen(path)));
-    return 0;
 }
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-static bool
-is_child(const char *path, const char *folder)
-{
-    AUTO_FREE char *a = fop_normpath(path), *b = fop_normpath(folder);
-    size_t n = strlen(b);
-
-    return strcmp(b, "/") == 0 || (strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0'));
-}
-
-static int
-keep_of(fstate_t *s, json_t *low, json_t *kept, fail_t *err)
-{
-    const char *path = value_str(low, "name", "");
-
-    if (!fop_is_dir(path)) {
-        collect(kept, path, false);
-        return 0;
-    }
-    if (!is_child(path, s->name))
-        return 0;
-    if (str_eq(value_str(low, "fun", ""), "recurse"))
-        return fstate_recurse_kept(s->ctx, low, kept, err);
-    collect(kept, path, true);
-    return fstate_walk(path, -1, collect, kept);
-}
-
-json_t *
-fstate_kept(fstate_t *s, fail_t *err)
-{
-    json_auto_t *kept = json_array();
-    json_t *require = fstate_arg(s, "require"), *one, *low;
-    size_t i, k;
-
-    if (!json_is_array(require))
-        return json_incref(kept);
-    json_array_foreach (require, i, one) {
-        const char *file = value_str(one, "file", NULL);
-        json_array_foreach (ctx_chunks(s->ctx), k, low) {
-            if (file == NULL || (!str_eq(value_str(low, "name", NULL), file) &&
-                                 !str_eq(value_str(low, "__id__", NULL), file)))
-                continue;
-            if (keep_of(s, low, kept, err) != 0)
-                return NULL;
-        }
-    }
-    return json_incref(kept);
-}
-
-/* ---- what is removed ------------------------------------------------------------------------- */
-
-typedef struct broom {
-    fstate_t *s;
-    map_t *keep; /* paths, and the folders above them */
-    const char *root;
-    json_t *exclude, *removed;
-} broom_t;
-
-static void
-keep_with_parents(broom_t *b, const char *path)
+void
+fstate_broom_keep(fstate_broom_t *self, const char *path)
 {
     if (*path != '/')
         return;
     AUTO_FREE char *normal = fop_normpath(path);
     for (char *end = normal + strlen(normal); end > normal; end = strrchr(normal, '/')) {
         *end = '\0';
-        if (*normal == '\0' || map_get(b->keep, normal) != NULL)
+        if (*normal == '\0' || map_get(self->keep, normal) != NULL)
             return;
-        map_set(b->keep, normal, b);
+        map_set(self->keep, normal, self);
     }
 }
 
 static int
-sweep(broom_t *b, const char *folder, fail_t *err)
+keep_found(void *cookie, const char *path, bool is_dir)
 {
-    struct dirent **entries = NULL;
-    int n = scandir(folder, &entries, not_dots, alphasort), rc = 0;
+    (void) is_dir;
+    fstate_broom_keep(cookie, path);
+    return 0;
+}
 
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *path = fop_join2(folder, entries[i]->d_name);
-        bool dir = entry_is_dir(path, entries[i]) && !fop_is_link(path);
-        if (rc == 0 && map_get(b->keep, path) == NULL &&
-            fstate_included(fstate_below(b->root, path), NULL, b->exclude)) {
-            collect(b->removed, path, dir);
-            if (!b->s->test)
-                rc = fs_remove_tree(path, err);
+static bool
+is_child(const char *path, const char *folder)
+{
+    AUTO_FREE char *a = fop_normpath(path);
+    size_t n = strlen(folder);
+
+    return strcmp(folder, "/") == 0 || (strncmp(a, folder, n) == 0 && (a[n] == '/' || a[n] == '\0'));
+}
+
+static int
+keep_of(fstate_broom_t *self, fstate_t *s, json_t *low, fail_t *err)
+{
+    const char *path = value_str(low, "name", "");
+
+    if (fop_is_dir(path) && !is_child(path, self->root))
+        return 0;
+    if (fop_is_dir(path) && str_eq(value_str(low, "fun", ""), "recurse"))
+        return fstate_recurse_kept(s->ctx, low, self, err);
+    fstate_broom_keep(self, path);
+    return fop_is_dir(path) ? fstate_walk(path, -1, keep_found, self, err) : 0;
+}
+
+static int
+keep_required(fstate_broom_t *self, fstate_t *s, fail_t *err)
+{
+    json_t *require = fstate_arg(s, "require"), *one, *low;
+    size_t i, k;
+    int rc = 0;
+
+    json_array_foreach (require, i, one) {
+        const char *file = value_str(one, "file", NULL);
+        json_array_foreach (ctx_chunks(s->ctx), k, low) {
+            if (rc == 0 && file != NULL &&
+                (str_eq(value_str(low, "name", NULL), file) || str_eq(value_str(low, "__id__", NULL), file)))
+                rc = keep_of(self, s, low, err);
         }
-        if (rc == 0 && dir && fop_is_dir(path))
-            rc = sweep(b, path, err);
-        free(entries[i]);
     }
-    free(entries);
+    return rc;
+}
+
+int
+fstate_broom_init(fstate_broom_t *self, fstate_t *s, fail_t *err)
+{
+    self->root = fop_normpath(s->name);
+    self->keep = map_new(NULL);
+    fstate_broom_keep(self, self->root);
+    int rc = fstate_pats_read(&self->pats, NULL, fstate_arg(s, "exclude_pat"), err);
+    return rc != 0 ? rc : keep_required(self, s, err);
+}
+
+void
+fstate_broom_free(fstate_broom_t *self)
+{
+    free(self->root);
+    map_destroy(&self->keep);
+    fstate_pats_free(&self->pats);
+    *self = (fstate_broom_t){ 0 };
+}
+
+/* ---- what is removed ------------------------------------------------------------------------- */
+
+int
+fstate_broom_takes(const fstate_broom_t *self, const char *path, fail_t *err)
+{
+    if (map_get(self->keep, path) != NULL)
+        return 0;
+    return fstate_pats_let(&self->pats, fstate_below(self->root, path), err);
+}
+
+static int sweep(const fstate_broom_t *self, bool test, int dir, const char *folder, json_t *removed,
+                 fail_t *err);
+
+/* Names are looked up in the open folder: nobody who may write there can have something else removed by a link. */
+static int
+sweep_entry(const fstate_broom_t *self, bool test, int dir, const char *path, json_t *removed, fail_t *err)
+{
+    const char *name = fop_basename(path);
+    int takes = fstate_broom_takes(self, path, err), rc = 0;
+
+    if (takes < 0)
+        return takes;
+    if (takes == 1) {
+        json_array_append_new(removed, value_utf8(path, strlen(path)));
+        if (!test && (rc = fs_remove_at(dir, name)) != 0)
+            return fop_oserror(err, -rc, path);
+    }
+    AUTO_FD below = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (below >= 0)
+        return sweep(self, test, below, path, removed, err);
+    return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : fop_oserror(err, errno, path);
+}
+
+static int
+sweep(const fstate_broom_t *self, bool test, int dir, const char *folder, json_t *removed, fail_t *err)
+{
+    struct dirent **entries;
+    int n = list(dir, folder, &entries, err), rc = n < 0 ? n : 0;
+
+    for (int i = 0; i < n && rc == 0; i++) {
+        AUTO_FREE char *path = fop_join2(folder, entries[i]->d_name);
+        rc = sweep_entry(self, test, dir, path, removed, err);
+    }
+    free_entries(entries, n);
     return rc;
 }
 
 json_t *
-fstate_clean(fstate_t *s, const json_t *kept, fail_t *err)
+fstate_broom_sweep(const fstate_broom_t *self, bool test, fail_t *err)
 {
     json_auto_t *removed = json_array();
-    broom_t b = { s, map_new(NULL), s->name, fstate_arg(s, "exclude_pat"), removed };
-    size_t i;
-    json_t *path;
+    AUTO_FD dir = open(self->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    map_set(b.keep, s->name, &b);
-    json_array_foreach (kept, i, path)
-        keep_with_parents(&b, json_string_value(path));
-    int rc = sweep(&b, s->name, err);
-    map_destroy(&b.keep);
-    return rc == 0 ? json_incref(removed) : NULL;
+    if (dir < 0 && errno != ENOENT)
+        return fop_oserror(err, errno, self->root), NULL;
+    return dir < 0 || sweep(self, test, dir, self->root, removed, err) == 0 ? json_incref(removed) : NULL;
 }

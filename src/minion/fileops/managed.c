@@ -199,6 +199,12 @@ verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, ma
             free(STEAL(m->sfn));
             return 0;
         }
+        if (!fop_is_source(m->sfn) && !fop_is_dir(m->sfn)) {
+            m->comment = xasprintf(
+                "Local file source %s is a pipe or a device, and no file that can be copied", m->sfn);
+            free(STEAL(m->sfn));
+            return 0;
+        }
     }
     if (str_eq(scheme, "salt"))
         return served_sum(ctx, source, saltenv, m, err);

@@ -12,6 +12,8 @@
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/match/regex.h"
+#include "common/py/py_json.h"
+#include "common/py/py_ops.h"
 
 char *
 fop_expanduser(const char *path)
@@ -266,6 +268,14 @@ fop_is_text(const char *bytes, size_t len)
 }
 
 int
+fop_need_text(const char *path, const buf_t *bytes, fail_t *err)
+{
+    if (fop_is_text(buf_str(bytes), bytes->len) && memchr(buf_str(bytes), '\0', bytes->len) == NULL)
+        return 0;
+    return fop_invalid(err, "Cannot perform string replacements on a binary file: %s", path);
+}
+
+int
 fop_read(const char *path, buf_t *out, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
@@ -341,4 +351,20 @@ fop_re_flags(const json_t *flags, unsigned *ret_flags, fail_t *err)
     if (rc == 0)
         *ret_flags = found;
     return rc;
+}
+
+int
+fop_int(const json_t *v, const char *must, double *ret_n, fail_t *err)
+{
+    AUTO(py) given = py_from_json(v);
+    AUTO(py) whole = py_toint(given, -1);
+    AUTO(py) n = whole != NULL ? py_tofloat(whole) : NULL;
+
+    if (n == NULL) {
+        fail_set(err, -EINVAL, "%s: %s", must, py_raised_text());
+        py_clear();
+        return -EINVAL;
+    }
+    *ret_n = py_float_value(n);
+    return 0;
 }

@@ -197,6 +197,8 @@ typedef struct perms {
     call_ctx_t *ctx;
     json_t *args;     /* BORROWED */
     char *name;       /* expanded */
+    const char *at;   /* what owner and mode are changed by: the name, or the path of an open descriptor */
+    bool held;        /* the latter: its path is a link that leads to the thing itself, which may be a link */
     json_t *ret;      /* Salt's ret: changes, comment, result */
     json_t *perms;    /* what was and what was asked */
     json_t *comment;  /* list of texts */
@@ -214,7 +216,7 @@ complain(perms_t *p, char *text)
 static json_t *
 now(perms_t *p, fail_t *err)
 {
-    return fop_stats(p->name, NULL, value_bool(p->args, "follow_symlinks", false), err);
+    return fop_stats(p->at, NULL, p->held || value_bool(p->args, "follow_symlinks", false), err);
 }
 
 /* Whether user (or group) as asked is what `st` tells, by name or by number. */
@@ -252,11 +254,12 @@ apply_owner(perms_t *p, const json_t *st, fail_t *err)
     if (p->test ||
         (!wants_owner(p, st, "user", "uid", "cuser") && !wants_owner(p, st, "group", "gid", "cgroup")))
         return 0;
-    json_auto_t *call = json_pack("{s:s, s:O, s:O}", "path", p->name, "user",
+    json_auto_t *call = json_pack("{s:s, s:O, s:O}", "path", p->at, "user",
                                   json_is_null(user) ? value_get(st, "uid") : user, "group",
                                   json_is_null(group) ? value_get(st, "gid") : group);
     fail_auto_t failed = FAIL_INIT;
-    int rc = p->plain ? file_chown(p->ctx, call, &why, &failed) : file_lchown(p->ctx, call, &why, &failed);
+    bool through = p->plain || p->held;
+    int rc = through ? file_chown(p->ctx, call, &why, &failed) : file_lchown(p->ctx, call, &why, &failed);
     if (rc != 0) {
         json_object_set_new(p->ret, "result", json_false());
         return 0;
@@ -266,7 +269,7 @@ apply_owner(perms_t *p, const json_t *st, fail_t *err)
         return 0;
     }
     /* A change of owner drops the set-id bits. */
-    return p->plain ? fop_set_owner_mode(p->name, NULL, NULL, value_str(st, "mode", "0"), err) : 0;
+    return p->plain ? fop_set_owner_mode(p->at, NULL, NULL, value_str(st, "mode", "0"), err) : 0;
 }
 
 static void
@@ -296,7 +299,7 @@ apply_mode(perms_t *p, const json_t *cur, const json_t *st, const char *mode)
     json_object_set_new(p->perms, "cmode", json_string(mode));
     /* A mode that can't be set is told by what the file has afterwards. */
     if (!str_eq(mode, value_str(st, "mode", "")))
-        (void) fop_set_owner_mode(p->name, NULL, NULL, mode, NULL);
+        (void) fop_set_owner_mode(p->at, NULL, NULL, mode, NULL);
 }
 
 static void
@@ -510,8 +513,10 @@ bring_to(perms_t *p, json_t *before, fail_t *err)
     judge_owner(p, post, "user", "uid", "user");
     judge_owner(p, post, "group", "gid", "group");
     judge_mode(p, post, mode);
-    check_attrs(p);
-    check_label(p);
+    if (!p->held) {
+        check_attrs(p);
+        check_label(p);
+    }
     return 0;
 }
 
@@ -529,20 +534,27 @@ finish_comment(perms_t *p, json_t *before)
                         json_is_array(before) ? json_incref(p->comment) : json_string(buf_str(&text)));
 }
 
-int
-fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms, fail_t *err)
+/* fd -1: by name. */
+static int
+check_perms(call_ctx_t *ctx, json_t *args, int fd, json_t *before, json_t *ret, json_t **ret_perms,
+            fail_t *err)
 {
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
+    AUTO_FREE char *way = fd >= 0 ? xasprintf("/proc/self/fd/%d", fd) : NULL;
     json_auto_t *comment = json_array(), *perms = json_object();
     json_auto_t *said = json_incref(json_object_get(ret, "comment"));
-    perms_t p = { ctx,
-                  args,
-                  name,
-                  ret,
-                  perms,
-                  comment,
-                  fop_test_mode(ctx),
-                  !fop_is_link(name) || value_bool(args, "follow_symlinks", false) };
+    struct stat st;
+    bool link = fd >= 0 ? fstat(fd, &st) != 0 || S_ISLNK(st.st_mode) : fop_is_link(name);
+    perms_t p = { .ctx = ctx,
+                  .args = args,
+                  .name = name,
+                  .at = fd >= 0 ? way : name,
+                  .held = fd >= 0,
+                  .ret = ret,
+                  .perms = perms,
+                  .comment = comment,
+                  .test = fop_test_mode(ctx),
+                  .plain = !link || (fd < 0 && value_bool(args, "follow_symlinks", false)) };
 
     int rc = bring_to(&p, before, err);
     if (rc != 0)
@@ -553,6 +565,18 @@ fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json
     if (ret_perms != NULL)
         *ret_perms = json_incref(perms);
     return 0;
+}
+
+int
+fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms, fail_t *err)
+{
+    return check_perms(ctx, args, -1, before, ret, ret_perms, err);
+}
+
+int
+fop_check_perms_at(call_ctx_t *ctx, json_t *args, int fd, json_t *ret, fail_t *err)
+{
+    return check_perms(ctx, args, fd, NULL, ret, NULL, err);
 }
 
 int

@@ -57,9 +57,7 @@ edit_open(edit_t *e, fail_t *err)
     int rc = fop_read(e->path, &e->old, err);
     if (rc != 0)
         return rc;
-    if (!fop_is_text(buf_str(&e->old), e->old.len) || memchr(buf_str(&e->old), '\0', e->old.len) != NULL)
-        return fop_invalid(err, "Cannot perform string replacements on a binary file: %s", e->path);
-    return 0;
+    return fop_need_text(e->path, &e->old, err);
 }
 
 /* The replacement, as a template unless it is to be taken literally. NEW. */

@@ -1,8 +1,13 @@
 /* rewrite.c - how an edit reaches the disk, and lists of lines. */
 #include "minion/fileops/fileops.h"
 
+#include <endian.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+#include <linux/xattr.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -13,15 +18,45 @@
 
 /* ---- bytes to disk --------------------------------------------------------------------------- */
 
+/* An ACL has the file's mode in it, and setting it sets the mode; the mask, or the group where there is none, bounds what
+ * everybody whom it names may do. It takes the mode that the new file has been given, as chmod would change it: else those
+ * whom the old file let in could read what the new one holds until somebody looks at its mode. */
+static void
+bound_acl(char *acl, size_t len, mode_t mode)
+{
+    struct posix_acl_xattr_entry *entries = (void *) (acl + sizeof(struct posix_acl_xattr_header)),
+                                 *group = NULL;
+    size_t n = len > sizeof(struct posix_acl_xattr_header)
+                   ? (len - sizeof(struct posix_acl_xattr_header)) / sizeof(*entries)
+                   : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint16_t tag = le16toh(entries[i].e_tag);
+        if (tag == ACL_USER_OBJ)
+            entries[i].e_perm = htole16((mode >> 6) & 7);
+        else if (tag == ACL_OTHER)
+            entries[i].e_perm = htole16(mode & 7);
+        else if (tag == ACL_MASK || (tag == ACL_GROUP_OBJ && group == NULL))
+            group = &entries[i];
+    }
+    if (group != NULL)
+        group->e_perm = htole16((mode >> 3) & 7);
+}
+
 int
 fop_copy_xattrs(int from, int to)
 {
     char names[4096];
     ssize_t n = flistxattr(from, names, sizeof(names));
+    struct stat st;
 
+    if (fstat(to, &st) != 0)
+        return -errno;
     for (ssize_t at = 0; at < n; at += (ssize_t) strlen(names + at) + 1) {
-        char value[4096];
+        char value[4096] __attribute__((aligned(8)));
         ssize_t len = fgetxattr(from, names + at, value, sizeof(value));
+        if (len >= 0 && strcmp(names + at, XATTR_NAME_POSIX_ACL_ACCESS) == 0)
+            bound_acl(value, (size_t) len, st.st_mode);
         if (len >= 0 && fsetxattr(to, names + at, value, (size_t) len, 0) != 0 && errno != ENOTSUP &&
             errno != EPERM && errno != EACCES)
             return -errno;
@@ -65,16 +100,52 @@ replace_atomic(const char *path, int old, const struct stat *st, const void *dat
     return rc;
 }
 
+/* The first bytes of an open file, as many as there are. 0 or a negative errno. */
 static int
-rewrite_in_place(const char *path, const void *data, size_t len)
+read_head(int fd, size_t len, buf_t *out)
 {
-    AUTO_FD fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+    buf_reserve(out, len);
+    while (out->len < len) {
+        ssize_t n = pread(fd, out->data + out->len, len - out->len, (off_t) out->len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        out->len += (size_t) n;
+    }
+    return 0;
+}
 
-    if (fd < 0)
+/* What a file held has its place on the disk still: it can be written there when there is none for more. */
+static void
+take_back(int fd, const buf_t *head, off_t size)
+{
+    if (lseek(fd, 0, SEEK_SET) == 0 && fs_write_all(fd, head->data, head->len) == 0 &&
+        ftruncate(fd, size) == 0)
+        (void) fsync(fd);
+}
+
+int
+fop_overwrite(const char *path, const void *data, size_t len)
+{
+    AUTO_FD old = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    buf_auto_t head = BUF_INIT;
+    struct stat st;
+
+    if (old < 0 || fd < 0 || fstat(fd, &st) != 0)
         return -errno;
-    int rc = fs_write_all(fd, data, len);
+    size_t size = S_ISREG(st.st_mode) ? (size_t) st.st_size : 0;
+    int rc = read_head(old, size < len ? size : len, &head);
+    if (rc != 0)
+        return rc;
+    rc = fs_write_all(fd, data, len);
+    if (rc == 0 && size > len && ftruncate(fd, (off_t) len) != 0)
+        rc = -errno;
     if (rc == 0 && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
         rc = -errno;
+    if (rc != 0 && S_ISREG(st.st_mode))
+        take_back(fd, &head, st.st_size);
     return rc;
 }
 
@@ -93,7 +164,7 @@ fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fai
     /* A bind-mounted file can't be renamed over, its folder may not be ours to write, and /proc takes no new
      * files. */
     if (rc == -EBUSY || rc == -EACCES || rc == -EPERM || rc == -EROFS || rc == -EXDEV || rc == -ENOENT)
-        rc = rewrite_in_place(real, data, len);
+        rc = fop_overwrite(real, data, len);
     return rc == 0 ? 0 : fop_oserror(err, -rc, path);
 }
 
@@ -182,39 +253,61 @@ copy_into(int from, const char *dst)
 }
 
 static int
-copy_file(const char *src, const char *dst, bool attributes)
+copy_file(int from, const char *dst, const struct stat *attributes)
 {
     AUTO_FREE char *real = fop_realpath(dst);
     AUTO_FREE char *folder = fop_dirname(real);
     AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(real));
     AUTO_FREE char *temp = fop_join2(folder, base);
-    AUTO_FD from = open(src, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct stat st, had = { 0 };
+    struct stat had = { 0 };
 
-    if (from < 0 || fstat(from, &st) != 0)
-        return -errno;
-    if (S_ISDIR(st.st_mode))
-        return -EISDIR;
     if (stat(real, &had) == 0 && !S_ISREG(had.st_mode))
         return S_ISDIR(had.st_mode) ? -EISDIR : copy_into(from, real);
     AUTO_FD to = mkostemp(temp, O_CLOEXEC);
-    return to < 0 ? -errno : copy_to_temp(from, temp, to, real, attributes ? &st : NULL, &had);
+    return to < 0 ? -errno : copy_to_temp(from, temp, to, real, attributes, &had);
+}
+
+/* A pipe waits for its writer, and of devices only /dev/null is sure to end. */
+static bool
+has_an_end(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) || (S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3));
+}
+
+bool
+fop_is_source(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && has_an_end(&st);
+}
+
+static int
+copy_path(const char *src, const char *dst, bool attributes, fail_t *err)
+{
+    AUTO_FD from = open(src, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
+
+    if (from < 0 || fstat(from, &st) != 0)
+        return fop_oserror(err, errno, src);
+    if (S_ISDIR(st.st_mode))
+        return fop_oserror(err, EISDIR, src);
+    if (!has_an_end(&st))
+        return fail_set(err, -EINVAL, "%s is a pipe or a device, and no file that can be copied", src);
+    int rc = copy_file(from, dst, attributes ? &st : NULL);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
 }
 
 int
 fop_copy2(const char *src, const char *dst, fail_t *err)
 {
-    int rc = copy_file(src, dst, true);
-
-    return rc == 0 ? 0 : fop_oserror(err, -rc, rc == -ENOENT ? src : dst);
+    return copy_path(src, dst, true, err);
 }
 
 int
 fop_copyfile(const char *src, const char *dst, fail_t *err)
 {
-    int rc = copy_file(src, dst, false);
-
-    return rc == 0 ? 0 : fop_oserror(err, -rc, rc == -ENOENT ? src : dst);
+    return copy_path(src, dst, false, err);
 }
 
 /* ---- backups --------------------------------------------------------------------------------- */

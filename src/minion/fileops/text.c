@@ -60,7 +60,11 @@ file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (lacks_newline(fd))
         buf_putc(&text, '\n');
     buf_add(&text, buf_str(&lines), lines.len);
+    off_t end = lseek(fd, 0, SEEK_END);
     int rc = fs_write_all(fd, buf_str(&text), text.len);
+    /* None of the lines, rather than half of one. */
+    if (rc != 0 && end >= 0 && ftruncate(fd, end) != 0)
+        rc = -errno;
     if (rc != 0)
         return fop_oserror(err, -rc, path);
     *ret_value = value_fmt("Wrote %zu lines to \"%s\"", n, path);

@@ -10,6 +10,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
+#include "minion/fileops/stage.h"
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
@@ -94,7 +95,7 @@ file_makedirs_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 
 typedef struct sweep {
     json_t *deleted, *errors;
-    time_t older_than; /* 0: all */
+    double older_than; /* seconds since the epoch; 0: all */
 } sweep_t;
 
 /* Remove one empty folder if it is old enough. False when that failed. */
@@ -103,7 +104,7 @@ sweep_one(sweep_t *s, const char *path)
 {
     struct stat st;
 
-    if (s->older_than != 0 && (stat(path, &st) != 0 || st.st_mtime >= s->older_than))
+    if (s->older_than != 0 && (stat(path, &st) != 0 || (double) st.st_mtime >= s->older_than))
         return true;
     if (rmdir(path) == 0) {
         json_array_append_new(s->deleted, value_utf8(path, strlen(path)));
@@ -146,13 +147,16 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *older = value_get(args, "older_than");
     json_auto_t *deleted = json_array(), *errors = json_array();
     sweep_t sweep = { deleted, errors, 0 };
+    double days = 0;
 
     if (fop_need_abs(path, "File path must be absolute.", err) != 0)
         return -EINVAL;
     if (!fop_is_dir(path))
         return fop_invalid(err, "A valid directory was not specified.");
+    if (value_truthy(older) && fop_int(older, "older_than must be a number of days", &days, err) != 0)
+        return -EINVAL;
     if (value_truthy(older))
-        sweep.older_than = time(NULL) - (time_t) value_int(args, "older_than", 0) * 86400;
+        sweep.older_than = (double) time(NULL) - days * 86400;
     if (recurse)
         sweep_below(&sweep, path, 0);
     bool below_ok = json_array_size(errors) == 0;
@@ -164,23 +168,31 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 int
+fop_remove(const char *path, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    struct stat st;
+
+    if (lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        return 0;
+    int rc = fs_remove_tree(path, &why);
+    if (rc != 0)
+        return fop_failed(err, "Could not remove '%s': [Errno %d] %s: '%s'", path, -rc, strerror(-rc), path);
+    return 1;
+}
+
+int
 file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
-    fail_auto_t why = FAIL_INIT;
-    struct stat st;
 
     if (*path != '/')
         return fop_invalid(err, "File path must be absolute: %s", path);
-    if (lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        *ret_value = json_false();
-        return 0;
-    }
-    int rc = fs_remove_tree(path, &why);
-    if (rc != 0)
-        return fop_failed(err, "Could not remove '%s': [Errno %d] %s: '%s'", path, -rc, strerror(-rc), path);
-    *ret_value = json_true();
+    int removed = fop_remove(path, err);
+    if (removed < 0)
+        return removed;
+    *ret_value = json_boolean(removed);
     return 0;
 }
 
@@ -377,7 +389,7 @@ file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc != 0 && why.kind == FAIL_INVOCATION)
         return fop_invalid(err, "%s", fail_text(&why));
     if (rc != 0)
-        return fop_failed(err, "Could not copy '%s' to '%s'", src, dst);
+        return fop_failed(err, "Could not copy '%s' to '%s': %s", src, dst, fail_text(&why));
     if (geteuid() != 0)
         rc = fop_set_owner_mode(dst, NULL, NULL, value_str(had, "mode", NULL), err);
     else
@@ -388,20 +400,63 @@ file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return rc;
 }
 
+static bool
+is_one_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* By way of a place beside the target. */
+static int
+move_staged(const char *src, const char *target, bool copy, fail_t *err)
+{
+    stage_auto_t stage = STAGE_INIT;
+    int rc = stage_open(&stage, target, err);
+
+    if (rc == 0 && copy)
+        rc = copy_entry(src, stage.path, true, 0, err);
+    else if (rc == 0 && rename(src, stage.path) != 0)
+        rc = fop_oserror(err, errno, src);
+    if (rc != 0)
+        return rc;
+    rc = stage_commit(&stage, err);
+    if (!copy && rc != 0 && stage.dir != NULL)
+        (void) rename(stage.path, src);
+    return rc == 0 && copy ? fs_remove_tree(src, err) : rc;
+}
+
+static int
+move_to(const char *src, const char *target, bool over, fail_t *err)
+{
+    bool one = is_one_file(src, target);
+
+    /* rename() leaves both names of one file. */
+    if (rename(src, target) == 0)
+        return over && one && unlink(src) != 0 ? fop_oserror(err, errno, src) : 0;
+    int code = errno;
+    bool copy = code == EXDEV && !one;
+    if (copy && fop_is_dir(src) && !fop_is_link(src) && inside(target, src))
+        code = EINVAL;
+    else if (copy || (over && (code == EISDIR || code == ENOTDIR || code == ENOTEMPTY || code == EEXIST)))
+        return move_staged(src, target, copy, err);
+    return fop_oserror(err, code, src);
+}
+
+int
+fop_move_over(const char *src, const char *dst, fail_t *err)
+{
+    return move_to(src, dst, true, err);
+}
+
 /* shutil.move: into a folder that exists, by rename, else by copy and remove. */
 static int
 move_any(const char *src, const char *dst, fail_t *err)
 {
     AUTO_FREE char *target = fop_is_dir(dst) ? fop_join2(dst, fop_basename(src)) : xstrdup(dst);
 
-    if (rename(src, target) == 0)
-        return 0;
-    if (errno != EXDEV)
-        return fop_oserror(err, errno, src);
-    if (fop_is_dir(src) && !fop_is_link(src) && inside(target, src))
-        return fop_oserror(err, EINVAL, target);
-    int rc = copy_entry(src, target, true, 0, err);
-    return rc != 0 ? rc : fs_remove_tree(src, err);
+    return move_to(src, target, false, err);
 }
 
 int

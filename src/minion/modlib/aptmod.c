@@ -370,14 +370,16 @@ static int
 change(mod_t *m, json_t **ret_value, fail_t *err)
 {
     AUTO(apt_sources) sources = apt_sources_new(apt_root(), err);
+    const char *file = value_str(m->kwargs, "file", NULL), *uri = value_str(m->kwargs, "uri", m->wanted->uri);
 
     if (sources == NULL)
         return err->code;
+    if (value_truthy(value_get(m->kwargs, "clean_file")) && !str_empty(file))
+        apt_sources_empty(sources, file);
     if (value_truthy(value_get(m->kwargs, "consolidate")))
         consolidate(sources);
     json_auto_t *comps = list_arg(m, "comps", m->wanted->comps);
     json_auto_t *archs = list_arg(m, "architectures", m->wanted->archs);
-    const char *file = value_str(m->kwargs, "file", NULL), *uri = value_str(m->kwargs, "uri", m->wanted->uri);
     apt_source_t *entry = find(m, sources, comps, archs);
     if (entry == NULL) {
         apt_source_t *fresh = entry = apt_source_new(m->repo, file);

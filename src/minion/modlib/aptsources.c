@@ -1,11 +1,10 @@
 /* aptsources.c - apt's lists of sources as one list, and the way back to their files. */
 #include "minion/modlib/aptsources.h"
 
-#include <sys/stat.h>
-
 #include "common/base/fs.h"
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
+#include "minion/fileops/partfile.h"
 #include "minion/modlib/aptsources_int.h"
 #include "salt/limits.h"
 
@@ -157,6 +156,19 @@ apt_sources_remove(apt_sources_t *self, size_t i)
 }
 
 void
+apt_sources_empty(apt_sources_t *self, const char *file)
+{
+    for (size_t i = self->n; i-- > 0;) {
+        if (str_eq(self->items[i]->file, file))
+            apt_sources_remove(self, i);
+    }
+    apt_file_t *record = file_of(self, file);
+    record->text[0] = '\0';
+    record->len = 0;
+    record->dirty = true;
+}
+
+void
 apt_sources_move(apt_sources_t *self, apt_source_t *entry, const char *file)
 {
     if (str_eq(entry->file, file))
@@ -206,18 +218,12 @@ save_file(const apt_sources_t *self, apt_file_t *file, fail_t *err)
 {
     AUTO_FREE char *path = root_path(self->root, file->path);
     buf_auto_t out = BUF_INIT;
-    struct stat st;
-    bool there = stat(path, &st) == 0;
-    mode_t mode = there ? st.st_mode & 0777 : 0644;
-
-    if (!there && errno != ENOENT && errno != ENOTDIR)
-        return fail_set(err, -errno, "%s: %s", path, strerror(errno));
     AUTO_FREE char *dir = xstrndup(path, (size_t) (strrchr(path, '/') - path));
     int rc = fs_mkdirs(dir, 0755, err);
     if (rc < 0)
         return rc;
     write_file(self, file, &out);
-    rc = fs_write_atomic(path, buf_str(&out), out.len, mode, err);
+    rc = partfile_put(path, buf_str(&out), out.len, 0644, err);
     if (rc == 0)
         file->dirty = false;
     return rc;

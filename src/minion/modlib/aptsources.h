@@ -51,6 +51,8 @@ apt_source_t *apt_sources_at(const apt_sources_t *self, size_t i);
 /* TAKES *entry_p. */
 void apt_sources_add(apt_sources_t *self, apt_source_t **entry_p);
 void apt_sources_remove(apt_sources_t *self, size_t i);
+/* Everything that `file` holds goes; nothing is written before apt_sources_save. */
+void apt_sources_empty(apt_sources_t *self, const char *file);
 /* An entry's file becomes another one. */
 void apt_sources_move(apt_sources_t *self, apt_source_t *entry, const char *file);
 /* Write each changed file whole, in one step. */

@@ -10,7 +10,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/data/yaml_scalar.h"
-#include "minion/fileops/content.h"
+#include "minion/fileops/partfile.h"
 
 enum { PASSWD_ROOM = 16384 };
 
@@ -293,23 +293,15 @@ make_folder(const auth_file_t *file, fail_t *err)
 int
 auth_keys_write(const auth_file_t *file, const char *key, const char *line, fail_t *err)
 {
+    const landing_t fresh = { .uid = file->uid, .gid = file->gid, .mode = 0600 };
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
-    landing_t as = { .uid = file->uid, .gid = file->gid, .mode = 0600 };
-    struct stat st;
+    partfile_auto_t part = PARTFILE_INIT;
     int rc = make_folder(file, err);
 
-    if (rc != 0)
-        return rc;
-    if (stat(file->path, &st) == 0) {
-        as = (landing_t){ st.st_uid, st.st_gid, st.st_mode & 07777, file->path };
-        rc = fs_read(file->path, LIMIT_FILE_READ, &before, err);
-    } else if (errno != ENOENT) {
-        rc = fail_set(err, -errno, "%s: %s", file->path, strerror(errno));
-    }
-    if (rc != 0)
+    if (rc != 0 || (rc = partfile_open(&part, file->path, err)) != 0 ||
+        (rc = partfile_read(&part, &before, err)) != 0)
         return rc;
     if (!change_line(buf_str(&before), key, line, &after) && line != NULL)
         buf_puts(&after, line);
-    const content_t whole = { .data = buf_str(&after), .len = after.len };
-    return content_commit(file->path, &whole, &as, err);
+    return partfile_write(&part, buf_str(&after), after.len, &fresh, err);
 }

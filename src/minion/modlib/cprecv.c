@@ -47,20 +47,24 @@ write_to(const char *path, int flags, const void *bytes, size_t n)
 }
 
 json_t *
-cprecv_files(json_t *files, const char *dest)
+cprecv_files(json_t *files, const char *dest, bool *ret_failed)
 {
     json_auto_t *done = json_object();
     const char *path;
     json_t *text;
 
+    *ret_failed = false;
     json_object_foreach (files, path, text) {
         AUTO_FREE char *place = place_of(path, dest);
-        if (place == NULL)
+        if (place == NULL) {
+            *ret_failed = true;
             return json_string("Destination unavailable");
+        }
         int rc = json_is_string(text)
                      ? write_to(place, O_TRUNC, json_string_value(text), json_string_length(text))
                      : -EINVAL;
         json_object_set_new(done, place, json_boolean(rc == 0));
+        *ret_failed = *ret_failed || rc != 0;
     }
     return json_incref(done);
 }
@@ -79,8 +83,10 @@ make_folder(const char *dest, bool *ret_failed)
     struct stat st;
     bool there = stat(dest, &st) == 0;
 
-    if (there)
-        return S_ISDIR(st.st_mode) ? json_true() : json_string("Path exists and is a file");
+    if (there) {
+        *ret_failed = !S_ISDIR(st.st_mode);
+        return *ret_failed ? json_string("Path exists and is a file") : json_true();
+    }
     int rc = fs_mkdirs(dest, 0777, NULL);
     return rc == 0 ? json_true() : os_error(rc, dest, ret_failed);
 }

@@ -10,8 +10,8 @@
 
 #include "salt/plugin.h"
 
-/* cp.recv: {path: text} below `dest`; {path: whether it was written}, or a text. NEW. */
-json_t *cprecv_files(json_t *files, const char *dest);
+/* cp.recv: {path: text} below `dest`; {path: whether it was written}, or a text; *ret_failed when any was not. NEW. */
+json_t *cprecv_files(json_t *files, const char *dest, bool *ret_failed);
 
 /* cp.recv_chunked. NEW: true, or a text that says what is wrong, with *ret_failed. `chunk` NULL: a folder. */
 typedef struct cprecv_chunk {

@@ -1,6 +1,8 @@
 /* gitstate.c - see gitstate.h. */
 #include "minion/modlib/gitstate.h"
 
+#include "common/base/fs.h"
+#include "common/base/rootfs.h"
 #include "common/base/str.h"
 
 void
@@ -78,4 +80,26 @@ gitstate_access(const gitstate_t *self)
         json_object_set(kwargs, names[i], value_get(self->args, names[i]));
     json_object_set_new(kwargs, "saltenv", json_string(ctx_saltenv(self->ctx)));
     return kwargs;
+}
+
+int
+gitstate_empty(gitstate_t *self)
+{
+    char **names = root_list("", self->target);
+    buf_auto_t errors = BUF_INIT;
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(self->target, names[i]);
+        fail_auto_t why = FAIL_INIT;
+        if (fs_remove_tree(path, &why) < 0)
+            buf_printf(&errors, "\n  %s\n    %s", path, fail_text(&why));
+    }
+    strv_free(names);
+    if (errors.len == 0) {
+        state_change(self->ret, "forced clone", json_true());
+        return 0;
+    }
+    AUTO_FREE char *text = xasprintf("Unable to remove%s", buf_str(&errors));
+    (void) gitstate_fail(self, text);
+    return 1;
 }

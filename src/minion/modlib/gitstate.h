@@ -41,4 +41,8 @@ json_t *gitstate_soft(gitstate_t *self, const char *fun, json_t *more);
 /* What a function that talks to a remote also takes: the key, for https the user, the saltenv. */
 json_t *gitstate_access(const gitstate_t *self);
 
+/* Remove what is in the checkout's folder; the folder stays, with its owner and mode, or as the link that it is: the
+ * user who clones may not be allowed to make it again. Notes the change. 1: the state has failed. */
+int gitstate_empty(gitstate_t *self);
+
 #endif

@@ -2,11 +2,10 @@
 #include "minion/modlib/grains_write.h"
 #include "common/base/str.h"
 
-#include <sys/stat.h>
-
 #include "common/base/fs.h"
 #include "common/base/grainsfile.h"
 #include "common/data/yaml.h"
+#include "minion/fileops/partfile.h"
 
 enum { YAML_INDENT = 2, NEW_FILE_MODE = 0644 };
 
@@ -60,12 +59,7 @@ write_file(const char *path, const json_t *grains, fail_t *err)
     json_auto_t *ordered = sorted(grains);
     AUTO_FREE char *text = yaml_dump(ordered, YAML_INDENT);
     fail_auto_t why = FAIL_INIT;
-    struct stat st;
-    bool there = stat(path, &st) == 0;
-    int rc = there || errno == ENOENT ? 0 : fail_set(&why, -errno, "%s", strerror(errno));
-
-    if (rc == 0)
-        rc = fs_write_atomic(path, text, strlen(text), there ? st.st_mode & 07777 : NEW_FILE_MODE, &why);
+    int rc = partfile_put(path, text, strlen(text), NEW_FILE_MODE, &why);
 
     if (rc < 0)
         return fail_kind(err, FAIL_COMMAND, rc, "Unable to write to grains file at %s: %s", path,

@@ -140,7 +140,7 @@ yaml_deserialize(py_t *v, UNUSED py_t *options)
     if (text_of(v) == NULL)
         return NULL;
     const char *text = py_text(v, &len);
-    py_t *loaded = py_yaml_load(text, len, false, &problem);
+    py_t *loaded = py_yaml_load_safe(text, len, &problem);
     if (loaded == NULL) {
         AUTO_FREE char *shown = yproblem_show(&problem, "<unicode string>", text, len);
         py_raise(&py_ValueError, "%s", shown);

@@ -3,6 +3,7 @@
 #include "minion/modlib/stateopts.h"
 
 #include "common/base/str.h"
+#include "common/conf/conf.h"
 #include "common/output/output.h"
 #include "common/py/py_json.h"
 
@@ -79,6 +80,30 @@ take_pillar(stateopts_t *self, call_ctx_t *ctx, bool differs, bool force, fail_t
     return 0;
 }
 
+/* A run with a master has the master's options over its own, until it ends: Salt's BaseHighState.__gen_opts(). */
+static int
+take_options(stateopts_t *self, call_ctx_t *ctx, fail_t *err)
+{
+    json_auto_t *told = NULL;
+    int rc = ctx_files(ctx) != NULL ? fileclient_options(ctx_files(ctx), &told, err) : 0;
+
+    self->ctx = ctx;
+    self->own = json_copy(ctx_opts(ctx));
+    if (rc < 0 || told == NULL)
+        return rc;
+    return conf_lay_over(ctx_opts(ctx), told, err);
+}
+
+static void
+restore_options(stateopts_t *self)
+{
+    if (self->own == NULL)
+        return;
+    json_object_clear(ctx_opts(self->ctx));
+    json_object_update(ctx_opts(self->ctx), self->own);
+    json_decref(self->own);
+}
+
 static int
 open_with(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt, const char *state_top,
           fail_t *err)
@@ -92,7 +117,9 @@ open_with(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *
         return fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
                          "localconfig is not supported: put the options into a folder of their own and use "
                          "salt-call -c FOLDER");
-    rc = read_saltenv(self, opts, kwargs, err);
+    rc = take_options(self, ctx, err);
+    if (rc == 0)
+        rc = read_saltenv(self, opts, kwargs, err);
     if (rc == 0)
         rc = read_pillar(self, opts, kwargs, &differs, err);
     if (rc == 0)
@@ -130,6 +157,7 @@ stateopts_close(stateopts_t *self)
 {
     highstate_destroy(&self->high);
     render_destroy(&self->render);
+    restore_options(self);
     json_decref(self->ask);
     json_decref(self->pillar_errors);
     free(self->saltenv);

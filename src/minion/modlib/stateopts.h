@@ -17,9 +17,11 @@ typedef struct stateopts {
     json_t *pillar_errors; /* array of texts; NULL: the pillar is sound, or `force` was given */
     render_t *render;
     highstate_t *high;
+    call_ctx_t *ctx; /* BORROWED */
+    json_t *own;     /* the context's options as they were, for its end */
 } stateopts_t;
 
-/* Read the keywords `saltenv`, `pillarenv`, `pillar`, `pillar_enc` and `force` from `kwargs` (absent and null
+/* Lay the master's options over the context's, read the keywords `saltenv`, `pillarenv`, `pillar`, `pillar_enc` and `force` from `kwargs` (absent and null
  * are not given), compile the pillar if they ask for another one, make it the context's, and start a
  * compilation. `dflt`: environment when none is configured (NULL: none). 0, or a negative errno with *err. */
 int stateopts_open(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt, fail_t *err);

@@ -9,8 +9,12 @@
 static int
 cp_recv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
-    *ret_value = cprecv_files(value_get(args, "files"), value_str(args, "dest", ""));
+    (void) err;
+    bool failed = false;
+
+    *ret_value = cprecv_files(value_get(args, "files"), value_str(args, "dest", ""), &failed);
+    if (failed)
+        ctx_set_retcode(ctx, 1);
     return 0;
 }
 

@@ -5,13 +5,31 @@
 #include "minion/modlib/tool.h"
 #include "salt/plugin.h"
 
-/* NEW tab of args' user, or NULL with *err. */
+/* NEW tab of args' user to be changed and written, or NULL with *err. `look`: only if it is not empty. */
 static json_t *
-tab_of(call_ctx_t *ctx, const json_t *args, fail_t *err)
+tab_of(const json_t *args, bool look, fail_t *err)
 {
-    AUTO_FREE char *text = crontab_read(ctx, value_str(args, "user", ""), err);
+    AUTO_FREE char *text = crontab_read(value_str(args, "user", ""), look, err);
 
     return text != NULL ? crontab_parse(text) : NULL;
+}
+
+/* NEW text to return, or NULL with *err. */
+static json_t *
+shown(const json_t *args, fail_t *err)
+{
+    AUTO_FREE char *text = crontab_read(value_str(args, "user", ""), true, err);
+
+    return text != NULL ? value_utf8(text, strlen(text)) : NULL;
+}
+
+/* NEW tab to return, or NULL with *err. */
+static json_t *
+shown_tab(const json_t *args, fail_t *err)
+{
+    json_auto_t *text = shown(args, err);
+
+    return text != NULL ? crontab_parse(json_string_value(text)) : NULL;
 }
 
 /* Write it. 0 with *ret_value NEW: `done`, or what crontab says against it. */
@@ -31,18 +49,16 @@ store(call_ctx_t *ctx, const json_t *args, const json_t *tab, const char *done, 
 static int
 cron_raw_cron(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    AUTO_FREE char *text = crontab_read(ctx, value_str(args, "user", ""), err);
-
-    if (text == NULL)
-        return err->code;
-    *ret_value = value_utf8(text, strlen(text));
-    return 0;
+    (void) ctx;
+    *ret_value = shown(args, err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 static int
 cron_list_tab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    *ret_value = tab_of(ctx, args, err);
+    (void) ctx;
+    *ret_value = shown_tab(args, err);
     return *ret_value != NULL ? 0 : err->code;
 }
 
@@ -50,11 +66,12 @@ static int
 cron_get_entry(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const groups[] = { "crons", "special" };
-    json_auto_t *tab = tab_of(ctx, args, err);
+    json_auto_t *tab = shown_tab(args, err);
     bool by_id = value_truthy(value_get(args, "identifier"));
     json_t *wish = value_get(args, by_id ? "identifier" : "cmd"), *entry;
     size_t k;
 
+    (void) ctx;
     if (tab == NULL)
         return err->code;
     *ret_value = json_false();
@@ -131,7 +148,7 @@ static int
 set_entry(call_ctx_t *ctx, const json_t *args, json_t *wish, const char *const *fields, json_t **ret_value,
           fail_t *err)
 {
-    json_auto_t *tab = tab_of(ctx, args, err);
+    json_auto_t *tab = tab_of(args, false, err);
     bool special = fields == special_fields;
     size_t i = 0;
 
@@ -209,7 +226,7 @@ times_fit(const json_t *entry, const json_t *args)
 static int
 remove_from(call_ctx_t *ctx, const json_t *args, const char *group, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *tab = tab_of(ctx, args, err);
+    json_auto_t *tab = tab_of(args, true, err);
     json_t *list = value_get(tab, group), *entry, *spec = value_get(args, "special");
     size_t i;
 
@@ -257,7 +274,7 @@ find_env(const json_t *list, const json_t *name)
 static int
 cron_set_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *tab = tab_of(ctx, args, err);
+    json_auto_t *tab = tab_of(args, false, err);
     json_t *list = value_get(tab, "env"), *value = value_get(args, "value");
     size_t i = find_env(list, value_get(args, "name"));
     bool there = i < json_array_size(list);
@@ -278,7 +295,7 @@ cron_set_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cron_rm_env(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *tab = tab_of(ctx, args, err);
+    json_auto_t *tab = tab_of(args, true, err);
     json_t *list = value_get(tab, "env");
     size_t i = find_env(list, value_get(args, "name"));
 

@@ -1,6 +1,7 @@
 /* event.c - execution module `event`: send events to the master, or to the minion itself. */
 #include "salt/plugin.h"
 
+#include "common/net/tags.h"
 #include "salt/log.h"
 
 extern char **environ;
@@ -30,8 +31,21 @@ fire_loaded(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fai
     return ctx_host(ctx, request, &answer, err);
 }
 
+/* The master would refuse it, and its log only would say so; what it fires itself is its own to choose. */
+static int
+check_tag(call_ctx_t *ctx, const char *tag, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    if (strcmp(value_str(ctx_opts(ctx), "__role", ""), "master") == 0 ||
+        tags_of_minion(tag, ctx_id(ctx), &why))
+        return 0;
+    return fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
+}
+
+/* NEW: whether it was sent; or NULL with *err for an event that no minion may fire. */
 static json_t *
-fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload)
+fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
 
@@ -39,6 +53,8 @@ fire_master(call_ctx_t *ctx, const char *tag, json_t *data, json_t *preload)
         log_warning("Local mode detected. Event with tag %s will NOT be sent.", tag);
         return json_false();
     }
+    if (check_tag(ctx, value_str(preload, "tag", tag), err) < 0)
+        return NULL;
     if ((json_is_object(preload) ? fire_loaded(ctx, tag, data, preload, &why)
                                  : ctx_fire(ctx, tag, data, &why)) == 0)
         return json_true();
@@ -65,10 +81,9 @@ fire_minion(call_ctx_t *ctx, const char *tag, json_t *data)
 static int
 event_fire_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = fire_master(ctx, value_str(args, "tag", ""), value_get(args, "data"),
-                             value_get(args, "preload"));
-    return 0;
+                             value_get(args, "preload"), err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 static int
@@ -124,7 +139,6 @@ event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *data = json_object();
     json_t *given = value_get(args, "data"), *opts = ctx_opts(ctx);
 
-    (void) err;
     if (value_truthy(value_get(args, "with_env"))) {
         json_auto_t *env = environment();
         add_part(data, "environ", value_get(args, "with_env"), env);
@@ -143,8 +157,8 @@ event_send(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (json_is_object(given))
         json_object_update(data, given);
     *ret_value = is_local(ctx) ? fire_minion(ctx, tag, data)
-                               : fire_master(ctx, tag, data, value_get(args, "preload"));
-    return 0;
+                               : fire_master(ctx, tag, data, value_get(args, "preload"), err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 /* ---- table -------------------------------------------------------------------------------- */

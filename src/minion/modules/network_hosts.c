@@ -10,6 +10,7 @@
 #include "common/base/prog.h"
 #include "common/base/str.h"
 #include "common/data/ipaddr.h"
+#include "minion/fileops/partfile.h"
 #include "minion/modlib/netlist.h"
 #include "minion/modlib/tool.h"
 #include "salt/plugin.h"
@@ -117,7 +118,7 @@ rewrite_hosts(const char *path, const char *old, const char *new, fail_t *err)
     rename_in_hosts(buf_str(&text), old, new, &fresh);
     if (fresh.len == text.len && memcmp(buf_str(&text), buf_str(&fresh), text.len) == 0)
         return 0;
-    return fs_write_atomic(path, buf_str(&fresh), fresh.len, 0644, err);
+    return partfile_put(path, buf_str(&fresh), fresh.len, 0644, err);
 }
 
 static int
@@ -135,7 +136,7 @@ set_hostname(const char *name, fail_t *err)
     if (!fs_exists("/etc/hostname"))
         return 0;
     AUTO_FREE char *line = xasprintf("%s\n", name);
-    return fs_write_atomic("/etc/hostname", line, strlen(line), 0644, err);
+    return partfile_put("/etc/hostname", line, strlen(line), 0644, err);
 }
 
 static int

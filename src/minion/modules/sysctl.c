@@ -8,6 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
+#include "minion/fileops/partfile.h"
 #include "salt/plugin.h"
 
 #define PROC_SYS    "/proc/sys"
@@ -245,6 +246,7 @@ sysctl_persist(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     AUTO_FREE char *value = value_pystr(value_get(args, "value"));
     AUTO_FREE char *path = proc_path(name, err);
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
 
     if (path == NULL)
         return err->code;
@@ -256,7 +258,7 @@ sysctl_persist(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     bool written = edit(buf_str(&before), name, value, &after) == FOUND_SAME;
     AUTO_FREE char *now = read_setting(path), *is = squeezed(now != NULL ? now : ""),
                    *wanted = squeezed(value);
-    if (!written && fs_write_atomic(file, after.data, after.len, 0644, NULL) < 0)
+    if (!written && partfile_put(file, after.data, after.len, 0644, &why) < 0)
         return fail_kind(err, FAIL_COMMAND, -EIO, "Could not write to file: %s", file);
     if (written && strcmp(is, wanted) == 0) {
         *ret_value = json_string("Already set");

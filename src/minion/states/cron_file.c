@@ -114,7 +114,7 @@ cron_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (group == NULL)
         return state_ret_set(ret, STATE_FALSE, "Could not identify group for user %s", user);
-    AUTO_FREE char *now = crontab_read(ctx, user, err);
+    AUTO_FREE char *now = crontab_read(user, false, err);
     if (now == NULL)
         return err->code;
     if (!value_truthy(value_get(args, "replace")) && *now != '\0')

@@ -1,11 +1,13 @@
 /* file_append.c - states file.append and file.prepend: lines at the end or the start of a text. */
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "common/match/regex.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate.h"
 #include "minion/fileops/text.h"
 #include "minion/fileops/tree.h"
+
+/* What Salt's lexer parts words at. */
+#define LEXER_BLANKS " \t\r\n"
 
 /* ---- what both do first ------------------------------------------------------------------------ */
 
@@ -63,64 +65,105 @@ texts_to_add(fstate_t *s)
     return json_array_size(rendered) > 0 ? json_incref(rendered) : fstate_texts(value_get(s->args, "text"));
 }
 
-/* The words of a line as Salt's lexer parts them: at white space; a word that starts with a quote ends with
- * it. */
+/* ---- whether a text is there --------------------------------------------------------------------- */
+
+/* Salt makes a regular expression of the text (build_whitespace_split_regex): at the start of a line its words, any
+ * white space or none between them, then the end of a line. The same is compared here word by word: an expression may
+ * have so many bytes only, a text may not. */
+
 static size_t
 word_length(const char *p, char quote)
 {
     if (quote != '\0' && *p == quote && strchr(p + 1, quote) != NULL)
         return (size_t) (strchr(p + 1, quote) - p) + 1;
-    return strcspn(p, " \t\r\n");
+    return strcspn(p, LEXER_BLANKS);
 }
 
-/* Salt's build_whitespace_split_regex: finds the text whatever blanks it has between its words. NEW. */
-static char *
-loose_pattern(const char *text, size_t len)
+/* The words as Salt's lexer parts each line: at white space. In a line with an apostrophe, a word that starts with a
+ * double quote ends with the next one. */
+static void
+add_words(lines_t *words, const char *text, size_t len)
 {
-    static const char blanks[] = "(?:[\\s]+)?";
     json_auto_t *lines = fstate_splitlines(text, len);
-    char quote = strchr(text, '\'') != NULL ? '"' : '\0';
-    buf_t out = BUF_INIT;
     size_t i;
     json_t *line;
 
-    buf_puts(&out, "(?m)^");
     json_array_foreach (lines, i, line) {
-        buf_puts(&out, blanks);
-        bool first = true;
-        for (const char *p = json_string_value(line); *(p += strspn(p, " \t\r\n")) != '\0';) {
+        const char *p = json_string_value(line);
+        char quote = strchr(p, '\'') != NULL && strstr(p, "'\\\"") == NULL ? '"' : '\0';
+        while (*(p += strspn(p, LEXER_BLANKS)) != '\0') {
             size_t n = word_length(p, quote);
-            AUTO_FREE char *word = xstrndup(p, n), *escaped = rx_escape(word);
-            buf_printf(&out, "%s%s", first ? "" : blanks, escaped);
-            first = false;
+            AUTO_FREE char *word = xstrndup(p, n);
+            lines_append(words, word);
             p += n;
         }
-        buf_puts(&out, blanks);
     }
-    buf_putc(&out, '$');
-    return buf_steal(&out);
 }
 
-/* 1 when the file has the text, 0 when not, negative with *err. */
-static int
-has_text(fstate_t *s, const json_t *chunk, bool loose, fail_t *err)
+/* Behind the white space at `at`. */
+static size_t
+skip_blanks(const buf_t *text, size_t at)
 {
-    AUTO_FREE char *pattern = loose ? loose_pattern(json_string_value(chunk), json_string_length(chunk))
-                                    : xstrdup(json_string_value(chunk));
+    while (at < text->len && text->data[at] != '\0' && strchr(" \t\n\r\f\v", text->data[at]) != NULL)
+        at++;
+    return at;
+}
 
-    return fstate_search(s, pattern, err);
+/* Whether the line that starts at `at` begins with the words, and a line ends behind them. */
+static bool
+words_at(const buf_t *text, size_t at, const lines_t *words)
+{
+    for (size_t i = 0; i < words->n; i++) {
+        size_t n = strlen(words->v[i]);
+        at = skip_blanks(text, at);
+        if (text->len - at < n || memcmp(text->data + at, words->v[i], n) != 0)
+            return false;
+        at += n;
+    }
+    size_t end = skip_blanks(text, at);
+    return end == text->len || memchr(text->data + at, '\n', end - at) != NULL;
+}
+
+static bool
+has_words(const buf_t *text, const lines_t *words)
+{
+    const char *end = NULL;
+
+    for (size_t at = 0;; at = (size_t) (end - text->data) + 1) {
+        if (words_at(text, at, words))
+            return true;
+        /* Lines of blanks have been looked at with the one behind them. */
+        size_t from = skip_blanks(text, at);
+        end = from < text->len ? memchr(text->data + from, '\n', text->len - from) : NULL;
+        if (end == NULL)
+            return false;
+    }
+}
+
+/* 1 when the file, which holds `have`, has the text, 0 when not, negative with *err. */
+static int
+has_text(fstate_t *s, const buf_t *have, const json_t *chunk, bool loose, fail_t *err)
+{
+    lines_auto_t words = { 0 };
+
+    if (!loose)
+        return fstate_search(s, json_string_value(chunk), err);
+    if (fop_need_text(s->name, have, err) != 0)
+        return -EINVAL;
+    add_words(&words, json_string_value(chunk), json_string_length(chunk));
+    return has_words(have, &words);
 }
 
 /* Lines of those texts that the file does not have. NEW, or NULL with *err. */
 static json_t *
-missing_lines(fstate_t *s, const json_t *texts, bool all, bool loose, fail_t *err)
+missing_lines(fstate_t *s, const buf_t *have, const json_t *texts, bool all, bool loose, fail_t *err)
 {
     json_auto_t *missing = json_array();
     size_t i;
     json_t *chunk;
 
     json_array_foreach (texts, i, chunk) {
-        int has = all ? 0 : has_text(s, chunk, loose, err);
+        int has = all ? 0 : has_text(s, have, chunk, loose, err);
         if (has < 0)
             return NULL;
         json_auto_t *lines = fstate_splitlines(json_string_value(chunk), json_string_length(chunk));
@@ -176,7 +219,8 @@ append_body(fstate_t *s, fail_t *err)
         return 0;
     if ((rc = fstate_read(s, &before, err)) != 0)
         return rc;
-    json_auto_t *lines = missing_lines(s, texts, false, fstate_on(s, "ignore_whitespace", true), err);
+    json_auto_t *lines = missing_lines(s, &before, texts, false, fstate_on(s, "ignore_whitespace", true),
+                                       err);
     if (lines == NULL && err->kind == FAIL_INVOCATION) { /* a binary file */
         fail_clear(err);
         return fstate_error(s, "No text found to append. Nothing appended");
@@ -247,12 +291,14 @@ prepend_body(fstate_t *s, fail_t *err)
         return 0;
     if ((rc = fstate_read(s, &before, err)) != 0)
         return rc;
-    json_auto_t *lines = missing_lines(s, texts, header, true, err);
+    json_auto_t *lines = missing_lines(s, &before, texts, header, true, err);
     if (lines == NULL)
         return -EINVAL;
+    if (header && starts_with(&before, lines))
+        json_array_clear(lines);
     if (s->test)
         return prepend_tell(s, &before, lines);
-    size_t n = header && starts_with(&before, lines) ? 0 : json_array_size(lines);
+    size_t n = json_array_size(lines);
     if (n > 0) {
         json_auto_t *done = fstate_call(
             s, file_prepend, json_pack("{s:s, s:O, s:{}}", "path", s->name, "args", lines, "kwargs"), err);

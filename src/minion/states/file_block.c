@@ -235,6 +235,7 @@ adjust_line(pairs_t *p, const char *text, size_t n)
     const char *bare = line + strspn(line, p->comment != NULL ? p->comment : " \t\r\n\v\f"), *key;
     AUTO_FREE char *test = folded(bare, p->fold_key);
     bool was_comment = bare > line;
+    size_t changes = p->changes;
     json_t *value;
 
     json_object_foreach (p->wanted, key, value) {
@@ -242,7 +243,10 @@ adjust_line(pairs_t *p, const char *text, size_t n)
         if (str_starts(test, test_key))
             line = adjust(p, line, was_comment, key, value);
     }
-    buf_puts(&p->content, line);
+    if (p->changes == changes) /* with all its bytes: `line` ends with the first NUL */
+        buf_add(&p->content, text, n);
+    else
+        buf_puts(&p->content, line);
     free(line);
 }
 
@@ -260,6 +264,8 @@ append_missing(pairs_t *p)
             continue;
         if (p->changes++ == before)
             buf_puts(&p->diff, "- <EOF>\n");
+        if (p->content.len > 0 && p->content.data[p->content.len - 1] != '\n')
+            buf_putc(&p->content, '\n');
         buf_printf(&p->diff, "+ %s%s%s\n", key, p->separator, text);
         buf_printf(&p->content, "%s%s%s\n", key, p->separator, text);
     }

@@ -11,6 +11,7 @@
 #include "minion/fileops/content.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate_dir.h"
+#include "minion/fileops/stage.h"
 #include "minion/fileops/tree.h"
 
 /* ---- copy ------------------------------------------------------------------------------------ */
@@ -65,6 +66,20 @@ choose_attributes(copy_t *c)
     return 1;
 }
 
+/* A thing can't replace what it is or is in, and a folder can't be below itself. True: the state has failed. */
+static bool
+entangled(fstate_t *s, const char *source)
+{
+    bool holds = lexists(s->name) && stage_holds(s->name, source);
+
+    if (!holds && (!fop_is_dir(source) || fop_is_link(source) || !stage_holds(source, s->name)))
+        return false;
+    fstate_error(s,
+                 "\"%s\" and its source \"%s\" are one, or one of them is in the other; nothing was changed",
+                 s->name, source);
+    return true;
+}
+
 /* What has the name already. Sets c->changed. */
 static int
 look_at_target(copy_t *c, fail_t *err)
@@ -84,10 +99,6 @@ look_at_target(copy_t *c, fail_t *err)
                                                 value_str(s->ret, "comment", "")));
     }
     c->changed = force;
-    if (force && !s->test && fs_remove_tree(s->name, NULL) != 0) {
-        fstate_error(s, "Failed to delete \"%s\" in preparation for forced move", s->name);
-        return 1;
-    }
     return 0;
 }
 
@@ -131,29 +142,47 @@ give(void *cookie, const char *path, bool is_dir)
     return done == NULL ? -EIO : 0;
 }
 
+/* Source, owner and mode reach the staged copy; what it had before of them is *ret_before, NEW. */
+static int
+copy_staged(copy_t *c, const char *path, json_t **ret_before, fail_t *err)
+{
+    fstate_t *s = c->s;
+    bool dir = fop_is_dir(c->source);
+    json_auto_t *done = fstate_call(s, file_copy,
+                                    json_pack("{s:s, s:s, s:b, s:b}", "src", c->source, "dst", path,
+                                              "recurse", dir, "remove_existing", 0),
+                                    err);
+    owner_t o = { c, err };
+
+    if (done == NULL || (dir && fstate_walk(path, -1, give, &o, err) != 0))
+        return -EIO;
+    *ret_before = fop_stats(path, NULL, true, err);
+    if (*ret_before == NULL)
+        return -EIO;
+    /* What we may not set is told by the check that follows. */
+    if (!fstate_on(s, "preserve", false))
+        (void) fop_set_owner_mode(path, c->user, c->group, c->mode, NULL);
+    return 0;
+}
+
 static int
 copy_now(copy_t *c)
 {
     fstate_t *s = c->s;
     fail_auto_t why = FAIL_INIT;
-    bool dir = fop_is_dir(c->source);
-    AUTO_FREE char *inside = fop_is_dir(s->name) ? fop_join2(s->name, fop_basename(c->source)) : NULL;
-    json_auto_t *done = fstate_call(s, file_copy,
-                                    json_pack("{s:s, s:s, s:b, s:b}", "src", c->source, "dst",
-                                              !dir && inside != NULL ? inside : s->name, "recurse", dir,
-                                              "remove_existing", 0),
-                                    &why);
+    stage_auto_t stage = STAGE_INIT;
+    json_auto_t *before = NULL;
 
-    owner_t o = { c, &why };
-    if (done == NULL || (dir && fstate_walk(s->name, -1, give, &o) != 0))
-        return fstate_error(s, "Failed to copy \"%s\" to \"%s\"", c->source, s->name);
+    if (stage_open(&stage, s->name, &why) != 0 || copy_staged(c, stage.path, &before, &why) != 0 ||
+        stage_commit(&stage, &why) != 0)
+        return fstate_error(s, "Failed to copy \"%s\" to \"%s\": %s", c->source, s->name, fail_text(&why));
     state_change(s->ret, s->name, value_utf8(c->source, strlen(c->source)));
     if (fstate_on(s, "preserve", false))
         return 0;
     json_auto_t *args = json_pack("{s:s, s:O, s:O, s:s}", "name", s->name, "user", c->user, "group", c->group,
                                   "mode", c->mode);
-    if (fop_check_perms(s->ctx, args, NULL, s->ret, NULL, &why) != 0)
-        return fstate_error(s, "Failed to copy \"%s\" to \"%s\"", c->source, s->name);
+    if (fop_check_perms(s->ctx, args, before, s->ret, NULL, &why) != 0)
+        return fstate_error(s, "Failed to copy \"%s\" to \"%s\": %s", c->source, s->name, fail_text(&why));
     return 0;
 }
 
@@ -167,6 +196,9 @@ copy_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
     if (!fs_exists(c.source))
         return fstate_error(s, "Source file \"%s\" is not present", c.source);
+    if (!fop_is_source(c.source) && !fop_is_dir(c.source))
+        return fstate_error(s, "Source \"%s\" is a pipe or a device, and no file that can be copied",
+                            c.source);
     int rc = choose_attributes(&c);
     if (rc != 0)
         return 0;
@@ -176,7 +208,9 @@ copy_body(fstate_t *s, fail_t *err)
         s->name = inside;
     }
     if ((rc = look_at_target(&c, err)) != 0)
-        return rc < 0 ? rc : 0;
+        return rc;
+    if (c.changed && entangled(s, c.source))
+        return 0;
     if (!c.changed)
         return state_ret_set(s->ret, STATE_TRUE, "The target file \"%s\" exists and will not be overwritten",
                              s->name);
@@ -194,12 +228,9 @@ static int
 move_now(fstate_t *s, const char *source)
 {
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *moved = fstate_call(
-        s, file_move,
-        json_pack("{s:s, s:s, s:b}", "src", source, "dst", s->name, "disallow_copy_and_unlink", 0), &why);
 
-    if (moved == NULL)
-        return fstate_error(s, "Failed to move \"%s\" to \"%s\"", source, s->name);
+    if (fop_move_over(source, s->name, &why) != 0)
+        return fstate_error(s, "Failed to move \"%s\" to \"%s\": %s", source, s->name, fail_text(&why));
     state_change(s->ret, s->name, value_utf8(source, strlen(source)));
     return state_ret_set(s->ret, STATE_TRUE, "Moved \"%s\" to \"%s\"", source, s->name);
 }
@@ -222,10 +253,10 @@ rename_body(fstate_t *s, fail_t *err)
     if (lexists(s->name) && !fstate_on(s, "force", false))
         return state_ret_set(s->ret, STATE_TRUE, "The target file \"%s\" exists and will not be overwritten",
                              s->name);
+    if (entangled(s, source))
+        return 0;
     if (s->test)
         return state_ret_set(s->ret, STATE_NONE, "File \"%s\" is set to be moved to \"%s\"", source, s->name);
-    if (lexists(s->name) && fs_remove_tree(s->name, NULL) != 0)
-        return fstate_error(s, "Failed to delete \"%s\" in preparation for forced move", s->name);
     if (!fop_is_dir(folder) && !fstate_on(s, "makedirs", false))
         return fstate_error(s, "The target directory %s is not present", folder);
     if (!fop_is_dir(folder) && fstate_makedirs(s, NULL, NULL, NULL, err) != 0)

@@ -1,12 +1,14 @@
 /* file_directory.c - state file.directory: a folder with given owner and mode, and what is below it. */
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
-#include "common/base/map.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate_dir.h"
+#include "minion/fileops/stage.h"
 #include "minion/fileops/tree.h"
 
 /* ---- what is wanted -------------------------------------------------------------------------- */
@@ -24,10 +26,13 @@ typedef struct work {
     fstate_t *s;
     wanted_t top, below; /* below: only what `recurse` names */
     json_int_t max_depth;
+    int folder; /* the name itself, held open while what is below is changed */
     bool recurse, clean;
+    bool gives_way;  /* to backupname; in test mode it is there still */
+    stage_t aside;   /* where what `force` replaces stands meanwhile */
     json_t *changes; /* of the check */
-    json_t *kept, *errors;
-    map_t *kept_paths; /* of `kept` */
+    json_t *errors;
+    fstate_broom_t broom; /* with `clean` */
 } work_t;
 
 static const char *const recurse_types[] = {
@@ -135,16 +140,21 @@ check_below(void *cookie, const char *path, bool is_dir)
     return 0;
 }
 
+typedef struct sweeping {
+    work_t *w;
+    fail_t *err;
+} sweeping_t;
+
 static int
 check_clean(void *cookie, const char *path, bool is_dir)
 {
-    work_t *w = cookie;
+    sweeping_t *self = cookie;
+    int takes = fstate_broom_takes(&self->w->broom, path, self->err);
 
     (void) is_dir;
-    if (map_get(w->kept_paths, path) == NULL &&
-        fstate_included(fstate_below(w->s->name, path), NULL, fstate_arg(w->s, "exclude_pat")))
-        note(w, path, json_pack("{s:s}", "removed", "Removed due to clean"));
-    return 0;
+    if (takes == 1)
+        note(self->w, path, json_pack("{s:s}", "removed", "Removed due to clean"));
+    return takes < 0 ? takes : 0;
 }
 
 static char *
@@ -168,31 +178,28 @@ change_list(const json_t *changes)
 static int
 check(work_t *w, state_result_t *ret_result, char **ret_comment, fail_t *err)
 {
-    json_t *recurse = fstate_arg(w->s, "recurse");
-    const char *fault = w->recurse ? recurse_fault(recurse) : NULL;
+    int rc = 0;
 
-    if (fault != NULL) {
-        *ret_result = STATE_FALSE;
-        *ret_comment = xstrdup(fault);
+    if (w->gives_way) {
+        note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
+        *ret_result = STATE_NONE;
+        *ret_comment = change_list(w->changes);
         return 0;
     }
     /* A fault of Salt's that its users see: with `recurse` the folder itself is checked only for what that
      * names. */
     const wanted_t *top = w->recurse ? &w->below : &w->top;
     if (w->recurse) {
-        narrow(w, recurse);
-        (void) fstate_walk(w->s->name, w->max_depth, check_below, w);
+        narrow(w, fstate_arg(w->s, "recurse"));
+        rc = fstate_walk(w->s->name, w->max_depth, check_below, w, err);
     }
     note(w, w->s->name, differences(w->s->name, top, top->dir_mode));
-    if (w->clean) {
-        w->kept = fstate_kept(w->s, err);
-        if (w->kept == NULL)
-            return -EIO;
-        w->kept_paths = map_new(NULL);
-        for (size_t i = 0; i < json_array_size(w->kept); i++)
-            map_set(w->kept_paths, json_string_value(json_array_get(w->kept, i)), w);
-        (void) fstate_walk(w->s->name, -1, check_clean, w);
-    }
+    if (w->clean && rc == 0)
+        rc = fstate_broom_init(&w->broom, w->s, err);
+    if (w->clean && rc == 0)
+        rc = fstate_walk(w->broom.root, -1, check_clean, &(sweeping_t){ w, err }, err);
+    if (rc != 0)
+        return rc;
     if (!fop_is_dir(w->s->name))
         note(w, w->s->name, json_pack("{s:s}", "directory", "new"));
     bool any = json_object_size(w->changes) > 0;
@@ -216,14 +223,31 @@ fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t
 
 /* ---- bringing it about ------------------------------------------------------------------------- */
 
-static int
-perms(work_t *w, const char *path, const wanted_t *want, const char *mode, fail_t *err)
+/* What file.check_perms is called with. NEW. */
+static json_t *
+perms_args(const char *path, const wanted_t *want, const char *mode)
 {
-    json_auto_t *args = json_pack("{s:o, s:O?, s:O?, s:s?, s:b}", "name", value_utf8(path, strlen(path)),
-                                  "user", want->user, "group", want->group, "mode", mode, "follow_symlinks",
-                                  want->follow);
+    return json_pack("{s:o, s:O?, s:O?, s:s?, s:b}", "name", value_utf8(path, strlen(path)), "user",
+                     want->user, "group", want->group, "mode", mode, "follow_symlinks", want->follow);
+}
 
-    return fop_check_perms(w->s->ctx, args, NULL, w->s->ret, NULL, err);
+/* Whoever owns a part of the tree may put a link in the place of a file or of a folder above it at any moment, and a name
+ * would lead root out of the tree. The kernel looks each name up from the open top, without a link on the way, and owner and
+ * mode are those of what was found. With follow_symlinks the SLS wants links followed. */
+static int
+perms_below(work_t *w, const char *path, const char *mode, fail_t *err)
+{
+    json_auto_t *args = perms_args(path, &w->below, mode);
+
+    if (w->below.follow)
+        return fop_check_perms(w->s->ctx, args, NULL, w->s->ret, NULL, err);
+    AUTO_FD fd = beneath_open(w->folder, fstate_below(w->s->name, path), BENEATH_NO_LINKS,
+                              O_PATH | O_NOFOLLOW, 0);
+    if (fd == -ENOENT)
+        return 0;
+    if (fd == -ELOOP)
+        return fop_failed(err, "%s: a folder above it has become a link; it is left alone", path);
+    return fd < 0 ? fop_oserror(err, -fd, path) : fop_check_perms_at(w->s->ctx, args, fd, w->s->ret, err);
 }
 
 static int
@@ -236,7 +260,7 @@ apply_below(void *cookie, const char *path, bool is_dir)
     if (!(is_dir ? w->below.dirs : w->below.files))
         return 0;
     json_auto_t *differs = differences(path, &w->below, mode);
-    if (differs != NULL && perms(w, path, &w->below, mode, &why) != 0 &&
+    if (differs != NULL && perms_below(w, path, mode, &why) != 0 &&
         !str_starts(fail_text(&why), "Path not found"))
         json_array_append_new(w->errors, json_string(fail_text(&why)));
     return 0;
@@ -273,7 +297,7 @@ check_owner(work_t *w, const json_t *recurse)
 static int
 clean_below(work_t *w, fail_t *err)
 {
-    json_auto_t *removed = fstate_clean(w->s, w->kept, err);
+    json_auto_t *removed = fstate_broom_sweep(&w->broom, w->s->test, err);
 
     if (removed == NULL)
         return -EIO;
@@ -334,21 +358,35 @@ create(work_t *w, fail_t *err)
 }
 
 static int
+apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
+{
+    AUTO_FD folder = open(w->s->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fail_auto_t why = FAIL_INIT;
+
+    if (folder < 0)
+        return fop_oserror(err, errno, w->s->name);
+    check_owner(w, recurse);
+    if (recurse_has(recurse, "silent"))
+        state_change_set(w->s->ret, json_pack("{s:s}", "recursion", "Changes silenced"));
+    w->folder = folder;
+    if (fstate_walk(w->s->name, w->max_depth, apply_below, w, &why) != 0)
+        json_array_append_new(w->errors, json_string(fail_text(&why)));
+    w->folder = -1;
+    return 0;
+}
+
+static int
 apply(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
-    json_t *recurse = fstate_arg(s, "recurse");
 
     if (!fop_is_dir(s->name))
         return create(w, err);
-    if (!fstate_on(s, "children_only", false) && perms(w, s->name, &w->top, w->top.dir_mode, err) != 0)
+    json_auto_t *top = perms_args(s->name, &w->top, w->top.dir_mode);
+    if (!fstate_on(s, "children_only", false) && fop_check_perms(s->ctx, top, NULL, s->ret, NULL, err) != 0)
         return err->code;
-    if (w->recurse) {
-        check_owner(w, recurse);
-        if (recurse_has(recurse, "silent"))
-            state_change_set(s->ret, json_pack("{s:s}", "recursion", "Changes silenced"));
-        (void) fstate_walk(s->name, w->max_depth, apply_below, w);
-    }
+    if (w->recurse && apply_recurse(w, fstate_arg(s, "recurse"), err) != 0)
+        return err->code;
     if (w->clean && clean_below(w, err) != 0)
         return err->code;
     conclude(w);
@@ -357,40 +395,56 @@ apply(work_t *w, fail_t *err)
 
 /* ---- what stands in the way -------------------------------------------------------------------- */
 
-static void
-force(fstate_t *s, const char *what, fail_t *err)
+static int
+force(work_t *w, const char *what, fail_t *err)
 {
-    if (s->test) {
-        state_change(s->ret, "forced", value_fmt("%s would be forcibly replaced", what));
-        return;
+    fstate_t *s = w->s;
+
+    if (!s->test) {
+        int rc = stage_open(&w->aside, s->name, err);
+        if (rc == 0)
+            rc = stage_aside(&w->aside, err);
+        if (rc != 0)
+            return rc;
     }
-    if (fs_remove_tree(s->name, err) == 0)
-        state_change(s->ret, "forced", value_fmt("%s was forcibly replaced", what));
+    state_change(s->ret, "forced",
+                 value_fmt(s->test ? "%s would be forcibly replaced" : "%s was forcibly replaced", what));
+    return 0;
+}
+
+/* What was forced away comes back when there is no folder in its place. */
+static int
+bring_back(work_t *w, fail_t *err)
+{
+    struct stat st;
+
+    if (w->aside.dir == NULL || lstat(w->aside.name, &st) == 0)
+        return 0;
+    json_object_del(value_get(w->s->ret, "changes"), "forced");
+    return stage_commit(&w->aside, err);
 }
 
 /* Something else has the name. 1: the state has failed. */
 static int
-make_way(fstate_t *s, fail_t *err)
+make_way(work_t *w, fail_t *err)
 {
+    fstate_t *s = w->s;
     const char *backup = fstate_str(s, "backupname");
     bool forced = fstate_on(s, "force", false), link = fop_is_link(s->name), file = fop_is_file(s->name);
     struct stat st;
 
-    if (!file && !(link && (forced || !fstate_on(s, "allow_symlink", true))))
+    if (!file && !(link && (forced || !fstate_on(s, "allow_symlink", true) || !fop_is_dir(s->name))))
         return 0;
     if (backup != NULL) {
         if (lstat(backup, &st) == 0 && !forced) {
             fstate_error(s, "File exists where the backup target %s should go", backup);
             return 1;
         }
-        if (lstat(backup, &st) == 0 && fs_remove_tree(backup, err) != 0)
-            return -EIO;
-        return rename(s->name, backup) == 0 ? 0 : fop_oserror(err, errno, s->name);
+        w->gives_way = true;
+        return s->test ? 0 : fop_move_over(s->name, backup, err);
     }
-    if (forced) {
-        force(s, file ? "File" : "Symlink", err);
-        return err != NULL && err->code != 0 ? err->code : 0;
-    }
+    if (forced)
+        return force(w, file ? "File" : "Symlink", err);
     fstate_error(s,
                  file ? "Specified location %s exists and is a file"
                       : "Specified location %s exists and is a "
@@ -435,7 +489,10 @@ run(work_t *w, fail_t *err)
         return fstate_error(s, "%s", who);
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
-    int rc = make_way(s, err);
+    const char *fault = w->recurse ? recurse_fault(fstate_arg(s, "recurse")) : NULL;
+    if (fault != NULL)
+        return fstate_error(s, "%s", fault);
+    int rc = make_way(w, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
     rc = check(w, &result, &comment, err);
@@ -462,13 +519,14 @@ directory_body(fstate_t *s, fail_t *err)
         fstate_error(s, "Cannot specify both max_depth and clean");
     else
         rc = run(&w, err);
+    int back = bring_back(&w, rc == 0 ? err : NULL);
+    stage_close(&w.aside);
     free(w.top.dir_mode);
     free(w.top.file_mode);
     json_decref(w.changes);
     json_decref(w.errors);
-    json_decref(w.kept);
-    map_destroy(&w.kept_paths);
-    return rc;
+    fstate_broom_free(&w.broom);
+    return rc != 0 ? rc : back;
 }
 
 FILE_STATE(file_state_directory, "Must provide name to file.directory", directory_body);

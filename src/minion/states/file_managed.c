@@ -222,6 +222,20 @@ contradictory(fstate_t *s)
     return true;
 }
 
+/* A mode that no file can have, while nothing has been written. NEW; NULL: they are good. */
+static char *
+bad_mode(const fstate_t *s)
+{
+    static const char *const keys[] = { "mode", "dir_mode" };
+
+    for (size_t i = 0; i < NELEMS(keys); i++) {
+        AUTO_FREE char *mode = fop_normalize_mode(value_get(s->args, keys[i]));
+        if (mode != NULL && !fop_is_mode(mode))
+            return xasprintf("%s: %s is no octal number up to 7777", keys[i], mode);
+    }
+    return NULL;
+}
+
 /* True: s->ret is the answer. */
 static bool
 settled(fstate_t *s)
@@ -233,8 +247,11 @@ settled(fstate_t *s)
         return true;
     }
     AUTO_FREE char *who = fstate_check_user(s, fstate_arg(s, "user"), fstate_arg(s, "group"));
+    AUTO_FREE char *bad = bad_mode(s);
     if (who != NULL)
         fstate_error(s, "%s", who);
+    else if (bad != NULL)
+        fstate_error(s, "%s", bad);
     else if (*s->name != '/')
         fstate_error(s, "Specified file %s is not an absolute path", s->name);
     else if (fop_is_dir(s->name))

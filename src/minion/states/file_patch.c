@@ -16,7 +16,7 @@ typedef struct work {
     json_t *options; /* list of the program's options, without -p */
     json_t *strip;   /* of -p and `strip`; NULL for none */
     bool dir;
-    char *patch, *rejects, *output; /* temporary files; rejects may be the user's */
+    char *patch, *rejects, *output; /* temporary files; rejects may be the user's, but not in test mode */
     bool own_rejects;
 } work_t;
 
@@ -126,9 +126,10 @@ would_not_apply(work_t *w, json_t *tried)
     output_nested_at(tried, &plain, 14, 0, &shown);
     return fstate_error(
         s, "Patch would not apply cleanly, no changes made. Results of dry-run are below.%s\n\n%s",
-        w->own_rejects ? " Run state again using the reject_file option to save rejects to a "
-                         "persistent file."
-                       : "",
+        fstate_str(s, "reject_file") == NULL
+            ? " Run state again using the reject_file option to save rejects to a "
+              "persistent file."
+            : "",
         buf_str(&shown));
 }
 
@@ -251,8 +252,8 @@ run(work_t *w, fail_t *err)
         return 0;
     if ((rc = fetch_patch(w, err)) != 0)
         return rc < 0 ? rc : 0;
-    w->own_rejects = reject == NULL;
-    w->rejects = reject != NULL ? xstrdup(reject) : content_temp(NULL, NULL, "", 0, err);
+    w->own_rejects = reject == NULL || s->test;
+    w->rejects = w->own_rejects ? content_temp(NULL, NULL, "", 0, err) : xstrdup(reject);
     w->output = content_temp(NULL, NULL, "", 0, err);
     return w->rejects == NULL || w->output == NULL ? err->code : apply(w, err);
 }

@@ -7,6 +7,7 @@
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate_dir.h"
 #include "minion/fileops/source.h"
+#include "minion/fileops/stage.h"
 #include "minion/fileops/tree.h"
 
 /* ---- what is to be there --------------------------------------------------------------------- */
@@ -18,6 +19,7 @@ typedef struct plan {
     json_t *dirs;  /* {path: true} */
     json_t *links; /* {path: target} */
     json_t *kept;  /* {path: true} */
+    fstate_pats_t pats;
 } plan_t;
 
 static void
@@ -29,24 +31,27 @@ plan_free(plan_t *p)
     json_decref(p->dirs);
     json_decref(p->links);
     json_decref(p->kept);
+    fstate_pats_free(&p->pats);
 }
 #define plan_auto_t __attribute__((cleanup(plan_free))) plan_t
 
-/* The part of a served path below the source; NULL for what is not below it or not asked for. BORROWED. */
-static const char *
-wanted(const plan_t *p, json_t *args, const char *served)
+/* 1 and the part of a served path below the source, BORROWED; 0 for what is not below it or not asked for; or a
+ * negative errno. */
+static int
+wanted(const plan_t *p, json_t *args, const char *served, const char **ret_rel, fail_t *err)
 {
     size_t n = strlen(p->srcpath), depth = 0;
     json_t *max = value_get(args, "maxdepth");
 
     if (strncmp(served, p->srcpath, n) != 0 || (n > 0 && served[n] != '/'))
-        return NULL;
+        return 0;
     const char *rel = served + n + (n > 0);
     for (const char *c = rel; *c != '\0'; c++)
         depth += *c == '/';
     if (*rel == '\0' || (json_is_integer(max) && (json_int_t) depth > json_integer_value(max)))
-        return NULL;
-    return fstate_included(rel, value_get(args, "include_pat"), value_get(args, "exclude_pat")) ? rel : NULL;
+        return 0;
+    *ret_rel = rel;
+    return fstate_pats_let(&p->pats, rel, err);
 }
 
 static json_t *
@@ -80,16 +85,18 @@ in_link(json_t *links, const char *path)
     return false;
 }
 
-static void
-plan_links(plan_t *p, json_t *args, const char *name, json_t *links)
+static int
+plan_links(plan_t *p, json_t *args, const char *name, json_t *links, fail_t *err)
 {
-    const char *link;
+    const char *link, *rel;
     json_t *target;
     void *next;
 
     json_object_foreach_safe (links, next, link, target) {
-        const char *rel = wanted(p, args, link);
-        if (rel == NULL) {
+        int want = wanted(p, args, link, &rel, err);
+        if (want < 0)
+            return want;
+        if (want == 0) {
             json_object_del(links, link);
             continue;
         }
@@ -97,39 +104,49 @@ plan_links(plan_t *p, json_t *args, const char *name, json_t *links)
         put(p->links, path, json_incref(target));
         put(p->kept, path, json_true());
     }
+    return 0;
 }
 
-static void
-plan_files(plan_t *p, json_t *args, const char *name, const json_t *files, json_t *links)
+static int
+plan_files(plan_t *p, json_t *args, const char *name, const json_t *files, json_t *links, fail_t *err)
 {
+    const char *rel;
     size_t i;
     json_t *file;
 
     json_array_foreach (files, i, file) {
-        const char *fn = json_string_value(file), *rel = wanted(p, args, fn);
-        if (rel == NULL || json_object_get(links, fn) != NULL || in_link(links, fn))
+        const char *fn = json_string_value(file);
+        int want = wanted(p, args, fn, &rel, err);
+        if (want < 0)
+            return want;
+        if (want == 0 || json_object_get(links, fn) != NULL || in_link(links, fn))
             continue;
         AUTO_FREE char *path = fop_join2(name, rel), *folder = fop_dirname(path);
         put(p->files, path, value_fmt("salt://%s?saltenv=%s", fn, p->env));
         put(p->dirs, folder, json_true());
         put(p->kept, path, json_true());
     }
+    return 0;
 }
 
-static void
-plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t *links)
+static int
+plan_dirs(plan_t *p, json_t *args, const char *name, const json_t *dirs, json_t *links, fail_t *err)
 {
+    const char *rel;
     size_t i;
     json_t *dir;
 
     json_array_foreach (dirs, i, dir) {
-        const char *rel = wanted(p, args, json_string_value(dir));
-        if (rel == NULL || in_link(links, json_string_value(dir)))
+        int want = wanted(p, args, json_string_value(dir), &rel, err);
+        if (want < 0)
+            return want;
+        if (want == 0 || in_link(links, json_string_value(dir)))
             continue;
         AUTO_FREE char *path = fop_join2(name, rel);
         put(p->dirs, path, json_true());
         put(p->kept, path, json_true());
     }
+    return 0;
 }
 
 /* A folder before those in it. */
@@ -160,6 +177,9 @@ make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, c
     p->kept = json_object();
     if (fileclient_split(source, env, &p->srcpath, &p->env, err) != 0)
         return -EINVAL;
+    int rc = fstate_pats_read(&p->pats, value_get(args, "include_pat"), value_get(args, "exclude_pat"), err);
+    if (rc != 0)
+        return rc;
     for (size_t n = strlen(p->srcpath); n > 0 && p->srcpath[n - 1] == '/'; n--)
         p->srcpath[n - 1] = '\0';
     json_auto_t *links = value_truthy(value_get(args, "keep_symlinks")) ? served(ctx, p, FILES_SYMLINKS, err)
@@ -169,15 +189,17 @@ make_plan(call_ctx_t *ctx, json_t *args, const char *name, const char *source, c
                                                                        : json_array();
     if (links == NULL || files == NULL || dirs == NULL)
         return -EIO;
-    plan_links(p, args, name, links);
-    plan_files(p, args, name, files, links);
-    plan_dirs(p, args, name, dirs, links);
+    rc = plan_links(p, args, name, links, err);
+    if (rc == 0)
+        rc = plan_files(p, args, name, files, links, err);
+    if (rc == 0)
+        rc = plan_dirs(p, args, name, dirs, links, err);
     sort_keys(&p->dirs);
-    return 0;
+    return rc;
 }
 
 int
-fstate_recurse_kept(call_ctx_t *ctx, json_t *low, json_t *kept, fail_t *err)
+fstate_recurse_kept(call_ctx_t *ctx, json_t *low, fstate_broom_t *broom, fail_t *err)
 {
     plan_auto_t plan = { 0 };
     AUTO_FREE char *source = NULL;
@@ -191,7 +213,7 @@ fstate_recurse_kept(call_ctx_t *ctx, json_t *low, json_t *kept, fail_t *err)
     if (rc != 0)
         return rc;
     json_object_foreach (plan.kept, path, v)
-        json_array_append_new(kept, json_string(path));
+        fstate_broom_keep(broom, path);
     return 0;
 }
 
@@ -232,9 +254,9 @@ merge(work_t *w, const char *path, json_t *part)
     json_decref(part);
 }
 
-/* With `clean`, what is of the other kind gives way. 1: only told so. */
+/* With `clean`, what is of the other kind gives way: it stands aside until bring_back(). 1: only told so. */
 static int
-make_way(work_t *w, const char *path, bool for_file, fail_t *err)
+make_way(work_t *w, const char *path, bool for_file, stage_t *stage, fail_t *err)
 {
     struct stat st;
     bool dir = fop_is_dir(path);
@@ -254,7 +276,38 @@ make_way(work_t *w, const char *path, bool for_file, fail_t *err)
         part, "diff",
         json_string(for_file ? "Replaced directory with a new file" : "Replaced file with a directory"));
     merge(w, path, part);
+    int rc = stage_open(stage, path, err);
+    if (rc == 0)
+        rc = stage_aside(stage, err);
+    if (rc != -EXDEV)
+        return rc;
+    /* A folder of an overlay's lower layer can't be renamed: there is no other way for it. */
+    fail_clear(err);
+    stage_close(stage);
     return fs_remove_tree(path, err);
+}
+
+static int
+keep_too(void *cookie, const char *path, bool is_dir)
+{
+    work_t *w = cookie;
+
+    (void) is_dir;
+    put(w->plan.kept, path, json_true());
+    return 0;
+}
+
+/* What stands aside comes back, with all that is in it, when nothing has taken its place. */
+static int
+bring_back(work_t *w, stage_t *stage, fail_t *err)
+{
+    struct stat st;
+
+    if (stage->dir == NULL || lstat(stage->name, &st) == 0)
+        return 0;
+    json_object_del(value_get(w->s->ret, "changes"), stage->name);
+    int rc = stage_commit(stage, err);
+    return rc == 0 ? fstate_walk(stage->name, -1, keep_too, w, err) : rc;
 }
 
 static int
@@ -278,7 +331,8 @@ manage_dir(work_t *w, const char *path, fail_t *err)
 {
     fstate_t *s = w->s;
     json_t *ret = NULL;
-    int rc = make_way(w, path, false, err);
+    stage_auto_t stage = STAGE_INIT;
+    int rc = make_way(w, path, false, &stage, err);
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
@@ -287,7 +341,8 @@ manage_dir(work_t *w, const char *path, fail_t *err)
     rc = file_state_directory(s->ctx, args, &ret, err);
     if (rc == 0)
         merge(w, path, ret);
-    return rc;
+    int back = bring_back(w, &stage, rc == 0 ? err : NULL);
+    return rc != 0 ? rc : back;
 }
 
 static int
@@ -297,7 +352,8 @@ manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
                                           "context",     "defaults", "backup" };
     fstate_t *s = w->s;
     json_t *ret = NULL, *kwargs = value_get(s->args, "kwargs"), *user = fstate_user(s);
-    int rc = make_way(w, path, true, err);
+    stage_auto_t stage = STAGE_INIT;
+    int rc = make_way(w, path, true, &stage, err);
 
     if (rc != 0)
         return rc < 0 ? rc : 0;
@@ -317,22 +373,23 @@ manage_one(work_t *w, const char *path, json_t *url, fail_t *err)
     rc = ctx_state(s->ctx, "file.managed", args, &ret, err);
     if (rc == 0)
         merge(w, path, ret);
-    return rc;
+    int back = bring_back(w, &stage, rc == 0 ? err : NULL);
+    return rc != 0 ? rc : back;
 }
 
 static int
 clean(work_t *w, fail_t *err)
 {
-    json_auto_t *kept = fstate_kept(w->s, err);
+    fstate_broom_auto_t broom = { 0 };
     const char *path;
     size_t i;
     json_t *v;
 
-    if (kept == NULL)
+    if (fstate_broom_init(&broom, w->s, err) != 0)
         return -EIO;
     json_object_foreach (w->plan.kept, path, v)
-        json_array_append_new(kept, json_string(path));
-    json_auto_t *removed = fstate_clean(w->s, kept, err);
+        fstate_broom_keep(&broom, path);
+    json_auto_t *removed = fstate_broom_sweep(&broom, w->s->test, err);
     if (removed == NULL)
         return -EIO;
     if (json_array_size(removed) == 0)

@@ -10,6 +10,8 @@
 
 /* Year, month, day, hour; and year, ISO week, day of the week: what "the first of" counts by. */
 enum { BY_DATE = 4, BY_WEEK = 3 };
+/* The first that has four digits. */
+enum { FIRST_YEAR = 1000 };
 
 typedef struct backup {
     char *name;
@@ -36,6 +38,17 @@ folder_free(folder_t *f)
 
 /* ---- reading the folder ------------------------------------------------------------------------ */
 
+/* Whether the calendar has this time, of which *ret_stamp is the number. The C library also reads 31 February, a leap
+ * second, and a single digit as a year, all of which Python refuses. Fills the day of the week. */
+static bool
+is_real(struct tm *tm, double *ret_stamp)
+{
+    const struct tm given = *tm;
+
+    *ret_stamp = (double) timegm(tm);
+    return tm->tm_mday == given.tm_mday && tm->tm_sec == given.tm_sec && tm->tm_year + 1900 >= FIRST_YEAR;
+}
+
 /* The time in a name, or of a file's last change. False: the file is not meant. */
 static bool
 time_of(const char *folder, const char *name, const char *format, struct tm *tm, double *ret_stamp)
@@ -47,10 +60,7 @@ time_of(const char *folder, const char *name, const char *format, struct tm *tm,
     if (format != NULL) {
         tm->tm_mday = 1;
         const char *rest = strptime(name, format, tm);
-        if (rest == NULL || *rest != '\0')
-            return false;
-        *ret_stamp = (double) timegm(tm); /* fills the day of the week, too */
-        return true;
+        return rest != NULL && *rest == '\0' && is_real(tm, ret_stamp);
     }
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || lstat(path, &st) != 0)
         return false;
@@ -139,12 +149,14 @@ keep(folder_t *f, int depth, double count)
 static int
 apply_rule(folder_t *f, const char *name, const json_t *count, fail_t *err)
 {
-    AUTO_FREE char *text = value_pystr(count);
-    double n = str_eq(text, "all") ? INFINITY : floor(strtod(text, NULL));
+    AUTO_FREE char *must = xasprintf("'%s' of file.retention_schedule must be an integer or 'all'", name);
+    double n = INFINITY;
 
     for (size_t i = 0; i < NELEMS(rules); i++) {
         if (!str_eq(rules[i].name, name))
             continue;
+        if (!str_eq(json_string_value(count), "all") && fop_int(count, must, &n, err) != 0)
+            return -EINVAL;
         keep(f, rules[i].depth, rules[i].depth < 0 ? n + 1 : n);
         return 0;
     }
@@ -185,6 +197,11 @@ retention_body(fstate_t *s, fail_t *err)
 
     if (!fop_is_dir(s->name))
         return fstate_error(s, "Name provided to file.retention must be a directory");
+    if (json_object_size(fstate_arg(s, "retain")) == 0)
+        return fail_set(
+            err, -EINVAL,
+            "retain of file.retention_schedule names no rule, so nothing would be kept; name one, "
+            "such as most_recent: 5");
     read_folder(s->name, fstate_str(s, "strptime_format"), &f);
     json_object_foreach (fstate_arg(s, "retain"), rule, count) {
         if (apply_rule(&f, rule, count, err) != 0)

@@ -3,6 +3,7 @@
 
 #include "common/base/str.h"
 #include "common/py/py_json.h"
+#include "common/py/py_merge.h"
 #include "common/py/py_traverse.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate.h"
@@ -12,9 +13,8 @@
 typedef struct work {
     fstate_t *s;
     const serializer_t *how;
-    json_t *data;          /* owned: what to write */
-    py_t *native;          /* owned: the same where JSON can't say it, else NULL */
-    json_t *past, *merged; /* owned: NULL without merge_if_exists */
+    py_t *data;         /* owned: what to write */
+    json_t *difference; /* owned: what merge_if_exists changes; NULL without it */
 } work_t;
 
 /* ---- serializers ----------------------------------------------------------------------------- */
@@ -59,9 +59,8 @@ options_for(const fstate_t *s, const char *name)
 static int
 serialize(const work_t *w, json_t *opts, buf_t *out, fail_t *err)
 {
-    AUTO(py) value = w->native != NULL ? py_ref(w->native) : py_from_json(w->data);
     AUTO(py) options = py_from_json(opts);
-    AUTO(py) text = w->how->serialize(value, options);
+    AUTO(py) text = w->how->serialize(w->data, options);
     size_t len;
     const char *bytes = text != NULL ? py_text(text, &len) : NULL;
 
@@ -72,41 +71,73 @@ serialize(const work_t *w, json_t *opts, buf_t *out, fail_t *err)
 }
 
 /* NEW value, or NULL with *err. */
-static json_t *
+static py_t *
 deserialize(const serializer_t *how, const buf_t *text, fail_t *err)
 {
     AUTO(py) bytes = py_str_utf8(buf_str(text), text->len);
     AUTO(py) options = py_dict();
-    AUTO(py) value = bytes != NULL ? how->deserialize(bytes, options) : NULL;
-    json_t *v = value != NULL ? py_to_json(value) : NULL;
+    py_t *value = bytes != NULL ? how->deserialize(bytes, options) : NULL;
 
-    if (v == NULL)
+    if (value == NULL)
         (void) python_failed(err);
-    return v;
+    return value;
 }
 
 /* ---- merging --------------------------------------------------------------------------------- */
 
-/* What is other in `now` than in `past`, with both values. NEW. */
-static json_t *
-difference(const json_t *past, const json_t *now)
-{
-    json_t *diff = json_object(), *v;
-    const char *key;
+static py_t *difference(py_t *past, py_t *now);
 
-    json_object_foreach ((json_t *) now, key, v) {
-        json_t *was = json_object_get(past, key);
-        if (was == NULL) {
-            json_object_set_new(diff, key, json_pack("{s:O, s:s}", "new", v, "old", "<_null_>"));
-        } else if (json_is_object(was) && json_is_object(v)) {
-            json_auto_t *below = difference(was, v);
-            if (json_object_size(below) > 0)
-                json_object_set(diff, key, below);
-        } else if (!value_equal(was, v)) {
-            json_object_set_new(diff, key, json_pack("{s:O, s:O}", "new", v, "old", was));
-        }
+/* How a key's value came to be `now`: both values, or what is other in them. NEW; None when nothing is, NULL raised. */
+static py_t *
+change(py_t *was, py_t *now)
+{
+    int same = was != NULL ? py_eq(was, now) : 0;
+
+    if (same != 0)
+        return same > 0 ? PY_None : NULL;
+    if (was != NULL && py_is(was, PY_DICT) && py_is(now, PY_DICT))
+        return difference(was, now);
+    py_t *both = py_dict();
+    py_dict_sets(both, "new", now);
+    py_dict_sets_new(both, "old", was != NULL ? py_ref(was) : py_strz("<_null_>"));
+    return both;
+}
+
+/* What is other in `now` than in `past`, as salt.utils.dictdiffer has it. NEW, or NULL raised. */
+static py_t *
+difference(py_t *past, py_t *now)
+{
+    AUTO(py) diff = py_dict();
+    py_t *key, *v;
+
+    if (py_enter() < 0)
+        return NULL;
+    for (size_t i = 0; diff != NULL && py_dict_next(now, &i, &key, &v);) {
+        AUTO(py) one = change(py_dict_get(past, key), v);
+        if (one == NULL || (!py_is(one, PY_NONE) && py_dict_set(diff, key, one) < 0))
+            py_destroy(&diff);
     }
-    return diff;
+    py_leave();
+    return STEAL(diff);
+}
+
+/* The data over what the file holds, as Python's values: JSON has no keys 8080 and true, no dates and no large
+ * integers. 1: there is nothing to change; negative with *err. */
+static int
+merge_over(work_t *w, py_t *past, fail_t *err)
+{
+    AUTO(py) merged = py_merge(past, w->data, "recurse", false);
+    int same = merged != NULL ? py_eq(past, merged) : -1;
+    AUTO(py) diff = same == 0 ? difference(past, merged) : NULL;
+
+    if (same > 0)
+        return 1;
+    w->difference = diff != NULL ? py_to_json(diff) : NULL;
+    if (w->difference == NULL)
+        return python_failed(err);
+    py_unref(w->data);
+    w->data = STEAL(merged);
+    return 0;
 }
 
 /* merge_if_exists. 1: s->ret is the answer. */
@@ -130,28 +161,23 @@ merge(work_t *w)
         fstate_error(s, "merge_if_exists is not supported for the %s serializer", w->how->name);
         return 1;
     }
-    if (fstate_read(s, &text, &why) == 0)
-        w->past = deserialize(w->how, &text, &why);
-    if (w->past == NULL) {
+    AUTO(py) past = fstate_read(s, &text, &why) == 0 ? deserialize(w->how, &text, &why) : NULL;
+    if (past == NULL) {
         fstate_error(s, "Failed to deserialize existing data: %s", fail_text(&why));
         return 1;
     }
-    if (json_is_null(w->past))
+    if (py_is(past, PY_NONE))
         return 0;
-    w->merged = json_deep_copy(w->past);
-    if (!json_is_object(w->merged) || !json_is_object(w->data)) {
+    if (!py_is(past, PY_DICT) || !py_is(w->data, PY_DICT)) {
         fstate_error(s, "Failed to merge: the file and the dataset must both be mappings");
         return 1;
     }
-    value_merge(w->merged, w->data, false);
-    if (value_equal(w->past, w->merged)) {
+    int rc = merge_over(w, past, &why);
+    if (rc > 0)
         (void) state_ret_set(s->ret, STATE_TRUE, "The file %s is in the correct state", s->name);
-        return 1;
-    }
-    json_decref(w->data);
-    w->data = json_incref(w->merged);
-    py_destroy(&w->native);
-    return 0;
+    else if (rc < 0)
+        fstate_error(s, "Failed to merge: %s", fail_text(&why));
+    return rc != 0;
 }
 
 /* ---- the state ------------------------------------------------------------------------------- */
@@ -191,8 +217,8 @@ store(work_t *w, fail_t *err)
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
     json_object_set_new(s->args, "saltenv", json_string(ctx_saltenv(s->ctx)));
     rc = s->test ? tell(w) : manage_file(s->ctx, s->args, &none, s->ret, err);
-    if (rc == 0 && json_is_object(w->past) && w->merged != NULL)
-        state_change(s->ret, "diff", difference(w->past, w->merged));
+    if (rc == 0 && w->difference != NULL)
+        state_change(s->ret, "diff", json_incref(w->difference));
     return rc;
 }
 
@@ -242,10 +268,13 @@ serialize_body(fstate_t *s, fail_t *err)
     AUTO_FREE char *name = value_truthy(serializer)  ? value_pystr(serializer)
                            : value_truthy(formatter) ? value_pystr(formatter)
                                                      : xstrdup("yaml");
-    w.data = choose_data(s);
-    if (w.data == NULL)
+    json_auto_t *plain = choose_data(s);
+    if (plain == NULL)
         return 0;
-    w.native = native_data(s);
+    w.data = native_data(s);
+    py_clear(); /* what is not there is the empty text of choose_data() */
+    if (w.data == NULL)
+        w.data = py_from_json(plain);
     for (char *p = name; *p != '\0'; p++)
         *p = (char) tolower((unsigned char) *p);
     w.how = serializer_find(name);
@@ -257,10 +286,8 @@ serialize_body(fstate_t *s, fail_t *err)
             name);
     else if (merge(&w) == 0)
         rc = store(&w, err);
-    json_decref(w.data);
-    py_unref(w.native);
-    json_decref(w.past);
-    json_decref(w.merged);
+    py_unref(w.data);
+    json_decref(w.difference);
     return rc;
 }
 

@@ -1,5 +1,7 @@
 /* file_tidy.c - states that remove what is old, large or empty: file.tidied, pruned. */
+#include <ctype.h>
 #include <dirent.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,24 +21,43 @@ typedef enum judge { BY_EITHER, BY_BOTH, BY_AGE, BY_SIZE } judge_t;
 typedef struct tidy {
     fstate_t *s;
     rx_t **matches, **exclude; /* owned, end with NULL */
-    json_int_t age, size;
+    double age, size;
     judge_t judge;
     char clock; /* a, c or m */
     bool dirs, links, full, follow;
     time_t today;
-    json_t *found;
+    lines_t found; /* paths: a file's name may be no text */
 } tidy_t;
 
-/* The regular expressions of a list. NEW, or NULL with *err. */
-static rx_t **
-compile(const json_t *patterns, fail_t *err)
+static bool
+are_texts(const json_t *list)
 {
+    size_t i;
+    json_t *v;
+
+    json_array_foreach (list, i, v) {
+        if (!json_is_string(v))
+            return false;
+    }
+    return json_is_array(list) || !value_truthy(list);
+}
+
+/* The regular expressions of a list. What is no list of texts is not guessed at: files are removed by it. NEW, or
+ * NULL with *err. */
+static rx_t **
+compile(const json_t *patterns, const char *what, fail_t *err)
+{
+    if (!are_texts(patterns)) {
+        AUTO_FREE char *shown = value_repr(patterns);
+        fail_set(err, -EINVAL, "%s of file.tidied must be a list of regular expressions, not %s", what,
+                 shown);
+        return NULL;
+    }
     size_t n = json_array_size(patterns);
     rx_t **all = xcalloc(n + 1, sizeof(rx_t *));
 
     for (size_t i = 0; i < n; i++) {
-        AUTO_FREE char *text = value_pystr(json_array_get(patterns, i));
-        all[i] = rx_new(text, 0, err);
+        all[i] = rx_new(json_string_value(json_array_get(patterns, i)), 0, err);
         if (all[i] != NULL)
             continue;
         for (rx_t **rx = all; *rx != NULL; rx++)
@@ -57,14 +78,16 @@ tidy_free(tidy_t *t)
             rx_destroy(rx);
         free(lists[i]);
     }
-    json_decref(t->found);
+    lines_free(&t->found);
 }
 
+/* `doubt` is the answer of an expression that gave up. */
 static bool
-any_match(rx_t **all, const char *text)
+any_match(rx_t **all, const char *text, bool doubt)
 {
     for (; *all != NULL; all++) {
-        if (rx_match(*all, text, strlen(text), 0, NULL) == 1)
+        int found = rx_match(*all, text, strlen(text), 0, NULL);
+        if (found > 0 || (found < 0 && doubt))
             return true;
     }
     return false;
@@ -89,8 +112,8 @@ static bool
 old_or_large(const tidy_t *t, const struct stat *st)
 {
     time_t stamp = t->clock == 'c' ? st->st_ctime : t->clock == 'm' ? st->st_mtime : st->st_atime;
-    bool old = days_between(t->today, stamp) >= t->age;
-    bool large = (S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode) ? 0 : (json_int_t) st->st_size) >= t->size;
+    bool old = (double) days_between(t->today, stamp) >= t->age;
+    bool large = (S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode) ? 0 : (double) st->st_size) >= t->size;
 
     switch (t->judge) {
     case BY_AGE:
@@ -109,13 +132,16 @@ static void
 consider(tidy_t *t, const char *path, bool is_dir)
 {
     bool link = fop_is_link(path);
-    const char *shown = t->full ? path : fop_basename(path);
+    const char *name = t->full ? path : fop_basename(path);
+    /* Each byte that is no text is one character to Python's expressions, and to ours in this form. */
+    json_auto_t *text = value_utf8(name, strlen(name));
     struct stat st;
 
     if ((link ? lstat(path, &st) : stat(path, &st)) == 0 && (!link || t->links) &&
-        (link || !is_dir || t->dirs) && old_or_large(t, &st) && any_match(t->matches, shown) &&
-        !any_match(t->exclude, shown))
-        json_array_append_new(t->found, value_utf8(path, strlen(path)));
+        (link || !is_dir || t->dirs) && old_or_large(t, &st) &&
+        any_match(t->matches, json_string_value(text), false) &&
+        !any_match(t->exclude, json_string_value(text), true))
+        lines_append(&t->found, path);
 }
 
 static int
@@ -146,24 +172,47 @@ look(tidy_t *t, const char *top, int depth)
     free(entries);
 }
 
-/* "10k", "1.5 MiB": bytes. */
-static json_int_t
-bytes_of(const json_t *size)
+/* "10k", "1.5 MiB": bytes. KB is a thousand; K and KiB are 1024. False: it is no size. */
+static bool
+bytes_of(const json_t *size, double *ret_n)
 {
-    static const char units[] = "BKMGTPEZY";
-    char *end;
+    static const char units[] = "bkmgtpezy";
 
+    *ret_n = json_number_value(size);
     if (!json_is_string(size))
-        return (json_int_t) (json_is_number(size) ? json_number_value(size) : 0);
-    double n = strtod(json_string_value(size), &end);
-    end += strspn(end, " ");
-    const char letter = (char) (*end >= 'a' && *end <= 'z' ? *end - 32 : *end);
-    const char *unit = letter != '\0' ? strchr(units, letter) : units;
-    /* KB is a thousand; K and KiB are 1024. */
-    double base = unit != units && strlen(end) == 2 ? 1000 : 1024;
-    for (; unit != NULL && unit > units; unit--)
-        n *= base;
-    return unit != NULL ? (json_int_t) n : 0;
+        return json_is_number(size);
+    AUTO_FREE char *copy = xstrdup(json_string_value(size));
+    const char *text = str_trim(copy), *unit = text + strspn(text, "0123456789.");
+    char *end;
+    double n = strtod(text, &end);
+    bool number = end == unit && unit != text;
+    unit += strspn(unit, " ");
+    const char *power = *unit != '\0' ? strchr(units, tolower((unsigned char) *unit)) : units;
+    const char *rest = *unit != '\0' ? unit + 1 : unit;
+    bool metric = strcasecmp(rest, "b") == 0;
+    if (!number || power == NULL ||
+        (*rest != '\0' && (power == units || (!metric && strcasecmp(rest, "ib") != 0))))
+        return false;
+    for (; power > units; power--)
+        n *= metric ? 1000 : 1024;
+    *ret_n = trunc(n);
+    return true;
+}
+
+/* age and size. What can't be read is no 0, which would be everything. */
+static int
+read_bounds(tidy_t *t, fail_t *err)
+{
+    json_t *age = value_get(t->s->args, "age"), *size = value_get(t->s->args, "size");
+
+    t->age = json_number_value(age);
+    if (!json_is_number(age) && fop_int(age, "age of file.tidied must be an integer", &t->age, err) != 0)
+        return -EINVAL;
+    if (bytes_of(size, &t->size))
+        return 0;
+    AUTO_FREE char *shown = value_repr(size);
+    return fail_set(err, -EINVAL,
+                    "size of file.tidied must be a number of bytes like 100, 10k or 5MB, not %s", shown);
 }
 
 static bool
@@ -178,13 +227,11 @@ static int
 read_tidy(tidy_t *t, fail_t *err)
 {
     fstate_t *s = t->s;
-    json_auto_t *all = json_pack("[s]", ".*"), *none = json_array();
+    json_auto_t *all = json_pack("[s]", ".*");
     json_t *matches = fstate_arg(s, "matches"), *exclude = fstate_arg(s, "exclude");
 
-    t->matches = compile(matches != NULL ? matches : all, err);
-    t->exclude = compile(exclude != NULL ? exclude : none, err);
-    t->age = value_int(s->args, "age", 0);
-    t->size = bytes_of(value_get(s->args, "size"));
+    t->matches = compile(matches != NULL ? matches : all, "matches", err);
+    t->exclude = t->matches != NULL ? compile(exclude, "exclude", err) : NULL;
     t->judge = is_word(s, "age_size_only", "age")               ? BY_AGE
                : is_word(s, "age_size_only", "size")            ? BY_SIZE
                : is_word(s, "age_size_logical_operator", "and") ? BY_BOTH
@@ -197,8 +244,18 @@ read_tidy(tidy_t *t, fail_t *err)
     t->full = fstate_on(s, "full_path_match", false);
     t->follow = fstate_on(s, "followlinks", false);
     t->today = time(NULL);
-    t->found = json_array();
-    return t->matches != NULL && t->exclude != NULL ? 0 : -EINVAL;
+    return t->exclude != NULL ? read_bounds(t, err) : -EINVAL;
+}
+
+/* The first `n` paths. NEW. */
+static json_t *
+shown(const tidy_t *t, size_t n)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, value_utf8(t->found.v[i], strlen(t->found.v[i])));
+    return list;
 }
 
 static int
@@ -206,21 +263,15 @@ sweep(tidy_t *t)
 {
     fstate_t *s = t->s;
     fail_auto_t why = FAIL_INIT;
-    json_auto_t *removed = json_array();
-    size_t i;
-    json_t *path;
+    size_t n = 0;
 
-    json_array_foreach (t->found, i, path) {
-        json_auto_t *gone = fstate_call(s, file_remove, json_pack("{s:O}", "path", path), &why);
-        if (gone == NULL)
-            break;
-        json_array_append(removed, path);
-    }
-    state_change(s->ret, "removed", json_incref(removed));
-    if (why.code != 0)
+    while (n < t->found.n && fop_remove(t->found.v[n], &why) >= 0)
+        n++;
+    state_change(s->ret, "removed", shown(t, n));
+    if (n < t->found.n)
         return fstate_error(s, "%s", fail_text(&why));
-    return state_ret_set(s->ret, STATE_TRUE, "Removed %zu files or directories from directory %s",
-                         json_array_size(removed), s->name);
+    return state_ret_set(s->ret, STATE_TRUE, "Removed %zu files or directories from directory %s", n,
+                         s->name);
 }
 
 static int
@@ -236,10 +287,10 @@ tidied_body(fstate_t *s, fail_t *err)
     rc = read_tidy(&t, err);
     if (rc == 0)
         look(&t, s->name, 0);
-    if (rc == 0 && json_array_size(t.found) == 0) {
+    if (rc == 0 && t.found.n == 0) {
         (void) state_ret_set(s->ret, STATE_TRUE, "Nothing to remove from directory %s", s->name);
     } else if (rc == 0 && s->test) {
-        state_change(s->ret, "removed", json_incref(t.found));
+        state_change(s->ret, "removed", shown(&t, t.found.n));
         (void) state_ret_set(s->ret, STATE_NONE, "%s is set for tidy", s->name);
     } else if (rc == 0) {
         rc = sweep(&t);
@@ -291,7 +342,7 @@ static FILE_STATE(file_state_pruned, "Must provide name to file.pruned", pruned_
 
 static const arg_t tidied_args[] = {
     STATE_ANY("name", ARG_REQUIRED, "The folder"),
-    STATE_ROW("age", ARG_INT, "0", "Remove what is at least so many days old"),
+    STATE_ANY("age", "0", "Remove what is at least so many days old"),
     STATE_ANY("matches", "null", "Regular expressions, of which one must match the name's start"),
     STATE_ANY("rmdirs", "false", "Folders too"),
     STATE_ANY("size", "0", "Remove what is at least so large: 100, 10k, 5M"),

@@ -7,6 +7,7 @@
 #include "minion/fileops/attr.h"
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/fstate.h"
+#include "minion/fileops/stage.h"
 #include "minion/fileops/tree.h"
 
 /* ---- absent, exists, missing ----------------------------------------------------------------- */
@@ -337,7 +338,7 @@ same_file(const char *a, const char *b)
 {
     struct stat x, y;
 
-    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_ino == y.st_ino;
+    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static bool
@@ -381,22 +382,41 @@ hardlink_check(link_t *l)
         s, "File or directory exists where the hard link %s should be. Did you mean to use force?", s->name);
 }
 
+/* Instead of what has the name, which stays when the link can't be made: the target may be on another file system. */
 static int
-make_hardlink(link_t *l, bool instead)
+link_over(const char *target, const char *name, fail_t *err)
+{
+    stage_auto_t stage = STAGE_INIT;
+    int rc = stage_open(&stage, name, err);
+
+    if (rc == 0 && link(target, stage.path) != 0)
+        rc = fop_failed(err, "Could not create '%s': [Errno %d] %s: '%s' -> '%s'", name, errno,
+                        strerror(errno), target, name);
+    return rc == 0 ? stage_commit(&stage, err) : rc;
+}
+
+static int
+make_hardlink(link_t *l, bool forced, bool changed)
 {
     fstate_t *s = l->s;
     fail_auto_t why = FAIL_INIT;
+    int rc;
 
-    if (instead)
-        unlink(s->name);
-    json_auto_t *made = fstate_call(s, file_link, json_pack("{s:s, s:s}", "src", l->target, "path", s->name),
-                                    &why);
-    if (made == NULL)
+    if (forced || changed)
+        rc = link_over(l->target, s->name, &why);
+    else {
+        json_auto_t *made = fstate_call(s, file_link,
+                                        json_pack("{s:s, s:s}", "src", l->target, "path", s->name), &why);
+        rc = made == NULL ? -EIO : 0;
+    }
+    if (rc != 0)
         return fstate_error(s, "Unable to %s hard link %s -> %s: %s",
-                            instead ? "set target of" : "create new", s->name, l->target, fail_text(&why));
+                            changed ? "set target of" : "create new", s->name, l->target, fail_text(&why));
+    if (forced)
+        fstate_note(s, "forced", "File for hard link was forcibly replaced");
     fstate_note(s, "new", s->name);
     return state_ret_set(s->ret, STATE_TRUE, "%s hard link %s -> %s",
-                         instead ? "Set target of" : "Created new", s->name, l->target);
+                         changed ? "Set target of" : "Created new", s->name, l->target);
 }
 
 static int
@@ -433,16 +453,15 @@ hardlink_body(fstate_t *s, fail_t *err)
     int rc = hardlink_folder(&l, err);
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    if (fop_is_file(s->name) && !has_links(s->name)) {
-        if (!l.force)
-            return fstate_error(s, "File exists where the hard link %s should be", s->name);
-        unlink(s->name);
-        fstate_note(s, "forced", "File for hard link was forcibly replaced");
-    }
+    bool forced = fop_is_file(s->name) && !has_links(s->name);
+    if (forced && !l.force)
+        return fstate_error(s, "File exists where the hard link %s should be", s->name);
     if (has_links(s->name) && same_file(s->name, target))
         return state_ret_set(s->ret, STATE_TRUE, "Target of hard link %s is already pointing to %s", s->name,
                              target);
-    return fs_exists(s->name) && !has_links(s->name) ? 0 : make_hardlink(&l, has_links(s->name));
+    return fs_exists(s->name) && !has_links(s->name) && !forced
+               ? 0
+               : make_hardlink(&l, forced, has_links(s->name));
 }
 
 /* ---- touch ----------------------------------------------------------------------------------------- */

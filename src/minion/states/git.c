@@ -830,8 +830,8 @@ make_room(latest_t *l)
             l->s.target);
         return gitstate_fail(&l->s, text) < 0 ? l->s.err->code : 1;
     }
-    state_change(l->s.ret, "forced clone", json_true());
     if (ctx_test(l->s.ctx)) {
+        state_change(l->s.ret, "forced clone", json_true());
         state_change(l->s.ret, "new", value_fmt("%s => %s", l->name, l->s.target));
         (void) state_ret_set(
             l->s.ret, STATE_NONE,
@@ -840,7 +840,7 @@ make_room(latest_t *l)
             l->s.target, l->s.target, l->name);
         return 1;
     }
-    return fs_remove_tree(l->s.target, l->s.err);
+    return gitstate_empty(&l->s);
 }
 
 static json_t *

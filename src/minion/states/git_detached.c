@@ -1,6 +1,4 @@
 /* git_detached.c - state git.detached: a checkout of one commit, on no branch. */
-#include <dirent.h>
-
 #include "common/base/fs.h"
 #include "common/base/rootfs.h"
 #include "common/base/str.h"
@@ -140,33 +138,24 @@ empty_target(detached_t *d)
 {
     gitstate_t *s = &d->s;
     char **names = root_list("", s->target);
-    buf_auto_t errors = BUF_INIT;
     bool any = names[0] != NULL, force = asked(d, "force_clone");
 
-    for (size_t i = 0; force && !ctx_test(s->ctx) && names[i] != NULL; i++) {
-        AUTO_FREE char *path = fs_join(s->target, names[i]);
-        fail_auto_t why = FAIL_INIT;
-        if (fs_remove_tree(path, &why) < 0)
-            buf_printf(&errors, "\n  %s\n    %s", path, fail_text(&why));
-    }
     strv_free(names);
-    AUTO_FREE char *stuck = xasprintf("Unable to remove%s", buf_str(&errors));
-    AUTO_FREE char *in_the_way = xasprintf(
-        "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option "
-        "to True to remove this directory's contents and proceed with cloning the remote repository",
-        s->target);
     if (force && ctx_test(s->ctx))
         return would(d,
                      "Target directory %s exists. Since force_clone=True, the contents of %s would be "
                      "deleted, and %s would be cloned into this directory.",
                      s->target, s->target, d->name);
-    if (errors.len > 0 || (any && !force)) {
-        gitstate_fail(s, errors.len > 0 ? stuck : in_the_way);
-        return 1;
-    }
     if (force)
-        state_change(s->ret, "forced clone", json_true());
-    return 0;
+        return gitstate_empty(s);
+    if (!any)
+        return 0;
+    AUTO_FREE char *in_the_way = xasprintf(
+        "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option "
+        "to True to remove this directory's contents and proceed with cloning the remote repository",
+        s->target);
+    gitstate_fail(s, in_the_way);
+    return 1;
 }
 
 static int

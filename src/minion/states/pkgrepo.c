@@ -1,7 +1,7 @@
 /* pkgrepo.c - state module `pkgrepo`: sources of packages. */
 #include <strings.h>
 
-#include "common/base/fs.h"
+#include "common/base/buf.h"
 #include "common/base/str.h"
 #include "minion/modlib/sub.h"
 #include "salt/state.h"
@@ -273,11 +273,6 @@ foretell(repo_t *r)
 static int
 configure(repo_t *r)
 {
-    const char *file = value_str(r->kwargs, "file", "");
-
-    if (value_truthy(value_get(r->kwargs, "clean_file")) && *file != '\0' &&
-        fs_write_atomic(file, "", 0, 0644, r->err) < 0)
-        return r->err->code;
     json_auto_t *done = ask(r, "pkg.mod_repo", true);
     if (done == NULL) {
         (void) state_ret_set(r->ret, STATE_FALSE, "Failed to configure repo '%s': %s", r->name,

@@ -514,25 +514,53 @@ groups_missing(const user_t *u)
     return text.len > 0;
 }
 
-/* With hash_password the SLS has the password itself: hashed with the salt that is there, or a new one. */
+/* The salt of a hash and its method's name: "$6$SALT$HASH" has them, a hash with one more field (rounds, or yescrypt's
+ * parameters) or of another method has not. NEW, or NULL. */
+static char *
+salt_of(const char *hash, const char **ret_method)
+{
+    static const char *const methods[][2] = { { "1", "md5" }, { "5", "sha256" }, { "6", "sha512" } };
+    char **fields = str_split(hash, "$", false), *salt = NULL;
+    size_t n = 0;
+
+    while (fields[n] != NULL)
+        n++;
+    for (size_t i = 0; n == 4 && *fields[0] == '\0' && *fields[2] != '\0' && i < NELEMS(methods); i++) {
+        if (strcmp(fields[1], methods[i][0]) != 0)
+            continue;
+        *ret_method = methods[i][1];
+        salt = xstrdup(fields[2]);
+    }
+    strv_free(fields);
+    return salt;
+}
+
+/* With hash_password the SLS has the password itself: hashed with the salt that is there, so that the same password
+ * gives the same hash, or a new one. */
 static int
 hash_password(const user_t *u)
 {
+    const char *method = NULL;
+
     if (!wishes(u->args, "password") || !value_bool(u->args, "hash_password", false))
         return 0;
     json_auto_t *shadow = shadow_of(u);
-    char algorithm[16] = "", salt[64] = "";
-    bool again = sscanf(value_str(shadow, "passwd", ""), "$%15[0-9a-z]$%63[^$]$", algorithm, salt) == 2;
-    const char *name = strcmp(algorithm, "1") == 0   ? "md5"
-                       : strcmp(algorithm, "5") == 0 ? "sha256"
-                                                     : "sha512";
-    json_t *hash = again ? sub_call(u->ctx, u->err, "shadow.gen_password", "{s:O, s:s, s:s}", "password",
-                                    value_get(u->args, "password"), "crypt_salt", salt, "algorithm", name)
-                         : sub_call(u->ctx, u->err, "shadow.gen_password", "{s:O}", "password",
-                                    value_get(u->args, "password"));
+    if (shadow == NULL)
+        return u->err->code;
+    AUTO_FREE char *salt = salt_of(value_str(shadow, "passwd", ""), &method);
+    json_t *password = value_get(u->args, "password");
+    json_auto_t *hash = salt != NULL
+                            ? sub_call(u->ctx, u->err, "shadow.gen_password", "{s:O, s:s, s:s}", "password",
+                                       password, "crypt_salt", salt, "algorithm", method)
+                            : sub_call(u->ctx, u->err, "shadow.gen_password", "{s:O}", "password", password);
     if (hash == NULL)
         return u->err->code;
-    json_object_set_new(u->args, "password", hash);
+    if (!json_is_string(hash))
+        return fail_kind(u->err, FAIL_COMMAND, -EINVAL,
+                         "crypt makes no %s hash of the password of %s; give `password` as a hash, without "
+                         "hash_password",
+                         salt != NULL ? method : "sha512", u->name);
+    json_object_set(u->args, "password", hash);
     return 0;
 }
 

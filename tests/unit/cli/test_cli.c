@@ -3,7 +3,8 @@
  *
  * A case: prog, args, conf (lines for the master's file), stdout, stderr, exit, file (name, text), and
  * master: what is asked in this order, each with op, expect (members that the request must have), reply or
- * refuse, pushes, and close. Without master none listens. ROOT stands for the folder of the run. */
+ * refuse, pushes, and close; with signal the program gets that signal instead of an answer. "exit" is 128 and a
+ * signal's number when that ended it. Without master none listens. ROOT stands for the folder of the run. */
 #include "unit/unit.h"
 
 #include <dirent.h>
@@ -29,6 +30,7 @@ typedef struct stage {
     int listener;
     const json_t *script; /* BORROWED: the case's "master" */
     size_t at;            /* next line of the script */
+    pid_t pid;            /* of the program */
     char *wrong;          /* owned: the first thing that was not as scripted */
 } stage_t;
 
@@ -90,8 +92,12 @@ serve(stage_t *s, int fd)
         while (frame_take(&in, LIMIT_LOCAL_MSG, &request, NULL) == 1) {
             buf_auto_t out = BUF_INIT;
             const json_t *line = json_array_get(s->script, s->at);
+            int signum = (int) value_int(line, "signal", 0);
             check_request(s, line, request);
-            answer(line, request, &out);
+            if (signum > 0)
+                (void) kill(s->pid, signum);
+            else
+                answer(line, request, &out);
             json_decref(request);
             s->at++;
             if (fs_write_all(fd, out.data, out.len) != 0 || value_bool(line, "close", false))
@@ -203,9 +209,9 @@ check_run(stage_t *s, const char *name, const json_t *c, int status)
     int bad = compare(name, "stdout", value_str(c, "stdout", NULL), out);
 
     bad += compare(name, "stderr", value_str(c, "stderr", NULL), err);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != value_int(c, "exit", 0)) {
-        print_error("%s: exit %d instead of %d\n%s", name, WEXITSTATUS(status), (int) value_int(c, "exit", 0),
-                    err);
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code != value_int(c, "exit", 0)) {
+        print_error("%s: exit %d instead of %d\n%s", name, code, (int) value_int(c, "exit", 0), err);
         bad++;
     }
     if (s->wrong != NULL || s->at != json_array_size(s->script)) {
@@ -237,6 +243,7 @@ run_case(const char *name, const json_t *c)
     assert_true(pid >= 0);
     if (pid == 0)
         run_program(&s, c);
+    s.pid = pid;
     if (master)
         assert_int_equal(pthread_create(&thread, NULL, serve_all, &s), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);

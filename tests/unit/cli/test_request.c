@@ -53,9 +53,8 @@ test_build(void **state)
           "{\"tgt\":\"m\",\"tgt_type\":\"glob\",\"fun\":\"sys.doc\",\"arg\":[\"test\"]}" },
         { "{\"doc\": true}", "m sys.doc test",
           "{\"tgt\":\"m\",\"tgt_type\":\"glob\",\"fun\":\"sys.doc\",\"arg\":[\"test\"]}" },
-        { "{\"return\": \"r\", \"metadata\": \"{a: 1}\"}", "m f.g",
-          "{\"tgt\":\"m\",\"tgt_type\":\"glob\",\"fun\":\"f.g\",\"arg\":[],\"ret\":\"r\",\"metadata\":{\"a\":"
-          "1}}" },
+        { "{\"metadata\": \"{a: 1}\"}", "m f.g",
+          "{\"tgt\":\"m\",\"tgt_type\":\"glob\",\"fun\":\"f.g\",\"arg\":[],\"metadata\":{\"a\":1}}" },
     };
 
     for (size_t i = 0; i < NELEMS(cases); i++) {

@@ -593,6 +593,7 @@ log_some(void)
     log_info("not wanted");
     log_warning("disk %d%% full", 90);
     log_error("evil \033[31mred\r\x7f\xc2\x9b\nnext\tline \xc3\xa9");
+    log_warning("a\n\n[ERROR   ] forged\n");
     log_console(LEVEL_QUIET);
     log_critical("silence");
 }
@@ -613,8 +614,10 @@ test_log_console(void **state)
 
     (void) state;
     capture(log_some, &out);
-    assert_string_equal(buf_str(&out), "[WARNING ] disk 90% full\n"
-                                       "[ERROR   ] evil \\x1b[31mred\\x0d\\x7f\\x9b\nnext\tline \xc3\xa9\n");
+    assert_string_equal(buf_str(&out),
+                        "[WARNING ] disk 90% full\n"
+                        "[ERROR   ] evil \\x1b[31mred\\x0d\\x7f\\x9b\n    next\tline \xc3\xa9\n"
+                        "[WARNING ] a\n    \n    [ERROR   ] forged\n\n");
     buf_clear(&out);
     capture(log_coloured, &out);
     assert_string_equal(buf_str(&out),

@@ -590,6 +590,54 @@ test_committed_samples(void **state)
 
 #define STAGED(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
+/* ---- what a master tells ------------------------------------------------------------------------ */
+
+static void
+test_told(void **state)
+{
+    stage_t *s = *state;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *own = json_pack("{s:b, s:s, s:[s], s:s}", "failhard", 1, "state_top", "own.sls",
+                                 "state_aggregate", "pkg", "id", "web1");
+
+    put(s, "master", "failhard: False\nnodegroups: [{a: L@x}, {b: N@a}]\nstate_aggregate: True\n");
+    load_with(s, CONF_MASTER, NULL);
+    json_auto_t *told = conf_tell(conf_opts(s->conf));
+    assert_int_equal(json_object_size(told), 15);
+    assert_int_equal(conf_lay_over(own, told, &err), 0);
+    assert_string_equal(value_str(own, "state_top", ""), "top.sls");
+    assert_false(value_bool(own, "failhard", true));
+    assert_string_equal(value_str(value_get(own, "nodegroups"), "b", ""), "N@a");
+    assert_true(json_is_null(value_get(own, "state_top_saltenv")));
+    assert_int_equal(json_array_size(value_get(own, "state_aggregate")), 1);
+    assert_string_equal(value_str(own, "id", ""), "web1");
+}
+
+/* One value of another shape, and nothing is taken; what is no such option is not looked at. */
+static void
+test_told_wrong(void **state)
+{
+    static const char *const wrong[] = { "[]", "{\"state_top\": []}", "{\"jinja_env\": \"x\"}",
+                                         "{\"failhard\": {}}", "{\"nodegroups\": [1]}" };
+    json_auto_t *own = json_pack("{s:s}", "id", "web1");
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(wrong); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *told = json_loads(wrong[i], 0, NULL);
+        if (json_is_object(told))
+            json_object_set_new(told, "default_top", json_string("dev"));
+        assert_true(conf_lay_over(own, told, &err) < 0);
+        assert_non_null(strstr(fail_text(&err), "the master"));
+        assert_int_equal(json_object_size(own), 1);
+    }
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *other = json_pack("{s:s, s:s}", "id", "web2", "cachedir", "/tmp");
+    assert_int_equal(conf_lay_over(own, other, &err), 0);
+    assert_string_equal(value_str(own, "id", ""), "web1");
+    assert_int_equal(json_object_size(own), 1);
+}
+
 UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_unit_test(test_rows),
           STAGED(test_defaults_are_legal), cmocka_unit_test(test_missing_folder), STAGED(test_conversions),
           STAGED(test_default_include), STAGED(test_include), STAGED(test_include_circle),
@@ -599,4 +647,4 @@ UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_uni
           STAGED(test_lists_repacked), STAGED(test_empty_nodegroups), STAGED(test_roots),
           STAGED(test_masters), cmocka_unit_test(test_id_valid), STAGED(test_cached_id),
           STAGED(test_guessed_id), STAGED(test_configured_master_id), STAGED(test_samples),
-          cmocka_unit_test(test_committed_samples))
+          cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -118,6 +119,24 @@ test_write_fails_clean(void **state)
     assert_string_equal(buf_str(&b), "old");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(folder), 0);
+}
+
+/* Who gives /dev/null where a file is wanted gets an error, and keeps /dev/null. */
+static void
+test_device(void **state)
+{
+    AUTO_FREE char *path = fs_join(root, "null");
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    if (mknod(path, S_IFCHR | 0600, makedev(1, 3)) != 0)
+        skip(); /* only root makes one */
+    assert_true(fs_is_device(path));
+    assert_false(fs_is_device(root));
+    assert_int_equal(fs_write_atomic(path, "x", 1, 0600, &err), -EINVAL);
+    assert_non_null(strstr(fail_text(&err), "null is a device; name a file"));
+    assert_true(fs_is_device(path));
+    assert_int_equal(unlink(path), 0);
 }
 
 static void
@@ -251,6 +270,7 @@ test_write_nosig(void **state)
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_read, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write_fails_clean, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_device, setup, teardown),
           cmocka_unit_test_setup_teardown(test_long_name, setup, teardown),
           cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
           cmocka_unit_test_setup_teardown(test_mkdirs, setup, teardown),

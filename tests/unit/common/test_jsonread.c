@@ -153,6 +153,27 @@ test_depth(void **state)
     assert_int_equal(bad.at, LIMIT_JSON_DEPTH);
 }
 
+/* What our processes tell each other may hold what a peer may send. */
+static void
+test_depth_of_frames(void **state)
+{
+    json_bad_t bad;
+    buf_auto_t text = BUF_INIT;
+
+    (void) state;
+    buf_fill(&text, '[', LIMIT_FRAME_DEPTH);
+    buf_fill(&text, ']', LIMIT_FRAME_DEPTH);
+    json_auto_t *most = json_read_frame(buf_str(&text), text.len, &bad);
+    assert_non_null(most);
+    assert_true(value_nests(most, LIMIT_FRAME_DEPTH));
+    assert_false(value_nests(most, LIMIT_FRAME_DEPTH - 1));
+    buf_clear(&text);
+    buf_fill(&text, '[', LIMIT_FRAME_DEPTH + 1);
+    buf_fill(&text, ']', LIMIT_FRAME_DEPTH + 1);
+    assert_null(json_read_frame(buf_str(&text), text.len, &bad));
+    assert_string_equal(bad.why, "nested deeper than the 544 levels allowed");
+}
+
 /* What cuts texts into spans has a bound for keys; values have none. */
 static void
 test_many_keys(void **state)
@@ -215,4 +236,5 @@ test_no_memory(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_as_jansson_reads), cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
-          cmocka_unit_test(test_depth), cmocka_unit_test(test_many_keys), cmocka_unit_test(test_no_memory))
+          cmocka_unit_test(test_depth), cmocka_unit_test(test_depth_of_frames),
+          cmocka_unit_test(test_many_keys), cmocka_unit_test(test_no_memory))

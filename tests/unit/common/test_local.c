@@ -1,5 +1,6 @@
 /* test_local.c - framing on the local socket: whole, in pieces, too large, garbage; and the client against a
  * scripted master in a thread. */
+#include <poll.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -79,6 +80,26 @@ test_garbage(void **state)
         add_raw(&in, texts[i], strlen(texts[i]));
         assert_true(frame_take(&in, 1000, &msg, NULL) < 0);
     }
+}
+
+/* A frame holds what a peer may send; what goes on to peers and into the store may not be deeper than that. */
+static void
+test_deep(void **state)
+{
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t in = BUF_INIT, text = BUF_INIT;
+    json_auto_t *msg = NULL, *none = NULL;
+
+    (void) state;
+    buf_puts(&text, "{\"ret\":");
+    buf_fill(&text, '[', LIMIT_JSON_DEPTH);
+    buf_fill(&text, ']', LIMIT_JSON_DEPTH);
+    buf_putc(&text, '}');
+    add_raw(&in, text.data, text.len);
+    assert_int_equal(frame_take(&in, LIMIT_LOCAL_MSG, &msg, NULL), 1);
+    none = frame_parse_request(text.data, text.len, &err);
+    assert_null(none);
+    assert_non_null(strstr(fail_text(&err), "512 levels"));
 }
 
 static void
@@ -337,6 +358,58 @@ script_waits(int fd)
         continue;
 }
 
+static size_t notes;
+
+static void
+note_one(void)
+{
+    notes++;
+}
+
+/* It has the request and says nothing. */
+static void
+test_no_answer(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    local_client_t *client = connected(f, script_waits);
+    json_t *request = json_pack("{s:s}", "op", "status"), *reply = NULL;
+
+    notes = 0;
+    local_patience(client, LOCAL_QUIET_MS + 50, note_one);
+    assert_int_equal(local_call(client, &request, &reply, &err), -ETIMEDOUT);
+    assert_null(reply);
+    assert_int_equal(notes, 1);
+    assert_non_null(strstr(fail_text(&err), "The master is not responding"));
+    finished(f, &client);
+}
+
+static void
+script_reads_nothing(int fd)
+{
+    struct pollfd pfd = { .fd = fd };
+
+    (void) poll(&pfd, 1, -1); /* until the other side is gone */
+}
+
+/* A request that the socket does not take is not waited for without end either. */
+static void
+test_no_room(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    local_client_t *client = connected(f, script_reads_nothing);
+    AUTO_FREE char *text = xcalloc(1, 5000001);
+
+    memset(text, 'y', 5000000);
+    json_t *request = json_pack("{s:s, s:s}", "op", "x", "text", text), *reply = NULL;
+    notes = 0;
+    local_patience(client, 30, note_one);
+    assert_int_equal(local_call(client, &request, &reply, &err), -ETIMEDOUT);
+    assert_int_equal(notes, 0);
+    finished(f, &client);
+}
+
 static void
 test_request_over_the_limit(void **state)
 {
@@ -404,6 +477,7 @@ test_no_master(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(cmocka_unit_test(test_pieces), cmocka_unit_test(test_garbage), cmocka_unit_test(test_too_large),
-          TEST(test_calls), TEST(test_hang_up), TEST(test_nonsense), TEST(test_large_both_ways),
+UNIT_MAIN(cmocka_unit_test(test_pieces), cmocka_unit_test(test_garbage), cmocka_unit_test(test_deep),
+          cmocka_unit_test(test_too_large), TEST(test_calls), TEST(test_hang_up), TEST(test_nonsense),
+          TEST(test_large_both_ways), TEST(test_no_answer), TEST(test_no_room),
           TEST(test_request_over_the_limit), TEST(test_interrupted), TEST(test_no_master))

@@ -2,6 +2,7 @@
  * Salt's own matchers answer. */
 #include "unit/unit.h"
 
+#include "common/base/buf.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "salt/limits.h"
@@ -155,7 +156,7 @@ test_compound(void **state)
     json_auto_t *file = load("compound.json");
     const json_t *who = value_get(file, "subject");
     match_subject_t subject = { value_str(who, "id", NULL), value_get(who, "grains"),
-                                value_get(who, "pillar") };
+                                value_get(who, "pillar"), NULL };
     size_t i;
     json_t *row;
 
@@ -176,12 +177,37 @@ test_nodegroup_is_one_term(void **state)
     json_auto_t *groups = json_pack("{s:s}", "g", "L@web1 or L@db1");
     json_auto_t *expr = json_string("N@g and db*"), *negated = json_string("not N@g"),
                 *name = json_string("g");
-    match_subject_t subject = { "web1", NULL, NULL };
+    match_subject_t subject = { "web1", NULL, NULL, NULL };
 
     (void) state;
     assert_false(match_once(expr, TGT_COMPOUND, groups, &subject));
     assert_false(match_once(negated, TGT_COMPOUND, groups, &subject));
     assert_true(match_once(name, TGT_NODEGROUP, groups, &subject));
+}
+
+static void
+test_nodegroup_target(void **state)
+{
+    json_auto_t *groups = json_pack("{s:s, s:s, s:[s, s], s:[s, s, s], s:s}", "web", "G@role:web or E@w\\d",
+                                    "front", "N@web and not N@ids", "ids", "web1", "db1", "spaced",
+                                    "G@os:Mint 9", "or", "N@ids", "loop", "N@loop");
+    static const char *const rows[][2] = {
+        { "web", "\"( G@role:web or E@w\\\\d )\"" },
+        { "front", "\"( ( G@role:web or E@w\\\\d ) and not L@web1,db1 )\"" },
+        { "ids", "\"L@web1,db1\"" },
+        { "spaced", "[\"(\",\"G@os:Mint 9\",\"or\",\"L@web1,db1\",\")\"]" },
+    };
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *target = nodegroup_target(rows[i][0], groups, NULL);
+        AUTO_FREE char *text = value_dump(target);
+        assert_string_equal(text, rows[i][1]);
+    }
+    assert_null(nodegroup_target("loop", groups, &err));
+    assert_non_null(strstr(fail_text(&err), "contains itself"));
+    assert_null(nodegroup_target("nosuch", groups, NULL));
 }
 
 /* 2^20 words when written out. */
@@ -240,9 +266,9 @@ check_refused(json_t *expr, tgt_type_t type)
 static void
 test_limits(void **state)
 {
-    match_subject_t subject = { "x", NULL, NULL };
+    match_subject_t subject = { "x", NULL, NULL, NULL };
     json_auto_t *many = repeat("y or ", 20000, "x"), *bad_regex = json_string("(x+x+)+y");
-    match_subject_t slow = { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", NULL, NULL };
+    match_subject_t slow = { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", NULL, NULL, NULL };
 
     (void) state;
     check_refused(repeat("( ", LIMIT_TARGET_DEPTH + 1, "x"), TGT_COMPOUND);
@@ -253,13 +279,87 @@ test_limits(void **state)
     assert_false(match_once(bad_regex, TGT_PCRE, NULL, &slow));
 }
 
+/* Steps that one target takes of one subject's grains; SIZE_MAX: more than a question may. */
+static size_t
+steps_of(const char *expr, tgt_type_t type, json_t *grains)
+{
+    match_work_t work;
+    match_subject_t subject = { "web1", grains, NULL, &work };
+    json_auto_t *text = json_string(expr);
+
+    match_work_begin(&work, LIMIT_WORK_STEPS, LIMIT_WORK_ADMIN_TIME);
+    target_t *target = target_new_within(text, type, NULL, NULL, &work, NULL);
+    assert_non_null(target);
+    bool matched = target_match(target, &subject);
+    target_destroy(&target);
+    assert_false(matched && work.spent);
+    return work.spent ? SIZE_MAX : (size_t) (LIMIT_WORK_STEPS - work.steps);
+}
+
+/* A question has a bound in all, whatever it is made of: values, regular expressions, wildcards, long texts. */
+static void
+test_work(void **state)
+{
+    json_auto_t *list = json_array(), *nested = json_array();
+    buf_auto_t a = BUF_INIT, half = BUF_INIT;
+
+    (void) state;
+    for (size_t i = 0; i < 8000; i++)
+        json_array_append_new(list, json_string("aaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
+    for (size_t i = 0; i < 100000; i++)
+        json_array_append_new(nested, json_integer(1));
+    buf_fill(&a, 'a', 1000000);
+    buf_puts(&a, "b");
+    buf_puts(&half, "x:*");
+    buf_fill(&half, 'a', LIMIT_TERM_LEN / 2);
+    buf_puts(&half, "[cd]");
+    json_auto_t *grains = json_pack("{s:s, s:O, s:O, s:s}", "os", "Debian", "x", list, "n", nested, "long",
+                                    buf_str(&a));
+    json_auto_t *text = json_pack("{s:O}", "x", value_get(grains, "long"));
+    assert_in_range(steps_of("G@os:Deb* and P@os:(Debian|Ubuntu) and not E@db.*", TGT_COMPOUND, grains), 5,
+                    200);
+    assert_true(steps_of("x:(a+)+[cd]", TGT_GRAIN_PCRE, grains) == SIZE_MAX);
+    assert_true(steps_of("not P@x:(a+)+[cd]", TGT_COMPOUND, grains) == SIZE_MAX);
+    assert_true(steps_of("x:(?:(?=[^b]*+b)a)*+[cd]", TGT_GRAIN_PCRE, text) == SIZE_MAX);
+    assert_true(steps_of(buf_str(&half), TGT_GRAIN, text) == SIZE_MAX);
+    assert_in_range(steps_of("n:0:0:0:0:0:0:x", TGT_GRAIN, grains), 100000 / 16, LIMIT_WORK_STEPS);
+}
+
+/* What is asked for has a bound before anything is matched: patterns become much larger when they are compiled. */
+static void
+test_work_of_parsing(void **state)
+{
+    json_auto_t *many = repeat("P@x:(a{1,999}){1,30} or ", 3000, "x"), *few = json_string("P@x:a+ or x");
+    json_auto_t *lengthy = repeat("a", LIMIT_TERM_LEN + 1, ""), *ids = repeat("web1,", 5000, "x");
+    const struct {
+        json_t *expr;
+        tgt_type_t type;
+        int code;
+    } rows[] = { { many, TGT_COMPOUND, -EDQUOT },
+                 { lengthy, TGT_PCRE, -E2BIG },
+                 { lengthy, TGT_GLOB, -E2BIG },
+                 { few, TGT_COMPOUND, 0 },
+                 { ids, TGT_LIST, 0 } };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        match_work_t work;
+        match_work_begin(&work, LIMIT_WORK_STEPS / 100, LIMIT_WORK_ADMIN_TIME);
+        target_t *target = target_new_within(rows[i].expr, rows[i].type, NULL, NULL, &work, &err);
+        assert_int_equal(err.code, rows[i].code);
+        assert_true((target != NULL) == (rows[i].code == 0));
+        target_destroy(&target);
+    }
+}
+
 static void
 test_lists(void **state)
 {
     static const char *const texts[] = { "web1,db1", "web1 db1", "web1, db1", ",web1,,db1 ," };
     json_auto_t *array = json_pack("[s, s, s]", "web1", "db1", "web1");
     json_auto_t *expected = json_pack("[s, s]", "web1", "db1");
-    match_subject_t yes = { "db1", NULL, NULL }, no = { "db", NULL, NULL };
+    match_subject_t yes = { "db1", NULL, NULL, NULL }, no = { "db", NULL, NULL, NULL };
 
     (void) state;
     for (size_t i = 0; i <= NELEMS(texts); i++) {
@@ -325,5 +425,7 @@ test_type_names(void **state)
 UNIT_MAIN(cmocka_unit_test(test_glob), cmocka_unit_test(test_pcre), cmocka_unit_test(test_subdict),
           cmocka_unit_test(test_subdict_is_bounded), cmocka_unit_test(test_ipcidr),
           cmocka_unit_test(test_compound), cmocka_unit_test(test_nodegroup_is_one_term),
-          cmocka_unit_test(test_errors), cmocka_unit_test(test_limits), cmocka_unit_test(test_lists),
-          cmocka_unit_test(test_what_a_target_tells), cmocka_unit_test(test_type_names))
+          cmocka_unit_test(test_nodegroup_target), cmocka_unit_test(test_errors),
+          cmocka_unit_test(test_limits), cmocka_unit_test(test_lists), cmocka_unit_test(test_work),
+          cmocka_unit_test(test_work_of_parsing), cmocka_unit_test(test_what_a_target_tells),
+          cmocka_unit_test(test_type_names))

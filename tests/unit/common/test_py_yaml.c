@@ -2,6 +2,7 @@
 #include "common/py/py_yaml.h"
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
+#include "common/py/py_ops.h"
 #include "unit/unit.h"
 
 static const py_limits_t no_limits;
@@ -53,4 +54,28 @@ test_alias_bomb(void **state)
     py_scope_leave(&scope);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_cycle), cmocka_unit_test(test_alias_bomb))
+/* What is no text in PyYAML's safe loader stays what it is when it is written again. */
+static void
+test_safe(void **state)
+{
+    static const char text[] =
+        "- 2024-02-29\n- 2024-02-29 10:11:12.5\n- '2024-02-29'\n- 2001-1-1T1:00:00Z: x\n";
+    yproblem_t problem = YPROBLEM_INIT;
+
+    (void) state;
+    AUTO(py) v = py_yaml_load_safe(text, strlen(text), &problem);
+    assert_non_null(v);
+    AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, 0);
+    assert_string_equal(py_cstr(again), text);
+    AUTO(py) other = py_yaml_load_safe(text, strlen(text), &problem);
+    assert_int_equal(py_eq(v, other), 1);
+    assert_int_equal(py_eq(py_seq_at(v, 0), py_seq_at(v, 2)), 0);
+    assert_int_equal(py_eq(py_seq_at(v, 2), py_seq_at(v, 0)), 0);
+    AUTO(py) octal = py_yaml_load_safe("0644", 4, &problem);
+    AUTO(py) decimal = py_yaml_load("0644", 4, false, &problem);
+    int64_t n = 0;
+    assert_true(py_to_int64(octal, &n) && n == 0644);
+    assert_true(py_to_int64(decimal, &n) && n == 644);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_cycle), cmocka_unit_test(test_alias_bomb), cmocka_unit_test(test_safe))

@@ -37,4 +37,18 @@ test_rest(void **state)
     assert_int_equal(taken(&r, 5000, 100), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_pace), cmocka_unit_test(test_rest))
+/* What something cost beyond its token is paid back before the next. */
+static void
+test_debt(void **state)
+{
+    rate_t r = RATE(10, 50);
+
+    (void) state;
+    assert_int_equal(taken(&r, 1000, 1), 1);
+    rate_owe(&r, 60);
+    assert_int_equal(taken(&r, 1000, 1), 0);
+    assert_int_equal(taken(&r, 2100, 10), 0);
+    assert_int_equal(taken(&r, 2200, 10), 1);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_pace), cmocka_unit_test(test_rest), cmocka_unit_test(test_debt))

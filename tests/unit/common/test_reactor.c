@@ -15,6 +15,7 @@
 #include "common/plugin/call.h"
 #include "common/reactor/reaction.h"
 #include "common/reactor/rules.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 #include "unit/unit.h"
 
@@ -113,6 +114,53 @@ run_rules(const json_t *c, bool restart)
     json_auto_t *state = rules_state(rules);
     if (value_get(c, "state") != NULL && !json_equal(value_get(c, "state"), state))
         tell(c, "state", state);
+}
+
+/* ---- what rules remember ------------------------------------------------------------------------------- */
+
+#define LARGE  900000 /* of an event's data */
+#define EVENTS (LIMIT_REACTOR_MEMORY / LARGE * 5 / 4)
+
+/* NEW: what this rule sets off with the last of a crowd of large events, each in a group of its own if it has groups, and
+ * `last`. */
+static json_t *
+crowd(const char *reactor, const char *last, size_t *ret_bytes)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *option = json_loads(reactor, 0, NULL);
+    AUTO(rules) rules = rules_new(option, &err);
+    AUTO_FREE char *text = xcalloc(LARGE + 1, 1);
+    json_t *out = NULL;
+    *ret_bytes = 0;
+    assert_non_null(rules);
+    memset(text, 'x', LARGE);
+    for (int i = 0; i <= EVENTS; i++) {
+        json_auto_t *data = json_pack("{s:i, s:s}", "id", i < EVENTS ? i : EVENTS - 1, "text",
+                                      i < EVENTS ? text : "");
+        json_decref(out);
+        out = rules_event(rules, (uint64_t) i + 1, (START_S + i) * 1000000LL, i < EVENTS ? "a" : last, data);
+        json_auto_t *state = i == EVENTS - 1 ? rules_state(rules) : NULL;
+        *ret_bytes += state != NULL ? json_dumpb(state, NULL, 0, JSON_COMPACT) : 0;
+    }
+    json_auto_t *due = rules_due(rules, INT64_MAX / 2);
+    json_array_extend(out, due);
+    return out;
+}
+
+static void
+test_memory(void **state UNUSED)
+{
+    size_t bytes;
+    json_auto_t *joined = crowd(
+        "[{\"when\": {\"all\": [\"a\", \"b\"]}, \"group_by\": \"id\", \"do\": \"/x.sls\"}]", "b", &bytes);
+    assert_int_equal(json_array_size(joined), 1);
+    assert_in_range(bytes, LIMIT_REACTOR_MEMORY / 2, LIMIT_REACTOR_MEMORY + 2 * LARGE);
+
+    json_auto_t *held = crowd("[{\"when\": \"a\", \"throttle\": {\"once_after\": 5}, \"do\": \"/x.sls\"}]",
+                              "a", &bytes);
+    assert_int_equal(json_array_size(held), 1);
+    assert_int_equal(value_int(json_array_get(held, 0), "count", 0), EVENTS + 1);
+    assert_in_range(bytes, LIMIT_REACTOR_MEMORY / 2, LIMIT_REACTOR_MEMORY + 2 * LARGE);
 }
 
 /* ---- reactions ----------------------------------------------------------------------------------------- */
@@ -339,4 +387,4 @@ test_passing(void **state UNUSED)
     assert_false(is_passing(missing));
 }
 
-UNIT_MAIN(cmocka_unit_test(test_cases), cmocka_unit_test(test_passing))
+UNIT_MAIN(cmocka_unit_test(test_cases), cmocka_unit_test(test_memory), cmocka_unit_test(test_passing))

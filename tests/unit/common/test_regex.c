@@ -2,6 +2,7 @@
  */
 #include "unit/unit.h"
 
+#include "common/base/str.h"
 #include "common/match/regex.h"
 #include "salt/value.h"
 
@@ -139,6 +140,22 @@ test_steps_are_limited(void **state)
     assert_int_equal(rx_search(rx, text, sizeof(text), 0, &err), -E2BIG);
 }
 
+/* Some hundred bytes of it, and whole characters. */
+static void
+test_long_pattern_is_cut(void **state)
+{
+    (void) state;
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t pattern = BUF_INIT;
+
+    buf_putc(&pattern, '(');
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&pattern, "\u00e9");
+    assert_null(rx_new(buf_str(&pattern), 0, &err));
+    assert_true(strlen(fail_text(&err)) < 300);
+    assert_true(str_ends(fail_text(&err), "\u00e9\u00e9...'"));
+}
+
 static void
 test_flags(void **state)
 {
@@ -154,4 +171,4 @@ test_flags(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_python_answers), cmocka_unit_test(test_escape), cmocka_unit_test(test_bad),
           cmocka_unit_test(test_bytes_and_text), cmocka_unit_test(test_steps_are_limited),
-          cmocka_unit_test(test_flags))
+          cmocka_unit_test(test_long_pattern_is_cut), cmocka_unit_test(test_flags))

@@ -442,13 +442,43 @@ test_configure_again(void **state)
     json_auto_t *whens = json_loads("{\"tea time\": \"12:00:20\"}", 0, NULL);
     schedule_configure(w.schedule, conf, pillar, whens, w.now);
     assert_string_equal(w.told, "");
-    assert_int_equal(WAIT(&w), 10000); /* names for moments are part of what it was */
+    assert_int_equal(WAIT(&w), 6000); /* names for moments are nothing to a job that names none */
     assert_string_equal(after(&w, 10000), "f");
     schedule_configure(w.schedule, conf, pillar, whens, w.now);
     assert_string_equal(after(&w, 1000), "g");
-    assert_string_equal(after(&w, 5000), "h");
+    assert_string_equal(after(&w, 5000), "f h");
     schedule_configure(w.schedule, NULL, NULL, NULL, w.now);
     assert_int_equal(WAIT(&w), -1);
+    schedule_destroy(&w.schedule);
+}
+
+static void
+configure(world_t *w, const char *json)
+{
+    json_auto_t *conf = json_loads(json, 0, NULL);
+    assert_non_null(conf);
+    schedule_configure(w->schedule, conf, NULL, NULL, w->now);
+}
+
+/* What is changed about a job beside its times does not begin it anew. */
+static void
+test_configure_beside(void **state)
+{
+    (void) state;
+    world_t w;
+    begin(&w, "{\"a\": {\"function\": \"f\", \"hours\": 1, \"run_on_start\": true}}");
+    assert_string_equal(after(&w, 0), "f");
+    assert_string_equal(after(&w, 1800 * 1000), "");
+    configure(&w, "{\"a\": {\"function\": \"f\", \"hours\": 1, \"run_on_start\": true, \"skip_explicit\": "
+                  "[{\"time\": \"2027-01-01T00:00:00\", \"time_fmt\": \"%Y-%m-%dT%H:%M:%S\"}]}}");
+    assert_int_equal(WAIT(&w), 1800 * 1000);
+    configure(&w, "{\"a\": {\"function\": \"f\", \"hours\": 1, \"run_on_start\": true, \"enabled\": false}}");
+    configure(&w, "{\"a\": {\"function\": \"g\", \"hours\": 1, \"run_on_start\": true}}");
+    json_auto_t *shown = schedule_status(w.schedule, "a", "%H:%M:%S", w.now);
+    assert_string_equal(value_str(shown, "_last_run", "none"), "12:00:00");
+    assert_string_equal(after(&w, 1800 * 1000), "g");
+    configure(&w, "{\"a\": {\"function\": \"g\", \"hours\": 2, \"run_on_start\": true}}");
+    assert_string_equal(after(&w, 0), "g");
     schedule_destroy(&w.schedule);
 }
 
@@ -510,5 +540,5 @@ UNIT_MAIN(IN_ZONE(test_moments), IN_ZONE(test_no_moments), IN_ZONE(test_summer_t
           IN_ZONE(test_no_cron), IN_ZONE(test_cron_summer_time), IN_ZONE(test_every),
           IN_ZONE(test_every_and_clock), IN_ZONE(test_when), IN_ZONE(test_when_and_clock),
           IN_ZONE(test_cron_late), IN_ZONE(test_once), IN_ZONE(test_splay), IN_ZONE(test_skips),
-          IN_ZONE(test_instead), IN_ZONE(test_maxrunning), IN_ZONE(test_configure_again), IN_ZONE(test_wrong),
-          IN_ZONE(test_unknown_keys))
+          IN_ZONE(test_instead), IN_ZONE(test_maxrunning), IN_ZONE(test_configure_again),
+          IN_ZONE(test_configure_beside), IN_ZONE(test_wrong), IN_ZONE(test_unknown_keys))

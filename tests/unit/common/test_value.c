@@ -224,6 +224,25 @@ test_parse_limits(void **state)
 }
 
 static void
+test_nests(void **state)
+{
+    static const struct {
+        const char *text;
+        int levels;
+    } rows[] = { { "7", 0 },         { "\"[[\"", 0 },       { "[]", 1 },
+                 { "{}", 1 },        { "[1, [2], {}]", 2 }, { "{\"a\": [], \"b\": {\"c\": [[]]}}", 4 },
+                 { "[[[1], 2]]", 3 } };
+
+    (void) state;
+    assert_true(value_nests(NULL, 0));
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *v = json_loads(rows[i].text, JSON_DECODE_ANY, NULL);
+        assert_true(value_nests(v, rows[i].levels));
+        assert_false(rows[i].levels > 0 && value_nests(v, rows[i].levels - 1));
+    }
+}
+
+static void
 test_parse_refuses(void **state)
 {
     static const char *const refused[] = { "",
@@ -318,6 +337,6 @@ test_utf8_count(void **state)
 UNIT_MAIN(cmocka_unit_test(test_repr_as_python), cmocka_unit_test(test_pystr), cmocka_unit_test(test_members),
           cmocka_unit_test(test_truth), cmocka_unit_test(test_equal), cmocka_unit_test(test_path),
           cmocka_unit_test(test_merge), cmocka_unit_test(test_merge_copies),
-          cmocka_unit_test(test_parse_limits), cmocka_unit_test(test_parse_refuses),
-          cmocka_unit_test(test_dump_order), cmocka_unit_test(test_utf8_replacement),
-          cmocka_unit_test(test_utf8_count))
+          cmocka_unit_test(test_parse_limits), cmocka_unit_test(test_nests),
+          cmocka_unit_test(test_parse_refuses), cmocka_unit_test(test_dump_order),
+          cmocka_unit_test(test_utf8_replacement), cmocka_unit_test(test_utf8_count))

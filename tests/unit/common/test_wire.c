@@ -135,6 +135,34 @@ test_deep(void **state)
     assert_int_equal(decode(text.data, text.len, 'U', 'A', NULL), -EPROTO);
 }
 
+/* NEW {return: lists} that is nested so deep as a whole. */
+static json_t *
+nested(int levels)
+{
+    json_t *v = json_array();
+
+    for (int i = 2; i < levels; i++)
+        v = json_pack("[o]", v);
+    return json_pack("{s:o}", "return", v);
+}
+
+/* What the other side would refuse is not written. */
+static void
+test_deep_is_not_written(void **state)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *most = nested(LIMIT_JSON_DEPTH), *deeper = nested(LIMIT_JSON_DEPTH + 1);
+    size_t len = 0;
+
+    (void) state;
+    AUTO_FREE char *text = wire_encode(MSG_ret, most, &len, &err);
+    assert_non_null(text);
+    assert_int_equal(decode(text, len, 'U', 'A', NULL), 0);
+    assert_null(wire_encode(MSG_ret, deeper, &len, &err));
+    assert_int_equal(err.code, -EMSGSIZE);
+    assert_string_equal(fail_text(&err), "message 'ret' is nested deeper than the 512 levels allowed");
+}
+
 static void
 test_round_trip(void **state)
 {
@@ -160,4 +188,5 @@ test_round_trip(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_direction_and_state), cmocka_unit_test(test_limits),
-          cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep), cmocka_unit_test(test_round_trip))
+          cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep),
+          cmocka_unit_test(test_deep_is_not_written), cmocka_unit_test(test_round_trip))

@@ -49,14 +49,22 @@ teardown(void **state)
     return fs_remove_tree(root, NULL);
 }
 
-/* The next message, or NULL when there is none for `wait_ms`. NEW body with "m"; its bytes in *ret_n. */
-static json_t *
-next(files_t *files, int wait_ms, wire_msg_t *ret_msg, size_t *ret_n)
+/* The next message, NEW, or NULL when there is none for `wait_ms`. */
+static files_out_t *
+next_out(files_t *files, int wait_ms)
 {
     struct pollfd pfd = { files_fd(files), POLLIN, 0 };
     files_out_t *out = files_next(files);
     while (!out && poll(&pfd, 1, wait_ms) > 0)
         out = files_next(files);
+    return out;
+}
+
+/* The same as a NEW body with "m"; its bytes in *ret_n. */
+static json_t *
+next(files_t *files, int wait_ms, wire_msg_t *ret_msg, size_t *ret_n)
+{
+    files_out_t *out = next_out(files, wait_ms);
     if (!out)
         return NULL;
     json_t *body = NULL;
@@ -133,6 +141,26 @@ test_answers(void **state)
     assert_next(*state, MSG_file_info, "at", 0);
 }
 
+/* Options for state runs, a list like the others; the newest configuration's. */
+static void
+test_options(void **state)
+{
+    static const char *const words[] = { "\"state_top\":\"a.sls\"", "\"state_top\":\"b.sls\"" };
+    static const char *const tops[] = { "a.sls", "b.sls" };
+    for (size_t i = 0; i < NELEMS(tops); i++) {
+        json_auto_t *opts = json_pack("{s:s, s:s}", "state_top", tops[i], "cachedir", "/secret");
+        files_reload(*state, opts);
+        request(*state, "options", "", "{\"credit\": 1}");
+        assert_next(*state, MSG_file_info, "at", 0);
+        files_out_t *out = next_out(*state, LONG_MS);
+        assert_non_null(out);
+        assert_non_null(memmem(out->data, out->len, words[i], strlen(words[i])));
+        assert_null(memmem(out->data, out->len, "secret", 6));
+        files_out_free(out);
+        assert_next(*state, MSG_file_end, "at", -99);
+    }
+}
+
 /* Who has the beginning already hears its tag, and nothing of it comes again. */
 static void
 test_resume(void **state)
@@ -191,6 +219,43 @@ test_too_many(void **state)
     assert_next(*state, MSG_file_info, "at", 0);
 }
 
+/* One minion on three connections takes no place from another; what keeps a place and takes nothing loses it. */
+static void
+test_places(void **state)
+{
+    minion_t web2 = { .id = (char[]){ "web2" } };
+    peer_t of_web1 = peer, of_web2 = { .rid = { 9 }, .rid_len = 5, .minion = &web2 };
+    for (size_t i = 0; i < 3 * LIMIT_FILE_PEER; i++) {
+        peer.rid[0] = (uint8_t) (i / LIMIT_FILE_PEER);
+        request(*state, "get", "big", "{}");
+        if (i < LIMIT_FILE_MINION)
+            assert_next(*state, MSG_file_info, "at", 0);
+    }
+    assert_int_equal(chunks(*state), 0);
+    peer = of_web2;
+    request(*state, "get", "small", "{\"credit\": 1}");
+    assert_next(*state, MSG_file_info, "size", 3);
+    assert_next(*state, MSG_file_data, "at", 0);
+    assert_next(*state, MSG_file_end, "code", -99);
+    peer = of_web1;
+    files_gone(*state, peer.rid, peer.rid_len);
+    peer.rid[0] = 2;
+    for (size_t i = 0; i < 3 * LIMIT_FILE_PEER - LIMIT_FILE_MINION; i++)
+        assert_next(*state, MSG_file_info, "at", 0);
+    /* All places are taken again, and one is asked for. */
+    peer = of_web1;
+    request(*state, "get", "small", "{}");
+    struct pollfd pfd = { files_fd(*state), POLLIN, 0 };
+    for (bool served = false; !served;) {
+        files_out_t *out = files_next(*state);
+        if (!out)
+            assert_int_equal(poll(&pfd, 1, LONG_MS), 1);
+        served = out && out->rid[0] == peer.rid[0];
+        assert_true(!out || strstr(out->data, served ? "\"size\":3" : "\"code\":11"));
+        files_out_free(out);
+    }
+}
+
 static void
 push(files_t *files, json_int_t n, json_int_t at, size_t len)
 {
@@ -230,4 +295,5 @@ test_push(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_answers), T(test_resume), T(test_credit), T(test_too_many), T(test_push))
+UNIT_MAIN(T(test_answers), T(test_resume), T(test_credit), T(test_too_many), T(test_places), T(test_push),
+          T(test_options))

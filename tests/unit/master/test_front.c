@@ -296,6 +296,17 @@ say(void *sock, const char *text)
     assert_int_equal(sock_send(sock, text, strlen(text)), 0);
 }
 
+/* After a restart of the master: it has this job. */
+static void
+hello_with(void *sock, const char *id, const char *jid)
+{
+    AUTO_FREE char *text = xasprintf("{\"m\":\"hello\",\"id\":\"%s\",\"role\":\"minion\",\"boot\":\"boot-1\","
+                                     "\"proto\":1,\"pending\":[\"%s\"]}",
+                                     id, jid);
+
+    say(sock, text);
+}
+
 static void
 hello(void *sock, const char *id, const char *boot)
 {
@@ -950,6 +961,47 @@ in_store(const fixture_t *f, const char *sql)
     return text;
 }
 
+static json_int_t
+last_number(fixture_t *f)
+{
+    json_auto_t *reply = ask(f, json_pack("{s:s}", "op", "status"));
+
+    return value_int(reply, "seq", -1);
+}
+
+static size_t
+gaps(fixture_t *f)
+{
+    json_auto_t *reply = ask(
+        f, json_pack("{s:s, s:[s], s:i}", "op", "journal", "tags", "salt/event/gap", "from", 1));
+
+    return json_array_size(value_get(reply, "events"));
+}
+
+/* Nothing in the store says how many events there were: none gets a number that another had, at this start and the
+ * next. */
+static void
+test_damaged_store(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    AUTO_FREE char *path = fs_join(f->dir, "var/cache/salt/master/jobs.db");
+    json_int_t last;
+
+    for (int i = 0; i < 2; i++) {
+        hang_up(f, accepted(f, keys, "m1"));
+        key_apply(f, "delete", "m1", "minions");
+        last = last_number(f);
+        assert_true(last > 0);
+        stop_master(f);
+        if (i == 0)
+            assert_int_equal(fs_write_quick(path, "damaged", 7, 0600, NULL), 0);
+        start_master(f);
+        assert_true(last_number(f) >= last);
+        UNTIL(gaps(f) == 1); /* of the first start */
+    }
+}
+
 static bool
 store_says(const fixture_t *f, const char *sql, const char *expected)
 {
@@ -1093,10 +1145,7 @@ kill_while_it_sends(fixture_t *f, int age_s, void *socks[3], char jid[CLOCK_STAM
     start_master(f);
     for (size_t i = 0; i < NELEMS(ids); i++) {
         socks[i] = dealer(f, keys[i]);
-        AUTO_FREE char *text = xasprintf("{\"m\":\"hello\",\"id\":\"%s\",\"role\":\"minion\",\"boot\":"
-                                         "\"boot-1\",\"proto\":1,\"pending\":[\"%s\"]}",
-                                         ids[i], i == 1 ? jid : J1);
-        say(socks[i], text);
+        hello_with(socks[i], ids[i], i == 1 ? jid : J1);
         hear_state(socks[i], "accepted");
         key_pair_destroy(&keys[i]);
     }
@@ -1137,6 +1186,17 @@ test_killed_while_it_sends_long_ago(void **state)
     assert_string_equal(verdict_of(f, jid, "m2"), "not_delivered");
 }
 
+/* A job that runs for more than a day is followed by the next master like any other. */
+static void
+test_killed_in_a_long_job(void **state)
+{
+    fixture_t *f = *state;
+    void *socks[3];
+    char jid[CLOCK_STAMP_LEN];
+
+    kill_while_it_sends(f, 26 * 3600, socks, jid);
+}
+
 /* The next push of this kind. NEW. */
 static json_t *
 pushed(fixture_t *f, const char *kind)
@@ -1159,6 +1219,48 @@ assert_told(fixture_t *f, const char *verdict)
     json_auto_t *push = pushed(f, "verdict");
 
     assert_string_equal(value_str(push, "verdict", ""), verdict);
+}
+
+/* However many jobs were under way, the first of them is still known: it runs. */
+static void
+test_killed_with_many_jobs(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+    char first[CLOCK_STAMP_LEN] = "";
+
+    for (int i = 0; i < 250; i++) {
+        json_auto_t *reply = ask(f, json_pack("{s:s, s:s, s:s}", "op", "publish", "tgt", "*", "fun", "a.b"));
+        if (i == 0)
+            (void) str_copy(first, sizeof(first), value_str(reply, "jid", ""));
+    }
+    UNTIL(store_says(f, "SELECT count(*) FROM jobs", "250"));
+    hang_up(f, sock);
+    replace_master(f);
+    hello_with(dealer(f, keys), "m1", first);
+    UNTIL(str_eq(verdict_of(f, first, "m1"), "running"));
+}
+
+/* There was no room for it in the memory of this master: who follows it hears its end all the same. */
+static void
+test_followed_from_the_store(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+
+    free(in_store(f, "INSERT INTO jobs(jid, start_us, n_minions, fun, tgt, doc, minions)"
+                     " SELECT '" J1 "', (strftime('%s', 'now') - 3600) * 1000000, 1, 'a.b', '*',"
+                     " '{\"fun\":\"a.b\",\"tgt\":\"*\"}', '[\"m1\"]'"));
+    json_decref(ask(f, json_pack("{s:s, s:s}", "op", "follow", "jid", J1)));
+    assert_told(f, "delivered");
+    ret(sock, J1);
+    json_decref(pushed(f, "ret"));
+    json_decref(pushed(f, "done"));
+    /* What has ended is told from the store alone. */
+    json_decref(ask(f, json_pack("{s:s, s:s}", "op", "follow", "jid", J1)));
+    json_decref(pushed(f, "done"));
 }
 
 /* It had the job, and its connection went before it could say so: that is not told as a job that never came. One that
@@ -1189,11 +1291,7 @@ test_connection_lost_with_the_job(void **state)
             break;
         }
         sock = dealer(f, keys);
-        AUTO_FREE char *text = xasprintf(
-            "{\"m\":\"hello\",\"id\":\"m1\",\"role\":\"minion\",\"boot\":\"boot-1\","
-            "\"proto\":1,\"pending\":[\"%s\"]}",
-            way == 0 ? jid : J1);
-        say(sock, text);
+        hello_with(sock, "m1", way == 0 ? jid : J1);
         hear_state(sock, "accepted");
         if (way == 0) {
             assert_told(f, "running");
@@ -1201,6 +1299,90 @@ test_connection_lost_with_the_job(void **state)
             json_decref(hear(sock, "ack"));
         }
     }
+}
+
+/* It ran the job for this master, and another one has its return: said in the next hello, or later. One that names the
+ * job nowhere has lost it. */
+static void
+test_returned_to_another_master(void **state)
+{
+    static const char *const hellos[][2] = { { "[]", "" },
+                                             { "[]", ",\"elsewhere\":[7,\"%s\"]" },
+                                             { "[\"%s\"]", "" } };
+    static const char *const verdicts[] = { "lost", "elsewhere", "elsewhere" };
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+
+    for (size_t i = 0; i < NELEMS(hellos); i++) {
+        json_auto_t *reply = ask(
+            f, json_pack("{s:s, s:s, s:s, s:b}", "op", "publish", "tgt", "m1", "fun", "a.b", "follow", true));
+        const char *jid = value_str(reply, "jid", "");
+        AUTO_FREE char *started = xasprintf("{\"m\":\"started\",\"jid\":\"%s\",\"pid\":7}", jid);
+        AUTO_FREE char *elsewhere = xasprintf("{\"m\":\"elsewhere\",\"jid\":\"%s\"}", jid);
+        AUTO_FREE char *pending = str_replace(hellos[i][0], "%s", jid);
+        AUTO_FREE char *more = str_replace(hellos[i][1], "%s", jid);
+        AUTO_FREE char *text = xasprintf("{\"m\":\"hello\",\"id\":\"m1\",\"role\":\"minion\",\"boot\":"
+                                         "\"boot-1\",\"proto\":1,\"pending\":%s%s}",
+                                         pending, more);
+        json_decref(hear(sock, "job"));
+        say(sock, started);
+        assert_told(f, "running");
+        hang_up(f, sock);
+        assert_told(f, "running");
+        sock = dealer(f, keys);
+        say(sock, text);
+        hear_state(sock, "accepted");
+        if (i == 2) {
+            assert_told(f, "running");
+            say(sock, elsewhere);
+        }
+        assert_told(f, verdicts[i]);
+        json_decref(pushed(f, "done"));
+        /* A return that comes nevertheless is taken. */
+        ret(sock, jid);
+        json_decref(hear(sock, "ack"));
+    }
+    say(sock, "{\"m\":\"elsewhere\"}");
+    say(sock, "{\"m\":\"elsewhere\",\"jid\":\"" J1 "\"}");
+    say(sock, "{\"m\":\"hello\",\"id\":\"m1\",\"boot\":\"boot-1\",\"proto\":1,\"elsewhere\":7}");
+    hear_state(sock, "accepted");
+}
+
+/* A minion that goes on with the numbers of events of a start before has been started again all the same: what it had of a
+ * job is lost, and not sent to it once more. */
+static void
+test_restart_with_the_numbers_of_before(void **state)
+{
+    static const char event[] = "{\"m\":\"event\",\"n\":%d,\"tag\":\"my/tag\",\"data\":{}}";
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    AUTO_FREE char *first = xasprintf(event, 1), *second = xasprintf(event, 2);
+    void *sock = accepted(f, keys, "m1");
+
+    say(sock, first);
+    json_decref(hear(sock, "ack"));
+    json_auto_t *reply = ask(
+        f, json_pack("{s:s, s:s, s:s, s:b}", "op", "publish", "tgt", "m1", "fun", "a.b", "follow", true));
+    AUTO_FREE char *arrived = xasprintf("{\"m\":\"started\",\"jid\":\"%s\",\"pid\":0}",
+                                        value_str(reply, "jid", ""));
+    json_decref(hear(sock, "job"));
+    say(sock, arrived);
+    assert_told(f, "delivered");
+    hang_up(f, sock);
+    assert_told(f, "delivered");
+    sock = dealer(f, keys);
+    say(sock, "{\"m\":\"hello\",\"id\":\"m1\",\"role\":\"minion\",\"boot\":\"boot-2\",\"series\":\"boot-1\","
+              "\"proto\":1,\"pending\":[]}");
+    hear_state(sock, "accepted");
+    assert_told(f, "lost");
+    say(sock, first);
+    json_decref(hear(sock, "ack"));
+    say(sock, second);
+    json_decref(hear(sock, "ack"));
+    json_auto_t *journal = ask(f,
+                               json_pack("{s:s, s:i, s:[s]}", "op", "journal", "from", 1, "tags", "my/tag"));
+    assert_int_equal(json_array_size(value_get(journal, "events")), 2);
 }
 
 /* Its event is on the disk, and the master was killed before it could say so: what salt-call sends again is the same one. */
@@ -1434,9 +1616,12 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
-          TEST(test_lost_job), TEST(test_restart), TEST(test_known_after_a_restart),
+          TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
           TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
-          TEST(test_connection_lost_with_the_job), TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
+          TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
+          TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
+          TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_progress_goes_to_followers))

@@ -265,7 +265,7 @@ s_cache(void *self, const char *path, const char *saltenv, char **ret_local, fai
     return 0;
 }
 
-static const fileclient_class_t lister = { s_cache, NULL, s_list, NULL, NULL, NULL, NULL };
+static const fileclient_class_t lister = { .cache = s_cache, .list = s_list };
 
 static bool
 stays(const char *path)
@@ -317,8 +317,9 @@ at_jid(fixture_t *f, const char *name)
 
     jobcache_keep(f->opts, job);
     (void) spool_begin(f->spool, job, NULL);
-    (void) spool_end(f->spool, job, NULL);
-    not_secret_json(spool_load(f->spool, name, &size, &err));
+    (void) spool_end(f->spool, job, NULL, NULL);
+    AUTO_FREE char *asker = NULL;
+    not_secret_json(spool_load(f->spool, name, &asker, &size, &err));
     spool_forget(f->spool, name);
     (void) state_pauses_set(f->h->root, name, pause, NULL);
     not_secret_json(state_pauses(f->h->root, name));

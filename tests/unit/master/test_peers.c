@@ -72,6 +72,30 @@ test_ids_and_slots(void **state)
     assert_int_equal(peers_know(f->peers, "c", key_a, KEY_ACCEPTED)->slot, 2);
 }
 
+/* Of one that only waited no job knows: who is renamed over and over takes one. */
+static void
+test_slots_of_those_that_wait(void **state)
+{
+    fixture_t *f = *state;
+    char id[16];
+
+    (void) peers_know(f->peers, "a", key_a, KEY_ACCEPTED);
+    for (int i = 0; i < 1000; i++) {
+        (void) snprintf(id, sizeof(id), "w%d", i);
+        minion_t *w = peers_know(f->peers, id, key_b, KEY_PENDING);
+        assert_int_equal(w->slot, 1);
+        assert_ptr_equal(peers_by_slot(f->peers, 1), w);
+        if (i < 999)
+            peers_forget(f->peers, &w);
+    }
+    assert_int_equal(peers_slots(f->peers), 2);
+    /* One that was accepted once keeps its own, whatever became of it. */
+    minion_t *w = peers_know(f->peers, "w999", key_b, KEY_ACCEPTED);
+    (void) peers_know(f->peers, "w999", key_b, KEY_PENDING);
+    peers_forget(f->peers, &w);
+    assert_int_equal(peers_know(f->peers, "x", key_b, KEY_PENDING)->slot, 2);
+}
+
 static void
 test_keys(void **state)
 {
@@ -306,5 +330,6 @@ test_walk(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_ids_and_slots), TEST(test_keys), TEST(test_connections), TEST(test_taken_over),
-          TEST(test_ended), TEST(test_lines_of_a_key), TEST(test_bind), TEST(test_subs), TEST(test_walk))
+UNIT_MAIN(TEST(test_ids_and_slots), TEST(test_slots_of_those_that_wait), TEST(test_keys),
+          TEST(test_connections), TEST(test_taken_over), TEST(test_ended), TEST(test_lines_of_a_key),
+          TEST(test_bind), TEST(test_subs), TEST(test_walk))

@@ -106,6 +106,42 @@ test_job_and_returns(void **state)
     assert_shown(store_last_jid(p->reader, err), "\"20261120100000000001\"");
 }
 
+static bool
+note_id(void *cookie, const char *id, const char *text, size_t len)
+{
+    json_t *ids = cookie;
+
+    assert_int_equal(strlen(text), len);
+    json_array_append_new(ids, json_string(id));
+    return json_array_size(ids) % 2 == 1;
+}
+
+/* Piece by piece, and only some. */
+static void
+test_some_returns(void **state)
+{
+    place_t *p = *state;
+    json_auto_t *ids = json_array(), *globs = json_pack("[s, s]", "b", "d*");
+    uint64_t ticket = 0;
+
+    add_job(p->store, "{\"jid\": \"j1\", \"fun\": \"f\", \"minions\": [\"a\"]}");
+    for (const char *id = "ecabd"; *id; id++)
+        ticket = add_return(p->store, "j1", (const char[]){ *id, '\0' }, "1", 0);
+    settle(p->store, ticket);
+    for (const char *after = "";; after = json_string_value(json_array_get(ids, json_array_size(ids) - 1))) {
+        size_t before = json_array_size(ids);
+        assert_int_equal(store_returns_each(p->reader, "j1", after, note_id, ids, NULL), 0);
+        if (json_array_size(ids) - before < 2)
+            break;
+    }
+    AUTO_FREE char *all = value_dump(ids);
+    assert_string_equal(all, "[\"a\",\"b\",\"c\",\"d\",\"e\"]");
+    json_auto_t *some = store_returns_of(p->reader, "j1", globs, NULL);
+    json_auto_t *names = value_sorted_keys(some);
+    AUTO_FREE char *shown = value_dump(names);
+    assert_string_equal(shown, "[\"b\",\"d\"]");
+}
+
 static void
 test_duplicates_first_wins(void **state)
 {
@@ -265,11 +301,17 @@ test_job_filters(void **state)
     for (size_t i = 0; i < NELEMS(rows); i++)
         assert_shown(find_jobs(p, rows[i].filter, err), rows[i].jids);
     assert_true(ticket > 0);
-    assert_shown(store_unfinished(p->reader, 0, 10, err), "[\"j2\",\"j3\"]");
-    assert_shown(store_unfinished(p->reader, 0, 1, err), "[\"j3\"]");
-    assert_shown(store_unfinished(p->reader, 20, 10, err), "[\"j3\"]");
+    size_t left = 7;
+    assert_shown(store_unfinished(p->reader, 0, 1 << 20, &left, err), "[\"j2\",\"j3\"]");
+    assert_int_equal(left, 0);
+    /* As many as fit, the newest. */
+    assert_shown(store_unfinished(p->reader, 0, 1500, &left, err), "[\"j3\"]");
+    assert_int_equal(left, 1);
+    assert_shown(store_unfinished(p->reader, 0, 100, &left, err), "[]");
+    assert_int_equal(left, 2);
+    assert_shown(store_unfinished(p->reader, 20, 1 << 20, &left, err), "[\"j3\"]");
     settle(p->store, store_end_job(p->store, "j3"));
-    assert_shown(store_unfinished(p->reader, 0, 10, err), "[\"j2\"]");
+    assert_shown(store_unfinished(p->reader, 0, 1 << 20, &left, err), "[\"j2\"]");
     json_auto_t *with = json_pack("{s:b, s:b, s:i}", "returned", 1, "minions", 1, "limit", 2);
     json_auto_t *full = store_jobs(p->reader, with, NULL);
     assert_shown(json_deep_copy(value_get(json_array_get(full, 0), "returned")), "[\"b\"]");
@@ -552,7 +594,7 @@ test_notes(void **state)
     assert_shown(store_noted(p->reader, "K", "r", "a", err), "null");
     assert_shown(store_notes(p->reader, "k", "r", err), "{\"a\":\"j1\",\"b\":\"j2\"}");
     assert_shown(store_notes(p->reader, "k", "nosuch", err), "{}");
-    store_expire(p->store, &(store_keep_t){ .jobs_s = 3600, .events = 10 });
+    store_expire(p->store, &(store_keep_t){ .now_us = clock_wall_us(), .jobs_s = 3600, .events = 10 });
     struct pollfd pfd = { .fd = store_fd(p->store), .events = POLLIN };
     while (count_rows(p, "SELECT count(*) FROM notes") > 0)
         poll(&pfd, 1, 1);
@@ -588,7 +630,7 @@ test_orchestrations(void **state)
     json_auto_t *runs = store_runs(p->reader, 1, NULL);
     assert_int_equal(json_array_size(runs), 1);
     assert_string_equal(value_str(json_array_get(runs, 0), "run", ""), "new");
-    store_expire(p->store, &(store_keep_t){ .jobs_s = 3600, .events = 10 });
+    store_expire(p->store, &(store_keep_t){ .now_us = clock_wall_us(), .jobs_s = 3600, .events = 10 });
     struct pollfd pfd = { .fd = store_fd(p->store), .events = POLLIN };
     while (count_rows(p, "SELECT count(*) FROM runs WHERE run = 'old'") > 0)
         poll(&pfd, 1, 1);
@@ -619,7 +661,7 @@ test_expiry(void **state)
     for (uint64_t seq = 1; seq <= 1000; seq++)
         ticket = add_event(p->store, seq, "t");
     settle(p->store, ticket);
-    store_expire(p->store, &(store_keep_t){ .jobs_s = 3600, .events = 10 });
+    store_expire(p->store, &(store_keep_t){ .now_us = clock_wall_us(), .jobs_s = 3600, .events = 10 });
     do {
         poll(&pfd, 1, 1);
         store_get_stats(p->store, &stats);
@@ -703,13 +745,13 @@ test_full_queue_refuses(void **state)
     uint64_t last = fill_queue(p, LIMIT_STORE_QUEUE);
 
     assert_int_equal(add_return(p->store, "j1", "one more", "1", 0), 0);
-    assert_false(store_has_room(p->store));
+    assert_false(store_has_room(p->store, 1));
     store_get_stats(p->store, &stats);
     assert_int_equal(stats.queued, LIMIT_STORE_QUEUE);
     assert_int_equal(stats.refused, 1);
     set_file_limit(RLIM_INFINITY);
     settle(p->store, last);
-    assert_true(store_has_room(p->store));
+    assert_true(store_has_room(p->store, 1));
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), LIMIT_STORE_QUEUE);
     settle(p->store, add_event(p->store, LIMIT_STORE_QUEUE + 100, "t"));
     signal(SIGXFSZ, SIG_DFL);
@@ -922,6 +964,7 @@ test_kill_keeps_what_was_committed(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_some_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_duplicates_first_wins, setup, teardown),
           cmocka_unit_test_setup_teardown(test_together, setup, teardown),
           cmocka_unit_test_setup_teardown(test_together_begins_with_events, setup, teardown),

@@ -53,7 +53,8 @@ await_expired(place_t *p)
 static void
 expire(place_t *p, int64_t jobs_s, uint64_t bytes)
 {
-    store_expire(p->store, &(store_keep_t){ .jobs_s = jobs_s, .bytes = bytes, .events = 1000 });
+    store_expire(p->store, &(store_keep_t){
+                               .now_us = clock_wall_us(), .jobs_s = jobs_s, .bytes = bytes, .events = 1000 });
     await_expired(p);
 }
 
@@ -94,6 +95,21 @@ test_wrong_clock_makes_nothing_old(void **state)
     assert_int_equal(
         count_rows(p, "SELECT count(*) FROM jobs WHERE jid IN ('young', 'behind', 'ahead again')"), 3);
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 6);
+}
+
+/* Nor does one that is set after it was believed. */
+static void
+test_ages_are_of_who_asks(void **state)
+{
+    place_t *p = *state;
+    int64_t asked_us = clock_wall_us() - 10 * HOUR_US;
+
+    put_job(p, "old", 12 * HOUR_US, 1, "1");
+    put_job(p, "young", 10 * HOUR_US + HOUR_US / 2, 1, "1");
+    store_expire(p->store, &(store_keep_t){ .now_us = asked_us, .jobs_s = 3600, .events = 1000 });
+    await_expired(p);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid = 'young'"), 1);
 }
 
 static void
@@ -231,6 +247,42 @@ test_events_do_not_count(void **state)
     assert_int_equal(count_rows(p, "SELECT sum(last - first + 1) FROM event_blocks"), 100);
 }
 
+/* Nor does what is known of minions, large or small, written once or again. */
+static void
+test_minions_do_not_count(void **state)
+{
+    typedef uint64_t put_fn(store_t * store, const char *id, char **doc_p);
+    static put_fn *const puts[] = { store_put_grains, store_put_pillar, store_put_mine };
+    place_t *p = *state;
+    uint64_t ticket = 0;
+
+    put_job(p, "old", HOUR_US, 5, "1");
+    for (int i = 0; i < 600; i++) {
+        char *doc = value_of(i < 20 ? 300000 : 9000 + (size_t) i);
+        AUTO_FREE char *id = xasprintf("m%d", i / 4);
+        ticket = puts[i % 3](p->store, id, &doc);
+    }
+    settle(p->store, ticket);
+    expire(p, 0, 1000000);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    /* Jobs that are too large go as before, and no more of them when documents go. */
+    AUTO_FREE char *value = value_of(100000);
+    put_job(p, "large", HOUR_US, 20, value);
+    put_job(p, "last", HOUR_US, 5, value);
+    expire(p, 0, 1500000);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid = 'last'"), 1);
+    for (int i = 0; i < 150; i++) {
+        AUTO_FREE char *id = xasprintf("m%d", i);
+        ticket = store_del_minion(p->store, id);
+    }
+    settle(p->store, ticket);
+    expire(p, 0, 1500000);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    expire(p, 0, 100000);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
+}
+
 static void
 test_space_is_given_back(void **state)
 {
@@ -301,7 +353,7 @@ expire_until_killed(const char *path, int out)
     store_t *store = store_new(path, NULL);
     store_stats_t stats = { 0 };
 
-    store_expire(store, &(store_keep_t){ .jobs_s = 3600, .events = 1000 });
+    store_expire(store, &(store_keep_t){ .now_us = clock_wall_us(), .jobs_s = 3600, .events = 1000 });
     do {
         poll(NULL, 0, 1);
         store_get_stats(store, &stats);
@@ -357,6 +409,7 @@ test_killed_in_the_middle(void **state)
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, setup, teardown),
           cmocka_unit_test_setup_teardown(test_wrong_clock_makes_nothing_old, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_ages_are_of_who_asks, setup, teardown),
           cmocka_unit_test_setup_teardown(test_zero_keeps_all, setup, teardown),
           cmocka_unit_test_setup_teardown(test_runs_stay_until_they_end, setup, teardown),
           cmocka_unit_test_setup_teardown(test_late_return_stays, setup, teardown),
@@ -364,6 +417,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, s
           cmocka_unit_test_setup_teardown(test_size_takes_the_oldest, setup, teardown),
           cmocka_unit_test_setup_teardown(test_size_is_watched, setup, teardown),
           cmocka_unit_test_setup_teardown(test_events_do_not_count, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_minions_do_not_count, setup, teardown),
           cmocka_unit_test_setup_teardown(test_space_is_given_back, setup, teardown),
           cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
           cmocka_unit_test_setup_teardown(test_damage_in_the_middle, setup, teardown),

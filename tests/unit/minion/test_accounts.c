@@ -5,7 +5,7 @@
 #include "minion/modlib/accounts.h"
 #include "unit/minion/fakes.h"
 
-extern const plugin_t exec_user, exec_group;
+extern const plugin_t exec_user, exec_group, state_user;
 
 static int
 set_up(void **state)
@@ -173,5 +173,107 @@ test_refusals(void **state)
     fakes_check(&exec_user, &ldap);
 }
 
+/* ---- hashes of passwords ------------------------------------------------------------------------- */
+
+/* What the shadow file has for everybody, and what the state asks for. */
+static const char *in_shadow;
+static char *asked;
+
+static int
+no_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_object();
+    return 0;
+}
+
+static int
+shadow_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_pack("{s:s}", "passwd", in_shadow);
+    return 0;
+}
+
+static int
+gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    free(asked);
+    asked = xasprintf("%s %s", value_str(args, "algorithm", ""), value_str(args, "crypt_salt", "random"));
+    *ret_value = str_eq(value_str(args, "password", ""), "unhashable") ? json_null() : json_string("$6$s$h");
+    return 0;
+}
+
+static const arg_t name_args[] = { { "name", ARG_STR, ARG_REQUIRED, "" }, ARGS_END };
+static const arg_t gen_args[] = { { "password", ARG_STR, ARG_REQUIRED, "" },
+                                  { "crypt_salt", ARG_STR, "null", "" },
+                                  { "algorithm", ARG_STR, "\"sha512\"", "" },
+                                  ARGS_END };
+static const func_t user_funcs[] = { { "info", no_user, name_args, 0, "" } };
+static const func_t shadow_funcs[] = { { "gen_password", gen_password, gen_args, 0, "" },
+                                       { "info", shadow_info, name_args, 0, "" } };
+static const plugin_t fake_user = {
+    .kind = PLUGIN_EXEC, .file = "user", .doc = "", .funcs = user_funcs, .n_funcs = NELEMS(user_funcs)
+};
+static const plugin_t fake_shadow = {
+    .kind = PLUGIN_EXEC, .file = "shadow", .doc = "", .funcs = shadow_funcs, .n_funcs = NELEMS(shadow_funcs)
+};
+
+/* user.present with hash_password, in test mode, of a user who is not there. */
+static int
+present_hashed(const char *password, fail_t *err)
+{
+    static const plugin_t *const list[] = { &fake_shadow, &fake_user };
+    json_auto_t *args = json_pack("{s:s, s:s, s:b}", "name", "zoe", "password", password, "hash_password", 1);
+    json_auto_t *opts = json_pack("{s:b}", "test", 1), *ret = NULL;
+    registry_t *registry = registry_new(PLUGIN_EXEC, list, NELEMS(list));
+    const call_env_t env = { .registry = registry, .opts = opts };
+    call_ctx_t *ctx = call_ctx_new(&env);
+    size_t i = 0;
+
+    while (!str_eq(state_user.funcs[i].name, "present"))
+        i++;
+    int rc = state_user.funcs[i].fn(ctx, args, &ret, err);
+    call_ctx_destroy(&ctx);
+    registry_destroy(&registry);
+    return rc;
+}
+
+static void
+test_salts(void **state)
+{
+    static const struct {
+        const char *hash, *want;
+    } rows[] = {
+        { "$6$abc./XYZ$hash", "sha512 abc./XYZ" },
+        { "$5$salt$hash", "sha256 salt" },
+        { "$1$salt$hash", "md5 salt" },
+        /* A second field that is no salt but a parameter, or a method that is not ours. */
+        { "$y$j9T$F5Jx5fExrKuPp53xLKQ..1$X3DX6M94c7o", "sha512 random" },
+        { "$6$rounds=656000$abcdefgh$hash", "sha512 random" },
+        { "$7$CU..../....salt$hash", "sha512 random" },
+        { "$2b$10$saltandhash", "sha512 random" },
+        { "$6$$hash", "sha512 random" },
+        { "$6$salt", "sha512 random" },
+        { "*", "sha512 random" },
+        { "", "sha512 random" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        in_shadow = rows[i].hash;
+        assert_int_equal(present_hashed("secret", &err), 0);
+        assert_string_equal(asked, rows[i].want);
+    }
+    fail_auto_t err = FAIL_INIT;
+    assert_true(present_hashed("unhashable", &err) < 0);
+    assert_non_null(strstr(fail_text(&err), "zoe"));
+    assert_null(strstr(fail_text(&err), "unhashable"));
+    free(asked);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
-UNIT_MAIN(TEST(test_files), TEST(test_names), TEST(test_user), TEST(test_group), TEST(test_refusals))
+UNIT_MAIN(TEST(test_files), TEST(test_names), TEST(test_user), TEST(test_group), TEST(test_refusals),
+          cmocka_unit_test(test_salts))

@@ -12,6 +12,8 @@
 #include "salt/log.h"
 
 static char root[64];
+extern const plugin_t state_pkgrepo;
+
 static char *old_path;
 static registry_t *registry;
 static const char *os_name = "Debian";
@@ -465,6 +467,68 @@ test_repo_changes(void **state)
     assert_non_null(strstr(text, "\n# deb [arch=amd64 signed-by=/k trusted=yes] http://a/ t main extra\n"));
 }
 
+/* pkgrepo.managed with these keywords. NEW return. */
+static json_t *
+manage_repo(const char *name, json_t *kwargs)
+{
+    json_auto_t *facts = json_pack("{s:s, s:s, s:s}", "os_family", "Debian", "os", os_name, "osarch",
+                                   "amd64");
+    json_auto_t *args = json_pack("{s:s, s:o}", "name", name, "kwargs", kwargs), *opts = json_object();
+    const call_env_t env = { .registry = registry, .opts = opts, .grains = grains, .cookie = facts };
+    call_ctx_t *ctx = call_ctx_new(&env);
+    fail_auto_t err = FAIL_INIT;
+    json_t *ret = NULL;
+    size_t i = 0;
+
+    while (!str_eq(state_pkgrepo.funcs[i].name, "managed"))
+        i++;
+    if (state_pkgrepo.funcs[i].fn(ctx, args, &ret, &err) != 0)
+        fail_msg("%s: %s", name, fail_text(&err));
+    call_ctx_destroy(&ctx);
+    return ret;
+}
+
+/* What a file had goes when what comes in its place is written, not before. */
+static void
+test_clean_file(void **state)
+{
+    static const char line[] = "deb [signed-by=/k] http://b s main", old[] = "# note\ndeb http://a s main\n";
+    AUTO_FREE char *outside = xasprintf("%s/x.list", root);
+
+    (void) state;
+    put("/x.list", old); /* also for who takes the path as it is */
+    put(outside, old);
+    json_auto_t *failed = manage_repo(
+        "deb http://b s main", json_pack("{s:s, s:b, s:b}", "file", outside, "clean_file", 1, "refresh", 0));
+    assert_true(json_is_false(value_get(failed, "result")));
+    assert_file("/x.list", old);
+    assert_file(outside, old);
+    json_auto_t *done = manage_repo(
+        line, json_pack("{s:s, s:b, s:b}", "file", outside, "clean_file", 1, "refresh", 0));
+    assert_true(json_is_true(value_get(done, "result")));
+    assert_file(outside, "deb [signed-by=/k] http://b s main\n");
+    assert_file("/x.list", old);
+
+    put(LISTS "c.list", "# note\ndeb http://a s main\n\nnonsense\n");
+    put(LISTS "c.sources", "# note\nTypes: deb\nURIs: http://a\nSuites: s\nComponents: main\n\n# end\n");
+    put(LISTS "d.list", old);
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const calls[] = {
+            "[\"deb [signed-by=/k] http://a s main\", {\"clean_file\": true, \"refresh\": false, "
+            "\"file\": \"" LISTS "c.list\"}]",
+            "[\"deb [signed-by=/k] http://e s main\", {\"clean_file\": true, \"refresh\": false, "
+            "\"file\": \"" LISTS "c.sources\"}]",
+        };
+        json_auto_t *ret = run("pkg.mod_repo", calls[i]);
+        assert_true(json_is_object(ret));
+    }
+    AUTO_FREE char *lines = text_of(LISTS "c.list");
+    assert_true(str_starts(lines, "deb [signed-by=/k] http://a s main"));
+    assert_ptr_equal(strchr(lines, '\n'), lines + strlen(lines) - 1);
+    assert_file(LISTS "c.sources",
+                "Types: deb\nURIs: http://e\nSuites: s\nComponents: main\nSigned-By: /k\n");
+}
+
 /* ---- keys ---------------------------------------------------------------------------------- */
 
 static void
@@ -615,5 +679,5 @@ UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons
           ON_HOST(test_older_and_again), ON_HOST(test_held), ON_HOST(test_install_fails),
           ON_HOST(test_refresh_when_due), ON_HOST(test_remove), ON_HOST(test_upgrade), ON_HOST(test_refresh),
           ON_HOST(test_latest), ON_HOST(test_hold), ON_HOST(test_repos), ON_HOST(test_repo_changes),
-          ON_HOST(test_keys), ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa),
-          ON_HOST(test_foreign))
+          ON_HOST(test_clean_file), ON_HOST(test_keys), ON_HOST(test_apt_key), ON_HOST(test_key_proxy),
+          ON_HOST(test_ppa), ON_HOST(test_foreign))

@@ -1,6 +1,7 @@
 /* test_aptsources.c - lists of sources: lines and paragraphs, changed and written again. */
 #include "unit/unit.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -197,6 +198,18 @@ test_save(void **state)
     buf_clear(&text);
     assert_int_equal(fs_read(main_list, 4096, &text, &err), 0);
     assert_string_equal(buf_str(&text), "deb http://a s main\n");
+    /* A link stays one, and the file that it leads to changes. */
+    AUTO_FREE char *shared = fs_join(root, "shared");
+    struct stat st;
+    assert_int_equal(rename(main_list, shared), 0);
+    assert_int_equal(symlink("../../shared", main_list), 0);
+    apt_sources_move(all, apt_sources_at(all, 1), APT_MAIN_LIST);
+    assert_int_equal(apt_sources_save(all, &err), 0);
+    assert_int_equal(lstat(main_list, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    buf_clear(&text);
+    assert_int_equal(fs_read(shared, 4096, &text, &err), 0);
+    assert_non_null(strstr(buf_str(&text), "http://b"));
     assert_int_equal(fs_remove_tree(root, &err), 0);
 }
 

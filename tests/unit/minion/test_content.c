@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -148,6 +149,45 @@ test_commit(void **state)
     assert_int_equal(files_in_dir(), 3);
 }
 
+/* The ACL that a file has is its successor's, but never lets in more than the mode that the successor is given: the group's
+ * bits bound what the ACL's users may. */
+static void
+test_commit_acl(void **state)
+{
+    static const struct {
+        uint32_t version;
+        struct {
+            uint16_t tag, perm;
+            uint32_t id;
+        } entries[5];
+    } acl = { 2,
+              { { 0x01, 6, UINT32_MAX }, /* the owner */
+                { 0x02, 4, 61001 },      /* somebody else */
+                { 0x04, 4, UINT32_MAX }, /* the group */
+                { 0x10, 4, UINT32_MAX }, /* the mask */
+                { 0x20, 0, UINT32_MAX } } /* others */ };
+    AUTO_FREE char *a = put("a", "old");
+    const content_t text = { .data = "new", .len = 3 };
+    const landing_t as_before = { (uid_t) -1, (gid_t) -1, 0640, a },
+                    secret = { (uid_t) -1, (gid_t) -1, 0600, a };
+    char got[sizeof(acl)];
+    struct stat st;
+
+    (void) state;
+    if (setxattr(a, "system.posix_acl_access", &acl, sizeof(acl), 0) != 0)
+        skip(); /* a file system without ACLs */
+    assert_int_equal(content_commit(a, &text, &as_before, NULL), 0);
+    assert_int_equal(getxattr(a, "system.posix_acl_access", got, sizeof(got)), sizeof(acl));
+    assert_memory_equal(got, &acl, sizeof(acl));
+    assert_int_equal(content_commit(a, &text, &secret, NULL), 0);
+    assert_int_equal(stat(a, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(getxattr(a, "system.posix_acl_access", got, sizeof(got)), sizeof(acl));
+    assert_int_equal(chmod(a, 0640), 0);
+    assert_int_equal(getxattr(a, "system.posix_acl_access", got, sizeof(got)), sizeof(acl));
+    assert_memory_equal(got, &acl, sizeof(acl));
+}
+
 /* The disk is full in the middle: the old file stays, and nothing else does. */
 static void
 test_commit_fails(void **state)
@@ -178,4 +218,4 @@ test_commit_fails(void **state)
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_MAIN(IN_DIR(test_same), IN_DIR(test_diff), IN_DIR(test_diff_bound), IN_DIR(test_commit),
-          IN_DIR(test_commit_fails))
+          IN_DIR(test_commit_acl), IN_DIR(test_commit_fails))

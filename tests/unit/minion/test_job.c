@@ -78,6 +78,19 @@ job_large(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* Lists inside each other. */
+static int
+job_deep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_t *v = json_array();
+
+    (void) ctx, (void) err;
+    for (json_int_t i = 1; i < value_int(args, "size", 0); i++)
+        v = json_pack("[o]", v);
+    *ret_value = v;
+    return 0;
+}
+
 static int
 job_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -136,7 +149,8 @@ static const func_t job_funcs[] = {
     { "leave", job_leave, NULL, 0, "x" },         { "hang", job_hang, NULL, 0, "x" },
     { "run_sleep", job_run_sleep, NULL, 0, "x" }, { "large", job_large, size_args, 0, "x" },
     { "memory", job_memory, NULL, 0, "x" },       { "program_limit", job_program_limit, NULL, 0, "x" },
-    { "ask", job_ask, any_args, 0, "x" },         { "fire", job_fire, count_args, 0, "x" },
+    { "deep", job_deep, size_args, 0, "x" },      { "ask", job_ask, any_args, 0, "x" },
+    { "fire", job_fire, count_args, 0, "x" },
 };
 
 PLUGIN(exec, j, FUNCS(job_funcs), .doc = "For tests.");
@@ -351,6 +365,57 @@ test_output_limit(void **state)
     assert_failed(large, "job_output_max");
 }
 
+/* With what stands beside it a return may be larger than any message, though the job may return so much. */
+static void
+test_return_that_fits_no_message(void **state)
+{
+    fixture_t *f = *state;
+
+    f->env.output_limit = LIMIT_WIRE_MSG;
+    json_auto_t *large = run(f, "large", "[16777140]");
+    assert_failed(large, "job_output_max");
+    assert_non_null(strstr(value_str(large, "return", ""), "its limit is 16777216"));
+    assert_int_equal(json_array_size(value_get(large, "fun_args")), 0);
+
+    json_auto_t *fits = run(f, "large", "[16777000]");
+    assert_int_equal(json_string_length(value_get(fits, "return")), 16777000);
+}
+
+/* A return is worth more than what the job was asked with, which the master knows. */
+static void
+test_arguments_that_fit_no_message(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *text = xcalloc(1, LIMIT_WIRE_MSG);
+
+    memset(text, 'x', LIMIT_WIRE_MSG - 40);
+    AUTO_FREE char *job = xasprintf("{\"jid\":\"" JID "\",\"fun\":\"j.large\",\"arg\":[3],\"more\":\"\"}");
+    start(f, job);
+    json_array_append_new(value_get(f->proc->job, "arg"), json_string(text));
+    json_auto_t *ret = finish(f);
+    assert_string_equal(value_str(ret, "return", ""), "xxx");
+    assert_int_equal(json_array_size(value_get(ret, "fun_args")), 0);
+
+    json_object_set_new(f->proc->job, "metadata", json_string(text));
+    json_auto_t *failed = job_return(f->proc);
+    assert_failed(failed, "job_output_max");
+    assert_null(value_get(failed, "metadata"));
+}
+
+static void
+test_depth(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *most = run(f, "deep", "[511]"), *deeper = NULL, *frame = NULL;
+
+    assert_true(value_bool(most, "success", false));
+    deeper = run(f, "deep", "[512]");
+    assert_failed(deeper, "nested deeper than the 512 levels");
+    /* What can't even be heard. */
+    frame = run(f, "deep", "[600]");
+    assert_failed(frame, "nested deeper than 512 levels");
+}
+
 static void
 test_memory_limit(void **state)
 {
@@ -420,4 +485,5 @@ test_interrupted(void **state)
 
 UNIT_MAIN(TEST(test_return), TEST(test_several_functions), TEST(test_crash), TEST(test_time),
           TEST(test_programs_end_too), TEST(test_output_limit), TEST(test_memory_limit), TEST(test_question),
+          TEST(test_return_that_fits_no_message), TEST(test_arguments_that_fit_no_message), TEST(test_depth),
           TEST(test_events), TEST(test_unknown_functions), cmocka_unit_test(test_interrupted))

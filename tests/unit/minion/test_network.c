@@ -1,6 +1,8 @@
 /* test_network.c - what the functions about names and hosts read and write as text. */
 #include "unit/unit.h"
 
+#include <sys/stat.h>
+
 #include "minion/modules/network_hosts.c"
 
 static void
@@ -22,6 +24,31 @@ test_hosts(void **state)
         rename_in_hosts(rows[i].before, "old", "new", &out);
         assert_string_equal(buf_str(&out), rows[i].after);
     }
+}
+
+/* /etc/hosts may be a link, to a file that several containers share. */
+static void
+test_hosts_by_link(void **state)
+{
+    char dir[] = "/tmp/halite-hosts-XXXXXX";
+    static const char before[] = "127.0.1.1 old\n";
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t text = BUF_INIT;
+    struct stat st;
+
+    (void) state;
+    assert_non_null(mkdtemp(dir));
+    AUTO_FREE char *hosts = fs_join(dir, "hosts"), *real = fs_join(dir, "real");
+    assert_int_equal(fs_write_quick(real, before, strlen(before), 0640, &err), 0);
+    assert_int_equal(symlink("real", hosts), 0);
+    assert_int_equal(rewrite_hosts(hosts, "old", "new", &err), 0);
+    assert_int_equal(lstat(hosts, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(fs_read(real, 4096, &text, &err), 0);
+    assert_string_equal(buf_str(&text), "127.0.1.1 new\n");
+    assert_int_equal(stat(real, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    assert_int_equal(fs_remove_tree(dir, &err), 0);
 }
 
 static void
@@ -66,5 +93,6 @@ test_hosts_are_words(void **state)
     assert_string_equal(host, "abreboot-x.example_1");
 }
 
-UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_traceroute_lines),
-          cmocka_unit_test(test_hardware_addresses), cmocka_unit_test(test_hosts_are_words))
+UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_hosts_by_link),
+          cmocka_unit_test(test_traceroute_lines), cmocka_unit_test(test_hardware_addresses),
+          cmocka_unit_test(test_hosts_are_words))

@@ -35,6 +35,14 @@ on_send(void *cookie, const json_t *frame)
 }
 
 static void
+name_masters(fixture_t *f)
+{
+    json_auto_t *masters = json_pack("{s:i, s:i}", "m0", 0, "m1", 1);
+
+    outbox_masters(f->box, masters);
+}
+
+static void
 open_box(fixture_t *f)
 {
     fail_auto_t err = FAIL_INIT;
@@ -42,6 +50,7 @@ open_box(fixture_t *f)
 
     assert_non_null(spool);
     f->box = outbox_new(&spool, on_send, f);
+    name_masters(f);
     assert_null(spool);
 }
 
@@ -81,11 +90,12 @@ jid_of(int i)
 static void
 add(fixture_t *f, int i, size_t size, int master)
 {
-    AUTO_FREE char *jid = jid_of(i), *text = xcalloc(1, size + 1);
+    AUTO_FREE char *jid = jid_of(i), *text = xcalloc(1, size + 1),
+                   *asker = master < 0 ? NULL : xasprintf("m%d", master);
 
     memset(text, 'x', size);
     json_auto_t *ret = json_pack("{s:s, s:s, s:s}", "jid", jid, "fun", "a.b", "return", text);
-    outbox_return(f->box, ret, master);
+    outbox_return(f->box, ret, asker);
 }
 
 static void
@@ -140,9 +150,13 @@ test_at_once(void **state)
     assert_int_equal(sent(f), 2);
     assert_int_equal(outbox_len(f->box), 4);
 
+    assert_true(outbox_has(f->box, "20261120100000000002"));
+    assert_string_equal(outbox_asker(f->box, "20261120100000000002"), "m0");
+    assert_null(outbox_asker(f->box, "20261120100000000003"));
     ack(f, 1);
     ack(f, 1);
     ack(f, 2);
+    assert_false(outbox_has(f->box, "20261120100000000002"));
     ack(f, 999);
     ack_event(f, 2);
     ack_event(f, 2);
@@ -222,13 +236,32 @@ test_restart(void **state)
     open_box(f);
     assert_int_equal(outbox_len(f->box), 4);
     assert_int_equal(fs_write_quick(bad, "{", 1, 0600, NULL), 0);
-    json_auto_t *jids = outbox_jids(f->box);
-    assert_int_equal(json_array_size(jids), 4);
-    assert_string_equal(json_string_value(json_array_get(jids, 0)), "20261120100000000005");
+    json_auto_t *pending = outbox_pending(f->box);
+    assert_int_equal(json_object_size(pending), 4);
+    assert_string_equal(json_object_iter_key(json_object_iter(pending)), "20261120100000000005");
+    assert_string_equal(value_str(pending, "20261120100000000005", ""), "m0");
     outbox_listens(f->box, 0);
     /* The damaged ones are moved aside, the others go. */
     assert_int_equal(sent(f), 3);
     assert_int_equal(outbox_len(f->box), 3);
+}
+
+/* An earlier minion may have left a return that no message holds: it is no damage, and neither lost nor sent for ever. */
+static void
+test_return_that_fits_no_message(void **state)
+{
+    fixture_t *f = *state;
+
+    add(f, 1, LIMIT_WIRE_MSG, 0);
+    add(f, 2, 10, 0);
+    outbox_destroy(&f->box);
+    open_box(f);
+    outbox_listens(f->box, 0);
+    assert_in_range(f->bytes, 100, 1000);
+    assert_int_equal(sent(f), 2);
+    assert_int_equal(outbox_len(f->box), 2);
+    ack(f, 1);
+    assert_int_equal(outbox_len(f->box), 1);
 }
 
 /* What was fired while nobody listened, or was not acknowledged when the last one went, in the order of all. */
@@ -293,6 +326,7 @@ test_unreadable_at_start(void **state)
     none.rlim_cur = 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     f->box = outbox_new(&spool, on_send, f);
+    name_masters(f);
     event(f, true);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_int_equal(outbox_len(f->box), 4);
@@ -401,6 +435,34 @@ test_other_master(void **state)
     assert_int_equal(sent(f), 1);
 }
 
+/* After a restart a return is still its own master's for as long; one whose master is in no list any more is anybody's. */
+static void
+test_asker_after_restart(void **state)
+{
+    fixture_t *f = *state;
+
+    add(f, 1, 10, 0);
+    add(f, 2, 10, 1);
+    add(f, 3, 10, 7);
+    add(f, 4, 10, -1);
+    outbox_destroy(&f->box);
+    open_box(f);
+    outbox_patience(f->box, 5000);
+    outbox_listens(f->box, 0);
+    AUTO_FREE char *first = value_dump(f->sent);
+    assert_string_equal(first,
+                        "[\"20261120100000000001\",\"20261120100000000003\",\"20261120100000000004\"]");
+    (void) sent(f);
+    int64_t next = outbox_next_ms(f->box), now = clock_mono_ms();
+    assert_in_range(next, now, now + 5001);
+    outbox_listens(f->box, 1);
+    assert_int_equal(sent(f), 4);
+    outbox_deaf(f->box, 1);
+    outbox_tick(f->box, clock_mono_ms() + 5001);
+    AUTO_FREE char *last = value_dump(f->sent);
+    assert_string_equal(last, "[\"20261120100000000002\"]");
+}
+
 /* It is told when the configuration is read again: also returns that wait already have it then. */
 static void
 test_other_patience(void **state)
@@ -480,20 +542,24 @@ test_events_have_limits(void **state)
 
     memset(text, 'x', LIMIT_EVENTS_KEPT_BYTES / 4);
     json_auto_t *large = json_pack("{s:s}", "a", text);
-    for (int i = 0; i < 3; i++)
+    /* More than a message holds. */
+    assert_false(outbox_event(f->box, "t", large, NULL));
+    text[LIMIT_EVENTS_KEPT_BYTES / 8] = '\0';
+    (void) json_object_set_new(large, "a", json_string(text));
+    for (int i = 0; i < 7; i++)
         assert_true(outbox_event(f->box, "t", large, NULL));
     assert_false(outbox_event(f->box, "t", large, NULL));
     event(f, true);
-    for (int i = 1; i <= 4; i++)
+    for (int i = 1; i <= 8; i++)
         ack_event(f, i);
     assert_int_equal(outbox_len(f->box), 0);
     for (int i = 0; i < LIMIT_EVENTS_KEPT; i++)
         event(f, true);
     event(f, false);
     /* The number of one that was dropped is not used. */
-    ack_event(f, 5);
+    ack_event(f, 9);
     event(f, true);
-    ack_event(f, 5 + LIMIT_EVENTS_KEPT);
+    ack_event(f, 9 + LIMIT_EVENTS_KEPT);
     assert_int_equal(outbox_len(f->box), LIMIT_EVENTS_KEPT - 1);
 }
 
@@ -546,7 +612,8 @@ test_same_jid_twice(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_at_once), TEST(test_odd_acknowledgements), TEST(test_master_goes_and_comes),
-          TEST(test_two_masters), TEST(test_restart), TEST(test_restart_with_events),
-          TEST(test_unreadable_at_start), TEST(test_unreadable_for_long), TEST(test_other_master),
-          TEST(test_other_patience), TEST(test_window), TEST(test_patience), TEST(test_events_have_limits),
-          TEST(test_full_disk), TEST(test_same_jid_twice))
+          TEST(test_two_masters), TEST(test_restart), TEST(test_return_that_fits_no_message),
+          TEST(test_restart_with_events), TEST(test_unreadable_at_start), TEST(test_unreadable_for_long),
+          TEST(test_other_master), TEST(test_other_patience), TEST(test_asker_after_restart),
+          TEST(test_window), TEST(test_patience), TEST(test_events_have_limits), TEST(test_full_disk),
+          TEST(test_same_jid_twice))

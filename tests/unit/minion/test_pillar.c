@@ -67,7 +67,7 @@ opts_of(const json_t *one, const char *dir)
 static char *
 without_places(char *text)
 {
-    for (char *at; (at = strstr(text, "\\nin salt://")) != NULL;)
+    for (char *at; (at = strstr(text, "\\nin /")) != NULL;)
         memmove(at, at + strcspn(at, "\""), strlen(at + strcspn(at, "\"")) + 1);
     return text;
 }

@@ -18,7 +18,7 @@
 
 typedef struct fixture {
     int recon_ms, recon_spread_ms, recon_max_ms;
-    const char *source, *host;
+    const char *source, *host, *series;
     bool always_verify;
     int wait_max_ms; /* 0: soon */
     char *dir, *known;
@@ -34,6 +34,7 @@ typedef struct fixture {
     size_t subscriptions;
     /* The minion. */
     session_t *session;
+    seen_t *seen;
     json_t *jobs, *acked, *states;
     size_t n_pending;
 } fixture_t;
@@ -86,6 +87,7 @@ start_minion_with(fixture_t *f, const char *finger, int hello_port)
                             .id = "m1",
                             .role = "minion",
                             .boot = "boot-1",
+                            .series = f->series,
                             .host = f->host != NULL ? f->host : "127.0.0.1",
                             .port = f->port,
                             .publish_port = f->publish_port,
@@ -93,6 +95,8 @@ start_minion_with(fixture_t *f, const char *finger, int hello_port)
                             .finger = finger,
                             .known_file = f->known,
                             .keys = f->keys,
+                            .seen = f->seen,
+                            .name = "here",
                             .wait_ms = 50,
                             .always_verify = f->always_verify,
                             .wait_max_ms = f->wait_max_ms ? f->wait_max_ms : 100 };
@@ -285,6 +289,18 @@ join(fixture_t *f)
     until_state(f, SESSION_READY);
 }
 
+/* An orderly end says goodbye. */
+static void
+leave(fixture_t *f)
+{
+    session_destroy(&f->session);
+    zmq_pollitem_t item = { f->router, 0, ZMQ_POLLIN, 0 };
+    assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
+    read_router(f);
+    assert_string_equal(value_str(json_array_get(f->got, 0), "m", ""), "bye");
+    (void) json_array_clear(f->got);
+}
+
 static const char *
 last_reason(const fixture_t *f)
 {
@@ -315,6 +331,7 @@ set_up(void **state)
     f->zctx = zmq_ctx_new();
     f->master_keys = key_pair_new();
     f->keys = key_pair_new();
+    f->seen = seen_new();
     f->got = json_array();
     f->jobs = json_array();
     f->acked = json_array();
@@ -334,6 +351,7 @@ tear_down(void **state)
     (void) zmq_ctx_term(f->zctx);
     key_pair_destroy(&f->master_keys);
     key_pair_destroy(&f->keys);
+    seen_destroy(&f->seen);
     json_decref(f->got), json_decref(f->jobs), json_decref(f->acked), json_decref(f->states);
     assert_int_equal(fs_remove_tree(f->dir, NULL), 0);
     free(f->known), free(f->dir), free(f);
@@ -347,12 +365,14 @@ test_first_contact(void **state)
 {
     fixture_t *f = *state;
 
+    f->series = "boot-0";
     start_minion(f);
     assert_int_equal(session_state(f->session), SESSION_ASKING);
     json_auto_t *hello = expect(f, "hello");
     assert_string_equal(value_str(hello, "id", ""), "m1");
     assert_string_equal(value_str(hello, "role", ""), "minion");
     assert_string_equal(value_str(hello, "boot", ""), "boot-1");
+    assert_string_equal(value_str(hello, "series", ""), "boot-0");
     assert_int_equal(value_int(hello, "proto", 0), WIRE_PROTO);
     assert_true(json_is_array(value_get(hello, "pending")));
     assert_int_equal(session_send(f->session, MSG_bye, NULL, NULL), -ENOTCONN);
@@ -378,12 +398,7 @@ test_known_key(void **state)
     assert_int_equal(fs_write_quick(f->known, pem, strlen(pem), 0644, NULL), 0);
     start_minion_with(f, "", 0);
     join(f);
-    /* An orderly end says goodbye. */
-    session_destroy(&f->session);
-    zmq_pollitem_t item = { f->router, 0, ZMQ_POLLIN, 0 };
-    assert_int_equal(zmq_poll(&item, 1, PATIENCE_MS), 1);
-    read_router(f);
-    assert_string_equal(value_str(json_array_get(f->got, 0), "m", ""), "bye");
+    leave(f);
 }
 
 static void
@@ -639,11 +654,40 @@ test_job_runs_once(void **state)
     assert_int_equal(json_array_size(f->jobs), 1);
     assert_string_equal(value_str(json_array_get(f->jobs, 0), "fun", ""), "test.ping");
 
-    /* One from before the restart. */
-    session_remember(f->session, "20261120100000000001");
-    send_text(f, "{\"m\":\"job\",\"jid\":\"20261120100000000001\",\"fun\":\"test.ping\"}");
+    /* The minion's next session, with this master or another. */
+    leave(f);
+    start_minion(f);
+    join(f);
+    send_text(f, job);
     json_decref(expect(f, "started"));
     assert_int_equal(json_array_size(f->jobs), 1);
+}
+
+/* Another master has the return: the one that asked is told in the hello, or as soon as it can be, or when it sends
+ * the job again. */
+static void
+test_returned_elsewhere(void **state)
+{
+    fixture_t *f = *state;
+
+    seen_elsewhere_add(f->seen, JID, "here");
+    seen_elsewhere_add(f->seen, JID "_1", "there");
+    start_minion(f);
+    json_auto_t *hello = expect(f, "hello");
+    AUTO_FREE char *named = value_dump(value_get(hello, "elsewhere"));
+    assert_string_equal(named, "[\"" JID "\"]");
+    seen_elsewhere_add(f->seen, JID "_2", "here");
+    session_elsewhere(f->session, JID "_2");
+    welcome(f, "accepted");
+    json_auto_t *late = expect(f, "elsewhere");
+    assert_string_equal(value_str(late, "jid", ""), JID "_2");
+    session_elsewhere(f->session, JID "_3");
+    json_auto_t *now = expect(f, "elsewhere");
+    assert_string_equal(value_str(now, "jid", ""), JID "_3");
+    send_text(f, "{\"m\":\"job\",\"jid\":\"" JID "\",\"fun\":\"test.ping\"}");
+    json_auto_t *again = expect(f, "elsewhere");
+    assert_string_equal(value_str(again, "jid", ""), JID);
+    assert_int_equal(json_array_size(f->jobs), 0);
 }
 
 /* Whether a socket has something to read. */
@@ -961,8 +1005,9 @@ UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_
           TEST(test_accepted_key_becomes_pending), TEST(test_not_vouched), TEST(test_publish_port_moves),
           TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
-          TEST(test_job_runs_once), TEST(test_one_socket_is_read), TEST(test_broadcasts_with_a_gap),
-          TEST(test_acknowledgements), TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet),
-          TEST(test_descriptors_stay), TEST(test_hello_comes_first), TEST(test_source_address),
-          TEST(test_name_without_address), TEST(test_known_name_without_address), TEST(test_many_pending),
-          TEST(test_garbage), TEST(test_welcome_with_odd_values))
+          TEST(test_job_runs_once), TEST(test_returned_elsewhere), TEST(test_one_socket_is_read),
+          TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
+          TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet), TEST(test_descriptors_stay),
+          TEST(test_hello_comes_first), TEST(test_source_address), TEST(test_name_without_address),
+          TEST(test_known_name_without_address), TEST(test_many_pending), TEST(test_garbage),
+          TEST(test_welcome_with_odd_values))

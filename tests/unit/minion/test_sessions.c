@@ -1,7 +1,19 @@
-/* test_sessions.c - where the option `master` points to. */
+/* test_sessions.c - where the option `master` points to; what the networking process hears of the job server. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/conf.h"
+#include "common/local/client.h"
 #include "minion/sessions.h"
+#include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 #include "unit/unit.h"
 
@@ -102,4 +114,96 @@ test_masters_parse(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_master_parse), cmocka_unit_test(test_masters_parse))
+/* With failover the job server sees all as one. */
+static void
+test_masters_by_name(void **state)
+{
+    static const char *const rows[][2] = { { "str", "{\"a:4506\":0,\"::1:7\":1,\"b:4506\":2}" },
+                                           { "failover", "{\"a:4506\":0,\"::1:7\":0,\"b:4506\":0}" },
+                                           { "disable", "{}" } };
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *values = json_pack("{s:[s, s, s], s:s, s:s}", "master", "a", "[::1]:7", "b",
+                                        "master_type", rows[i][0], "id", "x");
+        AUTO(conf) conf = conf_load("/nonexistent", CONF_MINION, values, NULL, &err);
+        assert_non_null(conf);
+        json_auto_t *by_name = masters_by_name(conf);
+        AUTO_FREE char *text = value_dump(by_name);
+        assert_string_equal(text, rows[i][1]);
+    }
+}
+
+static void
+end_child(pid_t pid)
+{
+    int status;
+
+    (void) kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+}
+
+/* The networking process, at the other end of the socket. */
+static pid_t
+networking(const char *dir, int fd)
+{
+    fail_auto_t err = FAIL_INIT;
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    json_auto_t *over = json_pack("{s:s, s:s, s:s}", "master", "127.0.0.1:9", "id", "x", "root_dir", dir);
+    AUTO(conf) conf = conf_load("/nonexistent", CONF_MINION, over, NULL, &err);
+    AUTO(seen) seen = seen_new();
+    json_auto_t *pending = json_object();
+    const sessions_begin_t begin = { "boot", "boot", seen, pending };
+    log_init("test", LEVEL_QUIET, false);
+    _exit(conf ? sessions_main(conf, &begin, fd) : 2);
+}
+
+/* What can't be read holds up nothing that stands behind it. */
+static void
+test_unreadable_frames(void **state)
+{
+    static const char ping[] = "{\"t\":\"ping\"}";
+    char dir[] = "/tmp/halite-sessions-XXXXXX";
+    buf_auto_t deep = BUF_INIT, out = BUF_INIT, in = BUF_INIT;
+    json_auto_t *answer = NULL;
+    int ends[2];
+    int64_t until = clock_mono_ms() + 20000;
+
+    (void) state;
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    pid_t pid = networking(dir, ends[1]);
+    (void) close(ends[1]);
+    buf_puts(&deep, "{\"t\":");
+    buf_fill(&deep, '[', LIMIT_FRAME_DEPTH);
+    buf_fill(&deep, ']', LIMIT_FRAME_DEPTH);
+    buf_putc(&deep, '}');
+    for (int i = 0; i < 2000; i++)
+        frame_add_text(&out, deep.data, deep.len);
+    frame_add_text(&out, ping, sizeof(ping) - 1);
+    assert_int_equal(send(ends[0], out.data, out.len, MSG_NOSIGNAL), out.len);
+    while (!str_eq(value_str(answer, "t", ""), "pong")) {
+        struct pollfd pfd = { ends[0], POLLIN, 0 };
+        int64_t left = until - clock_mono_ms();
+        assert_int_equal(poll(&pfd, 1, left > 0 ? (int) left : 0), 1);
+        buf_reserve(&in, 4096);
+        ssize_t n = recv(ends[0], in.data + in.len, 4096, 0);
+        assert_true(n > 0);
+        in.len += (size_t) n;
+        json_decref(answer);
+        answer = NULL;
+        while (!str_eq(value_str(answer, "t", ""), "pong") &&
+               (json_decref(answer), answer = NULL, frame_take(&in, LIMIT_LOCAL_MSG, &answer, NULL)) > 0)
+            ;
+    }
+    end_child(pid);
+    (void) close(ends[0]);
+    assert_int_equal(fs_remove_tree(dir, NULL), 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_master_parse), cmocka_unit_test(test_masters_parse),
+          cmocka_unit_test(test_masters_by_name), cmocka_unit_test(test_unreadable_frames))

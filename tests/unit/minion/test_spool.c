@@ -93,7 +93,18 @@ end(fixture_t *f, const char *jid)
 {
     json_auto_t *ret = json_pack("{s:s, s:s}", "jid", jid, "return", "x");
 
-    assert_int_equal(spool_end(f->spool, ret, NULL), 0);
+    assert_int_equal(spool_end(f->spool, ret, NULL, NULL), 0);
+}
+
+/* One that is any master's. */
+static json_t *
+load(fixture_t *f, const char *jid, size_t *ret_size, fail_t *err)
+{
+    AUTO_FREE char *asker = NULL;
+    json_t *ret = spool_load(f->spool, jid, &asker, ret_size, err);
+
+    assert_null(asker);
+    return ret;
 }
 
 static void
@@ -124,7 +135,7 @@ test_life(void **state)
     assert_int_equal(st.st_mode & 0777, 0600);
     /* Oldest first, whatever order the folder has. */
     assert_jids(jids_of(f), "[\"" J2 "\",\"" J3 "\",\"" J1 "\"]");
-    json_auto_t *ret = spool_load(f->spool, J2, &size, NULL);
+    json_auto_t *ret = load(f, J2, &size, NULL);
     assert_string_equal(value_str(ret, "return", ""), "x");
     assert_int_equal(size, strlen("{\"jid\":\"" J2 "\",\"return\":\"x\"}"));
 
@@ -135,7 +146,7 @@ test_life(void **state)
     again(f);
     assert_int_equal(spool_len(f->spool), 2);
     fail_auto_t err = FAIL_INIT;
-    assert_null(spool_load(f->spool, J2, &size, &err));
+    assert_null(load(f, J2, &size, &err));
     assert_int_equal(err.code, -ENOENT);
 }
 
@@ -176,7 +187,7 @@ test_cut_short(void **state)
         put(f, J1 ".ret", text, len);
         again(f);
         assert_int_equal(spool_len(f->spool), 1);
-        json_auto_t *ret = spool_load(f->spool, J1, &size, &err);
+        json_auto_t *ret = load(f, J1, &size, &err);
         assert_null(ret);
         assert_int_equal(err.code, -EBADMSG);
         assert_false(there(f, J1 ".ret"));
@@ -184,7 +195,7 @@ test_cut_short(void **state)
         assert_int_equal(spool_len(f->spool), 0);
     }
     put(f, J1 ".ret", text, strlen(text));
-    json_auto_t *whole = spool_load(f->spool, J1, &size, NULL);
+    json_auto_t *whole = load(f, J1, &size, NULL);
     assert_non_null(whole);
 }
 
@@ -201,7 +212,7 @@ test_damaged(void **state)
         fail_auto_t err = FAIL_INIT;
         json_auto_t *damaged = json_array();
         put(f, J1 ".ret", texts[i], strlen(texts[i]));
-        assert_null(spool_load(f->spool, J1, &size, &err));
+        assert_null(load(f, J1, &size, &err));
         assert_int_equal(err.code, -EBADMSG);
         assert_non_null(strstr(fail_text(&err), J1 ".ret.bad"));
         put(f, J1 ".run", *texts[i] ? texts[i] : "{", *texts[i] ? strlen(texts[i]) : 1);
@@ -227,7 +238,7 @@ test_unreadable(void **state)
     none = old;
     none.rlim_cur = 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    json_auto_t *ret = spool_load(f->spool, J1, &size, &err);
+    json_auto_t *ret = load(f, J1, &size, &err);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     assert_null(ret);
     assert_int_equal(err.code, -EMFILE);
@@ -317,6 +328,41 @@ test_what_can_not_be_removed_goes_later(void **state)
     assert_int_equal(spool_len(f->spool), 1);
 }
 
+/* Whose return it is stands beside it, not in it. */
+static void
+test_asker(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *ret = json_pack("{s:s, s:s}", "jid", J1, "return", "x");
+    AUTO_FREE char *asker = NULL;
+    size_t size = 0;
+
+    assert_int_equal(spool_end(f->spool, ret, "boss1:4506", NULL), 0);
+    assert_null(value_get(ret, "asker"));
+    again(f);
+    json_auto_t *loaded = spool_load(f->spool, J1, &asker, &size, NULL);
+    assert_true(json_equal(loaded, ret));
+    assert_string_equal(asker, "boss1:4506");
+}
+
+/* What makes no sense is none. */
+static void
+test_elsewhere(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *list = json_pack("[[s, s]]", J1, "boss1:4506");
+
+    assert_null(spool_elsewhere(f->spool));
+    assert_int_equal(spool_elsewhere_keep(f->spool, list, NULL), 0);
+    put(f, ".elsewhere.AbCdEf", "[", 1);
+    again(f);
+    assert_false(there(f, ".elsewhere.AbCdEf"));
+    json_auto_t *kept = spool_elsewhere(f->spool);
+    assert_true(json_equal(kept, list));
+    put(f, "elsewhere", "[", 1);
+    assert_null(spool_elsewhere(f->spool));
+}
+
 static void
 test_jids_are_checked(void **state)
 {
@@ -326,7 +372,7 @@ test_jids_are_checked(void **state)
     for (size_t i = 0; i < NELEMS(jids); i++) {
         json_auto_t *ret = json_pack("{s:s}", "jid", jids[i]);
         assert_int_equal(spool_begin(f->spool, ret, NULL), -EINVAL);
-        assert_int_equal(spool_end(f->spool, ret, NULL), -EINVAL);
+        assert_int_equal(spool_end(f->spool, ret, NULL, NULL), -EINVAL);
         spool_forget(f->spool, jids[i]);
     }
 }
@@ -345,9 +391,9 @@ full_disk(spool_t *spool)
         return 1;
     if (spool_begin(spool, small, NULL) != 0 || spool_begin(spool, large, NULL) != -EFBIG)
         return 2;
-    if (spool_end(spool, large, NULL) != -EFBIG || spool_len(spool) != 0)
+    if (spool_end(spool, large, NULL, NULL) != -EFBIG || spool_len(spool) != 0)
         return 3;
-    return spool_end(spool, small, NULL) == 0 && spool_len(spool) == 1 ? 0 : 4;
+    return spool_end(spool, small, NULL, NULL) == 0 && spool_len(spool) == 1 ? 0 : 4;
 }
 
 static void
@@ -376,4 +422,4 @@ test_full_disk(void **state)
 UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_cut_short), TEST(test_damaged),
           TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable),
           TEST(test_interrupted_unknown), TEST(test_strange_files), TEST(test_jids_are_checked),
-          TEST(test_full_disk))
+          TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk))

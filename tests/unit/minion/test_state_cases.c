@@ -10,7 +10,8 @@
  *   programs           {name: script}: stand before all others on PATH, in {T}/bin
  *   environment        {name: value} of variables for the case
  *   setup              shell commands, run first in a folder made for this case
- *   needs              "root": skipped for other users; else a program that must be on PATH
+ *   needs              "root": skipped for other users; else a program that must be on PATH; several with
+ *                      spaces between
  *   return             {name, result, comment, changes} and, where Salt has them, warnings and skip_watch
  *   error              instead: part of the text of the exception
  *   any                names of keys of `changes` whose value differs from run to run; also "name"
@@ -197,16 +198,24 @@ judge(json_t *spec, json_t *ret, fail_t *err)
 }
 
 static bool
+has(const char *need)
+{
+    AUTO_FREE char *path = fs_which(need);
+
+    return strcmp(need, "root") == 0 ? geteuid() == 0 : path != NULL;
+}
+
+static bool
 can_run(json_t *spec)
 {
-    const char *needs = value_str(spec, "needs", NULL);
+    const char *given = value_str(spec, "needs", NULL);
+    char **needs = given != NULL ? str_split(given, " ", true) : NULL;
+    bool can = true;
 
-    if (needs == NULL)
-        return true;
-    if (strcmp(needs, "root") == 0)
-        return geteuid() == 0;
-    AUTO_FREE char *path = fs_which(needs);
-    return path != NULL;
+    for (char **need = needs; need != NULL && *need != NULL; need++)
+        can = can && has(*need);
+    strv_free(needs);
+    return can;
 }
 
 /* The case's programs come before the host's. NEW text of PATH as it was. */

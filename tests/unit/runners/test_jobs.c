@@ -92,6 +92,18 @@ test_one_job(void **state)
     assert_call(s, "jobs.lookup_jid", "[\"" J2 "\"]",
                 "{\"outputter\":\"highstate\",\"data\":{\"m001\":{\"x\":{\"result\":true}}}}");
     assert_call(s, "jobs.lookup_jid", "[\"20200101000000000000\"]", "{}");
+    assert_call(s, "jobs.lookup_jid",
+                "[\"" J1 "\", {\"__kwarg__\": true, \"missing\": true, \"minions\": \"x, m*1\"}]",
+                "{\"m001\":\"looked-up\"}");
+    assert_call(s, "jobs.lookup_jid",
+                "[\"" J1 "\", {\"__kwarg__\": true, \"missing\": true, \"minions\": [\"m002\"]}]",
+                "{\"m002\":\"Minion did not return\"}");
+    AUTO_FREE char *some = stage_call(s, "jobs.list_job",
+                                      "[\"" J1 "\", {\"__kwarg__\": true, \"minions\": \"m002\"}]");
+    assert_non_null(strstr(some, "\"Result\":{}"));
+    AUTO_FREE char *printed = stage_call(s, "jobs.print_job",
+                                         "[\"" J1 "\", {\"__kwarg__\": true, \"minions\": \"m002\"}]");
+    assert_non_null(strstr(printed, "\"Result\":{}"));
     assert_call(s, "jobs.exit_success", "[\"" J1 "\"]", "{\"m001\":true,\"m002\":false}");
     assert_call(s, "jobs.exit_success", "[\"" J3 "\"]", "{\"m001\":false,\"m002\":false}");
     assert_call(

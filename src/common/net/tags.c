@@ -1,5 +1,5 @@
 /* tags.c - which events are the master's own to tell: no minion may fire them, nor those that speak of another minion. */
-#include "master/front.h"
+#include "common/net/tags.h"
 
 #include "common/base/str.h"
 

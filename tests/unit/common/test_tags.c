@@ -1,5 +1,5 @@
 /* test_tags.c - which events a minion may fire. */
-#include "master/front.h"
+#include "common/net/tags.h"
 #include "unit/unit.h"
 
 static void

@@ -1,0 +1,19 @@
+/* patience.c - see patience.h. */
+#include "cli/patience.h"
+
+#include <unistd.h>
+
+enum { TRIES = 3 };
+
+static void
+say_so(void)
+{
+    if (isatty(STDERR_FILENO) == 1)
+        (void) fputs("The master has not answered yet; waiting.\n", stderr);
+}
+
+void
+patience_set(local_client_t *line, int64_t timeout_ms)
+{
+    local_patience(line, TRIES * timeout_ms, say_so);
+}

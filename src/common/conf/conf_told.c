@@ -1,0 +1,63 @@
+/* conf_told.c - the options that a master tells its minions for their state runs. */
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "salt/value.h"
+
+/* Salt's _master_opts(), without file_roots, of which only the environments' names are told: those are asked for. */
+static const char *const names[] = {
+    "default_top",      "env_order",         "failhard",   "jinja_env",         "jinja_lstrip_blocks",
+    "jinja_sls_env",    "jinja_trim_blocks", "nodegroups", "renderer",          "state_aggregate",
+    "state_auto_order", "state_events",      "state_top",  "state_top_saltenv", "top_file_merging_strategy",
+};
+
+json_t *
+conf_tell(const json_t *opts)
+{
+    json_t *told = json_object();
+
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        json_t *v = value_get(opts, names[i]);
+        if (v != NULL)
+            json_object_set(told, names[i], v);
+    }
+    return told;
+}
+
+/* NEW value as the master's own configuration would have it; null is "not set". */
+static json_t *
+told_value(const char *name, json_t *v, fail_t *err)
+{
+    if (json_is_null(v))
+        return json_null();
+    if (str_eq(name, "nodegroups") && !json_is_object(v)) {
+        fail_set(err, -EPROTO, "the master: option 'nodegroups' is no mapping of names to compound targets");
+        return NULL;
+    }
+    return conf_check(conf_row(name, CONF_MASTER), v, "the master", err);
+}
+
+/* A minion may say for itself which of its states are joined. */
+static bool
+stays(const json_t *opts, const char *name)
+{
+    return str_eq(name, "state_aggregate") && value_truthy(value_get(opts, name));
+}
+
+int
+conf_lay_over(json_t *opts, const json_t *told, fail_t *err)
+{
+    json_auto_t *over = json_object();
+
+    if (!json_is_object(told))
+        return fail_set(err, -EPROTO, "the master's options are no mapping");
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        json_t *v = value_get(told, names[i]);
+        if (v == NULL || stays(opts, names[i]))
+            continue;
+        json_t *checked = told_value(names[i], v, err);
+        if (checked == NULL)
+            return err->code;
+        json_object_set_new(over, names[i], checked);
+    }
+    return json_object_update(opts, over);
+}

@@ -1,0 +1,50 @@
+/* work.c - see work.h. */
+#include "common/match/work.h"
+
+#include "common/base/clock.h"
+
+/* Between two looks at the time, which is a system call, some 10 us pass. */
+#define LOOK_EACH 512
+
+static void
+look(match_work_t *self)
+{
+    self->spent = self->steps == 0 || clock_thread_us() >= self->end_us;
+    self->look_at = self->steps > LOOK_EACH ? self->steps - LOOK_EACH : 0;
+}
+
+void
+match_work_begin(match_work_t *self, uint64_t steps, unsigned ms)
+{
+    self->steps = steps;
+    self->end_us = clock_thread_us() + ms * 1000LL;
+    look(self);
+}
+
+bool
+match_work_take(match_work_t *self, uint64_t steps)
+{
+    if (self == NULL)
+        return true;
+    if (self->spent)
+        return false;
+    self->steps -= steps < self->steps ? steps : self->steps;
+    if (self->steps <= self->look_at)
+        look(self);
+    return !self->spent;
+}
+
+int
+match_work_fail(fail_t *err)
+{
+    return fail_set(err, -EDQUOT,
+                    "it takes more work than one question may: make its regular expressions and wildcards "
+                    "simpler, or name the minions");
+}
+
+void
+match_work_excuse(match_work_t *self, int64_t since_us)
+{
+    if (self != NULL)
+        self->end_us += clock_thread_us() - since_us;
+}

@@ -1,0 +1,16 @@
+/* tags.h - which events a minion may fire: the master refuses others, and the minion says so before it sends them.
+ *
+ * Layer      common/net
+ * Threads    any
+ * Errors     -EPERM with what to do
+ * Tests      tests/unit/common/test_tags.c, tests/museum/wire.bats
+ */
+#ifndef COMMON_NET_TAGS_H
+#define COMMON_NET_TAGS_H
+
+#include "salt/base.h"
+
+/* Whether the minion `id` may fire such an event: false with *err for those that are the master's to tell. */
+bool tags_of_minion(const char *tag, const char *id, fail_t *err);
+
+#endif

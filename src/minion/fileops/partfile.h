@@ -1,0 +1,45 @@
+/* partfile.h - a file of which only some lines are ours: authorized_keys, hosts, apt's sources, sysctl.conf, the grains.
+ *
+ * Such a file keeps its place: a link at the end of its path is followed, here and nowhere else, so that the file that
+ * others share gets the change and the link stays. Its owner, mode and extended attributes stay, and it is replaced whole.
+ *
+ * The folder that the links lead to is held open, and the file is read and replaced by way of it, so nobody can put
+ * another one in its place meanwhile. When root writes, a link that root did not make (in a folder that is not root's) may
+ * only lead to a file of the same user's in a folder of his: then nothing is done there that he could not do himself.
+ *
+ * Layer      minion/fileops
+ * Threads    one at a time per partfile_t
+ * Ownership  partfile_close frees what partfile_open took; the path is BORROWED until then
+ * Errors     negative errno with Python's OSError text
+ * Tests      tests/unit/minion/test_partfile.c
+ */
+#ifndef MINION_FILEOPS_PARTFILE_H
+#define MINION_FILEOPS_PARTFILE_H
+
+#include "common/base/buf.h"
+#include "minion/fileops/content.h"
+
+typedef struct partfile {
+    const char *name; /* BORROWED: as it was asked for */
+    char *path;       /* owned: the file by way of `folder`, without a link at its end */
+    int folder, file; /* -1: closed; no file there yet */
+    uid_t whose;      /* whose links led here; (uid_t) -1: none but root's and our own */
+} partfile_t;
+
+#define PARTFILE_INIT                                                                                        \
+    {                                                                                                        \
+        NULL, NULL, -1, -1, (uid_t) -1                                                                       \
+    }
+#define partfile_auto_t __attribute__((cleanup(partfile_close))) partfile_t
+
+/* Find the file, or the place where it is to be: its folder must be there. */
+int partfile_open(partfile_t *self, const char *path, fail_t *err);
+void partfile_close(partfile_t *self);
+/* Appends what it holds; nothing when there is none. */
+int partfile_read(const partfile_t *self, buf_t *out, fail_t *err);
+/* A new file gets owner and mode of `fresh`. */
+int partfile_write(const partfile_t *self, const void *data, size_t len, const landing_t *fresh, fail_t *err);
+/* All at once, for who has read it before; `mode` is a new file's. */
+int partfile_put(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
+
+#endif

@@ -1,0 +1,118 @@
+/* stage.c - see stage.h. */
+#include "minion/fileops/stage.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/fileops/fileops.h"
+
+int
+stage_open(stage_t *self, const char *name, fail_t *err)
+{
+    size_t n = strlen(name);
+
+    while (n > 1 && name[n - 1] == '/')
+        n--;
+    self->name = xstrndup(name, n);
+    AUTO_FREE char *folder = fop_dirname(self->name);
+    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(self->name));
+    AUTO_FREE char *dir = fop_join2(folder, base);
+    if (mkdtemp(dir) == NULL)
+        return fop_oserror(err, errno, self->name);
+    self->dir = STEAL(dir);
+    self->path = fop_join2(self->dir, "new");
+    return 0;
+}
+
+/* For a file system without exchange (NFS), and a folder of an overlay's lower layer, which can't be renamed at
+ * all: that one goes when what was made is whole. */
+static int
+replace_in_steps(stage_t *self)
+{
+    AUTO_FREE char *old = fop_join2(self->dir, "old");
+
+    if (rename(self->name, old) != 0) {
+        int rc = errno == EXDEV ? fs_remove_tree(self->name, NULL) : -errno;
+        return rc == 0 && rename(self->path, self->name) != 0 ? -errno : rc;
+    }
+    if (rename(self->path, self->name) == 0)
+        return 0;
+    int code = errno;
+    if (rename(old, self->name) != 0)
+        free(STEAL(self->dir)); /* it stays where it is */
+    return -code;
+}
+
+static int
+take_name(stage_t *self)
+{
+    if (rename(self->path, self->name) == 0)
+        return 0;
+    if (errno != EISDIR && errno != ENOTDIR && errno != ENOTEMPTY && errno != EEXIST)
+        return -errno;
+    if (renameat2(AT_FDCWD, self->path, AT_FDCWD, self->name, RENAME_EXCHANGE) == 0)
+        return 0;
+    return errno == EINVAL || errno == ENOSYS || errno == EXDEV ? replace_in_steps(self) : -errno;
+}
+
+int
+stage_commit(stage_t *self, fail_t *err)
+{
+    int rc = take_name(self);
+
+    if (rc != 0)
+        return fop_oserror(err, -rc, self->name);
+    rc = fs_remove_tree(self->dir, err);
+    free(STEAL(self->dir));
+    return rc;
+}
+
+int
+stage_aside(stage_t *self, fail_t *err)
+{
+    return rename(self->name, self->path) == 0 ? 0 : fop_oserror(err, errno, self->name);
+}
+
+void
+stage_close(stage_t *self)
+{
+    if (self->dir != NULL)
+        (void) fs_remove_tree(self->dir, NULL);
+    free(self->name);
+    free(self->dir);
+    free(self->path);
+    *self = (stage_t) STAGE_INIT;
+}
+
+/* The path of the entry itself: links are followed on the way, not at its end. NEW. */
+static char *
+entry_path(const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    AUTO_FREE char *trimmed = xstrndup(path, n);
+    AUTO_FREE char *dir = fop_dirname(trimmed);
+    AUTO_FREE char *folder = fop_realpath(dir);
+    return fop_join2(folder, fop_basename(trimmed));
+}
+
+static bool
+at_or_below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    return strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == '\0' || str_eq(folder, "/"));
+}
+
+bool
+stage_holds(const char *name, const char *path)
+{
+    AUTO_FREE char *whole = entry_path(name), *entry = entry_path(path), *real = fop_realpath(path);
+
+    return at_or_below(entry, whole) || at_or_below(real, whole);
+}

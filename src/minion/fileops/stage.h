@@ -1,0 +1,38 @@
+/* stage.h - what is to have a name is made beside it, and gets the name when it is whole: until then the name is
+ * what it was.
+ *
+ * Layer      minion/fileops
+ * Threads    a job's child
+ * Errors     negative errno with Python's OSError text
+ * Tests      tests/unit/minion/test_stage.c, tests/t/4210-full-disk.bats
+ */
+#ifndef MINION_FILEOPS_STAGE_H
+#define MINION_FILEOPS_STAGE_H
+
+#include "salt/base.h"
+
+typedef struct stage {
+    char *name; /* without slashes at its end */
+    char *dir;  /* a folder beside it that nobody else may enter; NULL: none */
+    char *path; /* in there, for what is made: nothing, at first */
+} stage_t;
+#define STAGE_INIT                                                                                           \
+    {                                                                                                        \
+        NULL, NULL, NULL                                                                                     \
+    }
+#define stage_auto_t __attribute__((cleanup(stage_close))) stage_t
+
+int stage_open(stage_t *self, const char *name, fail_t *err);
+/* What was made gets the name, whatever has it: a file in the place of a folder too. That one is removed then.
+ * On failure the name has what it had. */
+int stage_commit(stage_t *self, fail_t *err);
+/* The other way round: what has the name stands at `path` for now. stage_commit() brings it back, stage_close()
+ * removes it. */
+int stage_aside(stage_t *self, fail_t *err);
+/* Removes what has not got the name. */
+void stage_close(stage_t *self);
+
+/* Whether what has the name `path`, or is below it, would be gone if `name` were replaced. */
+bool stage_holds(const char *name, const char *path);
+
+#endif

@@ -1,0 +1,129 @@
+/* test_full_store.c - what the front loop does while the store takes no more rows. Its limits are small here. */
+#include "salt/limits.h"
+#undef LIMIT_STORE_BYTES
+#define LIMIT_STORE_BYTES 65536UL
+#include "master/store.c"
+
+#include "master/bus.h"
+#include "unit/master/store_place.h"
+
+#define J1 "20261120100000000001"
+
+typedef struct fixture {
+    place_t *place;
+    sqlite3 *other; /* whose lock keeps the writer from writing */
+    front_t front;
+} fixture_t;
+
+static int
+set_up(void **state)
+{
+    fixture_t *f = xcalloc(1, sizeof(*f));
+    void *place = NULL;
+
+    assert_int_equal(setup(&place), 0);
+    f->place = place;
+    f->front.store = f->place->store;
+    f->front.reader = f->place->reader;
+    f->front.peers = peers_new();
+    f->front.jobs = jobs_new(publish_verdict, publish_done, &f->front);
+    f->front.bus = bus_new(&f->front);
+    assert_int_equal(sqlite3_open(f->place->path, &f->other), SQLITE_OK);
+    assert_int_equal(sqlite3_busy_timeout(f->other, PATIENCE_MS), SQLITE_OK);
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    fixture_t *f = *state;
+    void *place = f->place;
+
+    (void) sqlite3_close(f->other);
+    bus_destroy(&f->front.bus);
+    jobs_destroy(&f->front.jobs);
+    peers_destroy(&f->front.peers);
+    free(f);
+    return teardown(&place);
+}
+
+static void
+await_written(fixture_t *f)
+{
+    while (store_waiting(f->place->store) > 0)
+        poll(NULL, 0, 1);
+}
+
+/* From now on rows wait, and all but `room` bytes are taken. */
+static void
+fill(fixture_t *f, size_t room)
+{
+    AUTO_FREE char *value = xcalloc(1, LIMIT_STORE_BYTES);
+
+    await_written(f);
+    assert_int_equal(sqlite3_exec(f->other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    memset(value, 'x', LIMIT_STORE_BYTES - sizeof(row_t) - room - 1);
+    assert_int_not_equal(store_put_meta(f->place->store, "k", value), 0);
+    assert_int_equal(store_waiting(f->place->store), LIMIT_STORE_BYTES - room);
+}
+
+static void
+make_room(fixture_t *f)
+{
+    assert_int_equal(sqlite3_exec(f->other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    await_written(f);
+}
+
+static uint64_t
+fire(fixture_t *f, size_t bytes)
+{
+    AUTO_FREE char *text = xcalloc(1, bytes + 1);
+    memset(text, 'x', bytes);
+    json_t *data = json_pack("{s:s}", "text", text);
+
+    return bus_fire_kept(&f->front, "some/tag", &data);
+}
+
+/* An event that is refused for its size was told to nobody: it would come again under another number. */
+static void
+test_event_for_which_there_is_no_room(void **state)
+{
+    fixture_t *f = *state;
+
+    assert_int_not_equal(fire(f, 10), 0);
+    uint64_t seq = f->front.seq;
+    fill(f, 5000);
+    assert_int_equal(fire(f, 5000), 0);
+    assert_int_equal(f->front.seq, seq);
+    assert_int_not_equal(fire(f, 3000), 0);
+    assert_int_equal(f->front.seq, seq + 1);
+    make_room(f);
+    assert_int_not_equal(fire(f, 5000), 0);
+    assert_int_equal(f->front.seq, seq + 2);
+}
+
+/* That a job is over is kept as soon as there is room again, and until then it stays. */
+static void
+test_end_of_a_job(void **state)
+{
+    static const uint8_t key[KEY_BYTES] = { 1 };
+    fixture_t *f = *state;
+    minion_t *m1 = peers_know(f->front.peers, "m1", key, KEY_ACCEPTED);
+    json_t *info = json_pack("{s:s}", "jid", J1);
+    job_t *job = jobs_add(f->front.jobs, J1, &info, &m1->slot, 1);
+
+    fill(f, 10);
+    assert_true(jobs_move(f->front.jobs, job, job->targets, VERDICT_NOT_CONNECTED, 0));
+    publish_tick(&f->front, clock_mono_ms());
+    assert_ptr_equal(jobs_get(f->front.jobs, J1), job);
+    make_room(f);
+    publish_tick(&f->front, clock_mono_ms());
+    assert_null(jobs_get(f->front.jobs, J1));
+    settle(f->place->store, store_put_meta(f->place->store, "k", "v")); /* behind what is queued */
+    assert_shown(store_noted(f->place->reader, NOTE_ENDED, J1, "", err), "\"" J1 "\"");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+UNIT_MAIN(TEST(test_event_for_which_there_is_no_room), TEST(test_end_of_a_job))

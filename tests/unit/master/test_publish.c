@@ -1,0 +1,117 @@
+/* test_publish.c - how long a job is under way, without sockets: minions are entries of the table, time is a number. */
+#include "unit/master/store_place.h"
+
+#include "master/front.h"
+
+#define J1     "20261120100000000001"
+#define DAY_MS (24 * 3600 * 1000LL)
+
+typedef struct fixture {
+    place_t *place;
+    front_t front;
+    minion_t *m1;
+    job_t *job; /* J1, which m1 runs */
+} fixture_t;
+
+static int
+set_up(void **state)
+{
+    static const uint8_t key[KEY_BYTES] = { 1 };
+    fixture_t *f = xcalloc(1, sizeof(*f));
+    void *place = NULL;
+    json_t *info = json_pack("{s:s}", "jid", J1);
+
+    assert_int_equal(setup(&place), 0);
+    f->place = place;
+    f->front.store = f->place->store;
+    f->front.reader = f->place->reader;
+    f->front.peers = peers_new();
+    f->front.jobs = jobs_new(publish_verdict, publish_done, &f->front);
+    f->m1 = peers_know(f->front.peers, "m1", key, KEY_ACCEPTED);
+    f->job = jobs_add(f->front.jobs, J1, &info, &f->m1->slot, 1);
+    assert_true(jobs_move(f->front.jobs, f->job, f->job->targets, VERDICT_SENT, 0));
+    assert_true(jobs_move(f->front.jobs, f->job, f->job->targets, VERDICT_RUNNING, 7));
+    *state = f;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    fixture_t *f = *state;
+    void *place = f->place;
+
+    jobs_destroy(&f->front.jobs);
+    peers_destroy(&f->front.peers);
+    free(f);
+    return teardown(&place);
+}
+
+static void
+connect_m1(fixture_t *f)
+{
+    f->m1->peer = peers_connect(f->front.peers, "1", 1, -1, f->m1->z85, "127.0.0.1");
+    peers_bind(f->m1->peer, f->m1);
+}
+
+/* Days of silence, a tick in each. */
+static void
+pass_days(fixture_t *f, int days)
+{
+    int64_t now = clock_mono_ms();
+
+    for (int day = 0; day <= days; day++)
+        publish_tick(&f->front, now + day * DAY_MS + day);
+}
+
+static bool
+is_ended(fixture_t *f)
+{
+    settle(f->place->store, store_put_meta(f->place->store, "k", "v")); /* behind what is queued */
+    json_auto_t *jid = store_noted(f->place->reader, "ended", J1, "", NULL);
+    assert_non_null(jid);
+    return json_is_string(jid);
+}
+
+static void
+test_runs_for_days(void **state)
+{
+    fixture_t *f = *state;
+
+    connect_m1(f);
+    pass_days(f, 3);
+    assert_ptr_equal(jobs_get(f->front.jobs, J1), f->job);
+    assert_true(jobs_move(f->front.jobs, f->job, f->job->targets, VERDICT_RETURNED, 0));
+    pass_days(f, 0);
+    assert_null(jobs_get(f->front.jobs, J1));
+    assert_false(is_ended(f)); /* all have returned */
+}
+
+/* Its minion is away, and somebody waits for it. */
+static void
+test_followed_for_days(void **state)
+{
+    fixture_t *f = *state;
+    int follower;
+
+    assert_true(job_follow(f->job, &follower));
+    pass_days(f, 3);
+    assert_ptr_equal(jobs_get(f->front.jobs, J1), f->job);
+}
+
+/* No master after this one takes it up again either. */
+static void
+test_given_up(void **state)
+{
+    fixture_t *f = *state;
+
+    pass_days(f, 0);
+    assert_non_null(jobs_get(f->front.jobs, J1));
+    pass_days(f, 1);
+    assert_null(jobs_get(f->front.jobs, J1));
+    assert_true(is_ended(f));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+UNIT_MAIN(TEST(test_runs_for_days), TEST(test_followed_for_days), TEST(test_given_up))

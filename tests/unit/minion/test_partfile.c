@@ -1,0 +1,237 @@
+/* test_partfile.c - files that are managed in part: their links stay, and root follows nobody's out of what is his. */
+#include "unit/unit.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/fileops/partfile.h"
+
+enum { ALICE = 61001, BOB = 61002 };
+
+static char dir[64];
+
+static int
+setup(void **state)
+{
+    (void) state;
+    strcpy(dir, "/tmp/halite-part-XXXXXX");
+    return mkdtemp(dir) != NULL ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+    (void) state;
+    return fs_remove_tree(dir, NULL);
+}
+
+/* NEW path below the folder. */
+static char *
+in(const char *name)
+{
+    return fs_join(dir, name);
+}
+
+static void
+folder(const char *name, uid_t uid)
+{
+    AUTO_FREE char *path = in(name);
+
+    assert_int_equal(mkdir(path, 0755), 0);
+    assert_true(geteuid() != 0 || chown(path, uid, uid) == 0);
+}
+
+static void
+file(const char *name, const char *text, uid_t uid)
+{
+    AUTO_FREE char *path = in(name);
+
+    assert_int_equal(fs_write_quick(path, text, strlen(text), 0640, NULL), 0);
+    assert_true(geteuid() != 0 || chown(path, uid, uid) == 0);
+}
+
+static void
+link_to(const char *name, const char *target, uid_t uid)
+{
+    AUTO_FREE char *path = in(name);
+
+    assert_int_equal(symlink(target, path), 0);
+    assert_true(geteuid() != 0 || lchown(path, uid, uid) == 0);
+}
+
+static void
+holds(const char *name, const char *want)
+{
+    AUTO_FREE char *path = in(name);
+    buf_auto_t text = BUF_INIT;
+
+    assert_int_equal(fs_read(path, 4096, &text, NULL), 0);
+    assert_string_equal(buf_str(&text), want);
+}
+
+static bool
+is_link(const char *name)
+{
+    AUTO_FREE char *path = in(name);
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
+static int
+put(const char *name, const char *text, fail_t *err)
+{
+    AUTO_FREE char *path = in(name);
+
+    return partfile_put(path, text, strlen(text), 0604, err);
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static void
+test_links(void **state)
+{
+    struct stat st;
+    uid_t me = geteuid();
+    AUTO_FREE char *real = in("real/file"), *fresh = in("real/fresh"), *absolute = in("b");
+
+    (void) state;
+    folder("real", me);
+    file("real/file", "old", me);
+    link_to("a", absolute, me);
+    link_to("b", "real/c", me);
+    link_to("real/c", "../real/file", me);
+    assert_int_equal(put("a", "new", NULL), 0);
+    assert_true(is_link("a") && is_link("b") && is_link("real/c"));
+    holds("real/file", "new");
+    assert_int_equal(stat(real, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    /* A link to what is not there yet, and no link at all. */
+    link_to("d", "real/fresh", me);
+    assert_int_equal(put("d", "fresh", NULL), 0);
+    assert_true(is_link("d"));
+    holds("real/fresh", "fresh");
+    assert_int_equal(stat(fresh, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0604);
+    assert_int_equal(put("plain", "1", NULL), 0);
+    assert_int_equal(put("plain", "2", NULL), 0);
+    holds("plain", "2");
+}
+
+static void
+test_refused(void **state)
+{
+    static const struct {
+        const char *name, *target;
+        int code;
+    } rows[] = {
+        { "round", "round", -ELOOP },        { "away", "nosuch/file", -ENOENT },
+        { "pipe", "fifo", -EINVAL },         { "folder", ".", -EISDIR },
+        { "other", "inner", -EISDIR },       { "below", "text/x", -ENOTDIR },
+        { "slash", "nosuchfile/", -ENOENT },
+    };
+
+    (void) state;
+    folder("inner", geteuid());
+    file("text", "x", geteuid());
+    AUTO_FREE char *fifo = in("fifo");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        link_to(rows[i].name, rows[i].target, geteuid());
+        assert_int_equal(put(rows[i].name, "new", &err), rows[i].code);
+        assert_non_null(strstr(fail_text(&err), rows[i].name));
+        assert_true(is_link(rows[i].name));
+    }
+    holds("text", "x");
+}
+
+/* ---- other people's links -------------------------------------------------------------------- */
+
+/* What root does in a home is what its owner could do there. */
+static void
+test_owners(void **state)
+{
+    static const struct {
+        const char *name, *target;
+        uid_t link, home;
+        bool followed;
+    } rows[] = {
+        { "alice/own", "more/own", ALICE, ALICE, true },
+        { "alice/roots-file", "more/root", ALICE, ALICE, false },
+        { "alice/bobs-file", "more/bob", ALICE, ALICE, false },
+        { "alice/to-root", "../root/file", ALICE, ALICE, false },
+        { "alice/new-at-root", "../root/fresh", ALICE, ALICE, false },
+        { "alice/by-root", "../root/file", 0, ALICE, false }, /* she may have moved that link there */
+        { "alice/to-bob", "../bob/own", ALICE, ALICE, false },
+        { "alice/by-folder", "door/file", ALICE, ALICE, false },
+        { "root/by-alice", "../alice/more/own", ALICE, 0, true },
+        { "root/by-alice-to-root", "file", ALICE, 0, false },
+        { "root/by-root", "../alice/more/own", 0, 0, true },
+    };
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else has files to give away */
+    folder("root", 0);
+    folder("alice", ALICE);
+    folder("alice/more", ALICE);
+    folder("bob", BOB);
+    file("root/file", "root", 0);
+    file("bob/own", "bob", BOB);
+    file("alice/more/root", "root", 0);
+    file("alice/more/bob", "bob", BOB);
+    link_to("alice/door", "../root", ALICE);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        file("alice/more/own", "alice", ALICE);
+        link_to(rows[i].name, rows[i].target, rows[i].link);
+        int rc = put(rows[i].name, "new", &err);
+        if ((rc == 0) != rows[i].followed)
+            fail_msg("%s: %d %s", rows[i].name, rc, fail_text(&err));
+        if (rc != 0)
+            assert_non_null(strstr(fail_text(&err), "root does not follow it"));
+        assert_true(is_link(rows[i].name));
+        holds("alice/more/own", rc == 0 ? "new" : "alice");
+    }
+    holds("root/file", "root");
+    holds("bob/own", "bob");
+    holds("alice/more/root", "root");
+    holds("alice/more/bob", "bob");
+    AUTO_FREE char *fresh = in("root/fresh");
+    assert_true(fs_absent(fresh));
+}
+
+/* Once the file is found, another folder or link in its place changes nothing: neither what is read nor what is written. */
+static void
+test_swapped(void **state)
+{
+    const landing_t fresh = { (uid_t) -1, (gid_t) -1, 0600, NULL };
+    AUTO_FREE char *path = in("link"), *home = in("home"), *aside = in("aside"), *kept = in("aside/file");
+    partfile_auto_t part = PARTFILE_INIT;
+    buf_auto_t text = BUF_INIT;
+
+    (void) state;
+    folder("home", geteuid());
+    folder("victim", geteuid());
+    file("home/file", "home", geteuid());
+    file("victim/file", "victim", geteuid());
+    link_to("link", "home/file", geteuid());
+    assert_int_equal(partfile_open(&part, path, NULL), 0);
+    assert_int_equal(rename(home, aside), 0);
+    link_to("home", "victim", geteuid());
+    assert_int_equal(unlink(kept), 0);
+    link_to("aside/file", "../victim/file", geteuid());
+    assert_int_equal(partfile_read(&part, &text, NULL), 0);
+    assert_string_equal(buf_str(&text), "home");
+    assert_int_equal(partfile_write(&part, "new", 3, &fresh, NULL), 0);
+    holds("victim/file", "victim");
+    holds("aside/file", "new");
+    assert_false(is_link("aside/file"));
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_swapped))

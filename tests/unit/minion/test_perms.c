@@ -1,0 +1,190 @@
+/* test_perms.c - owner and mode of files whose owner works against it. */
+#include "unit/unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/plugin/call.h"
+#include "minion/fileops/fileops.h"
+#include "salt/log.h"
+
+extern const plugin_t state_file_directory;
+
+enum { ALICE = 61001, BOB = 61002, ROUNDS = 300 };
+
+static char dir[64];
+
+static int
+setup(void **state)
+{
+    (void) state;
+    log_init("test", LEVEL_QUIET, false);
+    strcpy(dir, "/tmp/halite-perms-XXXXXX");
+    return mkdtemp(dir) != NULL ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+    (void) state;
+    return fs_remove_tree(dir, NULL);
+}
+
+/* NEW path below the folder. */
+static char *
+in(const char *name)
+{
+    return fs_join(dir, name);
+}
+
+static void
+put_file(const char *name)
+{
+    AUTO_FREE char *path = in(name);
+
+    assert_int_equal(fs_write_quick(path, "x", 1, 0600, NULL), 0);
+}
+
+static void
+put_folder(const char *name)
+{
+    AUTO_FREE char *path = in(name);
+
+    assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static struct stat
+stat_of(const char *name)
+{
+    AUTO_FREE char *path = in(name);
+    struct stat st = { 0 };
+
+    assert_int_equal(lstat(path, &st), 0);
+    return st;
+}
+
+static call_ctx_t *
+context(json_t *opts, registry_t *registry)
+{
+    const call_env_t env = { .registry = registry, .opts = opts };
+
+    return call_ctx_new(&env);
+}
+
+/* ---- what is open ---------------------------------------------------------------------------- */
+
+/* The name means something else by now: what was opened changes, be it a link itself. */
+static void
+test_held(void **state)
+{
+    AUTO_FREE char *victim = in("victim"), *file = in("file"), *kept = in("kept"), *link = in("link");
+    json_auto_t *opts = json_object();
+    json_auto_t *ret = json_pack("{s:{}, s:s, s:b}", "changes", "comment", "", "result", 1);
+    json_auto_t *args = json_pack("{s:s, s:i, s:i, s:s}", "name", file, "user",
+                                  geteuid() == 0 ? ALICE : geteuid(), "group",
+                                  geteuid() == 0 ? ALICE : getegid(), "mode", "0640");
+    registry_t *registry = registry_new(PLUGIN_EXEC, NULL, 0);
+    call_ctx_t *ctx = context(opts, registry);
+    uid_t owner = geteuid() == 0 ? ALICE : geteuid();
+
+    (void) state;
+    put_file("victim");
+    put_file("file");
+    assert_int_equal(symlink("victim", link), 0);
+    int held = open(file, O_PATH | O_NOFOLLOW | O_CLOEXEC),
+        held_link = open(link, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    assert_true(held >= 0 && held_link >= 0);
+    assert_int_equal(rename(file, kept), 0);
+    assert_int_equal(symlink("victim", file), 0);
+    assert_int_equal(fop_check_perms_at(ctx, args, held, ret, NULL), 0);
+    assert_int_equal(stat_of("kept").st_uid, owner);
+    assert_int_equal(stat_of("kept").st_mode & 07777, 0640);
+    assert_string_equal(value_str(value_get(ret, "changes"), "mode", ""), "0640");
+    assert_int_equal(fop_check_perms_at(ctx, args, held_link, ret, NULL), 0);
+    assert_int_equal(stat_of("link").st_uid, owner);
+    assert_int_equal(stat_of("victim").st_uid, geteuid());
+    assert_int_equal(stat_of("victim").st_mode & 07777, 0600);
+    assert_true(json_is_true(value_get(ret, "result")));
+    close(held);
+    close(held_link);
+    call_ctx_destroy(&ctx);
+    registry_destroy(&registry);
+}
+
+/* ---- a tree in motion ------------------------------------------------------------------------ */
+
+typedef struct swapper {
+    char *a, *b; /* change places as fast as they can */
+    atomic_bool end;
+} swapper_t;
+
+static void *
+swap(void *cookie)
+{
+    swapper_t *s = cookie;
+
+    while (!s->end)
+        (void) renameat2(AT_FDCWD, s->a, AT_FDCWD, s->b, RENAME_EXCHANGE);
+    return NULL;
+}
+
+static void
+recurse(call_ctx_t *ctx, uid_t uid)
+{
+    AUTO_FREE char *tree = in("tree");
+    json_auto_t *args = json_pack("{s:s, s:I, s:I, s:[s, s]}", "name", tree, "user", (json_int_t) uid,
+                                  "group", (json_int_t) uid, "recurse", "user", "group");
+    json_auto_t *ret = NULL;
+    fail_auto_t err = FAIL_INIT;
+    size_t i = 0;
+
+    while (!str_eq(state_file_directory.funcs[i].name, "directory"))
+        i++;
+    assert_int_equal(state_file_directory.funcs[i].fn(ctx, args, &ret, &err), 0);
+}
+
+/* A folder of the tree and a link to what is root's change places while file.directory gives the tree away. */
+static void
+test_swapped(void **state)
+{
+    swapper_t s = { .a = in("tree/sub"), .b = in("tree/zlink") };
+    AUTO_FREE char *a = s.a, *b = s.b;
+    json_auto_t *opts = json_object();
+    registry_t *registry = registry_new(PLUGIN_EXEC, NULL, 0);
+    call_ctx_t *ctx = context(opts, registry);
+    pthread_t thread;
+
+    (void) state;
+    if (geteuid() != 0) {
+        call_ctx_destroy(&ctx);
+        registry_destroy(&registry);
+        skip(); /* nobody else gives files away */
+    }
+    put_folder("tree");
+    put_folder("tree/sub");
+    put_folder("victim");
+    put_file("tree/sub/file");
+    put_file("tree/file");
+    put_file("victim/file");
+    assert_int_equal(symlink("../victim", s.b), 0);
+    assert_int_equal(pthread_create(&thread, NULL, swap, &s), 0);
+    for (int i = 0; i < ROUNDS; i++)
+        recurse(ctx, i % 2 == 0 ? ALICE : BOB);
+    s.end = true;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    recurse(ctx, ALICE);
+    assert_int_equal(stat_of("victim/file").st_uid, 0);
+    assert_int_equal(stat_of("victim").st_uid, 0);
+    assert_int_equal(stat_of("tree/file").st_uid, ALICE);
+    call_ctx_destroy(&ctx);
+    registry_destroy(&registry);
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+UNIT_MAIN(IN_DIR(test_held), IN_DIR(test_swapped))

@@ -1,0 +1,166 @@
+/* test_stage.c - what is made beside a name gets it whole, and what had it stays until then. */
+#include "unit/unit.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "minion/fileops/stage.h"
+
+static char dir[64];
+
+static int
+setup(void **state)
+{
+    (void) state;
+    strcpy(dir, "/tmp/halite-stage-XXXXXX");
+    return mkdtemp(dir) != NULL ? 0 : -1;
+}
+
+static int
+teardown(void **state)
+{
+    (void) state;
+    return fs_remove_tree(dir, NULL);
+}
+
+static char *
+put(const char *name, const char *text)
+{
+    char *path = xasprintf("%s/%s", dir, name);
+
+    assert_int_equal(fs_mkdirs(dir, 0755, NULL), 0);
+    assert_int_equal(fs_write_quick(path, text, strlen(text), 0644, NULL), 0);
+    return path;
+}
+
+static char *
+folder(const char *name)
+{
+    char *path = xasprintf("%s/%s", dir, name);
+
+    assert_int_equal(fs_mkdirs(path, 0755, NULL), 0);
+    return path;
+}
+
+static bool
+holds(const char *path, const char *want)
+{
+    buf_auto_t text = BUF_INIT;
+
+    return fs_read(path, 1 << 20, &text, NULL) == 0 && str_eq(buf_str(&text), want);
+}
+
+static int
+entries(void)
+{
+    DIR *d = opendir(dir);
+    int n = -2; /* . and .. */
+
+    while (readdir(d) != NULL)
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* A file or a folder in the place of nothing, a file, a folder, a link. */
+static void
+test_commit(void **state)
+{
+    static const char *const had[] = { "nothing", "file", "folder", "link" };
+
+    (void) state;
+    for (size_t i = 0; i < 2 * NELEMS(had); i++) {
+        AUTO_FREE char *name = xasprintf("%s/x", dir), *below = xasprintf("%s/x/old", dir);
+        stage_auto_t stage = STAGE_INIT;
+        fail_auto_t err = FAIL_INIT;
+        bool as_folder = i >= NELEMS(had);
+        if (i % NELEMS(had) == 1)
+            free(put("x", "old"));
+        else if (i % NELEMS(had) == 2) {
+            free(folder("x"));
+            free(put("x/old", "old"));
+        } else if (i % NELEMS(had) == 3)
+            assert_int_equal(symlink("/nonexistent", name), 0);
+        AUTO_FREE char *given = xasprintf("%s//", name);
+        assert_int_equal(stage_open(&stage, given, &err), 0);
+        AUTO_FREE char *inner = xasprintf("%s/x/new", dir), *made = xasprintf("%s/new", stage.path);
+        if (as_folder)
+            assert_int_equal(mkdir(stage.path, 0755), 0);
+        assert_int_equal(fs_write_quick(as_folder ? made : stage.path, "new", 3, 0644, NULL), 0);
+        if (stage_commit(&stage, &err) != 0)
+            fail_msg("%s: %s", had[i % NELEMS(had)], fail_text(&err));
+        assert_true(holds(as_folder ? inner : name, "new"));
+        assert_false(fs_exists(below));
+        assert_int_equal(entries(), 1);
+        assert_int_equal(fs_remove_tree(name, NULL), 0);
+    }
+}
+
+static void
+test_nothing_made(void **state)
+{
+    AUTO_FREE char *name = put("x", "old"), *other = folder("d"), *in = put("d/y", "y");
+
+    (void) state;
+    for (int i = 0; i < 2; i++) {
+        stage_auto_t stage = STAGE_INIT;
+        fail_auto_t err = FAIL_INIT;
+        assert_int_equal(stage_open(&stage, i == 0 ? name : other, &err), 0);
+        assert_int_equal(stage_commit(&stage, &err), -ENOENT);
+        assert_non_null(strstr(fail_text(&err), i == 0 ? name : other));
+    }
+    assert_true(holds(name, "old"));
+    assert_true(holds(in, "y"));
+    assert_int_equal(entries(), 2);
+}
+
+static void
+test_aside(void **state)
+{
+    AUTO_FREE char *name = folder("x"), *in = put("x/y", "y");
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    for (int i = 0; i < 2; i++) {
+        stage_auto_t stage = STAGE_INIT;
+        assert_int_equal(stage_open(&stage, name, &err), 0);
+        assert_int_equal(stage_aside(&stage, &err), 0);
+        assert_false(fs_exists(name));
+        if (i == 0)
+            assert_int_equal(stage_commit(&stage, &err), 0);
+        else
+            stage_close(&stage);
+        assert_int_equal(fs_exists(in), i == 0);
+    }
+    assert_int_equal(entries(), 0);
+}
+
+static void
+test_holds(void **state)
+{
+    AUTO_FREE char *a = put("a", "a"), *d = folder("d"), *f = put("d/f", "f"), *e = folder("dd");
+    AUTO_FREE char *to_a = xasprintf("%s/l", dir), *up = xasprintf("%s/d/up", dir);
+    AUTO_FREE char *round_about = xasprintf("%s/d/up/a", dir), *slashes = xasprintf("%s/d//", dir);
+    AUTO_FREE char *missing = xasprintf("%s/d/no/thing", dir);
+
+    (void) state;
+    assert_int_equal(symlink("a", to_a), 0);
+    assert_int_equal(symlink("..", up), 0);
+    assert_true(stage_holds(a, a));
+    assert_true(stage_holds(a, round_about));
+    assert_true(stage_holds(a, to_a));
+    assert_false(stage_holds(to_a, a)); /* the link goes, the file stays */
+    assert_true(stage_holds(d, f));
+    assert_true(stage_holds(slashes, missing));
+    assert_true(stage_holds(d, up)); /* the link itself */
+    assert_false(stage_holds(d, e));
+    assert_false(stage_holds(f, d));
+    assert_true(stage_holds("/", a));
+}
+
+#define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+UNIT_MAIN(IN_DIR(test_commit), IN_DIR(test_nothing_made), IN_DIR(test_aside), IN_DIR(test_holds))
