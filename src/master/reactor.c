@@ -26,12 +26,13 @@ s_tell(reactor_t *self, bool opts, fail_t *err)
         json_object_set(said, "opts", self->front->opts);
     AUTO_FREE char *text = value_dump(said);
     int rc = sock_send(zsock_resolve(self->actor), text, strlen(text));
-    return rc == 0
-               ? 0
-               : fail_set(err, rc,
-                          "the reactor's thread takes no further change at the moment (%s): try again, or "
-                          "restart the master",
-                          strerror(-rc));
+    if (rc < 0)
+        return fail_set(err, rc,
+                        "the reactor's thread takes no further change at the moment (%s): try again, or "
+                        "restart the master",
+                        strerror(-rc));
+    atomic_fetch_add(&self->shared.told, 1);
+    return 0;
 }
 
 /* A reactor that has no place to go on from begins now, also when the master dies before it has said so. */

@@ -27,6 +27,8 @@ typedef struct reactor_shared {
     atomic_bool over;  /* the thread's last word, which orders memory where the thread sanitizer sees it */
     uint64_t begin;    /* number of the event after which it begins when it has no cursor */
     struct born *born; /* who begot what: reactor_kin.c */
+    atomic_size_t
+        told; /* words of the front loop, each counted before an event or answer of after it is told */
     atomic_size_t waiting, under_way;
     atomic_uint_least64_t begun, failed, seq;
 } reactor_shared_t;
@@ -94,6 +96,7 @@ typedef struct rfile {
 typedef struct rloop {
     reactor_shared_t *shared;
     zsock_t *pipe;
+    size_t heard;          /* of the front loop's words */
     json_t *opts, *option; /* owned */
     bool leader;
     rules_t *rules;
@@ -110,6 +113,7 @@ typedef struct rloop {
     int64_t catch_until_ms; /* how long to wait for them to get there */
     bool in_tune;           /* the line has what the newest rules want; else it is not listened to */
     bool ears_more;         /* there may be events that were read already */
+    bool line_more;         /* and answers */
     json_int_t fence;       /* number of the request whose answer comes after all events of before */
     int64_t fence_us;       /* when it was asked */
     int64_t fence_next_ms;  /* when to ask again to move the cursor */

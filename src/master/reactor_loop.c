@@ -179,6 +179,71 @@ s_newest_rules(const rloop_t *self)
     return rules;
 }
 
+/* ---- the front loop's words ---------------------------------------------------------------------------- */
+
+/* NEW rules when these are others, and sound. */
+static rules_t *
+s_new_rules(rloop_t *self, json_t *option, bool anew)
+{
+    fail_auto_t err = FAIL_INIT;
+    if (!anew && json_equal(option, self->option))
+        return NULL;
+    rules_t *rules = rules_new(option, &err);
+    if (rules) {
+        json_decref(self->option);
+        self->option = json_incref(option);
+        return rules;
+    }
+    work_error(self, NULL, self->routed, "what there was stays: %s", fail_text(&err));
+    return self->rules ? NULL : rules_new(NULL, NULL);
+}
+
+/* {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
+static void
+s_configure(rloop_t *self, const char *text)
+{
+    json_auto_t *said = json_loads(text, JSON_ALLOW_NUL, NULL);
+    json_t *opts = value_get(said, "opts");
+    change_t **end = &self->changes, *change = xcalloc(1, sizeof(*change));
+    if (opts) {
+        json_decref(self->opts);
+        self->opts = json_incref(opts);
+        rrender_reload(self);
+    }
+    change->seq = (uint64_t) value_int(said, "seq", 0);
+    change->leader = value_bool(said, "leader", true);
+    change->rules = s_new_rules(self, value_get(said, "reactor"), opts != NULL);
+    while (*end)
+        end = &(*end)->next;
+    *end = change;
+    if (!self->rules)
+        s_change(self); /* the first: there are none that hold for what was before */
+    self->in_tune = false;
+    self->fence = 0; /* an answer that is under way is one for other tags */
+}
+
+/* False: the end, which only the front loop says: a thread that is gone would read none of its words. */
+static bool
+s_told(rloop_t *self)
+{
+    char *text = zstr_recv(self->pipe);
+    bool go_on = !text || !str_eq(text, "$TERM");
+    if (go_on && text) {
+        self->heard++;
+        s_configure(self, text);
+    }
+    free(text);
+    return go_on;
+}
+
+/* What the lines bring was told after changes that still are in the pipe: those come first. */
+static void
+s_hear_changes(rloop_t *self)
+{
+    while (self->heard < atomic_load(&self->shared->told))
+        (void) s_told(self);
+}
+
 /* ---- events -------------------------------------------------------------------------------------------- */
 
 static void
@@ -277,6 +342,7 @@ s_hang_up(rloop_t *self, const char *why)
     if (self->ears)
         log_debug("reactor: %s", why);
     local_client_destroy(&self->ears);
+    self->line_more = false;
     self->fence = 0;
     self->catch_to = 0;
     self->connect_next_ms = clock_mono_ms() + CONNECT_MS;
@@ -306,9 +372,10 @@ s_connect(rloop_t *self)
         s_hang_up(self, fail_text(&err));
         return;
     }
-    s_catch(self, (uint64_t) value_int(reply, "seq", 0));
     self->in_tune = true;
     self->ears_more = true;
+    s_hear_changes(self);
+    s_catch(self, (uint64_t) value_int(reply, "seq", 0));
 }
 
 /* The store is opened and what the last run left there is read, however often that must be tried: what can't be read is
@@ -383,7 +450,7 @@ s_heard(rloop_t *self, const json_t *msg)
         s_event(self, msg);
     else if (str_eq(kind, "missed") && self->in_tune)
         s_catch(self, (uint64_t) value_int(msg, "to", 0));
-    else if (value_int(msg, "n", 0) == self->fence)
+    else if (self->fence != 0 && value_int(msg, "n", 0) == self->fence)
         s_fenced(self, msg);
 }
 
@@ -391,28 +458,31 @@ s_heard(rloop_t *self, const json_t *msg)
 static bool
 s_drain(rloop_t *self, local_client_t *line, bool events)
 {
+    bool *more = events ? &self->ears_more : &self->line_more;
     for (int i = 0; i < PIECE; i++) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *msg = NULL;
         if (events && (s_is_catching(self) || !s_has_room(self))) {
-            self->ears_more = true;
+            *more = true;
             return true;
         }
         int rc = local_next(line, 0, &msg, &err);
         if (rc == 0 || rc == -EINTR) {
-            self->ears_more = events ? false : self->ears_more;
+            *more = rc != 0;
             return true;
         }
         if (rc < 0) {
             s_hang_up(self, fail_text(&err));
             return false;
         }
-        if (events)
-            s_heard(self, msg);
-        else
+        if (!events) {
             work_heard(self, msg);
+            continue;
+        }
+        s_hear_changes(self);
+        s_heard(self, msg);
     }
-    self->ears_more = events || self->ears_more;
+    *more = true;
     return true;
 }
 
@@ -438,7 +508,7 @@ s_tell_backlog(rloop_t *self)
     work_fire(self, RULES_OWN_TAG "backlog", &data);
 }
 
-/* ---- the front loop's words ---------------------------------------------------------------------------- */
+/* ---- the rules' files ---------------------------------------------------------------------------------- */
 
 static void
 s_check_files(rloop_t *self)
@@ -456,59 +526,6 @@ s_check_files(rloop_t *self)
     fileclient_destroy(&client);
 }
 
-/* NEW rules when these are others, and sound. */
-static rules_t *
-s_new_rules(rloop_t *self, json_t *option, bool anew)
-{
-    fail_auto_t err = FAIL_INIT;
-    if (!anew && json_equal(option, self->option))
-        return NULL;
-    rules_t *rules = rules_new(option, &err);
-    if (rules) {
-        json_decref(self->option);
-        self->option = json_incref(option);
-        return rules;
-    }
-    work_error(self, NULL, self->routed, "what there was stays: %s", fail_text(&err));
-    return self->rules ? NULL : rules_new(NULL, NULL);
-}
-
-/* {"opts", "reactor", "leader", "seq"}; opts only when it changed. */
-static void
-s_configure(rloop_t *self, const char *text)
-{
-    json_auto_t *said = json_loads(text, JSON_ALLOW_NUL, NULL);
-    json_t *opts = value_get(said, "opts");
-    change_t **end = &self->changes, *change = xcalloc(1, sizeof(*change));
-    if (opts) {
-        json_decref(self->opts);
-        self->opts = json_incref(opts);
-        rrender_reload(self);
-    }
-    change->seq = (uint64_t) value_int(said, "seq", 0);
-    change->leader = value_bool(said, "leader", true);
-    change->rules = s_new_rules(self, value_get(said, "reactor"), opts != NULL);
-    while (*end)
-        end = &(*end)->next;
-    *end = change;
-    if (!self->rules)
-        s_change(self); /* the first: there are none that hold for what was before */
-    self->in_tune = false;
-    self->fence = 0; /* an answer that is under way is one for other tags */
-}
-
-/* False: the end, which only the front loop says: a thread that is gone would read none of its words. */
-static bool
-s_told(rloop_t *self)
-{
-    char *text = zstr_recv(self->pipe);
-    bool go_on = !text || !str_eq(text, "$TERM");
-    if (go_on && text)
-        s_configure(self, text);
-    free(text);
-    return go_on;
-}
-
 /* ---- the loop ------------------------------------------------------------------------------------------ */
 
 enum { ITEM_PIPE, ITEM_EARS, ITEM_LINE, ITEM_WORKERS };
@@ -523,7 +540,7 @@ s_patience(const rloop_t *self, int64_t now_ms)
         return s_has_room(self) ? COMMIT_STEP : SNAP_MS;
     if (!self->ears)
         wait = self->connect_next_ms - now_ms;
-    if (self->ears_more && s_has_room(self))
+    if (self->line_more || (self->ears_more && s_has_room(self)))
         return 0;
     if (self->dirty || (self->snap_rules && self->snap_open == 0) ||
         (!self->snap_rules && self->routed != self->written)) {
@@ -551,6 +568,8 @@ s_turn(rloop_t *self)
         s_catch_turn(self);
     else if (self->ears_more && self->ears)
         (void) s_drain(self, self->ears, true);
+    if (self->line_more && self->line)
+        (void) s_drain(self, self->line, false);
     s_fence(self, now_ms);
     if (self->unchecked && self->line)
         s_check_files(self);
