@@ -77,6 +77,17 @@ s_seconds(const json_t *v, const char *what, int64_t *ret_us, fail_t *err)
     return 0;
 }
 
+/* No longer than an event's own: a listener may not ask for it. */
+static int
+s_check_tag(const char *tag, fail_t *err)
+{
+    size_t n = strlen(tag);
+
+    return n <= LIMIT_TAG_LEN ? 0
+                              : fail_set(err, -EINVAL, "an event's tag has at most %d bytes, this one %zu",
+                                         LIMIT_TAG_LEN, n);
+}
+
 static int
 s_cond(rule_t *rule, const json_t *v, fail_t *err)
 {
@@ -88,6 +99,8 @@ s_cond(rule_t *rule, const json_t *v, fail_t *err)
         return fail_set(err, -EINVAL, "a condition is an event's tag, or a mapping with 'tag' and 'match'");
     if (match != NULL && !json_is_object(match))
         return fail_set(err, -EINVAL, "'match' is a mapping: a field's path, and its value or values");
+    if (s_check_tag(tag, err) < 0)
+        return -EINVAL;
     json_object_foreach ((json_t *) v, key, one)
         if (!str_eq(key, "tag") && !str_eq(key, "match"))
             return fail_set(err, -EINVAL, "a condition has 'tag' and 'match', not '%s'", key);
@@ -237,6 +250,8 @@ s_tag(rules_t *self, const char *tag, const json_t *files, fail_t *err)
     rule->conds = xcalloc(1, sizeof(*rule->conds));
     rule->n_conds = 1;
     rule->conds[0].tag = xstrdup(tag);
+    if (s_check_tag(tag, err) < 0)
+        return -EINVAL;
     if (json_is_null(files)) {
         rule->files = json_array();
         return 0;
