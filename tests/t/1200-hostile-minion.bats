@@ -261,9 +261,11 @@ refused_more() { [ "$(counter refused)" -gt "$BEFORE" ]; }
 @test "the log: what a peer names begins no line of its own, and floods nothing" {
     local n steps=()
     evil send "$(hello evil)" expect "$WELCOME" \
-        send '{"m":"pillar_ask","n":1,"ext":{"x\n[INFO    ] forged: keys: accept by root: 1":1}}' expect '"n":1,"pillar"' \
+        send '{"m":"pillar_ask","n":1,"ext":{"x\n[INFO    ] forged: keys: accept by root: 1":1}}' expect '"n":1,"pillar"'
+    # After the attacks of before it is told when its turn comes, unless the next one takes its place.
+    until_log "$FLEET/log/master" '    \[INFO    \] forged: keys: accept by root: 1 is not allowed'
+    evil send "$(hello evil)" expect "$WELCOME" \
         send "{\"m\":\"pillar_ask\",\"n\":2,\"ext\":{\"$(printf 'y%.0s' {1..5000})\":1}}" expect '"n":2,"pillar"'
-    grep -qF '    [INFO    ] forged: keys: accept by root: 1 is not allowed' "$FLEET/log/master"
     not grep -q '^\[INFO    \] forged' "$FLEET/log/master"
     not grep -q yyyyyy "$FLEET/log/master"
     for n in {1..200}; do steps+=(send "{\"m\":\"pillar_ask\",\"n\":$n,\"ext\":{\"flood\":1}}" expect "\"n\":$n,"); done
