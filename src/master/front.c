@@ -163,7 +163,8 @@ s_tick(zloop_t *loop, int timer, void *arg)
         store_keep_t keep = { .now_us = clock_wall_us(),
                               .jobs_s = doubt ? 0 : conf_int(self->conf, "keep_jobs_seconds"),
                               .bytes = (uint64_t) conf_int(self->conf, "keep_jobs_bytes"),
-                              .events = LIMIT_EVENT_JOURNAL };
+                              .events = LIMIT_EVENT_JOURNAL,
+                              .settled = reactor_settled(self->reactor) };
         store_expire(self->store, &keep);
         self->expire_next_ms = now + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
         inbound_trouble(self);

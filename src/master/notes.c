@@ -98,6 +98,8 @@ s_again(front_t *self, const char *jid, fail_t *err)
     if (!row)
         return NULL;
     json_t *reply = json_pack("{s:s, s:b}", "jid", jid, "again", true);
+    if (json_is_null(row))
+        json_object_set_new(reply, "forgotten", json_true());
     static const char *const kept[] = { "minions", "missing", "tag" };
     for (size_t i = 0; i < NELEMS(kept); i++)
         if (value_get(row, kept[i]))

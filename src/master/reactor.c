@@ -132,6 +132,12 @@ reactor_begot(reactor_t *self, const char *parent, const char *jid, uint64_t fir
     }
 }
 
+uint64_t
+reactor_settled(const reactor_t *self)
+{
+    return self->actor ? atomic_load(&self->shared.settled) : UINT64_MAX;
+}
+
 json_t *
 reactor_figures(const reactor_t *self)
 {

@@ -31,6 +31,7 @@ typedef struct reactor_shared {
         told; /* words of the front loop, each counted before an event or answer of after it is told */
     atomic_size_t waiting, under_way;
     atomic_uint_least64_t begun, failed, seq;
+    atomic_uint_least64_t settled; /* the cursor that is on the disk */
 } reactor_shared_t;
 
 #define RENDER_AGAIN_MS 500 /* until a file is tried again that could not be read for now */
@@ -124,6 +125,7 @@ typedef struct rloop {
 
     /* the cursor */
     uint64_t written, snap_seq;
+    uint64_t ticket;  /* of the store, for `written` */
     char *snap_rules; /* NULL: no snapshot waits */
     size_t snap_open;
     int64_t snap_next_ms;

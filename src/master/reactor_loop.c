@@ -25,6 +25,14 @@
 
 /* ---- the cursor ---------------------------------------------------------------------------------------- */
 
+/* What is on the disk of what was written. */
+static void
+s_settle(rloop_t *self)
+{
+    if (self->restored && store_committed(self->shared->store) >= self->ticket)
+        atomic_store(&self->shared->settled, self->written);
+}
+
 static void
 s_write(rloop_t *self, uint64_t seq, const char *rules)
 {
@@ -32,7 +40,8 @@ s_write(rloop_t *self, uint64_t seq, const char *rules)
     AUTO_FREE char *list = value_dump(begun);
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu,\"rules\":%s,\"begun\":%s}", (unsigned long long) seq,
                                      rules, list);
-    (void) store_put_meta(self->shared->store, REACTOR_META, text);
+    s_settle(self);
+    self->ticket = store_put_meta(self->shared->store, REACTOR_META, text);
     self->written = seq;
 }
 
@@ -90,6 +99,7 @@ s_mark(rloop_t *self)
 static void
 s_snap(rloop_t *self, int64_t now_ms)
 {
+    s_settle(self);
     s_snap_done(self);
     if (self->snap_rules || now_ms < self->snap_next_ms || (!self->dirty && self->routed == self->written))
         return;

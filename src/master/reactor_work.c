@@ -261,7 +261,7 @@ s_request(const rloop_t *self, const react_t *r)
     bool local = str_eq(client, "local");
     json_t *request = json_pack(
         "{s:s, s:O, s:o, s:b, s:{s:s, s:o, s:O}}", "op", local ? "publish" : client, "fun",
-        value_get(r->what, "fun"), "arg", s_arg(r->what), "follow", r->watched, "note", "kind", "react",
+        value_get(r->what, "fun"), "arg", s_arg(r->what), "follow", r->watched, "note", "kind", NOTE_REACT,
         "ref", value_fmt("%llu", (unsigned long long) r->task->seq), "part", value_get(r->what, "part"));
     for (size_t i = 0; local && i < NELEMS(words); i++)
         if (value_get(r->what, words[i]))
@@ -382,6 +382,10 @@ s_answered(rloop_t *self, react_t *r, const json_t *reply)
         kin_add(self->kin, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));
     }
     self->dirty = true;
+    if (value_bool(reply, "forgotten", false)) {
+        s_over(self, r, NULL);
+        return;
+    }
     if (local) {
         s_published(self, r, reply);
         return;

@@ -286,7 +286,7 @@ s_reactor(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static const char *
 s_user(const lconn_t *c, const json_t *request)
 {
-    bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), "react");
+    bool reacts = str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT);
     return reacts ? "Reactor" : lconn_user(c);
 }
 

@@ -35,6 +35,8 @@ uint64_t store_add_job(store_t *self, json_t **job_p);
 /* Each target has its last verdict, and not all have returned: no master takes it up again (store_unfinished). It is kept
  * as a note {NOTE_ENDED, jid, ""}. */
 #define NOTE_ENDED "ended"
+/* The note of a reaction; its `ref` is the number of the event. */
+#define NOTE_REACT "react"
 uint64_t store_end_job(store_t *self, const char *jid);
 /* `raw` is the return's JSON text as the minion sent it. Of several for one (jid, id) the first stays. TAKES
  * *raw_p. */
@@ -72,6 +74,8 @@ typedef struct store_keep {
     int64_t jobs_s;  /* 0: however old */
     uint64_t bytes;  /* on the disk, of jobs and orchestrations alone; 0: however much */
     uint64_t events; /* the newest, within LIMIT_JOURNAL_BYTES */
+    uint64_t
+        settled; /* notes of reactions to later events outlive their jobs: those events may be looked at again */
 } store_keep_t;
 
 /* Forget the rest: now, in small steps between commits, and from now on whenever much has been added. */

@@ -40,6 +40,10 @@
 #define EXPIRED_TABLE                                                                                        \
     "CREATE TABLE IF NOT EXISTS expired(name TEXT NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(name, kind))" \
     " WITHOUT ROWID;"
+/* Notes of reactions whose jobs are forgotten, by the number of their event. */
+#define SPARED_TABLE                                                                                         \
+    "CREATE TABLE IF NOT EXISTS spared(seq INTEGER NOT NULL, jid TEXT NOT NULL, PRIMARY KEY(seq, jid))"      \
+    " WITHOUT ROWID;"
 #define MINE_TABLE                                                                                           \
     "CREATE TABLE IF NOT EXISTS mine(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);"
 /* The journal: blocks of events with the numbers first..last, between these times. `at` is how many bytes
@@ -61,7 +65,7 @@ static const char schema[] =
     "NULL,"
     " stamp_us INTEGER NOT NULL, doc TEXT NOT NULL, PRIMARY KEY(jid, id)) WITHOUT ROWID;" EVENT_TABLE
     "CREATE TABLE grains(id TEXT PRIMARY KEY, stamp_us INTEGER NOT NULL, doc TEXT NOT NULL);" PILLAR_TABLE
-        NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FIND_INDEXES
+        NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
     "PRAGMA application_id = " STRINGIFY(STORE_APP_ID) ";"
                                                        "PRAGMA user_version = " STRINGIFY(
@@ -251,7 +255,8 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (version == 1)
         rc = upgrade(db, path, err);
     if (rc == 0)
-        rc = db_exec(db, path, PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE FIND_INDEXES,
+        rc = db_exec(db, path,
+                     PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES,
                      err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }

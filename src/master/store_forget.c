@@ -22,6 +22,10 @@ enum {
     F_JOB,
     F_RUN,
     F_NOTES,
+    F_SPARE,
+    F_SPARED,
+    F_SPARED_NOTES,
+    F_UNSPARE,
     F_MARK,
     F_MARKED,
     F_UNMARK,
@@ -50,7 +54,13 @@ static const char *const statements[F_STATEMENTS] = {
         "DELETE FROM steps WHERE (run, tag, go) IN (SELECT run, tag, go FROM steps WHERE run = ?1 LIMIT ?2)",
     [F_JOB] = "DELETE FROM jobs WHERE jid = ?1",
     [F_RUN] = "DELETE FROM runs WHERE run = ?1",
-    [F_NOTES] = "DELETE FROM notes WHERE jid = ?1",
+    [F_NOTES] = "DELETE FROM notes WHERE jid = ?1 AND (kind <> '" NOTE_REACT
+                "' OR CAST(ref AS INTEGER) <= ?2)",
+    [F_SPARE] =
+        "INSERT OR IGNORE INTO spared(seq, jid) SELECT CAST(ref AS INTEGER), jid FROM notes WHERE jid = ?1",
+    [F_SPARED] = "SELECT jid FROM spared WHERE seq <= ?1 LIMIT 1",
+    [F_SPARED_NOTES] = "DELETE FROM notes WHERE jid = ?1",
+    [F_UNSPARE] = "DELETE FROM spared WHERE jid = ?1 AND seq <= ?2",
     [F_MARK] = "INSERT OR IGNORE INTO expired(name, kind) VALUES(?1, ?2)",
     [F_MARKED] = "SELECT name, kind FROM expired LIMIT 1",
     [F_UNMARK] = "DELETE FROM expired WHERE name = ?1 AND kind = ?2",
@@ -200,9 +210,41 @@ drop_parts(forgetter_t *self, int kind, const char *name, bool *ret_all, fail_t 
     return n;
 }
 
+static void
+bind_settled(forgetter_t *self, int which, int column, const store_keep_t *keep)
+{
+    sqlite3_bind_int64(self->stmt[which], column,
+                       keep->settled < INT64_MAX ? (int64_t) keep->settled : INT64_MAX);
+}
+
+static int
+drop_notes(forgetter_t *self, const char *jid, const store_keep_t *keep, fail_t *err)
+{
+    bind_settled(self, F_NOTES, 2, keep);
+    int rc = run_named(self, F_NOTES, jid, err);
+    return rc < 0 ? rc : run_named(self, F_SPARE, jid, err);
+}
+
+/* A note that was spared and is of no use any more: rows deleted, or a negative errno. */
+static int
+drop_spared(forgetter_t *self, const store_keep_t *keep, fail_t *err)
+{
+    bind_settled(self, F_SPARED, 1, keep);
+    int rc = first_row(self, F_SPARED, err);
+    AUTO_FREE char *jid = rc > 0 ? xstrdup((const char *) sqlite3_column_text(self->stmt[F_SPARED], 0))
+                                 : NULL;
+
+    sqlite3_reset(self->stmt[F_SPARED]);
+    if (rc <= 0)
+        return rc;
+    bind_settled(self, F_UNSPARE, 2, keep);
+    rc = run_named(self, F_SPARED_NOTES, jid, err);
+    return rc < 0 ? rc : run_named(self, F_UNSPARE, jid, err);
+}
+
 /* It, and as many of its parts as one statement deletes. */
 static int
-drop_one(forgetter_t *self, int kind, const char *name, fail_t *err)
+drop_one(forgetter_t *self, int kind, const char *name, const store_keep_t *keep, fail_t *err)
 {
     bool all = true;
     int parts = drop_parts(self, kind, name, &all, err);
@@ -211,7 +253,7 @@ drop_one(forgetter_t *self, int kind, const char *name, fail_t *err)
     if (rc >= 0 && !all)
         rc = run_mark(self, F_MARK, name, kind, err);
     if (rc >= 0 && kind == KIND_JOB)
-        rc = run_named(self, F_NOTES, name, err);
+        rc = drop_notes(self, name, keep, err);
     if (rc >= 0)
         rc = run_named(self, kinds[kind].row, name, err);
     return rc < 0 ? rc : parts + rc;
@@ -360,7 +402,7 @@ drop_oldest(forgetter_t *self, const store_keep_t *keep, fail_t *err)
     if (rc >= 0 && !goes && start[oldest] < clock_wall_us() - YOUNG_US)
         goes = (rc = too_large(self, keep->bytes, err)) > 0;
     if (rc >= 0)
-        rc = goes ? drop_one(self, oldest, name[oldest], err) : 0;
+        rc = goes ? drop_one(self, oldest, name[oldest], keep, err) : 0;
     free(name[KIND_JOB]);
     free(name[KIND_RUN]);
     return rc;
@@ -416,6 +458,7 @@ forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bo
         if (n > 0)
             continue;
         n = n == 0 ? drop_expired(self, err) : n;
+        n = n == 0 ? drop_spared(self, keep, err) : n;
         if (n == 0)
             n = drop_oldest(self, keep, err);
         if (n == 0)

@@ -3,6 +3,8 @@
  * What goes is gone for readers at once and whole: a job's or a run's own row goes first, and the table `expired` names
  * what still has parts (returns, steps) to be removed, also after a crash.
  *
+ * The note of a reaction outlives its job until its event will not be looked at again: the table `spared`.
+ *
  * Space that becomes free is used again. What is free beyond a reserve goes back to the file system.
  *
  * Layer      master; included by store_forget.c and store_write.c only

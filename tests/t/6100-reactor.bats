@@ -458,6 +458,37 @@ SLS
     [ "$(wc -l <"$OUT/done")" -eq "$total" ]
 }
 
+@test "a reaction whose job is forgotten while an earlier one waits is not begun again" {
+    reactor_master "  - wait: [salt://reactor/wait.sls]" "  - 'go/*': [salt://reactor/go.sls]" "keep_jobs_seconds: 1" "loop_interval: 1"
+    mkfifo "$OUT/gate"
+    sls wait <<SLS
+long:
+  runner.salt.cmd: [{arg: [cmd.run, 'cat $OUT/gate']}]
+behind:
+  runner.test.arg: [{require: [long]}]
+SLS
+    sls go <<<"x: {runner.salt.cmd: [{arg: [cmd.shell, 'echo {{ tag }} >> $OUT/done']}]}"
+    listen all 'salt/run/*'
+    send wait
+    wait_event all '/new".*gate'
+    send go/1
+    wait_event all '/ret".*echo go/1'
+    local jid gate
+    jid=$(jid_in "$(grep '/ret".*echo go/1' "$FLEET/log/listen-all")")
+    until_true 10 is_forgotten "$jid"
+    unlisten all
+    stop master KILL
+    start_master
+    send go/2
+    until_true 10 grep -q go/2 "$OUT/done"
+    until_true 10 nothing_reacts
+    [ "$(cat "$OUT/done")" = $'go/1\ngo/2' ]
+    exec {gate}<>"$OUT/gate" # the first one still waits there
+    echo open >&"$gate"
+    exec {gate}>&-
+}
+is_forgotten() { ! salt-run jobs.list_jobs --out=json | grep -q "$1"; }
+
 @test "a minion's own reactor: caller, from salt-call and from jobs, without a master" {
     sls caller <<SLS
 mycaller:

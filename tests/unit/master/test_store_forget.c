@@ -122,6 +122,37 @@ test_zero_keeps_all(void **state)
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns"), 1);
 }
 
+/* A reactor that ended before its cursor had passed an event looks at that event again. */
+static void
+test_notes_of_reactions_stay_until_they_are_settled(void **state)
+{
+    place_t *p = *state;
+
+    for (int seq = 8; seq < 11; seq++) {
+        AUTO_FREE char *job = xasprintf(
+            "{\"jid\": \"j%d\", \"fun\": \"f\", \"minions\": [], \"start_us\": 1, "
+            "\"note\": {\"kind\": \"" NOTE_REACT "\", \"ref\": \"%d\", \"part\": \"x\"}}",
+            seq, seq);
+        settle(p->store, add_job(p->store, job));
+    }
+    store_keep_t keep = { .now_us = clock_wall_us(), .jobs_s = 3600, .events = 1000, .settled = 8 };
+    store_expire(p->store, &keep);
+    await_expired(p);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
+    assert_shown(store_noted(p->reader, NOTE_REACT, "8", "x", err), "null");
+    assert_shown(store_noted(p->reader, NOTE_REACT, "9", "x", err), "\"j9\"");
+    keep.settled = 9;
+    store_expire(p->store, &keep);
+    await_expired(p);
+    assert_shown(store_noted(p->reader, NOTE_REACT, "9", "x", err), "null");
+    assert_shown(store_noted(p->reader, NOTE_REACT, "10", "x", err), "\"j10\"");
+    keep.settled = UINT64_MAX;
+    store_expire(p->store, &keep);
+    await_expired(p);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM notes"), 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM spared"), 0);
+}
+
 /* A run that goes on for longer than jobs are kept must not lose its journal. */
 static void
 test_runs_stay_until_they_end(void **state)
@@ -411,6 +442,8 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, s
           cmocka_unit_test_setup_teardown(test_wrong_clock_makes_nothing_old, setup, teardown),
           cmocka_unit_test_setup_teardown(test_ages_are_of_who_asks, setup, teardown),
           cmocka_unit_test_setup_teardown(test_zero_keeps_all, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_notes_of_reactions_stay_until_they_are_settled, setup,
+                                          teardown),
           cmocka_unit_test_setup_teardown(test_runs_stay_until_they_end, setup, teardown),
           cmocka_unit_test_setup_teardown(test_late_return_stays, setup, teardown),
           cmocka_unit_test_setup_teardown(test_late_return_stays_alone, setup, teardown),
