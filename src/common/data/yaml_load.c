@@ -3,7 +3,7 @@
  * a value. */
 #include "common/base/buf.h"
 #include "common/data/yaml.h"
-#include "common/data/yaml_node.h"
+#include "common/data/yaml_construct.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -161,30 +161,6 @@ static const struct kind_row {
     [YAML_IS_UNKNOWN] = { 0 },
 };
 
-static bool
-unknown_tag(yproblem_t *problem, const ynode_t *node)
-{
-    static const char *const plain[] = {
-        [YAML_IS_MERGE] = "tag:yaml.org,2002:merge", [YAML_IS_VALUE] = "tag:yaml.org,2002:value"
-    };
-    const char *tag = node->tag != NULL ? node->tag : plain[node->kind];
-
-    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at,
-                        "could not determine a constructor for the tag '%s'", tag);
-}
-
-static bool
-wrong_shape(yproblem_t *problem, const ynode_t *node, yshape_t wanted)
-{
-    const ynode_t like = { .shape = wanted };
-
-    if (node->kind == YAML_IS_PAIRS)
-        return yproblem_within(problem, YAML_CONSTRUCTOR, "while constructing pairs", node->at, node->at,
-                               "expected a sequence, but found %s", ynode_shape_name(node));
-    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "expected a %s node, but found %s",
-                        ynode_shape_name(&like), ynode_shape_name(node));
-}
-
 static void
 push_job(loader_t *l, const ynode_t *node, json_t *into, int depth)
 {
@@ -193,23 +169,6 @@ push_job(loader_t *l, const ynode_t *node, json_t *into, int depth)
         l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
     }
     l->jobs[l->n++] = (job_t){ node, into, depth };
-}
-
-/* `{=: text}` counts as that text where a scalar is asked for. */
-static const ynode_t *
-default_value(const ynode_t *node)
-{
-    for (int depth = 0; node->shape == YMAP && depth < LIMIT_YAML_DEPTH; depth++) {
-        const ynode_t *value = NULL;
-        for (size_t i = 0; i < node->n && value == NULL; i++) {
-            if (node->pairs[i].key->kind == YAML_IS_VALUE)
-                value = node->pairs[i].value;
-        }
-        if (value == NULL)
-            break;
-        node = value;
-    }
-    return node;
 }
 
 /* NEW value, or NULL with the problem set. */
@@ -225,18 +184,18 @@ make(loader_t *l, const ynode_t *node, int depth)
         return NULL;
     }
     if (row->scalar == NULL && row->fill == NULL) {
-        unknown_tag(l->problem, node);
+        yaml_unknown_tag(node, l->problem);
         return NULL;
     }
     if (row->scalar != NULL) {
-        const ynode_t *scalar = default_value(node);
+        const ynode_t *scalar = yaml_default_value(node);
         if (scalar->shape == YSCALAR)
             return row->scalar(scalar, l->problem);
-        wrong_shape(l->problem, scalar, YSCALAR);
+        yaml_wrong_shape(scalar, YSCALAR, l->problem);
         return NULL;
     }
     if (row->shape != node->shape) {
-        wrong_shape(l->problem, node, row->shape);
+        yaml_wrong_shape(node, row->shape, l->problem);
         return NULL;
     }
     json_t *v = row->empty();
@@ -375,16 +334,10 @@ fill_set(loader_t *l, const job_t *job)
 static bool
 fill_pairs(loader_t *l, const job_t *job)
 {
-    static const char doing[] = "while constructing pairs";
-
     for (size_t i = 0; i < job->node->n; i++) {
         const ynode_t *item = job->node->items[i];
-        if (item->shape != YMAP)
-            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
-                                   "expected a mapping of length 1, but found %s", ynode_shape_name(item));
-        if (item->n != 1)
-            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
-                                   "expected a single mapping item, but found %zu items", item->n);
+        if (!yaml_is_pair(item, job->node, l->problem))
+            return false;
         json_t *key = make(l, item->pairs[0].key, job->depth + 2);
         json_t *value = key != NULL ? make(l, item->pairs[0].value, job->depth + 2) : NULL;
         if (value == NULL) {

@@ -1,5 +1,6 @@
 /* py_yaml_load.c - a YAML tree to Python values. Breadth first as PyYAML constructs, so that the first
  * mistake it finds is the one we tell, and no nesting of the document becomes recursion here. */
+#include "common/data/yaml_construct.h"
 #include "common/py/methods.h"
 #include "common/py/py_yaml.h"
 #include "salt/limits.h"
@@ -221,47 +222,6 @@ static const struct kind_row {
     [YAML_IS_PAIRS] = { YSEQ, NULL, fill_pairs },      [YAML_IS_UNKNOWN] = { 0 },
 };
 
-static bool
-unknown_tag(yproblem_t *problem, const ynode_t *node)
-{
-    static const char *const plain[] = {
-        [YAML_IS_MERGE] = "tag:yaml.org,2002:merge", [YAML_IS_VALUE] = "tag:yaml.org,2002:value"
-    };
-    const char *tag = node->tag != NULL ? node->tag : plain[node->kind];
-
-    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at,
-                        "could not determine a constructor for the tag '%s'", tag);
-}
-
-static bool
-wrong_shape(yproblem_t *problem, const ynode_t *node, yshape_t wanted)
-{
-    const ynode_t like = { .shape = wanted };
-
-    if (node->kind == YAML_IS_PAIRS)
-        return yproblem_within(problem, YAML_CONSTRUCTOR, "while constructing pairs", node->at, node->at,
-                               "expected a sequence, but found %s", ynode_shape_name(node));
-    return yproblem_set(problem, YAML_CONSTRUCTOR, node->at, "expected a %s node, but found %s",
-                        ynode_shape_name(&like), ynode_shape_name(node));
-}
-
-/* `{=: text}` counts as that text where a scalar is asked for. */
-static const ynode_t *
-default_value(const ynode_t *node)
-{
-    for (int depth = 0; node->shape == YMAP && depth < LIMIT_YAML_DEPTH; depth++) {
-        const ynode_t *value = NULL;
-        for (size_t i = 0; i < node->n && value == NULL; i++) {
-            if (node->pairs[i].key->kind == YAML_IS_VALUE)
-                value = node->pairs[i].value;
-        }
-        if (value == NULL)
-            break;
-        node = value;
-    }
-    return node;
-}
-
 /* NEW: the value that this text had last time, if it is among the recent ones. */
 static py_t *
 make_short(loader_t *l, const ynode_t *node)
@@ -289,14 +249,14 @@ constructor(const loader_t *l, const struct kind_row *row)
 static py_t *
 make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
 {
-    const ynode_t *scalar = default_value(node);
+    const ynode_t *scalar = yaml_default_value(node);
     scalar_fn *construct = constructor(l, row);
 
     if (scalar->shape == YSCALAR && construct == make_str && scalar->n <= SHORT)
         return make_short(l, scalar);
     if (scalar->shape == YSCALAR)
         return construct(scalar, l->problem);
-    wrong_shape(l->problem, scalar, YSCALAR);
+    yaml_wrong_shape(scalar, YSCALAR, l->problem);
     return NULL;
 }
 
@@ -339,14 +299,14 @@ make(loader_t *l, const ynode_t *node)
         return NULL;
     }
     if (row->scalar == NULL && row->fill == NULL) {
-        unknown_tag(l->problem, node);
+        yaml_unknown_tag(node, l->problem);
         return NULL;
     }
     if (row->scalar != NULL)
         return make_scalar(l, row, node);
     if (row->shape == node->shape)
         return make_container(l, node);
-    wrong_shape(l->problem, node, row->shape);
+    yaml_wrong_shape(node, row->shape, l->problem);
     return NULL;
 }
 
@@ -505,16 +465,10 @@ fill_set(loader_t *l, const job_t *job)
 static bool
 fill_pairs(loader_t *l, const job_t *job)
 {
-    static const char doing[] = "while constructing pairs";
-
     for (size_t i = 0; i < job->node->n; i++) {
         const ynode_t *item = job->node->items[i];
-        if (item->shape != YMAP)
-            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
-                                   "expected a mapping of length 1, but found %s", ynode_shape_name(item));
-        if (item->n != 1)
-            return yproblem_within(l->problem, YAML_CONSTRUCTOR, doing, job->node->at, item->at,
-                                   "expected a single mapping item, but found %zu items", item->n);
+        if (!yaml_is_pair(item, job->node, l->problem))
+            return false;
         AUTO(py) key = make(l, item->pairs[0].key);
         AUTO(py) value = key != NULL ? make(l, item->pairs[0].value) : NULL;
         if (value == NULL)
