@@ -74,6 +74,43 @@ on_disk() {
         [ -z "$(sed -n /forced/p "$ROOT/said")" ]'
 }
 
+@test "file.symlink with a backup: file and older backup stay when the link or the backup can't be made" {
+    on_disk '
+        long=/$(bytes 200 x | tr -d "\n")
+        echo file >f; mkdir b; : >b/older # which takes no room
+        bytes 70000 a >fill 2>/dev/null || :
+        state file.symlink name="$DISK/f" target="$long" backupname=b force=True
+        failed "No space left on device"
+        [ "$(cat f)" = file ]; [ -e b/older ]; alone b f fill
+        rm fill; echo away >"$AWAY/b"
+        state file.symlink name="$DISK/f" target=/t backupname="$AWAY/b" force=True disallow_copy_and_unlink=True
+        failed "Unable to rename $DISK/f to backup $AWAY/b"
+        [ "$(cat f)" = file ]; [ "$(cat "$AWAY/b")" = away ]; alone b f
+        diff <(echo b) <(ls -A "$AWAY")
+        state file.symlink name="$DISK/f" target=/t backupname="$DISK/f" force=True
+        failed "Unable to rename"
+        [ "$(cat f)" = file ]; alone b f
+        state file.symlink name="$DISK/f" target=/t backupname="$AWAY/b" force=True
+        grep -q "\"result\": true" "$ROOT/said"
+        [ "$(readlink f)" = /t ]; [ "$(cat "$AWAY/b")" = file ]; alone b f
+        diff <(echo b) <(ls -A "$AWAY")'
+}
+
+@test "file.symlink with a backup: whichever step fails, file and older backup are as they were" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    on_disk '
+        for ((n = 1; ; n++)); do
+            rm -rf ./* ./.[bf].* "$ROOT/hit"; mkdir f b; echo file >f/f; echo older >b/o
+            export FAULT=5:$n FAULT_ROOT=$DISK FAULT_HIT=$ROOT/hit LD_PRELOAD=$BUILD/tests/preload/fault.so
+            state file.symlink name="$DISK/f" target=/t backupname=b force=True
+            unset LD_PRELOAD
+            [ -e "$ROOT/hit" ] || break
+            if [ -L f ]; then [ "$(cat b/f)" = file ]; else [ "$(cat f/f)" = file ]; [ "$(cat b/o)" = older ]; fi
+        done
+        [ "$(readlink f)" = /t ]; [ "$(cat b/f)" = file ]; alone b f
+        [ "$n" -gt 6 ]'
+}
+
 @test "a file with two names, and one that is a mount point, hold what they held when there is no room for more" {
     on_disk '
         bytes 30000 a >one; cp one "$AWAY/one"; ln one two

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -74,6 +75,20 @@ int
 stage_aside(stage_t *self, fail_t *err)
 {
     return rename(self->name, self->path) == 0 ? 0 : fop_oserror(err, errno, self->name);
+}
+
+int
+stage_back(stage_t *self, fail_t *err)
+{
+    struct stat st;
+
+    if (self->dir == NULL || lstat(self->path, &st) != 0 || rename(self->path, self->name) == 0)
+        return 0;
+    int code = errno;
+    (void) fop_oserror(err, code, self->name);
+    fail_prefix(err, "what was %s is %s now, move it back: ", self->name, self->path);
+    free(STEAL(self->dir));
+    return -code;
 }
 
 void

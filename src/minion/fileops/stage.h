@@ -26,9 +26,11 @@ int stage_open(stage_t *self, const char *name, fail_t *err);
 /* What was made gets the name, whatever has it: a file in the place of a folder too. That one is removed then.
  * On failure the name has what it had. */
 int stage_commit(stage_t *self, fail_t *err);
-/* The other way round: what has the name stands at `path` for now. stage_commit() brings it back, stage_close()
- * removes it. */
+/* The other way round: what has the name stands at `path` for now. stage_close() removes it. */
 int stage_aside(stage_t *self, fail_t *err);
+/* What stands aside gets its name again; 0 when nothing does. When it can't, it stays where it is, and *err, which may have
+ * a text already, says where. */
+int stage_back(stage_t *self, fail_t *err);
 /* Removes what has not got the name. */
 void stage_close(stage_t *self);
 

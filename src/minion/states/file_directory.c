@@ -421,7 +421,7 @@ bring_back(work_t *w, fail_t *err)
     if (w->aside.dir == NULL || lstat(w->aside.name, &st) == 0)
         return 0;
     json_object_del(value_get(w->s->ret, "changes"), "forced");
-    return stage_commit(&w->aside, err);
+    return stage_back(&w->aside, err);
 }
 
 /* Something else has the name. 1: the state has failed. */

@@ -208,37 +208,40 @@ symlink_check(link_t *l)
         s->name, owner, l->user_text, l->group_text);
 }
 
-/* What has the name is kept as `backupname`. 1: the state has failed. */
-static int
-move_away(link_t *l, const char *backup)
+/* Where `backupname` is, which may be replaced; NULL: the state has failed. NEW. */
+static char *
+backup_path(link_t *l, const char *backup)
 {
     fstate_t *s = l->s;
     AUTO_FREE char *folder = fop_dirname(s->name);
     AUTO_FREE char *to = *backup == '/' ? xstrdup(backup) : fop_join2(folder, backup);
-    fail_auto_t why = FAIL_INIT;
     struct stat st;
 
-    if (*backup != '/' && strchr(backup, '/') != NULL) {
+    if (*backup != '/' && strchr(backup, '/') != NULL)
         fstate_error(s, "Backupname must be an absolute path or a file name: %s", backup);
-        return 1;
-    }
-    if (lstat(to, &st) == 0 && !l->force) {
+    else if (lstat(to, &st) == 0 && !l->force)
         fstate_error(s, "Symlink & backup dest exists and Force not set. %s -> %s - backup: %s", s->name,
                      l->target, to);
-        return 1;
-    }
-    if (lstat(to, &st) == 0)
-        (void) fs_remove_tree(to, &why);
+    else
+        return STEAL(to);
+    return NULL;
+}
+
+/* The older backup waits in `older`, until the name has its link. */
+static int
+move_away(link_t *l, const char *to, stage_t *older, fail_t *err)
+{
+    fstate_t *s = l->s;
+    struct stat st;
+
+    if (lstat(to, &st) == 0 && (stage_open(older, to, err) != 0 || stage_aside(older, err) != 0))
+        return err->code;
     json_auto_t *moved = fstate_call(s, file_move,
                                      json_pack("{s:s, s:s, s:b}", "src", s->name, "dst", to,
                                                "disallow_copy_and_unlink",
                                                fstate_on(s, "disallow_copy_and_unlink", false)),
-                                     &why);
-    if (moved == NULL) {
-        fstate_error(s, "Unable to rename %s to backup %s -> : %s", s->name, to, fail_text(&why));
-        return 1;
-    }
-    return 0;
+                                     err);
+    return moved != NULL ? 0 : err->code;
 }
 
 static int
@@ -258,6 +261,25 @@ right_already(link_t *l)
 }
 
 static int
+no_symlink(link_t *l, const fail_t *why)
+{
+    return fstate_error(l->s, "Unable to create new symlink %s -> %s: %s", l->s->name, l->target,
+                        fail_text(why));
+}
+
+static int
+made_symlink(link_t *l)
+{
+    fstate_t *s = l->s;
+
+    fstate_note(s, "new", s->name);
+    if (owned(l) || set_owner(l))
+        return state_ret_set(s->ret, STATE_TRUE, "Created new symlink %s -> %s", s->name, l->target);
+    return fstate_error(s, "Created new symlink %s -> %s, but was unable to set ownership to %s:%s", s->name,
+                        l->target, l->user_text, l->group_text);
+}
+
+static int
 make_symlink(link_t *l)
 {
     fstate_t *s = l->s;
@@ -266,14 +288,36 @@ make_symlink(link_t *l)
                                     json_pack("{s:s, s:s, s:b, s:b}", "src", l->target, "path", s->name,
                                               "force", l->force, "atomic", l->atomic),
                                     &why);
-    if (made == NULL)
-        return fstate_error(s, "Unable to create new symlink %s -> %s: %s", s->name, l->target,
-                            fail_text(&why));
-    fstate_note(s, "new", s->name);
-    if (owned(l) || set_owner(l))
-        return state_ret_set(s->ret, STATE_TRUE, "Created new symlink %s -> %s", s->name, l->target);
-    return fstate_error(s, "Created new symlink %s -> %s, but was unable to set ownership to %s:%s", s->name,
-                        l->target, l->user_text, l->group_text);
+
+    return made != NULL ? made_symlink(l) : no_symlink(l, &why);
+}
+
+/* What has the name is kept as `backup`, and a link has the name: both, or all is as it was, an older backup too. */
+static int
+link_instead(link_t *l, const char *backup)
+{
+    fstate_t *s = l->s;
+    AUTO_FREE char *to = backup_path(l, backup);
+    stage_auto_t link = STAGE_INIT, older = STAGE_INIT;
+    fail_auto_t why = FAIL_INIT, back = FAIL_INIT;
+
+    if (to == NULL)
+        return 0;
+    if (stage_open(&link, s->name, &why) != 0)
+        return no_symlink(l, &why);
+    if (symlink(l->target, link.path) != 0) {
+        (void) fop_oserror(&why, errno, s->name);
+        return no_symlink(l, &why);
+    }
+    if (move_away(l, to, &older, &why) != 0) {
+        (void) stage_back(&older, &why);
+        return fstate_error(s, "Unable to rename %s to backup %s -> : %s", s->name, to, fail_text(&why));
+    }
+    if (stage_commit(&link, &why) == 0)
+        return made_symlink(l);
+    if (fop_move_over(to, s->name, &back) == 0)
+        (void) stage_back(&older, &why);
+    return no_symlink(l, &why);
 }
 
 /* True: s->ret is the answer. */
@@ -316,10 +360,9 @@ symlink_body(fstate_t *s, fail_t *err)
     if (now != NULL && same_target(now, target))
         return right_already(&l);
     if (now == NULL && fs_exists(s->name)) {
-        if (backup != NULL) {
-            if (move_away(&l, backup) != 0)
-                return 0;
-        } else if (!l.force && !l.atomic) {
+        if (backup != NULL)
+            return link_instead(&l, backup);
+        if (!l.force && !l.atomic) {
             const char *kind = fop_is_file(s->name) ? "File" : "Directory";
             return fstate_error(s, "%s exists where the symlink %s should be",
                                 fop_is_file(s->name) || fop_is_dir(s->name) ? kind : "File system entry",

@@ -130,12 +130,34 @@ test_aside(void **state)
         assert_int_equal(stage_aside(&stage, &err), 0);
         assert_false(fs_exists(name));
         if (i == 0)
-            assert_int_equal(stage_commit(&stage, &err), 0);
-        else
-            stage_close(&stage);
+            assert_int_equal(stage_back(&stage, &err), 0);
+        stage_close(&stage);
         assert_int_equal(fs_exists(in), i == 0);
     }
     assert_int_equal(entries(), 0);
+}
+
+/* Whoever made something in its place: what stood aside is not lost, and the error names where it is. */
+static void
+test_no_way_back(void **state)
+{
+    AUTO_FREE char *name = put("x", "old"), *place = NULL, *in = NULL;
+    fail_auto_t err = FAIL_INIT;
+    stage_auto_t stage = STAGE_INIT;
+
+    (void) state;
+    assert_int_equal(stage_back(&stage, &err), 0);
+    assert_int_equal(stage_open(&stage, name, &err), 0);
+    assert_int_equal(stage_back(&stage, &err), 0);
+    assert_int_equal(stage_aside(&stage, &err), 0);
+    AUTO_FREE char *aside = xstrdup(stage.path);
+    place = folder("x");
+    in = put("x/y", "y");
+    assert_int_equal(stage_back(&stage, &err), -EISDIR);
+    assert_non_null(strstr(fail_text(&err), aside));
+    stage_close(&stage);
+    assert_true(holds(in, "y"));
+    assert_true(holds(aside, "old"));
 }
 
 static void
@@ -163,4 +185,5 @@ test_holds(void **state)
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_commit), IN_DIR(test_nothing_made), IN_DIR(test_aside), IN_DIR(test_holds))
+UNIT_MAIN(IN_DIR(test_commit), IN_DIR(test_nothing_made), IN_DIR(test_aside), IN_DIR(test_no_way_back),
+          IN_DIR(test_holds))
