@@ -159,14 +159,16 @@ s_tick(zloop_t *loop, int timer, void *arg)
     s_noise_tick(self, now);
     s_rest(self, now);
     if (now >= self->expire_next_ms) {
-        bool doubt = clockwatch_doubts(self);
+        int64_t pause = (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
+        /* What could be looked up before a restart can be after it, for as long as without one. */
+        bool all = clockwatch_doubts(self) || now - self->started_ms < pause;
         store_keep_t keep = { .now_us = clock_wall_us(),
-                              .jobs_s = doubt ? 0 : conf_int(self->conf, "keep_jobs_seconds"),
+                              .jobs_s = all ? 0 : conf_int(self->conf, "keep_jobs_seconds"),
                               .bytes = (uint64_t) conf_int(self->conf, "keep_jobs_bytes"),
                               .events = LIMIT_EVENT_JOURNAL,
                               .settled = reactor_settled(self->reactor) };
         store_expire(self->store, &keep);
-        self->expire_next_ms = now + (int64_t) (conf_float(self->conf, "loop_interval") * 1000);
+        self->expire_next_ms = now + pause;
         inbound_trouble(self);
     }
     return self->stop ? -1 : 0;

@@ -95,6 +95,7 @@ jobs_add(jobs_t *self, const char *jid, json_t **info_p, const uint32_t *slots, 
     job_t *job = xcalloc(1, sizeof(*job));
     job->jid = xstrdup(jid);
     job->info = info;
+    job->start_us = clock_wall_us();
     job->targets = xcalloc(n ? n : 1, sizeof(job_target_t));
     for (size_t i = 0; i < n; i++) {
         salt_assert(i == 0 || slots[i] > slots[i - 1]);

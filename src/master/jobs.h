@@ -42,6 +42,7 @@ typedef struct job {
     size_t n_targets;
     size_t n_open;          /* targets without a final verdict */
     size_t n_unheard;       /* targets in SENT or WAITING */
+    int64_t start_us;       /* wall clock: when it was asked for */
     int64_t sent_ms;        /* monotonic: last sending */
     unsigned rounds;        /* sendings after the first */
     int64_t begin_until_ms; /* monotonic: of a job from before a restart, may still be sent until then */

@@ -24,6 +24,7 @@
 #define GRACE_MS        15000
 #define GRACE_EACH_MS   2
 #define KEEP_OPEN_MS    (24 * 3600 * 1000LL)
+#define LONG_US         60000000LL /* the age of a job that took longer is counted from its end */
 #define RESTORE_JOBS_US (LIMIT_UNFINISHED_DAYS * 24 * 3600 * 1000000LL)
 
 /* ---- targets --------------------------------------------------------------------------------- */
@@ -394,10 +395,25 @@ s_all_returned(const job_t *job)
     return true;
 }
 
+static bool
+s_was_long(const job_t *job)
+{
+    return clock_wall_us() - job->start_us > LONG_US;
+}
+
+static void
+s_write_end(front_t *self, job_t *job)
+{
+    int64_t end_us = s_was_long(job) ? clock_wall_us() : 0;
+    job->unended = store_end_job(self->store, job->jid, end_us) == 0;
+}
+
 static void
 s_keep_end(front_t *self, job_t *job)
 {
-    job->unended = !s_all_returned(job) && store_end_job(self->store, job->jid) == 0;
+    job->unended = false;
+    if (!s_all_returned(job) || s_was_long(job))
+        s_write_end(self, job);
 }
 
 /* A job may run for days: it is under way as long as a minion that is here has it, or somebody follows it. */
@@ -425,7 +441,7 @@ publish_tick(front_t *self, int64_t now_ms)
         if (s_resend_due(job, unread, now_ms))
             s_resend(self, job);
         if (job->unended && job->n_open == 0)
-            s_keep_end(self, job);
+            s_write_end(self, job);
         if (unread)
             s_tell_busy(job, now_ms);
     }
@@ -625,9 +641,10 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     n = s_unique(slots, n);
     json_t *info = s_info(row, value_str(row, "jid", ""), value_str(row, "user", ""));
     job_t *job = jobs_add(self->jobs, value_str(row, "jid", ""), &info, slots, n);
-    int64_t age_us = clock_wall_us() - value_int(row, "start_us", 0);
+    int64_t start_us = value_int(row, "start_us", 0), age_us = clock_wall_us() - start_us;
     if (job) {
         job->restored = true;
+        job->start_us = start_us;
         job->begin_until_ms = clock_mono_ms() + s_grace(self) - (age_us > 0 ? age_us / 1000 : 0);
     }
     for (i = 0; job && i < n; i++) {
@@ -639,6 +656,9 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
         if (map_get(had, peers_by_slot(self->peers, t->slot)->id))
             (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
     }
+    /* The keys of the others are accepted no more: nobody is left who could return. */
+    if (job && job->n_open == 0 && json_array_size(returned) < json_array_size(minions))
+        s_write_end(self, job);
     return job;
 }
 
@@ -660,8 +680,9 @@ static bool
 s_is_unfinished(front_t *self, const char *jid)
 {
     json_auto_t *row = store_job(self->reader, jid, NULL);
-    json_auto_t *ended = store_noted(self->reader, NOTE_ENDED, jid, "", NULL);
-    return json_is_null(ended) && value_int(row, "n_returned", 0) < value_int(row, "n_minions", 0);
+    json_auto_t *ended = store_notes(self->reader, NOTE_ENDED, jid, NULL);
+    return ended && json_object_size(ended) == 0 &&
+           value_int(row, "n_returned", 0) < value_int(row, "n_minions", 0);
 }
 
 job_t *

@@ -206,12 +206,12 @@ store_add_job(store_t *self, json_t **job_p)
 }
 
 uint64_t
-store_end_job(store_t *self, const char *jid)
+store_end_job(store_t *self, const char *jid, int64_t end_us)
 {
     row_t *row = row_new(ROW_NOTE, NOTE_ENDED);
 
     row->text[1] = xstrdup(jid);
-    row->text[2] = xstrdup("");
+    row->text[2] = end_us != 0 ? xasprintf(NOTE_TIME, end_us) : xstrdup("");
     row->text[3] = xstrdup(jid);
     return enqueue(self, row);
 }

@@ -15,6 +15,8 @@
 #ifndef MASTER_STORE_H
 #define MASTER_STORE_H
 
+#include <inttypes.h>
+
 #include "salt/base.h"
 #include "salt/limits.h"
 
@@ -32,12 +34,13 @@ const char *store_path(const store_t *self); /* BORROWED */
  * is kept. A note {kind, ref, part} is a name under which the jid is found (store_noted), from the same
  * commit on and as long as the job is kept. TAKES. */
 uint64_t store_add_job(store_t *self, json_t **job_p);
-/* Each target has its last verdict, and not all have returned: no master takes it up again (store_unfinished). It is kept
- * as a note {NOTE_ENDED, jid, ""}. */
+/* Each target has its last verdict: no master takes it up again (store_unfinished), and it is forgotten at its age. That is
+ * counted from `end_us`, or from its start when this is 0. It is a note {NOTE_ENDED, jid, end_us or ""}. */
 #define NOTE_ENDED "ended"
+#define NOTE_TIME  "%020" PRId64
+uint64_t store_end_job(store_t *self, const char *jid, int64_t end_us);
 /* The note of a reaction; its `ref` is the number of the event. */
 #define NOTE_REACT "react"
-uint64_t store_end_job(store_t *self, const char *jid);
 /* `raw` is the return's JSON text as the minion sent it. Of several for one (jid, id) the first stays. TAKES
  * *raw_p. */
 uint64_t store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode,
@@ -70,9 +73,10 @@ uint64_t store_del_meta(store_t *self, const char *key);
 
 /* What is kept. Jobs, their returns and the journals of orchestrations go together, the oldest first. */
 typedef struct store_keep {
-    int64_t now_us;  /* wall clock, as who asks believes it: ages are of then */
-    int64_t jobs_s;  /* 0: however old */
-    uint64_t bytes;  /* on the disk, of jobs and orchestrations alone; 0: however much */
+    int64_t now_us; /* wall clock, as who asks believes it: ages are of then */
+    int64_t
+        jobs_s; /* 0: however old. What is unfinished (store_unfinished) stays, for LIMIT_UNFINISHED_DAYS */
+    uint64_t bytes;  /* on the disk, of jobs and orchestrations alone, finished or not; 0: however much */
     uint64_t events; /* the newest, within LIMIT_JOURNAL_BYTES */
     uint64_t
         settled; /* notes of reactions to later events outlive their jobs: those events may be looked at again */

@@ -17,6 +17,7 @@
 enum {
     F_OLD_JOB,
     F_OLD_RUN,
+    F_FIRST_JOB,
     F_JOB_PARTS,
     F_RUN_PARTS,
     F_JOB,
@@ -41,13 +42,18 @@ enum {
     F_STATEMENTS
 };
 
+#define START_US "CASE WHEN start_us > ?1 THEN 0 ELSE start_us END"
+
 static const char *const statements[F_STATEMENTS] = {
     /* By the order in which they came: a clock that was wrong for a while makes none of them old. One from the future
-       goes when it is the first. */
-    [F_OLD_JOB] =
-        "SELECT jid, CASE WHEN start_us > ?1 THEN 0 ELSE start_us END FROM jobs ORDER BY num LIMIT 1",
+       goes when it is the first. What is under way, or ended not long ago, is passed over. */
+    [F_OLD_JOB] = "SELECT jid, " START_US " FROM jobs WHERE (n_returned >= n_minions OR start_us < ?2"
+                  "  OR EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid))"
+                  " AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid"
+                  "  AND part > ?3) ORDER BY num LIMIT 1",
     [F_OLD_RUN] =
-        "SELECT run, start_us FROM runs WHERE end_us <> 0 OR start_us < ?1 ORDER BY start_us LIMIT 1",
+        "SELECT run, start_us FROM runs WHERE end_us <> 0 OR start_us < ?2 ORDER BY start_us LIMIT 1",
+    [F_FIRST_JOB] = "SELECT jid, " START_US " FROM jobs ORDER BY num LIMIT 1",
     [F_JOB_PARTS] =
         "DELETE FROM returns WHERE (jid, id) IN (SELECT jid, id FROM returns WHERE jid = ?1 LIMIT ?2)",
     [F_RUN_PARTS] =
@@ -83,10 +89,10 @@ enum { END_LAST, END_AT, END_NUMBERS };
 enum { KIND_JOB, KIND_RUN, KINDS };
 
 static const struct kind {
-    int oldest, parts, row;
+    int old, first, parts, row; /* `old`: by age, the first of those that may go; `first`: by size */
 } kinds[KINDS] = {
-    [KIND_JOB] = { F_OLD_JOB, F_JOB_PARTS, F_JOB },
-    [KIND_RUN] = { F_OLD_RUN, F_RUN_PARTS, F_RUN },
+    [KIND_JOB] = { F_OLD_JOB, F_FIRST_JOB, F_JOB_PARTS, F_JOB },
+    [KIND_RUN] = { F_OLD_RUN, F_OLD_RUN, F_RUN_PARTS, F_RUN },
 };
 
 /* What is known of minions, a document in each row. */
@@ -365,8 +371,6 @@ too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
 {
     int64_t used = 0, spare = 0, first[BLOCK_NUMBERS] = { 0 }, end[END_NUMBERS] = { 0 };
 
-    if (keep_bytes == 0)
-        return 0;
     int rc = read_pages(self, &used, &spare, err);
     if (rc >= 0)
         rc = numbers(self, F_FIRST_BLOCK, BLOCK_NUMBERS, first, err);
@@ -379,32 +383,77 @@ too_large(forgetter_t *self, uint64_t keep_bytes, fail_t *err)
     return rc < 0 ? rc : bytes - self->docs > (int64_t) keep_bytes;
 }
 
-/* The oldest of all jobs and runs, if it is too old, or if all is too much. */
+/* The older one of the first job and the first run. */
+typedef struct oldest {
+    int kind;
+    char *name; /* owned; NULL: there is none */
+    int64_t start_us;
+} oldest_t;
+
 static int
-drop_oldest(forgetter_t *self, const store_keep_t *keep, fail_t *err)
+take_older(forgetter_t *self, int kind, int which, oldest_t *oldest, fail_t *err)
 {
-    int64_t start[KINDS] = { INT64_MAX, INT64_MAX }, now_us = keep->now_us;
-    char *name[KINDS] = { NULL, NULL };
+    int rc = first_row(self, which, err);
+    int64_t start_us = rc > 0 ? sqlite3_column_int64(self->stmt[which], 1) : INT64_MAX;
+
+    if (rc > 0 && (oldest->name == NULL || start_us < oldest->start_us)) {
+        free(oldest->name);
+        *oldest = (oldest_t){ kind, xstrdup((const char *) sqlite3_column_text(self->stmt[which], 0)),
+                              start_us };
+    }
+    sqlite3_reset(self->stmt[which]);
+    return rc;
+}
+
+static void
+bind_times(forgetter_t *self, int which, const store_keep_t *keep)
+{
+    char end[32];
+
+    snprintf(end, sizeof(end), NOTE_TIME, keep->now_us - keep->jobs_s * 1000000);
+    sqlite3_bind_int64(self->stmt[which], 1, keep->now_us + FUTURE_US);
+    sqlite3_bind_int64(self->stmt[which], 2, keep->now_us - keep->jobs_s * 1000000 - UNFINISHED_US);
+    sqlite3_bind_text(self->stmt[which], 3, end, -1, SQLITE_TRANSIENT);
+}
+
+static int
+find_oldest(forgetter_t *self, const store_keep_t *keep, bool by_age, oldest_t *ret_oldest, fail_t *err)
+{
     int rc = 0;
 
-    sqlite3_bind_int64(self->stmt[F_OLD_RUN], 1, now_us - keep->jobs_s * 1000000 - UNFINISHED_US);
-    sqlite3_bind_int64(self->stmt[F_OLD_JOB], 1, now_us + FUTURE_US);
     for (int kind = 0; rc >= 0 && kind < KINDS; kind++) {
-        sqlite3_stmt *stmt = self->stmt[kinds[kind].oldest];
-        if ((rc = first_row(self, kinds[kind].oldest, err)) > 0) {
-            name[kind] = xstrdup((const char *) sqlite3_column_text(stmt, 0));
-            start[kind] = sqlite3_column_int64(stmt, 1);
-        }
-        sqlite3_reset(stmt);
+        int which = by_age ? kinds[kind].old : kinds[kind].first;
+        bind_times(self, which, keep);
+        rc = take_older(self, kind, which, ret_oldest, err);
     }
-    int oldest = start[KIND_RUN] < start[KIND_JOB] ? KIND_RUN : KIND_JOB;
-    bool goes = keep->jobs_s > 0 && start[oldest] < now_us - keep->jobs_s * 1000000;
-    if (rc >= 0 && !goes && start[oldest] < clock_wall_us() - YOUNG_US)
-        goes = (rc = too_large(self, keep->bytes, err)) > 0;
-    if (rc >= 0)
-        rc = goes ? drop_one(self, oldest, name[oldest], keep, err) : 0;
-    free(name[KIND_JOB]);
-    free(name[KIND_RUN]);
+    return rc < 0 ? rc : 0;
+}
+
+/* The oldest, if it is too old. */
+static int
+drop_aged(forgetter_t *self, const store_keep_t *keep, fail_t *err)
+{
+    oldest_t oldest = { 0 };
+    int rc = keep->jobs_s > 0 ? find_oldest(self, keep, true, &oldest, err) : 0;
+
+    if (rc == 0 && oldest.name != NULL && oldest.start_us < keep->now_us - keep->jobs_s * 1000000)
+        rc = drop_one(self, oldest.kind, oldest.name, keep, err);
+    free(oldest.name);
+    return rc;
+}
+
+/* The oldest, if all is too much. */
+static int
+drop_excess(forgetter_t *self, const store_keep_t *keep, fail_t *err)
+{
+    oldest_t oldest = { 0 };
+    int rc = keep->bytes > 0 ? find_oldest(self, keep, false, &oldest, err) : 0;
+
+    if (rc == 0 && oldest.name != NULL && oldest.start_us < clock_wall_us() - YOUNG_US)
+        rc = too_large(self, keep->bytes, err);
+    if (rc > 0)
+        rc = drop_one(self, oldest.kind, oldest.name, keep, err);
+    free(oldest.name);
     return rc;
 }
 
@@ -460,7 +509,9 @@ forgetter_step(forgetter_t *self, const store_keep_t *keep, int64_t until_us, bo
         n = n == 0 ? drop_expired(self, err) : n;
         n = n == 0 ? drop_spared(self, keep, err) : n;
         if (n == 0)
-            n = drop_oldest(self, keep, err);
+            n = drop_aged(self, keep, err);
+        if (n == 0)
+            n = drop_excess(self, keep, err);
         if (n == 0)
             n = forgetter_events(self, keep->events, err);
         dropped += n > 0 ? n : 0;

@@ -83,7 +83,7 @@ db.commit()' "$STORE" "$jid"
 }
 
 @test "jobs and orchestrations go by their age, whole; young ones stay" {
-    start_master "keep_jobs_seconds: $((10 * DAY))"
+    start_master "keep_jobs_seconds: $((10 * DAY))" 'loop_interval: 1'
     until_true 20 forgotten
     whole
     kept=$(sql 'SELECT count(*) FROM jobs')
@@ -109,7 +109,7 @@ db.commit()' "$STORE" "$jid"
 }
 
 @test "killed while it forgets, the master goes on where it was" {
-    start_master "keep_jobs_seconds: $DAY"
+    start_master "keep_jobs_seconds: $DAY" 'loop_interval: 1'
     stop master KILL
     start_master
     until_true 20 eval '[ "$(sql "SELECT count(*) FROM jobs")" -le $((JOBS / 30)) ]'

@@ -87,6 +87,22 @@ test_runs_for_days(void **state)
     assert_false(is_ended(f)); /* all have returned */
 }
 
+/* When it ended is kept, so that it is not too old at once: whether all have returned or not. */
+static void
+test_end_of_a_long_job(void **state)
+{
+    fixture_t *f = *state;
+    int64_t from_us = clock_wall_us();
+
+    f->job->start_us -= 2 * DAY_MS * 1000;
+    assert_true(jobs_move(f->front.jobs, f->job, f->job->targets, VERDICT_RETURNED, 0));
+    assert_false(is_ended(f)); /* without a time */
+    json_auto_t *ends = store_notes(f->place->reader, NOTE_ENDED, J1, NULL);
+    AUTO_FREE char *least = xasprintf(NOTE_TIME, from_us);
+    assert_int_equal(json_object_size(ends), 1);
+    assert_true(strcmp(json_object_iter_key(json_object_iter(ends)), least) >= 0);
+}
+
 /* Its minion is away, and somebody waits for it. */
 static void
 test_followed_for_days(void **state)
@@ -114,4 +130,5 @@ test_given_up(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_runs_for_days), TEST(test_followed_for_days), TEST(test_given_up))
+UNIT_MAIN(TEST(test_runs_for_days), TEST(test_end_of_a_long_job), TEST(test_followed_for_days),
+          TEST(test_given_up))

@@ -310,7 +310,7 @@ test_job_filters(void **state)
     assert_shown(store_unfinished(p->reader, 0, 100, &left, err), "[]");
     assert_int_equal(left, 2);
     assert_shown(store_unfinished(p->reader, 20, 1 << 20, &left, err), "[\"j3\"]");
-    settle(p->store, store_end_job(p->store, "j3"));
+    settle(p->store, store_end_job(p->store, "j3", 0));
     assert_shown(store_unfinished(p->reader, 0, 1 << 20, &left, err), "[\"j2\"]");
     json_auto_t *with = json_pack("{s:b, s:b, s:i}", "returned", 1, "minions", 1, "limit", 2);
     json_auto_t *full = store_jobs(p->reader, with, NULL);

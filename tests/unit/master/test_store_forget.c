@@ -112,6 +112,38 @@ test_ages_are_of_who_asks(void **state)
     assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid = 'young'"), 1);
 }
 
+/* A job is under way until it has all its returns, or its end; then its age may count from there. */
+static void
+test_unfinished_jobs_stay(void **state)
+{
+    place_t *p = *state;
+    static const char *const jids[] = { "forgotten", "running", "ended", "late", "done" };
+
+    for (size_t i = 0; i < NELEMS(jids); i++) {
+        AUTO_FREE char *job = xasprintf(
+            "{\"jid\": \"%s\", \"fun\": \"f\", \"minions\": [\"m\"], \"start_us\": %lld}", jids[i],
+            (long long) (clock_wall_us() - (i == 0 ? 800 : 2) * HOUR_US));
+        settle(p->store, add_job(p->store, job));
+    }
+    settle(p->store, store_end_job(p->store, "ended", 0));
+    settle(p->store, store_end_job(p->store, "late", clock_wall_us()));
+    settle(p->store, add_return(p->store, "done", "m", "1", 0));
+    expire(p, 3600, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 2);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid IN ('running', 'late')"), 2);
+    settle(p->store, add_return(p->store, "running", "m", "1", 0));
+    store_expire(p->store,
+                 &(store_keep_t){ .now_us = clock_wall_us() + HOUR_US / 2, .jobs_s = 3600, .events = 1000 });
+    await_expired(p);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid = 'late'"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    store_expire(p->store,
+                 &(store_keep_t){ .now_us = clock_wall_us() + 2 * HOUR_US, .jobs_s = 3600, .events = 1000 });
+    await_expired(p);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM notes"), 0);
+}
+
 static void
 test_zero_keeps_all(void **state)
 {
@@ -441,6 +473,7 @@ test_killed_in_the_middle(void **state)
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, setup, teardown),
           cmocka_unit_test_setup_teardown(test_wrong_clock_makes_nothing_old, setup, teardown),
           cmocka_unit_test_setup_teardown(test_ages_are_of_who_asks, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_unfinished_jobs_stay, setup, teardown),
           cmocka_unit_test_setup_teardown(test_zero_keeps_all, setup, teardown),
           cmocka_unit_test_setup_teardown(test_notes_of_reactions_stay_until_they_are_settled, setup,
                                           teardown),
