@@ -137,6 +137,18 @@ SLS
     [ "$(cd "$MARK" && find conf web -type f | sort | tr '\n' ' ')" = 'conf/own web/index web/own ' ]
 }
 
+@test "clean in more folders inside each other than there are descriptors" {
+    deep=$MARK/dir/$(printf 'a/%.0s' {1..500})
+    mkdir -p "$deep"
+    touch "$deep/f" "$MARK/dir/z"
+    clean() { (ulimit -n 100; exec "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" state.single file.directory "$MARK/dir" clean=True "$@"); }
+    run -0 clean 'exclude_pat=a*'
+    [ -e "$deep/f" ]
+    [ ! -e "$MARK/dir/z" ]
+    run -0 clean
+    [ -z "$(ls "$MARK/dir")" ]
+}
+
 @test "salt-call says on a terminal where a long run is, and nothing in a pipe" {
     printf 'slow:\n  cmd.run:\n    - name: sleep 1.2\nshown:\n  test.nop: []\nend:\n  test.nop: []\n' >"$TREE/slow.sls"
     local call="$HALITE_BIN/salt-call --local -l quiet -c $FLEET/etc/web1 --file-root=$TREE state.apply slow --out=quiet"

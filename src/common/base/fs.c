@@ -1,13 +1,13 @@
 /* fs.c - files and folders. */
 #include "common/base/fs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/descent.h"
 #include "common/base/str.h"
 
 enum { CHUNK = 16 * 1024 };
@@ -336,17 +336,44 @@ fs_own_parent(const char *path, fail_t *err)
     return str_empty(folder) ? 0 : fs_own_dir(folder, 0755, err);
 }
 
+/* Into a folder, or remove what is none. */
 static int
-remove_entries(DIR *dir)
+enter_or_remove(descent_t *at, int dir, const char *name)
 {
-    struct dirent *entry;
-    int rc = 0;
+    if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return -errno;
+    int plain = errno, rc = descent_down(at, dir, name);
+    return rc == -ENOTDIR || rc == -ELOOP ? -plain : rc;
+}
 
-    while (rc == 0 && (errno = 0, entry = readdir(dir)) != NULL) {
-        if (!str_eq(entry->d_name, ".") && !str_eq(entry->d_name, ".."))
-            rc = fs_remove_at(dirfd(dir), entry->d_name);
-    }
-    return rc == 0 ? -errno : rc;
+/* Out of a folder in which nothing is left, and remove it. */
+static int
+leave_and_remove(descent_t *at, int top)
+{
+    AUTO_FREE char *name = xstrdup(descent_name(at));
+    int rc = descent_up(at);
+
+    if (rc < 0)
+        return rc;
+    int dir = at->depth > 0 ? dirfd(descent_dir(at)) : top;
+    return unlinkat(dir, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+/* The next thing in the innermost folder goes, or the folder itself. */
+static int
+remove_step(descent_t *at, int top)
+{
+    DIR *dir = descent_dir(at);
+    struct dirent *entry;
+
+    errno = 0;
+    if ((entry = readdir(dir)) == NULL)
+        return errno != 0 ? -errno : leave_and_remove(at, top);
+    if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, ".."))
+        return 0;
+    return enter_or_remove(at, dirfd(dir), entry->d_name);
 }
 
 /* Remove a file, a link itself, or a folder with what is in it. Names are looked up in an open folder, so
@@ -354,24 +381,11 @@ remove_entries(DIR *dir)
 int
 fs_remove_at(int parent, const char *name)
 {
-    if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
-        return 0;
-    if (errno != EISDIR && errno != EPERM)
-        return -errno;
-    int plain = errno;
-    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOTDIR || errno == ELOOP ? -plain : -errno;
-    DIR *dir = fdopendir(fd);
-    if (dir == NULL) {
-        int code = errno;
-        close(fd);
-        return -code;
-    }
-    int rc = remove_entries(dir);
-    closedir(dir);
-    if (rc == 0 && unlinkat(parent, name, AT_REMOVEDIR) != 0 && errno != ENOENT)
-        rc = -errno;
+    descent_auto_t at = DESCENT_INIT;
+    int rc = enter_or_remove(&at, parent, name);
+
+    while (rc == 0 && at.depth > 0)
+        rc = remove_step(&at, parent);
     return rc;
 }
 

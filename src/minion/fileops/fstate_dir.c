@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/descent.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
@@ -261,50 +262,90 @@ fstate_broom_takes(const fstate_broom_t *self, const char *path, fail_t *err)
     return fstate_pats_let(&self->pats, fstate_below(self->root, path), err);
 }
 
-static int sweep(const fstate_broom_t *self, bool test, int dir, const char *folder, json_t *removed,
-                 fail_t *err);
+typedef struct sweep {
+    const fstate_broom_t *broom;
+    bool test;
+    json_t *removed;
+    descent_t at; /* owns a heap_t for each folder */
+} sweep_t;
+
+/* A folder that is swept, and what is in it. */
+typedef struct heap {
+    char *path;
+    struct dirent **entries;
+    int n, next;
+} heap_t;
+
+static void
+heap_free(void *own)
+{
+    heap_t *heap = own;
+
+    if (heap != NULL) {
+        free_entries(heap->entries, heap->n);
+        free(heap->path);
+        free(heap);
+    }
+}
+
+/* 0 when no such folder is there. */
+static int
+sweep_into(sweep_t *s, int dir, const char *name, const char *path, fail_t *err)
+{
+    int rc = descent_down(&s->at, dir, name);
+
+    if (rc < 0)
+        return rc == -ENOENT || rc == -ENOTDIR || rc == -ELOOP ? 0 : fop_oserror(err, -rc, path);
+    heap_t *heap = xcalloc(1, sizeof(*heap));
+    descent_give(&s->at, heap);
+    heap->path = xstrdup(path);
+    rc = list(dirfd(descent_dir(&s->at)), path, &heap->entries, err);
+    heap->n = rc < 0 ? 0 : rc;
+    return rc < 0 ? rc : 0;
+}
 
 /* Names are looked up in the open folder: nobody who may write there can have something else removed by a link. */
 static int
-sweep_entry(const fstate_broom_t *self, bool test, int dir, const char *path, json_t *removed, fail_t *err)
+sweep_entry(sweep_t *s, const char *path, fail_t *err)
 {
+    int dir = dirfd(descent_dir(&s->at)), takes = fstate_broom_takes(s->broom, path, err);
     const char *name = fop_basename(path);
-    int takes = fstate_broom_takes(self, path, err), rc = 0;
 
-    if (takes < 0)
-        return takes;
     if (takes == 1) {
-        json_array_append_new(removed, value_utf8(path, strlen(path)));
-        if (!test && (rc = fs_remove_at(dir, name)) != 0)
+        int rc = s->test ? 0 : fs_remove_at(dir, name);
+        json_array_append_new(s->removed, value_utf8(path, strlen(path)));
+        if (rc != 0)
             return fop_oserror(err, -rc, path);
     }
-    AUTO_FD below = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (below >= 0)
-        return sweep(self, test, below, path, removed, err);
-    return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : fop_oserror(err, errno, path);
+    return takes < 0 ? takes : sweep_into(s, dir, name, path, err);
 }
 
 static int
-sweep(const fstate_broom_t *self, bool test, int dir, const char *folder, json_t *removed, fail_t *err)
+sweep_step(sweep_t *s, fail_t *err)
 {
-    struct dirent **entries;
-    int n = list(dir, folder, &entries, err), rc = n < 0 ? n : 0;
+    heap_t *heap = descent_own(&s->at);
 
-    for (int i = 0; i < n && rc == 0; i++) {
-        AUTO_FREE char *path = fop_join2(folder, entries[i]->d_name);
-        rc = sweep_entry(self, test, dir, path, removed, err);
+    if (heap->next < heap->n) {
+        AUTO_FREE char *path = fop_join2(heap->path, heap->entries[heap->next++]->d_name);
+        return sweep_entry(s, path, err);
     }
-    free_entries(entries, n);
-    return rc;
+    AUTO_FREE char *path = STEAL(heap->path);
+    int rc = descent_up(&s->at);
+    return rc < 0 ? fop_oserror(err, -rc, path) : 0;
 }
 
 json_t *
 fstate_broom_sweep(const fstate_broom_t *self, bool test, fail_t *err)
 {
     json_auto_t *removed = json_array();
-    AUTO_FD dir = open(self->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    sweep_t s = { .broom = self, .test = test, .removed = removed, .at = { .free_own = heap_free } };
+    AUTO_FD dir = open(self->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (dir < 0 && errno != ENOENT)
         return fop_oserror(err, errno, self->root), NULL;
-    return dir < 0 || sweep(self, test, dir, self->root, removed, err) == 0 ? json_incref(removed) : NULL;
+    int rc = dir < 0 ? 0 : sweep_into(&s, dir, ".", self->root, err);
+    while (rc == 0 && s.at.depth > 0)
+        rc = sweep_step(&s, err);
+    descent_end(&s.at);
+    return rc == 0 ? json_incref(removed) : NULL;
 }
