@@ -70,13 +70,19 @@ targets_work(const front_t *self, bool admin, match_work_t *work)
         match_work_begin(work, LIMIT_WORK_STEPS, LIMIT_WORK_TIME + each_ms);
 }
 
+/* Who asks is an administrator. */
+static bool
+s_is_admin(const json_t *request)
+{
+    return !value_bool(request, "pillar_exact", false);
+}
+
 int
 targets_match(front_t *self, const json_t *request, uint32_t **ret_slots, size_t *ret_n, json_t **ret_missing,
               fail_t *err)
 {
-    bool admin = !value_bool(request, "pillar_exact", false);
     match_work_t work;
-    targets_work(self, admin, &work);
+    targets_work(self, s_is_admin(request), &work);
     return targets_match_within(self, request, &work, ret_slots, ret_n, ret_missing, err);
 }
 
@@ -87,7 +93,7 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
     tgt_type_t type;
     const char *word = value_str(request, "tgt_type", "glob"), *delim = value_str(request, "delimiter", NULL);
     json_t *expr = value_get(request, "tgt"), *groups = conf_get(self->conf, "nodegroups");
-    bool admin = !value_bool(request, "pillar_exact", false);
+    bool admin = s_is_admin(request);
     if (!tgt_type_parse(word, &type))
         return fail_set(err, -EINVAL, "'%s' is not a kind of target", word);
     AUTO(target)
