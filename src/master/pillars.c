@@ -12,6 +12,7 @@
 #include "common/py/py_wire.h"
 #include "master/bus.h"
 #include "master/gate.h"
+#include "master/pillargit.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -59,6 +60,7 @@ struct pillars {
     worker_t pool[LIMIT_PILLAR_WORKERS];
     size_t n_pool, n_queue, queue_bytes;
     task_t *queue, **queue_tail;
+    pillargit_t *git;
     map_t *kept; /* id -> kept_t */
     size_t kept_bytes;
     uint64_t generation;
@@ -119,6 +121,7 @@ s_take(void *from)
 typedef struct actor_env {
     registry_t *modules;
     json_t *opts;
+    pillargit_t *git; /* BORROWED */
 } actor_env_t;
 
 static void
@@ -188,6 +191,7 @@ s_compile(const actor_env_t *env, const task_t *t, pillar_reads_t *reads, fail_t
         .opts = env->opts, .registry = env->modules, .id = t->id, .grains = t->grains, .reads = reads
     };
     pillar_env_ask(&pe, t->ask);
+    pillargit_also(env->git, pe.ext);
     py_t *pillar = pillar_compile(&pe, err);
     py_unref(pe.override);
     return pillar;
@@ -412,6 +416,7 @@ s_idle_worker(pillars_t *self)
     actor_env_t *env = xcalloc(1, sizeof(*env));
     env->modules = self->front->modules;
     env->opts = json_object();
+    env->git = self->git;
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->stale = true;
@@ -488,6 +493,7 @@ pillars_reload(pillars_t *self)
     self->generation++;
     self->kept_bytes = 0;
     map_clear(self->kept);
+    pillargit_reload(self->git, self->front->opts);
     for (size_t i = 0; i < self->n_pool; i++)
         self->pool[i].stale = true;
 }
@@ -499,6 +505,7 @@ pillars_new(front_t *front)
     self->front = front;
     self->queue_tail = &self->queue;
     self->kept = map_new(s_kept_free_void);
+    self->git = pillargit_new(front->modules, front->opts);
     return self;
 }
 
@@ -534,6 +541,8 @@ pillars_destroy(pillars_t **self_p)
             log_warning("a pillar was not compiled in time: its work is cut off");
         ended = ended && !w->actor;
     }
+    if (ended)
+        ended = pillargit_destroy(&self->git);
     while (self->queue) {
         task_t *t = self->queue;
         self->queue = t->next;

@@ -383,6 +383,110 @@ PY
     grep -qx "Basic $(printf 'you:se@cret' | base64)" "$BATS_TEST_TMPDIR/asked"
 }
 
+# git_repo FOLDER TEXT: a repository whose pillar for everybody is that text, or its next commit; for servers that only know files.
+git_repo() {
+    [ -d "$1" ] || git init -q -b master "$1"
+    printf "base:\n  '*': [p]\n" >"$1/top.sls"
+    echo "$2" >"$1/p.sls"
+    git -C "$1" add . && git -C "$1" -c user.email=t@example.org -c user.name=t commit -qm x
+    git -C "$1" update-server-info
+}
+
+# git_server FOLDER: serves it, at $GIT_URL, until there is a file `silent` in it: then it takes requests, and answers none.
+git_server() {
+    cat >"$BATS_TEST_TMPDIR/server.py" <<'PY'
+import http.server, os, sys, threading
+folder = sys.argv[1]
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, *args):
+        super().__init__(*args, directory=folder)
+    def do_GET(self):
+        if not os.path.exists(folder + "/silent"):
+            return super().do_GET()
+        with open(folder + "/asked", "a") as f:
+            print(self.path, file=f, flush=True)
+        threading.Event().wait()
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+with open(folder + "/port.new", "w") as f:
+    print(server.server_port, file=f)
+os.rename(folder + "/port.new", folder + "/port")
+server.serve_forever()
+PY
+    python3 "$BATS_TEST_TMPDIR/server.py" "$1" 3>&- &
+    GIT_SERVER=$!
+    until_true 20 [ -s "$1/port" ]
+    GIT_URL=http://127.0.0.1:$(cat "$1/port")
+}
+
+# sources LINE...: the master's external sources from now on.
+sources() {
+    sed -i '/^# sources$/,$d' "$MASTER_CONF"
+    printf '%s\n' '# sources' "$@" >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+}
+items_have() { value "$1" pillar.items | grep -qF "$2"; }
+
+@test "git: a server that falls silent stops no pillar of the master's: what was fetched last is used" {
+    command -v git python3 >"$BATS_TEST_TMPDIR/have" || skip "no git, or no python3"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local www=$BATS_TEST_TMPDIR/www id
+    git_repo "$www/one" 'from: first'
+    git_repo "$www/two" 'two: 2'
+    git_server "$www"
+    sources 'git_pillar_update_interval: 1' "ext_pillar: [{git: ['master $GIT_URL/one/.git']}]"
+    until_true 20 items_have m001 '"from": "first"'
+    git_repo "$www/one" 'from: second'
+    until_true 20 items_have m001 '"from": "second"'
+    sources 'git_pillar_update_interval: 1' 'on_demand_ext_pillar: [git]'
+    asked() { value m001 pillar.ext "{git: ['master $GIT_URL/two/.git']}" | grep -q "$1"; }
+    asked '"two": 2'
+    git_repo "$www/two" 'two: 3'
+    until_true 20 asked '"two": 3'
+    git_repo "$www/three" 'three: 3'
+    sources 'git_pillar_update_interval: 1' "ext_pillar: [{git: ['master $GIT_URL/one/.git']}]"
+    touch "$www/silent"
+    until_true 20 grep -q one "$www/asked"
+    for id in m001 m002 m001; do
+        timed value "$id" pillar.items
+        [[ $output == *'"from": "second"'* ]]
+        [ "$MS" -lt 15000 ]
+    done
+    # What was never fetched is waited for as long as the pillar may take, and once.
+    sources 'git_pillar_update_interval: 1' "ext_pillar: [{git: ['master $GIT_URL/one/.git', 'master $GIT_URL/three/.git']}]"
+    for id in m001 m002 m001; do
+        timed value "$id" pillar.items
+        [ "$MS" -lt 15000 ]
+    done
+    [[ $output == *'"from": "second"'* && $output == *"$GIT_URL/three/.git: "* ]]
+    sources
+    kill "$GIT_SERVER"
+}
+
+# Where no master fetches, each compile does, at the interval; also after a time that the clock has not reached.
+@test "git: without a master a failed fetch waits for the interval; a stamp from the future is old" {
+    command -v git || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/repo
+    git_repo "$repo" 'from: first'
+    local_conf 'git_pillar_update_interval: 3600' 'ext_pillar:' '  - git:' "    - master $repo"
+    [ "$(here pillar.items)" = '{"from": "first"}' ]
+    git_repo "$repo" 'from: second'
+    [ "$(here pillar.items)" = '{"from": "first"}' ]
+    touch -d tomorrow "$ROOT"/var/cache/salt/minion/git_pillar/*/fetched
+    [ "$(here pillar.items)" = '{"from": "second"}' ]
+    mv "$repo" "$repo.away"
+    touch -d '2 hours ago' "$ROOT"/var/cache/salt/minion/git_pillar/*/fetched
+    [ "$(here pillar.items)" = '{"from": "second"}' ]
+    mv "$repo.away" "$repo"
+    git_repo "$repo" 'from: third'
+    [ "$(here pillar.items)" = '{"from": "second"}' ]
+    touch -d '2 hours ago' "$ROOT"/var/cache/salt/minion/git_pillar/*/tried
+    [ "$(here pillar.items)" = '{"from": "third"}' ]
+    [ ! -e "$ROOT"/var/cache/salt/minion/git_pillar/*/tried ]
+}
+
 @test "a file in Python makes pillar on the master" {
     command -v python3 || skip "no python3"
     sls only <<'PY'

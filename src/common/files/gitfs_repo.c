@@ -1,16 +1,12 @@
 /* gitfs_repo.c - a remote's local copy, by the system's git: fetch, refs, trees, blobs. */
-#include "common/files/gitauth.h"
+#include "common/files/gitcopy.h"
 #include "common/files/gitfs_int.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "common/base/buf.h"
 #include "common/base/fs.h"
-#include "common/base/proc.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -20,79 +16,21 @@
 #define TREES_MAX   32 /* commits whose files are remembered */
 #define LINK_MAX    4096
 #define SHORTEST_ID 7
-#define STAMP       "fetched"
 #define LOCK        "update.lk"
-
-/* ---- the program ----------------------------------------------------------------------------- */
-
-/* Standard output appended to `out`, or a negative errno with what git said. `words` ends with NULL. */
-static int
-s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
-{
-    char **env = git_environment(r->conf, r->url);
-    proc_spec_t spec = PROC_SPEC_INIT;
-    proc_result_t res = { 0 };
-    spec.argv = (char *const *) words; /* execve's type; nothing writes to them */
-    spec.env = env;
-    spec.cwd = cwd;
-    spec.timeout_ms = GIT_TIME_MS;
-    int rc = proc_run(&spec, &res, err);
-    if (rc == 0 && res.timed_out)
-        rc = fail_set(err, -ETIMEDOUT, "%s: git took longer than %d seconds", r->url, GIT_TIME_MS / 1000);
-    else if (rc == 0 && res.dropped > 0)
-        rc = fail_set(err, -EFBIG, "%s: git's answer is too long", r->url);
-    else if (rc == 0 && res.status != 0)
-        rc = fail_set(err, -EIO, "%s: %s", r->url, str_trim((char *) buf_str(&res.errs)));
-    if (rc == 0 && out)
-        buf_add(out, buf_str(&res.out), res.out.len);
-    proc_result_free(&res);
-    strv_free(env);
-    return rc;
-}
 
 /* ---- fetching -------------------------------------------------------------------------------- */
 
-static int64_t
-s_stamp(const git_remote_t *r, time_t *ret_seconds)
+static git_copy_t
+s_copy(const git_remote_t *r)
 {
-    AUTO_FREE char *path = fs_join(r->dir, STAMP);
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return 0;
-    if (ret_seconds)
-        *ret_seconds = st.st_mtim.tv_sec;
-    return st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec;
+    return (git_copy_t){ .url = r->url, .dir = r->dir, .conf = r->conf, .time_ms = GIT_TIME_MS };
 }
 
 static int
-s_init(const git_remote_t *r, fail_t *err)
+s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
-    AUTO_FREE char *head = fs_join(r->dir, "HEAD");
-    const char *const init[] = { "git", "init", "-q", "--bare", ".", NULL };
-    int rc = fs_mkdirs(r->dir, 0700, err);
-    if (rc == 0)
-        rc = fs_mkdirs(r->blobs, 0700, err);
-    return rc < 0 || fs_exists(head) ? rc : s_git(r, r->dir, init, NULL, err);
-}
-
-static int
-s_fetch(const git_remote_t *r, fail_t *err)
-{
-    AUTO_FREE char *stamp = fs_join(r->dir, STAMP);
-    git_login_auto_t login = GIT_LOGIN_INIT;
-    git_login_of(&login, r->url);
-    const char *const words[] = { "git",
-                                  "fetch",
-                                  "-q",
-                                  "--prune",
-                                  "--force",
-                                  "--",
-                                  login.url,
-                                  "+refs/heads/*:refs/heads/*",
-                                  "+refs/tags/*:refs/tags/*",
-                                  NULL };
-    int rc = s_git(r, r->dir, words, NULL, err);
-    return rc < 0 ? rc : fs_write_quick(stamp, "", 0, 0600, err);
+    const git_copy_t copy = s_copy(r);
+    return git_copy_run(&copy, cwd, words, out, err);
 }
 
 int
@@ -105,7 +43,7 @@ git_lock(git_remote_t *r, bool on, fail_t *err)
                                  : fail_set(err, -errno, "%s: %s", lock, strerror(errno));
     if (fs_exists(lock))
         return 0;
-    int rc = s_init(r, err);
+    int rc = fs_mkdirs(r->dir, 0700, err);
     if (rc == 0)
         rc = fs_write_quick(lock, "", 0, 0600, err);
     return rc < 0 ? rc : 1;
@@ -121,24 +59,21 @@ s_is_locked(const git_remote_t *r)
 int
 git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 {
+    const git_copy_t copy = s_copy(r);
     json_int_t every = value_int(r->conf, "update_interval", 60);
-    time_t last = 0, now = time(NULL);
     every = every > 0 && every < INT32_MAX ? every : 60;
-    *ret_wait_s = (int) every;
-    if (!at_once && s_stamp(r, &last) != 0 && now >= last && now - last < every) {
-        *ret_wait_s = (int) (every - (now - last));
+    int wait_s = at_once ? 0 : git_copy_wait_s(&copy, (int) every);
+    *ret_wait_s = wait_s > 0 ? wait_s : (int) every;
+    if (wait_s > 0)
         return 0;
-    }
     if (s_is_locked(r)) {
         log_info("gitfs: %s is locked and not fetched: salt-run fileserver.clear_lock", r->url);
         return 0;
     }
-    int rc = s_init(r, err);
+    int rc = fs_mkdirs(r->blobs, 0700, err);
     /* One process fetches; the others use what it has. */
-    AUTO_FD lock = rc == 0 ? open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (rc < 0 || (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0))
-        return rc;
-    return s_fetch(r, err);
+    rc = rc < 0 ? rc : git_copy_fetch(&copy, err);
+    return rc < 0 ? rc : 0;
 }
 
 /* ---- refs ------------------------------------------------------------------------------------ */
@@ -146,7 +81,8 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 int
 git_look(git_remote_t *r, fail_t *err)
 {
-    int64_t stamp = s_stamp(r, NULL);
+    const git_copy_t copy = s_copy(r);
+    int64_t stamp = git_copy_stamp(&copy);
     buf_auto_t out = BUF_INIT;
     const char *const words[] = {
         "git",        "for-each-ref", "--format=%(refname) %(objectname) %(*objectname)",

@@ -1,8 +1,10 @@
 /* local.c - fileclient_local: files straight from where they are served. See fileclient.h. */
 #include "common/files/fileclient.h"
 
+#include "common/base/str.h"
 #include "common/files/fileserver.h"
 #include "common/files/settle.h"
+#include "salt/value.h"
 
 static int
 s_cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
@@ -60,6 +62,8 @@ fileclient_local(json_t *opts, json_t *roots)
 {
     static const fileclient_class_t cls = { s_cache, s_get, s_list, s_hash, s_envs, NULL, NULL, s_free };
     fileserver_t *server = fileserver_new(opts, roots);
-    (void) fileserver_update(server, false);
+    /* A thread of the master's fetches for all (master/files_update.c); elsewhere nobody else does. */
+    if (!str_eq(value_str(opts, "__role", ""), "master"))
+        (void) fileserver_update(server, false);
     return fileclient_new(&cls, server);
 }

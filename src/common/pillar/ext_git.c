@@ -11,17 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/digest.h"
 #include "common/base/fs.h"
-#include "common/base/proc.h"
 #include "common/base/str.h"
 #include "common/files/gitauth.h"
+#include "common/files/gitcopy.h"
 #include "common/py/py_json.h"
 #include "common/py/py_merge.h"
 #include "salt/log.h"
 
-#define GIT_TIME_MS 60000
-#define KEEP_S      86400 /* a commit's files that nobody asked for since */
+#define GIT_TIME_MS  60000
+#define NAP_MS       50 /* while somebody else fetches */
+#define UPDATE_MIN_S 5
+#define KEEP_S       86400 /* a commit's files that nobody asked for since */
 
 /* "BRANCH URL" with what stands below it, over the git_pillar_* options. */
 typedef struct remote {
@@ -161,75 +164,77 @@ s_parse(const compile_t *self, const json_t *entry, remote_t *r, fail_t *err)
 
 /* ---- git ----------------------------------------------------------------------------------------------- */
 
-/* 0, or negative with what git said. `words` ends with NULL, `r` is NULL when no remote is needed. */
-static int
-s_git(const remote_t *r, const char *dir, const char *const *words, buf_t *out, fail_t *err)
+static git_copy_t
+s_copy(const remote_t *r, const char *dir)
 {
-    char **env = r != NULL ? git_environment(r->conf, r->url) : git_environment(NULL, "");
-    proc_spec_t spec = PROC_SPEC_INIT;
-    proc_result_t res = { 0 };
+    return (git_copy_t){ .url = r->url, .dir = dir, .conf = r->conf, .time_ms = GIT_TIME_MS };
+}
 
-    spec.argv = (char *const *) words; /* execve's type; nothing writes to them */
-    spec.env = env;
-    spec.cwd = dir;
-    spec.timeout_ms = GIT_TIME_MS;
-    int rc = proc_run(&spec, &res, err);
-    strv_free(env);
-    if (rc == 0 && res.timed_out)
-        rc = fail_set(err, -ETIMEDOUT, "git %s took longer than %d seconds", words[1], GIT_TIME_MS / 1000);
-    else if (rc == 0 && res.status != 0)
-        rc = fail_set(err, -EIO, "git %s: %s", words[1], buf_str(&res.errs));
-    if (rc == 0 && out != NULL)
-        buf_add(out, res.out.data, res.out.len);
-    proc_result_free(&res);
-    return rc;
+static int
+s_git(const git_copy_t *copy, const char *const *words, buf_t *out, fail_t *err)
+{
+    return git_copy_run(copy, copy->dir, words, out, err);
 }
 
 static bool
-s_is_fresh(const char *stamp, json_int_t seconds)
+s_is_master(const compile_t *self)
 {
-    struct stat st;
-
-    return stat(stamp, &st) == 0 && time(NULL) - st.st_mtime < seconds;
+    return str_eq(value_str(self->opts, "__role", ""), "master");
 }
 
-/* The bare copy as new as git_pillar_update_interval wants it. A remote that does not answer is no failure
- * while there is a copy. */
 static int
-s_fetch(const compile_t *self, const remote_t *r, const char *dir, bool now, fail_t *err)
+s_interval(const compile_t *self)
 {
-    const char *const init[] = { "git", "init", "-q", "--bare", ".", NULL };
-    git_login_auto_t login = GIT_LOGIN_INIT;
-    git_login_of(&login, r->url);
-    const char *const fetch[] = { "git",
-                                  "fetch",
-                                  "-q",
-                                  "--prune",
-                                  "--force",
-                                  "--",
-                                  login.url,
-                                  "+refs/heads/*:refs/heads/*",
-                                  "+refs/tags/*:refs/tags/*",
-                                  NULL };
-    AUTO_FREE char *head = fs_join(dir, "HEAD");
-    AUTO_FREE char *stamp = fs_join(dir, "fetched");
-    fail_auto_t why = FAIL_INIT;
+    return (int) value_int(self->opts, "git_pillar_update_interval", 60);
+}
 
-    if (!fs_exists(head) && s_git(NULL, dir, init, NULL, err) < 0)
-        return -EIO;
-    if (!now && s_is_fresh(stamp, value_int(self->opts, "git_pillar_update_interval", 60)))
-        return 0;
-    if (s_git(r, dir, fetch, NULL, &why) == 0)
-        return fs_write_quick(stamp, "", 0, 0600, err);
-    if (now || !fs_exists(stamp))
-        return fail_set(err, -EIO, "%s: %s", r->url, fail_text(&why));
-    log_error("ext_pillar git: %s: %s; what was fetched before is used", r->url, fail_text(&why));
+/* The first fetch, without which there is nothing, is waited for while the pillar has time, whoever fetches. Who has waited
+ * in vain says so to those that come after. */
+static int
+s_first(const compile_t *self, git_copy_t copy, fail_t *err)
+{
+    const struct timespec nap = { 0, NAP_MS * 1000000L };
+    int rc = 1;
+
+    while (rc == 1 && git_copy_stamp(&copy) == 0) {
+        int64_t left = self->deadline_ms - clock_mono_ms();
+        if (left <= 0) {
+            AUTO_FREE char *url = str_redacted(copy.url);
+            (void) fail_set(err, -ETIMEDOUT, "%s: the first fetch takes longer than pillar_timeout", url);
+            git_copy_note(&copy, fail_text(err));
+            return -ETIMEDOUT;
+        }
+        copy.time_ms = left < GIT_TIME_MS ? (int) left : GIT_TIME_MS;
+        rc = git_copy_fetch(&copy, err);
+        if (rc == 1)
+            (void) nanosleep(&nap, NULL);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+/* A master has a thread that fetches (pillar_git_update), so no compile waits there once there is a copy, or once a try has
+ * failed. Elsewhere each compile fetches what is due. A remote that does not answer is no failure while there is a copy. */
+static int
+s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
+{
+    int every = s_interval(self);
+    bool due = !s_is_master(self) && git_copy_wait_s(copy, every) == 0;
+
+    if (git_copy_stamp(copy) == 0) {
+        AUTO_FREE char *tried = git_copy_tried(copy);
+        return tried == NULL || due
+                   ? s_first(self, *copy, err)
+                   : fail_set(err, -EAGAIN, "%s; it is tried again every %d seconds", tried, every);
+    }
+    fail_auto_t why = FAIL_INIT;
+    if (due && git_copy_fetch(copy, &why) < 0)
+        log_error("ext_pillar git: %s; what was fetched before is used", fail_text(&why));
     return 0;
 }
 
 /* Among those that there are: git understands refs/heads/main~1 as well. */
 static bool
-s_is_ref(const char *dir, const char *ref)
+s_is_ref(const git_copy_t *copy, const char *ref)
 {
     const char *const list[] = {
         "git", "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags", NULL
@@ -238,7 +243,7 @@ s_is_ref(const char *dir, const char *ref)
     buf_auto_t out = BUF_INIT;
     bool found = false;
 
-    if (s_git(NULL, dir, list, &out, &unused) < 0)
+    if (s_git(copy, list, &out, &unused) < 0)
         return false;
     char **refs = str_split(buf_str(&out), "\n", true);
     for (size_t i = 0; refs[i] != NULL && !found; i++)
@@ -250,7 +255,7 @@ s_is_ref(const char *dir, const char *ref)
 /* NEW commit of a branch or tag; NULL: there is none. The name may be the environment that a minion asks for, which must
  * not lead to what was withdrawn since. */
 static char *
-s_commit(const char *dir, const char *name)
+s_commit(const git_copy_t *copy, const char *name)
 {
     static const char *const kinds[] = { "heads", "tags" };
 
@@ -260,7 +265,7 @@ s_commit(const char *dir, const char *name)
         AUTO_FREE char *ref = xasprintf("refs/%s/%s", kinds[i], name);
         AUTO_FREE char *commit = xasprintf("%s^{commit}", ref);
         const char *const words[] = { "git", "rev-parse", "-q", "--verify", commit, NULL };
-        if (s_is_ref(dir, ref) && s_git(NULL, dir, words, &out, &unused) == 0 && out.len >= 40)
+        if (s_is_ref(copy, ref) && s_git(copy, words, &out, &unused) == 0 && out.len >= 40)
             return xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
     }
     return NULL;
@@ -281,7 +286,7 @@ s_mount_files(const remote_t *r, const char *half, const char *whole, fail_t *er
 
 /* A commit's files, all of them or none. */
 static int
-s_checkout(const remote_t *r, const char *dir, const char *commit, const char *tree, fail_t *err)
+s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const char *tree, fail_t *err)
 {
     AUTO_FREE char *half = xasprintf("%s.%d-%lx", tree, (int) getpid(), (unsigned long) (uintptr_t) &half);
     AUTO_FREE char *whole = *r->mount != '\0' ? xasprintf("%s.mount", half) : xstrdup(half);
@@ -289,7 +294,7 @@ s_checkout(const remote_t *r, const char *dir, const char *commit, const char *t
     const char *const read[] = { "git", work, "checkout", "-q", "-f", commit, "--", ".", NULL };
 
     int rc = fs_mkdirs(half, 0700, err);
-    rc = rc == 0 ? s_git(NULL, dir, read, NULL, err) : rc;
+    rc = rc == 0 ? s_git(copy, read, NULL, err) : rc;
     if (rc == 0 && *r->mount != '\0')
         rc = s_mount_files(r, half, whole, err);
     if (rc == 0 && rename(whole, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
@@ -297,6 +302,15 @@ s_checkout(const remote_t *r, const char *dir, const char *commit, const char *t
     (void) fs_remove_tree(half, NULL);
     (void) fs_remove_tree(whole, NULL);
     return rc;
+}
+
+/* A time that is still to come, which a clock that was ahead wrote, is as far away as one that has passed. */
+static bool
+s_is_fresh(const char *tree)
+{
+    struct stat st;
+
+    return stat(tree, &st) == 0 && llabs((long long) time(NULL) - st.st_mtime) < KEEP_S;
 }
 
 static void
@@ -307,7 +321,7 @@ s_forget_old(const char *trees, const char *commit)
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         AUTO_FREE char *path = fs_join(trees, entry->d_name);
-        if (entry->d_name[0] != '.' && strcmp(entry->d_name, commit) != 0 && !s_is_fresh(path, KEEP_S))
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, commit) != 0 && !s_is_fresh(path))
             (void) fs_remove_tree(path, NULL);
     }
     if (dir != NULL)
@@ -315,12 +329,12 @@ s_forget_old(const char *trees, const char *commit)
 }
 
 static int
-s_files(remote_t *r, const char *dir, fail_t *err)
+s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
 {
-    AUTO_FREE char *own = s_commit(dir, r->branch);
-    AUTO_FREE char *commit = own == NULL && *r->fallback ? s_commit(dir, r->fallback)
+    AUTO_FREE char *own = s_commit(copy, r->branch);
+    AUTO_FREE char *commit = own == NULL && *r->fallback ? s_commit(copy, r->fallback)
                                                          : xstrdup(own ? own : "");
-    AUTO_FREE char *trees = fs_join(dir, "trees");
+    AUTO_FREE char *trees = fs_join(copy->dir, "trees");
 
     if (commit == NULL || !*commit)
         return fail_set(err, -ENOENT, "%s has no branch or tag '%s'", r->url, r->branch);
@@ -330,7 +344,7 @@ s_files(remote_t *r, const char *dir, fail_t *err)
     AUTO_FREE char *name = *r->mount != '\0' ? xasprintf("%s-%.16s", commit, hash) : xstrdup(commit);
     AUTO_FREE char *tree = fs_join(trees, name);
     if (!fs_is_dir(tree)) {
-        if (fs_mkdirs(trees, 0700, err) < 0 || s_checkout(r, dir, commit, tree, err) < 0)
+        if (fs_mkdirs(trees, 0700, err) < 0 || s_checkout(r, copy, commit, tree, err) < 0)
             return -EIO;
         s_forget_old(trees, name);
     }
@@ -339,53 +353,115 @@ s_files(remote_t *r, const char *dir, fail_t *err)
     return 0;
 }
 
-/* The folder of a repository's copy, and a lock on it: one process or thread at a time works there. NEW path,
- * or NULL with *err. */
+/* The folder of a repository's copy. NEW path, or NULL with *err. */
 static char *
-s_enter(const compile_t *self, const remote_t *r, int *ret_lock, fail_t *err)
+s_dir(const compile_t *self, const remote_t *r, fail_t *err)
 {
     AUTO_FREE char *name = digest_bytes("sha256", r->url, strlen(r->url), err);
     AUTO_FREE char *base = fs_join(value_str(self->opts, "cachedir", "/var/cache/salt"), "git_pillar");
     AUTO_FREE char *dir = name != NULL ? fs_join(base, name) : NULL;
 
-    if (dir == NULL || fs_mkdirs(dir, 0700, err) < 0)
-        return NULL;
+    return dir != NULL && fs_mkdirs(dir, 0700, err) == 0 ? STEAL(dir) : NULL;
+}
+
+/* A lock on its trees: one process or thread at a time makes or removes some. -1 with *err. */
+static int
+s_enter(const char *dir, fail_t *err)
+{
     AUTO_FREE char *lock = fs_join(dir, "lock");
-    *ret_lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (*ret_lock >= 0 && flock(*ret_lock, LOCK_EX) == 0)
-        return STEAL(dir);
-    (void) fail_set(err, -errno, "%s: %s", lock, strerror(errno));
-    return NULL;
+    AUTO_FD fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0 || flock(fd, LOCK_EX) != 0)
+        return fail_set(err, -errno, "%s: %s", lock, strerror(errno));
+    int held = fd;
+    fd = -1;
+    return held;
 }
 
 static int
 s_prepare(const compile_t *self, remote_t *r, fail_t *err)
 {
-    AUTO_FD lock = -1;
-    AUTO_FREE char *dir = s_enter(self, r, &lock, err);
-    int rc = dir != NULL ? s_fetch(self, r, dir, false, err) : -EIO;
+    AUTO_FREE char *dir = s_dir(self, r, err);
+    const git_copy_t copy = s_copy(r, dir);
 
-    return rc == 0 ? s_files(r, dir, err) : rc;
+    if (dir == NULL || s_refresh(self, &copy, err) < 0)
+        return -EIO;
+    AUTO_FD lock = s_enter(dir, err);
+    return lock >= 0 ? s_files(r, &copy, err) : -EIO;
+}
+
+/* ---- fetching beside compiles -------------------------------------------------------------------------- */
+
+/* Seconds until it is due again. */
+static int
+s_update(const compile_t *self, const json_t *entry)
+{
+    remote_t r = { 0 };
+    fail_auto_t err = FAIL_INIT;
+    int every = s_interval(self) > UPDATE_MIN_S ? s_interval(self) : UPDATE_MIN_S, wait_s = every;
+
+    /* An entry that can't be read is an error of each pillar. */
+    AUTO_FREE char *dir = s_parse(self, entry, &r, &err) == 0 ? s_dir(self, &r, &err) : NULL;
+    if (dir != NULL) {
+        const git_copy_t copy = s_copy(&r, dir);
+        int left = git_copy_wait_s(&copy, every);
+        wait_s = left > 0 ? left : every;
+        if (left == 0 && git_copy_fetch(&copy, &err) < 0)
+            log_error("ext_pillar git: %s", fail_text(&err));
+    }
+    s_remote_free(&r);
+    return wait_s;
+}
+
+int
+pillar_git_update(const pillar_env_t *env)
+{
+    __attribute__((cleanup(compile_destroy))) compile_t *self = compile_new(env, true);
+    json_t *source, *entry;
+    size_t i, k;
+    int next = 0;
+
+    json_array_foreach (value_get(env->opts, "ext_pillar"), i, source)
+        json_array_foreach (value_get(source, "git"), k, entry) {
+            int wait_s = s_update(self, entry);
+            next = next == 0 || wait_s < next ? wait_s : next;
+        }
+    return next;
 }
 
 /* ---- fetching on request ------------------------------------------------------------------------------- */
+
+/* What is fetched now, also after somebody else who was at it. */
+static int
+s_fetch_now(const git_copy_t *copy, fail_t *err)
+{
+    const struct timespec nap = { 0, NAP_MS * 1000000L };
+    int64_t until = clock_mono_ms() + GIT_TIME_MS;
+    int rc;
+
+    while ((rc = git_copy_fetch(copy, err)) == 1 && clock_mono_ms() < until)
+        (void) nanosleep(&nap, NULL);
+    return rc != 1
+               ? rc
+               : fail_set(err, -EBUSY, "it is being fetched for longer than %d seconds", GIT_TIME_MS / 1000);
+}
 
 /* Whether a fetch brought anything: 1, 0, or negative with *err. */
 static int
 s_renew(const compile_t *self, const remote_t *r, fail_t *err)
 {
     const char *const refs[] = { "git", "for-each-ref", NULL };
-    AUTO_FD lock = -1;
-    AUTO_FREE char *dir = s_enter(self, r, &lock, err);
+    AUTO_FREE char *dir = s_dir(self, r, err);
+    const git_copy_t copy = s_copy(r, dir);
     buf_auto_t before = BUF_INIT, after = BUF_INIT;
     fail_auto_t unused = FAIL_INIT;
 
     if (dir == NULL)
         return -EIO;
-    (void) s_git(NULL, dir, refs, &before, &unused); /* nothing was fetched yet */
-    int rc = s_fetch(self, r, dir, true, err);
+    (void) s_git(&copy, refs, &before, &unused); /* nothing was fetched yet */
+    int rc = s_fetch_now(&copy, err);
     if (rc == 0)
-        rc = s_git(NULL, dir, refs, &after, err);
+        rc = s_git(&copy, refs, &after, err);
     return rc < 0 ? rc : strcmp(buf_str(&before), buf_str(&after)) != 0;
 }
 
@@ -405,7 +481,7 @@ s_renew_one(const compile_t *self, const json_t *entry, const char *branch, cons
         AUTO_FREE char *id = str_redacted(whole);
         int changed = s_renew(self, &r, &why);
         if (changed < 0)
-            log_error("ext_pillar git: %s: %s", r.url, fail_text(&why));
+            log_error("ext_pillar git: %s", fail_text(&why));
         json_object_set_new(done, id, changed == 0 ? json_null() : json_boolean(changed > 0));
     }
     s_remote_free(&r);

@@ -38,6 +38,9 @@ json_t *pillar_top(const pillar_env_t *env, json_t **ret_errors, fail_t *err);
 /* The first source that `ext` names and on_demand_ext_pillar does not: BORROWED from `ext`; NULL when there is none. */
 const char *pillar_not_on_demand(json_t *opts, json_t *ext);
 
+/* Fetch the remotes of ext_pillar `git` that are due, for a master, whose compiles wait for no fetch. Seconds until the next
+ * one is; 0: there are none. What fails is logged. */
+int pillar_git_update(const pillar_env_t *env);
 /* Fetch the remotes of ext_pillar `git` now: all, or those of a branch or of an URL (NULL: any). NEW {"BRANCH
  * URL": true: something new came; null: nothing new; false: it failed, the log says why}, or NULL with *err.
  */

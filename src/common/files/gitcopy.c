@@ -1,0 +1,149 @@
+/* gitcopy.c - see gitcopy.h. */
+#include "common/files/gitcopy.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/proc.h"
+#include "common/base/str.h"
+#include "common/files/gitauth.h"
+
+#define FETCHED   "fetched"
+#define TRIED     "tried"
+#define TRIED_MAX 65536
+
+int
+git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
+{
+    char **env = git_environment(self->conf, self->url);
+    AUTO_FREE char *url = str_redacted(self->url);
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t res = { 0 };
+    spec.argv = (char *const *) words; /* execve's type; nothing writes to them */
+    spec.env = env;
+    spec.cwd = cwd;
+    spec.timeout_ms = self->time_ms;
+    int rc = proc_run(&spec, &res, err);
+    if (rc == 0 && res.timed_out)
+        rc = fail_set(err, -ETIMEDOUT, "%s: git took longer than %d seconds", url, (self->time_ms + 999) / 1000);
+    else if (rc == 0 && res.dropped > 0)
+        rc = fail_set(err, -EFBIG, "%s: git's answer is too long", url);
+    else if (rc == 0 && res.status != 0)
+        rc = fail_set(err, -EIO, "%s: %s", url, str_trim((char *) buf_str(&res.errs)));
+    if (rc == 0 && out)
+        buf_add(out, buf_str(&res.out), res.out.len);
+    proc_result_free(&res);
+    strv_free(env);
+    return rc;
+}
+
+/* ---- when ------------------------------------------------------------------------------------ */
+
+/* False: there is no such stamp. */
+static bool
+s_stamp(const git_copy_t *self, const char *name, struct timespec *ret)
+{
+    AUTO_FREE char *path = fs_join(self->dir, name);
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return false;
+    *ret = st.st_mtim;
+    return true;
+}
+
+int64_t
+git_copy_stamp(const git_copy_t *self)
+{
+    struct timespec at;
+    return s_stamp(self, FETCHED, &at) ? at.tv_sec * 1000000000LL + at.tv_nsec : 0;
+}
+
+int
+git_copy_wait_s(const git_copy_t *self, int every)
+{
+    static const char *const names[] = { FETCHED, TRIED };
+    time_t now = time(NULL), wait = 0;
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        struct timespec at;
+        if (!s_stamp(self, names[i], &at) || at.tv_sec > now || now - at.tv_sec >= every)
+            continue;
+        time_t left = every - (now - at.tv_sec);
+        wait = left > wait ? left : wait;
+    }
+    return (int) wait;
+}
+
+/* ---- fetching -------------------------------------------------------------------------------- */
+
+char *
+git_copy_tried(const git_copy_t *self)
+{
+    AUTO_FREE char *path = fs_join(self->dir, TRIED);
+    buf_auto_t why = BUF_INIT;
+    return fs_read(path, TRIED_MAX, &why, NULL) == 0 ? buf_steal(&why) : NULL;
+}
+
+void
+git_copy_note(const git_copy_t *self, const char *why)
+{
+    AUTO_FREE char *path = fs_join(self->dir, TRIED);
+    size_t n = strlen(why);
+    (void) fs_write_quick(path, why, n < TRIED_MAX ? n : TRIED_MAX, 0600, NULL);
+}
+
+static int
+s_init(const git_copy_t *self, fail_t *err)
+{
+    AUTO_FREE char *head = fs_join(self->dir, "HEAD");
+    const char *const words[] = { "git", "init", "-q", "--bare", ".", NULL };
+    return fs_exists(head) ? 0 : git_copy_run(self, self->dir, words, NULL, err);
+}
+
+static int
+s_fetch(const git_copy_t *self, fail_t *err)
+{
+    AUTO_FREE char *fetched = fs_join(self->dir, FETCHED), *tried = fs_join(self->dir, TRIED);
+    git_login_auto_t login = GIT_LOGIN_INIT;
+    git_login_of(&login, self->url);
+    const char *const words[] = { "git",
+                                  "fetch",
+                                  "-q",
+                                  "--prune",
+                                  "--force",
+                                  "--",
+                                  login.url,
+                                  "+refs/heads/*:refs/heads/*",
+                                  "+refs/tags/*:refs/tags/*",
+                                  NULL };
+    int rc = git_copy_run(self, self->dir, words, NULL, err);
+    if (rc == 0)
+        rc = fs_write_quick(fetched, "", 0, 0600, err);
+    if (rc == 0)
+        (void) unlink(tried);
+    return rc;
+}
+
+int
+git_copy_fetch(const git_copy_t *self, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_mkdirs(self->dir, 0700, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FD lock = open(self->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0)
+        return fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK ? 1 : fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
+    rc = s_init(self, &why);
+    if (rc == 0)
+        rc = s_fetch(self, &why);
+    if (rc == 0)
+        return 0;
+    git_copy_note(self, fail_text(&why));
+    return fail_set(err, rc, "%s", fail_text(&why));
+}
