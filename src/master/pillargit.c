@@ -114,7 +114,8 @@ pillargit_reload(pillargit_t *self, json_t *opts)
     int rc = pthread_create(&self->thread, NULL, s_thread, self);
     self->started = rc == 0;
     if (rc != 0)
-        log_error("ext_pillar git: remotes are fetched only once, until the configuration is read again: no thread: %s",
+        log_error("ext_pillar git: remotes are fetched only once, until the configuration is read again: no "
+                  "thread: %s",
                   strerror(rc));
 }
 

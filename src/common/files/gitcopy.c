@@ -29,7 +29,8 @@ git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, 
     spec.timeout_ms = self->time_ms;
     int rc = proc_run(&spec, &res, err);
     if (rc == 0 && res.timed_out)
-        rc = fail_set(err, -ETIMEDOUT, "%s: git took longer than %d seconds", url, (self->time_ms + 999) / 1000);
+        rc = fail_set(err, -ETIMEDOUT, "%s: git took longer than %d seconds", url,
+                      (self->time_ms + 999) / 1000);
     else if (rc == 0 && res.dropped > 0)
         rc = fail_set(err, -EFBIG, "%s: git's answer is too long", url);
     else if (rc == 0 && res.status != 0)

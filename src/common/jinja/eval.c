@@ -329,9 +329,19 @@ eval_cond(jrun_t *r, const jnode_t *node)
 
 /* ---- filters and tests -------------------------------------------------------------------------------- */
 
+void
+jlooked(const jcontext_t *ctx, const char *what)
+{
+    const jinja_options_t *options = &ctx->session->engine->options;
+    if (options->looked != NULL)
+        options->looked(options->cookie, what);
+}
+
 static py_t *
 apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t *args)
 {
+    if ((f->flags & JF_WORLD) != 0)
+        jlooked(ctx, f->name);
     if ((f->flags & JF_TEST) == 0)
         return f->fn(ctx, a, args);
     int truth = f->test(ctx, a);

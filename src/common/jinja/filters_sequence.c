@@ -366,7 +366,7 @@ static const jfilter_t rows[] = {
       "The largest element." },
     { JROW("min", do_min, JP("environment", "value", "case_sensitive", "attribute"), 2, 4, 0), JF_CONTEXT,
       "The smallest element." },
-    { JROW("random", do_random, JP("context", "seq"), 2, 2, 0), JF_CONTEXT, "Any element." },
+    { JROW("random", do_random, JP("context", "seq"), 2, 2, 0), JF_CONTEXT | JF_WORLD, "Any element." },
     { JROW("reverse", do_reverse, JP("value"), 1, 1, 0), 0, "From the end to the beginning." },
     { JROW("sort", do_sort, JP("environment", "value", "reverse", "case_sensitive", "attribute"), 2, 5, 0),
       JF_CONTEXT, "In order." },

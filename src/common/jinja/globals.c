@@ -242,8 +242,9 @@ add_paragraph(buf_t *out, pyrandom_t *random, int64_t words)
 static const py_sig_t lipsum_sig = { "generate_lorem_ipsum", JP("n", "html", "min", "max"), 0, 4, 0 };
 
 static py_t *
-call_lipsum(UNUSED void *data, const py_args_t *args)
+call_lipsum(void *data, const py_args_t *args)
 {
+    const jrun_t *r = data;
     py_t *slots[4];
     int64_t n, min, max;
     if (py_bind(args, &lipsum_sig, slots) < 0)
@@ -257,6 +258,8 @@ call_lipsum(UNUSED void *data, const py_args_t *args)
     if (max <= min)
         return py_raise(&py_ValueError, "empty range for randrange() (%lld, %lld, %lld)", (long long) min,
                         (long long) max, (long long) (max - min));
+    if (r != NULL)
+        jlooked(r->ctx, "lipsum");
     AUTO(pyrandom) random = pyrandom_new(NULL, NULL);
     buf_auto_t b = BUF_INIT;
     for (int64_t i = 0; i < n; i++) {
@@ -282,7 +285,7 @@ typedef struct global {
 
 static const global_t globals[] = {
     { "dict", { .name = "dict", .fn = call_dict, .is_class = true } },
-    { "lipsum", { .name = "generate_lorem_ipsum", .fn = call_lipsum } },
+    { "lipsum", { .name = "generate_lorem_ipsum", .fn = call_lipsum, .marks = JFN_CONTEXT } },
     { "cycler", { .name = "jinja2.utils.Cycler", .fn = call_cycler, .is_class = true } },
     { "joiner", { .name = "jinja2.utils.Joiner", .fn = call_joiner, .is_class = true } },
     { "namespace", { .name = "jinja2.utils.Namespace", .fn = call_namespace, .is_class = true } },

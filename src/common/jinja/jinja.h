@@ -44,6 +44,9 @@ typedef struct jinja_options {
     size_t output;                     /* bytes; 0: LIMIT_TEMPLATE_OUTPUT */
     int64_t time_ms;                   /* 0: LIMIT_TEMPLATE_TIME */
     uint64_t steps;                    /* 0: LIMIT_TEMPLATE_STEPS */
+    void (*looked)(void *cookie,
+                   const char *what); /* told what a template used that changes by itself; may be NULL */
+    void *cookie;                     /* of `looked` */
 } jinja_options_t;
 
 typedef struct jinja jinja_t;

@@ -20,7 +20,9 @@ typedef int jtest_fn(jcontext_t *ctx, py_t *const *a);
 enum {
     JF_CONTEXT = 1 << 0, /* a parameter in front that the template does not pass */
     JF_SALT = 1 << 1,    /* only with Salt's additions */
-    JF_TEST = 1 << 2     /* it is `test` that answers */
+    JF_TEST = 1 << 2,    /* it is `test` that answers */
+    JF_WORLD =
+        1 << 3 /* its answer may be another one next time: the clock's, chance's, a file's, the host's */
 };
 typedef struct jfilter {
     const char *name;
@@ -38,6 +40,8 @@ const jfilter_t *jfilter_find(const jinja_t *engine, const char *name);
 const jfilter_t *jtest_find(const jinja_t *engine, const char *name);
 /* Whether the answer depends on the arguments alone. */
 bool jfilter_is_pure(const jfilter_t *f);
+/* Tells jinja_options' `looked`. */
+void jlooked(const jcontext_t *ctx, const char *what);
 py_t *jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args);
 
 #endif

@@ -95,7 +95,7 @@ JFILTER(dns_check)
 }
 
 static const jfilter_t rows[] = {
-    { JROW("dns_check", dns_check, JP("addr", "port", "safe", "ipv6"), 2, 4, 0), 0,
+    { JROW("dns_check", dns_check, JP("addr", "port", "safe", "ipv6"), 2, 4, 0), JF_WORLD,
       "The address of a host that answers." },
 };
 

@@ -112,9 +112,11 @@ JFILTER(list_files)
 }
 
 static const jfilter_t rows[] = {
-    { JROW("is_bin_file", is_binary, JP("path"), 1, 1, 0), 0, "Whether a file is no text." },
-    { JROW("is_text_file", is_text, JP("fp_", "blocksize"), 1, 2, 0), 0, "Whether a file looks like text." },
-    { JROW("list_files", list_files, JP("directory"), 1, 1, 0), 0, "A folder and all that is below it." },
+    { JROW("is_bin_file", is_binary, JP("path"), 1, 1, 0), JF_WORLD, "Whether a file is no text." },
+    { JROW("is_text_file", is_text, JP("fp_", "blocksize"), 1, 2, 0), JF_WORLD,
+      "Whether a file looks like text." },
+    { JROW("list_files", list_files, JP("directory"), 1, 1, 0), JF_WORLD,
+      "A folder and all that is below it." },
 };
 
 const jfilter_table_t jfilters_salt_file = JTABLE(rows);

@@ -373,7 +373,7 @@ JFILTER(mac_str_to_bytes)
 static const jfilter_t rows[] = {
     { JROW("filter_by_networks", filter_by_networks, JP("values", "networks"), 2, 2, 0), 0,
       "Addresses that are in one of the networks." },
-    { JROW("gen_mac", gen_mac, JP("prefix"), 0, 1, 0), 0, "A MAC address." },
+    { JROW("gen_mac", gen_mac, JP("prefix"), 0, 1, 0), JF_WORLD, "A MAC address." },
     { JROW("ip_host", ip_host, JP("value", "options", "version"), 1, 3, 0), 0,
       "Addresses with their prefix." },
     { JROW("ipaddr", ipaddr, JP("value", "options"), 1, 2, 0), 0, "Addresses among the elements." },

@@ -262,7 +262,7 @@ static const jfilter_t rows[] = {
     { JROW("is_hex", is_hex, JP("value"), 1, 1, 0), 0, "Whether it is a hexadecimal number." },
     { JROW("path_join", path_join, NULL, 0, 0, PY_SIG_STAR | PY_SIG_STARKW), 0, "Parts of a path as one." },
     { JROW("quote", quote, JP("txt"), 1, 1, 0), 0, "Quoted for a shell." },
-    { JROW("random_str", random_str, JP("size"), 0, 1, 0), 0, "Random characters." },
+    { JROW("random_str", random_str, JP("size"), 0, 1, 0), JF_WORLD, "Random characters." },
     { JROW("str_to_num", to_num, JP("text"), 1, 1, 0), 0, "A number when it is one." },
     { JROW("to_bytes", to_bytes, JP("s", "encoding", "errors"), 1, 3, 0), 0, "Text as bytes." },
     { JROW("to_camelcase", snake_to_camel_case, JP("snake_input", "uppercamel"), 1, 2, 0), 0, "camelCase." },

@@ -78,11 +78,11 @@ JFILTER(is_empty)
 }
 
 static const jfilter_t rows[] = {
-    { JROW("date_format", strftime_, JP("date", "format"), 0, 2, 0), 0, "A date as text." },
-    { JROW("get_uid", get_uid, JP("user"), 0, 1, 0), 0, "The number of a user." },
-    { JROW("is_empty", is_empty, JP("filename"), 1, 1, 0), 0, "Whether a file is empty." },
-    { JROW("strftime", strftime_, JP("date", "format"), 0, 2, 0), 0, "A date as text." },
-    { JROW("which", which, JP("exe"), 0, 1, 0), 0, "The path of a program." },
+    { JROW("date_format", strftime_, JP("date", "format"), 0, 2, 0), JF_WORLD, "A date as text." },
+    { JROW("get_uid", get_uid, JP("user"), 0, 1, 0), JF_WORLD, "The number of a user." },
+    { JROW("is_empty", is_empty, JP("filename"), 1, 1, 0), JF_WORLD, "Whether a file is empty." },
+    { JROW("strftime", strftime_, JP("date", "format"), 0, 2, 0), JF_WORLD, "A date as text." },
+    { JROW("which", which, JP("exe"), 0, 1, 0), JF_WORLD, "The path of a program." },
 };
 
 const jfilter_table_t jfilters_salt_time = JTABLE(rows);

@@ -26,6 +26,7 @@ render_has(render_t *self, const char *name)
     bool found = len > 0 && name[len - 1] == '.' ? has_module(self->ctx, name, len - 1)
                                                  : ctx_has(self->ctx, name);
 
+    call_note(self->ctx, name); /* whether it is there depends on what is installed */
     if (!found) {
         free(self->missing);
         self->missing = xstrndup(name, len > 0 && name[len - 1] == '.' ? len - 1 : len);

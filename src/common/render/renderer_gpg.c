@@ -10,6 +10,7 @@ static const char begin_mark[] = "-----BEGIN PGP MESSAGE-----";
 static const char end_mark[] = "-----END PGP MESSAGE-----";
 
 typedef struct gpg {
+    call_ctx_t *ctx;        /* BORROWED */
     char *program, *keydir; /* owned */
     bool must_succeed, translate_newlines;
 } gpg_t;
@@ -39,10 +40,13 @@ key_dir(call_ctx_t *ctx)
 static int
 gpg_init(gpg_t *g, call_ctx_t *ctx, fail_t *err)
 {
-    *g = (gpg_t){ .program = fs_which("gpg"),
+    *g = (gpg_t){ .ctx = ctx,
+                  .program = fs_which("gpg"),
                   .must_succeed = value_bool(ctx_opts(ctx), "gpg_decrypt_must_succeed", false) };
-    if (g->program == NULL)
+    if (g->program == NULL) {
+        call_note(ctx, "gpg");
         return fail_set(err, -ENOENT, "GPG unavailable: install the program gpg");
+    }
     g->keydir = key_dir(ctx);
     log_debug("Reading GPG keys from: %s", g->keydir);
     return 0;
@@ -95,6 +99,9 @@ decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t
     spec.in_len = strlen(cipher);
     spec.timeout_ms = LIMIT_TEMPLATE_TIME;
     int rc = proc_run(&spec, &res, err);
+    /* What was decrypted stays what it is; what was not may be, once the key is there. */
+    if (rc < 0 || res.timed_out || res.out.len == 0)
+        call_note(g->ctx, "gpg");
     if (rc == 0 && res.timed_out)
         rc = fail_set(err, -ETIMEDOUT, "gpg did not end within %d s", LIMIT_TEMPLATE_TIME / 1000);
     else if (rc == 0 && res.out.len == 0)

@@ -109,6 +109,12 @@ environment(const json_t *opts, const char *name)
     return env;
 }
 
+static void
+looked(void *cookie, const char *what)
+{
+    call_note(((render_t *) cookie)->ctx, what);
+}
+
 static jinja_t *
 engine_for(render_t *self, bool sls)
 {
@@ -119,6 +125,8 @@ engine_for(render_t *self, bool sls)
     const jinja_loader_t loader = { render_load, self };
     jinja_options_t options;
     jinja_salt_options(&options, env, value_bool(opts, "allow_undefined", false));
+    options.looked = looked;
+    options.cookie = self;
     self->engines[sls] = jinja_new(&options, &loader);
     return self->engines[sls];
 }

@@ -204,6 +204,49 @@ test_reads(void **state)
     kept_end(&k);
 }
 
+/* What may be another value next time, though no file of the pillar's has changed. */
+static void
+test_world(void **state)
+{
+    static const struct {
+        const char *text;
+        bool world;
+    } rows[] = {
+        { "x: {{ salt['slsutil.file_exists']('a') }}", true },
+        { "x: {{ salt['slsutil.dir_exists']('a') }}", true },
+        { "x: {{ salt['slsutil.path_exists']('a') }}", true },
+        { "x: {{ salt['slsutil.renderer'](string='a: 1') }}", true },
+        { "x: {{ salt['slsutil.merge']({'a': 1}, {'b': 2}) | json }}", false },
+        { "x: {{ salt['defaults.get']('nosuch:a') }}", true },
+        { "x: {{ salt['defaults.merge']({'a': 1}, {'b': 2}) }}", false },
+        { "x: {{ salt['pillar.file_exists']('one.sls') }}", true },
+        { "x: {{ salt['hashutil.base64_encodefile']('/etc/hostname') | length }}", true },
+        { "x: {{ salt['hashutil.base64_b64encode']('a') }}", false },
+        { "x: {{ salt['sys.list_modules']() | length }}", true },
+        { "x: {{ salt['grains.get']('id') }}{{ salt.config.get('a', 1) }}", false },
+        { "x: {{ 'git.status' in salt }}", true },
+        { "x: {{ 'pillar.get' in salt }}", false },
+        { "x: '{{ none | strftime }}'", true },
+        { "x: {{ [1, 2] | random }}", true },
+        { "x: {{ [1, 2] | map('random_hash') | list }}", true },
+        { "x: {{ '/etc/hostname' | is_text_file }}", true },
+        { "x: {{ '/etc/hostname' | file_hashsum }}", true },
+        { "x: {{ lipsum(1) | length }}", true },
+        { "x: {{ [2, 1] | sort | unique | join(',') | sha256 }}", false },
+        { "#!yaml|gpg\nx: |\n  -----BEGIN PGP MESSAGE-----\n\n  none\n  -----END PGP MESSAGE-----\n", true },
+        { "#!yaml|gpg\nx: 1\n", false },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        kept_t k;
+        kept_begin(&k, rows[i].text);
+        if (pillar_reads_world(k.reads) != rows[i].world)
+            fail_msg("%s", rows[i].text);
+        kept_end(&k);
+    }
+}
+
 /* ---- limits ------------------------------------------------------------------------------------------- */
 
 static void
@@ -253,4 +296,4 @@ test_end(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_reads),
-          cmocka_unit_test(test_long_chain), cmocka_unit_test(test_end))
+          cmocka_unit_test(test_world), cmocka_unit_test(test_long_chain), cmocka_unit_test(test_end))
