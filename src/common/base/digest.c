@@ -137,8 +137,8 @@ digest_hex(digest_t *self)
     return hex;
 }
 
-static int
-add_fd(digest_t *self, int fd)
+int
+digest_add_fd(digest_t *self, int fd)
 {
     char chunk[65536];
 
@@ -159,7 +159,7 @@ digest_file(const char *path, const char *name, char **ret_hex, fail_t *err)
     if (digest == NULL)
         return -EINVAL;
     AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    int rc = fd < 0 ? -errno : add_fd(digest, fd);
+    int rc = fd < 0 ? -errno : digest_add_fd(digest, fd);
     if (rc != 0)
         return fail_set(err, rc, "[Errno %d] %s: '%s'", -rc, strerror(-rc), path);
     *ret_hex = digest_hex(digest);
@@ -172,7 +172,7 @@ digest_fd(int fd, const char *name, char **ret_hex, fail_t *err)
     AUTO(digest) digest = digest_new(name, err);
     if (digest == NULL)
         return -EINVAL;
-    int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : add_fd(digest, fd);
+    int rc = lseek(fd, 0, SEEK_SET) < 0 ? -errno : digest_add_fd(digest, fd);
     if (rc != 0)
         return fail_set(err, rc, "%s", strerror(-rc));
     *ret_hex = digest_hex(digest);

@@ -16,6 +16,8 @@ typedef struct digest digest_t;
 digest_t *digest_new(const char *name, fail_t *err);
 void digest_destroy(digest_t **self_p);
 void digest_add(digest_t *self, const void *bytes, size_t n);
+/* The rest of an open file. 0, or a negative errno. */
+int digest_add_fd(digest_t *self, int fd);
 /* NEW lower-case hexadecimal text. Nothing may be added afterwards. */
 char *digest_hex(digest_t *self);
 

@@ -205,6 +205,22 @@ fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail
     return replace_file(path, data, len, mode, false, err);
 }
 
+int
+fs_settle(const char *temp, const char *path, fail_t *err)
+{
+    AUTO_FD fd = open(temp, O_RDONLY | O_CLOEXEC);
+    int rc = fd < 0 || fsync(fd) != 0 || rename(temp, path) != 0 ? -errno : 0;
+
+    if (rc != 0)
+        unlink(temp);
+    else
+        rc = sync_folder_of(path);
+    if (rc == 0)
+        return 0;
+    errno = -rc;
+    return fail_errno(err, "write", path);
+}
+
 bool
 fs_exists(const char *path)
 {

@@ -19,7 +19,9 @@ int fs_read(const char *path, size_t limit, buf_t *out, fail_t *err);
 int fs_read_fd(int fd, size_t limit, buf_t *out);
 /* Replace `path` by a temporary file beside it, fsync and rename: the old file or the new one, never half. */
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
-/* The same without fsync: survives the death of processes, not of the machine. */
+/* Give a file beside `path` that another program has written its name, as safely; on failure it is removed. */
+int fs_settle(const char *temp, const char *path, fail_t *err);
+/* fs_write_atomic without fsync: survives the death of processes, not of the machine. */
 int fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
 /* Where temporary files go: $TMPDIR, or /tmp. BORROWED. */
 const char *fs_temp_dir(void);

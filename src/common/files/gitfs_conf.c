@@ -99,6 +99,7 @@ s_remote_free(git_remote_t *r)
     json_decref(r->saltenvs);
     json_decref(r->refs);
     map_destroy(&r->trees);
+    map_destroy(&r->whole);
     free(r->url);
     free(r->dir);
     free(r->blobs);
@@ -131,6 +132,7 @@ s_remote(json_t *opts, json_t *entry, git_remote_t *r, fail_t *err)
     r->saltenvs = json_object();
     r->refs = json_object();
     r->trees = map_new(s_tree_free);
+    r->whole = map_new(NULL);
     return s_settings(r, opts, own, err);
 }
 

@@ -1,9 +1,6 @@
-/* gitfs_repo.c - a remote's local copy, by the system's git: fetch, refs, trees, blobs. */
-#include "common/files/gitcopy.h"
+/* gitfs_repo.c - a remote's local copy, by the system's git: fetch, refs, trees. */
 #include "common/files/gitfs_int.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -14,14 +11,13 @@
 
 #define GIT_TIME_MS 600000
 #define TREES_MAX   32 /* commits whose files are remembered */
-#define LINK_MAX    4096
 #define SHORTEST_ID 7
 #define LOCK        "update.lk"
 
 /* ---- fetching -------------------------------------------------------------------------------- */
 
-static git_copy_t
-s_copy(const git_remote_t *r)
+git_copy_t
+git_remote_copy(const git_remote_t *r)
 {
     return (git_copy_t){ .url = r->url, .dir = r->dir, .conf = r->conf, .time_ms = GIT_TIME_MS };
 }
@@ -29,7 +25,7 @@ s_copy(const git_remote_t *r)
 static int
 s_git(const git_remote_t *r, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
-    const git_copy_t copy = s_copy(r);
+    const git_copy_t copy = git_remote_copy(r);
     return git_copy_run(&copy, cwd, words, out, err);
 }
 
@@ -59,7 +55,7 @@ s_is_locked(const git_remote_t *r)
 int
 git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 {
-    const git_copy_t copy = s_copy(r);
+    const git_copy_t copy = git_remote_copy(r);
     json_int_t every = value_int(r->conf, "update_interval", 60);
     every = every > 0 && every < INT32_MAX ? every : 60;
     int wait_s = at_once ? 0 : git_copy_wait_s(&copy, (int) every);
@@ -73,6 +69,8 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
     int rc = fs_mkdirs(r->blobs, 0700, err);
     /* One process fetches; the others use what it has. */
     rc = rc < 0 ? rc : git_copy_fetch(&copy, err);
+    if (rc == 0)
+        git_blobs_forget(r);
     return rc < 0 ? rc : 0;
 }
 
@@ -81,7 +79,7 @@ git_update(git_remote_t *r, bool at_once, int *ret_wait_s, fail_t *err)
 int
 git_look(git_remote_t *r, fail_t *err)
 {
-    const git_copy_t copy = s_copy(r);
+    const git_copy_t copy = git_remote_copy(r);
     int64_t stamp = git_copy_stamp(&copy);
     buf_auto_t out = BUF_INIT;
     const char *const words[] = {
@@ -187,36 +185,4 @@ git_tree(git_remote_t *r, const char *saltenv, fail_t *err)
         return NULL;
     const map_t *known = map_get(r->trees, commit);
     return known ? known : s_read_tree(r, commit, err);
-}
-
-/* ---- blobs ----------------------------------------------------------------------------------- */
-
-/* git writes the file itself, so it may be of any size; it appears under its name when it is whole. */
-int
-git_blob(git_remote_t *r, const char *id, char **ret_path, fail_t *err)
-{
-    AUTO_FREE char *path = fs_join(r->blobs, id), *dir = xasprintf("--git-dir=%s", r->dir);
-    const char *const words[] = { "git", dir, "unpack-file", id, NULL };
-    buf_auto_t out = BUF_INIT;
-    if (!fs_exists(path)) {
-        int rc = s_git(r, r->blobs, words, &out, err);
-        if (rc < 0)
-            return rc;
-        AUTO_FREE char *name = xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
-        AUTO_FREE char *temp = fs_join(r->blobs, name);
-        if (rename(temp, path) != 0)
-            return fail_set(err, -errno, "%s: %s", path, strerror(errno));
-    }
-    *ret_path = STEAL(path);
-    return 0;
-}
-
-char *
-git_link(git_remote_t *r, const char *id, fail_t *err)
-{
-    AUTO_FREE char *path = NULL;
-    buf_auto_t text = BUF_INIT;
-    if (git_blob(r, id, &path, err) < 0 || fs_read(path, LINK_MAX, &text, err) < 0)
-        return NULL;
-    return buf_steal(&text);
 }

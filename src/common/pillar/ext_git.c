@@ -284,6 +284,15 @@ s_mount_files(const remote_t *r, const char *half, const char *whole, fail_t *er
     return rc == 0 && rename(from, to) != 0 ? fail_set(err, -errno, "%s: %s", to, strerror(errno)) : rc;
 }
 
+/* From when they have their name on, the files are taken as they are: they must be on the disk by then. */
+static int
+s_sync(const char *dir, fail_t *err)
+{
+    AUTO_FD fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return fd >= 0 && syncfs(fd) == 0 ? 0 : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
+}
+
 /* A commit's files, all of them or none. */
 static int
 s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const char *tree, fail_t *err)
@@ -297,6 +306,7 @@ s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const 
     rc = rc == 0 ? s_git(copy, read, NULL, err) : rc;
     if (rc == 0 && *r->mount != '\0')
         rc = s_mount_files(r, half, whole, err);
+    rc = rc == 0 ? s_sync(whole, err) : rc;
     if (rc == 0 && rename(whole, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
         rc = fail_set(err, -errno, "%s: %s", tree, strerror(errno));
     (void) fs_remove_tree(half, NULL);

@@ -95,6 +95,26 @@ test_write(void **state)
     assert_int_equal(fs_write_atomic(folder, "x", 1, 0600, NULL), -EISDIR);
 }
 
+/* A file that another program has written takes its place, or goes. */
+static void
+test_settle(void **state)
+{
+    AUTO_FREE char *path = fs_join(root, "settled"), *temp = fs_join(root, ".settled");
+    AUTO_FREE char *folder = fs_join(root, "folder");
+    buf_auto_t b = BUF_INIT;
+
+    (void) state;
+    put(temp, "new");
+    assert_int_equal(fs_settle(temp, path, NULL), 0);
+    assert_int_equal(fs_read(path, 10, &b, NULL), 0);
+    assert_string_equal(buf_str(&b), "new");
+    assert_int_equal(fs_settle(temp, path, NULL), -ENOENT);
+    put(temp, "new");
+    assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
+    assert_int_equal(fs_settle(temp, folder, NULL), -EISDIR);
+    assert_false(fs_exists(temp));
+}
+
 /* A failed replacement leaves the old file and no temporary one. */
 static void
 test_write_fails_clean(void **state)
@@ -269,6 +289,7 @@ test_write_nosig(void **state)
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_read, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_settle, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write_fails_clean, setup, teardown),
           cmocka_unit_test_setup_teardown(test_device, setup, teardown),
           cmocka_unit_test_setup_teardown(test_long_name, setup, teardown),

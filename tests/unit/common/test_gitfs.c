@@ -157,6 +157,37 @@ test_fetching(void **state)
     assert_text(kept, "salt://a", NULL, "new\n");
 }
 
+/* Files by content: one that the disk has lost is made anew, one that nobody wants goes. */
+static void
+test_blobs(void **state)
+{
+    (void) state;
+    static const char remotes[] = "\"gitfs_remotes\": [\"@/one\"]";
+    static const char *const damages[] = { ": >\"$b\"", "printf bad >\"$b\"", "printf 'tap\\n' >\"$b\"",
+                                           "rm \"$b\"" };
+    for (size_t i = 0; i < NELEMS(damages); i++) {
+        json_auto_t *opts = NULL, *again = NULL;
+        AUTO(fileclient) files = client(remotes, &opts);
+        assert_text(files, "salt://a", NULL, "top\n");
+        AUTO_FREE char *damage = xasprintf("b=cache/gitfs/blobs/$(git -C one rev-parse master:a); %s",
+                                           damages[i]);
+        shell(damage);
+        AUTO(fileclient) fresh = client(remotes, &again);
+        assert_text(fresh, "salt://a", NULL, "top\n");
+    }
+    shell("cd cache/gitfs/blobs && echo old >old && echo late >late && touch -d '40 days ago' old late * &&"
+          " touch -a late && touch -d '2 days ago' .swept ../*/fetched");
+    json_auto_t *opts = NULL;
+    AUTO(fileclient) files = client(remotes, &opts);
+    shell("cd cache/gitfs/blobs && test ! -e old && test -e late && test \"$(ls | wc -l)\" = 1");
+    assert_text(files, "salt://a", NULL, "top\n");
+    shell("cd cache/gitfs/blobs && echo old >old && touch -d '40 days ago' old && touch -d '1 hour ago' "
+          "../*/fetched");
+    json_auto_t *again = NULL;
+    AUTO(fileclient) soon = client(remotes, &again);
+    shell("test -e cache/gitfs/blobs/old"); /* once a day */
+}
+
 static void
 test_bad_settings(void **state)
 {
@@ -180,4 +211,4 @@ test_bad_settings(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_environments), T(test_settings), T(test_fetching), T(test_bad_settings))
+UNIT_MAIN(T(test_environments), T(test_settings), T(test_fetching), T(test_blobs), T(test_bad_settings))

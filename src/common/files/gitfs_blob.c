@@ -1,0 +1,133 @@
+/* gitfs_blob.c - the remotes' files by their content, below cachedir/gitfs/blobs.
+ *
+ * A file has its name once it is whole on the disk; the disk may still lose some of it, so each is read once before it is
+ * used. When it was last used is its time of access, which says nothing to who asks whether it changed. */
+#include "common/files/gitfs_int.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/digest.h"
+#include "common/base/fs.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+#define LINK_MAX 4096
+#define DAY_S    86400
+#define KEEP_S   (30 * DAY_S) /* a file that nobody asked for since; git has it still */
+#define SWEPT    ".swept"
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+/* Whether the file is what git's name for it says. */
+static bool
+s_is_whole(const char *path, const char *id)
+{
+    const char *kind = digest_of_len(strlen(id));
+    AUTO(digest) digest = kind ? digest_new(kind, NULL) : NULL;
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat st;
+    if (!digest || fd < 0 || fstat(fd, &st) != 0)
+        return false;
+    AUTO_FREE char *head = xasprintf("blob %lld", (long long) st.st_size);
+    digest_add(digest, head, strlen(head) + 1);
+    if (digest_add_fd(digest, fd) < 0)
+        return false;
+    AUTO_FREE char *hex = digest_hex(digest);
+    return strcmp(hex, id) == 0;
+}
+
+/* git writes the file itself, so it may be of any size. */
+static int
+s_make(const git_remote_t *r, const char *id, const char *path, fail_t *err)
+{
+    AUTO_FREE char *dir = xasprintf("--git-dir=%s", r->dir);
+    const char *const words[] = { "git", dir, "unpack-file", id, NULL };
+    const git_copy_t copy = git_remote_copy(r);
+    buf_auto_t out = BUF_INIT;
+    int rc = git_copy_run(&copy, r->blobs, words, &out, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *name = xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
+    AUTO_FREE char *temp = fs_join(r->blobs, name);
+    rc = fs_settle(temp, path, err);
+    if (rc == 0 && !s_is_whole(path, id))
+        rc = fail_set(err, -EIO,
+                      "%s: the object %s is damaged; salt-run fileserver.clear_cache has all fetched anew",
+                      r->dir, id);
+    return rc;
+}
+
+/* Whether it is there; if so, that it was used is noted, once a day. */
+static bool
+s_use(const char *path)
+{
+    const struct timespec times[] = { { 0, UTIME_NOW }, { 0, UTIME_OMIT } };
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return false;
+    if (llabs((long long) time(NULL) - st.st_atime) > DAY_S)
+        (void) utimensat(AT_FDCWD, path, times, 0);
+    return true;
+}
+
+int
+git_blob(git_remote_t *r, const char *id, char **ret_path, fail_t *err)
+{
+    static char yes;
+    AUTO_FREE char *path = fs_join(r->blobs, id);
+    bool there = s_use(path);
+    if (!there || !map_get(r->whole, id)) {
+        bool whole = there && s_is_whole(path, id);
+        if (there && !whole)
+            log_warning("gitfs: %s is damaged, and made anew", path);
+        int rc = whole ? 0 : s_make(r, id, path, err);
+        if (rc < 0)
+            return rc;
+        if (map_len(r->whole) >= LIMIT_FILE_HASHES)
+            map_clear(r->whole);
+        map_set(r->whole, id, &yes);
+    }
+    *ret_path = STEAL(path);
+    return 0;
+}
+
+char *
+git_link(git_remote_t *r, const char *id, fail_t *err)
+{
+    AUTO_FREE char *path = NULL;
+    buf_auto_t text = BUF_INIT;
+    if (git_blob(r, id, &path, err) < 0 || fs_read(path, LINK_MAX, &text, err) < 0)
+        return NULL;
+    return buf_steal(&text);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Once a day, whoever comes first. */
+static bool
+s_is_swept(const char *stamp)
+{
+    struct stat st;
+    return (stat(stamp, &st) == 0 && llabs((long long) time(NULL) - st.st_mtime) < DAY_S) ||
+           fs_write_quick(stamp, "", 0, 0600, NULL) < 0;
+}
+
+void
+git_blobs_forget(const git_remote_t *r)
+{
+    AUTO_FREE char *stamp = fs_join(r->blobs, SWEPT);
+    DIR *dir = s_is_swept(stamp) ? NULL : opendir(r->blobs);
+    time_t now = time(NULL);
+    struct dirent *entry;
+    struct stat st;
+    while (dir && (entry = readdir(dir)))
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+            now - st.st_atime > KEEP_S && now - st.st_mtime > DAY_S)
+            (void) unlinkat(dirfd(dir), entry->d_name, 0);
+    if (dir)
+        (void) closedir(dir);
+}
