@@ -5,6 +5,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/proc.h"
 #include "common/cli/optparse.h"
 #include "common/conf/startup.h"
 #include "master/front.h"
@@ -61,8 +62,10 @@ s_serve(conf_t **conf_p, const char *dir, json_t *overrides, const char *pid_fil
     int code = front ? front_run(front) : s_fail(err);
     bool ended = front_destroy(&front);
     daemon_pid_remove(pid_file);
-    if (!ended)
+    if (!ended) {
+        proc_end_all(); /* what their work has started: the kernel would end only the first process of each */
         _exit(code);
+    }
     return code;
 }
 

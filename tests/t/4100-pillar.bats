@@ -383,6 +383,35 @@ PY
     grep -qx "Basic $(printf 'you:se@cret' | base64)" "$BATS_TEST_TMPDIR/asked"
 }
 
+# sources LINE...: the master's external sources from now on.
+sources() {
+    sed -i '/^# sources$/,$d' "$MASTER_CONF"
+    printf '%s\n' '# sources' "$@" >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+}
+
+both_started() { [ "$(wc -l <"$FLEET/started")" = 2 ]; }
+
+@test "a master that ends takes along what the commands of its pillars have started" {
+    local pid client runner
+    printf 'echo $$ >>%s\nexec sleep 300\n' "$FLEET/started" >"$FLEET/slow"
+    sed -i 's/^pillar_timeout: 1$/pillar_timeout: 300/' "$MASTER_CONF"
+    sources 'ext_pillar:' "  - cmd_yaml: 'sh $FLEET/slow; echo a'"
+    salt m001 pillar.items >/dev/null 2>&1 3>&- &
+    client=$!
+    salt-run pillar.show_pillar m002 >/dev/null 2>&1 3>&- &
+    runner=$!
+    until_true 20 both_started
+    stop master
+    for pid in $(cat "$FLEET/started"); do
+        until_true 10 pid_gone "$pid"
+    done
+    wait "$client" "$runner" || :
+    sed -i -e '/^# sources$/,$d' -e 's/^pillar_timeout: 300$/pillar_timeout: 1/' "$MASTER_CONF"
+    start_master
+    wait_connected m001 m002
+}
+
 # git_repo FOLDER TEXT: a repository whose pillar for everybody is that text, or its next commit; for servers that only know files.
 git_repo() {
     [ -d "$1" ] || git init -q -b master "$1"
@@ -420,12 +449,6 @@ PY
     GIT_URL=http://127.0.0.1:$(cat "$1/port")
 }
 
-# sources LINE...: the master's external sources from now on.
-sources() {
-    sed -i '/^# sources$/,$d' "$MASTER_CONF"
-    printf '%s\n' '# sources' "$@" >>"$MASTER_CONF"
-    kill -HUP "$(pid_of master)"
-}
 items_have() { value "$1" pillar.items | grep -qF "$2"; }
 
 @test "git: a server that falls silent stops no pillar of the master's: what was fetched last is used" {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -45,6 +46,8 @@ typedef struct plan {
     int n_groups;
     int in, out, errs, report; /* the child's ends */
     pid_t parent;
+    struct plan *next; /* of `waited` */
+    pid_t pid;         /* while it is one of them */
 } plan_t;
 
 /* The parent's ends; -1 when closed or not there. */
@@ -52,6 +55,11 @@ typedef struct streams {
     int in, out, errs;
     size_t sent;
 } streams_t;
+
+/* What this process waits for. */
+static pthread_mutex_t waited_lock = PTHREAD_MUTEX_INITIALIZER;
+static plan_t *waited;   /* guarded by it */
+static bool waited_over; /* guarded by it: nothing is started any more */
 
 static void
 close_fd(int *fd)
@@ -363,6 +371,54 @@ tell_report(const plan_t *plan, const report_t *report, fail_t *err)
     return fail_set(err, -report->code, "cannot run '%s': %s: %s", name, plan->program, why);
 }
 
+/* ---- what is waited for ---------------------------------------------------------------------- */
+
+/* Fork, and be known as one who waits, in one step: proc_end_all() misses none. */
+static int
+enter(plan_t *plan, pid_t *ret_pid)
+{
+    pthread_mutex_lock(&waited_lock);
+    pid_t pid = waited_over ? -1 : fork_child(plan);
+    int rc = pid >= 0 ? 0 : waited_over ? -ECANCELED : -errno;
+    if (rc == 0 && !plan->spec->background) {
+        plan->pid = pid;
+        plan->next = waited;
+        waited = plan;
+    }
+    pthread_mutex_unlock(&waited_lock);
+    *ret_pid = pid;
+    return rc;
+}
+
+/* Before the process is reaped: until then the number is its own. */
+static void
+leave(const plan_t *plan)
+{
+    pthread_mutex_lock(&waited_lock);
+    for (plan_t **at = &waited; *at != NULL; at = &(*at)->next) {
+        if (*at == plan) {
+            *at = plan->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&waited_lock);
+}
+
+void
+proc_end_all(void)
+{
+    pthread_mutex_lock(&waited_lock);
+    waited_over = true;
+    for (const plan_t *plan = waited; plan != NULL; plan = plan->next) {
+        /* It has no group of its own until it has got that far. */
+        if (kill(-plan->pid, SIGKILL) != 0)
+            kill(plan->pid, SIGKILL);
+    }
+    pthread_mutex_unlock(&waited_lock);
+}
+
+/* ---- the parent's work ----------------------------------------------------------------------- */
+
 /* Blocks until the child has called exec, which closes the pipe, or has reported why it could not. */
 static int
 read_report(const plan_t *plan, int fd, fail_t *err)
@@ -451,8 +507,11 @@ wait_end(pid_t pid, int64_t deadline)
 {
     siginfo_t info;
 
-    if (deadline == 0)
-        return true; /* waitpid() will do */
+    if (deadline == 0) {
+        while (waitid(P_PID, (id_t) pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+            continue;
+        return true;
+    }
     AUTO_FD pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
     for (;;) {
         struct pollfd fds[1] = { { .fd = pidfd, .events = POLLIN } };
@@ -507,6 +566,7 @@ supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
         drain(spec, ends, res);
     }
     close_streams(ends);
+    leave(plan);
     return reap(plan, res, err);
 }
 
@@ -516,16 +576,16 @@ start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
     AUTO_FD report = -1;
     int rc = open_streams(plan, ends, &report);
 
-    if (rc == 0) {
-        res->pid = fork_child(plan);
-        rc = res->pid < 0 ? -errno : 0;
-    }
+    if (rc == 0)
+        rc = enter(plan, &res->pid);
     close_child_ends(plan);
     if (rc != 0)
         return fail_set(err, rc, "cannot run '%s': %s", plan->spec->argv[0], strerror(-rc));
     rc = read_report(plan, report, err);
-    if (rc != 0)
+    if (rc != 0) {
+        leave(plan);
         waitpid(res->pid, NULL, 0);
+    }
     return rc;
 }
 

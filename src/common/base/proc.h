@@ -42,6 +42,9 @@ typedef struct proc_result {
     }
 
 int proc_run(const proc_spec_t *spec, proc_result_t *res, fail_t *err);
+/* Kill, with their groups, all programs that proc_run waits for, and start none any more: for a process that ends while some
+ * of its threads are at work. */
+void proc_end_all(void);
 void proc_result_free(proc_result_t *res);
 /* Run argv (NULL-terminated list of const char *) and append stdout to `out`. The exit code, or a negative
  * errno: -ETIMEDOUT at the time limit, -ECANCELED when a signal ended it. */

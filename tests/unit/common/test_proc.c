@@ -1,6 +1,8 @@
 /* test_proc.c - programs: output, input, limits, time, users, failures to start. */
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/proc.h"
 #include "common/base/str.h"
 #include "unit/unit.h"
@@ -415,6 +418,49 @@ test_proc_output(void **state)
     assert_string_equal(buf_str(&out), "> a b\n");
 }
 
+static void *
+runs_family(void *ret_result)
+{
+    const proc_spec_t spec = { .argv = SH("sh -c 'echo on >family; exec sleep 300'; true"), .umask = -1 };
+
+    (void) proc_run(&spec, ret_result, NULL);
+    return NULL;
+}
+
+/* In a process of its own, which starts nothing any more. What proc_run reads ends with the last of the family. */
+static void
+end_family(const char *dir)
+{
+    proc_result_t family = { 0 }, none;
+    const proc_spec_t more = { .argv = SH("true"), .umask = -1 };
+    pthread_t thread;
+
+    if (chdir(dir) != 0 || pthread_create(&thread, NULL, runs_family, &family) != 0)
+        _exit(1);
+    while (access("family", F_OK) != 0)
+        poll(NULL, 0, 10);
+    proc_end_all();
+    pthread_join(thread, NULL);
+    _exit(family.status == -SIGKILL && !family.timed_out && proc_run(&more, &none, NULL) == -ECANCELED ? 9
+                                                                                                       : 1);
+}
+
+static void
+test_end_all(void **state)
+{
+    char dir[] = "/tmp/test_proc.XXXXXX";
+    int status;
+
+    (void) state;
+    assert_non_null(mkdtemp(dir));
+    pid_t pid = fork();
+    if (pid == 0)
+        end_family(dir);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 9);
+    assert_int_equal(fs_remove_tree(dir, NULL), 0);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_merged),
           cmocka_unit_test(test_status), cmocka_unit_test(test_input_and_output),
           cmocka_unit_test(test_input_edges), cmocka_unit_test(test_output_limit),
@@ -423,4 +469,5 @@ UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_me
           cmocka_unit_test(test_timeout_kills_group), cmocka_unit_test(test_timeout_without_streams),
           cmocka_unit_test(test_cannot_start), cmocka_unit_test(test_other_user),
           cmocka_unit_test(test_other_user_refused), cmocka_unit_test(test_background),
-          cmocka_unit_test(test_ends_with_who_waits), cmocka_unit_test(test_proc_output))
+          cmocka_unit_test(test_ends_with_who_waits), cmocka_unit_test(test_end_all),
+          cmocka_unit_test(test_proc_output))
