@@ -152,6 +152,8 @@ void publish_dismissed(front_t *self, minion_t *m); /* its key is accepted no mo
 int publish_send(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body);
 int publish_restore(front_t *self, fail_t *err); /* unfinished jobs of the last run; fails without memory */
 void publish_verdict(void *front, job_t *job, job_target_t *target);
+/* How long a minion that is not connected may still take to come back after the master's start; 0: its time is over. */
+int64_t publish_awaits_ms(const front_t *self, const minion_t *m);
 /* NEW: what followers are told of a target; NULL: nothing, or its return tells it. */
 json_t *publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target);
 void publish_done(void *front, job_t *job);

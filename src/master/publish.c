@@ -248,6 +248,12 @@ s_is_expected(const front_t *self, const minion_t *m)
     return !m->seen && s_grace_left(self) > 0;
 }
 
+int64_t
+publish_awaits_ms(const front_t *self, const minion_t *m)
+{
+    return !m->peer && s_is_expected(self, m) ? s_grace_left(self) : 0;
+}
+
 /* It lost its connection a moment ago, or changed its key: what was on the way may have arrived, and it will say so. */
 static bool
 s_may_be_back(const minion_t *m)

@@ -121,6 +121,20 @@ s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return json_pack("{s:o, s:o}", "minions", ids, "missing", missing);
 }
 
+/* NEW: how a minion is connected, or whether it is on its way back. */
+static json_t *
+s_presence(const front_t *self, const minion_t *m)
+{
+    if (m->peer)
+        return json_pack("{s:b, s:s, s:I, s:b}", "connected", true, "address", m->peer->address, "since",
+                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0);
+    json_t *away = json_pack("{s:b}", "connected", false);
+    int64_t awaited = publish_awaits_ms(self, m);
+    if (awaited > 0)
+        json_object_set_new(away, "awaited_ms", json_integer(awaited));
+    return away;
+}
+
 static json_t *
 s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
@@ -130,11 +144,7 @@ s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
         if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
             continue;
-        json_object_set_new(all, m->id,
-                            m->peer ? json_pack("{s:b, s:s, s:I, s:b}", "connected", true, "address",
-                                                m->peer->address, "since", (json_int_t) m->peer->since_ms,
-                                                "subscribed", m->sub_fd >= 0)
-                                    : json_pack("{s:b}", "connected", false));
+        json_object_set_new(all, m->id, s_presence(self, m));
     }
     return json_pack("{s:o}", "minions", all);
 }

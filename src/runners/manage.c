@@ -1,10 +1,14 @@
 /* manage.c - runner `manage`: who is up, who is down, which versions run. The master knows who is connected,
- * so nobody is asked and nobody is waited for. */
+ * so nobody is asked. Only after its own start it waits for those who are on their way back. */
+#include <poll.h>
+
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "runners/lib/ask.h"
 #include "runners/lib/refuse.h"
 #include "salt/plugin.h"
+
+#define AWAITED_MS 250 /* between two looks at who has come back */
 
 /* ---- up and down ----------------------------------------------------------------------------- */
 
@@ -23,12 +27,42 @@ is_connected(const json_t *minions, const char *id)
     return value_bool(json_object_get(minions, id), "connected", false);
 }
 
+static size_t
+count_awaited(const json_t *targets, const json_t *minions)
+{
+    size_t n = 0, i;
+    json_t *id;
+
+    json_array_foreach ((json_t *) targets, i, id)
+        n += value_int(json_object_get(minions, json_string_value(id)), "awaited_ms", 0) > 0;
+    return n;
+}
+
+/* The same once each target is back or has had its time to come back: after a restart of the master nobody is down for
+ * being slower than the question. */
+static json_t *
+settled_minions(call_ctx_t *ctx, const json_t *targets, fail_t *err)
+{
+    size_t most = 0;
+
+    for (;;) {
+        json_t *minions = known_minions(ctx, err);
+        size_t awaited = count_awaited(targets, minions);
+        if (awaited == 0)
+            return minions;
+        json_decref(minions);
+        most = awaited > most ? awaited : most;
+        ctx_progress(ctx, most - awaited, most, "minions are back; the master has started a moment ago");
+        (void) poll(NULL, 0, AWAITED_MS);
+    }
+}
+
 /* NEW {"up": [...], "down": [...]} of the targets. */
 static json_t *
 status_of(call_ctx_t *ctx, json_t *args, fail_t *err)
 {
     json_auto_t *targets = ask_targets(ctx, args, err);
-    json_auto_t *minions = targets != NULL ? known_minions(ctx, err) : NULL;
+    json_auto_t *minions = targets != NULL ? settled_minions(ctx, targets, err) : NULL;
     json_t *up = json_array(), *down = json_array(), *id;
     json_t *out = json_pack("{s:o, s:o}", "up", up, "down", down);
     size_t i;
@@ -259,9 +293,9 @@ manage_key_regen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         "tgt_type", ARG_STR, "\"glob\"", "How tgt is meant"                                                  \
     }
 #define ARG_WAITING                                                                                          \
-    { "timeout", ARG_INT, "null", "Accepted for Salt's sake: nothing is waited for" },                       \
+    { "timeout", ARG_INT, "null", "Accepted for Salt's sake: no minion is asked" },                          \
     {                                                                                                        \
-        "gather_job_timeout", ARG_INT, "null", "Accepted for Salt's sake: nothing is waited for"             \
+        "gather_job_timeout", ARG_INT, "null", "Accepted for Salt's sake: no minion is asked"                \
     }
 
 static const arg_t status_args[] = {
@@ -294,6 +328,10 @@ static const arg_t refused_args[] = { REFUSED_ARGS, ARGS_END };
             "None\n    A list of ids to choose from." CLI_EXAMPLE("salt-run manage." name)                   \
     }
 
+#define SETTLED                                                                                              \
+    "After its start the master waits for minions on their way back, 15 seconds and a little more for a "    \
+    "large fleet: until then none of these is down, and none loses its key."
+
 static const func_t funcs[] = {
     PRESENT("alived"),
     PRESENT("allowed"),
@@ -304,8 +342,7 @@ static const func_t funcs[] = {
       "Refuse: there is no minion for Windows." CLI_EXAMPLE(
           "salt-run manage.bootstrap_psexec hosts='host1'") },
     { "down", manage_down, down_args, FN_ACCESS_ADMIN,
-      "Print the accepted minions that are not connected. Optionally remove their "
-      "keys." CLI_EXAMPLE(
+      "Print the accepted minions that are not connected. Optionally remove their keys. " SETTLED CLI_EXAMPLE(
           "salt-run manage.down\n    salt-run manage.down removekeys=True\n    salt-run manage.down "
           "tgt=\"webservers\" tgt_type=\"nodegroup\"") },
     PRESENT("joined"),
@@ -325,11 +362,11 @@ static const func_t funcs[] = {
       "Refuse, and say how a key is compared before it is accepted: there is no salt-ssh." CLI_EXAMPLE(
           "salt-run manage.safe_accept my_minion") },
     { "status", manage_status, status_args, FN_READONLY | FN_ACCESS_READ,
-      "Print which of the accepted minions are up and which are down." CLI_EXAMPLE(
+      "Print which of the accepted minions are up and which are down. " SETTLED CLI_EXAMPLE(
           "salt-run manage.status\n    salt-run manage.status tgt=\"webservers\" tgt_type=\"nodegroup\"\n    "
           "salt-run manage.status timeout=5 gather_job_timeout=10") },
     { "up", manage_up, up_args, FN_READONLY | FN_ACCESS_READ,
-      "Print the minions that are up." CLI_EXAMPLE(
+      "Print the minions that are up. " SETTLED CLI_EXAMPLE(
           "salt-run manage.up\n    salt-run manage.up tgt=\"webservers\" tgt_type=\"nodegroup\"\n    "
           "salt-run manage.up timeout=5 gather_job_timeout=10") },
     { "versions", manage_versions, NULL, FN_READONLY | FN_ACCESS_READ,

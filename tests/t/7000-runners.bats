@@ -46,6 +46,29 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     wait_connected m2
 }
 
+@test "manage.down after a master's restart: who is on its way back is not down and keeps its key" {
+    local pids pid
+    stop m2
+    pids=$(pid_of m1; cat "/proc/$(pid_of m1)/task/$(pid_of m1)/children")
+    for pid in $pids; do kill -STOP "$pid"; done
+    stop master
+    start_master
+    daemon listen-down "$HALITE_BIN/salt-run" manage.down removekeys=True --out=json --out-indent=-1
+    until_true 10 eval 'salt-run jobs.master --out=json | grep -q manage.down'
+    [ ! -e "$FLEET/pids/listen-down.rc" ]
+    for pid in $pids; do kill -CONT "$pid"; done
+    wait_connected m1
+    # Who does not come in its time is down.
+    until_true 40 test -e "$FLEET/pids/listen-down.rc"
+    [ "$(cat "$FLEET/log/listen-down")" = '["m2"]' ]
+    key_is m1 acc
+    not key_is m2 acc
+    start_minion m2
+    accept m2
+    wait_connected m2
+    wait_grains m1 m2
+}
+
 @test "cache.grains of a minion that is down" {
     stop m2
     wait_gone m2
