@@ -273,6 +273,7 @@ s_start(front_t *self, fail_t *err)
     s_watch(self, NULL, self->signal_fd, s_signal);
     (void) zloop_timer(self->loop, TICK_MS, 0, s_tick, self);
     self->reactor = reactor_new(self, sock_dir, store_file);
+    workers_restore(self->workers);
     return 0;
 }
 

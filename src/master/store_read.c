@@ -42,6 +42,7 @@ enum {
     Q_MINE,
     Q_MINE_OF,
     Q_META,
+    Q_METAS,
     Q_NOTED,
     Q_NOTES,
     Q_RUNS,
@@ -81,6 +82,7 @@ static const char *const queries[QUERIES] = {
     [Q_MINE] = "SELECT id, doc FROM mine ORDER BY id",
     [Q_MINE_OF] = "SELECT id, doc FROM mine WHERE id = ?1",
     [Q_META] = "SELECT value FROM meta WHERE key = ?1",
+    [Q_METAS] = "SELECT key, value FROM meta WHERE key >= ?1 AND key < ?1 || char(1114111) ORDER BY key",
     [Q_NOTED] = "SELECT jid FROM notes WHERE kind = ?1 AND ref = ?2 AND part = ?3",
     [Q_NOTES] = "SELECT part, jid FROM notes WHERE kind = ?1 AND ref = ?2 ORDER BY part",
     [Q_RUNS] = "SELECT run, start_us, end_us, doc, result FROM runs ORDER BY start_us DESC LIMIT ?1",
@@ -723,6 +725,20 @@ store_meta(store_reader_t *self, const char *key, fail_t *err)
         return NULL;
     json_t *value = next_row(self, stmt, &rc, err) ? json_string(col_text(stmt, 0)) : json_null();
     return end_query(stmt, rc, value);
+}
+
+json_t *
+store_metas(store_reader_t *self, const char *prefix, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_METAS, prefix, err);
+    int rc = 0;
+
+    if (stmt == NULL)
+        return NULL;
+    json_t *all = json_object();
+    while (next_row(self, stmt, &rc, err))
+        json_object_set_new(all, col_text(stmt, 0), json_string(col_text(stmt, 1)));
+    return end_query(stmt, rc, all);
 }
 
 static sqlite3_stmt *

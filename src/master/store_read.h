@@ -82,5 +82,7 @@ json_t *store_run(store_reader_t *self, const char *run, fail_t *err);
 json_t *store_steps(store_reader_t *self, const char *run, fail_t *err);
 /* The text put under `key`: a json string, or json null. */
 json_t *store_meta(store_reader_t *self, const char *key, fail_t *err);
+/* {key: text} of all whose key begins with `prefix`, in order of keys. */
+json_t *store_metas(store_reader_t *self, const char *prefix, fail_t *err);
 
 #endif

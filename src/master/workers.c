@@ -17,6 +17,10 @@
 #define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: what is told beside it is short */
 #define RETURN_LONG  (1024 * 1024)
 #define STORE_LOST   "The job store can't be written: the function was not begun"
+#define RUN_KEY      "run/" /* and a jid: the store's name for the task of a function that is begun and not over */
+#define RUN_ARG_MAX  4096 /* bytes of its arguments that are kept there */
+#define CUT_OFF      "The master ended while this function ran; what it has done is not known"
+#define NOT_BEGUN    "The master ended before this function was begun"
 #define END_WAIT_MS  3000  /* for functions under way when the master ends */
 #define ROWS_WAIT_MS 2000  /* for the commit of what was there when a function was asked for */
 #define NOTE_WAIT_MS 60000 /* for that of its own note: without it, it is not begun */
@@ -200,9 +204,16 @@ s_actor(zsock_t *pipe, void *arg)
 
 /* How a function has ended. */
 typedef struct ending {
-    json_t *head;    /* {retcode, success, failed?} */
-    const char *ret; /* JSON of the return */
+    json_t *head; /* owned: {retcode, success, failed?, unknown?} */
+    char *ret;    /* owned: JSON of the return */
 } ending_t;
+
+static void
+s_free_ending(ending_t *end)
+{
+    json_decref(end->head);
+    free(end->ret);
+}
 
 /* NEW text of an object: the members of `before`, "return", the members of `after`; neither is empty. TAKES before. */
 static char *
@@ -229,12 +240,33 @@ s_event_data(const json_t *task)
                      value_str(task, "user", ""), "fun_args", args_shown(value_get(task, "arg")));
 }
 
+static char *
+s_run_key(const json_t *task)
+{
+    return xasprintf(RUN_KEY "%s", value_str(task, "jid", ""));
+}
+
+/* What the next master knows of it if this one is killed. */
 static void
-s_fire_begin(workers_t *self, const json_t *task)
+s_keep_begun(workers_t *self, const json_t *task)
+{
+    AUTO_FREE char *key = s_run_key(task), *arg = value_dump(value_get(task, "arg"));
+    json_auto_t *kept = json_copy((json_t *) task);
+    if (strlen(arg) > RUN_ARG_MAX)
+        json_object_set_new(kept, "arg", json_array());
+    AUTO_FREE char *text = value_dump(kept);
+    (void) store_put_meta(self->front->store, key, text);
+}
+
+static void
+s_tell_begin(workers_t *self, const json_t *task)
 {
     json_t *data = s_event_data(task);
     AUTO_FREE char *tag = xasprintf("%s/new", value_str(task, "tag", ""));
+    bus_together(self->front);
+    s_keep_begun(self, task);
     (void) bus_fire(self->front, tag, &data);
+    bus_apart(self->front);
 }
 
 /* As Salt, an event leaves out what is larger than an event may be. */
@@ -375,28 +407,44 @@ s_audit_end(workers_t *self, const run_t *run, const ending_t *end)
     audit_write(self->front->audit, &line);
 }
 
+/* It is told, kept and audited; what tells of it is on the disk together or not at all. TAKES run. */
+static void
+s_over(workers_t *self, run_t *run, const ending_t *end)
+{
+    AUTO_FREE char *key = s_run_key(run->task);
+    bus_together(self->front);
+    s_fire_end(self, run->task, end);
+    s_keep(self, run, end);
+    (void) store_del_meta(self->front->store, key);
+    bus_apart(self->front);
+    s_audit_end(self, run, end);
+    s_tell_end(run, end);
+    s_free_run(run);
+}
+
+static bool
+s_receive(worker_t *w, ending_t *ret_end)
+{
+    char *head = NULL;
+    *ret_end = (ending_t){ 0 };
+    if (zstr_recvx(w->actor, &head, &ret_end->ret, NULL) == 2)
+        ret_end->head = json_loads(head, 0, NULL);
+    free(head);
+    return ret_end->head;
+}
+
 static int
 s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
     (void) loop, (void) reader;
     worker_t *w = arg;
-    char *head = NULL, *ret = NULL;
-    if (zstr_recvx(w->actor, &head, &ret, NULL) < 2) {
-        free(head);
-        return 0;
+    ending_t end;
+    if (s_receive(w, &end)) {
+        w->owner->n_busy--;
+        s_over(w->owner, STEAL(w->run), &end);
+        s_next_queued(w->owner, w);
     }
-    ending_t end = { .head = json_loads(head, 0, NULL), .ret = ret };
-    run_t *run = STEAL(w->run);
-    w->owner->n_busy--;
-    s_fire_end(w->owner, run->task, &end);
-    s_keep(w->owner, run, &end);
-    s_audit_end(w->owner, run, &end);
-    s_tell_end(run, &end);
-    json_decref(end.head);
-    free(head);
-    free(ret);
-    s_free_run(run);
-    s_next_queued(w->owner, w);
+    s_free_ending(&end);
     return 0;
 }
 
@@ -457,32 +505,85 @@ s_ends(worker_t *w, int64_t until_ms)
     return !w->run || zmq_poll(&item, 1, left > 0 ? (long) left : 0) > 0;
 }
 
+/* An orchestration that has come as far as its journal goes on there. */
+static bool
+s_resumes(const workers_t *self, const char *jid)
+{
+    json_auto_t *row = store_run(self->front->reader, jid, NULL);
+    return json_is_object(row) && value_int(row, "end_us", 0) == 0;
+}
+
+/* The verdict on a function that did not come to its end with its master. TAKES run. */
+static void
+s_cut_off(workers_t *self, run_t *run, const char *why)
+{
+    const char *jid = value_str(run->task, "jid", "");
+    AUTO_FREE char *hint = s_resumes(self, jid)
+                               ? xasprintf(". To go on with it: salt-run state.orchestrate resume=%s", jid)
+                               : xstrdup("");
+    json_auto_t *text = value_fmt("%s%s", why, hint);
+    ending_t end = { .head = json_pack("{s:i, s:b, s:b}", "retcode", 1, "success", false, "unknown", true),
+                     .ret = value_dump(text) };
+    s_over(self, run, &end);
+    s_free_ending(&end);
+}
+
+/* What the master's end has made fail is no verdict on the function; what has succeeded is. */
+static void
+s_end_run(worker_t *w, bool ended)
+{
+    run_t *run = STEAL(w->run);
+    ending_t end = { 0 };
+    if (ended && s_receive(w, &end) && value_bool(end.head, "success", false))
+        s_over(w->owner, run, &end);
+    else
+        s_cut_off(w->owner, run, CUT_OFF);
+    s_free_ending(&end);
+}
+
 bool
 workers_destroy(workers_t **self_p)
 {
     workers_t *self = STEAL(*self_p);
     int64_t until = clock_mono_ms() + END_WAIT_MS;
-    bool ended = true;
+    bool all_ended = true;
     if (!self)
         return true;
     for (size_t i = 0; i < self->n_pool; i++) {
         worker_t *w = &self->pool[i];
-        if (s_ends(w, until))
-            zactor_destroy(&w->actor);
-        else
+        bool ended = s_ends(w, until);
+        if (!ended)
             log_warning("%s did not end in time: its work is cut off", value_str(w->run->task, "fun", ""));
-        ended = ended && !w->actor;
         if (w->run)
-            s_free_run(w->run);
+            s_end_run(w, ended);
+        if (ended)
+            zactor_destroy(&w->actor);
+        all_ended = all_ended && ended;
     }
     for (run_t *run = self->queue, *next; run; run = next) {
         next = run->next;
-        s_free_run(run);
+        s_cut_off(self, run, NOT_BEGUN);
     }
     free(self->sock_dir);
     free(self->store_path);
     free(self);
-    return ended;
+    return all_ended;
+}
+
+void
+workers_restore(workers_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *begun = store_metas(self->front->reader, RUN_KEY, &err);
+    const char *key;
+    json_t *text;
+    if (!begun)
+        log_error("functions that an earlier master has begun can't be read: %s", fail_text(&err));
+    json_object_foreach (begun, key, text) {
+        run_t *run = xcalloc(1, sizeof(*run));
+        run->task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
+        s_cut_off(self, run, CUT_OFF);
+    }
 }
 
 void
@@ -570,7 +671,7 @@ workers_run(workers_t *self, bool wheel, const json_t *request, const char *user
     }
     if (s_keep_note(self, task, err) < 0)
         return NULL;
-    s_fire_begin(self, task);
+    s_tell_begin(self, task);
     run_t *run = xcalloc(1, sizeof(*run));
     run->task = json_incref(task);
     if (follower)
@@ -593,10 +694,8 @@ s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
     if (json_is_object(ret))
         (void) json_object_update_missing(msg, ret);
     else
-        (void) json_object_update_new(
-            msg, json_pack("{s:s, s:i, s:b, s:b}", "return",
-                           "The master ended while this function ran; what it has done is not known",
-                           "retcode", 1, "success", false, "unknown", true));
+        (void) json_object_update_new(msg, json_pack("{s:s, s:i, s:b, s:b}", "return", CUT_OFF, "retcode", 1,
+                                                     "success", false, "unknown", true));
     (void) lconn_push(follower, msg);
 }
 

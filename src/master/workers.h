@@ -10,8 +10,10 @@
 #include "master/front.h"
 
 workers_t *workers_new(front_t *front, const char *sock_dir, const char *store_path, fail_t *err);
-/* Waits a moment for functions under way; false when one goes on all the same. */
+/* Waits a moment for functions under way, and keeps what became of each; false when one goes on all the same. */
 bool workers_destroy(workers_t **self_p);
+/* The verdict on functions that a killed master had begun. */
+void workers_restore(workers_t *self);
 void workers_tick(workers_t *self);   /* functions for whose worker there was no descriptor */
 void workers_reload(workers_t *self); /* the configuration changed */
 /* Run a runner's or wheel's function, once rows that were queued before are committed; its end is an event

@@ -492,6 +492,7 @@ SLS
     local id
     id=$(last_run)
     [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = unfinished ]
+    salt-run jobs.lookup_jid "$id" | grep -q "The master ended while this function ran.*salt-run state.orchestrate resume=$id"
     touch "$FLEET/go"
     run -0 orch resume="$id" --out=json
     [ "$(step one changes <<<"$output")" = '{"ret": {"m1": "done"}}' ]

@@ -120,6 +120,30 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     unlisten end
 }
 
+@test "a runner that the master's end cuts off has a return, and its command says where it is" {
+    local signal jid
+    for signal in TERM KILL; do
+        daemon listen-cut "$HALITE_BIN/salt-run" test.sleep 1000
+        until_true 10 eval 'salt-run jobs.master --out=json | grep -q test.sleep'
+        jid=$(salt-run jobs.master --out=json | grep -A3 '"fun": "test.sleep"' | field jid)
+        until_true 5 eval '[ "$(counter store_queued)" -eq 0 ]'
+        stop master "$signal"
+        until_true 10 test -e "$FLEET/pids/listen-cut.rc"
+        grep -qx "salt-run jobs.lookup_jid $jid" "$FLEET/log/listen-cut"
+        start_master
+        run -0 salt-run jobs.lookup_jid "$jid" --out=json
+        grep -q 'The master ended while this function ran; what it has done is not known' <<<"$output"
+        ask '{"op":"journal","from":1,"tags":["salt/run/'"$jid"'/ret"]}' | grep -q '"success":false'
+        # Told once.
+        stop master
+        start_master
+        [ "$(ask '{"op":"journal","from":1,"tags":["salt/run/'"$jid"'/ret"]}' | grep -o '"success":false' | wc -l)" -eq 1 ]
+        rm "$FLEET/pids/listen-cut.rc" "$FLEET/log/listen-cut"
+    done
+    wait_connected m1 m2
+    wait_grains m1 m2
+}
+
 @test "twenty runners at one time" {
     for n in {1..20}; do salt-run test.arg "n$n." --out=json >"$BATS_TEST_TMPDIR/r$n" 3>&- & done
     wait

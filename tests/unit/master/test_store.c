@@ -251,6 +251,8 @@ test_reopen(void **state)
     assert_shown(store_returned(p->reader, "j1", err), "[\"a\"]");
     assert_shown(store_docs(p->reader, STORE_GRAINS, NULL, err), "{\"a\":{\"os\":\"Debian\"}}");
     assert_shown(store_meta(p->reader, "cursor", err), "\"7\"");
+    settle(p->store, store_put_meta(p->store, "cursor/b", "8"));
+    assert_shown(store_metas(p->reader, "cursor/", err), "{\"cursor/b\":\"8\"}");
     assert_true(store_wait(p->store, store_del_meta(p->store, "cursor"), PATIENCE_MS));
     assert_shown(store_meta(p->reader, "cursor", err), "null");
     assert_shown(store_meta(p->reader, "nosuch", err), "null");
