@@ -16,6 +16,7 @@
 
 #define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: what is told beside it is short */
 #define RETURN_LONG  (1024 * 1024)
+#define RETURN_DEPTH (LIMIT_FRAME_DEPTH - 4) /* the same of its levels */
 #define STORE_LOST   "The job store can't be written: the function was not begun"
 #define RUN_KEY      "run/" /* and a jid: the store's name for the task of a function that is begun and not over */
 #define RUN_ARG_MAX  4096 /* bytes of its arguments that are kept there */
@@ -140,32 +141,51 @@ s_run_task(const actor_env_t *env, const json_t *task)
     return json_pack("{s:o, s:i, s:b}", "return", value, "retcode", retcode, "success", retcode == 0);
 }
 
+/* NEW text of the return, or NULL with *err: no message holds it. */
+static char *
+s_return_text(const json_t *value, fail_t *err)
+{
+    if (!value_nests(value, RETURN_DEPTH)) {
+        (void) fail_set(err, -EMSGSIZE, "is nested deeper than the %d levels of a message", RETURN_DEPTH);
+        return NULL;
+    }
+    AUTO_FREE char *text = value_dump(value);
+    size_t len = strlen(text);
+    if (len <= RETURN_MAX)
+        return STEAL(text);
+    (void) fail_set(err, -EMSGSIZE, "has %zu bytes, more than the %d of a message", len, RETURN_MAX);
+    return NULL;
+}
+
+/* Takes the return's place. NEW text. */
+static char *
+s_refused_text(const json_t *task, const fail_t *err)
+{
+    json_auto_t *told = value_fmt("%s: the return %s; ask for less of it (salt-run doc.%s)",
+                                  value_str(task, "fun", ""), fail_text(err),
+                                  value_bool(task, "wheel", false) ? "wheel" : "runner");
+    return value_dump(told);
+}
+
 /* A long return is text from here on: the front loop has others to serve. Sends {retcode, success, failed?} and the
  * return's JSON. TAKES result. */
 static void
 s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
 {
+    fail_auto_t err = FAIL_INIT;
     json_t *value = json_incref(value_get(result, "return"));
     json_object_del(result, "return");
-    char *text = value_dump(value);
-    size_t len = strlen(text);
+    AUTO_FREE char *text = s_return_text(value, &err);
     json_decref(value);
-    if (len > RETURN_MAX) {
-        free(text);
-        AUTO_FREE char *words = xasprintf("%s: the return has %zu bytes, more than the %d of a message; ask "
-                                          "for less of it (salt-run doc.%s)",
-                                          value_str(task, "fun", ""), len, RETURN_MAX,
-                                          value_bool(task, "wheel", false) ? "wheel" : "runner");
-        json_auto_t *told = json_string(words);
-        text = value_dump(told);
+    if (!text) {
+        text = s_refused_text(task, &err);
         (void) json_object_update_new(result, json_pack("{s:i, s:b}", "retcode", 1, "success", false));
     }
     AUTO_FREE char *head = value_dump(result);
     json_decref(result);
     sock_tell(pipe, head, text, NULL);
-    free(text);
     /* What the function has used is more than that. */
-    if (len > RETURN_LONG)
+    if (strlen(text) > RETURN_LONG || err.code < 0)
         (void) malloc_trim(0);
 }
 

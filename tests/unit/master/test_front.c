@@ -65,15 +65,46 @@ overrides(const fixture_t *f)
                      "quiet");
 }
 
+/* What a runner may not return. */
+static int
+deep_lists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    json_int_t levels = value_int(args, "levels", 0);
+
+    (void) ctx, (void) err;
+    for (*ret_value = json_array(); levels > 1; levels--)
+        *ret_value = json_pack("[o]", *ret_value);
+    return 0;
+}
+
+static const arg_t deep_args[] = { { "levels", ARG_INT, ARG_REQUIRED, "How many lists in each other" },
+                                   ARGS_END };
+static const func_t deep_funcs[] = { { "lists", deep_lists, deep_args, FN_READONLY | FN_ACCESS_READ,
+                                       "Return lists in lists." } };
+PLUGIN(runner, deep, .doc = "A return of a certain depth", FUNCS(deep_funcs));
+
+/* NEW array of the master's own runners and ours. */
+static const plugin_t **
+with_deep(size_t *ret_n)
+{
+    size_t n;
+    const plugin_t *const *own = master_runner_plugins(&n);
+    const plugin_t **all = xcalloc(n + 1, sizeof(const plugin_t *));
+
+    memcpy(all, own, n * sizeof(const plugin_t *));
+    all[n] = &runner_deep;
+    *ret_n = n + 1;
+    return all;
+}
+
 /* In the child. */
 static int
 serve(const fixture_t *f)
 {
     fail_auto_t err = FAIL_INIT;
     size_t n_runners, n_wheels;
-    const plugin_t *const *runner_rows = master_runner_plugins(&n_runners), *const *wheel_rows =
-                                                                                master_wheel_plugins(
-                                                                                    &n_wheels);
+    AUTO_FREE const plugin_t **runner_rows = with_deep(&n_runners);
+    const plugin_t *const *wheel_rows = master_wheel_plugins(&n_wheels);
     AUTO(registry) runners = registry_new(PLUGIN_RUNNER, runner_rows, n_runners);
     AUTO(registry) wheels = registry_new(PLUGIN_WHEEL, wheel_rows, n_wheels);
     json_auto_t *values = overrides(f);
@@ -1591,6 +1622,25 @@ test_runner_with_note_runs_once(void **state)
 }
 
 static void
+test_runner_returns_what_a_frame_holds(void **state)
+{
+    fixture_t *f = *state;
+
+    json_decref(noted(f, "runner", "deep.lists", "540", "a"));
+    json_auto_t *held = pushed(f, "runner");
+    assert_true(value_bool(held, "success", false));
+    assert_true(value_nests(value_get(held, "return"), 540));
+    json_decref(noted(f, "runner", "deep.lists", "100000", "b"));
+    json_auto_t *deep = pushed(f, "runner");
+    assert_false(value_bool(deep, "success", true));
+    assert_int_equal(value_int(deep, "retcode", 0), 1);
+    assert_string_equal(
+        value_str(deep, "return", ""),
+        "deep.lists: the return is nested deeper than the 540 levels of a message; ask for less "
+        "of it (salt-run doc.runner)");
+}
+
+static void
 test_progress_goes_to_followers(void **state)
 {
     fixture_t *f = *state;
@@ -1624,4 +1674,4 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
-          TEST(test_progress_goes_to_followers))
+          TEST(test_runner_returns_what_a_frame_holds), TEST(test_progress_goes_to_followers))
