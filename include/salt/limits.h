@@ -117,7 +117,9 @@
 #define LIMIT_LISTEN_TAGS       1000    /* patterns of one listener */
 #define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal, within LIMIT_JOURNAL_BYTES */
 #define LIMIT_RUNNER_WORKERS    32      /* runners at one time */
-#define LIMIT_RUNNER_NESTED     128     /* the same, with those that runners have begun */
+#define LIMIT_RUNNER_REACTIONS  24      /* of them the reactor's begin only while fewer than this run */
+#define LIMIT_RUNNER_QUICK      8       /* places beside them for functions that only read */
+#define LIMIT_RUNNER_NESTED     128     /* the same as the first, with those that runners have begun */
 #define LIMIT_RUNNER_DEPTH      16      /* runners that begin each other in a row */
 #define LIMIT_NOTE_LEN          1024    /* each of a note's three texts */
 #define LIMIT_RUNNER_QUEUE      1000    /* runners that wait for their turn */

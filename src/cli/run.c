@@ -94,6 +94,18 @@ refused(run_t *self, const fail_t *err)
     return EXIT_FAILURE;
 }
 
+/* Why nothing happens, to who looks at it. */
+static void
+say_waiting(run_t *self, json_int_t others)
+{
+    if (others > 0 && isatty(STDERR_FILENO) == 1)
+        show_error(
+            &self->show,
+            "%lld functions are at work in the master; this one (jid %s) waits for one of them to end. "
+            "'salt-run jobs.master' shows them.\n",
+            (long long) others, self->jid);
+}
+
 /* Start it; its jid is self->jid then. 0, or the exit code. */
 static int
 start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
@@ -109,6 +121,7 @@ start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
         return refused(self, err);
     self->jid = xstrdup(value_str(reply, "jid", ""));
     interrupt_job(self->jid);
+    say_waiting(self, value_int(reply, "waits_for", 0));
     return 0;
 }
 

@@ -32,6 +32,9 @@ typedef struct run {
     json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?} */
     lconn_t **who;    /* followers */
     size_t n_who;
+    size_t places; /* how many may be at work when it begins, it included */
+    bool quick;    /* somebody asks for it, and it only reads: it may have one of the places kept for such */
+    bool kept;     /* it has one */
 } run_t;
 
 typedef struct worker {
@@ -44,9 +47,9 @@ typedef struct worker {
 struct workers {
     front_t *front;
     char *sock_dir, *store_path;
-    worker_t pool[LIMIT_RUNNER_NESTED];
+    worker_t pool[LIMIT_RUNNER_NESTED + LIMIT_RUNNER_QUICK];
     size_t n_pool;
-    size_t n_busy;             /* workers with a function */
+    size_t n_busy, n_kept; /* workers with a function: in the places for all, and in those for quick ones */
     run_t *queue, **queue_end; /* that wait for a worker */
     size_t n_queue;
 };
@@ -309,6 +312,48 @@ s_free_run(run_t *run)
     free(run);
 }
 
+/* What a runner has begun may go on where others wait: the runner waits for it. The reactor leaves places to people. */
+static size_t
+s_places(const json_t *task)
+{
+    if (value_int(task, "depth", 0) > 0)
+        return LIMIT_RUNNER_NESTED;
+    return str_eq(value_str(value_get(task, "note"), "kind", ""), "react") ? LIMIT_RUNNER_REACTIONS
+                                                                           : LIMIT_RUNNER_WORKERS;
+}
+
+/* NEW. */
+static run_t *
+s_new_run(const workers_t *self, json_t *task)
+{
+    const registry_t *registry = value_bool(task, "wheel", false) ? self->front->wheels
+                                                                  : self->front->runners;
+    run_t *run = xcalloc(1, sizeof(*run));
+    run->task = json_incref(task);
+    run->places = s_places(task);
+    run->quick = run->places == LIMIT_RUNNER_WORKERS &&
+                 registry_only_reads(registry, value_str(task, "fun", ""));
+    return run;
+}
+
+static bool
+s_has_place(const workers_t *self, const run_t *run)
+{
+    return self->n_busy < run->places;
+}
+
+static bool
+s_may_begin(const workers_t *self, const run_t *run)
+{
+    return s_has_place(self, run) || (run->quick && self->n_kept < LIMIT_RUNNER_QUICK);
+}
+
+static size_t *
+s_count_of(workers_t *self, const run_t *run)
+{
+    return run->kept ? &self->n_kept : &self->n_busy;
+}
+
 static void
 s_assign(worker_t *w, run_t *run)
 {
@@ -316,25 +361,26 @@ s_assign(worker_t *w, run_t *run)
     AUTO_FREE char *opts = w->stale ? value_dump(w->owner->front->opts) : xstrdup("");
     AUTO_FREE char *ticket = xasprintf("%llu", (unsigned long long) w->owner->front->row_ticket);
     w->run = run;
-    w->owner->n_busy++;
+    run->kept = !s_has_place(w->owner, run);
+    ++*s_count_of(w->owner, run);
     w->stale = false;
     sock_tell(w->actor, text, opts, ticket, NULL);
 }
 
-/* What a runner has begun may go on where others wait: the runner waits for it. */
-static bool
-s_may_begin(const workers_t *self, const run_t *run)
+/* The first in the queue that may begin, or its end. */
+static run_t **
+s_next_in_queue(workers_t *self)
 {
-    return self->n_busy < (value_int(run->task, "depth", 0) > 0 ? LIMIT_RUNNER_NESTED : LIMIT_RUNNER_WORKERS);
+    run_t **link = &self->queue;
+    while (*link && !s_may_begin(self, *link))
+        link = &(*link)->next;
+    return link;
 }
 
 static void
 s_next_queued(workers_t *self, worker_t *w)
 {
-    run_t **link = &self->queue;
-    while (*link && !s_may_begin(self, *link))
-        link = &(*link)->next;
-    run_t *run = *link;
+    run_t **link = s_next_in_queue(self), *run = *link;
     if (!run)
         return;
     *link = run->next;
@@ -460,7 +506,7 @@ s_finished(zloop_t *loop, zsock_t *reader, void *arg)
     worker_t *w = arg;
     ending_t end;
     if (s_receive(w, &end)) {
-        w->owner->n_busy--;
+        --*s_count_of(w->owner, w->run);
         s_over(w->owner, STEAL(w->run), &end);
         s_next_queued(w->owner, w);
     }
@@ -499,7 +545,7 @@ s_idle_worker(workers_t *self)
 void
 workers_tick(workers_t *self)
 {
-    worker_t *w = self->queue && s_may_begin(self, self->queue) ? s_idle_worker(self) : NULL;
+    worker_t *w = *s_next_in_queue(self) ? s_idle_worker(self) : NULL;
     if (w)
         s_next_queued(self, w);
 }
@@ -600,9 +646,8 @@ workers_restore(workers_t *self)
     if (!begun)
         log_error("functions that an earlier master has begun can't be read: %s", fail_text(&err));
     json_object_foreach (begun, key, text) {
-        run_t *run = xcalloc(1, sizeof(*run));
-        run->task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
-        s_cut_off(self, run, CUT_OFF);
+        json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
+        s_cut_off(self, s_new_run(self, task), CUT_OFF);
     }
 }
 
@@ -692,16 +737,19 @@ workers_run(workers_t *self, bool wheel, const json_t *request, const char *user
     if (s_keep_note(self, task, err) < 0)
         return NULL;
     s_tell_begin(self, task);
-    run_t *run = xcalloc(1, sizeof(*run));
-    run->task = json_incref(task);
+    run_t *run = s_new_run(self, task);
+    json_t *reply = json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
     if (follower)
         s_add_follower(run, follower);
-    worker_t *w = s_may_begin(self, run) ? s_idle_worker(self) : NULL;
+    bool may_begin = s_may_begin(self, run);
+    worker_t *w = may_begin ? s_idle_worker(self) : NULL;
+    if (!may_begin)
+        json_object_set_new(reply, "waits_for", json_integer((json_int_t) (self->n_busy + self->n_kept)));
     if (w)
         s_assign(w, run);
     else
         s_enqueue(self, run);
-    return json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
+    return reply;
 }
 
 /* The end of one that has ended, or was begun by a master that is no more. */

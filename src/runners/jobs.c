@@ -359,6 +359,10 @@ static const arg_t last_args[] = { ARG_SOURCE,
                                    ARG_PROGRESS,
                                    ARGS_END };
 
+#define PLACES                                                                                               \
+    "At one time these are " STRINGIFY(LIMIT_RUNNER_WORKERS) ", and " STRINGIFY(                             \
+        LIMIT_RUNNER_QUICK) " more that only read, such as this one; others wait for their turn."
+
 static const func_t funcs[] = {
     { "active", jobs_active, active_args, FN_READONLY | FN_ACCESS_READ,
       "Return the jobs that run on minions now, by job id: where they run, and who has returned "
@@ -404,7 +408,7 @@ static const func_t funcs[] = {
           "jobs.lookup_jid 20130916125524463507 --out=highstate\n    salt-run jobs.lookup_jid "
           "20130916125524463507 minions='web*, db1'") },
     { "master", jobs_master, NULL, FN_READONLY | FN_ACCESS_READ,
-      "Return the runners that the master executes now." CLI_EXAMPLE("salt-run jobs.master") },
+      "Return the runners that the master executes now. " PLACES CLI_EXAMPLE("salt-run jobs.master") },
     { "print_job", jobs_print_job, print_args, FN_READONLY | FN_ACCESS_READ,
       "Show one job under its jid, with its returns.\n\nminions\n    As for list_job." CLI_EXAMPLE(
           "salt-run jobs.print_job "

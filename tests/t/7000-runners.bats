@@ -150,6 +150,36 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     for n in {1..20}; do grep -q "n$n\." "$BATS_TEST_TMPDIR/r$n"; done
 }
 
+@test "as many runners as may run at one time: quick ones run all the same, others say that they wait, and run when one ends" {
+    local go=$BATS_TEST_TMPDIR/go i long=()
+    echo "while test -d $BATS_TEST_TMPDIR && ! test -e $go; do sleep 0.2; done" >"$BATS_TEST_TMPDIR/wait"
+    for i in {1..32}; do
+        long+=('{"op":"runner","fun":"salt.cmd","arg":["cmd.run","sh '"$BATS_TEST_TMPDIR"'/wait"]}')
+    done
+    ask "${long[@]}" >/dev/null
+    [ "$(salt-run jobs.master --out=json | grep -c '"fun": "salt.cmd"')" -eq 32 ]
+    [ "$(timeout 20 "$HALITE_BIN/salt-run" manage.up --out=json --out-indent=-1)" = '["m1", "m2"]' ]
+    run -0 timeout 60 python3 - "$HALITE_BIN/salt-run" "$go" <<'PY'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "salt.cmd", "test.echo", "my-turn"])
+text = ""
+while True:
+    try:
+        part = os.read(fd, 65536).decode("utf-8", "replace")
+    except OSError:
+        break
+    text += part
+    if "waits for one of them to end" in text:
+        open(sys.argv[2], "w").close()
+print(text)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+PY
+    [[ $output == *"32 functions are at work in the master; this one (jid "*") waits for one of them to end. 'salt-run jobs.master' shows them."*my-turn* ]]
+    until_true 10 eval '[[ $(salt-run jobs.master --out=json) != *salt.cmd* ]]'
+}
+
 @test "wheel functions by the local socket, for operators only" {
     reply=$("$HALITE_TOOLS/local" --follow 1 10 "$SOCK_DIR" '{"op":"wheel","fun":"key.list_all","arg":[]}')
     grep -q '"minions":\["m1","m2"\]' <<<"$reply"

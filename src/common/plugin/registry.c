@@ -118,6 +118,22 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, const pl
     return NULL;
 }
 
+bool
+registry_only_reads(const registry_t *self, const char *fun)
+{
+    const char *dot = strchr(fun, '.');
+    AUTO_FREE char *module = dot != NULL ? xstrndup(fun, (size_t) (dot - fun)) : xstrdup(fun);
+    bool found = false;
+
+    for (provider_t *p = map_get(self->modules, module); dot != NULL && p != NULL; p = p->next) {
+        const func_t *f = function_of(p->plugin, dot + 1);
+        if (f != NULL && (f->flags & FN_READONLY) == 0)
+            return false;
+        found = found || f != NULL;
+    }
+    return found;
+}
+
 static const char *
 next_name(void *cookie)
 {
