@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include "cli/key_cli.h"
+#include "cli/patience.h"
 #include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "master/audit.h"
 #include "salt/value.h"
+
+enum { KEYS_AT_ONCE = 200 };
 
 /* ---- choose -------------------------------------------------------------------------------------- */
 
@@ -72,17 +75,33 @@ typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const 
                      json_t *done, fail_t *err);
 
 static int
-apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
-                json_t *done, fail_t *err)
+ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, json_t *done, fail_t *err)
 {
     json_auto_t *reply = NULL;
     json_t *request = json_pack("{s:s, s:s, s:O, s:[s]}", "op", "key_apply", "action", key_act_name(act),
                                 "ids", ids, "from", state);
     int rc = local_call(line, &request, &reply, err);
 
-    (void) cli;
     if (rc == 0 && json_is_array(value_get(reply, "done")))
         json_array_extend(done, value_get(reply, "done"));
+    return rc;
+}
+
+/* Some at a time: the master has others to serve, and each answer comes within the time that it is waited for. */
+static int
+apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char *state, json_t *ids,
+                json_t *done, fail_t *err)
+{
+    size_t n = json_array_size(ids), i = 0;
+    int rc = 0;
+
+    (void) cli;
+    while (rc == 0 && i < n) {
+        json_auto_t *some = json_array();
+        for (; i < n && json_array_size(some) < KEYS_AT_ONCE; i++)
+            json_array_append(some, json_array_get(ids, i));
+        rc = ask_master(line, act, state, some, done, err);
+    }
     return rc;
 }
 
@@ -150,6 +169,16 @@ key_audit(const key_cli_t *cli, json_t **line_p)
     audit_write(audit, line_p);
 }
 
+local_client_t *
+key_line(const key_cli_t *cli, fail_t *err)
+{
+    local_client_t *line = local_connect(value_str(cli->opts, "sock_dir", ""), err);
+
+    if (line != NULL)
+        patience_set(line, 1000 * value_int(cli->opts, "timeout", 5));
+    return line;
+}
+
 bool
 key_no_master(const fail_t *err)
 {
@@ -160,7 +189,7 @@ static int
 apply(key_cli_t *cli, key_act_t act, json_t *chosen)
 {
     fail_auto_t err = FAIL_INIT;
-    AUTO(local_client) line = local_connect(value_str(cli->opts, "sock_dir", ""), &err);
+    AUTO(local_client) line = key_line(cli, &err);
     apply_fn *fn = line != NULL ? apply_by_master : apply_on_files;
     size_t failed = 0;
     const char *state;
@@ -172,8 +201,10 @@ apply(key_cli_t *cli, key_act_t act, json_t *chosen)
     json_object_foreach (chosen, state, ids) {
         json_auto_t *done = json_array();
 
-        if (fn(cli, line, act, state, ids, done, &err) < 0)
+        if (fn(cli, line, act, state, ids, done, &err) < 0) {
+            (void) tell(cli, act, done, done);
             return key_out_fail("%s", fail_text(&err));
+        }
         failed += tell(cli, act, ids, done);
     }
     return failed > 0 ? 1 : 0;

@@ -52,6 +52,8 @@ int key_run_rotate(key_cli_t *cli, const key_verb_t *verb);
 typedef enum key_answer { KEY_ANSWER_YES, KEY_ANSWER_NO, KEY_ANSWER_NONE } key_answer_t;
 /* "Proceed?" on the terminal. Enter alone is an answer; the end of input is none, and said. */
 key_answer_t key_ask(key_cli_t *cli, bool enter_is_yes);
+/* A line to the master that waits for it no longer than other commands do. NEW; NULL with *err. */
+struct local_client *key_line(const key_cli_t *cli, fail_t *err);
 /* Whether connecting failed because no master runs. */
 bool key_no_master(const fail_t *err);
 

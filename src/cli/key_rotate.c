@@ -45,7 +45,7 @@ rotate_files(key_cli_t *cli, fail_t *err)
 static json_t *
 rotate(key_cli_t *cli, fail_t *err)
 {
-    AUTO(local_client) line = local_connect(value_str(cli->opts, "sock_dir", ""), err);
+    AUTO(local_client) line = key_line(cli, err);
     json_t *request = json_pack("{s:s}", "op", "key_rotate"), *reply = NULL;
 
     if (line != NULL)

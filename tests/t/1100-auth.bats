@@ -306,3 +306,19 @@ teardown() {
     wait_connected m1
     ping_ok m1
 }
+
+@test "salt-key gives up on a master that does not answer, and what it asked for is not done later" {
+    start_master 'timeout: 1'
+    start_minion m1
+    wait_key m1 pre
+    kill -STOP "$(pid_of master)"
+    run --separate-stderr timeout 20 "$HALITE_BIN/salt-key" -y -a m1
+    kill -CONT "$(pid_of master)"
+    [ "$status" -eq 1 ]
+    grep -qF 'Salt request timed out. The master is not responding' <<<"$stderr"
+    grep -qF "'salt-key -L'" <<<"$stderr"
+    until_log "$FLEET/log/master" 'key_apply by .* is dropped'
+    key_is m1 pre
+    accept m1
+    wait_connected m1
+}

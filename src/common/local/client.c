@@ -153,7 +153,7 @@ s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
             err, -ETIMEDOUT,
             "Salt request timed out. The master is not responding: nothing came from %s for %lld s. "
             "What was asked for begins only if the master has taken it already; when it answers "
-            "again, 'salt-run jobs.active' and 'salt-run jobs.list_jobs' show it",
+            "again, 'salt-run jobs.active' and 'salt-run jobs.list_jobs' show it, and 'salt-key -L' the keys",
             self->path, (long long) (self->timeout_ms / 1000));
     if (p->note_ms >= 0 && now >= p->note_ms) {
         p->note_ms = -1;
