@@ -350,6 +350,26 @@ run_preview(cmd_t *self)
 
 /* ---- which mode ------------------------------------------------------------------------------ */
 
+#define ASYNC_BATCH                                                                                          \
+    "--async can't be used with batches: this command begins one after the other and lives until the last. " \
+    "Run it "                                                                                                \
+    "in the background without --async, or have the master do it: 'salt-run --async state.orchestrate' "     \
+    "with 'batch' in the step"
+
+/* What --async can't be: nothing of a command line is left out without a word. 0, or the exit code. */
+static int
+check_async(const cmd_t *self)
+{
+    bool async = value_bool(self->start.values, "async", false);
+
+    if (async && value_truthy(startup_setting(&self->start, "batch")))
+        return optparse_error(&opts_salt, ASYNC_BATCH);
+    if (async && value_bool(self->start.values, "static", false))
+        return optparse_error(
+            &opts_salt, "--async shows no returns, so there are none for --static: leave out one of them");
+    return 0;
+}
+
 /* Salt's --batch-safe-limit: a large target is done in batches by itself. 0 to go on without. */
 static int
 run_safely(cmd_t *self, bool *ret_done)
@@ -365,6 +385,12 @@ run_safely(cmd_t *self, bool *ret_done)
     *ret_done = rc != 0 || (json_int_t) json_array_size(ids) >= limit;
     if (rc != 0 || !*ret_done)
         return rc;
+    if (value_bool(self->start.values, "async", false)) {
+        show_error(&self->show,
+                   "batch_safe_limit: the target has %zu minions, which are a batch's. " ASYNC_BATCH "\n",
+                   json_array_size(ids));
+        return EXIT_FAILURE;
+    }
     show_print(&self->show, "\nNOTICE: Too many minions targeted, switching to batch execution.\n");
     return batch_run(self, size != NULL ? size : dflt);
 }
@@ -372,12 +398,16 @@ run_safely(cmd_t *self, bool *ret_done)
 static int
 run_waiting(cmd_t *self)
 {
-    json_int_t subset = value_int(self->start.values, "subset", 0);
-    int rc = subset > 0 ? subset_choose(self, (size_t) subset) : 0;
-
-    if (rc != 0)
-        return rc;
     return str_eq(self->fun, "sys.doc") ? doc_run(self) : run_plain(self);
+}
+
+/* Those that are chosen take the target's place, whatever is done with them. */
+static int
+choose_subset(cmd_t *self)
+{
+    json_int_t subset = value_int(self->start.values, "subset", 0);
+
+    return subset > 0 ? subset_choose(self, (size_t) subset) : 0;
 }
 
 static int
@@ -387,13 +417,16 @@ run_mode(cmd_t *self)
     json_t *batch = startup_setting(&self->start, "batch");
     bool done = false;
 
+    if (value_bool(values, "preview_target", false))
+        return run_preview(self);
+    int rc = choose_subset(self);
+    if (rc != 0)
+        return rc;
     if (value_truthy(batch))
         return batch_run(self, batch);
     if (value_bool(values, "static", false))
         return run_static(self);
-    if (value_bool(values, "preview_target", false))
-        return run_preview(self);
-    int rc = run_safely(self, &done);
+    rc = run_safely(self, &done);
     if (done)
         return rc;
     return value_bool(values, "async", false) ? run_async(self) : run_waiting(self);
@@ -479,6 +512,8 @@ run_configured(cmd_t *self)
     if (value_bool(self->start.values, "config_dump", false))
         return dump_config(self);
     if ((rc = build(self)) != 0)
+        return rc;
+    if ((rc = check_async(self)) != 0)
         return rc;
     show_args(&self->show, value_get(self->request, "arg"));
     return connect_and_run(self);

@@ -169,6 +169,32 @@ stop_ended() { RC=$(cat "$FLEET/pids/$1.rc") && rm -f "$FLEET/pids/$1" "$FLEET/p
     [ "${#lines[@]}" -eq 1 ]
 }
 
+@test "--subset holds in batches, with --static and with --async" {
+    run --separate-stderr salt --subset=1 -b 5 '*' test.ping
+    [ "$status" -eq 0 ]
+    [ "$(grep -cE '^m00[12]:$' <<<"$output")" -eq 1 ]
+    run --separate-stderr salt --subset=1 '*' test.ping --static --out=json --out-indent=-1
+    [ "$status" -eq 0 ]
+    [[ $output =~ ^\{\"m00[12]\":\ true\}$ ]]
+    run --separate-stderr salt --subset=1 '*' test.ping --async
+    [ "$status" -eq 0 ]
+    ask "{\"op\":\"follow\",\"jid\":\"$(jid_of "$output")\"}" | grep -qE '"minions":\["m00[12]"\]'
+}
+
+@test "--async with batches or --static is refused, and says what to use" {
+    run --separate-stderr salt -b 1 --async '*' test.echo not-begun
+    [ "$status" -eq 64 ]
+    grep -qF -- "--async can't be used with batches" <<<"$stderr"
+    grep -qF 'salt-run --async state.orchestrate' <<<"$stderr"
+    run --separate-stderr salt --batch-safe-limit=2 --async '*' test.echo not-begun
+    [ "$status" -eq 1 ]
+    grep -qF 'batch_safe_limit: the target has 2 minions' <<<"$stderr"
+    run --separate-stderr salt --static --async '*' test.echo not-begun
+    [ "$status" -eq 64 ]
+    grep -qF -- '--async shows no returns' <<<"$stderr"
+    [[ "$(salt-run jobs.list_jobs)" != *not-begun* ]]
+}
+
 @test "--static is one document" {
     run --separate-stderr salt '*' test.ping --static --out=json --out-indent=-1
     [ "$status" -eq 0 ]
