@@ -103,6 +103,11 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
         return err->code;
     if (!admin)
         target_pillar_exact(target);
+    if (target_needs_pillar(target) && !conf_bool(self->conf, "minion_data_cache"))
+        return fail_set(
+            err, -ENOTSUP,
+            "a target by pillar needs what the master keeps of the minions' pillars: set "
+            "'minion_data_cache: True' in its configuration, then run saltutil.refresh_pillar on them");
     uint32_t total = peers_slots(self->peers);
     AUTO_FREE uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
     *ret_n = 0;

@@ -151,3 +151,18 @@ jobs_seen() { grep -cE ' job [0-9]{20}: ' "$FLEET/log/$1" || :; }
     salt db1 saltutil.refresh_grains
     until_true 5 hits db1 -G size:large
 }
+
+@test "without minion_data_cache a target by pillar is refused, in words; one by grains is not" {
+    refused() { salt "$@" test.ping 2>&1 | grep -qF "set 'minion_data_cache: True' in its configuration"; }
+    not refused -I role:web
+    echo 'minion_data_cache: False' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 refused -I role:web
+    refused -C 'G@role:data or I@role:web'
+    run salt -I role:web test.ping
+    [ "$status" -eq 1 ]
+    hits 'web1 web2' -G role:web
+    sed -i '$d' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 not refused -I role:web
+}
