@@ -186,6 +186,7 @@ s_return(jobserver_t *self, job_proc_t *proc)
     json_auto_t *ret = job_return(proc);
     AUTO_FREE char *what = xasprintf("ret/%s", conf_str(self->conf, "id"));
     mbus_job(self->bus, proc->job, what, ret);
+    started_returned(proc->job, ret);
     if (value_bool(proc->job, "own", false))
         return;
     jobcache_keep(self->opts, ret);

@@ -109,5 +109,7 @@ void started_connected(jobserver_t *self);        /* a master listens */
 void started_tick(jobserver_t *self);             /* no master for too long: offline_after */
 int64_t started_next_ms(const jobserver_t *self); /* monotonic; 0: never */
 void started_alone(jobserver_t *self);            /* there is no master to wait for */
+void started_returned(const json_t *job,
+                      const json_t *ret); /* of any job: startup_states that failed are told */
 
 #endif

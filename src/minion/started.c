@@ -41,6 +41,8 @@ s_event(jobserver_t *self)
     jobserver_event(self, tag, text, more);
 }
 
+#define STATES_USER "startup_states" /* on whose behalf they run */
+
 /* Its return goes to the master as that of any job. */
 static void
 s_states(jobserver_t *self)
@@ -59,7 +61,7 @@ s_states(jobserver_t *self)
         json_object_set_new(job, "fun", json_string("state.top"));
         json_array_append(arg, value_get(self->opts, "top_file"));
     }
-    json_object_set_new(job, "user", json_string("startup_states"));
+    json_object_set_new(job, "user", json_string(STATES_USER));
     jobserver_job(self, job, -1);
 }
 
@@ -106,4 +108,32 @@ started_alone(jobserver_t *self)
         log_warning(
             "startup_states are left out: master_type is disable and file_client is remote, so there are "
             "no files for them");
+}
+
+static size_t
+s_count_failed(const json_t *states)
+{
+    size_t n = 0;
+    const char *tag;
+    json_t *one;
+    json_object_foreach ((json_t *) states, tag, one)
+        n += json_is_false(value_get(one, "result"));
+    return n;
+}
+
+void
+started_returned(const json_t *job, const json_t *ret)
+{
+    const json_t *states = value_get(ret, "return");
+    size_t failed = s_count_failed(states);
+    if (!str_eq(value_str(job, "user", ""), STATES_USER) || value_int(ret, "retcode", 0) == 0)
+        return;
+    if (failed > 0) {
+        log_warning("startup_states: %zu of %zu states failed: 'salt-run jobs.lookup_jid %s' on the master "
+                    "shows them",
+                    failed, json_object_size(states), value_str(job, "jid", ""));
+        return;
+    }
+    AUTO_FREE char *why = value_pystr(states);
+    log_warning("startup_states did not run: %s", why);
 }

@@ -349,6 +349,20 @@ has_envs() { [ "$(call cp.envs)" = "$1" ]; }
     minion_conf web1
 }
 
+@test "startup_states that fail are in the minion's log, with how many; those that can't run with why" {
+    printf 'up:\n  test.nop: []\ndown:\n  test.fail_without_changes: []\n' >"$TREE/base/half.sls"
+    stop web1
+    start_minion web1 'startup_states: sls' 'sls_list: [half]'
+    until_log "$FLEET/log/web1" "WARNING.*startup_states: 1 of 2 states failed: 'salt-run jobs.lookup_jid [0-9]{20}' on the master shows them"
+    stop web1
+    start_minion web1 'startup_states: sls' 'sls_list: [nowhere]'
+    until_log "$FLEET/log/web1" "WARNING.*startup_states did not run: .*No matching sls found for 'nowhere'"
+    stop web1
+    minion_conf web1
+    start_minion web1
+    wait_connected web1
+}
+
 # ---- the web --------------------------------------------------------------------------------------------------------
 
 @test "get_url: http by curl; an error of the server is told, nothing half stays" {
