@@ -73,9 +73,8 @@ uint64_t store_del_meta(store_t *self, const char *key);
 
 /* What is kept. Jobs, their returns and the journals of orchestrations go together, the oldest first. */
 typedef struct store_keep {
-    int64_t now_us; /* wall clock, as who asks believes it: ages are of then */
-    int64_t
-        jobs_s; /* 0: however old; what is unfinished (store_unfinished) stays, for LIMIT_UNFINISHED_DAYS */
+    int64_t now_us;   /* wall clock, as who asks believes it: ages are of then */
+    int64_t jobs_s;   /* 0: however old; what is unfinished stays, for LIMIT_UNFINISHED_DAYS */
     uint64_t bytes;   /* on the disk, of jobs and orchestrations alone, finished or not; 0: however much */
     uint64_t events;  /* the newest, within LIMIT_JOURNAL_BYTES */
     uint64_t settled; /* reactions to later events may be looked at again: their notes outlive their jobs */
