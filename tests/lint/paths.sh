@@ -8,14 +8,16 @@ cd "$(dirname "$0")/../.." || exit 2
 scope=':(glob)src/master/**/*.c :(glob)src/minion/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
 :(glob)src/common/pillar/*.c :(glob)src/common/local/*.c :(glob)src/common/net/*.c src/common/state/run_pause.c
 src/minion/modlib/statejob.c'
-calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|root_list|digest_file'
+calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_settle|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|root_list|digest_file'
 
 # file  why
 table='
 src/common/files/extmods.c extension_modules; what the file client has cached; names that a folder lists, by descriptor
 src/common/files/fileclient.c of a file here, which the caller names
+src/common/files/gitcopy.c the folder of a remote, which is a digest
 src/common/files/gitfs.c the folder of a remote, the blob of an object id
-src/common/files/gitfs_repo.c below the folder of a remote, which is a digest; object ids are checked
+src/common/files/gitfs_blob.c object ids, which are hexadecimal digits; names that its own folder lists, by descriptor
+src/common/files/gitfs_repo.c below the folder of a remote, which is a digest
 src/common/files/roots.c file_roots, and names that a folder lists, below its descriptor
 src/common/files/settle.c cachedir; a destination of the operator; names that beneath_check has seen, by descriptor
 src/common/pillar/ext_file_tree.c root_dir, the id (conf_id_valid), and what the folders below list
