@@ -11,29 +11,16 @@ typedef struct outputter {
     outputter_fn *print;
 } outputter_t;
 
-/* OUTPUTTER(name, function) */
-#define OUTPUTTERS(OUTPUTTER)                                                                                \
-    OUTPUTTER("highstate", output_highstate)                                                                 \
-    OUTPUTTER("json", output_json)                                                                           \
-    OUTPUTTER("key", output_key)                                                                             \
-    OUTPUTTER("nested", output_nested)                                                                       \
-    OUTPUTTER("newline_values_only", output_newline_values_only)                                             \
-    OUTPUTTER("no_return", output_no_return)                                                                 \
-    OUTPUTTER("pprint", output_pprint)                                                                       \
-    OUTPUTTER("profile", output_profile)                                                                     \
-    OUTPUTTER("quiet", output_quiet)                                                                         \
-    OUTPUTTER("raw", output_raw)                                                                             \
-    OUTPUTTER("table", output_table)                                                                         \
-    OUTPUTTER("text", output_txt)                                                                            \
-    OUTPUTTER("txt", output_txt)                                                                             \
-    OUTPUTTER("yaml", output_yaml)
+static const outputter_t outputters[] = {
+#define OUTPUTTER(name, function) { #name, function },
+#include "common/output/outputters.def"
+};
 
-#define OUTPUTTER_ROW(name, function)  { name, function },
-#define OUTPUTTER_NAME(name, function) name,
-static const outputter_t outputters[] = { OUTPUTTERS(OUTPUTTER_ROW) };
-static const char *const names[] = { OUTPUTTERS(OUTPUTTER_NAME) NULL };
-#undef OUTPUTTER_NAME
-#undef OUTPUTTER_ROW
+static const char *const names[] = {
+#define OUTPUTTER(name, function) #name,
+#include "common/output/outputters.def"
+    NULL
+};
 
 static const outputter_t *
 find(const char *name)

@@ -4,31 +4,10 @@
 #include "common/base/str.h"
 #include "salt/log.h"
 
-#define NEEDS_PYTHON "it needs a library of Python's"
-
-/* Sorted. Salt's others need libraries of Python's. */
 static const renderer_t renderers[] = {
-    { "aws_kms", NULL, NEEDS_PYTHON, NULL },
-    { "cheetah", NULL, NEEDS_PYTHON, NULL },
-    { "dson", NULL, NEEDS_PYTHON, NULL },
-    { "genshi", NULL, NEEDS_PYTHON, NULL },
-    { "gpg", render_gpg, NULL, "Decrypt the PGP messages in the texts of the data." },
-    { "hjson", NULL, NEEDS_PYTHON, NULL },
-    { "jinja", render_jinja, NULL, "Render a template." },
-    { "json", render_json, NULL, "Read JSON." },
-    { "json5", NULL, NEEDS_PYTHON, NULL },
-    { "mako", NULL, NEEDS_PYTHON, NULL },
-    { "msgpack", NULL, NEEDS_PYTHON, NULL },
-    { "nacl", NULL, NEEDS_PYTHON, NULL },
-    { "pass", NULL, "it needs the program pass", NULL },
-    { "py", render_py, NULL, "Run the function ``run`` of a Python file." },
-    { "pydsl", NULL, "write #!py", NULL },
-    { "pyobjects", NULL, "write #!py", NULL },
-    { "stateconf", NULL, "write #!jinja|yaml, and include what it includes", NULL },
-    { "toml", NULL, NEEDS_PYTHON, NULL },
-    { "wempy", NULL, NEEDS_PYTHON, NULL },
-    { "yaml", render_yaml, NULL, "Read YAML." },
-    { "yamlex", NULL, "write #!yaml, and merge with slsutil.merge", NULL },
+#define RENDERER(name, fn, doc) { #name, fn, NULL, doc },
+#define ELSEWHERE(name, why)    { #name, NULL, why, NULL },
+#include "common/render/renderers.def"
 };
 
 const renderer_t *
@@ -96,10 +75,10 @@ modern_name(const char *spec)
 {
     static const struct {
         const char *old, *now;
-    } rows[] = { { "yaml_jinja", "jinja|yaml" },    { "yaml_mako", "mako|yaml" },
-                 { "yaml_wempy", "wempy|yaml" },    { "json_jinja", "jinja|json" },
-                 { "json_mako", "mako|json" },      { "json_wempy", "wempy|json" },
-                 { "yamlex_jinja", "jinja|yamlex" } };
+    } rows[] = {
+#define PAIR(old, now) { #old, now },
+#include "common/render/renderers.def"
+    };
 
     for (size_t i = 0; i < NELEMS(rows); i++)
         if (strcmp(rows[i].old, spec) == 0)
