@@ -63,6 +63,7 @@
 #define LIMIT_PEER_UNREAD    (128 * 1024 * 1024) /* sent to one accepted minion that does not read */
 #define LIMIT_SUB_MSG        4096 /* what a minion says on its subscription: handshake, one byte */
 #define LIMIT_PEER_QUEUE     16   /* messages of one minion that wait in the master's socket */
+#define LIMIT_SYSLOG_LINE    8192 /* bytes of a line to a syslog daemon; the rest is cut off */
 #define LIMIT_CONF_FILE      (4 * 1024 * 1024) /* one configuration file */
 #define LIMIT_YAML_DEPTH     200               /* nesting of a YAML document */
 #define LIMIT_YAML_NODES     2000000           /* nodes of a YAML document after aliases are followed */

@@ -28,8 +28,12 @@ const char *log_level_name(log_level_t level);
 
 /* `program` is kept by pointer. Until this is called, errors go to stderr. */
 void log_init(const char *program, log_level_t console, bool colour);
-/* Also write to `path` (created 0640) from `level` up. 0 or a negative errno. */
+/* Also write to `path` (created 0640), or to the syslog daemon that it is the address of, from `level` up. 0 or a negative
+ * errno. */
 int log_open_file(const char *path, log_level_t level, fail_t *err);
+/* Whether it is such an address instead of a path, and whether that can be understood: 0, or -EINVAL with *err. */
+bool log_is_syslog(const char *target);
+int log_check_syslog(const char *target, fail_t *err);
 /* Reopen after rotation (SIGHUP). */
 void log_reopen(void);
 /* A daemon stops writing to its terminal. */

@@ -3,28 +3,31 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/base/syslogline.h"
 
 static const struct {
     const char *name;   /* in the configuration */
     const char *tag;    /* in a line */
     const char *colour; /* Salt's: the tag on a terminal */
+    int severity;       /* to a syslog daemon */
 } levels[] = {
-    [LEVEL_ALL] = { "all", "NOTSET", "0" },
-    [LEVEL_GARBAGE] = { "garbage", "GARBAGE", "0;1;34" },
-    [LEVEL_TRACE] = { "trace", "TRACE", "0;1;35" },
-    [LEVEL_DEBUG] = { "debug", "DEBUG", "0;1;36" },
-    [LEVEL_PROFILE] = { "profile", "PROFILE", "0;1;36" },
-    [LEVEL_INFO] = { "info", "INFO", "0;1;32" },
-    [LEVEL_WARNING] = { "warning", "WARNING", "0;1;33" },
-    [LEVEL_ERROR] = { "error", "ERROR", "0;1;31" },
-    [LEVEL_CRITICAL] = { "critical", "CRITICAL", "0;1;31" },
-    [LEVEL_QUIET] = { "quiet", "QUIET", "0" },
+    [LEVEL_ALL] = { "all", "NOTSET", "0", LOG_DEBUG },
+    [LEVEL_GARBAGE] = { "garbage", "GARBAGE", "0;1;34", LOG_DEBUG },
+    [LEVEL_TRACE] = { "trace", "TRACE", "0;1;35", LOG_DEBUG },
+    [LEVEL_DEBUG] = { "debug", "DEBUG", "0;1;36", LOG_DEBUG },
+    [LEVEL_PROFILE] = { "profile", "PROFILE", "0;1;36", LOG_DEBUG },
+    [LEVEL_INFO] = { "info", "INFO", "0;1;32", LOG_INFO },
+    [LEVEL_WARNING] = { "warning", "WARNING", "0;1;33", LOG_WARNING },
+    [LEVEL_ERROR] = { "error", "ERROR", "0;1;31", LOG_ERR },
+    [LEVEL_CRITICAL] = { "critical", "CRITICAL", "0;1;31", LOG_CRIT },
+    [LEVEL_QUIET] = { "quiet", "QUIET", "0", LOG_DEBUG },
 };
 
 static const char *program_name = "halite";
@@ -67,9 +70,33 @@ log_console(log_level_t level)
     console_level = (int) level;
 }
 
+bool
+log_is_syslog(const char *target)
+{
+    return strstr(target, "://") != NULL;
+}
+
+int
+log_check_syslog(const char *target, fail_t *err)
+{
+    return syslogline_check(target, err);
+}
+
+static int
+open_syslog(const char *address, log_level_t level, fail_t *err)
+{
+    int rc = syslogline_open(address, program_name, err);
+
+    if (rc == 0)
+        file_level = (int) level;
+    return rc;
+}
+
 int
 log_open_file(const char *path, log_level_t level, fail_t *err)
 {
+    if (log_is_syslog(path))
+        return open_syslog(path, level, err);
     int fd = fs_open_log(path, 0);
 
     if (fd < 0)
@@ -112,7 +139,7 @@ console_wants(log_level_t level)
 static bool
 file_wants(log_level_t level)
 {
-    return level != LEVEL_QUIET && file_fd >= 0 && (int) level >= file_level;
+    return level != LEVEL_QUIET && (file_fd >= 0 || syslogline_is_open()) && (int) level >= file_level;
 }
 
 bool
@@ -186,8 +213,10 @@ log_write(log_level_t level, const char *fmt, ...)
     add_escaped(&message, shown);
     if (console_wants(level))
         write_console(level, buf_str(&message));
-    if (file_wants(level))
+    if (file_wants(level) && file_fd >= 0)
         write_file(level, buf_str(&message));
+    if (file_wants(level) && syslogline_is_open())
+        syslogline_send(levels[level].severity, buf_str(&message));
     errno = saved;
 }
 
@@ -199,4 +228,6 @@ log_last(const char *line, size_t len)
     for (size_t i = 0; i < NELEMS(fds); i++)
         if (fds[i] >= 0)
             (void) !write(fds[i], line, len);
+    if (syslogline_is_open())
+        syslogline_last(line, len);
 }
