@@ -8,7 +8,7 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-enum { LINES_MAX = 12, AFTER_MS = 500, EVERY_MS = 100, TICK_MS = 1000, COLUMNS = 80 };
+enum { LINES_MAX = 12, AFTER_MS = 500, SILENT_MS = 1000, EVERY_MS = 100, TICK_MS = 1000, COLUMNS = 80 };
 
 typedef struct line {
     struct line *next;
@@ -22,6 +22,7 @@ struct live {
     bool tty;
     line_t *lines; /* in the order in which they began */
     size_t n;
+    char *fun;  /* the runner's */
     char *what; /* of a runner that counts its steps */
     json_int_t step, steps;
     int64_t first_ms, drawn_ms;
@@ -61,6 +62,7 @@ live_destroy(live_t **self_p)
         next = l->next;
         free_line(l);
     }
+    free(self->fun);
     free(self->what);
     free(self->run);
     json_decref(self->failed);
@@ -68,6 +70,15 @@ live_destroy(live_t **self_p)
 }
 
 /* ---- what is told -------------------------------------------------------------------------- */
+
+void
+live_begin(live_t *self, const char *fun, int64_t now_ms)
+{
+    free(self->fun);
+    self->fun = xstrdup(fun);
+    self->first_ms = now_ms;
+    self->changed = true;
+}
 
 static line_t **
 find(live_t *self, const char *id)
@@ -231,6 +242,10 @@ live_text(const live_t *self, int64_t now_ms, size_t columns)
         AUTO_FREE char *text = xasprintf("[%lld/%lld] %s", (long long) self->step, (long long) self->steps,
                                          self->what);
         put_line(&out, text, columns);
+    } else if (self->fun != NULL && self->n == 0 && now_ms - self->first_ms >= SILENT_MS) {
+        AUTO_FREE char *text = xasprintf("%s, %lld s", self->fun,
+                                         (long long) ((now_ms - self->first_ms) / 1000));
+        put_line(&out, text, columns);
     }
     return buf_steal(&out);
 }
@@ -263,7 +278,9 @@ live_clear(live_t *self)
 int
 live_pause(const live_t *self)
 {
-    return self->tty && (self->n > 0 || self->what != NULL || self->drawn > 0) ? EVERY_MS : -1;
+    bool any = self->fun != NULL || self->n > 0 || self->what != NULL || self->drawn > 0;
+
+    return self->tty && any ? EVERY_MS : -1;
 }
 
 static size_t
@@ -277,7 +294,8 @@ columns_of(int fd)
 void
 live_draw(live_t *self, int64_t now_ms)
 {
-    bool due = self->changed ? now_ms - self->drawn_ms >= EVERY_MS : now_ms - self->drawn_ms >= TICK_MS;
+    bool soon = self->changed || self->drawn == 0,
+         due = now_ms - self->drawn_ms >= (soon ? EVERY_MS : TICK_MS);
 
     if (!self->tty || !due || self->first_ms == 0 || now_ms - self->first_ms < AFTER_MS)
         return;

@@ -1,5 +1,6 @@
 /* live.h - lines on the terminal that say what a runner does now: a line for each running step of an orchestration,
- * or where another long one is. Nothing for the first half second, nothing when the descriptor is no terminal.
+ * where another long one is, or for how long it has run. Nothing for the first half second (of one that says nothing, for a
+ * second), nothing when the descriptor is no terminal.
  *
  * Layer      cli
  * Threads    one
@@ -16,6 +17,8 @@ typedef struct live live_t;
 live_t *live_new(int fd);           /* NEW */
 void live_destroy(live_t **self_p); /* takes the lines away. Accepts NULL */
 
+/* A runner's function begins. */
+void live_begin(live_t *self, const char *fun, int64_t now_ms);
 /* A push of kind "progress". */
 void live_take(live_t *self, const json_t *push, int64_t now_ms);
 /* Draw what has changed; call it every live_pause() ms at least. */

@@ -192,6 +192,7 @@ run_following(run_t *self, json_t *arg)
     int rc = listen_to_progress(self);
     if (rc == 0)
         rc = start(self, self->fun, arg, true, &err);
+    live_begin(self->live, self->fun, clock_mono_ms());
     if (rc == 0)
         rc = await(self, &push);
     hint = live_hint(self->live);

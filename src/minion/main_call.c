@@ -1,6 +1,5 @@
 /* main_call.c - salt-call: one function, here and now, with the minion's modules; with a master unless
  * --local. */
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/show.h"
@@ -10,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/cli/optparse.h"
+#include "common/cli/waitline.h"
 #include "common/conf/startup.h"
 #include "common/data/args.h"
 #include "common/files/fileclient.h"
@@ -28,16 +28,13 @@
 
 #define SETTLE_MS 10000
 
-enum { PROGRESS_AFTER_MS = 1000, PROGRESS_EVERY_MS = 50 };
-
 enum { EXIT_GENERIC = 1, EXIT_UNKNOWN_FUNCTION = 255 };
 
 typedef struct caller {
     conf_t *conf;
     json_t *values;      /* of the command line. BORROWED */
     json_t *grains;      /* gathered on first use */
-    int64_t progress_ms; /* when the next one is shown; 0: nothing has begun */
-    bool progress_shown;
+    waitline_t *waiting; /* while a function runs; NULL: no terminal */
     callsession_t *master;
     fileclient_t *files;
     py_t *pillar; /* owned: in memory, once it was asked for */
@@ -85,32 +82,11 @@ s_grains_again(void *cookie)
     return json_incref(s_grains(self));
 }
 
-/* One line that is written over, once a run takes longer than people like to wait without a word. */
 static void
 s_progress(void *cookie, size_t step, size_t of, const char *what)
 {
     caller_t *self = cookie;
-    int64_t now = clock_mono_ms();
-    if (self->progress_ms == 0)
-        self->progress_ms = now + PROGRESS_AFTER_MS;
-    if (now < self->progress_ms || !isatty(STDERR_FILENO))
-        return;
-    struct winsize size = { 0 };
-    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-    AUTO_FREE char *line = xasprintf("[%4zu/%4zu] %s", step, of, what);
-    for (char *c = line; *c; c++)
-        if ((unsigned char) *c < ' ' || *c == 0x7f)
-            *c = ' ';
-    (void) fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
-    self->progress_ms = now + PROGRESS_EVERY_MS;
-    self->progress_shown = true;
-}
-
-static void
-s_progress_end(caller_t *self)
-{
-    if (self->progress_shown)
-        (void) fputs("\r\033[K", stderr);
+    waitline_step(self->waiting, step, of, what);
 }
 
 static int
@@ -298,8 +274,10 @@ s_run(caller_t *self, char *const *args, size_t n)
     json_auto_t *pub = json_pack("{s:s, s:i, s:s, s:s}", "__pub_fun", fun, "__pub_pid", (int) getpid(),
                                  "__pub_jid", self->jid, "__pub_tgt", "salt-call");
     json_auto_t *value = NULL;
+    bool prints = str_eq(fun, "state.event"); /* a line for each event, as it comes */
+    self->waiting = prints ? NULL : waitline_new(STDERR_FILENO, fun);
     int rc = call_function(ctx, fun, arg, pub, &value, &err);
-    s_progress_end(self);
+    waitline_destroy(&self->waiting);
     if (rc < 0)
         return s_failed(f, fun, &err);
     int retcode = s_retcode(ctx, value);
@@ -308,9 +286,7 @@ s_run(caller_t *self, char *const *args, size_t n)
                              ? json_pack("{s:{s:s, s:s, s:O, s:i}}", "local", "jid", self->jid, "fun", fun,
                                          "return", value, "retcode", retcode)
                              : json_pack("{s:O}", "local", value);
-    /* Its lines are out already. */
-    const char *out = str_eq(fun, "state.event") ? "quiet" : output_suited(fun);
-    show_data(&self->show, shown, out, retcode);
+    show_data(&self->show, shown, prints ? "quiet" : output_suited(fun), retcode);
     if (value_bool(self->values, "retcode_passthrough", false))
         return retcode;
     return retcode == 0 ? 0 : EXIT_GENERIC;

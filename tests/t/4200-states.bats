@@ -153,9 +153,13 @@ SLS
     printf 'slow:\n  cmd.run:\n    - name: sleep 1.2\nshown:\n  test.nop: []\nend:\n  test.nop: []\n' >"$TREE/slow.sls"
     local call="$HALITE_BIN/salt-call --local -l quiet -c $FLEET/etc/web1 --file-root=$TREE state.apply slow --out=quiet"
     script -qec "$call" /dev/null >"$MARK/tty"
-    grep -q '\[   2/   3\] test.nop shown' "$MARK/tty"
+    grep -q '\[   1/   3\] cmd.run sleep 1.2, [1-9][0-9]* s' "$MARK/tty"
+    [[ $(<"$MARK/tty") == *$'\r\e[K' ]]
     $call >"$MARK/out" 2>&1
     [ ! -s "$MARK/out" ]
+    call="$HALITE_BIN/salt-call --local -l quiet -c $FLEET/etc/web1 cmd.run 'sleep 1.5' --out=quiet"
+    script -qec "$call" /dev/null >"$MARK/tty"
+    [[ $(<"$MARK/tty") =~ ^($'\r\e[Kcmd.run, '[1-9][0-9]*' s')+$'\r\e[K'$ ]]
 }
 
 # Expected bytes are those that Salt 3006 writes for the same tree.

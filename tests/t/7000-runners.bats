@@ -110,6 +110,15 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     until_true 5 eval 'salt-run jobs.lookup_jid "$jid" | grep -q looked-up'
 }
 
+@test "on a terminal, and only there, a runner that takes long says that it is at work, until it is done" {
+    local run="$HALITE_BIN/salt-run salt.execute m1 cmd.run arg='[sleep 2]'"
+    script -qec "$run --out=quiet" /dev/null >"$FLEET/tty"
+    grep -qE 'salt.execute, [1-9][0-9]* s' "$FLEET/tty"
+    [[ $(<"$FLEET/tty") == *$'\e[1A\r\e[J' ]]
+    run --separate-stderr $HALITE_BIN/salt-run salt.execute m1 cmd.run arg='[sleep 1.5]'
+    [ -z "$stderr" ]
+}
+
 @test "a runner outlives its terminal" {
     listen end 'salt/run/*/ret'
     daemon listen-run "$HALITE_BIN/salt-run" test.sleep 2

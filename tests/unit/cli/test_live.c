@@ -80,5 +80,20 @@ test_a_runner_that_counts(void **state)
     live_destroy(&live);
 }
 
+static void
+test_a_runner_that_says_nothing(void **state)
+{
+    live_t *live = live_new(-1);
+
+    (void) state;
+    live_begin(live, "salt.execute", 5000);
+    expect(live, 5999, 80, "");
+    expect(live, 8100, 80, "salt.execute, 3 s\n");
+    expect(live, 8100, 9, "salt.exe\n");
+    take(live, "{\"phase\": \"begin\", \"id\": \"a\", \"state\": \"salt\", \"fun\": \"state\"}", 8000);
+    expect(live, 9000, 80, "a (salt.state), 1 s\n");
+    live_destroy(&live);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_steps_come_and_go), cmocka_unit_test(test_lines_are_bounded),
-          cmocka_unit_test(test_a_runner_that_counts))
+          cmocka_unit_test(test_a_runner_that_counts), cmocka_unit_test(test_a_runner_that_says_nothing))

@@ -1,0 +1,169 @@
+/* waitline.c - see waitline.h. */
+#include "common/cli/waitline.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+
+enum { PATIENCE_MS = 1000, EVERY_MS = 100, DEFAULT_COLUMNS = 80 };
+#define ERASE "\r\033[K"
+
+struct waitline {
+    int fd;
+    pid_t owner; /* a child's copy has no thread, and its lock may be held by nobody */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t stop;
+    bool over;
+    char *what;
+    int64_t since_ms, first_ms;
+    int64_t drawn_s; /* the seconds that are on the terminal */
+    bool changed;
+    bool shown;
+};
+
+/* One less than the terminal has, so that the line never wraps. */
+static size_t
+columns(int fd)
+{
+    struct winsize size;
+
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return DEFAULT_COLUMNS - 1;
+    return size.ws_col - 1;
+}
+
+/* Names of states may hold anything. */
+static void
+put_text(buf_t *out, const char *text, size_t room)
+{
+    size_t shown = 0;
+
+    for (; *text != '\0'; text++) {
+        bool inside = ((unsigned char) *text & 0xc0) == 0x80;
+        if (!inside && ++shown > room)
+            break;
+        buf_putc(out, (unsigned char) *text < ' ' || *text == 0x7f ? ' ' : *text);
+    }
+}
+
+static void
+draw(waitline_t *self, int64_t now_ms)
+{
+    int64_t seconds = (now_ms - self->since_ms) / 1000;
+    buf_auto_t line = BUF_INIT;
+
+    if (now_ms < self->first_ms || (!self->changed && seconds == self->drawn_s))
+        return;
+    AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
+    buf_puts(&line, ERASE);
+    put_text(&line, text, columns(self->fd));
+    (void) fs_write_all(self->fd, line.data, line.len);
+    self->drawn_s = seconds;
+    self->changed = false;
+    self->shown = true;
+}
+
+static void *
+waitline_main(void *cookie)
+{
+    waitline_t *self = cookie;
+
+    pthread_mutex_lock(&self->lock);
+    while (!self->over) {
+        int64_t now_ms = clock_mono_ms(), next_ms = now_ms + EVERY_MS;
+        struct timespec until = { next_ms / 1000, next_ms % 1000 * 1000000 };
+        draw(self, now_ms);
+        pthread_cond_timedwait(&self->stop, &self->lock, &until);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+/* Signals are for those who wait for them. */
+static int
+start_thread(waitline_t *self)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&self->thread, NULL, waitline_main, self);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static void
+waitline_free(waitline_t *self)
+{
+    pthread_cond_destroy(&self->stop);
+    pthread_mutex_destroy(&self->lock);
+    free(self->what);
+    free(self);
+}
+
+waitline_t *
+waitline_new_after(int fd, const char *what, int64_t delay_ms)
+{
+    pthread_condattr_t attributes;
+
+    if (isatty(fd) != 1)
+        return NULL;
+    waitline_t *self = xcalloc(1, sizeof(*self));
+    self->fd = fd;
+    self->owner = getpid();
+    self->what = xstrdup(what);
+    self->since_ms = clock_mono_ms();
+    self->first_ms = self->since_ms + delay_ms;
+    self->changed = true;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->stop, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (start_thread(self) == 0)
+        return self;
+    waitline_free(self);
+    return NULL;
+}
+
+waitline_t *
+waitline_new(int fd, const char *what)
+{
+    return waitline_new_after(fd, what, PATIENCE_MS);
+}
+
+void
+waitline_destroy(waitline_t **self_p)
+{
+    waitline_t *self = STEAL(*self_p);
+
+    if (self == NULL || self->owner != getpid())
+        return;
+    pthread_mutex_lock(&self->lock);
+    self->over = true;
+    pthread_cond_signal(&self->stop);
+    pthread_mutex_unlock(&self->lock);
+    pthread_join(self->thread, NULL);
+    if (self->shown)
+        (void) fs_write_all(self->fd, ERASE, strlen(ERASE));
+    waitline_free(self);
+}
+
+void
+waitline_step(waitline_t *self, size_t step, size_t of, const char *what)
+{
+    if (self == NULL || self->owner != getpid())
+        return;
+    pthread_mutex_lock(&self->lock);
+    free(self->what);
+    self->what = xasprintf("[%4zu/%4zu] %s", step, of, what);
+    self->since_ms = clock_mono_ms();
+    self->changed = true;
+    pthread_mutex_unlock(&self->lock);
+}
