@@ -136,6 +136,49 @@ has() { grep -qF -- "$1" <<<"$output"; }
     grep -q 'auto_accept' "$FLEET/log/master"
 }
 
+@test "options of Salt that Halite does not have are told, with file, line and what to use" {
+    start_master 'external_auth: {pam: {fred: [test.*]}}' 'schedule: {a: {function: test.ping}}' \
+        'worker_threads: 20' 'max_minions: 0'
+    local log="$FLEET/log/master"
+    grep -q "$MASTER_CONF, line [0-9]*: option 'external_auth' has no effect in Halite: publisher_acl says" "$log"
+    grep -q "WARNING.*option 'schedule' has no effect in Halite: let cron" "$log"
+    [ "$(grep -c "option 'external_auth'" "$log")" -eq 1 ]
+    grep -q "INFO.*option 'worker_threads' has no effect in Halite" "$log"
+    run ! grep -q max_minions "$log"
+    start_minion m1 'beacons: {load: []}' 'multiprocessing: False'
+    until_log "$FLEET/log/m1" "INFO.*option 'multiprocessing' has no effect in Halite"
+    grep -q "line [0-9]*: option 'beacons' has no effect in Halite: a job of the schedule" "$FLEET/log/m1"
+}
+
+@test "values that are none of those there are: neither daemon starts" {
+    master_conf 'fileserver_backend: [rots]'
+    master_refused
+    has "option 'fileserver_backend' is 'rots'; known are roots, gitfs, git; is 'roots' meant?"
+    master_conf 'nodegroups: {web: {a: b}}'
+    master_refused
+    has "the group 'web' wants a compound target"
+    minion_conf m1 'schedule: [a]'
+    minion_refused m1
+    has "$FLEET/etc/m1/minion, line "
+    has "option 'schedule' wants a mapping"
+}
+
+@test "log_file: a syslog daemon, or a refusal; never a file of such a name" {
+    master_conf 'log_file: tcp://127.0.0.1:514'
+    master_refused
+    has "option 'log_file': 'tcp://127.0.0.1:514': the log does not wait for a connection; use file:///dev/log"
+    daemon listen-syslog python3 -uc 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+while True: print(s.recv(65536).decode())' "$FLEET/syslog"
+    until_true 10 test -S "$FLEET/syslog"
+    start_master "log_file: file://$FLEET/syslog/LOG_LOCAL3" 'log_level_logfile: warning' 'auto_acept: true'
+    until_log "$FLEET/log/listen-syslog" '^<156>.* salt-master\[[0-9]+\]: .*unknown option .auto_acept'
+    [ ! -e "$FLEET/master/file:" ]
+    stop listen-syslog
+    rm "$FLEET/syslog"
+}
+
 @test "open_mode is refused with the reason" {
     master_conf 'open_mode: true'
     master_refused

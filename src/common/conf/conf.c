@@ -8,6 +8,7 @@
 
 struct conf {
     json_t *opts;
+    json_t *notes;
 };
 
 void
@@ -16,6 +17,7 @@ conf_destroy(conf_t **self_p)
     if (*self_p == NULL)
         return;
     json_decref((*self_p)->opts);
+    json_decref((*self_p)->notes);
     free(*self_p);
     *self_p = NULL;
 }
@@ -70,9 +72,39 @@ warn_unknown(const char *name, const char *where, conf_side_t side, json_t *warn
         conf_warn(warnings, "%s: unknown option '%s'", where, name);
 }
 
+/* Nothing is lost with an option that is set to its default, or to nothing. */
+static bool
+wants_something(const option_row_t *row, const json_t *v)
+{
+    json_auto_t *dflt = conf_default(row);
+
+    return !json_equal(v, dflt) && (value_truthy(v) || value_truthy(dflt));
+}
+
+/* NEW value. What nobody reads is no reason not to start, whatever it is; it is told. */
+static json_t *
+take_without_effect(const option_row_t *row, json_t *v, const char *where, json_t *notes, json_t *warnings)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *checked = conf_check(row, v, where, &err);
+
+    if (checked == NULL) {
+        conf_warn(warnings, "%s; it has no effect in Halite", fail_text(&err));
+        return json_incref(v);
+    }
+    if (!wants_something(row, checked))
+        return checked;
+    if (row->effect == CONF_MISSED)
+        conf_warn(warnings, "%s: option '%s' has no effect in Halite: %s", where, row->name, row->instead);
+    else
+        conf_warn(notes, "%s: option '%s' has no effect in Halite, which gets along without", where,
+                  row->name);
+    return checked;
+}
+
 /* Put what was said over the defaults. An option without a value keeps its default. */
 static int
-apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err)
+apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, json_t *warnings, fail_t *err)
 {
     const char *name;
     json_t *v;
@@ -84,7 +116,9 @@ apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings,
             warn_unknown(name, where, side, warnings);
             json_object_set(opts, name, v);
         } else if (!json_is_null(v)) {
-            json_t *checked = conf_check(row, v, where, err);
+            json_t *checked = row->effect == CONF_HEEDED
+                                  ? conf_check(row, v, where, err)
+                                  : take_without_effect(row, v, where, notes, warnings);
             if (checked == NULL)
                 return -EINVAL;
             json_object_set_new(opts, name, checked);
@@ -119,14 +153,14 @@ conf_t *
 conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err)
 {
     conf_said_t said = { NULL, NULL };
-    json_auto_t *opts = defaults(side);
+    json_auto_t *opts = defaults(side), *notes = json_array();
     conf_t *self = NULL;
     int rc = conf_read(dir, side, &said, warnings, err);
 
     if (rc == 0) {
         set_origin(opts, dir, side);
         add_overrides(&said, overrides);
-        rc = apply(opts, &said, side, warnings, err);
+        rc = apply(opts, &said, side, notes, warnings, err);
     }
     if (rc == 0)
         rc = conf_finish(opts, &said, side, warnings, err);
@@ -135,7 +169,14 @@ conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *wa
         return NULL;
     self = xcalloc(1, sizeof(*self));
     self->opts = STEAL(opts);
+    self->notes = STEAL(notes);
     return self;
+}
+
+const json_t *
+conf_notes(const conf_t *self)
+{
+    return self->notes;
 }
 
 json_t *

@@ -2,7 +2,8 @@
  *
  * Layer      common/conf
  * Threads    read-only after conf_load; a reload builds a new one and swaps
- * Errors     -EINVAL names file and line for a wrong type; unknown options are warnings with a suggestion
+ * Errors     -EINVAL names file and line for a wrong value; unknown options are warnings with a suggestion, and so are
+ *            those of Salt that have no effect here
  * Tests      tests/unit/common/test_conf.c, tests/cases/bad/conf_*
  */
 #ifndef COMMON_CONF_CONF_H
@@ -24,18 +25,43 @@ typedef enum conf_type {
     CONF_STRLIST, /* a list of texts; one text is taken as a list of one */
     CONF_LIST,
     CONF_DICT,
-    CONF_ANY,      /* several shapes are legal: checked by the owner */
+    CONF_WORD,     /* one of the row's names, in any case */
+    CONF_WORDS,    /* a list of them; one text is taken as a list of one */
+    CONF_PIPELINE, /* names joined by '|', each with arguments behind it */
+    CONF_PIPELINES,
+    CONF_SHAPES,   /* a value of one of the row's shapes */
+    CONF_GROUPS,   /* names for compound targets: texts, or lists of words */
+    CONF_BATCH,    /* a number, or a part as in 25% */
+    CONF_LOGFILE,  /* as CONF_PATH, or the address of a syslog daemon: see syslogline.h */
+    CONF_ANY,      /* checked by the owner */
     CONF_FORBIDDEN /* refused with its help text as the reason when set to a true value */
 } conf_type_t;
+
+typedef enum conf_shape {
+    CONF_SWITCH = 1, /* true or false */
+    CONF_COUNT = 2,
+    CONF_TEXT = 4,
+    CONF_TEXTS = 8,
+    CONF_MAPPING = 16
+} conf_shape_t;
+typedef enum conf_effect {
+    CONF_HEEDED,
+    CONF_MISSED,  /* Salt does something that Halite does not: who sets it is warned */
+    CONF_NEEDLESS /* Halite gets along without: who sets it finds it in conf_notes() */
+} conf_effect_t;
 
 typedef struct option_row {
     const char *name;
     conf_type_t type;
     conf_side_t side;
     const char *dflt; /* JSON text */
-    double min, max;  /* numbers only; both 0: unbounded */
     conf_live_t live;
     const char *help;
+    double min, max;          /* numbers only; both 0: unbounded */
+    const char *const *names; /* of a closed set, ends with NULL */
+    unsigned shapes;          /* of conf_shape_t */
+    conf_effect_t effect;
+    const char *instead; /* CONF_MISSED: what to use */
 } option_row_t;
 
 /* Every row of include/salt/options.def, in order; *ret_n rows. BORROWED. */
@@ -46,6 +72,8 @@ const option_row_t *conf_rows(size_t *ret_n);
  * or NULL with *err. Warnings are texts added to `warnings` (a json array, may be NULL). */
 conf_t *conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err);
 void conf_destroy(conf_t **self_p);
+/* What else was found that nobody needs to be warned of: a list of texts. BORROWED. */
+const json_t *conf_notes(const conf_t *self);
 
 /* The whole configuration with defaults, as Salt's __opts__. BORROWED. Paths are absolute under root_dir,
  * `conf_file` and `config_dir` are set. Defaults of the `user`, `id` kind that depend on the host are

@@ -5,8 +5,6 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-typedef json_t *check_fn(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
-
 static const char *
 type_name(const json_t *v)
 {
@@ -18,8 +16,8 @@ type_name(const json_t *v)
     return names[json_typeof(v)];
 }
 
-static json_t *
-refuse(const option_row_t *row, const json_t *v, const char *wanted, const char *where, fail_t *err)
+json_t *
+conf_refuse(const option_row_t *row, const json_t *v, const char *wanted, const char *where, fail_t *err)
 {
     if (json_is_string(v))
         fail_set(err, -EINVAL, "%s: option '%s' wants %s, not the text '%.100s'", where, row->name, wanted,
@@ -30,11 +28,11 @@ refuse(const option_row_t *row, const json_t *v, const char *wanted, const char 
 }
 
 /* Numbers and booleans become the text that Python prints: `user: 1000` is the user "1000". */
-static json_t *
-check_text(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+json_t *
+conf_check_text(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
     if (json_is_object(v) || json_is_array(v))
-        return refuse(row, v, "a text", where, err);
+        return conf_refuse(row, v, "a text", where, err);
     AUTO_FREE char *text = value_pystr(v);
     return json_string(text);
 }
@@ -60,9 +58,9 @@ check_int(const option_row_t *row, const json_t *v, const char *where, fail_t *e
 
     if (json_is_string(v) &&
         yaml_to_int(json_string_value(v), json_string_length(v), &n, &digits) != YAML_INT_64)
-        return refuse(row, v, "a whole number", where, err);
+        return conf_refuse(row, v, "a whole number", where, err);
     if (!json_is_string(v) && !json_is_integer(v))
-        return refuse(row, v, "a whole number", where, err);
+        return conf_refuse(row, v, "a whole number", where, err);
     return in_bounds(row, json_integer(n), where, err);
 }
 
@@ -72,12 +70,12 @@ check_float(const option_row_t *row, const json_t *v, const char *where, fail_t 
     double d = 0.0;
 
     if (json_is_string(v) && !yaml_to_float(json_string_value(v), json_string_length(v), &d))
-        return refuse(row, v, "a number", where, err);
+        return conf_refuse(row, v, "a number", where, err);
     if (json_is_string(v))
         return d - d == 0.0 ? in_bounds(row, json_real(d), where, err)
-                            : refuse(row, v, "a finite number", where, err);
+                            : conf_refuse(row, v, "a finite number", where, err);
     if (!json_is_number(v))
-        return refuse(row, v, "a number", where, err);
+        return conf_refuse(row, v, "a number", where, err);
     return in_bounds(row, json_copy((json_t *) v), where, err);
 }
 
@@ -89,8 +87,8 @@ check_bool(const option_row_t *row, const json_t *v, const char *where, fail_t *
     if (json_is_boolean(v))
         return json_boolean(json_is_true(v));
     if (json_is_string(v) && yaml_to_bool(json_string_value(v), json_string_length(v), &yes))
-        return refuse(row, v, "true or false without quotes", where, err);
-    return refuse(row, v, "true or false", where, err);
+        return conf_refuse(row, v, "true or false without quotes", where, err);
+    return conf_refuse(row, v, "true or false", where, err);
 }
 
 static json_t *
@@ -99,24 +97,24 @@ check_level(const option_row_t *row, const json_t *v, const char *where, fail_t 
     log_level_t level;
 
     if (!json_is_string(v) || !log_level_parse(json_string_value(v), &level))
-        return refuse(
+        return conf_refuse(
             row, v,
             "a log level (all, garbage, trace, debug, profile, info, warning, error, critical, quiet)", where,
             err);
     return json_string(log_level_name(level));
 }
 
-static json_t *
-check_strlist(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+json_t *
+conf_check_list_of_texts(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
     json_auto_t *list = json_array();
     size_t i;
     json_t *item;
 
     if (json_is_object(v))
-        return refuse(row, v, "a list of texts", where, err);
+        return conf_refuse(row, v, "a list of texts", where, err);
     if (!json_is_array(v)) {
-        json_array_append_new(list, check_text(row, v, where, err));
+        json_array_append_new(list, conf_check_text(row, v, where, err));
         return STEAL(list);
     }
     json_array_foreach (v, i, item) {
@@ -125,7 +123,7 @@ check_strlist(const option_row_t *row, const json_t *v, const char *where, fail_
                      row->name, i + 1, type_name(item));
             return NULL;
         }
-        json_array_append_new(list, check_text(row, item, where, err));
+        json_array_append_new(list, conf_check_text(row, item, where, err));
     }
     return STEAL(list);
 }
@@ -133,13 +131,34 @@ check_strlist(const option_row_t *row, const json_t *v, const char *where, fail_
 static json_t *
 check_list(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
-    return json_is_array(v) ? json_deep_copy(v) : refuse(row, v, "a list", where, err);
+    return json_is_array(v) ? json_deep_copy(v) : conf_refuse(row, v, "a list", where, err);
 }
 
 static json_t *
 check_dict(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
-    return json_is_object(v) ? json_deep_copy(v) : refuse(row, v, "a mapping (name: value)", where, err);
+    return json_is_object(v) ? json_deep_copy(v) : conf_refuse(row, v, "a mapping (name: value)", where, err);
+}
+
+static json_t *
+check_path(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    if (json_is_string(v) && strstr(json_string_value(v), "://") != NULL)
+        return conf_refuse(row, v, "a path on this machine", where, err);
+    return conf_check_text(row, v, where, err);
+}
+
+static json_t *
+check_log_file(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    if (!json_is_string(v) || !log_is_syslog(json_string_value(v)))
+        return conf_check_text(row, v, where, err);
+    if (log_check_syslog(json_string_value(v), &why) == 0)
+        return json_copy((json_t *) v);
+    fail_set(err, -EINVAL, "%s: option '%s': %s", where, row->name, fail_text(&why));
+    return NULL;
 }
 
 static json_t *
@@ -158,11 +177,26 @@ check_forbidden(const option_row_t *row, const json_t *v, const char *where, fai
     return NULL;
 }
 
-static check_fn *const checks[] = {
-    [CONF_STR] = check_text,        [CONF_PATH] = check_text,           [CONF_INT] = check_int,
-    [CONF_FLOAT] = check_float,     [CONF_BOOL] = check_bool,           [CONF_LEVEL] = check_level,
-    [CONF_STRLIST] = check_strlist, [CONF_LIST] = check_list,           [CONF_DICT] = check_dict,
-    [CONF_ANY] = check_any,         [CONF_FORBIDDEN] = check_forbidden,
+static conf_check_fn *const checks[] = {
+    [CONF_STR] = conf_check_text,
+    [CONF_PATH] = check_path,
+    [CONF_INT] = check_int,
+    [CONF_FLOAT] = check_float,
+    [CONF_BOOL] = check_bool,
+    [CONF_LEVEL] = check_level,
+    [CONF_STRLIST] = conf_check_list_of_texts,
+    [CONF_LIST] = check_list,
+    [CONF_DICT] = check_dict,
+    [CONF_WORD] = conf_check_word,
+    [CONF_WORDS] = conf_check_words,
+    [CONF_PIPELINE] = conf_check_pipeline,
+    [CONF_PIPELINES] = conf_check_pipelines,
+    [CONF_SHAPES] = conf_check_shapes,
+    [CONF_GROUPS] = conf_check_groups,
+    [CONF_BATCH] = conf_check_batch,
+    [CONF_LOGFILE] = check_log_file,
+    [CONF_ANY] = check_any,
+    [CONF_FORBIDDEN] = check_forbidden,
 };
 
 json_t *

@@ -8,6 +8,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 typedef struct finish {
@@ -64,26 +65,24 @@ finish_keep_jobs(finish_t *f)
     return 0;
 }
 
-/* A list of one-pair mappings becomes one mapping. */
+/* What listens on one port can't share it; 0 is closed, or whichever is free. */
 static int
-finish_nodegroups(finish_t *f)
+finish_ports(finish_t *f)
 {
-    json_t *groups = value_get(f->opts, "nodegroups"), *item;
-    size_t i;
+    static const char *const ports[] = { "publish_port", "ret_port", "hello_port" };
 
-    if (groups == NULL || json_is_object(groups))
+    if (f->side != CONF_MASTER)
         return 0;
-    json_auto_t *packed = json_object();
-    bool ok = json_is_array(groups);
-    json_array_foreach (groups, i, item) {
-        ok = ok && json_is_object(item);
-        json_object_update(packed, item);
+    for (size_t i = 0; i < NELEMS(ports); i++) {
+        json_int_t port = value_int(f->opts, ports[i], 0);
+        for (size_t k = i + 1; port != 0 && k < NELEMS(ports); k++)
+            if (port == value_int(f->opts, ports[k], 0))
+                return fail_set(f->err, -EINVAL,
+                                "%s: option '%s' is %lld, and so is '%s': each needs a port of its own",
+                                where(f, was_said(f, ports[k]) ? ports[k] : ports[i]), ports[i],
+                                (long long) port, ports[k]);
     }
-    if (!ok)
-        return fail_set(f->err, -EINVAL,
-                        "%s: option 'nodegroups' wants a mapping of names to compound targets",
-                        where(f, "nodegroups"));
-    return json_object_set(f->opts, "nodegroups", packed);
+    return 0;
 }
 
 /* A folder, or the folders that a pattern matches. */
@@ -139,37 +138,14 @@ finish_roots(finish_t *f)
 }
 
 static int
-finish_hash_type(finish_t *f)
-{
-    static const char *const known[] = { "md5", "sha1", "sha224", "sha256", "sha384", "sha512" };
-    const char *name = value_str(f->opts, "hash_type", "");
-
-    for (size_t i = 0; i < NELEMS(known); i++) {
-        if (strcasecmp(known[i], name) == 0) {
-            set_text(f->opts, "hash_type", known[i]);
-            return 0;
-        }
-    }
-    return fail_set(f->err, -EINVAL,
-                    "%s: option 'hash_type' is '%s'; known are md5, sha1, sha224, sha256, sha384, sha512",
-                    where(f, "hash_type"), name);
-}
-
-static int
 finish_backends(finish_t *f)
 {
-    static const char *const short_names[] = { "git", "hg", "svn", "minion" };
     json_t *list = value_get(f->opts, "fileserver_backend"), *item;
     size_t i;
 
-    json_array_foreach (list, i, item) {
-        for (size_t k = 0; k < NELEMS(short_names); k++) {
-            if (str_eq(json_string_value(item), short_names[k])) {
-                json_array_set_new(list, i, value_fmt("%sfs", short_names[k]));
-                break;
-            }
-        }
-    }
+    json_array_foreach (list, i, item)
+        if (str_eq(json_string_value(item), "git"))
+            json_array_set_new(list, i, json_string("gitfs"));
     return 0;
 }
 
@@ -282,8 +258,8 @@ finish_paths(finish_t *f)
         json_object_set_new(f->opts, "sock_dir", value_fmt("%s/.salt-unix", cachedir));
     for (size_t i = 0; i < n; i++) {
         const char *path = value_str(f->opts, rows[i].name, "");
-        bool is_url = strstr(path, "://") != NULL; /* a log may go to syslog */
-        if (rows[i].type != CONF_PATH || (rows[i].side & f->side) == 0 || *path == '\0' || is_url)
+        bool is_path = rows[i].type == CONF_PATH || (rows[i].type == CONF_LOGFILE && !log_is_syslog(path));
+        if (!is_path || (rows[i].side & f->side) == 0 || *path == '\0')
             continue;
         AUTO_FREE char *full = under_root(root, path);
         set_text(f->opts, rows[i].name, full);
@@ -334,8 +310,8 @@ finish_id(finish_t *f)
 }
 
 static finish_fn *const finishers[] = {
-    finish_environment, finish_keep_jobs, finish_nodegroups,  finish_roots, finish_hash_type, finish_backends,
-    finish_return,      finish_master,    finish_master_type, finish_paths, finish_user,      finish_id,
+    finish_environment, finish_keep_jobs,   finish_ports, finish_roots, finish_backends, finish_return,
+    finish_master,      finish_master_type, finish_paths, finish_user,  finish_id,
 };
 
 int

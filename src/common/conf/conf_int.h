@@ -16,6 +16,17 @@ json_t *conf_default(const option_row_t *row);
 
 /* A value as the row wants it, or NULL with *err: "WHERE: option 'x' ...". NEW. `v` is not null. */
 json_t *conf_check(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
+/* The same of one type each, for conf_check's table. */
+typedef json_t *conf_check_fn(const option_row_t *row, const json_t *v, const char *where, fail_t *err);
+conf_check_fn conf_check_text, conf_check_list_of_texts;
+conf_check_fn conf_check_word, conf_check_words, conf_check_pipeline, conf_check_pipelines;
+conf_check_fn conf_check_shapes, conf_check_groups, conf_check_batch;
+/* "WHERE: option 'x' wants WANTED, not the text 'y'". NULL. */
+json_t *conf_refuse(const option_row_t *row, const json_t *v, const char *wanted, const char *where,
+                    fail_t *err);
+
+/* Closed sets of names, each ending with NULL: renderers that are here, those that Salt has, outputters. */
+extern const char *const conf_renderers[], *const conf_renderers_known[], *const conf_outputters[];
 
 /* What the files say: merged values, and for each option where it was said last ("/etc/salt/master, line 3").
  */

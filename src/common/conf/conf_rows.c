@@ -4,17 +4,17 @@
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 
-#define MASTER  CONF_MASTER
-#define MINION  CONF_MINION
-#define BOTH    CONF_BOTH
-#define LIVE    CONF_LIVE
-#define RESTART CONF_RESTART
-#define OPTION(name, type, side, dflt, min, max, live, help)                                                 \
-    { #name, CONF_##type, side, dflt, min, max, live, help },
+#define MASTER     CONF_MASTER
+#define MINION     CONF_MINION
+#define BOTH       CONF_BOTH
+#define LIVE       CONF_LIVE
+#define RESTART    CONF_RESTART
+#define NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define ROW(name, type, side, dflt, live, help, ...)                                                         \
+    { #name, CONF_##type, side, dflt, live, help, __VA_ARGS__ },
 static const option_row_t rows[] = {
 #include "salt/options.def"
 };
-#undef OPTION
 
 static uint16_t by_name[NELEMS(rows)]; /* positions in `rows`, sorted by name */
 

@@ -12,11 +12,11 @@ typedef struct sample_row {
     conf_side_t side;
 } sample_row_t;
 
-#define MASTER                                               CONF_MASTER
-#define MINION                                               CONF_MINION
-#define BOTH                                                 CONF_BOTH
-#define SECTION(title)                                       { title, NULL, CONF_BOTH },
-#define OPTION(name, type, side, dflt, min, max, live, help) { NULL, #name, side },
+#define MASTER                                       CONF_MASTER
+#define MINION                                       CONF_MINION
+#define BOTH                                         CONF_BOTH
+#define SECTION(title)                               { title, NULL, CONF_BOTH },
+#define ROW(name, type, side, dflt, live, help, ...) { NULL, #name, side },
 static const sample_row_t rows[] = {
 #include "salt/options.def"
 };
@@ -92,8 +92,10 @@ conf_sample(conf_side_t side)
         if (pending != NULL)
             put_heading(&out, pending);
         pending = NULL;
-        if (last == NULL || !str_eq(last, row->help)) { /* one text for all that have no effect */
-            AUTO_FREE char *help = xasprintf("%s%s", row->help, row->live == CONF_LIVE ? " [live]" : "");
+        if (last == NULL ||
+            !str_eq(last, row->help)) { /* one text for those that have no effect for one reason */
+            bool live = row->live == CONF_LIVE && row->effect == CONF_HEEDED;
+            AUTO_FREE char *help = xasprintf("%s%s", row->help, live ? " [live]" : "");
             buf_puts(&out, "\n");
             put_wrapped(&out, help);
         }

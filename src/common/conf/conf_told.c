@@ -29,10 +29,6 @@ told_value(const char *name, json_t *v, fail_t *err)
 {
     if (json_is_null(v))
         return json_null();
-    if (str_eq(name, "nodegroups") && !json_is_object(v)) {
-        fail_set(err, -EPROTO, "the master: option 'nodegroups' is no mapping of names to compound targets");
-        return NULL;
-    }
     return conf_check(conf_row(name, CONF_MASTER), v, "the master", err);
 }
 

@@ -49,9 +49,20 @@ s_open_log(const conf_t *conf)
     (void) log_level_parse(*name ? name : conf_str(conf, "log_level"), &level);
     if (!*path)
         return;
-    (void) fs_own_parent(path, NULL);
+    if (!log_is_syslog(path))
+        (void) fs_own_parent(path, NULL);
     if (log_open_file(path, level, &err) < 0)
         log_warning("%s: the log goes to the terminal only", fail_text(&err));
+}
+
+static void
+s_tell(const json_t *warnings, const conf_t *conf)
+{
+    const json_t *one;
+    for (size_t i = 0; (one = json_array_get(warnings, i)); i++)
+        log_warning("%s", json_string_value(one));
+    for (size_t i = 0; (one = json_array_get(conf_notes(conf), i)); i++)
+        log_info("%s", json_string_value(one));
 }
 
 conf_t *
@@ -69,10 +80,7 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     log_init(program, level, colour);
     if (!no_file)
         s_open_log(conf);
-    size_t i;
-    json_t *one;
-    json_array_foreach (warnings, i, one)
-        log_warning("%s", json_string_value(one));
+    s_tell(warnings, conf);
     return conf;
 }
 
@@ -89,9 +97,8 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
 {
     json_auto_t *warnings = json_array();
     conf_t *fresh = conf_load(dir, side, overrides, warnings, err);
-    size_t n, changed = 0, k;
+    size_t n, changed = 0;
     const option_row_t *rows = conf_rows(&n);
-    json_t *one;
     log_reopen();
     if (!fresh)
         return NULL;
@@ -114,8 +121,7 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
     (void) log_level_parse(conf_str(fresh, "log_level"), &level);
     log_console(level);
     s_open_log(fresh);
-    json_array_foreach (warnings, k, one)
-        log_warning("%s", json_string_value(one));
+    s_tell(warnings, fresh);
     log_info("reload: %zu options changed", changed);
     return fresh;
 }
@@ -213,7 +219,8 @@ startup_folders(const conf_t *conf, conf_side_t side, fail_t *err)
     if (rc == 0 && side == CONF_MASTER)
         s_make_audit_log(conf);
     for (size_t i = 0; rc == 0 && give && i < NELEMS(files); i++)
-        if (lchown(conf_str(conf, files[i]), to.uid, to.gid) != 0 && errno != ENOENT)
+        if (!log_is_syslog(conf_str(conf, files[i])) &&
+            lchown(conf_str(conf, files[i]), to.uid, to.gid) != 0 && errno != ENOENT)
             log_warning("%s can't be given to the user %s: %s", conf_str(conf, files[i]), user,
                         strerror(errno));
     return rc;

@@ -336,6 +336,75 @@ test_unknown_options(void **state)
     assert_int_equal(conf_int(conf, "timout"), 5);
 }
 
+static void
+assert_note(const conf_t *conf, const char *part)
+{
+    AUTO_FREE char *text = value_dump(conf_notes(conf));
+
+    if (strstr(text, part) == NULL)
+        fail_msg("no note has '%s': %s", part, text);
+}
+
+/* What Salt would do and Halite does not is a warning; what is only about Salt's own machinery is a note; what is set to
+ * its default, or to nothing, is neither. */
+static void
+test_options_without_effect(void **state)
+{
+    stage_t *s = *state;
+    conf_t *conf = load_text(s, CONF_MASTER,
+                             "external_auth: {pam: {fred: [test.*]}}\nmax_minions: 5\nengines: []\npeer:\n"
+                             "cache: localfs\njob_cache: True\nschedule: {a: {function: test.ping}}\n"
+                             "zmq_backlog: 5000\nworker_threads: 5\nsock_pool_size: 1\n");
+
+    assert_int_equal(json_array_size(s->warnings), 3);
+    assert_warning(s, "master, line 1: option 'external_auth' has no effect in Halite: publisher_acl says");
+    assert_warning(s, "master, line 2: option 'max_minions' has no effect in Halite: ");
+    assert_warning(s, "master, line 7: option 'schedule' has no effect in Halite: let cron");
+    assert_int_equal(json_array_size(conf_notes(conf)), 1);
+    assert_note(conf, "master, line 8: option 'zmq_backlog' has no effect in Halite");
+    assert_int_equal(conf_int(conf, "zmq_backlog"), 5000);
+    conf = load_text(s, CONF_MINION,
+                     "beacons: {load: []}\nschedule: {}\nmultiprocessing: False\npeer: {a: [b]}\n");
+    assert_int_equal(json_array_size(s->warnings), 1);
+    assert_warning(s, "minion, line 1: option 'beacons' has no effect in Halite: a job of the schedule");
+    assert_note(conf, "minion, line 3: option 'multiprocessing'");
+}
+
+/* What nobody reads is no reason not to start. */
+static void
+test_wrong_value_without_effect(void **state)
+{
+    stage_t *s = *state;
+
+    load_text(s, CONF_MASTER, "worker_threads: many\n");
+    assert_int_equal(json_array_size(s->warnings), 1);
+    assert_warning(
+        s, "line 1: option 'worker_threads' wants a whole number, not the text 'many'; it has no effect");
+}
+
+static void
+test_closed_sets(void **state)
+{
+    conf_t *conf = load_text(
+        *state, CONF_MINION,
+        "file_client: Local\nstartup_states: ''\nbackup_mode: no\nrenderer: ' jinja x=1 | yaml'\n"
+        "hash_type: SHA512\nrenderer_blacklist: mako\ndecrypt_pillar_renderers: [gpg, jinja|gpg]\n"
+        "state_queue: 3\nmine_functions: [test.ping]\n");
+
+    assert_string_equal(conf_str(conf, "file_client"), "local");
+    assert_string_equal(conf_str(conf, "startup_states"), "");
+    assert_string_equal(conf_str(conf, "backup_mode"), "");
+    assert_string_equal(conf_str(conf, "hash_type"), "sha512");
+    assert_json(conf_get(conf, "renderer_blacklist"), "[\"mako\"]");
+    assert_json(conf_get(conf, "decrypt_pillar_renderers"), "[\"gpg\",\"jinja|gpg\"]");
+    assert_int_equal(conf_int(conf, "state_queue"), 3);
+    conf = load_text(
+        *state, CONF_MASTER,
+        "renderer: yaml_jinja\nbatch: 12.5%\nhello_port: 0\nret_port: 4600\npublish_port: 4601\n");
+    assert_string_equal(conf_str(conf, "renderer"), "yaml_jinja");
+    assert_string_equal(conf_str(conf, "batch"), "12.5%");
+}
+
 /* tests/cases/bad/conf_NAME.SIDE: the first line says what the error must contain. */
 static void
 check_bad(stage_t *s, const char *name)
@@ -379,15 +448,16 @@ test_bad_files(void **state)
 static void
 test_root_dir(void **state)
 {
-    conf_t *conf = load_text(*state, CONF_MASTER,
-                             "root_dir: /opt//stage/./x/../\ncachedir: /opt/stage/cache\nlog_file: logs/m\n"
-                             "audit_log: udp://loghost:514/user\nautosign_file: /etc/salt/autosign.conf\n");
+    conf_t *conf = load_text(
+        *state, CONF_MASTER,
+        "root_dir: /opt//stage/./x/../\ncachedir: /opt/stage/cache\naudit_log: logs/m\n"
+        "log_file: udp://loghost:514/LOG_USER\nautosign_file: /etc/salt/autosign.conf\n");
 
     assert_string_equal(conf_str(conf, "root_dir"), "/opt/stage");
     assert_string_equal(conf_str(conf, "pki_dir"), "/opt/stage/etc/salt/pki/master");
     assert_string_equal(conf_str(conf, "cachedir"), "/opt/stage/cache");
-    assert_string_equal(conf_str(conf, "log_file"), "/opt/stage/logs/m");
-    assert_string_equal(conf_str(conf, "audit_log"), "udp://loghost:514/user");
+    assert_string_equal(conf_str(conf, "audit_log"), "/opt/stage/logs/m");
+    assert_string_equal(conf_str(conf, "log_file"), "udp://loghost:514/LOG_USER");
     assert_string_equal(conf_str(conf, "autosign_file"), "/opt/stage/etc/salt/autosign.conf");
     assert_string_equal(conf_str(conf, "autoreject_file"), "");
     assert_string_equal(conf_str(conf, "extension_modules"), "/opt/stage/cache/extmods");
@@ -617,8 +687,13 @@ test_told(void **state)
 static void
 test_told_wrong(void **state)
 {
-    static const char *const wrong[] = { "[]", "{\"state_top\": []}", "{\"jinja_env\": \"x\"}",
-                                         "{\"failhard\": {}}", "{\"nodegroups\": [1]}" };
+    static const char *const wrong[] = { "[]",
+                                         "{\"state_top\": []}",
+                                         "{\"jinja_env\": \"x\"}",
+                                         "{\"failhard\": {}}",
+                                         "{\"nodegroups\": [1]}",
+                                         "{\"nodegroups\": {\"a\": {}}}",
+                                         "{\"renderer\": \"x\"}" };
     json_auto_t *own = json_pack("{s:s}", "id", "web1");
 
     (void) state;
@@ -642,9 +717,10 @@ UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_uni
           STAGED(test_defaults_are_legal), cmocka_unit_test(test_missing_folder), STAGED(test_conversions),
           STAGED(test_default_include), STAGED(test_include), STAGED(test_include_circle),
           STAGED(test_own_default_include), STAGED(test_error_names_the_included_file),
-          STAGED(test_overrides), STAGED(test_unknown_options), STAGED(test_bad_files), STAGED(test_root_dir),
-          STAGED(test_relative_path), STAGED(test_long_socket_folder), STAGED(test_former_names),
-          STAGED(test_lists_repacked), STAGED(test_empty_nodegroups), STAGED(test_roots),
-          STAGED(test_masters), cmocka_unit_test(test_id_valid), STAGED(test_cached_id),
+          STAGED(test_overrides), STAGED(test_unknown_options), STAGED(test_options_without_effect),
+          STAGED(test_wrong_value_without_effect), STAGED(test_closed_sets), STAGED(test_bad_files),
+          STAGED(test_root_dir), STAGED(test_relative_path), STAGED(test_long_socket_folder),
+          STAGED(test_former_names), STAGED(test_lists_repacked), STAGED(test_empty_nodegroups),
+          STAGED(test_roots), STAGED(test_masters), cmocka_unit_test(test_id_valid), STAGED(test_cached_id),
           STAGED(test_guessed_id), STAGED(test_configured_master_id), STAGED(test_samples),
           cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))

@@ -1,0 +1,136 @@
+/* conf_words.c - options whose values are a closed set of names. */
+#include "common/base/buf.h"
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "salt/value.h"
+
+const char *const conf_renderers[] = {
+#define RENDERER(name, fn, doc) #name,
+#include "common/render/renderers.def"
+    NULL
+};
+
+const char *const conf_renderers_known[] = {
+#define RENDERER(name, fn, doc) #name,
+#define ELSEWHERE(name, why)    #name,
+#include "common/render/renderers.def"
+    NULL
+};
+
+const char *const conf_outputters[] = {
+#define OUTPUTTER(name, function) #name,
+#include "common/output/outputters.def"
+    NULL
+};
+
+/* The name as the table writes it, or NULL. */
+static const char *
+name_of(const option_row_t *row, const char *text)
+{
+    for (const char *const *name = row->names; *name != NULL; name++)
+        if (strcasecmp(*name, text) == 0)
+            return *name;
+    return NULL;
+}
+
+static const char *
+next_name(void *cookie)
+{
+    const char *const **at = cookie;
+
+    return **at != NULL ? *(*at)++ : NULL;
+}
+
+static void
+refuse_name(const option_row_t *row, const char *text, const char *where, fail_t *err)
+{
+    buf_auto_t known = BUF_INIT;
+    const char *const *at = row->names;
+    const char *near = str_suggest(text, next_name, &at);
+
+    for (const char *const *name = row->names; *name != NULL; name++)
+        buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", *name);
+    AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
+    fail_set(err, -EINVAL, "%s: option '%s' is '%.100s'; known are %s%s", where, row->name, text,
+             buf_str(&known), hint);
+}
+
+json_t *
+conf_check_word(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    if (!value_truthy(v) && str_eq(row->dflt, "\"\""))
+        return json_string("");
+    json_auto_t *text = conf_check_text(row, v, where, err);
+    if (text == NULL)
+        return NULL;
+    const char *name = name_of(row, json_string_value(text));
+    if (name == NULL)
+        refuse_name(row, json_string_value(text), where, err);
+    return name != NULL ? json_string(name) : NULL;
+}
+
+/* Salt's first years had names for some pipelines. */
+static bool
+is_old_pipeline(const char *text)
+{
+    static const char *const old_names[] = {
+#define PAIR(old, now) #old,
+#include "common/render/renderers.def"
+    };
+
+    for (size_t i = 0; i < NELEMS(old_names); i++)
+        if (str_eq(old_names[i], text))
+            return true;
+    return false;
+}
+
+json_t *
+conf_check_pipeline(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    json_auto_t *text = conf_check_text(row, v, where, err);
+    bool ok = text != NULL;
+
+    if (!ok || is_old_pipeline(json_string_value(text)))
+        return STEAL(text);
+    char **parts = str_split(json_string_value(text), "|", false);
+    for (size_t i = 0; ok && parts[i] != NULL; i++) {
+        char *name = str_trim(parts[i]);
+        name[strcspn(name, " ")] = '\0';
+        ok = name_of(row, name) != NULL;
+        if (!ok)
+            refuse_name(row, name, where, err);
+    }
+    strv_free(parts);
+    return ok ? STEAL(text) : NULL;
+}
+
+/* A list whose items the other check takes. */
+static json_t *
+check_each(const option_row_t *row, const json_t *v, conf_check_fn *check, const char *where, fail_t *err)
+{
+    json_auto_t *texts = conf_check_list_of_texts(row, v, where, err), *list = json_array();
+    json_t *text;
+    size_t i;
+
+    if (texts == NULL)
+        return NULL;
+    json_array_foreach (texts, i, text) {
+        json_t *checked = check(row, text, where, err);
+        if (checked == NULL)
+            return NULL;
+        json_array_append_new(list, checked);
+    }
+    return STEAL(list);
+}
+
+json_t *
+conf_check_words(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return check_each(row, v, conf_check_word, where, err);
+}
+
+json_t *
+conf_check_pipelines(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    return check_each(row, v, conf_check_pipeline, where, err);
+}
