@@ -16,7 +16,7 @@ typedef struct batch {
     bool failhard;
     int64_t wait_ms;  /* --batch-wait */
     size_t places;    /* how many run at one time */
-    json_t *ids;      /* BORROWED: connected targets */
+    json_t *ids;      /* BORROWED: targets that are there */
     size_t next;      /* first of `ids` that was not started */
     size_t active;    /* started, not over */
     int64_t *resting; /* ring of the times when used places are free again */
@@ -242,7 +242,14 @@ leave_out(batch_t *self, const char *id, outcome_t outcome)
     json_object_set_new(self->all, id, json_string(text));
 }
 
-/* The targets, and of them those that are connected. *ret_ids NEW. */
+/* Connected, or on its way back after the master's start: the master waits for it when its turn comes. */
+static bool
+is_present(const json_t *minion)
+{
+    return value_bool(minion, "connected", false) || value_int(minion, "awaited_ms", 0) > 0;
+}
+
+/* The targets, and of them those that are there. *ret_ids NEW. */
 static int
 gather(batch_t *self, json_t **ret_ids)
 {
@@ -257,7 +264,7 @@ gather(batch_t *self, json_t **ret_ids)
     *ret_ids = json_array();
     json_array_foreach (value_get(reply, "minions"), i, id) {
         const char *name = json_string_value(id);
-        if (value_bool(value_get(value_get(minions, "minions"), name), "connected", false))
+        if (is_present(value_get(value_get(minions, "minions"), name)))
             json_array_append(*ret_ids, id);
         else if (rc == 0)
             leave_out(self, name, OUTCOME_NOT_CONNECTED);

@@ -98,6 +98,23 @@ fleet() {
     until_true 20 returned "$JID" over
 }
 
+asked_for() { ask '{"op":"journal","from":1,"tags":["salt/job/*/new"]}' | grep -q "\"fun\":\"$1\""; }
+
+@test "a batch right after the master's restart: who is on its way back is waited for" {
+    fleet m1
+    local pids pid
+    pids=$(pid_of m1; cat "/proc/$(pid_of m1)/task/$(pid_of m1)/children")
+    for pid in $pids; do kill -STOP "$pid"; done
+    stop master
+    start_master
+    daemon listen-batch "$HALITE_BIN/salt" '*' test.ping -b 1 --out=txt
+    until_true 10 asked_for test.ping
+    for pid in $pids; do kill -CONT "$pid"; done
+    until_true 20 test -e "$FLEET/pids/listen-batch.rc"
+    grep -qx 'm1: True' "$FLEET/log/listen-batch"
+    [ "$(cat "$FLEET/pids/listen-batch.rc")" = 0 ]
+}
+
 @test "the CLI outlives a restart of its master: it still shows the return" {
     fleet m1
     GO=$FLEET/go
