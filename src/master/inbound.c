@@ -366,6 +366,22 @@ s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *j
     return is == 0 || (is == -ENOENT && job);
 }
 
+/* Whether what a minion tells unasked has room in its share of the journal, which is all minions'. What has none is not
+ * acknowledged: it is sent again later. */
+static bool
+s_has_share(front_t *self, peer_t *peer, size_t len)
+{
+    minion_t *m = peer->minion;
+    if (!rate_spare(&m->told, clock_mono_ms())) {
+        front_refused(self, REFUSED_MESSAGE, peer->address,
+                      "minion %s: events and returns of more than %d KB a second have to wait", m->id,
+                      LIMIT_TOLD_RATE);
+        return false;
+    }
+    rate_owe(&m->told, (double) (len / 1024));
+    return true;
+}
+
 static void
 s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
 {
@@ -392,7 +408,7 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
         s_ack_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if (!s_keep_ret(self, peer, ret, job, &key))
+    if ((!t && !s_has_share(self, peer, ret->len)) || !s_keep_ret(self, peer, ret, job, &key))
         return;
     if (t) {
         s_push_ret(job, m, ret);
@@ -437,6 +453,15 @@ s_event_due(front_t *self, peer_t *peer, json_int_t n)
     return m->lost_event == 0 || n <= m->lost_event;
 }
 
+/* `n` could not be taken, so those behind it have to wait; or it was. */
+static void
+s_mark_lost(peer_t *peer, json_int_t n, bool lost)
+{
+    json_int_t *mark = peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
+    if (n != 0)
+        *mark = lost ? n : 0;
+}
+
 static void
 s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
@@ -457,6 +482,10 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
     }
     if (!s_event_due(self, peer, n))
         return;
+    if (!s_has_share(self, peer, len)) {
+        s_mark_lost(peer, n, true);
+        return;
+    }
     json_t *payload = value_get(body, "data");
     json_t *data = json_pack("{s:s, s:s, s:o, s:s}", "id", m->id, "tag", tag, "data",
                              payload ? json_incref(payload) : json_object(), "cmd", "_minion_event");
@@ -466,15 +495,12 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
     (void) json_object_update_missing(data, value_get(body, "more"));
     bus_together(self);
     uint64_t ticket = bus_fire_kept(self, tag, &data);
-    if (!peer->is_call && n != 0) {
-        m->lost_event = ticket == 0 ? n : 0;
-        m->last_event = ticket == 0 ? m->last_event : n;
-        if (ticket != 0)
-            numbers_keep(self, m, n);
-    } else if (n != 0) {
-        peer->lost_event = ticket == 0 ? n : 0;
-        if (ticket != 0)
-            (void) numbers_call_keep(self, m, peer->boot, n);
+    s_mark_lost(peer, n, ticket == 0);
+    if (!peer->is_call && n != 0 && ticket != 0) {
+        m->last_event = n;
+        numbers_keep(self, m, n);
+    } else if (n != 0 && ticket != 0) {
+        (void) numbers_call_keep(self, m, peer->boot, n);
     }
     bus_apart(self);
     char *none = NULL;

@@ -67,7 +67,7 @@ struct minion {
     json_int_t last_event;                     /* number of its last event within `series` that was taken */
     json_int_t kept_event;                     /* the same of the last that is on the disk */
     json_int_t
-        lost_event; /* the first that the store had no room for: none above it is taken before it; 0: none */
+        lost_event; /* the first that there was no room for: none above it is taken before it; 0: none */
     json_t *calls;  /* {start: number} of its newest salt-calls: numbers.c; NULL: not read yet */
     peer_t *rival;  /* a second connection that claims the same key, waiting for the first to answer */
     int64_t rival_until_ms; /* monotonic */
@@ -77,6 +77,7 @@ struct minion {
     int64_t large_left, large_ms;
     uint64_t waiting, unread;
     rate_t rekeys; /* LIMIT_REKEY_EACH for each next key that it names */
+    rate_t told;   /* KB of events, and of returns that nobody asked for */
     rate_t mine;   /* milliseconds that the front loop may work for its questions to the mine */
 };
 

@@ -186,12 +186,13 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
 @test "a flood of messages: events, returns, and what is none" {
     listen gate 'salt/gate/refused'
     BEFORE=$(pss)
-    (DEADLINE=120 evil send "$(hello evil)" expect "$WELCOME" many 100000 '{"m":"event","n":#,"tag":"flood","data":{"x":"#"}}' \
+    (DEADLINE=120 evil send "$(hello evil)" expect "$WELCOME" many 140000 '{"m":"event","n":#,"tag":"flood","data":{"x":"#"}}' \
         many 50000 '{"m":"ret","jid":"2026010100000000#","fun":"x","return":1}' many 50000 '{"m":"nosuch","x":#}' send "$(hello evil)" expect "$WELCOME") >/dev/null 2>&1 3>&- &
     attack=$!
     under 250000 0 "$attack"
     wait "$attack"
     wait_event gate '"address":"127.0.0.1","reason":"evil: '
+    wait_event gate 'minion evil: events and returns of more than 256 KB a second have to wait'
     # It hides nothing of another kind.
     (DEADLINE=60 evil many 200 '{"m":"nosuch","x":#}' wait "$GO") >/dev/null 2>&1 3>&- &
     other=$!
