@@ -46,8 +46,8 @@ int sock_connect(void *sock, const char *host, int port, fail_t *err);
 /* The same from one of this host's addresses; NULL or "": the system picks. */
 int sock_connect_from(void *sock, const char *source, const char *host, int port, fail_t *err);
 /* Before it connects: one connection and no other. libzmq does not try again what failed or was lost, though
- * it says ZMQ_EVENT_CONNECT_RETRIED; while there is no connection sending is -EAGAIN. Otherwise what was sent
- * could come first on the next connection, before its hello. */
+ * it says ZMQ_EVENT_CONNECT_RETRIED; what is sent from then on goes with the disconnect that has to come before the next
+ * connection, so that nothing comes before that one's hello. */
 void sock_once(void *sock);
 /* Ends what sock_connect_from began with the same words; another may follow at once, on the same descriptors. */
 int sock_disconnect(void *sock, const char *source, const char *host, int port);

@@ -1,5 +1,6 @@
 /* test_session.c - the minion's conversation with a scripted master: first contact, acceptance and refusal, a
  * changed key, jobs that come twice, broadcasts, and a master that talks nonsense. */
+#include <poll.h>
 #include <czmq.h>
 #include <dirent.h>
 
@@ -723,6 +724,42 @@ test_one_socket_is_read(void **state)
     assert_int_equal(json_array_size(f->jobs), 2);
 }
 
+/* Until its thread has something for this socket, which is not looked at. */
+static void
+until_signalled(void *sock)
+{
+    int fd = -1;
+    size_t n = sizeof(fd);
+
+    assert_int_equal(zmq_getsockopt(sock, ZMQ_FD, &fd, &n), 0);
+    struct pollfd item = { fd, POLLIN, 0 };
+    assert_int_equal(poll(&item, 1, PATIENCE_MS), 1);
+}
+
+/* What comes just before the end of its connection is read all the same: it may be the master's next key. */
+static void
+test_last_words(void **state)
+{
+    static const char job[] = "{\"m\":\"job\",\"jid\":\"" JID "\",\"fun\":\"test.ping\"}";
+    fixture_t *f = *state;
+    void *socks[SESSION_SOCKETS];
+
+    start_minion(f);
+    join(f);
+    PUMP_UNTIL(f, f->subscriptions == 1);
+    while (session_step(f->session, NULL) == 0)
+        ;
+    assert_int_equal(session_sockets(f->session, socks), 3);
+    send_text(f, job);
+    until_signalled(socks[0]);
+    stop_master(f);
+    until_signalled(socks[2]);
+    until_signalled(socks[1]);
+    (void) session_step(f->session, NULL);
+    assert_int_equal(json_array_size(f->jobs), 1);
+    until_state(f, SESSION_CONNECTING);
+}
+
 static void
 test_broadcasts_with_a_gap(void **state)
 {
@@ -1006,7 +1043,7 @@ UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_
           TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
           TEST(test_job_runs_once), TEST(test_returned_elsewhere), TEST(test_one_socket_is_read),
-          TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
+          TEST(test_last_words), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
           TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet), TEST(test_descriptors_stay),
           TEST(test_hello_comes_first), TEST(test_source_address), TEST(test_name_without_address),
           TEST(test_known_name_without_address), TEST(test_many_pending), TEST(test_garbage),
