@@ -41,7 +41,12 @@ s_write(rloop_t *self, uint64_t seq, const char *rules)
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu,\"rules\":%s,\"begun\":%s}", (unsigned long long) seq,
                                      rules, list);
     s_settle(self);
-    self->ticket = store_put_meta(self->shared->store, REACTOR_META, text);
+    uint64_t ticket = store_put_meta(self->shared->store, REACTOR_META, text);
+    if (ticket == 0) { /* no room: the next snapshot says it */
+        self->dirty = true;
+        return;
+    }
+    self->ticket = ticket;
     self->written = seq;
 }
 
