@@ -67,7 +67,7 @@ s_thread(void *arg)
     while (!self->stop) {
         if (self->fresh_opts) {
             json_decref(opts);
-            opts = json_loads(self->fresh_opts, 0, NULL);
+            opts = json_loads(self->fresh_opts, JSON_ALLOW_NUL, NULL);
             free(STEAL(self->fresh_opts));
         }
         json_auto_t *all = s_all(self, opts);
