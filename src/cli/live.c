@@ -1,14 +1,14 @@
 /* live.c - see live.h. */
 #include "cli/live.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/cli/term.h"
 #include "salt/value.h"
 
-enum { LINES_MAX = 12, AFTER_MS = 500, SILENT_MS = 1000, EVERY_MS = 100, TICK_MS = 1000, COLUMNS = 80 };
+enum { LINES_MAX = 12, AFTER_MS = 500, SILENT_MS = 1000, EVERY_MS = 100, TICK_MS = 1000 };
 
 typedef struct line {
     struct line *next;
@@ -203,14 +203,7 @@ live_hint(const live_t *self)
 static void
 put_line(buf_t *out, const char *text, size_t columns)
 {
-    size_t shown = 0;
-
-    for (; *text != '\0'; text++) {
-        bool inside = ((unsigned char) *text & 0xc0) == 0x80;
-        if (!inside && ++shown >= columns)
-            break;
-        buf_putc(out, (unsigned char) *text < ' ' || *text == 0x7f ? ' ' : *text);
-    }
+    term_put(out, text, columns - 1); /* so that it never wraps */
     buf_putc(out, '\n');
 }
 
@@ -283,14 +276,6 @@ live_pause(const live_t *self)
     return self->tty && any ? EVERY_MS : -1;
 }
 
-static size_t
-columns_of(int fd)
-{
-    struct winsize size = { 0 };
-
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : COLUMNS;
-}
-
 void
 live_draw(live_t *self, int64_t now_ms)
 {
@@ -299,7 +284,7 @@ live_draw(live_t *self, int64_t now_ms)
 
     if (!self->tty || !due || self->first_ms == 0 || now_ms - self->first_ms < AFTER_MS)
         return;
-    AUTO_FREE char *text = live_text(self, now_ms, columns_of(self->fd));
+    AUTO_FREE char *text = live_text(self, now_ms, term_columns(self->fd));
     live_clear(self);
     put(self, text);
     for (const char *c = text; *c != '\0'; c++)

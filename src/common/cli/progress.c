@@ -1,14 +1,14 @@
 /* progress.c - one line on the terminal for who waits. */
 #include "common/cli/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/cli/term.h"
 
-enum { PATIENCE_MS = 1000, REDRAW_MS = 100, DEFAULT_COLUMNS = 80 };
+enum { PATIENCE_MS = 1000, REDRAW_MS = 100 };
 #define ERASE "\r\033[K"
 
 struct progress {
@@ -52,17 +52,6 @@ progress_destroy(progress_t **self_p)
     *self_p = NULL;
 }
 
-/* One less than the terminal has, so that the line never wraps. */
-static size_t
-columns(int fd)
-{
-    struct winsize size;
-
-    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return DEFAULT_COLUMNS - 1;
-    return size.ws_col - 1;
-}
-
 void
 progress_note(progress_t *self, const char *note)
 {
@@ -89,7 +78,7 @@ progress_update(progress_t *self, size_t done, size_t total)
         buf_printf(&text, "%zu %s", done, self->what);
     if (self->note != NULL)
         buf_printf(&text, ", %s", self->note);
-    size_t room = columns(self->fd);
+    size_t room = term_columns(self->fd) - 1; /* so that the line never wraps */
     buf_puts(&line, ERASE);
     buf_add(&line, text.data, text.len < room ? text.len : room);
     self->terminal = fs_write_all(self->fd, line.data, line.len) == 0;

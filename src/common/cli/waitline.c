@@ -3,14 +3,14 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/cli/term.h"
 
-enum { PATIENCE_MS = 1000, EVERY_MS = 100, DEFAULT_COLUMNS = 80 };
+enum { PATIENCE_MS = 1000, EVERY_MS = 100 };
 #define ERASE "\r\033[K"
 
 struct waitline {
@@ -27,31 +27,6 @@ struct waitline {
     bool shown;
 };
 
-/* One less than the terminal has, so that the line never wraps. */
-static size_t
-columns(int fd)
-{
-    struct winsize size;
-
-    if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return DEFAULT_COLUMNS - 1;
-    return size.ws_col - 1;
-}
-
-/* Names of states may hold anything. */
-static void
-put_text(buf_t *out, const char *text, size_t room)
-{
-    size_t shown = 0;
-
-    for (; *text != '\0'; text++) {
-        bool inside = ((unsigned char) *text & 0xc0) == 0x80;
-        if (!inside && ++shown > room)
-            break;
-        buf_putc(out, (unsigned char) *text < ' ' || *text == 0x7f ? ' ' : *text);
-    }
-}
-
 static void
 draw(waitline_t *self, int64_t now_ms)
 {
@@ -62,7 +37,7 @@ draw(waitline_t *self, int64_t now_ms)
         return;
     AUTO_FREE char *text = xasprintf("%s, %lld s", self->what, (long long) seconds);
     buf_puts(&line, ERASE);
-    put_text(&line, text, columns(self->fd));
+    term_put(&line, text, term_columns(self->fd) - 1); /* so that it never wraps */
     (void) fs_write_all(self->fd, line.data, line.len);
     self->drawn_s = seconds;
     self->changed = false;
