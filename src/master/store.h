@@ -65,9 +65,9 @@ uint64_t store_end_run(store_t *self, const char *run, const char *result, int64
 /* One go at a step of it; end_us 0: under way. The newest of the same three stays. `doc`: JSON text. */
 uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t go, int64_t begin_us,
                         int64_t end_us, const char *doc);
-/* A named text, such as a cursor. */
-/* The store's own: when it took a damaged one's place, in microseconds of the wall clock. */
+/* The store's own text: when it took a damaged one's place, in microseconds of the wall clock. */
 #define STORE_REPLACED "store_replaced"
+/* A named text, such as a cursor. */
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 uint64_t store_del_meta(store_t *self, const char *key);
 
