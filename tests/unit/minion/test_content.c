@@ -1,5 +1,5 @@
 /* test_content.c - new content for a file: compared, shown, and never half-written. */
-#include "unit/unit.h"
+#include "unit/folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,23 +12,6 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "minion/fileops/content.h"
-
-static char dir[64];
-
-static int
-setup(void **state)
-{
-    (void) state;
-    strcpy(dir, "/tmp/halite-content-XXXXXX");
-    return mkdtemp(dir) != NULL ? 0 : -1;
-}
-
-static int
-teardown(void **state)
-{
-    (void) state;
-    return fs_remove_tree(dir, NULL);
-}
 
 static char *
 put(const char *name, const char *text)

@@ -1,5 +1,5 @@
 /* test_partfile.c - files that are managed in part: their links stay, and root follows nobody's out of what is his. */
-#include "unit/unit.h"
+#include "unit/folder.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,23 +9,6 @@
 #include "minion/fileops/partfile.h"
 
 enum { ALICE = 61001, BOB = 61002 };
-
-static char dir[64];
-
-static int
-setup(void **state)
-{
-    (void) state;
-    strcpy(dir, "/tmp/halite-part-XXXXXX");
-    return mkdtemp(dir) != NULL ? 0 : -1;
-}
-
-static int
-teardown(void **state)
-{
-    (void) state;
-    return fs_remove_tree(dir, NULL);
-}
 
 /* NEW path below the folder. */
 static char *

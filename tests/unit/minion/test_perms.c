@@ -1,5 +1,5 @@
 /* test_perms.c - owner and mode of files whose owner works against it. */
-#include "unit/unit.h"
+#include "unit/folder.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,24 +16,6 @@
 extern const plugin_t state_file_directory;
 
 enum { ALICE = 61001, BOB = 61002, ROUNDS = 300 };
-
-static char dir[64];
-
-static int
-setup(void **state)
-{
-    (void) state;
-    log_init("test", LEVEL_QUIET, false);
-    strcpy(dir, "/tmp/halite-perms-XXXXXX");
-    return mkdtemp(dir) != NULL ? 0 : -1;
-}
-
-static int
-teardown(void **state)
-{
-    (void) state;
-    return fs_remove_tree(dir, NULL);
-}
 
 /* NEW path below the folder. */
 static char *

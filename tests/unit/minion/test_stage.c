@@ -1,5 +1,5 @@
 /* test_stage.c - what is made beside a name gets it whole, and what had it stays until then. */
-#include "unit/unit.h"
+#include "unit/folder.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -8,23 +8,6 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "minion/fileops/stage.h"
-
-static char dir[64];
-
-static int
-setup(void **state)
-{
-    (void) state;
-    strcpy(dir, "/tmp/halite-stage-XXXXXX");
-    return mkdtemp(dir) != NULL ? 0 : -1;
-}
-
-static int
-teardown(void **state)
-{
-    (void) state;
-    return fs_remove_tree(dir, NULL);
-}
 
 static char *
 put(const char *name, const char *text)
