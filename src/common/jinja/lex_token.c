@@ -228,7 +228,9 @@ wide_escape(const char *p, const char *end, buf_t *b)
 {
     uint32_t cp = 0;
     size_t n = utf8_next(p, (size_t) (end - p), &cp);
-    buf_printf(b, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", cp);
+    char text[sizeof("\\U0010ffff")];
+    (void) snprintf(text, sizeof(text), cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", cp);
+    buf_puts(b, text);
     return p + (n > 0 ? n : 1);
 }
 
@@ -267,7 +269,8 @@ emit_string(lexer_t *self, const char *to, token_t *ret)
                           (size_t) (end - p) };
         return;
     }
-    /* An escape never makes text longer than four times what it was. */
+    /* An escape never makes text longer than four times what it was: the arena's memory can't grow, so nothing
+     * below asks a buffer for more than it writes. */
     buf_t b = { arena_take(self->arena, 8 * (size_t) (end - p) + 16), 0, 8 * (size_t) (end - p) + 16 };
     while (p < end) {
         if (*p == '\\' && p + 1 < end)
