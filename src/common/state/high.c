@@ -276,6 +276,7 @@ merge_sls(const sls_run_t *self, py_t *state)
     AUTO(py) bodies = py_list();
     py_t *include = take_includes(self, state, &held), *name, *body;
 
+    decl_lists(&decl, state);
     decl_extend(&decl, state);
     decl_exclude(&decl, state);
     decl_states(&decl, state);

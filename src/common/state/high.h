@@ -60,6 +60,8 @@ typedef struct decl {
     const highstate_t *from; /* so that errors name file and line; may be NULL */
 } decl_t;
 
+/* An SLS may have written what the next two make: a list stays, what is none is told and taken out. */
+void decl_lists(const decl_t *self, py_t *state);
 void decl_extend(const decl_t *self, py_t *state);
 void decl_exclude(const decl_t *self, py_t *state);
 void decl_states(const decl_t *self, py_t *state);

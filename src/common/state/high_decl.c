@@ -114,6 +114,27 @@ set_origin(const decl_t *self, py_t *body)
 }
 
 void
+decl_lists(const decl_t *self, py_t *state)
+{
+    static const struct {
+        const char *own, *word;
+    } rows[] = { { "__extend__", "extend" }, { "__exclude__", "exclude" } };
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO(py) value = take(state, rows[i].own);
+        if (value == NULL)
+            continue;
+        if (py_is(value, PY_LIST)) {
+            py_dict_sets(state, rows[i].own, value);
+            continue;
+        }
+        add_error(self->errors, "%s in SLS '%s' is a list that is made from '%s:'; write that instead",
+                  rows[i].own, self->sls, rows[i].word);
+        say_where(self, rows[i].own);
+    }
+}
+
+void
 decl_extend(const decl_t *self, py_t *state)
 {
     AUTO(py) extend = take(state, "extend");
