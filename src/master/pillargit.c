@@ -34,7 +34,7 @@ s_all(const pillargit_t *self, json_t *opts)
     size_t i;
     list = json_is_array(list) ? json_copy(list) : json_array();
     json_array_foreach (self->also, i, text)
-        (void) json_array_append_new(list, json_loads(json_string_value(text), 0, NULL));
+        (void) json_array_append_new(list, json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL));
     (void) json_object_set_new(all, "ext_pillar", list);
     return all;
 }
