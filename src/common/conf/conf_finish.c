@@ -59,7 +59,7 @@ finish_environment(finish_t *f)
 static int
 finish_keep_jobs(finish_t *f)
 {
-    if (was_said(f, "keep_jobs") && !was_said(f, "keep_jobs_seconds"))
+    if (f->side == CONF_MASTER && was_said(f, "keep_jobs") && !was_said(f, "keep_jobs_seconds"))
         json_object_set_new(f->opts, "keep_jobs_seconds",
                             json_integer(value_int(f->opts, "keep_jobs", 0) * 3600));
     return 0;
