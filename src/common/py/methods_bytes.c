@@ -1,5 +1,6 @@
 /* methods_bytes.c - what bytes do differently from str; the rest of their methods is str's. */
 #include "common/py/methods.h"
+#include "common/py/py_as.h"
 
 METHOD_OF(m_bytes_hex)
 {
@@ -85,7 +86,7 @@ as_bytes(py_t *v)
 
     if (v != NULL && py_is(v, PY_TUPLE)) {
         for (size_t i = 0; i < py_seq_len(v); i++)
-            PY_TUPLE(v)->v[i] = as_bytes(PY_TUPLE(v)->v[i]);
+            py_as_tuple(v)->v[i] = as_bytes(py_as_tuple(v)->v[i]);
         return v;
     }
     if (v == NULL || !py_is(v, PY_STR))

@@ -1,5 +1,6 @@
 /* methods_dict.c - methods of dict, set and views. */
 #include "common/py/methods.h"
+#include "common/py/py_as.h"
 
 /* ---- dict ------------------------------------------------------------------------------------- */
 
@@ -82,7 +83,7 @@ METHOD_OF(m_dict_pop)
 static py_t *
 pop_entry(py_t *dict, bool last)
 {
-    pydict_t *d = PY_DICT(dict);
+    pydict_t *d = py_as_dict(dict);
     uint32_t i = last ? d->fill : 0;
 
     while (last && d->entries[--i].key == NULL)

@@ -1,5 +1,6 @@
 /* methods_seq.c - methods of list, tuple, range and slice. */
 #include "common/py/methods.h"
+#include "common/py/py_as.h"
 
 METHOD_OF(m_list_append)
 {
@@ -25,7 +26,7 @@ METHOD_OF(m_list_extend)
 
 METHOD_OF(m_list_insert)
 {
-    pylist_t *l = PY_LIST(self);
+    pylist_t *l = py_as_list(self);
     int64_t i;
 
     if (py_index(slots[0], &i) < 0)
@@ -41,7 +42,7 @@ METHOD_OF(m_list_insert)
 
 METHOD_OF(m_list_pop)
 {
-    pylist_t *l = PY_LIST(self);
+    pylist_t *l = py_as_list(self);
     int64_t i = -1, n = (int64_t) l->n;
 
     if (slots[0] != NULL && py_index(slots[0], &i) < 0)
@@ -72,7 +73,7 @@ position(py_t *seq, py_t *item, int64_t i, int64_t end)
 
 METHOD_OF(m_list_remove)
 {
-    pylist_t *l = PY_LIST(self);
+    pylist_t *l = py_as_list(self);
     int64_t i = position(self, slots[0], 0, INT64_MAX);
 
     if (i == -1)
@@ -88,7 +89,7 @@ METHOD_OF(m_list_remove)
 
 METHOD_OF(m_list_reverse)
 {
-    pylist_t *l = PY_LIST(self);
+    pylist_t *l = py_as_list(self);
 
     for (size_t i = 0; i < l->n / 2; i++) {
         py_t *t = l->v[i];

@@ -1,5 +1,6 @@
 /* methods_split.c - str and bytes methods that cut and join. */
 #include "common/py/methods.h"
+#include "common/py/py_as.h"
 #include "common/py/py_unicode.h"
 
 /* ---- strip ------------------------------------------------------------------------------------ */
@@ -128,7 +129,7 @@ split_at(py_t *self, const py_t *sep, int64_t max)
 static void
 reverse(py_t *list)
 {
-    pylist_t *l = PY_LIST(list);
+    pylist_t *l = py_as_list(list);
 
     for (size_t i = 0; i < l->n / 2; i++) {
         py_t *t = l->v[i];

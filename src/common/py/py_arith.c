@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 static const char *const symbols[] = {
     [PY_ADD] = "+",       [PY_SUB] = "-",     [PY_MUL] = "*",     [PY_DIV] = "/",
@@ -148,7 +148,7 @@ seq_concat(py_t *a, py_t *b)
     }
     py_t *v = py_tuple(n + m);
     for (size_t i = 0; i < n + m; i++)
-        PY_TUPLE(v)->v[i] = py_ref(i < n ? py_seq_at(a, i) : py_seq_at(b, i - n));
+        py_as_tuple(v)->v[i] = py_ref(i < n ? py_seq_at(a, i) : py_seq_at(b, i - n));
     return v;
 }
 
@@ -268,7 +268,7 @@ set_like(const py_t *v)
 static int
 pick(py_t *out, const py_t *a, const py_t *b, bool wanted)
 {
-    const pydict_t *d = PY_DICT(a);
+    const pydict_t *d = py_as_dict(a);
     int bad, rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < d->fill; i++) {

@@ -1,6 +1,6 @@
 /* py_attr.c - names of types, attributes, calls. */
 #include "common/py/py_methods.h"
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 /* A method that Markup has of its own, in Python. */
 static bool
@@ -77,8 +77,8 @@ group_attr(const py_t *v, const py_t *name)
 {
     if (!py_is_group(v))
         return NULL;
-    return py_str_is(name, "grouper") ? PY_TUPLE(v)->v[0]
-           : py_str_is(name, "list")  ? PY_TUPLE(v)->v[1]
+    return py_str_is(name, "grouper") ? py_as_tuple(v)->v[0]
+           : py_str_is(name, "list")  ? py_as_tuple(v)->v[1]
                                       : NULL;
 }
 

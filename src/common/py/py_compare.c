@@ -1,7 +1,7 @@
 /* py_compare.c - truth, equality, order, membership. */
 #include <math.h>
 
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 /* ---- truth ----------------------------------------------------------------------------------- */
 
@@ -118,7 +118,7 @@ seq_eq(const py_t *a, const py_t *b)
 static int
 dict_within(const py_t *a, const py_t *b)
 {
-    const pydict_t *d = PY_DICT(a);
+    const pydict_t *d = py_as_dict(a);
     int bad, same = 1;
 
     for (uint32_t i = 0; same > 0 && i < d->fill; i++) {
@@ -502,8 +502,8 @@ static int
 in_seq(py_t *item, py_t *seq)
 {
     bool list = py_is(seq, PY_LIST);
-    py_t *const *v = list ? PY_LIST(seq)->v : PY_TUPLE(seq)->v;
-    size_t n = list ? PY_LIST(seq)->n : PY_TUPLE(seq)->n;
+    py_t *const *v = list ? py_as_list(seq)->v : py_as_tuple(seq)->v;
+    size_t n = list ? py_as_list(seq)->n : py_as_tuple(seq)->n;
     int found = 0;
 
     for (size_t i = 0; found == 0 && i < n; i++)

@@ -1,6 +1,6 @@
 /* py_dict.c - dict and set: entries in insertion order, found by a scan while they are few, then by open
  * addressing. */
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 enum { FIRST_CAP = 4 };
 
@@ -64,7 +64,7 @@ slot_of(uint64_t hash)
 pyentry_t *
 py_dict_find(const py_t *dict, py_t *key, uint64_t hash, int *ret_bad)
 {
-    const pydict_t *d = PY_DICT(dict);
+    const pydict_t *d = py_as_dict(dict);
 
     *ret_bad = 0;
     if (d->index == NULL) {
@@ -160,7 +160,7 @@ make_room(pydict_t *d)
 int
 py_dict_put(py_t *dict, py_t *key, uint64_t hash, py_t *value)
 {
-    pydict_t *d = PY_DICT(dict);
+    pydict_t *d = py_as_dict(dict);
     int bad;
     pyentry_t *e = py_dict_find(dict, key, hash, &bad);
 
@@ -187,7 +187,7 @@ py_dict_put(py_t *dict, py_t *key, uint64_t hash, py_t *value)
 size_t
 py_dict_len(const py_t *dict)
 {
-    return PY_DICT(dict)->used;
+    return py_as_dict(dict)->used;
 }
 
 py_t *
@@ -236,7 +236,7 @@ py_dict_sets_new(py_t *dict, const char *key, py_t *value)
 int
 py_dict_del(py_t *dict, py_t *key)
 {
-    pydict_t *d = PY_DICT(dict);
+    pydict_t *d = py_as_dict(dict);
     uint64_t hash;
     int bad;
 
@@ -258,7 +258,7 @@ py_dict_del(py_t *dict, py_t *key)
 void
 py_dict_clear(py_t *dict)
 {
-    pydict_t *d = PY_DICT(dict);
+    pydict_t *d = py_as_dict(dict);
     pyentry_t *entries = d->entries;
     uint32_t fill = d->fill, cap = d->cap;
 
@@ -276,7 +276,7 @@ py_dict_clear(py_t *dict)
 bool
 py_dict_next(const py_t *dict, size_t *iter, py_t **ret_key, py_t **ret_value)
 {
-    const pydict_t *d = PY_DICT(dict);
+    const pydict_t *d = py_as_dict(dict);
 
     for (; *iter < d->fill; ++*iter) {
         const pyentry_t *e = &d->entries[*iter];
@@ -300,9 +300,9 @@ py_set_add(py_t *set, py_t *item)
 py_t *
 py_dict_copy(const py_t *dict)
 {
-    const pydict_t *from = PY_DICT(dict);
+    const pydict_t *from = py_as_dict(dict);
     py_t *copy = dict_new(py_type(dict), dict->flags & PY_F_ORDERED);
-    pydict_t *d = PY_DICT(copy);
+    pydict_t *d = py_as_dict(copy);
 
     if (from->used == 0)
         return copy;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <sys/auxv.h>
 
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 #define MODULUS ((UINT64_C(1) << 61) - 1) /* as CPython: a rational number modulo this prime */
 
@@ -115,8 +115,8 @@ tuple_hash(py_t *v, uint64_t *ret_hash)
 
     if (py_enter() < 0)
         return -1;
-    for (size_t i = 0; rc == 0 && i < PY_TUPLE(v)->n; i++) {
-        rc = py_hash(PY_TUPLE(v)->v[i], &one);
+    for (size_t i = 0; rc == 0 && i < py_as_tuple(v)->n; i++) {
+        rc = py_hash(py_as_tuple(v)->v[i], &one);
         h = mix(h ^ one, UINT64_C(0x9e3779b97f4a7c15) + i);
     }
     py_leave();
@@ -128,7 +128,7 @@ tuple_hash(py_t *v, uint64_t *ret_hash)
 static int
 set_hash(const py_t *v, uint64_t *ret_hash)
 {
-    const pydict_t *d = PY_DICT(v);
+    const pydict_t *d = py_as_dict(v);
     uint64_t h = d->used;
 
     for (size_t i = 0; i < d->fill; i++) {

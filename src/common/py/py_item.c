@@ -1,5 +1,5 @@
 /* py_item.c - elements: v[key], slices, assignment and deletion. */
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 int
 py_index(py_t *v, int64_t *ret_v)
@@ -157,7 +157,7 @@ slice_seq(const py_t *v, const span_t *s)
         if (py_is(v, PY_LIST))
             py_append(part, py_seq_at(v, (size_t) at));
         else
-            PY_TUPLE(part)->v[i] = py_ref(py_seq_at(v, (size_t) at));
+            py_as_tuple(part)->v[i] = py_ref(py_seq_at(v, (size_t) at));
     }
     return part;
 }
@@ -385,8 +385,8 @@ py_setitem(py_t *v, py_t *key, py_t *value)
     if (py_is(v, PY_LIST)) {
         if (list_index(v, key, "assignment", &i) < 0)
             return -1;
-        py_t *old = PY_LIST(v)->v[i];
-        PY_LIST(v)->v[i] = py_ref(value);
+        py_t *old = py_as_list(v)->v[i];
+        py_as_list(v)->v[i] = py_ref(value);
         py_unref(old);
         return 0;
     }
@@ -413,7 +413,7 @@ py_delitem(py_t *v, py_t *key)
                             py_type_name(v));
     if (list_index(v, key, "assignment", &i) < 0)
         return -1;
-    pylist_t *l = PY_LIST(v);
+    pylist_t *l = py_as_list(v);
     py_t *old = l->v[i];
     l->n--;
     memmove(l->v + i, l->v + i + 1, (l->n - (size_t) i) * sizeof(*l->v));

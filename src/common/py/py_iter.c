@@ -1,5 +1,5 @@
 /* py_iter.c - iteration: over a value from C, and as a value of its own. */
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 /* ---- from C ---------------------------------------------------------------------------------- */
 
@@ -103,7 +103,7 @@ next_of(py_iter_t *it)
 
     switch ((py_type_t) it->kind) {
     case PY_TUPLE:
-        return it->i < PY_TUPLE(v)->n ? py_ref(PY_TUPLE(v)->v[it->i++]) : NULL;
+        return it->i < py_as_tuple(v)->n ? py_ref(py_as_tuple(v)->v[it->i++]) : NULL;
     case PY_DICT:
     case PY_SET:
         return next_entry(it, v, PY_KEYS);
@@ -126,7 +126,7 @@ py_iter_next(py_iter_t *it)
     const py_t *v = it->source;
 
     if (it->kind == PY_LIST)
-        return it->i < PY_LIST(v)->n ? py_ref(PY_LIST(v)->v[it->i++]) : NULL;
+        return it->i < py_as_list(v)->n ? py_ref(py_as_list(v)->v[it->i++]) : NULL;
     return it->kind == PY_RANGE ? next_number(it) : next_of(it);
 }
 
@@ -262,7 +262,7 @@ py_totuple(py_t *iterable)
         return NULL;
     py_t *tuple = py_tuple(py_seq_len(list));
     for (size_t i = 0; i < py_seq_len(list); i++)
-        PY_TUPLE(tuple)->v[i] = py_ref(py_seq_at(list, i));
+        py_as_tuple(tuple)->v[i] = py_ref(py_seq_at(list, i));
     return tuple;
 }
 
@@ -332,7 +332,7 @@ add_unpacked(py_t *dict, py_t *pair)
 static int
 update_from_dict(py_t *dict, const py_t *other)
 {
-    const pydict_t *d = PY_DICT(other);
+    const pydict_t *d = py_as_dict(other);
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && dict != other && i < d->fill; i++) {

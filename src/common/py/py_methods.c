@@ -2,6 +2,7 @@
 #include "common/py/py_methods.h"
 
 #include "common/py/methods.h"
+#include "common/py/py_as.h"
 
 enum {
     MUTATES = PY_METHOD_MUTATES,
@@ -310,7 +311,7 @@ mark(py_t *v)
         py_unref(v);
         return marked;
     }
-    py_t **items = py_is(v, PY_LIST) ? PY_LIST(v)->v : PY_TUPLE(v)->v;
+    py_t **items = py_is(v, PY_LIST) ? py_as_list(v)->v : py_as_tuple(v)->v;
     for (size_t i = 0; i < py_seq_len(v); i++)
         items[i] = mark(items[i]);
     return v;

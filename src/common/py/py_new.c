@@ -1,6 +1,6 @@
 /* py_new.c - constructors, and what becomes of a value that nobody refers to. */
 #include "common/py/py_methods.h"
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 enum { NEVER = -1, FREE_DEPTH = 100 };
 
@@ -72,7 +72,7 @@ py_list(void)
 void
 py_append_new(py_t *list, py_t *item)
 {
-    pylist_t *l = PY_LIST(list);
+    pylist_t *l = py_as_list(list);
 
     if (l->n == l->cap) {
         size_t cap = l->cap + l->cap / 2 + 4;
@@ -108,7 +108,7 @@ py_tuple_of(size_t n, ...)
 
     va_start(ap, n);
     for (size_t i = 0; i < n; i++)
-        PY_TUPLE(v)->v[i] = py_ref(va_arg(ap, py_t *));
+        py_as_tuple(v)->v[i] = py_ref(va_arg(ap, py_t *));
     va_end(ap);
     return v;
 }
@@ -131,22 +131,23 @@ py_is_group(const py_t *v)
 void
 py_tuple_set(py_t *tuple, size_t i, py_t *item)
 {
-    py_t *old = PY_TUPLE(tuple)->v[i];
+    py_t *old = py_as_tuple(tuple)->v[i];
 
-    PY_TUPLE(tuple)->v[i] = py_ref(item);
+    py_as_tuple(tuple)->v[i] = py_ref(item);
     py_unref(old);
 }
 
 size_t
 py_seq_len(const py_t *v)
 {
-    return v->type == PY_LIST ? ((const pylist_t *) v)->n : ((const pytuple_t *) v)->n;
+    return py_is(v, PY_LIST) ? py_as_list(v)->n : py_as_tuple(v)->n;
 }
 
 py_t *
 py_seq_at(const py_t *v, size_t i)
 {
-    return v->type == PY_LIST ? ((const pylist_t *) v)->v[i] : ((const pytuple_t *) v)->v[i];
+    salt_assert(i < py_seq_len(v));
+    return py_is(v, PY_LIST) ? py_as_list(v)->v[i] : py_as_tuple(v)->v[i];
 }
 
 py_t *
@@ -200,14 +201,14 @@ py_walk_held(py_t *v, py_visit_fn *visit, void *cookie)
 
     switch (py_type(v)) {
     case PY_LIST:
-        walk_seq(PY_LIST(v)->v, PY_LIST(v)->n, visit, cookie);
+        walk_seq(py_as_list(v)->v, py_as_list(v)->n, visit, cookie);
         break;
     case PY_TUPLE:
-        walk_seq(PY_TUPLE(v)->v, PY_TUPLE(v)->n, visit, cookie);
+        walk_seq(py_as_tuple(v)->v, py_as_tuple(v)->n, visit, cookie);
         break;
     case PY_DICT:
     case PY_SET:
-        walk_dict(PY_DICT(v), visit, cookie);
+        walk_dict(py_as_dict(v), visit, cookie);
         break;
     case PY_SLICE:
         visit(slice->start, cookie);
@@ -282,10 +283,10 @@ py_drop_held(py_t *v)
 
     switch (py_type(v)) {
     case PY_LIST:
-        drop_list(PY_LIST(v));
+        drop_list(py_as_list(v));
         break;
     case PY_TUPLE:
-        for (size_t i = 0; i < PY_TUPLE(v)->n; i++)
+        for (size_t i = 0; i < py_as_tuple(v)->n; i++)
             py_tuple_set(v, i, PY_None);
         break;
     case PY_DICT:

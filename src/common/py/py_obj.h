@@ -189,8 +189,5 @@ py_t *py_set_binary(py_op_t op, py_t *a, py_t *b);
 #define PY_TEXT(v)  (((const pystr_t *) (v))->text)
 #define PY_CHARS(v) (((pystr_t *) (v))->text)
 #define PY_LEN(v)   (((const pystr_t *) (v))->len)
-#define PY_DICT(v)  ((pydict_t *) (v))
-#define PY_LIST(v)  ((pylist_t *) (v))
-#define PY_TUPLE(v) ((pytuple_t *) (v))
 
 #endif

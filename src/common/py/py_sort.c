@@ -1,5 +1,5 @@
 /* py_sort.c - a stable merge sort that compares what Python's compares, so that the same pair is refused. */
-#include "common/py/py_obj.h"
+#include "common/py/py_as.h"
 
 enum { RUN = 64 };
 
@@ -100,7 +100,7 @@ sort_part(sorter_t *s, size_t from, size_t to)
 int
 py_sort(py_t *list, py_t *keys, bool reversed)
 {
-    pylist_t *l = PY_LIST(list);
+    pylist_t *l = py_as_list(list);
     size_t n = l->n;
     sorter_t s = { .failed = false };
 
