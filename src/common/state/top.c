@@ -104,6 +104,33 @@ gather_initial(gather_t *self)
     return true;
 }
 
+/* The top files of an environment that one item of "include" means. */
+static bool
+include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *done)
+{
+    json_auto_t *found = avail_filter(highstate_avail_env(self->high, env), py_cstr(target));
+    json_t *name;
+    size_t i;
+
+    if (!py_is(target, PY_STR)) {
+        AUTO_FREE char *shown = py_show(target);
+        add_error(self->errors,
+                  "The include of the top file of environment %s holds %s, not the name of an SLS", env,
+                  shown);
+    }
+    json_array_foreach (found, i, name) {
+        AUTO(py) mark = py_strf("%s:%s", env, json_string_value(name));
+        if (py_in(mark, done) == 1)
+            continue;
+        AUTO(py) top = load_top(self->high, json_string_value(name), NULL, env);
+        if (top == NULL)
+            return false;
+        py_append(list, top);
+        py_set_add(done, mark);
+    }
+    return true;
+}
+
 /* Each environment's top files that its own one includes; they include no further ones. */
 static bool
 gather_includes(gather_t *self)
@@ -113,27 +140,17 @@ gather_includes(gather_t *self)
     AUTO(py) done = py_set(false);
 
     for (size_t at = 0; py_dict_next(self->tops, &at, &saltenv, &list);) {
+        const char *env = py_cstr(saltenv);
         AUTO(py) includes = py_ref(py_dict_get(py_seq_at(list, 0), key));
         if (includes == NULL)
             continue;
         py_dict_del(py_seq_at(list, 0), key);
-        for (size_t i = 0; py_is(includes, PY_LIST) && i < py_seq_len(includes); i++) {
-            const char *env = py_cstr(saltenv);
-            json_auto_t *found = avail_filter(highstate_avail_env(self->high, env),
-                                              py_cstr(py_seq_at(includes, i)));
-            json_t *name;
-            size_t k;
-            json_array_foreach (found, k, name) {
-                AUTO(py) mark = py_strf("%s:%s", env, json_string_value(name));
-                if (py_in(mark, done) == 1)
-                    continue;
-                AUTO(py) top = load_top(self->high, json_string_value(name), NULL, env);
-                if (top == NULL)
-                    return false;
-                py_append(list, top);
-                py_set_add(done, mark);
-            }
-        }
+        if (!py_is(includes, PY_LIST))
+            add_error(self->errors, "The include of the top file of environment %s is not formed as a list",
+                      env);
+        for (size_t i = 0; py_is(includes, PY_LIST) && i < py_seq_len(includes); i++)
+            if (!include_tops(self, env, py_seq_at(includes, i), list, done))
+                return false;
     }
     return true;
 }
