@@ -18,9 +18,10 @@ WARN   := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wwrite-strings -Wformat=2
 HARDEN := -fstack-protector-strong -fPIE -D_FORTIFY_SOURCE=2
 OPT    := -O2 -g
 ifneq ($(SAN),)
-  # A sanitizer replaces the fortified functions by its own.
+  # A sanitizer replaces the fortified functions by its own. gcc leaves out what a number too large for an integer becomes.
   HARDEN := -fPIE
-  OPT    := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all
+  OPT    := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all \
+            $(if $(findstring undefined,$(SAN)),-fsanitize=float-cast-overflow)
 endif
 CPPFLAGS := -Iinclude -Isrc -I$(BUILD) -D_GNU_SOURCE -DHALITE_VERSION='"$(VERSION)"'
 CFLAGS   := -std=gnu17 $(WARN) $(HARDEN) $(OPT) -ffunction-sections -fdata-sections

@@ -58,7 +58,7 @@ static int
 s_since_us(const json_t *since, int64_t *ret_us, fail_t *err)
 {
     if (json_is_number(since)) {
-        *ret_us = clock_wall_us() - (int64_t) (json_number_value(since) * 1e6);
+        *ret_us = clock_wall_us() - clock_us_of(json_number_value(since));
         return 0;
     }
     if (json_is_string(since) && clock_stamp_parse(json_string_value(since), ret_us))

@@ -5,7 +5,8 @@
 
 #include <stdatomic.h>
 
-#define US_PER_S 1000000
+#define US_PER_S   1000000
+#define CENTURY_US 3155760000e6
 
 #define DIGITS "0123456789"
 
@@ -42,6 +43,24 @@ int64_t
 clock_thread_us(void)
 {
     return now_us(CLOCK_THREAD_CPUTIME_ID);
+}
+
+int64_t
+clock_us_of(double seconds)
+{
+    double us = seconds * US_PER_S;
+
+    return !(us > 0) ? 0 : us < CENTURY_US ? (int64_t) us : (int64_t) CENTURY_US;
+}
+
+void
+clock_pause(double seconds)
+{
+    int64_t us = clock_us_of(seconds);
+    struct timespec left = { .tv_sec = us / US_PER_S, .tv_nsec = us % US_PER_S * 1000 };
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
 }
 
 static void

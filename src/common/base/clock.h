@@ -16,6 +16,11 @@ int64_t clock_mono_ms(void);
 int64_t clock_wall_us(void);
 int64_t clock_thread_us(void); /* processor time of the calling thread */
 
+/* Microseconds of so many seconds, whatever number somebody has written: 0 for what is not above 0, at most a century. */
+int64_t clock_us_of(double seconds);
+/* Sleep so long; a signal does not end it. */
+void clock_pause(double seconds);
+
 /* "2026-11-20T10:00:00.123456", UTC as Salt's _stamp. */
 void clock_stamp(char out[CLOCK_STAMP_LEN], int64_t wall_us);
 /* Microseconds since the epoch of such a stamp, or of its beginning: "2026-11-20", "2026-11-20 10:00", with

@@ -125,7 +125,7 @@ read_args(watch_t *self, const json_t *args, const json_t *opts, FILE *out, fail
     self->count = value_int(args, "count", -1);
     self->pretty = value_bool(args, "pretty", false);
     self->out = value_bool(args, "quiet", false) ? NULL : out;
-    self->until_ms = forever ? -1 : clock_mono_ms() + (int64_t) (json_number_value(timeout) * 1000);
+    self->until_ms = forever ? -1 : clock_mono_ms() + clock_us_of(json_number_value(timeout)) / 1000;
     self->since = since_fields(value_get(args, "since"), err);
     return self->since != NULL ? read_node(self, args, opts, err) : err->code;
 }

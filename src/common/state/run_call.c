@@ -11,6 +11,7 @@
 
 #define US_PER_MS 1000.0
 #define US_PER_S  1000000
+#define RETRY_MAX 1000000000 /* seconds, or tries */
 
 /* Arguments that belong to every state: see salt/state.h. Sorted. */
 static const char *const common_keys[] = {
@@ -492,9 +493,10 @@ static json_int_t
 retry_number(const json_t *retry, const char *key, json_int_t dflt)
 {
     const json_t *v = value_get(retry, key);
+    json_int_t n = v == NULL ? dflt : json_is_integer(v) ? json_integer_value(v) : -1;
 
-    if (v == NULL || json_is_integer(v))
-        return value_int(retry, key, dflt);
+    if (n >= 0 && n <= RETRY_MAX)
+        return n;
     log_warning("An invalid value was passed for the retry %s, using default value '%lld'", key,
                 (long long) dflt);
     return dflt;
@@ -525,14 +527,10 @@ is_until(const json_t *ret, const retry_t *retry)
 static void
 retry_wait(state_caller_t *self, json_int_t seconds)
 {
-    struct timespec left = { .tv_sec = (time_t) seconds };
-
-    if (self->wait != NULL) {
+    if (self->wait != NULL)
         self->wait(self->wait_cookie, seconds * 1000);
-        return;
-    }
-    while (nanosleep(&left, &left) < 0 && errno == EINTR)
-        continue;
+    else
+        clock_pause((double) seconds);
 }
 
 /* Python's str() of a result. */

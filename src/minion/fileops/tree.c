@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -490,7 +491,7 @@ parse_time(const json_t *v, struct timespec *out)
         return true;
     if (json_is_integer(v))
         *out = (struct timespec){ (time_t) json_integer_value(v), 0 };
-    else if (json_is_real(v))
+    else if (json_is_real(v) && fabs(json_real_value(v)) < 0x1p62)
         *out = (struct timespec){ (time_t) json_real_value(v), 0 };
     else if (json_is_string(v) && str_to_int(json_string_value(v), 0, INT64_MAX, &n))
         *out = (struct timespec){ (time_t) n, 0 };

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/prog.h"
 #include "common/base/str.h"
@@ -266,10 +267,11 @@ static bool
 ready(int fd, short events, double seconds)
 {
     struct pollfd wait = { fd, events, 0 };
+    int64_t ms = clock_us_of(seconds) / 1000;
     int failed = 0;
     socklen_t len = sizeof(failed);
 
-    return poll(&wait, 1, (int) (seconds * 1000)) == 1 &&
+    return poll(&wait, 1, ms < INT32_MAX ? (int) ms : INT32_MAX) == 1 &&
            getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0;
 }
 

@@ -23,15 +23,6 @@ percent(double part, double whole)
     return whole > 0 ? round(part / whole * 1000) / 10 : 0.0;
 }
 
-static void
-pause_for(double seconds)
-{
-    struct timespec t = { (time_t) seconds, (long) ((seconds - floor(seconds)) * 1e9) };
-
-    while (seconds > 0 && nanosleep(&t, &t) != 0 && errno == EINTR)
-        continue;
-}
-
 /* ---- lists of processes ---------------------------------------------------------------------- */
 
 /* Processes in ascending order: each gets `visit`; a negative return ends it. */
@@ -245,7 +236,7 @@ ps_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         if (procfs_proc(pids[i], &p))
             usage[kept++] = (usage_t){ pids[i], p.ticks_user + p.ticks_system, p.start, 0 };
     }
-    pause_for(value_num(args, "interval", 3));
+    clock_pause(value_num(args, "interval", 3));
     for (size_t i = 0; i < kept; i++) {
         if (procfs_proc(usage[i].pid, &p) && p.start == usage[i].start)
             usage[i].diff = p.ticks_user + p.ticks_system - usage[i].before;
@@ -342,7 +333,7 @@ ps_cpu_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t n = 0, m = 0;
     cpu_t *before = read_cpus(each, &n);
 
-    pause_for(value_num(args, "interval", 0.1));
+    clock_pause(value_num(args, "interval", 0.1));
     cpu_t *after = read_cpus(each, &m);
     json_t *list = json_array();
     for (size_t i = 0; i < n && i < m; i++)

@@ -160,16 +160,6 @@ test_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-static void
-sleep_for(double seconds)
-{
-    struct timespec left = { .tv_sec = (time_t) seconds };
-
-    left.tv_nsec = (long) ((seconds - floor(seconds)) * 1e9);
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
-
 static int
 test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -178,7 +168,7 @@ test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     (void) ctx;
     if (seconds < 0 || seconds > INT32_MAX)
         return fail_set(err, -EINVAL, "ValueError: sleep length must be non-negative");
-    sleep_for(seconds);
+    clock_pause(seconds);
     *ret_value = json_true();
     return 0;
 }
@@ -204,7 +194,7 @@ test_rand_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                         "ValueError: empty range for randrange() (0, %" JSON_INTEGER_FORMAT
                         ", %" JSON_INTEGER_FORMAT ")",
                         max + 1, max + 1);
-    sleep_for((double) random_upto((uint64_t) max));
+    clock_pause((double) random_upto((uint64_t) max));
     *ret_value = json_true();
     return 0;
 }

@@ -1,4 +1,5 @@
 /* service.c - state module `service`: services that run, start at boot, or must not. */
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "minion/modlib/sub.h"
 #include "salt/state.h"
@@ -224,16 +225,6 @@ say(const service_t *s, state_result_t result, const phrase_t *p)
     return state_ret_set(s->ret, result, "%s%s%s", p->before, s->name, p->after);
 }
 
-static void
-wait_delay(const service_t *s)
-{
-    double seconds = value_num(s->args, "init_delay", 0);
-    struct timespec left = { (time_t) seconds, (long) ((seconds - (double) (time_t) seconds) * 1e9) };
-
-    while (seconds > 0 && nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
-
 /* 0 with *ret_text NEW: what unmasking did, or NULL when it is not asked for. */
 static int
 unmask(const service_t *s, char **ret_text)
@@ -262,7 +253,7 @@ add_lines(const service_t *s, const char *text)
 static int
 after_life(const service_t *s, const life_words_t *w, int enabled, int runs)
 {
-    wait_delay(s);
+    clock_pause(value_num(s->args, "init_delay", 0));
     int now = does(s, "service.status"), now_enabled = now < 0 ? now : is_enabled(s);
 
     if (now < 0 || now_enabled < 0)
@@ -463,7 +454,7 @@ watched(const service_t *s, const char *fun, const char *verb, const char *parti
     int done = does(s, fun);
     if (done < 0)
         return failed(s);
-    wait_delay(s);
+    clock_pause(value_num(s->args, "init_delay", 0));
     state_change(s->ret, s->name, json_boolean(done));
     return done ? state_ret_set(s->ret, STATE_TRUE, "Service %s", participle)
                 : state_ret_set(s->ret, STATE_FALSE, "Failed to %s the service", verb);

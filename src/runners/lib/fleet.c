@@ -1,6 +1,7 @@
 /* fleet.c - see fleet.h. */
 #include "runners/lib/fleet.h"
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
@@ -223,7 +224,7 @@ read_timeout(fleet_t *self, fail_t *err)
     long long s = value_int(ctx_opts(self->ctx), "timeout", TIMEOUT_S);
 
     if (json_is_number(v))
-        s = (long long) json_number_value(v);
+        s = json_number_value(v) < 0 ? -1 : clock_us_of(json_number_value(v)) / 1000000;
     else if (given(v) && !(json_is_string(v) && str_to_int(json_string_value(v), 0, TIMEOUT_MAX_S, &s)))
         s = -1;
     if (s < 0 || s > TIMEOUT_MAX_S)

@@ -1,5 +1,6 @@
 /* test_base.c - failures, allocation helpers, buf, str, map, clock and the log. */
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -443,6 +444,19 @@ test_clock_stamp(void **state)
     assert_true(before > 0 && clock_mono_us() >= before && clock_mono_ms() >= before / 1000);
 }
 
+/* Whatever number stands in somebody's file. */
+static void
+test_clock_us_of(void **state)
+{
+    (void) state;
+    assert_int_equal(clock_us_of(1.5), 1500000);
+    assert_int_equal(clock_us_of(0), 0);
+    assert_int_equal(clock_us_of(-3), 0);
+    assert_int_equal(clock_us_of(NAN), 0);
+    assert_true(clock_us_of(1e300) == clock_us_of(INFINITY) && clock_us_of(1e10) == clock_us_of(1e300));
+    assert_int_equal(clock_us_of(1e300) / 1000000 / 86400, 36525);
+}
+
 static void
 test_clock_jid_grows(void **state)
 {
@@ -724,7 +738,8 @@ UNIT_MAIN(cmocka_unit_test(test_fail_first_wins), cmocka_unit_test(test_fail_wit
           cmocka_unit_test(test_str_redacted), cmocka_unit_test(test_map_basics),
           cmocka_unit_test(test_map_order_and_growth), cmocka_unit_test(test_map_delete_while_walking),
           cmocka_unit_test(test_map_churn), cmocka_unit_test(test_clock_stamp),
-          cmocka_unit_test(test_clock_jid_grows), cmocka_unit_test(test_clock_jid_threads),
-          cmocka_unit_test(test_clock_jid_reading), cmocka_unit_test(test_clock_stamp_reading),
-          cmocka_unit_test(test_log_console), cmocka_unit_test(test_log_levels),
-          cmocka_unit_test(test_log_file), cmocka_unit_test(test_log_survives_a_closed_pipe))
+          cmocka_unit_test(test_clock_us_of), cmocka_unit_test(test_clock_jid_grows),
+          cmocka_unit_test(test_clock_jid_threads), cmocka_unit_test(test_clock_jid_reading),
+          cmocka_unit_test(test_clock_stamp_reading), cmocka_unit_test(test_log_console),
+          cmocka_unit_test(test_log_levels), cmocka_unit_test(test_log_file),
+          cmocka_unit_test(test_log_survives_a_closed_pipe))
