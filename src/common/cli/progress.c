@@ -78,9 +78,8 @@ progress_update(progress_t *self, size_t done, size_t total)
         buf_printf(&text, "%zu %s", done, self->what);
     if (self->note != NULL)
         buf_printf(&text, ", %s", self->note);
-    size_t room = term_columns(self->fd) - 1; /* so that the line never wraps */
     buf_puts(&line, ERASE);
-    buf_add(&line, text.data, text.len < room ? text.len : room);
+    term_put(&line, buf_str(&text), term_columns(self->fd) - 1); /* so that it never wraps */
     self->terminal = fs_write_all(self->fd, line.data, line.len) == 0;
     self->shown = true;
     self->next_ms = clock_mono_ms() + REDRAW_MS;

@@ -121,13 +121,10 @@ decl_lists(const decl_t *self, py_t *state)
     } rows[] = { { "__extend__", "extend" }, { "__exclude__", "exclude" } };
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
-        AUTO(py) value = take(state, rows[i].own);
-        if (value == NULL)
+        py_t *value = py_dict_gets(state, rows[i].own);
+        if (value == NULL || py_is(value, PY_LIST))
             continue;
-        if (py_is(value, PY_LIST)) {
-            py_dict_sets(state, rows[i].own, value);
-            continue;
-        }
+        py_unref(take(state, rows[i].own));
         add_error(self->errors, "%s in SLS '%s' is a list that is made from '%s:'; write that instead",
                   rows[i].own, self->sls, rows[i].word);
         say_where(self, rows[i].own);

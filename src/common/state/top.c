@@ -108,7 +108,6 @@ gather_initial(gather_t *self)
 static bool
 include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *done)
 {
-    json_auto_t *found = avail_filter(highstate_avail_env(self->high, env), py_cstr(target));
     json_t *name;
     size_t i;
 
@@ -117,7 +116,9 @@ include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *do
         add_error(self->errors,
                   "The include of the top file of environment %s holds %s, not the name of an SLS", env,
                   shown);
+        return true; /* all of them are told at once */
     }
+    json_auto_t *found = avail_filter(highstate_avail_env(self->high, env), py_cstr(target));
     json_array_foreach (found, i, name) {
         AUTO(py) mark = py_strf("%s:%s", env, json_string_value(name));
         if (py_in(mark, done) == 1)

@@ -495,6 +495,8 @@ test_former_names(void **state)
     assert_string_equal(conf_str(conf, "environment"), "prod");
     assert_int_equal(conf_int(conf, "keep_jobs_seconds"), 5);
     assert_warning(s, "option 'environment' is ignored");
+    conf = load_text(s, CONF_MINION, "keep_jobs: 44444444444444444\n"); /* the master's */
+    assert_null(conf_get(conf, "keep_jobs_seconds"));
 }
 
 static void

@@ -1,5 +1,5 @@
 /* test_descent.c - deeper than a process may have descriptors, and never into another's folder. */
-#include "unit/unit.h"
+#include "unit/folder.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -7,33 +7,15 @@
 #include <unistd.h>
 
 #include "common/base/descent.h"
-#include "common/base/fs.h"
 #include "common/base/str.h"
 
 #define LEVELS 3000
-
-static char root[64];
-
-static int
-setup(void **state)
-{
-    (void) state;
-    strcpy(root, "/tmp/halite-descent-XXXXXX");
-    return mkdtemp(root) != NULL ? 0 : -1;
-}
-
-static int
-teardown(void **state)
-{
-    (void) state;
-    return fs_remove_tree(root, NULL);
-}
 
 /* "d" in "d" in "d" ... below the folder; in each a file of either side of it. */
 static void
 dig(int levels)
 {
-    AUTO_FD at = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     for (int i = 0; i < levels; i++) {
         assert_int_equal(mkdirat(at, "d", 0700), 0);
@@ -49,12 +31,12 @@ dig(int levels)
 static int
 descriptors(void)
 {
-    DIR *dir = opendir("/proc/self/fd");
+    DIR *fds = opendir("/proc/self/fd");
     int n = 0;
 
-    while (readdir(dir) != NULL)
+    while (readdir(fds) != NULL)
         n++;
-    closedir(dir);
+    closedir(fds);
     return n;
 }
 
@@ -66,7 +48,7 @@ test_bounded(void **state)
 
     (void) state;
     dig(LEVELS);
-    assert_int_equal(descent_down(&at, AT_FDCWD, root), 0);
+    assert_int_equal(descent_down(&at, AT_FDCWD, dir), 0);
     for (int i = 0; i < LEVELS; i++)
         assert_int_equal(descent_down(&at, dirfd(descent_dir(&at)), "d"), 0);
     assert_int_equal(descent_down(&at, dirfd(descent_dir(&at)), "d"), -ENOENT);
@@ -75,7 +57,7 @@ test_bounded(void **state)
         assert_string_equal(descent_name(&at), "d");
         assert_int_equal(descent_up(&at), 0);
     }
-    assert_string_equal(descent_name(&at), root);
+    assert_string_equal(descent_name(&at), dir);
     assert_int_equal(descent_up(&at), 0);
     assert_int_equal(at.depth, 0);
     assert_int_equal(descriptors(), had);
@@ -86,8 +68,8 @@ static void
 test_moved(void **state)
 {
     descent_auto_t at = DESCENT_INIT;
-    AUTO_FREE char *other = xasprintf("%s/other", root), *first = xasprintf("%s/d", root);
-    AUTO_FREE char *second = xasprintf("%s/d/d", root), *moved = xasprintf("%s/other/d", root);
+    AUTO_FREE char *other = xasprintf("%s/other", dir), *first = xasprintf("%s/d", dir);
+    AUTO_FREE char *second = xasprintf("%s/d/d", dir), *moved = xasprintf("%s/other/d", dir);
 
     (void) state;
     dig(DESCENT_OPEN + 2);
@@ -106,7 +88,7 @@ static void
 test_links(void **state)
 {
     descent_auto_t at = DESCENT_INIT;
-    AUTO_FREE char *link = xasprintf("%s/link", root);
+    AUTO_FREE char *link = xasprintf("%s/link", dir);
 
     (void) state;
     assert_int_equal(symlink("/", link), 0);
@@ -126,10 +108,10 @@ test_remove(void **state)
     low = had;
     low.rlim_cur = (rlim_t) descriptors() + DESCENT_OPEN + 2;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
-    int rc = fs_remove_tree(root, NULL);
+    int rc = fs_remove_tree(dir, NULL);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &had), 0);
     assert_int_equal(rc, 0);
-    assert_true(fs_absent(root));
+    assert_true(fs_absent(dir));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -1,8 +1,8 @@
 /* test_session.c - the minion's conversation with a scripted master: first contact, acceptance and refusal, a
  * changed key, jobs that come twice, broadcasts, and a master that talks nonsense. */
-#include <poll.h>
 #include <czmq.h>
 #include <dirent.h>
+#include <poll.h>
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
