@@ -117,7 +117,8 @@ int fop_copy_xattrs(int from, int to);
 int fop_remove(const char *path, fail_t *err);
 /* Whether copying it comes to an end: no pipe, no device. */
 bool fop_is_source(const char *path);
-/* Copy bytes, owner, mode and times. */
+/* Copy bytes, owner, mode and times. A link that has the name gives way: root keeps copies where others may write, and who
+ * puts a link there must not choose what is replaced. */
 int fop_copy2(const char *src, const char *dst, fail_t *err);
 /* Copy bytes only, into a file that appears whole. */
 int fop_copyfile(const char *src, const char *dst, fail_t *err);

@@ -253,18 +253,26 @@ copy_into(int from, const char *dst)
 }
 
 static int
-copy_file(int from, const char *dst, const struct stat *attributes)
+copy_whole(int from, const char *dst, const struct stat *st, const struct stat *had)
+{
+    AUTO_FREE char *folder = fop_dirname(dst);
+    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(dst));
+    AUTO_FREE char *temp = fop_join2(folder, base);
+    AUTO_FD to = mkostemp(temp, O_CLOEXEC);
+
+    return to < 0 ? -errno : copy_to_temp(from, temp, to, dst, st, had);
+}
+
+/* Bytes alone go where a link leads. */
+static int
+copy_bytes(int from, const char *dst)
 {
     AUTO_FREE char *real = fop_realpath(dst);
-    AUTO_FREE char *folder = fop_dirname(real);
-    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(real));
-    AUTO_FREE char *temp = fop_join2(folder, base);
     struct stat had = { 0 };
 
     if (stat(real, &had) == 0 && !S_ISREG(had.st_mode))
         return S_ISDIR(had.st_mode) ? -EISDIR : copy_into(from, real);
-    AUTO_FD to = mkostemp(temp, O_CLOEXEC);
-    return to < 0 ? -errno : copy_to_temp(from, temp, to, real, attributes, &had);
+    return copy_whole(from, real, NULL, &had);
 }
 
 /* A pipe waits for its writer, and of devices only /dev/null is sure to end. */
@@ -294,7 +302,7 @@ copy_path(const char *src, const char *dst, bool attributes, fail_t *err)
         return fop_oserror(err, EISDIR, src);
     if (!has_an_end(&st))
         return fail_set(err, -EINVAL, "%s is a pipe or a device, and no file that can be copied", src);
-    int rc = copy_file(from, dst, attributes ? &st : NULL);
+    int rc = attributes ? copy_whole(from, dst, &st, NULL) : copy_bytes(from, dst);
     return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
 }
 
