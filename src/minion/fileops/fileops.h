@@ -120,6 +120,8 @@ bool fop_is_source(const char *path);
 /* Copy bytes, owner, mode and times. A link that has the name gives way: root keeps copies where others may write, and who
  * puts a link there must not choose what is replaced. */
 int fop_copy2(const char *src, const char *dst, fail_t *err);
+/* A folder and all below it, with owner, mode and times; links stay links. */
+int fop_copy_tree(const char *src, const char *dst, fail_t *err);
 /* Copy bytes only, into a file that appears whole. */
 int fop_copyfile(const char *src, const char *dst, fail_t *err);
 /* Give `src` the name `dst`, over whatever has it, folders too; by copy and removal from another file system.

@@ -343,6 +343,12 @@ copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *
     return rc;
 }
 
+int
+fop_copy_tree(const char *src, const char *dst, fail_t *err)
+{
+    return copy_tree(src, dst, true, 0, err);
+}
+
 static bool
 inside(const char *inner, const char *outer)
 {

@@ -142,25 +142,48 @@ give(void *cookie, const char *path, bool is_dir)
     return done == NULL ? -EIO : 0;
 }
 
+/* The copy, as the minion's own, is what the changes of owner and mode are told by. NEW, or NULL with *err. */
+static json_t *
+as_copied(const char *path, fail_t *err)
+{
+    json_auto_t *own = json_pack("{s:I, s:I, s:o, s:o}", "uid", (json_int_t) geteuid(), "gid",
+                                 (json_int_t) getegid(), "user", fop_user_name(geteuid()), "group",
+                                 fop_group_name(getegid()));
+    json_t *st = fop_stats(path, NULL, true, err);
+
+    if (st != NULL)
+        json_object_update(st, own);
+    return st;
+}
+
+/* In a folder links stay links, and each file keeps its mode. */
+static int
+copy_source(copy_t *c, const char *path, fail_t *err)
+{
+    owner_t o = { c, err };
+
+    if (fop_is_dir(c->source)) {
+        int rc = fop_copy_tree(c->source, path, err);
+        return rc == 0 ? fstate_walk(path, -1, give, &o, err) : rc;
+    }
+    json_auto_t *done = fstate_call(c->s, file_copy, json_pack("{s:s, s:s}", "src", c->source, "dst", path),
+                                    err);
+    return done != NULL ? 0 : -EIO;
+}
+
 /* Source, owner and mode reach the staged copy; what it had before of them is *ret_before, NEW. */
 static int
 copy_staged(copy_t *c, const char *path, json_t **ret_before, fail_t *err)
 {
-    fstate_t *s = c->s;
-    bool dir = fop_is_dir(c->source);
-    json_auto_t *done = fstate_call(s, file_copy,
-                                    json_pack("{s:s, s:s, s:b, s:b}", "src", c->source, "dst", path,
-                                              "recurse", dir, "remove_existing", 0),
-                                    err);
-    owner_t o = { c, err };
+    int rc = copy_source(c, path, err);
 
-    if (done == NULL || (dir && fstate_walk(path, -1, give, &o, err) != 0))
-        return -EIO;
-    *ret_before = fop_stats(path, NULL, true, err);
+    if (rc != 0)
+        return rc;
+    *ret_before = as_copied(path, err);
     if (*ret_before == NULL)
         return -EIO;
     /* What we may not set is told by the check that follows. */
-    if (!fstate_on(s, "preserve", false))
+    if (!fstate_on(c->s, "preserve", false))
         (void) fop_set_owner_mode(path, c->user, c->group, c->mode, NULL);
     return 0;
 }
