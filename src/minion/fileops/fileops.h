@@ -115,6 +115,8 @@ int fop_write(const char *path, const void *data, size_t len, fail_t *err);
 int fop_copy_xattrs(int from, int to);
 /* rm -rf of a path of any bytes, as file.remove words its errors. 1 removed, 0 nothing was there, or negative. */
 int fop_remove(const char *path, fail_t *err);
+/* The same for a path that begins with that of the folder `top`, which is open at `fd`: no link below it is followed. */
+int fop_remove_below(int fd, const char *top, const char *path, fail_t *err);
 /* Whether copying it comes to an end: no pipe, no device. */
 bool fop_is_source(const char *path);
 /* Copy bytes, owner, mode and times. A link that has the name gives way: root keeps copies where others may write, and who

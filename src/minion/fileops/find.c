@@ -1,6 +1,7 @@
 /* find.c - file.find: walk, compare, act. */
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
 
@@ -47,6 +48,8 @@ struct finder {
     size_t n;
     json_int_t mindepth, maxdepth; /* maxdepth -1: none */
     bool test;
+    const char *top; /* where it starts now, and the folder itself, held open; -1: it is none */
+    int top_fd;
     json_t *found; /* list */
 };
 
@@ -413,7 +416,11 @@ static json_t *
 act_delete(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 {
     (void) o, (void) err;
-    if (!f->test && fs_remove_tree(e->path, NULL) != 0)
+    bool start = strlen(e->path) <= strlen(f->top);
+
+    /* Whoever owns a folder on the way may put a link there meanwhile. */
+    if (!f->test &&
+        (start ? fop_remove(e->path, NULL) : fop_remove_below(f->top_fd, f->top, e->path, NULL)) < 0)
         return NULL;
     return print_path(e);
 }
@@ -636,6 +643,19 @@ sorted(json_t *list)
     return out;
 }
 
+static int
+find_from(finder_t *f, const char *path, fail_t *err)
+{
+    AUTO_FD top = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int rc = 0;
+
+    f->top = path;
+    f->top_fd = top;
+    if (f->mindepth < 1)
+        rc = visit(f, path, fop_basename(path), err);
+    return rc == 0 && top >= 0 ? walk(f, path, 1, err) : rc;
+}
+
 int
 file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -650,12 +670,8 @@ file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     }
     char **paths = fop_glob(pattern);
     int rc = 0;
-    for (size_t i = 0; rc == 0 && paths[i] != NULL; i++) {
-        if (f.mindepth < 1)
-            rc = visit(&f, paths[i], fop_basename(paths[i]), err);
-        if (rc == 0 && !(fop_is_link(paths[i]) && !fop_is_dir(paths[i])))
-            rc = walk(&f, paths[i], 1, err);
-    }
+    for (size_t i = 0; rc == 0 && paths[i] != NULL; i++)
+        rc = find_from(&f, paths[i], err);
     strv_free(paths);
     if (rc == 0)
         *ret_value = sorted(f.found);

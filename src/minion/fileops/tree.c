@@ -7,6 +7,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -180,6 +181,19 @@ fop_remove(const char *path, fail_t *err)
     if (rc != 0)
         return fop_failed(err, "Could not remove '%s': [Errno %d] %s: '%s'", path, -rc, strerror(-rc), path);
     return 1;
+}
+
+int
+fop_remove_below(int fd, const char *top, const char *path, fail_t *err)
+{
+    const char *below = path + strlen(top);
+    int rc = beneath_remove(fd, below + strspn(below, "/"));
+
+    if (rc == -ELOOP)
+        return fop_failed(err, "Could not remove '%s': a folder above it has become a link", path);
+    if (rc < 0)
+        return fop_failed(err, "Could not remove '%s': [Errno %d] %s: '%s'", path, -rc, strerror(-rc), path);
+    return 0;
 }
 
 int

@@ -1,6 +1,7 @@
 /* file_tidy.c - states that remove what is old, large or empty: file.tidied, pruned. */
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ typedef enum judge { BY_EITHER, BY_BOTH, BY_AGE, BY_SIZE } judge_t;
 
 typedef struct tidy {
     fstate_t *s;
+    int top;                   /* the folder, held open */
     rx_t **matches, **exclude; /* owned, end with NULL */
     double age, size;
     judge_t judge;
@@ -247,51 +249,69 @@ read_tidy(tidy_t *t, fail_t *err)
     return t->exclude != NULL ? read_bounds(t, err) : -EINVAL;
 }
 
-/* The first `n` paths. NEW. */
-static json_t *
-shown(const tidy_t *t, size_t n)
+static void
+note_path(json_t *list, const char *path)
 {
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(list, value_utf8(t->found.v[i], strlen(t->found.v[i])));
-    return list;
+    json_array_append_new(list, value_utf8(path, strlen(path)));
 }
 
+/* Between the look and now anybody who owns a part of the folder may have put a link there. What can't be removed keeps
+ * nothing else from it. */
 static int
 sweep(tidy_t *t)
 {
     fstate_t *s = t->s;
+    json_t *removed = json_array();
     fail_auto_t why = FAIL_INIT;
-    size_t n = 0;
 
-    while (n < t->found.n && fop_remove(t->found.v[n], &why) >= 0)
-        n++;
-    state_change(s->ret, "removed", shown(t, n));
-    if (n < t->found.n)
+    for (size_t i = 0; i < t->found.n; i++) {
+        const char *path = t->found.v[i];
+        fail_auto_t one = FAIL_INIT;
+        int rc = t->follow ? fop_remove(path, &one) : fop_remove_below(t->top, s->name, path, &one);
+        if (rc >= 0)
+            note_path(removed, path);
+        else if (why.code == 0)
+            fail_set(&why, rc, "%s", fail_text(&one));
+    }
+    size_t n = json_array_size(removed);
+    state_change(s->ret, "removed", removed);
+    if (why.code != 0)
         return fstate_error(s, "%s", fail_text(&why));
     return state_ret_set(s->ret, STATE_TRUE, "Removed %zu files or directories from directory %s", n,
                          s->name);
 }
 
+static void
+foretell(tidy_t *t)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < t->found.n; i++)
+        note_path(list, t->found.v[i]);
+    state_change(t->s->ret, "removed", list);
+    (void) state_ret_set(t->s->ret, STATE_NONE, "%s is set for tidy", t->s->name);
+}
+
 static int
 tidied_body(fstate_t *s, fail_t *err)
 {
-    tidy_t t = { .s = s };
+    AUTO_FD top = open(s->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    tidy_t t = { .s = s, .top = top };
     int rc = 0;
 
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
     if (!fop_is_dir(s->name))
         return fstate_error(s, "%s does not exist or is not a directory.", s->name);
-    rc = read_tidy(&t, err);
+    rc = top >= 0 ? 0 : fop_oserror(err, errno, s->name);
+    if (rc == 0)
+        rc = read_tidy(&t, err);
     if (rc == 0)
         look(&t, s->name, 0);
     if (rc == 0 && t.found.n == 0) {
         (void) state_ret_set(s->ret, STATE_TRUE, "Nothing to remove from directory %s", s->name);
     } else if (rc == 0 && s->test) {
-        state_change(s->ret, "removed", shown(&t, t.found.n));
-        (void) state_ret_set(s->ret, STATE_NONE, "%s is set for tidy", s->name);
+        foretell(&t);
     } else if (rc == 0) {
         rc = sweep(&t);
     }
