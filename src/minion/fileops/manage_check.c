@@ -31,12 +31,13 @@ compare(call_ctx_t *ctx, const char *name, const content_t *with, json_t *change
              value_bool(ctx_opts(ctx), "obfuscate_templates", false) ? "<Obfuscated Template>" : diff);
 }
 
+/* A source that is taken without a digest is compared itself. */
 static int
 source_changes(call_ctx_t *ctx, json_t *args, managed_t *m, const char *sum, json_t *changes, fail_t *err)
 {
     const char *source = value_str(args, "source", NULL), *want = value_str(m->sum, "hsum", NULL);
 
-    if (want == NULL || strcasecmp(want, sum) == 0)
+    if (want != NULL ? strcasecmp(want, sum) == 0 : m->sfn == NULL)
         return 0;
     if (m->sfn == NULL && !str_empty(source)) {
         m->sfn = source_cache(ctx, source, value_str(args, "saltenv", "base"), want, args, err);
