@@ -24,22 +24,41 @@ stranger(const struct stat *folder, const struct stat *link)
     return folder->st_uid != 0 ? folder->st_uid : link->st_uid != 0 ? link->st_uid : NOBODY;
 }
 
-/* The link's target comes into *path. 1, or a negative errno. */
+/* The link's target, and what stands behind the link, come into *path. 1, or a negative errno. */
 static int
-follow(partfile_t *self, const struct stat *folder, const struct stat *link, char **path)
+follow(partfile_t *self, const struct stat *folder, const struct stat *link, const char *name,
+       const char *behind, char **path)
 {
     char target[PATH_MAX];
     uid_t whose = stranger(folder, link);
-    ssize_t n = readlinkat(self->folder, fop_basename(*path), target, sizeof(target));
+    ssize_t n = readlinkat(self->folder, name, target, sizeof(target));
 
     if (n < 0 || n == (ssize_t) sizeof(target))
         return n < 0 ? -errno : -ENAMETOOLONG;
+    if (++self->links > MAX_LINKS)
+        return -ELOOP;
     if (whose != NOBODY && self->whose != NOBODY && whose != self->whose)
         return -EPERM;
     self->whose = whose != NOBODY ? whose : self->whose;
+    char *whole = xasprintf("%.*s%s", (int) n, target, behind);
     free(*path);
-    *path = xstrndup(target, (size_t) n);
+    *path = whole;
     return 1;
+}
+
+/* Into a folder of the one that is open. */
+static int
+enter(partfile_t *self, const char *name)
+{
+    int fd = openat(self->folder >= 0 ? self->folder : AT_FDCWD, name,
+                    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    if (self->folder >= 0)
+        close(self->folder);
+    self->folder = fd;
+    return 0;
 }
 
 static int
@@ -55,57 +74,76 @@ take_file(partfile_t *self, const char *name)
     return self->whose != NOBODY && st.st_uid != self->whose ? -EPERM : 0;
 }
 
-/* One part of the way: the folder of *path, which is looked up from the folder before, and what is there. 1: a link, and
- * *path is now where it leads; 0: the end; or a negative errno. */
+/* The end of the way. `st`: what is there; NULL: nothing. */
+static int
+arrive(partfile_t *self, const struct stat *folder, const char *name, const struct stat *st)
+{
+    if (self->whose != NOBODY && folder->st_uid != self->whose)
+        return -EPERM;
+    self->path = xasprintf("/proc/self/fd/%d/%s", self->folder, name);
+    if (st == NULL)
+        return 0;
+    if (!S_ISREG(st->st_mode))
+        return S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+    return take_file(self, name);
+}
+
+/* One part of the way, looked up in the folder before: whoever owns a folder may make a link of any part below it. 1: *path is
+ * what is left; 0: the end; or a negative errno. */
 static int
 step(partfile_t *self, char **path)
 {
-    AUTO_FREE char *dir = fop_dirname(*path);
-    const char *name = fop_basename(*path);
+    size_t n = strcspn(*path, "/"), left = n + strspn(*path + n, "/");
+    AUTO_FREE char *name = xstrndup(*path, n), *behind = xstrdup(*path + n);
+    bool last = *behind == '\0';
     struct stat folder, st;
-    int fd = openat(self->folder >= 0 ? self->folder : AT_FDCWD, *dir != '\0' ? dir : ".",
-                    O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd < 0)
+    if (n > 0 && fstat(self->folder, &folder) != 0)
         return -errno;
-    if (self->folder >= 0)
-        close(self->folder);
-    self->folder = fd;
-    if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    if (last && (n == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0))
         return -EISDIR;
-    if (fstat(fd, &folder) != 0)
-        return -errno;
-    bool there = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    if (!there && errno != ENOENT)
+    bool there = n > 0 && fstatat(self->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (n > 0 && !there && (errno != ENOENT || !last))
         return -errno;
     if (there && S_ISLNK(st.st_mode))
-        return follow(self, &folder, &st, path);
-    if (self->whose != NOBODY && folder.st_uid != self->whose)
-        return -EPERM;
-    self->path = xasprintf("/proc/self/fd/%d/%s", fd, name);
-    if (there && !S_ISREG(st.st_mode))
-        return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-    return there ? take_file(self, name) : 0;
+        return follow(self, &folder, &st, name, behind, path);
+    if (last)
+        return arrive(self, &folder, name, there ? &st : NULL);
+    memmove(*path, *path + left, strlen(*path + left) + 1);
+    int rc = enter(self, n > 0 ? name : "/");
+    return rc == 0 ? 1 : rc;
+}
+
+/* Where a stranger's link led, for a person. */
+static int
+refuse(const partfile_t *self, const char *left, fail_t *err)
+{
+    AUTO_FREE char *way = xasprintf("/proc/self/fd/%d", self->folder), *folder = fop_realpath(way);
+    AUTO_FREE char *to = fop_join2(folder, left);
+
+    return fail_kind(
+        err, FAIL_COMMAND, -EPERM,
+        "%s leads to %s by a link of user %u, and that is not that user's: root does not follow it; "
+        "put the file in its place, or give the link and its folder to root",
+        self->name, to, self->whose);
 }
 
 int
 partfile_open(partfile_t *self, const char *path, fail_t *err)
 {
     AUTO_FREE char *at = xstrdup(path);
-    int rc = 1;
 
     *self = (partfile_t) PARTFILE_INIT;
     self->name = path;
-    for (int links = 0; rc > 0; links++)
-        rc = links <= MAX_LINKS ? step(self, &at) : -ELOOP;
+    int rc = enter(self, ".");
+    if (rc == 0) {
+        while ((rc = step(self, &at)) > 0)
+            ;
+    }
     if (rc == 0)
         return 0;
     if (rc == -EPERM && self->whose != NOBODY)
-        fail_kind(err, FAIL_COMMAND, rc,
-                  "%s is a link of user %u to %s, which is not that user's: root does not follow it; put the "
-                  "file in "
-                  "its place, or give the link and its folder to root",
-                  path, self->whose, at);
+        (void) refuse(self, at, err);
     else if (rc == -EINVAL)
         fail_kind(err, FAIL_COMMAND, rc, "%s is no regular file", path);
     else

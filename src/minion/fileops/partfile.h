@@ -4,8 +4,9 @@
  * others share gets the change and the link stays. Its owner, mode and extended attributes stay, and it is replaced whole.
  *
  * The folder that the links lead to is held open, and the file is read and replaced by way of it, so nobody can put
- * another one in its place meanwhile. When root writes, a link that root did not make (in a folder that is not root's) may
- * only lead to a file of the same user's in a folder of his: then nothing is done there that he could not do himself.
+ * another one in its place meanwhile. When root writes, a link that root did not make (in a folder that is not root's), at
+ * the end of the path or on the way, may only lead to a file of the same user's in a folder of his: then nothing is done
+ * there that he could not do himself.
  *
  * Layer      minion/fileops
  * Threads    one at a time per partfile_t
@@ -24,11 +25,12 @@ typedef struct partfile {
     char *path;       /* owned: the file by way of `folder`, without a link at its end */
     int folder, file; /* -1: closed; no file there yet */
     uid_t whose;      /* whose links led here; (uid_t) -1: none but root's and our own */
+    int links;        /* how many were followed */
 } partfile_t;
 
 #define PARTFILE_INIT                                                                                        \
     {                                                                                                        \
-        NULL, NULL, -1, -1, (uid_t) -1                                                                       \
+        NULL, NULL, -1, -1, (uid_t) -1, 0                                                                    \
     }
 #define partfile_auto_t __attribute__((cleanup(partfile_close))) partfile_t
 

@@ -187,6 +187,50 @@ test_owners(void **state)
     assert_true(fs_absent(fresh));
 }
 
+/* A folder that is a link leads away as a file does: nobody's .ssh is another one's. */
+static void
+test_ways(void **state)
+{
+    static const struct {
+        const char *name;
+        bool followed;
+    } rows[] = {
+        { "alice/door/file", false },       { "alice/door/fresh", false }, { "alice/bobs/own", false },
+        { "alice/door/../bob/own", false }, { "alice/in/own", true },      { "alice/in/../more//own", true },
+        { "home/more/own", true },          { "home/in/own", true },       { "home/door/file", false },
+        { "alice/roots/file", false },
+    };
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else has files to give away */
+    folder("root", 0);
+    folder("alice", ALICE);
+    folder("alice/more", ALICE);
+    folder("bob", BOB);
+    file("root/file", "root", 0);
+    file("bob/own", "bob", BOB);
+    link_to("alice/door", "../root", ALICE);
+    link_to("alice/roots", "../root", 0);
+    link_to("alice/bobs", "../bob", ALICE);
+    link_to("alice/in", "./more/", ALICE);
+    link_to("home", "alice", 0);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        file("alice/more/own", "alice", ALICE);
+        int rc = put(rows[i].name, "new", &err);
+        if ((rc == 0) != rows[i].followed)
+            fail_msg("%s: %d %s", rows[i].name, rc, fail_text(&err));
+        if (rc != 0)
+            assert_non_null(strstr(fail_text(&err), "root does not follow it"));
+        holds("alice/more/own", rc == 0 ? "new" : "alice");
+    }
+    holds("root/file", "root");
+    holds("bob/own", "bob");
+    AUTO_FREE char *fresh = in("root/fresh");
+    assert_true(fs_absent(fresh));
+}
+
 /* Once the file is found, another folder or link in its place changes nothing: neither what is read nor what is written. */
 static void
 test_swapped(void **state)
@@ -217,4 +261,5 @@ test_swapped(void **state)
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_swapped))
+UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_ways),
+          IN_DIR(test_swapped))
