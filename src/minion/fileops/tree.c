@@ -16,6 +16,21 @@
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
+/* Owner and mode of the folder that was made: who may write above it may have put a link in its place by now. */
+static int
+dress_folder(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
+{
+    AUTO_FD made = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", made);
+    fail_auto_t why = FAIL_INIT;
+
+    if (made < 0)
+        return fop_oserror(err, errno, path);
+    int rc = fop_set_owner_mode(at, user, group, mode, &why);
+    AUTO_FREE char *text = str_replace(fail_text(&why), at, path);
+    return rc == 0 ? 0 : fail_kind(err, why.kind, rc, "%s", text);
+}
+
 /* `path` and the folders above it that are missing, each with owner and mode. */
 static int
 make_dirs(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
@@ -32,7 +47,7 @@ make_dirs(const char *path, const json_t *user, const json_t *group, const char 
     }
     if (mkdir(trimmed, 0777) != 0)
         return errno == EEXIST && str_eq(fop_basename(trimmed), ".") ? 0 : fop_oserror(err, errno, path);
-    return fop_set_owner_mode(trimmed, user, group, mode, err);
+    return dress_folder(trimmed, user, group, mode, err);
 }
 
 int

@@ -11,6 +11,7 @@
 #include "common/base/str.h"
 #include "common/plugin/call.h"
 #include "minion/fileops/fileops.h"
+#include "minion/fileops/tree.h"
 #include "salt/log.h"
 
 extern const plugin_t state_file_directory;
@@ -167,6 +168,49 @@ test_swapped(void **state)
     registry_destroy(&registry);
 }
 
+/* ---- a folder that was just made --------------------------------------------------------------- */
+
+/* What is made becomes a link to what is root's, as soon as it is there. */
+static void *
+take_place(void *cookie)
+{
+    swapper_t *s = cookie;
+
+    while (!s->end) {
+        if (rename(s->a, s->b) == 0 && symlink("victim", s->a) != 0)
+            return NULL;
+    }
+    return NULL;
+}
+
+static void
+test_made(void **state)
+{
+    swapper_t s = { .a = in("home/made"), .b = in("kept") };
+    AUTO_FREE char *a = s.a, *b = s.b, *below = in("home/made/");
+    json_auto_t *args = json_pack("{s:s, s:s, s:s, s:s}", "path", below, "user", "nobody", "group", "nogroup",
+                                  "mode", "0751");
+    pthread_t thread;
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else gives folders away */
+    put_folder("home");
+    put_folder("home/victim");
+    assert_int_equal(pthread_create(&thread, NULL, take_place, &s), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        json_auto_t *ret = NULL;
+        (void) file_makedirs(NULL, args, &ret, NULL);
+        (void) unlink(a);
+        (void) rmdir(a);
+        (void) rmdir(b);
+    }
+    s.end = true;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(stat_of("home/victim").st_uid, 0);
+    assert_int_equal(stat_of("home/victim").st_mode & 07777, 0755);
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_held), IN_DIR(test_swapped))
+UNIT_MAIN(IN_DIR(test_held), IN_DIR(test_swapped), IN_DIR(test_made))
