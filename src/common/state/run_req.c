@@ -43,12 +43,28 @@ is_any(req_kind_t k)
            k == REQ_ONFAIL;
 }
 
+/* Whether a return says what would be done. */
+static bool
+is_foretold(const run_t *run, const slot_t *slot, const json_t *ret)
+{
+    return ctx_test(run->env->ctx) || ret == slot->pre;
+}
+
 bool
 run_changed(const run_t *run, const slot_t *slot, const json_t *ret)
 {
-    bool foretold = ctx_test(run->env->ctx) || ret == slot->pre;
+    return state_changed(ret) ||
+           (is_foretold(run, slot, ret) && !slot->held && json_is_null(value_get(ret, "result")));
+}
 
-    return state_changed(ret) || (foretold && !slot->held && json_is_null(value_get(ret, "result")));
+/* What a failed state with a `prereq` on it has held back has no result, and is not done. What is only
+ * foretold has not failed, although Salt takes its None for that. */
+static bool
+has_failed(const run_t *run, const slot_t *slot, const json_t *ret)
+{
+    const json_t *result = value_get(ret, "result");
+
+    return json_is_false(result) || (json_is_null(result) && (slot->held || !is_foretold(run, slot, ret)));
 }
 
 /* What the return of one required chunk means. In test mode, what would be done counts as done, also where
@@ -58,8 +74,7 @@ flags_of(const run_t *run, const slot_t *slot, req_kind_t k, const json_t *ret)
 {
     const json_t *result = value_get(ret, "result");
 
-    /* Salt takes None for a failure here. */
-    if (is_onfail(k) && !json_is_false(result))
+    if (is_onfail(k) && !has_failed(run, slot, ret))
         return F_ONFAIL;
     if (!is_onfail(k) && json_is_false(result))
         return F_FAIL;
