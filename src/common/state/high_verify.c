@@ -100,14 +100,25 @@ verify_requisites(verify_t *v, py_t *state, const char *word, py_t *arg, py_t *l
 }
 
 static bool
-is_checked_requisite(const char *word)
+is_word_of(const char *word, const char *const *words)
 {
-    static const char *const words[] = { "require", "watch", "prereq", "onchanges" };
-
-    for (size_t i = 0; i < NELEMS(words); i++)
-        if (strcmp(word, words[i]) == 0)
+    for (; *words != NULL; words++)
+        if (strcmp(word, *words) == 0)
             return true;
     return false;
+}
+
+/* Salt looks at these, letter by letter, only when the state's turn comes; here they would be no requisites at
+ * all. */
+static void
+verify_is_list(verify_t *v, const char *word, const py_t *list)
+{
+    static const char *const words[] = { "require_any", "watch_any",  "onchanges_any", "onfail",
+                                         "onfail_any",  "onfail_all", "listen_in",     NULL };
+
+    if (is_word_of(word, words) && !py_is(list, PY_LIST) && !py_is(list, PY_NONE))
+        SAY(v, "The %s statement in state '%s' in SLS '%s' needs to be formed as a list", word, v->name,
+            v->sls);
 }
 
 static bool
@@ -126,6 +137,7 @@ has_inner_space(const char *text)
 static int
 verify_arg(verify_t *v, py_t *state, py_t *arg)
 {
+    static const char *const checked[] = { "require", "watch", "prereq", "onchanges", NULL };
     py_t *value;
 
     if (py_is(arg, PY_STR)) {
@@ -150,8 +162,9 @@ verify_arg(verify_t *v, py_t *state, py_t *arg)
     if (strcmp(word, "names") == 0 && !py_is(value, PY_LIST))
         SAY(v, "The 'names' argument in state '%s' in SLS '%s' needs to be formed as a list", v->name,
             v->sls);
-    if (is_checked_requisite(word))
+    if (is_word_of(word, checked))
         verify_requisites(v, state, word, arg, value);
+    verify_is_list(v, word, value);
     return 0;
 }
 
