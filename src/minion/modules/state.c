@@ -400,6 +400,9 @@ state_high(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc != 0)
         return rc < 0 ? rc : 0;
     AUTO(py) high = py_from_json(value_get(args, "data"));
+    high_pad(high, "high data", job.errors);
+    if (json_array_size(job.errors) > 0)
+        return give_errors(&job, ret_value);
     return run_high(&job, high, NULL, ret_value);
 }
 
