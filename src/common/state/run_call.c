@@ -341,6 +341,21 @@ conditions_and_function(state_caller_t *self, json_t *low, const char *full, fai
     return STEAL(ret);
 }
 
+/* The user as whom commands run that name none themselves: a state's conditions, and what modules that it calls
+ * run. TAKES it, NULL for nobody; NEW: who it was before, or NULL. */
+static json_t *
+swap_runas(call_ctx_t *ctx, json_t *runas)
+{
+    json_t *context = ctx_context(ctx), *before = value_get(context, "runas");
+
+    before = before != NULL ? json_incref(before) : NULL;
+    if (runas != NULL)
+        json_object_set_new(context, "runas", runas);
+    else
+        json_object_del(context, "runas");
+    return before;
+}
+
 /* In the run's frame and mode. NEW. */
 static json_t *
 call_body(state_caller_t *self, json_t *low, bool prereq)
@@ -351,10 +366,13 @@ call_body(state_caller_t *self, json_t *low, bool prereq)
     const call_frame_t *outer = call_set_frame(self->ctx, &frame);
     bool test = ctx_test(self->ctx);
     int retcode = ctx_retcode(self->ctx);
+    json_t *runas = value_get(low, "runas");
 
+    runas = swap_runas(self->ctx, runas != NULL ? json_incref(runas) : NULL);
     ctx_set_test(self->ctx, test || prereq);
     json_t *ret = conditions_and_function(self, low, full, &err);
     ctx_set_test(self->ctx, test);
+    json_decref(swap_runas(self->ctx, runas));
     /* What a module sets for itself is not the run's exit code. */
     ctx_set_retcode(self->ctx, retcode);
     (void) call_set_frame(self->ctx, outer);

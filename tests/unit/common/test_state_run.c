@@ -686,10 +686,36 @@ test_pause_and_kill(void **state)
     assert_int_equal(fs_remove_tree(dir, &err), 0);
 }
 
+/* Who a state is to run as is who its commands run as, of whichever of its parts: here nobody that there is. */
+static void
+test_runas(void **state)
+{
+    static const plugin_t *const rows[] = { &state_test, &state_module };
+    static const char why[] = "User 'halite-nobody' is not available";
+    json_auto_t *chunks = json_array();
+    bench_t b = bench_with(rows, NELEMS(rows), NULL);
+    state_run_env_t env = { .ctx = b.ctx, .jid = "" };
+
+    (void) state;
+    add_chunk(chunks, "checks", "test.nop", "{\"runas\": \"halite-nobody\", \"check_cmd\": [\"true\"]}");
+    add_chunk(chunks, "calls", "module.run",
+              "{\"runas\": \"halite-nobody\", \"name\": \"cmd.run\", \"cmd\": \"true\"}");
+    add_chunk(chunks, "asks", "test.nop",
+              "{\"runas\": \"halite-nobody\", \"onlyif\": [{\"fun\": \"cmd.retcode\", \"cmd\": \"true\"}]}");
+    add_chunk(chunks, "after", "module.run", "{\"name\": \"cmd.retcode\", \"cmd\": \"true\"}");
+    json_auto_t *running = state_run(&env, chunks);
+    assert_non_null(strstr(value_str(ret_of(running, "checks"), "comment", ""), why));
+    assert_non_null(strstr(value_str(ret_of(running, "calls"), "comment", ""), why));
+    assert_non_null(strstr(value_str(ret_of(running, "asks"), "comment", ""), why));
+    assert_true(json_is_true(value_get(ret_of(running, "after"), "result")));
+    bench_end(&b);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_parallel_runs_at_once),
           cmocka_unit_test(test_parallel_waits_by_itself), cmocka_unit_test(test_parallel_child_dies),
           cmocka_unit_test(test_parallel_many), cmocka_unit_test(test_failhard_of_parallel),
           cmocka_unit_test(test_deep_chain), cmocka_unit_test(test_deep_chain_of_waiting),
           cmocka_unit_test(test_circle), cmocka_unit_test(test_arguments), cmocka_unit_test(test_aggregate),
           cmocka_unit_test(test_events), cmocka_unit_test(test_slots), cmocka_unit_test(test_disabled),
-          cmocka_unit_test(test_handled_failure), cmocka_unit_test(test_pause_and_kill))
+          cmocka_unit_test(test_handled_failure), cmocka_unit_test(test_pause_and_kill),
+          cmocka_unit_test(test_runas))
