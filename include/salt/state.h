@@ -71,7 +71,7 @@ struct py *ctx_native_arg(call_ctx_t *ctx, const char *name);
 json_t *ctx_chunks(call_ctx_t *ctx);
 /* What has run: {tag: return}. BORROWED object. The keys are state_tag()'s. */
 json_t *ctx_running(call_ctx_t *ctx);
-/* Where the SLS came from ("base"): __env__. BORROWED. */
+/* Where the state's files are: its `saltenv`, or where its SLS came from ("base"). BORROWED. */
 const char *ctx_saltenv(call_ctx_t *ctx);
 /* Salt's __instance_id__: another one for each run. BORROWED; "" outside of a run. What a run collects for
  * its later states (file.accumulated) lives in ctx_context() or in files named after this. */

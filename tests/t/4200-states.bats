@@ -162,6 +162,32 @@ SLS
     [[ $(<"$MARK/tty") =~ ^($'\r\e[Kcmd.run, '[1-9][0-9]*' s')+$'\r\e[K'$ ]]
 }
 
+# A call without a master, with an environment more. $1: an SLS; the rest is given too.
+call_envs() {
+    "$HALITE_BIN/salt-call" --local -l quiet -c "$MARK/etc" --out=quiet state.apply "$@"
+}
+
+@test "saltenv of a state is where its files come from" {
+    mkdir -p "$MARK/base" "$MARK/dev/tree" "$MARK/etc"
+    printf 'id: m1\nfile_client: local\ncachedir: %s/cache\nfile_roots: {base: [%s/base], dev: [%s/dev]}\n' "$MARK" "$MARK" \
+        "$MARK" >"$MARK/etc/minion"
+    echo 'of base {{ saltenv }}' >"$MARK/base/f"
+    echo 'of dev {{ saltenv }}' | tee "$MARK/dev/f" >"$MARK/dev/tree/g"
+    cat >"$MARK/base/envs.sls" <<SLS
+$MARK/named: {file.managed: [{source: salt://f}, {template: jinja}, {saltenv: dev}]}
+$MARK/all: {file.recurse: [{source: salt://tree}, {saltenv: dev}]}
+$MARK/own: {file.managed: [{source: salt://f}, {template: jinja}]}
+SLS
+    call_envs envs
+    [ "$(<"$MARK/named")" = "of dev dev" ]
+    [ -e "$MARK/all/g" ]
+    [ "$(<"$MARK/own")" = "of base base" ]
+    printf 'saltenv: base\nlock_saltenv: True\n' >>"$MARK/etc/minion"
+    rm -r "$MARK/all"
+    run -1 call_envs envs
+    [ "$(<"$MARK/named")" = "of base base" ]
+}
+
 # Expected bytes are those that Salt 3006 writes for the same tree.
 @test "bytes and keys that are numbers reach files and templates" {
     mkdir -p "$MARK/pillar"

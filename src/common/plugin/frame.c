@@ -67,7 +67,9 @@ ctx_share(call_ctx_t *ctx, const char *key, json_t *item, fail_t *err)
 const char *
 ctx_saltenv(call_ctx_t *ctx)
 {
-    return value_str(ctx_chunk(ctx), "__env__", "base");
+    const char *own = value_str(ctx_chunk(ctx), "__env__", "base");
+
+    return value_bool(ctx_opts(ctx), "lock_saltenv", false) ? own : value_str(ctx_chunk(ctx), "saltenv", own);
 }
 
 const char *
