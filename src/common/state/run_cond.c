@@ -19,6 +19,27 @@ say(verdict_t *v, bool skip, const char *comment)
     *v = (verdict_t){ .skip = skip, .skip_watch = skip, .comment = xstrdup(comment) };
 }
 
+/* `cmd_opts_exclude`: one word or a list of those that conditions do without. */
+static bool
+is_excluded(const json_t *low, const char *key)
+{
+    const json_t *words = value_get(low, "cmd_opts_exclude"), *one;
+    size_t i;
+
+    json_array_foreach ((json_t *) words, i, one) {
+        if (str_eq(json_string_value(one), key))
+            return true;
+    }
+    return str_eq(json_string_value(words), key);
+}
+
+/* A keyword that the chunk has for the commands of its conditions. BORROWED, or NULL. */
+static json_t *
+option_of(const json_t *low, const char *key)
+{
+    return low == NULL || is_excluded(low, key) ? NULL : value_get(low, key);
+}
+
 /* Keywords of cmd.retcode that a chunk may carry. */
 static json_t *
 command_options(call_ctx_t *ctx, const json_t *low)
@@ -26,10 +47,10 @@ command_options(call_ctx_t *ctx, const json_t *low)
     static const char *const keys[] = { "cwd",          "root",  "runas",   "env",
                                         "prepend_path", "umask", "timeout", "success_retcodes" };
     json_t *out = json_pack("{s:b, s:b}", "ignore_retcode", 1, "python_shell", 1),
-           *shell = low != NULL ? value_get(low, "shell") : NULL;
+           *shell = option_of(low, "shell");
 
-    for (size_t i = 0; low != NULL && i < NELEMS(keys); i++) {
-        json_t *v = value_get(low, keys[i]);
+    for (size_t i = 0; i < NELEMS(keys); i++) {
+        json_t *v = option_of(low, keys[i]);
         if (v != NULL && !json_is_null(v))
             json_object_set(out, keys[i], v);
     }
