@@ -115,7 +115,9 @@ static void
 compare_groups(const user_t *u, json_t *info, const char *default_group, const char *old_group,
                json_t *change)
 {
-    bool only = value_bool(u->args, "remove_groups", true);
+    /* Who names no groups takes none away; an empty list takes all. */
+    bool only = value_bool(u->args, "remove_groups", true) &&
+                (given(u->args, "groups") || json_array_size(u->optional) > 0);
     json_t *have = value_get(info, "groups"), *v;
     json_t *lists[] = { value_get(u->args, "groups"), u->optional, only ? NULL : have };
     json_auto_t *wanted = sorted_union(lists, NELEMS(lists));

@@ -220,24 +220,33 @@ static const plugin_t fake_shadow = {
     .kind = PLUGIN_EXEC, .file = "shadow", .doc = "", .funcs = shadow_funcs, .n_funcs = NELEMS(shadow_funcs)
 };
 
-/* user.present with hash_password, in test mode, of a user who is not there. */
+/* user.present in test mode, with these plug-ins. */
 static int
-present_hashed(const char *password, fail_t *err)
+foretell(const plugin_t *const *list, size_t n, json_t *args, json_t **ret_value, fail_t *err)
 {
-    static const plugin_t *const list[] = { &fake_shadow, &fake_user };
-    json_auto_t *args = json_pack("{s:s, s:s, s:b}", "name", "zoe", "password", password, "hash_password", 1);
-    json_auto_t *opts = json_pack("{s:b}", "test", 1), *ret = NULL;
-    registry_t *registry = registry_new(PLUGIN_EXEC, list, NELEMS(list));
+    json_auto_t *opts = json_pack("{s:b}", "test", 1);
+    registry_t *registry = registry_new(PLUGIN_EXEC, list, n);
     const call_env_t env = { .registry = registry, .opts = opts };
     call_ctx_t *ctx = call_ctx_new(&env);
     size_t i = 0;
 
     while (!str_eq(state_user.funcs[i].name, "present"))
         i++;
-    int rc = state_user.funcs[i].fn(ctx, args, &ret, err);
+    int rc = state_user.funcs[i].fn(ctx, args, ret_value, err);
     call_ctx_destroy(&ctx);
     registry_destroy(&registry);
     return rc;
+}
+
+/* With hash_password, of a user who is not there. */
+static int
+present_hashed(const char *password, fail_t *err)
+{
+    static const plugin_t *const list[] = { &fake_shadow, &fake_user };
+    json_auto_t *args = json_pack("{s:s, s:s, s:b}", "name", "zoe", "password", password, "hash_password", 1);
+    json_auto_t *ret = NULL;
+
+    return foretell(list, NELEMS(list), args, &ret, err);
 }
 
 static void
@@ -274,6 +283,79 @@ test_salts(void **state)
     free(asked);
 }
 
+/* ---- groups of a user who is there ----------------------------------------------------------------- */
+
+static int
+zoe_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_pack("{s:s, s:i, s:i, s:s, s:s, s:[s, s, s]}", "name", "zoe", "uid", 1001, "gid", 50,
+                           "home", "/", "shell", "/bin/sh", "groups", "audio", "staff", "sudo");
+    return 0;
+}
+
+static int
+any_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) err;
+    *ret_value = str_eq(value_str(args, "name", ""), "nosuch")
+                     ? json_object()
+                     : json_pack("{s:O}", "name", value_get(args, "name"));
+    return 0;
+}
+
+static int
+staff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_string("staff");
+    return 0;
+}
+
+static void
+test_groups(void **state)
+{
+    static const struct {
+        const char *args, *comment;
+    } rows[] = {
+        /* None named: those that there are stay. */
+        { "{}", "User zoe is present and up to date" },
+        { "{\"groups\": null, \"optional_groups\": []}", "User zoe is present and up to date" },
+        { "{\"optional_groups\": [\"nosuch\"]}", "User zoe is present and up to date" },
+        { "{\"groups\": [], \"remove_groups\": false}", "User zoe is present and up to date" },
+        { "{\"groups\": [\"audio\"], \"remove_groups\": false}", "User zoe is present and up to date" },
+        { "{\"groups\": [\"audio\", \"sudo\"]}", "User zoe is present and up to date" },
+        { "{\"groups\": []}", "The following user attributes are set to be changed:\ngroups: []\n" },
+        { "{\"groups\": [\"audio\"]}",
+          "The following user attributes are set to be changed:\ngroups: ['audio']\n" },
+        { "{\"optional_groups\": [\"audio\", \"nosuch\"]}",
+          "The following user attributes are set to be changed:\ngroups: ['audio']\n" },
+    };
+    static const arg_t gid_args[] = { { "gid", ARG_ANY, ARG_REQUIRED, "" }, ARGS_END };
+    static const func_t users[] = { { "info", zoe_info, name_args, 0, "" } };
+    static const func_t groups[] = { { "info", any_group, name_args, 0, "" } };
+    static const func_t files[] = { { "gid_to_group", staff, gid_args, 0, "" } };
+    static const plugin_t user = {
+        .kind = PLUGIN_EXEC, .file = "user", .doc = "", .funcs = users, .n_funcs = 1
+    };
+    static const plugin_t group = {
+        .kind = PLUGIN_EXEC, .file = "group", .doc = "", .funcs = groups, .n_funcs = 1
+    };
+    static const plugin_t file = {
+        .kind = PLUGIN_EXEC, .file = "file", .doc = "", .funcs = files, .n_funcs = 1
+    };
+    static const plugin_t *const list[] = { &file, &group, &user };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *args = json_loads(rows[i].args, 0, NULL), *ret = NULL;
+        json_object_set_new(args, "name", json_string("zoe"));
+        assert_int_equal(foretell(list, NELEMS(list), args, &ret, &err), 0);
+        assert_string_equal(value_str(ret, "comment", ""), rows[i].comment);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
 UNIT_MAIN(TEST(test_files), TEST(test_names), TEST(test_user), TEST(test_group), TEST(test_refusals),
-          cmocka_unit_test(test_salts))
+          cmocka_unit_test(test_salts), cmocka_unit_test(test_groups))
