@@ -146,32 +146,50 @@ env_put_line(run_t *r, const char *line)
     env_put(r, name, eq + 1);
 }
 
-static void
-env_put_dict(run_t *r, json_t *dict)
+static int
+env_put_given(run_t *r, const char *name, json_t *v, fail_t *err)
+{
+    if (*name == '\0' || strchr(name, '=') != NULL)
+        return fail_kind(
+            err, FAIL_COMMAND, -EINVAL,
+            "illegal environment variable name '%s': env is a dictionary, or a list of NAME: VALUE", name);
+    if (json_is_null(v))
+        log_error("Environment variable '%s' passed without a value. Setting value to an empty string", name);
+    AUTO_FREE char *value = json_is_null(v) ? xstrdup("") : value_pystr(v);
+    env_put(r, name, value);
+    return 0;
+}
+
+/* A dictionary, or a name alone. */
+static int
+env_put_element(run_t *r, json_t *element, fail_t *err)
 {
     const char *name;
     json_t *v;
+    int rc = 0;
 
-    json_object_foreach (dict, name, v) {
-        if (json_is_null(v))
-            log_error("Environment variable '%s' passed without a value. Setting value to an empty string",
-                      name);
-        AUTO_FREE char *value = json_is_null(v) ? xstrdup("") : value_pystr(v);
-        if (*name != '\0' && strchr(name, '=') == NULL)
-            env_put(r, name, value);
+    if (json_is_string(element))
+        return env_put_given(r, json_string_value(element), json_null(), err);
+    json_object_foreach (element, name, v) {
+        if ((rc = env_put_given(r, name, v, err)) < 0)
+            break;
     }
+    return rc;
 }
 
 /* `env` may be a dictionary or, as YAML writers like it, a list of them. */
-static void
-env_put_given(run_t *r)
+static int
+env_put_all(run_t *r, fail_t *err)
 {
     json_t *given = opt(r, "env"), *element;
+    int rc = json_is_object(given) ? env_put_element(r, given, err) : 0;
     size_t i;
 
-    env_put_dict(r, given);
-    json_array_foreach (given, i, element)
-        env_put_dict(r, element);
+    json_array_foreach (given, i, element) {
+        if (rc == 0)
+            rc = env_put_element(r, element, err);
+    }
+    return rc;
 }
 
 /* The part between the two marks: whatever a profile prints is not ours. */
@@ -251,7 +269,8 @@ build_env(run_t *r, const struct passwd *user, fail_t *err)
     run_t own = { .runas = r->runas, .shell = r->shell, .args = r->args, .kwargs = r->kwargs };
     int rc = user != NULL ? env_put_login(&own, user, err) : 0;
 
-    env_put_given(&own);
+    if (rc == 0)
+        rc = env_put_all(&own, err);
     if (opt_bool(r, "reset_system_locale", true))
         env_put_locale(&own);
     for (char **line = environ; line != NULL && *line != NULL && !opt_bool(r, "clean_env", false); line++)
