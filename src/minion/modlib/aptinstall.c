@@ -249,6 +249,7 @@ run_again(plan_t *p, fail_t *err)
 static json_t *
 held_targets(const plan_t *p, fail_t *err)
 {
+    const json_t *lists[] = { p->targets, p->downgrade };
     json_auto_t *selections = apt_selections(NULL, "hold", err), *names = json_object();
     json_t *held, *v;
     const char *key;
@@ -256,9 +257,11 @@ held_targets(const plan_t *p, fail_t *err)
 
     if (selections == NULL)
         return NULL;
-    json_array_foreach (p->targets, i, v) {
-        AUTO_FREE char *name = xstrndup(json_string_value(v), strcspn(json_string_value(v), "="));
-        json_object_set_new(names, name, json_true());
+    for (size_t k = 0; k < NELEMS(lists); k++) {
+        json_array_foreach (lists[k], i, v) {
+            AUTO_FREE char *name = xstrndup(json_string_value(v), strcspn(json_string_value(v), "="));
+            json_object_set_new(names, name, json_true());
+        }
     }
     json_object_foreach (p->again, key, v)
         json_object_set_new(names, key, json_true());

@@ -264,6 +264,12 @@ test_held(void **state)
     assert_log("dpkg --set-selections cup install\n" BASE
                "install cup=1.1\ndpkg --set-selections cup hold\n");
     expect("pkg.get_selections", "[{\"state\": \"hold\"}]", "{\"hold\": [\"cup\"]}");
+    /* So is one that is brought back to an older version. */
+    expect("pkg.install", "[\"cup\", {\"version\": \"0.9\"}]",
+           "{\"cup\": {\"old\": \"1.0\", \"new\": \"0.9\"}}");
+    assert_log("dpkg --set-selections cup install\n" BASE
+               "--force-yes install cup=0.9\ndpkg --set-selections cup hold\n");
+    expect("pkg.get_selections", "[{\"state\": \"hold\"}]", "{\"hold\": [\"cup\"]}");
 }
 
 static void
