@@ -40,6 +40,8 @@ typedef struct key_verb {
 
 /* The first of Salt's order whose option is given; listing all without any. */
 const key_verb_t *key_verb_of(const json_t *values);
+/* The next one that is given, too; NULL: there is none. */
+const key_verb_t *key_verb_other(const json_t *values);
 
 int key_run_list(key_cli_t *cli, const key_verb_t *verb);
 int key_run_print(key_cli_t *cli, const key_verb_t *verb);

@@ -21,11 +21,28 @@ static const key_verb_t verbs[] = {
 };
 static const key_verb_t otherwise = { .option = "list_all", .match = "all", .run = key_run_list };
 
+/* The first one given after `verb`, NULL: of all; NULL when there is none. */
+static const key_verb_t *
+next_given(const json_t *values, const key_verb_t *verb)
+{
+    for (size_t i = verb != NULL ? (size_t) (verb - verbs) + 1 : 0; i < NELEMS(verbs); i++)
+        if (value_truthy(value_get(values, verbs[i].option)))
+            return &verbs[i];
+    return NULL;
+}
+
 const key_verb_t *
 key_verb_of(const json_t *values)
 {
-    for (size_t i = 0; i < NELEMS(verbs); i++)
-        if (value_truthy(value_get(values, verbs[i].option)))
-            return &verbs[i];
-    return &otherwise;
+    const key_verb_t *verb = next_given(values, NULL);
+
+    return verb != NULL ? verb : &otherwise;
+}
+
+const key_verb_t *
+key_verb_other(const json_t *values)
+{
+    const key_verb_t *verb = next_given(values, NULL);
+
+    return verb != NULL ? next_given(values, verb) : NULL;
 }

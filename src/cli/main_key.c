@@ -29,22 +29,47 @@ check_options(const json_t *values)
     return 0;
 }
 
-/* The master's user: the configured one, or who has the keys, as a unit may name the user. NULL: stay. */
-static const struct passwd *
-master_user(const char *user, const char *pki_dir)
+/* A name behind -A that was meant for -a, or what the shell made of web*: nothing is left out of a command line that
+ * changes keys. 0, or the exit code. */
+static int
+check_arguments(const opt_result_t *res)
 {
-    const struct passwd *pw = geteuid() != 0 || str_empty(user) ? NULL : getpwnam(user);
-    struct stat st;
+    bool fingers = value_bool(res->values, "finger_all", false);
 
-    if (pw != NULL && pw->pw_uid == 0 && stat(pki_dir, &st) == 0)
-        pw = getpwuid(st.st_uid);
-    return pw;
+    for (size_t i = 0; i < res->n_args; i++)
+        if (!fingers || !str_eq(res->args[i], "master")) /* as Salt's manual has it */
+            return optparse_error(&opts_key, "unexpected argument: '%s'", res->args[i]);
+    return 0;
 }
 
-/* Root works as the master's user, so that no file appears that the master can't read. */
+/* 0, or the exit code. */
 static int
-become(const struct passwd *pw)
+check_actions(const json_t *values)
 {
+    const key_verb_t *verb = key_verb_of(values), *other = key_verb_other(values);
+
+    if (other == NULL)
+        return 0;
+    AUTO_FREE char *first = str_replace(verb->option, "_", "-");
+    AUTO_FREE char *second = str_replace(other->option, "_", "-");
+    return optparse_error(&opts_key, "--%s and --%s are two actions: give them one after the other", first,
+                          second);
+}
+
+/* Root works as the master's user, so that no file appears that the master can't read: the configured one, or who has
+ * the keys, as a unit may name the user. */
+static int
+become(const char *user, const char *pki_dir)
+{
+    struct stat st;
+
+    if (geteuid() != 0 || str_empty(user))
+        return 0;
+    const struct passwd *pw = getpwnam(user);
+    if (pw == NULL)
+        return key_out_fail("user: there is no user '%s' on this machine", user);
+    if (pw->pw_uid == 0 && stat(pki_dir, &st) == 0)
+        pw = getpwuid(st.st_uid);
     if (pw == NULL || pw->pw_uid == 0)
         return 0;
     if (initgroups(pw->pw_name, pw->pw_gid) != 0 || setgid(pw->pw_gid) != 0 || setuid(pw->pw_uid) != 0)
@@ -75,8 +100,7 @@ run_configured(key_cli_t *cli, const key_verb_t *verb, startup_t *start)
     if (rc >= 0)
         return rc;
     cli->opts = start->opts;
-    rc = become(master_user(json_string_value(startup_setting(start, "user")),
-                            value_str(start->opts, "pki_dir", "")));
+    rc = become(json_string_value(startup_setting(start, "user")), value_str(start->opts, "pki_dir", ""));
     return rc != 0 ? rc : run_with_store(cli, verb);
 }
 
@@ -103,6 +127,10 @@ main(int argc, char **argv)
 
     if (rc < 0) {
         rc = check_options(start.values);
+        if (rc == 0)
+            rc = check_arguments(&start.res);
+        if (rc == 0)
+            rc = check_actions(start.values);
         if (rc == 0)
             rc = run(&start);
     }

@@ -62,5 +62,6 @@ const opt_spec_t opts_key = {
     .usage = "%prog [options]",
     .description = "Shows, accepts, rejects and deletes the keys by which the master knows its minions.",
     .tables = tables,
-    .interspersed = true, /* and not bare: "salt-key -F master" is what Salt's manual says */
+    .interspersed =
+        true, /* and not bare: "salt-key -F master" is what Salt's manual says; main_key.c looks at arguments */
 };

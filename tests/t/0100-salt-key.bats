@@ -84,6 +84,26 @@ salt-key: error: 'nosuch' is not a valid argument to '--list'
 EOF
 }
 
+@test "a name behind an option that takes none, or too many, does nothing: -A web1 is not -a web1" {
+    new_key minions m001
+    new_key minions_pre p001 p002
+    for words in "-A p001" "-R p001" "-D m001" "-a p001 p002" "-F p001"; do
+        run -64 --separate-stderr key -y $words
+        [ -z "$output" ]
+        [ "${stderr_lines[-1]}" = "salt-key: error: unexpected argument: '${words##* }'" ]
+    done
+    [ "$(cd "$PKI" && echo minions*/*)" = "minions/m001 minions_pre/p001 minions_pre/p002" ]
+    run -0 key -F master
+}
+
+@test "two actions at one time: neither is done" {
+    new_key minions m001
+    new_key minions_pre p001
+    run -64 --separate-stderr key -y -a p001 --delete=m001
+    [ "${stderr_lines[-1]}" = "salt-key: error: --accept and --delete are two actions: give them one after the other" ]
+    [ "$(cd "$PKI" && echo minions*/*)" = "minions/m001 minions_pre/p001" ]
+}
+
 @test "-L --out=json and --out=yaml" {
     new_key minions m001 m002
     run --separate-stderr key -L --out=json
@@ -400,6 +420,18 @@ m003:  $(cat "$PKI/minions_pre/m003")" ]
     run --separate-stderr key -L
     [ "$status" -eq 0 ]
     [ "$(stat -c %U "$PKI/minions_pre")" = nobody ]
+}
+
+@test "a user that does not exist is an error, not root instead" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    new_key minions_pre p001
+    run -1 --separate-stderr key -u nosuchuser -y -A
+    [ -z "$output" ]
+    [ "$stderr" = "salt-key: user: there is no user 'nosuchuser' on this machine" ]
+    echo 'user: nosuchuser' >>"$CONF/master"
+    run -1 --separate-stderr key -L
+    [ "$stderr" = "salt-key: user: there is no user 'nosuchuser' on this machine" ]
+    [ -e "$PKI/minions_pre/p001" ]
 }
 
 @test "a reader that goes away and a full disk are failures" {
