@@ -2,6 +2,7 @@
 #include "cli/show.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/output/suited.h"
@@ -51,14 +52,29 @@ setting_bool(const json_t *values, const json_t *conf, const char *name, bool df
     return v != NULL ? value_truthy(v) : dflt;
 }
 
-static int
-empty_file(const char *path, fail_t *err)
+/* Whether a file could be made there. */
+static bool
+may_be_made(const char *path)
 {
-    AUTO_FD fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    const char *slash = strrchr(path, '/');
+    AUTO_FREE char *folder = slash != NULL ? xstrndup(path, (size_t) (slash - path) + 1) : xstrdup(".");
 
-    if (fd < 0 && errno != ENOENT)
-        return fail_set(err, -errno, "%s: Access denied: %s", path, strerror(errno));
-    return 0;
+    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
+}
+
+/* What is found out behind the job has cost its output. Pipes and devices are opened when there is something for them: who
+ * reads a pipe takes a close for the end. */
+static int
+ready_file(const char *path, bool append, fail_t *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return 0;
+    AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC | (append ? O_APPEND : O_TRUNC));
+    if (fd >= 0 || (errno == ENOENT && may_be_made(path)))
+        return 0;
+    return fail_set(err, -errno, "%s: Access denied: %s", path, strerror(errno));
 }
 
 int
@@ -87,9 +103,8 @@ show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
     o->strip_colors = setting_bool(values, conf, "strip_colors", true);
     o->exclude = value_get(conf, "state_output_exclude");
     o->terse = value_get(conf, "state_output_terse");
-    if (self->file == NULL || value_bool(values, "output_file_append", false))
-        return 0;
-    return empty_file(self->file, err);
+    return self->file != NULL ? ready_file(self->file, value_bool(values, "output_file_append", false), err)
+                              : 0;
 }
 
 void
@@ -108,20 +123,31 @@ show_args(show_t *self, const json_t *arg)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
+/* Said once: the rest is lost for the same reason. Nothing is said of a reader who has gone. */
 static void
-write_text(show_t *self, FILE *f, const buf_t *text)
+unwritten(show_t *self, const char *where)
 {
-    bool later = self->held && f == stdout;
+    int code = errno;
 
-    if (fwrite(buf_str(text), 1, text->len, f) != text->len || (!later && fflush(f) != 0))
-        self->failed = true;
+    if (!self->failed && code != EPIPE) {
+        progress_clear(self->progress);
+        (void) fprintf(stderr, "%s can't be written: %s\n", where, strerror(code));
+    }
+    self->failed = true;
+}
+
+static void
+write_stdout(show_t *self, const buf_t *text)
+{
+    if (fwrite(buf_str(text), 1, text->len, stdout) != text->len || (!self->held && fflush(stdout) != 0))
+        unwritten(self, "Standard output");
 }
 
 void
 show_flush(show_t *self)
 {
     if (fflush(stdout) != 0)
-        self->failed = true;
+        unwritten(self, "Standard output");
 }
 
 static void
@@ -129,12 +155,8 @@ write_file(show_t *self, const buf_t *text)
 {
     AUTO_FILE f = fopen(self->file, "ae");
 
-    if (f != NULL) {
-        write_text(self, f, text);
-        return;
-    }
-    log_error("%s: can't be written: %s", self->file, strerror(errno));
-    self->failed = true;
+    if (f == NULL || fwrite(buf_str(text), 1, text->len, f) != text->len || fflush(f) != 0)
+        unwritten(self, self->file);
 }
 
 static void
@@ -155,7 +177,7 @@ show_as(show_t *self, const json_t *data, const char *out, int retcode)
     if (self->file != NULL)
         write_file(self, &text);
     else
-        write_text(self, stdout, &text);
+        write_stdout(self, &text);
 }
 
 void
@@ -189,7 +211,7 @@ show_print(show_t *self, const char *fmt, ...)
     buf_vprintf(&text, fmt, ap);
     va_end(ap);
     progress_clear(self->progress);
-    write_text(self, stdout, &text);
+    write_stdout(self, &text);
 }
 
 void

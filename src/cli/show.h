@@ -16,13 +16,13 @@ typedef struct show {
     const char *output;   /* --out, or the configuration's `output`; NULL when neither. BORROWED */
     const char *file;     /* --out-file; NULL: stdout. BORROWED */
     bool quiet;           /* salt-run --quiet */
-    bool failed;          /* something could not be written */
+    bool failed;          /* something could not be written, and was told */
     bool held;            /* what goes to stdout may wait for show_flush */
     progress_t *progress; /* BORROWED: erased before anything is printed; may be NULL */
 } show_t;
 
 /* From the options given and the configuration (both BORROWED for as long as `self` lives). Empties an
- * --out-file that is not appended to. 0, or a negative errno with *err. */
+ * --out-file that is not appended to; one that can't be written is an error. 0, or a negative errno with *err. */
 int show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err);
 /* What a function's arguments say about showing its states (exclude=, terse=). `arg` is BORROWED as above. */
 void show_args(show_t *self, const json_t *arg);

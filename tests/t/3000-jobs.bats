@@ -125,6 +125,35 @@ returned() { lookup "$1" --out=json | grep -qE "$2"; }
     same_as "$(cat "$BATS_TEST_TMPDIR/out")" <<<$'web1:\n    text'
 }
 
+@test "an output that can't be written: before anything runs, or else once and with the reason" {
+    local mark=$BATS_TEST_TMPDIR/ran option
+    for option in --out-file="$BATS_TEST_TMPDIR/nosuch/out" --out-file="$BATS_TEST_TMPDIR"; do
+        run -64 --separate-stderr salt web1 cmd.run "touch $mark" "$option"
+        [[ ${stderr_lines[-1]} == "salt: error: ${option#*=}: Access denied: "* ]]
+    done
+    run -64 salt web1 cmd.run "touch $mark" --out-file-append --out-file="$BATS_TEST_TMPDIR/nosuch/out"
+    [ ! -e "$mark" ]
+    [ -w /dev/full ] || skip "no /dev/full"
+    run -1 --separate-stderr salt '*' test.ping --out-file=/dev/full
+    [ "$stderr" = "/dev/full can't be written: No space left on device" ]
+    for words in "*|test.ping" "*|test.ping|-s" "*|test.ping|-b|1"; do
+        IFS='|' read -ra words <<<"$words"
+        run -1 --separate-stderr bash -c '"$@" >/dev/full' - "$HALITE_BIN/salt" "${words[@]}"
+        [ "$stderr" = "Standard output can't be written: No space left on device" ]
+    done
+    run -1 --separate-stderr bash -c '"$@" >/dev/full' - "$HALITE_BIN/salt-run" manage.up
+    [ "$stderr" = "Standard output can't be written: No space left on device" ]
+}
+
+@test "--out-file may be a pipe: who reads it gets all" {
+    mkfifo "$BATS_TEST_TMPDIR/pipe"
+    cat "$BATS_TEST_TMPDIR/pipe" >"$BATS_TEST_TMPDIR/read" &
+    local reader=$!
+    run -0 timeout 10 "$HALITE_BIN/salt" -s '*' test.ping --out=txt --out-file="$BATS_TEST_TMPDIR/pipe"
+    wait "$reader"
+    same_as "$(sort "$BATS_TEST_TMPDIR/read")" <<<$'db1: True\nweb1: True\nweb2: True'
+}
+
 @test "text that is not ASCII, and a return of megabytes" {
     run salt web1 test.echo 'Grüße, 世界 🌍' --out=txt
     same_as "$output" <<<'web1: Grüße, 世界 🌍'

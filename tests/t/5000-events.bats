@@ -274,6 +274,13 @@ watched() { until_true 10 test -e "$FLEET/pids/watch-$1.rc" && RC=$(cat "$FLEET/
     [ ! -s "$FLEET/log/watch-quiet" ]
 }
 
+@test "salt-run state.event on a full disk fails, and says so: nobody takes it for having seen all" {
+    [ -w /dev/full ] || skip "no /dev/full"
+    ask '{"op":"fire","tag":"full/1","data":{}}' >/dev/null
+    run -1 --separate-stderr bash -c '"$1" state.event "full/*" since=1m count=1 timeout=20 >/dev/full' _ "$HALITE_BIN/salt-run"
+    [ "$stderr" = "The events can't be written any more: No space left on device" ]
+}
+
 @test "salt-run state.event goes on when the master was restarted, without gap" {
     watch long 'long/*' count=3
     fire long/1

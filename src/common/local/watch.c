@@ -203,8 +203,18 @@ await(watch_t *self, fail_t *err)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* -EPIPE when whoever read our output has gone; else *err says why it can't be written. */
 static int
-show_event(watch_t *self, const json_t *event)
+unwritten(fail_t *err)
+{
+    int code = errno;
+
+    return code == EPIPE ? -EPIPE
+                         : fail_set(err, -code, "The events can't be written any more: %s", strerror(code));
+}
+
+static int
+show_event(watch_t *self, const json_t *event, fail_t *err)
 {
     AUTO(py) data = py_from_json(value_get(event, "data"));
     py_dumps_t how = PY_DUMPS_INIT;
@@ -213,8 +223,8 @@ show_event(watch_t *self, const json_t *event)
     how.sort_keys = self->pretty;
     how.indent = self->pretty ? 4 : -1;
     AUTO(py) text = py_json_dumps(data, &how);
-    (void) fprintf(self->out, "%s\t%s\n", value_str(event, "tag", ""), py_cstr(text));
-    return ferror(self->out) ? -EPIPE : 0;
+    int n = fprintf(self->out, "%s\t%s\n", value_str(event, "tag", ""), py_cstr(text));
+    return n < 0 ? unwritten(err) : 0;
 }
 
 /* What the bus could not hold for us. */
@@ -228,9 +238,9 @@ tell_missed(const json_t *push)
                    (long long) value_int(push, "count", 0), from, to, from);
 }
 
-/* One push. 1 when it was the last, 0, or -EPIPE. */
+/* One push. 1 when it was the last, 0, or a negative errno. */
 static int
-take(watch_t *self, const json_t *push)
+take(watch_t *self, const json_t *push, fail_t *err)
 {
     const char *tag = value_str(push, "tag", "");
 
@@ -242,8 +252,9 @@ take(watch_t *self, const json_t *push)
     json_object_set(self->since, "since_seq", value_get(push, "seq"));
     if (plain_glob(self->tagmatch) != self->tagmatch && !match_expr(self->tagmatch, tag))
         return 0;
-    if (self->out != NULL && show_event(self, push) < 0)
-        return -EPIPE;
+    int rc = self->out != NULL ? show_event(self, push, err) : 0;
+    if (rc < 0)
+        return rc;
     self->count -= self->count > 0;
     return self->count == 0;
 }
@@ -258,14 +269,14 @@ take_all(watch_t *self, fail_t *err)
         json_auto_t *push = NULL;
         rc = local_next(self->line, 0, &push, err);
         if (rc > 0)
-            done = take(self, push);
+            done = take(self, push, err);
         else if (rc == -EINTR)
             rc = 0;
         else if (rc < 0 && (rc = listen_again(self, err)) == 0)
             rc = 1; /* more may have come with the answer */
     }
-    if (self->out != NULL && fflush(self->out) != 0)
-        return -EPIPE;
+    if (done >= 0 && self->out != NULL && fflush(self->out) != 0)
+        return unwritten(err);
     return done != 0 ? done : rc;
 }
 
