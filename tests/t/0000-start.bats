@@ -49,6 +49,16 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [[ $stderr == "WARNING: CONFIG '$BATS_TEST_TMPDIR/nosuch' directory does not exist."* ]]
 }
 
+@test "salt-call --log-file is written; a path of the command line begins in the current folder" {
+    mkdir -p "$BATS_TEST_TMPDIR/etc" "$BATS_TEST_TMPDIR/here" && cd "$BATS_TEST_TMPDIR/here"
+    echo "root_dir: $BATS_TEST_TMPDIR/root" >"$BATS_TEST_TMPDIR/etc/minion"
+    run -0 --separate-stderr "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" --id x --cachedir=cache --log-file=log --log-file-level=info \
+        --out=txt cmd.run 'exit 0'
+    grep -q 'Executing command' log
+    run -0 "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" --id x --cachedir=cache --out=txt config.get cachedir
+    [ "$output" = "local: $PWD/cache" ]
+}
+
 @test "--versions-report names the libraries" {
     run "$HALITE_BIN/salt-master" --versions-report
     [ "$status" -eq 0 ]

@@ -134,7 +134,7 @@ add_overrides(conf_said_t *said, const json_t *overrides)
 
     for (void *it = json_object_iter(from); it != NULL; it = json_object_iter_next(from, it)) {
         json_object_set(said->values, json_object_iter_key(it), json_object_iter_value(it));
-        json_object_set_new(said->where, json_object_iter_key(it), json_string("the command line"));
+        json_object_set_new(said->where, json_object_iter_key(it), json_string(CONF_COMMAND_LINE));
     }
 }
 

@@ -261,7 +261,9 @@ finish_paths(finish_t *f)
         bool is_path = rows[i].type == CONF_PATH || (rows[i].type == CONF_LOGFILE && !log_is_syslog(path));
         if (!is_path || (rows[i].side & f->side) == 0 || *path == '\0')
             continue;
-        AUTO_FREE char *full = under_root(root, path);
+        /* What was typed is where the shell would look for it. */
+        bool typed = str_eq(where(f, rows[i].name), CONF_COMMAND_LINE);
+        AUTO_FREE char *full = typed ? xstrdup(path) : under_root(root, path);
         set_text(f->opts, rows[i].name, full);
     }
     set_text(f->opts, "root_dir", root);

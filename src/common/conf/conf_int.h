@@ -28,8 +28,10 @@ json_t *conf_refuse(const option_row_t *row, const json_t *v, const char *wanted
 /* Closed sets of names, each ending with NULL: renderers that are here, those that Salt has, outputters. */
 extern const char *const conf_renderers[], *const conf_renderers_known[], *const conf_outputters[];
 
-/* What the files say: merged values, and for each option where it was said last ("/etc/salt/master, line 3").
- */
+#define CONF_COMMAND_LINE "the command line"
+
+/* What the files say: merged values, and for each option where it was said last ("/etc/salt/master, line 3",
+ * CONF_COMMAND_LINE). */
 typedef struct conf_said {
     json_t *values; /* object */
     json_t *where;  /* object: option to text */

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,15 +16,29 @@
 #define DEFAULT_DIR "/etc/salt"
 #define TREE_DEPTH  32 /* folders below one that changes its owner */
 
+/* A daemon leaves the folder in which a relative path means something, and reads its configuration again there. NEW. */
+static json_t *
+s_from_here(const char *path)
+{
+    char here[PATH_MAX];
+    if (path[0] == '/' || !*path || log_is_syslog(path) || !getcwd(here, sizeof(here)))
+        return value_utf8(path, strlen(path));
+    AUTO_FREE char *full = fs_join(here, path);
+    return value_utf8(full, strlen(full));
+}
+
 json_t *
 startup_overrides(const json_t *values)
 {
     json_t *out = json_object(), *v;
     size_t n;
     const option_row_t *rows = conf_rows(&n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        bool is_path = rows[i].type == CONF_PATH || rows[i].type == CONF_LOGFILE;
         if ((v = value_get(values, rows[i].name)))
-            json_object_set(out, rows[i].name, v);
+            json_object_set_new(out, rows[i].name,
+                                is_path ? s_from_here(json_string_value(v)) : json_incref(v));
+    }
     return out;
 }
 
@@ -78,7 +93,7 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     log_level_t level = LEVEL_WARNING;
     (void) log_level_parse(conf_str(conf, "log_level"), &level);
     log_init(program, level, colour);
-    if (!no_file)
+    if (!no_file || value_get(overrides, "log_file"))
         s_open_log(conf);
     s_tell(warnings, conf);
     return conf;

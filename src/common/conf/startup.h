@@ -11,14 +11,14 @@
 #include "common/conf/conf.h"
 #include "salt/base.h"
 
-/* The given command line values (optparse's) that are also configuration options: NEW object for conf_load.
- */
+/* The given command line values (optparse's) that are also configuration options: NEW object for conf_load. Paths
+ * are absolute. */
 json_t *startup_overrides(const json_t *values);
 /* The configuration folder: --config-dir, $SALT_CONFIG_DIR, /etc/salt. NEW. One that is named and does not
  * exist is warned about on stderr, as Salt does it. */
 char *startup_conf_dir(const json_t *values);
-/* Load, start the log (program's name, console level, and the log file unless `no_file`), and say the
- * warnings. */
+/* Load, start the log (program's name, console level, and the log file; with `no_file` only one of the command
+ * line), and say the warnings. */
 conf_t *startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides,
                      bool no_file, fail_t *err);
 /* After the configuration was read again (SIGHUP): what takes effect live is new; what needs a restart keeps
