@@ -114,6 +114,8 @@
 #define LIMIT_STORE_BATCH_BYTES (4 * 1024 * 1024)     /* bytes in one commit, unless one row has more */
 #define LIMIT_STORE_QUEUE       200000                /* rows that wait for the writer */
 #define LIMIT_STORE_BYTES       (512UL * 1024 * 1024) /* bytes of the rows that wait for the writer */
+#define LIMIT_SILENCE_S                                                                                      \
+    86400 /* how long silent minions are waited for at most, as the option timeout has it */
 #define LIMIT_UNFINISHED_DAYS                                                                                \
     30 /* a job without its end is taken up again for so long, a run can be resumed */
 #define LIMIT_RESTORED_BYTES                                                                                 \

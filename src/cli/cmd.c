@@ -436,14 +436,12 @@ static int
 connect_and_run(cmd_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    json_int_t timeout = value_int(self->start.values, "timeout", 0);
-
-    if (timeout <= 0)
-        timeout = value_int(self->start.opts, "timeout", 5);
     int rc = cmd_nodegroup(self, self->request);
+
     if (rc != 0)
         return rc;
-    self->line = jobline_new(value_str(self->start.opts, "sock_dir", ""), timeout * 1000, &err);
+    self->line = jobline_new(value_str(self->start.opts, "sock_dir", ""), startup_timeout_ms(&self->start),
+                             &err);
     if (self->line == NULL)
         return cmd_refused(self, &err);
     return run_mode(self);

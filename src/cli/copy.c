@@ -305,11 +305,10 @@ run_configured(copy_t *self)
         return optparse_error(&opts_cp, "%s", fail_text(&err));
     if ((rc = take_words(self)) != 0 || (rc = cmd_nodegroup(&self->cmd, self->target)) != 0)
         return rc;
-    json_int_t timeout = value_int(start->values, "timeout", value_int(start->opts, "timeout", 5));
     self->cmd.show_silent = true;
     self->cmd.fun = xstrdup("cp.recv");
     self->packed = !value_bool(start->values, "no_compression", false);
-    self->cmd.line = jobline_new(value_str(start->opts, "sock_dir", ""), timeout * 1000, &err);
+    self->cmd.line = jobline_new(value_str(start->opts, "sock_dir", ""), startup_timeout_ms(start), &err);
     if (self->cmd.line == NULL)
         return cmd_refused(&self->cmd, &err);
     rc = value_bool(start->values, "chunked", false) ? run_pieces(self) : run_whole(self);

@@ -114,8 +114,8 @@ start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
                                 follow);
     json_auto_t *reply = NULL;
 
-    if (value_get(self->start.values, "jid") != NULL)
-        json_object_set(request, "jid", value_get(self->start.values, "jid"));
+    if (value_int(self->start.values, "timeout", 0) > 0)
+        json_object_set_new(request, "timeout", json_integer(startup_timeout_ms(&self->start) / 1000));
     interrupt_asked();
     if (local_call(self->line, &request, &reply, err) < 0)
         return refused(self, err);
@@ -351,8 +351,7 @@ run_configured(run_t *self)
     self->line = local_connect(value_str(self->start.opts, "sock_dir", ""), &err);
     if (self->line == NULL)
         return broken(self, &err);
-    json_int_t timeout = value_int(self->start.values, "timeout", 0);
-    patience_set(self->line, 1000 * (timeout > 0 ? timeout : value_int(self->start.opts, "timeout", 5)));
+    patience_set(self->line, startup_timeout_ms(&self->start));
     return run_connected(self);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/conf/startup.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -85,4 +86,14 @@ startup_flag(const startup_t *self, const char *name, bool dflt)
     const json_t *v = startup_setting(self, name);
 
     return v != NULL ? value_truthy(v) : dflt;
+}
+
+int64_t
+startup_timeout_ms(const startup_t *self)
+{
+    json_int_t s = value_int(self->values, "timeout", 0);
+
+    if (s <= 0)
+        s = value_int(self->opts, "timeout", 5);
+    return 1000 * (int64_t) (s < LIMIT_SILENCE_S ? s : LIMIT_SILENCE_S);
 }

@@ -33,5 +33,7 @@ void startup_free(startup_t *self);
 /* The option as given, else the configuration's, else NULL. BORROWED. */
 json_t *startup_setting(const startup_t *self, const char *name);
 bool startup_flag(const startup_t *self, const char *name, bool dflt);
+/* --timeout, else the option timeout. */
+int64_t startup_timeout_ms(const startup_t *self);
 
 #endif

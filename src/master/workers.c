@@ -7,6 +7,7 @@
 #include "common/data/args.h"
 #include "master/bus.h"
 #include "master/workers_actor.h"
+#include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -518,6 +519,10 @@ s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fai
                              arg ? json_incref(arg) : json_array());
     if (note)
         json_object_set(task, "note", note);
+    json_int_t timeout = value_int(request, "timeout", 0);
+    if (timeout > 0)
+        json_object_set_new(task, "timeout",
+                            json_integer(timeout < LIMIT_SILENCE_S ? timeout : LIMIT_SILENCE_S));
     return task;
 }
 

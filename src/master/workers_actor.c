@@ -57,6 +57,18 @@ s_failed(const char *words)
                      false);
 }
 
+/* The configuration for one task: who asks may have a time of his own for silent minions. NEW. */
+static json_t *
+s_opts(const workers_env_t *env, const json_t *task)
+{
+    json_t *timeout = value_get(task, "timeout");
+    if (!timeout)
+        return json_incref(env->opts);
+    json_t *opts = json_copy(env->opts);
+    json_object_set(opts, "timeout", timeout);
+    return opts;
+}
+
 /* Run one task; NEW result {return, retcode, success, failed?}. */
 static json_t *
 s_run_task(const workers_env_t *env, const json_t *task)
@@ -73,8 +85,9 @@ s_run_task(const workers_env_t *env, const json_t *task)
     api_set_store(api, env->store);
     api_set_functions(api, env->runners, env->wheels);
     api_set_run(api, value_str(task, "jid", ""));
+    json_auto_t *opts = s_opts(env, task);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,
-                        .opts = env->opts,
+                        .opts = opts,
                         .jid = value_str(task, "jid", ""),
                         .fire = s_env_fire,
                         .progress = s_env_progress,

@@ -75,6 +75,19 @@ m001:
 EOF
 }
 
+@test "a timeout of no seconds is the configured one, and one that is too large no overflow" {
+    echo text >"$BATS_TEST_TMPDIR/file"
+    for seconds in 0 -1 9223372036854775 9223372036854775807; do
+        run -0 salt m001 test.ping --out=txt --timeout="$seconds"
+        [ "$output" = 'm001: True' ]
+        run -0 "$HALITE_BIN/salt-cp" --timeout="$seconds" m001 "$BATS_TEST_TMPDIR/file" "$BATS_TEST_TMPDIR/copy"
+        run -0 salt-run --timeout="$seconds" salt.execute m001 test.ping --out=json --out-indent=-1
+        [ "$output" = '{"m001": true}' ]
+    done
+    run -0 salt-run salt.execute m001 test.ping timeout=3000000 --out=json --out-indent=-1
+    [ "$output" = '{"m001": true}' ]
+}
+
 @test "a minion that is gone while it runs the job does not keep salt waiting" {
     daemon both "$HALITE_BIN/salt" '*' test.sleep 3
     until_true 5 is_running m001

@@ -84,6 +84,18 @@ jid_in() { grep -oE '[0-9]{20}' <<<"$1" | head -n 1; }
     grep -q '"m2": "hi"' <<<"$output"
 }
 
+@test "salt-run -t: so long a runner waits for a silent minion" {
+    local pids pid
+    pids=$(pid_of m2; cat "/proc/$(pid_of m2)/task/$(pid_of m2)/children")
+    for pid in $pids; do kill -STOP "$pid"; done
+    timed salt-run -t 1 salt.execute '*' test.ping --out=json --out-indent=-1
+    for pid in $pids; do kill -CONT "$pid"; done
+    [ "$status" -eq 0 ]
+    [ "$output" = '{"m1": true}' ]
+    [ "$MS" -lt 3000 ]
+    wait_connected m2
+}
+
 @test "jobs.active while a job runs, and after it" {
     go=$BATS_TEST_TMPDIR/go
     jid=$(jid_in "$(salt m1 cmd.run "until test -e $go; do sleep 0.02; done" --async)")

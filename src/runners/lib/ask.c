@@ -4,6 +4,7 @@
 #include "common/base/buf.h"
 #include "common/base/str.h"
 #include "master/api.h"
+#include "salt/limits.h"
 
 #define TIMEOUT_S 5 /* where the configuration has none */
 
@@ -44,6 +45,7 @@ ask_execute(call_ctx_t *ctx, const json_t *tgt, const char *tgt_type, const char
 
     if (timeout <= 0)
         timeout = value_int(ctx_opts(ctx), "timeout", TIMEOUT_S);
+    timeout = timeout < LIMIT_SILENCE_S ? timeout : LIMIT_SILENCE_S;
     return api_execute(api_of(ctx), &request, (int) (timeout * 1000), &value, err) == 0 ? value : NULL;
 }
 
