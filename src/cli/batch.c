@@ -310,7 +310,7 @@ batch_run(cmd_t *cmd, const json_t *size)
     batch_t self = { .cmd = cmd,
                      .all = all,
                      .grouped = value_bool(values, "static", false),
-                     .failhard = value_bool(values, "failhard", false),
+                     .failhard = startup_flag(&cmd->start, "failhard", false),
                      .wait_ms = (int64_t) (value_num(values, "batch_wait", 0) * 1000) };
     int rc = gather(&self, &ids);
 

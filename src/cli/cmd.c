@@ -370,13 +370,23 @@ check_async(const cmd_t *self)
     return 0;
 }
 
+/* A negative number means nothing, and so many as that would be all. 0, or the exit code. */
+static int
+check_subset(const cmd_t *self)
+{
+    json_int_t subset = value_int(self->start.values, "subset", 0);
+
+    return subset >= 0 ? 0
+                       : optparse_error(&opts_salt, "option --subset: %lld is no number of minions",
+                                        (long long) subset);
+}
+
 /* Salt's --batch-safe-limit: a large target is done in batches by itself. 0 to go on without. */
 static int
 run_safely(cmd_t *self, bool *ret_done)
 {
     json_int_t limit = json_integer_value(startup_setting(&self->start, "batch_safe_limit"));
-    json_t *size = startup_setting(&self->start, "batch_safe_size");
-    json_auto_t *ids = NULL, *dflt = json_integer(8);
+    json_auto_t *ids = NULL;
 
     *ret_done = false;
     if (limit <= 1)
@@ -392,7 +402,7 @@ run_safely(cmd_t *self, bool *ret_done)
         return EXIT_FAILURE;
     }
     show_print(&self->show, "\nNOTICE: Too many minions targeted, switching to batch execution.\n");
-    return batch_run(self, size != NULL ? size : dflt);
+    return batch_run(self, startup_setting(&self->start, "batch_safe_size"));
 }
 
 static int
@@ -511,7 +521,7 @@ run_configured(cmd_t *self)
         return dump_config(self);
     if ((rc = build(self)) != 0)
         return rc;
-    if ((rc = check_async(self)) != 0)
+    if ((rc = check_async(self)) != 0 || (rc = check_subset(self)) != 0)
         return rc;
     show_args(&self->show, value_get(self->request, "arg"));
     return connect_and_run(self);

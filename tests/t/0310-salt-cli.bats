@@ -182,6 +182,23 @@ stop_ended() { RC=$(cat "$FLEET/pids/$1.rc") && rm -f "$FLEET/pids/$1" "$FLEET/p
     [ "${#lines[@]}" -eq 1 ]
 }
 
+@test "--subset of a negative number runs nowhere" {
+    run -64 --separate-stderr salt --subset=-1 '*' test.ping
+    [ -z "$output" ]
+    [ "${stderr_lines[-1]}" = "salt: error: option --subset: -1 is no number of minions" ]
+}
+
+@test "the configuration's failhard and batch_safe_limit hold for batches, and are known" {
+    cp "$MASTER_CONF" "$MASTER_CONF.old"
+    printf '%s\n' 'failhard: True' 'batch_safe_limit: 2' 'batch_safe_size: 1' >>"$MASTER_CONF"
+    run -3 --separate-stderr salt '*' cmd.run 'exit 3' --out=txt
+    mv "$MASTER_CONF.old" "$MASTER_CONF"
+    [[ $output == *'switching to batch execution'* ]]
+    [ "$(grep -c '^Executing run on' <<<"$output")" -eq 1 ]
+    [[ $stderr == *'stopped due to failhard'* ]]
+    [[ $stderr != *'unknown option'* ]]
+}
+
 @test "--subset holds in batches, with --static and with --async" {
     run --separate-stderr salt --subset=1 -b 5 '*' test.ping
     [ "$status" -eq 0 ]
