@@ -13,16 +13,16 @@ static const opt_row_t rows[] = { { "-q --quiet", OPT_FLAG, .help = "Print nothi
 
 static const opt_row_t actions[] = {
     { "Actions", OPT_GROUP, .help = NULL },
-    { "-l --list", OPT_STR, .metavar = "ARG",
+    { "-l --list", OPT_STR, .once = true, .metavar = "ARG",
       .help = "List keys: 'pre', 'un' or 'unaccepted' those that wait, 'acc' or 'accepted' those that are "
               "accepted, "
               "'rej' or 'rejected' and 'den' or 'denied' the others, 'all' every one." },
     { "-L --list-all", OPT_FLAG, .help = "List all keys, as '--list all'." },
-    { "-a --accept", OPT_STR,
+    { "-a --accept", OPT_STR, .once = true,
       .help = "Accept a key that waits, by id or glob. Rejected and denied ones need --include-rejected and "
               "--include-denied." },
     { "-A --accept-all", OPT_FLAG, .help = "Accept all keys that wait." },
-    { "-r --reject", OPT_STR,
+    { "-r --reject", OPT_STR, .once = true,
       .help = "Reject a key that waits, by id or glob. Accepted and denied ones need --include-accepted and "
               "--include-denied." },
     { "-R --reject-all", OPT_FLAG, .help = "Reject all keys that wait." },
@@ -30,11 +30,11 @@ static const opt_row_t actions[] = {
     { "--include-accepted", OPT_FLAG, .help = "Reject accepted keys, too." },
     { "--include-rejected", OPT_FLAG, .help = "Accept rejected keys, too." },
     { "--include-denied", OPT_FLAG, .help = "Accept or reject denied keys, too." },
-    { "-p --print", OPT_STR, .help = "Print a public key, by id or glob." },
+    { "-p --print", OPT_STR, .once = true, .help = "Print a public key, by id or glob." },
     { "-P --print-all", OPT_FLAG, .help = "Print all public keys." },
-    { "-d --delete", OPT_STR, .help = "Delete a key, by id or glob." },
+    { "-d --delete", OPT_STR, .once = true, .help = "Delete a key, by id or glob." },
     { "-D --delete-all", OPT_FLAG, .help = "Delete all keys." },
-    { "-f --finger", OPT_STR, .help = "Print a key's fingerprint, by id or glob." },
+    { "-f --finger", OPT_STR, .once = true, .help = "Print a key's fingerprint, by id or glob." },
     { "-F --finger-all", OPT_FLAG, .help = "Print the fingerprints of all keys, the master's own included." },
     { "--rotate-master-key", OPT_FLAG,
       .help =

@@ -99,6 +99,8 @@ EOF
 @test "two actions at one time: neither is done" {
     new_key minions m001
     new_key minions_pre p001
+    run -64 --separate-stderr key -y -a p001 -a p002
+    [ "${stderr_lines[-1]}" = "salt-key: error: option -a: given more than once" ]
     run -64 --separate-stderr key -y -a p001 --delete=m001
     [ "${stderr_lines[-1]}" = "salt-key: error: --accept and --delete are two actions: give them one after the other" ]
     [ "$(cd "$PKI" && echo minions*/*)" = "minions/m001 minions_pre/p001" ]

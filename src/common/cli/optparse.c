@@ -268,6 +268,8 @@ store_value(parser_t *p, const opt_row_t *row, const char *text)
 
     if (row->choices != NULL && !is_choice(row->choices, text))
         return bad_choice(p, row->choices, text);
+    if (row->once && json_object_get(p->res->values, key) != NULL)
+        return optparse_error(p->spec, "option %s: given more than once", p->opt);
     return setters[row->kind](p, key, text);
 }
 

@@ -36,6 +36,7 @@ typedef struct opt_row {
     const char *metavar; /* NULL: the key in capitals */
     const char *choices; /* "a|b|c" or NULL */
     const char *help;    /* "%prog" is replaced; NULL hides the option */
+    bool once;           /* a second value is an error; else it takes the place of the first, as in Salt */
 } opt_row_t;
 
 typedef struct opt_spec {
