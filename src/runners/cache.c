@@ -81,6 +81,18 @@ cache_clear_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return forget(ctx, args, json_pack("[s, s, s]", "pillar", "grains", "mine"), NULL, ret_value, err);
 }
 
+static bool
+serves_gitfs(call_ctx_t *ctx)
+{
+    json_t *backends = value_get(ctx_opts(ctx), "fileserver_backend"), *one;
+    size_t i;
+
+    json_array_foreach (backends, i, one)
+        if (str_eq(json_string_value(one), "gitfs"))
+            return true;
+    return false;
+}
+
 /* Locks of git are the kernel's, but for those of fileserver.lock: who dies lets go. */
 static int
 cache_clear_git_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -88,9 +100,9 @@ cache_clear_git_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     const char *role = value_str(args, "role", "");
     json_auto_t *keywords = json_pack("{s:s, s:O}", "backend", "gitfs", "remote", value_get(args, "remote"));
 
-    if (str_eq(role, "gitfs"))
+    if (str_eq(role, "gitfs") && serves_gitfs(ctx))
         return ctx_call(ctx, "fileserver.clear_lock", NULL, keywords, ret_value, err);
-    if (!str_eq(role, "git_pillar") && !str_eq(role, "winrepo"))
+    if (!str_eq(role, "gitfs") && !str_eq(role, "git_pillar") && !str_eq(role, "winrepo"))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Invalid role '%s'", role);
     *ret_value = json_string("No locks were removed");
     return 0;

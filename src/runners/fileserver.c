@@ -38,12 +38,23 @@ backends(json_t *opts, json_t *asked)
     return names;
 }
 
-/* A file server of the backends in the call's `backend`. The configuration lives in *ret_opts. NEW. */
+/* A file server of the backends in the call's `backend`. The configuration lives in *ret_opts. NEW; NULL with *err: there is
+ * none of them, and one of no backends would be one of the default ones. */
 static fileserver_t *
-server_of(call_ctx_t *ctx, const json_t *args, json_t **ret_opts)
+server_of(call_ctx_t *ctx, const json_t *args, json_t **ret_opts, fail_t *err)
 {
+    json_t *set = value_get(ctx_opts(ctx), "fileserver_backend"), *asked = value_get(args, "backend");
+    json_auto_t *names = backends(ctx_opts(ctx), asked);
+
+    if (json_array_size(names) == 0 && json_array_size(set) > 0) {
+        AUTO_FREE char *wanted = value_pystr(asked);
+        AUTO_FREE char *there = value_pystr(set);
+        (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "backend %s: none of those in fileserver_backend, %s",
+                         wanted, there);
+        return NULL;
+    }
     *ret_opts = json_copy(ctx_opts(ctx));
-    json_object_set_new(*ret_opts, "fileserver_backend", backends(ctx_opts(ctx), value_get(args, "backend")));
+    json_object_set(*ret_opts, "fileserver_backend", names);
     return fileserver_new(*ret_opts, NULL);
 }
 
@@ -51,9 +62,10 @@ static int
 list(call_ctx_t *ctx, files_kind_t kind, const json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *opts = NULL;
-    AUTO(fileserver) server = server_of(ctx, args, &opts);
+    AUTO(fileserver) server = server_of(ctx, args, &opts, err);
 
-    *ret_value = fileserver_list(server, kind, value_str(args, "saltenv", "base"), "", err);
+    *ret_value = server != NULL ? fileserver_list(server, kind, value_str(args, "saltenv", "base"), "", err)
+                                : NULL;
     return *ret_value != NULL ? 0 : -EIO;
 }
 
@@ -109,9 +121,9 @@ runner_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (value_truthy(value_get(args, "sources")))
         return envs_by_source(ctx, args, ret_value, err);
-    AUTO(fileserver) server = server_of(ctx, args, &opts);
+    AUTO(fileserver) server = server_of(ctx, args, &opts, err);
 
-    *ret_value = fileserver_envs(server, err);
+    *ret_value = server != NULL ? fileserver_envs(server, err) : NULL;
     return *ret_value != NULL ? 0 : -EIO;
 }
 
@@ -119,9 +131,10 @@ static int
 runner_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *opts = NULL;
-    AUTO(fileserver) server = server_of(ctx, args, &opts);
+    AUTO(fileserver) server = server_of(ctx, args, &opts, err);
 
-    (void) err;
+    if (server == NULL)
+        return -EINVAL;
     (void) fileserver_update(server, true);
     *ret_value = json_true();
     return 0;
@@ -132,8 +145,8 @@ fileserver_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 {
     json_auto_t *opts = NULL, *done = json_array();
     json_t *one;
-    AUTO(fileserver) server = server_of(ctx, args, &opts);
-    json_auto_t *names = fileserver_clear(server, err);
+    AUTO(fileserver) server = server_of(ctx, args, &opts, err);
+    json_auto_t *names = server != NULL ? fileserver_clear(server, err) : NULL;
     size_t i;
 
     if (names == NULL)
@@ -150,8 +163,9 @@ static int
 lock(call_ctx_t *ctx, const json_t *args, bool on, json_t **ret_value, fail_t *err)
 {
     json_auto_t *opts = NULL;
-    AUTO(fileserver) server = server_of(ctx, args, &opts);
-    json_auto_t *said = fileserver_lock(server, value_str(args, "remote", NULL), on, err);
+    AUTO(fileserver) server = server_of(ctx, args, &opts, err);
+    json_auto_t *said = server != NULL ? fileserver_lock(server, value_str(args, "remote", NULL), on, err)
+                                       : NULL;
 
     if (said == NULL)
         return -EIO;

@@ -110,6 +110,10 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
         <<<'["_runners/mine.py", "binary", "link", "one.sls", "out/secret", "sub/two.sls"]'
     same_as "$(json fileserver.file_list saltenv=main)" <<<'["x.sls"]'
     same_as "$(json fileserver.dir_list backend=roots)" <<<'["_runners", "out", "sub"]'
+    for words in "file_list backend=nosuch" "envs backend=-roots,-gitfs" "update backend=s3" "clear_lock backend=hg"; do
+        fails salt-run fileserver.$words
+        grep -q "none of those in fileserver_backend" <<<"$output"
+    done
     same_as "$(json fileserver.empty_dir_list)" <<<'[]'
     same_as "$(json fileserver.symlink_list)" <<<'{"link": "one.sls"}'
     same_as "$(json fileserver.lock)" <<<"{\"locked\": [\"Set update lock for gitfs remote 'file://$DIR/repo'\"]}"
