@@ -290,6 +290,15 @@ fop_is_source(const char *path)
     return stat(path, &st) == 0 && has_an_end(&st);
 }
 
+/* A machine without /dev/null is no good, and who waits at a pipe waits for ever. */
+static bool
+is_special(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 static int
 copy_path(const char *src, const char *dst, bool attributes, fail_t *err)
 {
@@ -302,6 +311,8 @@ copy_path(const char *src, const char *dst, bool attributes, fail_t *err)
         return fop_oserror(err, EISDIR, src);
     if (!has_an_end(&st))
         return fail_set(err, -EINVAL, "%s is a pipe or a device, and no file that can be copied", src);
+    if (attributes && is_special(dst))
+        return fail_set(err, -EINVAL, "%s is a pipe or a device, and gives way to no file", dst);
     int rc = attributes ? copy_whole(from, dst, &st, NULL) : copy_bytes(from, dst);
     return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
 }
