@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "common/base/fs.h"
 #include "common/conf/startup.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -50,6 +51,7 @@ startup_configure(startup_t *self)
     fail_auto_t err = FAIL_INIT;
     size_t i;
 
+    fs_limit_is_failure();
     self->conf = conf_load(dir, CONF_MASTER, NULL, warnings, &err);
     if (self->conf == NULL) {
         (void) fprintf(stderr, "%s: %s\n", self->spec->prog, fail_text(&err));

@@ -59,6 +59,20 @@ has() { grep -qF -- "$1" <<<"$output"; }
     [ "$output" = "local: $PWD/cache" ]
 }
 
+@test "a limit of file sizes is a write that fails, and ends no program; a command has its own signals" {
+    mkdir -p "$BATS_TEST_TMPDIR/etc"
+    echo "root_dir: $BATS_TEST_TMPDIR/root" >"$BATS_TEST_TMPDIR/etc/minion"
+    small() { (ulimit -f 0 && "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" --id x --out=txt "$@"); }
+    run -0 small test.ping
+    [ "${lines[-1]}" = "local: True" ]
+    run small file.write "$BATS_TEST_TMPDIR/x" text
+    grep -qF 'File too large' <<<"$output"
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR" | grep x)" ]
+    run small cmd.retcode "echo text >$BATS_TEST_TMPDIR/x"
+    [ "${lines[-1]}" = "local: 153" ] || [ "${lines[-1]}" = "local: -25" ]
+    run -2 "$HALITE_BIN/salt-run" -c "$BATS_TEST_TMPDIR/etc" jobs.list_jobs
+}
+
 @test "--versions-report names the libraries" {
     run "$HALITE_BIN/salt-master" --versions-report
     [ "$status" -eq 0 ]

@@ -49,6 +49,9 @@ bool fs_is_dir(const char *path);
 bool fs_is_device(const char *path);
 /* NEW "a/b" with exactly one slash between. */
 char *fs_join(const char *a, const char *b);
+/* For the start of a program: a limit of file sizes makes writes fail with EFBIG, as a full disk does, and ends nobody.
+ */
+void fs_limit_is_failure(void);
 /* Write all bytes, over EINTR and short writes. */
 int fs_write_all(int fd, const void *data, size_t len);
 /* One write(2) that gives -EPIPE instead of a SIGPIPE; bytes written, or a negative errno. */

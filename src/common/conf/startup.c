@@ -86,6 +86,7 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
 {
     json_auto_t *warnings = json_array();
     bool colour = isatty(STDERR_FILENO) && str_empty(getenv("NO_COLOR"));
+    fs_limit_is_failure();
     log_init(program, LEVEL_WARNING, colour);
     conf_t *conf = conf_load(dir, side, overrides, warnings, err);
     if (!conf)
