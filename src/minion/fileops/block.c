@@ -10,6 +10,7 @@ typedef struct block {
     const char *start, *end, *content;
     const char *eol;
     bool newline; /* the content's last line gets an end before the marker */
+    partfile_t file;
     lines_t old, fresh;
     bool found;
 } block_t;
@@ -17,6 +18,7 @@ typedef struct block {
 static void
 block_free(block_t *b)
 {
+    partfile_close(&b->file);
     lines_free(&b->old);
     lines_free(&b->fresh);
 }
@@ -173,9 +175,10 @@ load(block_t *b, const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(path))
+    int rc = partfile_edit(&b->file, path, err);
+    if (rc == 0)
         return fop_invalid(err, "File not found: %s", path);
-    int rc = fop_read(path, &text, err);
+    rc = rc < 0 ? rc : partfile_read(&b->file, &text, err);
     if (rc != 0)
         return rc;
     if (memchr(buf_str(&text), '\0', text.len) != NULL)
@@ -189,10 +192,10 @@ static int
 save(call_ctx_t *ctx, block_t *b, const char *path, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
-    int rc = fop_backup(ctx, path, value_get(b->args, "backup"), err);
+    int rc = fop_backup(ctx, &b->file, path, value_get(b->args, "backup"), err);
 
     lines_join(&b->fresh, &text);
-    return rc != 0 ? rc : fop_rewrite(path, buf_str(&text), text.len, false, err);
+    return rc != 0 ? rc : fop_rewrite(&b->file, buf_str(&text), text.len, false, err);
 }
 
 int
@@ -201,6 +204,7 @@ file_blockreplace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     AUTO_FREE char *path = fop_path(args, "path");
     json_t *newline = value_get(args, "append_newline");
     block_auto_t b = { .args = args,
+                       .file = PARTFILE_INIT,
                        .start = value_str(args, "marker_start", ""),
                        .end = value_str(args, "marker_end", ""),
                        .content = value_str(args, "content", "") };

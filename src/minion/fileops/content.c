@@ -282,9 +282,10 @@ rename_or_write(const char *temp, const char *dst)
         return 0;
     if (errno != EBUSY)
         return -errno;
-    int rc = fop_view(temp, &whole);
+    AUTO_FD held = open(dst, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int rc = held < 0 ? -errno : fop_view(temp, &whole);
     if (rc == 0)
-        rc = fop_overwrite(dst, whole.data, whole.len);
+        rc = fop_overwrite(held, whole.data, whole.len);
     unlink(temp);
     return rc;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "common/base/buf.h"
+#include "minion/fileops/partfile.h"
 #include "salt/plugin.h"
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *
 int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode,
                        fail_t *err);
 
-/* file.check_perms on a state's return, which it changes. `args` as that function's, without ret. `before`:
+/* file.check_perms on a state's return, which it changes; a file is found as partfile.h says. `args` as that function's, without ret. `before`:
  * what fop_stats told before the caller itself changed the file; NULL: nothing did. *ret_perms (may be NULL)
  * NEW. */
 int fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms,
@@ -103,12 +104,12 @@ void fop_label_changes(const char *path, json_t *args, json_t *changes);
 
 /* Replace what a file holds: a temporary file beside it takes over owner, mode and extended attributes, is
  * synced and renamed. With `keep_inode` a file with several names, and in any case one that cannot be renamed
- * over (a mount point), is rewritten in place. */
-int fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fail_t *err);
-/* Write over what a file holds, where it lies; a link is not followed. When that fails it holds what it held, on a full disk too: only the end of the
- * process in the midst of it leaves something between. 0 or a negative errno. */
-int fop_overwrite(const char *path, const void *data, size_t len);
-/* fop_rewrite() for a file that may not exist yet: it gets the usual mode. */
+ * over (a mount point) and what is no regular file, is rewritten in place. A new file gets the usual mode. */
+int fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err);
+/* Write over what a file holds, where it lies; `held` may be O_PATH. When that fails it holds what it held, on a full disk
+ * too: only the end of the process in the midst of it leaves something between. 0 or a negative errno. */
+int fop_overwrite(int held, const void *data, size_t len);
+/* Find the file, or its place, and rewrite it. */
 int fop_write(const char *path, const void *data, size_t len, fail_t *err);
 /* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them. `to` has its mode
  * already, and keeps it: an ACL is bounded by it. 0 or a negative errno. */
@@ -129,10 +130,12 @@ int fop_copyfile(const char *src, const char *dst, fail_t *err);
 /* Give `src` the name `dst`, over whatever has it, folders too; by copy and removal from another file system.
  * Until all of it is there both stay as they were. */
 int fop_move_over(const char *src, const char *dst, fail_t *err);
-/* Before an edit: `backup` is an extension, "minion" for cachedir/file_backup, or false. */
-int fop_backup(call_ctx_t *ctx, const char *path, const json_t *backup, fail_t *err);
-/* Copy to cachedir/file_backup with the time in its name. */
-int fop_backup_minion(call_ctx_t *ctx, const char *path, fail_t *err);
+/* Before an edit of a file whose real path is `path`: `backup` is an extension, "minion" for cachedir/file_backup, or
+ * false. */
+int fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fail_t *err);
+int fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fail_t *err);
+/* Copy `file` to cachedir/file_backup, with the time behind the name that it has as `path`. */
+int fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err);
 
 /* Lines with their ends. */
 typedef struct lines {

@@ -310,7 +310,7 @@ process(json_t *args, const struct mode *mode, lines_t *lines, fail_t *err)
 
 /* backup=True copies the file to PATH.2026-11-20-10-00-00. */
 static int
-dated_backup(const char *path, fail_t *err)
+dated_backup(const partfile_t *file, const char *path, fail_t *err)
 {
     time_t now = time(NULL);
     struct tm tm;
@@ -318,26 +318,25 @@ dated_backup(const char *path, fail_t *err)
 
     localtime_r(&now, &tm);
     strftime(stamp, sizeof(stamp), "%Y-%m-%d-%H-%M-%S", &tm);
-    AUTO_FREE char *copy = xasprintf("%s.%s", path, stamp);
+    AUTO_FREE char *suffix = xasprintf(".%s", stamp);
     fail_auto_t why = FAIL_INIT;
-    if (fop_copy2(path, copy, &why) == 0)
+    if (fop_backup_beside(file, path, suffix, &why) == 0)
         return 0;
     return fop_failed(err, "Unable to create the backup file of %s. Exception: %s", path, fail_text(&why));
 }
 
 static int
-save(call_ctx_t *ctx, json_t *args, const char *path, const buf_t *text, fail_t *err)
+save(call_ctx_t *ctx, json_t *args, const partfile_t *file, const char *path, const buf_t *text, fail_t *err)
 {
     json_t *backup = value_get(args, "backup");
+    bool dated = !json_is_string(backup) || !str_eq(json_string_value(backup), "minion");
     int rc = 0;
 
     if (fop_test_mode(ctx))
         return 0;
-    if (json_is_string(backup) && str_eq(json_string_value(backup), "minion"))
-        rc = fop_backup_minion(ctx, path, err);
-    else if (value_truthy(backup))
-        rc = dated_backup(path, err);
-    return rc != 0 ? rc : fop_rewrite(path, buf_str(text), text->len, false, err);
+    if (value_truthy(backup))
+        rc = dated ? dated_backup(file, path, err) : fop_backup(ctx, file, path, backup, err);
+    return rc != 0 ? rc : fop_rewrite(file, buf_str(text), text->len, false, err);
 }
 
 /* Salt's `show_changes and changes_diff or changed`. */
@@ -360,8 +359,12 @@ file_line(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path = fop_realpath(given);
     buf_auto_t old = BUF_INIT, fresh = BUF_INIT;
     lines_auto_t lines = { NULL, 0 };
+    partfile_auto_t file = PARTFILE_INIT;
 
-    if (!fop_is_file(path)) {
+    int rc = partfile_edit(&file, given, err);
+    if (rc == -EPERM)
+        return rc;
+    if (rc <= 0 || file.special) {
         if (!value_bool(args, "quiet", false))
             return fop_failed(err, "File \"%s\" does not exists or is not a file.", path);
         *ret_value = json_false();
@@ -372,7 +375,7 @@ file_line(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return -EINVAL;
     if (mode->run != delete_lines && value_str(args, "content", NULL) == NULL)
         return fop_failed(err, "Content can only be empty if mode is \"delete\"");
-    int rc = fop_read(path, &old, err);
+    rc = partfile_read(&file, &old, err);
     if (rc != 0)
         return rc;
     if (memchr(buf_str(&old), '\0', old.len) != NULL)
@@ -386,7 +389,7 @@ file_line(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     lines_join(&lines, &fresh);
     bool changed = fresh.len != old.len || memcmp(buf_str(&fresh), buf_str(&old), old.len) != 0;
     if (changed)
-        rc = save(ctx, args, path, &fresh, err);
+        rc = save(ctx, args, &file, path, &fresh, err);
     if (rc == 0)
         *ret_value = changes_value(args, &old, &lines, changed);
     return rc;

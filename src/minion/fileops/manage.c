@@ -17,8 +17,10 @@ typedef struct job {
     json_t *args; /* BORROWED */
     json_t *ret;
     managed_t *m;
-    char *name, *real; /* real: where a link leads, when it is followed */
-    char *mode;        /* "0644", or NULL */
+    char *name,
+        *real; /* real: where a link leads, when it is followed; for words only when `file` is found */
+    partfile_t file;
+    char *mode; /* "0644", or NULL */
     const char *source;
     bool follow, contents;
     buf_t text;     /* the contents, encoded */
@@ -31,6 +33,7 @@ job_free(job_t *j)
 {
     free(j->name);
     free(j->real);
+    partfile_close(&j->file);
     free(j->mode);
     buf_free(&j->text);
     json_decref(j->before);
@@ -156,19 +159,37 @@ landing(job_t *j)
 }
 
 static int
+find(job_t *j, fail_t *err)
+{
+    return partfile_find(&j->file, j->name, PARTFILE_SPECIAL | (j->follow ? 0 : PARTFILE_LINK), err);
+}
+
+/* What is there: others may change what its name means meanwhile. */
+static const char *
+there(const job_t *j)
+{
+    return j->file.at != NULL ? j->file.at : j->real != NULL ? j->real : j->name;
+}
+
+/* `dst`: what a backup is named after. */
+static int
 commit(job_t *j, const char *dst, const content_t *what, fail_t *err)
 {
     const char *backup = value_str(j->args, "backup", "");
     landing_t as = landing(j);
+    int rc = j->file.path == NULL ? find(j, err) : 0;
 
+    if (rc != 0)
+        return rc;
     if (*backup == '\0')
         backup = value_str(ctx_opts(j->ctx), "backup_mode", "");
-    if (fop_is_file(dst)) {
-        as.like = dst;
-        if ((str_eq(backup, "minion") || str_eq(backup, "both")) && fop_backup_minion(j->ctx, dst, err) != 0)
+    if (fop_is_file(there(j))) {
+        as.like = j->file.at;
+        if ((str_eq(backup, "minion") || str_eq(backup, "both")) &&
+            fop_backup_minion(j->ctx, there(j), dst, err) != 0)
             return -EIO;
     }
-    return content_commit(dst, what, &as, err);
+    return partfile_land(&j->file, what, &as, err);
 }
 
 /* Change the file that is there. A failure is the state's, not an exception. */
@@ -178,7 +199,7 @@ commit_change(job_t *j, const char *dst, const content_t *what)
     fail_auto_t why = FAIL_INIT;
 
     if (j->before == NULL)
-        j->before = fop_stats(j->real, NULL, true, NULL);
+        j->before = fop_stats(there(j), NULL, true, NULL);
     if (commit(j, dst, what, &why) != 0)
         return refuse(j, xasprintf("Failed to commit change: %s", fail_text(&why)));
     return 0;
@@ -198,7 +219,7 @@ show_diff(job_t *j, const content_t *what, char **ret_diff, fail_t *err)
     else if (!asked(j, "show_changes", true))
         *ret_diff = xstrdup("<show_changes=False>");
     else
-        return content_diff(j->real, what, NULL, ret_diff, err);
+        return content_diff(there(j), what, NULL, ret_diff, err);
     return 0;
 }
 
@@ -214,7 +235,7 @@ change_by_source(job_t *j, fail_t *err)
     AUTO_FREE char *hex = NULL, *diff = NULL;
     fail_auto_t why = FAIL_INIT;
 
-    if (!link && digest_file(j->real, type, &hex, err) != 0)
+    if (!link && digest_file(there(j), type, &hex, err) != 0)
         return -EIO;
     if (hex != NULL && str_eq(hex, value_str(j->m->sum, "hsum", NULL)))
         return 0;
@@ -239,7 +260,7 @@ change_by_contents(job_t *j)
     AUTO_FREE char *diff = NULL;
     bool same = false;
 
-    if (content_same(j->real, &what, &same, &why) != 0 || (!same && show_diff(j, &what, &diff, &why) != 0)) {
+    if (content_same(there(j), &what, &same, &why) != 0 || (!same && show_diff(j, &what, &diff, &why) != 0)) {
         AUTO_FREE char *reason = content_unreadable(j->real, &why);
         state_ret_warn(j->ret, "Failed to detect changes to file: %s", reason);
         return 0;
@@ -420,8 +441,8 @@ create(job_t *j, fail_t *err)
 int
 manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *err)
 {
-    job_auto_t j = { .ctx = ctx, .args = args, .ret = ret, .m = m, .text = BUF_INIT };
-    fail_auto_t own = FAIL_INIT;
+    job_auto_t j = { .ctx = ctx, .args = args, .ret = ret, .m = m, .file = PARTFILE_INIT, .text = BUF_INIT };
+    fail_auto_t own = FAIL_INIT, led = FAIL_INIT;
     fail_t *why = err != NULL ? err : &own;
 
     j.name = fop_path(args, "name");
@@ -430,7 +451,10 @@ manage_file(call_ctx_t *ctx, json_t *args, managed_t *m, json_t *ret, fail_t *er
     j.source = value_str(args, "source", NULL);
     if (str_empty(j.source))
         j.source = NULL;
-    int rc = read_contents(&j, why);
+    int rc = find(&j, &led);
+    if (rc == -EPERM)
+        return refuse(&j, xstrdup(fail_text(&led)));
+    rc = read_contents(&j, why);
     if (rc == 0 && j.source != NULL) {
         if (m->sfn == NULL && value_get(m->sum, "hsum") == NULL)
             rc = need_copy(&j, why);

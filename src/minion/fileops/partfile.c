@@ -40,6 +40,7 @@ follow(partfile_t *self, const struct stat *folder, const struct stat *link, con
     if (whose != NOBODY && self->whose != NOBODY && whose != self->whose)
         return -EPERM;
     self->whose = whose != NOBODY ? whose : self->whose;
+    self->linked = self->linked || *behind == '\0';
     char *whole = xasprintf("%.*s%s", (int) n, target, behind);
     free(*path);
     *path = whole;
@@ -61,37 +62,47 @@ enter(partfile_t *self, const char *name)
     return 0;
 }
 
+/* Whether a stranger's links led to what is not his. */
+static bool
+astray(const partfile_t *self, const struct stat *there)
+{
+    return self->whose != NOBODY && there->st_uid != self->whose;
+}
+
+/* Held, and not opened: that would begin something with many a device, and not every file may be read. */
 static int
-take_file(partfile_t *self, const char *name)
+take_file(partfile_t *self, const char *name, int flags)
 {
     struct stat st;
 
-    self->file = openat(self->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    self->file = openat(self->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (self->file < 0 || fstat(self->file, &st) != 0)
         return -errno;
-    if (!S_ISREG(st.st_mode))
-        return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-    return self->whose != NOBODY && st.st_uid != self->whose ? -EPERM : 0;
+    if (S_ISLNK(st.st_mode))
+        return -ELOOP; /* it has just come */
+    self->special = !S_ISREG(st.st_mode);
+    if (self->special && !(flags & PARTFILE_SPECIAL))
+        return -EINVAL;
+    self->at = xasprintf("/proc/self/fd/%d", self->file);
+    return astray(self, &st) ? -EPERM : 0;
 }
 
 /* The end of the way. `st`: what is there; NULL: nothing. */
 static int
-arrive(partfile_t *self, const struct stat *folder, const char *name, const struct stat *st)
+arrive(partfile_t *self, const struct stat *folder, const char *name, const struct stat *st, int flags)
 {
-    if (self->whose != NOBODY && folder->st_uid != self->whose)
+    if (astray(self, folder))
         return -EPERM;
     self->path = xasprintf("/proc/self/fd/%d/%s", self->folder, name);
-    if (st == NULL)
-        return 0;
-    if (!S_ISREG(st->st_mode))
-        return S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
-    return take_file(self, name);
+    if (st != NULL && S_ISDIR(st->st_mode))
+        return -EISDIR;
+    return st != NULL && !S_ISLNK(st->st_mode) ? take_file(self, name, flags) : 0;
 }
 
 /* One part of the way, looked up in the folder before: whoever owns a folder may make a link of any part below it. 1: *path is
  * what is left; 0: the end; or a negative errno. */
 static int
-step(partfile_t *self, char **path)
+step(partfile_t *self, char **path, int flags)
 {
     size_t n = strcspn(*path, "/"), left = n + strspn(*path + n, "/");
     AUTO_FREE char *name = xstrndup(*path, n), *behind = xstrdup(*path + n);
@@ -104,11 +115,12 @@ step(partfile_t *self, char **path)
         return -EISDIR;
     bool there = n > 0 && fstatat(self->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
     if (n > 0 && !there && (errno != ENOENT || !last))
-        return -errno;
-    if (there && S_ISLNK(st.st_mode))
+        return errno == ENOENT && astray(self, &folder) ? -EPERM
+                                                        : -errno; /* who makes folders makes them there */
+    if (there && S_ISLNK(st.st_mode) && !(last && (flags & PARTFILE_LINK)))
         return follow(self, &folder, &st, name, behind, path);
     if (last)
-        return arrive(self, &folder, name, there ? &st : NULL);
+        return arrive(self, &folder, name, there ? &st : NULL, flags);
     memmove(*path, *path + left, strlen(*path + left) + 1);
     int rc = enter(self, n > 0 ? name : "/");
     return rc == 0 ? 1 : rc;
@@ -129,15 +141,15 @@ refuse(const partfile_t *self, const char *left, fail_t *err)
 }
 
 int
-partfile_open(partfile_t *self, const char *path, fail_t *err)
+partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
 {
     AUTO_FREE char *at = xstrdup(path);
 
     *self = (partfile_t) PARTFILE_INIT;
     self->name = path;
-    int rc = enter(self, ".");
+    int rc = *path != '\0' ? enter(self, ".") : -ENOENT;
     if (rc == 0) {
-        while ((rc = step(self, &at)) > 0)
+        while ((rc = step(self, &at, flags)) > 0)
             ;
     }
     if (rc == 0)
@@ -152,6 +164,23 @@ partfile_open(partfile_t *self, const char *path, fail_t *err)
     return rc;
 }
 
+int
+partfile_open(partfile_t *self, const char *path, fail_t *err)
+{
+    return partfile_find(self, path, 0, err);
+}
+
+int
+partfile_edit(partfile_t *self, const char *path, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(self, path, PARTFILE_SPECIAL, &why);
+
+    if (rc == 0)
+        return self->file >= 0;
+    return rc == -EPERM || rc == -EISDIR ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;
+}
+
 void
 partfile_close(partfile_t *self)
 {
@@ -160,6 +189,7 @@ partfile_close(partfile_t *self)
     if (self->folder >= 0)
         close(self->folder);
     free(self->path);
+    free(self->at);
     *self = (partfile_t) PARTFILE_INIT;
 }
 
@@ -168,8 +198,24 @@ partfile_close(partfile_t *self)
 int
 partfile_read(const partfile_t *self, buf_t *out, fail_t *err)
 {
-    int rc = self->file >= 0 ? fs_read_fd(self->file, LIMIT_FILE_READ, out) : 0;
+    AUTO_FD fd = self->file >= 0 ? open(self->at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1;
+    int rc = self->file < 0 ? 0 : fd < 0 ? -errno : fs_read_fd(fd, LIMIT_FILE_READ, out);
 
+    if (rc == -EFBIG)
+        return fop_failed(err, "%s is larger than the %zu bytes allowed here", self->name,
+                          (size_t) LIMIT_FILE_READ);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
+}
+
+int
+partfile_land(const partfile_t *self, const content_t *what, const landing_t *as, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    struct stat st;
+
+    if (self->special && (fstat(self->file, &st) != 0 || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+        return fail_set(err, -EINVAL, "%s is a device, and is not replaced by a file", self->name);
+    int rc = content_commit(self->path, what, as, &why);
     return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
 }
 
@@ -177,17 +223,14 @@ int
 partfile_write(const partfile_t *self, const void *data, size_t len, const landing_t *fresh, fail_t *err)
 {
     const content_t whole = { .data = data, .len = len };
-    AUTO_FREE char *like = xasprintf("/proc/self/fd/%d", self->file);
-    fail_auto_t why = FAIL_INIT;
     landing_t as = *fresh;
     struct stat st;
 
     if (self->file >= 0 && fstat(self->file, &st) != 0)
         return fop_oserror(err, errno, self->name);
     if (self->file >= 0)
-        as = (landing_t){ st.st_uid, st.st_gid, st.st_mode & 07777, like };
-    int rc = content_commit(self->path, &whole, &as, &why);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
+        as = (landing_t){ st.st_uid, st.st_gid, st.st_mode & 07777, self->at };
+    return partfile_land(self, &whole, &as, err);
 }
 
 int

@@ -199,6 +199,7 @@ typedef struct perms {
     char *name;       /* expanded */
     const char *at;   /* what owner and mode are changed by: the name, or the path of an open descriptor */
     bool held;        /* the latter: its path is a link that leads to the thing itself, which may be a link */
+    bool whole;       /* attributes and labels too */
     json_t *ret;      /* Salt's ret: changes, comment, result */
     json_t *perms;    /* what was and what was asked */
     json_t *comment;  /* list of texts */
@@ -513,7 +514,7 @@ bring_to(perms_t *p, json_t *before, fail_t *err)
     judge_owner(p, post, "user", "uid", "user");
     judge_owner(p, post, "group", "gid", "group");
     judge_mode(p, post, mode);
-    if (!p->held) {
+    if (p->whole) {
         check_attrs(p);
         check_label(p);
     }
@@ -534,10 +535,10 @@ finish_comment(perms_t *p, json_t *before)
                         json_is_array(before) ? json_incref(p->comment) : json_string(buf_str(&text)));
 }
 
-/* fd -1: by name. */
+/* fd -1: by name. `whole`: attributes and labels too, which are set by name in any case. */
 static int
-check_perms(call_ctx_t *ctx, json_t *args, int fd, json_t *before, json_t *ret, json_t **ret_perms,
-            fail_t *err)
+check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, json_t *ret,
+            json_t **ret_perms, fail_t *err)
 {
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
     AUTO_FREE char *way = fd >= 0 ? xasprintf("/proc/self/fd/%d", fd) : NULL;
@@ -550,6 +551,7 @@ check_perms(call_ctx_t *ctx, json_t *args, int fd, json_t *before, json_t *ret, 
                   .name = name,
                   .at = fd >= 0 ? way : name,
                   .held = fd >= 0,
+                  .whole = whole,
                   .ret = ret,
                   .perms = perms,
                   .comment = comment,
@@ -570,13 +572,18 @@ check_perms(call_ctx_t *ctx, json_t *args, int fd, json_t *before, json_t *ret, 
 int
 fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms, fail_t *err)
 {
-    return check_perms(ctx, args, -1, before, ret, ret_perms, err);
+    AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
+    bool follow = value_bool(args, "follow_symlinks", false);
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = fop_is_file(name) ? partfile_find(&file, name, follow ? 0 : PARTFILE_LINK, err) : 0;
+
+    return rc != 0 ? rc : check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
 }
 
 int
 fop_check_perms_at(call_ctx_t *ctx, json_t *args, int fd, json_t *ret, fail_t *err)
 {
-    return check_perms(ctx, args, fd, NULL, ret, NULL, err);
+    return check_perms(ctx, args, fd, false, NULL, ret, NULL, err);
 }
 
 int

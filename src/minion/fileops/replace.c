@@ -14,7 +14,8 @@
 typedef struct edit {
     call_ctx_t *ctx;
     json_t *args;       /* BORROWED */
-    char *path, *given; /* with and without links resolved */
+    char *path, *given; /* with and without links resolved: for messages */
+    partfile_t file;
     buf_t old, fresh;
     rx_t *rx;
     unsigned flags;
@@ -26,6 +27,7 @@ edit_free(edit_t *e)
 {
     free(e->path);
     free(e->given);
+    partfile_close(&e->file);
     buf_free(&e->old);
     buf_free(&e->fresh);
     rx_destroy(&e->rx);
@@ -49,12 +51,13 @@ check_options(json_t *args, bool search_only, fail_t *err)
 static int
 edit_open(edit_t *e, fail_t *err)
 {
-    if (!fs_exists(e->path)) {
+    int rc = partfile_edit(&e->file, e->given, err);
+    if (rc == 0) {
         if (value_bool(e->args, "ignore_if_missing", false))
             return 1;
         return fop_invalid(err, "File not found: %s", e->path);
     }
-    int rc = fop_read(e->path, &e->old, err);
+    rc = rc < 0 ? rc : partfile_read(&e->file, &e->old, err);
     if (rc != 0)
         return rc;
     return fop_need_text(e->path, &e->old, err);
@@ -135,6 +138,9 @@ backup_link(edit_t *e, fail_t *err)
 {
     const char *suffix = value_str(e->args, "backup", "");
     char target[PATH_MAX];
+
+    if (e->file.whose != (uid_t) -1)
+        return 0; /* nor is any made in a folder that may be another one by now */
     ssize_t n = readlink(e->given, target, sizeof(target) - 1);
 
     if (n < 0 || *suffix == '\0' || str_eq(suffix, "minion") || str_eq(suffix, "both"))
@@ -151,12 +157,12 @@ backup_link(edit_t *e, fail_t *err)
 static int
 edit_save(edit_t *e, fail_t *err)
 {
-    int rc = fop_backup(e->ctx, e->path, value_get(e->args, "backup"), err);
+    int rc = fop_backup(e->ctx, &e->file, e->path, value_get(e->args, "backup"), err);
 
     if (rc == 0)
         rc = backup_link(e, err);
     if (rc == 0)
-        rc = fop_rewrite(e->path, buf_str(&e->fresh), e->fresh.len,
+        rc = fop_rewrite(&e->file, buf_str(&e->fresh), e->fresh.len,
                          value_bool(e->args, "preserve_inode", true), err);
     return rc;
 }
@@ -178,7 +184,9 @@ int
 file_replace(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *given = fop_path(args, "path");
-    edit_auto_t e = { .ctx = ctx, .args = args, .given = xstrdup(given), .path = fop_realpath(given) };
+    edit_auto_t e = {
+        .ctx = ctx, .args = args, .given = xstrdup(given), .path = fop_realpath(given), .file = PARTFILE_INIT
+    };
     bool search_only = value_bool(args, "search_only", false);
     int rc = edit_open(&e, err);
 
@@ -213,7 +221,9 @@ int
 file_search(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *given = fop_path(args, "path");
-    edit_auto_t e = { .ctx = ctx, .args = args, .path = fop_realpath(given) };
+    edit_auto_t e = {
+        .ctx = ctx, .args = args, .given = xstrdup(given), .path = fop_realpath(given), .file = PARTFILE_INIT
+    };
     int rc = edit_open(&e, err);
 
     if (rc == 0)
@@ -307,11 +317,14 @@ int
 file_psed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = fop_path(args, "path");
+    partfile_auto_t file = PARTFILE_INIT;
     buf_auto_t old = BUF_INIT, fresh = BUF_INIT;
     unsigned flags;
     size_t count, at;
-    int rc = fop_read(path, &old, err);
+    int rc = partfile_find(&file, path, PARTFILE_SPECIAL, err);
 
+    if (rc == 0)
+        rc = file.file < 0 ? fop_oserror(err, ENOENT, path) : partfile_read(&file, &old, err);
     if (rc == 0)
         rc = psed_flags(value_str(args, "flags", ""), &flags, &count, err);
     if (rc == 0)
@@ -325,9 +338,9 @@ file_psed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     free(pattern);
     rc = rx == NULL ? -EINVAL : psed_apply(rx, args, &old, at, count, &fresh, err);
     if (rc == 0)
-        rc = fop_backup(ctx, path, value_get(args, "backup"), err);
+        rc = fop_backup(ctx, &file, path, value_get(args, "backup"), err);
     if (rc == 0)
-        rc = fop_rewrite(path, buf_str(&fresh), fresh.len, true, err);
+        rc = fop_rewrite(&file, buf_str(&fresh), fresh.len, true, err);
     if (rc == 0)
         *ret_value = json_null();
     return rc;
@@ -401,10 +414,14 @@ comment_line(call_ctx_t *ctx, json_t *args, bool comment, json_t **ret_value, fa
     AUTO_FREE char *mark = value_pystr(value_get(args, "char"));
     AUTO_FREE char *pattern = line_pattern(value_str(args, "regex", ""), mark, comment);
     buf_auto_t old = BUF_INIT, fresh = BUF_INIT, hits = BUF_INIT, marked = BUF_INIT;
+    partfile_auto_t file = PARTFILE_INIT;
 
-    if (!fop_is_file(path))
+    int rc = partfile_edit(&file, given, err);
+    if (rc == -EPERM)
+        return rc;
+    if (rc <= 0 || file.special)
         return fop_invalid(err, "File not found: %s", path);
-    int rc = fop_read(path, &old, err);
+    rc = partfile_read(&file, &old, err);
     if (rc != 0)
         return rc;
     if (!fop_is_text(buf_str(&old), old.len))
@@ -417,9 +434,9 @@ comment_line(call_ctx_t *ctx, json_t *args, bool comment, json_t **ret_value, fa
         *ret_value = json_false();
         return 0;
     }
-    rc = fop_backup(ctx, path, value_get(args, "backup"), err);
+    rc = fop_backup(ctx, &file, path, value_get(args, "backup"), err);
     if (rc == 0)
-        rc = fop_rewrite(path, buf_str(&fresh), fresh.len, true, err);
+        rc = fop_rewrite(&file, buf_str(&fresh), fresh.len, true, err);
     if (rc != 0)
         return rc;
     AUTO_FREE char *diff = diff_texts(buf_str(&hits), hits.len, buf_str(&marked), marked.len, "", "");

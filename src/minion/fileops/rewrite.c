@@ -126,10 +126,11 @@ take_back(int fd, const buf_t *head, off_t size)
 }
 
 int
-fop_overwrite(const char *path, const void *data, size_t len)
+fop_overwrite(int held, const void *data, size_t len)
 {
-    AUTO_FD old = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    AUTO_FD fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+    AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", held);
+    AUTO_FD old = open(at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = open(at, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     buf_auto_t head = BUF_INIT;
     struct stat st;
 
@@ -149,37 +150,43 @@ fop_overwrite(const char *path, const void *data, size_t len)
     return rc;
 }
 
-int
-fop_rewrite(const char *path, const void *data, size_t len, bool keep_inode, fail_t *err)
+static mode_t
+usual_mode(void)
 {
-    AUTO_FREE char *real = fop_realpath(path);
-    AUTO_FD old = open(real, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    mode_t mask = umask(022);
+
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+int
+fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err)
+{
+    const landing_t fresh = { (uid_t) -1, (gid_t) -1, usual_mode(), NULL };
     struct stat st;
 
+    if (file->file < 0)
+        return partfile_write(file, data, len, &fresh, err);
+    AUTO_FD old = open(file->at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (old < 0 || fstat(old, &st) != 0)
-        return fop_oserror(err, errno, path);
+        return fop_oserror(err, errno, file->name);
     int rc = -EBUSY;
-    if (S_ISREG(st.st_mode) && !(keep_inode && st.st_nlink > 1))
-        rc = replace_atomic(real, old, &st, data, len);
+    if (!file->special && !(keep_inode && st.st_nlink > 1))
+        rc = replace_atomic(file->path, old, &st, data, len);
     /* A bind-mounted file can't be renamed over, its folder may not be ours to write, and /proc takes no new
      * files. */
     if (rc == -EBUSY || rc == -EACCES || rc == -EPERM || rc == -EROFS || rc == -EXDEV || rc == -ENOENT)
-        rc = fop_overwrite(real, data, len);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
+        rc = fop_overwrite(file->file, data, len);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, file->name);
 }
 
 int
 fop_write(const char *path, const void *data, size_t len, fail_t *err)
 {
-    AUTO_FREE char *real = fop_realpath(path);
-    fail_auto_t why = FAIL_INIT;
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = partfile_find(&file, path, PARTFILE_SPECIAL, err);
 
-    if (fs_exists(real))
-        return fop_is_dir(real) ? fop_oserror(err, EISDIR, path) : fop_rewrite(real, data, len, true, err);
-    mode_t mask = umask(022);
-    umask(mask);
-    int rc = fs_write_atomic(real, data, len, 0666 & ~mask, &why);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
+    return rc == 0 ? fop_rewrite(&file, data, len, true, err) : rc;
 }
 
 static int
@@ -221,9 +228,7 @@ keep_attributes(int to, const struct stat *had)
             return -errno;
         return fchmod(to, had->st_mode & 07777) != 0 ? -errno : 0;
     }
-    mode_t mask = umask(022);
-    umask(mask);
-    return fchmod(to, 0666 & ~mask) != 0 ? -errno : 0;
+    return fchmod(to, usual_mode()) != 0 ? -errno : 0;
 }
 
 static int
@@ -265,14 +270,18 @@ copy_whole(int from, const char *dst, const struct stat *st, const struct stat *
 
 /* Bytes alone go where a link leads. */
 static int
-copy_bytes(int from, const char *dst)
+copy_bytes(int from, const char *dst, fail_t *err)
 {
-    AUTO_FREE char *real = fop_realpath(dst);
+    partfile_auto_t to = PARTFILE_INIT;
     struct stat had = { 0 };
+    int rc = partfile_find(&to, dst, PARTFILE_SPECIAL, err);
 
-    if (stat(real, &had) == 0 && !S_ISREG(had.st_mode))
-        return S_ISDIR(had.st_mode) ? -EISDIR : copy_into(from, real);
-    return copy_whole(from, real, NULL, &had);
+    if (rc != 0)
+        return rc;
+    if (to.file >= 0 && fstat(to.file, &had) != 0)
+        return fop_oserror(err, errno, dst);
+    rc = to.special ? copy_into(from, to.at) : copy_whole(from, to.path, NULL, &had);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
 }
 
 /* A pipe waits for its writer, and of devices only /dev/null is sure to end. */
@@ -300,39 +309,55 @@ is_special(const char *path)
 }
 
 static int
-copy_path(const char *src, const char *dst, bool attributes, fail_t *err)
+open_source(const char *path, struct stat *st, fail_t *err)
 {
-    AUTO_FD from = open(src, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    struct stat st;
+    AUTO_FD from = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    if (from < 0 || fstat(from, &st) != 0)
-        return fop_oserror(err, errno, src);
-    if (S_ISDIR(st.st_mode))
-        return fop_oserror(err, EISDIR, src);
-    if (!has_an_end(&st))
-        return fail_set(err, -EINVAL, "%s is a pipe or a device, and no file that can be copied", src);
-    if (attributes && is_special(dst))
-        return fail_set(err, -EINVAL, "%s is a pipe or a device, and gives way to no file", dst);
-    int rc = attributes ? copy_whole(from, dst, &st, NULL) : copy_bytes(from, dst);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
+    if (from < 0 || fstat(from, st) != 0)
+        return fop_oserror(err, errno, path);
+    if (S_ISDIR(st->st_mode))
+        return fop_oserror(err, EISDIR, path);
+    if (!has_an_end(st))
+        return fail_set(err, -EINVAL, "%s is a pipe or a device, and no file that can be copied", path);
+    int fd = from;
+    from = -1;
+    return fd;
+}
+
+/* `said` is what messages call the copy. */
+static int
+copy_with_attributes(const char *src, const char *dst, const char *said, fail_t *err)
+{
+    struct stat st;
+    AUTO_FD from = open_source(src, &st, err);
+
+    if (from < 0)
+        return from;
+    if (is_special(dst))
+        return fail_set(err, -EINVAL, "%s is a pipe or a device, and gives way to no file", said);
+    int rc = copy_whole(from, dst, &st, NULL);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, said);
 }
 
 int
 fop_copy2(const char *src, const char *dst, fail_t *err)
 {
-    return copy_path(src, dst, true, err);
+    return copy_with_attributes(src, dst, dst, err);
 }
 
 int
 fop_copyfile(const char *src, const char *dst, fail_t *err)
 {
-    return copy_path(src, dst, false, err);
+    struct stat st;
+    AUTO_FD from = open_source(src, &st, err);
+
+    return from < 0 ? from : copy_bytes(from, dst, err);
 }
 
 /* ---- backups --------------------------------------------------------------------------------- */
 
 int
-fop_backup_minion(call_ctx_t *ctx, const char *path, fail_t *err)
+fop_backup_minion(call_ctx_t *ctx, const char *file, const char *path, fail_t *err)
 {
     AUTO_FREE char *root = fs_join(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
                                    "file_backup");
@@ -349,21 +374,31 @@ fop_backup_minion(call_ctx_t *ctx, const char *path, fail_t *err)
     AUTO_FREE char *copy = xasprintf("%s/%s_%s_%06d_%s", folder, fop_basename(path), stamp,
                                      (int) (now % 1000000), year);
     int rc = fs_mkdirs(folder, 0755, err);
-    return rc != 0 ? rc : fop_copy2(path, copy, err);
+    return rc != 0 ? rc : fop_copy2(file, copy, err);
 }
 
 int
-fop_backup(call_ctx_t *ctx, const char *path, const json_t *backup, fail_t *err)
+fop_backup_beside(const partfile_t *file, const char *path, const char *suffix, fail_t *err)
+{
+    AUTO_FREE char *said = xasprintf("%s%s", path, suffix);
+    /* Beside a link, and not where it leads, for who named the link; a stranger's folder is the one that is held. */
+    bool by_name = file->linked && file->whose == (uid_t) -1;
+    AUTO_FREE char *copy = by_name ? xstrdup(said) : xasprintf("%s%s", file->path, suffix);
+
+    return copy_with_attributes(file->at, copy, said, err);
+}
+
+int
+fop_backup(call_ctx_t *ctx, const partfile_t *file, const char *path, const json_t *backup, fail_t *err)
 {
     const char *suffix = json_string_value(backup);
 
     if (!value_truthy(backup))
         return 0;
     if (str_eq(suffix, "minion") || str_eq(suffix, "both"))
-        return fop_backup_minion(ctx, path, err);
+        return fop_backup_minion(ctx, file->at, path, err);
     AUTO_FREE char *text = value_pystr(backup);
-    AUTO_FREE char *copy = xasprintf("%s%s", path, text);
-    return fop_copy2(path, copy, err);
+    return fop_backup_beside(file, path, text, err);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */

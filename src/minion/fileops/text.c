@@ -46,6 +46,15 @@ lacks_newline(int fd)
     return end > 0 && pread(fd, &last, 1, end - 1) == 1 && last != '\n';
 }
 
+/* The file that is there. */
+static int
+find_there(partfile_t *file, const char *path, fail_t *err)
+{
+    int rc = partfile_find(file, path, PARTFILE_SPECIAL, err);
+
+    return rc == 0 && file->file < 0 ? fop_oserror(err, ENOENT, path) : rc;
+}
+
 int
 file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -53,15 +62,19 @@ file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path = fop_path(args, "path");
     buf_auto_t lines = BUF_INIT, text = BUF_INIT;
     size_t n = given_lines(args, &lines);
-    AUTO_FD fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = find_there(&file, path, err);
 
+    if (rc != 0)
+        return rc;
+    AUTO_FD fd = open(file.at, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return fop_oserror(err, errno, path);
     if (lacks_newline(fd))
         buf_putc(&text, '\n');
     buf_add(&text, buf_str(&lines), lines.len);
     off_t end = lseek(fd, 0, SEEK_END);
-    int rc = fs_write_all(fd, buf_str(&text), text.len);
+    rc = fs_write_all(fd, buf_str(&text), text.len);
     /* None of the lines, rather than half of one. */
     if (rc != 0 && end >= 0 && ftruncate(fd, end) != 0)
         rc = -errno;
@@ -78,13 +91,13 @@ file_prepend(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path = fop_path(args, "path");
     buf_auto_t text = BUF_INIT;
     size_t n = given_lines(args, &text);
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = partfile_find(&file, path, PARTFILE_SPECIAL, err);
 
-    if (fs_exists(path)) {
-        int rc = fop_read(path, &text, err);
-        if (rc != 0)
-            return rc;
-    }
-    int rc = fop_write(path, buf_str(&text), text.len, err);
+    if (rc == 0)
+        rc = partfile_read(&file, &text, err);
+    if (rc == 0)
+        rc = fop_rewrite(&file, buf_str(&text), text.len, true, err);
     if (rc == 0)
         *ret_value = value_fmt("Prepended %zu lines to \"%s\"", n, path);
     return rc;
@@ -109,8 +122,12 @@ file_truncate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = find_there(&file, path, err);
 
-    if (truncate(path, (off_t) value_int(args, "length", 0)) != 0)
+    if (rc != 0)
+        return rc;
+    if (truncate(file.at, (off_t) value_int(args, "length", 0)) != 0)
         return fop_oserror(err, errno, path);
     *ret_value = json_null();
     return 0;
@@ -122,8 +139,12 @@ file_seek_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     const char *data = value_str(args, "data", "");
-    AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = find_there(&file, path, err);
 
+    if (rc != 0)
+        return rc;
+    AUTO_FD fd = open(file.at, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return fop_oserror(err, errno, path);
     ssize_t n = pwrite(fd, data, strlen(data), (off_t) value_int(args, "offset", 0));

@@ -407,6 +407,20 @@ copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
                 : fop_copyfile(src, dst, err);
 }
 
+/* Owner and mode as the source `had` them. */
+static int
+set_copied(const char *dst, const json_t *had, fail_t *err)
+{
+    partfile_auto_t file = PARTFILE_INIT;
+    bool all = geteuid() == 0;
+    int rc = fop_is_dir(dst) ? 0 : partfile_find(&file, dst, PARTFILE_SPECIAL, err);
+
+    return rc != 0
+               ? rc
+               : fop_set_owner_mode(file.at != NULL ? file.at : dst, all ? value_get(had, "uid") : NULL,
+                                    all ? value_get(had, "gid") : NULL, value_str(had, "mode", NULL), err);
+}
+
 int
 file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -426,11 +440,7 @@ file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return fop_invalid(err, "%s", fail_text(&why));
     if (rc != 0)
         return fop_failed(err, "Could not copy '%s' to '%s': %s", src, dst, fail_text(&why));
-    if (geteuid() != 0)
-        rc = fop_set_owner_mode(dst, NULL, NULL, value_str(had, "mode", NULL), err);
-    else
-        rc = fop_set_owner_mode(dst, json_object_get(had, "uid"), json_object_get(had, "gid"),
-                                value_str(had, "mode", NULL), err);
+    rc = set_copied(dst, had, err);
     if (rc == 0)
         *ret_value = json_true();
     return rc;
@@ -535,6 +545,24 @@ parse_time(const json_t *v, struct timespec *out)
     return true;
 }
 
+/* 0 or a negative errno; *err is set only where a link leads away. */
+static int
+touch_file(const char *path, const struct timespec times[2], fail_t *err)
+{
+    partfile_auto_t file = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(&file, path, PARTFILE_SPECIAL, &why);
+
+    if (rc == -EPERM)
+        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
+    if (rc != 0)
+        return rc;
+    if (file.file >= 0)
+        return utimensat(AT_FDCWD, file.at, times, 0) == 0 ? 0 : -errno;
+    AUTO_FD fd = open(file.path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    return fd >= 0 && futimens(fd, times) == 0 ? 0 : -errno;
+}
+
 int
 file_touch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -544,9 +572,10 @@ file_touch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (!parse_time(value_get(args, "atime"), &times[0]) || !parse_time(value_get(args, "mtime"), &times[1]))
         return fop_invalid(err, "atime and mtime must be integers");
-    AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-    if ((fd < 0 && !fs_exists(path)) || utimensat(AT_FDCWD, path, times, 0) != 0)
-        return fop_failed(err, "%s", strerror(errno));
+    int rc = fop_is_dir(path) ? (utimensat(AT_FDCWD, path, times, 0) == 0 ? 0 : -errno)
+                              : touch_file(path, times, err);
+    if (rc != 0)
+        return err != NULL && err->code != 0 ? rc : fop_failed(err, "%s", strerror(-rc));
     *ret_value = json_boolean(fs_exists(path));
     return 0;
 }

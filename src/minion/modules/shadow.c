@@ -273,7 +273,7 @@ write_password(const json_t *args, const char *password, fail_t *err)
     int rc = err->code;
     if (lines != NULL) {
         AUTO_FREE char *text = with_password(lines, value_str(args, "name", ""), password);
-        rc = fop_rewrite(path, text, strlen(text), false, err);
+        rc = partfile_put(path, text, strlen(text), 0640, err);
         strv_free(lines);
     }
     if (locked)

@@ -140,6 +140,7 @@ blockreplace_body(fstate_t *s, fail_t *err)
 
 typedef struct pairs {
     fstate_t *s;
+    const partfile_t *file;          /* BORROWED */
     json_t *wanted;                  /* {key: value} */
     json_t *left;                    /* {key: how many lines may still be set} */
     const char *separator, *comment; /* comment: characters before a key that is out of use; NULL: blanks */
@@ -345,7 +346,7 @@ change_pairs(pairs_t *p, const buf_t *old)
     }
     if (fstate_on(s, "show_changes", true))
         fstate_note(s, "diff", buf_str(&p->diff));
-    if (fop_write(s->name, buf_str(&p->content), p->content.len, &why) != 0)
+    if (fop_rewrite(p->file, buf_str(&p->content), p->content.len, true, &why) != 0)
         return fstate_error(s, "%s not writable", s->name);
     return state_ret_set(s->ret, STATE_TRUE, "Changed %zu lines", p->changes);
 }
@@ -372,6 +373,7 @@ keyvalue_body(fstate_t *s, fail_t *err)
 {
     (void) err;
     json_auto_t *wanted = wanted_pairs(s), *left = json_object();
+    partfile_auto_t file = PARTFILE_INIT;
     buf_auto_t old = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
     const char *separator = fstate_str(s, "separator"), *key;
@@ -379,19 +381,23 @@ keyvalue_body(fstate_t *s, fail_t *err)
 
     if (wanted == NULL)
         return 0;
-    if (fop_read(s->name, &old, &why) != 0)
+    int rc = partfile_edit(&file, s->name, &why);
+    if (rc == -EPERM)
+        return fstate_error(s, "%s", fail_text(&why));
+    if (rc <= 0 || partfile_read(&file, &old, &why) != 0)
         return state_ret_set(s->ret, fstate_on(s, "ignore_if_missing", false) ? STATE_TRUE : STATE_FALSE,
                              "unable to open %s", s->name);
     json_object_foreach (wanted, key, v)
         json_object_set_new(left, key, json_integer(value_int(s->args, "count", 1)));
     pairs_t p = { .s = s,
+                  .file = &file,
                   .wanted = wanted,
                   .left = left,
                   .separator = str_empty(separator) ? "=" : separator,
                   .comment = fstate_str(s, "uncomment"),
                   .fold_key = fstate_on(s, "key_ignore_case", false),
                   .fold_value = fstate_on(s, "value_ignore_case", false) };
-    int rc = change_pairs(&p, &old);
+    rc = change_pairs(&p, &old);
     buf_free(&p.content);
     buf_free(&p.diff);
     return rc;

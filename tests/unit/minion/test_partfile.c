@@ -1,12 +1,13 @@
 /* test_partfile.c - files that are managed in part: their links stay, and root follows nobody's out of what is his. */
 #include "unit/folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
-#include "minion/fileops/partfile.h"
+#include "minion/fileops/fileops.h"
 
 enum { ALICE = 61001, BOB = 61002 };
 
@@ -259,7 +260,76 @@ test_swapped(void **state)
     assert_false(is_link("aside/file"));
 }
 
+/* Edits and their backups stay in the folder that was found, and with the file that was read. */
+static void
+test_swapped_edit(void **state)
+{
+    static const struct {
+        const char *home;
+        bool names;
+    } rows[] = { { "one", false }, { "two", true } };
+
+    (void) state;
+    folder("victim", geteuid());
+    file("victim/file", "victim", geteuid());
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *home = in(rows[i].home), *path = fs_join(home, "file"), *other = fs_join(home, "b"),
+                       *third = fs_join(home, "c"), *aside = xasprintf("%s-aside", home),
+                       *kept = fs_join(aside, "file");
+        AUTO_FREE char *own = xasprintf("%s-aside/%s", rows[i].home, rows[i].names ? "b" : "file"),
+                       *saved = xasprintf("%s-aside/file.bak", rows[i].home);
+        partfile_auto_t part = PARTFILE_INIT;
+        folder(rows[i].home, geteuid());
+        AUTO_FREE char *name = xasprintf("%s/file", rows[i].home);
+        file(name, "home", geteuid());
+        assert_true(!rows[i].names || (link(path, other) == 0 && link(path, third) == 0));
+        assert_int_equal(partfile_edit(&part, path, NULL), 1);
+        assert_int_equal(rename(home, aside), 0);
+        link_to(rows[i].home, "victim", geteuid());
+        assert_int_equal(unlink(kept), 0);
+        AUTO_FREE char *trap = xasprintf("%s-aside/file", rows[i].home);
+        link_to(trap, "../victim/file", geteuid());
+        assert_int_equal(fop_backup_beside(&part, path, ".bak", NULL), 0);
+        assert_int_equal(fop_rewrite(&part, "new", 3, true, NULL), 0);
+        holds("victim/file", "victim");
+        holds(saved, "home");
+        holds(own, "new");
+        AUTO_FREE char *bak = in("victim/file.bak");
+        assert_true(fs_absent(bak));
+    }
+}
+
+/* What is no file is written to and stays; a link that is to give way is not followed. */
+static void
+test_kinds(void **state)
+{
+    AUTO_FREE char *fifo = in("fifo"), *way = in("way"), *away = in("away");
+    const landing_t fresh = { (uid_t) -1, (gid_t) -1, 0600, NULL };
+    partfile_auto_t part = PARTFILE_INIT, link = PARTFILE_INIT;
+    char got[8] = "";
+    struct stat st;
+
+    (void) state;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    link_to("way", "fifo", geteuid());
+    AUTO_FD end = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(partfile_find(&part, way, PARTFILE_SPECIAL, NULL), 0);
+    assert_true(part.special && part.linked);
+    assert_int_equal(fop_rewrite(&part, "text", 4, false, NULL), 0);
+    assert_int_equal(read(end, got, sizeof(got)), 4);
+    assert_string_equal(got, "text");
+    assert_true(lstat(fifo, &st) == 0 && S_ISFIFO(st.st_mode) && is_link("way"));
+    file("file", "old", geteuid());
+    link_to("away", "file", geteuid());
+    assert_int_equal(partfile_find(&link, away, PARTFILE_LINK, NULL), 0);
+    assert_int_equal(link.file, -1);
+    assert_int_equal(partfile_write(&link, "new", 3, &fresh, NULL), 0);
+    assert_false(is_link("away"));
+    holds("away", "new");
+    holds("file", "old");
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_ways),
-          IN_DIR(test_swapped))
+          IN_DIR(test_swapped), IN_DIR(test_swapped_edit), IN_DIR(test_kinds))
