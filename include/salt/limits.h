@@ -41,6 +41,7 @@
 #define LIMIT_STRANGER_BYTES        (256 * 1024) /* unread from one connection without an accepted key */
 #define LIMIT_STRANGERS_BYTES       (256 * 1024 * 1024) /* of all of them: each has its share of this */
 #define LIMIT_STRANGER_LEAST        (8 * 1024)          /* and this at least */
+#define LIMIT_COPY_IDLE             3600 /* seconds: what salt-cp has sent of a file and does not go on with */
 /* Events that strangers cause and lines that tell of peers: a second, and at once. */
 #define LIMIT_STRANGER_EVENTS_RATE  20
 #define LIMIT_STRANGER_EVENTS_BURST 1000 /* of all keys that are not accepted */

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,13 +12,14 @@
 #include "cli/opts.h"
 #include "cli/request.h"
 #include "common/base/base64.h"
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/gzip.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
-enum { EXIT_USAGE = 64, EXIT_MISSING = 42, DEPTH_MAX = 100 };
+enum { EXIT_USAGE = 64, EXIT_MISSING = 42, DEPTH_MAX = 100, COPY_HEX = 16 };
 
 typedef struct copy {
     cmd_t cmd;
@@ -198,51 +200,106 @@ merge(copy_t *self, json_t *returns, const char *path)
     }
 }
 
+/* What is being sent of one file. */
+typedef struct sending {
+    char *place; /* owned: on the minions */
+    json_t *mode;
+    char copy[COPY_HEX + 1]; /* the name that its pieces have in common */
+    json_int_t at;
+    char *piece, *next; /* owned */
+    size_t n, n_next;
+} sending_t;
+
+static void
+sending_free(sending_t *s)
+{
+    free(s->place);
+    free(s->piece);
+    free(s->next);
+}
+#define sending_auto_t __attribute__((cleanup(sending_free))) sending_t
+
 static int
-send_piece(copy_t *self, const char *place, const void *bytes, size_t n, bool append, json_t *mode)
+send_piece(copy_t *self, const sending_t *s)
 {
     buf_auto_t packed = BUF_INIT;
     json_auto_t *returns = NULL;
 
     if (self->packed)
-        gzip_pack(bytes, n, &packed);
+        gzip_pack(s->piece, s->n, &packed);
     /* As a keyword: base64 may look like one ("AP8="). */
-    AUTO_FREE char *text = base64_encode(self->packed ? packed.data : bytes, self->packed ? packed.len : n,
-                                         0);
-    int rc = run_job(self, "cp.recv_chunked",
-                     json_pack("[{s:b, s:s, s:s, s:b, s:b, s:O}]", "__kwarg__", 1, "dest", place, "chunk",
-                               text, "append", append, "compressed", self->packed, "mode", mode),
-                     &returns);
+    AUTO_FREE char *text = base64_encode(self->packed ? packed.data : s->piece,
+                                         self->packed ? packed.len : s->n, 0);
+    json_t *arg = json_pack("[{s:b, s:s, s:s, s:s, s:I, s:b, s:b, s:O}]", "__kwarg__", 1, "dest", s->place,
+                            "chunk", text, "copy", s->copy, "at", s->at, "last", s->n_next == 0, "compressed",
+                            self->packed, "mode", s->mode);
+    int rc = run_job(self, "cp.recv_chunked", arg, &returns);
     if (rc == 0)
-        merge(self, returns, place);
+        merge(self, returns, s->place);
     return rc;
+}
+
+/* The minions need not keep what has come. */
+static void
+give_up(copy_t *self, const sending_t *s)
+{
+    json_auto_t *returns = NULL;
+
+    if (s->at > 0)
+        (void) run_job(self, "cp.recv_forget", json_pack("[s]", s->copy), &returns);
+}
+
+/* One that no other copy has. */
+static void
+copy_name(char *out)
+{
+    uint64_t r = 0;
+
+    if (getrandom(&r, sizeof(r), 0) != (ssize_t) sizeof(r))
+        r = (uint64_t) clock_wall_us();
+    (void) snprintf(out, COPY_HEX + 1, "%016llx", (unsigned long long) r);
+}
+
+/* As much as there is, up to `size`. */
+static int
+read_piece(int fd, char *piece, size_t size, size_t *ret_n)
+{
+    ssize_t n;
+
+    while ((n = read(fd, piece, size)) < 0 && errno == EINTR)
+        continue;
+    *ret_n = n > 0 ? (size_t) n : 0;
+    return n < 0 ? -errno : 0;
 }
 
 /* An empty file is one empty piece. */
 static int
 send_file(copy_t *self, const char *path, json_t *mode)
 {
-    AUTO_FREE char *place = remote_path(self, path);
     size_t size = (size_t) value_int(self->cmd.start.opts, "salt_cp_chunk_size", 98304);
-    AUTO_FREE char *piece = xcalloc(size, 1);
+    sending_auto_t s = {
+        .place = remote_path(self, path), .mode = mode, .piece = xcalloc(size, 1), .next = xcalloc(size, 1)
+    };
     AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    bool append = false;
+    int rc = fd < 0 ? -errno : read_piece(fd, s.piece, size, &s.n), sent = 0;
 
-    for (;;) {
-        ssize_t n = fd < 0 ? -1 : read(fd, piece, size);
-        if (n < 0 && fd >= 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            show_error(&self->cmd.show, "%s: %s\n", path, strerror(errno));
-            return EXIT_MISSING;
-        }
-        if (n == 0 && append)
-            return 0;
-        int rc = send_piece(self, place, piece, (size_t) n, append, mode);
-        if (rc != 0 || n == 0)
-            return rc;
-        append = true;
+    copy_name(s.copy);
+    while (rc == 0) {
+        rc = s.n > 0 ? read_piece(fd, s.next, size, &s.n_next) : 0;
+        if (rc != 0)
+            break;
+        sent = send_piece(self, &s);
+        if (sent != 0 || s.n_next == 0)
+            return sent;
+        char *swap = s.piece;
+        s.at += (json_int_t) s.n;
+        s.piece = s.next;
+        s.next = swap;
+        s.n = s.n_next;
     }
+    show_error(&self->cmd.show, "%s: %s\n", path, strerror(-rc));
+    give_up(self, &s);
+    return EXIT_MISSING;
 }
 
 static int

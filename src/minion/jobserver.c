@@ -744,6 +744,7 @@ jobserver_run(jobserver_t *self)
         s_watch_session(self, now);
         s_sign_of_life(self, now);
         mmine_tick(self, now);
+        mparts_tick(self, now);
         outbox_tick(self->outbox, now);
         mgrains_tick(self, now);
         mpillar_tick(self, now);

@@ -64,7 +64,8 @@ typedef struct jobserver {
     int64_t rest_ms;         /* monotonic: memory_rest; 0: done */
     int64_t grains_next_ms;  /* monotonic: grains_refresh_every; 0: never */
     buf_t grains_in;
-    int64_t mine_ms; /* monotonic: the next mine.update; 0: none was made yet */
+    int64_t mine_ms;  /* monotonic: the next mine.update; 0: none was made yet */
+    int64_t parts_ms; /* monotonic: the next cp.recv_forget; 0: none was made yet */
     int signal_fd;
     jobserver_ending_t ending; /* asked for by a job, once that has returned */
     pid_t ending_job;
@@ -103,6 +104,9 @@ bool jobserver_is_offline(const jobserver_t *self);
 
 /* mmine.c: mine.update at the start and every mine_interval. */
 void mmine_tick(jobserver_t *self, int64_t now_ms);
+
+/* mparts.c: cp.recv_forget at the start and now and then. */
+void mparts_tick(jobserver_t *self, int64_t now_ms);
 
 /* started.c: what happens once. */
 void started_connected(jobserver_t *self);        /* a master listens */

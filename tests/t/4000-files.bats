@@ -208,6 +208,50 @@ EOF
     [ "$status" -eq 1 ]
 }
 
+# A file that salt-cp reads as it is written here: two pieces are sent, and it waits for more. Sets CP to its process.
+cp_halfway() {
+    mkfifo "$OUT/fifo"
+    exec 7<>"$OUT/fifo"
+    echo old >"$OUT/target"
+    "$HALITE_BIN/salt-cp" --chunked web1 "$OUT/fifo" "$OUT/target" >"$OUT/said" 2>&1 7<&- &
+    CP=$!
+    head -c 200000 /dev/zero | tr '\0' x >&7 &
+    until_true 10 has_part
+}
+has_part() { [ -n "$(find "$OUT" -name '.target.*.part' -size +60k)" ]; }
+no_copies() { [ -z "$(find "$OUT" -name '*.part')$(ls -A "$CACHE/cp_parts")" ]; }
+clean_fifo() {
+    exec 7>&-
+    rm -f "$OUT/fifo" "$OUT/target"
+}
+
+@test "salt-cp --chunked: the old file stays until all has come" {
+    cp_halfway
+    [ "$(cat "$OUT/target")" = old ]
+    [ "$(stat -c %a "$(find "$OUT" -name '.target.*.part')")" = 600 ]
+    until_true 10 eval '[ "$(cat "$OUT"/.target.*.part | wc -c)" -gt 130000 ]'
+    exec 7>&- # the end of the file
+    wait "$CP"
+    [ "$(wc -c <"$OUT/target")" -eq 200000 ]
+    no_copies
+    clean_fifo
+}
+
+@test "salt-cp --chunked, killed: the minion keeps the old file, and does not keep the part for ever" {
+    cp_halfway
+    kill -9 "$CP"
+    wait "$CP" || :
+    [ "$(call cp.recv_forget)" = '[]' ]
+    has_part
+    touch -d '2 hours ago' "$OUT"/.target.*.part "$CACHE"/cp_parts/*
+    stop web1
+    start_minion web1
+    wait_connected web1
+    until_true 10 no_copies
+    [ "$(cat "$OUT/target")" = old ]
+    clean_fifo
+}
+
 # ---- cp.push --------------------------------------------------------------------------------------------------------
 
 pushed() { echo "$FLEET/master/var/cache/salt/master/minions/web1/files/$1"; }

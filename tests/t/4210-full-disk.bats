@@ -137,3 +137,35 @@ on_disk() {
         failed "No space left on device"
         cmp one "$AWAY/one"'
 }
+
+@test "cp: the old file stays when what is sent or fetched does not fit, and nothing else is left" {
+    printf 'file_roots: {base: [%s]}\n' "$AWAY" >>"$CONF/minion"
+    on_disk '
+        call() { "$HALITE_BIN/salt-call" --local -c "$CONF" -l quiet --out=json "$@" >"$ROOT/said" 2>&1 || :; }
+        piece() { call cp.recv_chunked dest="$DISK/old" compressed=False copy=c1 at="$1" last="$2" chunk="$(bytes "$3" c | base64 -w0)"; }
+        notes() { find "$ROOT/minion" -path "*/cp_parts/*"; }
+        bytes 30000 a >old; chmod 604 old; cp old "$AWAY/old"; bytes 70000 b >"$AWAY/big"
+        mkdir "$AWAY/dir"; cp "$AWAY/big" "$AWAY/dir/old"
+        call cp.recv "{\"/src/old\": \"$(bytes 70000 c | tr -d "\n")\"}" "$DISK/old"
+        grep -q "$DISK/old\": false" "$ROOT/said"
+        cmp old "$AWAY/old"; alone old
+        piece 0 False 20000
+        grep -q "local\": true" "$ROOT/said"; alone .old.c1.part old; [ -n "$(notes)" ]
+        piece "$(wc -c <.old.c1.part)" True 60000
+        grep -q "No space left on device" "$ROOT/said"
+        cmp old "$AWAY/old"; alone old; [ -z "$(notes)" ]
+        piece 0 True 60000
+        grep -q "No space left on device" "$ROOT/said"
+        cmp old "$AWAY/old"; alone old
+        for fetch in "cp.get_file salt://big $DISK/old" "cp.get_dir salt://dir $AWAY/.." "cp.get_url salt://big $DISK/old" \
+            "cp.get_url file://$AWAY/big $DISK/old" "cp.get_template salt://big $DISK/old" "cp.get_url $AWAY/big $DISK/old"; do
+            [[ $fetch == *get_dir* ]] && mkdir -p "$ROOT/up" && ln -sfn "$DISK" "$ROOT/up/dir" && fetch="cp.get_dir salt://dir $ROOT/up"
+            # shellcheck disable=SC2086
+            call $fetch
+            cmp old "$AWAY/old"; alone old; [ "$(stat -c %a old)" = 604 ]
+        done
+        # A file with another name is written over, and gets back what it held.
+        ln old two; piece 0 True 80000
+        grep -q "No space left on device" "$ROOT/said"
+        cmp old "$AWAY/old"; [ old -ef two ]; alone old two'
+}

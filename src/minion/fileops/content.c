@@ -291,6 +291,18 @@ rename_or_write(const char *temp, const char *dst)
 }
 
 int
+content_land(const char *dst, int fd, const char *temp, const landing_t *as)
+{
+    int rc = dress(fd, as);
+
+    if (rc == 0)
+        rc = rename_or_write(temp, dst);
+    if (rc != 0)
+        unlink(temp);
+    return rc;
+}
+
+int
 content_commit(const char *dst, const content_t *from, const landing_t *as, fail_t *err)
 {
     AUTO_FREE char *folder = fop_dirname(dst);
@@ -307,13 +319,11 @@ content_commit(const char *dst, const content_t *from, const landing_t *as, fail
     if (fd < 0)
         return fop_oserror(err, errno, folder);
     rc = pour(&r, fd);
-    if (rc == 0)
-        rc = dress(fd, as);
-    close(fd);
-    if (rc == 0)
-        rc = rename_or_write(temp, dst);
     if (rc != 0)
         unlink(temp);
+    else
+        rc = content_land(dst, fd, temp, as);
+    close(fd);
     return rc == 0 ? 0 : fop_oserror(err, -rc, dst);
 }
 

@@ -109,6 +109,8 @@ int fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_
 /* Write over what a file holds, where it lies; `held` may be O_PATH. When that fails it holds what it held, on a full disk
  * too: only the end of the process in the midst of it leaves something between. 0 or a negative errno. */
 int fop_overwrite(int held, const void *data, size_t len);
+/* What the umask leaves. */
+mode_t fop_usual_mode(void);
 /* Find the file, or its place, and rewrite it. */
 int fop_write(const char *path, const void *data, size_t len, fail_t *err);
 /* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them. `to` has its mode

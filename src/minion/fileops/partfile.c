@@ -207,15 +207,30 @@ partfile_read(const partfile_t *self, buf_t *out, fail_t *err)
     return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
 }
 
+static bool
+is_device(const partfile_t *self)
+{
+    struct stat st;
+
+    return self->special && (fstat(self->file, &st) != 0 || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
 int
 partfile_land(const partfile_t *self, const content_t *what, const landing_t *as, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
-    struct stat st;
 
-    if (self->special && (fstat(self->file, &st) != 0 || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+    if (is_device(self))
         return fail_set(err, -EINVAL, "%s is a device, and is not replaced by a file", self->name);
     int rc = content_commit(self->path, what, as, &why);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
+}
+
+int
+partfile_take(const partfile_t *self, int fd, const char *temp, const landing_t *as, fail_t *err)
+{
+    int rc = is_device(self) || fs_is_device(self->path) ? -EINVAL : content_land(self->path, fd, temp, as);
+
     return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
 }
 

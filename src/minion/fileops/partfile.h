@@ -53,6 +53,8 @@ int partfile_read(const partfile_t *self, buf_t *out, fail_t *err);
 int partfile_write(const partfile_t *self, const void *data, size_t len, const landing_t *fresh, fail_t *err);
 /* Put content there as content_commit does: a device stays, a pipe gives way. */
 int partfile_land(const partfile_t *self, const content_t *what, const landing_t *as, fail_t *err);
+/* The same with a file of ours that is open as `fd` and has a path in the folder: it is not there afterwards. */
+int partfile_take(const partfile_t *self, int fd, const char *temp, const landing_t *as, fail_t *err);
 /* All at once, for who has read it before; `mode` is a new file's. */
 int partfile_put(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
 

@@ -150,8 +150,8 @@ fop_overwrite(int held, const void *data, size_t len)
     return rc;
 }
 
-static mode_t
-usual_mode(void)
+mode_t
+fop_usual_mode(void)
 {
     mode_t mask = umask(022);
 
@@ -162,7 +162,7 @@ usual_mode(void)
 int
 fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err)
 {
-    const landing_t fresh = { (uid_t) -1, (gid_t) -1, usual_mode(), NULL };
+    const landing_t fresh = { (uid_t) -1, (gid_t) -1, fop_usual_mode(), NULL };
     struct stat st;
 
     if (file->file < 0)
@@ -228,7 +228,7 @@ keep_attributes(int to, const struct stat *had)
             return -errno;
         return fchmod(to, had->st_mode & 07777) != 0 ? -errno : 0;
     }
-    return fchmod(to, usual_mode()) != 0 ? -errno : 0;
+    return fchmod(to, fop_usual_mode()) != 0 ? -errno : 0;
 }
 
 static int

@@ -9,6 +9,8 @@
 #include "common/base/gzip.h"
 #include "common/base/str.h"
 #include "common/data/yaml_scalar.h"
+#include "minion/modlib/cpparts.h"
+#include "salt/log.h"
 
 static const char *
 name_of(const char *path)
@@ -39,11 +41,18 @@ place_of(const char *path, const char *dest)
 }
 
 static int
-write_to(const char *path, int flags, const void *bytes, size_t n)
+write_to(const char *path, const json_t *text)
 {
-    AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+    partfile_auto_t file = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = json_is_string(text) ? partfile_find(&file, path, PARTFILE_SPECIAL, &why)
+                                  : fail_set(&why, -EINVAL, "%s: its content is no text", path);
 
-    return fd < 0 ? -errno : fs_write_all(fd, bytes, n);
+    if (rc == 0)
+        rc = fop_rewrite(&file, json_string_value(text), json_string_length(text), true, &why);
+    if (rc != 0)
+        log_warning("cp.recv: %s", fail_text(&why));
+    return rc;
 }
 
 json_t *
@@ -60,9 +69,7 @@ cprecv_files(json_t *files, const char *dest, bool *ret_failed)
             *ret_failed = true;
             return json_string("Destination unavailable");
         }
-        int rc = json_is_string(text)
-                     ? write_to(place, O_TRUNC, json_string_value(text), json_string_length(text))
-                     : -EINVAL;
+        int rc = write_to(place, text);
         json_object_set_new(done, place, json_boolean(rc == 0));
         *ret_failed = *ret_failed || rc != 0;
     }
@@ -91,22 +98,57 @@ make_folder(const char *dest, bool *ret_failed)
     return rc == 0 ? json_true() : os_error(rc, dest, ret_failed);
 }
 
+/* Behind what is there: all of the piece, or none. */
+static int
+append_to(const partfile_t *to, const content_t *piece, fail_t *err)
+{
+    if (to->file < 0)
+        return cpparts_put(to, piece, -1, err);
+    AUTO_FD fd = open(to->at, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return fop_oserror(err, errno, to->name);
+    off_t end = lseek(fd, 0, SEEK_END);
+    int rc = fs_write_all(fd, piece->data, piece->len);
+    if (rc != 0 && end >= 0 && ftruncate(fd, end) != 0)
+        rc = -errno;
+    return rc == 0 ? 0 : fop_oserror(err, -rc, to->name);
+}
+
+static int
+place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t *bytes, fail_t *err)
+{
+    const cppart_t part = { .cachedir = piece->cachedir, .copy = piece->copy, .to = to };
+    int mode = piece->mode >= 0 ? piece->mode & 07777 : -1;
+
+    /* Pipes and devices take pieces as they come. */
+    if (piece->copy == NULL || to->special)
+        return piece->append || piece->at > 0 ? append_to(to, bytes, err) : cpparts_put(to, bytes, mode, err);
+    if (piece->at == 0 && piece->last)
+        return cpparts_put(to, bytes, mode, err);
+    int rc = cpparts_add(&part, piece->at, bytes->data, bytes->len, err);
+    return rc == 0 && piece->last ? cpparts_land(&part, mode, err) : rc;
+}
+
 static json_t *
 put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
 {
-    int flags = piece->append ? O_APPEND : O_TRUNC;
-    int rc = write_to(piece->dest, flags, buf_str(bytes), bytes->len);
+    const content_t what = { .data = buf_str(bytes), .len = bytes->len };
+    partfile_auto_t to = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
 
     if (rc == -ENOENT) {
         AUTO_FREE char *above = folder_of(piece->dest);
         rc = fs_mkdirs(above, 0777, NULL);
-        if (rc == 0)
-            rc = write_to(piece->dest, flags, buf_str(bytes), bytes->len);
+        if (rc != 0)
+            return os_error(rc, piece->dest, ret_failed);
+        fail_clear(&why);
+        rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
     }
-    if (rc == 0 && !piece->append && piece->mode >= 0 &&
-        chmod(piece->dest, (mode_t) piece->mode & 07777) != 0)
-        rc = -errno;
-    return rc == 0 ? json_true() : os_error(rc, piece->dest, ret_failed);
+    if (rc == 0)
+        rc = place(piece, &to, &what, &why);
+    *ret_failed = rc != 0;
+    return rc == 0 ? json_true() : value_utf8(fail_text(&why), strlen(fail_text(&why)));
 }
 
 json_t *
@@ -116,6 +158,11 @@ cprecv_piece(const cprecv_chunk_t *piece, bool *ret_failed, fail_t *err)
     size_t n = 0;
 
     *ret_failed = false;
+    if (piece->copy != NULL && (!cpparts_is_name(piece->copy) || piece->at < 0)) {
+        fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                  "'copy' takes letters and digits, and 'at' no negative number");
+        return NULL;
+    }
     if (piece->chunk == NULL)
         return make_folder(piece->dest, ret_failed);
     AUTO_FREE char *why = NULL;

@@ -1,6 +1,7 @@
 /* cp_transfer.c - more of execution module `cp`: files from salt-cp, and to the master. */
 #include "salt/plugin.h"
 
+#include "minion/modlib/cpparts.h"
 #include "minion/modlib/cppush.h"
 #include "minion/modlib/cprecv.h"
 
@@ -23,6 +24,10 @@ cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     cprecv_chunk_t piece = { .dest = value_str(args, "dest", ""),
                              .chunk = value_str(args, "chunk", NULL),
+                             .copy = value_str(args, "copy", NULL),
+                             .cachedir = value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
+                             .at = value_int(args, "at", 0),
+                             .last = value_truthy(value_get(args, "last")),
                              .append = value_truthy(value_get(args, "append")),
                              .compressed = value_truthy(value_get(args, "compressed")),
                              .mode = (int) value_int(args, "mode", -1) };
@@ -32,6 +37,15 @@ cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (failed)
         ctx_set_retcode(ctx, 1);
     return *ret_value != NULL ? 0 : -EINVAL;
+}
+
+static int
+cp_recv_forget(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) err;
+    *ret_value = cpparts_forget(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
+                                value_str(args, "copy", NULL));
+    return 0;
 }
 
 /* ---- to the master ------------------------------------------------------------------------ */
@@ -83,7 +97,16 @@ static const arg_t recv_chunked_args[] = {
     { "chunk", ARG_STR, "null", "Bytes as base64; None: dest is an empty folder" },
     { "append", ARG_ANY, "false", "Behind what is there" },
     { "compressed", ARG_ANY, "true", "They are packed by gzip" },
-    { "mode", ARG_INT, "null", "Permissions, with the first piece" },
+    { "mode", ARG_INT, "null", "Permissions, with the first piece, or with the last of a copy" },
+    { "copy", ARG_STR, "null",
+      "Name of the copy that the piece is of: dest stays as it is until the last has come. `append` is not "
+      "looked at" },
+    { "at", ARG_INT, "0", "Of a copy: the byte that the piece begins at" },
+    { "last", ARG_ANY, "false", "Of a copy: no piece follows" },
+    ARGS_END,
+};
+static const arg_t recv_forget_args[] = {
+    { "copy", ARG_STR, "null", "Name of the copy; None: all that have not grown for an hour" },
     ARGS_END,
 };
 
@@ -99,6 +122,10 @@ static const func_t funcs[] = {
       "Write files that salt-cp sends; return which were written." CLI_EXAMPLE("salt '*' cp.recv") },
     { "recv_chunked", cp_recv_chunked, recv_chunked_args, 0,
       "Write a piece of a file that salt-cp sends." CLI_EXAMPLE("salt '*' cp.recv_chunked") },
+    { "recv_forget", cp_recv_forget, recv_forget_args, 0,
+      "Remove what has come of files that salt-cp does not send to their end; return the paths. The minion "
+      "does so "
+      "itself now and then." CLI_EXAMPLE("salt '*' cp.recv_forget") },
 };
 
 PLUGIN(exec, cp_transfer, .provides = "cp", .doc = "Files from salt-cp and to the master", FUNCS(funcs));
