@@ -33,7 +33,7 @@ mparts_tick(jobserver_t *self, int64_t now_ms)
         return;
     char jid[CLOCK_STAMP_LEN];
     clock_jid(jid);
-    json_auto_t *job = json_pack("{s:s, s:s, s:[], s:s, s:b}", "jid", jid, "fun", "cp.recv_forget", "arg", "user",
-                                 "minion", "own", true);
+    json_auto_t *job = json_pack("{s:s, s:s, s:[], s:s, s:b}", "jid", jid, "fun", "cp.recv_forget", "arg",
+                                 "user", "minion", "own", true);
     jobserver_job(self, job, -1);
 }

@@ -17,7 +17,7 @@ setup_file() {
     ln -s /etc/hostname "$TREE/base/away"
     echo secret >"$BATS_FILE_TMPDIR/secret"
     MASTER_LINES=("file_roots: {base: [$TREE/base], dev: [$TREE/dev]}")
-    fleet_up web1
+    fleet_up web1 web2
     export CACHE=$FLEET/web1/var/cache/salt/minion OUT=$BATS_FILE_TMPDIR/out
     mkdir -p "$OUT"
 }
@@ -235,6 +235,15 @@ clean_fifo() {
     [ "$(wc -c <"$OUT/target")" -eq 200000 ]
     no_copies
     clean_fifo
+}
+
+@test "salt-cp --chunked: minions that share a file system do not mix up what they get" {
+    head -c 400000 /dev/urandom >"$OUT/large"
+    salt-cp --chunked 'web*' "$OUT/large" "$OUT/shared"
+    cmp "$OUT/large" "$OUT/shared"
+    no_copies
+    [ -z "$(ls -A "$FLEET/web2/var/cache/salt/minion/cp_parts")" ]
+    rm "$OUT/shared"
 }
 
 @test "salt-cp --chunked, killed: the minion keeps the old file, and does not keep the part for ever" {

@@ -13,7 +13,10 @@
 #include "salt/limits.h"
 #include "salt/log.h"
 
-enum { NAME_KEEP = 180 /* bytes of a file's name that its part's name has */, COPY_LEN_MAX = 32 };
+enum {
+    NAME_KEEP = 100 /* bytes of a file's name, and of an id, that a part's name has */,
+    COPY_LEN_MAX = 32
+};
 
 bool
 cpparts_is_name(const char *copy)
@@ -33,7 +36,8 @@ cpparts_is_name(const char *copy)
 static char *
 part_name(const cppart_t *self)
 {
-    return xasprintf(".%.*s.%s.part", NAME_KEEP, fop_basename(self->to->path), self->copy);
+    return xasprintf(".%.*s.%s.%.*s.part", NAME_KEEP, fop_basename(self->to->path), self->copy, NAME_KEEP,
+                     self->id);
 }
 
 static char *

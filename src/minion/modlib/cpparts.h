@@ -1,7 +1,8 @@
-/* cpparts.h - what has come of a file that salt-cp sends in pieces: `.NAME.COPY.part` beside its place until the last piece
+/* cpparts.h - what has come of a file that salt-cp sends in pieces: `.NAME.COPY.ID.part` beside its place until the last piece
  * is in, then the file itself. What was there before stays as it was until then.
  *
- * Each copy of a file has a name of its own (COPY), so that two at the same time do not mix. A piece that does not follow
+ * Each copy of a file has a name of its own (COPY), and ID is the minion's, so that two at the same time do not mix, and
+ * minions that share a file system neither. A piece that does not follow
  * what has come, or can't be written, ends the copy: its part goes. salt-cp says when it gives one up; for one that was
  * killed, or is cut off, the name of each part stands in cachedir/cp_parts until it is gone, and the minion removes parts
  * that have not grown for LIMIT_COPY_IDLE when it starts and now and then (minion/mparts.c).
@@ -18,7 +19,7 @@
 #include "minion/fileops/fileops.h"
 
 typedef struct cppart {
-    const char *cachedir, *copy;
+    const char *cachedir, *id, *copy;
     const partfile_t *to; /* where the file will be */
 } cppart_t;
 

@@ -117,7 +117,7 @@ append_to(const partfile_t *to, const content_t *piece, fail_t *err)
 static int
 place(const cprecv_chunk_t *piece, const partfile_t *to, const content_t *bytes, fail_t *err)
 {
-    const cppart_t part = { .cachedir = piece->cachedir, .copy = piece->copy, .to = to };
+    const cppart_t part = { .cachedir = piece->cachedir, .id = piece->id, .copy = piece->copy, .to = to };
     int mode = piece->mode >= 0 ? piece->mode & 07777 : -1;
 
     /* Pipes and devices take pieces as they come. */

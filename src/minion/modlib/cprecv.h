@@ -19,7 +19,7 @@ json_t *cprecv_files(json_t *files, const char *dest, bool *ret_failed);
 typedef struct cprecv_chunk {
     const char *dest, *chunk; /* base64 */
     const char *copy;         /* NULL: none; else see cpparts.h */
-    const char *cachedir;
+    const char *cachedir, *id;
     int64_t at; /* of a copy: where the piece begins */
     bool last;  /* of a copy: no piece follows */
     bool append, compressed;

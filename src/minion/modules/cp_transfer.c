@@ -26,6 +26,7 @@ cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                              .chunk = value_str(args, "chunk", NULL),
                              .copy = value_str(args, "copy", NULL),
                              .cachedir = value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
+                             .id = value_str(ctx_opts(ctx), "id", "minion"),
                              .at = value_int(args, "at", 0),
                              .last = value_truthy(value_get(args, "last")),
                              .append = value_truthy(value_get(args, "append")),
