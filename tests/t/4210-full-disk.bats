@@ -150,8 +150,8 @@ on_disk() {
         grep -q "$DISK/old\": false" "$ROOT/said"
         cmp old "$AWAY/old"; alone old
         piece 0 False 20000
-        grep -q "local\": true" "$ROOT/said"; alone .old.c1.part old; [ -n "$(notes)" ]
-        piece "$(wc -c <.old.c1.part)" True 60000
+        grep -q "local\": true" "$ROOT/said"; alone .old.c1.m.part old; [ -n "$(notes)" ]
+        piece "$(wc -c <.old.c1.m.part)" True 60000
         grep -q "No space left on device" "$ROOT/said"
         cmp old "$AWAY/old"; alone old; [ -z "$(notes)" ]
         piece 0 True 60000
@@ -168,4 +168,16 @@ on_disk() {
         ln old two; piece 0 True 80000
         grep -q "No space left on device" "$ROOT/said"
         cmp old "$AWAY/old"; [ old -ef two ]; alone old two'
+}
+
+@test "without /proc a file stays as it was, and that is said" {
+    on_disk '
+        echo old >old
+        mount -t tmpfs halite /proc
+        state file.managed name="$DISK/old" contents=new
+        failed "without /proc: mount it"
+        state file.keyvalue name="$DISK/old" key=old value=new
+        failed "without /proc: mount it"
+        umount /proc
+        [ "$(cat old)" = old ]; alone old'
 }

@@ -360,10 +360,11 @@ file_line(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     buf_auto_t old = BUF_INIT, fresh = BUF_INIT;
     lines_auto_t lines = { NULL, 0 };
     partfile_auto_t file = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
 
-    int rc = partfile_edit(&file, given, err);
-    if (rc == -EPERM)
-        return rc;
+    int rc = partfile_edit(&file, given, &why);
+    if (rc < 0 && rc != -EISDIR)
+        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
     if (rc <= 0 || file.special) {
         if (!value_bool(args, "quiet", false))
             return fop_failed(err, "File \"%s\" does not exists or is not a file.", path);

@@ -152,9 +152,11 @@ partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
         while ((rc = step(self, &at, flags)) > 0)
             ;
     }
-    if (rc == 0)
+    if (rc == 0 && access("/proc/self/fd", X_OK) == 0)
         return 0;
-    if (rc == -EPERM && self->whose != NOBODY)
+    if (rc == 0)
+        rc = fail_set(err, -ENOSYS, "%s can't be changed without /proc: mount it", path);
+    else if (rc == -EPERM && self->whose != NOBODY)
         (void) refuse(self, at, err);
     else if (rc == -EINVAL)
         fail_kind(err, FAIL_COMMAND, rc, "%s is no regular file", path);
@@ -173,12 +175,17 @@ partfile_open(partfile_t *self, const char *path, fail_t *err)
 int
 partfile_edit(partfile_t *self, const char *path, fail_t *err)
 {
+    static const int missing[] = { -ENOENT, -ENOTDIR, -EACCES, -ELOOP };
     fail_auto_t why = FAIL_INIT;
     int rc = partfile_find(self, path, PARTFILE_SPECIAL, &why);
 
     if (rc == 0)
         return self->file >= 0;
-    return rc == -EPERM || rc == -EISDIR ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;
+    for (size_t i = 0; i < NELEMS(missing); i++) {
+        if (rc == missing[i])
+            return 0;
+    }
+    return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
 }
 
 void

@@ -44,7 +44,7 @@ int partfile_find(partfile_t *self, const char *path, int flags, fail_t *err);
 #define PARTFILE_LINK    2 /* a link at the end is not followed, but what will be replaced */
 /* The same for a regular file, or none yet. */
 int partfile_open(partfile_t *self, const char *path, fail_t *err);
-/* Find what is to be edited. 1, 0 when nothing can be found, of which nothing is said; -EPERM, or -EISDIR. */
+/* Find what is to be edited. 1; 0 when nothing can be found, of which nothing is said; or a negative errno. */
 int partfile_edit(partfile_t *self, const char *path, fail_t *err);
 void partfile_close(partfile_t *self);
 /* Appends what it holds; nothing when there is none. */

@@ -139,8 +139,8 @@ backup_link(edit_t *e, fail_t *err)
     const char *suffix = value_str(e->args, "backup", "");
     char target[PATH_MAX];
 
-    if (e->file.whose != (uid_t) -1)
-        return 0; /* nor is any made in a folder that may be another one by now */
+    if (!e->file.linked || e->file.whose != (uid_t) -1)
+        return 0; /* nor is any made where a stranger may have put another folder, or a link, by now */
     ssize_t n = readlink(e->given, target, sizeof(target) - 1);
 
     if (n < 0 || *suffix == '\0' || str_eq(suffix, "minion") || str_eq(suffix, "both"))
@@ -415,10 +415,11 @@ comment_line(call_ctx_t *ctx, json_t *args, bool comment, json_t **ret_value, fa
     AUTO_FREE char *pattern = line_pattern(value_str(args, "regex", ""), mark, comment);
     buf_auto_t old = BUF_INIT, fresh = BUF_INIT, hits = BUF_INIT, marked = BUF_INIT;
     partfile_auto_t file = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
 
-    int rc = partfile_edit(&file, given, err);
-    if (rc == -EPERM)
-        return rc;
+    int rc = partfile_edit(&file, given, &why);
+    if (rc < 0 && rc != -EISDIR)
+        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
     if (rc <= 0 || file.special)
         return fop_invalid(err, "File not found: %s", path);
     rc = partfile_read(&file, &old, err);

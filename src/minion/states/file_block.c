@@ -382,7 +382,7 @@ keyvalue_body(fstate_t *s, fail_t *err)
     if (wanted == NULL)
         return 0;
     int rc = partfile_edit(&file, s->name, &why);
-    if (rc == -EPERM)
+    if (rc < 0 && rc != -EISDIR)
         return fstate_error(s, "%s", fail_text(&why));
     if (rc <= 0 || partfile_read(&file, &old, &why) != 0)
         return state_ret_set(s->ret, fstate_on(s, "ignore_if_missing", false) ? STATE_TRUE : STATE_FALSE,
