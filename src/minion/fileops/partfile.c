@@ -1,4 +1,4 @@
-/* partfile.c - a file of which only some lines are ours. */
+/* partfile.c - see partfile.h. */
 #include "minion/fileops/partfile.h"
 
 #include <fcntl.h>
@@ -15,11 +15,12 @@ enum { MAX_LINKS = 40 /* as many as the kernel follows */ };
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-/* Who else could have made the link: whoever owns it, or its folder. Those who are not root have no rights to misuse. */
+/* Who else could have made the link, or moved it there: whoever owns it, or its folder. Those who are not root have no rights
+ * to misuse. */
 static uid_t
-stranger(const struct stat *folder, const struct stat *link)
+stranger(const struct stat *folder, const struct stat *link, int flags)
 {
-    if (geteuid() != 0)
+    if (geteuid() != 0 || (link->st_uid == 0 && !(flags & PARTFILE_STRICT)))
         return NOBODY;
     return folder->st_uid != 0 ? folder->st_uid : link->st_uid != 0 ? link->st_uid : NOBODY;
 }
@@ -27,10 +28,10 @@ stranger(const struct stat *folder, const struct stat *link)
 /* The link's target, and what stands behind the link, come into *path. 1, or a negative errno. */
 static int
 follow(partfile_t *self, const struct stat *folder, const struct stat *link, const char *name,
-       const char *behind, char **path)
+       const char *behind, int flags, char **path)
 {
     char target[PATH_MAX];
-    uid_t whose = stranger(folder, link);
+    uid_t whose = stranger(folder, link, flags);
     ssize_t n = readlinkat(self->folder, name, target, sizeof(target));
 
     if (n < 0 || n == (ssize_t) sizeof(target))
@@ -118,7 +119,7 @@ step(partfile_t *self, char **path, int flags)
         return errno == ENOENT && astray(self, &folder) ? -EPERM
                                                         : -errno; /* who makes folders makes them there */
     if (there && S_ISLNK(st.st_mode) && !(last && (flags & PARTFILE_LINK)))
-        return follow(self, &folder, &st, name, behind, path);
+        return follow(self, &folder, &st, name, behind, flags, path);
     if (last)
         return arrive(self, &folder, name, there ? &st : NULL, flags);
     memmove(*path, *path + left, strlen(*path + left) + 1);
@@ -169,7 +170,7 @@ partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
 int
 partfile_open(partfile_t *self, const char *path, fail_t *err)
 {
-    return partfile_find(self, path, 0, err);
+    return partfile_find(self, path, PARTFILE_STRICT, err);
 }
 
 int

@@ -5,13 +5,15 @@
  * others share gets the change and the link stays. Its owner, mode and extended attributes stay, and it is replaced whole.
  *
  * The folder that the links lead to is held open, and the file in it, and the file is read and replaced by way of them, so
- * nobody can put another one in its place meanwhile. When root writes, a link that root did not make (in a folder that is not root's), at
- * the end of the path or on the way, may only lead to a file of the same user's in a folder of his: then nothing is done
- * there that he could not do himself.
+ * nobody can put another one in its place meanwhile. When root writes, a link that root did not make, at the end of the path
+ * or on the way, may only lead to a file in a folder of one and the same user's, who made it or has the folder that it is in:
+ * then nothing is done there that he could not do himself. A link that root made is followed in anybody's folder, as state
+ * trees have such; its owner could give it another name. PARTFILE_STRICT does not let him: for files that lie in users'
+ * folders by their nature.
  *
  * Layer      minion/fileops
  * Threads    one at a time per partfile_t
- * Ownership  partfile_close frees what partfile_open took; the path is BORROWED until then
+ * Ownership  partfile_close frees what was found; the path is BORROWED until then
  * Errors     negative errno with Python's OSError text
  * Tests      tests/unit/minion/test_partfile.c
  */
@@ -42,7 +44,8 @@ typedef struct partfile {
 int partfile_find(partfile_t *self, const char *path, int flags, fail_t *err);
 #define PARTFILE_SPECIAL 1 /* pipes and devices are taken too */
 #define PARTFILE_LINK    2 /* a link at the end is not followed, but what will be replaced */
-/* The same for a regular file, or none yet. */
+#define PARTFILE_STRICT  4 /* in a user's folder root's links count as his */
+/* The same, strictly, for a regular file, or none yet. */
 int partfile_open(partfile_t *self, const char *path, fail_t *err);
 /* Find what is to be edited. 1; 0 when nothing can be found, of which nothing is said; or a negative errno. */
 int partfile_edit(partfile_t *self, const char *path, fail_t *err);

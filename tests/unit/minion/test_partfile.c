@@ -148,7 +148,7 @@ test_owners(void **state)
         { "alice/bobs-file", "more/bob", ALICE, ALICE, false },
         { "alice/to-root", "../root/file", ALICE, ALICE, false },
         { "alice/new-at-root", "../root/fresh", ALICE, ALICE, false },
-        { "alice/by-root", "../root/file", 0, ALICE, false }, /* she may have moved that link there */
+        { "alice/by-root", "../root/file", 0, ALICE, false }, /* she may have given that link its name */
         { "alice/to-bob", "../bob/own", ALICE, ALICE, false },
         { "alice/by-folder", "door/file", ALICE, ALICE, false },
         { "root/by-alice", "../alice/more/own", ALICE, 0, true },
@@ -186,6 +186,45 @@ test_owners(void **state)
     holds("alice/more/bob", "bob");
     AUTO_FREE char *fresh = in("root/fresh");
     assert_true(fs_absent(fresh));
+}
+
+/* For what is managed as a whole root's own links hold, wherever they lie; others' do not by being on such a way. */
+static void
+test_roots_links(void **state)
+{
+    static const struct {
+        const char *path;
+        bool followed, strictly;
+    } rows[] = {
+        { "alice/current/file", true, false },   { "alice/conf", true, false },
+        { "alice/fresh", true, false },          { "alice/own", true, true },
+        { "alice/hers", false, false },          { "alice/current/hers", false, false },
+        { "alice/hers-too/conf", false, false },
+    };
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else has files to give away */
+    folder("root", 0);
+    folder("alice", ALICE);
+    folder("alice/more", ALICE);
+    file("root/file", "root", 0);
+    file("alice/more/own", "alice", ALICE);
+    link_to("alice/current", "../root", 0);
+    link_to("alice/conf", "current/file", 0);
+    link_to("alice/fresh", "../root/fresh", 0);
+    link_to("alice/own", "more/own", 0);
+    link_to("alice/hers", "conf", ALICE);
+    link_to("alice/hers-too", "more/..", ALICE);
+    link_to("root/hers", "file", ALICE);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *path = in(rows[i].path);
+        partfile_auto_t mild = PARTFILE_INIT, strict = PARTFILE_INIT;
+        int rc = partfile_find(&mild, path, PARTFILE_SPECIAL, NULL),
+            strictly = partfile_open(&strict, path, NULL);
+        if (rc != (rows[i].followed ? 0 : -EPERM) || strictly != (rows[i].strictly ? 0 : -EPERM))
+            fail_msg("%s: %d, %d", rows[i].path, rc, strictly);
+    }
 }
 
 /* A folder that is a link leads away as a file does: nobody's .ssh is another one's. */
@@ -331,5 +370,5 @@ test_kinds(void **state)
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_ways),
-          IN_DIR(test_swapped), IN_DIR(test_swapped_edit), IN_DIR(test_kinds))
+UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_roots_links),
+          IN_DIR(test_ways), IN_DIR(test_swapped), IN_DIR(test_swapped_edit), IN_DIR(test_kinds))
