@@ -38,6 +38,7 @@ typedef struct download {
     stage_t stage;
     bool is_file, again; /* again: it was begun anew because the parts did not fit together */
     int folder, fd;      /* where the file will lie, or why there is none yet; the part in it, -1: none */
+    fail_t why;          /* the latter in words, or none */
     char *part, *place;  /* owned: the part's name there; the file's whole path */
     buf_t text;          /* what is not a file */
     int64_t have, size;  /* bytes here, bytes in all */
@@ -66,6 +67,7 @@ s_free(download_t *d)
         (void) close(d->fd);
     if (d->folder >= 0)
         (void) close(d->folder);
+    fail_clear(&d->why);
     tag_destroy(&d->tag);
     buf_free(&d->text);
     json_decref(d->ask);
@@ -142,10 +144,13 @@ s_find_place(download_t *d)
 {
     const char *cache = value_str(d->ask, "cache", NULL), *name;
     if (!cache) {
-        d->place = settle_place(value_str(d->ask, "dest", ""));
-        AUTO_FREE char *dir = xstrndup(d->place, (size_t) (s_name(d) - d->place));
-        int folder = open(*dir ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        d->folder = folder < 0 ? -errno : folder;
+        way_auto_t way = WAY_INIT;
+        d->folder = settle_find(&way, value_str(d->ask, "dest", ""), &d->why);
+        d->place = way_text(&way);
+        if (d->folder == 0) {
+            d->folder = way.folder;
+            way.folder = -1;
+        }
         return;
     }
     AUTO_FREE char *rel = settle_cache_rel(value_str(d->ask, "saltenv", "base"),
@@ -215,6 +220,8 @@ s_make_part(download_t *d, fail_t *err)
         if (rc < 0)
             return rc;
     }
+    if (d->why.text)
+        return fail_kind(err, d->why.kind, d->folder, "%s", fail_text(&d->why));
     int rc = d->folder < 0 ? d->folder : s_open_part(d, true);
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", d->place, strerror(-rc)) : 0;
 }
@@ -504,10 +511,8 @@ s_end(downloads_t *self, download_t *d)
         return;
     }
     d->stage = STAGE_WAITING;
-    int rc = settle(d->fd, d->folder, d->part, s_name(d),
-                    value_get(d->ask, "cache") ? SETTLE_OURS : SETTLE_USUAL, NULL);
-    if (rc < 0)
-        (void) fail_set(&err, rc, "cannot write %s: %s", d->place, strerror(-rc));
+    int rc = settle(d->fd, d->folder, d->part, d->place,
+                    value_get(d->ask, "cache") ? SETTLE_OURS : SETTLE_USUAL, &err);
     if (rc < 0)
         s_fail_err(self, d, rc, &err);
     else

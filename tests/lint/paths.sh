@@ -19,7 +19,8 @@ src/common/files/gitfs.c the folder of a remote, the blob of an object id
 src/common/files/gitfs_blob.c object ids, which are hexadecimal digits; names that its own folder lists, by descriptor
 src/common/files/gitfs_repo.c below the folder of a remote, which is a digest
 src/common/files/roots.c file_roots, and names that a folder lists, below its descriptor
-src/common/files/settle.c cachedir; a destination of the operator; names that beneath_check has seen, by descriptor
+src/common/files/settle.c cachedir; names that beneath_check has seen, and those of way.c, by descriptor
+src/common/files/way.c a path that the operator names, part by part
 src/common/pillar/ext_file_tree.c root_dir, the id (conf_id_valid), and what the folders below list
 src/common/pillar/ext_git.c below cachedir/git_pillar; names are digests and commits
 src/common/pillar/pillar_reads.c what the file client found

@@ -2,7 +2,7 @@
 #include "common/files/settle.h"
 
 #include <fcntl.h>
-#include <limits.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,36 +11,27 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 
-#define LINKS_MAX 40        /* as the kernel */
 #define COPY_STEP (1 << 30) /* of one system call */
 
-char *
-settle_place(const char *dest)
+enum { TEMP_NAME = 32 };
+
+int
+settle_find(way_t *way, const char *dest, fail_t *err)
 {
-    char *at = xstrdup(dest), target[PATH_MAX];
-    for (int i = 0; i < LINKS_MAX; i++) {
-        ssize_t n = readlink(at, target, sizeof(target) - 1);
-        if (n < 0)
-            break;
-        target[n] = '\0';
-        const char *slash = strrchr(at, '/');
-        char *next = *target == '/' || !slash ? xstrdup(target)
-                                              : xasprintf("%.*s/%s", (int) (slash - at), at, target);
-        free(at);
-        at = next;
-    }
-    return at;
+    int rc = way_find(way, dest, 0);
+    if (rc == 0 || way_refused(way, rc, err))
+        return rc;
+    return fail_set(err, rc, "cannot write %s: %s", dest, strerror(-rc));
 }
 
-/* A file that is replaced keeps its owner and permissions. */
+/* `old`: what it replaces, which keeps owner and permissions; NULL: nothing. */
 static int
-s_dress(int fd, int dir, const char *place, mode_t fresh)
+s_dress(int fd, const struct stat *old, mode_t fresh)
 {
-    struct stat st;
-    if (fstatat(dir, place, &st, 0) == 0) {
-        if (fchown(fd, st.st_uid, st.st_gid) != 0 && errno != EPERM)
+    if (old) {
+        if (fchown(fd, old->st_uid, old->st_gid) != 0 && errno != EPERM)
             return -errno;
-        return fchmod(fd, st.st_mode & 07777) == 0 ? 0 : -errno;
+        return fchmod(fd, old->st_mode & 07777) == 0 ? 0 : -errno;
     }
     if (fresh == SETTLE_USUAL) {
         mode_t mask = umask(022);
@@ -53,8 +44,13 @@ s_dress(int fd, int dir, const char *place, mode_t fresh)
 int
 settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err)
 {
-    int rc = s_dress(fd, dir, place, fresh);
-    if (rc == 0 && renameat(dir, temp, dir, place) != 0)
+    const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
+    struct stat st;
+    bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (there && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+        return fail_set(err, -EINVAL, "%s is a device; name a file", place);
+    int rc = s_dress(fd, there && S_ISREG(st.st_mode) ? &st : NULL, fresh);
+    if (rc == 0 && renameat(dir, temp, dir, name) != 0)
         rc = -errno;
     return rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc)) : 0;
 }
@@ -139,19 +135,46 @@ s_copy_bytes(int from, int to)
     return n == 0 ? 0 : -errno;
 }
 
+/* A name by chance: what a killed process has left may be in the way of any count. */
+static int
+s_open_temp(int folder, char name[TEMP_NAME])
+{
+    uint64_t chance;
+    salt_assert(getrandom(&chance, sizeof(chance), 0) == (ssize_t) sizeof(chance));
+    (void) snprintf(name, TEMP_NAME, ".halite.%016llx", (unsigned long long) chance);
+    int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd >= 0 ? fd : -errno;
+}
+
+/* Of the file `from`, or the text when that is -1. */
+static int
+s_put(int from, const buf_t *text, const char *dest, fail_t *err)
+{
+    way_auto_t way = WAY_INIT;
+    char temp[TEMP_NAME];
+    int rc = settle_find(&way, dest, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *place = way_text(&way);
+    AUTO_FD out = s_open_temp(way.folder, temp);
+    if (out < 0)
+        return fail_set(err, out, "cannot write %s: %s", place, strerror(-out));
+    rc = from >= 0 ? s_copy_bytes(from, out) : fs_write_all(out, buf_str(text), text->len);
+    rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
+                : settle(out, way.folder, temp, place, SETTLE_USUAL, err);
+    if (rc < 0)
+        (void) unlinkat(way.folder, temp, 0);
+    return rc;
+}
+
 int
 settle_copy(int fd, const char *dest, fail_t *err)
 {
-    AUTO_FREE char *place = settle_place(dest);
-    const char *slash = strrchr(place, '/');
-    AUTO_FREE char *temp = xasprintf("%.*s.halite.XXXXXX", slash ? (int) (slash + 1 - place) : 0, place);
-    AUTO_FD out = mkostemp(temp, O_CLOEXEC);
-    if (out < 0)
-        return fail_set(err, -errno, "cannot write %s: %s", place, strerror(errno));
-    int rc = s_copy_bytes(fd, out);
-    rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
-                : settle(out, AT_FDCWD, temp, place, SETTLE_USUAL, err);
-    if (rc < 0)
-        (void) unlink(temp);
-    return rc;
+    return s_put(fd, NULL, dest, err);
+}
+
+int
+settle_text(const buf_t *text, const char *dest, fail_t *err)
+{
+    return s_put(-1, text, dest, err);
 }

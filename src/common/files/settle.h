@@ -1,5 +1,5 @@
 /* settle.h - a downloaded or copied file takes its place at once, as if it had been written there: through a
- * link, with the owner and the permissions of the file that it replaces.
+ * link (way.h says which), with the owner and the permissions of the file that it replaces.
  *
  * Layer      common/files
  * Threads    any (new files get the process's umask)
@@ -9,12 +9,14 @@
 #ifndef COMMON_FILES_SETTLE_H
 #define COMMON_FILES_SETTLE_H
 
+#include "common/base/buf.h"
+#include "common/files/way.h"
 #include "salt/base.h"
 
-/* NEW path that a file at `dest` really has: links followed, whether or not the last one leads anywhere. */
-char *settle_place(const char *dest);
-/* Move `temp`, open as `fd`, to `place`: names in the folder `dir`, or paths with AT_FDCWD (of settle_place, on the
- * same file system). */
+/* Find where a file at `dest` really lies. 0, or a negative errno with *err; `way` is to be closed in any case. */
+int settle_find(way_t *way, const char *dest, fail_t *err);
+/* Move `temp`, open as `fd`, to `place`: names in the folder `dir`, of which `place` may have the path before it, for words. A
+ * device stays, and is an error. */
 int settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_t *err);
 #define SETTLE_USUAL ((mode_t) -1) /* `fresh`, the mode of a file that replaces none: what the umask leaves */
 #define SETTLE_OURS  ((mode_t) 0600)
@@ -24,7 +26,8 @@ char *settle_cache_rel(const char *saltenv, const char *path);
  * the whole path, NEW. */
 int settle_cache_folder(const char *cachedir, const char *saltenv, const char *path, int *ret_dir,
                         char **ret_place, fail_t *err);
-/* Copy all of an open file to `dest`. */
+/* Put all of an open file, or a text, at `dest`. */
 int settle_copy(int fd, const char *dest, fail_t *err);
+int settle_text(const buf_t *text, const char *dest, fail_t *err);
 
 #endif

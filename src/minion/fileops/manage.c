@@ -161,7 +161,7 @@ landing(job_t *j)
 static int
 find(job_t *j, fail_t *err)
 {
-    return partfile_find(&j->file, j->name, PARTFILE_SPECIAL | (j->follow ? 0 : PARTFILE_LINK), err);
+    return partfile_find(&j->file, j->name, PARTFILE_SPECIAL | (j->follow ? 0 : WAY_LINK), err);
 }
 
 /* What is there: others may change what its name means meanwhile. */

@@ -575,7 +575,7 @@ fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
     bool follow = value_bool(args, "follow_symlinks", false);
     partfile_auto_t file = PARTFILE_INIT;
-    int rc = fop_is_file(name) ? partfile_find(&file, name, follow ? 0 : PARTFILE_LINK, err) : 0;
+    int rc = fop_is_file(name) ? partfile_find(&file, name, follow ? 0 : WAY_LINK, err) : 0;
 
     return rc != 0 ? rc : check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
 }

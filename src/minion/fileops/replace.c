@@ -139,7 +139,7 @@ backup_link(edit_t *e, fail_t *err)
     const char *suffix = value_str(e->args, "backup", "");
     char target[PATH_MAX];
 
-    if (!e->file.linked || e->file.whose != (uid_t) -1)
+    if (!e->file.way.linked || e->file.way.whose != (uid_t) -1)
         return 0; /* nor is any made where a stranger may have put another folder, or a link, by now */
     ssize_t n = readlink(e->given, target, sizeof(target) - 1);
 

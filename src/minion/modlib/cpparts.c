@@ -50,7 +50,7 @@ note_path(const cppart_t *self)
 static int
 take_note(const cppart_t *self, const char *name, fail_t *err)
 {
-    AUTO_FREE char *way = xasprintf("/proc/self/fd/%d", self->to->folder), *folder = fop_realpath(way);
+    AUTO_FREE char *way = xasprintf("/proc/self/fd/%d", self->to->way.folder), *folder = fop_realpath(way);
     AUTO_FREE char *path = fop_join2(folder, name), *dir = fs_join(self->cachedir, "cp_parts"),
                    *note = note_path(self);
     int rc = fs_mkdirs(dir, 0700, err);
@@ -63,7 +63,7 @@ drop(const cppart_t *self, const char *name)
 {
     AUTO_FREE char *note = note_path(self);
 
-    if (unlinkat(self->to->folder, name, 0) == 0 || errno == ENOENT)
+    if (unlinkat(self->to->way.folder, name, 0) == 0 || errno == ENOENT)
         (void) unlink(note);
 }
 
@@ -81,11 +81,11 @@ open_part(const cppart_t *self, const char *name, int64_t at, fail_t *err)
         int rc = take_note(self, name, err), fd = -1;
         if (rc != 0)
             return rc;
-        (void) unlinkat(self->to->folder, name, 0); /* a copy that begins anew */
-        fd = openat(self->to->folder, name, flags | O_CREAT | O_EXCL, 0600);
-        return fd >= 0 ? fd : fop_oserror(err, errno, self->to->name);
+        (void) unlinkat(self->to->way.folder, name, 0); /* a copy that begins anew */
+        fd = openat(self->to->way.folder, name, flags | O_CREAT | O_EXCL, 0600);
+        return fd >= 0 ? fd : fop_oserror(err, errno, self->to->way.asked);
     }
-    int fd = openat(self->to->folder, name, flags);
+    int fd = openat(self->to->way.folder, name, flags);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == geteuid() &&
         st.st_size == at && lseek(fd, 0, SEEK_END) == at)
         return fd;
@@ -93,7 +93,7 @@ open_part(const cppart_t *self, const char *name, int64_t at, fail_t *err)
         close(fd);
     return fail_set(err, -ESTALE,
                     "the pieces of %s before this one are not all here: nothing is changed, send it again",
-                    self->to->name);
+                    self->to->way.asked);
 }
 
 int
@@ -106,7 +106,7 @@ cpparts_add(const cppart_t *self, int64_t at, const void *bytes, size_t n, fail_
     if (rc == 0)
         return 0;
     drop(self, name);
-    return fd < 0 ? rc : fop_oserror(err, -rc, self->to->name);
+    return fd < 0 ? rc : fop_oserror(err, -rc, self->to->way.asked);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -125,11 +125,11 @@ put_over(const partfile_t *to, const content_t *what, int mode, fail_t *err)
     int rc = what->path != NULL ? fop_view(what->path, &view) : 0;
 
     if (rc != 0)
-        return fop_oserror(err, -rc, to->name);
+        return fop_oserror(err, -rc, to->way.asked);
     rc = what->path != NULL ? fop_rewrite(to, view.data, view.len, true, err)
                             : fop_rewrite(to, what->data, what->len, true, err);
     if (rc == 0 && !to->special && mode >= 0 && chmod(to->at, (mode_t) mode) != 0)
-        rc = fop_oserror(err, errno, to->name);
+        rc = fop_oserror(err, errno, to->way.asked);
     return rc;
 }
 
@@ -143,7 +143,7 @@ landing_of(const partfile_t *to, int mode, landing_t *ret_as, fail_t *err)
     if (to->file < 0)
         return 0;
     if (fstat(to->file, &st) != 0)
-        return fop_oserror(err, errno, to->name);
+        return fop_oserror(err, errno, to->way.asked);
     *ret_as = (landing_t){ st.st_uid, st.st_gid, mode >= 0 ? (mode_t) mode : st.st_mode & 07777, to->at };
     return stays(to, &st);
 }
@@ -161,12 +161,12 @@ int
 cpparts_land(const cppart_t *self, int mode, fail_t *err)
 {
     AUTO_FREE char *name = part_name(self);
-    AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", self->to->folder, name);
-    AUTO_FD fd = openat(self->to->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", self->to->way.folder, name);
+    AUTO_FD fd = openat(self->to->way.folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", fd);
     const content_t what = { .path = at };
     landing_t as;
-    int rc = fd < 0 ? fop_oserror(err, errno, self->to->name) : landing_of(self->to, mode, &as, err);
+    int rc = fd < 0 ? fop_oserror(err, errno, self->to->way.asked) : landing_of(self->to, mode, &as, err);
 
     if (rc > 0)
         rc = put_over(self->to, &what, mode, err);
@@ -191,7 +191,7 @@ remove_part(const char *path, bool idle_only, json_t *gone)
     partfile_auto_t part = PARTFILE_INIT;
     fail_auto_t why = FAIL_INIT;
     struct stat st;
-    int rc = partfile_find(&part, path, PARTFILE_SPECIAL | PARTFILE_LINK, &why);
+    int rc = partfile_find(&part, path, PARTFILE_SPECIAL | WAY_LINK, &why);
 
     if (rc != 0 || part.file < 0)
         return rc == 0 || rc == -ENOENT || rc == -ENOTDIR || rc == -EISDIR;
@@ -199,7 +199,7 @@ remove_part(const char *path, bool idle_only, json_t *gone)
         return true;
     if (idle_only && !is_idle(&st))
         return false;
-    if (unlinkat(part.folder, fop_basename(part.path), 0) != 0) {
+    if (unlinkat(part.way.folder, part.way.name, 0) != 0) {
         log_warning("%s, a file that salt-cp has not gone on with, stays: %s", path, strerror(errno));
         return false;
     }

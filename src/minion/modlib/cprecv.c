@@ -106,12 +106,12 @@ append_to(const partfile_t *to, const content_t *piece, fail_t *err)
         return cpparts_put(to, piece, -1, err);
     AUTO_FD fd = open(to->at, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return fop_oserror(err, errno, to->name);
+        return fop_oserror(err, errno, to->way.asked);
     off_t end = lseek(fd, 0, SEEK_END);
     int rc = fs_write_all(fd, piece->data, piece->len);
     if (rc != 0 && end >= 0 && ftruncate(fd, end) != 0)
         rc = -errno;
-    return rc == 0 ? 0 : fop_oserror(err, -rc, to->name);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, to->way.asked);
 }
 
 static int

@@ -117,17 +117,11 @@ folder_ready(const char *dest, bool makedirs, fail_t *err)
 int
 fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
 {
-    AUTO_FREE char *place = settle_place(dest);
-    struct stat st;
-    mode_t mask = umask(022);
+    int rc = folder_ready(dest, makedirs, err);
 
-    umask(mask);
-    int rc = folder_ready(place, makedirs, err);
-    if (rc <= 0)
-        return rc;
-    mode_t mode = stat(place, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask;
-    rc = fs_write_quick(place, buf_str(text), text->len, mode, err);
-    return rc < 0 ? rc : 1;
+    if (rc > 0)
+        rc = settle_text(text, dest, err) < 0 ? -EIO : 1;
+    return rc;
 }
 
 int
@@ -225,6 +219,28 @@ is_known(const char *path, const char *source_hash)
     return type != NULL && has_digest(path, type, digits);
 }
 
+/* curl opens files by their names, and in a user's folder those may be links of his: root has it write in our own. */
+static int
+webget_apart(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err)
+{
+    AUTO_FREE char *temp = fetch_cache_place(ctx, "extrn_files", ".fetch.XXXXXX");
+
+    if (geteuid() != 0 || what->use_etag)
+        return webget(ctx, what, dest, err);
+    int rc = folder_ready(temp, true, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FD made = mkostemp(temp, O_CLOEXEC);
+    if (made < 0)
+        return fail_set(err, -errno, "%s: %s", temp, strerror(errno));
+    rc = webget(ctx, what, temp, err);
+    AUTO_FD got = rc == 0 ? open(temp, O_RDONLY | O_CLOEXEC) : -1;
+    if (rc == 0)
+        rc = got < 0 ? fail_set(err, -errno, "%s: %s", temp, strerror(errno)) : settle_copy(got, dest, err);
+    unlink(temp);
+    return rc;
+}
+
 static int
 fetch_remote(call_ctx_t *ctx, const fetch_t *what, const url_t *u, char **ret_path, fail_t *err)
 {
@@ -238,7 +254,7 @@ fetch_remote(call_ctx_t *ctx, const fetch_t *what, const url_t *u, char **ret_pa
     if (!cached || !is_known(dest, what->source_hash)) {
         int rc = folder_ready(dest, what->makedirs || cached, err);
         if (rc > 0)
-            rc = webget(ctx, what, dest, err);
+            rc = cached ? webget(ctx, what, dest, err) : webget_apart(ctx, what, dest, err);
         else if (rc == 0)
             return 0;
         if (rc < 0)

@@ -64,11 +64,14 @@ curl_config(const char *url)
 static int
 take_place(const char *part, const char *dest, fail_t *err)
 {
-    AUTO_FREE char *place = settle_place(dest);
+    way_auto_t way = WAY_INIT;
     AUTO_FD fd = open(part, O_RDONLY | O_CLOEXEC);
+    int rc = fd < 0 ? fail_set(err, -errno, "%s: %s", part, strerror(errno)) : settle_find(&way, dest, err);
 
-    return fd < 0 ? fail_set(err, -errno, "%s: %s", part, strerror(errno))
-                  : settle(fd, AT_FDCWD, part, place, SETTLE_USUAL, err);
+    if (rc < 0)
+        return rc;
+    AUTO_FREE char *place = way_text(&way);
+    return settle(fd, way.folder, part, place, SETTLE_USUAL, err);
 }
 
 int
@@ -103,5 +106,8 @@ webget(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err)
     }
     if (!fs_exists(part) && what->use_etag && fs_exists(dest))
         return 0; /* as it was */
-    return take_place(part, dest, err);
+    int rc = take_place(part, dest, err);
+    if (rc < 0)
+        unlink(part);
+    return rc;
 }

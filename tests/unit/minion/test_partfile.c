@@ -353,14 +353,14 @@ test_kinds(void **state)
     link_to("way", "fifo", geteuid());
     AUTO_FD end = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     assert_int_equal(partfile_find(&part, way, PARTFILE_SPECIAL, NULL), 0);
-    assert_true(part.special && part.linked);
+    assert_true(part.special && part.way.linked);
     assert_int_equal(fop_rewrite(&part, "text", 4, false, NULL), 0);
     assert_int_equal(read(end, got, sizeof(got)), 4);
     assert_string_equal(got, "text");
     assert_true(lstat(fifo, &st) == 0 && S_ISFIFO(st.st_mode) && is_link("way"));
     file("file", "old", geteuid());
     link_to("away", "file", geteuid());
-    assert_int_equal(partfile_find(&link, away, PARTFILE_LINK, NULL), 0);
+    assert_int_equal(partfile_find(&link, away, WAY_LINK, NULL), 0);
     assert_int_equal(link.file, -1);
     assert_int_equal(partfile_write(&link, "new", 3, &fresh, NULL), 0);
     assert_false(is_link("away"));

@@ -1,0 +1,51 @@
+/* way.h - where a path leads for who writes there: the folder at its end, held open, and the name in it.
+ *
+ * Links are followed, also the last one, so that the file that others share gets the change and the link stays. Nobody can
+ * put another folder in the place of the one that is held. When root writes, a link that root did not make, at the end of
+ * the path or on the way, may only lead to a file in a folder of one and the same user's, who made it or has the folder that
+ * it is in: then nothing is done there that he could not do himself. A link that root made is followed in anybody's folder,
+ * as state trees have such; that folder's owner could give it another name. WAY_STRICT does not let him: for files that lie
+ * in users' folders by their nature.
+ *
+ * Layer      common/files
+ * Threads    one at a time per way_t
+ * Ownership  way_close frees what was found; the path is BORROWED until then
+ * Errors     a negative errno; the caller words it, but for way_refused
+ * Tests      tests/unit/minion/test_partfile.c, tests/unit/common/test_files.c
+ */
+#ifndef COMMON_FILES_WAY_H
+#define COMMON_FILES_WAY_H
+
+#include <sys/stat.h>
+
+#include "salt/base.h"
+
+typedef struct way {
+    const char *asked; /* BORROWED */
+    int folder;        /* O_PATH; -1: not found */
+    char *name;        /* owned: the last part, in `folder`; where the way ends: what is left of it */
+    bool linked;       /* the last part of `asked` is a link's name */
+    uid_t whose;       /* whose links led here; (uid_t) -1: none but root's and our own */
+    int links;         /* how many were followed */
+} way_t;
+
+#define WAY_INIT                                                                                             \
+    {                                                                                                        \
+        NULL, -1, NULL, false, (uid_t) -1, 0                                                                 \
+    }
+#define way_auto_t __attribute__((cleanup(way_close))) way_t
+
+/* Find the folder; what has the name in it, or nothing, is not opened. -EPERM: a stranger's link led away; -EISDIR: a folder
+ * has the name. `self` is to be closed in any case. */
+int way_find(way_t *self, const char *path, int flags);
+#define WAY_LINK   2 /* a link at the end is not followed, but what is meant */
+#define WAY_STRICT 4 /* in a user's folder root's links count as his */
+/* Whether `rc` of way_find means that root does not follow; then *err says so, as FAIL_COMMAND. */
+bool way_refused(const way_t *self, int rc, fail_t *err);
+/* Whether strangers' links led to what is not theirs. */
+bool way_astray(const way_t *self, const struct stat *there);
+/* NEW path of what was found, for a person. */
+char *way_text(const way_t *self);
+void way_close(way_t *self);
+
+#endif
