@@ -73,20 +73,29 @@ s_of(json_t *v, const char *fun, bool several)
     return several ? value_get(v, fun) : v;
 }
 
+/* Whether the job had this function; of several, once: how often a minion's return names it, is the minion's word. */
+static bool
+s_names(const json_t *fun, const char *name)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (fun, i, one)
+        if (str_eq(json_string_value(one), name))
+            return true;
+    return str_eq(json_string_value(fun), name);
+}
+
 void
 statefail_fire(front_t *self, const char *id, const char *jid, const json_t *body, const char *user)
 {
     static const char *const funs[] = { "state.highstate", "state.sls" };
-    json_t *fun = value_get(body, "fun"), *one;
+    json_t *fun = value_get(body, "fun");
     bool several = json_is_array(fun);
-    json_auto_t *all = several ? json_incref(fun) : json_pack("[O]", fun);
-    size_t i;
-    json_array_foreach (all, i, one)
-        for (size_t k = 0; k < NELEMS(funs); k++) {
-            json_int_t retcode = json_integer_value(s_of(value_get(body, "retcode"), funs[k], several));
-            if (!str_eq(funs[k], json_string_value(one)) || retcode == 0)
-                continue;
-            failed_t f = { self, id, jid, funs[k], user, retcode };
-            s_fire_all(&f, s_of(value_get(body, "return"), funs[k], several));
-        }
+    for (size_t k = 0; k < NELEMS(funs); k++) {
+        json_int_t retcode = json_integer_value(s_of(value_get(body, "retcode"), funs[k], several));
+        if (retcode == 0 || !s_names(fun, funs[k]))
+            continue;
+        failed_t f = { self, id, jid, funs[k], user, retcode };
+        s_fire_all(&f, s_of(value_get(body, "return"), funs[k], several));
+    }
 }

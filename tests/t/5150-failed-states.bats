@@ -50,3 +50,19 @@ teardown_file() {
     [ "$(heard all '"tag":"salt/key')" -eq 0 ]
     unlisten all
 }
+
+@test "a return that names its function again and again tells each failed state once" {
+    listen all
+    names='"state.sls","state.sls","state.sls","state.highstate","state.sls"'
+    states='"test_|-bad_|-bad_|-nop":{"result":false}'
+    ret="{\"m\":\"ret\",\"jid\":\"20261120100000000002\",\"fun\":[$names],\"fun_args\":[],\"return\":{\"state.sls\":{$states},\"state.highstate\":{$states}},\"retcode\":{\"state.sls\":2,\"state.highstate\":2},\"success\":{\"state.sls\":false}}"
+    hello='{"m":"hello","id":"m1","role":"call","boot":"b","proto":1,"pending":[]}'
+    cp -r "$FLEET/m1/etc/salt/pki/minion/." "$BATS_TEST_TMPDIR/"
+    "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$FLEET/master/etc/salt/pki/master/master.pub" "$BATS_TEST_TMPDIR" minion \
+        send "$hello" expect '"state":"accepted"' send "$ret" expect '"m":"ack"'
+    ask '{"op":"fire","tag":"over","data":{}}' >/dev/null
+    wait_event all '"tag":"over"'
+    [ "$(heard all '/sub/m1/error/state.sls"')" -eq 1 ]
+    [ "$(heard all '/sub/m1/error/state.highstate"')" -eq 1 ]
+    unlisten all
+}
