@@ -60,10 +60,12 @@
 #define LIMIT_LARGE_RATE                                                                                     \
     (16 * 1024 * 1024) /* bytes a second of one minion in messages larger than a chunk of a file */
 #define LIMIT_LARGE_BURST    (128 * 1024 * 1024) /* and at once */
-/* Of one minion's events, and of its returns that nobody asked for, each of 1 KB at least: so many KB a second, and at once. Alone
- * it needs an hour to have others' events out of the journal. */
+/* Of the events that one minion causes, and of its returns that nobody asked for, each of 1 KB at least: so many KB a second, and at
+ * once. Alone it needs an hour to have others' events out of the journal. */
 #define LIMIT_TOLD_RATE      256
 #define LIMIT_TOLD_BURST     (128 * 1024)
+#define LIMIT_GRAINS_RATE    256                 /* KB a second of one minion's grains, */
+#define LIMIT_GRAINS_BURST   (64 * 1024)         /* and at once */
 #define LIMIT_PEER_WAITING   (64 * 1024 * 1024)  /* unread from one accepted minion */
 #define LIMIT_PEER_UNREAD    (128 * 1024 * 1024) /* sent to one accepted minion that does not read */
 #define LIMIT_SUB_MSG        4096 /* what a minion says on its subscription: handshake, one byte */

@@ -19,15 +19,22 @@
 #define RIVAL_GRACE_MS                                                                                       \
     2000 /* how long a connected minion has to show that it lives when its key knocks again */
 
-/* salt/auth, the event that reactors accept and alarm on. What strangers can cause is limited, or they would
- * push everything else out of the journal. */
+/* What a hello may cause: it costs its sender nothing, and would push everything else out of the journal. */
+static bool
+s_may_be_told(front_t *self, const peer_t *peer)
+{
+    int64_t now = clock_mono_ms();
+    return peer->state == KEY_ACCEPTED ? minion_may_tell(peer->minion, 0, now)
+                                       : rate_spare(&self->strangers, now);
+}
+
+/* salt/auth, the event that reactors accept and alarm on. */
 static void
 s_fire_auth(front_t *self, const peer_t *peer, const char *id, bool result, const char *act,
             const char *other)
 {
     uint8_t key[KEY_BYTES];
-    if (!conf_bool(self->conf, "auth_events") ||
-        (peer->state != KEY_ACCEPTED && !rate_spare(&self->strangers, clock_mono_ms())))
+    if (!conf_bool(self->conf, "auth_events") || !s_may_be_told(self, peer))
         return;
     AUTO_FREE char *pem = key_from_z85(peer->z85, key) ? key_public_pem(key) : xstrdup("");
     json_t *data = json_pack("{s:b, s:s, s:s, s:s, s:s, s:s*}", "result", result, "act", act, "id", id, "pub",

@@ -69,14 +69,30 @@ s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *er
     return 0;
 }
 
+/* Nobody acknowledges grains. Who sends more than any host has of them fills the store's queue, which is all minions'. */
+static bool
+s_may_send_grains(front_t *self, peer_t *peer, size_t len)
+{
+    minion_t *m = peer->minion;
+    bool may = rate_spare(&m->grains, clock_mono_ms());
+    if (may)
+        rate_owe(&m->grains, (double) (len / 1024));
+    else
+        front_refused(self, REFUSED_MESSAGE, peer->address,
+                      "minion %s: grains of more than %d KB a second: those of before stay", m->id,
+                      LIMIT_GRAINS_RATE);
+    return may;
+}
+
 static int
 s_grains(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
 {
     minion_t *m = peer->minion;
-    if (!s_is_minion(peer))
+    if (!s_is_minion(peer) || !s_may_send_grains(self, peer, len))
         return 0;
     int rc = s_known_grains(m, text, len) ? 0 : s_new_grains(self, m, text, len, err);
-    if (rc < 0 || !conf_bool(self->conf, "minion_data_cache_events"))
+    if (rc < 0 || !conf_bool(self->conf, "minion_data_cache_events") ||
+        !minion_may_tell(m, 0, clock_mono_ms()))
         return rc;
     json_t *data = json_pack("{s:s}", "Minion data cache refresh", m->id);
     AUTO_FREE char *tag = xasprintf("minion/refresh/%s", m->id);
@@ -366,20 +382,16 @@ s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *j
     return is == 0 || (is == -ENOENT && job);
 }
 
-/* Whether what a minion tells unasked has room in its share of the journal, which is all minions'. What has none is not
- * acknowledged: it is sent again later. */
+/* What a minion tells unasked and has no room for is not acknowledged: it is sent again later. */
 static bool
 s_has_share(front_t *self, peer_t *peer, size_t len)
 {
-    minion_t *m = peer->minion;
-    if (!rate_spare(&m->told, clock_mono_ms())) {
+    bool may = minion_may_tell(peer->minion, len, clock_mono_ms());
+    if (!may)
         front_refused(self, REFUSED_MESSAGE, peer->address,
-                      "minion %s: events and returns of more than %d KB a second have to wait", m->id,
-                      LIMIT_TOLD_RATE);
-        return false;
-    }
-    rate_owe(&m->told, (double) (len / 1024));
-    return true;
+                      "minion %s: events and returns of more than %d KB a second have to wait",
+                      peer->minion->id, LIMIT_TOLD_RATE);
+    return may;
 }
 
 static void

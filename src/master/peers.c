@@ -110,10 +110,20 @@ s_new_minion(peers_t *self, const char *id)
     m->state = KEY_UNKNOWN;
     m->rekeys = (rate_t) RATE(1, LIMIT_REKEYS_MINION * LIMIT_REKEY_EACH);
     m->told = (rate_t) RATE(LIMIT_TOLD_RATE, LIMIT_TOLD_BURST);
+    m->grains = (rate_t) RATE(LIMIT_GRAINS_RATE, LIMIT_GRAINS_BURST);
     m->mine = (rate_t) RATE(LIMIT_MINE_RATE, LIMIT_MINE_BURST);
     self->slots[m->slot] = m;
     map_set(self->ids, id, m);
     return m;
+}
+
+bool
+minion_may_tell(minion_t *self, size_t len, int64_t now_ms)
+{
+    if (!rate_spare(&self->told, now_ms))
+        return false;
+    rate_owe(&self->told, (double) (len / 1024));
+    return true;
 }
 
 static void

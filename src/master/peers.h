@@ -77,9 +77,14 @@ struct minion {
     int64_t large_left, large_ms;
     uint64_t waiting, unread;
     rate_t rekeys; /* LIMIT_REKEY_EACH for each next key that it names */
-    rate_t told;   /* KB of events, and of returns that nobody asked for */
+    rate_t told;   /* KB of events that it causes, and of returns that nobody asked for */
+    rate_t grains; /* KB of grains */
     rate_t mine;   /* milliseconds that the front loop may work for its questions to the mine */
 };
+
+/* Whether events that it causes, and returns that nobody asked for, of so many bytes have room in its share of the journal,
+ * which is all minions'. */
+bool minion_may_tell(minion_t *self, size_t len, int64_t now_ms);
 
 typedef struct peers peers_t;
 

@@ -278,12 +278,12 @@ s_take_kept(pillars_t *self, const char *id)
 }
 
 static void
-s_fire_refresh(front_t *front, const char *id)
+s_fire_refresh(front_t *front, minion_t *m)
 {
-    if (!conf_bool(front->conf, "minion_data_cache_events"))
+    if (!conf_bool(front->conf, "minion_data_cache_events") || !minion_may_tell(m, 0, clock_mono_ms()))
         return;
-    json_t *data = json_pack("{s:s}", "Minion data cache refresh", id);
-    AUTO_FREE char *tag = xasprintf("minion/refresh/%s", id);
+    json_t *data = json_pack("{s:s}", "Minion data cache refresh", m->id);
+    AUTO_FREE char *tag = xasprintf("minion/refresh/%s", m->id);
     (void) bus_fire(front, tag, &data);
 }
 
@@ -311,7 +311,7 @@ s_deliver(pillars_t *self, task_t *t)
         s_remember(front, m, t->shown);
     /* A minion that connects has had its event with its grains. */
     if (!value_bool(t->ask, "keep", false) || value_bool(t->ask, "clean", false))
-        s_fire_refresh(front, t->id);
+        s_fire_refresh(front, m);
     if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
         return;
     front->counters.out++;

@@ -204,6 +204,25 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
     unlisten gate
 }
 
+@test "a flood of what costs its sender nothing, and is an event each time: grains, greetings" {
+    busy() { peer dealer 127.0.0.1 $((PORT + 1)) "$SERVER" "$FLEET/keys" busy "$@"; }
+    call=$(hello busy | sed s,minion,call,)
+    busy send "$(hello busy)" expect '"state":"pending"' >/dev/null
+    salt-key -y -a busy >/dev/null
+    listen gate 'salt/gate/refused'
+    BEFORE=$(pss)
+    before=$(counter events)
+    (DEADLINE=120 busy send "$(hello busy)" expect "$WELCOME" many 140000 '{"m":"grains","grains":{"x":#}}' send "$call" expect "$WELCOME" \
+        many 140000 "$call" send '{"m":"mine_ask","n":-1,"op":"flush"}' expect '"n":-1') >/dev/null 2>&1 3>&- &
+    attack=$!
+    under 250000 0 "$attack"
+    wait "$attack"
+    wait_event gate 'minion busy: grains of more than 256 KB a second: those of before stay'
+    # As many as its own events could have been.
+    [ $(($(counter events) - before)) -lt 180000 ]
+    unlisten gate
+}
+
 @test "frames of sixteen megabytes from many connections of one key" {
     BEFORE=$(pss)
     steps=()
