@@ -11,12 +11,16 @@
 
 /* ---- where it is ----------------------------------------------------------------------------- */
 
-/* Held, and not opened: that would begin something with many a device, and not every file may be read. */
+/* Held if it is there, and not opened: that would begin something with many a device, and not every file may be read. */
 static int
 take_file(partfile_t *self, int flags)
 {
     struct stat st;
 
+    if (fstatat(self->way.folder, self->way.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT ? 0 : -errno;
+    if (S_ISLNK(st.st_mode))
+        return 0; /* what was asked for */
     self->file = openat(self->way.folder, self->way.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (self->file < 0 || fstat(self->file, &st) != 0)
         return -errno;
@@ -32,14 +36,11 @@ take_file(partfile_t *self, int flags)
 int
 partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
 {
-    struct stat st;
-
     *self = (partfile_t) PARTFILE_INIT;
     int rc = way_find(&self->way, path, flags & (WAY_LINK | WAY_STRICT));
     if (rc == 0) {
         self->path = xasprintf("/proc/self/fd/%d/%s", self->way.folder, self->way.name);
-        bool there = fstatat(self->way.folder, self->way.name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-        rc = there && !S_ISLNK(st.st_mode) ? take_file(self, flags) : 0;
+        rc = take_file(self, flags);
     }
     if (rc == 0 && access("/proc/self/fd", X_OK) == 0)
         return 0;
