@@ -47,7 +47,8 @@ s_reload(front_t *self)
     files_reload(self->files, self->opts);
     pillars_reload(self->pillars);
     reactor_reload(self->reactor);
-    self->keylife.next_ms = 0;
+    self->keylife.next_ms = self->expire_next_ms = self->present_next_ms =
+        0; /* their intervals may be others now */
     if (auth_load(self, &load) < 0)
         log_error("reload: keys: %s", fail_text(&load));
 }

@@ -26,6 +26,7 @@
 #define FLUSH_BUDGET   (1024 * 1024) /* bytes to one client in one turn, about */
 #define EVENT_PIECES   64            /* that one call sends */
 #define PUSH_TOGETHER  (64 * 1024)   /* answers that wait for the end of a turn */
+#define USER_UNREAD    (64 * 1024)   /* answers that a user leaves unread and is still heard */
 #define PROGRAM_MAX    32
 #define IDLE_BUFFER    4096 /* what an idle connection's buffers may keep */
 
@@ -45,6 +46,7 @@ struct lconn {
     listener_t *listener; /* owned; NULL: no events for it */
     bool begun;           /* they may be sent */
     bool due;             /* answers wait for the end of the turn */
+    bool waits;           /* a request of a user's is there, and not its turn */
     bool want_write, paused, dead;
 };
 
@@ -54,6 +56,8 @@ struct lsock {
     int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
     int name_fd;  /* of the question for a name that is under way, -1: none */
     uid_t name_uid;
+    uid_t served[EPOLL_BATCH]; /* users who had their request of this turn */
+    size_t n_served;
     char *own_name, *root_name;
     bool due;    /* somebody's answers wait for the end of the turn */
     bool paused; /* nobody can even be turned away: whoever knocks waits for lsock_tick */
@@ -66,9 +70,10 @@ struct lsock {
 static void
 s_poll(lconn_t *c)
 {
-    struct epoll_event ev = {
-        .events = (c->paused || c->asking ? 0 : EPOLLIN) | (c->want_write ? EPOLLOUT : 0), .data.ptr = c
-    };
+    struct epoll_event ev = { .events = (c->paused || c->asking || c->waits ? 0 : EPOLLIN) |
+                                        (c->want_write || (c->waits && !c->paused && !c->asking) ? EPOLLOUT
+                                                                                                 : 0),
+                              .data.ptr = c };
     (void) epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev);
 }
 
@@ -389,6 +394,32 @@ s_ask(lconn_t *c)
     s_ask_next(c->owner);
 }
 
+/* One request of a user's in a turn, of whichever of its lines, and none while its answers lie unread: it takes nobody's
+ * time that way, nor the master's memory. Root and the master's user could have both in any case. */
+static bool
+s_has_turn(lconn_t *c)
+{
+    lsock_t *self = c->owner;
+    if (lconn_is_admin(c))
+        return true;
+    if (c->out.len - c->out_at > USER_UNREAD || self->n_served == NELEMS(self->served))
+        return false;
+    for (size_t i = 0; i < self->n_served; i++)
+        if (self->served[i] == c->uid)
+            return false;
+    self->served[self->n_served++] = c->uid;
+    return true;
+}
+
+static void
+s_wait(lconn_t *c, bool waits)
+{
+    if (c->waits == waits)
+        return;
+    c->waits = waits;
+    s_poll(c);
+}
+
 static void
 s_frames(lconn_t *c)
 {
@@ -400,7 +431,11 @@ s_frames(lconn_t *c)
     fail_auto_t err = FAIL_INIT;
     const char *text;
     int rc = 0;
+    bool waits = false;
     while (!c->dead && !c->paused && (rc = frame_peek(&c->in, at, limit, &text, &len, &err)) > 0) {
+        waits = !s_has_turn(c);
+        if (waits)
+            break;
         at += FRAME_HEAD + len;
         if (!s_message(c, text, len, &err))
             rc = -EPROTO;
@@ -408,6 +443,7 @@ s_frames(lconn_t *c)
             break;
     }
     buf_consume(&c->in, at);
+    s_wait(c, waits);
     if (rc < 0) {
         front_noise(c->owner->front, "local socket: %s sent garbage (%s); the connection is closed", c->user,
                     fail_text(&err));
@@ -602,7 +638,7 @@ s_read(lconn_t *c)
                 return;
             }
             s_frames(c);
-            if (n < READ_CHUNK)
+            if (n < READ_CHUNK || c->waits)
                 return;
         } else {
             c->dead = n == 0 || (errno != EAGAIN && errno != EINTR);
@@ -618,6 +654,7 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     lsock_t *self = arg;
     struct epoll_event events[EPOLL_BATCH];
     int n = epoll_wait(self->epoll_fd, events, EPOLL_BATCH, 0);
+    self->n_served = 0;
     bus_hold(self->front);
     for (int i = 0; i < n; i++) {
         lconn_t *c = events[i].data.ptr;
@@ -631,7 +668,9 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         }
         if (!c->dead && events[i].events & EPOLLOUT)
             s_flush(c);
-        if (!c->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        if (!c->dead && c->waits)
+            s_frames(c);
+        else if (!c->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
             s_read(c);
     }
     bus_release(self->front);
@@ -666,6 +705,12 @@ void
 lsock_reload(lsock_t *self)
 {
     (void) chmod(self->path, s_mode(self));
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (!c->named || c->dead || requests_may_read(self->front, c))
+            continue;
+        log_info("local socket: %s is in publisher_acl no more; its connection is closed", c->user);
+        s_kill(c);
+    }
 }
 
 static int

@@ -489,6 +489,19 @@ s_is_blocked(front_t *self, const char *user, const json_t *request)
     return false;
 }
 
+bool
+requests_may_read(front_t *self, const lconn_t *c)
+{
+    const char *who;
+    json_t *entries;
+    if (lconn_is_admin(c))
+        return true;
+    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries)
+        if (s_acl_names(self, who, lconn_user(c)))
+            return true;
+    return false;
+}
+
 static bool
 s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json_t *request, fail_t *err)
 {
@@ -499,12 +512,7 @@ s_allowed(front_t *self, lconn_t *c, access_t access, const char *op, const json
     }
     if (lconn_is_admin(c))
         return true;
-    bool known = false;
-    const char *who;
-    json_t *entries;
-    json_object_foreach (conf_get(self->conf, "publisher_acl"), who, entries)
-        known = known || s_acl_names(self, who, lconn_user(c));
-    if (known &&
+    if (requests_may_read(self, c) &&
         (access == ACCESS_READ || (access == ACCESS_PUB && s_acl_request(self, lconn_user(c), op, request))))
         return true;
     (void) fail_set(err, -EACCES,

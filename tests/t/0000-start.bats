@@ -385,6 +385,15 @@ EOF
     is_connected m1
 }
 
+@test "SIGHUP: what is done every loop_interval follows a shorter one at once" {
+    start_master 'loop_interval: 86400' 'presence_events: true'
+    listen all 'salt/presence/present'
+    sed -i 's/^loop_interval:.*/loop_interval: 1/' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval '[ "$(heard all present)" -ge 2 ]'
+    unlisten all
+}
+
 @test "SIGHUP: an option that needs a restart is named" {
     start_master
     master_conf "max_open_files: 5000"
