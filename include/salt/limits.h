@@ -123,8 +123,9 @@
     30 /* a job without its end is taken up again for so long, a run can be resumed */
 #define LIMIT_RESTORED_BYTES                                                                                 \
     (64 * 1024 * 1024) /* rows of unfinished jobs that a master takes up again when it starts */
-#define LIMIT_JOBS_LISTED       100000  /* jobs in one answer of the store */
-#define LIMIT_LISTEN_TAGS       1000    /* patterns of one listener */
+#define LIMIT_JOBS_LISTED       100000 /* jobs in one answer of the store */
+#define LIMIT_LISTEN_TAGS       1000   /* patterns of one listener */
+#define LIMIT_USER_TAGS         64 /* patterns of one local user who is no administrator, over all connections */
 #define LIMIT_EVENT_JOURNAL     1000000 /* events kept in the journal, within LIMIT_JOURNAL_BYTES */
 #define LIMIT_RUNNER_WORKERS    32      /* runners at one time */
 #define LIMIT_RUNNER_REACTIONS  24      /* of them the reactor's begin only while fewer than this run */

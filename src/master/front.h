@@ -175,7 +175,9 @@ void lsock_tick(lsock_t *self);
 bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
 bool lconn_push_text(lconn_t *c, const char *text, size_t len);    /* the same, as JSON */
 bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err); /* to the events of this request */
-void lconn_begin(lconn_t *c);                                      /* after the reply: they are sent */
+/* Whether its user has not yet too many patterns of tags to ask for these too; an administrator never has. */
+bool lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err);
+void lconn_begin(lconn_t *c); /* after the reply: they are sent */
 void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_resume finds room in the journal */
 const char *lconn_user(const lconn_t *c);
 bool lconn_is_gone(const lconn_t *c); /* who asked has closed it: nobody reads an answer */

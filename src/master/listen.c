@@ -9,7 +9,8 @@
 #include "salt/value.h"
 
 #define JOURNAL_PIECE                                                                                        \
-    (256 * 1024) /* bytes of the journal that are read for one listener in one turn, about */
+    (256 * 1024)   /* bytes of the journal that are read for one listener in one turn, about */
+#define TURN_MS 20 /* that a listener, or an answer of the operation `journal`, may take in one turn, about */
 
 struct listener {
     front_t *front;
@@ -21,6 +22,9 @@ struct listener {
     char since[CLOCK_STAMP_LEN];      /* events before this time are not wanted; "": that is over */
     uint64_t missed, m_first, m_last; /* how many, and from which to which */
     size_t end;                       /* where listener_next stopped in its block */
+    int64_t until;                    /* the end of its turn */
+    bool brief;                       /* which holds for the ring too */
+    bool more;                        /* it was over before something was found there */
 };
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
@@ -29,10 +33,11 @@ struct listener {
 static json_t *
 s_patterns(const json_t *request, fail_t *err)
 {
-    json_t *tags = value_get(request, "tags"), *one;
+    json_t *tag = value_get(request, "tag"), *one;
+    json_auto_t *tags = json_incref(value_get(request, "tags"));
     size_t i;
     if (!tags)
-        return json_pack("[s]", value_str(request, "tag", "*"));
+        tags = tag ? json_pack("[O]", tag) : json_pack("[s]", "*");
     if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS) {
         (void) fail_set(err, -EINVAL, "'tags' is a list of at most %d patterns", LIMIT_LISTEN_TAGS);
         return NULL;
@@ -142,6 +147,25 @@ listener_again(listener_t **self_p, const json_t *request, fail_t *err)
     return true;
 }
 
+size_t
+listener_patterns(const listener_t *self)
+{
+    return globs_count(self->tags);
+}
+
+void
+listener_turn(listener_t *self, bool brief)
+{
+    self->until = clock_mono_ms() + TURN_MS;
+    self->brief = brief;
+}
+
+bool
+listener_has_more(const listener_t *self)
+{
+    return self->more;
+}
+
 bool
 listener_is_live(const listener_t *self)
 {
@@ -162,6 +186,13 @@ s_wants(listener_t *self, const eframe_t *frame)
 
 /* ---- out of the ring ------------------------------------------------------------------------- */
 
+/* One frame is looked at in any case: it goes on. */
+static bool
+s_is_over(const listener_t *self)
+{
+    return self->brief && clock_mono_ms() >= self->until;
+}
+
 /* One piece is what lies together. */
 static size_t
 s_pieces(listener_t *self, struct iovec *iov, size_t max)
@@ -174,7 +205,12 @@ s_pieces(listener_t *self, struct iovec *iov, size_t max)
         self->end = block->len;
         return 1;
     }
-    for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
+    for (size_t from = at; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame);
+         at += frame.len) {
+        if (at > from && s_is_over(self)) {
+            self->more = n == 0;
+            break;
+        }
         if (!s_wants(self, &frame))
             continue;
         if (n > 0 && (char *) iov[n - 1].iov_base + iov[n - 1].iov_len == frame.at) {
@@ -192,11 +228,14 @@ s_pieces(listener_t *self, struct iovec *iov, size_t max)
 size_t
 listener_next(listener_t *self, struct iovec *iov, size_t max)
 {
+    self->more = false;
     while (self->at.block) {
         size_t n = s_pieces(self, iov, max);
         if (n > 0)
             return n;
-        self->at.offset = self->at.block->len;
+        self->at.offset = self->end;
+        if (self->more)
+            break;
         if (!ring_on(&self->at))
             break;
     }
@@ -299,7 +338,7 @@ listener_fill(listener_t *self, buf_t *out)
             ring_to_end(ring, &self->at);
         else if (ring_to(ring, &self->at, self->after))
             break;
-        else if (budget == 0)
+        else if (budget == 0 || clock_mono_ms() >= self->until)
             return true;
         else if (!s_from_journal(self, out, &budget))
             break;
@@ -390,11 +429,12 @@ listen_journal(front_t *self, const json_t *request, fail_t *err)
              end = to < (json_int_t) self->seq ? (uint64_t) to : self->seq;
     globs_t *tags = to >= 0 ? s_globs(request, err) : NULL;
     json_auto_t *events = json_array();
+    int64_t until = clock_mono_ms() + TURN_MS;
     size_t bytes = 0;
     int rc = 1;
     if (!tags)
         return to >= 0 ? NULL : json_pack("{s:[], s:i}", "events", "next", 0);
-    while (rc > 0 && after < end && bytes < LIMIT_JOURNAL_PIECE) {
+    while (rc > 0 && after < end && bytes < LIMIT_JOURNAL_PIECE && (bytes == 0 || clock_mono_ms() < until)) {
         buf_auto_t frames = BUF_INIT;
         rc = s_frames_after(self, after, &frames, &after, err);
         bytes += frames.len;

@@ -120,7 +120,7 @@ s_send_out(lconn_t *c)
     return !c->dead;
 }
 
-/* Events out of memory: bytes sent, 0 when there are none; negative when no more can be sent now. */
+/* Events out of memory: bytes sent, 0 when there are none; negative when no more can be sent, or found, now. */
 static ssize_t
 s_send_events(lconn_t *c)
 {
@@ -131,7 +131,7 @@ s_send_events(lconn_t *c)
     for (size_t i = 0; i < msg.msg_iovlen; i++)
         whole += iov[i].iov_len;
     if (whole == 0)
-        return 0;
+        return listener_has_more(c->listener) ? -1 : 0;
     do
         n = sendmsg(c->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
@@ -146,6 +146,8 @@ s_send_events(lconn_t *c)
 static bool
 s_send(lconn_t *c)
 {
+    if (c->listener)
+        listener_turn(c->listener, !lconn_is_admin(c));
     for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
         if (!s_send_out(c))
             return true;
@@ -181,8 +183,8 @@ s_flush(lconn_t *c)
     s_watch(c, more && !c->dead);
 }
 
-/* What happened before a message comes before it, except out of the journal: what the socket does not take now waits
- * with the message. */
+/* What happened before a message comes before it, except out of the journal and what a user's turn is too short for:
+ * what the socket does not take now waits with the message. */
 static void
 s_events_first(lconn_t *c)
 {
@@ -256,6 +258,26 @@ lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
     c->listener = listener_new(c->owner->front, request, err);
     c->owner->n_listeners += c->listener ? 1 : 0;
     return c->listener != NULL;
+}
+
+bool
+lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err)
+{
+    json_t *tags = value_get(request, "tags");
+    size_t n = tags ? json_array_size(tags) : 1;
+    if (lconn_is_admin(c))
+        return true;
+    for (const lconn_t *other = c->owner->conns; other; other = other->next)
+        if (other != c && other->uid == c->uid && other->listener)
+            n += listener_patterns(other->listener);
+    if (n <= LIMIT_USER_TAGS)
+        return true;
+    (void) fail_set(
+        err, -EUSERS,
+        "with these %s would listen to %zu patterns of tags, over all connections, of which a user may "
+        "have %d: ask for fewer",
+        c->user, n, LIMIT_USER_TAGS);
+    return false;
 }
 
 void

@@ -242,7 +242,7 @@ s_forget(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    if (!lconn_listen(c, request, err))
+    if (!lconn_may_match(c, request, err) || !lconn_listen(c, request, err))
         return NULL;
     return json_pack("{s:I}", "seq", (json_int_t) self->seq);
 }
@@ -250,8 +250,7 @@ s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
-    return listen_journal(self, request, err);
+    return lconn_may_match(c, request, err) ? listen_journal(self, request, err) : NULL;
 }
 
 /* Who fires faster than the disk takes it waits. */

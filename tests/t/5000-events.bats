@@ -625,6 +625,9 @@ longest() {
     MS=$most
 }
 
+# tags N: that many patterns which look long at a tag before they do not match it.
+tags() { seq -s, -f '"*0-%g"' "$1"; }
+
 @test "publisher_acl: users who ask for more than the master can do take the time of nobody else, nor its memory" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
     fleet_open
@@ -632,19 +635,29 @@ longest() {
     master_conf 'publisher_acl: {nobody: [test.ping]}'
     start_master
     wait_connected m1
-    events=$(printf '{"tag":"x","data":{"x":"%0999d"}},' {1..60})
+    events=$(printf '{"tag":"%0999d","data":{}},' {1..60})
     for _ in {1..30}; do ask "{\"op\":\"fire\",\"events\":[${events%,}]}" >/dev/null; done
     pss() { sed -nE 's/^Pss: *([0-9]+) kB/\1/p' "/proc/$(pid_of master)/smaps_rollup"; }
     before=$(pss)
-    # Of whom nobody knows anything; who may read, and does; who does not.
-    for attack in 'read 65533 60 20000 {}' 'read 65534 4 5000 {"op":"journal","from":1,"tags":["nothing"]}' 'deaf 65534 20 500 {"op":"journal","from":1}'; do
+    for op in events journal; do
+        run setpriv --reuid=65534 --regid=65534 --clear-groups "$HALITE_TOOLS/local" "$SOCK_DIR" "{\"op\":\"$op\",\"tags\":[$(tags 65)]}"
+        [ "$status" -eq 1 ]
+        grep -q 'nobody would listen to 65 patterns of tags, over all connections, of which a user may have 64: ask for fewer' <<<"$output"
+    done
+    # Of whom nobody knows anything; who may read, and does; who does not; who lets much be compared.
+    for attack in 'read 65533 60 20000 {}' 'read 65534 4 5000 {"op":"journal","from":1,"tags":["nothing"]}' 'deaf 65534 20 500 {"op":"journal","from":1}' \
+        "read 65534 4 50 {\"op\":\"journal\",\"from\":1,\"tags\":[$(tags 64)]}" "read 65534 4 50 {\"op\":\"journal\",\"from\":1,\"tags\":[$(tags 1000)]}" \
+        "read 65534 1 50 {\"op\":\"events\",\"since_seq\":0,\"tags\":[$(tags 64)]}" "read 65534 60 50 {\"op\":\"events\",\"tags\":[$(tags 1000)]}"; do
         read -r how uid lines times request <<<"$attack"
         users "$how" "$uid" "$lines" "$times" "$request" >"$BATS_TEST_TMPDIR/begun" 3>&- &
         pid=$!
         until_true 10 test -s "$BATS_TEST_TMPDIR/begun"
         longest
-        echo "$attack: $MS ms, $(pss) kB after $before" >&2
-        [ "$MS" -lt 1000 ]
+        all=$MS
+        timed ask "{\"op\":\"fire\",\"events\":[${events%,}]}"
+        [ "$all" -gt "$MS" ] || all=$MS
+        echo "${attack:0:80}: $all ms, $(pss) kB after $before" >&2
+        [ "$all" -lt 1000 ]
         [ -n "${SAN:-}" ] || [ "$(pss)" -lt $((before + 100000)) ]
         kill "$pid"
         wait "$pid" || :

@@ -33,6 +33,12 @@ globs_destroy(globs_t **self_p)
     free(self);
 }
 
+size_t
+globs_count(const globs_t *self)
+{
+    return self->n;
+}
+
 bool
 globs_all(const globs_t *self)
 {

@@ -73,6 +73,7 @@ bool match_glob(const char *pattern, const char *text);
 typedef struct globs globs_t;
 globs_t *globs_new(const json_t *patterns);
 void globs_destroy(globs_t **self_p);
+size_t globs_count(const globs_t *self);
 bool globs_all(const globs_t *self); /* every text matches */
 bool globs_match(const globs_t *self, const char *text, size_t len);
 bool match_has_glob(const char *pattern); /* contains *, ? or [ */
