@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -12,6 +11,7 @@
 
 #include "common/output/suited.h"
 #include "common/base/clock.h"
+#include "common/base/proc.h"
 #include "common/base/procfs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
@@ -273,13 +273,13 @@ s_child_limits(const job_env_t *env)
 }
 
 static NORETURN void
-s_child_main(const job_env_t *env, const json_t *job, int fd)
+s_child_main(const job_env_t *env, const json_t *job, int fd, pid_t parent)
 {
     sigset_t empty;
     (void) sigemptyset(&empty);
     (void) sigprocmask(SIG_SETMASK, &empty, NULL);
     (void) setsid();
-    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    proc_end_with(parent);
     /* What else is open is close-on-exec, and the log's descriptor among it is wanted here. */
     s_child_limits(env);
     child_t self = { .fd = fd, .env = env };
@@ -301,9 +301,11 @@ job_start(const job_env_t *env, json_t **job_p, fail_t *err)
         json_decref(job);
         return NULL;
     }
-    pid_t pid = fork();
-    if (pid == 0)
-        s_child_main(env, job, ends[1]);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        (void) close(ends[0]);
+        s_child_main(env, job, ends[1], parent);
+    }
     int code = errno;
     (void) close(ends[1]);
     if (pid < 0) {

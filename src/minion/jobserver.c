@@ -12,6 +12,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/proc.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
@@ -485,13 +486,14 @@ s_start_session(jobserver_t *self, fail_t *err)
     /* The configuration may have been read again since the last one. */
     json_auto_t *masters = masters_by_name(self->conf);
     outbox_masters(self->outbox, masters);
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     if (pid < 0) {
         int code = errno;
         (void) close(ends[0]), (void) close(ends[1]);
         return fail_set(err, -code, "fork: %s", strerror(code));
     }
     if (pid == 0) {
+        proc_end_with(parent);
         (void) close(ends[0]);
         self->in_session = true;
         json_auto_t *pending = s_pending(self);

@@ -3,11 +3,11 @@
 #include "minion/jobserver.h"
 
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/proc.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "minion/grains_set.h"
@@ -44,13 +44,13 @@ s_gather(const jobserver_t *self, int fd)
 }
 
 static NORETURN void
-s_child(jobserver_t *self, int fd)
+s_child(jobserver_t *self, int fd, pid_t parent)
 {
     sigset_t empty;
     (void) sigemptyset(&empty);
     (void) sigprocmask(SIG_SETMASK, &empty, NULL);
     (void) signal(SIGTERM, SIG_DFL);
-    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    proc_end_with(parent);
     s_gather(self, fd);
     _exit(0);
 }
@@ -74,9 +74,11 @@ s_start_child(jobserver_t *self)
         s_later(self, strerror(errno));
         return;
     }
-    pid_t pid = fork();
-    if (pid == 0)
-        s_child(self, ends[1]);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        (void) close(ends[0]);
+        s_child(self, ends[1], parent);
+    }
     int code = errno;
     (void) close(ends[1]);
     if (pid < 0) {

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <malloc.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <signal.h>
 #include <unistd.h>
@@ -792,7 +791,6 @@ int
 sessions_main(const conf_t *conf, const sessions_begin_t *begin, int fd)
 {
     fail_auto_t err = FAIL_INIT;
-    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* One arena is enough for one busy thread, and saves what libzmq's threads would reserve. */
     (void) mallopt(M_ARENA_MAX, 1);
     sessions_t self = { .fd = fd, .begin = begin, .pending = json_incref(begin->pending) };

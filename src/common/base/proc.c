@@ -292,15 +292,12 @@ lift_limits(void)
     setrlimit(RLIMIT_AS, &lim);
 }
 
-/* Who waits for it may be killed, and says then that it did not end: it must not go on by itself. A change of the user
- * would undo this. */
-static void
-child_bound(const plan_t *plan)
+void
+proc_end_with(pid_t parent)
 {
-    if (plan->spec->background)
-        return;
     (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != plan->parent)
+    /* It may have ended before that. */
+    if (getppid() != parent)
         _exit(127);
 }
 
@@ -320,7 +317,9 @@ child_run(const plan_t *plan)
         child_fail(REPORT_FD, STEP_FOLDER);
     if (plan->switch_user)
         child_user(plan);
-    child_bound(plan);
+    /* Who waits for it may be killed, and says then that it did not end: it must not go on by itself. */
+    if (!spec->background)
+        proc_end_with(plan->parent);
     execve(plan->program, spec->argv, spec->env != NULL ? spec->env : environ);
     child_fail(REPORT_FD, STEP_EXEC);
 }

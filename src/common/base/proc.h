@@ -45,6 +45,9 @@ int proc_run(const proc_spec_t *spec, proc_result_t *res, fail_t *err);
 /* Kill, with their groups, all programs that proc_run waits for, and start none any more: for a process that ends while some
  * of its threads are at work. */
 void proc_end_all(void);
+/* In a child that was forked by `parent`: it ends, by SIGKILL, when the thread that forked it does, and at once when that has
+ * happened already. A change of the user undoes it. Async-signal-safe. */
+void proc_end_with(pid_t parent);
 void proc_result_free(proc_result_t *res);
 /* Run argv (NULL-terminated list of const char *) and append stdout to `out`. The exit code, or a negative
  * errno: -ETIMEDOUT at the time limit, -ECANCELED when a signal ended it. */

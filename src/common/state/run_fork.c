@@ -2,12 +2,12 @@
  * and questions to the host come back the same way, because the line to the host can't be shared. */
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/proc.h"
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "common/state/run.h"
@@ -40,9 +40,7 @@ child_main(call_ctx_t *ctx, int fd, pid_t parent, state_work_fn *fn, void *work)
 {
     run_line_t line = { .fd = fd, .in = BUF_INIT };
 
-    (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
+    proc_end_with(parent);
     run_relay_use(ctx, &line);
     json_auto_t *value = fn(ctx, work);
     json_auto_t *frame = json_pack("{s:s, s:O}", "t", "ret", "value", value);

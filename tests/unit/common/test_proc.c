@@ -461,6 +461,62 @@ test_end_all(void **state)
     assert_int_equal(fs_remove_tree(dir, NULL), 0);
 }
 
+/* Forks a child that asks to end with it, after a byte from `go`, then says so on `out` and waits for the end of `go`. */
+static NORETURN void
+parent_of_one(int go, int out, bool stay)
+{
+    pid_t parent = getpid();
+    char byte;
+
+    if (fork() == 0) {
+        if (read(go, &byte, 1) != 1)
+            _exit(1);
+        proc_end_with(parent);
+        if (write(out, "x", 1) != 1)
+            _exit(1);
+        _exit((int) read(go, &byte, 1));
+    }
+    (void) close(out);
+    while (stay)
+        pause();
+    _exit(0);
+}
+
+/* `stay`: the parent is killed after that, else it has ended before. */
+static void
+check_end_with(bool stay)
+{
+    int go[2], out[2];
+    char byte;
+
+    assert_int_equal(pipe(go), 0);
+    assert_int_equal(pipe(out), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void) close(out[0]), (void) close(go[1]);
+        parent_of_one(go[0], out[1], stay);
+    }
+    (void) close(out[1]);
+    if (!stay)
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(write(go[1], "x", 1), 1);
+    if (stay) {
+        assert_int_equal(read(out[0], &byte, 1), 1);
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
+    assert_int_equal(read(out[0], &byte, 1), 0);
+    (void) close(go[0]), (void) close(go[1]), (void) close(out[0]);
+}
+
+static void
+test_end_with(void **state)
+{
+    (void) state;
+    check_end_with(true);
+    check_end_with(false);
+}
+
 UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_merged),
           cmocka_unit_test(test_status), cmocka_unit_test(test_input_and_output),
           cmocka_unit_test(test_input_edges), cmocka_unit_test(test_output_limit),
@@ -470,4 +526,4 @@ UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_me
           cmocka_unit_test(test_cannot_start), cmocka_unit_test(test_other_user),
           cmocka_unit_test(test_other_user_refused), cmocka_unit_test(test_background),
           cmocka_unit_test(test_ends_with_who_waits), cmocka_unit_test(test_end_all),
-          cmocka_unit_test(test_proc_output))
+          cmocka_unit_test(test_end_with), cmocka_unit_test(test_proc_output))
