@@ -23,6 +23,7 @@
 #define EPOLL_BATCH    64
 #define ACCEPT_BUDGET  64 /* of those who knock, in one turn: whoever only knocks must not keep the loop */
 #define LISTEN_BACKLOG 512
+#define FULL_MS        2000          /* who knocks while no descriptor is left waits so long for one */
 #define FLUSH_BUDGET   (1024 * 1024) /* bytes to one client in one turn, about */
 #define EVENT_PIECES   64            /* that one call sends */
 #define PUSH_TOGETHER  (64 * 1024)   /* answers that wait for the end of a turn */
@@ -59,8 +60,9 @@ struct lsock {
     uid_t served[EPOLL_BATCH]; /* users who had their request of this turn */
     size_t n_served;
     char *own_name, *root_name;
-    bool due;    /* somebody's answers wait for the end of the turn */
-    bool paused; /* nobody can even be turned away: whoever knocks waits for lsock_tick */
+    bool due;        /* somebody's answers wait for the end of the turn */
+    int64_t full_ms; /* since when somebody waits for a descriptor; 0: nobody */
+    bool paused;     /* whoever knocks waits for lsock_tick */
     char chunk[READ_CHUNK];
     char *path;
     lconn_t *conns;
@@ -567,21 +569,29 @@ s_listen(lsock_t *self, bool yes)
     self->paused = !yes || rc != 0; /* the next tick tries again */
 }
 
-/* No descriptor is left: whoever waits is turned away. False: that can't be done either. */
+/* No descriptor is left: who has waited long enough is turned away. False: nobody has, or that can't be done either. The
+ * call fails like that when nobody knocks, too. */
 static bool
-s_turn_away(lsock_t *self)
+s_turn_away(lsock_t *self, bool knocks)
 {
-    if (self->spare_fd < 0)
+    int64_t now = clock_mono_ms();
+    if (knocks && !self->full_ms)
+        self->full_ms = now;
+    if (self->spare_fd < 0 || !self->full_ms || now - self->full_ms < FULL_MS)
         return false;
     (void) close(self->spare_fd);
     int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    bool empty = fd < 0 && errno == EAGAIN;
     if (fd >= 0)
         (void) close(fd);
     /* Another thread may have taken it meanwhile. */
     self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    front_noise(
-        self->front,
-        "local socket: no descriptor is left, an operator is turned away; raise the limit of open files");
+    if (fd >= 0)
+        front_noise(
+            self->front,
+            "local socket: no descriptor is left, an operator is turned away; raise the limit of open files");
+    else if (empty)
+        self->full_ms = 0;
     return fd >= 0;
 }
 
@@ -628,13 +638,14 @@ s_accept(lsock_t *self)
         int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
             return;
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s_turn_away(self))
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s_turn_away(self, i == 0))
             continue;
         if (fd < 0) {
             /* They stay in the queue, and the loop must not turn for them all the time. */
             s_listen(self, false);
             return;
         }
+        self->full_ms = 0;
         struct ucred cred;
         socklen_t n = sizeof(cred);
         if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 && s_may_come(self, cred.uid)) {

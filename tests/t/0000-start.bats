@@ -240,10 +240,26 @@ while True: print(s.recv(65536).decode())' "$FLEET/syslog"
     has 'the limit of open files is 12, and at least 32 are needed'
 }
 
-@test "operators for whom no descriptor is left are turned away, and come again later" {
+@test "operators for whom no descriptor is left wait for one, are turned away, and come again later" {
     master_conf
     daemon master prlimit --nofile=90 "$HALITE_BIN/salt-master" -c "$FLEET/etc"
     until_log "$FLEET/log/master" 'the master is ready'
+    # Whose lines are closed within a second leave room for who waits meanwhile.
+    timeout 60 python3 - "$SOCK_DIR/master.sock" <<'EOF'
+import json, select, socket, struct, sys
+def line():
+    one = socket.socket(socket.AF_UNIX)
+    one.connect(sys.argv[1])
+    return one
+lines, last = [line() for _ in range(120)], line()
+text = json.dumps({"op": "status"}).encode()
+last.send(struct.pack(">I", len(text)) + text)
+assert select.select([*lines, last], [], [], 0.5)[0] == []
+for one in lines:
+    one.close()
+assert b'"ok"' in last.recv(1000)
+EOF
+    not grep -q 'no descriptor is left' "$FLEET/log/master"
     # Ends when one of its connections has been closed by the master.
     timeout 60 python3 - "$SOCK_DIR/master.sock" <<'EOF'
 import select, socket, sys
