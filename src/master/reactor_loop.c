@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/net/sock.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -241,7 +242,7 @@ s_configure(rloop_t *self, const char *text)
 static bool
 s_told(rloop_t *self)
 {
-    char *text = zstr_recv(self->pipe);
+    char *text = sock_hear(self->pipe);
     bool go_on = !text || !str_eq(text, "$TERM");
     if (go_on && text) {
         self->heard++;

@@ -32,6 +32,11 @@ nothing_wrong() {
     nothing_wrong 30
 }
 
+@test "daemons that end while memory runs out" {
+    run -0 inject --scenario 'stop-*' --kind alloc
+    nothing_wrong 40
+}
+
 @test "a job while the master's disk fails" {
     run -0 inject --scenario job-master --kind sync
     nothing_wrong 2

@@ -360,6 +360,17 @@ sock_tell(void *actor, ...)
     va_end(texts);
 }
 
+char *
+sock_hear(void *actor)
+{
+    zmq_msg_t frame;
+    (void) zmq_msg_init(&frame);
+    int len = zmq_msg_recv(&frame, zsock_resolve(actor), 0);
+    char *text = len < 0 ? NULL : xstrndup(zmq_msg_data(&frame), (size_t) len);
+    (void) zmq_msg_close(&frame);
+    return text;
+}
+
 static void *
 s_nothing(void *arg)
 {
