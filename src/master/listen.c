@@ -9,8 +9,9 @@
 #include "salt/value.h"
 
 #define JOURNAL_PIECE                                                                                        \
-    (256 * 1024)   /* bytes of the journal that are read for one listener in one turn, about */
-#define TURN_MS 20 /* that a listener, or an answer of the operation `journal`, may take in one turn, about */
+    (256 * 1024) /* bytes of the journal that are read for one listener in one turn, about */
+#define TURN_MS                                                                                              \
+    20 /* that a listener, or a user's answer of the operation `journal`, may take in one turn, about */
 
 struct listener {
     front_t *front;
@@ -422,14 +423,14 @@ s_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *events)
 }
 
 json_t *
-listen_journal(front_t *self, const json_t *request, fail_t *err)
+listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
 {
     json_int_t from = value_int(request, "from", 1), to = value_int(request, "to", (json_int_t) self->seq);
     uint64_t after = from > 1 ? (uint64_t) from - 1 : 0,
              end = to < (json_int_t) self->seq ? (uint64_t) to : self->seq;
     globs_t *tags = to >= 0 ? s_globs(request, err) : NULL;
     json_auto_t *events = json_array();
-    int64_t until = clock_mono_ms() + TURN_MS;
+    int64_t until = brief ? clock_mono_ms() + TURN_MS : INT64_MAX;
     size_t bytes = 0;
     int rc = 1;
     if (!tags)

@@ -41,8 +41,8 @@ void listener_sent(listener_t *self, const struct iovec *iov, size_t n_iov, size
 
 /* The ring drops this block: who is in it moves on. */
 void listen_dropped(void *front, ring_block_t *block);
-/* The operation `journal`: {from, to?, tags?} -> NEW {events, next}, with `next` 0 or from where to ask on:
- * no answer is longer than LIMIT_JOURNAL_PIECE or takes the loop for long. */
-json_t *listen_journal(front_t *self, const json_t *request, fail_t *err);
+/* The operation `journal`: {from, to?, tags?} -> NEW {events, next}, with `next` 0 or from where to ask on: no answer is
+ * longer than LIMIT_JOURNAL_PIECE or, when `brief`, takes much more than 20 ms. */
+json_t *listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err);
 
 #endif

@@ -250,7 +250,7 @@ s_events(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    return lconn_may_match(c, request, err) ? listen_journal(self, request, err) : NULL;
+    return lconn_may_match(c, request, err) ? listen_journal(self, request, !lconn_is_admin(c), err) : NULL;
 }
 
 /* Who fires faster than the disk takes it waits. */

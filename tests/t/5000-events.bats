@@ -586,11 +586,11 @@ EOF
     wait "$user_1" || :
 }
 
-# users HOW UID LINES TIMES REQUEST: that user's lines, each with so many requests one behind the other, until it is ended; HOW: read or deaf.
+# users HOW UID LINES TIMES REQUEST &: that user's lines, each with so many requests one behind the other, until it is ended; HOW: read or deaf.
 users() {
     local uid=$2
     set -- "$1" "${@:3}"
-    setpriv --reuid="$uid" --regid="$uid" --clear-groups /usr/bin/python3 - "$SOCK_DIR/master.sock" "$@" <<'PY'
+    exec setpriv --reuid="$uid" --regid="$uid" --clear-groups /usr/bin/python3 - "$SOCK_DIR/master.sock" "$@" <<'PY'
 import select, socket, struct, sys
 path, how, lines, times, text = sys.argv[1:]
 data = (struct.pack(">I", len(text)) + text.encode()) * int(times)
