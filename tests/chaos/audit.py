@@ -231,6 +231,11 @@ def nonce_of(job):
     return found.group() if found else None
 
 
+def unmarked(self, minion):
+    """A minion whose disk refused marks and returns, and that died, knows nothing of what it ran."""
+    return any(m.name == minion and m.disk_was_bad and m.deaths for m in self.world.minions)
+
+
 def every_target_has_one_true_verdict(self):
     for job in self.jobs:
         nonce = nonce_of(job) if job["fun"] in WITNESS_FUNCTIONS else None
@@ -247,21 +252,20 @@ def every_target_has_one_true_verdict(self):
             if not nonce:
                 continue
             begun, ended = self.lines(minion, nonce)
-            daemon = next(m for m in self.world.minions if m.name == minion)
-            if row is None and begun and not (daemon.disk_was_bad and daemon.deaths):
+            if row is None and begun and not unmarked(self, minion):
                 yield f"{what}: it has run ({begun} begun, {ended} ended), and there is no return; the verdict is {live}"
             if row is not None:
                 whole = row["success"] and row["retcode"] == 0
-                if whole and (begun, ended) != (1, 1):
+                if whole and (begun, ended) != (1, 1) and not unmarked(self, minion):
                     yield f"{what}: it is told to have succeeded, and has begun {begun} and ended {ended} times"
 
 
 def nothing_runs_twice(self):
     for minion, seen in self.witness.items():
         for key, count in seen.items():
-            if count > 1:
+            if count > 1 and not unmarked(self, minion):
                 yield f"{' '.join(key)}: {count} times on {minion}"
-                seen[key] = 1
+            seen[key] = 1
 
 
 def every_return_is_an_event(self):
@@ -282,8 +286,7 @@ def every_return_of_a_job_is_stored(self):
     for minion, seen in self.witness.items():
         for nonce, what in seen:
             if what == "end" and (nonce, minion) not in stored and (nonce, minion) not in self.judged:
-                daemon = next(m for m in self.world.minions if m.name == minion)
-                if not (daemon.disk_was_bad and daemon.deaths):
+                if not unmarked(self, minion):
                     before = self.finals.get((nonce, minion), "none")
                     yield f"{nonce} has ended on {minion}, and no return of it is stored; its verdict in an earlier audit: {before}"
 

@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import time
 
-from halite import LocalClient, Trouble, free_ports, parents, wait_for
+from halite import LocalClient, Trouble, free_ports, marked, parents, strays, wait_for
 from hub import Hub, open_tap
 
 MASTER_NAME = "master.chaos"
@@ -252,31 +252,12 @@ class World:
 
     def processes(self):
         """{pid: words} of all that was started here, and what that started."""
-        mark, found = f"HALITE_CHAOS={self.folder}".encode(), {}
-        for name in os.listdir("/proc"):
-            if not name.isdigit() or int(name) == os.getpid():
-                continue
-            with contextlib.suppress(OSError):
-                with open(f"/proc/{name}/environ", "rb") as f:
-                    if mark not in f.read().split(b"\0"):
-                        continue
-                with open(f"/proc/{name}/cmdline", "rb") as f:
-                    words = f.read().replace(b"\0", b" ").decode(errors="replace").strip()
-                if words:  # else it has ended
-                    found[int(name)] = words
-        return found
+        return marked(f"HALITE_CHAOS={self.folder}")
 
     def strays(self):
         """Processes that belong to no daemon and no command."""
-        of, found = parents(), []
-        ours = {d.pid for d in self.daemons} | {os.getpid()}
-        for pid, words in self.processes().items():
-            at = pid
-            while at in of and at not in ours:
-                at = of[at]
-            if at not in ours or (at == os.getpid() and pid not in ours):
-                found.append(f"{pid} {words[:150]}")
-        return found
+        found = strays(f"HALITE_CHAOS={self.folder}", {d.pid for d in self.daemons})
+        return [f"{pid} {words[:150]}" for pid, words in found.items()]
 
     def stop(self):
         """Minions first. {name: exit code}."""

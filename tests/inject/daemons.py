@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
-from halite import LocalClient, Trouble, free_ports, process_tree, wait_for  # noqa: E402
+from halite import LocalClient, Trouble, free_ports, process_tree, strays, wait_for  # noqa: E402
 from outcome import judge  # noqa: E402
 from page import Page  # noqa: E402
 
@@ -25,6 +25,7 @@ PATIENCE = 30  # seconds for anything
 # acknowledgement goes out again before that, after 30 s.
 HEALS = 75
 ENDS = 5  # from the last words of a process to its end
+SOON = 0.5  # from the end of a process to that of all it has started
 FINAL = ("returned", "not_connected", "not_delivered", "lost", "elsewhere")
 
 
@@ -33,9 +34,10 @@ class Daemon:
 
     def __init__(self, rig, name, prog, words):
         self.rig, self.name, self.process, self.mark = rig, name, None, 0
+        self.ends = []  # exit codes since `mark`, of those that were found to have ended
         self.argv = [f"{rig.bins}/{prog}", *words]
         self.page, self.log = Page(f"{rig.work}/{name}.page"), f"{rig.work}/{name}.log"
-        self.env = dict(os.environ, TMPDIR=rig.tmp, LD_PRELOAD=rig.library, INJECT=self.page.path, INJECT_PROG=prog)
+        self.env = dict(os.environ, TMPDIR=rig.tmp, LD_PRELOAD=rig.library, INJECT=self.page.path, INJECT_PROG=prog, HALITE_INJECT=rig.work)
 
     def start(self):
         with open(self.log, "ab") as log:
@@ -69,6 +71,7 @@ class Daemon:
             return f.read().decode(errors="replace")
 
     def forget(self):
+        self.ends = []
         self.mark = os.path.getsize(self.log) if os.path.exists(self.log) else 0
 
 
@@ -150,9 +153,27 @@ class Rig:
     def standing(self, probe):
         """What the probe says, with daemons that run: one may end of its fault only after it has answered."""
         for d in self.daemons:
-            if d.process is None or d.code() is not None:
+            if d.process is not None and d.code() is not None:
+                d.ends.append(d.code())
+                d.process = None
+            if d.process is None:
                 d.start()
         return probe()
+
+    def strays(self):
+        """Processes of daemons that have ended, those that end at this moment left out: {pid: words}; none is left behind."""
+        mark = f"HALITE_INJECT={self.work}"
+
+        def found():
+            return strays(mark, {d.process.pid for d in self.daemons if d.process})
+
+        with contextlib.suppress(Trouble):
+            self.wait("no stray", lambda: not found(), SOON)
+        left = found()
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return left
 
     def cli(self, prog, *words, seconds=HEALS):
         """An operator's command: (exit code, what it said); None when it did not end."""
@@ -183,7 +204,7 @@ class Rig:
         last = [1, ""]
 
         def well():
-            last[:] = self.cli("salt", "-t", "10", "m1", *words)
+            last[:] = self.standing(lambda: self.cli("salt", "-t", "10", "m1", *words))
             return last[0] == 0
 
         with contextlib.suppress(Trouble):
@@ -526,16 +547,11 @@ class Trial:
         if reached and self.target.code() is None and "bytes were refused" in self.target.said():
             with contextlib.suppress(Trouble):
                 self.rig.wait("its end", lambda: self.target.code() is not None, ENDS)
-        code, text = self.target.code(), self.target.said()
-        stopping = self.row.name.startswith("stop-")
-        if code is None or (stopping and code == 0):
-            name, bad = judge(0, text, kind, self.page)
-        else:
-            name, bad = judge(code, text, kind, self.page)
-            if code == 0:
-                bad = "it ended with exit code 0"
+        code = self.target.code()
+        name, bad = self._judge(kind, code)
         if bad and reached:
             wrong.append(bad)
+        self._alone(wrong)
         for d in self.rig.daemons:
             if d is not self.target and d.process is not None and d.code() is not None:
                 wrong.append(f"the {d.name} ended too: {d.code()}: {d.said()[-200:]}")
@@ -546,15 +562,31 @@ class Trial:
             if self.rig.eventually("test.ping")[0] != 0:
                 wrong.append("nothing works afterwards")
                 self._again()
+            self._alone(wrong)
         except Trouble as e:
             wrong.append(f"it does not mend: {e}: {self.target.said()[-400:]}")
             self._again()
+        for late in self.target.ends[code is not None :]:
+            name, bad = self._judge(kind, late)
+            if bad and reached:
+                wrong.append(f"later: {bad}")
         text = self.target.said()
         if reached and name == "carried on" and "bytes were refused" in text:
             name = "a child ended"
         if reached and "broken invariant" in text and not bad:
             wrong.append([t for t in text.splitlines() if "broken invariant" in t][0])
         return name, wrong, reached
+
+    def _alone(self, wrong):
+        left = self.rig.strays()
+        if left:
+            wrong.append(f"left behind: {left}")
+
+    def _judge(self, kind, code):
+        """A daemon's exit code; None while it runs."""
+        asked = code == 0 and self.row.name.startswith("stop-")
+        name, bad = judge(code or 0, self.target.said(), kind, self.page)
+        return name, "it ended with exit code 0" if code == 0 and not asked else bad
 
     def _again(self):
         for d in self.rig.daemons:

@@ -59,6 +59,35 @@ def process_tree(pid):
     return found
 
 
+def marked(mark):
+    """{pid: words} of the processes that have this NAME=VALUE in their environment, this one left out."""
+    found = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{name}/environ", "rb") as f:
+                if mark.encode() not in f.read().split(b"\0"):
+                    continue
+            with open(f"/proc/{name}/cmdline", "rb") as f:
+                words = f.read().replace(b"\0", b" ").decode(errors="replace").strip()
+            if words:  # else it has ended
+                found[int(name)] = words
+    return found
+
+
+def strays(mark, ours):
+    """Marked processes that descend from none of these: {pid: words}."""
+    found, of = marked(mark), parents()
+    for pid in list(found):
+        at = pid
+        while at in of and at not in ours:
+            at = of[at]
+        if at in ours or pid not in of:  # it has ended meanwhile
+            del found[pid]
+    return found
+
+
 class LocalClient:
     """The master's local socket: frames of 4 bytes of length and JSON."""
 
