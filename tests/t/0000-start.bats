@@ -60,6 +60,7 @@ has() { grep -qF -- "$1" <<<"$output"; }
 }
 
 @test "a limit of file sizes is a write that fails, and ends no program; a command has its own signals" {
+    case ${SAN:-} in *thread*) skip "its library writes a file of its own" ;; esac
     mkdir -p "$BATS_TEST_TMPDIR/etc"
     echo "root_dir: $BATS_TEST_TMPDIR/root" >"$BATS_TEST_TMPDIR/etc/minion"
     small() { (ulimit -f 0 && "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" --id x --out=txt "$@"); }
