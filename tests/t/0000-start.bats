@@ -66,10 +66,11 @@ has() { grep -qF -- "$1" <<<"$output"; }
     small() { (ulimit -f 0 && "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" --id x --out=txt "$@"); }
     run -0 small test.ping
     [ "${lines[-1]}" = "local: True" ]
-    run small file.write "$BATS_TEST_TMPDIR/x" text
+    mkdir "$BATS_TEST_TMPDIR/files"
+    run small file.write "$BATS_TEST_TMPDIR/files/x" text
     grep -qF 'File too large' <<<"$output"
-    [ -z "$(ls -A "$BATS_TEST_TMPDIR" | grep x)" ]
-    run small cmd.retcode "echo text >$BATS_TEST_TMPDIR/x"
+    [ -z "$(ls -A "$BATS_TEST_TMPDIR/files")" ]
+    run small cmd.retcode "echo text >$BATS_TEST_TMPDIR/files/x"
     [ "${lines[-1]}" = "local: 153" ] || [ "${lines[-1]}" = "local: -25" ]
     run -2 "$HALITE_BIN/salt-run" -c "$BATS_TEST_TMPDIR/etc" jobs.list_jobs
 }
