@@ -242,22 +242,20 @@ s_configure(rloop_t *self, const char *text)
 static bool
 s_told(rloop_t *self)
 {
-    char *text = sock_hear(self->pipe);
-    bool go_on = !text || !str_eq(text, "$TERM");
-    if (go_on && text) {
-        self->heard++;
-        s_configure(self, text);
-    }
-    free(text);
-    return go_on;
+    AUTO_FREE char *text = NULL;
+    if (sock_hear(self->pipe, &text, 1) != 1 || str_eq(text, "$TERM"))
+        return false;
+    self->heard++;
+    s_configure(self, text);
+    return true;
 }
 
 /* What the lines bring was told after changes that still are in the pipe: those come first. */
 static void
 s_hear_changes(rloop_t *self)
 {
-    while (self->heard < atomic_load(&self->shared->told))
-        (void) s_told(self);
+    while (self->heard < atomic_load(&self->shared->told) && s_told(self))
+        ;
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */

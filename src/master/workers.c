@@ -313,11 +313,12 @@ s_over(workers_t *self, run_t *run, const ending_t *end)
 static bool
 s_receive(worker_t *w, ending_t *ret_end)
 {
-    char *head = NULL;
+    char *texts[2];
     *ret_end = (ending_t){ 0 };
-    if (zstr_recvx(w->actor, &head, &ret_end->ret, NULL) == 2)
-        ret_end->head = json_loads(head, 0, NULL);
-    free(head);
+    if (sock_hear(w->actor, texts, 2) == 2)
+        ret_end->head = json_loads(texts[0], 0, NULL);
+    ret_end->ret = texts[1];
+    free(texts[0]);
     return ret_end->head;
 }
 

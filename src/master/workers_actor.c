@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "common/base/str.h"
+#include "common/net/sock.h"
 #include "common/plugin/call.h"
 #include "master/api.h"
 #include "salt/value.h"
@@ -155,30 +156,37 @@ s_send_result(zsock_t *pipe, const json_t *task, json_t *result)
         (void) malloc_trim(0);
 }
 
+/* What workers.c tells. */
+enum { TASK, OPTS, TICKET, N_TEXTS };
+
+static void
+s_work(workers_env_t *env, zsock_t *pipe, char **texts)
+{
+    json_auto_t *task = json_loads(texts[TASK], JSON_ALLOW_NUL, NULL);
+    const bool noted = value_get(task, "note");
+    /* An operator who has seen a return finds it. */
+    bool kept = store_wait(env->store, strtoull(texts[TICKET], NULL, 10),
+                           noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
+    json_t *fresh = *texts[OPTS] ? json_loads(texts[OPTS], JSON_ALLOW_NUL, NULL) : NULL;
+    if (fresh) {
+        json_decref(env->opts);
+        env->opts = fresh;
+    }
+    s_send_result(pipe, task, kept || !noted ? s_run_task(env, task) : s_failed(STORE_LOST));
+}
+
 void
 workers_actor(zsock_t *pipe, void *arg)
 {
     workers_env_t *env = arg;
     (void) zsock_signal(pipe, 0);
-    for (;;) {
-        char *text = NULL, *opts = NULL, *ticket = NULL;
-        int n = zstr_recvx(pipe, &text, &opts, &ticket, NULL);
-        if (n < 1 || strcmp(text, "$TERM") == 0) {
-            free(text), free(opts), free(ticket);
-            break;
-        }
-        json_auto_t *task = json_loads(text, JSON_ALLOW_NUL, NULL);
-        const bool noted = value_get(task, "note");
-        /* An operator who has seen a return finds it. */
-        bool kept = store_wait(env->store, ticket ? strtoull(ticket, NULL, 10) : 0,
-                               noted ? NOTE_WAIT_MS : ROWS_WAIT_MS);
-        json_t *fresh = opts && *opts ? json_loads(opts, JSON_ALLOW_NUL, NULL) : NULL;
-        if (fresh) {
-            json_decref(env->opts);
-            env->opts = fresh;
-        }
-        free(text), free(opts), free(ticket);
-        s_send_result(pipe, task, kept || !noted ? s_run_task(env, task) : s_failed(STORE_LOST));
+    for (bool ended = false; !ended;) {
+        char *texts[N_TEXTS];
+        ended = sock_hear(pipe, texts, N_TEXTS) != N_TEXTS; /* "$TERM" is one */
+        if (!ended)
+            s_work(env, pipe, texts);
+        for (size_t i = 0; i < NELEMS(texts); i++)
+            free(texts[i]);
     }
     json_decref(env->opts);
     free(env->sock_dir);

@@ -360,15 +360,27 @@ sock_tell(void *actor, ...)
     va_end(texts);
 }
 
-char *
-sock_hear(void *actor)
+int
+sock_hear(void *actor, char **ret_texts, int n_texts)
 {
-    zmq_msg_t frame;
-    (void) zmq_msg_init(&frame);
-    int len = zmq_msg_recv(&frame, zsock_resolve(actor), 0);
-    char *text = len < 0 ? NULL : xstrndup(zmq_msg_data(&frame), (size_t) len);
-    (void) zmq_msg_close(&frame);
-    return text;
+    void *sock = zsock_resolve(actor);
+    int n = 0;
+    bool more = true;
+    for (int i = 0; i < n_texts; i++)
+        ret_texts[i] = NULL;
+    while (more) {
+        zmq_msg_t frame;
+        (void) zmq_msg_init(&frame);
+        int len;
+        while ((len = zmq_msg_recv(&frame, sock, 0)) < 0 && zmq_errno() == EINTR)
+            ;
+        if (len >= 0 && n < n_texts)
+            ret_texts[n] = xstrndup(zmq_msg_data(&frame), (size_t) len);
+        n += len >= 0;
+        more = len >= 0 && zmq_msg_more(&frame);
+        (void) zmq_msg_close(&frame);
+    }
+    return n;
 }
 
 static void *

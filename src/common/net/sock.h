@@ -76,9 +76,9 @@ size_t sock_wire_bytes(size_t len);
 /* Texts to a thread of czmq's or from it, a frame each, NULL behind the last. Waits for room. As zstr_sendx, which leaves out a
  * frame that there is no memory for: here that ends the process. */
 void sock_tell(void *actor, ...) __attribute__((sentinel));
-/* One such text, NEW; NULL: interrupted, or libzmq ends. As zstr_recv, which loses a text that there is no memory for: here that ends
- * the process. */
-char *sock_hear(void *actor);
+/* The texts of one such message, NEW; what is not there is NULL. How many the message has; 0: libzmq ends. As zstr_recvx, which loses
+ * a message that there is no memory for: here that ends the process. */
+int sock_hear(void *actor, char **ret_texts, int n_texts);
 /* Whether there are descriptors and a thread for an actor: without them CZMQ ends the process, or waits for ever. */
 bool sock_room_for_actor(void);
 

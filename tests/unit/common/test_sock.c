@@ -1,8 +1,11 @@
 /* test_sock.c - the sockets' options at work on loopback: keys, unreachable and full peers, huge frames,
  * monitors, ports. */
+#include <czmq.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -10,8 +13,6 @@
 #include "common/net/sock.h"
 #include "common/net/tcpcount.h"
 #include "salt/limits.h"
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include "unit/unit.h"
 
 #define PATIENCE_MS 10000
@@ -463,6 +464,45 @@ test_unread(void **state)
     assert_int_equal(said, 1000);
 }
 
+/* Says each message again: how many texts it had, and the first two. */
+static void
+s_echo(zsock_t *pipe, void *arg)
+{
+    (void) arg;
+    (void) zsock_signal(pipe, 0);
+    for (bool ended = false; !ended;) {
+        char *texts[2];
+        int n = sock_hear(pipe, texts, 2);
+        AUTO_FREE char *count = xasprintf("%d", n);
+        ended = n == 1 && str_eq(texts[0], "$TERM");
+        if (!ended)
+            sock_tell(pipe, count, texts[0], texts[1] ? texts[1] : "none", NULL);
+        free(texts[0]), free(texts[1]);
+    }
+}
+
+static void
+test_texts(void **state)
+{
+    static const char *const expected[][3] = { { "1", "one", "none" },
+                                               { "2", "", "two" },
+                                               { "3", "a", "b" } };
+    (void) state;
+    zactor_t *actor = zactor_new(s_echo, NULL);
+    sock_tell(actor, "one", NULL);
+    sock_tell(actor, "", "two", NULL);
+    sock_tell(actor, "a", "b", "c", NULL);
+    for (size_t i = 0; i < NELEMS(expected); i++) {
+        char *texts[3];
+        assert_int_equal(sock_hear(actor, texts, 3), 3);
+        for (size_t k = 0; k < 3; k++) {
+            assert_string_equal(texts[k], expected[i][k]);
+            free(texts[k]);
+        }
+    }
+    zactor_destroy(&actor);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 static void
@@ -485,7 +525,8 @@ test_no_room_for_an_actor(void **state)
     assert_int_equal(status, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_no_room_for_an_actor), TEST(test_there_and_back), TEST(test_gone_peer),
-          TEST(test_full_peer), TEST(test_peer_queue), TEST(test_monitor), TEST(test_wrong_server_key),
-          TEST(test_huge_frame), TEST(test_strangers), TEST(test_publish), TEST(test_hello), TEST(test_ports),
-          TEST(test_tcp_counts), TEST(test_wire_bytes), cmocka_unit_test(test_unread))
+UNIT_MAIN(cmocka_unit_test(test_no_room_for_an_actor), cmocka_unit_test(test_texts),
+          TEST(test_there_and_back), TEST(test_gone_peer), TEST(test_full_peer), TEST(test_peer_queue),
+          TEST(test_monitor), TEST(test_wrong_server_key), TEST(test_huge_frame), TEST(test_strangers),
+          TEST(test_publish), TEST(test_hello), TEST(test_ports), TEST(test_tcp_counts),
+          TEST(test_wire_bytes), cmocka_unit_test(test_unread))
