@@ -19,7 +19,7 @@
 #include "salt/value.h"
 
 #define PATIENCE_MS 240000 /* a full queue, below memcheck, on a machine at work */
-#define PAGE        8192 /* of the database */
+#define PAGE        8192   /* of the database */
 
 typedef struct place {
     char dir[64];
