@@ -191,12 +191,16 @@ not_the_finger(const trust_t *self, const uint8_t key[KEY_BYTES])
                      self->conf.host, theirs, self->conf.finger);
 }
 
+static bool
+known_fits(const trust_t *self)
+{
+    return fits(self, self->key, self->voucher.serial > 0 ? &self->voucher : NULL);
+}
+
 char *
 trust_finger_problem(const trust_t *self)
 {
-    const voucher_t *v = self->voucher.serial > 0 ? &self->voucher : NULL;
-
-    return self->have_key && !fits(self, self->key, v) ? not_the_finger(self, self->key) : NULL;
+    return self->have_key && !known_fits(self) ? not_the_finger(self, self->key) : NULL;
 }
 
 /* ---- a claim ------------------------------------------------------------------------------------- */
@@ -274,12 +278,14 @@ trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err)
 
     if (key_public_from_pem(pem, strlen(pem), key, err) != 0)
         return TRUST_REFUSED;
-    if (self->have_key && memcmp(key, self->key, KEY_BYTES) == 0)
+    bool same = self->have_key && memcmp(key, self->key, KEY_BYTES) == 0;
+
+    if (same && known_fits(self))
         return TRUST_SAME;
     const voucher_t *v = voucher_parse(claim, &said, NULL) == 0 ? &said : NULL;
 
     load_signer(self);
-    if (!self->have_key)
+    if (!self->have_key || same)
         return first_claim(self, key, v, ret_why);
     AUTO_FREE char *why = not_vouched(self, v);
 

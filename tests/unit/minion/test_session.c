@@ -29,6 +29,7 @@ typedef struct fixture {
     void *router, *pub, *hello;
     int port, publish_port, hello_port;
     const char *hello_answer; /* NULL: the public key as it is */
+    size_t introduced;        /* so often the hello port has answered */
     json_t *got;              /* messages of the minion that no test has taken */
     uint8_t rid[16];
     size_t rid_len;
@@ -166,6 +167,7 @@ answer_hello(fixture_t *f)
     json_auto_t *answer = json_pack("{s:s, s:i}", "pub", pem, "proto", WIRE_PROTO);
     AUTO_FREE char *text = f->hello_answer ? xstrdup(f->hello_answer) : value_dump(answer);
     assert_int_equal(sock_send(f->hello, text, strlen(text)), 0);
+    f->introduced++;
 }
 
 static void
@@ -427,6 +429,22 @@ test_finger(void **state)
     key_finger(key_pair_public(f->master_keys), finger);
     start_minion_with(f, finger, f->hello_port);
     join(f);
+}
+
+/* Who was trusted at first sight is not the one that master_finger names now, however often he shows the same key. */
+static void
+test_finger_of_another_than_the_known_key(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *pem = key_public_pem(key_pair_public(f->master_keys));
+
+    assert_int_equal(fs_write_quick(f->known, pem, strlen(pem), 0644, NULL), 0);
+    start_minion_with(f, "00:11:22", f->hello_port);
+    assert_int_equal(session_state(f->session), SESSION_STRANGER);
+    PUMP_UNTIL(f, f->introduced == 3 || json_array_size(f->got) > 0);
+    assert_int_equal(json_array_size(f->got), 0);
+    assert_int_equal(entered(f, "connecting"), 0);
+    assert_non_null(strstr(last_reason(f), "00:11:22"));
 }
 
 static void
@@ -1038,9 +1056,10 @@ test_source_address(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_and_no_hello_port),
-          TEST(test_finger), TEST(test_hello_port_talks_nonsense), TEST(test_refusals),
-          TEST(test_accepted_key_becomes_pending), TEST(test_not_vouched), TEST(test_publish_port_moves),
-          TEST(test_refused_by_the_key_handler), TEST(test_restart), TEST(test_probe_and_second_welcome),
+          TEST(test_finger), TEST(test_finger_of_another_than_the_known_key),
+          TEST(test_hello_port_talks_nonsense), TEST(test_refusals), TEST(test_accepted_key_becomes_pending),
+          TEST(test_not_vouched), TEST(test_publish_port_moves), TEST(test_refused_by_the_key_handler),
+          TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
           TEST(test_job_runs_once), TEST(test_returned_elsewhere), TEST(test_one_socket_is_read),
           TEST(test_last_words), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),

@@ -302,6 +302,34 @@ test_finger(void **state)
     assert_null(trust_finger_problem(p->trust));
 }
 
+/* Somebody was trusted at first sight, and then an operator says whose key it is to be. */
+static void
+test_finger_after_the_first_contact(void **state)
+{
+    place_t *p = *state;
+    char f2[FINGER_LEN], fs[FINGER_LEN];
+    key_finger(key_pair_public(p->k2), f2);
+    key_finger_of(KEY_KIND_SIGN, key_pair_public(p->signer), fs);
+    start(p);
+    CLAIM(NEW, p->k1, NULL, 0);
+    p->conf.finger = f2;
+    start(p);
+    REFUSED("master_finger is", p->k1, NULL, 0);
+    REFUSED("master_finger is", p->k1, p->signer, 5);
+    REFUSED("has changed", p->k2, NULL, 0);
+    assert_key(p, p->k1);
+    assert_false(fs_exists(p->sign));
+    /* Who has the signing key of that finger behind him is the master. */
+    p->conf.finger = fs;
+    start(p);
+    REFUSED("master_finger is", p->k1, NULL, 0);
+    REFUSED("master_finger is", p->k1, p->other, 5);
+    CLAIM(NEW, p->k1, p->signer, 5);
+    start(p);
+    assert_null(trust_finger_problem(p->trust));
+    CLAIM(SAME, p->k1, NULL, 0);
+}
+
 static void
 test_finger_of_the_signer_at_first_contact(void **state)
 {
@@ -335,4 +363,5 @@ test_known_key_given(void **state)
 UNIT_MAIN(ROW(test_first_and_no_other), ROW(test_first_contact_remembers_no_signer), ROW(test_rotations),
           ROW(test_older_than_the_connection), ROW(test_cut_short), ROW(test_another_signer_on_a_connection),
           ROW(test_a_voucher_of_another_key), ROW(test_verify), ROW(test_signer_beforehand), ROW(test_always),
-          ROW(test_finger), ROW(test_finger_of_the_signer_at_first_contact), ROW(test_known_key_given))
+          ROW(test_finger), ROW(test_finger_after_the_first_contact),
+          ROW(test_finger_of_the_signer_at_first_contact), ROW(test_known_key_given))
