@@ -182,10 +182,19 @@ s_until(const entry_t *e, schedule_now_t now)
     return regular < 0 || wait < regular ? wait : regular;
 }
 
+/* By how much the wall clock was set since it was last looked at. */
+static int64_t
+s_jump(const schedule_t *self, schedule_now_t now)
+{
+    return now.wall_us - now.mono_ms * 1000 - self->offset_us;
+}
+
 int64_t
 schedule_wait(const schedule_t *self, schedule_now_t now)
 {
     int64_t best = -1;
+    if (llabs(s_jump(self, now)) >= JUMP_US)
+        return 0;
     for (const entry_t *e = self->entries; e; e = e->next) {
         int64_t wait = s_until(e, now);
         best = wait >= 0 && (best < 0 || wait < best) ? wait : best;
@@ -353,10 +362,10 @@ schedule_check(const char *name, const json_t *item, const json_t *whens)
 static void
 s_clock_set(schedule_t *self, schedule_now_t now)
 {
-    int64_t offset = now.wall_us - now.mono_ms * 1000, jump = offset - self->offset_us;
+    int64_t jump = s_jump(self, now);
     if (llabs(jump) < JUMP_US)
         return;
-    self->offset_us = offset;
+    self->offset_us += jump;
     for (entry_t *e = self->entries; e && jump < 0; e = e->next)
         if (!e->error && e->job.kind != SJOB_EVERY)
             s_arm_wall(e, now.wall_us);

@@ -47,7 +47,7 @@ void schedule_configure(schedule_t *self, const json_t *opts, const json_t *pill
                         schedule_now_t now);
 /* NEW array of {name, fun, item} that are to begin now, in the order of the configuration; they count as begun. */
 json_t *schedule_due(schedule_t *self, schedule_now_t now);
-/* Milliseconds until something may be due; -1: nothing ever. */
+/* Milliseconds until schedule_due() is to be asked: something may be due, or the wall clock was set; -1: nothing ever. */
 int64_t schedule_wait(const schedule_t *self, schedule_now_t now);
 /* NEW {name, fun, item} of one job, to be run out of turn; NULL when there is no such job, or with maxrunning of it running. */
 json_t *schedule_run(schedule_t *self, const char *name, schedule_now_t now);
