@@ -39,9 +39,15 @@ struct mbus {
 
 /* ---- who listens --------------------------------------------------------------------------------------- */
 
+/* Children that were forked meanwhile have the descriptor too: closing alone ends neither the line nor what epoll tells of
+ * it. The networking process, which has all this as a copy, leaves the line to the first one. */
 static void
-s_close_line(mline_t *line)
+s_close_line(mbus_t *self, mline_t *line)
 {
+    if (line->fd >= 0 && !self->owner->in_session) {
+        (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, line->fd, NULL);
+        (void) shutdown(line->fd, SHUT_RDWR);
+    }
     if (line->fd >= 0)
         (void) close(line->fd);
     globs_destroy(&line->tags);
@@ -78,7 +84,7 @@ s_flush(mbus_t *self, mline_t *line)
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno != EAGAIN) {
-            s_close_line(line);
+            s_close_line(self, line);
             return;
         }
         if (n < 0)
@@ -196,7 +202,7 @@ static void
 s_deaf(mbus_t *self)
 {
     for (size_t i = 0; i < LINES; i++)
-        s_close_line(&self->lines[i]);
+        s_close_line(self, &self->lines[i]);
     if (self->listen_fd >= 0)
         (void) close(self->listen_fd);
     if (self->listen_fd >= 0 && self->path)
@@ -215,7 +221,7 @@ s_accept(mbus_t *self)
         if (self->lines[i].fd < 0) {
             self->lines[i].fd = fd;
             if (!s_watch(self, fd, &self->lines[i]))
-                s_close_line(&self->lines[i]);
+                s_close_line(self, &self->lines[i]);
             return;
         }
     if (fd >= 0)
@@ -284,7 +290,7 @@ s_answer(mbus_t *self, mline_t *line, json_t *msg)
         return;
     frame_add(&line->out, reply);
     if (line->out.len > 2 * LIMIT_LOCAL_USER_MSG)
-        s_close_line(line);
+        s_close_line(self, line);
     else
         s_flush(self, line);
 }
@@ -297,7 +303,7 @@ s_read_line(mbus_t *self, mline_t *line)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        s_close_line(line);
+        s_close_line(self, line);
         return;
     }
     line->in.len += (size_t) n;
@@ -308,7 +314,7 @@ s_read_line(mbus_t *self, mline_t *line)
         json_decref(msg);
     }
     if (rc < 0)
-        s_close_line(line);
+        s_close_line(self, line);
 }
 
 int

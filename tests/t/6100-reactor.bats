@@ -529,6 +529,52 @@ SLS
     [ ! -e "$FLEET/less/var/run/salt/minion/minion.sock" ]
 }
 
+# A child that is forked has the descriptors of who listens then: those of lines that have ended keep nobody busy, and who is
+# cut off hears it.
+@test "a minion's bus: lines end while a job runs that began beside them" {
+    mkfifo "$OUT/gate"
+    sls long <<SLS
+long:
+  caller.cmd.run: [{args: ['echo > $OUT/began; read line < $OUT/gate', {python_shell: true}]}]
+SLS
+    start_minion bus "file_client: local" "master_type: disable" "file_roots: {base: [$SRV]}" "reactor: [long: [salt://reactor/long.sls]]"
+    until_true 5 test -S "$FLEET/bus/var/run/salt/minion/minion.sock"
+    run timeout 30 python3 - "$FLEET/bus/var/run/salt/minion/minion.sock" "$(pid_of bus)" "$OUT" <<'PY'
+import json, os, socket, struct, sys, time
+path, pid, out = sys.argv[1:]
+def line():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)
+    return s
+def fire(s, tag):
+    text = json.dumps({"op": "event", "tag": tag, "data": {}}).encode()
+    s.sendall(struct.pack("!I", len(text)) + text)
+    assert b'"ok":true' in s.recv(65536)
+def waits():
+    return next(int(l.split()[1]) for l in open(f"/proc/{pid}/status") if l.startswith("voluntary"))
+gone, cut = line(), line()
+fire(cut, "other")
+fire(gone, "long")
+while not os.path.exists(out + "/began"):
+    time.sleep(0.025)
+cut.sendall(b"\xff\xff\xff\xff")
+while cut.recv(65536):
+    pass
+gone.close()
+before = waits()
+for i in range(20):
+    s = line()
+    fire(s, "other")
+    s.close()
+print("waited", waits() - before)
+PY
+    echo "$output" >&2
+    echo >"$OUT/gate"
+    [ "$status" -eq 0 ]
+    # It sleeps between events; one that is kept busy does not.
+    [ "${output##*waited }" -ge 20 ]
+}
+
 @test "what Salt's reactor did, event by event" {
     local reference=${HALITE_REFERENCE:-$HALITE_SRC/../shared/reference/transcripts} name
     [ -d "$reference" ] || skip "no transcripts at $reference"
