@@ -734,6 +734,19 @@ s_asking(session_t *self)
     }
 }
 
+/* A stranger is asked for his key first. Where there is no port for that, the known key is tried once more: a handshake that
+ * was cut off looks like one with another key. */
+static void
+s_again(session_t *self)
+{
+    AUTO_FREE char *problem = trust_finger_problem(self->trust);
+    bool good = self->conf.hello_port == 0 && trust_key(self->trust) && !problem;
+    if (self->state == SESSION_STRANGER && !good)
+        s_ask(self);
+    else
+        s_connect(self);
+}
+
 static void
 s_timers(session_t *self, int64_t now)
 {
@@ -745,10 +758,7 @@ s_timers(session_t *self, int64_t now)
     }
     if (self->retry_at && now >= self->retry_at) {
         self->retry_at = 0;
-        if (self->state == SESSION_STRANGER)
-            s_ask(self);
-        else
-            s_connect(self);
+        s_again(self);
     }
     if (self->greet_at && now >= self->greet_at) {
         self->greet_at = 0;

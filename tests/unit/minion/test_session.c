@@ -1,8 +1,11 @@
 /* test_session.c - the minion's conversation with a scripted master: first contact, acceptance and refusal, a
  * changed key, jobs that come twice, broadcasts, and a master that talks nonsense. */
 #include <czmq.h>
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
@@ -445,6 +448,13 @@ test_finger_of_another_than_the_known_key(void **state)
     assert_int_equal(json_array_size(f->got), 0);
     assert_int_equal(entered(f, "connecting"), 0);
     assert_non_null(strstr(last_reason(f), "00:11:22"));
+    session_destroy(&f->session);
+
+    start_minion_with(f, "00:11:22", 0);
+    for (int i = 0; i < 20; i++)
+        pump(f);
+    assert_int_equal(session_state(f->session), SESSION_STRANGER);
+    assert_int_equal(entered(f, "connecting"), 0);
 }
 
 static void
@@ -624,6 +634,37 @@ test_master_key_changes_and_comes_back(void **state)
     key_pair_destroy(&f->master_keys);
     f->master_keys = first;
     start_master(f);
+    join(f);
+}
+
+/* A handshake that is cut off, as by a master that is killed in it, looks like one with another key; without a port to ask there
+ * is only another try. */
+static void
+test_a_handshake_is_cut_off(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *pem = key_public_pem(key_pair_public(f->master_keys));
+    struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+
+    assert_int_equal(fs_write_quick(f->known, pem, strlen(pem), 0644, NULL), 0);
+    sock_close(&f->router);
+    AUTO_FD listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int on = 1, fd = -1;
+    addr.sin_port = htons((uint16_t) f->port);
+    (void) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+    while (bind(listener, (struct sockaddr *) &addr, sizeof(addr)) != 0 && clock_mono_ms() < until)
+        (void) zmq_poll(NULL, 0, 5);
+    assert_int_equal(listen(listener, 1), 0);
+    f->router = sock_new(f->zctx, SOCK_ROUTER_SERVER, f->master_keys, NULL, NULL);
+    start_minion_with(f, "", 0);
+    PUMP_UNTIL(f, (fd = accept(listener, NULL, NULL)) >= 0);
+    (void) close(fd);
+    until_state(f, SESSION_STRANGER);
+    assert_non_null(strstr(last_reason(f), "hello_port is 0"));
+    (void) close(listener);
+    listener = -1;
+    f->port = bind_somewhere(f->router, f->port);
     join(f);
 }
 
@@ -1061,9 +1102,9 @@ UNIT_MAIN(TEST(test_first_contact), TEST(test_known_key), TEST(test_unknown_key_
           TEST(test_not_vouched), TEST(test_publish_port_moves), TEST(test_refused_by_the_key_handler),
           TEST(test_restart), TEST(test_probe_and_second_welcome),
           TEST(test_master_key_changes_and_comes_back), TEST(test_a_liar_on_the_hello_port),
-          TEST(test_job_runs_once), TEST(test_returned_elsewhere), TEST(test_one_socket_is_read),
-          TEST(test_last_words), TEST(test_broadcasts_with_a_gap), TEST(test_acknowledgements),
-          TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet), TEST(test_descriptors_stay),
-          TEST(test_hello_comes_first), TEST(test_source_address), TEST(test_name_without_address),
-          TEST(test_known_name_without_address), TEST(test_many_pending), TEST(test_garbage),
-          TEST(test_welcome_with_odd_values))
+          TEST(test_a_handshake_is_cut_off), TEST(test_job_runs_once), TEST(test_returned_elsewhere),
+          TEST(test_one_socket_is_read), TEST(test_last_words), TEST(test_broadcasts_with_a_gap),
+          TEST(test_acknowledgements), TEST(test_pauses_between_connections), TEST(test_pauses_of_a_fleet),
+          TEST(test_descriptors_stay), TEST(test_hello_comes_first), TEST(test_source_address),
+          TEST(test_name_without_address), TEST(test_known_name_without_address), TEST(test_many_pending),
+          TEST(test_garbage), TEST(test_welcome_with_odd_values))
