@@ -212,15 +212,13 @@ int
 uploads_step(uploads_t *self)
 {
     int64_t now = clock_mono_ms(), next = now + IDLE_MS;
-    for (upload_t *u = self->all, *after; u; u = after) {
-        after = u->next;
-        if (now >= u->until_ms && u == self->all)
-            s_fail(self, u, -ETIMEDOUT, "the master has not answered for a long time");
-        else if (u->until_ms < next && u == self->all)
-            next = u->until_ms;
-        else
-            u->until_ms = now + LIMIT_FILE_STALL; /* waits for its turn */
-    }
+    upload_t *first = self->all;
+    for (upload_t *u = first ? first->next : NULL; u; u = u->next)
+        u->until_ms = now + LIMIT_FILE_STALL; /* waits for its turn */
+    if (first && now >= first->until_ms)
+        s_fail(self, first, -ETIMEDOUT, "the master has not answered for a long time");
+    else if (first && first->until_ms < next)
+        next = first->until_ms;
     s_begin(self);
     return (int) (next - now);
 }

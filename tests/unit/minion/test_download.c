@@ -1,6 +1,8 @@
 /* test_download.c - a download without a network: what it asks a master for, and what it makes of the answers. */
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -14,6 +16,16 @@
 
 static const char content[] = "0123456789";
 enum { SIZE = sizeof(content) - 1 };
+
+static time_t ahead_s; /* of the true clock */
+
+int
+clock_gettime(clockid_t id, struct timespec *ts)
+{
+    int rc = (int) syscall(SYS_clock_gettime, id, ts);
+    ts->tv_sec += ahead_s;
+    return rc;
+}
 
 /* The master's side: the last file_open, and the answer when there is one. */
 typedef struct fixture {
@@ -371,8 +383,41 @@ test_no_folder(void **state)
     assert_non_null(strstr(value_str(f->answer, "error", ""), "/dev/null/big: Not a directory"));
 }
 
+static void
+put(fixture_t *f, json_int_t id)
+{
+    AUTO_FREE char *local = fs_join(f->root, "local");
+    json_auto_t *what = json_pack("{s:s, s:s, s:s}", "op", "put", "local", local, "path", "there");
+    assert_int_equal(fs_write_quick(local, content, SIZE, 0600, NULL), 0);
+    downloads_ask(f->downloads, id, what);
+}
+
+/* Steps that others have cause for give a master that says nothing no more time; who waits for his turn has all of it then. */
+static void
+test_upload_to_a_silent_master(void **state)
+{
+    enum { STEP_S = 20, STALL_S = LIMIT_FILE_STALL / 1000 };
+    fixture_t *f = *state;
+    put(f, 1);
+    put(f, 2);
+    assert_int_equal(f->opens, 1);
+    for (int turn = 1; turn <= 2; turn++) {
+        for (int s = 0; s + STEP_S < STALL_S; s += STEP_S) {
+            ahead_s += STEP_S;
+            assert_in_range(downloads_step(f->downloads), 1, LIMIT_FILE_STALL);
+            assert_null(f->answer);
+        }
+        ahead_s += STEP_S;
+        (void) downloads_step(f->downloads);
+        assert_non_null(f->answer);
+        assert_int_equal(value_int(f->answer, "code", 0), ETIMEDOUT);
+        json_decref(STEAL(f->answer));
+    }
+    assert_int_equal(f->opens, 2);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_whole), T(test_part_goes_on), T(test_other_part), T(test_longer_part), T(test_lost),
           T(test_handed_over), T(test_handed_over_twice), T(test_others_are_handed_over), T(test_wrong),
-          T(test_part_of_others), T(test_no_folder))
+          T(test_part_of_others), T(test_no_folder), T(test_upload_to_a_silent_master))
