@@ -118,7 +118,7 @@ renewal_answered(renewal_t *self, int master, const json_t *body)
 key_pair_t *
 renewal_take(renewal_t *self, fail_t *err)
 {
-    if (self->pem == NULL || self->known != (1u << self->masters) - 1)
+    if (self->pem == NULL || self->masters == 0 || self->known != (1u << self->masters) - 1)
         return NULL;
     set_pem(self, NULL);
     return key_pair_replace(self->dir, OWN, NEXT, err) == 0 ? key_pair_open(self->dir, OWN, NULL, err) : NULL;

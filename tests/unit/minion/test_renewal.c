@@ -134,5 +134,24 @@ test_refused(void **state)
     assert_false(json_equal(q, other));
 }
 
+/* Nobody has been told of the next key: it would be let in nowhere. */
+static void
+test_no_master(void **state)
+{
+    (void) state;
+    fail_auto_t err = FAIL_INIT;
+    AUTO(renewal) r = renewal_new(dir, 1);
+    assert_int_equal(renewal_begin(r, &err), 0);
+    json_auto_t *q = renewal_question(r, 0);
+    renewal_destroy(&r);
+    r = renewal_new(dir, 0);
+    assert_null(renewal_take(r, &err));
+    assert_true(is_first());
+    renewal_destroy(&r);
+    r = renewal_new(dir, 1);
+    json_auto_t *same = renewal_question(r, 0);
+    assert_true(json_equal(q, same));
+}
+
 #define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_every_master), ROW(test_restart), ROW(test_refused))
+UNIT_MAIN(ROW(test_every_master), ROW(test_restart), ROW(test_refused), ROW(test_no_master))
