@@ -237,23 +237,25 @@ s_job_frames(jobserver_t *self, job_proc_t *proc)
         s_return(self, proc);
 }
 
-/* Jobs whose child has ended and whose pipe is read to its end. */
+/* Jobs whose child has ended and whose pipe is read to its end. What it said last may begin another job, which comes before
+ * all in the list: so all are heard first. */
 static void
 s_sweep(jobserver_t *self)
 {
     int64_t now = clock_mono_ms();
-    for (job_proc_t **at = &self->jobs; *at;) {
-        job_proc_t *proc = *at;
-        if (proc->deadline_ms && now >= proc->deadline_ms && !proc->timed_out) {
+    for (job_proc_t *proc = self->jobs; proc; proc = proc->next) {
+        if (proc->deadline_ms && now >= proc->deadline_ms && !proc->timed_out && !proc->exited) {
             proc->timed_out = true;
             (void) job_signal(proc, SIGKILL);
         }
         if (proc->exited && proc->fd >= 0)
             s_job_frames(self, proc);
-        if (proc->exited)
+    }
+    for (job_proc_t **at = &self->jobs; *at;) {
+        if ((*at)->exited)
             s_end_job(self, at);
         else
-            at = &proc->next;
+            at = &(*at)->next;
     }
 }
 

@@ -575,6 +575,51 @@ PY
     [ "${output##*waited }" -ge 20 ]
 }
 
+# In the kernel's recvfrom, which is what waits for the job server's answer.
+asks_minion() { grep -qE '^(45|207) ' "/proc/$1/syscall"; }
+
+@test "a minion's reactor: the event that a job fired last, before it was killed" {
+    local child words=(cmd.run) args=("echo \$PPID > $OUT/child; read line < $OUT/gate") n
+    mkfifo "$OUT/gate" "$OUT/long"
+    cat >"$OUT/long.sls" <<SLS
+long:
+  caller.cmd.run: [{args: ['echo {{ data.n }} >> $OUT/began; read line < $OUT/long', {python_shell: true}]}]
+SLS
+    cat >"$OUT/short.sls" <<SLS
+short:
+  caller.file.touch: [{args: [$OUT/short]}]
+SLS
+    start_master
+    start_minion m1 "reactor: [long: [$OUT/long.sls], short: [$OUT/short.sls]]"
+    accept m1
+    wait_connected m1
+    # More than the job server hears of one job in one turn.
+    for n in {1..80}; do
+        words+=(event.fire_master)
+        args+=(, '{}' "n/$n")
+    done
+    words+=(event.fire)
+    jid=$(jid_in "$(salt m1 --async "$(IFS=, && echo "${words[*]}")" "${args[@]}" , '{n: 1}' long)")
+    until_true 10 test -s "$OUT/child"
+    child=$(cat "$OUT/child")
+    [ -r "/proc/$child/syscall" ] || skip "the kernel does not tell what a process waits in"
+    kill -STOP "$(pid_of m1)"
+    echo >"$OUT/gate"
+    until_true 10 asks_minion "$child"
+    kill -KILL "$child"
+    kill -CONT "$(pid_of m1)"
+    until_true 10 test -s "$OUT/began"
+    salt_call m1 event.fire '{n: 2}' long >/dev/null
+    salt_call m1 event.fire '{}' short >/dev/null
+    until_true 10 test -e "$OUT/short"
+    [ "$(cat "$OUT/began")" = 1 ] # one event of a file at a time: its job is known
+    echo >"$OUT/long"
+    until_true 10 grep -q 2 "$OUT/began"
+    echo >"$OUT/long"
+    until_true 10 lookup_has "$jid" 'signal 9'
+}
+lookup_has() { salt-run jobs.lookup_jid "$1" --out=json | grep -q "$2"; }
+
 @test "what Salt's reactor did, event by event" {
     local reference=${HALITE_REFERENCE:-$HALITE_SRC/../shared/reference/transcripts} name
     [ -d "$reference" ] || skip "no transcripts at $reference"
