@@ -110,6 +110,17 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     touch "$MARK/go"
 }
 
+@test "what a file in Python waits for ends with the run that is killed" {
+    command -v python3 >/dev/null || skip "python3 is not installed"
+    printf '#!py\nimport os, time\ndef run():\n    with open("%s", "w") as f:\n        print(os.getpid(), file=f)\n    time.sleep(3600)\n' \
+        "$MARK/python" >"$TREE/python.sls"
+    salt web1 state.apply python --async >/dev/null
+    until_true 10 test -s "$MARK/python"
+    kill -9 "$(ps -o ppid= -p "$(cat "$MARK/python")")"
+    until_true 10 pid_gone "$(cat "$MARK/python")"
+    until_true 10 idle
+}
+
 @test "parallel steps fetch the master's files and send events" {
     listen par
     run -0 salt web1 state.apply par

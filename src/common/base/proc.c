@@ -219,8 +219,8 @@ close_streams(streams_t *ends)
 
 /* ---- the child: async-signal-safe calls only ------------------------------------------------- */
 
-static void
-reset_signals(void)
+void
+proc_fresh_signals(const sigset_t *held)
 {
     struct sigaction dfl;
     sigset_t none;
@@ -230,7 +230,7 @@ reset_signals(void)
     for (int sig = 1; sig < NSIG; sig++)
         sigaction(sig, &dfl, NULL); /* SIGKILL and the C library's own refuse */
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    sigprocmask(SIG_SETMASK, held != NULL ? held : &none, NULL);
 }
 
 static void
@@ -302,12 +302,13 @@ proc_end_with(pid_t parent)
 }
 
 static NORETURN void
-child_run(const plan_t *plan)
+child_run(const void *cookie)
 {
+    const plan_t *plan = cookie;
     const proc_spec_t *spec = plan->spec;
 
     setsid();
-    reset_signals();
+    proc_fresh_signals(NULL);
     lift_limits();
     child_streams(plan);
     if (spec->umask >= 0)
@@ -325,8 +326,8 @@ child_run(const plan_t *plan)
 }
 
 /* Handlers of the parent must not run in the child before they are reset: all signals wait. */
-static pid_t
-fork_child(const plan_t *plan)
+pid_t
+proc_fork(void (*run)(const void *cookie), const void *cookie)
 {
     sigset_t all, old;
 
@@ -334,7 +335,7 @@ fork_child(const plan_t *plan)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pid_t pid = fork();
     if (pid == 0)
-        child_run(plan);
+        run(cookie);
     int code = errno;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     errno = code;
@@ -377,7 +378,7 @@ static int
 enter(plan_t *plan, pid_t *ret_pid)
 {
     pthread_mutex_lock(&waited_lock);
-    pid_t pid = waited_over ? -1 : fork_child(plan);
+    pid_t pid = waited_over ? -1 : proc_fork(child_run, plan);
     int rc = pid >= 0 ? 0 : waited_over ? -ECANCELED : -errno;
     if (rc == 0 && !plan->spec->background) {
         plan->pid = pid;

@@ -8,6 +8,7 @@
 #ifndef COMMON_BASE_PROC_H
 #define COMMON_BASE_PROC_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "common/base/buf.h"
@@ -48,6 +49,10 @@ void proc_end_all(void);
 /* In a child that was forked by `parent`: it ends, by SIGKILL, when the thread that forked it does, and at once when that has
  * happened already. A change of the user undoes it. Async-signal-safe. */
 void proc_end_with(pid_t parent);
+/* Fork. The child calls `run`, which must not return, with all signals blocked. */
+pid_t proc_fork(void (*run)(const void *cookie), const void *cookie);
+/* In such a child: no handlers, and no signals blocked but those of `held` (NULL: none). Async-signal-safe. */
+void proc_fresh_signals(const sigset_t *held);
 void proc_result_free(proc_result_t *res);
 /* Run argv (NULL-terminated list of const char *) and append stdout to `out`. The exit code, or a negative
  * errno: -ETIMEDOUT at the time limit, -ECANCELED when a signal ended it. */

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/proc.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -39,30 +39,56 @@ struct python {
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-static int
-spawn(const char *path, int fd, pid_t *ret_pid)
+/* All that the child needs. */
+typedef struct plan {
+    const char *path;
+    int fd, report; /* a pipe that exec closes; above HOST_FD */
+    pid_t parent;
+} plan_t;
+
+/* It ends with the thread that started it: what runs in it must not go on by itself when that is killed. */
+static NORETURN void
+child_run(const void *cookie)
 {
+    const plan_t *plan = cookie;
     char *argv[] = { (char *) "python3", (char *) "-Iu", (char *) "-c", (char *) boot, NULL };
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    sigset_t held, all;
+    sigset_t held;
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     sigemptyset(&held);
     sigaddset(&held, SIGXCPU); /* until it listens: it would end it */
-    sigfillset(&all);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &held);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    proc_fresh_signals(&held);
     /* What a file prints must not get between the answers of our own program. */
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fd, HOST_FD);
-    int rc = posix_spawn(ret_pid, path, &actions, &attr, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attr);
-    return -rc;
+    if (dup2(null, STDIN_FILENO) >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 &&
+        (plan->fd == HOST_FD ? fcntl(HOST_FD, F_SETFD, 0) : dup2(plan->fd, HOST_FD)) >= 0) {
+        proc_end_with(plan->parent);
+        execve(plan->path, argv, environ);
+    }
+    int code = errno;
+    (void) !write(plan->report, &code, sizeof(code));
+    _exit(127);
+}
+
+static int
+spawn(const char *path, int fd, pid_t *ret_pid)
+{
+    int ends[2], code = 0;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -errno;
+    AUTO_FD told = ends[0];
+    const plan_t plan = { path, fd, fcntl(ends[1], F_DUPFD_CLOEXEC, HOST_FD + 1), getpid() };
+    pid_t pid = plan.report < 0 ? -1 : proc_fork(child_run, &plan);
+    int rc = pid < 0 ? -errno : 0;
+    close(ends[1]);
+    if (plan.report >= 0)
+        close(plan.report);
+    if (rc < 0)
+        return rc;
+    *ret_pid = pid;
+    while (read(told, &code, sizeof(code)) < 0 && errno == EINTR)
+        continue;
+    return -code;
 }
 
 static int

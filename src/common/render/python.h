@@ -4,7 +4,7 @@
  * It is the system's python3, started when it is first needed. What is said on the line is in python_host.py.
  *
  * Layer      common/render, private
- * Threads    one at a time per interpreter. A child that was forked must not use its parent's
+ * Threads    the one that started the interpreter, which ends with it. A child that was forked must not use its parent's
  * Errors     -ENOENT: there is no python3 here; -ETIMEDOUT; -EPIPE: it has ended
  * Tests      tests/unit/common/test_render.c, tests/cases/render/py.json
  */
