@@ -268,14 +268,21 @@ s_send_open(downloads_t *self, download_t *d)
                                                                                      : STAGE_WAITING;
 }
 
+static int
+s_busy(const downloads_t *self)
+{
+    int busy = 0;
+    for (const download_t *d = self->all; d; d = d->next)
+        busy += s_is_out(d);
+    return busy;
+}
+
 /* As many as may be asked for at one time. */
 static void
 s_pump(downloads_t *self)
 {
-    int busy = 0;
+    int busy = s_busy(self);
     int64_t now = clock_mono_ms();
-    for (const download_t *d = self->all; d; d = d->next)
-        busy += s_is_out(d);
     for (download_t *d = self->all; self->ready && d && busy < AT_ONCE; d = d->next) {
         if (d->stage != STAGE_WAITING || now < d->retry_ms)
             continue;
@@ -575,12 +582,15 @@ downloads_step(downloads_t *self)
 {
     int uploads_ms = uploads_step(self->uploads), mine_ms = mineasks_step(self->mine);
     int64_t now = clock_mono_ms(), next = now + (mine_ms < uploads_ms ? mine_ms : uploads_ms);
+    bool full = self->ready && s_busy(self) >= AT_ONCE;
     for (download_t *d = self->all, *after; d; d = after) {
         after = d->next;
         if (d->stage == STAGE_PREFIX)
             s_prefix(d);
         if (d->stage == STAGE_PREFIX)
             next = now;
+        else if (full && d->stage == STAGE_WAITING)
+            s_heard(d); /* waits for its turn */
         else if (now >= d->until_ms)
             s_fail(self, d, -ETIMEDOUT, "the master has not answered for a long time", true);
         else if (d->until_ms < next)

@@ -416,8 +416,40 @@ test_upload_to_a_silent_master(void **state)
     assert_int_equal(f->opens, 2);
 }
 
+/* So many at one time; the next one's time begins with its turn, while those before it get on. */
+static void
+test_waits_for_its_turn(void **state)
+{
+    enum { AT_ONCE = 4, STEP_S = LIMIT_FILE_STALL / 1000 - 20 };
+    fixture_t *f = *state;
+    for (int i = 1; i <= AT_ONCE + 1; i++) {
+        AUTO_FREE char *path = xasprintf("big%d", i);
+        json_auto_t *what = json_pack("{s:s, s:s, s:s, s:s}", "op", "get", "path", path, "saltenv", "base",
+                                      "cache", f->root);
+        downloads_ask(f->downloads, i, what);
+    }
+    assert_int_equal(f->opens, AT_ONCE);
+    for (int turn = 0; turn < 3; turn++) {
+        for (int n = 1; n <= AT_ONCE; n++) {
+            json_auto_t *info = json_pack("{s:i, s:i, s:i}", "n", n, "size", 3, "at", 0);
+            json_auto_t *data = json_pack("{s:i, s:i}", "n", n, "at", turn - 1);
+            downloads_message(f->downloads, turn == 0 ? MSG_file_info : MSG_file_data,
+                              turn == 0 ? info : data, "x", turn == 0 ? 0 : 1);
+        }
+        ahead_s += STEP_S;
+        (void) downloads_step(f->downloads);
+        if (f->answer)
+            fail_msg("%s", value_str(f->answer, "error", ""));
+    }
+    json_auto_t *end = json_pack("{s:i, s:s, s:i}", "n", 1, "error", "gone", "code", ENOENT);
+    downloads_message(f->downloads, MSG_file_info, end, NULL, 0);
+    assert_int_equal(f->opens, AT_ONCE + 1);
+    assert_string_equal(value_str(f->asked, "path", ""), "big5");
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_whole), T(test_part_goes_on), T(test_other_part), T(test_longer_part), T(test_lost),
           T(test_handed_over), T(test_handed_over_twice), T(test_others_are_handed_over), T(test_wrong),
-          T(test_part_of_others), T(test_no_folder), T(test_upload_to_a_silent_master))
+          T(test_part_of_others), T(test_no_folder), T(test_upload_to_a_silent_master),
+          T(test_waits_for_its_turn))
