@@ -6,7 +6,15 @@
 
 #include "common/base/str.h"
 
-enum { DAY_S = 86400, HOUR_S = 3600, MINUTE_S = 60, WORDS = 8, WORD_LEN = 32, YEARS_AHEAD = 9 };
+enum {
+    DAY_S = 86400,
+    HOUR_S = 3600,
+    MINUTE_S = 60,
+    WORDS = 8,
+    WORD_LEN = 32,
+    YEARS_AHEAD = 9,
+    MAX_YEAR = 9999
+};
 
 /* ---- local time ------------------------------------------------------------------------------- */
 
@@ -220,7 +228,7 @@ static bool
 s_is_day(const moment_t *m)
 {
     static const int days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    if (m->month > 12 || m->day > 31 || m->year > 9999 || (m->year > 0 && m->year < 1970))
+    if (m->month > 12 || m->day > 31 || m->year > MAX_YEAR || (m->year > 0 && m->year < 1970))
         return false;
     if (m->year > 0 && (m->month == 0 || m->day == 0))
         return false;
@@ -264,7 +272,7 @@ moment_format(const char *text, const char *format, int64_t *ret_us)
 {
     struct tm tm = { .tm_year = 0, .tm_mday = 1 };
     const char *end = strptime(text, format, &tm);
-    if (!end || *end != '\0')
+    if (!end || *end != '\0' || tm.tm_year > MAX_YEAR - 1900)
         return false;
     *ret_us = moment_local(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
                            tm.tm_hour * HOUR_S + tm.tm_min * MINUTE_S + tm.tm_sec);

@@ -95,6 +95,10 @@ test_no_moments(void **state)
             fail_msg("'%s' was read", texts[i]);
         assert_non_null(strstr(fail_text(&err), "in local time"));
     }
+    /* More seconds than microseconds can say. */
+    int64_t us;
+    assert_true(moment_format("253300000000", "%s", &us));
+    assert_false(moment_format("60000000000000000", "%s", &us));
 }
 
 /* 2:30 does not exist on 2026-03-29, and comes twice on 2026-10-25. */
