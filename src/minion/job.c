@@ -407,34 +407,51 @@ job_answer(job_proc_t *self, json_t **answer_p)
         (void) shutdown(self->fd, SHUT_WR);
 }
 
-/* Whether `pid` was started by `root`, at any depth. */
+/* Whether `pid` is the child of one of the jobs from `first` on, before `end`. */
 static bool
-s_descends(pid_t pid, pid_t root)
+s_is_child(const job_proc_t *first, const job_proc_t *end, pid_t pid)
 {
-    procfs_proc_t p;
-    for (int depth = 0; depth < LIMIT_CALL_DEPTH && pid > 1 && procfs_proc(pid, &p); depth++) {
-        if (p.ppid == root)
-            return true;
-        pid = p.ppid;
-    }
-    return false;
+    while (first != end && (first->exited || first->pid != pid))
+        first = first->next;
+    return first != end;
 }
 
 /* Programs that a module runs have sessions of their own, so a group signal does not reach them. They are
- * listed before the child dies: after that they would be nobody's. */
-int
-job_signal(const job_proc_t *self, int sig)
+ * listed before the children die, at any depth: after that they would be nobody's. */
+static int
+s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
 {
-    size_t n;
-    AUTO_FREE pid_t *pids = procfs_pids(&n);
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (s_descends(pids[i], self->pid))
-            pids[kept++] = pids[i];
-    int rc = kill(self->pid, sig) == 0 ? 0 : -errno;
+    size_t n, kept = 0;
+    AUTO_FREE procfs_kin_t *kin = procfs_kin(&n);
+    AUTO_FREE pid_t *pids = xcalloc(n + 1, sizeof(*pids));
+    int rc = -ESRCH;
+    for (size_t i = 0; i < n; i++) {
+        pid_t up = kin[i].parent;
+        for (int depth = 1; depth < LIMIT_CALL_DEPTH && up > 1 && !s_is_child(first, end, up); depth++)
+            up = procfs_parent(kin, n, up);
+        if (up > 1 && s_is_child(first, end, up))
+            pids[kept++] = kin[i].pid;
+    }
+    /* One that has exited was reaped, and its number may be another's. */
+    for (const job_proc_t *p = first; p != end; p = p->next)
+        if (!p->exited)
+            rc = kill(p->pid, sig) == 0 ? 0 : -errno;
     for (size_t i = 0; i < kept; i++)
         (void) kill(pids[i], sig);
     return rc;
+}
+
+int
+job_signal(const job_proc_t *self, int sig)
+{
+    return s_signal(self, self->next, sig);
+}
+
+void
+job_signal_all(const job_proc_t *first, int sig)
+{
+    if (first)
+        (void) s_signal(first, NULL, sig);
 }
 
 /* Who reads the return can tell that it rests on what was known here, not on what a master had then. */

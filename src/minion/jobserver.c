@@ -710,13 +710,11 @@ s_shutdown(jobserver_t *self)
     json_array_foreach (self->waiting, i, one)
         s_failed_to_start(self, one, &err);
     (void) json_array_clear(self->waiting);
-    for (job_proc_t *p = self->jobs; p; p = p->next)
-        (void) job_signal(p, SIGTERM);
+    job_signal_all(self->jobs, SIGTERM);
     if (self->grains_fd >= 0)
         (void) kill(self->grains_pid, SIGKILL);
     s_wait_end(self, false);
-    for (job_proc_t *p = self->jobs; p; p = p->next)
-        (void) job_signal(p, SIGKILL);
+    job_signal_all(self->jobs, SIGKILL);
     s_wait_end(self, false);
     json_t *frame = json_pack("{s:s}", "t", "quit");
     jobserver_down(self, &frame);

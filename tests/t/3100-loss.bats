@@ -337,3 +337,15 @@ idle() { [ -z "$(ls "$FLEET/$1/var/cache/salt/minion/spool" | grep -E '\.(run|re
     done
     [ "$(tail -n 20 "$FLEET/ran" | grep -c 2)" -eq 20 ]
 }
+
+all_run() { [ "$(ls "$FLEET/m1/var/cache/salt/minion/spool" | grep -c '\.run$')" -eq "$1" ] && [ "$(fleet_processes | grep -c 'sleep 98765')" -ge "$1" ]; }
+
+@test "a minion with a hundred jobs that are to end ends as soon as they have" {
+    fleet m1
+    for n in {1..100}; do salt m1 --async cmd.run 'sleep 98765' >/dev/null; done
+    until_true 30 all_run 100
+    stop m1 # or else it is killed
+    [ "$RC" -eq 0 ]
+    nothing_runs
+}
+nothing_runs() { [ -z "$(ls "$FLEET/m1/var/cache/salt/minion/spool" | grep '\.run$')" ] && ! fleet_processes | grep -q 'sleep 98765'; }

@@ -191,6 +191,47 @@ procfs_proc(pid_t pid, procfs_proc_t *out)
     return true;
 }
 
+/* The parent is the second word behind the name. */
+static pid_t
+parent_of(pid_t pid)
+{
+    AUTO_FREE char *stat = procfs_text(pid, "stat");
+    const char *close = strrchr(stat, ')');
+    int parent = 0;
+
+    return close != NULL && sscanf(close + 1, " %*c %d", &parent) == 1 ? (pid_t) parent : 0;
+}
+
+procfs_kin_t *
+procfs_kin(size_t *ret_n)
+{
+    AUTO_FREE pid_t *pids = procfs_pids(ret_n);
+    procfs_kin_t *kin = xcalloc(*ret_n + 1, sizeof(*kin));
+
+    for (size_t i = 0; i < *ret_n; i++)
+        kin[i] = (procfs_kin_t){ pids[i], parent_of(pids[i]) };
+    return kin;
+}
+
+pid_t
+procfs_parent(const procfs_kin_t *kin, size_t n, pid_t pid)
+{
+    size_t from = 0;
+
+    while (n > 0) {
+        size_t half = n / 2;
+        if (kin[from + half].pid == pid)
+            return kin[from + half].parent;
+        if (kin[from + half].pid < pid) {
+            from += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return 0;
+}
+
 const char *
 procfs_state(char state)
 {

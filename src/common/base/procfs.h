@@ -30,6 +30,13 @@ typedef struct procfs_proc {
 
 /* False when there is no such process. */
 bool procfs_proc(pid_t pid, procfs_proc_t *out);
+/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has parent 0. */
+typedef struct procfs_kin {
+    pid_t pid, parent;
+} procfs_kin_t;
+procfs_kin_t *procfs_kin(size_t *ret_n);
+/* The parent of one of them; 0: it is not among them. */
+pid_t procfs_parent(const procfs_kin_t *kin, size_t n, pid_t pid);
 /* psutil's word for a state: "sleeping", "zombie", ... */
 const char *procfs_state(char state);
 /* NEW list of the words of its command line; empty when it has none. */

@@ -1,6 +1,7 @@
 /* test_procfs.c - this process and this host as /proc tells them. */
 #include "unit/unit.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include "common/base/procfs.h"
@@ -44,6 +45,21 @@ test_pids(void **state)
 }
 
 static void
+test_kin(void **state)
+{
+    (void) state;
+    size_t n;
+    AUTO_FREE procfs_kin_t *kin = procfs_kin(&n);
+    assert_true(n > 0);
+    assert_int_equal(procfs_parent(kin, n, getpid()), getppid());
+    assert_int_equal(procfs_parent(kin, n, kin[0].pid), kin[0].parent);
+    assert_int_equal(procfs_parent(kin, n, kin[n - 1].pid), kin[n - 1].parent);
+    assert_int_equal(procfs_parent(kin, n, 0), 0);
+    assert_int_equal(procfs_parent(kin, n, INT_MAX), 0);
+    assert_int_equal(procfs_parent(kin, 0, getpid()), 0);
+}
+
+static void
 test_mounts(void **state)
 {
     (void) state;
@@ -78,5 +94,5 @@ test_numbers(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_this_process), cmocka_unit_test(test_pids), cmocka_unit_test(test_mounts),
-          cmocka_unit_test(test_numbers))
+UNIT_MAIN(cmocka_unit_test(test_this_process), cmocka_unit_test(test_pids), cmocka_unit_test(test_kin),
+          cmocka_unit_test(test_mounts), cmocka_unit_test(test_numbers))

@@ -354,6 +354,24 @@ test_programs_end_too(void **state)
         assert_true(clock_mono_ms() < until);
 }
 
+/* A child that was reaped has no number any more: it may be another's. */
+static void
+test_no_signal_to_a_number(void **state)
+{
+    fixture_t *f = *state;
+    json_decref(run(f, "run_sleep_not_at_all", "[]"));
+    assert_true(f->proc->exited);
+    pid_t other = fork();
+    if (other == 0)
+        for (;;)
+            (void) pause();
+    f->proc->pid = other;
+    assert_int_equal(job_signal(f->proc, SIGKILL), -ESRCH);
+    assert_int_equal(waitpid(other, NULL, WNOHANG), 0);
+    assert_int_equal(kill(other, SIGKILL), 0);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
 static void
 test_output_limit(void **state)
 {
@@ -484,6 +502,7 @@ test_interrupted(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_return), TEST(test_several_functions), TEST(test_crash), TEST(test_time),
-          TEST(test_programs_end_too), TEST(test_output_limit), TEST(test_memory_limit), TEST(test_question),
-          TEST(test_return_that_fits_no_message), TEST(test_arguments_that_fit_no_message), TEST(test_depth),
-          TEST(test_events), TEST(test_unknown_functions), cmocka_unit_test(test_interrupted))
+          TEST(test_programs_end_too), TEST(test_no_signal_to_a_number), TEST(test_output_limit),
+          TEST(test_memory_limit), TEST(test_question), TEST(test_return_that_fits_no_message),
+          TEST(test_arguments_that_fit_no_message), TEST(test_depth), TEST(test_events),
+          TEST(test_unknown_functions), cmocka_unit_test(test_interrupted))
