@@ -739,6 +739,7 @@ s_asking(session_t *self)
 static void
 s_again(session_t *self)
 {
+    trust_look_again(self->trust);
     AUTO_FREE char *problem = trust_finger_problem(self->trust);
     bool good = self->conf.hello_port == 0 && trust_key(self->trust) && !problem;
     if (self->state == SESSION_STRANGER && !good)

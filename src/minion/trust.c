@@ -12,6 +12,7 @@ struct trust {
     trust_conf_t conf;
     uint8_t key[KEY_BYTES], signer[KEY_BYTES];
     bool have_key, have_signer;
+    bool unread;            /* the known key is there, or may be, but can't be read: no other is believed */
     bool bad_signer;        /* the file is there, but holds no key: nothing can be vouched for */
     voucher_t voucher;      /* the newest; serial 0: none */
     char first[FINGER_LEN]; /* of the key that was trusted without a voucher; "": unknown */
@@ -31,11 +32,22 @@ load_key(trust_t *self)
         self->have_key = true;
         return;
     }
-    if (self->conf.known_file == NULL || !fs_exists(self->conf.known_file))
+    if (self->conf.known_file == NULL)
         return;
-    self->have_key = key_public_read(KEY_KIND_CURVE, self->conf.known_file, self->key, &err) == 0;
+    int rc = key_public_read(KEY_KIND_CURVE, self->conf.known_file, self->key, &err);
+
+    self->have_key = rc == 0;
+    self->unread = rc != 0 && rc != -ENOENT && rc != -EINVAL;
+    if (rc != 0 && rc != -ENOENT)
+        log_error("%s; %s", fail_text(&err),
+                  self->unread ? "no other key is believed" : "the master is asked for its key again");
+}
+
+void
+trust_look_again(trust_t *self)
+{
     if (!self->have_key)
-        log_error("%s; the master is asked for its key again", fail_text(&err));
+        load_key(self);
 }
 
 /* It may have been put there since. */
@@ -278,6 +290,11 @@ trust_claim(trust_t *self, const json_t *claim, char **ret_why, fail_t *err)
 
     if (key_public_from_pem(pem, strlen(pem), key, err) != 0)
         return TRUST_REFUSED;
+    if (self->unread) {
+        *ret_why = xasprintf("the known key of %s can't be read: see %s", self->conf.host,
+                             self->conf.known_file);
+        return TRUST_REFUSED;
+    }
     bool same = self->have_key && memcmp(key, self->key, KEY_BYTES) == 0;
 
     if (same && known_fits(self))

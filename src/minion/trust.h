@@ -38,6 +38,8 @@ void trust_destroy(trust_t **self_p);
 
 /* BORROWED, KEY_BYTES; NULL when no key is known. */
 const uint8_t *trust_key(const trust_t *self);
+/* Where none is known: it may have been put there since, or can be read now. */
+void trust_look_again(trust_t *self);
 /* Whether the known key is one that master_finger allows; else NEW text. */
 char *trust_finger_problem(const trust_t *self);
 

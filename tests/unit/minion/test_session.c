@@ -415,6 +415,10 @@ test_unknown_key_and_no_hello_port(void **state)
     start_minion_with(f, "", 0);
     assert_int_equal(session_state(f->session), SESSION_STRANGER);
     assert_non_null(strstr(last_reason(f), "master.pub"));
+    /* It is copied there. */
+    AUTO_FREE char *pem = key_public_pem(key_pair_public(f->master_keys));
+    assert_int_equal(fs_write_quick(f->known, pem, strlen(pem), 0644, NULL), 0);
+    join(f);
 }
 
 static void

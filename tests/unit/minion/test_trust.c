@@ -126,6 +126,32 @@ test_first_and_no_other(void **state)
     assert_key(p, p->k1);
 }
 
+/* What can't be read now is not missing: nobody takes its place. */
+static void
+test_unreadable(void **state)
+{
+    place_t *p = *state;
+    AUTO_FREE char *aside = fs_join(p->dir, "aside");
+    start(p);
+    CLAIM(NEW, p->k1, NULL, 0);
+    assert_int_equal(rename(p->known, aside), 0);
+    assert_int_equal(symlink(p->known, p->known), 0);
+    start(p);
+    assert_null(trust_key(p->trust));
+    REFUSED("can't be read", p->k2, NULL, 0);
+    REFUSED("can't be read", p->k1, NULL, 0);
+    trust_look_again(p->trust);
+    REFUSED("can't be read", p->k2, NULL, 0);
+    assert_int_equal(rename(aside, p->known), 0);
+    trust_look_again(p->trust);
+    assert_key(p, p->k1);
+    CLAIM(SAME, p->k1, NULL, 0);
+    /* A damaged one is asked for again. */
+    assert_int_equal(fs_write_quick(p->known, "x", 1, 0644, NULL), 0);
+    start(p);
+    CLAIM(NEW, p->k2, NULL, 0);
+}
+
 /* The plaintext port can't name the signing key: who sits between could, and pose as the master later. */
 static void
 test_first_contact_remembers_no_signer(void **state)
@@ -360,8 +386,9 @@ test_known_key_given(void **state)
 }
 
 #define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-UNIT_MAIN(ROW(test_first_and_no_other), ROW(test_first_contact_remembers_no_signer), ROW(test_rotations),
-          ROW(test_older_than_the_connection), ROW(test_cut_short), ROW(test_another_signer_on_a_connection),
-          ROW(test_a_voucher_of_another_key), ROW(test_verify), ROW(test_signer_beforehand), ROW(test_always),
-          ROW(test_finger), ROW(test_finger_after_the_first_contact),
-          ROW(test_finger_of_the_signer_at_first_contact), ROW(test_known_key_given))
+UNIT_MAIN(ROW(test_first_and_no_other), ROW(test_unreadable), ROW(test_first_contact_remembers_no_signer),
+          ROW(test_rotations), ROW(test_older_than_the_connection), ROW(test_cut_short),
+          ROW(test_another_signer_on_a_connection), ROW(test_a_voucher_of_another_key), ROW(test_verify),
+          ROW(test_signer_beforehand), ROW(test_always), ROW(test_finger),
+          ROW(test_finger_after_the_first_contact), ROW(test_finger_of_the_signer_at_first_contact),
+          ROW(test_known_key_given))
