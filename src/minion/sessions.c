@@ -561,14 +561,26 @@ s_take_recon(session_conf_t *sc, const conf_t *conf)
     sc->recon_spread_ms = conf_bool(conf, "recon_randomize") ? sc->recon_max_ms : 0;
 }
 
+/* NEW: what the nth master's files are named by: its host, with the port where one before it has such files already. */
+static char *
+s_file_name(const conf_t *conf, size_t nth, const char *host)
+{
+    json_auto_t *masters = masters_parse(conf, NULL);
+    size_t before = 1; /* the first one's have a name of their own */
+    while (before < nth && !str_eq(value_str(json_array_get(masters, before), "host", ""), host))
+        before++;
+    return before < nth ? s_name(json_array_get(masters, nth)) : xstrdup(host);
+}
+
 void
 masters_key_files(const conf_t *conf, size_t nth, const char *host, char **ret_known, char **ret_sign)
 {
     const char *pki = conf_str(conf, "pki_dir"), *sign = conf_str(conf, "master_sign_key_name");
     bool verify = conf_bool(conf, "verify_master_pubkey_sign");
-    AUTO_FREE char *file = nth == 0 ? xstrdup("minion_master.pub") : xasprintf("minion_master.%s.pub", host);
+    AUTO_FREE char *name = s_file_name(conf, nth, host);
+    AUTO_FREE char *file = nth == 0 ? xstrdup("minion_master.pub") : xasprintf("minion_master.%s.pub", name);
     AUTO_FREE char *sign_file = nth == 0 || verify ? xasprintf("%s.pub", sign)
-                                                   : xasprintf("%s.%s.pub", sign, host);
+                                                   : xasprintf("%s.%s.pub", sign, name);
     *ret_known = fs_join(pki, file);
     *ret_sign = fs_join(pki, sign_file);
 }

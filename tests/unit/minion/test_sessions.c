@@ -114,6 +114,29 @@ test_masters_parse(void **state)
     }
 }
 
+/* Each master's key has a file of its own, whose name stays where masters have hosts of their own. */
+static void
+test_key_files(void **state)
+{
+    static const char *const names[] = { "minion_master.pub", "minion_master.b.pub", "minion_master.b:2.pub",
+                                         "minion_master.a.pub", "minion_master.a:2.pub" };
+    static const char *const signs[] = { "master_sign.pub", "master_sign.b.pub", "master_sign.b:2.pub",
+                                         "master_sign.a.pub", "master_sign.a:2.pub" };
+    json_auto_t *overrides = json_pack("{s:[s, s, s, s, s], s:s, s:s}", "master", "a:1", "b:1", "b:2", "a:9",
+                                       "a:2", "id", "x", "pki_dir", "/pki");
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    AUTO(conf) conf = conf_load("/nonexistent", CONF_MINION, overrides, NULL, &err);
+    assert_non_null(conf);
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        AUTO_FREE char *known = NULL, *sign = NULL;
+        masters_key_files(conf, i, i == 0 || i > 2 ? "a" : "b", &known, &sign);
+        assert_string_equal(strrchr(known, '/') + 1, names[i]);
+        assert_string_equal(strrchr(sign, '/') + 1, signs[i]);
+    }
+}
+
 /* With failover the job server sees all as one. */
 static void
 test_masters_by_name(void **state)
@@ -206,4 +229,5 @@ test_unreadable_frames(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_master_parse), cmocka_unit_test(test_masters_parse),
-          cmocka_unit_test(test_masters_by_name), cmocka_unit_test(test_unreadable_frames))
+          cmocka_unit_test(test_key_files), cmocka_unit_test(test_masters_by_name),
+          cmocka_unit_test(test_unreadable_frames))
