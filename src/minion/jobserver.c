@@ -518,6 +518,9 @@ s_watch_session(jobserver_t *self, int64_t now)
 {
     if (self->session_fd < 0 || now < self->session_ping_ms)
         return;
+    /* We did not run ourselves: it was not asked, and what it has said was not read. */
+    if (now - self->session_ping_ms > PING_MS)
+        self->session_heard_ms = now;
     self->session_ping_ms = now + PING_MS;
     if (now - self->session_heard_ms > HANG_MS) {
         log_error("the networking process says nothing any more: it is ended");

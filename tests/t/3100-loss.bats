@@ -179,6 +179,27 @@ db.commit()' "$FLEET/master/var/cache/salt/master/jobs.db" "$JID"
     [ "$(counter returns)" -eq 1 ]
 }
 
+uptime_is() { [ "$(cut -d. -f1 /proc/uptime)" -ge "$1" ]; }
+
+@test "a minion whose first process was stopped for minutes does not take the networking process for a hung one" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    local session
+    start_master
+    minion_conf m1
+    daemon m1 env "LD_PRELOAD=$BUILD/tests/preload/hurry.so" "$HALITE_BIN/salt-minion" -c "$FLEET/etc/m1"
+    accept m1
+    wait_connected m1
+    session=$(session_pid m1)
+    kill -STOP "$(pid_of m1)"
+    until_true 20 uptime_is $(($(cut -d. -f1 /proc/uptime) + 11)) # by its clock ten times as much
+    kill -CONT "$(pid_of m1)"
+    # A turn of its loop for which the networking process says nothing, and another one.
+    for n in 1 2; do salt_call m1 --local event.fire '{}' anything >/dev/null; done
+    not grep -q 'says nothing any more' "$FLEET/log/m1"
+    pid_alive "$session"
+    ping_ok m1
+}
+
 @test "a damaged file in the spool is set aside and said; the others are delivered" {
     fleet m1
     blocker m1
