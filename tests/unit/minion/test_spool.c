@@ -1,5 +1,7 @@
 /* test_spool.c - marks and returns on the disk: order, files cut short at any point, damaged ones, a full
  * disk. */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -16,6 +18,19 @@
 #define J1 "20261120100000000001"
 #define J2 "20261120100000000002"
 #define J3 "20261120100000000003"
+
+static int reads_left = -1; /* of folders, until one fails; negative: none does */
+
+struct dirent *
+readdir(DIR *dir)
+{
+    struct dirent *(*real)(DIR *) = (struct dirent * (*) (DIR *) ) dlsym(RTLD_NEXT, "readdir");
+
+    if (reads_left-- != 0)
+        return real(dir);
+    errno = EIO;
+    return NULL;
+}
 
 typedef struct fixture {
     char *dir;
@@ -248,6 +263,31 @@ test_unreadable(void **state)
 
 /* Without descriptors a mark can't be read, and what leads round in a circle can't be looked at: nobody knows what became
  * of these jobs, and later it is known. */
+/* A folder that can't be read to its end is not one that has no more. */
+static void
+test_unreadable_folder(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *ret = json_pack("{s:s, s:i}", "jid", J1, "return", 1);
+    size_t wrong = 0;
+    int n = 0;
+
+    assert_int_equal(spool_end(f->spool, ret, NULL, NULL), 0);
+    spool_destroy(&f->spool);
+    for (bool failed = true; failed; n++) {
+        fail_auto_t err = FAIL_INIT;
+        reads_left = n;
+        f->spool = spool_new(f->dir, &err);
+        failed = reads_left < 0;
+        reads_left = -1;
+        wrong += f->spool ? spool_len(f->spool) != 1 : err.code != -EIO;
+        spool_destroy(&f->spool);
+    }
+    assert_true(n > 9); /* ".", "..", the return and the end, of three lists */
+    assert_int_equal(wrong, 0);
+    again(f);
+}
+
 static void
 test_interrupted_unknown(void **state)
 {
@@ -420,6 +460,6 @@ test_full_disk(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_cut_short), TEST(test_damaged),
-          TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable),
+          TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable), TEST(test_unreadable_folder),
           TEST(test_interrupted_unknown), TEST(test_strange_files), TEST(test_jids_are_checked),
           TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk))
