@@ -173,6 +173,14 @@ s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
     return true;
 }
 
+/* Targets, and the mine, go by what the master says of a minion, and by nothing that it brought itself. */
+static bool
+s_is_kept(const json_t *ask)
+{
+    return value_bool(ask, "keep", false) && !value_truthy(value_get(ask, "pillar")) &&
+           !value_truthy(value_get(ask, "ext"));
+}
+
 static void
 s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
 {
@@ -214,7 +222,7 @@ s_work(const actor_env_t *env, task_t *t)
         return;
     }
     s_answer(t, wire, NULL);
-    if (!value_bool(t->ask, "keep", false))
+    if (!s_is_kept(t->ask))
         return;
     t->shown = py_to_json(pillar);
     py_clear();
@@ -310,7 +318,7 @@ s_deliver(pillars_t *self, task_t *t)
     if (t->shown)
         s_remember(front, m, t->shown);
     /* A minion that connects has had its event with its grains. */
-    if (!value_bool(t->ask, "keep", false) || value_bool(t->ask, "clean", false))
+    if (!s_is_kept(t->ask) || value_bool(t->ask, "clean", false))
         s_fire_refresh(front, m);
     if (!peer || peer->minion != m || !str_eq(peer->z85, t->z85) || !t->frame)
         return;

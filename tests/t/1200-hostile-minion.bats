@@ -258,6 +258,16 @@ refused_more() { [ "$(counter refused)" -gt "$BEFORE" ]; }
     refused_more
 }
 
+@test "pillar: what a minion lays over its pillar is nothing that targets see" {
+    evil send "$(hello evil)" expect "$WELCOME" \
+        send '{"m":"pillar_ask","n":1,"keep":true,"pillar":{"role":"treasurer"}}' expect '"n":1,"pillar":\{[^}]*"role":"treasurer"' \
+        send '{"m":"pillar_ask","n":2,"keep":true,"clean":true,"pillar":{"role":"treasurer"}}' expect '"n":2,"pillar"'
+    not grep -q treasurer <<<"$(salt-run cache.pillar evil --out=json)"
+    run ! salt -I 'role:treasurer' test.ping
+    evil send "$(hello evil)" expect "$WELCOME" send '{"m":"pillar_ask","n":1,"keep":true}' expect '"n":1,"pillar":\{[^}]*"whose":"evil"'
+    grep -q '"whose": "evil"' <<<"$(salt-run cache.pillar evil --out=json)"
+}
+
 @test "the log: what a peer names begins no line of its own, and floods nothing" {
     local n steps=()
     evil send "$(hello evil)" expect "$WELCOME" \
