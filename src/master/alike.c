@@ -1,6 +1,6 @@
 /* alike.c - see alike.h. Values are looked up from the inside out, so that two containers are equal when their
- * members are the very same. A value that nobody but this table has goes when the table would have to grow, and so does a
- * shape.
+ * members are the very same. A value that nobody but this table has goes when the table would have to grow, a shape with its
+ * last user.
  *
  * A shape has one object, into which what is looked at is put: of two minions that are looked at one after the other most
  * values are the same. */
@@ -9,8 +9,7 @@
 #include "common/base/buf.h"
 #include "common/base/map.h"
 
-#define SLOTS_MIN  1024 /* a power of two */
-#define SHAPES_MIN 64
+#define SLOTS_MIN 1024 /* a power of two */
 
 typedef struct slot {
     uint64_t hash;
@@ -19,6 +18,8 @@ typedef struct slot {
 
 /* Names in an order. */
 typedef struct shape {
+    alike_t *owner;
+    char *names; /* owned */
     size_t users, n;
     json_t *view;
     void *at[]; /* iterators: where the values of `view` are */
@@ -33,7 +34,6 @@ struct alike {
     slot_t *slots;
     size_t n_slots, n;
     map_t *shapes; /* by their names */
-    size_t most_shapes;
 };
 
 static void
@@ -41,6 +41,7 @@ s_free_shape(void *value)
 {
     shape_t *shape = value;
     json_decref(shape->view);
+    free(shape->names);
     free(shape);
 }
 
@@ -51,7 +52,6 @@ alike_new(void)
     self->n_slots = SLOTS_MIN;
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
     self->shapes = map_new(s_free_shape);
-    self->most_shapes = SHAPES_MIN;
     return self;
 }
 
@@ -214,19 +214,6 @@ s_share(alike_t *self, json_t *object)
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-static void
-s_drop_shapes(alike_t *self)
-{
-    const char *names;
-    void *shape;
-    for (size_t i = 0; map_next(self->shapes, &i, &names, &shape);)
-        if (((shape_t *) shape)->users == 0)
-            (void) map_del(self->shapes, names);
-    self->most_shapes = map_len(self->shapes) * 2;
-    if (self->most_shapes < SHAPES_MIN)
-        self->most_shapes = SHAPES_MIN;
-}
-
 /* That of an object whose values are shared. BORROWED. */
 static shape_t *
 s_shape(alike_t *self, json_t *object)
@@ -241,15 +228,15 @@ s_shape(alike_t *self, json_t *object)
     shape_t *shape = map_get(self->shapes, buf_str(&names));
     if (shape)
         return shape;
-    if (map_len(self->shapes) >= self->most_shapes)
-        s_drop_shapes(self);
     size_t n = json_object_size(object);
     shape = xcalloc(1, sizeof(*shape) + n * sizeof(shape->at[0]));
+    shape->owner = self;
+    shape->names = xstrdup(buf_str(&names));
     shape->n = n;
     shape->view = json_copy(object);
     for (void *at = json_object_iter(shape->view); at; at = json_object_iter_next(shape->view, at))
         shape->at[i++] = at;
-    map_set(self->shapes, buf_str(&names), shape);
+    map_set(self->shapes, shape->names, shape);
     return shape;
 }
 
@@ -275,7 +262,10 @@ kept_destroy(kept_t **self_p)
         return;
     for (size_t i = 0; i < self->shape->n; i++)
         json_decref(self->values[i]);
-    self->shape->users--;
+    /* Its object holds what was looked at last. */
+    shape_t *shape = self->shape;
+    if (--shape->users == 0)
+        s_free_shape(map_take(shape->owner->shapes, shape->names));
     free(self);
 }
 
