@@ -13,7 +13,7 @@
 
 typedef struct slot {
     uint64_t hash;
-    json_t *value; /* NULL: free */
+    json_t *value; /* NULL: free; null: what was here went, and what may lie behind it did not */
 } slot_t;
 
 /* Names in an order. */
@@ -147,19 +147,36 @@ s_find(alike_t *self, uint64_t hash, json_t *value)
     return &self->slots[i];
 }
 
-/* Values whose last owner is the table go, and after containers their members. */
-static bool
-s_drop_lonely(alike_t *self)
+static void s_let_go_of(alike_t *self, json_t **members, size_t n);
+
+/* A value that only the table has goes, and after it those of its members that only the table has then. They are looked up:
+ * to go through the table again for each level of what a peer has nested would take its master's time. */
+static void
+s_let_go(alike_t *self, slot_t *slot)
 {
-    bool dropped = false;
-    for (size_t i = 0; i < self->n_slots; i++)
-        if (self->slots[i].value && self->slots[i].value->refcount == 1) {
-            json_decref(self->slots[i].value);
-            self->slots[i].value = NULL;
-            self->n--;
-            dropped = true;
-        }
-    return dropped;
+    json_t *value = slot->value, *one;
+    size_t n = json_array_size(value) + json_object_size(value), i = 0;
+    AUTO_FREE json_t **members = n > 0 ? xcalloc(n, sizeof(json_t *)) : NULL;
+    json_array_foreach (value, i, one)
+        members[i] = json_incref(one);
+    for (void *at = json_object_iter(value); at; at = json_object_iter_next(value, at))
+        members[i++] = json_incref(json_object_iter_value(at));
+    slot->value = json_null();
+    self->n--;
+    json_decref(value);
+    s_let_go_of(self, members, n);
+}
+
+/* TAKES what `members` refers to. */
+static void
+s_let_go_of(alike_t *self, json_t **members, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool lonely = members[i]->refcount == 2;
+        json_decref(members[i]);
+        if (lonely)
+            s_let_go(self, s_find(self, s_hash(members[i]), members[i]));
+    }
 }
 
 static void
@@ -167,15 +184,17 @@ s_make_room(alike_t *self)
 {
     if (self->n < self->n_slots / 2)
         return;
-    while (s_drop_lonely(self))
-        ;
+    for (size_t i = 0; i < self->n_slots; i++)
+        if (self->slots[i].value && self->slots[i].value->refcount == 1)
+            s_let_go(self, &self->slots[i]);
     slot_t *old = self->slots;
     size_t n_old = self->n_slots;
+    self->n_slots = SLOTS_MIN;
     while (self->n >= self->n_slots / 4)
         self->n_slots *= 2;
     self->slots = xcalloc(self->n_slots, sizeof(*self->slots));
     for (size_t i = 0; i < n_old; i++)
-        if (old[i].value)
+        if (old[i].value && !json_is_null(old[i].value))
             *s_find(self, old[i].hash, old[i].value) = old[i];
     free(old);
 }

@@ -1,6 +1,8 @@
 /* test_alike.c - equal values are one, unequal ones are none, and what nobody has any more goes. */
 #include "unit/unit.h"
 
+#include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "master/alike.h"
 
 static kept_t *
@@ -99,6 +101,53 @@ test_what_nobody_has_goes(void **state)
     assert_ptr_equal(in, of(again, "in"));
 }
 
+/* Lists inside each other, all different, `n` of them in all. NEW. */
+static json_t *
+nested(int n, int depth, int round)
+{
+    json_t *all = json_object();
+
+    for (int i = 0; i < n / depth; i++) {
+        buf_auto_t text = BUF_INIT;
+        AUTO_FREE char *name = xasprintf("%d", i);
+
+        for (int k = 0; k < depth; k++)
+            buf_putc(&text, '[');
+        buf_printf(&text, "\"%d of %d\"", i, round);
+        for (int k = 0; k < depth; k++)
+            buf_putc(&text, ']');
+        json_object_set_new(all, name, json_loads(buf_str(&text), 0, NULL));
+    }
+    return all;
+}
+
+/* What it takes of the processor when one who changes all that it says does so again and again. */
+static int64_t
+time_of(int depth)
+{
+    AUTO(alike) alike = alike_new();
+    int64_t took = 0;
+
+    for (int round = 0; round < 8; round++) {
+        json_auto_t *all = nested(60000, depth, round);
+        int64_t from = clock_thread_us();
+        AUTO(kept) passing = alike_keep(alike, all);
+        took += clock_thread_us() - from;
+        assert_in_range(alike_len(alike), 60000, 300000);
+    }
+    return took;
+}
+
+/* How deep a minion nests its grains is its own affair: to forget them takes no longer. */
+static void
+test_what_was_nested_goes_at_once(void **state)
+{
+    (void) state;
+    int64_t flat = time_of(5), deep = time_of(500);
+
+    assert_in_range(deep, 0, flat * 2);
+}
+
 static void
 test_many_in_use(void **state)
 {
@@ -165,5 +214,6 @@ test_shapes_that_nobody_has_go(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_equal_values_are_one), cmocka_unit_test(test_unequal_values_stay_apart),
-          cmocka_unit_test(test_what_nobody_has_goes), cmocka_unit_test(test_many_in_use),
-          cmocka_unit_test(test_names_and_their_order_stay), cmocka_unit_test(test_shapes_that_nobody_has_go))
+          cmocka_unit_test(test_what_nobody_has_goes), cmocka_unit_test(test_what_was_nested_goes_at_once),
+          cmocka_unit_test(test_many_in_use), cmocka_unit_test(test_names_and_their_order_stay),
+          cmocka_unit_test(test_shapes_that_nobody_has_go))
