@@ -66,9 +66,9 @@ vouch_here(const place_t *place, const uint8_t key[KEY_BYTES], voucher_t *ret, f
     return signer == NULL ? -EIO : vouch(place->signature, signer, key, ret, err);
 }
 
-/* Made elsewhere: for this key, and by the signing key whose public half lies here, if it does. */
+/* The voucher that is there: for this key, and by the signing key whose public half lies here, if it does. */
 static int
-vouched_elsewhere(const place_t *place, const uint8_t key[KEY_BYTES], voucher_t *ret, fail_t *err)
+vouched_already(const place_t *place, const uint8_t key[KEY_BYTES], voucher_t *ret, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("%s/%s.pub", place->pki, place->sign_name);
     uint8_t signer[KEY_BYTES];
@@ -100,8 +100,7 @@ complete(const place_t *place, fail_t *err)
 
     if (next == NULL)
         return -EINVAL;
-    if (!place->sign || voucher_read(place->signature, &v, NULL) != 0 ||
-        memcmp(v.key, key_pair_public(next), KEY_BYTES) != 0)
+    if (!place->sign || vouched_already(place, key_pair_public(next), &v, NULL) != 0)
         return 0;
     int rc = key_pair_replace(place->pki, OWN, NEXT, err);
 
@@ -127,7 +126,7 @@ masterkey_open(masterkey_t *self, const json_t *opts, bool *ret_made, fail_t *er
     if (!place.elsewhere) {
         rc = vouch_here(&place, key_pair_public(self->pair), &self->voucher, err);
     } else {
-        rc = vouched_elsewhere(&place, key_pair_public(self->pair), &self->voucher, err);
+        rc = vouched_already(&place, key_pair_public(self->pair), &self->voucher, err);
         if (rc != 0)
             fail_prefix(err,
                         "master_use_pubkey_signature: the signature of %s/" OWN
@@ -172,7 +171,7 @@ masterkey_rotate(const json_t *opts, fail_t *err)
         return -EIO;
     if (!place.elsewhere)
         rc = vouch_here(&place, key_pair_public(next), &v, err);
-    else if (vouched_elsewhere(&place, key_pair_public(next), &v, &why) != 0)
+    else if (vouched_already(&place, key_pair_public(next), &v, &why) != 0)
         rc = fail_set(
             err, -ENOKEY,
             "the new key %s/" NEXT ".pub waits for its signature (%s): where the signing key is, run "

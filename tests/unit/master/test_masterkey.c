@@ -247,6 +247,44 @@ test_signed_elsewhere(void **state)
     masterkey_close(&k);
 }
 
+/* A signature by another signing key decides nothing: the key that is there stays. */
+static void
+test_strangers_signature_of_the_next_key(void **state)
+{
+    (void) state;
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *safe = fs_join(dir, "safe");
+    AUTO_FREE char *priv = fs_join(dir, "safe/master_sign.pem");
+    AUTO_FREE char *stranger_pem = fs_join(dir, "safe/stranger.pem");
+    AUTO_FREE char *next_pub = fs_join(dir, "master_next.pub");
+    AUTO_FREE char *path = NULL;
+    AUTO_FREE char *path2 = NULL;
+    voucher_t was = look(), v;
+    masterkey_t k;
+
+    assert_int_equal(mkdir(safe, 0700), 0);
+    move("master_sign.pem", "safe/master_sign.pem");
+    copy("master_pubkey_signature", "old.sig");
+    AUTO(key_pair) stranger = key_pair_open_of(KEY_KIND_SIGN, safe, "stranger", NULL, &err);
+    json_object_set_new(opts, "master_use_pubkey_signature", json_true());
+    assert_int_equal(masterkey_rotate(opts, &err), -ENOKEY);
+    fail_clear(&err);
+    assert_int_equal(masterkey_sign(opts, stranger_pem, next_pub, dir, false, &path, &err), 0);
+    assert_int_equal(masterkey_rotate(opts, &err), -ENOKEY);
+    assert_non_null(strstr(fail_text(&err), "it was not made by the signing key of"));
+    fail_clear(&err);
+    assert_int_equal(masterkey_open(&k, opts, NULL, &err), -EINVAL);
+    masterkey_close(&k);
+    fail_clear(&err);
+    copy("old.sig", "master_pubkey_signature");
+    v = look();
+    assert_memory_equal(&v, &was, sizeof(v));
+    assert_int_equal(masterkey_sign(opts, priv, next_pub, dir, false, &path2, &err), 0);
+    assert_int_equal(masterkey_rotate(opts, &err), 0);
+    v = look();
+    assert_memory_not_equal(v.key, was.key, KEY_BYTES);
+}
+
 static void
 test_sign_by_hand(void **state)
 {
@@ -284,4 +322,5 @@ test_names(void **state)
 
 #define ROW(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 UNIT_MAIN(ROW(test_open_makes_and_keeps), ROW(test_off), ROW(test_rotate), ROW(test_rotate_cut_short),
-          ROW(test_lost_signature), ROW(test_signed_elsewhere), ROW(test_sign_by_hand), ROW(test_names))
+          ROW(test_lost_signature), ROW(test_signed_elsewhere), ROW(test_strangers_signature_of_the_next_key),
+          ROW(test_sign_by_hand), ROW(test_names))
