@@ -224,6 +224,7 @@ files_open(files_t *self, const peer_t *peer, const json_t *body)
         a->peer_next = *bucket;
         *bucket = a;
         a->worker = w;
+        a->serial = ++self->serial;
         a->share = s_share(self, a->id);
         *w->tail = a;
         w->tail = &a->next;

@@ -51,6 +51,7 @@ typedef struct asking {
     uint8_t rid[RID_MAX];     /* constant */
     size_t rid_len;
     json_int_t n;              /* constant: the sender's number */
+    uint64_t serial;           /* constant: ours, of no other request */
     char *op, *path, *saltenv; /* constant, owned */
     int credit;                /* L: chunks that may go out */
     size_t under_way;          /* L: bytes that went out and were not granted again */
@@ -96,6 +97,7 @@ struct files {
     map_t *shares;                    /* L: id -> files_share_t of who asks for something */
     size_t n_workers;                 /* started */
     size_t n_asking, n_open;          /* L: requests; those with a file open */
+    uint64_t serial;                  /* L: of the newest request */
     size_t under_way;                 /* L: bytes of all requests */
     files_out_t *out, **out_tail;     /* L */
     int fd;                           /* eventfd */

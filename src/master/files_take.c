@@ -61,7 +61,8 @@ s_open(asking_t *a, json_t *opts, fail_t *err)
     if (rc == 0)
         rc = s_find_place(a, value_str(opts, "cachedir", ""));
     if (rc == 0) {
-        a->part = xasprintf(".%s.%llx.part", a->name, (unsigned long long) a->n);
+        /* A minion and a salt-call on its host may push the same file, and both begin to count at one. */
+        a->part = xasprintf(".%s.%llx.part", a->name, (unsigned long long) a->serial);
         (void) unlinkat(a->folder, a->part, 0);
         a->taken = openat(a->folder, a->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         rc = a->taken < 0 ? -errno : 0;

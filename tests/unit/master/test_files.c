@@ -293,7 +293,47 @@ test_push(void **state)
     assert_int_equal(system(line), 0);
 }
 
+static void
+done(files_t *files, json_int_t n, const char *key, const char *bytes)
+{
+    char hex[TAG_HEX + 1];
+    tag_t *tag = tag_new(key);
+    tag_add(tag, bytes, strlen(bytes));
+    tag_end(tag, hex);
+    tag_destroy(&tag);
+    json_auto_t *body = json_pack("{s:I, s:s}", "n", n, "tag", hex);
+    files_done(files, &peer, body);
+}
+
+/* The minion and a salt-call of its push the same file at one time: what is there is one of the two, and whole. */
+static void
+test_push_twice(void **state)
+{
+    peer_t minion = peer, call = { .rid = { 9, 1, 2, 3, 4 }, .rid_len = 5, .minion = &web1 };
+    AUTO_FREE char *path = fs_join(root, "minions/web1/files/a/b");
+    char key[TAG_KEY_HEX + 1];
+    tag_key(key);
+    AUTO_FREE char *ask = xasprintf("{\"n\": 1, \"size\": 4, \"key\": \"%s\"}", key);
+    const peer_t *const both[] = { &minion, &call };
+    for (size_t i = 0; i < NELEMS(both); i++) {
+        peer = *both[i];
+        request(*state, "put", "a/b", ask);
+        assert_next(*state, MSG_file_info, "credit", LIMIT_FILE_CREDIT);
+    }
+    for (size_t i = 0; i < NELEMS(both); i++) {
+        buf_auto_t bytes = BUF_INIT;
+        json_auto_t *body = json_pack("{s:i, s:i}", "n", 1, "at", 0);
+        peer = *both[i];
+        files_part(*state, &peer, body, "abcd", 4);
+        done(*state, 1, key, "abcd");
+        assert_next(*state, MSG_file_end, "code", -99);
+        assert_int_equal(fs_read(path, 100, &bytes, NULL), 0);
+        assert_string_equal(buf_str(&bytes), "abcd");
+    }
+    peer = minion;
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_answers), T(test_resume), T(test_credit), T(test_too_many), T(test_places), T(test_push),
-          T(test_options))
+          T(test_push_twice), T(test_options))
