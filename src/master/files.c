@@ -274,7 +274,7 @@ s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes,
     asking_t *a = *s_bucket(self, peer->rid, peer->rid_len);
     while (a && !(s_is_of(a, peer->rid, peer->rid_len) && a->n == which && str_eq(a->op, "put")))
         a = a->peer_next;
-    if (a && (n > LIMIT_FILE_CHUNK || (!tag && (n == 0 || a->granted <= 0)))) {
+    if (a && (n > LIMIT_FILE_CHUNK || a->all_came || (!tag && (n == 0 || a->granted <= 0)))) {
         files_give_up(self, a, -EPROTO, "more than was granted");
     } else if (a) {
         files_in_t *in = xcalloc(1, sizeof(*in) + n);
@@ -285,6 +285,7 @@ s_push(files_t *self, const peer_t *peer, const json_t *body, const void *bytes,
         *a->in_tail = in;
         a->in_tail = &in->next;
         a->granted -= !tag;
+        a->all_came = tag != NULL;
         a->heard_ms = clock_mono_ms();
         (void) pthread_cond_signal(&a->worker->wake);
     }

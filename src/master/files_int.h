@@ -62,6 +62,7 @@ typedef struct asking {
     files_share_t *share;      /* constant once it is taken: its minion's */
     files_in_t *in, **in_tail; /* L: of what is pushed */
     int granted;               /* L: chunks that may still come */
+    bool all_came;             /* L: the end of what is pushed has */
     int folder, taken;         /* descriptors: where it is put, and the file; -1: none */
     int unsaid, told;  /* chunks that were written and not granted again; those that the last step granted */
     char *name, *part; /* owned: in that folder */

@@ -9,7 +9,7 @@
 #include "common/base/str.h"
 #include "common/crypto/tag.h"
 #include "common/net/wire.h"
-#include "master/files.h"
+#include "master/files_int.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 #include "unit/unit.h"
@@ -333,7 +333,27 @@ test_push_twice(void **state)
     peer = minion;
 }
 
+/* While its worker is at work for long, a minion fills the memory with nothing: a push has one end. */
+static void
+test_push_ends_once(void **state)
+{
+    files_t *files = *state;
+    asking_t *a = NULL;
+    request(files, "put", "a/b", "{\"n\": 1, \"size\": 4}");
+    assert_next(files, MSG_file_info, "credit", LIMIT_FILE_CREDIT);
+    (void) pthread_mutex_lock(&files->lock);
+    for (size_t i = 0; !a && i < FILES_BUCKETS; i++)
+        a = files->buckets[i];
+    assert_non_null(a);
+    a->busy = true; /* as in a step that takes long */
+    (void) pthread_mutex_unlock(&files->lock);
+    json_auto_t *body = json_pack("{s:i, s:s}", "n", 1, "tag", "00");
+    files_done(files, &peer, body);
+    files_done(files, &peer, body);
+    assert_next(files, MSG_file_end, "code", EPROTO);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_answers), T(test_resume), T(test_credit), T(test_too_many), T(test_places), T(test_push),
-          T(test_push_twice), T(test_options))
+          T(test_push_twice), T(test_push_ends_once), T(test_options))
