@@ -59,7 +59,7 @@ uint64_t store_forget(store_t *self, const char *id, store_doc_t what);
 /* Forget a minion whose key was deleted. */
 uint64_t store_del_minion(store_t *self, const char *id);
 /* An orchestration: what was asked, its plan, and later its result (texts of JSON). Of two with one name the first
- * stays. */
+ * stays. An end at 0 takes the end back: it is under way again. */
 uint64_t store_add_run(store_t *self, const char *run, const char *doc, const char *plan, int64_t start_us);
 uint64_t store_end_run(store_t *self, const char *run, const char *result, int64_t end_us);
 /* One go at a step of it; end_us 0: under way. The newest of the same three stays. `doc`: JSON text. */

@@ -182,10 +182,13 @@ run_again(call_ctx_t *ctx, json_t *args, const char *name, json_t **ret_value, f
     AUTO(masterctx) host = orch_context(ctx, both, errors, err);
     if (host == NULL)
         return -EIO;
-    if (json_array_size(errors) > 0)
+    if (json_array_size(errors) > 0) {
         *ret_value = answer(ctx, json_incref(errors), false);
-    else
-        *ret_value = run_and_end(ctx, masterctx_ctx(host), run, chunks, max_parallel);
+        return 0;
+    }
+    if (orchrun_reopen(run, err) < 0)
+        return err->code;
+    *ret_value = run_and_end(ctx, masterctx_ctx(host), run, chunks, max_parallel);
     return 0;
 }
 

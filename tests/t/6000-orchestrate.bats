@@ -499,6 +499,28 @@ SLS
     [ "$(lines one)" -eq 1 ]
 }
 
+@test "a run that was resumed has no end until it ends again" {
+    sls v <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["echo x >>@DID@/one; test -e @DID@/again || exit 1; until test -e @GO@; do sleep 0.02; done"]}]}
+SLS
+    run -1 orch v
+    local id
+    id=$(last_run)
+    [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = false ]
+    touch "$DID/again"
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate resume="$id"
+    until_true 10 eval '[ "$(lines one)" -eq 2 ]'
+    kill -KILL "$(pid_of master)"
+    touch "$FLEET/go"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1 m2 m3 m4
+    [ "$(salt-run orchestrate.list --out=json | json "(d['$id']['Result'], d['$id']['End'])")" = '["unfinished", null]' ]
+    run -0 orch resume="$id"
+    [ "$(lines one)" -eq 2 ]
+    [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = true ]
+}
+
 @test "events that came while the master was down count for a resumed wait_for_event" {
     sls w2 <<'SLS'
 wait: {salt.wait_for_event: [{name: 'my/tag'}, {id_list: [a]}, {timeout: 30}]}

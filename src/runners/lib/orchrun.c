@@ -207,6 +207,15 @@ orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, jso
     return self;
 }
 
+int
+orchrun_reopen(orchrun_t *self, fail_t *err)
+{
+    json_auto_t *row = json_pack("{s:s, s:s, s:n, s:i}", "what", "end", "run", self->run, "result", "end_us",
+                                 0);
+
+    return api_journal(self->api, row, false, err);
+}
+
 const char *
 orchrun_name(const orchrun_t *self)
 {

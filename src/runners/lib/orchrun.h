@@ -31,6 +31,9 @@ orchrun_t *orchrun_new(master_api_t *api, const char *run, json_t *chunks, const
  * none, or when it is under way. */
 orchrun_t *orchrun_resume(master_api_t *api, const char *run, const orchrun_ask_t *ask, json_t **ret_doc,
                           json_t **ret_chunks, fail_t *err);
+/* An old one goes on: it has no end any more until it ends again, so that nothing forgets it and nobody takes it for
+ * done. */
+int orchrun_reopen(orchrun_t *self, fail_t *err);
 /* Writes the end of the run, unless the master is ending. `running` as state_run()'s. */
 void orchrun_end(orchrun_t *self, const json_t *running, bool success);
 void orchrun_destroy(orchrun_t **self_p);
