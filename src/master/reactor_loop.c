@@ -120,21 +120,29 @@ s_snap(rloop_t *self, int64_t now_ms)
     self->snap_next_ms = end_ms + (rest_ms > SNAP_MS ? rest_ms : SNAP_MS);
 }
 
+/* What the journal had to drop before it was looked at, of the events up to `to`. */
+static void
+s_tell_gone(rloop_t *self, uint64_t to)
+{
+    uint64_t first = 0, last = 0;
+    if (store_seq_range(self->reader, &first, &last, NULL) < 0 || first <= self->routed + 1)
+        return;
+    work_error(self, NULL, self->routed, "events %llu to %llu are no longer in the journal",
+               (unsigned long long) self->routed + 1, (unsigned long long) (first <= to ? first - 1 : to));
+}
+
 /* What the last run was at; `meta` is its text, or null. */
 static void
 s_restore(rloop_t *self, const json_t *meta)
 {
     const char *text = json_string_value(meta);
     json_auto_t *kept = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
-    uint64_t first = 0, last = 0;
     json_t *one;
     size_t i;
     self->routed = (uint64_t) value_int(kept, "seq", (json_int_t) self->shared->begin);
     self->written = self->routed;
     rules_restore(self->rules, value_get(kept, "rules"));
-    if (store_seq_range(self->reader, &first, &last, NULL) == 0 && first > self->routed + 1)
-        work_error(self, NULL, self->routed, "events %llu to %llu are no longer in the journal",
-                   (unsigned long long) self->routed + 1, (unsigned long long) first - 1);
+    s_tell_gone(self, UINT64_MAX);
     json_array_foreach (value_get(kept, "begun"), i, one) {
         json_auto_t *returns = store_returns(self->reader, value_str(one, "jid", ""), NULL);
         if (json_object_size(returns) == 0)
@@ -334,6 +342,8 @@ s_catch_turn(rloop_t *self)
     json_auto_t *events = store_events(self->reader, &cursor, PIECE, &err);
     json_t *event;
     size_t i;
+    if ((uint64_t) value_int(json_array_get(events, 0), "seq", 0) > self->routed + 1)
+        s_tell_gone(self, self->catch_to);
     json_array_foreach (events, i, event)
         if ((uint64_t) value_int(event, "seq", 0) <= self->catch_to)
             s_event(self, event);

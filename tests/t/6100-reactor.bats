@@ -263,6 +263,34 @@ SLS
     unlisten log
 }
 
+@test "a backlog longer than the journal: what was dropped is said" {
+    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 2" "renderer_functions_reactor: [cmd.run]"
+    mkfifo "$OUT/gate"
+    sls slow <<SLS
+{% if tag == 'slow/1' %}{% do salt['cmd.run']('cat $OUT/gate') %}{% endif %}
+x:
+  runner.test.arg: [{arg: ["did {{ tag }}"]}]
+SLS
+    listen run 'salt/run/*/new'
+    listen errors 'salt/reactor/error'
+    local n
+    for n in {1..4}; do send "slow/$n"; done
+    until_true 10 waiting_is -ge 2
+    for n in {5..9}; do send "slow/$n"; done
+    # Other tags from now on: what there is no room for yet is read in the journal.
+    ask '{"op":"reactor","action":"add","event":"other","reactors":["salt://reactor/slow.sls"]}' | grep -q 'Reactor added'
+    # As a journal that has taken a million events since.
+    python3 -c 'import sqlite3, sys
+with sqlite3.connect(sys.argv[1], timeout=30) as db:
+    db.execute("DELETE FROM event_blocks WHERE last < (SELECT max(first) FROM event_blocks WHERE instr(frames, ?))", ("\"tag\":\"slow/9\"",))' "$FLEET/master/var/cache/salt/master/jobs.db"
+    echo open >"$OUT/gate"
+    wait_event run '"did slow/9"'
+    wait_event errors 'events [0-9]* to [0-9]* are no longer in the journal'
+    [ "$(heard run '"did slow/8"')" -eq 0 ]
+    unlisten run
+    unlisten errors
+}
+
 @test "a loop is found and cut: jobs, events of jobs, runs" {
     reactor_master "  - 'salt/job/*/ret/*': [salt://reactor/ret.sls]" "  - again: [salt://reactor/again.sls]"
     minion_up m1
