@@ -333,6 +333,14 @@ s_is_catching(const rloop_t *self)
     return self->routed < self->catch_to;
 }
 
+/* Whether what is not found in the journal may only not be found yet: it can't be read, or takes nothing at the moment. */
+static bool
+s_is_closed(const rloop_t *self, const json_t *found)
+{
+    AUTO_FREE char *trouble = store_trouble(self->shared->store);
+    return !found || trouble;
+}
+
 /* A piece of what is not told on the line. */
 static void
 s_catch_turn(rloop_t *self)
@@ -342,6 +350,10 @@ s_catch_turn(rloop_t *self)
     json_auto_t *events = store_events(self->reader, &cursor, PIECE, &err);
     json_t *event;
     size_t i;
+    if (!events && !self->shown_unread)
+        log_error("reactor: %s; nothing reacts to events behind number %llu until they can be read",
+                  fail_text(&err), (unsigned long long) self->routed);
+    self->shown_unread = !events;
     if ((uint64_t) value_int(json_array_get(events, 0), "seq", 0) > self->routed + 1)
         s_tell_gone(self, self->catch_to);
     json_array_foreach (events, i, event)
@@ -349,7 +361,7 @@ s_catch_turn(rloop_t *self)
             s_event(self, event);
     if (cursor >= self->catch_to)
         s_reach(self, self->catch_to);
-    else if (i > 0)
+    else if (i > 0 || s_is_closed(self, events))
         self->catch_until_ms = clock_mono_ms() + COMMIT_MS;
     else if (clock_mono_ms() > self->catch_until_ms) {
         log_warning("reactor: events %llu to %llu are not in the journal: nothing reacts to them",
