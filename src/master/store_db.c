@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "master/eframe.h"
 #include "master/store.h"
 #include "salt/limits.h"
@@ -13,6 +14,9 @@
 
 #define STORE_APP_ID  1214344297 /* "Hali": tells our file from somebody else's */
 #define STORE_VERSION 2
+
+#define REPLACING                                                                                            \
+    ".replacing" /* behind its path: a file that says which name a damaged one gets, until a new one is there */
 
 /* Younger than the first format: added to a database of before. */
 #define PILLAR_TABLE                                                                                         \
@@ -308,7 +312,8 @@ static int
 begin_anew(const char *path, fail_t *err)
 {
     sqlite3 *db = NULL;
-    AUTO_FREE char *sql = xasprintf("INSERT INTO meta(key, value) VALUES('" STORE_REPLACED "', '%lld')",
+    AUTO_FREE char *sql = xasprintf("INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_REPLACED
+                                    "', '%lld')",
                                     (long long) clock_wall_us());
     int rc = open_once(path, &db, err);
 
@@ -318,38 +323,77 @@ begin_anew(const char *path, fail_t *err)
     return rc;
 }
 
-int
-db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err)
+/* The file itself goes last: when it has gone, all of it has. */
+static int
+move_aside(const char *path, const char *aside, fail_t *err)
 {
     static const char *const parts[] = { "-wal", "-shm", "" };
-    char stamp[CLOCK_STAMP_LEN];
 
-    clock_jid(stamp);
-    AUTO_FREE char *aside = xasprintf("%s.damaged-%s", path, stamp);
-    for (size_t i = 0; i < NELEMS(parts); i++) {
+    for (size_t i = 0; fs_absent(aside) && i < NELEMS(parts); i++) {
         AUTO_FREE char *from = xasprintf("%s%s", path, parts[i]);
         AUTO_FREE char *to = xasprintf("%s%s", aside, parts[i]);
         if (rename(from, to) < 0 && errno != ENOENT)
             return fail_set(err, -errno, "%s: damaged, and it can't be moved aside: %s", from,
                             strerror(errno));
     }
+    return 0;
+}
+
+/* From any step on at which it was cut short. Without its log a file would be one of before, and a new one that does not
+ * say when it began would use its numbers again. */
+static int
+replace(const char *path, const char *stamp, const char *why, char **ret_notice, fail_t *err)
+{
+    AUTO_FREE char *aside = xasprintf("%s.damaged-%s", path, stamp);
+    AUTO_FREE char *mark = xasprintf("%s" REPLACING, path);
+    int rc = move_aside(path, aside, err);
+
+    if (rc == 0)
+        rc = begin_anew(path, err);
+    if (rc < 0)
+        return rc;
+    (void) unlink(mark);
     *ret_notice = xasprintf(
         "The job store was damaged and a new, empty one was begun; the old one is kept as %s (%s). "
         "Jobs and events before now are missing from the job cache; \"sqlite3 %s .recover\" "
         "may save them.",
         aside, why, aside);
-    return begin_anew(path, err);
+    return 0;
+}
+
+int
+db_set_aside(const char *path, const char *why, char **ret_notice, fail_t *err)
+{
+    char stamp[CLOCK_STAMP_LEN];
+    AUTO_FREE char *mark = xasprintf("%s" REPLACING, path);
+
+    clock_jid(stamp);
+    int rc = fs_write_atomic(mark, stamp, strlen(stamp), 0600, err);
+    return rc < 0 ? rc : replace(path, stamp, why, ret_notice, err);
+}
+
+/* What was cut short is done now. */
+static int
+go_on_replacing(const char *path, char **ret_notice, fail_t *err)
+{
+    AUTO_FREE char *mark = xasprintf("%s" REPLACING, path);
+    buf_auto_t stamp = BUF_INIT;
+
+    if (fs_absent(mark))
+        return 0;
+    int rc = fs_read(mark, CLOCK_STAMP_LEN, &stamp, err);
+    return rc < 0 ? rc : replace(path, buf_str(&stamp), "the master ended meanwhile", ret_notice, err);
 }
 
 int
 db_open_writer(const char *path, sqlite3 **ret_db, char **ret_notice, fail_t *err)
 {
     fail_auto_t first = FAIL_INIT;
-    int rc = open_once(path, ret_db, &first);
+    int rc;
 
     *ret_notice = NULL;
-    if (rc == 0)
-        return 0;
+    if ((rc = go_on_replacing(path, ret_notice, err)) < 0 || (rc = open_once(path, ret_db, &first)) == 0)
+        return rc;
     if (rc != -EUCLEAN)
         return fail_set(err, rc, "%s", fail_text(&first));
     rc = db_set_aside(path, fail_text(&first), ret_notice, err);

@@ -132,3 +132,34 @@ db.commit()' "$STORE" "$jid"
     salt m1 test.ping | grep -q True
     [ "$(salt-run jobs.list_jobs_filter 50 --out=json | jids | wc -l)" -eq 1 ]
 }
+
+@test "killed at any step while it sets a damaged store aside, the master does it at the next start, and says so" {
+    local n said half=0
+    start_master 'keep_jobs_seconds: 0'
+    stop master
+    cp "$STORE" "$FLEET/damaged"
+    dd if=/dev/zero of="$FLEET/damaged" bs=8192 count=1 conv=notrunc status=none
+    for ((n = 1;; n++)); do
+        rm -f "$FLEET/hit" "$STORE"*
+        cp "$FLEET/damaged" "$STORE"
+        FAULT=kill:$n FAULT_ROOT=$STORE FAULT_HIT=$FLEET/hit LD_PRELOAD=$BUILD/tests/preload/fault.so \
+            start_master 2>/dev/null || :
+        [ -e "$FLEET/hit" ] || break
+        until_true 10 test -e "$FLEET/pids/master.rc"
+        said=$(grep -c 'The job store was damaged' "$FLEET/log/master") || :
+        # The new one is there, and what the master had to say of it died with it.
+        [ -e "$STORE.replacing" ] || cmp -s "$FLEET/damaged" "$STORE" || said=1
+        [ ! -e "$STORE.replacing" ] || half=$((half + 1))
+        start_master
+        said=$((said + $(grep -c 'The job store was damaged' "$FLEET/log/master"))) || :
+        cmp "$FLEET/damaged" "$CACHE"/jobs.db.damaged-*
+        if [ "$said" -eq 0 ] || [ "$(counter seq | head -n 1)" -lt 1000000000000000 ] || [ -e "$STORE.replacing" ]; then
+            echo "killed at $n: said $said times; $(ask '{"op":"status"}'); $(ls "$CACHE")" >&2
+            return 1
+        fi
+        stop master
+    done
+    stop master
+    [ "$n" -gt 10 ]
+    [ "$half" -gt 5 ]
+}
