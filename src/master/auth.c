@@ -713,9 +713,8 @@ auth_load(front_t *self, fail_t *err)
         if (fs_is_passing(bad.code))
             unread = true;
     }
-    if (!unread)
+    if (rekey_load(self, !unread))
         life->again_ms = life->pause_ms = 0;
-    rekey_load(self);
     s_full_check(self);
     return 0;
 }

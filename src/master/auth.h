@@ -44,7 +44,8 @@ void rekey_asked(struct front *self, peer_t *peer, const json_t *body); /* its m
 /* Whether this connection comes with the next key of its id: then that is the accepted one from now on, and the old
  * one and its connections are cut. */
 bool rekey_came(struct front *self, peer_t *peer, minion_t *m);
-void rekey_load(struct front *self);                /* from the files */
+/* From the files, `all_read`: of which all present keys are known. What can't be read now is not forgotten: false. */
+bool rekey_load(struct front *self, bool all_read);
 void rekey_forget(struct front *self, minion_t *m); /* its key is accepted no more */
 
 #endif

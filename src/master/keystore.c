@@ -306,9 +306,9 @@ keystore_next_put(keystore_t *self, const char *id, const uint8_t key[KEY_BYTES]
 }
 
 bool
-keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES])
+keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES], fail_t *err)
 {
-    return keystore_get(self, id, KEY_NEXT, out, NULL);
+    return keystore_get(self, id, KEY_NEXT, out, err);
 }
 
 int

@@ -57,7 +57,7 @@ int keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t 
 
 /* The next key of a minion whose key is accepted (folder minions_next), on the disk when this returns. */
 int keystore_next_put(keystore_t *self, const char *id, const uint8_t key[KEY_BYTES], fail_t *err);
-bool keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES]);
+bool keystore_next_get(const keystore_t *self, const char *id, uint8_t out[KEY_BYTES], fail_t *err);
 /* It takes the place of the accepted one: either of both is there at any time, and -ENOENT when there is none. */
 int keystore_next_take(keystore_t *self, const char *id, fail_t *err);
 void keystore_next_drop(keystore_t *self, const char *id);

@@ -4,6 +4,7 @@
 #include "master/bus.h"
 
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -137,26 +138,40 @@ rekey_came(front_t *self, peer_t *peer, minion_t *m)
     return true;
 }
 
-void
-rekey_load(front_t *self)
+/* -ENOENT: there is nothing that could become the next key. Else 0, or why that can't be told now. */
+static int
+s_load(front_t *self, const char *id, bool all_read)
+{
+    fail_auto_t err = FAIL_INIT;
+    minion_t *m = peers_by_id(self->peers, id);
+    uint8_t key[KEY_BYTES];
+    char z85[KEY_Z85_LEN];
+    if (!m || m->state != KEY_ACCEPTED)
+        return m || all_read ? -ENOENT : -EAGAIN;
+    if (!keystore_next_get(self->keystore, id, key, &err))
+        return fs_is_passing(err.code) ? err.code : -ENOENT;
+    key_to_z85(key, z85);
+    if (s_is_expected(self, m, z85))
+        return -ENOENT;
+    s_expect(self, m, z85);
+    return 0;
+}
+
+bool
+rekey_load(front_t *self, bool all_read)
 {
     json_auto_t *ids = keystore_next_list(self->keystore);
     json_t *one;
     size_t i;
     json_array_foreach (ids, i, one) {
-        minion_t *m = peers_by_id(self->peers, json_string_value(one));
-        uint8_t key[KEY_BYTES];
-        char z85[KEY_Z85_LEN];
-        if (!m || m->state != KEY_ACCEPTED || !keystore_next_get(self->keystore, m->id, key)) {
-            keystore_next_drop(self->keystore, json_string_value(one));
-            continue;
-        }
-        key_to_z85(key, z85);
-        if (s_is_expected(self, m, z85))
-            keystore_next_drop(self->keystore, m->id);
-        else
-            s_expect(self, m, z85);
+        const char *id = json_string_value(one);
+        int rc = s_load(self, id, all_read);
+        if (rc == -ENOENT)
+            keystore_next_drop(self->keystore, id);
+        else if (rc < 0)
+            all_read = false;
     }
+    return all_read;
 }
 
 void

@@ -1,5 +1,5 @@
 /* fault.c - a library to preload: of the calls that change something below FAULT_ROOT, the N-th fails, or is
- * the last thing that the process does before kill -9.
+ * the last thing that the process does before kill -9. With FAULT_OPENS=1 what only opens counts too.
  *
  *   FAULT=kill:N  or  FAULT=28:N (an errno)      FAULT_ROOT=DIR      FAULT_HIT=FILE, which the fault makes
  *
@@ -104,6 +104,12 @@ ON(int, unlink, (const char *p), fault_of_fd(AT_FDCWD, p), (p))
 ON(int, unlinkat, (int d, const char *p, int f), fault_of_fd(d, p), (d, p, f))
 ON(int, mkostemp, (char *p, int f), fault_of_fd(AT_FDCWD, p), (p, f))
 
+static int
+counts(int flags)
+{
+    return (flags & (O_CREAT | O_TRUNC)) || getenv("FAULT_OPENS");
+}
+
 int
 open(const char *path, int flags, ...)
 {
@@ -112,7 +118,7 @@ open(const char *path, int flags, ...)
     va_start(ap, flags);
     mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(ap, mode_t) : 0;
     va_end(ap);
-    if ((flags & (O_CREAT | O_TRUNC)) && fault_of_fd(AT_FDCWD, path))
+    if (counts(flags) && fault_of_fd(AT_FDCWD, path))
         return -1;
     return real(path, flags, mode);
 }
@@ -125,7 +131,7 @@ openat(int dir, const char *path, int flags, ...)
     va_start(ap, flags);
     mode_t mode = (flags & (O_CREAT | O_TMPFILE)) ? va_arg(ap, mode_t) : 0;
     va_end(ap);
-    if ((flags & (O_CREAT | O_TRUNC)) && fault_of_fd(dir, path))
+    if (counts(flags) && fault_of_fd(dir, path))
         return -1;
     return real(dir, path, flags, mode);
 }

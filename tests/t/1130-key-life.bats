@@ -113,6 +113,33 @@ up() {
     [ "$hits" -ge 3 ] && [ "$n" -lt 30 ]
 }
 
+@test "a key that can't be read for now is no reason to forget the next one" {
+    [ -z "${SAN:-}" ] || skip "a sanitizer's library must be the first one"
+    start_master
+    mkdir "$FLEET/keys"
+    local file id pem
+    as() { "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$(master_pki master.pub)" "$FLEET/keys" "$1" \
+        send '{"m":"hello","id":"'"$2"'","proto":1,"version":"3006.0","boot":"b1","pending":[]}' expect "\"state\":\"$3\"" "${@:4}"; }
+    for id in minions minions_next; do
+        "$HALITE_TOOLS/fakepeer" key "$FLEET/keys" "$id"
+        "$HALITE_TOOLS/fakepeer" key "$FLEET/keys" "next-$id"
+        as "$id" "$id" pending
+        salt-key -y -a "$id" >/dev/null
+        pem=$(sed ':a;N;$!ba;s/\n/\\n/g' "$FLEET/keys/next-$id.pub")
+        as "$id" "$id" accepted send "{\"m\":\"rekey\",\"key\":\"$pem\\n\"}" expect '"m":"rekeyed","key"'
+    done
+    # The present key's file, and the next one's, each once without a descriptor.
+    for id in minions minions_next; do
+        file=$(master_pki "$id/$id")
+        stop master
+        rm -f "$FLEET/hit"
+        FAULT=24:1 FAULT_OPENS=1 FAULT_ROOT=$file FAULT_HIT=$FLEET/hit LD_PRELOAD=$BUILD/tests/preload/fault.so start_master
+        [ -e "$FLEET/hit" ]
+        [ -e "$(master_pki "minions_next/$id")" ]
+        DEADLINE=1 until_true 15 as "next-$id" "$id" accepted
+    done
+}
+
 @test "a next key that is another minion's, or none, is refused; nobody else is harmed" {
     up m1
     mkdir "$FLEET/keys"
