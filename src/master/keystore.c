@@ -181,10 +181,17 @@ keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
             close(fd);
         return NULL;
     }
-    while ((e = readdir(dir)) != NULL)
+    for (errno = 0; (e = readdir(dir)) != NULL; errno = 0)
         if (conf_id_valid(e->d_name, NULL) && is_file(fd, e))
             names_add(&names, e->d_name);
+    int rc = -errno;
     closedir(dir);
+    /* The rest of the keys are not gone because they can't be read. */
+    if (rc != 0) {
+        names_free(&names);
+        dir_fail(err, rc, states[state].dir);
+        return NULL;
+    }
     if (names.n > 0)
         qsort(names.v, names.n, sizeof(*names.v), compare);
 

@@ -1,4 +1,6 @@
 /* test_keystore.c - the folders of keys, and the lists of ids to sign or reject by themselves. */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,6 +20,20 @@ typedef struct fixture {
     char *pki;
     keystore_t *store;
 } fixture_t;
+
+static int names_left = -1; /* until the disk fails; below 0: it does not */
+
+/* For the code under test too. */
+struct dirent *
+readdir(DIR *dir)
+{
+    if (names_left != 0) {
+        names_left -= names_left > 0;
+        return (struct dirent *) readdir64(dir);
+    }
+    errno = EIO;
+    return NULL;
+}
 
 static const uint8_t key_one[KEY_BYTES] = { 1, 2, 3, 4, 5 };
 static const uint8_t key_two[KEY_BYTES] = { 9, 8, 7 };
@@ -409,8 +425,33 @@ test_autosign_files(void **state)
     assert_true(keystore_take_autosign(f->pki, "web1", 0));
 }
 
+/* A folder of which the disk gives only a part is not one with fewer keys. */
+static void
+test_folder_that_breaks_off(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    AUTO_FREE char *id = NULL;
+
+    for (int i = 0; i < 5; i++) {
+        free(id);
+        id = xasprintf("web%d", i);
+        assert_int_equal(keystore_put(f->store, id, KEY_ACCEPTED, key_one, &err), 0);
+    }
+    for (names_left = 6; names_left >= 0; names_left--) {
+        int left = names_left;
+        assert_null(keystore_list(f->store, KEY_ACCEPTED, &err));
+        assert_int_equal(err.code, -EIO);
+        fail_clear(&err);
+        names_left = left;
+    }
+    json_auto_t *all = keystore_list(f->store, KEY_ACCEPTED, &err);
+    assert_int_equal(json_array_size(all), 5);
+}
+
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(test_life),
-          WITH_STORE(test_list), WITH_STORE(test_bad_ids), WITH_STORE(test_links), WITH_STORE(test_bad_files),
-          WITH_STORE(test_unreadable), WITH_STORE(test_listed), WITH_STORE(test_listed_modes),
-          WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))
+          WITH_STORE(test_list), WITH_STORE(test_folder_that_breaks_off), WITH_STORE(test_bad_ids),
+          WITH_STORE(test_links), WITH_STORE(test_bad_files), WITH_STORE(test_unreadable),
+          WITH_STORE(test_listed), WITH_STORE(test_listed_modes), WITH_STORE(test_listed_nowhere),
+          WITH_STORE(test_autosign_files))
