@@ -168,16 +168,18 @@ mine_get(front_t *self, const char *id, const json_t *request, match_work_t *wor
 }
 
 /* A runner that is asked for from now on finds it. */
-static void
-s_noted(front_t *self, uint64_t ticket)
+static int
+s_noted(front_t *self, uint64_t ticket, fail_t *err)
 {
-    if (ticket > 0)
-        self->row_ticket = ticket;
+    if (ticket == 0)
+        return fail_set(err, -EAGAIN, "the master's store takes no more at the moment: try again");
+    self->row_ticket = ticket;
+    return 0;
 }
 
 /* ---- what minions put in --------------------------------------------------------------------- */
 
-/* In memory and on the disk. TAKES *mine_p; an empty one is none. */
+/* In memory and on the disk, or in neither. TAKES *mine_p; an empty one is none. */
 static int
 s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
 {
@@ -187,9 +189,10 @@ s_keep(front_t *self, minion_t *m, json_t **mine_p, fail_t *err)
         free(text);
         return fail_set(err, -E2BIG, "the mine takes at most %d bytes of one minion", LIMIT_MINE);
     }
-    known_set(self, m, STORE_MINE, mine);
-    s_noted(self, store_put_mine(self->store, m->id, &text));
-    return 0;
+    int rc = s_noted(self, store_put_mine(self->store, m->id, &text), err);
+    if (rc == 0)
+        known_set(self, m, STORE_MINE, mine);
+    return rc;
 }
 
 static json_t *
@@ -229,19 +232,20 @@ s_delete(front_t *self, minion_t *m, const json_t *body, fail_t *err)
     return s_keep(self, m, &mine, err) == 0 ? json_true() : NULL;
 }
 
-static void
-s_drop(front_t *self, minion_t *m)
+static int
+s_drop(front_t *self, minion_t *m, store_doc_t what, fail_t *err)
 {
-    known_set(self, m, STORE_MINE, NULL);
-    s_noted(self, store_forget(self->store, m->id, STORE_MINE));
+    int rc = s_noted(self, store_forget(self->store, m->id, what), err);
+    if (rc == 0)
+        known_set(self, m, what, NULL);
+    return rc;
 }
 
 static json_t *
 s_flush(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
-    (void) body, (void) err;
-    s_drop(self, m);
-    return json_true();
+    (void) body;
+    return s_drop(self, m, STORE_MINE, err) == 0 ? json_true() : NULL;
 }
 
 static const struct {
@@ -297,50 +301,57 @@ mine_asked(front_t *self, peer_t *peer, const json_t *body)
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
-static void
-s_forget_grains(front_t *self, minion_t *m)
+static int
+s_forget_grains(front_t *self, minion_t *m, fail_t *err)
 {
-    known_set(self, m, STORE_GRAINS, NULL);
-    s_noted(self, store_forget(self->store, m->id, STORE_GRAINS));
+    return s_drop(self, m, STORE_GRAINS, err);
 }
 
-static void
-s_forget_pillar(front_t *self, minion_t *m)
+static int
+s_forget_pillar(front_t *self, minion_t *m, fail_t *err)
 {
-    known_set(self, m, STORE_PILLAR, NULL);
-    s_noted(self, store_forget(self->store, m->id, STORE_PILLAR));
+    return s_drop(self, m, STORE_PILLAR, err);
 }
 
-static void
-s_forget_kept(front_t *self, minion_t *m)
+static int
+s_forget_mine(front_t *self, minion_t *m, fail_t *err)
 {
+    return s_drop(self, m, STORE_MINE, err);
+}
+
+static int
+s_forget_kept(front_t *self, minion_t *m, fail_t *err)
+{
+    (void) err;
     pillars_forget(self->pillars, m->id);
+    return 0;
 }
 
 static const struct {
     const char *name;
-    void (*fn)(front_t *self, minion_t *m);
+    int (*fn)(front_t *self, minion_t *m, fail_t *err);
 } kinds[] = { { "grains", s_forget_grains },
               { "pillar", s_forget_pillar },
-              { "mine", s_drop },
+              { "mine", s_forget_mine },
               { "kept_pillar", s_forget_kept } };
 
-static void
-s_forget(front_t *self, minion_t *m, const json_t *request)
+static int
+s_forget(front_t *self, minion_t *m, const json_t *request, fail_t *err)
 {
     const char *function = value_str(request, "mine_function", NULL);
     json_t *what;
     size_t i;
+    int rc = 0;
     json_array_foreach (value_get(request, "what"), i, what)
-        for (size_t k = 0; k < NELEMS(kinds); k++)
+        for (size_t k = 0; rc == 0 && k < NELEMS(kinds); k++)
             if (str_eq(kinds[k].name, json_string_value(what)))
-                kinds[k].fn(self, m);
+                rc = kinds[k].fn(self, m, err);
     json_t *old = known_get(self, m, STORE_MINE);
-    if (!function || !value_get(old, function))
-        return;
+    if (rc < 0 || !function || !value_get(old, function))
+        return rc;
     json_t *mine = json_copy(old);
     json_object_del(mine, function);
-    (void) s_keep(self, m, &mine, NULL);
+    return s_keep(self, m, &mine, err);
 }
 
 json_t *
@@ -351,11 +362,12 @@ mine_forget(front_t *self, const json_t *request, fail_t *err)
     size_t n = 0;
     if (targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
-    json_t *ids = json_array();
+    json_auto_t *ids = json_array();
     for (size_t i = 0; i < n; i++) {
         minion_t *m = peers_by_slot(self->peers, slots[i]);
+        if (s_forget(self, m, request, err) < 0)
+            return NULL;
         json_array_append_new(ids, json_string(m->id));
-        s_forget(self, m, request);
     }
-    return ids;
+    return STEAL(ids);
 }

@@ -2,6 +2,7 @@
 #include "salt/limits.h"
 #undef LIMIT_STORE_BYTES
 #define LIMIT_STORE_BYTES 65536UL
+#include "master/mine.c"
 #include "master/store.c"
 
 #include "master/bus.h"
@@ -124,6 +125,36 @@ test_end_of_a_job(void **state)
     assert_shown(store_noted(f->place->reader, NOTE_ENDED, J1, "", err), "\"" J1 "\"");
 }
 
+/* What a minion puts into the mine, or takes out, is in memory and in the store, or it is told that it is not. */
+static void
+test_mine(void **state)
+{
+    static const uint8_t key[KEY_BYTES] = { 1 };
+    fixture_t *f = *state;
+    fail_auto_t why = FAIL_INIT;
+    minion_t *m1 = peers_know(f->front.peers, "m1", key, KEY_ACCEPTED);
+    json_t *first = json_pack("{s:i, s:i}", "a", 1, "b", 2), *second = json_pack("{s:i}", "c", 3);
+    json_auto_t *body = json_pack("{s:s}", "fun", "a");
+
+    assert_int_equal(s_keep(&f->front, m1, &first, &why), 0);
+    fill(f, 10);
+    assert_int_equal(s_keep(&f->front, m1, &second, &why), -EAGAIN);
+    fail_clear(&why);
+    assert_null(s_delete(&f->front, m1, body, &why));
+    assert_int_equal(why.code, -EAGAIN);
+    fail_clear(&why);
+    assert_null(s_flush(&f->front, m1, NULL, &why));
+    assert_int_equal(why.code, -EAGAIN);
+    fail_clear(&why);
+    assert_shown(json_incref(known_get(&f->front, m1, STORE_MINE)), "{\"a\":1,\"b\":2}");
+    make_room(f);
+    json_auto_t *done = s_delete(&f->front, m1, body, &why);
+    assert_true(json_is_true(done));
+    await_written(f);
+    assert_shown(store_docs(f->place->reader, STORE_MINE, "m1", err), "{\"m1\":{\"b\":2}}");
+    assert_shown(json_incref(known_get(&f->front, m1, STORE_MINE)), "{\"b\":2}");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_event_for_which_there_is_no_room), TEST(test_end_of_a_job))
+UNIT_MAIN(TEST(test_event_for_which_there_is_no_room), TEST(test_end_of_a_job), TEST(test_mine))
