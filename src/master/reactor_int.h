@@ -34,7 +34,8 @@ typedef struct reactor_shared {
     atomic_uint_least64_t settled; /* the cursor that is on the disk */
 } reactor_shared_t;
 
-#define RENDER_AGAIN_MS 500 /* until a file is tried again that could not be read for now */
+#define RENDER_AGAIN_MS 500   /* until what could not be read, or begun, for now is tried again, */
+#define PASSES_MS       60000 /* and how long what the system lacks is hoped to come back */
 
 /* A file's turn for one event. It belongs to a render actor meanwhile. */
 typedef struct rtask {
@@ -73,10 +74,11 @@ typedef struct react {
     rtask_t *task;
     json_t *what; /* BORROWED of the task's list */
     step_t step;
-    bool watched; /* another one requires it, or it is a runner's or wheel's */
-    bool begun;   /* it is on the disk, or over */
-    bool counted; /* among those of the master that run */
-    json_int_t n; /* number of the request */
+    bool watched;     /* another one requires it, or it is a runner's or wheel's */
+    bool begun;       /* it is on the disk, or over */
+    bool counted;     /* among those of the master that run */
+    int64_t tried_ms; /* monotonic: when it was first refused for now; 0: never */
+    json_int_t n;     /* number of the request */
     char *jid;
     json_t *left; /* {minion: true} of those who have not returned */
     char *why;    /* why it is false */
@@ -145,6 +147,7 @@ typedef struct rloop {
     size_t n_reactions; /* not begun */
     size_t n_asked, n_running;
     react_t *ready[2], **ready_tail[2]; /* of minions, of the master */
+    int64_t ask_after_ms[2];            /* monotonic: none of them is asked for before */
     map_t *asked;                       /* number -> react_t */
     map_t *begun;                       /* jid -> react_t */
     map_t *warned;                      /* what was said once */
@@ -191,7 +194,6 @@ born_t *born_new(void);
 void born_destroy(born_t **self_p);
 void born_add(born_t *self, const char *child, const char *parent);
 void born_event(char out[32], uint64_t seq); /* an event's name as a child */
-
 /* `jid` was begun by `part`, as a reaction to what has `jids`. */
 void kin_add(kin_t *self, store_reader_t *reader, const char *jid, const json_t *jids, const char *part);
 

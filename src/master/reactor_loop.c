@@ -583,7 +583,8 @@ s_patience(const rloop_t *self, int64_t now_ms)
         int64_t rest_ms = self->snap_next_ms - now_ms;
         wait = rest_ms < SNAP_MS ? SNAP_MS : rest_ms < FENCE_MS ? rest_ms : FENCE_MS;
     }
-    if (self->n_waiting > 0 && wait > RENDER_AGAIN_MS)
+    bool again = self->n_waiting > 0 || self->ask_after_ms[0] > now_ms || self->ask_after_ms[1] > now_ms;
+    if (again && wait > RENDER_AGAIN_MS)
         wait = RENDER_AGAIN_MS;
     if (due != 0 && self->fence == 0 && self->ears) {
         int64_t until = (due - clock_wall_us()) / 1000 + 1;

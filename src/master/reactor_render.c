@@ -9,9 +9,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define BATCH       32    /* tasks of a file that an actor gets at one time */
-#define END_WAIT_MS 1000  /* for templates that render when the master ends */
-#define PASSES_MS   60000 /* how long what the system lacks is hoped to come back */
+#define BATCH       32   /* tasks of a file that an actor gets at one time */
+#define END_WAIT_MS 1000 /* for templates that render when the master ends */
 
 void
 rtask_free(rtask_t *task)

@@ -5,6 +5,7 @@
 #include "master/reactor_int.h"
 
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -49,10 +50,16 @@ work_error(rloop_t *self, const json_t *where, uint64_t seq, const char *fmt, ..
 
 /* ---- the life of a reaction ---------------------------------------------------------------------------- */
 
+static int
+s_queue_of(const react_t *r)
+{
+    return str_eq(value_str(r->what, "client", ""), "local") ? QUEUE_MINIONS : QUEUE_MASTER;
+}
+
 static void
 s_enqueue(rloop_t *self, react_t *r)
 {
-    int which = str_eq(value_str(r->what, "client", ""), "local") ? QUEUE_MINIONS : QUEUE_MASTER;
+    int which = s_queue_of(r);
     r->step = STEP_READY;
     r->next = NULL;
     *self->ready_tail[which] = r;
@@ -322,8 +329,10 @@ void
 work_turn(rloop_t *self)
 {
     size_t most = (size_t) value_int(self->opts, "reactor_worker_threads", 10);
+    int64_t now_ms = clock_mono_ms();
     for (int which = 0; self->line && which < 2; which++)
-        for (size_t n = self->n_tasks; self->ready[which] && self->n_asked < ASKED_MAX && n > 0; n--) {
+        for (size_t n = now_ms < self->ask_after_ms[which] ? 0 : self->n_tasks;
+             self->ready[which] && self->n_asked < ASKED_MAX && n > 0; n--) {
             if (which == QUEUE_MASTER && self->n_running >= (most > 0 ? most : 1))
                 break;
             react_t *r = s_pop(self, which);
@@ -361,11 +370,34 @@ s_published(rloop_t *self, react_t *r, const json_t *reply)
     s_now_begun(self, r);
 }
 
+/* Whether the master only lacks something at the moment, such as a place for one more runner: it is asked again. */
+static bool
+s_is_put_off(rloop_t *self, react_t *r, const json_t *reply)
+{
+    int64_t now_ms = clock_mono_ms(), *after_ms = &self->ask_after_ms[s_queue_of(r)];
+    if (!fs_is_passing((int) value_int(reply, "code", 0)))
+        return false;
+    /* Of those that are refused with it, the first stands for all. */
+    if (r->tried_ms == 0 && now_ms >= *after_ms)
+        log_warning("reactor: %s.%s: %s; it is tried again for a minute", value_str(r->what, "client", ""),
+                    value_str(r->what, "fun", ""), value_str(reply, "error", "refused"));
+    r->tried_ms = r->tried_ms != 0 ? r->tried_ms : now_ms;
+    if (now_ms - r->tried_ms >= PASSES_MS)
+        return false;
+    self->n_running -= r->counted;
+    r->counted = false;
+    *after_ms = now_ms + RENDER_AGAIN_MS;
+    s_enqueue(self, r);
+    return true;
+}
+
 static void
 s_answered(rloop_t *self, react_t *r, const json_t *reply)
 {
     bool local = str_eq(value_str(r->what, "client", ""), "local");
     if (!value_bool(reply, "ok", false)) {
+        if (s_is_put_off(self, r, reply))
+            return;
         s_over(self, r,
                xasprintf("%s.%s: %s", value_str(r->what, "client", ""), value_str(r->what, "fun", ""),
                          value_str(reply, "error", "refused")));

@@ -263,6 +263,21 @@ SLS
     unlisten log
 }
 
+@test "a reaction for which the master has no place at the moment is begun when there is one" {
+    reactor_master "  - 'go/*': [salt://reactor/go.sls]"
+    sls go <<<$'x:\n  runner.salt.cmd: [{arg: [test.echo, "did {{ tag }}"]}]'
+    mkfifo "$OUT/gate"
+    local n all=()
+    listen run 'salt/run/*/ret'
+    for n in {1..32}; do all+=("{\"op\":\"runner\",\"fun\":\"salt.cmd\",\"arg\":[\"cmd.run\",\"cat $OUT/gate\"]}"); done
+    for n in {1..1000}; do all+=('{"op":"runner","fun":"salt.cmd","arg":["test.ping"]}'); done
+    ask "${all[@]}" '{"op":"fire","tag":"go/1","data":{}}' >/dev/null
+    until_log "$FLEET/log/master" 'reactor: runner.salt.cmd: 1000 functions wait for one of 32 workers already; it is tried again'
+    : >"$OUT/gate"
+    wait_event run '"return":"did go/1"'
+    unlisten run
+}
+
 @test "a backlog longer than the journal: what was dropped is said" {
     reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 2" "renderer_functions_reactor: [cmd.run]"
     mkfifo "$OUT/gate"
