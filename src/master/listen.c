@@ -24,7 +24,8 @@ struct listener {
     uint64_t missed, m_first, m_last; /* how many, and from which to which */
     size_t end;                       /* where listener_next stopped in its block */
     int64_t until;                    /* the end of its turn */
-    bool brief;                       /* which holds for the ring too */
+    bool brief;                       /* which holds for the ring too, */
+    bool looked;                      /* where a tag was compared in this turn */
     bool more;                        /* it was over before something was found there */
 };
 
@@ -159,6 +160,7 @@ listener_turn(listener_t *self, bool brief)
 {
     self->until = clock_mono_ms() + TURN_MS;
     self->brief = brief;
+    self->looked = false;
 }
 
 bool
@@ -187,11 +189,11 @@ s_wants(listener_t *self, const eframe_t *frame)
 
 /* ---- out of the ring ------------------------------------------------------------------------- */
 
-/* One frame is looked at in any case: it goes on. */
+/* One frame of a turn is looked at in any case: it goes on. */
 static bool
 s_is_over(const listener_t *self)
 {
-    return self->brief && clock_mono_ms() >= self->until;
+    return self->brief && self->looked && clock_mono_ms() >= self->until;
 }
 
 /* One piece is what lies together. */
@@ -206,12 +208,12 @@ s_pieces(listener_t *self, struct iovec *iov, size_t max)
         self->end = block->len;
         return 1;
     }
-    for (size_t from = at; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame);
-         at += frame.len) {
-        if (at > from && s_is_over(self)) {
+    for (; at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len) {
+        if (s_is_over(self)) {
             self->more = n == 0;
             break;
         }
+        self->looked = true;
         if (!s_wants(self, &frame))
             continue;
         if (n > 0 && (char *) iov[n - 1].iov_base + iov[n - 1].iov_len == frame.at) {

@@ -7,7 +7,7 @@
  *
  * Layer      master
  * Threads    the front loop's
- * Tests      tests/t/5000-events.bats
+ * Tests      tests/t/5000-events.bats, tests/unit/master/test_listen.c
  */
 #ifndef MASTER_LISTEN_H
 #define MASTER_LISTEN_H
