@@ -96,7 +96,7 @@ s_begin_at(listener_t *self, const json_t *request, fail_t *err)
 }
 
 listener_t *
-listener_new(front_t *front, const json_t *request, fail_t *err)
+listener_new(front_t *front, const json_t *request, bool brief, fail_t *err)
 {
     globs_t *tags = s_globs(request, err);
     if (!tags)
@@ -104,6 +104,7 @@ listener_new(front_t *front, const json_t *request, fail_t *err)
     listener_t *self = xcalloc(1, sizeof(*self));
     self->front = front;
     self->tags = tags;
+    self->brief = brief;
     self->next = front->bus->listeners;
     if (self->next)
         self->next->prev = self;
@@ -134,7 +135,7 @@ bool
 listener_again(listener_t **self_p, const json_t *request, fail_t *err)
 {
     if (value_get(request, "since_seq") || value_get(request, "since")) {
-        listener_t *fresh = listener_new((*self_p)->front, request, err);
+        listener_t *fresh = listener_new((*self_p)->front, request, (*self_p)->brief, err);
         if (!fresh)
             return false;
         listener_destroy(self_p);
@@ -156,10 +157,9 @@ listener_patterns(const listener_t *self)
 }
 
 void
-listener_turn(listener_t *self, bool brief)
+listener_turn(listener_t *self)
 {
     self->until = clock_mono_ms() + TURN_MS;
-    self->brief = brief;
     self->looked = false;
 }
 
@@ -361,8 +361,9 @@ s_before(const ring_at_t *at)
                                                                                 : at->block->last;
 }
 
+/* After `until` tags are compared no more: as if it had wanted all. */
 static void
-s_count_rest(listener_t *self)
+s_count_rest(listener_t *self, int64_t until)
 {
     ring_block_t *block = self->at.block;
     eframe_t frame;
@@ -373,13 +374,14 @@ s_count_rest(listener_t *self)
     }
     for (size_t at = self->at.offset;
          at < block->len && eframe_read(block->bytes + at, block->len - at, &frame); at += frame.len)
-        if (s_wants(self, &frame))
+        if ((self->brief && clock_mono_ms() >= until) || s_wants(self, &frame))
             s_miss(self, frame.seq, frame.seq, 1);
 }
 
 void
 listen_dropped(void *front, ring_block_t *block)
 {
+    int64_t until = clock_mono_ms() + TURN_MS;
     for (listener_t *l = ((front_t *) front)->bus->listeners; l; l = l->next) {
         if (l->at.block != block)
             continue;
@@ -387,7 +389,7 @@ listen_dropped(void *front, ring_block_t *block)
             l->after = s_before(&l->at);
             ring_leave(&l->at);
         } else {
-            s_count_rest(l);
+            s_count_rest(l, until);
             (void) ring_on(&l->at);
         }
     }

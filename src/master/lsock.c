@@ -149,7 +149,7 @@ static bool
 s_send(lconn_t *c)
 {
     if (c->listener)
-        listener_turn(c->listener, !lconn_is_admin(c));
+        listener_turn(c->listener);
     for (ssize_t sent = 0, n; sent < FLUSH_BUDGET; sent += n) {
         if (!s_send_out(c))
             return true;
@@ -257,7 +257,7 @@ lconn_listen(lconn_t *c, const json_t *request, fail_t *err)
 {
     if (c->listener)
         return listener_again(&c->listener, request, err);
-    c->listener = listener_new(c->owner->front, request, err);
+    c->listener = listener_new(c->owner->front, request, !lconn_is_admin(c), err);
     c->owner->n_listeners += c->listener ? 1 : 0;
     return c->listener != NULL;
 }

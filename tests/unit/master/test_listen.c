@@ -1,6 +1,8 @@
 /* test_listen.c - how long a listener may look at the events of the ring. */
 #include "master/listen.h"
 
+#include "common/local/client.h"
+#include "common/match/match.h"
 #include "unit/master/store_place.h"
 
 #define TURN_MS 20 /* as in listen.c */
@@ -39,11 +41,11 @@ tear_down(void **state)
 }
 
 static void
-listen_to(fixture_t *f, const char *glob)
+listen_to(fixture_t *f, const char *glob, bool brief)
 {
     json_auto_t *request = json_pack("{s:[s]}", "tags", glob);
 
-    f->listener = listener_new(&f->front, request, NULL);
+    f->listener = listener_new(&f->front, request, brief, NULL);
     assert_non_null(f->listener);
 }
 
@@ -83,21 +85,68 @@ test_turn_is_over(void **state)
     fixture_t *f = *state;
 
     for (size_t i = 0; i < NELEMS(globs); i++) {
-        listen_to(f, globs[i]);
+        listen_to(f, globs[i], true);
         fire(f, 100);
-        listener_turn(f->listener, true);
+        listener_turn(f->listener);
         (void) poll(NULL, 0, 2 * TURN_MS);
         assert_true(take(f) <= 1);
         assert_true(listener_has_more(f->listener));
         assert_int_equal(take(f), 0);
-        listener_turn(f->listener, false);
-        (void) poll(NULL, 0, 2 * TURN_MS);
-        assert_int_equal(take(f), i == 0 ? 99 : 0);
+        listener_turn(f->listener);
+        (void) take(f);
         assert_false(listener_has_more(f->listener));
         listener_destroy(&f->listener);
     }
 }
 
+/* Who is no user of the kind has all the time. */
+static void
+test_turn_of_an_administrator(void **state)
+{
+    fixture_t *f = *state;
+
+    listen_to(f, "some/t*", false);
+    fire(f, 100);
+    listener_turn(f->listener);
+    (void) poll(NULL, 0, 2 * TURN_MS);
+    assert_int_equal(take(f), 100);
+}
+
+/* What it missed, as it is told. NEW. */
+static json_t *
+missed(fixture_t *f)
+{
+    buf_auto_t out = BUF_INIT;
+    json_t *msg = NULL;
+
+    (void) listener_fill(f->listener, &out);
+    assert_int_equal(frame_take(&out, LIMIT_LOCAL_MSG, &msg, NULL), 1);
+    assert_string_equal(value_str(msg, "push", ""), "missed");
+    return msg;
+}
+
+/* Those that nobody had the time to compare count, though none of them was wanted. */
+static void
+test_missed_with_slow_patterns(void **state)
+{
+    enum { N = 40000 };
+    fixture_t *f = *state;
+    char tag[LIMIT_TAG_LEN + 1], slow[] = "*0*0*0*0*0*0*0*0-1";
+
+    memset(tag, '0', LIMIT_TAG_LEN);
+    tag[LIMIT_TAG_LEN] = '\0';
+    json_auto_t *request = json_pack("{s:[]}", "tags");
+    for (int i = 0; i < LIMIT_USER_TAGS; i++)
+        json_array_append_new(value_get(request, "tags"), json_string(slow));
+    f->listener = listener_new(&f->front, request, true, NULL);
+    assert_non_null(f->listener);
+    for (int i = 0; i < N; i++)
+        bus_put(&f->front, (span_t){ tag, LIMIT_TAG_LEN }, (span_t){ "{}", 2 });
+    (void) bus_done(&f->front);
+    json_auto_t *msg = missed(f);
+    assert_true(value_int(msg, "count", 0) < N);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_turn_is_over))
+UNIT_MAIN(TEST(test_turn_is_over), TEST(test_turn_of_an_administrator), TEST(test_missed_with_slow_patterns))
