@@ -185,13 +185,20 @@ s_flush(lconn_t *c)
     s_watch(c, more && !c->dead);
 }
 
-/* What happened before a message comes before it, except out of the journal and what a user's turn is too short for:
- * what the socket does not take now waits with the message. */
+static size_t
+s_unread(const lconn_t *c)
+{
+    return c->out.len - c->out_at;
+}
+
+/* What happened before a message comes before it, except out of the journal, what a user's turn is too short for, and more
+ * than a user may leave unread: what the socket does not take now waits with the message. */
 static void
 s_events_first(lconn_t *c)
 {
     struct iovec iov[EVENT_PIECES];
     size_t n;
+    bool bounded = !lconn_is_admin(c);
     if (!c->listener || !c->begun)
         return;
     if (!c->want_write)
@@ -199,7 +206,8 @@ s_events_first(lconn_t *c)
     if (!listener_is_live(c->listener) || !numbers_may_tell(c->owner->front))
         return;
     (void) listener_fill(c->listener, &c->out);
-    while ((n = listener_next(c->listener, iov, EVENT_PIECES)) > 0) {
+    while (!(bounded && s_unread(c) > USER_UNREAD) &&
+           (n = listener_next(c->listener, iov, EVENT_PIECES)) > 0) {
         size_t whole = 0;
         for (size_t i = 0; i < n; whole += iov[i++].iov_len)
             buf_add(&c->out, iov[i].iov_base, iov[i].iov_len);
@@ -216,13 +224,13 @@ s_pushed(lconn_t *c, size_t before)
         return false;
     }
     /* Replies and returns are never dropped: whoever lets that many pile up is not reading at all. */
-    if (c->out.len - c->out_at > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG) {
+    if (s_unread(c) > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG) {
         log_warning("local socket: %s does not read its answers; the connection is closed", c->user);
         s_kill(c);
         return true;
     }
     /* Answers of one turn go together: whoever reads them wakes up once. */
-    bool soon = c->owner->front->bus->held > 0 && c->out.len - c->out_at < PUSH_TOGETHER;
+    bool soon = c->owner->front->bus->held > 0 && s_unread(c) < PUSH_TOGETHER;
     if (!c->want_write && !soon)
         s_flush(c);
     else if (!c->want_write)
@@ -426,7 +434,7 @@ s_has_turn(lconn_t *c)
     lsock_t *self = c->owner;
     if (lconn_is_admin(c))
         return true;
-    if (c->out.len - c->out_at > USER_UNREAD || self->n_served == NELEMS(self->served))
+    if (s_unread(c) > USER_UNREAD || self->n_served == NELEMS(self->served))
         return false;
     for (size_t i = 0; i < self->n_served; i++)
         if (self->served[i] == c->uid)

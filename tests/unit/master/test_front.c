@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,9 +61,9 @@ hold_port(int *port)
 static json_t *
 overrides(const fixture_t *f)
 {
-    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:s}", "root_dir", f->dir, "interface", "127.0.0.1",
-                     "publish_port", f->publish_port, "ret_port", f->port, "hello_port", 0, "log_level",
-                     "quiet");
+    return json_pack("{s:s, s:s, s:i, s:i, s:i, s:s, s:{s:[s]}}", "root_dir", f->dir, "interface",
+                     "127.0.0.1", "publish_port", f->publish_port, "ret_port", f->port, "hello_port", 0,
+                     "log_level", "quiet", "publisher_acl", "nobody", "test.ping");
 }
 
 /* What a runner may not return. */
@@ -900,6 +901,83 @@ test_slow_listener(void **state)
     (void) close(fd);
 }
 
+/* A line of somebody whom publisher_acl names. */
+static int
+user_line(const fixture_t *f)
+{
+    enum { NOBODY = 65534 };
+
+    assert_int_equal(seteuid(NOBODY), 0);
+    int fd = raw_line(f);
+    assert_int_equal(seteuid(0), 0);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void
+post(int fd, const char *request)
+{
+    uint32_t head = htonl((uint32_t) strlen(request));
+
+    assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
+    assert_int_equal(write(fd, request, strlen(request)), strlen(request));
+}
+
+/* The next message on such a line. NEW. */
+static json_t *
+next_of(int fd, buf_t *in)
+{
+    char chunk[65536];
+    json_t *msg = NULL;
+
+    while (frame_take(in, LIMIT_LOCAL_MSG, &msg, NULL) != 1) {
+        struct pollfd pfd = { .fd = fd, .events = POLLIN };
+        assert_int_equal(poll(&pfd, 1, PATIENCE_MS), 1);
+        ssize_t n = recv(fd, chunk, sizeof(chunk), 0);
+        assert_true(n > 0);
+        buf_add(in, chunk, (size_t) n);
+    }
+    return msg;
+}
+
+/* NEW reply. */
+static json_t *
+answer_of(int fd, const char *request)
+{
+    buf_auto_t in = BUF_INIT;
+
+    post(fd, request);
+    return next_of(fd, &in);
+}
+
+/* An answer does not bring all events into memory that a user has left unread: they stay where everybody's are. */
+static void
+test_answer_of_a_deaf_user(void **state)
+{
+    enum { N = 2000, SIZE = 2000 };
+    fixture_t *f = *state;
+    buf_auto_t in = BUF_INIT;
+    char text[SIZE + 1] = "";
+    size_t events = 0;
+
+    if (geteuid() != 0)
+        skip();
+    memset(text, 'x', SIZE);
+    assert_int_equal(chmod(f->dir, 0711), 0);
+    int fd = user_line(f);
+    json_decref(answer_of(fd, "{\"op\":\"events\",\"tags\":[\"big\"],\"n\":1}"));
+    for (int i = 0; i < N; i++)
+        json_decref(ask(f, json_pack("{s:s, s:s, s:{s:s}}", "op", "fire", "tag", "big", "data", "a", text)));
+    post(fd, "{\"op\":\"status\",\"n\":2}");
+    for (bool answered = false; events < N;) {
+        json_auto_t *msg = next_of(fd, &in);
+        answered = answered || value_int(msg, "n", 0) == 2;
+        events += str_eq(value_str(msg, "push", ""), "event");
+        assert_true(answered || events < N / 2);
+    }
+    (void) close(fd);
+}
+
 static void
 test_odd_requests(void **state)
 {
@@ -1665,13 +1743,13 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
-          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_odd_requests),
-          TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
-          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
-          TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
-          TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
-          TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
-          TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
+          TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store),
+          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
+          TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
+          TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
+          TEST(test_restart_with_the_numbers_of_before), TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_runner_returns_what_a_frame_holds), TEST(test_progress_goes_to_followers))
