@@ -215,6 +215,18 @@ s_events_first(lconn_t *c)
     }
 }
 
+/* Replies and returns are never dropped: whoever lets so many pile up is not reading at all. A user's lines count together,
+ * and one that is read is not to blame. */
+static bool
+s_is_deaf(const lconn_t *c)
+{
+    size_t n = s_unread(c);
+    bool user = !lconn_is_admin(c) && n > USER_UNREAD;
+    for (const lconn_t *other = user ? c->owner->conns : NULL; other; other = other->next)
+        n += other != c && other->uid == c->uid && !other->dead ? s_unread(other) : 0;
+    return n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG;
+}
+
 /* What was added to `out` since it had `before` bytes is a whole frame. */
 static bool
 s_pushed(lconn_t *c, size_t before)
@@ -223,8 +235,7 @@ s_pushed(lconn_t *c, size_t before)
         c->out.len = before;
         return false;
     }
-    /* Replies and returns are never dropped: whoever lets that many pile up is not reading at all. */
-    if (s_unread(c) > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG) {
+    if (s_is_deaf(c)) {
         log_warning("local socket: %s does not read its answers; the connection is closed", c->user);
         s_kill(c);
         return true;

@@ -978,6 +978,52 @@ test_answer_of_a_deaf_user(void **state)
     (void) close(fd);
 }
 
+/* What is pushed to a user's lines and read by none is bounded for all of them together; a line that is read stays. */
+static void
+test_returns_of_a_deaf_user(void **state)
+{
+    enum { LINES = 14, SIZE = 10000000 };
+    fixture_t *f = *state;
+    struct pollfd deaf[LINES];
+    buf_auto_t in = BUF_INIT;
+    size_t open = LINES;
+
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(chmod(f->dir, 0711), 0);
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+    publish(f, "m1");
+    json_auto_t *job = hear(sock, "job");
+    const char *jid = value_str(job, "jid", "?");
+    AUTO_FREE char *request = xasprintf("{\"op\":\"follow\",\"jid\":\"%s\",\"n\":1}", jid);
+    int reads = user_line(f);
+    json_decref(answer_of(reads, request));
+    for (size_t i = 0; i < LINES; i++) {
+        deaf[i] = (struct pollfd){ .fd = user_line(f) };
+        json_decref(answer_of(deaf[i].fd, request));
+    }
+    AUTO_FREE char *value = xcalloc(1, SIZE + 1);
+    memset(value, 'x', SIZE);
+    AUTO_FREE char *text = xasprintf("{\"m\":\"ret\",\"jid\":\"%s\",\"fun\":\"test.ping\",\"return\":\"%s\","
+                                     "\"retcode\":0,\"success\":true}",
+                                     jid, value);
+    say(sock, text);
+    for (bool done = false; !done;) {
+        json_auto_t *msg = next_of(reads, &in);
+        done = str_eq(value_str(msg, "push", ""), "done");
+    }
+    assert_true(counter(f, "returns") == 1);
+    (void) poll(deaf, LINES, 0);
+    for (size_t i = 0; i < LINES; i++) {
+        open -= (deaf[i].revents & POLLHUP) != 0;
+        (void) close(deaf[i].fd);
+    }
+    assert_true(open * SIZE <= LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG);
+    assert_true((open + 1) * SIZE > LIMIT_LOCAL_QUEUE);
+    (void) close(reads);
+}
+
 static void
 test_odd_requests(void **state)
 {
@@ -1744,8 +1790,8 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
-          TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store),
-          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_returns_of_a_deaf_user), TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart),
+          TEST(test_damaged_store), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
           TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
           TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
           TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
