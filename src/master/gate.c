@@ -60,6 +60,7 @@ struct gate {
         long n;
     } strangers[STRANGERS];
     long open, cut, limit; /* connections; those that were cut and are not gone yet */
+    long reserve;          /* descriptors that they leave */
     long went;             /* since memory was given back */
     int64_t check_next_ms, settle_next_ms;
     zap_door_t door, told;
@@ -79,6 +80,7 @@ gate_new(long files)
     if (reserve > files / 4)
         reserve = files / 4;
     self->limit = files - reserve;
+    self->reserve = reserve;
     for (int i = 0; i < STRANGERS; i++)
         self->strangers[i].first = self->strangers[i].last = -1;
     self->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
@@ -97,6 +99,12 @@ gate_destroy(gate_t **self_p)
         (void) close(self->statm);
     free(self->lines);
     free(self);
+}
+
+long
+gate_reserve(const gate_t *self)
+{
+    return self->reserve;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "common/base/str.h"
 #include "common/local/client.h"
 #include "master/catchup.h"
+#include "master/gate.h"
 #include "master/username.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -614,17 +615,26 @@ s_turn_away(lsock_t *self, bool knocks)
     return fd >= 0;
 }
 
+/* Of all places, and of the descriptors that minions leave, users have half: however many there are, root and the master's
+ * user come in. */
+static size_t
+s_users_places(const lsock_t *self)
+{
+    size_t reserve = (size_t) gate_reserve(self->front->gate);
+    return (reserve < LIMIT_LOCAL_CLIENTS ? reserve : LIMIT_LOCAL_CLIENTS) / 2;
+}
+
 static bool
 s_may_come(lsock_t *self, uid_t uid)
 {
-    size_t n = 0;
-    if (self->n_conns >= LIMIT_LOCAL_CLIENTS)
-        return false;
+    size_t own = 0, users = 0;
     if (s_is_admin(uid))
-        return true;
-    for (const lconn_t *c = self->conns; c; c = c->next)
-        n += c->uid == uid;
-    return n < LIMIT_LOCAL_USER_LINES;
+        return self->n_conns < LIMIT_LOCAL_CLIENTS;
+    for (const lconn_t *c = self->conns; c; c = c->next) {
+        own += c->uid == uid;
+        users += !lconn_is_admin(c);
+    }
+    return own < LIMIT_LOCAL_USER_LINES && users < s_users_places(self);
 }
 
 static void

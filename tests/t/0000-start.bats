@@ -275,6 +275,30 @@ EOF
     until_true 10 ask '{"op":"status"}'
 }
 
+@test "users have half of the descriptors that minions leave: root does not wait for one" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    master_conf 'publisher_acl: {nobody: [test.ping]}'
+    fleet_open
+    daemon master prlimit --nofile=128 "$HALITE_BIN/salt-master" -c "$FLEET/etc"
+    until_log "$FLEET/log/master" 'the master is ready'
+    timeout 60 python3 - "$SOCK_DIR/master.sock" <<'EOF'
+import json, os, socket, struct, sys
+os.setgroups([])
+os.setegid(65534)
+def line(uid):
+    one = socket.socket(socket.AF_UNIX)
+    os.seteuid(uid)
+    one.connect(sys.argv[1])
+    os.seteuid(0)
+    return one
+lines, last = [line(100000 + i) for i in range(4) for _ in range(64)], line(0)
+text = json.dumps({"op": "status"}).encode()
+last.send(struct.pack(">I", len(text)) + text)
+assert b'"ok"' in last.recv(1000)
+EOF
+    not grep -q 'no descriptor is left' "$FLEET/log/master"
+}
+
 @test "a private key that others may read is refused" {
     start_master
     stop master

@@ -901,17 +901,23 @@ test_slow_listener(void **state)
     (void) close(fd);
 }
 
+static int
+line_of(const fixture_t *f, uid_t uid)
+{
+    assert_int_equal(seteuid(uid), 0);
+    int fd = raw_line(f);
+    assert_int_equal(seteuid(0), 0);
+    assert_true(fd >= 0);
+    return fd;
+}
+
 /* A line of somebody whom publisher_acl names. */
 static int
 user_line(const fixture_t *f)
 {
     enum { NOBODY = 65534 };
 
-    assert_int_equal(seteuid(NOBODY), 0);
-    int fd = raw_line(f);
-    assert_int_equal(seteuid(0), 0);
-    assert_true(fd >= 0);
-    return fd;
+    return line_of(f, NOBODY);
 }
 
 static void
@@ -1022,6 +1028,30 @@ test_returns_of_a_deaf_user(void **state)
     assert_true(open * SIZE <= LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG);
     assert_true((open + 1) * SIZE > LIMIT_LOCAL_QUEUE);
     (void) close(reads);
+}
+
+/* A user may have many ids (subuid): root comes in all the same. */
+static void
+test_lines_of_many_users(void **state)
+{
+    enum { USERS = LIMIT_LOCAL_CLIENTS / LIMIT_LOCAL_USER_LINES + 1, FIRST = 100000 };
+    static int fds[USERS * LIMIT_LOCAL_USER_LINES];
+    fixture_t *f = *state;
+    struct rlimit rl;
+
+    (void) daemon_raise_files(4096);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &rl), 0);
+    if (geteuid() != 0 || rl.rlim_cur < NELEMS(fds) + 100)
+        skip();
+    assert_int_equal(chmod(f->dir, 0711), 0);
+    for (size_t i = 0; i < NELEMS(fds); i++)
+        fds[i] = line_of(f, (uid_t) (FIRST + i / LIMIT_LOCAL_USER_LINES));
+    int fd = raw_line(f);
+    json_auto_t *reply = answer_of(fd, "{\"op\":\"status\",\"n\":1}");
+    assert_true(value_bool(reply, "ok", false));
+    (void) close(fd);
+    for (size_t i = 0; i < NELEMS(fds); i++)
+        (void) close(fds[i]);
 }
 
 static void
@@ -1790,12 +1820,13 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
-          TEST(test_returns_of_a_deaf_user), TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart),
-          TEST(test_damaged_store), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
-          TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
-          TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
-          TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
-          TEST(test_restart_with_the_numbers_of_before), TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users), TEST(test_odd_requests),
+          TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
+          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
+          TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
+          TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
+          TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
+          TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_runner_returns_what_a_frame_holds), TEST(test_progress_goes_to_followers))
