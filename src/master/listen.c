@@ -89,10 +89,10 @@ s_begin_at(listener_t *self, const json_t *request, fail_t *err)
     if (!since)
         return 0;
     int rc = s_since_us(since, &us, err);
-    if (rc == 0)
-        rc = store_event_since(self->front->reader, us, &self->after, err);
+    if (rc < 0)
+        return rc;
     clock_stamp(self->since, us);
-    return rc;
+    return store_event_since(self->front->reader, us, &self->after, err);
 }
 
 listener_t *

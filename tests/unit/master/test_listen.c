@@ -147,6 +147,20 @@ test_missed_with_slow_patterns(void **state)
     assert_true(value_int(msg, "count", 0) < N);
 }
 
+/* A time that is none. */
+static void
+test_odd_since(void **state)
+{
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *request = json_pack("{s:s}", "since", "yesterday");
+
+    assert_null(listener_new(&f->front, request, false, &err));
+    assert_string_equal(fail_text(&err),
+                        "'since' is a number of seconds or a time such as 2026-11-20T10:00:00");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_turn_is_over), TEST(test_turn_of_an_administrator), TEST(test_missed_with_slow_patterns))
+UNIT_MAIN(TEST(test_turn_is_over), TEST(test_turn_of_an_administrator), TEST(test_missed_with_slow_patterns),
+          TEST(test_odd_since))
