@@ -185,7 +185,7 @@ bool lconn_is_admin(const lconn_t *c);
 void lconn_sign(lconn_t *c, json_t *line); /* who it is, for the audit log */
 void lsock_answer(lsock_t *self);          /* answers that waited for the end of the turn */
 void lsock_serve(lsock_t *self);           /* events to those who listen and keep up */
-void lsock_resume(lsock_t *self);          /* paused ones go on, if the journal has caught up */
+void lsock_resume(lsock_t *self);          /* paused ones go on, if the journal has caught up, or can't */
 size_t lsock_listeners(const lsock_t *self);
 
 /* requests.c */

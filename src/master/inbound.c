@@ -317,8 +317,8 @@ inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     (void) !read(item->fd, &n, sizeof(n));
     s_ack_all(self);
     later_turn(self);
-    bus_committed(self);
     inbound_trouble(self);
+    bus_committed(self);
     return 0;
 }
 

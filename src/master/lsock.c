@@ -522,7 +522,8 @@ s_named(lsock_t *self)
 void
 lsock_resume(lsock_t *self)
 {
-    if (self->n_paused == 0 || store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2)
+    if (self->n_paused == 0 ||
+        (!self->front->store_trouble && store_waiting(self->front->store) > LIMIT_EVENTS_WAITING / 2))
         return;
     for (lconn_t *c = self->conns; c; c = c->next) {
         if (!c->paused)

@@ -253,11 +253,11 @@ s_journal(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
     return lconn_may_match(c, request, err) ? listen_journal(self, request, !lconn_is_admin(c), err) : NULL;
 }
 
-/* Who fires faster than the disk takes it waits. */
+/* Who fires faster than the disk takes it waits; while it takes nothing, he is refused instead (bus_room). */
 static void
 s_fired(front_t *self, lconn_t *c)
 {
-    if (store_waiting(self->store) > LIMIT_EVENTS_WAITING)
+    if (!self->store_trouble && store_waiting(self->store) > LIMIT_EVENTS_WAITING)
         lconn_pause(c);
 }
 

@@ -901,25 +901,6 @@ test_slow_listener(void **state)
     (void) close(fd);
 }
 
-static int
-line_of(const fixture_t *f, uid_t uid)
-{
-    assert_int_equal(seteuid(uid), 0);
-    int fd = raw_line(f);
-    assert_int_equal(seteuid(0), 0);
-    assert_true(fd >= 0);
-    return fd;
-}
-
-/* A line of somebody whom publisher_acl names. */
-static int
-user_line(const fixture_t *f)
-{
-    enum { NOBODY = 65534 };
-
-    return line_of(f, NOBODY);
-}
-
 static void
 post(int fd, const char *request)
 {
@@ -954,6 +935,59 @@ answer_of(int fd, const char *request)
 
     post(fd, request);
     return next_of(fd, &in);
+}
+
+static bool
+fired(int fd, const char *request)
+{
+    json_auto_t *reply = answer_of(fd, request);
+
+    return value_bool(reply, "ok", false);
+}
+
+/* While the disk refuses, who fires hears that as often as he tries, and the line goes on. */
+static void
+test_fire_while_the_disk_refuses(void **state)
+{
+    enum { SIZE = 900000, N = LIMIT_EVENTS_WAITING / SIZE };
+    static const struct rlimit none = { 0, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
+    fixture_t *f = *state;
+    AUTO_FREE char *text = xcalloc(1, SIZE + 1);
+    const struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
+    int fd = raw_line(f), refused = 0;
+
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)), 0);
+    memset(text, 'x', SIZE);
+    AUTO_FREE char *request = xasprintf("{\"op\":\"fire\",\"n\":1,\"tag\":\"big\",\"data\":{\"a\":\"%s\"}}",
+                                        text);
+    assert_int_equal(prlimit(f->pid, RLIMIT_FSIZE, &none, NULL), 0);
+    for (int i = 0; i < 2 * N; i++)
+        refused += !fired(fd, request);
+    assert_true(refused >= N / 2);
+    json_auto_t *status = answer_of(fd, "{\"op\":\"status\",\"n\":2}");
+    assert_true(value_bool(status, "ok", false));
+    assert_int_equal(prlimit(f->pid, RLIMIT_FSIZE, &all, NULL), 0);
+    UNTIL(fired(fd, request));
+    (void) close(fd);
+}
+
+static int
+line_of(const fixture_t *f, uid_t uid)
+{
+    assert_int_equal(seteuid(uid), 0);
+    int fd = raw_line(f);
+    assert_int_equal(seteuid(0), 0);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* A line of somebody whom publisher_acl names. */
+static int
+user_line(const fixture_t *f)
+{
+    enum { NOBODY = 65534 };
+
+    return line_of(f, NOBODY);
 }
 
 /* An answer does not bring all events into memory that a user has left unread: they stay where everybody's are. */
@@ -1820,8 +1854,9 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
-          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users), TEST(test_odd_requests),
-          TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
+          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
+          TEST(test_fire_while_the_disk_refuses), TEST(test_odd_requests), TEST(test_lost_job),
+          TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
           TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
           TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
           TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
