@@ -205,8 +205,8 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     job_t *job = jobs_add(self->jobs, jid, &info, slots, n);
     salt_assert(job);
     job->held = value_get(request, "note");
-    int64_t wait = value_int(request, "wait_ms", 0);
-    job->wait_ms = wait > 0 ? clock_mono_ms() + wait : 0;
+    int64_t wait = value_int(request, "wait_ms", 0), most = LIMIT_SILENCE_S * 1000LL;
+    job->wait_ms = wait > 0 ? clock_mono_ms() + (wait < most ? wait : most) : 0;
     if (follower)
         (void) job_follow(job, follower);
     self->counters.jobs++;

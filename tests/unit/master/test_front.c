@@ -1088,6 +1088,21 @@ test_lines_of_many_users(void **state)
         (void) close(fds[i]);
 }
 
+/* A time of any size to wait for a target is one. */
+static void
+test_job_waits_for_its_target(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+
+    hang_up(f, accepted(f, keys, "m1"));
+    UNTIL(!is_connected(f, "m1", NULL));
+    json_auto_t *job = ask(f, json_pack("{s:s, s:s, s:s, s:I}", "op", "publish", "tgt", "m1", "fun", "a.b",
+                                        "wait_ms", (json_int_t) INT64_MAX));
+    json_auto_t *now = ask(f, json_pack("{s:s, s:O}", "op", "verdicts", "jid", value_get(job, "jid")));
+    assert_string_equal(value_str(value_get(value_get(now, "verdicts"), "m1"), "verdict", "?"), "waiting");
+}
+
 static void
 test_odd_requests(void **state)
 {
@@ -1855,13 +1870,13 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
           TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
-          TEST(test_fire_while_the_disk_refuses), TEST(test_odd_requests), TEST(test_lost_job),
-          TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
-          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
-          TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
-          TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
-          TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
-          TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_fire_while_the_disk_refuses), TEST(test_job_waits_for_its_target),
+          TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store),
+          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
+          TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
+          TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
+          TEST(test_restart_with_the_numbers_of_before), TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_runner_returns_what_a_frame_holds), TEST(test_progress_goes_to_followers))
