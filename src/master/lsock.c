@@ -52,14 +52,21 @@ struct lconn {
     bool want_write, paused, dead;
 };
 
+/* What a user has had in a turn, of whichever of its lines. */
+typedef struct share {
+    uid_t uid;
+    bool asked;  /* a request */
+    bool caught; /* a piece of what one of them follows */
+} share_t;
+
 struct lsock {
     front_t *front;
     int listen_fd, epoll_fd;
     int spare_fd; /* given up for a moment to turn somebody away when descriptors have run out */
     int name_fd;  /* of the question for a name that is under way, -1: none */
     uid_t name_uid;
-    uid_t served[EPOLL_BATCH]; /* users who had their request of this turn */
-    size_t n_served;
+    share_t shares[EPOLL_BATCH]; /* of this turn */
+    size_t n_shares;
     char *own_name, *root_name;
     bool due;        /* somebody's answers wait for the end of the turn */
     int64_t full_ms; /* since when somebody waits for a descriptor; 0: nobody */
@@ -104,6 +111,33 @@ s_shrink(buf_t *b)
         buf_free(b);
 }
 
+static size_t
+s_unread(const lconn_t *c)
+{
+    return c->out.len - c->out_at;
+}
+
+/* Of the other lines of its user. */
+static size_t
+s_unread_beside(const lconn_t *c)
+{
+    size_t n = 0;
+    for (const lconn_t *other = c->owner->conns; other; other = other->next)
+        n += other != c && other->uid == c->uid && !other->dead ? s_unread(other) : 0;
+    return n;
+}
+
+/* Replies and returns are never dropped: whoever lets so many pile up is not reading at all. A user's lines count together,
+ * and one that is read is not to blame. */
+static bool
+s_is_deaf(const lconn_t *c)
+{
+    size_t n = s_unread(c);
+    if (!lconn_is_admin(c) && n > USER_UNREAD)
+        n += s_unread_beside(c);
+    return n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG;
+}
+
 /* What waits in `out`. False when not all could be sent now. */
 static bool
 s_send_out(lconn_t *c)
@@ -145,6 +179,39 @@ s_send_events(lconn_t *c)
     return n == (ssize_t) whole ? n : -1;
 }
 
+/* NULL: too many users have had something in this turn. */
+static share_t *
+s_share(lsock_t *self, uid_t uid)
+{
+    for (size_t i = 0; i < self->n_shares; i++)
+        if (self->shares[i].uid == uid)
+            return &self->shares[i];
+    if (self->n_shares == NELEMS(self->shares))
+        return NULL;
+    self->shares[self->n_shares] = (share_t){ .uid = uid };
+    return &self->shares[self->n_shares++];
+}
+
+/* A piece may be a return of any size: a user has one in a turn, */
+static bool
+s_may_catch_up(lconn_t *c)
+{
+    if (lconn_is_admin(c))
+        return true;
+    share_t *share = s_share(c->owner, c->uid);
+    if (!share || share->caught)
+        return false;
+    share->caught = true;
+    return true;
+}
+
+/* and none while its other lines leave much unread: lsock_tick asks again. */
+static bool
+s_has_room(const lconn_t *c)
+{
+    return lconn_is_admin(c) || s_unread_beside(c) <= LIMIT_LOCAL_QUEUE;
+}
+
 /* True when there is more than could be sent now. */
 static bool
 s_send(lconn_t *c)
@@ -155,6 +222,10 @@ s_send(lconn_t *c)
         if (!s_send_out(c))
             return true;
         if (c->behind) {
+            if (!s_has_room(c))
+                return false;
+            if (!s_may_catch_up(c))
+                return true;
             catchup_fill(&c->behind, c->owner->front, &c->out);
             n = (ssize_t) c->out.len;
             continue;
@@ -186,12 +257,6 @@ s_flush(lconn_t *c)
     s_watch(c, more && !c->dead);
 }
 
-static size_t
-s_unread(const lconn_t *c)
-{
-    return c->out.len - c->out_at;
-}
-
 /* What happened before a message comes before it, except out of the journal, what a user's turn is too short for, and more
  * than a user may leave unread: what the socket does not take now waits with the message. */
 static void
@@ -214,18 +279,6 @@ s_events_first(lconn_t *c)
             buf_add(&c->out, iov[i].iov_base, iov[i].iov_len);
         listener_sent(c->listener, iov, n, whole, &c->out);
     }
-}
-
-/* Replies and returns are never dropped: whoever lets so many pile up is not reading at all. A user's lines count together,
- * and one that is read is not to blame. */
-static bool
-s_is_deaf(const lconn_t *c)
-{
-    size_t n = s_unread(c);
-    bool user = !lconn_is_admin(c) && n > USER_UNREAD;
-    for (const lconn_t *other = user ? c->owner->conns : NULL; other; other = other->next)
-        n += other != c && other->uid == c->uid && !other->dead ? s_unread(other) : 0;
-    return n > LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG;
 }
 
 /* What was added to `out` since it had `before` bytes is a whole frame. */
@@ -443,15 +496,12 @@ s_ask(lconn_t *c)
 static bool
 s_has_turn(lconn_t *c)
 {
-    lsock_t *self = c->owner;
     if (lconn_is_admin(c))
         return true;
-    if (s_unread(c) > USER_UNREAD || self->n_served == NELEMS(self->served))
+    share_t *share = s_unread(c) > USER_UNREAD ? NULL : s_share(c->owner, c->uid);
+    if (!share || share->asked)
         return false;
-    for (size_t i = 0; i < self->n_served; i++)
-        if (self->served[i] == c->uid)
-            return false;
-    self->served[self->n_served++] = c->uid;
+    share->asked = true;
     return true;
 }
 
@@ -717,7 +767,7 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
     lsock_t *self = arg;
     struct epoll_event events[EPOLL_BATCH];
     int n = epoll_wait(self->epoll_fd, events, EPOLL_BATCH, 0);
-    self->n_served = 0;
+    self->n_shares = 0;
     bus_hold(self->front);
     for (int i = 0; i < n; i++) {
         lconn_t *c = events[i].data.ptr;
@@ -749,6 +799,9 @@ void
 lsock_tick(lsock_t *self)
 {
     s_ask_next(self);
+    for (lconn_t *c = self->conns; c; c = c->next)
+        if (c->behind && !c->want_write && !c->dead)
+            s_flush(c);
     if (!self->paused)
         return;
     if (self->spare_fd < 0)

@@ -1018,7 +1018,8 @@ test_answer_of_a_deaf_user(void **state)
     (void) close(fd);
 }
 
-/* What is pushed to a user's lines and read by none is bounded for all of them together; a line that is read stays. */
+/* What is pushed to a user's lines and read by none is bounded for all of them together; a line that is read stays. So is
+ * what they are told again: those for which there is no room get it when others have gone. */
 static void
 test_returns_of_a_deaf_user(void **state)
 {
@@ -1026,7 +1027,7 @@ test_returns_of_a_deaf_user(void **state)
     fixture_t *f = *state;
     struct pollfd deaf[LINES];
     buf_auto_t in = BUF_INIT;
-    size_t open = LINES;
+    size_t open = LINES, told = 0;
 
     if (geteuid() != 0)
         skip();
@@ -1061,6 +1062,23 @@ test_returns_of_a_deaf_user(void **state)
     }
     assert_true(open * SIZE <= LIMIT_LOCAL_QUEUE + LIMIT_LOCAL_MSG);
     assert_true((open + 1) * SIZE > LIMIT_LOCAL_QUEUE);
+    for (size_t i = 0; i < LINES; i++) {
+        deaf[i] = (struct pollfd){ .fd = user_line(f), .events = POLLIN };
+        json_decref(answer_of(deaf[i].fd, request));
+    }
+    for (size_t i = 0; i < 4 * LINES; i++) /* turns */
+        (void) counter(f, "returns");
+    (void) poll(deaf, LINES, 0);
+    for (size_t i = 0; i < LINES; i++)
+        told += (deaf[i].revents & POLLIN) != 0;
+    assert_true(told > 0 && (told - 1) * SIZE <= LIMIT_LOCAL_QUEUE);
+    for (size_t i = 0; i < LINES - 1; i++)
+        (void) close(deaf[i].fd);
+    for (bool done = false; !done;) {
+        json_auto_t *msg = next_of(deaf[LINES - 1].fd, &in);
+        done = str_eq(value_str(msg, "push", ""), "done");
+    }
+    (void) close(deaf[LINES - 1].fd);
     (void) close(reads);
 }
 
