@@ -313,7 +313,8 @@ predict(pairs_t *p)
     if (fstate_on(s, "show_changes", true)) {
         buf_puts(&text, "\nPredicted diff:\n\r\t\t");
         for (const char *line = buf_str(&p->diff); *line != '\0';) {
-            size_t n = strcspn(line, "\n") + 1;
+            size_t n = strcspn(line, "\n");
+            n += line[n] == '\n'; /* the last line of a file may have no end */
             buf_printf(&text, "%.*s%s", (int) n, line, line[n] != '\0' ? "\r\t\t" : "");
             line += n;
         }
