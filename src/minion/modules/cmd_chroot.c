@@ -161,6 +161,10 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     };
     char real[PATH_MAX];
     const char *root = realpath(value_str(args, "root", ""), real) ? real : value_str(args, "root", "");
+    /* Of every process the root begins with an empty one. */
+    if (*root != '/')
+        return fail_kind(err, FAIL_INVOCATION, -EINVAL, "root '%s' is no folder; give its absolute path",
+                         root);
     AUTO_FREE char *cmd = chroot_command(args, root);
     json_auto_t *kwargs = json_pack("{s:s}", "cmd", cmd);
     json_auto_t *mounted = mount_all(root, value_get(args, "binds"));
