@@ -22,16 +22,20 @@ s_stranger(const struct stat *folder, const struct stat *link, int flags)
     return folder->st_uid != 0 ? folder->st_uid : link->st_uid != 0 ? link->st_uid : NOBODY;
 }
 
-/* The link's target, and what stands behind the link, is what is left. 1, or a negative errno. */
+/* The link's target, and what stands behind the link, is what is left. Whose it is and where it leads is asked of one and the
+ * same link: the folder's owner may have put another one there since it was looked at. 1, or a negative errno. */
 static int
-s_follow(way_t *self, const struct stat *folder, const struct stat *link, const char *name,
-         const char *behind, int flags)
+s_follow(way_t *self, const struct stat *folder, const char *name, const char *behind, int flags)
 {
     char target[PATH_MAX];
-    uid_t whose = s_stranger(folder, link, flags);
-    ssize_t n = readlinkat(self->folder, name, target, sizeof(target));
+    struct stat link;
+    AUTO_FD held = openat(self->folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (held < 0 || fstat(held, &link) != 0)
+        return -errno;
+    uid_t whose = s_stranger(folder, &link, flags);
+    ssize_t n = readlinkat(held, "", target, sizeof(target));
     if (n < 0 || n == (ssize_t) sizeof(target))
-        return n < 0 ? -errno : -ENAMETOOLONG;
+        return n >= 0 ? -ENAMETOOLONG : errno == ENOENT ? -ELOOP /* a link no more */ : -errno;
     if (++self->links > MAX_LINKS)
         return -ELOOP;
     if (whose != NOBODY && self->whose != NOBODY && whose != self->whose)
@@ -91,7 +95,7 @@ s_step(way_t *self, int flags)
     if (n > 0 && !there && (errno != ENOENT || !last)) /* who makes folders makes them there */
         return errno == ENOENT && way_astray(self, &folder) ? -EPERM : -errno;
     if (there && S_ISLNK(st.st_mode) && !(last && (flags & WAY_LINK)))
-        return s_follow(self, &folder, &st, name, behind, flags);
+        return s_follow(self, &folder, name, behind, flags);
     if (last)
         return s_arrive(self, &folder, there ? &st : NULL);
     memmove(self->name, self->name + left, strlen(self->name + left) + 1);

@@ -2,14 +2,17 @@
 #include "unit/folder.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
 
-enum { ALICE = 61001, BOB = 61002 };
+enum { ALICE = 61001, BOB = 61002, SWAPS = 5000 };
 
 /* NEW path below the folder. */
 static char *
@@ -227,6 +230,53 @@ test_roots_links(void **state)
     }
 }
 
+/* The folder's owner puts a link of hers in the place of root's and back, again and again. Sets the process that does. */
+static pid_t
+swapper(const char *one, const char *other)
+{
+    AUTO_FREE char *a = in(one), *b = in(other);
+    pid_t pid = fork();
+
+    if (pid == 0)
+        (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (pid == 0) {
+        if (renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) != 0)
+            _exit(1);
+    }
+    return pid;
+}
+
+/* Whose a link is and where it leads is told of the same one. */
+static void
+test_swapped_link(void **state)
+{
+    struct stat good, st;
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else has files to give away */
+    folder("root", 0);
+    folder("victim", 0);
+    folder("alice", ALICE);
+    file("root/conf", "root", 0);
+    file("victim/conf", "victim", 0);
+    link_to("alice/conf", "../root/conf", 0);
+    link_to("alice/hers", "../victim/conf", ALICE);
+    AUTO_FREE char *root = in("root"), *path = in("alice/conf");
+    assert_int_equal(stat(root, &good), 0);
+    pid_t pid = swapper("alice/conf", "alice/hers");
+    assert_true(pid > 0);
+    int astray = 0;
+    for (int i = 0; i < SWAPS && astray == 0; i++) {
+        way_auto_t way = WAY_INIT;
+        if (way_find(&way, path, 0) == 0)
+            astray += fstat(way.folder, &st) != 0 || st.st_ino != good.st_ino;
+    }
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(astray, 0);
+}
+
 /* A folder that is a link leads away as a file does: nobody's .ssh is another one's. */
 static void
 test_ways(void **state)
@@ -371,4 +421,5 @@ test_kinds(void **state)
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_roots_links),
-          IN_DIR(test_ways), IN_DIR(test_swapped), IN_DIR(test_swapped_edit), IN_DIR(test_kinds))
+          IN_DIR(test_ways), IN_DIR(test_swapped_link), IN_DIR(test_swapped), IN_DIR(test_swapped_edit),
+          IN_DIR(test_kinds))
