@@ -86,9 +86,9 @@ json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *
 int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode,
                        fail_t *err);
 
-/* file.check_perms on a state's return, which it changes; a file is found as partfile.h says. `args` as that function's, without ret. `before`:
- * what fop_stats told before the caller itself changed the file; NULL: nothing did. *ret_perms (may be NULL)
- * NEW. */
+/* file.check_perms on a state's return, which it changes; what has the name is found as partfile.h says, and held while it is
+ * changed. `args` as that function's, without ret. `before`: what fop_stats told before the caller itself changed the file;
+ * NULL: nothing did. *ret_perms (may be NULL) NEW. */
 int fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms,
                     fail_t *err);
 /* Owner and mode alone, of what is open at `fd` (O_PATH | O_NOFOLLOW): where others may rename, the name that `args` has

@@ -15,22 +15,24 @@
 static int
 take_file(partfile_t *self, int flags)
 {
+    const char *name = *self->way.name != '\0' ? self->way.name : ".";
+    bool link_too = (flags & PARTFILE_ANY) && (flags & WAY_LINK);
     struct stat st;
 
-    if (fstatat(self->way.folder, self->way.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+    if (fstatat(self->way.folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? 0 : -errno;
-    if (S_ISLNK(st.st_mode))
+    if (S_ISLNK(st.st_mode) && !link_too)
         return 0; /* what was asked for */
-    self->file = openat(self->way.folder, self->way.name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    self->file = openat(self->way.folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (self->file < 0 || fstat(self->file, &st) != 0)
         return -errno;
-    if (S_ISLNK(st.st_mode))
+    if (S_ISLNK(st.st_mode) && !link_too)
         return -ELOOP; /* it has just come */
     self->special = !S_ISREG(st.st_mode);
-    if (self->special && !(flags & PARTFILE_SPECIAL))
+    if (self->special && !(flags & (PARTFILE_SPECIAL | PARTFILE_ANY)))
         return -EINVAL;
     self->at = xasprintf("/proc/self/fd/%d", self->file);
-    return way_astray(&self->way, &st) ? -EPERM : 0;
+    return !S_ISLNK(st.st_mode) && way_astray(&self->way, &st) ? -EPERM : 0;
 }
 
 int
@@ -38,7 +40,7 @@ partfile_find(partfile_t *self, const char *path, int flags, fail_t *err)
 {
     *self = (partfile_t) PARTFILE_INIT;
     int rc = way_find(&self->way, path, flags & (WAY_LINK | WAY_STRICT));
-    if (rc == 0) {
+    if (rc == 0 || (rc == -EISDIR && (flags & PARTFILE_ANY))) {
         self->path = xasprintf("/proc/self/fd/%d/%s", self->way.folder, self->way.name);
         rc = take_file(self, flags);
     }

@@ -195,15 +195,15 @@ file_restorecon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 typedef struct perms {
     call_ctx_t *ctx;
-    json_t *args;     /* BORROWED */
-    char *name;       /* expanded */
-    const char *at;   /* what owner and mode are changed by: the name, or the path of an open descriptor */
-    bool held;        /* the latter: its path is a link that leads to the thing itself, which may be a link */
+    json_t *args; /* BORROWED */
+    char *name;   /* expanded */
+    const char *
+        at; /* what owner and mode are changed by: a descriptor's path, which leads to the thing, be it a link */
     bool whole;       /* attributes and labels too */
     json_t *ret;      /* Salt's ret: changes, comment, result */
     json_t *perms;    /* what was and what was asked */
     json_t *comment;  /* list of texts */
-    bool test, plain; /* plain: not a link that is to stay unfollowed */
+    bool test, plain; /* plain: no link */
 } perms_t;
 
 static void
@@ -217,7 +217,7 @@ complain(perms_t *p, char *text)
 static json_t *
 now(perms_t *p, fail_t *err)
 {
-    return fop_stats(p->at, NULL, p->held || value_bool(p->args, "follow_symlinks", false), err);
+    return fop_stats(p->at, NULL, true, err);
 }
 
 /* Whether user (or group) as asked is what `st` tells, by name or by number. */
@@ -259,9 +259,7 @@ apply_owner(perms_t *p, const json_t *st, fail_t *err)
                                   json_is_null(user) ? value_get(st, "uid") : user, "group",
                                   json_is_null(group) ? value_get(st, "gid") : group);
     fail_auto_t failed = FAIL_INIT;
-    bool through = p->plain || p->held;
-    int rc = through ? file_chown(p->ctx, call, &why, &failed) : file_lchown(p->ctx, call, &why, &failed);
-    if (rc != 0) {
+    if (file_chown(p->ctx, call, &why, &failed) != 0) {
         json_object_set_new(p->ret, "result", json_false());
         return 0;
     }
@@ -535,28 +533,26 @@ finish_comment(perms_t *p, json_t *before)
                         json_is_array(before) ? json_incref(p->comment) : json_string(buf_str(&text)));
 }
 
-/* fd -1: by name. `whole`: attributes and labels too, which are set by name in any case. */
+/* `whole`: attributes and labels too, which are set by name in any case. */
 static int
 check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, json_t *ret,
             json_t **ret_perms, fail_t *err)
 {
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
-    AUTO_FREE char *way = fd >= 0 ? xasprintf("/proc/self/fd/%d", fd) : NULL;
+    AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", fd);
     json_auto_t *comment = json_array(), *perms = json_object();
     json_auto_t *said = json_incref(json_object_get(ret, "comment"));
     struct stat st;
-    bool link = fd >= 0 ? fstat(fd, &st) != 0 || S_ISLNK(st.st_mode) : fop_is_link(name);
     perms_t p = { .ctx = ctx,
                   .args = args,
                   .name = name,
-                  .at = fd >= 0 ? way : name,
-                  .held = fd >= 0,
+                  .at = at,
                   .whole = whole,
                   .ret = ret,
                   .perms = perms,
                   .comment = comment,
                   .test = fop_test_mode(ctx),
-                  .plain = !link || (fd < 0 && value_bool(args, "follow_symlinks", false)) };
+                  .plain = fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode) };
 
     int rc = bring_to(&p, before, err);
     if (rc != 0)
@@ -575,9 +571,19 @@ fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
     bool follow = value_bool(args, "follow_symlinks", false);
     partfile_auto_t file = PARTFILE_INIT;
-    int rc = fop_is_file(name) ? partfile_find(&file, name, follow ? 0 : WAY_LINK, err) : 0;
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(&file, name, PARTFILE_ANY | (follow ? 0 : WAY_LINK), &why);
 
-    return rc != 0 ? rc : check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
+    if (follow && (rc == -ENOENT || (rc == 0 && file.file < 0))) { /* a link to nothing is there itself */
+        partfile_close(&file);
+        fail_clear(&why);
+        rc = partfile_find(&file, name, PARTFILE_ANY | WAY_LINK, &why);
+    }
+    if (rc == -ENOENT || rc == -ENOTDIR || (rc == 0 && file.file < 0))
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", name);
+    if (rc != 0)
+        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
+    return check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
 }
 
 int

@@ -116,12 +116,14 @@ swap(void *cookie)
     return NULL;
 }
 
+/* file.directory, which gives it to `uid`, and with `recurse` what is below it. */
 static void
-recurse(call_ctx_t *ctx, uid_t uid)
+give(call_ctx_t *ctx, const char *name, uid_t uid, bool recurse)
 {
-    AUTO_FREE char *tree = in("tree");
-    json_auto_t *args = json_pack("{s:s, s:I, s:I, s:[s, s]}", "name", tree, "user", (json_int_t) uid,
-                                  "group", (json_int_t) uid, "recurse", "user", "group");
+    AUTO_FREE char *path = in(name);
+    json_auto_t *below = recurse ? json_pack("[s, s]", "user", "group") : json_null();
+    json_auto_t *args = json_pack("{s:s, s:I, s:I, s:O}", "name", path, "user", (json_int_t) uid, "group",
+                                  (json_int_t) uid, "recurse", below);
     json_auto_t *ret = NULL;
     fail_auto_t err = FAIL_INIT;
     size_t i = 0;
@@ -157,13 +159,45 @@ test_swapped(void **state)
     assert_int_equal(symlink("../victim", s.b), 0);
     assert_int_equal(pthread_create(&thread, NULL, swap, &s), 0);
     for (int i = 0; i < ROUNDS; i++)
-        recurse(ctx, i % 2 == 0 ? ALICE : BOB);
+        give(ctx, "tree", i % 2 == 0 ? ALICE : BOB, true);
     s.end = true;
     assert_int_equal(pthread_join(thread, NULL), 0);
-    recurse(ctx, ALICE);
+    give(ctx, "tree", ALICE, true);
     assert_int_equal(stat_of("victim/file").st_uid, 0);
     assert_int_equal(stat_of("victim").st_uid, 0);
     assert_int_equal(stat_of("tree/file").st_uid, ALICE);
+    call_ctx_destroy(&ctx);
+    registry_destroy(&registry);
+}
+
+/* The folder itself and a link of hers to what is root's change places. */
+static void
+test_swapped_top(void **state)
+{
+    swapper_t s = { .a = in("home/folder"), .b = in("home/link") };
+    AUTO_FREE char *a = s.a, *b = s.b, *home = in("home");
+    json_auto_t *opts = json_object();
+    registry_t *registry = registry_new(PLUGIN_EXEC, NULL, 0);
+    call_ctx_t *ctx = context(opts, registry);
+    pthread_t thread;
+
+    (void) state;
+    if (geteuid() != 0) {
+        call_ctx_destroy(&ctx);
+        registry_destroy(&registry);
+        skip(); /* nobody else gives folders away */
+    }
+    put_folder("home");
+    put_folder("home/folder");
+    put_folder("victim");
+    assert_int_equal(symlink("../victim", s.b), 0);
+    assert_true(chown(home, ALICE, ALICE) == 0 && lchown(s.b, ALICE, ALICE) == 0);
+    assert_int_equal(pthread_create(&thread, NULL, swap, &s), 0);
+    for (int i = 0; i < ROUNDS; i++)
+        give(ctx, "home/folder", i % 2 == 0 ? ALICE : BOB, false);
+    s.end = true;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(stat_of("victim").st_uid, 0);
     call_ctx_destroy(&ctx);
     registry_destroy(&registry);
 }
@@ -213,4 +247,4 @@ test_made(void **state)
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_held), IN_DIR(test_swapped), IN_DIR(test_made))
+UNIT_MAIN(IN_DIR(test_held), IN_DIR(test_swapped), IN_DIR(test_swapped_top), IN_DIR(test_made))
