@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,17 +19,33 @@
 
 /* Owner and mode of the folder that was made: who may write above it may have put a link in its place by now. */
 static int
-dress_folder(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
+dress_folder(const way_t *way, const json_t *user, const json_t *group, const char *mode, fail_t *err)
 {
-    AUTO_FD made = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FD made = openat(way->folder, way->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", made);
     fail_auto_t why = FAIL_INIT;
 
     if (made < 0)
-        return fop_oserror(err, errno, path);
+        return fop_oserror(err, errno, way->asked);
     int rc = fop_set_owner_mode(at, user, group, mode, &why);
-    AUTO_FREE char *text = str_replace(fail_text(&why), at, path);
+    AUTO_FREE char *text = str_replace(fail_text(&why), at, way->asked);
     return rc == 0 ? 0 : fail_kind(err, why.kind, rc, "%s", text);
+}
+
+/* One folder, where a stranger's link does not lead astray. */
+static int
+make_dir(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
+{
+    way_auto_t way = WAY_INIT;
+    int rc = way_find(&way, path, WAY_LINK);
+
+    if (rc == -EISDIR)
+        return str_eq(fop_basename(path), ".") ? 0 : fop_oserror(err, EEXIST, path);
+    if (way_refused(&way, rc, err))
+        return rc;
+    if (rc == 0 && mkdirat(way.folder, way.name, 0777) != 0)
+        rc = -errno;
+    return rc == 0 ? dress_folder(&way, user, group, mode, err) : fop_oserror(err, -rc, path);
 }
 
 /* `path` and the folders above it that are missing, each with owner and mode. */
@@ -40,14 +57,14 @@ make_dirs(const char *path, const json_t *user, const json_t *group, const char 
         trimmed[n - 1] = '\0';
     AUTO_FREE char *parent = fop_dirname(trimmed);
 
+    if (strlen(trimmed) >= PATH_MAX)
+        return fop_oserror(err, ENAMETOOLONG, path);
     if (*parent != '\0' && !fs_exists(parent)) {
         int rc = make_dirs(parent, user, group, mode, err);
         if (rc != 0)
             return rc;
     }
-    if (mkdir(trimmed, 0777) != 0)
-        return errno == EEXIST && str_eq(fop_basename(trimmed), ".") ? 0 : fop_oserror(err, errno, path);
-    return dress_folder(trimmed, user, group, mode, err);
+    return make_dir(trimmed, user, group, mode, err);
 }
 
 int

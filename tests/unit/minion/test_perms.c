@@ -245,6 +245,45 @@ test_made(void **state)
     assert_int_equal(stat_of("home/victim").st_mode & 07777, 0755);
 }
 
+/* A link of hers leads to a folder of root's: nothing is made there, nor given to her. In what is hers it is followed. */
+static void
+test_made_astray(void **state)
+{
+    static const struct {
+        const char *path;
+        int code;
+    } rows[] = { { "home/door/made/", -EPERM },
+                 { "home/door/made/below/", -EPERM },
+                 { "home/in/made/", 0 },
+                 { "home/roots/made/", 0 } };
+    AUTO_FREE char *home = in("home"), *own = in("home/own"), *door = in("home/door"), *inner = in("home/in"),
+                   *roots = in("home/roots");
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else gives folders away */
+    put_folder("home");
+    put_folder("home/own");
+    put_folder("victim");
+    put_folder("shared");
+    assert_true(symlink("../victim", door) == 0 && symlink("own", inner) == 0 &&
+                symlink("../shared", roots) == 0);
+    assert_true(chown(home, ALICE, ALICE) == 0 && chown(own, ALICE, ALICE) == 0 &&
+                lchown(door, ALICE, ALICE) == 0 && lchown(inner, ALICE, ALICE) == 0);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *path = in(rows[i].path);
+        json_auto_t *args = json_pack("{s:s, s:i}", "path", path, "user", ALICE), *ret = NULL;
+        fail_auto_t err = FAIL_INIT;
+        assert_int_equal(file_makedirs(NULL, args, &ret, &err), rows[i].code);
+        assert_true(rows[i].code == 0 || strstr(fail_text(&err), "root does not follow it") != NULL);
+    }
+    AUTO_FREE char *victim = in("victim");
+    assert_int_equal(rmdir(victim), 0);
+    assert_int_equal(stat_of("home/own/made").st_uid, ALICE);
+    assert_int_equal(stat_of("shared/made").st_uid, ALICE);
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_held), IN_DIR(test_swapped), IN_DIR(test_swapped_top), IN_DIR(test_made))
+UNIT_MAIN(IN_DIR(test_held), IN_DIR(test_swapped), IN_DIR(test_swapped_top), IN_DIR(test_made),
+          IN_DIR(test_made_astray))
