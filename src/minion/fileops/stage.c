@@ -10,6 +10,18 @@
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
 
+/* The folder that was just made. Its name may be another's by now. */
+static int
+hold_folder(stage_t *self)
+{
+    struct stat st, above;
+
+    self->held = open(self->dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (self->held < 0 || fstat(self->held, &st) != 0 || fstat(self->to.way.folder, &above) != 0)
+        return -errno;
+    return st.st_uid == geteuid() || above.st_uid == geteuid() ? 0 : -ESTALE;
+}
+
 int
 stage_open(stage_t *self, const char *name, fail_t *err)
 {
@@ -18,14 +30,17 @@ stage_open(stage_t *self, const char *name, fail_t *err)
     while (n > 1 && name[n - 1] == '/')
         n--;
     self->name = xstrndup(name, n);
-    AUTO_FREE char *folder = fop_dirname(self->name);
-    AUTO_FREE char *base = xasprintf(".%.200s.XXXXXX", fop_basename(self->name));
-    AUTO_FREE char *dir = fop_join2(folder, base);
+    int rc = partfile_find(&self->to, self->name, PARTFILE_ANY | WAY_LINK, err);
+    if (rc != 0)
+        return rc;
+    AUTO_FREE char *dir = xasprintf("/proc/self/fd/%d/.%.200s.XXXXXX", self->to.way.folder,
+                                    fop_basename(self->name));
     if (mkdtemp(dir) == NULL)
         return fop_oserror(err, errno, self->name);
     self->dir = STEAL(dir);
-    self->path = fop_join2(self->dir, "new");
-    return 0;
+    rc = hold_folder(self);
+    self->path = xasprintf("/proc/self/fd/%d/new", self->held);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, self->name);
 }
 
 /* For a file system without exchange (NFS), and a folder of an overlay's lower layer, which can't be renamed at
@@ -33,16 +48,16 @@ stage_open(stage_t *self, const char *name, fail_t *err)
 static int
 replace_in_steps(stage_t *self)
 {
-    AUTO_FREE char *old = fop_join2(self->dir, "old");
+    AUTO_FREE char *old = xasprintf("/proc/self/fd/%d/old", self->held);
 
-    if (rename(self->name, old) != 0) {
-        int rc = errno == EXDEV ? fs_remove_tree(self->name, NULL) : -errno;
-        return rc == 0 && rename(self->path, self->name) != 0 ? -errno : rc;
+    if (rename(self->to.path, old) != 0) {
+        int rc = errno == EXDEV ? fs_remove_tree(self->to.path, NULL) : -errno;
+        return rc == 0 && rename(self->path, self->to.path) != 0 ? -errno : rc;
     }
-    if (rename(self->path, self->name) == 0)
+    if (rename(self->path, self->to.path) == 0)
         return 0;
     int code = errno;
-    if (rename(old, self->name) != 0)
+    if (rename(old, self->to.path) != 0)
         free(STEAL(self->dir)); /* it stays where it is */
     return -code;
 }
@@ -50,11 +65,11 @@ replace_in_steps(stage_t *self)
 static int
 take_name(stage_t *self)
 {
-    if (rename(self->path, self->name) == 0)
+    if (rename(self->path, self->to.path) == 0)
         return 0;
     if (errno != EISDIR && errno != ENOTDIR && errno != ENOTEMPTY && errno != EEXIST)
         return -errno;
-    if (renameat2(AT_FDCWD, self->path, AT_FDCWD, self->name, RENAME_EXCHANGE) == 0)
+    if (renameat2(AT_FDCWD, self->path, AT_FDCWD, self->to.path, RENAME_EXCHANGE) == 0)
         return 0;
     return errno == EINVAL || errno == ENOSYS || errno == EXDEV ? replace_in_steps(self) : -errno;
 }
@@ -74,7 +89,7 @@ stage_commit(stage_t *self, fail_t *err)
 int
 stage_aside(stage_t *self, fail_t *err)
 {
-    return rename(self->name, self->path) == 0 ? 0 : fop_oserror(err, errno, self->name);
+    return rename(self->to.path, self->path) == 0 ? 0 : fop_oserror(err, errno, self->name);
 }
 
 int
@@ -82,11 +97,13 @@ stage_back(stage_t *self, fail_t *err)
 {
     struct stat st;
 
-    if (self->dir == NULL || lstat(self->path, &st) != 0 || rename(self->path, self->name) == 0)
+    if (self->dir == NULL || lstat(self->path, &st) != 0 || rename(self->path, self->to.path) == 0)
         return 0;
     int code = errno;
+    AUTO_FREE char *place = way_text(&self->to.way), *folder = fop_dirname(place);
     (void) fop_oserror(err, code, self->name);
-    fail_prefix(err, "what was %s is %s now, move it back: ", self->name, self->path);
+    fail_prefix(err, "what was %s is %s/%s/new now, move it back: ", self->name, folder,
+                fop_basename(self->dir));
     free(STEAL(self->dir));
     return -code;
 }
@@ -96,6 +113,9 @@ stage_close(stage_t *self)
 {
     if (self->dir != NULL)
         (void) fs_remove_tree(self->dir, NULL);
+    if (self->held >= 0)
+        close(self->held);
+    partfile_close(&self->to);
     free(self->name);
     free(self->dir);
     free(self->path);

@@ -1,5 +1,6 @@
 /* stage.h - what is to have a name is made beside it, and gets the name when it is whole: until then the name is
- * what it was.
+ * what it was. Where that is is found by the rules of common/files/way.h, and held: who owns the folder may give the one in
+ * which it is made another name, and not have anything else made or given to him by that.
  *
  * Layer      minion/fileops
  * Threads    a job's child
@@ -9,16 +10,19 @@
 #ifndef MINION_FILEOPS_STAGE_H
 #define MINION_FILEOPS_STAGE_H
 
+#include "minion/fileops/partfile.h"
 #include "salt/base.h"
 
 typedef struct stage {
-    char *name; /* without slashes at its end */
-    char *dir;  /* a folder beside it that nobody else may enter; NULL: none */
-    char *path; /* in there, for what is made: nothing, at first */
+    char *name;    /* without slashes at its end */
+    partfile_t to; /* where that is */
+    char *dir;     /* a folder beside it that nobody else may enter; NULL: none */
+    int held;      /* that folder, O_PATH */
+    char *path; /* in there, for what is made: nothing, at first. A path of what is held, as those of `to` */
 } stage_t;
 #define STAGE_INIT                                                                                           \
     {                                                                                                        \
-        NULL, NULL, NULL                                                                                     \
+        NULL, PARTFILE_INIT, NULL, -1, NULL                                                                  \
     }
 #define stage_auto_t __attribute__((cleanup(stage_close))) stage_t
 

@@ -213,7 +213,7 @@ state_result_t
 fstate_check_directory(fstate_t *s, const char *name, char **ret_comment, json_t *changes)
 {
     fstate_t there = *s;
-    work_t w = { .s = &there, .changes = changes };
+    work_t w = { .s = &there, .aside = STAGE_INIT, .changes = changes };
     state_result_t result = STATE_FALSE;
 
     there.name = (char *) name;
@@ -508,7 +508,7 @@ run(work_t *w, fail_t *err)
 static int
 directory_body(fstate_t *s, fail_t *err)
 {
-    work_t w = { .s = s, .changes = json_object(), .errors = json_array() };
+    work_t w = { .s = s, .aside = STAGE_INIT, .changes = json_object(), .errors = json_array() };
     size_t n = strlen(s->name);
     int rc = 0;
 

@@ -7,6 +7,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "minion/fileops/fileops.h"
 #include "minion/fileops/stage.h"
 
 static char *
@@ -82,6 +83,34 @@ test_commit(void **state)
     }
 }
 
+/* Who owns the folder above is no way to what is root's: not by a link to the place, nor by another folder or link in the
+ * place of the one that something is made in. */
+static void
+test_astray(void **state)
+{
+    AUTO_FREE char *home = folder("home"), *victim = folder("victim"), *way = xasprintf("%s/way", home),
+                   *led = xasprintf("%s/way/x", home), *name = xasprintf("%s/x", home),
+                   *kept = put("victim/new", "root's"), *aside = xasprintf("%s/aside", home);
+    enum { ALICE = 61001 };
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else has files to give away */
+    assert_int_equal(symlink(victim, way), 0);
+    assert_true(lchown(way, ALICE, ALICE) == 0 && chown(home, ALICE, ALICE) == 0);
+    stage_auto_t stage = STAGE_INIT, astray = STAGE_INIT;
+    assert_int_equal(stage_open(&astray, led, NULL), -EPERM);
+    assert_int_equal(stage_open(&stage, name, NULL), 0);
+    AUTO_FREE char *real = fop_realpath(stage.dir);
+    assert_int_equal(rename(real, aside), 0);
+    assert_int_equal(symlink(victim, real), 0);
+    assert_int_equal(fs_write_quick(stage.path, "new", 3, 0644, NULL), 0);
+    assert_int_equal(chown(stage.path, ALICE, ALICE), 0);
+    assert_int_equal(stage_commit(&stage, NULL), 0);
+    assert_true(holds(name, "new"));
+    assert_true(holds(kept, "root's"));
+}
+
 static void
 test_nothing_made(void **state)
 {
@@ -133,7 +162,7 @@ test_no_way_back(void **state)
     assert_int_equal(stage_open(&stage, name, &err), 0);
     assert_int_equal(stage_back(&stage, &err), 0);
     assert_int_equal(stage_aside(&stage, &err), 0);
-    AUTO_FREE char *aside = xstrdup(stage.path);
+    AUTO_FREE char *aside = fop_realpath(stage.path);
     place = folder("x");
     in = put("x/y", "y");
     assert_int_equal(stage_back(&stage, &err), -EISDIR);
@@ -168,5 +197,5 @@ test_holds(void **state)
 
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_commit), IN_DIR(test_nothing_made), IN_DIR(test_aside), IN_DIR(test_no_way_back),
-          IN_DIR(test_holds))
+UNIT_MAIN(IN_DIR(test_commit), IN_DIR(test_astray), IN_DIR(test_nothing_made), IN_DIR(test_aside),
+          IN_DIR(test_no_way_back), IN_DIR(test_holds))
