@@ -145,31 +145,73 @@ fop_join2(const char *a, const char *b)
     return xasprintf("%s%s%s", a, str_ends(a, "/") ? "" : "/", b);
 }
 
+/* NEW. */
+static char *
+normal_absolute(const char *path)
+{
+    char cwd[PATH_MAX];
+    AUTO_FREE char *normal = fop_normpath(path);
+
+    if (*normal == '/')
+        return STEAL(normal);
+    AUTO_FREE char *full = fop_join2(getcwd(cwd, sizeof(cwd)) != NULL ? cwd : "/", normal);
+    return fop_normpath(full);
+}
+
+/* `above` is real, and one more part is to be: `path` is all of it as it was asked. TAKES `above`. NEW. */
+static char *
+add_part(char *above, const char *path, const char *name)
+{
+    char target[PATH_MAX];
+    struct stat st;
+    AUTO_FREE char *real = above;
+    bool round = stat(path, &st) != 0 && errno == ELOOP;
+    ssize_t n = round ? -1 : readlink(path, target, sizeof(target) - 1);
+
+    target[n > 0 ? n : 0] = '\0';
+    AUTO_FREE char *joined = fop_join2(real, n > 0 ? target : name);
+    return n > 0 ? fop_normpath(joined) : STEAL(joined);
+}
+
+/* What is behind the longest path that a system call takes is cut off. NEW, or NULL for nothing. */
+static char *
+cut_behind(char *path)
+{
+    if (strlen(path) < PATH_MAX)
+        return NULL;
+    char *slash = memrchr(path, '/', PATH_MAX), *behind = xstrdup(slash + 1);
+    *slash = '\0';
+    return behind;
+}
+
+/* The same for what is not there, or not all of it: as much as there is, and the rest as it is written. */
+static char *
+real_in_part(const char *path)
+{
+    AUTO_FREE char *normal = normal_absolute(path), *behind = cut_behind(normal), *real = NULL;
+    char *all = normal + strlen(normal), *end = all;
+
+    while (real == NULL && end > normal) {
+        end = memrchr(normal, '/', (size_t) (end - normal));
+        *end = '\0';
+        real = realpath(end > normal ? normal : "/", NULL);
+    }
+    real = real != NULL ? real : xstrdup("/");
+    while (end < all) {
+        const char *name = end + 1;
+        *end = '/';
+        end += strlen(end);
+        real = *name != '\0' ? add_part(real, normal, name) : real;
+    }
+    return behind != NULL ? fop_join2(real, behind) : STEAL(real);
+}
+
 char *
 fop_realpath(const char *path)
 {
     char *real = realpath(path, NULL);
 
-    if (real != NULL)
-        return real;
-    AUTO_FREE char *normal = fop_normpath(path);
-    if (*normal != '/') {
-        char cwd[PATH_MAX];
-        AUTO_FREE char *full = fop_join2(getcwd(cwd, sizeof(cwd)) != NULL ? cwd : "/", normal);
-        free(normal);
-        normal = fop_normpath(full);
-    }
-    if (strcmp(normal, "/") == 0)
-        return STEAL(normal);
-    char target[PATH_MAX];
-    ssize_t n = readlink(normal, target, sizeof(target) - 1);
-    AUTO_FREE char *parent = fop_dirname(normal);
-    AUTO_FREE char *real_parent = fop_realpath(parent);
-    if (n <= 0 || errno == ELOOP)
-        return fop_join2(real_parent, fop_basename(normal));
-    target[n] = '\0';
-    AUTO_FREE char *followed = fop_join2(real_parent, target);
-    return fop_normpath(followed);
+    return real != NULL ? real : real_in_part(path);
 }
 
 char *

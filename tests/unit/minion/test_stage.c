@@ -195,7 +195,28 @@ test_holds(void **state)
     assert_true(stage_holds("/", a));
 }
 
+/* A path may have any number of parts, and links in what there is of it. */
+static void
+test_long(void **state)
+{
+    static const size_t parts[] = { 3, 3000, 200000 };
+    AUTO_FREE char *d = folder("d"), *link = xasprintf("%s/l", dir), *round = xasprintf("%s/round", dir);
+
+    (void) state;
+    assert_true(symlink("d/no/../thing", link) == 0 && symlink("round", round) == 0);
+    for (size_t i = 0; i < NELEMS(parts); i++) {
+        buf_auto_t below = BUF_INIT;
+        for (size_t n = 0; n < parts[i]; n++)
+            buf_puts(&below, "/a");
+        AUTO_FREE char *asked = xasprintf("%s%s", link, buf_str(&below)),
+                       *want = xasprintf("%s/thing%s", d, buf_str(&below)), *is = fop_realpath(asked);
+        assert_string_equal(is, want);
+        AUTO_FREE char *loop = xasprintf("%s%s", round, buf_str(&below)), *same = fop_realpath(loop);
+        assert_string_equal(same, loop);
+    }
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_MAIN(IN_DIR(test_commit), IN_DIR(test_astray), IN_DIR(test_nothing_made), IN_DIR(test_aside),
-          IN_DIR(test_no_way_back), IN_DIR(test_holds))
+          IN_DIR(test_no_way_back), IN_DIR(test_holds), IN_DIR(test_long))
