@@ -56,7 +56,11 @@ static int
 fault_of_fd(int dir, const char *path)
 {
     char link[64], at[PATH_MAX], whole[2 * PATH_MAX];
+    int fd, used = 0;
 
+    /* Below a folder that is held. */
+    if (path && sscanf(path, "/proc/self/fd/%d%n", &fd, &used) == 1)
+        return fault_of_fd(fd, path + used + (path[used] == '/'));
     if (path && *path == '/')
         return fault_at(path);
     (void) snprintf(link, sizeof(link), dir == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d", dir);
