@@ -16,6 +16,7 @@
 #include "common/base/fs.h"
 #include "common/base/gzip.h"
 #include "common/base/str.h"
+#include "common/base/utf8.h"
 #include "salt/limits.h"
 #include "salt/value.h"
 
@@ -122,13 +123,25 @@ run_whole(copy_t *self)
 
 /* ---- in pieces ------------------------------------------------------------------------------- */
 
+/* NULL, or why what was found in a folder can't be sent. A pipe that was named itself may have an end. */
+static const char *
+unsendable(const struct stat *st, const char *path, int depth)
+{
+    if (depth > DEPTH_MAX)
+        return "is too deep";
+    if (depth > 0 && !S_ISDIR(st->st_mode) && !S_ISREG(st->st_mode))
+        return "is neither a file nor a folder";
+    return utf8_valid(path, strlen(path)) ? NULL : "has a name that is no UTF-8";
+}
+
 /* Everything at `path`: files with their permissions, empty folders. 0 or the exit code. */
 static int
 survey(copy_t *self, const char *path, int depth)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || depth > DEPTH_MAX) {
-        show_error(&self->cmd.show, depth > DEPTH_MAX ? "%s is too deep\n" : "%s does not exist\n", path);
+    const char *why = stat(path, &st) != 0 ? "does not exist" : unsendable(&st, path, depth);
+    if (why != NULL) {
+        show_error(&self->cmd.show, "%s %s\n", path, why);
         return EXIT_MISSING;
     }
     if (!S_ISDIR(st.st_mode)) {
@@ -339,6 +352,8 @@ take_words(copy_t *self)
                               "salt-cp '*' /etc/hosts /etc/hosts");
     self->target = request_target(res->values, res->args[0]);
     self->dest = res->args[res->n_args - 1];
+    if (!utf8_valid(self->dest, strlen(self->dest)))
+        return optparse_error(&opts_cp, "the destination has a name that is no UTF-8");
     for (size_t i = 1; i + 1 < res->n_args; i++) {
         AUTO_FREE char *real = realpath(res->args[i], NULL);
         json_t *path = json_string(real != NULL ? real : res->args[i]);

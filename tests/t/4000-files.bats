@@ -208,6 +208,21 @@ EOF
     [ "$status" -eq 1 ]
 }
 
+@test "salt-cp --chunked: nothing in a folder is left out without a word, nor waited for" {
+    mkdir -p "$OUT/mixed/sub"
+    echo text >"$OUT/mixed/file"
+    echo text >"$OUT/mixed/sub/"$'caf\xe9'
+    run -42 --separate-stderr timeout 20 "$HALITE_BIN/salt-cp" --chunked web1 "$OUT/mixed" "$OUT/taken"
+    [ "$stderr" = "$OUT/mixed/sub/"$'caf\xe9'" has a name that is no UTF-8" ]
+    rm "$OUT/mixed/sub/"*
+    mkfifo "$OUT/mixed/sub/fifo"
+    run -42 --separate-stderr timeout 20 "$HALITE_BIN/salt-cp" --chunked web1 "$OUT/mixed" "$OUT/taken"
+    [ "$stderr" = "$OUT/mixed/sub/fifo is neither a file nor a folder" ]
+    run -64 --separate-stderr salt-cp web1 "$OUT/mixed/file" "$OUT/"$'\xe9'
+    [ "${stderr_lines[-1]}" = "salt-cp: error: the destination has a name that is no UTF-8" ]
+    [ ! -e "$OUT/taken" ]
+}
+
 # A file that salt-cp reads as it is written here: two pieces are sent, and it waits for more. Sets CP to its process.
 cp_halfway() {
     mkfifo "$OUT/fifo"
