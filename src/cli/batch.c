@@ -78,7 +78,7 @@ place_used(batch_t *self)
 static void
 count(batch_t *self, int retcode)
 {
-    int code = retcode < 0 ? EXIT_FAILURE : retcode;
+    int code = retcode < 0 ? EXIT_FAILURE : startup_exit_code(retcode);
 
     self->retcode = code > self->retcode ? code : self->retcode;
 }

@@ -97,10 +97,10 @@ cmd_retcode(const json_t *push)
     json_int_t max = 0;
 
     if (!json_is_object(code))
-        return json_is_boolean(code) ? json_is_true(code) : (int) json_integer_value(code);
+        max = json_is_boolean(code) ? json_is_true(code) : json_integer_value(code);
     json_object_foreach (code, fun, one)
         max = json_integer_value(one) > max ? json_integer_value(one) : max;
-    return (int) max;
+    return max == (int) max ? (int) max : EXIT_FAILURE;
 }
 
 const char *

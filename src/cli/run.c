@@ -43,8 +43,8 @@ run_exit_code(const json_t *push)
     if (inner == NULL)
         inner = value_get(value_get(value, "data"), "retcode");
     if (json_is_integer(inner))
-        return (int) json_integer_value(inner);
-    int code = (int) value_int(push, "retcode", 0);
+        return startup_exit_code(json_integer_value(inner));
+    int code = startup_exit_code(value_int(push, "retcode", 0));
     return code == 0 && value_bool(push, "failed", false) ? EXIT_FAILURE : code;
 }
 

@@ -90,6 +90,14 @@ startup_flag(const startup_t *self, const char *name, bool dflt)
     return v != NULL ? value_truthy(v) : dflt;
 }
 
+int
+startup_exit_code(json_int_t code)
+{
+    int seen = (int) (code & UINT8_MAX);
+
+    return seen == 0 && code != 0 ? EXIT_FAILURE : seen;
+}
+
 int64_t
 startup_timeout_ms(const startup_t *self)
 {

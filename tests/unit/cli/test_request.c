@@ -197,6 +197,11 @@ test_retcodes(void **state)
         { "{\"return\": {\"retcode\": 0}, \"retcode\": 5}", 5, 0 },
         { "{\"return\": {\"data\": {\"retcode\": 4}}, \"retcode\": 0}", 0, 4 },
         { "{\"return\": {\"retcode\": \"odd\"}, \"retcode\": 2}", 2, 2 },
+        { "{\"return\": 1, \"retcode\": 256}", 256,
+          1 }, /* a program that ends with it has none for a shell */
+        { "{\"return\": {\"retcode\": 512}, \"retcode\": 0}", 0, 1 },
+        { "{\"return\": 1, \"retcode\": 4294967296}", 1, 1 },
+        { "{\"return\": 1, \"retcode\": -15}", -15, 241 },
     };
 
     (void) state;
