@@ -40,6 +40,15 @@ key_verb_of(const json_t *values)
 }
 
 const key_verb_t *
+key_verb_empty(const json_t *values)
+{
+    for (size_t i = 0; i < NELEMS(verbs); i++)
+        if (*value_str(values, verbs[i].option, "-") == '\0')
+            return &verbs[i];
+    return NULL;
+}
+
+const key_verb_t *
 key_verb_other(const json_t *values)
 {
     const key_verb_t *verb = next_given(values, NULL);

@@ -46,8 +46,13 @@ check_arguments(const opt_result_t *res)
 static int
 check_actions(const json_t *values)
 {
-    const key_verb_t *verb = key_verb_of(values), *other = key_verb_other(values);
+    const key_verb_t *verb = key_verb_of(values), *other = key_verb_other(values),
+                     *empty = key_verb_empty(values);
 
+    if (empty != NULL) {
+        AUTO_FREE char *name = str_replace(empty->option, "_", "-");
+        return optparse_error(&opts_key, "option --%s: must not be empty", name);
+    }
     if (other == NULL)
         return 0;
     AUTO_FREE char *first = str_replace(verb->option, "_", "-");

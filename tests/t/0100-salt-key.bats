@@ -96,6 +96,16 @@ EOF
     run -0 key -F master
 }
 
+@test "an action for a key without a name is no list of keys" {
+    new_key minions m001
+    for option in -a -r -d -p -f -l --gen-keys; do
+        run -64 --separate-stderr key -y "$option" ""
+        [ -z "$output" ]
+        [[ ${stderr_lines[-1]} == "salt-key: error: option --"*": must not be empty" ]]
+    done
+    [ -e "$PKI/minions/m001" ]
+}
+
 @test "two actions at one time: neither is done" {
     new_key minions m001
     new_key minions_pre p001
