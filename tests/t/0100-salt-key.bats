@@ -452,6 +452,12 @@ m003:  $(cat "$PKI/minions_pre/m003")" ]
     run --separate-stderr bash -c '"$1" -c "$2" -L >/dev/full' - "$HALITE_BIN/salt-key" "$CONF"
     [ "$status" -eq 1 ]
     [ "$stderr" = "Standard output can't be written: No space left on device" ]
+    for program in salt salt-run salt-cp salt-key salt-call salt-master salt-minion; do
+        for option in --help --version --versions-report; do
+            run -1 --separate-stderr bash -c '"$1" "$2" >/dev/full' - "$HALITE_BIN/$program" $option
+            [ "$stderr" = "Standard output can't be written: No space left on device" ]
+        done
+    done
 }
 
 @test "thousands of keys at once" {

@@ -322,6 +322,17 @@ do_count(parser_t *p, const opt_row_t *row)
     return GO_ON;
 }
 
+/* What was asked for, at once: a full disk is no success. Returns the exit code. */
+static int
+print(const char *text)
+{
+    if (fputs(text, stdout) != EOF && fflush(stdout) == 0)
+        return EXIT_SUCCESS;
+    if (errno != EPIPE) /* nothing is said of a reader who has gone */
+        (void) fprintf(stderr, "Standard output can't be written: %s\n", strerror(errno));
+    return EXIT_FAILURE;
+}
+
 static int
 do_help(parser_t *p, const opt_row_t *row)
 {
@@ -333,16 +344,16 @@ do_help(parser_t *p, const opt_row_t *row)
     if (columns == NULL || !str_to_int(columns, 1, INT16_MAX, &width))
         width = DEFAULT_COLUMNS;
     optparse_help(p->spec, (int) width - MARGIN, &out);
-    (void) fputs(buf_str(&out), stdout);
-    return EXIT_SUCCESS;
+    return print(buf_str(&out));
 }
 
 static int
 do_version(parser_t *p, const opt_row_t *row)
 {
+    AUTO_FREE char *line = xasprintf("%s %s\n", p->spec->prog, versions_product());
+
     (void) row;
-    (void) printf("%s %s\n", p->spec->prog, versions_product());
-    return EXIT_SUCCESS;
+    return print(line);
 }
 
 static int
@@ -578,8 +589,7 @@ optparse_run(const opt_spec_t *spec, int argc, char **argv, opt_result_t *ret)
     if (rc == GO_ON && p.report) {
         buf_auto_t out = BUF_INIT;
         versions_report(&out);
-        (void) fputs(buf_str(&out), stdout);
-        return EXIT_SUCCESS;
+        return print(buf_str(&out));
     }
     if (rc == GO_ON && spec->bare && ret->n_args > 0)
         return optparse_error(spec, "unexpected argument: '%s'", ret->args[0]);
