@@ -126,7 +126,7 @@ way_text(const way_t *self)
     if (n < 0)
         return xstrdup(self->asked);
     folder[n] = '\0';
-    return fs_join(folder, self->name);
+    return str_eq(self->name, ".") ? xstrdup(folder) : fs_join(folder, self->name);
 }
 
 bool

@@ -116,7 +116,11 @@ int fop_write(const char *path, const void *data, size_t len, fail_t *err);
 /* ACLs, labels and capabilities of an open file, as far as the file system has them and we may set them. `to` has its mode
  * already, and keeps it: an ACL is bounded by it. 0 or a negative errno. */
 int fop_copy_xattrs(int from, int to);
-/* rm -rf of a path of any bytes, as file.remove words its errors. 1 removed, 0 nothing was there, or negative. */
+/* The folder `path`, held for what is done below it: O_PATH, or a negative errno. A stranger's link leads to one of the
+ * stranger's own only. */
+int fop_hold_folder(const char *path, fail_t *err);
+/* rm -rf of a path of any bytes, found by the rules of way.h, as file.remove words its errors. 1 removed, 0 nothing was there,
+ * or negative. */
 int fop_remove(const char *path, fail_t *err);
 /* The same for a path that begins with that of the folder `top`, which is open at `fd`: no link below it is followed. */
 int fop_remove_below(int fd, const char *top, const char *path, fail_t *err);

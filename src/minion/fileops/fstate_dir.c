@@ -339,10 +339,11 @@ fstate_broom_sweep(const fstate_broom_t *self, bool test, fail_t *err)
 {
     json_auto_t *removed = json_array();
     sweep_t s = { .broom = self, .test = test, .removed = removed, .at = { .free_own = heap_free } };
-    AUTO_FD dir = open(self->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FD dir = fop_hold_folder(self->root, &why);
 
-    if (dir < 0 && errno != ENOENT)
-        return fop_oserror(err, errno, self->root), NULL;
+    if (dir < 0 && dir != -ENOENT)
+        return fail_kind(err, why.kind, dir, "%s", fail_text(&why)), NULL;
     int rc = dir < 0 ? 0 : sweep_into(&s, dir, ".", self->root, err);
     while (rc == 0 && s.at.depth > 0)
         rc = sweep_step(&s, err);

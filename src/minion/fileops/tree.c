@@ -202,14 +202,40 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 int
+fop_hold_folder(const char *path, fail_t *err)
+{
+    AUTO_FREE char *inside = xasprintf("%s/.", path);
+    partfile_auto_t folder = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(&folder, inside, PARTFILE_ANY, &why);
+
+    if (rc == 0) {
+        rc = folder.file;
+        folder.file = -1;
+        return rc;
+    }
+    AUTO_FREE char *text = str_replace(fail_text(&why), inside, path);
+    return fail_kind(err, why.kind, rc, "%s", text);
+}
+
+int
 fop_remove(const char *path, fail_t *err)
 {
+    AUTO_FREE char *trimmed = xstrdup(path);
     fail_auto_t why = FAIL_INIT;
     struct stat st;
 
-    if (lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    /* "link/" would name what the link points to. */
+    for (size_t n = strlen(trimmed); n > 1 && trimmed[n - 1] == '/'; n--)
+        trimmed[n - 1] = '\0';
+    if (lstat(trimmed, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return 0;
-    int rc = fs_remove_tree(path, &why);
+    AUTO_FREE char *above = fop_dirname(trimmed);
+    const char *name = fop_basename(trimmed);
+    AUTO_FD folder = fop_hold_folder(*above != '\0' ? above : ".", &why);
+    if (folder == -EPERM)
+        return fail_kind(err, why.kind, folder, "%s", fail_text(&why));
+    int rc = folder < 0 ? folder : *name == '\0' ? -EBUSY : fs_remove_at(folder, name);
     if (rc != 0)
         return fop_failed(err, "Could not remove '%s': [Errno %d] %s: '%s'", path, -rc, strerror(-rc), path);
     return 1;

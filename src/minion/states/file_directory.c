@@ -360,11 +360,11 @@ create(work_t *w, fail_t *err)
 static int
 apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
 {
-    AUTO_FD folder = open(w->s->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD folder = fop_hold_folder(w->s->name, err);
     fail_auto_t why = FAIL_INIT;
 
     if (folder < 0)
-        return fop_oserror(err, errno, w->s->name);
+        return folder;
     check_owner(w, recurse);
     if (recurse_has(recurse, "silent"))
         state_change_set(w->s->ret, json_pack("{s:s}", "recursion", "Changes silenced"));

@@ -178,11 +178,11 @@ names(const folder_t *f, bool kept)
 }
 
 static int
-remove_backups(fstate_t *s, const folder_t *f, fail_t *err)
+remove_backups(fstate_t *s, int folder, const folder_t *f, fail_t *err)
 {
     for (size_t i = 0; i < f->n; i++) {
         AUTO_FREE char *path = fop_join2(s->name, f->v[i].name);
-        if (!f->v[i].kept && fs_remove_tree(path, err) != 0)
+        if (!f->v[i].kept && fop_remove_below(folder, s->name, path, err) != 0)
             return -EIO;
     }
     return 0;
@@ -192,6 +192,7 @@ static int
 retention_body(fstate_t *s, fail_t *err)
 {
     folder_auto_t f = { NULL, 0, NULL };
+    fail_auto_t why = FAIL_INIT;
     const char *rule;
     json_t *count;
 
@@ -202,7 +203,12 @@ retention_body(fstate_t *s, fail_t *err)
             err, -EINVAL,
             "retain of file.retention_schedule names no rule, so nothing would be kept; name one, "
             "such as most_recent: 5");
-    read_folder(s->name, fstate_str(s, "strptime_format"), &f);
+    /* Whoever owns a folder above may put a link in its place between the look and the removal. */
+    AUTO_FD held = fop_hold_folder(s->name, &why);
+    AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", held);
+    if (held < 0)
+        return fstate_error(s, "%s", fail_text(&why));
+    read_folder(at, fstate_str(s, "strptime_format"), &f);
     json_object_foreach (fstate_arg(s, "retain"), rule, count) {
         if (apply_rule(&f, rule, count, err) != 0)
             return -EINVAL;
@@ -215,7 +221,7 @@ retention_body(fstate_t *s, fail_t *err)
     if (s->test)
         return state_ret_set(s->ret, n > 0 ? STATE_NONE : STATE_TRUE,
                              "%zu backups would have been removed from %s.\n", n, s->name);
-    if (remove_backups(s, &f, err) != 0)
+    if (remove_backups(s, held, &f, err) != 0)
         return -EIO;
     return state_ret_set(s->ret, STATE_TRUE, "%zu backups were removed from %s.\n", n, s->name);
 }

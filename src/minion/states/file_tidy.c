@@ -295,7 +295,8 @@ foretell(tidy_t *t)
 static int
 tidied_body(fstate_t *s, fail_t *err)
 {
-    AUTO_FD top = open(s->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FD top = fop_hold_folder(s->name, &why);
     tidy_t t = { .s = s, .top = top };
     int rc = 0;
 
@@ -303,9 +304,9 @@ tidied_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
     if (!fop_is_dir(s->name))
         return fstate_error(s, "%s does not exist or is not a directory.", s->name);
-    rc = top >= 0 ? 0 : fop_oserror(err, errno, s->name);
-    if (rc == 0)
-        rc = read_tidy(&t, err);
+    if (top < 0)
+        return fstate_error(s, "%s", fail_text(&why));
+    rc = read_tidy(&t, err);
     if (rc == 0)
         look(&t, s->name, 0);
     if (rc == 0 && t.found.n == 0) {
