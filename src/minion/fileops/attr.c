@@ -411,13 +411,21 @@ file_chown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return change_owner(path, value_get(args, "user"), value_get(args, "group"), true, ret_value, err);
 }
 
+/* Of the link itself, in the folder where it is: another link above it may have come. */
 int
 file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = partfile_find(&file, path, PARTFILE_ANY | WAY_LINK, err);
 
-    return change_owner(path, value_get(args, "user"), value_get(args, "group"), false, ret_value, err);
+    if (rc != 0)
+        return rc;
+    rc = file.file < 0 ? -ENOENT
+                       : change_owner(file.at, value_get(args, "user"), value_get(args, "group"), true,
+                                      ret_value, NULL);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
 }
 
 int

@@ -271,16 +271,34 @@ file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
+/* The place of a new name, by a path of the folder that is held: a stranger's link leads to none. 0 and *ret_at NEW. */
+static int
+find_place(way_t *way, const char *path, char **ret_at, fail_t *err)
+{
+    int rc = way_find(way, path, WAY_LINK);
+
+    if (way_refused(way, rc, err))
+        return rc;
+    bool found = rc == 0 || rc == -EISDIR;
+    *ret_at = found ? xasprintf("/proc/self/fd/%d/%s", way->folder, way->name) : xstrdup(path);
+    return 0;
+}
+
 int
 file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *src = fop_path(args, "src");
+    AUTO_FREE char *at = NULL;
     const char *path = value_str(args, "path", "");
+    way_auto_t way = WAY_INIT;
 
     if (fop_need_abs(src, "File path must be absolute.", err) != 0)
         return -EINVAL;
-    if (link(src, path) != 0)
+    int rc = find_place(&way, path, &at, err);
+    if (rc != 0)
+        return rc;
+    if (link(src, at) != 0)
         return fop_failed(err, "Could not create '%s': [Errno %d] %s: '%s' -> '%s'", path, errno,
                           strerror(errno), src, path);
     *ret_value = json_true();
@@ -325,24 +343,28 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     const char *src = value_str(args, "src", "");
-    AUTO_FREE char *path = fop_path(args, "path");
+    AUTO_FREE char *path = fop_path(args, "path"), *at = NULL;
     bool over = value_bool(args, "force", false) || value_bool(args, "atomic", false);
+    way_auto_t way = WAY_INIT;
     struct stat st;
 
     if (*path != '/')
         return fop_invalid(err, "Link path must be absolute: %s", path);
-    if (links_to(path, src)) {
+    int rc = find_place(&way, path, &at, err);
+    if (rc != 0)
+        return rc;
+    if (links_to(at, src)) {
         *ret_value = json_true();
         return 0;
     }
-    bool exists = lstat(path, &st) == 0;
+    bool exists = lstat(at, &st) == 0;
     if (exists && !over)
         return fop_failed(
             err, S_ISLNK(st.st_mode) ? "Found existing symlink: %s" : "Existing path is not a symlink: %s",
             path);
     if (exists && S_ISDIR(st.st_mode) && !value_bool(args, "atomic", false))
         return fop_oserror(err, EISDIR, path);
-    if ((exists ? symlink_over(src, path) : symlink(src, path)) != 0)
+    if ((exists ? symlink_over(src, at) : symlink(src, at)) != 0)
         return fop_failed(err, "Could not create '%s'", path);
     *ret_value = json_true();
     return 0;
