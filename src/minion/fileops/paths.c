@@ -320,12 +320,18 @@ fop_need_text(const char *path, const buf_t *bytes, fail_t *err)
 int
 fop_read(const char *path, buf_t *out, fail_t *err)
 {
-    fail_auto_t why = FAIL_INIT;
-    int rc = fs_read(path, LIMIT_FILE_READ, out, &why);
+    AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
 
-    if (rc == 0)
-        return 0;
-    return rc == -EFBIG ? fop_failed(err, "%s", fail_text(&why)) : fop_oserror(err, -rc, path);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return fop_oserror(err, errno, path);
+    if (S_ISFIFO(st.st_mode)) /* a wait without end */
+        return fop_failed(err, "%s is a named pipe, and no file that can be read", path);
+    int rc = fs_read_fd(fd, LIMIT_FILE_READ, out);
+    if (rc == -EFBIG)
+        return fop_failed(err, "%s is larger than the %zu bytes allowed here", path,
+                          (size_t) LIMIT_FILE_READ);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
 }
 
 int
