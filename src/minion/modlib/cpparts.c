@@ -69,12 +69,27 @@ drop(const cppart_t *self, const char *name)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* The part with exactly the pieces before, and nobody else's: its folder may be a user's. A descriptor, or a negative
- * errno. */
+enum { PART_FLAGS = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
+
+/* Whether it is what was made here, and nobody else's: its folder may be a user's. */
+static bool
+is_part(int fd, struct stat *st)
+{
+    return fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_nlink == 1 && st->st_uid == geteuid();
+}
+
+static int
+not_all_here(const cppart_t *self, fail_t *err)
+{
+    return fail_set(err, -ESTALE,
+                    "the pieces of %s before this one are not all here: nothing is changed, send it again",
+                    self->to->way.asked);
+}
+
+/* The part with exactly the pieces before. A descriptor, or a negative errno. */
 static int
 open_part(const cppart_t *self, const char *name, int64_t at, fail_t *err)
 {
-    const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat st;
 
     if (at == 0) {
@@ -82,18 +97,15 @@ open_part(const cppart_t *self, const char *name, int64_t at, fail_t *err)
         if (rc != 0)
             return rc;
         (void) unlinkat(self->to->way.folder, name, 0); /* a copy that begins anew */
-        fd = openat(self->to->way.folder, name, flags | O_CREAT | O_EXCL, 0600);
+        fd = openat(self->to->way.folder, name, PART_FLAGS | O_CREAT | O_EXCL, 0600);
         return fd >= 0 ? fd : fop_oserror(err, errno, self->to->way.asked);
     }
-    int fd = openat(self->to->way.folder, name, flags);
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == geteuid() &&
-        st.st_size == at && lseek(fd, 0, SEEK_END) == at)
+    int fd = openat(self->to->way.folder, name, PART_FLAGS);
+    if (fd >= 0 && is_part(fd, &st) && st.st_size == at && lseek(fd, 0, SEEK_END) == at)
         return fd;
     if (fd >= 0)
         close(fd);
-    return fail_set(err, -ESTALE,
-                    "the pieces of %s before this one are not all here: nothing is changed, send it again",
-                    self->to->way.asked);
+    return not_all_here(self, err);
 }
 
 int
@@ -162,11 +174,14 @@ cpparts_land(const cppart_t *self, int mode, fail_t *err)
 {
     AUTO_FREE char *name = part_name(self);
     AUTO_FREE char *path = xasprintf("/proc/self/fd/%d/%s", self->to->way.folder, name);
-    AUTO_FD fd = openat(self->to->way.folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FD fd = openat(self->to->way.folder, name, PART_FLAGS);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", fd);
     const content_t what = { .path = at };
+    struct stat st;
     landing_t as;
-    int rc = fd < 0 ? fop_oserror(err, errno, self->to->way.asked) : landing_of(self->to, mode, &as, err);
+    int rc = fd < 0              ? fop_oserror(err, errno, self->to->way.asked)
+             : !is_part(fd, &st) ? not_all_here(self, err)
+                                 : landing_of(self->to, mode, &as, err);
 
     if (rc > 0)
         rc = put_over(self->to, &what, mode, err);

@@ -11,7 +11,8 @@
  * Threads    one per copy
  * Ownership  all BORROWED
  * Errors     negative errno with *err
- * Tests      tests/cases/modules/cp.recv_chunked.json, cp.recv_forget.json, tests/t/4000-files.bats, 4210-full-disk.bats
+ * Tests      tests/unit/minion/test_cpparts.c, tests/cases/modules/cp.recv_chunked.json, cp.recv_forget.json,
+ *            tests/t/4000-files.bats, 4210-full-disk.bats
  */
 #ifndef MINION_MODLIB_CPPARTS_H
 #define MINION_MODLIB_CPPARTS_H
