@@ -180,3 +180,15 @@ var/log/salt/master 640 $uid
 FILES
     [ "$(stat -c %u "$root/etc/salt/pki/master/master.pem")" = "$uid" ]
 }
+
+@test "a command runs with a group that has more members than fit where others do" {
+    unshare --mount true 2>/dev/null || skip "can't make a mount namespace"
+    printf 'id: m\nroot_dir: %s/minion\nfile_client: local\n' "$FLEET" >"$FLEET/etc/minion"
+    { cat /etc/group; echo "many:x:4711:$(seq -s, -f m%g 20000)"; } >"$FLEET/group"
+    export FLEET HALITE_BIN
+    run -0 unshare --mount bash -euc '
+        mount --make-rprivate /
+        mount --bind "$FLEET/group" /etc/group
+        "$HALITE_BIN/salt-call" --local -c "$FLEET/etc" -l quiet cmd.run "id -g" group=many --out=txt'
+    [ "$output" = "local: 4711" ]
+}

@@ -1,6 +1,7 @@
 /* passwd.c - see passwd.h. */
 #include "common/base/passwd.h"
 
+#include <errno.h>
 #include <pthread.h>
 
 #define FIRST     (-1)
@@ -24,8 +25,10 @@ again(passwd_space_t *space, int code)
 {
     if (code == FIRST && space->size > 0)
         return true;
-    if ((code != FIRST && code != ERANGE) || space->size >= SPACE_MAX)
+    if ((code != FIRST && code != ERANGE) || space->size >= SPACE_MAX) {
+        errno = code;
         return false;
+    }
     space->size = space->size > 0 ? space->size * 2 : SPACE_MIN;
     space->bytes = xrealloc(space->bytes, space->size);
     return true;

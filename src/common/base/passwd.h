@@ -25,7 +25,7 @@ typedef struct passwd_space {
 #define passwd_space_auto_t __attribute__((cleanup(passwd_space_free))) passwd_space_t
 void passwd_space_free(passwd_space_t *space);
 
-/* NULL when there is none. BORROWED from the space. */
+/* NULL when there is none (errno 0), or when that can't be told (errno). BORROWED from the space. */
 const struct passwd *passwd_user(passwd_space_t *space, const char *name);
 const struct passwd *passwd_uid(passwd_space_t *space, uid_t uid);
 const struct group *passwd_group(passwd_space_t *space, const char *name);

@@ -16,6 +16,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 
@@ -74,17 +75,16 @@ close_fd(int *fd)
 static int
 find_user(const char *name, plan_t *plan, fail_t *err)
 {
-    AUTO_FREE char *text = xcalloc(1, READ_CHUNK);
-    struct passwd pw, *found = NULL;
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_user(&space, name);
 
-    int rc = getpwnam_r(name, &pw, text, READ_CHUNK, &found);
-    if (found == NULL)
-        return fail_set(err, rc != 0 ? -rc : -ENOENT, "cannot run as '%s': %s", name,
-                        rc != 0 ? strerror(rc) : "no such user on this host");
-    plan->uid = pw.pw_uid;
-    plan->gid = pw.pw_gid;
+    if (pw == NULL)
+        return fail_set(err, errno != 0 ? -errno : -ENOENT, "cannot run as '%s': %s", name,
+                        errno != 0 ? strerror(errno) : "no such user on this host");
+    plan->uid = pw->pw_uid;
+    plan->gid = pw->pw_gid;
     plan->n_groups = MAX_GROUPS;
-    if (getgrouplist(name, pw.pw_gid, plan->groups, &plan->n_groups) < 0)
+    if (getgrouplist(name, pw->pw_gid, plan->groups, &plan->n_groups) < 0)
         return fail_set(err, -E2BIG, "cannot run as '%s': member of more than %d groups", name, MAX_GROUPS);
     return 0;
 }
@@ -92,14 +92,13 @@ find_user(const char *name, plan_t *plan, fail_t *err)
 static int
 find_group(const char *name, plan_t *plan, fail_t *err)
 {
-    AUTO_FREE char *text = xcalloc(1, READ_CHUNK);
-    struct group gr, *found = NULL;
+    passwd_space_auto_t space = { 0 };
+    const struct group *gr = passwd_group(&space, name);
 
-    int rc = getgrnam_r(name, &gr, text, READ_CHUNK, &found);
-    if (found == NULL)
-        return fail_set(err, rc != 0 ? -rc : -ENOENT, "cannot run with the group '%s': %s", name,
-                        rc != 0 ? strerror(rc) : "no such group on this host");
-    plan->gid = gr.gr_gid;
+    if (gr == NULL)
+        return fail_set(err, errno != 0 ? -errno : -ENOENT, "cannot run with the group '%s': %s", name,
+                        errno != 0 ? strerror(errno) : "no such group on this host");
+    plan->gid = gr->gr_gid;
     return 0;
 }
 

@@ -2,15 +2,14 @@
 #include "salt/plugin.h"
 
 #include <fnmatch.h>
-#include <grp.h>
 #include <iconv.h>
 #include <math.h>
-#include <pwd.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include "common/base/prog.h"
 #include "common/base/fs.h"
+#include "common/base/passwd.h"
 #include "common/base/proc.h"
 #include "common/base/str.h"
 #include "minion/fileops/source.h"
@@ -22,7 +21,6 @@
 enum {
     LOGIN_ENV_MS = 60000, /* for su and the user's profile */
     LOGIN_ENV_LIMIT = 1024 * 1024,
-    USER_TEXT = 16 * 1024,
     ICONV_CHUNK = 4096
 };
 
@@ -531,21 +529,18 @@ choose_level(run_t *r)
 
 /* The user who runs it: NULL when nobody was named. */
 static int
-find_user(run_t *r, struct passwd *pw, char *text, struct passwd **ret_user, fail_t *err)
+find_user(run_t *r, passwd_space_t *space, const struct passwd **ret_user, fail_t *err)
 {
-    struct group gr, *group = NULL;
+    passwd_space_auto_t groups = { 0 };
 
     r->runas = opt_str(r, "runas");
     r->group = opt_str(r, "group");
     if (r->runas == NULL)
         r->runas = value_str(ctx_context(r->ctx), "runas", NULL);
     *ret_user = NULL;
-    if (r->runas != NULL && (getpwnam_r(r->runas, pw, text, USER_TEXT, ret_user) != 0 || *ret_user == NULL))
+    if (r->runas != NULL && (*ret_user = passwd_user(space, r->runas)) == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "User '%s' is not available", r->runas);
-    if (r->group == NULL)
-        return 0;
-    AUTO_FREE char *group_text = xcalloc(1, USER_TEXT);
-    if (getgrnam_r(r->group, &gr, group_text, USER_TEXT, &group) != 0 || group == NULL)
+    if (r->group != NULL && passwd_group(&groups, r->group) == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "Group '%s' is not available", r->group);
     return 0;
 }
@@ -554,8 +549,8 @@ find_user(run_t *r, struct passwd *pw, char *text, struct passwd **ret_user, fai
 static int
 prepare(run_t *r, fail_t *err)
 {
-    AUTO_FREE char *text = xcalloc(1, USER_TEXT);
-    struct passwd pw, *user;
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *user;
     int rc;
 
     r->kwargs = value_get(r->args, "kwargs");
@@ -563,7 +558,7 @@ prepare(run_t *r, fail_t *err)
     r->bg = (r->flags & RUN_BG) != 0 || opt_bool(r, "bg", false);
     r->python_shell = choose_python_shell(r);
     choose_level(r);
-    if ((rc = find_user(r, &pw, text, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
+    if ((rc = find_user(r, &space, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
         (rc = check_allowed(r, err)) < 0 || (rc = choose_umask(r, err)) < 0 ||
         (rc = render_command(r, err)) < 0 || (rc = choose_cwd(r, user, err)) < 0 ||
         (rc = choose_success(r, err)) < 0 || (rc = build_argv(r, err)) < 0)

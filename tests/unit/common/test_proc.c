@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -314,6 +316,59 @@ test_other_user(void **state)
         "in\n", 0);
 }
 
+/* In a mount namespace of its own, where the file that holds the groups has one that is longer than any room given at
+ * first. */
+static int
+group_of_many(void)
+{
+    enum { MEMBERS = 20000 };
+    buf_auto_t text = BUF_INIT;
+    char path[] = "/tmp/halite.group.XXXXXX";
+    fail_auto_t err = FAIL_INIT;
+    proc_result_t res;
+
+    buf_puts(&text, "root:x:0:\nmany:x:4711:m0");
+    for (int i = 1; i < MEMBERS; i++)
+        buf_printf(&text, ",m%d", i);
+    buf_puts(&text, "\n");
+    AUTO_FD fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0 || fs_write_all(fd, text.data, text.len) != 0)
+        return 1;
+    int rc = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                     mount(path, "/etc/group", NULL, MS_BIND, NULL) == 0
+                 ? 0
+                 : -EPERM;
+    unlink(path);
+    if (rc != 0)
+        return 2;
+    proc_spec_t spec = { .argv = SH("id -g"), .group = "many", .umask = -1, .timeout_ms = LONG_MS };
+    if (proc_run(&spec, &res, &err) != 0) {
+        fprintf(stderr, "%s\n", fail_text(&err));
+        return 1;
+    }
+    rc = strcmp(buf_str(&res.out), "4711\n") == 0 ? 0 : 1;
+    proc_result_free(&res);
+    return rc;
+}
+
+static void
+test_group_of_many(void **state)
+{
+    int status;
+
+    (void) state;
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(group_of_many());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 /* Somebody who may not switch is told so. */
 static void
 test_other_user_refused(void **state)
@@ -524,6 +579,6 @@ UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_me
           cmocka_unit_test(test_clean_child), cmocka_unit_test(test_parent_without_streams),
           cmocka_unit_test(test_timeout_kills_group), cmocka_unit_test(test_timeout_without_streams),
           cmocka_unit_test(test_cannot_start), cmocka_unit_test(test_other_user),
-          cmocka_unit_test(test_other_user_refused), cmocka_unit_test(test_background),
-          cmocka_unit_test(test_ends_with_who_waits), cmocka_unit_test(test_end_all),
-          cmocka_unit_test(test_end_with), cmocka_unit_test(test_proc_output))
+          cmocka_unit_test(test_group_of_many), cmocka_unit_test(test_other_user_refused),
+          cmocka_unit_test(test_background), cmocka_unit_test(test_ends_with_who_waits),
+          cmocka_unit_test(test_end_all), cmocka_unit_test(test_end_with), cmocka_unit_test(test_proc_output))
