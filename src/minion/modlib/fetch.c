@@ -76,8 +76,9 @@ fetch_extern_place(call_ctx_t *ctx, const char *url, const char *saltenv)
     if (climbs(name) || climbs(saltenv) || climbs(host))
         return xstrdup("Invalid path");
     if (strlen(name) > NAME_MAX) {
+        char *digest = digest_bytes("sha256", name, strlen(name), NULL);
         free(name);
-        name = digest_bytes("sha256", u.path, strlen(u.path), NULL);
+        name = digest;
     }
     AUTO_FREE char *rest = xasprintf("%s%s%s/%s", saltenv, *host != '\0' ? "/" : "", host,
                                      name + strspn(name, "/"));
