@@ -738,6 +738,18 @@ s_accept(lsock_t *self)
     }
 }
 
+/* What a user has begun to ask and does not end takes memory, of all its lines together. */
+static bool
+s_asks_too_much(const lconn_t *c)
+{
+    size_t n = c->in.len;
+    if (lconn_is_admin(c) || n <= USER_UNREAD)
+        return false;
+    for (const lconn_t *other = c->owner->conns; other; other = other->next)
+        n += other != c && other->uid == c->uid && !other->dead ? other->in.len : 0;
+    return n > LIMIT_LOCAL_QUEUE;
+}
+
 static void
 s_read(lconn_t *c)
 {
@@ -751,6 +763,13 @@ s_read(lconn_t *c)
                 return;
             }
             s_frames(c);
+            if (s_asks_too_much(c)) {
+                front_noise(
+                    c->owner->front,
+                    "local socket: %s has begun requests of more than %d bytes; the connection is closed",
+                    c->user, LIMIT_LOCAL_QUEUE);
+                s_kill(c);
+            }
             if (n < READ_CHUNK || c->waits)
                 return;
         } else {

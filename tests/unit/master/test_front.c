@@ -1082,6 +1082,39 @@ test_returns_of_a_deaf_user(void **state)
     (void) close(reads);
 }
 
+/* Requests that a user's lines have begun and do not end are bounded for all of them together. */
+static void
+test_requests_that_do_not_end(void **state)
+{
+    enum { LINES = 12, SIZE = LIMIT_LOCAL_USER_MSG - 1000 };
+    fixture_t *f = *state;
+    struct pollfd lines[LINES];
+    AUTO_FREE char *part = xcalloc(1, SIZE);
+    uint32_t head = htonl(LIMIT_LOCAL_USER_MSG);
+    size_t open = LINES;
+
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(chmod(f->dir, 0711), 0);
+    for (size_t i = 0; i < LINES; i++) {
+        lines[i] = (struct pollfd){ .fd = user_line(f) };
+        assert_int_equal(send(lines[i].fd, &head, sizeof(head), 0), sizeof(head));
+        for (ssize_t at = 0, n = 0; at < SIZE && n >= 0; at += n)
+            n = send(lines[i].fd, part + at, (size_t) (SIZE - at), MSG_NOSIGNAL);
+    }
+    assert_true(poll(lines, LINES, PATIENCE_MS) > 0);
+    (void) counter(f, "returns");
+    (void) poll(lines, LINES, 0);
+    for (size_t i = 0; i < LINES; i++) {
+        open -= (lines[i].revents & POLLHUP) != 0;
+        (void) close(lines[i].fd);
+    }
+    assert_true(open > 0 && open * SIZE <= LIMIT_LOCAL_QUEUE);
+    int fd = user_line(f);
+    json_decref(answer_of(fd, "{\"op\":\"status\",\"n\":1}"));
+    (void) close(fd);
+}
+
 /* A user may have many ids (subuid): root comes in all the same. */
 static void
 test_lines_of_many_users(void **state)
@@ -1888,13 +1921,14 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
           TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
-          TEST(test_fire_while_the_disk_refuses), TEST(test_job_waits_for_its_target),
-          TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart), TEST(test_damaged_store),
-          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
-          TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
-          TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
-          TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
-          TEST(test_restart_with_the_numbers_of_before), TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
+          TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
+          TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
+          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
+          TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
+          TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
+          TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
+          TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_runner_returns_what_a_frame_holds), TEST(test_progress_goes_to_followers))
