@@ -175,6 +175,18 @@ s_check_returner(const json_t *request, fail_t *err)
     return false;
 }
 
+/* What is no number would be none, and the job everybody's. */
+static bool
+s_check_subset(const json_t *request, fail_t *err)
+{
+    const json_t *subset = value_get(request, "subset");
+    if (!subset || json_is_null(subset) || (json_is_integer(subset) && json_integer_value(subset) >= 0))
+        return true;
+    AUTO_FREE char *text = value_dump(subset);
+    (void) fail_set(err, -EINVAL, "publish: 'subset' is how many minions at most, not %s", text);
+    return false;
+}
+
 json_t *
 publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
 {
@@ -182,7 +194,7 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     json_auto_t *missing = NULL;
     size_t n = 0;
     if (!s_check_function(value_get(request, "fun"), err) || !s_check_returner(request, err) ||
-        targets_match(self, request, &slots, &n, &missing, err) < 0)
+        !s_check_subset(request, err) || targets_match(self, request, &slots, &n, &missing, err) < 0)
         return NULL;
     s_subset(slots, &n, (size_t) value_int(request, "subset", 0));
     json_auto_t *ids = s_ids(self, slots, n);

@@ -1165,6 +1165,8 @@ test_odd_requests(void **state)
         "{\"op\":\"publish\",\"tgt\":7,\"fun\":\"a.b\"}",
         "{\"op\":\"publish\",\"tgt\":\"*\",\"fun\":[]}",
         "{\"op\":\"publish\",\"tgt\":\"*\",\"fun\":[7]}",
+        "{\"op\":\"publish\",\"tgt\":\"*\",\"fun\":\"a.b\",\"subset\":-1}",
+        "{\"op\":\"publish\",\"tgt\":\"*\",\"fun\":\"a.b\",\"subset\":\"10%\"}",
         "{\"op\":\"publish\",\"tgt\":\"(\",\"tgt_type\":\"compound\",\"fun\":\"a.b\"}",
         "{\"op\":\"publish\",\"tgt\":\"*\",\"tgt_type\":\"none\",\"fun\":\"a.b\"}",
         "{\"op\":\"follow\"}",
