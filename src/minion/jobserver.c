@@ -364,6 +364,8 @@ s_up_state(jobserver_t *self, json_t *frame)
     mpillar_master(self, master, true);
     started_connected(self);
     mschedule_connected(self->schedule);
+    json_t *again = json_pack("{s:s, s:i}", "t", "again", "master", master);
+    jobserver_down(self, &again);
     outbox_listens(self->outbox, master);
 }
 

@@ -45,6 +45,8 @@ struct line {
     sessions_t *owner;
     int index;
     bool ready; /* as the job server was told */
+    bool
+        again; /* and it has begun anew: an event of before would come ahead of those that the last connection took with it */
     downloads_t *downloads;
     candidate_t *all; /* owned */
     int n;
@@ -252,6 +254,7 @@ static void
 s_tell_state(line_t *line, session_state_t state, const char *reason)
 {
     line->ready = state == SESSION_READY;
+    line->again = false;
     (line->ready ? downloads_ready : downloads_lost)(line->downloads);
     s_hand_over(line->owner);
     s_up(line->owner, json_pack("{s:s, s:i, s:s, s:s*}", "t", "state", "master", line->index, "state",
@@ -386,12 +389,28 @@ s_down_ret(sessions_t *self, session_t *session, json_t *frame)
     s_send(session, MSG_ret, value_get(frame, "ret"));
 }
 
+static line_t *
+s_line_of(sessions_t *self, const session_t *session)
+{
+    int i = 0;
+    while (self->lines[i].now->session != session)
+        i++;
+    return &self->lines[i];
+}
+
+static void
+s_down_again(sessions_t *self, session_t *session, json_t *frame)
+{
+    (void) frame;
+    s_line_of(self, session)->again = true;
+}
+
 static void
 s_down_event(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) self;
     json_object_del(frame, "t");
-    s_send(session, MSG_event, frame);
+    if (s_line_of(self, session)->again)
+        s_send(session, MSG_event, frame);
 }
 
 static void
@@ -427,25 +446,16 @@ s_down_revoke(sessions_t *self, session_t *session, json_t *frame)
     s_send(session, MSG_revoke, body);
 }
 
-static downloads_t *
-s_downloads_of(sessions_t *self, const session_t *session)
-{
-    int i = 0;
-    while (self->lines[i].now->session != session)
-        i++;
-    return self->lines[i].downloads;
-}
-
 static void
 s_down_ask(sessions_t *self, session_t *session, json_t *frame)
 {
-    downloads_ask(s_downloads_of(self, session), value_int(frame, "id", 0), value_get(frame, "ask"));
+    downloads_ask(s_line_of(self, session)->downloads, value_int(frame, "id", 0), value_get(frame, "ask"));
 }
 
 static void
 s_down_cancel(sessions_t *self, session_t *session, json_t *frame)
 {
-    downloads_cancel(s_downloads_of(self, session), value_int(frame, "id", 0));
+    downloads_cancel(s_line_of(self, session)->downloads, value_int(frame, "id", 0));
 }
 
 static void
@@ -473,17 +483,10 @@ s_down_quit(sessions_t *self, session_t *session, json_t *frame)
 static const struct {
     const char *name;
     down_fn *fn;
-} downs[] = { { "ret", s_down_ret },
-              { "event", s_down_event },
-              { "grains", s_down_grains },
-              { "started", s_down_started },
-              { "quit", s_down_quit },
-              { "ping", s_down_ping },
-              { "pillar_ask", s_down_pillar_ask },
-              { "ask", s_down_ask },
-              { "cancel", s_down_cancel },
-              { "revoke", s_down_revoke },
-              { "rekey", s_down_rekey } };
+} downs[] = { { "ret", s_down_ret },       { "again", s_down_again },           { "event", s_down_event },
+              { "grains", s_down_grains }, { "started", s_down_started },       { "quit", s_down_quit },
+              { "ping", s_down_ping },     { "pillar_ask", s_down_pillar_ask }, { "ask", s_down_ask },
+              { "cancel", s_down_cancel }, { "revoke", s_down_revoke },         { "rekey", s_down_rekey } };
 
 static void
 s_down(sessions_t *self, json_t *frame)

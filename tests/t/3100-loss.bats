@@ -359,6 +359,33 @@ idle() { [ -z "$(ls "$FLEET/$1/var/cache/salt/minion/spool" | grep -E '\.(run|re
     [ "$(tail -n 20 "$FLEET/ran" | grep -c 2)" -eq 20 ]
 }
 
+# at WORD: the job has got there. go WORD: on from there.
+at() { until_true 10 test -e "$FLEET/at-$1"; }
+go() { echo >"$FLEET/go-$1"; }
+gate() { echo "touch $FLEET/at-$1; read line < $FLEET/go-$1"; }
+
+@test "an event that a lost connection took with it comes before those that were fired while the minion had not heard of the loss" {
+    fleet m1
+    for n in 1 2 3; do mkfifo "$FLEET/go-$n"; done
+    salt m1 --async cmd.run,event.fire_master,cmd.run,event.fire_master,cmd.run \
+        "$(gate 1)" , '{}' first/one , "$(gate 2)" , '{}' second/one , "$(gate 3)" >/dev/null
+    at 1
+    kill -STOP "$(pid_of master)"
+    go 1
+    at 2
+    kill -STOP "$(pid_of m1)"
+    stop master KILL
+    go 2
+    at 3
+    start_master
+    wait_connected m1
+    listen both '*/one'
+    kill -CONT "$(pid_of m1)"
+    wait_event both second/one
+    wait_event both first/one
+    go 3
+}
+
 all_run() { [ "$(ls "$FLEET/m1/var/cache/salt/minion/spool" | grep -c '\.run$')" -eq "$1" ] && [ "$(fleet_processes | grep -c 'sleep 98765')" -ge "$1" ]; }
 
 @test "a minion with a hundred jobs that are to end ends as soon as they have" {
