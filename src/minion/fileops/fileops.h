@@ -106,6 +106,9 @@ void fop_label_changes(const char *path, json_t *args, json_t *changes);
  * synced and renamed. With `keep_inode` a file with several names, and in any case one that cannot be renamed
  * over (a mount point) and what is no regular file, is rewritten in place. A new file gets the usual mode. */
 int fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inode, fail_t *err);
+/* Open what is there to write to it, with `flags` beside that; a named pipe that nobody reads is ENXIO, and not waited at.
+ * NEW, or -1 with errno. */
+int fop_open_to_write(const char *path, int flags);
 /* Write over what a file holds, where it lies; `held` may be O_PATH. When that fails it holds what it held, on a full disk
  * too: only the end of the process in the midst of it leaves something between. 0 or a negative errno. */
 int fop_overwrite(int held, const void *data, size_t len);

@@ -126,17 +126,32 @@ take_back(int fd, const buf_t *head, off_t size)
 }
 
 int
+fop_open_to_write(const char *path, int flags)
+{
+    AUTO_FD fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
+    int set = fd < 0 ? -1 : fcntl(fd, F_GETFL), opened = fd;
+
+    if (set < 0 || fcntl(fd, F_SETFL, set & ~O_NONBLOCK) != 0)
+        return -1;
+    fd = -1;
+    return opened;
+}
+
+int
 fop_overwrite(int held, const void *data, size_t len)
 {
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", held);
-    AUTO_FD old = open(at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    AUTO_FD fd = open(at, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = fop_open_to_write(at, 0);
     buf_auto_t head = BUF_INIT;
     struct stat st;
 
-    if (old < 0 || fd < 0 || fstat(fd, &st) != 0)
+    if (fd < 0 || fstat(fd, &st) != 0)
         return -errno;
     size_t size = S_ISREG(st.st_mode) ? (size_t) st.st_size : 0;
+    /* Who opens a pipe to read is its reader, and takes what others should get. */
+    AUTO_FD old = size > 0 ? open(at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY) : -1;
+    if (size > 0 && old < 0)
+        return -errno;
     int rc = read_head(old, size < len ? size : len, &head);
     if (rc != 0)
         return rc;
@@ -167,11 +182,15 @@ fop_rewrite(const partfile_t *file, const void *data, size_t len, bool keep_inod
 
     if (file->file < 0)
         return partfile_write(file, data, len, &fresh, err);
+    if (file->special) {
+        int special = fop_overwrite(file->file, data, len);
+        return special == 0 ? 0 : fop_oserror(err, -special, file->way.asked);
+    }
     AUTO_FD old = open(file->at, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (old < 0 || fstat(old, &st) != 0)
         return fop_oserror(err, errno, file->way.asked);
     int rc = -EBUSY;
-    if (!file->special && !(keep_inode && st.st_nlink > 1))
+    if (!(keep_inode && st.st_nlink > 1))
         rc = replace_atomic(file->path, old, &st, data, len);
     /* A bind-mounted file can't be renamed over, its folder may not be ours to write, and /proc takes no new
      * files. */
@@ -252,7 +271,7 @@ copy_to_temp(int from, const char *temp, int to, const char *dst, const struct s
 static int
 copy_into(int from, const char *dst)
 {
-    AUTO_FD to = open(dst, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD to = fop_open_to_write(dst, 0);
 
     return to < 0 ? -errno : copy_fd(from, to);
 }

@@ -67,7 +67,8 @@ file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc != 0)
         return rc;
-    AUTO_FD fd = open(file.at, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = file.special ? fop_open_to_write(file.at, O_APPEND)
+                              : open(file.at, O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return fop_oserror(err, errno, path);
     if (lacks_newline(fd))
@@ -144,7 +145,7 @@ file_seek_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc != 0)
         return rc;
-    AUTO_FD fd = open(file.at, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = fop_open_to_write(file.at, 0);
     if (fd < 0)
         return fop_oserror(err, errno, path);
     ssize_t n = pwrite(fd, data, strlen(data), (off_t) value_int(args, "offset", 0));
@@ -177,7 +178,7 @@ file_seek_read(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (size < 0 || size > LIMIT_FILE_READ || offset < 0)
         return fop_oserror(err, EINVAL, path);
-    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     AUTO_FREE char *data = xcalloc((size_t) size + 1, 1);
     ssize_t n = fd < 0 ? -1 : pread(fd, data, (size_t) size, (off_t) offset);
     if (n < 0)

@@ -104,7 +104,7 @@ append_to(const partfile_t *to, const content_t *piece, fail_t *err)
 {
     if (to->file < 0)
         return cpparts_put(to, piece, -1, err);
-    AUTO_FD fd = open(to->at, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    AUTO_FD fd = fop_open_to_write(to->at, O_APPEND);
     if (fd < 0)
         return fop_oserror(err, errno, to->way.asked);
     off_t end = lseek(fd, 0, SEEK_END);
