@@ -10,6 +10,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
+#define WAIT_MAX_S 1e9 /* longer than anybody waits */
+
 typedef struct batch {
     cmd_t *cmd;
     bool grouped; /* --static: everything in one piece at the end */
@@ -311,7 +313,8 @@ batch_run(cmd_t *cmd, const json_t *size)
                      .all = all,
                      .grouped = value_bool(values, "static", false),
                      .failhard = startup_flag(&cmd->start, "failhard", false),
-                     .wait_ms = (int64_t) (value_num(values, "batch_wait", 0) * 1000) };
+                     .wait_ms = (int64_t) (fmax(0, fmin(value_num(values, "batch_wait", 0), WAIT_MAX_S)) *
+                                           1000) };
     int rc = gather(&self, &ids);
 
     self.ids = ids;

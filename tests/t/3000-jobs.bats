@@ -92,6 +92,11 @@ returned() { lookup "$1" --out=json | grep -qE "$2"; }
     [ "$(counter jobs)" -eq $((start + 3)) ]
 }
 
+@test "--batch-wait: however long, the next one waits for it" {
+    run -124 timeout 4 "$HALITE_BIN/salt" '*' test.ping -b 1 --batch-wait inf --out=txt
+    [ "$(grep -c ': True$' <<<"$output")" -eq 1 ]
+}
+
 @test "--batch with a part in percent" {
     run --separate-stderr salt '*' test.ping -b 50% --out=txt
     [ "$status" -eq 0 ]
