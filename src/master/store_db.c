@@ -15,8 +15,7 @@
 #define STORE_APP_ID  1214344297 /* "Hali": tells our file from somebody else's */
 #define STORE_VERSION 2
 
-#define REPLACING                                                                                            \
-    ".replacing" /* behind its path: a file that says which name a damaged one gets, until a new one is there */
+#define REPLACING ".replacing" /* a file beside it: what a damaged one is called, until a new one is there */
 
 /* Younger than the first format: added to a database of before. */
 #define PILLAR_TABLE                                                                                         \

@@ -56,8 +56,8 @@ int job_read(job_proc_t *self, size_t limit, json_t **ret_frame);
 void job_answer(job_proc_t *self, json_t **answer_p); /* TAKES */
 /* Signal the child and all that it started, however deep. */
 int job_signal(const job_proc_t *self, int sig);
-void job_signal_all(const job_proc_t *first,
-                    int sig); /* the same for this one and all behind it; NULL: none */
+/* The same for this one and all behind it; NULL: none. */
+void job_signal_all(const job_proc_t *first, int sig);
 /* What goes to the master: NEW, as jobret.h has it; a message can hold it. */
 json_t *job_return(const job_proc_t *self);
 /* The same for a job of which only the mark is left. */

@@ -45,8 +45,8 @@ struct line {
     sessions_t *owner;
     int index;
     bool ready; /* as the job server was told */
-    bool
-        again; /* and it has begun anew: an event of before would come ahead of those that the last connection took with it */
+    /* And it has begun anew: an event of before would come ahead of those that the last connection took with it. */
+    bool again;
     downloads_t *downloads;
     candidate_t *all; /* owned */
     int n;

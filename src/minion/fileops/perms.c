@@ -195,10 +195,9 @@ file_restorecon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 typedef struct perms {
     call_ctx_t *ctx;
-    json_t *args; /* BORROWED */
-    char *name;   /* expanded */
-    const char *
-        at; /* what owner and mode are changed by: a descriptor's path, which leads to the thing, be it a link */
+    json_t *args;     /* BORROWED */
+    char *name;       /* expanded */
+    const char *at;   /* a descriptor's path, by which all is changed: it leads to the thing, be it a link */
     bool whole;       /* attributes and labels too */
     json_t *ret;      /* Salt's ret: changes, comment, result */
     json_t *perms;    /* what was and what was asked */

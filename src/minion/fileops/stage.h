@@ -18,7 +18,7 @@ typedef struct stage {
     partfile_t to; /* where that is */
     char *dir;     /* a folder beside it that nobody else may enter; NULL: none */
     int held;      /* that folder, O_PATH */
-    char *path; /* in there, for what is made: nothing, at first. A path of what is held, as those of `to` */
+    char *path;    /* of what is held, as those of `to`: in there, for what is made; nothing at first */
 } stage_t;
 #define STAGE_INIT                                                                                           \
     {                                                                                                        \
