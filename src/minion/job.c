@@ -332,7 +332,6 @@ job_proc_destroy(job_proc_t **self_p)
     if (self->fd >= 0)
         (void) close(self->fd);
     buf_free(&self->in);
-    buf_free(&self->out);
     json_decref(self->job);
     json_decref(self->ret);
     free(self);

@@ -36,7 +36,7 @@ typedef struct job_proc {
     json_t *ret; /* owned: {return, retcode, success} once the child has said it */
     pid_t pid;
     int fd; /* our end; -1 when closed */
-    buf_t in, out;
+    buf_t in;
     int64_t deadline_ms; /* monotonic; 0: none */
     bool timed_out, oversize;
     int unread;    /* negative errno: it said what can't be read */

@@ -70,11 +70,11 @@ static const struct {
     unsigned next;
 } states[SESSION_STATES] = {
     [SESSION_ASKING] = { "asking", B(CONNECTING) | B(STRANGER) },
-    [SESSION_CONNECTING] = { "connecting", B(GREETING) | B(REFUSED) | B(STRANGER) | B(ASKING) },
+    [SESSION_CONNECTING] = { "connecting", B(GREETING) | B(REFUSED) | B(STRANGER) },
     [SESSION_GREETING] = { "greeting", B(CONNECTING) | B(PENDING) | B(READY) | B(REFUSED) | B(STRANGER) },
     [SESSION_PENDING] = { "pending", B(CONNECTING) | B(GREETING) | B(READY) | B(REFUSED) | B(STRANGER) },
     [SESSION_REFUSED] = { "refused", B(CONNECTING) | B(GREETING) | B(READY) | B(PENDING) | B(STRANGER) },
-    [SESSION_STRANGER] = { "stranger", B(CONNECTING) | B(GREETING) | B(ASKING) | B(REFUSED) },
+    [SESSION_STRANGER] = { "stranger", B(CONNECTING) | B(GREETING) | B(REFUSED) },
     [SESSION_READY] = { "ready", B(CONNECTING) | B(GREETING) | B(REFUSED) | B(PENDING) | B(STRANGER) },
 };
 #undef B
