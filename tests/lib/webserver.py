@@ -2,7 +2,7 @@
 """webserver.py - a web server on loopback that says what it was asked: webserver.py PORT_FILE
 
 /echo says the request as JSON; /status/N answers with that status; /to?where redirects; /yaml, /plain, /pem answer in these
-forms; /cookie sets one; /deep/N is so many lists inside each other. Its port is in PORT_FILE once it listens.
+forms; /tagged has an ETag, /torn too, but not all of its bytes; /cookie sets one; /deep/N is so many lists inside each other. Its port is in PORT_FILE once it listens.
 """
 import http.server
 import json
@@ -40,6 +40,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.say(200, "[" * int(path[6:]) + "]" * int(path[6:]), "application/json")
         elif path == "/pem":
             self.say(200, "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n")
+        elif path in ("/tagged", "/torn"):
+            # What /torn sends ends too early.
+            if self.headers.get("If-None-Match") == '"one"' and path == "/tagged":
+                self.send_response(304)
+                self.end_headers()
+                return
+            self.send_response(200)
+            self.send_header("ETag", '"one"')
+            self.send_header("Content-Length", "4" if path == "/tagged" else "5")
+            self.end_headers()
+            self.wfile.write(b"text")
+            self.close_connection = True
         elif path == "/cookie":
             self.say(200, "set", fields=[("Set-Cookie", "flavour=oat; Max-Age=3600")])
         else:

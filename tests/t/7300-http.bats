@@ -122,3 +122,26 @@ EOF
     done
     until_true 5 nothing_spooled m1
 }
+
+@test "cp with ETags: none of what did not come, none without its file" {
+    here() { "$HALITE_BIN/salt-call" --local -c "$FLEET/etc/m1" -l quiet --out=newline_values_only cp.cache_file "$@" use_etag=True; }
+    file=$(here "$WEB/tagged")
+    [ "$(cat "$file")" = text ]
+    [ "$(cat "$file.etag")" = '"one"' ]
+    # As it was; then gone, with its ETag left behind.
+    echo mine >"$file"
+    here "$WEB/tagged"
+    [ "$(cat "$file")" = mine ]
+    rm "$file"
+    here "$WEB/tagged"
+    [ "$(cat "$file")" = text ]
+    # Torn off: the next one does not take what is there for what the server has.
+    torn=${file%tagged}torn
+    echo mine >"$torn"
+    here "$WEB/torn" || :
+    [ "$(cat "$torn")" = mine ]
+    [ ! -s "$torn.etag" ]
+    # Nothing else is left.
+    [ "$(ls -A "${file%/*}" | paste -sd' ')" = "tagged tagged.etag torn" ]
+    [ "$(ls -A "${file%/base/*}")" = base ]
+}

@@ -220,28 +220,6 @@ is_known(const char *path, const char *source_hash)
     return type != NULL && has_digest(path, type, digits);
 }
 
-/* curl opens files by their names, and in a user's folder those may be links of his: root has it write in our own. */
-static int
-webget_apart(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err)
-{
-    AUTO_FREE char *temp = fetch_cache_place(ctx, "extrn_files", ".fetch.XXXXXX");
-
-    if (geteuid() != 0 || what->use_etag)
-        return webget(ctx, what, dest, err);
-    int rc = folder_ready(temp, true, err);
-    if (rc < 0)
-        return rc;
-    AUTO_FD made = mkostemp(temp, O_CLOEXEC);
-    if (made < 0)
-        return fail_set(err, -errno, "%s: %s", temp, strerror(errno));
-    rc = webget(ctx, what, temp, err);
-    AUTO_FD got = rc == 0 ? open(temp, O_RDONLY | O_CLOEXEC) : -1;
-    if (rc == 0)
-        rc = got < 0 ? fail_set(err, -errno, "%s: %s", temp, strerror(errno)) : settle_copy(got, dest, err);
-    unlink(temp);
-    return rc;
-}
-
 static int
 fetch_remote(call_ctx_t *ctx, const fetch_t *what, const url_t *u, char **ret_path, fail_t *err)
 {
@@ -255,7 +233,7 @@ fetch_remote(call_ctx_t *ctx, const fetch_t *what, const url_t *u, char **ret_pa
     if (!cached || !is_known(dest, what->source_hash)) {
         int rc = folder_ready(dest, what->makedirs || cached, err);
         if (rc > 0)
-            rc = cached ? webget(ctx, what, dest, err) : webget_apart(ctx, what, dest, err);
+            rc = webget(ctx, what, dest, err);
         else if (rc == 0)
             return 0;
         if (rc < 0)

@@ -56,7 +56,7 @@ int fetch_write(const buf_t *text, const char *dest, bool makedirs, fail_t *err)
 /* cachedir/PART/REST */
 char *fetch_cache_place(call_ctx_t *ctx, const char *part, const char *rest);
 
-/* webget.c: to `part`, then renamed to `dest`, whose folder exists. -EREMOTEIO with Salt's text. */
+/* webget.c: into a folder of its own, then to `dest`, whose folder exists. -EREMOTEIO with Salt's text. */
 int webget(call_ctx_t *ctx, const fetch_t *what, const char *dest, fail_t *err);
 
 #endif
