@@ -440,17 +440,28 @@ s_ret(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
     return rc;
 }
 
+/* The first that there was no room for; 0: none. */
+static json_int_t *
+s_lost(peer_t *peer)
+{
+    return peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
+}
+
 /* Whether this number is the next of its minion's. An event that the store has no room for is sent again;
- * none with a higher number is taken before it, or it would look like one that was. */
+ * none with a higher number is taken before it, or it would look like one that was. Of those that another master has taken
+ * meanwhile the minion has none any more: then the first that it still has is the next. */
 static bool
-s_event_due(front_t *self, peer_t *peer, json_int_t n)
+s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
 {
     minion_t *m = peer->minion;
+    json_int_t *lost = s_lost(peer);
     if (n == 0)
         return true;
+    if (*lost != 0 && oldest > *lost)
+        *lost = oldest < n ? oldest : n;
     if (peer->is_call) {
         if (!numbers_call_kept(self, m, peer->boot, n))
-            return peer->lost_event == 0 || n <= peer->lost_event;
+            return *lost == 0 || n <= *lost;
         char *none = NULL;
         uint64_t ticket = numbers_call_keep(self, m, peer->boot, n); /* behind the event's own */
         if (ticket != 0)
@@ -462,16 +473,15 @@ s_event_due(front_t *self, peer_t *peer, json_int_t n)
             s_ack_event(self, peer, n);
         return false;
     }
-    return m->lost_event == 0 || n <= m->lost_event;
+    return *lost == 0 || n <= *lost;
 }
 
 /* `n` could not be taken, so those behind it have to wait; or it was. */
 static void
 s_mark_lost(peer_t *peer, json_int_t n, bool lost)
 {
-    json_int_t *mark = peer->is_call ? &peer->lost_event : &peer->minion->lost_event;
     if (n != 0)
-        *mark = lost ? n : 0;
+        *s_lost(peer) = lost ? n : 0;
 }
 
 static void
@@ -492,7 +502,7 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
         s_ack_event(self, peer, n);
         return;
     }
-    if (!s_event_due(self, peer, n))
+    if (!s_event_due(self, peer, n, value_int(body, "oldest", 0)))
         return;
     if (!s_has_share(self, peer, len)) {
         s_mark_lost(peer, n, true);

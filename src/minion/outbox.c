@@ -36,6 +36,7 @@ struct outbox {
     void *cookie;
     item_t *first, *last; /* in the order in which they came */
     item_t *next;         /* the first that may not be under way; NULL: all are */
+    item_t *first_event;  /* NULL: none */
     map_t *by_key;        /* -> item_t */
     json_t *masters;      /* owned: {name: index} */
     size_t n_items, n_events;
@@ -80,6 +81,14 @@ outbox_destroy(outbox_t **self_p)
     free(self);
 }
 
+static item_t *
+s_event_from(item_t *it)
+{
+    while (it && it->is_ret)
+        it = it->next;
+    return it;
+}
+
 static void
 s_remove(outbox_t *self, item_t *it)
 {
@@ -87,6 +96,8 @@ s_remove(outbox_t *self, item_t *it)
     *(it->next ? &it->next->prev : &self->last) = it->prev;
     if (self->next == it)
         self->next = it->next;
+    if (self->first_event == it)
+        self->first_event = s_event_from(it->next);
     if (it->under_way)
         self->way_bytes -= it->size;
     (void) map_take(self->by_key, it->key);
@@ -110,6 +121,8 @@ s_append(outbox_t *self, item_t *it)
     self->last = it;
     if (!self->next)
         self->next = it;
+    if (!self->first_event)
+        self->first_event = s_event_from(it);
     map_set(self->by_key, it->key, it);
     self->n_items++;
 }
@@ -258,11 +271,13 @@ s_send_ret(outbox_t *self, const item_t *it, json_t *ret)
     self->send(self->cookie, frame);
 }
 
+/* A master that had no room for one before it waits for that no longer when nobody has it any more. */
 static void
 s_send_event(outbox_t *self, json_t *event)
 {
     json_auto_t *frame = json_copy(event);
     json_object_set_new(frame, "t", json_string("event"));
+    json_object_set_new(frame, "oldest", json_integer(self->first_event->n));
     self->send(self->cookie, frame);
 }
 
@@ -468,7 +483,8 @@ bool
 outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
 {
     s_reserve(self);
-    json_auto_t *event = json_pack("{s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "tag", tag, "data", data,
+    json_auto_t *event = json_pack("{s:I, s:I, s:s, s:O, s:O*}", "n", self->next_n + 1, "oldest",
+                                   self->next_n + 1 /* at most: it has its room */, "tag", tag, "data", data,
                                    "more", more);
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);

@@ -3,7 +3,7 @@
  *
  * Forked by the job server, which it talks to over a socketpair with frames (common/local/client.h):
  *   up    {"t": "job", master, asker, job} {"t": "ack", by, jids, events} {"t": "state", master, state, reason}
- *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data, more?} {"t": "grains", grains} {"t":
+ *   down  {"t": "ret", master, ret} {"t": "event", n, tag, data, more?, oldest} {"t": "grains", grains} {"t":
  * "started", master, jid, pid}
  *         {"t": "again", master}: after that master's state "ready", before all that waits for it; events before that are left out
  *         {"t": "pillar_ask", master, body}, answered by {"t": "pillar", master, body}

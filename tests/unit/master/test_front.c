@@ -551,6 +551,60 @@ test_events_once_and_in_order(void **state)
     assert_int_equal(json_integer_value(json_array_get(value_get(six, "events"), 0)), 6);
 }
 
+static void
+say_event(void *sock, json_int_t n, json_int_t oldest, size_t bytes)
+{
+    AUTO_FREE char *data = xcalloc(1, bytes + 1);
+    memset(data, 'x', bytes);
+    AUTO_FREE char *text = xasprintf(
+        "{\"m\":\"event\",\"n\":%lld,\"oldest\":%lld,\"tag\":\"t\",\"data\":{\"a\":\"%s\"}}", (long long) n,
+        (long long) oldest, data);
+
+    say(sock, text);
+}
+
+/* The number of the event that is acknowledged next; 0: none within `ms`. */
+static json_int_t
+acked(void *sock, int ms)
+{
+    zmq_pollitem_t item = { sock, 0, ZMQ_POLLIN, 0 };
+
+    if (zmq_poll(&item, 1, ms) != 1)
+        return 0;
+    json_auto_t *ack = hear(sock, "ack");
+    return json_integer_value(json_array_get(value_get(ack, "events"), 0));
+}
+
+/* An event for which there was no room here, and which another master has taken: the minion has it no more. The first that it
+ * still has comes next, and none before that one. */
+static void
+test_lost_event_went_elsewhere(void **state)
+{
+    enum { LARGE = 1000000 };
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+    json_int_t lost = 0, refused = counter(f, "refused"), heard = 0;
+    int64_t until = clock_mono_ms() + PATIENCE_MS;
+
+    while (counter(f, "refused") == refused) {
+        lost++;
+        say_event(sock, lost, lost, LARGE);
+        while (acked(sock, 10) == 0 && counter(f, "refused") == refused)
+            ;
+    }
+    say_event(sock, lost + 2, lost + 1, 1);
+    while (heard <= lost && clock_mono_ms() < until) {
+        say_event(sock, lost + 1, lost + 1, 1);
+        heard = acked(sock, 100);
+    }
+    assert_int_equal(heard, lost + 1);
+    say_event(sock, lost + 2, lost + 2, 1);
+    while (heard == lost + 1)
+        heard = acked(sock, PATIENCE_MS);
+    assert_int_equal(heard, lost + 2);
+}
+
 static void *
 subscriber(fixture_t *f, const key_pair_t *keys)
 {
@@ -1916,9 +1970,9 @@ test_progress_goes_to_followers(void **state)
 
 UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
           TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
-          TEST(test_event_of_salt_call_once), TEST(test_last_words), TEST(test_every_sub_is_cut),
-          TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
-          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
+          TEST(test_lost_event_went_elsewhere), TEST(test_event_of_salt_call_once), TEST(test_last_words),
+          TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs),
+          TEST(test_died_with_the_job), TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
           TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),

@@ -18,7 +18,8 @@
 typedef struct fixture {
     char *dir;
     outbox_t *box;
-    json_t *sent; /* jids and numbers of events */
+    json_t *sent;      /* jids and numbers of events */
+    json_int_t oldest; /* as the last event said */
     size_t bytes;
 } fixture_t;
 
@@ -29,8 +30,10 @@ on_send(void *cookie, const json_t *frame)
 
     if (str_eq(value_str(frame, "t", ""), "ret"))
         json_array_append(f->sent, value_get(value_get(frame, "ret"), "jid"));
-    else
+    else {
         json_array_append(f->sent, value_get(frame, "n"));
+        f->oldest = value_int(frame, "oldest", 0);
+    }
     f->bytes += json_dumpb(frame, NULL, 0, JSON_COMPACT);
 }
 
@@ -164,6 +167,29 @@ test_at_once(void **state)
     assert_int_equal(outbox_len(f->box), 0);
     assert_int_equal(outbox_next_ms(f->box), 0);
     assert_int_equal(sent(f), 0);
+}
+
+/* Each event says from which on there are any. */
+static void
+test_oldest_event(void **state)
+{
+    fixture_t *f = *state;
+
+    outbox_listens(f->box, 0);
+    event(f, true);
+    assert_int_equal(f->oldest, 1);
+    add(f, 1, 10, 0);
+    event(f, true);
+    event(f, true);
+    assert_int_equal(f->oldest, 1);
+    ack_event(f, 2);
+    ack_event(f, 1);
+    event(f, true);
+    assert_int_equal(f->oldest, 3);
+    ack_event(f, 3);
+    ack_event(f, 4);
+    event(f, true);
+    assert_int_equal(f->oldest, 5);
 }
 
 /* What an acknowledgement holds is a peer's matter. */
@@ -611,9 +637,9 @@ test_same_jid_twice(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_at_once), TEST(test_odd_acknowledgements), TEST(test_master_goes_and_comes),
-          TEST(test_two_masters), TEST(test_restart), TEST(test_return_that_fits_no_message),
-          TEST(test_restart_with_events), TEST(test_unreadable_at_start), TEST(test_unreadable_for_long),
-          TEST(test_other_master), TEST(test_other_patience), TEST(test_asker_after_restart),
-          TEST(test_window), TEST(test_patience), TEST(test_events_have_limits), TEST(test_full_disk),
-          TEST(test_same_jid_twice))
+UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledgements),
+          TEST(test_master_goes_and_comes), TEST(test_two_masters), TEST(test_restart),
+          TEST(test_return_that_fits_no_message), TEST(test_restart_with_events),
+          TEST(test_unreadable_at_start), TEST(test_unreadable_for_long), TEST(test_other_master),
+          TEST(test_other_patience), TEST(test_asker_after_restart), TEST(test_window), TEST(test_patience),
+          TEST(test_events_have_limits), TEST(test_full_disk), TEST(test_same_jid_twice))
