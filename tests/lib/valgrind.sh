@@ -17,7 +17,7 @@ command -v valgrind >/dev/null || { echo "valgrind.sh: valgrind is not installed
 # wrap PROGRAM SCRIPT: a script that runs the program below memcheck; its forks are looked at as well.
 wrap() {
     printf '#!/bin/sh\nexport LD_PRELOAD=%q${LD_PRELOAD:+:$LD_PRELOAD}\n' "$build/tests/preload/memcheck.so" >"$2"
-    printf 'exec valgrind -q --vgdb=no --leak-check=full --errors-for-leak-kinds=definite --num-callers=25 --fair-sched=yes \\\n' >>"$2"
+    printf 'exec valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite --num-callers=25 --fair-sched=yes \\\n' >>"$2"
     printf '    --suppressions=%q --log-file=%q %q "$@"\n' "$PWD/tests/lib/valgrind.supp" "$logs/%p.log" "$1" >>"$2"
     chmod +x "$2"
 }
@@ -34,7 +34,7 @@ ln -s "$build/tests/lib" "$dir/tests/lib"
 ln -s "$build/tests/preload" "$dir/tests/preload"
 
 # Everything takes as long as below a sanitizer, and a limit of memory would be valgrind's own.
-SAN=valgrind BUILD=$dir tests/lib/run.sh unit "${units[@]}" -- bats "$@"
+SAN=valgrind SECONDS_MAX=${SECONDS_MAX:-3600} BUILD=$dir tests/lib/run.sh unit "${units[@]}" -- bats "$@"
 rc=$?
 found=$(grep -rlE '^==[0-9]+== [^ W]' "$logs" | wc -l) # but not its warnings, of which what goes on is indented: ioctls that it does not know
 [ "$found" -eq 0 ] || { echo "memcheck: $found processes with findings, see $logs" && rc=1; }
