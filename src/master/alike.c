@@ -156,7 +156,7 @@ s_let_go(alike_t *self, slot_t *slot)
 {
     json_t *value = slot->value, *one;
     size_t n = json_array_size(value) + json_object_size(value), i = 0;
-    AUTO_FREE json_t **members = n > 0 ? xcalloc(n, sizeof(json_t *)) : NULL;
+    AUTO_FREE json_t **members = xcalloc(n + 1, sizeof(json_t *));
     json_array_foreach (value, i, one)
         members[i] = json_incref(one);
     for (void *at = json_object_iter(value); at; at = json_object_iter_next(value, at))
