@@ -42,6 +42,7 @@ struct store {
     uint64_t held_from; /* rows from this ticket on wait for store_apart; 0: none */
     bool stop;
     bool expire;
+    bool wished; /* that, since the step under way began */
     store_keep_t keep;
     size_t added; /* bytes committed since the size was looked at */
     char *trouble, *notice;
@@ -370,7 +371,7 @@ void
 store_expire(store_t *self, const store_keep_t *keep)
 {
     pthread_mutex_lock(&self->lock);
-    self->expire = true;
+    self->expire = self->wished = true;
     self->keep = *keep;
     pthread_cond_signal(&self->work);
     pthread_mutex_unlock(&self->lock);
@@ -561,6 +562,7 @@ expire_step(store_t *self)
 
     pthread_mutex_lock(&self->lock);
     bool wanted = self->expire;
+    self->wished = false;
     store_keep_t keep = self->keep;
     int64_t for_us = self->head != NULL ? EXPIRE_BUSY : EXPIRE_US;
     pthread_mutex_unlock(&self->lock);
@@ -570,9 +572,10 @@ expire_step(store_t *self)
     if (n < 0)
         handle_failure(self, &err);
     pthread_mutex_lock(&self->lock);
-    /* A failed step is given up: the wish comes again, and rows that wait matter more. */
+    /* A failed step is given up: the wish comes again, and rows that wait matter more. One that came meanwhile may be for
+     * more than this step knew of. */
     if (n < 0 || !more) {
-        self->expire = false;
+        self->expire = self->wished;
         self->added = 0;
     }
     self->stats.expired += n > 0 ? (uint64_t) n : 0;

@@ -1,4 +1,12 @@
 /* test_store_forget.c - what is old goes, whole and for good; what is not stays. */
+#include "master/store_write.h"
+
+static int step_with_a_wish(store_writer_t *writer, const store_keep_t *keep, int64_t for_us, bool *ret_more,
+                            fail_t *err);
+#define store_writer_expire step_with_a_wish
+#include "master/store.c"
+#undef store_writer_expire
+
 #include "unit/master/store_place.h"
 
 #include <signal.h>
@@ -56,6 +64,23 @@ expire(place_t *p, int64_t jobs_s, uint64_t bytes)
     store_expire(p->store, &(store_keep_t){
                                .now_us = clock_wall_us(), .jobs_s = jobs_s, .bytes = bytes, .events = 1000 });
     await_expired(p);
+}
+
+static store_t *_Atomic wished_of; /* a step of forgetting is under way in it when more is wished */
+static store_keep_t wish;
+
+static int
+step_with_a_wish(store_writer_t *writer, const store_keep_t *keep, int64_t for_us, bool *ret_more,
+                 fail_t *err)
+{
+    int n = store_writer_expire(writer, keep, for_us, ret_more, err);
+    store_t *store = atomic_load(&wished_of);
+
+    if (store != NULL && !*ret_more) {
+        atomic_store(&wished_of, NULL);
+        store_expire(store, &wish);
+    }
+    return n;
 }
 
 /* ---- by age ---------------------------------------------------------------------------------- */
@@ -346,6 +371,20 @@ test_minions_do_not_count(void **state)
     assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
 }
 
+/* The step did not know of it. */
+static void
+test_wish_during_the_last_step(void **state)
+{
+    place_t *p = *state;
+
+    put_job(p, "old", 3 * HOUR_US, 1, "1");
+    put_job(p, "young", HOUR_US, 1, "1");
+    wish = (store_keep_t){ .now_us = clock_wall_us(), .jobs_s = 1800, .events = 1000 };
+    atomic_store(&wished_of, p->store);
+    expire(p, 7200, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
+}
+
 static void
 test_space_is_given_back(void **state)
 {
@@ -484,6 +523,7 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, s
           cmocka_unit_test_setup_teardown(test_size_is_watched, setup, teardown),
           cmocka_unit_test_setup_teardown(test_events_do_not_count, setup, teardown),
           cmocka_unit_test_setup_teardown(test_minions_do_not_count, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_wish_during_the_last_step, setup, teardown),
           cmocka_unit_test_setup_teardown(test_space_is_given_back, setup, teardown),
           cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
           cmocka_unit_test_setup_teardown(test_damage_in_the_middle, setup, teardown),
