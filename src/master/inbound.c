@@ -63,9 +63,7 @@ s_new_grains(front_t *self, minion_t *m, const char *raw, size_t len, fail_t *er
         return fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));
     if (!json_is_object(grains))
         return fail_set(err, -EPROTO, "grains that are no object");
-    known_set(self, m, STORE_GRAINS, grains);
-    char *text = value_dump(grains);
-    (void) store_put_grains(self->store, m->id, &text);
+    known_keep(self, m, STORE_GRAINS, grains);
     return 0;
 }
 

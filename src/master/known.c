@@ -25,6 +25,7 @@ s_drop(known_t *self, store_doc_t what)
 {
     free(self->unread[what]);
     self->unread[what] = NULL;
+    self->unkept[what] = false;
     if (what == STORE_GRAINS) {
         kept_destroy(&self->grains);
         return;
@@ -76,6 +77,27 @@ known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
         s_keep(front, &m->known, what, kept);
 }
 
+/* False: it has no room. */
+static bool
+s_put(front_t *front, minion_t *m, store_doc_t what)
+{
+    typedef uint64_t put_fn(store_t * store, const char *id, char **text_p);
+    static put_fn *const put[STORE_DOCS] = {
+        [STORE_GRAINS] = store_put_grains, [STORE_PILLAR] = store_put_pillar, [STORE_MINE] = store_put_mine
+    };
+    char *text = value_dump(s_view(&m->known, what));
+    m->known.unkept[what] = put[what](front->store, m->id, &text) == 0;
+    return !m->known.unkept[what];
+}
+
+void
+known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+{
+    known_set(front, m, what, value);
+    if (!s_put(front, m, what))
+        front->known.behind = true;
+}
+
 bool
 known_is(const minion_t *m, store_doc_t what, const char *text, size_t len)
 {
@@ -121,10 +143,25 @@ known_load(front_t *front, fail_t *err)
     return rc;
 }
 
+/* Whether the store has got all of them. */
+static bool
+s_catch_up(front_t *front, int64_t until_us)
+{
+    for (uint32_t slot = 0; slot < peers_slots(front->peers); slot++) {
+        minion_t *m = peers_by_slot(front->peers, slot);
+        for (store_doc_t what = 0; m && what < STORE_DOCS; what++)
+            if (m->known.unkept[what] && (clock_mono_us() >= until_us || !s_put(front, m, what)))
+                return false;
+    }
+    return true;
+}
+
 void
 known_tick(front_t *front)
 {
     int64_t until = clock_mono_us() + SLICE_US;
+    if (front->known.behind)
+        front->known.behind = !s_catch_up(front, until);
     while (front->known.next < peers_slots(front->peers) && clock_mono_us() < until) {
         minion_t *m = peers_by_slot(front->peers, front->known.next++);
         for (store_doc_t what = 0; m && what < STORE_DOCS; what++)

@@ -7,7 +7,7 @@
  * Layer      master
  * Threads    the front loop's
  * Ownership  values are BORROWED until known_set
- * Tests      tests/unit/master/test_front.c
+ * Tests      tests/unit/master/test_front.c, tests/unit/master/test_full_store.c
  */
 #ifndef MASTER_KNOWN_H
 #define MASTER_KNOWN_H
@@ -22,12 +22,14 @@ typedef struct known {
     kept_t *grains;
     json_t *pillar, *mine;
     char *unread[STORE_DOCS]; /* as the store has it; NULL: it was read, or there is none */
+    bool unkept[STORE_DOCS];  /* the store had no room for what is here */
 } known_t;
 
 /* Of all minions. */
 typedef struct knowledge {
     alike_t *alike; /* grains */
     uint32_t next;  /* the first slot that may not have been read */
+    bool behind;    /* the store is, of some */
 } knowledge_t;
 
 /* An object, or NULL: there is nothing. Grains are good until others' are asked for: see kept_view. */
@@ -36,13 +38,15 @@ json_t *known_get(front_t *front, minion_t *m, store_doc_t what);
 void known_read(front_t *front, minion_t *m, store_doc_t what);
 /* NULL: nothing any more. The store is the caller's business. */
 void known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value);
+/* The same, and the store has it too: now, or when it has room again. */
+void known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value);
 /* Whether it is what this text says, as value_dump would write it. */
 bool known_is(const minion_t *m, store_doc_t what, const char *text, size_t len);
 void known_free(known_t *self);
 
 /* What the store knows of the minions that have a key. */
 int known_load(front_t *front, fail_t *err);
-/* Some more of it is read. */
+/* Some more of it is read; and the store is told what it had no room for. */
 void known_tick(front_t *front);
 
 #endif

@@ -298,11 +298,8 @@ s_fire_refresh(front_t *front, minion_t *m)
 static void
 s_remember(front_t *front, minion_t *m, json_t *shown)
 {
-    if (!conf_bool(front->conf, "minion_data_cache"))
-        return;
-    known_set(front, m, STORE_PILLAR, shown);
-    char *text = value_dump(shown);
-    (void) store_put_pillar(front->store, m->id, &text);
+    if (conf_bool(front->conf, "minion_data_cache"))
+        known_keep(front, m, STORE_PILLAR, shown);
 }
 
 static void

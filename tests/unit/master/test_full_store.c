@@ -155,6 +155,34 @@ test_mine(void **state)
     assert_shown(json_incref(known_get(&f->front, m1, STORE_MINE)), "{\"b\":2}");
 }
 
+/* What the master knows anew of a minion it goes by at once; the store has it when there is room again. */
+static void
+test_known(void **state)
+{
+    static const uint8_t key[KEY_BYTES] = { 1 };
+    fixture_t *f = *state;
+    minion_t *m1 = peers_know(f->front.peers, "m1", key, KEY_ACCEPTED);
+    json_auto_t *grains = json_pack("{s:s}", "os", "Debian"), *pillar = json_pack("{s:i}", "a", 1);
+
+    f->front.known.alike = alike_new();
+    fill(f, 10);
+    known_keep(&f->front, m1, STORE_GRAINS, grains);
+    known_keep(&f->front, m1, STORE_PILLAR, pillar);
+    known_tick(&f->front);
+    assert_shown(json_incref(known_get(&f->front, m1, STORE_GRAINS)), "{\"os\":\"Debian\"}");
+    assert_shown(json_incref(known_get(&f->front, m1, STORE_PILLAR)), "{\"a\":1}");
+    make_room(f);
+    do
+        known_tick(&f->front);
+    while (f->front.known.behind);
+    await_written(f);
+    assert_shown(store_docs(f->place->reader, STORE_GRAINS, "m1", err), "{\"m1\":{\"os\":\"Debian\"}}");
+    assert_shown(store_docs(f->place->reader, STORE_PILLAR, "m1", err), "{\"m1\":{\"a\":1}}");
+    known_free(&m1->known);
+    alike_destroy(&f->front.known.alike);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_event_for_which_there_is_no_room), TEST(test_end_of_a_job), TEST(test_mine))
+UNIT_MAIN(TEST(test_event_for_which_there_is_no_room), TEST(test_end_of_a_job), TEST(test_mine),
+          TEST(test_known))
