@@ -229,6 +229,14 @@ s_work(const actor_env_t *env, task_t *t)
     s_keep(t, &key, wire, &reads);
 }
 
+/* TAKES env. */
+static void
+s_env_free(actor_env_t *env)
+{
+    json_decref(env->opts);
+    free(env);
+}
+
 static void
 s_actor(zsock_t *pipe, void *arg)
 {
@@ -242,8 +250,7 @@ s_actor(zsock_t *pipe, void *arg)
         s_work(env, t);
         s_pass(pipe, t);
     }
-    json_decref(env->opts);
-    free(env);
+    s_env_free(env);
 }
 
 /* ---- the front loop's side ------------------------------------------------------------------- */
@@ -426,8 +433,10 @@ s_idle_worker(pillars_t *self)
     w->owner = self;
     w->stale = true;
     w->actor = zactor_new(s_actor, env);
-    if (!w->actor)
+    if (!w->actor) {
+        s_env_free(env);
         return NULL;
+    }
     self->n_pool++;
     (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
     return w;

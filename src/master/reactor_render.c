@@ -153,6 +153,14 @@ s_work(actor_t *self, rtask_t *task)
     return true;
 }
 
+/* TAKES self. */
+static void
+s_free(actor_t *self)
+{
+    json_decref(self->opts);
+    free(self);
+}
+
 static void
 s_actor(zsock_t *pipe, void *arg)
 {
@@ -171,8 +179,7 @@ s_actor(zsock_t *pipe, void *arg)
         s_pass(pipe, batch);
     }
     s_close(self);
-    json_decref(self->opts);
-    free(self);
+    s_free(self);
 }
 
 /* ---- the reactor's side ---------------------------------------------------------------------- */
@@ -192,8 +199,10 @@ s_idle_worker(rloop_t *self)
     rworker_t *w = &self->pool[self->n_pool];
     w->stale = true;
     w->actor = zactor_new(s_actor, actor);
-    if (!w->actor)
+    if (!w->actor) {
+        s_free(actor);
         return NULL;
+    }
     self->n_pool++;
     return w;
 }

@@ -357,8 +357,10 @@ s_idle_worker(workers_t *self)
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->actor = zactor_new(workers_actor, env);
-    if (!w->actor)
+    if (!w->actor) {
+        workers_env_destroy(&env);
         return NULL;
+    }
     self->n_pool++;
     (void) zloop_reader(self->front->loop, zactor_sock(w->actor), s_finished, w);
     return w;
@@ -470,7 +472,13 @@ workers_restore(workers_t *self)
         log_error("functions that an earlier master has begun can't be read: %s", fail_text(&err));
     json_object_foreach (begun, key, text) {
         json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
-        s_cut_off(self, s_new_run(self, task), CUT_OFF);
+        AUTO_FREE char *own = s_run_key(task);
+        if (str_eq(own, key)) {
+            s_cut_off(self, s_new_run(self, task), CUT_OFF);
+            continue;
+        }
+        log_warning("%s in the store is no function that an earlier master has begun: it is forgotten", key);
+        (void) store_del_meta(self->front->store, key);
     }
 }
 

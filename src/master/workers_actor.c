@@ -176,6 +176,16 @@ s_work(workers_env_t *env, zsock_t *pipe, char **texts)
 }
 
 void
+workers_env_destroy(workers_env_t **self_p)
+{
+    workers_env_t *self = STEAL(*self_p);
+    json_decref(self->opts);
+    free(self->sock_dir);
+    free(self->store_path);
+    free(self);
+}
+
+void
 workers_actor(zsock_t *pipe, void *arg)
 {
     workers_env_t *env = arg;
@@ -188,8 +198,5 @@ workers_actor(zsock_t *pipe, void *arg)
         for (size_t i = 0; i < NELEMS(texts); i++)
             free(texts[i]);
     }
-    json_decref(env->opts);
-    free(env->sock_dir);
-    free(env->store_path);
-    free(env);
+    workers_env_destroy(&env);
 }

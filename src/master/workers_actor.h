@@ -20,6 +20,8 @@ typedef struct workers_env {
     const masterctx_tables_t *host;
 } workers_env_t;
 
+void workers_env_destroy(workers_env_t **self_p);
+
 /* Gets {task, configuration or "", ticket of the store}, answers {retcode, success, failed?} and the return's JSON. `arg` is
  * the workers_env_t. TAKES it. */
 void workers_actor(zsock_t *pipe, void *arg);

@@ -1302,6 +1302,22 @@ in_store(const fixture_t *f, const char *sql)
     return text;
 }
 
+/* What is no function that was begun is told once and forgotten. */
+static void
+test_unreadable_run(void **state)
+{
+    fixture_t *f = *state;
+
+    stop_master(f);
+    free(in_store(f, "INSERT INTO meta (key, value) VALUES ('run/20261120100000000009', 'x'), ('run/" J1
+                     "', '{}')"));
+    start_master(f);
+    stop_master(f);
+    AUTO_FREE char *left = in_store(f, "SELECT count(*) FROM meta WHERE key LIKE 'run/%'");
+    start_master(f);
+    assert_string_equal(left, "0");
+}
+
 static json_int_t
 last_number(fixture_t *f)
 {
@@ -1979,12 +1995,12 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
           TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
           TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
-          TEST(test_restart), TEST(test_damaged_store), TEST(test_known_after_a_restart),
-          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
-          TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
-          TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
-          TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
-          TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),
+          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
+          TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
+          TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
+          TEST(test_restart_with_the_numbers_of_before), TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_runner_returns_what_a_frame_holds), TEST(test_progress_goes_to_followers))
