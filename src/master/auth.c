@@ -140,8 +140,10 @@ s_forget(front_t *self, minion_t *m)
 static void
 s_forget_data(front_t *self, const char *id)
 {
-    (void) store_del_minion(self->store, id);
+    store_together(self->store);
+    (void) store_del_minion(self->store, id); /* taken in any case, and what is with it too */
     numbers_forget(self, id);
+    store_apart(self->store);
 }
 
 static zap_verdict_t

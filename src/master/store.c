@@ -103,18 +103,17 @@ has_room(const store_t *self, size_t size)
            (self->n_rows == 0 || self->n_bytes + size <= LIMIT_STORE_BYTES);
 }
 
-/* With the lock held. TAKES row: its ticket, 0 when the queue is full. */
-static uint64_t
-append(store_t *self, row_t *row)
+/* With the lock held: between store_together and store_apart, behind a row that was taken. */
+static bool
+is_following(const store_t *self)
 {
-    bool follows = self->held_from > 0 && self->last_ticket >= self->held_from;
+    return self->held_from > 0 && self->last_ticket >= self->held_from;
+}
 
-    /* What belongs to a row that was taken must be with it. */
-    if (!follows && !has_room(self, row->size)) {
-        self->stats.refused += row->items;
-        rows_free(row);
-        return 0;
-    }
+/* With the lock held, however full the queue. TAKES row: its ticket. `follows`: it is on the disk with the one before. */
+static uint64_t
+take_in(store_t *self, row_t *row, bool follows)
+{
     row->ticket = ++self->last_ticket;
     if (follows)
         self->last->goes_on = true;
@@ -126,6 +125,21 @@ append(store_t *self, row_t *row)
     if (self->held_from == 0 && (!self->lingering || is_full(self)))
         pthread_cond_signal(&self->work);
     return row->ticket;
+}
+
+/* With the lock held. TAKES row: its ticket, 0 when the queue is full. */
+static uint64_t
+append(store_t *self, row_t *row)
+{
+    bool follows = is_following(self);
+
+    /* What belongs to a row that was taken must be with it. */
+    if (!follows && !has_room(self, row->size)) {
+        self->stats.refused += row->items;
+        rows_free(row);
+        return 0;
+    }
+    return take_in(self, row, follows);
 }
 
 /* TAKES row. */
@@ -299,22 +313,29 @@ store_put_mine(store_t *self, const char *id, char **mine_p)
     return put_doc(self, ROW_MINE, id, mine_p);
 }
 
+static const row_kind_t forgets[STORE_DOCS] = {
+    [STORE_GRAINS] = ROW_FORGET, [STORE_PILLAR] = ROW_FORGET_PILLAR, [STORE_MINE] = ROW_FORGET_MINE
+};
+
 uint64_t
 store_forget(store_t *self, const char *id, store_doc_t what)
 {
-    static const row_kind_t rows[] = {
-        [STORE_GRAINS] = ROW_FORGET, [STORE_PILLAR] = ROW_FORGET_PILLAR, [STORE_MINE] = ROW_FORGET_MINE
-    };
-
-    return enqueue(self, row_new(rows[what], id));
+    return enqueue(self, row_new(forgets[what], id));
 }
 
 uint64_t
 store_del_minion(store_t *self, const char *id)
 {
-    (void) store_forget(self, id, STORE_PILLAR);
-    (void) store_forget(self, id, STORE_MINE);
-    return store_forget(self, id, STORE_GRAINS);
+    uint64_t ticket = 0;
+
+    pthread_mutex_lock(&self->lock);
+    for (store_doc_t what = 0; what < STORE_DOCS; what++) {
+        row_t *row = row_new(forgets[what], id);
+        row->size = row_size(row);
+        ticket = take_in(self, row, what > 0 || is_following(self));
+    }
+    pthread_mutex_unlock(&self->lock);
+    return ticket;
 }
 
 uint64_t

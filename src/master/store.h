@@ -9,7 +9,7 @@
  * Threads    add, expire and ask from any thread; the writer is a thread inside
  * Ownership  texts marked TAKES are consumed even when the row is refused
  * Errors     an add returns 0 when the queue is full (LIMIT_STORE_QUEUE, LIMIT_STORE_BYTES): the sender tries
- *            again later
+ *            again later (not so store_del_minion)
  * Tests      tests/unit/master/test_store.c; figures by tests/bench/store_bench.c
  */
 #ifndef MASTER_STORE_H
@@ -56,7 +56,7 @@ uint64_t store_put_mine(store_t *self, const char *id, char **mine_p);
 /* Forget one of these. */
 typedef enum store_doc { STORE_GRAINS, STORE_PILLAR, STORE_MINE, STORE_DOCS } store_doc_t;
 uint64_t store_forget(store_t *self, const char *id, store_doc_t what);
-/* Forget a minion whose key was deleted. */
+/* Forget a minion whose key was deleted: all of it together, however full the queue. Its id may be another's soon. */
 uint64_t store_del_minion(store_t *self, const char *id);
 /* An orchestration: what was asked, its plan, and later its result (texts of JSON). Of two with one name the first
  * stays. An end at 0 takes the end back: it is under way again. */

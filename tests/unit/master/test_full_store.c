@@ -182,7 +182,27 @@ test_known(void **state)
     alike_destroy(&f->front.known.alike);
 }
 
+/* Who comes under the id of a minion whose key was deleted finds nothing of it, whatever else waited then. */
+static void
+test_deleted_minion(void **state)
+{
+    static const store_doc_t docs[] = { STORE_GRAINS, STORE_PILLAR, STORE_MINE };
+    fixture_t *f = *state;
+    char *text[] = { xstrdup("{}"), xstrdup("{}"), xstrdup("{}") };
+
+    (void) store_put_grains(f->place->store, "m1", &text[0]);
+    (void) store_put_pillar(f->place->store, "m1", &text[1]);
+    (void) store_put_mine(f->place->store, "m1", &text[2]);
+    fill(f, 10);
+    assert_int_equal(store_forget(f->place->store, "m1", STORE_MINE), 0);
+    uint64_t ticket = store_del_minion(f->place->store, "m1");
+    make_room(f);
+    settle(f->place->store, ticket);
+    for (size_t i = 0; i < NELEMS(docs); i++)
+        assert_shown(store_docs(f->place->reader, docs[i], "m1", err), "{}");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_event_for_which_there_is_no_room), TEST(test_end_of_a_job), TEST(test_mine),
-          TEST(test_known))
+          TEST(test_known), TEST(test_deleted_minion))
