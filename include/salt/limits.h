@@ -64,8 +64,11 @@
  * once. Alone it needs an hour to have others' events out of the journal. */
 #define LIMIT_TOLD_RATE      256
 #define LIMIT_TOLD_BURST     (128 * 1024)
-#define LIMIT_GRAINS_RATE    256                 /* KB a second of one minion's grains, */
-#define LIMIT_GRAINS_BURST   (64 * 1024)         /* and at once */
+#define LIMIT_GRAINS_RATE    256         /* KB a second of one minion's grains, */
+#define LIMIT_GRAINS_BURST   (64 * 1024) /* and at once */
+#define LIMIT_GRAINS_WORK    64          /* of those a millisecond of the front loop counts for */
+#define LIMIT_GRAINS_VALUES  100000      /* in one minion's grains, and in one question for its pillar */
+#define LIMIT_WIRE_VALUES    500000      /* in one event or one message to the mine */
 #define LIMIT_PEER_WAITING   (64 * 1024 * 1024)  /* unread from one accepted minion */
 #define LIMIT_PEER_UNREAD    (128 * 1024 * 1024) /* sent to one accepted minion that does not read */
 #define LIMIT_SUB_MSG        4096 /* what a minion says on its subscription: handshake, one byte */

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/jsonread.h"
+#include "common/base/plainjson.h"
 #include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "common/net/tags.h"
@@ -88,7 +90,9 @@ s_grains(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
     minion_t *m = peer->minion;
     if (!s_is_minion(peer) || !s_may_send_grains(self, peer, len))
         return 0;
+    int64_t since_us = clock_thread_us();
     int rc = s_known_grains(m, text, len) ? 0 : s_new_grains(self, m, text, len, err);
+    rate_owe(&m->grains, (double) (clock_thread_us() - since_us) / 1000 * LIMIT_GRAINS_WORK);
     if (rc < 0 || !conf_bool(self->conf, "minion_data_cache_events") ||
         !minion_may_tell(m, 0, clock_mono_ms()))
         return rc;
@@ -584,16 +588,47 @@ s_file_stop(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t l
 static const struct handler {
     inbound_fn *body;
     inbound_text_fn *text;
+    size_t most; /* values in one; 0: its size bounds them */
 } handlers[MSG_COUNT] = {
-    [MSG_hello] = { s_hello, NULL },         [MSG_grains] = { NULL, s_grains },
-    [MSG_started] = { s_started, NULL },     [MSG_ret] = { NULL, s_ret },
-    [MSG_event] = { s_minion_event, NULL },  [MSG_bye] = { s_bye, NULL },
-    [MSG_file_open] = { s_file_open, NULL }, [MSG_file_more] = { s_file_more, NULL },
-    [MSG_file_stop] = { s_file_stop, NULL }, [MSG_file_part] = { s_file_part, NULL },
-    [MSG_file_done] = { s_file_done, NULL }, [MSG_pillar_ask] = { s_pillar_ask, NULL },
-    [MSG_revoke] = { s_revoke, NULL },       [MSG_mine_ask] = { s_mine_ask, NULL },
-    [MSG_rekey] = { s_rekey, NULL },         [MSG_elsewhere] = { s_elsewhere, NULL },
+    [MSG_hello] = { s_hello, NULL, 0 },
+    [MSG_grains] = { NULL, s_grains, LIMIT_GRAINS_VALUES },
+    [MSG_started] = { s_started, NULL, 0 },
+    [MSG_ret] = { NULL, s_ret, 0 },
+    [MSG_event] = { s_minion_event, NULL, LIMIT_WIRE_VALUES },
+    [MSG_bye] = { s_bye, NULL, 0 },
+    [MSG_file_open] = { s_file_open, NULL, 0 },
+    [MSG_file_more] = { s_file_more, NULL, 0 },
+    [MSG_file_stop] = { s_file_stop, NULL, 0 },
+    [MSG_file_part] = { s_file_part, NULL, 0 },
+    [MSG_file_done] = { s_file_done, NULL, 0 },
+    [MSG_pillar_ask] = { s_pillar_ask, NULL, LIMIT_GRAINS_VALUES },
+    [MSG_revoke] = { s_revoke, NULL, 0 },
+    [MSG_mine_ask] = { s_mine_ask, NULL, LIMIT_WIRE_VALUES },
+    [MSG_rekey] = { s_rekey, NULL, 0 },
+    [MSG_elsewhere] = { s_elsewhere, NULL, 0 },
 };
+
+/* An event that is refused as it is will not get better by being sent again. Its number stands in front. */
+static void
+s_ack_unread(front_t *self, peer_t *peer, const char *text, size_t len)
+{
+    plain_t p = plain_new(text, len);
+    span_t key, value;
+    int64_t n = 0;
+    bool named = plain_enter(&p, '{') && plain_key(&p, &key) && plain_value(&p, &value);
+    if (named && plain_key(&p, &key) && span_is(key, "n") && plain_int(&p, &n) && n > 0)
+        s_ack_event(self, peer, n);
+}
+
+/* To make values of megabytes that hold little else takes seconds, in which nobody else is heard. */
+static int
+s_too_many(front_t *self, peer_t *peer, wire_msg_t msg, const char *text, size_t len, fail_t *err)
+{
+    if (msg == MSG_event)
+        s_ack_unread(self, peer, text, len);
+    return fail_set(err, -E2BIG, "message '%s' of %zu bytes with more than %zu values", wire_name(msg), len,
+                    handlers[msg].most);
+}
 
 /* One that its table allows. -EPROTO with *err: it is refused. */
 static int
@@ -606,6 +641,8 @@ s_handle(front_t *self, peer_t *peer, zmq_msg_t *frame, fail_t *err)
     int rc = wire_open(data, size, WIRE_UP, auth_state_letter(peer), &msg, &len, err);
     if (rc == 0 && peer->minion)
         peer->minion->heard_ms = clock_mono_ms();
+    if (rc == 0 && handlers[msg].most > 0 && !json_few(data, len, handlers[msg].most))
+        return s_too_many(self, peer, msg, data, len, err);
     if (rc == 0 && handlers[msg].text)
         return handlers[msg].text(self, peer, data, len, err);
     if (rc == 0)

@@ -273,3 +273,22 @@ json_read_frame(const char *text, size_t len, json_bad_t *ret_bad)
         ret_bad->why = frame_too_deep;
     return v;
 }
+
+/* Each value but the first stands behind a comma or an opening bracket. */
+bool
+json_few(const char *text, size_t len, size_t most)
+{
+    size_t n = 1;
+    bool quoted = false;
+
+    for (size_t i = 0; i < len && len > most && n <= most; i++) {
+        char c = text[i];
+        if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            i += c == '\\';
+        else
+            n += c == ',' || c == '[' || c == '{';
+    }
+    return n <= most;
+}

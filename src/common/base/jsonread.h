@@ -27,4 +27,8 @@ json_t *json_read(const char *text, size_t len, json_bad_t *ret_bad);
 /* The same with LIMIT_FRAME_DEPTH. */
 json_t *json_read_frame(const char *text, size_t len, json_bad_t *ret_bad);
 
+/* Whether readers make no more than so many values of this text, which may be no JSON. Keys are none. An empty container may
+ * count for two. */
+bool json_few(const char *text, size_t len, size_t most);
+
 #endif

@@ -235,6 +235,26 @@ test_no_memory(void **state)
     assert_true(n > 40);
 }
 
+/* Of what is no JSON too: values are made before a reader comes to where it is none. */
+static void
+test_few(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t most;
+    } rows[] = { { "[1,2,3,4,5,6,7]", 8 },
+                 { "{\"a\":1,\"b\":[{\"c\":2}]}", 5 },
+                 { "[\"1,2,3,4\",\"[[\\\",[[\"]", 3 },
+                 { "[[[[[[[[[[[[[[  ", 15 },
+                 { "[\"a,b,c\",1,2,\"[[[[[[", 5 } };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        assert_true(json_few(rows[i].text, strlen(rows[i].text), rows[i].most));
+        assert_false(json_few(rows[i].text, strlen(rows[i].text), rows[i].most - 1));
+    }
+}
+
 UNIT_MAIN(cmocka_unit_test(test_as_jansson_reads), cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
           cmocka_unit_test(test_depth), cmocka_unit_test(test_depth_of_frames),
-          cmocka_unit_test(test_many_keys), cmocka_unit_test(test_no_memory))
+          cmocka_unit_test(test_many_keys), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_few))

@@ -616,6 +616,52 @@ subscriber(fixture_t *f, const key_pair_t *keys)
 
 /* A minion that returns and ends at once, while the master is busy: what it said comes before that it ended.
  */
+/* NEW: a message of so many zeros in a list, and some values more. */
+static char *
+zeros(const char *head, size_t n, const char *tail)
+{
+    AUTO_FREE char *list = xcalloc(1, 2 * n + 1);
+
+    for (size_t i = 0; i < n; i++)
+        memcpy(list + 2 * i, i + 1 < n ? "0," : "0 ", 2);
+    return xasprintf("%s[%s]%s", head, list, tail);
+}
+
+/* Values that a few bytes each make are refused before they are made. */
+static void
+test_too_many_values(void **state)
+{
+    static const struct {
+        const char *head, *tail, *answer;
+        size_t most;
+        bool refused_answered;
+    } rows[] = {
+        { "{\"m\":\"event\",\"n\":1,\"tag\":\"my/tag\",\"data\":{\"a\":", "}}", "ack", LIMIT_WIRE_VALUES,
+          true },
+        { "{\"m\":\"mine_ask\",\"n\":1,\"op\":\"send\",\"data\":{\"a\":", "}}", "mine", LIMIT_WIRE_VALUES,
+          false },
+        { "{\"m\":\"pillar_ask\",\"n\":1,\"grains\":{\"a\":", "}}", "pillar", LIMIT_GRAINS_VALUES, false },
+        { "{\"m\":\"grains\",\"grains\":{\"a\":", "}}", NULL, LIMIT_GRAINS_VALUES, false },
+    };
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_int_t before = counter(f, "refused");
+        AUTO_FREE char *over = zeros(rows[i].head, rows[i].most, rows[i].tail);
+        say(sock, over);
+        if (rows[i].refused_answered)
+            json_decref(hear(sock, rows[i].answer));
+        UNTIL(counter(f, "refused") == before + 1);
+        AUTO_FREE char *fine = zeros(rows[i].head, rows[i].most - 20, rows[i].tail);
+        say(sock, fine);
+        if (rows[i].answer)
+            json_decref(hear(sock, rows[i].answer));
+        assert_int_equal(counter(f, "refused"), before + 1);
+    }
+}
+
 static void
 test_last_words(void **state)
 {
@@ -1987,16 +2033,16 @@ test_progress_goes_to_followers(void **state)
 UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
           TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
           TEST(test_lost_event_went_elsewhere), TEST(test_event_of_salt_call_once), TEST(test_last_words),
-          TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept), TEST(test_deleted_while_it_runs),
-          TEST(test_died_with_the_job), TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
-          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
-          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
-          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
-          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
-          TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
-          TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
-          TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),
-          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_too_many_values), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),
+          TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job), TEST(test_a_stranger),
+          TEST(test_one_key_waits_under_one_id), TEST(test_a_stranger_that_never_stops),
+          TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
+          TEST(test_damaged_key_file), TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines),
+          TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user), TEST(test_returns_of_a_deaf_user),
+          TEST(test_lines_of_many_users), TEST(test_requests_that_do_not_end),
+          TEST(test_fire_while_the_disk_refuses), TEST(test_job_waits_for_its_target),
+          TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart), TEST(test_unreadable_run),
+          TEST(test_damaged_store), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
           TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
           TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
           TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
