@@ -430,15 +430,28 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
     }
 }
 
+/* Of most returns no values are made. One of which they are may take a second: there is a share of that too, and a return for
+ * which nothing is left of it is not acknowledged. */
 static int
 s_ret(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
 {
+    minion_t *m = peer->minion;
+    int64_t since_us = clock_thread_us();
     ret_t ret;
-    int rc = peer->minion ? ret_begin(&ret, text, len, err) : fail_set(err, -EPROTO, "a return of nobody");
+    if (!m)
+        return fail_set(err, -EPROTO, "a return of nobody");
+    if (!rate_spare(&m->rets, clock_mono_ms())) {
+        front_refused(self, REFUSED_MESSAGE, peer->address,
+                      "minion %s: the master has worked for %d ms on its returns: this one has to wait",
+                      m->id, LIMIT_RETS_BURST);
+        return 0;
+    }
+    int rc = ret_begin(&ret, text, len, err);
     if (rc == 0)
         s_take_ret(self, peer, &ret);
-    if (peer->minion)
-        ret_end(&ret);
+    bool cheap = rc == 0 && !ret.body;
+    ret_end(&ret);
+    rate_owe(&m->rets, (cheap ? 0 : (double) (clock_thread_us() - since_us) / 1000) - 1);
     return rc;
 }
 

@@ -111,6 +111,7 @@ s_new_minion(peers_t *self, const char *id)
     m->rekeys = (rate_t) RATE(1, LIMIT_REKEYS_MINION * LIMIT_REKEY_EACH);
     m->told = (rate_t) RATE(LIMIT_TOLD_RATE, LIMIT_TOLD_BURST);
     m->grains = (rate_t) RATE(LIMIT_GRAINS_RATE, LIMIT_GRAINS_BURST);
+    m->rets = (rate_t) RATE(LIMIT_RETS_RATE, LIMIT_RETS_BURST);
     m->mine = (rate_t) RATE(LIMIT_MINE_RATE, LIMIT_MINE_BURST);
     self->slots[m->slot] = m;
     map_set(self->ids, id, m);

@@ -79,6 +79,7 @@ struct minion {
     rate_t rekeys; /* LIMIT_REKEY_EACH for each next key that it names */
     rate_t told;   /* KB of events that it causes, and of returns that nobody asked for */
     rate_t grains; /* KB of grains */
+    rate_t rets;   /* milliseconds that the front loop may work for its returns of which values are made */
     rate_t mine;   /* milliseconds that the front loop may work for its questions to the mine */
 };
 

@@ -616,14 +616,17 @@ subscriber(fixture_t *f, const key_pair_t *keys)
 
 /* A minion that returns and ends at once, while the master is busy: what it said comes before that it ended.
  */
-/* NEW: a message of so many zeros in a list, and some values more. */
+/* NEW: a message with a list of so many of one text. */
 static char *
-zeros(const char *head, size_t n, const char *tail)
+list_of(const char *head, const char *one, size_t n, const char *tail)
 {
-    AUTO_FREE char *list = xcalloc(1, 2 * n + 1);
+    size_t len = strlen(one) + 1;
+    AUTO_FREE char *list = xcalloc(1, n * len + 1);
 
-    for (size_t i = 0; i < n; i++)
-        memcpy(list + 2 * i, i + 1 < n ? "0," : "0 ", 2);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(list + i * len, one, len - 1);
+        list[(i + 1) * len - 1] = i + 1 < n ? ',' : ' ';
+    }
     return xasprintf("%s[%s]%s", head, list, tail);
 }
 
@@ -649,17 +652,38 @@ test_too_many_values(void **state)
 
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_int_t before = counter(f, "refused");
-        AUTO_FREE char *over = zeros(rows[i].head, rows[i].most, rows[i].tail);
+        AUTO_FREE char *over = list_of(rows[i].head, "0", rows[i].most, rows[i].tail);
         say(sock, over);
         if (rows[i].refused_answered)
             json_decref(hear(sock, rows[i].answer));
         UNTIL(counter(f, "refused") == before + 1);
-        AUTO_FREE char *fine = zeros(rows[i].head, rows[i].most - 20, rows[i].tail);
+        AUTO_FREE char *fine = list_of(rows[i].head, "0", rows[i].most - 20, rows[i].tail);
         say(sock, fine);
         if (rows[i].answer)
             json_decref(hear(sock, rows[i].answer));
         assert_int_equal(counter(f, "refused"), before + 1);
     }
+}
+
+/* Who makes the master work for its returns has them taken later; others are heard meanwhile. */
+static void
+test_costly_returns(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    AUTO(key_pair) others = key_pair_new();
+    void *sock = accepted(f, keys, "m1"), *other = accepted(f, others, "m2");
+    AUTO_FREE char *costly = list_of(
+        "{\"m\":\"ret\",\"jid\":\"" J1 "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":", "[]", 500000, "}");
+
+    json_int_t before = counter(f, "refused"), in = counter(f, "messages_in");
+    for (int i = 1; i <= 1000 && counter(f, "refused") == before; i++) {
+        say(sock, costly);
+        UNTIL(counter(f, "messages_in") >= in + i);
+    }
+    assert_true(counter(f, "refused") > before);
+    ret(other, J1);
+    json_decref(hear(other, "ack"));
 }
 
 static void
@@ -2034,15 +2058,16 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
           TEST(test_lost_event_went_elsewhere), TEST(test_event_of_salt_call_once), TEST(test_last_words),
           TEST(test_too_many_values), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),
-          TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job), TEST(test_a_stranger),
-          TEST(test_one_key_waits_under_one_id), TEST(test_a_stranger_that_never_stops),
-          TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
-          TEST(test_damaged_key_file), TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines),
-          TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user), TEST(test_returns_of_a_deaf_user),
-          TEST(test_lines_of_many_users), TEST(test_requests_that_do_not_end),
-          TEST(test_fire_while_the_disk_refuses), TEST(test_job_waits_for_its_target),
-          TEST(test_odd_requests), TEST(test_lost_job), TEST(test_restart), TEST(test_unreadable_run),
-          TEST(test_damaged_store), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_costly_returns), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
+          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
+          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
+          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
+          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
+          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
+          TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
+          TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
+          TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),
+          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
           TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
           TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
           TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
