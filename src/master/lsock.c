@@ -24,7 +24,7 @@
 #define EPOLL_BATCH    64
 #define ACCEPT_BUDGET  64 /* of those who knock, in one turn: whoever only knocks must not keep the loop */
 #define LISTEN_BACKLOG 512
-#define FULL_MS        2000          /* who knocks while no descriptor is left waits so long for one */
+#define FULL_MS        2000 /* who knocks while no descriptor is left waits so long for one at least */
 #define FLUSH_BUDGET   (1024 * 1024) /* bytes to one client in one turn, about */
 #define EVENT_PIECES   64            /* that one call sends */
 #define PUSH_TOGETHER  (64 * 1024)   /* answers that wait for the end of a turn */
@@ -69,7 +69,8 @@ struct lsock {
     size_t n_shares;
     char *own_name, *root_name;
     bool due;        /* somebody's answers wait for the end of the turn */
-    int64_t full_ms; /* since when somebody waits for a descriptor; 0: nobody */
+    int64_t full_ms; /* since when somebody waits for a descriptor; 0: nobody, or it is counted anew */
+    bool marked;     /* behind those who have waited since then stands a mark */
     bool paused;     /* whoever knocks waits for lsock_tick */
     char chunk[READ_CHUNK];
     char *path;
@@ -640,28 +641,78 @@ s_listen(lsock_t *self, bool yes)
     self->paused = !yes || rc != 0; /* the next tick tries again */
 }
 
-/* No descriptor is left: who has waited long enough is turned away. False: nobody has, or that can't be done either. The
- * call fails like that when nobody knocks, too. */
+/* Give up the spare descriptor for a moment; another thread may have taken it meanwhile. */
+static void
+s_lend_spare(lsock_t *self)
+{
+    (void) close(self->spare_fd);
+    self->spare_fd = -1;
+}
+
+static void
+s_keep_spare(lsock_t *self)
+{
+    self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* The kernel does not tell who waits since when, nor how many. So a line of our own joins them, which is closed at once:
+ * who stands before it has been there since now. False: there is no place for it. */
+static bool
+s_mark(lsock_t *self)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    (void) str_copy(addr.sun_path, sizeof(addr.sun_path), self->path);
+    s_lend_spare(self);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool marked = fd >= 0 && connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0;
+    if (fd >= 0)
+        (void) close(fd);
+    s_keep_spare(self);
+    return marked;
+}
+
+static bool
+s_credentials(int fd, struct ucred *ret_who)
+{
+    socklen_t n = sizeof(*ret_who);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_who, &n) == 0;
+}
+
+/* A mark that was forgotten, or a runner's line that came to nothing, ends a round too early: others wait longer. */
+static bool
+s_is_mark(int fd)
+{
+    struct ucred who;
+    char byte;
+    return s_credentials(fd, &who) && who.pid == getpid() && recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* No descriptor is left: who has waited long enough is turned away. All before the mark have; without one it is the
+ * first alone. False: nobody has, or that can't be done either. The call fails like that when nobody knocks, too. */
 static bool
 s_turn_away(lsock_t *self, bool knocks)
 {
-    int64_t now = clock_mono_ms();
-    if (knocks && !self->full_ms)
-        self->full_ms = now;
-    if (self->spare_fd < 0 || !self->full_ms || now - self->full_ms < FULL_MS)
+    if (self->spare_fd < 0)
         return false;
-    (void) close(self->spare_fd);
+    int64_t now = clock_mono_ms();
+    if (knocks && !self->full_ms) {
+        self->full_ms = now;
+        self->marked = s_mark(self);
+        return false;
+    }
+    if (!self->full_ms || now - self->full_ms < FULL_MS)
+        return false;
+    s_lend_spare(self);
     int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    bool empty = fd < 0 && errno == EAGAIN;
+    bool empty = fd < 0 && errno == EAGAIN, mark = fd >= 0 && s_is_mark(fd);
     if (fd >= 0)
         (void) close(fd);
-    /* Another thread may have taken it meanwhile. */
-    self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
+    s_keep_spare(self);
+    if (fd >= 0 && !mark)
         front_noise(
             self->front,
             "local socket: no descriptor is left, an operator is turned away; raise the limit of open files");
-    else if (empty)
+    if (empty || mark || (fd >= 0 && !self->marked))
         self->full_ms = 0;
     return fd >= 0;
 }
@@ -727,8 +778,7 @@ s_accept(lsock_t *self)
         }
         self->full_ms = 0;
         struct ucred cred;
-        socklen_t n = sizeof(cred);
-        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) == 0 && s_may_come(self, cred.uid)) {
+        if (s_credentials(fd, &cred) && s_may_come(self, cred.uid)) {
             s_add(self, fd, &cred);
             continue;
         }
@@ -824,7 +874,7 @@ lsock_tick(lsock_t *self)
     if (!self->paused)
         return;
     if (self->spare_fd < 0)
-        self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        s_keep_spare(self);
     s_listen(self, true);
 }
 
@@ -882,7 +932,7 @@ lsock_new(front_t *front, const char *sock_dir, fail_t *err)
     self->listen_fd = self->name_fd = -1;
     self->root_name = username_of(0);
     self->own_name = username_of(geteuid());
-    self->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    s_keep_spare(self);
     self->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (self->epoll_fd < 0)
         (void) fail_set(err, -errno, "epoll: %s", strerror(errno));

@@ -275,6 +275,33 @@ EOF
     until_true 10 ask '{"op":"status"}'
 }
 
+@test "whoever comes while others wait for a descriptor waits for one as long as they do" {
+    master_conf
+    daemon master prlimit --nofile=90 "$HALITE_BIN/salt-master" -c "$FLEET/etc"
+    until_log "$FLEET/log/master" 'the master is ready'
+    # One more twenty times a second, until the master has closed one of those who came late.
+    timeout 60 python3 - "$SOCK_DIR/master.sock" <<'EOF'
+import select, socket, sys, time
+since, late, waited = {}, set(), []
+def knock():
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(sys.argv[1])
+    since[line] = time.monotonic()
+    return line
+for _ in range(90):
+    knock()
+gone = []
+while not late.intersection(gone):
+    gone, _, _ = select.select(list(since), [], [], 0.05)
+    waited += [time.monotonic() - since.pop(line) for line in gone]
+    if len(late) < 300:
+        late.add(knock())
+print(f"{len(waited)} were turned away, after {min(waited):.2f} to {max(waited):.2f} seconds", file=sys.stderr)
+assert min(waited) > 1.9
+EOF
+    until_true 10 ask '{"op":"status"}'
+}
+
 @test "users have half of the descriptors that minions leave: root does not wait for one" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
     master_conf 'publisher_acl: {nobody: [test.ping]}'
