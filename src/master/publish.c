@@ -680,6 +680,13 @@ s_restore_one(front_t *self, const json_t *row, const json_t *returned)
     return job;
 }
 
+static bool
+s_is_from_before(const front_t *self, const json_t *row)
+{
+    int64_t started_us = clock_wall_us() - (clock_mono_ms() - self->started_ms) * 1000;
+    return value_int(row, "start_us", INT64_MAX) < started_us;
+}
+
 /* A job of a master before this one that is on record, and not known here. */
 static job_t *
 s_reopen(front_t *self, const char *jid)
@@ -687,27 +694,49 @@ s_reopen(front_t *self, const char *jid)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *row = store_job(self->reader, jid, &err),
                 *returned = store_returned(self->reader, jid, &err);
-    int64_t started_us = clock_wall_us() - (clock_mono_ms() - self->started_ms) * 1000;
-    if (!json_is_object(row) || !returned || value_int(row, "start_us", INT64_MAX) >= started_us)
+    if (!json_is_object(row) || !returned || !s_is_from_before(self, row))
         return NULL;
     return s_restore_one(self, row, returned);
 }
 
 /* By the store more may be heard of it. */
 static bool
-s_is_unfinished(front_t *self, const char *jid)
+s_is_unfinished(front_t *self, const json_t *head)
 {
-    json_auto_t *row = store_job(self->reader, jid, NULL);
-    json_auto_t *ended = store_notes(self->reader, NOTE_ENDED, jid, NULL);
-    return ended && json_object_size(ended) == 0 &&
-           value_int(row, "n_returned", 0) < value_int(row, "n_minions", 0);
+    if (value_int(head, "n_returned", 0) >= value_int(head, "n_minions", 0))
+        return false;
+    json_auto_t *ended = store_notes(self->reader, NOTE_ENDED, value_str(head, "jid", ""), NULL);
+    return ended && json_object_size(ended) == 0;
 }
 
-job_t *
-publish_find(front_t *self, const char *jid)
+static json_t *
+s_targets(front_t *self, const job_t *job)
+{
+    json_t *ids = json_array();
+    for (size_t i = 0; i < job->n_targets; i++) {
+        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
+        if (m)
+            json_array_append_new(ids, json_string(m->id));
+    }
+    return ids;
+}
+
+json_t *
+publish_find(front_t *self, const char *jid, fail_t *err)
 {
     job_t *job = jobs_get(self->jobs, jid);
-    return job || !s_is_unfinished(self, jid) ? job : s_reopen(self, jid);
+    if (job)
+        return s_targets(self, job);
+    json_auto_t *head = store_job_head(self->reader, jid, err);
+    if (!head)
+        return NULL;
+    if (json_is_null(head)) {
+        (void) fail_set(err, -ENOENT, "there is no job with the jid '%s'", jid);
+        return NULL;
+    }
+    if (s_is_from_before(self, head) && s_is_unfinished(self, head))
+        job = s_reopen(self, jid);
+    return job ? s_targets(self, job) : json_incref(value_get(head, "minions"));
 }
 
 /* Somebody still wants what a master had on record when it was killed. What never reached its minion is sent; a

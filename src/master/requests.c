@@ -60,31 +60,12 @@ s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 }
 
 static json_t *
-s_job_minions(front_t *self, const job_t *job)
-{
-    json_t *ids = json_array();
-    for (size_t i = 0; i < job->n_targets; i++) {
-        minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
-        if (m)
-            json_array_append_new(ids, json_string(m->id));
-    }
-    return ids;
-}
-
-static json_t *
 s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     (void) c;
     const char *jid = value_str(request, "jid", "");
-    job_t *job = publish_find(self, jid);
-    if (job) {
-        return json_pack("{s:s, s:o}", "jid", jid, "minions", s_job_minions(self, job));
-    }
-    json_auto_t *row = store_job(self->reader, jid, err);
-    if (json_is_object(row))
-        return json_pack("{s:s, s:O}", "jid", jid, "minions", value_get(row, "minions"));
-    (void) fail_set(err, -ENOENT, "there is no job with the jid '%s'", jid);
-    return NULL;
+    json_t *minions = publish_find(self, jid, err);
+    return minions ? json_pack("{s:s, s:o}", "jid", jid, "minions", minions) : NULL;
 }
 
 /* The returns and verdicts so far. */

@@ -249,6 +249,16 @@ collect_docs(store_reader_t *self, sqlite3_stmt *stmt, fail_t *err)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
+static void
+add_numbers(sqlite3_stmt *stmt, json_t *job)
+{
+    json_object_set_new(job, "jid", json_string(col_text(stmt, C_JID)));
+    json_object_set_new(job, "start_us", json_integer(sqlite3_column_int64(stmt, C_START)));
+    json_object_set_new(job, "n_minions", json_integer(sqlite3_column_int64(stmt, C_MINIONS_N)));
+    json_object_set_new(job, "n_returned", json_integer(sqlite3_column_int64(stmt, C_RETURNED_N)));
+    json_object_set_new(job, "n_failed", json_integer(sqlite3_column_int64(stmt, C_FAILED_N)));
+}
+
 static json_t *
 job_doc(sqlite3_stmt *stmt)
 {
@@ -258,11 +268,7 @@ job_doc(sqlite3_stmt *stmt)
         json_decref(job);
         job = json_object();
     }
-    json_object_set_new(job, "jid", json_string(col_text(stmt, C_JID)));
-    json_object_set_new(job, "start_us", json_integer(sqlite3_column_int64(stmt, C_START)));
-    json_object_set_new(job, "n_minions", json_integer(sqlite3_column_int64(stmt, C_MINIONS_N)));
-    json_object_set_new(job, "n_returned", json_integer(sqlite3_column_int64(stmt, C_RETURNED_N)));
-    json_object_set_new(job, "n_failed", json_integer(sqlite3_column_int64(stmt, C_FAILED_N)));
+    add_numbers(stmt, job);
     return job;
 }
 
@@ -283,6 +289,23 @@ store_job(store_reader_t *self, const char *jid, fail_t *err)
         return NULL;
     if (next_row(self, stmt, &rc, err)) {
         job = job_doc(stmt);
+        add_minions(stmt, job);
+    }
+    return end_query(stmt, rc, job);
+}
+
+json_t *
+store_job_head(store_reader_t *self, const char *jid, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_JOB, jid, err);
+    json_t *job = json_null();
+    int rc = 0;
+
+    if (stmt == NULL)
+        return NULL;
+    if (next_row(self, stmt, &rc, err)) {
+        job = json_object();
+        add_numbers(stmt, job);
         add_minions(stmt, job);
     }
     return end_query(stmt, rc, job);

@@ -4,6 +4,7 @@
 #include "master/front.h"
 
 #define J1     "20261120100000000001"
+#define J2     "20261120100000000002"
 #define DAY_MS (24 * 3600 * 1000LL)
 
 typedef struct fixture {
@@ -128,7 +129,49 @@ test_given_up(void **state)
     assert_true(is_ended(f));
 }
 
+/* A finished job that was asked for with so many bytes, in as many values as may be. */
+static void
+add_large(fixture_t *f, const char *jid, size_t bytes)
+{
+    json_t *job = json_pack("{s:s, s:s, s:[], s:[s]}", "jid", jid, "fun", "test.echo", "arg", "minions",
+                            "m1");
+
+    for (size_t i = 0; i < bytes / 2; i++)
+        json_array_append_new(value_get(job, "arg"), json_integer(7));
+    (void) store_add_job(f->place->store, &job);
+    settle(f->place->store, add_return(f->place->store, jid, "m1", "1", 0));
+}
+
+/* Microseconds, of the quickest of a few times. */
+#define QUICKEST(ret_us, expr)                                                                               \
+    do {                                                                                                     \
+        *(ret_us) = INT64_MAX;                                                                               \
+        for (int i_ = 0; i_ < 5; i_++) {                                                                     \
+            int64_t from_us = clock_wall_us();                                                               \
+            json_auto_t *found = expr;                                                                       \
+            int64_t us = clock_wall_us() - from_us;                                                          \
+            assert_non_null(found);                                                                          \
+            *(ret_us) = us < *(ret_us) ? us : *(ret_us);                                                     \
+        }                                                                                                    \
+    } while (0)
+
+/* Whoever may follow a job may do so all the time: what was asked for in it is not read for that. */
+static void
+test_follow_a_large_job(void **state)
+{
+    fixture_t *f = *state;
+    int64_t row_us, find_us;
+
+    add_large(f, J2, LIMIT_LOCAL_USER_MSG);
+    QUICKEST(&row_us, store_job(f->place->reader, J2, NULL));
+    QUICKEST(&find_us, publish_find(&f->front, J2, NULL));
+    assert_true(find_us < row_us / 4);
+    assert_shown(publish_find(&f->front, J2, err), "[\"m1\"]");
+    assert_shown(publish_find(&f->front, J1, err), "[\"m1\"]");
+    assert_shown(publish_find(&f->front, "nosuch", err), "NULL: there is no job with the jid 'nosuch'");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_runs_for_days), TEST(test_end_of_a_long_job), TEST(test_followed_for_days),
-          TEST(test_given_up))
+          TEST(test_given_up), TEST(test_follow_a_large_job))
