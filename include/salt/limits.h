@@ -127,7 +127,7 @@
 #define LIMIT_UNFINISHED_DAYS                                                                                \
     30 /* a job without its end is taken up again for so long, a run can be resumed */
 #define LIMIT_RESTORED_BYTES                                                                                 \
-    (64 * 1024 * 1024) /* rows of unfinished jobs that a master takes up again when it starts */
+    (64 * 1024 * 1024) /* rows of unfinished jobs that a master takes up again: at its start; for users */
 #define LIMIT_JOBS_LISTED       100000 /* jobs in one answer of the store */
 #define LIMIT_LISTEN_TAGS       1000   /* patterns of one listener */
 #define LIMIT_USER_TAGS         64 /* patterns of one local user who is no administrator, over all connections */

@@ -143,8 +143,9 @@ void inbound_forget(front_t *self);   /* at the end: what waits for a commit */
 json_t *publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err);
 void publish_start(front_t *self, const char *jid); /* send what publish_job prepared */
 void publish_again(front_t *self, const char *jid); /* a note's job is asked for again */
-/* NEW [id]: whose a job is that is to be followed, or NULL with *err. One that publish_restore left out is taken up. */
-json_t *publish_find(front_t *self, const char *jid, fail_t *err);
+/* NEW [id]: whose a job is that is to be followed, or NULL with *err. One that publish_restore left out is taken up;
+ * `bounded`: unless those that were so fill their memory. */
+json_t *publish_find(front_t *self, const char *jid, bool bounded, fail_t *err);
 void publish_tick(front_t *self, int64_t now_ms);
 void publish_connected(front_t *self, minion_t *m, const json_t *hello, bool rebooted);
 void publish_elsewhere(front_t *self, const minion_t *m, const char *jid); /* another master has its return */

@@ -53,6 +53,7 @@ typedef struct job {
     bool held;       /* not to be sent before its row is committed */
     bool restored;   /* of a master before this one: not sent after begin_until_ms unless it is */
     bool wanted;     /* asked for again */
+    size_t bytes;    /* of its row, when it was taken up again by who follows it; else 0 */
     bool unended;    /* it is over, which is still to be kept: it stays until then */
     int64_t wait_ms; /* monotonic: targets may take until then to connect; 0: they must be */
 } job_t;

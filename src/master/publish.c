@@ -721,8 +721,40 @@ s_targets(front_t *self, const job_t *job)
     return ids;
 }
 
+/* Users could have all jobs of the store in memory, one after the other. */
+static bool
+s_has_room(const front_t *self, const json_t *head)
+{
+    size_t bytes = (size_t) value_int(head, "bytes", 0);
+    job_t *job;
+    for (size_t i = 0; jobs_next(self->jobs, &i, &job);)
+        bytes += job->bytes;
+    return bytes <= LIMIT_RESTORED_BYTES;
+}
+
+/* A job that is unfinished by the store, unless it is this master's. False: there is no room for it. */
+static bool
+s_take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail_t *err)
+{
+    const char *jid = value_str(head, "jid", "");
+    if (!s_is_from_before(self, head) || !s_is_unfinished(self, head))
+        return true;
+    if (bounded && !s_has_room(self, head)) {
+        (void) fail_set(
+            err, -EAGAIN,
+            "the job %s is unfinished, and others like it that are followed fill the memory that there is "
+            "for them: wait until some have ended, or ask root to follow it",
+            jid);
+        return false;
+    }
+    *ret_job = s_reopen(self, jid);
+    if (*ret_job)
+        (*ret_job)->bytes = (size_t) value_int(head, "bytes", 0);
+    return true;
+}
+
 json_t *
-publish_find(front_t *self, const char *jid, fail_t *err)
+publish_find(front_t *self, const char *jid, bool bounded, fail_t *err)
 {
     job_t *job = jobs_get(self->jobs, jid);
     if (job)
@@ -734,8 +766,8 @@ publish_find(front_t *self, const char *jid, fail_t *err)
         (void) fail_set(err, -ENOENT, "there is no job with the jid '%s'", jid);
         return NULL;
     }
-    if (s_is_from_before(self, head) && s_is_unfinished(self, head))
-        job = s_reopen(self, jid);
+    if (!s_take_up(self, head, bounded, &job, err))
+        return NULL;
     return job ? s_targets(self, job) : json_incref(value_get(head, "minions"));
 }
 
@@ -781,7 +813,8 @@ publish_restore(front_t *self, fail_t *ret_err)
     if (left > 0)
         log_warning("%zu unfinished jobs are not taken up again: the %zu newer ones fill the memory that "
                     "there is for them. "
-                    "Their returns are stored when they come; who follows one of them takes it up",
+                    "Their returns are stored when they come; who follows one of them takes it up, a user "
+                    "while as much memory again is not full",
                     left, json_array_size(jids));
     return 0;
 }

@@ -62,9 +62,8 @@ s_publish(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
     const char *jid = value_str(request, "jid", "");
-    json_t *minions = publish_find(self, jid, err);
+    json_t *minions = publish_find(self, jid, !lconn_is_admin(c), err);
     return minions ? json_pack("{s:s, s:o}", "jid", jid, "minions", minions) : NULL;
 }
 

@@ -259,6 +259,14 @@ add_numbers(sqlite3_stmt *stmt, json_t *job)
     json_object_set_new(job, "n_failed", json_integer(sqlite3_column_int64(stmt, C_FAILED_N)));
 }
 
+/* Of these columns of a row of jobs. */
+static size_t
+job_bytes(sqlite3_stmt *stmt, int doc, int minions)
+{
+    return JOB_BYTES + (size_t) sqlite3_column_bytes(stmt, doc) +
+           (size_t) sqlite3_column_bytes(stmt, minions);
+}
+
 static json_t *
 job_doc(sqlite3_stmt *stmt)
 {
@@ -307,6 +315,7 @@ store_job_head(store_reader_t *self, const char *jid, fail_t *err)
         job = json_object();
         add_numbers(stmt, job);
         add_minions(stmt, job);
+        json_object_set_new(job, "bytes", json_integer((json_int_t) job_bytes(stmt, C_DOC, C_MINIONS)));
     }
     return end_query(stmt, rc, job);
 }
@@ -583,8 +592,7 @@ store_unfinished(store_reader_t *self, int64_t since_us, size_t max_bytes, size_
         sqlite3_bind_int64(stmt, 1, since_us);
     while (rc == 0 && next_row(self, stmt, &rc, err)) {
         if (bytes <= max_bytes) /* else the row is not read */
-            bytes += JOB_BYTES + (size_t) sqlite3_column_bytes(stmt, 1) +
-                     (size_t) sqlite3_column_bytes(stmt, 2);
+            bytes += job_bytes(stmt, 1, 2);
         if (bytes <= max_bytes)
             json_array_append_new(jids, json_string(col_text(stmt, 0)));
         else

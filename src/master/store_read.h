@@ -22,7 +22,8 @@ void store_reader_destroy(store_reader_t **self_p);
 /* The job as given to store_add_job, with start_us, n_minions, n_returned, n_failed; json null when unknown.
  */
 json_t *store_job(store_reader_t *self, const char *jid, fail_t *err);
-/* The same without what was asked for, of which there may be megabytes: jid, minions and the numbers. */
+/* The same without what was asked for, of which there may be megabytes: jid, minions, the numbers, and `bytes`: what
+ * the row takes in memory. */
 json_t *store_job_head(store_reader_t *self, const char *jid, fail_t *err);
 /* {id: the return as the minion sent it} in order of ids. */
 json_t *store_returns(store_reader_t *self, const char *jid, fail_t *err);

@@ -164,14 +164,49 @@ test_follow_a_large_job(void **state)
 
     add_large(f, J2, LIMIT_LOCAL_USER_MSG);
     QUICKEST(&row_us, store_job(f->place->reader, J2, NULL));
-    QUICKEST(&find_us, publish_find(&f->front, J2, NULL));
+    QUICKEST(&find_us, publish_find(&f->front, J2, true, NULL));
     assert_true(find_us < row_us / 4);
-    assert_shown(publish_find(&f->front, J2, err), "[\"m1\"]");
-    assert_shown(publish_find(&f->front, J1, err), "[\"m1\"]");
-    assert_shown(publish_find(&f->front, "nosuch", err), "NULL: there is no job with the jid 'nosuch'");
+    assert_shown(publish_find(&f->front, J2, true, err), "[\"m1\"]");
+    assert_shown(publish_find(&f->front, J1, true, err), "[\"m1\"]");
+    assert_shown(publish_find(&f->front, "nosuch", true, err), "NULL: there is no job with the jid 'nosuch'");
+}
+
+/* One of a master before that nobody has returned yet. */
+static void
+add_unfinished(fixture_t *f, const char *jid, size_t bytes)
+{
+    AUTO_FREE char *text = xcalloc(1, bytes + 1);
+
+    memset(text, 'x', bytes);
+    json_t *job = json_pack("{s:s, s:s, s:[s], s:[s], s:i}", "jid", jid, "fun", "test.echo", "arg", text,
+                            "minions", "m1", "start_us", 1);
+    settle(f->place->store, store_add_job(f->place->store, &job));
+}
+
+/* Users have some taken up, root and the master's user any. */
+static void
+test_follow_many_unfinished_jobs(void **state)
+{
+    static const char *const jids[] = { J2, "20261120100000000003", "20261120100000000004" };
+    fixture_t *f = *state;
+    fail_auto_t why = FAIL_INIT;
+
+    f->front.started_ms = clock_mono_ms();
+    for (size_t i = 0; i < NELEMS(jids); i++)
+        add_unfinished(f, jids[i], LIMIT_RESTORED_BYTES / NELEMS(jids));
+    for (size_t i = 0; i + 1 < NELEMS(jids); i++) {
+        assert_shown(publish_find(&f->front, jids[i], true, err), "[\"m1\"]");
+        assert_non_null(jobs_get(f->front.jobs, jids[i]));
+    }
+    assert_null(publish_find(&f->front, jids[2], true, &why));
+    assert_int_equal(why.code, -EAGAIN);
+    assert_null(jobs_get(f->front.jobs, jids[2]));
+    assert_shown(publish_find(&f->front, jids[2], false, err), "[\"m1\"]");
+    assert_non_null(jobs_get(f->front.jobs, jids[2]));
+    assert_shown(publish_find(&f->front, jids[2], true, err), "[\"m1\"]");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_runs_for_days), TEST(test_end_of_a_long_job), TEST(test_followed_for_days),
-          TEST(test_given_up), TEST(test_follow_a_large_job))
+          TEST(test_given_up), TEST(test_follow_a_large_job), TEST(test_follow_many_unfinished_jobs))
