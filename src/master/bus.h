@@ -68,7 +68,8 @@ void numbers_reserve(front_t *self);       /* when few are left */
 void numbers_reserve_again(front_t *self); /* the store begins anew */
 void numbers_committed(front_t *self);
 void numbers_end(front_t *self); /* nothing is fired any more */
-/* Whether listeners may be told the newest event. */
+/* The newest event of which anybody may be told; and whether it is the newest of all. */
+uint64_t numbers_last(const front_t *self);
 bool numbers_may_tell(const front_t *self);
 /* The last of a minion's own numbers that was taken, so that what it sends again is known to a master after this one:
  * to be kept together with the event. 0: none within this run of the minion. */

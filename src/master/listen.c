@@ -429,9 +429,9 @@ s_collect(const buf_t *frames, const globs_t *tags, uint64_t to, json_t *events)
 json_t *
 listen_journal(front_t *self, const json_t *request, bool brief, fail_t *err)
 {
-    json_int_t from = value_int(request, "from", 1), to = value_int(request, "to", (json_int_t) self->seq);
-    uint64_t after = from > 1 ? (uint64_t) from - 1 : 0,
-             end = to < (json_int_t) self->seq ? (uint64_t) to : self->seq;
+    json_int_t last = (json_int_t) numbers_last(self), from = value_int(request, "from", 1),
+               to = value_int(request, "to", last);
+    uint64_t after = from > 1 ? (uint64_t) from - 1 : 0, end = (uint64_t) (to < last ? to : last);
     globs_t *tags = to >= 0 ? s_globs(request, err) : NULL;
     json_auto_t *events = json_array();
     int64_t until = brief ? clock_mono_ms() + TURN_MS : INT64_MAX;

@@ -62,6 +62,7 @@ numbers_begin(front_t *self, fail_t *err)
                : json_is_string(meta) ? s_was_killed(json_string_value(meta), &upto)
                                       : false;
     self->seq = upto > last ? upto : last;
+    self->bus->granted = self->seq; /* a master after this one finds the same */
     s_ask(self);
     if (gap && self->seq > last)
         s_tell_gap(self, last, anew ? "the store is a new one" : "the last master did not end itself");
@@ -179,6 +180,12 @@ numbers_forget(front_t *self, const char *id)
     AUTO_FREE char *key = s_minion_key(id), *calls = s_calls_key(id);
     (void) store_del_meta(self->store, key);
     (void) store_del_meta(self->store, calls);
+}
+
+uint64_t
+numbers_last(const front_t *self)
+{
+    return self->seq < self->bus->granted ? self->seq : self->bus->granted;
 }
 
 bool

@@ -160,7 +160,32 @@ test_odd_since(void **state)
                         "'since' is a number of seconds or a time such as 2026-11-20T10:00:00");
 }
 
+/* What the operation `journal` answers, as how many events and from where to ask on. */
+static void
+assert_journal(fixture_t *f, size_t events, json_int_t next)
+{
+    json_auto_t *request = json_object();
+    json_auto_t *reply = listen_journal(&f->front, request, false, NULL);
+
+    assert_int_equal(json_array_size(value_get(reply, "events")), events);
+    assert_int_equal(value_int(reply, "next", -1), next);
+}
+
+/* A number that is not reserved yet may be another event's after a kill. */
+static void
+test_journal_of_numbers_that_may_be_told(void **state)
+{
+    fixture_t *f = *state;
+
+    fire(f, 100);
+    assert_journal(f, 0, 0);
+    f->front.bus->granted = 60;
+    assert_journal(f, 60, 0);
+    f->front.bus->granted = 1000;
+    assert_journal(f, 100, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_turn_is_over), TEST(test_turn_of_an_administrator), TEST(test_missed_with_slow_patterns),
-          TEST(test_odd_since))
+          TEST(test_odd_since), TEST(test_journal_of_numbers_that_may_be_told))
