@@ -351,14 +351,16 @@ listener_fill(listener_t *self, buf_t *out)
 
 /* ---- behind the ring ------------------------------------------------------------------------- */
 
-/* The number of the event before its place. */
+/* The number of the event before its place. Only the first block may be empty, and one that goes is not the last. */
 static uint64_t
 s_before(const ring_at_t *at)
 {
+    const ring_block_t *block = at->block;
     eframe_t frame;
-    size_t left = at->block->len - at->offset;
-    return left > 0 && eframe_read(at->block->bytes + at->offset, left, &frame) ? frame.seq - 1
-                                                                                : at->block->last;
+    size_t left = block->len - at->offset;
+    if (left > 0 && eframe_read(block->bytes + at->offset, left, &frame))
+        return frame.seq - 1;
+    return block->len > 0 ? block->last : block->next->first - 1;
 }
 
 /* After `until` tags are compared no more: as if it had wanted all. */
@@ -367,6 +369,8 @@ s_count_rest(listener_t *self, int64_t until)
 {
     ring_block_t *block = self->at.block;
     eframe_t frame;
+    if (block->len == 0)
+        return;
     if (globs_all(self->tags) && !self->since[0]) {
         uint64_t first = s_before(&self->at) + 1;
         s_miss(self, first, block->last, block->last + 1 - first);

@@ -185,7 +185,59 @@ test_journal_of_numbers_that_may_be_told(void **state)
     assert_journal(f, 100, 0);
 }
 
+/* More than the ring holds. Its first block stays empty: the first event is too large for it. How many. */
+static uint64_t
+fire_large(fixture_t *f)
+{
+    enum { LARGE = 512 * 1024, N = LIMIT_EVENTS_RECENT / LARGE + 4 };
+    AUTO_FREE char *data = xcalloc(1, LARGE + 1);
+
+    memset(data, ' ', LARGE);
+    memcpy(data, "{}", 2);
+    for (int i = 0; i < N; i++)
+        settle(f->place->store, bus_fire_text(&f->front, "large/tag", data, LARGE));
+    return N;
+}
+
+/* Who has a place in the empty block, and is served only when the ring has gone on, has had what was in the journal then. */
+static void
+test_place_in_an_empty_block(void **state)
+{
+    fixture_t *f = *state;
+    buf_auto_t out = BUF_INIT;
+    eframe_t frame;
+
+    for (uint64_t seq = 1; seq <= 10; seq++)
+        settle(f->place->store, add_event(f->place->store, seq, "old/tag"));
+    f->front.seq = 10;
+    json_auto_t *request = json_pack("{s:i}", "since_seq", 10);
+    f->listener = listener_new(&f->front, request, false, NULL);
+    assert_false(listener_fill(f->listener, &out));
+    assert_true(listener_is_live(f->listener));
+    (void) fire_large(f);
+    assert_false(listener_is_live(f->listener));
+    listener_turn(f->listener);
+    (void) listener_fill(f->listener, &out);
+    assert_true(eframe_read(out.data, out.len, &frame));
+    assert_int_equal(frame.seq, 11);
+}
+
+/* And without `since` it has missed nothing there. */
+static void
+test_missed_in_an_empty_block(void **state)
+{
+    fixture_t *f = *state;
+
+    f->front.seq = 10;
+    listen_to(f, "*", false);
+    uint64_t n = fire_large(f);
+    json_auto_t *msg = missed(f);
+    assert_int_equal(value_int(msg, "from", 0), 11);
+    assert_in_range(value_int(msg, "count", 0), 1, n);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_turn_is_over), TEST(test_turn_of_an_administrator), TEST(test_missed_with_slow_patterns),
-          TEST(test_odd_since), TEST(test_journal_of_numbers_that_may_be_told))
+          TEST(test_odd_since), TEST(test_journal_of_numbers_that_may_be_told),
+          TEST(test_place_in_an_empty_block), TEST(test_missed_in_an_empty_block))
