@@ -181,10 +181,10 @@ keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
             close(fd);
         return NULL;
     }
-    for (errno = 0; (e = readdir(dir)) != NULL; errno = 0)
+    int rc;
+    while ((e = fs_next(dir, &rc)) != NULL)
         if (conf_id_valid(e->d_name, NULL) && is_file(fd, e))
             names_add(&names, e->d_name);
-    int rc = -errno;
     closedir(dir);
     /* The rest of the keys are not gone because they can't be read. */
     if (rc != 0) {

@@ -76,23 +76,21 @@ s_list(const spool_t *self, const char *suffix, bool (*ok)(const char *name), fa
     if (!d)
         return (void) fail_set(err, -errno, "spool: %s: %s", self->dir, strerror(errno)), NULL;
     json_t *names = json_array();
-    struct dirent *e;
-    errno = 0;
-    while ((e = readdir(d)) && json_array_size(names) < LIMIT_SPOOL_FILES) {
+    const struct dirent *e;
+    int rc;
+    while ((e = fs_next(d, &rc)) && json_array_size(names) < LIMIT_SPOOL_FILES) {
         if (str_ends(e->d_name, suffix)) {
             AUTO_FREE char *name = xstrndup(e->d_name, strlen(e->d_name) - strlen(suffix));
             if (ok(name))
                 json_array_append_new(names, json_string(name));
         }
-        errno = 0;
     }
-    int code = e ? 0 : errno;
     (void) closedir(d);
     json_t *sorted = s_sorted(names);
-    if (code == 0)
+    if (rc == 0)
         return sorted;
     json_decref(sorted);
-    (void) fail_set(err, -code, "spool: %s: %s", self->dir, strerror(code));
+    (void) fail_set(err, rc, "spool: %s: %s", self->dir, strerror(-rc));
     return NULL;
 }
 

@@ -358,6 +358,19 @@ fs_own_parent(const char *path, fail_t *err)
     return str_empty(folder) ? 0 : fs_own_dir(folder, 0755, err);
 }
 
+struct dirent *
+fs_next(DIR *dir, int *ret_rc)
+{
+    struct dirent *entry;
+
+    do {
+        errno = 0;
+        entry = readdir(dir);
+    } while (entry != NULL && (str_eq(entry->d_name, ".") || str_eq(entry->d_name, "..")));
+    *ret_rc = entry != NULL ? 0 : -errno;
+    return entry;
+}
+
 /* Into a folder, or remove what is none. */
 static int
 enter_or_remove(descent_t *at, int dir, const char *name)
@@ -388,13 +401,11 @@ static int
 remove_step(descent_t *at, int top)
 {
     DIR *dir = descent_dir(at);
-    struct dirent *entry;
+    int rc;
+    const struct dirent *entry = fs_next(dir, &rc);
 
-    errno = 0;
-    if ((entry = readdir(dir)) == NULL)
-        return errno != 0 ? -errno : leave_and_remove(at, top);
-    if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, ".."))
-        return 0;
+    if (entry == NULL)
+        return rc != 0 ? rc : leave_and_remove(at, top);
     return enter_or_remove(at, dirfd(dir), entry->d_name);
 }
 

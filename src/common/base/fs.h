@@ -8,6 +8,7 @@
 #ifndef COMMON_BASE_FS_H
 #define COMMON_BASE_FS_H
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include "common/base/buf.h"
@@ -37,6 +38,9 @@ int fs_open_log(const char *path, int more_flags);
 int fs_remove_tree(const char *path, fail_t *err);
 /* The same of a name in an open folder; the caller words the error. */
 int fs_remove_at(int dir, const char *name);
+/* The next name in a folder, without "." and "..", BORROWED until the one after it. NULL at the end, with *ret_rc 0, or where
+ * the rest can't be read: what was not seen is not gone then. */
+struct dirent *fs_next(DIR *dir, int *ret_rc);
 bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
  * who makes or replaces a file because it is missing asks this one. */

@@ -166,11 +166,12 @@ s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
     if (!dir)
         return -errno;
     fd = -1;
-    for (struct dirent *d; (d = readdir(dir));)
-        if (!str_eq(d->d_name, ".") && !str_eq(d->d_name, ".."))
-            s_entry_add(w, ret, rel, d);
+    int rc;
+    for (const struct dirent *d; (d = fs_next(dir, &rc));)
+        s_entry_add(w, ret, rel, d);
     (void) closedir(dir);
-    return 0;
+    /* Whatever the reason: who removes what is not listed may not take the rest for gone. */
+    return rc < 0 ? -EIO : 0;
 }
 
 static bool
@@ -223,15 +224,21 @@ s_add_link(walk_t *w, const entry_t *e)
     return 0;
 }
 
-static bool
-s_is_empty(const walk_t *w, const char *rel)
+static int
+s_passing(const walk_t *w, const char *rel, int rc)
+{
+    return fs_is_passing(rc) ? fail_set(w->err, rc, "%s/%s: %s", w->folder, rel, strerror(-rc)) : 0;
+}
+
+static int
+s_add_if_empty(walk_t *w, const char *rel)
 {
     entries_t all = { NULL, 0 };
     above_t here = { 0 };
-    walk_t look = *w;
-    bool empty = s_entries(&look, rel, &here, &all) == 0 && all.n == 0;
+    int rc = s_entries(w, rel, &here, &all);
+    bool empty = rc == 0 && all.n == 0;
     s_entries_free(&all);
-    return empty;
+    return empty ? file_lists_add(w->into, w->into->empty_dirs, rel, w->err) : s_passing(w, rel, rc);
 }
 
 static int
@@ -240,8 +247,8 @@ s_add(walk_t *w, const entry_t *e)
     if ((e->is_link && w->self->no_links) || ignore_match(w->self->ignore, e->rel))
         return 0;
     int rc = file_lists_add(w->into, e->is_dir ? w->into->dirs : w->into->files, e->rel, w->err);
-    if (rc == 0 && e->is_dir && s_is_empty(w, e->rel))
-        rc = file_lists_add(w->into, w->into->empty_dirs, e->rel, w->err);
+    if (rc == 0 && e->is_dir)
+        rc = s_add_if_empty(w, e->rel);
     return rc == 0 && e->is_link ? s_add_link(w, e) : rc;
 }
 
@@ -251,9 +258,9 @@ s_walk(walk_t *w, const char *rel, const above_t *up)
     entries_t all = { NULL, 0 };
     above_t here = { 0, 0, up ? up->depth + 1 : 0, up };
     int rc = s_entries(w, rel, &here, &all);
-    if (fs_is_passing(rc)) {
+    if (s_passing(w, rel, rc) < 0) {
         s_entries_free(&all);
-        return fail_set(w->err, rc, "%s/%s: %s", w->folder, rel, strerror(-rc));
+        return rc;
     }
     if (rc < 0)
         log_debug("%s/%s: %s", w->folder, rel, strerror(-rc));

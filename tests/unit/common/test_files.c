@@ -1,5 +1,7 @@
 /* test_files.c - the file server's URLs, roots, ignore rules and links. What Salt 3006's roots.py answers for
  * the same folders is the expectation. */
+#include <dirent.h>
+#include <errno.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +15,17 @@
 #include "unit/unit.h"
 
 static char root[40];
+static int names_left = -1; /* until the disk fails, once; below 0: it does not */
+
+/* For the code under test too. */
+struct dirent *
+readdir(DIR *dir)
+{
+    if (names_left-- != 0)
+        return (struct dirent *) readdir64(dir);
+    errno = EUCLEAN;
+    return NULL;
+}
 
 static int
 setup(void **state)
@@ -385,8 +398,35 @@ test_no_descriptor(void **state)
     fileserver_destroy(&server);
 }
 
+/* So it is with a folder that can't be read to its end, wherever that is. */
+static void
+test_folder_cut_short(void **state)
+{
+    (void) state;
+    put("base/a/one.sls", "x");
+    put("base/b/c/two.sls", "x");
+    mkdirs("base/empty");
+    json_auto_t *opts = options("{\"file_roots\": {\"base\": [\"@/base\"]}}");
+    int failed = 0;
+    for (bool whole = false; !whole; failed += !whole) {
+        fail_auto_t err = FAIL_INIT;
+        fileserver_t *server = fileserver_new(opts, NULL);
+        names_left = failed;
+        json_auto_t *list = fileserver_list(server, FILES_EMPTYDIRS, "base", "", &err);
+        whole = names_left >= 0;
+        names_left = -1;
+        if (whole)
+            assert_json(json_incref(list), "[\"empty\"]");
+        else
+            assert_null(list);
+        assert_int_equal(err.code, whole ? 0 : -EIO);
+        fileserver_destroy(&server);
+    }
+    assert_true(failed > 20); /* each folder below the root is read twice */
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_no_descriptor), T(test_split), T(test_split_refuses), T(test_first_folder_wins),
-          T(test_any_env), T(test_given_roots_alone), T(test_ignored), T(test_links_followed),
-          T(test_links_kept_inside), T(test_hash), T(test_get))
+UNIT_MAIN(T(test_no_descriptor), T(test_folder_cut_short), T(test_split), T(test_split_refuses),
+          T(test_first_folder_wins), T(test_any_env), T(test_given_roots_alone), T(test_ignored),
+          T(test_links_followed), T(test_links_kept_inside), T(test_hash), T(test_get))
