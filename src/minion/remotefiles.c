@@ -84,20 +84,23 @@ s_get_offline(remote_t *self, const char *path, const char *saltenv, const char 
     return fd < 0 ? fail_set(err, -errno, "%s: %s", copy, strerror(errno)) : settle_copy(fd, dest, err);
 }
 
-/* Environments of which something was fetched. */
+/* Environments of which something was fetched. NEW, or NULL with *err. */
 static json_t *
-s_envs_offline(const remote_t *self)
+s_envs_offline(const remote_t *self, fail_t *err)
 {
     AUTO_FREE char *dir = xasprintf("%s/files", self->cachedir);
     json_auto_t *all = json_object();
     DIR *d = opendir(dir);
-    struct dirent *e;
-    while (d && (e = readdir(d)))
+    int rc = d || errno == ENOENT ? 0 : -errno;
+    const struct dirent *e;
+    while (d && (e = fs_next(d, &rc)))
         if (e->d_name[0] != '.')
             json_object_set_new(all, e->d_name, json_true());
     if (d)
         (void) closedir(d);
-    return value_sorted_keys(all);
+    if (rc < 0)
+        (void) fail_set(err, rc, "%s: %s", dir, strerror(-rc));
+    return rc < 0 ? NULL : value_sorted_keys(all);
 }
 
 static char *
@@ -226,7 +229,7 @@ s_envs(void *cookie, fail_t *err)
     fail_auto_t why = FAIL_INIT;
     int rc = s_ask(cookie, "envs", "", "base", NULL, &value, &why);
     if (rc == -EHOSTUNREACH)
-        return s_envs_offline(cookie);
+        return s_envs_offline(cookie, err);
     if (rc < 0 && rc != -ENOENT)
         (void) fail_set(err, rc, "%s", fail_text(&why));
     return rc == 0 ? value : NULL;

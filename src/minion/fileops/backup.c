@@ -69,15 +69,16 @@ newest_first(const void *a, const void *b)
     return strcmp(((const copy_t *) b)->stamp, ((const copy_t *) a)->stamp);
 }
 
-/* Copies of the file `name` in `folder`, newest first. */
-static void
-find_copies(const char *folder, const char *name, copies_t *out)
+/* Copies of the file `name` in `folder`, newest first: their places in this order are their ids. */
+static int
+find_copies(const char *folder, const char *name, copies_t *out, fail_t *err)
 {
     DIR *dir = opendir(folder);
+    int rc;
 
     if (dir == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        return errno == ENOENT || errno == ENOTDIR ? 0 : fop_oserror(err, errno, folder);
+    for (const struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;) {
         copy_t copy = { 0 };
         struct stat st;
         if (!parse_stamp(entry->d_name, name, &copy))
@@ -90,6 +91,7 @@ find_copies(const char *folder, const char *name, copies_t *out)
     closedir(dir);
     if (out->n > 0)
         qsort(out->v, out->n, sizeof(*out->v), newest_first);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, folder);
 }
 
 /* {"0": {"Backup Time", "Size", "Location"}, ...} */
@@ -112,23 +114,24 @@ copies_json(const copies_t *copies, const json_t *limit)
     return ret;
 }
 
-static void
-copies_of(call_ctx_t *ctx, const char *path, copies_t *out)
+static int
+copies_of(call_ctx_t *ctx, const char *path, copies_t *out, fail_t *err)
 {
     AUTO_FREE char *dir = fop_dirname(path);
     AUTO_FREE char *folder = backup_folder(ctx, dir);
 
-    find_copies(folder, fop_basename(path), out);
+    return find_copies(folder, fop_basename(path), out, err);
 }
 
 int
 file_list_backups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
     copies_auto_t copies = { NULL, 0 };
+    int rc = copies_of(ctx, path, &copies, err);
 
-    copies_of(ctx, path, &copies);
+    if (rc < 0)
+        return rc;
     *ret_value = copies_json(&copies, value_get(args, "limit"));
     return 0;
 }
@@ -149,27 +152,28 @@ original_name(const char *file)
 int
 file_list_backups_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
     AUTO_FREE char *dir_part = fop_dirname(path);
     AUTO_FREE char *folder = backup_folder(ctx, dir_part);
     struct dirent **found = NULL;
     int n = scandir(folder, &found, NULL, alphasort);
-    json_t *ret = json_object();
+    int rc = n >= 0 || errno == ENOENT || errno == ENOTDIR ? 0 : fop_oserror(err, errno, folder);
+    json_auto_t *ret = json_object();
 
     for (int i = 0; i < n; i++) {
         AUTO_FREE char *name = original_name(found[i]->d_name);
-        if (name != NULL && json_object_get(ret, name) == NULL) {
+        if (rc == 0 && name != NULL && json_object_get(ret, name) == NULL) {
             copies_auto_t copies = { NULL, 0 };
-            find_copies(folder, name, &copies);
+            rc = find_copies(folder, name, &copies, err);
             if (copies.n > 0)
                 json_object_set_new(ret, name, copies_json(&copies, value_get(args, "limit")));
         }
         free(found[i]);
     }
     free(found);
-    *ret_value = ret;
-    return 0;
+    if (rc == 0)
+        *ret_value = json_incref(ret);
+    return rc;
 }
 
 /* The copy that `backup_id` names, or NULL with Salt's reason in ret["comment"]. BORROWED from `copies`. */
@@ -198,7 +202,9 @@ file_restore_backup(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     json_auto_t *ret = json_pack("{s:b, s:s}", "result", 0, "comment", "");
     fail_auto_t why = FAIL_INIT;
 
-    copies_of(ctx, path, &copies);
+    int rc = copies_of(ctx, path, &copies, err);
+    if (rc < 0)
+        return rc;
     const copy_t *copy = pick(value_get(args, "backup_id"), path, &copies, ret);
     if (copy != NULL) {
         /* What stands there now becomes a backup itself. */
@@ -221,12 +227,13 @@ file_restore_backup(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 int
 file_delete_backup(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
     copies_auto_t copies = { NULL, 0 };
     json_auto_t *ret = json_pack("{s:b, s:s}", "result", 0, "comment", "");
 
-    copies_of(ctx, path, &copies);
+    int rc = copies_of(ctx, path, &copies, err);
+    if (rc < 0)
+        return rc;
     const copy_t *copy = pick(value_get(args, "backup_id"), path, &copies, ret);
     if (copy != NULL && unlink(copy->path) != 0) {
         json_object_set_new(ret, "comment",

@@ -4,6 +4,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/base/fs.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
@@ -126,13 +127,14 @@ file_readdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     DIR *dir = opendir(path);
     if (dir == NULL)
         return fop_oserror(err, errno, path);
-    json_t *names = json_pack("[s, s]", ".", "..");
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        if (!str_eq(entry->d_name, ".") && !str_eq(entry->d_name, ".."))
-            json_array_append_new(names, text_value(entry->d_name));
-    }
+    json_auto_t *names = json_pack("[s, s]", ".", "..");
+    int rc;
+    for (const struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;)
+        json_array_append_new(names, text_value(entry->d_name));
     closedir(dir);
-    *ret_value = names;
+    if (rc < 0)
+        return fop_oserror(err, -rc, path);
+    *ret_value = json_incref(names);
     return 0;
 }
 

@@ -132,6 +132,15 @@ typedef struct sweep {
     double older_than; /* seconds since the epoch; 0: all */
 } sweep_t;
 
+static void
+sweep_failed(sweep_t *s, const char *path, int code)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    fop_oserror(&why, code, path);
+    json_array_append_new(s->errors, json_pack("[o, s]", value_utf8(path, strlen(path)), fail_text(&why)));
+}
+
 /* Remove one empty folder if it is old enough. False when that failed. */
 static bool
 sweep_one(sweep_t *s, const char *path)
@@ -144,9 +153,7 @@ sweep_one(sweep_t *s, const char *path)
         json_array_append_new(s->deleted, value_utf8(path, strlen(path)));
         return true;
     }
-    fail_auto_t why = FAIL_INIT;
-    fop_oserror(&why, errno, path);
-    json_array_append_new(s->errors, json_pack("[o, s]", value_utf8(path, strlen(path)), fail_text(&why)));
+    sweep_failed(s, path, errno);
     return false;
 }
 
@@ -161,15 +168,18 @@ sweep_below(sweep_t *s, const char *path, int depth)
             closedir(dir);
         return;
     }
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+    int rc;
+    for (const struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;) {
         AUTO_FREE char *full = fop_join2(path, entry->d_name);
-        if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, "..") || !fop_is_dir(full))
+        if (!fop_is_dir(full))
             continue;
         if (!fop_is_link(full))
             sweep_below(s, full, depth + 1);
         (void) sweep_one(s, full);
     }
     closedir(dir);
+    if (rc < 0)
+        sweep_failed(s, path, -rc);
 }
 
 int
@@ -421,13 +431,14 @@ copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *
     int rc = depth > LIMIT_JSON_DEPTH      ? fop_oserror(err, ELOOP, src)
              : fstat(dirfd(dir), &st) != 0 ? fop_oserror(err, errno, src)
                                            : fs_mkdirs(dst, 0777, err);
-    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
-        if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, ".."))
-            continue;
+    int read_rc = 0;
+    for (const struct dirent *entry; rc == 0 && (entry = fs_next(dir, &read_rc)) != NULL;) {
         AUTO_FREE char *from = fop_join2(src, entry->d_name), *to = fop_join2(dst, entry->d_name);
         rc = copy_entry(from, to, attributes, depth, err);
     }
     closedir(dir);
+    if (rc == 0 && read_rc < 0)
+        rc = fop_oserror(err, -read_rc, src);
     if (rc == 0 && attributes) {
         const struct timespec times[2] = { st.st_atim, st.st_mtim };
         if ((geteuid() == 0 && chown(dst, st.st_uid, st.st_gid) != 0) ||

@@ -88,13 +88,15 @@ newest_first(const void *a, const void *b)
     return (x->stamp < y->stamp) - (x->stamp > y->stamp);
 }
 
-static void
+/* 0, or a negative errno: what is kept is known when all of them are. */
+static int
 read_folder(const char *path, const char *format, folder_t *f)
 {
     DIR *dir = opendir(path);
+    int rc = dir == NULL ? -errno : 0;
 
     f->ignored = json_array();
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+    for (const struct dirent *entry; dir != NULL && (entry = fs_next(dir, &rc)) != NULL;) {
         struct tm tm;
         backup_t b = { 0 };
         if (!time_of(path, entry->d_name, format, &tm, &b.stamp)) {
@@ -113,6 +115,7 @@ read_folder(const char *path, const char *format, folder_t *f)
         closedir(dir);
     if (f->n > 0)
         qsort(f->v, f->n, sizeof(*f->v), newest_first);
+    return rc;
 }
 
 /* ---- rules ------------------------------------------------------------------------------------- */
@@ -208,7 +211,9 @@ retention_body(fstate_t *s, fail_t *err)
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", held);
     if (held < 0)
         return fstate_error(s, "%s", fail_text(&why));
-    read_folder(at, fstate_str(s, "strptime_format"), &f);
+    int rc = read_folder(at, fstate_str(s, "strptime_format"), &f);
+    if (rc < 0)
+        return fstate_error(s, "%s can't be read: %s", s->name, strerror(-rc));
     json_object_foreach (fstate_arg(s, "retain"), rule, count) {
         if (apply_rule(&f, rule, count, err) != 0)
             return -EINVAL;

@@ -24,13 +24,12 @@ static bool
 is_empty(const char *path)
 {
     DIR *dir = opendir(path);
-    size_t n = 0;
+    int rc = 0;
+    bool any = dir != NULL && fs_next(dir, &rc) != NULL;
 
-    while (dir != NULL && n < 3 && readdir(dir) != NULL) /* "." and ".." */
-        n++;
     if (dir != NULL)
         closedir(dir);
-    return n < 3;
+    return !any && rc == 0;
 }
 
 /* What is in the way goes, if `force` says so. 1: s->ret is the answer. */
