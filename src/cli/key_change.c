@@ -112,7 +112,7 @@ apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *
     size_t i;
     json_t *id;
 
-    (void) line, (void) err;
+    (void) line;
     json_array_foreach (ids, i, id) {
         fail_auto_t why = FAIL_INIT;
 
@@ -127,7 +127,7 @@ apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *
         else
             (void) key_out_fail("%s", fail_text(&why));
     }
-    return 0;
+    return keystore_sync(cli->store, err);
 }
 
 /* Say of each id what became of it. Returns how many failed. */

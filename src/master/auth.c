@@ -661,7 +661,13 @@ auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *f
         }
     }
     s_full_check(self);
-    return json_pack("{s:o, s:o}", "done", done, "failed", failed);
+    /* The answer is that it is done, and a key that was rejected or deleted is not to be accepted again by a power cut. */
+    json_t *answer = json_pack("{s:o, s:o}", "done", done, "failed", failed);
+    if (keystore_sync(self->keystore, err) == 0)
+        return answer;
+    log_error("keys: %s: %s", action, fail_text(err));
+    json_decref(answer);
+    return NULL;
 }
 
 /* ---- key files ------------------------------------------------------------------------------- */

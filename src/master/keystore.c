@@ -20,6 +20,7 @@
 struct keystore {
     char *dir;
     int fds[KEY_FOLDERS];
+    bool unsynced[KEY_FOLDERS]; /* keys were moved or deleted there since keystore_sync() */
 };
 
 static const struct {
@@ -290,6 +291,7 @@ keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to
         return -EINVAL;
     if (renameat(self->fds[from], id, self->fds[to], id) != 0)
         return file_fail(self, -errno, "move", id, from, err);
+    self->unsynced[from] = self->unsynced[to] = true;
     (void) utimensat(self->fds[to], id, NULL, AT_SYMLINK_NOFOLLOW); /* in this state since now */
     return 0;
 }
@@ -301,7 +303,25 @@ keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t *err
         return -EINVAL;
     if (unlinkat(self->fds[state], id, 0) != 0)
         return file_fail(self, -errno, "delete", id, state, err);
+    self->unsynced[state] = true;
     return 0;
+}
+
+int
+keystore_sync(keystore_t *self, fail_t *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < KEY_FOLDERS; i++) {
+        if (!self->unsynced[i])
+            continue;
+        if (fsync(self->fds[i]) == 0)
+            self->unsynced[i] = false;
+        else if (rc == 0)
+            rc = fail_set(err, -errno, "a power cut may undo what was done: cannot sync %s/%s: %s", self->dir,
+                          states[i].dir, strerror(errno));
+    }
+    return rc;
 }
 
 /* ---- next keys ----------------------------------------------------------------------------------- */

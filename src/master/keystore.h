@@ -54,6 +54,8 @@ int keystore_put(keystore_t *self, const char *id, key_state_t state, const uint
 /* Rename between states; replaces a file that is there. */
 int keystore_move(keystore_t *self, const char *id, key_state_t from, key_state_t to, fail_t *err);
 int keystore_delete(keystore_t *self, const char *id, key_state_t state, fail_t *err);
+/* Moves and deletions of before are on the disk when this returns 0: once for all keys of what an operator decides. */
+int keystore_sync(keystore_t *self, fail_t *err);
 
 /* The next key of a minion whose key is accepted (folder minions_next), on the disk when this returns. */
 int keystore_next_put(keystore_t *self, const char *id, const uint8_t key[KEY_BYTES], fail_t *err);

@@ -40,6 +40,21 @@ typedef struct fixture {
     local_client_t *line;
 } fixture_t;
 
+/* ---- the disk -------------------------------------------------------------------------------- */
+
+static char trouble[64]; /* while this file is there, nothing gets to the disk */
+
+/* For the master too. */
+int
+fsync(int fd)
+{
+    if (access(trouble, F_OK) == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return fdatasync(fd);
+}
+
 /* ---- the master ------------------------------------------------------------------------------ */
 
 /* Held until the test's end, unlistened: the kernel gives it to no client in between, and to the master because it
@@ -208,6 +223,7 @@ set_up(void **state)
     log_init("test", LEVEL_QUIET, false);
     f->dir = xstrdup("/tmp/halite-front-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
+    snprintf(trouble, sizeof(trouble), "%s/trouble", f->dir);
     f->held[0] = hold_port(&f->port);
     f->held[1] = hold_port(&f->publish_port);
     open_nursery(f);
@@ -928,6 +944,23 @@ test_damaged_key_file(void **state)
     assert_true(fs_exists(rejected));
     key_apply(f, "delete", "bad", "minions_rejected");
     assert_false(fs_exists(rejected));
+}
+
+/* Done is what a power cut does not undo. */
+static void
+test_keys_not_synced(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *pre = fs_join(f->dir, "etc/salt/pki/master/minions_pre/bad");
+    fail_auto_t err = FAIL_INIT;
+    json_t *reply = NULL, *request = json_pack("{s:s, s:s, s:[s], s:[s]}", "op", "key_apply", "action",
+                                               "delete", "ids", "bad", "from", "minions_pre");
+
+    assert_int_equal(fs_write_quick(pre, "no key", 6, 0600, NULL), 0);
+    assert_int_equal(fs_write_quick(trouble, "", 0, 0600, NULL), 0);
+    assert_true(local_call(f->line, &request, &reply, &err) < 0);
+    assert_non_null(strstr(fail_text(&err), "minions_pre: Input/output error"));
+    assert_int_equal(unlink(trouble), 0);
 }
 
 /* Files that somebody moved, and a reload: connections follow. */
@@ -2061,7 +2094,7 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_costly_returns), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
           TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
-          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_reload_of_moved_files),
+          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_keys_not_synced), TEST(test_reload_of_moved_files),
           TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
           TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
           TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
