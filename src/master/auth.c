@@ -523,9 +523,14 @@ s_accepted(front_t *self, minion_t *m)
 static bool
 s_apply_accept(front_t *self, const char *id, key_state_t from, fail_t *err)
 {
+    fail_auto_t why = FAIL_INIT;
     uint8_t key[KEY_BYTES];
-    if (!keystore_get(self->keystore, id, from, key, err) ||
-        keystore_move(self->keystore, id, from, KEY_ACCEPTED, err) < 0)
+    if (!keystore_get(self->keystore, id, from, key, &why)) {
+        (void) fail_set(err, why.code ? why.code : -EINVAL, "%s",
+                        why.code ? fail_text(&why) : "there is no key in the file");
+        return false;
+    }
+    if (keystore_move(self->keystore, id, from, KEY_ACCEPTED, err) < 0)
         return false;
     (void) s_learn(self, id, key, KEY_ACCEPTED);
     s_fire_key(self, id, "accept");
@@ -626,8 +631,7 @@ s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fai
     bool done = false;
     json_array_foreach (from, i, dir) {
         key_state_t state = key_state_of_dir(json_string_value(dir));
-        AUTO_FREE char *pem = state < KEY_STATES ? keystore_pem(self->keystore, id, state, NULL) : NULL;
-        if (pem && fn(self, id, state, err))
+        if (state < KEY_STATES && keystore_has(self->keystore, id, state) && fn(self, id, state, err))
             done = true;
     }
     return done;

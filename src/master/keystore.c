@@ -249,6 +249,15 @@ keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *
     return key_read(self, id, state, &text, err) == 0 ? xstrdup(buf_str(&text)) : NULL;
 }
 
+bool
+keystore_has(const keystore_t *self, const char *id, key_state_t state)
+{
+    struct stat st;
+
+    return conf_id_valid(id, NULL) &&
+           (fstatat(self->fds[state], id, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT);
+}
+
 key_state_t
 keystore_state(const keystore_t *self, const char *id)
 {

@@ -46,6 +46,8 @@ bool keystore_get(const keystore_t *self, const char *id, key_state_t state, uin
                   fail_t *err);
 /* NEW PEM text as in the file; NULL when absent. */
 char *keystore_pem(const keystore_t *self, const char *id, key_state_t state, fail_t *err);
+/* Whether a file may be there that is the id's in this state, readable or not. */
+bool keystore_has(const keystore_t *self, const char *id, key_state_t state);
 /* First state in which the id has a file, in the order accepted, rejected, pending; KEY_UNKNOWN when none. */
 key_state_t keystore_state(const keystore_t *self, const char *id);
 /* Store a key in a state (atomic). */

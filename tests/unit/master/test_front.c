@@ -946,6 +946,31 @@ test_damaged_key_file(void **state)
     assert_false(fs_exists(rejected));
 }
 
+/* One that is too large for a key can be deleted as well, and what can't be done is told. */
+static void
+test_unreadable_key_file(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *pre = fs_join(f->dir, "etc/salt/pki/master/minions_pre/bad"),
+                   *empty = fs_join(f->dir, "etc/salt/pki/master/minions_pre/empty"),
+                   *folder = fs_join(f->dir, "etc/salt/pki/master/minions_pre/folder"),
+                   *large = xcalloc(1, 20000);
+
+    assert_int_equal(fs_write_quick(pre, large, 20000, 0600, NULL), 0);
+    assert_int_equal(fs_write_quick(empty, "", 0, 0600, NULL), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    json_auto_t *reply = ask(f, json_pack("{s:s, s:s, s:[s,s,s], s:[s]}", "op", "key_apply", "action",
+                                          "accept", "ids", "bad", "empty", "absent", "from", "minions_pre"));
+    assert_int_equal(json_array_size(value_get(reply, "done")), 0);
+    assert_int_equal(json_object_size(value_get(reply, "failed")), 2);
+    key_apply(f, "delete", "bad", "minions_pre");
+    assert_false(fs_exists(pre));
+    json_auto_t *more = ask(f, json_pack("{s:s, s:s, s:[s], s:[s]}", "op", "key_apply", "action", "delete",
+                                         "ids", "folder", "from", "minions_pre"));
+    assert_int_equal(json_array_size(value_get(more, "done")), 0);
+    assert_true(*value_str(value_get(more, "failed"), "folder", "") != '\0');
+}
+
 /* Done is what a power cut does not undo. */
 static void
 test_keys_not_synced(void **state)
@@ -2094,13 +2119,13 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_costly_returns), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
           TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
           TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
-          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_keys_not_synced), TEST(test_reload_of_moved_files),
-          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
-          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
+          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_keys_not_synced),
+          TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines), TEST(test_slow_listener),
+          TEST(test_answer_of_a_deaf_user), TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
           TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
           TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
           TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),
-          TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
+          TEST(test_unreadable_key_file), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
           TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
           TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
           TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
