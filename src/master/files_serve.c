@@ -9,8 +9,9 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
-#define HEAD_MAX 128                    /* the JSON in front of a chunk */
-#define READ_MAX (4 * LIMIT_FILE_CHUNK) /* of a file that is only looked at, in one step */
+#define HEAD_MAX  128                    /* the JSON in front of a chunk */
+#define WORDS_MAX 2048                   /* of an error */
+#define READ_MAX  (4 * LIMIT_FILE_CHUNK) /* of a file that is only looked at, in one step */
 
 void
 asking_free(asking_t *self)
@@ -74,10 +75,21 @@ asking_put(files_out_t ***tail, files_out_t *out)
     *tail = &out->next;
 }
 
+/* NEW. A text may repeat a path, which is as long as its sender likes: the middle is left out. */
+static json_t *
+s_words(const char *text)
+{
+    size_t len = strlen(text);
+    if (len <= WORDS_MAX)
+        return value_utf8(text, len);
+    AUTO_FREE char *cut = xasprintf("%.*s...%s", WORDS_MAX / 2, text, text + len - WORDS_MAX / 2);
+    return value_utf8(cut, strlen(cut));
+}
+
 files_out_t *
 asking_error(const asking_t *self, bool opened, int code, const char *text)
 {
-    json_auto_t *words = value_utf8(text, strlen(text));
+    json_auto_t *words = s_words(text);
     return asking_message(self, opened ? MSG_file_end : MSG_file_info,
                           json_pack("{s:O, s:i}", "error", words, "code", -code));
 }

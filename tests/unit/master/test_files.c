@@ -141,6 +141,25 @@ test_answers(void **state)
     assert_next(*state, MSG_file_info, "at", 0);
 }
 
+/* An error repeats the path that the peer gave, which is as long as a message may be: its beginning and the reason come. */
+static void
+test_long_path(void **state)
+{
+    wire_msg_t msg;
+    size_t n;
+    AUTO_FREE char *path = xcalloc(LIMIT_WIRE_SMALL + 1, 1);
+    memset(path, 'a', LIMIT_WIRE_SMALL);
+    request(*state, "put", path, "{\"size\": 1}");
+    json_auto_t *body = next(*state, LONG_MS, &msg, &n);
+    assert_int_equal(value_int(body, "code", 0), ENAMETOOLONG);
+    const char *text = value_str(body, "error", "");
+    assert_true(str_starts(text, "'aaaa") && str_ends(text, "aaaa' can't be put there: File name too long"));
+    assert_in_range(strlen(text), 1000, 3000);
+    memset(path, '\x01', LIMIT_WIRE_SMALL); /* six bytes of JSON each */
+    request(*state, "put", path, "{\"size\": 1}");
+    assert_next(*state, MSG_file_info, "code", ENAMETOOLONG);
+}
+
 /* Options for state runs, a list like the others; the newest configuration's. */
 static void
 test_options(void **state)
@@ -355,5 +374,6 @@ test_push_ends_once(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_answers), T(test_resume), T(test_credit), T(test_too_many), T(test_places), T(test_push),
-          T(test_push_twice), T(test_push_ends_once), T(test_options))
+UNIT_MAIN(T(test_answers), T(test_long_path), T(test_resume), T(test_credit), T(test_too_many),
+          T(test_places), T(test_push), T(test_push_twice), T(test_push_ends_once),
+          T(test_options))
