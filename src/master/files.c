@@ -372,6 +372,7 @@ files_new(json_t *opts, fail_t *err)
     self->out_tail = &self->out;
     self->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rc = self->fd < 0 ? -errno : 0;
+    take_begin(opts);
     /* A worker looks at the others' number only while it holds the lock. */
     (void) pthread_mutex_lock(&self->lock);
     for (size_t i = 0; rc == 0 && i < FILES_WORKERS; i++)

@@ -65,7 +65,7 @@ typedef struct asking {
     bool all_came;             /* L: the end of what is pushed has */
     int folder, taken;         /* descriptors: where it is put, and the file; -1: none */
     int unsaid, told;  /* chunks that were written and not granted again; those that the last step granted */
-    char *name, *part; /* owned: in that folder */
+    char *name, *part; /* owned: in that folder; the path of what has come of it */
     served_t file;
     buf_t text; /* a list instead of a file */
     bool is_text;
@@ -108,6 +108,7 @@ struct files {
 /* files_serve.c: do a little of what is asked; messages to send are appended to *out_tail in order. */
 void asking_step(asking_t *self, const files_worker_t *worker, files_out_t ***out_tail);
 /* files_take.c */
+void take_begin(const json_t *opts); /* at the start: what is half written is nobody's */
 void take_open(asking_t *self, json_t *opts, files_out_t ***out_tail);
 void take_step(asking_t *self, files_out_t ***out_tail);
 void take_free(asking_t *self); /* what is half written goes */

@@ -1,7 +1,7 @@
 /* files_take.c - cp.push: a file that a minion sends goes to cachedir/minions/ID/files, if file_recv says so.
  *
  * The kernel keeps every step of the way inside that folder, links are not followed, and a file is there only
- * when all of it has come. */
+ * when all of it has come: until then it grows in cachedir/minions/.parts, which no id is called. */
 #include "master/files_int.h"
 
 #include <fcntl.h>
@@ -11,8 +11,10 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
+#define PARTS     "minions/.parts"
 #define GRANT     4
 #define MEGABYTE  (1024 * 1024)
 #define NAME_KEEP 200
@@ -54,19 +56,29 @@ s_check(const asking_t *a, json_t *opts, fail_t *err)
     return 0;
 }
 
+/* The number is ours: a minion and a salt-call on its host may push the same file, and both begin to count at one. */
+static int
+s_open_part(asking_t *a, const char *cachedir)
+{
+    AUTO_FREE char *parts = fs_join(cachedir, PARTS);
+    int rc = fs_mkdirs(parts, 0700, NULL);
+    if (rc < 0)
+        return rc;
+    a->part = xasprintf("%s/%llx", parts, (unsigned long long) a->serial);
+    (void) unlink(a->part); /* of a master that had another cachedir then */
+    a->taken = open(a->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return a->taken < 0 ? -errno : 0;
+}
+
 static int
 s_open(asking_t *a, json_t *opts, fail_t *err)
 {
+    const char *cachedir = value_str(opts, "cachedir", "");
     int rc = s_check(a, opts, err);
     if (rc == 0)
-        rc = s_find_place(a, value_str(opts, "cachedir", ""));
-    if (rc == 0) {
-        /* A minion and a salt-call on its host may push the same file, and both begin to count at one. */
-        a->part = xasprintf(".%s.%llx.part", a->name, (unsigned long long) a->serial);
-        (void) unlinkat(a->folder, a->part, 0);
-        a->taken = openat(a->folder, a->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        rc = a->taken < 0 ? -errno : 0;
-    }
+        rc = s_find_place(a, cachedir);
+    if (rc == 0)
+        rc = s_open_part(a, cachedir);
     return rc < 0 ? fail_set(err, rc, "'%s' can't be put there: %s", a->path, strerror(-rc)) : 0;
 }
 
@@ -88,6 +100,15 @@ take_open(asking_t *self, json_t *opts, files_out_t ***out_tail)
 }
 
 void
+take_begin(const json_t *opts)
+{
+    AUTO_FREE char *parts = fs_join(value_str(opts, "cachedir", ""), PARTS);
+    fail_auto_t err = FAIL_INIT;
+    if (fs_remove_tree(parts, &err) < 0)
+        log_warning("what pushes left that a master's end cut off: %s", fail_text(&err));
+}
+
+void
 take_free(asking_t *self)
 {
     for (files_in_t *in; (in = self->in);) {
@@ -95,8 +116,8 @@ take_free(asking_t *self)
         free(in->tag);
         free(in);
     }
-    if (self->part && self->folder >= 0)
-        (void) unlinkat(self->folder, self->part, 0);
+    if (self->part && self->taken >= 0)
+        (void) unlink(self->part);
     if (self->taken >= 0)
         (void) close(self->taken);
     if (self->folder >= 0)
@@ -116,7 +137,7 @@ s_end(asking_t *a, const char *tag, files_out_t ***tail)
     int rc = a->at != a->size || !str_eq(hex, tag)
                  ? fail_set(&err, -EBADMSG, "'%s' did not arrive as it was sent", a->path)
                  : 0;
-    if (rc == 0 && renameat(a->folder, a->part, a->folder, a->name) != 0)
+    if (rc == 0 && renameat(AT_FDCWD, a->part, a->folder, a->name) != 0)
         rc = fail_set(&err, -errno, "'%s' can't be put there: %s", a->path, strerror(errno));
     if (rc < 0) {
         asking_fail(a, true, rc, &err, tail);

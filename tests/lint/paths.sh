@@ -28,7 +28,7 @@ src/common/pillar/pillar_sls.c what the file client found
 src/common/state/run_pause.c a jid that is_name has seen
 src/master/audit.c the configured audit log
 src/master/autosign.c options; the id (conf_id_valid) by descriptor
-src/master/files_take.c cachedir; the name that beneath_parent gave, by descriptor
+src/master/files_take.c cachedir, and numbers of our own below it; the name that beneath_parent gave, by descriptor
 src/master/front.c cachedir
 src/master/gate.c /dev/null, kept for the day without descriptors
 src/master/keyaction.c the folder of keys

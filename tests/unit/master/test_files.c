@@ -352,6 +352,34 @@ test_push_twice(void **state)
     peer = minion;
 }
 
+/* A part that a killed master left is gone at the next start, and one that comes is not among the minion's files. */
+static void
+test_push_cut_off(void **state)
+{
+    char key[TAG_KEY_HEX + 1];
+    AUTO_FREE char *ask = (tag_key(key), xasprintf("{\"n\": 1, \"size\": 4, \"key\": \"%s\"}", key));
+    AUTO_FREE char *files_of = fs_join(root, "minions/web1/files"), *left = fs_join(root, "left");
+    AUTO_FREE char *none = xasprintf("test -z \"$(find '%s/minions' -type f)\"", root);
+    AUTO_FREE char *keep = xasprintf("find '%s/minions' -type f -exec cp {} '%s' \\; && test -e '%s' && "
+                                     "test -z \"$(find '%s' -type f)\"",
+                                     root, left, left, files_of);
+    AUTO_FREE char *back = xasprintf("cp '%s' \"$(find '%s/minions' -name .parts)/1\"", left, root);
+    json_auto_t *opts = json_pack("{s:{}, s:s}", "file_roots", "cachedir", root);
+    files_t *files = *state;
+    request(files, "put", "a/.b.1.part", ask);
+    assert_next(files, MSG_file_info, "credit", LIMIT_FILE_CREDIT);
+    push(files, 1, 0, 4);
+    assert_int_equal(system(keep), 0);
+    done(files, 1, key, "wrong");
+    assert_next(files, MSG_file_end, "code", EBADMSG);
+    assert_true(files_destroy(&files));
+    assert_int_equal(system(none), 0);
+    assert_int_equal(system(back), 0); /* as after kill -9 */
+    *state = files_new(opts, NULL);
+    assert_non_null(*state);
+    assert_int_equal(system(none), 0);
+}
+
 /* While its worker is at work for long, a minion fills the memory with nothing: a push has one end. */
 static void
 test_push_ends_once(void **state)
@@ -375,5 +403,5 @@ test_push_ends_once(void **state)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 UNIT_MAIN(T(test_answers), T(test_long_path), T(test_resume), T(test_credit), T(test_too_many),
-          T(test_places), T(test_push), T(test_push_twice), T(test_push_ends_once),
+          T(test_places), T(test_push), T(test_push_twice), T(test_push_cut_off), T(test_push_ends_once),
           T(test_options))
