@@ -222,8 +222,14 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     run -1 salt-run salt.cmd saltutil.wheel config.update_config gui "{timeout: $(printf 'x%.0s' {1..99})ü}"
     [[ $output == *"not the text 'xxxx"* ]]
     [ "$(cat "$FLEET/etc/master.d/gui.conf")" = 'timeout: 11' ]
+    # Who reads the file goes on reading it, and where it is kept it stays.
+    mv "$MASTER_CONF" "$DIR/kept" && ln -s "$DIR/kept" "$MASTER_CONF"
+    chmod 640 "$DIR/kept"
     wheel config.apply timeout 7
-    grep -q '^timeout: 7$' "$MASTER_CONF"
+    grep -q '^timeout: 7$' "$DIR/kept"
+    [ -L "$MASTER_CONF" ]
+    [ "$(stat -c %a "$DIR/kept")" = 640 ]
+    rm "$MASTER_CONF" && mv "$DIR/kept" "$MASTER_CONF"
     before=$(cat "$MASTER_CONF")
     fails salt-run salt.cmd saltutil.wheel config.apply timeout many
     [ "$before" = "$(cat "$MASTER_CONF")" ]

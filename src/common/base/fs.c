@@ -163,11 +163,24 @@ temp_name(const char *path)
     return xasprintf("%.*s.%.200s.XXXXXX", (int) (base - path), path, base);
 }
 
+/* Owner and group as they were, or what of it this user may give. */
 static int
-fill_temp(int fd, const void *data, size_t len, mode_t mode, bool sync)
+chown_like(int fd, const struct stat *was)
+{
+    if (fchown(fd, was->st_uid, was->st_gid) == 0 ||
+        (errno == EPERM && fchown(fd, (uid_t) -1, was->st_gid) == 0))
+        return 0;
+    return errno == EPERM ? 0 : -errno;
+}
+
+/* `was`: the file whose owner it gets; NULL: our own. */
+static int
+fill_temp(int fd, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync)
 {
     int rc = fs_write_all(fd, data, len);
 
+    if (rc == 0 && was != NULL)
+        rc = chown_like(fd, was);
     if (rc == 0 && fchmod(fd, mode) != 0)
         rc = -errno;
     if (rc == 0 && sync && fsync(fd) != 0)
@@ -176,7 +189,8 @@ fill_temp(int fd, const void *data, size_t len, mode_t mode, bool sync)
 }
 
 static int
-replace_file(const char *path, const void *data, size_t len, mode_t mode, bool sync, fail_t *err)
+replace_file(const char *path, const void *data, size_t len, mode_t mode, const struct stat *was, bool sync,
+             fail_t *err)
 {
     if (fs_is_device(path))
         return fail_set(err, -EINVAL, "%s is a device; name a file", path);
@@ -184,7 +198,7 @@ replace_file(const char *path, const void *data, size_t len, mode_t mode, bool s
     int fd = mkostemp(temp, O_CLOEXEC);
     if (fd < 0)
         return fail_errno(err, "write", path);
-    int rc = fill_temp(fd, data, len, mode, sync);
+    int rc = fill_temp(fd, data, len, mode, was, sync);
     if (close(fd) != 0 && rc == 0)
         rc = -errno;
     if (rc == 0 && rename(temp, path) != 0)
@@ -202,13 +216,29 @@ replace_file(const char *path, const void *data, size_t len, mode_t mode, bool s
 int
 fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fail_t *err)
 {
-    return replace_file(path, data, len, mode, true, err);
+    return replace_file(path, data, len, mode, NULL, true, err);
+}
+
+int
+fs_rewrite(const char *path, const void *data, size_t len, mode_t mode, fail_t *err)
+{
+    AUTO_FREE char *real = realpath(path, NULL);
+    int code = errno;
+    struct stat st;
+
+    /* Nothing is there, no link that leads nowhere either. */
+    if (real == NULL && code == ENOENT && lstat(path, &st) != 0 && errno == ENOENT)
+        return fs_write_atomic(path, data, len, mode, err);
+    if (real != NULL && stat(real, &st) == 0)
+        return replace_file(real, data, len, st.st_mode & 07777, &st, true, err);
+    errno = real == NULL ? code : errno;
+    return fail_errno(err, "write", path);
 }
 
 int
 fs_write_quick(const char *path, const void *data, size_t len, mode_t mode, fail_t *err)
 {
-    return replace_file(path, data, len, mode, false, err);
+    return replace_file(path, data, len, mode, NULL, false, err);
 }
 
 int

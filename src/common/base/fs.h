@@ -20,6 +20,9 @@ int fs_read(const char *path, size_t limit, buf_t *out, fail_t *err);
 int fs_read_fd(int fd, size_t limit, buf_t *out);
 /* Replace `path` by a temporary file beside it, fsync and rename: the old file or the new one, never half. */
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
+/* fs_write_atomic of what somebody else may have made: where there is a file it keeps its mode, and its owner as far as
+ * this process may give it away, and what a link leads to is replaced, not the link. `mode` is for one that is not there. */
+int fs_rewrite(const char *path, const void *data, size_t len, mode_t mode, fail_t *err);
 /* Give a file beside `path` that another program has written its name, as safely; on failure it is removed. */
 int fs_settle(const char *temp, const char *path, fail_t *err);
 /* fs_write_atomic without fsync: survives the death of processes, not of the machine. */

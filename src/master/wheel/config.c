@@ -18,12 +18,13 @@ check(call_ctx_t *ctx, const json_t *options, fail_t *err)
     return conf != NULL ? 0 : -EINVAL;
 }
 
+/* A configuration that other programs and people read stays theirs. */
 static int
 write_yaml(const char *path, const json_t *options, fail_t *err)
 {
     AUTO_FREE char *text = yaml_dump(options, 0);
 
-    return fs_write_atomic(path, text, strlen(text), 0600, err);
+    return fs_rewrite(path, text, strlen(text), 0600, err);
 }
 
 static int

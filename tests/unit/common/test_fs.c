@@ -95,6 +95,41 @@ test_write(void **state)
     assert_int_equal(fs_write_atomic(folder, "x", 1, 0600, NULL), -EISDIR);
 }
 
+/* Another one's file stays what it was, but for what is in it. */
+static void
+test_rewrite(void **state)
+{
+    AUTO_FREE char *path = fs_join(root, "conf"), *way = fs_join(root, "way"),
+                   *astray = fs_join(root, "astray");
+    AUTO_FREE char *fresh = fs_join(root, "fresh");
+    uid_t owner = geteuid() == 0 ? 12345 : geteuid();
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t b = BUF_INIT;
+    struct stat st;
+
+    (void) state;
+    put(path, "old");
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(chown(path, owner, (gid_t) -1), 0);
+    assert_int_equal(symlink("conf", way), 0);
+    assert_int_equal(fs_rewrite(way, "new", 3, 0600, NULL), 0);
+    assert_int_equal(lstat(way, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(lstat(path, &st), 0);
+    assert_int_equal(st.st_mode, S_IFREG | 0640);
+    assert_int_equal(st.st_uid, owner);
+    assert_int_equal(fs_read(path, 10, &b, NULL), 0);
+    assert_string_equal(buf_str(&b), "new");
+    assert_int_equal(fs_rewrite(fresh, "new", 3, 0600, NULL), 0);
+    assert_int_equal(lstat(fresh, &st), 0);
+    assert_int_equal(st.st_mode, S_IFREG | 0600);
+    assert_int_equal(symlink("nosuch/file", astray), 0);
+    assert_int_equal(fs_rewrite(astray, "new", 3, 0600, &err), -ENOENT);
+    assert_non_null(strstr(fail_text(&err), astray));
+    assert_int_equal(lstat(astray, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+}
+
 /* A file that another program has written takes its place, or goes. */
 static void
 test_settle(void **state)
@@ -289,6 +324,7 @@ test_write_nosig(void **state)
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_read, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_rewrite, setup, teardown),
           cmocka_unit_test_setup_teardown(test_settle, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write_fails_clean, setup, teardown),
           cmocka_unit_test_setup_teardown(test_device, setup, teardown),
