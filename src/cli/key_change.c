@@ -75,11 +75,12 @@ typedef int apply_fn(key_cli_t *cli, local_client_t *line, key_act_t act, const 
                      json_t *done, fail_t *err);
 
 static int
-ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, json_t *done, fail_t *err)
+ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, bool more, json_t *done,
+           fail_t *err)
 {
     json_auto_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:s, s:O, s:[s]}", "op", "key_apply", "action", key_act_name(act),
-                                "ids", ids, "from", state);
+    json_t *request = json_pack("{s:s, s:s, s:O, s:[s], s:b}", "op", "key_apply", "action", key_act_name(act),
+                                "ids", ids, "from", state, "more", more);
     int rc = local_call(line, &request, &reply, err);
 
     if (rc == 0 && json_is_array(value_get(reply, "done")))
@@ -100,7 +101,7 @@ apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char 
         json_auto_t *some = json_array();
         for (; i < n && json_array_size(some) < KEYS_AT_ONCE; i++)
             json_array_append(some, json_array_get(ids, i));
-        rc = ask_master(line, act, state, some, done, err);
+        rc = ask_master(line, act, state, some, i < n, done, err);
     }
     return rc;
 }

@@ -638,7 +638,7 @@ s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fai
 }
 
 json_t *
-auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, fail_t *err)
+auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *from, bool more, fail_t *err)
 {
     apply_fn *fn = NULL;
     for (size_t i = 0; i < NELEMS(actions); i++)
@@ -667,7 +667,7 @@ auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *f
     s_full_check(self);
     /* The answer is that it is done, and a key that was rejected or deleted is not to be accepted again by a power cut. */
     json_t *answer = json_pack("{s:o, s:o}", "done", done, "failed", failed);
-    if (keystore_sync(self->keystore, err) == 0)
+    if (more || keystore_sync(self->keystore, err) == 0)
         return answer;
     log_error("keys: %s: %s", action, fail_text(err));
     json_decref(answer);

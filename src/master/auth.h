@@ -26,8 +26,8 @@ void auth_subscribed(struct front *self, const char *z85, int fd);
 /* Ends all connections of a key that is good no more, and what else speaks for its id. `m` is whose it is, or was. */
 void auth_cut_key(struct front *self, minion_t *m, const char *z85, bool was_accepted);
 void auth_rivals(struct front *self, int64_t now_ms);
-/* A local key_apply: NEW {done: [id], failed: {id: reason}}. */
-json_t *auth_apply(struct front *self, const char *action, const json_t *ids, const json_t *from,
+/* A local key_apply: NEW {done: [id], failed: {id: reason}}. With `more` to come the disk waits for the last one. */
+json_t *auth_apply(struct front *self, const char *action, const json_t *ids, const json_t *from, bool more,
                    fail_t *err);
 void auth_revoke(struct front *self, peer_t *peer, bool keep_data); /* may end `peer` */
 /* keylife.c: keys that are too old. */

@@ -316,7 +316,8 @@ static json_t *
 s_key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
     const char *action = value_str(request, "action", "");
-    json_t *reply = auth_apply(self, action, value_get(request, "ids"), value_get(request, "from"), err);
+    json_t *reply = auth_apply(self, action, value_get(request, "ids"), value_get(request, "from"),
+                               value_bool(request, "more", false), err);
     if (reply)
         log_info("keys: %s by %s: %zu", action, lconn_user(c), json_array_size(value_get(reply, "done")));
     return reply;
