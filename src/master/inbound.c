@@ -19,14 +19,15 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define TURN_BUDGET  1000 /* messages per turn of the loop, so that timers and operators get theirs */
-#define TURN_MS      20   /* the same for large ones */
-#define PROBE_MS     1000 /* a peer is asked for its hello at most this often */
-#define ACK_PAUSE_MS 20   /* between two looks at whether others want to be heard first */
-#define ACK_CROWD    64   /* messages within that: they do */
-#define ACK_MAX_MS   500  /* an acknowledgement waits no longer for them */
-#define RET_FRAME    256  /* what an event or a push holds beside the return, mostly */
-#define OWN_RID_LEN  5    /* routing ids that libzmq makes: a zero and a number */
+#define TURN_BUDGET  1000        /* messages per turn of the loop, so that timers and operators get theirs */
+#define TURN_MS      20          /* the same for large ones */
+#define PROBE_MS     1000        /* a peer is asked for its hello at most this often */
+#define ACK_PAUSE_MS 20          /* between two looks at whether others want to be heard first */
+#define ACK_CROWD    64          /* messages within that: they do */
+#define ACK_MAX_MS   500         /* an acknowledgement waits no longer for them */
+#define RET_FRAME    256         /* what an event or a push holds beside the return, mostly */
+#define RET_CHEAP    (16 * 1024) /* bytes of a return of which values are quickly made */
+#define OWN_RID_LEN  5           /* routing ids that libzmq makes: a zero and a number */
 
 typedef void inbound_fn(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len);
 /* -EPROTO with *err: the text is not what the message's table says. */
@@ -430,28 +431,38 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
     }
 }
 
-/* Of most returns no values are made. One of which they are may take a second: there is a share of that too, and a return for
- * which nothing is left of it is not acknowledged. */
+static int
+s_cut_ret(front_t *self, peer_t *peer, const char *text, size_t len, bool *ret_valued, fail_t *err)
+{
+    ret_t ret;
+    int rc = ret_begin(&ret, text, len, err);
+    if (rc == 0)
+        s_take_ret(self, peer, &ret);
+    *ret_valued = rc != 0 || ret.body;
+    ret_end(&ret);
+    return rc;
+}
+
+/* Of most returns no values are made. A large one of which they are may take a second: there is a share of that too, and a
+ * return for which nothing is left of it is not acknowledged. */
 static int
 s_ret(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
 {
     minion_t *m = peer->minion;
-    int64_t since_us = clock_thread_us();
-    ret_t ret;
+    bool valued;
     if (!m)
         return fail_set(err, -EPROTO, "a return of nobody");
+    if (len <= RET_CHEAP)
+        return s_cut_ret(self, peer, text, len, &valued, err);
     if (!rate_spare(&m->rets, clock_mono_ms())) {
         front_refused(self, REFUSED_MESSAGE, peer->address,
                       "minion %s: the master has worked for %d ms on its returns: this one has to wait",
                       m->id, LIMIT_RETS_BURST);
         return 0;
     }
-    int rc = ret_begin(&ret, text, len, err);
-    if (rc == 0)
-        s_take_ret(self, peer, &ret);
-    bool cheap = rc == 0 && !ret.body;
-    ret_end(&ret);
-    rate_owe(&m->rets, (cheap ? 0 : (double) (clock_thread_us() - since_us) / 1000) - 1);
+    int64_t since_us = clock_thread_us();
+    int rc = s_cut_ret(self, peer, text, len, &valued, err);
+    rate_owe(&m->rets, (valued ? (double) (clock_thread_us() - since_us) / 1000 : 0) - 1);
     return rc;
 }
 
