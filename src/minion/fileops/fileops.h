@@ -49,9 +49,12 @@ bool fop_test_mode(call_ctx_t *ctx);
 bool fop_is_text(const char *bytes, size_t len);
 /* SaltInvocationError unless the file's bytes are a text that can be edited. */
 int fop_need_text(const char *path, const buf_t *bytes, fail_t *err);
-/* The regular file's bytes, with OSError's wording. */
+/* The file's bytes, with OSError's wording; -EFBIG above LIMIT_FILE_READ. */
 int fop_read(const char *path, buf_t *out, fail_t *err);
-/* A file's bytes without copying them where they can be mapped. */
+/* A descriptor of what can be read without a wait, no named pipe; or a negative errno, as fop_read. */
+int fop_open_to_read(const char *path, struct stat *ret_st, fail_t *err);
+/* The bytes of a file of ours without copying them where they can be mapped: who reads what others cut meanwhile is ended
+ * by SIGBUS. */
 typedef struct view {
     const char *data;
     size_t len;

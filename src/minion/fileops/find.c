@@ -292,14 +292,20 @@ match_mtime(option_t *o, entry_t *e, fail_t *err)
     return o->newer ? (double) e->st.st_mtime >= o->min : (double) e->st.st_mtime <= o->min;
 }
 
+/* Others may cut the file meanwhile: nothing of it is mapped. One that is too large to be looked into is no match and none
+ * that is passed over without a word. */
 static int
 match_grep(option_t *o, entry_t *e, fail_t *err)
 {
-    view_auto_t view = { 0 };
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t why = FAIL_INIT;
 
-    if (!need_stat(e) || !S_ISREG(e->st.st_mode) || fop_view(e->path, &view) != 0)
+    if (!need_stat(e) || !S_ISREG(e->st.st_mode))
         return 0;
-    return rx_search(o->rx, view.data, view.len, 0, err);
+    int rc = fop_read(e->path, &text, &why);
+    if (rc == -EFBIG)
+        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
+    return rc != 0 ? 0 : rx_search(o->rx, buf_str(&text), text.len, 0, err);
 }
 
 /* ---- actions --------------------------------------------------------------------------------- */

@@ -318,19 +318,31 @@ fop_need_text(const char *path, const buf_t *bytes, fail_t *err)
 }
 
 int
-fop_read(const char *path, buf_t *out, fail_t *err)
+fop_open_to_read(const char *path, struct stat *ret_st, fail_t *err)
 {
     AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    struct stat st;
 
-    if (fd < 0 || fstat(fd, &st) != 0)
+    if (fd < 0 || fstat(fd, ret_st) != 0)
         return fop_oserror(err, errno, path);
-    if (S_ISFIFO(st.st_mode)) /* a wait without end */
+    if (S_ISFIFO(ret_st->st_mode)) /* a wait without end */
         return fop_failed(err, "%s is a named pipe, and no file that can be read", path);
+    int opened = fd;
+    fd = -1;
+    return opened;
+}
+
+int
+fop_read(const char *path, buf_t *out, fail_t *err)
+{
+    struct stat st;
+    AUTO_FD fd = fop_open_to_read(path, &st, err);
+
+    if (fd < 0)
+        return fd;
     int rc = fs_read_fd(fd, LIMIT_FILE_READ, out);
     if (rc == -EFBIG)
-        return fop_failed(err, "%s is larger than the %zu bytes allowed here", path,
-                          (size_t) LIMIT_FILE_READ);
+        return fail_kind(err, FAIL_COMMAND, rc, "%s is larger than the %zu bytes allowed here", path,
+                         (size_t) LIMIT_FILE_READ);
     return rc == 0 ? 0 : fop_oserror(err, -rc, path);
 }
 

@@ -14,6 +14,8 @@
 #include "common/match/regex.h"
 #include "minion/fileops/fileops.h"
 
+enum { PIECE = 256 * 1024 };
+
 /* ---- write ----------------------------------------------------------------------------------- */
 
 /* The lines given as arguments or as `args=`, each with a line end. Returns how many. */
@@ -187,6 +189,51 @@ file_seek_read(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+/* A file that others may write to, or cut, meanwhile is searched piece by piece. */
+typedef struct pieces {
+    int fd;
+    size_t left; /* bytes that may come still: a device need not end */
+    buf_t held;  /* what was read and is not done with */
+} pieces_t;
+
+static void
+pieces_close(pieces_t *p)
+{
+    if (p->fd >= 0)
+        close(p->fd);
+    buf_free(&p->held);
+}
+#define pieces_auto_t __attribute__((cleanup(pieces_close))) pieces_t
+
+static pieces_t
+pieces_open(const char *path)
+{
+    struct stat st = { 0 };
+    int fd = fop_open_to_read(path, &st, NULL);
+    bool large = S_ISREG(st.st_mode) && st.st_size > LIMIT_FILE_READ;
+
+    return (pieces_t){ fd, large ? (size_t) st.st_size : LIMIT_FILE_READ, BUF_INIT };
+}
+
+/* The next piece comes behind what is held. 1, 0 at the end, or a negative errno. */
+static int
+pieces_next(pieces_t *p)
+{
+    size_t want = p->left < PIECE ? p->left : PIECE;
+    ssize_t n;
+
+    if (p->fd < 0)
+        return -EBADF;
+    buf_reserve(&p->held, want);
+    while ((n = read(p->fd, p->held.data + p->held.len, want)) < 0 && errno == EINTR)
+        continue;
+    if (n < 0)
+        return -errno;
+    p->held.len += (size_t) n;
+    p->left -= (size_t) n;
+    return n > 0;
+}
+
 int
 file_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
@@ -194,29 +241,55 @@ file_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *path = fop_path(args, "path");
     AUTO_FREE char *text = value_pystr(value_get(args, "text"));
     const char *needle = str_trim(text);
-    view_auto_t view = { 0 };
+    size_t n = strlen(needle);
+    pieces_auto_t p = pieces_open(path);
+    bool found = false;
+    int more = 1;
 
-    *ret_value = json_boolean(fop_view(path, &view) == 0 &&
-                              memmem(view.data, view.len, needle, strlen(needle)) != NULL);
+    while (!found && more > 0) {
+        more = pieces_next(&p);
+        found = more >= 0 && memmem(p.held.data, p.held.len, needle, n) != NULL;
+        if (p.held.len >= n && n > 0)
+            buf_consume(&p.held, p.held.len - (n - 1));
+    }
+    *ret_value = json_boolean(found);
     return 0;
 }
 
-/* Each line in turn, without the bytes of `lchar` at its start. 1, 0 or a negative errno. */
+/* One line, without the bytes of `lchar` at its start. 1, 0 or a negative errno. */
 static int
-search_lines(rx_t *rx, const view_t *view, const char *lchar, fail_t *err)
+search_line(rx_t *rx, const char *line, size_t len, const char *lchar, fail_t *err)
 {
-    for (size_t at = 0; at < view->len;) {
-        const char *line = view->data + at;
-        const char *nl = memchr(line, '\n', view->len - at);
-        size_t len = nl != NULL ? (size_t) (nl - line) + 1 : view->len - at;
-        at += len;
-        while (len > 0 && *lchar != '\0' && strchr(lchar, *line) != NULL && *line != '\0') {
-            line++;
-            len--;
+    while (len > 0 && *lchar != '\0' && strchr(lchar, *line) != NULL && *line != '\0') {
+        line++;
+        len--;
+    }
+    return rx_search(rx, line, len, 0, err);
+}
+
+/* Each line in turn; what can't be read has none. */
+static int
+search_lines(rx_t *rx, const char *path, const char *lchar, fail_t *err)
+{
+    pieces_auto_t p = pieces_open(path);
+
+    for (int more = 1; more > 0;) {
+        size_t at = 0;
+        more = pieces_next(&p);
+        while (more >= 0 && at < p.held.len) {
+            const char *line = p.held.data + at, *nl = memchr(line, '\n', p.held.len - at);
+            size_t len = nl != NULL ? (size_t) (nl - line) + 1 : p.held.len - at;
+            if (nl == NULL && more > 0)
+                break;
+            int rc = search_line(rx, line, len, lchar, err);
+            if (rc != 0)
+                return rc;
+            at += len;
         }
-        int rc = rx_search(rx, line, len, 0, err);
-        if (rc != 0)
-            return rc;
+        buf_consume(&p.held, at);
+        if (p.held.len > LIMIT_FILE_READ)
+            return fop_failed(err, "%s has a line that is larger than the %zu bytes allowed here", path,
+                              (size_t) LIMIT_FILE_READ);
     }
     return 0;
 }
@@ -226,12 +299,11 @@ file_contains_regex(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
-    view_auto_t view = { 0 };
     AUTO(rx) rx = rx_new(value_str(args, "regex", ""), 0, err);
 
     if (rx == NULL)
         return -EINVAL;
-    int rc = fop_view(path, &view) != 0 ? 0 : search_lines(rx, &view, value_str(args, "lchar", ""), err);
+    int rc = search_lines(rx, path, value_str(args, "lchar", ""), err);
     if (rc < 0)
         return rc;
     *ret_value = json_boolean(rc);
@@ -245,7 +317,7 @@ file_contains_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     AUTO_FREE char *path = fop_path(args, "path");
     buf_auto_t text = BUF_INIT;
 
-    *ret_value = json_boolean(fs_read(path, LIMIT_FILE_READ, &text, NULL) == 0 && text.len > 0 &&
+    *ret_value = json_boolean(fop_read(path, &text, NULL) == 0 && text.len > 0 &&
                               match_glob(value_str(args, "glob_expr", ""), buf_str(&text)));
     return 0;
 }
