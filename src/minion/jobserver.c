@@ -629,6 +629,7 @@ s_timeout(const jobserver_t *self, int64_t now)
                                self->grains_next_ms,
                                self->grains_retry_ms,
                                mreactor_next_ms(self->reactor),
+                               mbus_next_ms(self->bus),
                                relay_next_ms(self->relay),
                                started_next_ms(self),
                                mschedule_next_ms(self->schedule),
@@ -758,6 +759,7 @@ jobserver_run(jobserver_t *self)
         relay_tick(self->relay);
         started_tick(self);
         mreactor_tick(self->reactor);
+        mbus_tick(self->bus, now);
         mschedule_tick(self->schedule);
         if (self->recover_ms && now >= self->recover_ms)
             s_recover(self);

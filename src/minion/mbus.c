@@ -20,6 +20,7 @@
 
 #define LINES      16 /* at one time */
 #define READ_CHUNK 4096
+#define PAUSE_MS   1000 /* who knocks while there are no descriptors */
 
 typedef struct mline {
     int fd; /* -1: free */
@@ -33,6 +34,7 @@ struct mbus {
     jobserver_t *owner;
     char *path;
     int listen_fd, epoll_fd;
+    int64_t pause_ms; /* monotonic: who knocks waits until then; 0: nobody waits */
     uint64_t seq;
     mline_t lines[LINES];
 };
@@ -217,6 +219,11 @@ static void
 s_accept(mbus_t *self)
 {
     int fd = accept4(self->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+        /* They stay in the queue, and the loop must not turn for them all the time. */
+        (void) epoll_ctl(self->epoll_fd, EPOLL_CTL_DEL, self->listen_fd, NULL);
+        self->pause_ms = clock_mono_ms() + PAUSE_MS;
+    }
     for (size_t i = 0; fd >= 0 && i < LINES; i++)
         if (self->lines[i].fd < 0) {
             self->lines[i].fd = fd;
@@ -337,6 +344,19 @@ mbus_read(mbus_t *self)
         if (line && line->fd >= 0 && events[i].events & ~EPOLLOUT)
             s_read_line(self, line);
     }
+}
+
+int64_t
+mbus_next_ms(const mbus_t *self)
+{
+    return self->pause_ms;
+}
+
+void
+mbus_tick(mbus_t *self, int64_t now)
+{
+    if (self->pause_ms && now >= self->pause_ms)
+        self->pause_ms = s_watch(self, self->listen_fd, NULL) ? 0 : now + PAUSE_MS;
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
  *
  * Layer      minion
  * Threads    the job server's
- * Tests      tests/t/6100-reactor.bats, tests/t/5000-events.bats
+ * Tests      tests/t/6100-reactor.bats, tests/t/5000-events.bats, tests/unit/minion/test_mbus.c
  */
 #ifndef MINION_MBUS_H
 #define MINION_MBUS_H
@@ -27,5 +27,8 @@ void mbus_tell(mbus_t *self, const char *tag, json_t *data);
 void mbus_job(mbus_t *self, const json_t *job, const char *what, json_t *data);
 int mbus_fd(const mbus_t *self); /* to be polled; -1: none */
 void mbus_read(mbus_t *self);
+/* While there are no descriptors for who knocks: when to try again (monotonic; 0: nobody waits), and that. */
+int64_t mbus_next_ms(const mbus_t *self);
+void mbus_tick(mbus_t *self, int64_t now);
 
 #endif
