@@ -17,16 +17,21 @@
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* Owner and mode of the folder that was made: who may write above it may have put a link in its place by now. */
+/* Owner and mode of what was made, which is of this type: who may write above it may have put something else in its place by
+ * now. */
 static int
-dress_folder(const way_t *way, const json_t *user, const json_t *group, const char *mode, fail_t *err)
+dress_made(const way_t *way, mode_t type, const json_t *user, const json_t *group, const char *mode,
+           fail_t *err)
 {
-    AUTO_FD made = openat(way->folder, way->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    AUTO_FD made = openat(way->folder, way->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", made);
     fail_auto_t why = FAIL_INIT;
+    struct stat st;
 
-    if (made < 0)
+    if (made < 0 || fstat(made, &st) != 0)
         return fop_oserror(err, errno, way->asked);
+    if ((st.st_mode & S_IFMT) != type || (type != S_IFDIR && st.st_nlink > 1))
+        return fop_oserror(err, type == S_IFDIR ? ENOTDIR : EEXIST, way->asked);
     int rc = fop_set_owner_mode(at, user, group, mode, &why);
     AUTO_FREE char *text = str_replace(fail_text(&why), at, way->asked);
     return rc == 0 ? 0 : fail_kind(err, why.kind, rc, "%s", text);
@@ -45,7 +50,7 @@ make_dir(const char *path, const json_t *user, const json_t *group, const char *
         return rc;
     if (rc == 0 && mkdirat(way.folder, way.name, 0777) != 0)
         rc = -errno;
-    return rc == 0 ? dress_folder(&way, user, group, mode, err) : fop_oserror(err, -rc, path);
+    return rc == 0 ? dress_made(&way, S_IFDIR, user, group, mode, err) : fop_oserror(err, -rc, path);
 }
 
 /* `path` and the folders above it that are missing, each with owner and mode. */
@@ -670,29 +675,44 @@ static const node_kind_t node_kinds[] = {
     { "p", S_IFIFO, "Fifo pipe %s created." },
 };
 
+/* 1 when it was made, 0 when something has the name already, which stays as it is; or a negative errno. */
+static int
+place_node(const char *path, const json_t *args, const node_kind_t *kind, fail_t *err)
+{
+    AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
+    dev_t dev = makedev((unsigned) value_int(args, "major", 0), (unsigned) value_int(args, "minor", 0));
+    way_auto_t way = WAY_INIT;
+    int rc = way_find(&way, path, WAY_LINK);
+
+    if (way_refused(&way, rc, err))
+        return rc;
+    if (rc == 0 && mknodat(way.folder, way.name, kind->type | 0600, dev) != 0)
+        rc = -errno;
+    if (rc == -EEXIST || rc == -EISDIR)
+        return 0;
+    if (rc != 0)
+        return fop_oserror(err, -rc, path);
+    rc = dress_made(&way, kind->type, value_get(args, "user"), value_get(args, "group"), mode, err);
+    return rc == 0 ? 1 : rc;
+}
+
 static int
 make_node(call_ctx_t *ctx, json_t *args, const node_kind_t *kind, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = fop_path(args, "name");
-    AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
-    dev_t dev = makedev((unsigned) value_int(args, "major", 0), (unsigned) value_int(args, "minor", 0));
     bool test = fop_test_mode(ctx);
     json_auto_t *ret = json_pack("{s:s, s:{}, s:s, s:b}", "name", path, "changes", "comment", "", "result",
                                  0);
     AUTO_FREE char *created = str_replace(kind->created, "%s", path);
+    int made = test ? 1 : place_node(path, args, kind, err);
 
-    if (!test && mknod(path, kind->type | 0600, dev) != 0) {
-        if (errno != EEXIST)
-            return fop_oserror(err, errno, path);
+    if (made < 0)
+        return made;
+    if (made == 0) {
         json_object_set_new(ret, "comment", value_fmt("File %s exists and cannot be overwritten", path));
     } else {
         json_object_set_new(json_object_get(ret, "changes"), "new", json_string(created));
         json_object_set_new(ret, "result", test ? json_null() : json_true());
-    }
-    if (!test) {
-        int rc = fop_set_owner_mode(path, value_get(args, "user"), value_get(args, "group"), mode, err);
-        if (rc != 0)
-            return rc;
     }
     *ret_value = json_incref(ret);
     return 0;
