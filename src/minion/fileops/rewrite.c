@@ -43,23 +43,33 @@ bound_acl(char *acl, size_t len, mode_t mode)
         group->e_perm = htole16((mode >> 3) & 7);
 }
 
+/* One attribute; `value` has room for the largest. One that can't be read or is not for us to set is passed over. */
+static int
+copy_xattr(int from, int to, const char *name, char *value, mode_t mode)
+{
+    ssize_t len = fgetxattr(from, name, value, XATTR_SIZE_MAX);
+
+    if (len >= 0 && strcmp(name, XATTR_NAME_POSIX_ACL_ACCESS) == 0)
+        bound_acl(value, (size_t) len, mode);
+    if (len >= 0 && fsetxattr(to, name, value, (size_t) len, 0) != 0 && errno != ENOTSUP && errno != EPERM &&
+        errno != EACCES)
+        return -errno;
+    return 0;
+}
+
 int
 fop_copy_xattrs(int from, int to)
 {
-    char names[4096];
-    ssize_t n = flistxattr(from, names, sizeof(names));
+    AUTO_FREE char *names = xcalloc(XATTR_LIST_MAX, 1), *value = xcalloc(XATTR_SIZE_MAX, 1);
+    ssize_t n = flistxattr(from, names, XATTR_LIST_MAX);
     struct stat st;
 
     if (fstat(to, &st) != 0)
         return -errno;
     for (ssize_t at = 0; at < n; at += (ssize_t) strlen(names + at) + 1) {
-        char value[4096] __attribute__((aligned(8)));
-        ssize_t len = fgetxattr(from, names + at, value, sizeof(value));
-        if (len >= 0 && strcmp(names + at, XATTR_NAME_POSIX_ACL_ACCESS) == 0)
-            bound_acl(value, (size_t) len, st.st_mode);
-        if (len >= 0 && fsetxattr(to, names + at, value, (size_t) len, 0) != 0 && errno != ENOTSUP &&
-            errno != EPERM && errno != EACCES)
-            return -errno;
+        int rc = copy_xattr(from, to, names + at, value, st.st_mode);
+        if (rc != 0)
+            return rc;
     }
     return 0;
 }

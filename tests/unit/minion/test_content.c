@@ -2,6 +2,7 @@
 #include "unit/folder.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -41,6 +42,58 @@ files_in_dir(void)
         n++;
     closedir(d);
     return n;
+}
+
+/* ---- a file with as many attributes, and as large ones, as the kernel knows: few file systems have room for them */
+
+enum { ATTRS = 2000 };
+
+static bool faked;
+static size_t n_set;
+
+/* Returns the length of what is put into `out`. */
+static ssize_t
+give(const char *bytes, size_t len, void *out, size_t size)
+{
+    if (size > 0 && size < len) {
+        errno = ERANGE;
+        return -1;
+    }
+    if (size > 0)
+        memcpy(out, bytes, len);
+    return (ssize_t) len;
+}
+
+ssize_t
+flistxattr(int fd, char *list, size_t size)
+{
+    static char names[ATTRS * 20];
+
+    (void) fd;
+    for (size_t i = 0; i < ATTRS; i++)
+        (void) snprintf(names + i * 20, 20, "user.%014zu", i);
+    return faked ? give(names, sizeof(names), list, size)
+                 : ((ssize_t(*)(int, char *, size_t)) dlsym(RTLD_NEXT, "flistxattr"))(fd, list, size);
+}
+
+ssize_t
+fgetxattr(int fd, const char *name, void *value, size_t size)
+{
+    static char large[65536];
+
+    return faked ? give(large, sizeof(large), value, size)
+                 : ((ssize_t(*)(int, const char *, void *, size_t)) dlsym(RTLD_NEXT, "fgetxattr"))(
+                       fd, name, value, size);
+}
+
+int
+fsetxattr(int fd, const char *name, const void *value, size_t size, int flags)
+{
+    if (!faked)
+        return ((int (*)(int, const char *, const void *, size_t, int)) dlsym(RTLD_NEXT, "fsetxattr"))(
+            fd, name, value, size, flags);
+    n_set += size == 65536;
+    return 0;
 }
 
 static const landing_t plain = { (uid_t) -1, (gid_t) -1, 0644, NULL };
@@ -171,6 +224,21 @@ test_commit_acl(void **state)
     assert_memory_equal(got, &acl, sizeof(acl));
 }
 
+static void
+test_large_attributes(void **state)
+{
+    AUTO_FREE char *a = put("a", "old");
+    const content_t text = { .data = "new", .len = 3 };
+    const landing_t as_before = { (uid_t) -1, (gid_t) -1, 0640, a };
+
+    (void) state;
+    faked = true;
+    int rc = content_commit(a, &text, &as_before, NULL);
+    faked = false;
+    assert_int_equal(rc, 0);
+    assert_int_equal(n_set, ATTRS);
+}
+
 /* The disk is full in the middle: the old file stays, and nothing else does. */
 static void
 test_commit_fails(void **state)
@@ -201,4 +269,4 @@ test_commit_fails(void **state)
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_MAIN(IN_DIR(test_same), IN_DIR(test_diff), IN_DIR(test_diff_bound), IN_DIR(test_commit),
-          IN_DIR(test_commit_acl), IN_DIR(test_commit_fails))
+          IN_DIR(test_commit_acl), IN_DIR(test_large_attributes), IN_DIR(test_commit_fails))
