@@ -19,6 +19,12 @@ teardown_file() {
     [[ $output == *'"there": {'* && $output == *'"ret": "hi"'* && $output == *'"retcode": 0'* ]]
 }
 
+# In milliseconds it is less than one second, of the numbers that an int has.
+@test "saltutil.cmd: a timeout that is longer than numbers reach" {
+    run -0 salt here saltutil.cmd there test.sleep arg='[2]' timeout=4294968 --out=json --static
+    [[ $output == *'"ret": true'* ]]
+}
+
 @test "saltutil.cmd: nobody matched" {
     run -0 salt here saltutil.cmd 'nobody*' test.ping --out=json --static --out-indent=-1
     [ "$output" = '{"here": {}}' ]

@@ -4,6 +4,7 @@
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/local/client.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 #define TIMEOUT_S 5
@@ -66,7 +67,8 @@ masterline_ask(const char *conf_dir, json_t **request_p, json_t **ret_answer, fa
         return err && err->code ? err->code : -ENOENT;
     const char *op = value_str(request, "op", "");
     bool publish = str_eq(op, "publish"), job = str_eq(op, "runner") || str_eq(op, "wheel");
-    int timeout_ms = (int) value_int(request, "timeout", TIMEOUT_S) * 1000;
+    json_int_t timeout = value_int(request, "timeout", TIMEOUT_S);
+    timeout = timeout < 0 ? TIMEOUT_S : timeout < LIMIT_SILENCE_S ? timeout : LIMIT_SILENCE_S;
     AUTO_FREE char *fun = xstrdup(value_str(request, "fun", ""));
     if (publish || job)
         json_object_set_new(request, "follow", json_true());
@@ -74,7 +76,7 @@ masterline_ask(const char *conf_dir, json_t **request_p, json_t **ret_answer, fa
     json_auto_t *answer = NULL;
     int rc = local_call(line, &own, &answer, err);
     if (rc == 0 && publish)
-        rc = s_returns(line, timeout_ms, answer, err);
+        rc = s_returns(line, (int) timeout * 1000, answer, err);
     else if (rc == 0 && job) {
         json_object_set_new(answer, "fun", json_string(fun));
         rc = s_outcome(line, answer, err);
