@@ -340,6 +340,27 @@ run_pieces(copy_t *self)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* Beside each other in the destination each source has the last part of its path: two of one name would be one file. 0 or
+ * the exit code. */
+static int
+check_names(const copy_t *self)
+{
+    json_auto_t *by_name = json_object();
+    json_t *source;
+    size_t i;
+
+    json_array_foreach (self->sources, i, source) {
+        const char *path = json_string_value(source), *name = name_of(path);
+        const char *other = value_str(by_name, name, NULL);
+        if (*name != '\0' && other != NULL && !str_eq(other, path))
+            return optparse_error(&opts_cp,
+                                  "%s and %s would both be '%s' on the minions: copy them one by one", other,
+                                  path, name);
+        json_object_set(by_name, name, source);
+    }
+    return 0;
+}
+
 /* The words: target, sources, destination. */
 static int
 take_words(copy_t *self)
@@ -361,7 +382,7 @@ take_words(copy_t *self)
             return optparse_error(&opts_cp, "the source %zu has a name that is no UTF-8", i);
         json_array_append_new(self->sources, path);
     }
-    return 0;
+    return check_names(self);
 }
 
 static int

@@ -192,6 +192,19 @@ EOF
     [ "$status" -eq 2 ] || [ "$status" -eq 64 ]
 }
 
+@test "salt-cp: two sources of one name are refused, not written over each other" {
+    mkdir -p "$OUT/one" "$OUT/two" "$OUT/both"
+    echo 1 >"$OUT/one/file"
+    echo 2 >"$OUT/two/file"
+    for how in --out=txt --chunked; do
+        run -64 --separate-stderr salt-cp "$how" web1 "$OUT/one/file" "$OUT/two/file" "$OUT/both"
+        [ "${stderr_lines[-1]}" = "salt-cp: error: $OUT/one/file and $OUT/two/file would both be 'file' on the minions: copy them one by one" ]
+        [ -z "$(ls "$OUT/both")" ]
+    done
+    run -0 --separate-stderr salt-cp web1 "$OUT/one/file" "$OUT/one/file" "$OUT/both"
+    [ "$(cat "$OUT/both/file")" = 1 ]
+}
+
 @test "salt-cp --chunked: folders, any bytes, permissions, empty folders" {
     head -c 300000 /dev/urandom >"$OUT/large"
     chmod 640 "$OUT/large"
