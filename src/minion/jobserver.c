@@ -271,7 +271,7 @@ s_recover(jobserver_t *self)
         json_auto_t *ret = job_interrupted(one);
         log_warning("job %s: it ran when the minion was stopped; that is its return",
                     value_str(one, "jid", ""));
-        if (ret) /* a mark that names no function is of no job */
+        if (ret)
             outbox_return(self->outbox, ret, value_str(one, "asker", NULL));
     }
     json_array_foreach (damaged, i, one)

@@ -294,6 +294,13 @@ s_has_jid(const json_t *v, const char *jid)
     return json_is_object(v) && str_eq(value_str(v, "jid", ""), jid);
 }
 
+/* One that names no function is of no job. */
+static bool
+s_is_mark(const json_t *v, const char *jid)
+{
+    return s_has_jid(v, jid) && value_get(v, "fun");
+}
+
 static bool
 s_is_event(const json_t *v, const char *number)
 {
@@ -358,7 +365,7 @@ s_interrupted(spool_t *self, const char *jid, fail_t *err)
     }
     if (!fs_absent(ret))
         return (void) fail_set(err, -EAGAIN, "%s can't be looked at", ret), NULL;
-    json_t *job = s_read(self, jid, RUN, s_has_jid, &size, err);
+    json_t *job = s_read(self, jid, RUN, s_is_mark, &size, err);
     if (err->text && err->code != -EBADMSG && err->code != -ENOENT)
         err->code = -EAGAIN;
     return job;

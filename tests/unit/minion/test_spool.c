@@ -188,6 +188,22 @@ test_interrupted(void **state)
     assert_jids(jids_of(f), "[\"" J2 "\"]");
 }
 
+/* It is of no job, and would be found again at each start. */
+static void
+test_mark_without_function(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *damaged = json_array();
+
+    put(f, J1 ".run", "{\"jid\":\"" J1 "\"}", strlen("{\"jid\":\"" J1 "\"}"));
+    again(f);
+    json_auto_t *jobs = spool_interrupted(f->spool, damaged);
+    assert_int_equal(json_array_size(jobs), 0);
+    assert_int_equal(json_array_size(damaged), 1);
+    assert_false(there(f, J1 ".run"));
+    assert_true(there(f, J1 ".run.bad"));
+}
+
 /* A return, cut off at every byte of its text, or with one byte changed: never taken for a return, never
  * dropped. */
 static void
@@ -459,7 +475,7 @@ test_full_disk(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_cut_short), TEST(test_damaged),
-          TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable), TEST(test_unreadable_folder),
-          TEST(test_interrupted_unknown), TEST(test_strange_files), TEST(test_jids_are_checked),
-          TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk))
+UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_mark_without_function), TEST(test_cut_short),
+          TEST(test_damaged), TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable),
+          TEST(test_unreadable_folder), TEST(test_interrupted_unknown), TEST(test_strange_files),
+          TEST(test_jids_are_checked), TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk))
