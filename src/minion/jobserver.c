@@ -786,6 +786,18 @@ s_delay_first(jobserver_t *self)
     self->session_retry_ms = clock_mono_ms() + wait * 1000;
 }
 
+/* What the last start knew. Who began without it would write over it: jobs ran again, events came twice. */
+static int
+s_restore(jobserver_t *self, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *elsewhere = spool_elsewhere(outbox_spool(self->outbox), &why);
+    if (why.text)
+        return fail_set(err, why.code, "%s", fail_text(&why));
+    seen_restore(self->seen, elsewhere);
+    return outbox_series(self->outbox, self->series, err);
+}
+
 jobserver_t *
 jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry_t *registry,
               registry_t *states, const plugin_t *const *grains, size_t n_grains, fail_t *err)
@@ -811,14 +823,13 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     (void) snprintf(self->boot, sizeof(self->boot), "%llx-%x", (unsigned long long) now, (unsigned) getpid());
     AUTO_FREE char *dir = fs_join(conf_str(self->conf, "cachedir"), "spool");
     spool_t *spool = spool_new(dir, err);
+    bool ready = false;
     self->outbox = spool ? outbox_new(&spool, s_send, self) : NULL;
     if (self->outbox) {
-        json_auto_t *elsewhere = spool_elsewhere(outbox_spool(self->outbox));
-        seen_restore(self->seen, elsewhere);
         (void) str_copy(self->series, sizeof(self->series), self->boot);
-        outbox_series(self->outbox, self->series);
+        ready = s_restore(self, err) == 0;
     }
-    self->signal_fd = self->outbox ? daemon_signals(true, err) : -1;
+    self->signal_fd = ready ? daemon_signals(true, err) : -1;
     if (self->signal_fd < 0) {
         jobserver_destroy(&self);
         return NULL;

@@ -198,16 +198,19 @@ outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie)
     return self;
 }
 
-void
-outbox_series(outbox_t *self, char series[LIMIT_BOOT])
+int
+outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err)
 {
     AUTO_FREE char *old = NULL;
     json_int_t upto = 0;
-    if (self->n_events > 0 && spool_series(self->spool, &old, &upto) && str_copy(series, LIMIT_BOOT, old) &&
-        upto > self->next_n)
+    int rc = self->n_events > 0 ? spool_series(self->spool, &old, &upto, err) : 0;
+    if (rc < 0)
+        return rc;
+    if (rc > 0 && str_copy(series, LIMIT_BOOT, old) && upto > self->next_n)
         self->next_n = upto;
     self->upto = self->next_n;
     self->series = xstrdup(series);
+    return 0;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */

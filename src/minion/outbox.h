@@ -27,8 +27,8 @@ typedef void outbox_send_fn(void *cookie, const json_t *frame);
 outbox_t *outbox_new(spool_t **spool_p, outbox_send_fn *send, void *cookie);
 void outbox_destroy(outbox_t **self_p);
 /* Under which name masters know the numbers of events: that of this start. It becomes that of a start before, if
- * events of that one wait: so a master takes none twice. */
-void outbox_series(outbox_t *self, char series[LIMIT_BOOT]);
+ * events of that one wait: so a master takes none twice. 0, or a negative errno: which numbers were used can't be read now. */
+int outbox_series(outbox_t *self, char series[LIMIT_BOOT], fail_t *err);
 /* A return for a master that is away goes to any other after this time; 0: never. */
 void outbox_patience(outbox_t *self, int64_t away_ms);
 

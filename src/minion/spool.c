@@ -436,20 +436,32 @@ spool_event_load(spool_t *self, json_int_t n, size_t *ret_size, fail_t *err)
     return s_read(self, number, EV, s_is_event, ret_size, err);
 }
 
-bool
-spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto)
+/* Whether one of the two can be read. None, and one that is larger than any of ours, is no error. */
+static int
+s_read_note(const char *path, size_t limit, buf_t *out, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_read(path, limit, out, &why);
+    if (rc == 0)
+        return 1;
+    return rc == -ENOENT || rc == -EFBIG ? 0 : fail_set(err, rc, "spool: %s", fail_text(&why));
+}
+
+int
+spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("%s/" SERIES, self->dir);
     buf_auto_t text = BUF_INIT;
-    if (fs_read(path, LIMIT_HELLO_MSG, &text, NULL) < 0)
-        return false;
+    int rc = s_read_note(path, LIMIT_HELLO_MSG, &text, err);
+    if (rc <= 0)
+        return rc;
     json_auto_t *v = value_parse(buf_str(&text), text.len, LIMIT_HELLO_MSG, path, NULL);
     const char *boot = value_str(v, "boot", "");
     if (*boot == '\0' || strlen(boot) >= LIMIT_BOOT || value_int(v, "upto", 0) <= 0)
-        return false;
+        return 0;
     *ret_boot = xstrdup(boot);
     *ret_upto = value_int(v, "upto", 0);
-    return true;
+    return 1;
 }
 
 int
@@ -462,11 +474,11 @@ spool_series_keep(spool_t *self, const char *boot, json_int_t upto, fail_t *err)
 }
 
 json_t *
-spool_elsewhere(const spool_t *self)
+spool_elsewhere(const spool_t *self, fail_t *err)
 {
     AUTO_FREE char *path = xasprintf("%s/" ELSEWHERE, self->dir);
     buf_auto_t text = BUF_INIT;
-    if (fs_read(path, LIMIT_LOCAL_MSG, &text, NULL) < 0)
+    if (s_read_note(path, LIMIT_LOCAL_MSG, &text, err) <= 0)
         return NULL;
     return value_parse(buf_str(&text), text.len, LIMIT_LOCAL_MSG, path, NULL);
 }

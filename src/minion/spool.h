@@ -46,11 +46,12 @@ json_t *spool_event_load(spool_t *self, json_int_t n, size_t *ret_size, fail_t *
 /* BORROWED array of what was there when the spool was opened, oldest first: a return's jid (text), or an event's
  * number. */
 json_t *spool_waiting(const spool_t *self);
-/* The series of the last start: *ret_boot NEW, and the number to go on after. False: none is kept. */
-bool spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto);
+/* The series of the last start: 1, *ret_boot NEW, and the number to go on after; 0: none is kept; or a negative errno: it
+ * can't be read now, and is not to be written over. */
+int spool_series(const spool_t *self, char **ret_boot, json_int_t *ret_upto, fail_t *err);
 int spool_series_keep(spool_t *self, const char *boot, json_int_t upto, fail_t *err);
-/* NEW: the list that was kept last; NULL: none. */
-json_t *spool_elsewhere(const spool_t *self);
+/* NEW: the list that was kept last; NULL: none, or with *err: it can't be read now, as above. */
+json_t *spool_elsewhere(const spool_t *self, fail_t *err);
 int spool_elsewhere_keep(spool_t *self, const json_t *list, fail_t *err);
 /* Returns on the disk. */
 size_t spool_len(const spool_t *self);

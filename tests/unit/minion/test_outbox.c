@@ -297,7 +297,7 @@ test_restart_with_events(void **state)
     fixture_t *f = *state;
     char boot[LIMIT_BOOT] = "first";
 
-    outbox_series(f->box, boot);
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
     outbox_listens(f->box, 0);
     event(f, true);
     event(f, true);
@@ -311,7 +311,7 @@ test_restart_with_events(void **state)
     outbox_destroy(&f->box);
     open_box(f);
     (void) str_copy(boot, sizeof(boot), "second");
-    outbox_series(f->box, boot);
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
     assert_string_equal(boot, "first");
     outbox_listens(f->box, 0);
     AUTO_FREE char *order = value_dump(f->sent);
@@ -329,8 +329,32 @@ test_restart_with_events(void **state)
     assert_int_equal(outbox_len(f->box), 0);
     /* Nothing waits: a new series. */
     (void) str_copy(boot, sizeof(boot), "third");
-    outbox_series(f->box, boot);
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
     assert_string_equal(boot, "third");
+}
+
+/* Which numbers were used can't be read now: that is not none. */
+static void
+test_unreadable_series(void **state)
+{
+    fixture_t *f = *state;
+    char boot[LIMIT_BOOT] = "first";
+    AUTO_FREE char *path = fs_join(f->dir, "series"), *away = fs_join(f->dir, "away");
+    fail_auto_t err = FAIL_INIT;
+
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
+    event(f, true);
+    outbox_destroy(&f->box);
+    open_box(f);
+    (void) str_copy(boot, sizeof(boot), "second");
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(outbox_series(f->box, boot, &err), -EISDIR);
+    assert_non_null(strstr(fail_text(&err), path));
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rename(away, path), 0);
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
+    assert_string_equal(boot, "first");
 }
 
 /* What can't be read while the box is opened is not damaged: it goes out later, in its place, under its number. */
@@ -642,4 +666,5 @@ UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledge
           TEST(test_return_that_fits_no_message), TEST(test_restart_with_events),
           TEST(test_unreadable_at_start), TEST(test_unreadable_for_long), TEST(test_other_master),
           TEST(test_other_patience), TEST(test_asker_after_restart), TEST(test_window), TEST(test_patience),
-          TEST(test_events_have_limits), TEST(test_full_disk), TEST(test_same_jid_twice))
+          TEST(test_unreadable_series), TEST(test_events_have_limits), TEST(test_full_disk),
+          TEST(test_same_jid_twice))

@@ -408,15 +408,22 @@ test_elsewhere(void **state)
     fixture_t *f = *state;
     json_auto_t *list = json_pack("[[s, s]]", J1, "boss1:4506");
 
-    assert_null(spool_elsewhere(f->spool));
+    assert_null(spool_elsewhere(f->spool, NULL));
     assert_int_equal(spool_elsewhere_keep(f->spool, list, NULL), 0);
     put(f, ".elsewhere.AbCdEf", "[", 1);
     again(f);
     assert_false(there(f, ".elsewhere.AbCdEf"));
-    json_auto_t *kept = spool_elsewhere(f->spool);
+    json_auto_t *kept = spool_elsewhere(f->spool, NULL);
     assert_true(json_equal(kept, list));
+    AUTO_FREE char *path = fs_join(f->dir, "elsewhere");
+    fail_auto_t err = FAIL_INIT;
     put(f, "elsewhere", "[", 1);
-    assert_null(spool_elsewhere(f->spool));
+    assert_null(spool_elsewhere(f->spool, &err));
+    assert_null(err.text);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_null(spool_elsewhere(f->spool, &err));
+    assert_int_equal(err.code, -EISDIR); /* it can't be read */
 }
 
 static void
