@@ -19,9 +19,9 @@ teardown_file() {
     [[ $output == *'"there": {'* && $output == *'"ret": "hi"'* && $output == *'"retcode": 0'* ]]
 }
 
-# In milliseconds it is less than one second, of the numbers that an int has.
+# 2^29 s: in milliseconds an int would have none.
 @test "saltutil.cmd: a timeout that is longer than numbers reach" {
-    run -0 salt here saltutil.cmd there test.sleep arg='[2]' timeout=4294968 --out=json --static
+    run -0 salt here saltutil.cmd there test.sleep arg='[2]' timeout=536870912 --out=json --static
     [[ $output == *'"ret": true'* ]]
 }
 
