@@ -13,6 +13,8 @@
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/text.h"
 
+enum { OVERLAP = 1024 * 1024 }; /* of the windows by which a large file is searched */
+
 typedef struct entry {
     const char *path, *name;
     struct stat st;
@@ -292,20 +294,41 @@ match_mtime(option_t *o, entry_t *e, fail_t *err)
     return o->newer ? (double) e->st.st_mtime >= o->min : (double) e->st.st_mtime <= o->min;
 }
 
-/* Others may cut the file meanwhile: nothing of it is mapped. One that is too large to be looked into is no match and none
- * that is passed over without a word. */
+/* As much as there is from `at` on, and LIMIT_FILE_READ at most. */
+static int
+read_window(int fd, off_t at, buf_t *out)
+{
+    out->len = 0;
+    while (out->len < LIMIT_FILE_READ) {
+        size_t left = LIMIT_FILE_READ - out->len, want = left < OVERLAP ? left : OVERLAP;
+        buf_reserve(out, want);
+        ssize_t n = pread(fd, out->data + out->len, want, at + (off_t) out->len);
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return n == 0 ? 0 : -errno;
+        out->len += n > 0 ? (size_t) n : 0;
+    }
+    return 0;
+}
+
+/* Others may cut the file meanwhile: nothing of it is mapped. A large one is searched window by window, each of which begins
+ * with the end of the one before. */
 static int
 match_grep(option_t *o, entry_t *e, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
-    fail_auto_t why = FAIL_INIT;
+    struct stat st;
+    int found = 0;
 
     if (!need_stat(e) || !S_ISREG(e->st.st_mode))
         return 0;
-    int rc = fop_read(e->path, &text, &why);
-    if (rc == -EFBIG)
-        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
-    return rc != 0 ? 0 : rx_search(o->rx, buf_str(&text), text.len, 0, err);
+    AUTO_FD fd = fop_open_to_read(e->path, &st, NULL);
+    bool more = fd >= 0;
+    for (off_t at = 0; more && found == 0; at += LIMIT_FILE_READ - OVERLAP) {
+        more = read_window(fd, at, &text) == 0 && text.len == LIMIT_FILE_READ;
+        found = text.len > 0 || at == 0 ? rx_search(o->rx, text.len > 0 ? text.data : "", text.len, 0, err)
+                                        : 0;
+    }
+    return found;
 }
 
 /* ---- actions --------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "unit/folder.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,6 +111,29 @@ test_pieces(void **state)
     }
 }
 
+/* A file that is searched in windows: at the end of the first one, on its edge and behind it. */
+static void
+test_find_in_a_large_file(void **state)
+{
+    static const off_t places[] = { LIMIT_FILE_READ - 20, LIMIT_FILE_READ - 3, LIMIT_FILE_READ + 5000000 };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(places); i++) {
+        AUTO_FREE char *path = fs_join(dir, "large");
+        AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        assert_int_equal(pwrite(fd, "needle", 6, places[i]), 6);
+        json_auto_t *args = json_pack("{s:s, s:{s:s}}", "path", dir, "kwargs", "grep", "needle"),
+                    *found = NULL;
+        assert_int_equal(file_find(NULL, args, &found, NULL), 0);
+        assert_int_equal(json_array_size(found), 1);
+        json_auto_t *other = json_pack("{s:s, s:{s:s}}", "path", dir, "kwargs", "grep", "needles"),
+                    *none = NULL;
+        assert_int_equal(file_find(NULL, other, &none, NULL), 0);
+        assert_int_equal(json_array_size(none), 0);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
 static void
 test_nothing(void **state)
 {
@@ -129,4 +153,4 @@ test_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-UNIT_MAIN(TEST(test_cut_meanwhile), TEST(test_pieces), TEST(test_nothing))
+UNIT_MAIN(TEST(test_cut_meanwhile), TEST(test_pieces), TEST(test_find_in_a_large_file), TEST(test_nothing))
