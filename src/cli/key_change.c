@@ -79,8 +79,9 @@ ask_master(local_client_t *line, key_act_t act, const char *state, json_t *ids, 
            fail_t *err)
 {
     json_auto_t *reply = NULL;
-    json_t *request = json_pack("{s:s, s:s, s:O, s:[s], s:b}", "op", "key_apply", "action", key_act_name(act),
-                                "ids", ids, "from", state, "more", more);
+    json_t *request = json_pack("{s:s, s:s, s:O, s:[s], s:o*}", "op", "key_apply", "action",
+                                key_act_name(act), "ids", ids, "from", state, "more",
+                                more ? json_true() : NULL);
     int rc = local_call(line, &request, &reply, err);
 
     if (rc == 0 && json_is_array(value_get(reply, "done")))

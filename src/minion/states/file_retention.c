@@ -95,7 +95,7 @@ read_folder(const char *path, const char *format, folder_t *f)
     DIR *dir = opendir(path);
     int rc = dir == NULL ? -errno : 0;
 
-    f->ignored = json_array();
+    f->ignored = json_pack("[s, s]", ".", ".."); /* as file.readdir names them */
     for (const struct dirent *entry; dir != NULL && (entry = fs_next(dir, &rc)) != NULL;) {
         struct tm tm;
         backup_t b = { 0 };
