@@ -69,6 +69,7 @@
 #define LIMIT_GRAINS_WORK    64          /* of those a millisecond of the front loop counts for */
 #define LIMIT_GRAINS_VALUES  100000      /* in one minion's grains, and in one question for its pillar */
 #define LIMIT_WIRE_VALUES    500000      /* in one event or one message to the mine */
+#define LIMIT_RET_VALUES     1000000     /* in one return */
 #define LIMIT_RETS_RATE      100         /* milliseconds of the front loop, a second, */
 #define LIMIT_RETS_BURST     2000        /* and at once, for one minion's returns of which values are made */
 #define LIMIT_PEER_WAITING   (64 * 1024 * 1024)  /* unread from one accepted minion */

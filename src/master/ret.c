@@ -2,6 +2,7 @@
 #include "master/ret.h"
 
 #include "common/base/clock.h"
+#include "common/base/jsonread.h"
 #include "common/base/plainwrite.h"
 #include "common/base/str.h"
 #include "salt/value.h"
@@ -61,6 +62,8 @@ static int
 s_parse(ret_t *self, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
+    if (!self->body && !json_few(self->text, self->len, LIMIT_RET_VALUES))
+        return fail_set(err, -EPROTO, "a return of more than %d values", LIMIT_RET_VALUES);
     if (!self->body)
         self->body = value_parse_peer(self->text, self->len, self->len, "ret", &why);
     return self->body ? 0 : fail_set(err, why.code == -ENOMEM ? -ENOMEM : -EPROTO, "%s", fail_text(&why));

@@ -1,6 +1,7 @@
 /* jobret.c - see jobret.h. */
 #include "minion/jobret.h"
 
+#include "common/base/jsonread.h"
 #include "common/data/args.h"
 #include "common/net/wire.h"
 #include "salt/log.h"
@@ -40,6 +41,10 @@ s_fits(const json_t *ret, fail_t *err)
 {
     size_t len;
     AUTO_FREE char *text = wire_encode(MSG_ret, ret, &len, err);
+    if (text && !json_few(text, len, LIMIT_RET_VALUES)) {
+        (void) fail_set(err, -E2BIG, "it has more than %d values", LIMIT_RET_VALUES);
+        return false;
+    }
     return text != NULL;
 }
 

@@ -690,7 +690,7 @@ test_costly_returns(void **state)
     AUTO(key_pair) others = key_pair_new();
     void *sock = accepted(f, keys, "m1"), *other = accepted(f, others, "m2");
     AUTO_FREE char *costly = list_of(
-        "{\"m\":\"ret\",\"jid\":\"" J1 "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":", "[]", 500000, "}");
+        "{\"m\":\"ret\",\"jid\":\"" J1 "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":", "[]", 400000, "}");
 
     json_int_t before = counter(f, "refused"), in = counter(f, "messages_in");
     for (int i = 1; i <= 1000 && counter(f, "refused") == before; i++) {

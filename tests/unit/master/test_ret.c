@@ -107,20 +107,38 @@ test_refused(void **state)
     }
 }
 
-#define MANY (2 * 1024 * 1024) /* empty lists: three bytes of text each, and far more as values */
+#define MANY (LIMIT_RET_VALUES / 2 - 20) /* empty lists: three bytes of text each, and far more as values */
 #define MB   (1024UL * 1024)
 
-/* NEW message with many lists between the two. */
+/* NEW message with so many lists between the two. */
 static char *
-many_lists(const char *head, const char *tail, size_t *ret_len)
+many_lists(const char *head, const char *tail, int n, size_t *ret_len)
 {
     buf_t text = BUF_INIT;
     buf_puts(&text, head);
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < n; i++)
         buf_puts(&text, "[],");
     buf_puts(&text, tail);
     *ret_len = text.len;
     return buf_steal(&text);
+}
+
+/* A return that is told as it is may have any number of values; one of which they are made may not. */
+static void
+test_too_many_values(void **state)
+{
+    static const char *const heads[] = { "\"return\":[", "\"retcode\":1,\"return\":[",
+                                         "\"x\":1,\"return\":[" };
+    (void) state;
+    for (size_t i = 0; i < NELEMS(heads); i++) {
+        size_t len;
+        ret_t ret;
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *head = xasprintf("{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",%s", heads[i]);
+        AUTO_FREE char *text = many_lists(head, "[]]}", LIMIT_RET_VALUES, &len);
+        assert_int_equal(ret_begin(&ret, text, len, &err), i == 0 ? 0 : -EPROTO);
+        ret_end(&ret);
+    }
 }
 
 /* Whatever makes values necessary: what a minion sends must not end the master. The last is one text, which fits half. */
@@ -129,22 +147,25 @@ test_no_memory_for_values(void **state)
 {
     static const struct {
         const char *head, *tail;
+        int lists;
         size_t spare;
     } texts[] = {
-        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"x\":1,\"return\":[", "[]]}", 64 * MB },
-        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":[", "[]]}", 64 * MB },
-        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"success\":false,\"return\":[", "[]]}",
-          64 * MB },
-        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"out\":\"\\u0041\",\"return\":[", "[]]}",
-          64 * MB },
-        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"return\":\"\\u0041", "\"}", 9 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"x\":1,\"return\":[", "[]]}", MANY, 16 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"retcode\":1,\"return\":[", "[]]}", MANY,
+          16 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"success\":false,\"return\":[", "[]]}", MANY,
+          16 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"out\":\"\\u0041\",\"return\":[", "[]]}", MANY,
+          16 * MB },
+        { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"return\":\"\\u0041", "\"}", 2 * 1024 * 1024,
+          9 * MB },
     };
     (void) state;
     SKIP_CHECKED(); /* a sanitizer's own memory has no such limit */
     for (size_t i = 0; i < NELEMS(texts); i++) {
         size_t len;
         int status;
-        AUTO_FREE char *text = many_lists(texts[i].head, texts[i].tail, &len);
+        AUTO_FREE char *text = many_lists(texts[i].head, texts[i].tail, texts[i].lists, &len);
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0) {
@@ -169,5 +190,6 @@ test_no_memory_for_values(void **state)
     }
 }
 
+/* The last one leaves free memory behind. */
 UNIT_MAIN(cmocka_unit_test(test_told), cmocka_unit_test(test_quoted), cmocka_unit_test(test_refused),
-          cmocka_unit_test(test_no_memory_for_values))
+          cmocka_unit_test(test_no_memory_for_values), cmocka_unit_test(test_too_many_values))

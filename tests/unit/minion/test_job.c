@@ -12,6 +12,7 @@
 #include "common/base/proc.h"
 #include "common/base/str.h"
 #include "minion/job.h"
+#include "minion/jobret.h"
 #include "salt/limits.h"
 #include "salt/plugin.h"
 #include "unit/unit.h"
@@ -399,6 +400,23 @@ test_return_that_fits_no_message(void **state)
     assert_int_equal(json_string_length(value_get(fits, "return")), 16777000);
 }
 
+static void
+test_return_that_no_master_reads(void **state)
+{
+    (void) state;
+    for (int more = 0; more <= 100; more += 100) {
+        json_auto_t *list = json_array();
+        for (int i = 0; i < LIMIT_RET_VALUES - 50 + more; i++)
+            json_array_append_new(list, json_integer(i % 10));
+        json_t *ret = json_pack("{s:s, s:s, s:[], s:O, s:i, s:b}", "jid", JID, "fun", "j.large", "fun_args",
+                                "return", list, "retcode", 0, "success", 1);
+        json_auto_t *fits = jobret_fitting(&ret);
+        assert_int_equal(json_array_size(value_get(fits, "return")), more > 0 ? 0 : json_array_size(list));
+        if (more > 0)
+            assert_failed(fits, "more than 1000000 values");
+    }
+}
+
 /* A return is worth more than what the job was asked with, which the master knows. */
 static void
 test_arguments_that_fit_no_message(void **state)
@@ -504,5 +522,6 @@ test_interrupted(void **state)
 UNIT_MAIN(TEST(test_return), TEST(test_several_functions), TEST(test_crash), TEST(test_time),
           TEST(test_programs_end_too), TEST(test_no_signal_to_a_number), TEST(test_output_limit),
           TEST(test_memory_limit), TEST(test_question), TEST(test_return_that_fits_no_message),
-          TEST(test_arguments_that_fit_no_message), TEST(test_depth), TEST(test_events),
-          TEST(test_unknown_functions), cmocka_unit_test(test_interrupted))
+          cmocka_unit_test(test_return_that_no_master_reads), TEST(test_arguments_that_fit_no_message),
+          TEST(test_depth), TEST(test_events), TEST(test_unknown_functions),
+          cmocka_unit_test(test_interrupted))
