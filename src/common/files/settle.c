@@ -146,7 +146,7 @@ s_open_temp(int folder, char name[TEMP_NAME])
     return fd >= 0 ? fd : -errno;
 }
 
-/* Of the file `from`, or the text when that is -1. */
+/* Of the text, or of the file `from` where there is none. */
 static int
 s_put(int from, const buf_t *text, const char *dest, fail_t *err)
 {
@@ -159,7 +159,7 @@ s_put(int from, const buf_t *text, const char *dest, fail_t *err)
     AUTO_FD out = s_open_temp(way.folder, temp);
     if (out < 0)
         return fail_set(err, out, "cannot write %s: %s", place, strerror(-out));
-    rc = from >= 0 ? s_copy_bytes(from, out) : fs_write_all(out, buf_str(text), text->len);
+    rc = text ? fs_write_all(out, buf_str(text), text->len) : s_copy_bytes(from, out);
     rc = rc < 0 ? fail_set(err, rc, "cannot write %s: %s", place, strerror(-rc))
                 : settle(out, way.folder, temp, place, SETTLE_USUAL, err);
     if (rc < 0)
