@@ -77,7 +77,7 @@ s_may_send_grains(front_t *self, peer_t *peer, size_t len)
     minion_t *m = peer->minion;
     bool may = rate_spare(&m->grains, clock_mono_ms());
     if (may)
-        rate_owe(&m->grains, (double) (len / 1024));
+        rate_owe(&m->grains, (double) len / 1024);
     else
         front_refused(self, REFUSED_MESSAGE, peer->address,
                       "minion %s: grains of more than %d KB a second: those of before stay", m->id,

@@ -123,7 +123,7 @@ minion_may_tell(minion_t *self, size_t len, int64_t now_ms)
 {
     if (!rate_spare(&self->told, now_ms))
         return false;
-    rate_owe(&self->told, (double) (len / 1024));
+    rate_owe(&self->told, (double) len / 1024);
     return true;
 }
 

@@ -579,7 +579,8 @@ workers_run(workers_t *self, bool wheel, const json_t *request, const char *user
     bool may_begin = s_may_begin(self, run);
     worker_t *w = may_begin ? s_idle_worker(self) : NULL;
     if (!may_begin)
-        json_object_set_new(reply, "waits_for", json_integer((json_int_t) (self->n_busy + self->n_kept)));
+        json_object_set_new(reply, "waits_for",
+                            json_integer((json_int_t) self->n_busy + (json_int_t) self->n_kept));
     if (w)
         s_assign(w, run);
     else

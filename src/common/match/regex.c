@@ -159,8 +159,9 @@ static size_t
 shown_length(const char *pattern)
 {
     size_t n = strnlen(pattern, PATTERN_SHOWN);
+    bool cut = n == PATTERN_SHOWN;
 
-    while (n == PATTERN_SHOWN && n > PATTERN_SHOWN - 4 && ((unsigned char) pattern[n] & 0xc0) == 0x80)
+    while (cut && n > PATTERN_SHOWN - 4 && ((unsigned char) pattern[n] & 0xc0) == 0x80)
         n--;
     return n;
 }

@@ -292,7 +292,7 @@ find_place(way_t *way, const char *path, char **ret_at, fail_t *err)
 {
     int rc = way_find(way, path, WAY_LINK);
 
-    if (way_refused(way, rc, err))
+    if (rc < 0 && way_refused(way, rc, err))
         return rc;
     bool found = rc == 0 || rc == -EISDIR;
     *ret_at = found ? xasprintf("/proc/self/fd/%d/%s", way->folder, way->name) : xstrdup(path);

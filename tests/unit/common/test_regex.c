@@ -144,16 +144,21 @@ test_steps_are_limited(void **state)
 static void
 test_long_pattern_is_cut(void **state)
 {
+    static const char *const chars[] = { "\u00e9", "\u20ac", "\U0001f600" };
     (void) state;
-    fail_auto_t err = FAIL_INIT;
-    buf_auto_t pattern = BUF_INIT;
+    for (size_t c = 0; c < NELEMS(chars); c++)
+        for (int before = 1; before <= 4; before++) {
+            fail_auto_t err = FAIL_INIT;
+            buf_auto_t pattern = BUF_INIT;
+            AUTO_FREE char *end = xasprintf("%s%s...'", chars[c], chars[c]);
 
-    buf_putc(&pattern, '(');
-    for (int i = 0; i < 1000; i++)
-        buf_puts(&pattern, "\u00e9");
-    assert_null(rx_new(buf_str(&pattern), 0, &err));
-    assert_true(strlen(fail_text(&err)) < 300);
-    assert_true(str_ends(fail_text(&err), "\u00e9\u00e9...'"));
+            buf_fill(&pattern, '(', (size_t) before);
+            for (int i = 0; i < 1000; i++)
+                buf_puts(&pattern, chars[c]);
+            assert_null(rx_new(buf_str(&pattern), 0, &err));
+            assert_true(strlen(fail_text(&err)) < 300);
+            assert_true(str_ends(fail_text(&err), end));
+        }
 }
 
 static void
