@@ -47,10 +47,10 @@ enum {
 static const char *const statements[F_STATEMENTS] = {
     /* By the order in which they came: a clock that was wrong for a while makes none of them old. One from the future
        goes when it is the first. What is under way, or ended not long ago, is passed over. */
-    [F_OLD_JOB] = ("SELECT jid, " START_US " FROM jobs WHERE (n_returned >= n_minions OR start_us < ?2"
-                   "  OR EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid))"
-                   " AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid"
-                   "  AND part > ?3) ORDER BY num LIMIT 1"),
+    [F_OLD_JOB] = "SELECT jid, " START_US " FROM jobs WHERE (n_returned >= n_minions OR start_us < ?2"
+                  "  OR EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid))"
+                  " AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid"
+                  "  AND part > ?3) ORDER BY num LIMIT 1",
     [F_OLD_RUN] =
         "SELECT run, start_us FROM runs WHERE end_us <> 0 OR start_us < ?2 ORDER BY start_us LIMIT 1",
     [F_FIRST_JOB] = "SELECT jid, " START_US " FROM jobs ORDER BY num LIMIT 1",
