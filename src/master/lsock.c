@@ -730,8 +730,10 @@ static bool
 s_may_come(lsock_t *self, uid_t uid)
 {
     size_t own = 0, users = 0;
+    if (self->n_conns >= LIMIT_LOCAL_CLIENTS)
+        return false;
     if (s_is_admin(uid))
-        return self->n_conns < LIMIT_LOCAL_CLIENTS;
+        return true;
     for (const lconn_t *c = self->conns; c; c = c->next) {
         own += c->uid == uid;
         users += !lconn_is_admin(c);

@@ -286,8 +286,28 @@ add_minions(sqlite3_stmt *stmt, json_t *job)
     json_object_set_new(job, "minions", col_json(stmt, C_MINIONS));
 }
 
-json_t *
-store_job(store_reader_t *self, const char *jid, fail_t *err)
+static json_t *
+whole_job(sqlite3_stmt *stmt)
+{
+    json_t *job = job_doc(stmt);
+
+    add_minions(stmt, job);
+    return job;
+}
+
+static json_t *
+job_head(sqlite3_stmt *stmt)
+{
+    json_t *job = json_object();
+
+    add_numbers(stmt, job);
+    add_minions(stmt, job);
+    json_object_set_new(job, "bytes", json_integer((json_int_t) job_bytes(stmt, C_DOC, C_MINIONS)));
+    return job;
+}
+
+static json_t *
+query_job(store_reader_t *self, const char *jid, json_t *(*read)(sqlite3_stmt *stmt), fail_t *err)
 {
     sqlite3_stmt *stmt = query_text(self, Q_JOB, jid, err);
     json_t *job = json_null();
@@ -295,29 +315,21 @@ store_job(store_reader_t *self, const char *jid, fail_t *err)
 
     if (stmt == NULL)
         return NULL;
-    if (next_row(self, stmt, &rc, err)) {
-        job = job_doc(stmt);
-        add_minions(stmt, job);
-    }
+    if (next_row(self, stmt, &rc, err))
+        job = read(stmt);
     return end_query(stmt, rc, job);
+}
+
+json_t *
+store_job(store_reader_t *self, const char *jid, fail_t *err)
+{
+    return query_job(self, jid, whole_job, err);
 }
 
 json_t *
 store_job_head(store_reader_t *self, const char *jid, fail_t *err)
 {
-    sqlite3_stmt *stmt = query_text(self, Q_JOB, jid, err);
-    json_t *job = json_null();
-    int rc = 0;
-
-    if (stmt == NULL)
-        return NULL;
-    if (next_row(self, stmt, &rc, err)) {
-        job = json_object();
-        add_numbers(stmt, job);
-        add_minions(stmt, job);
-        json_object_set_new(job, "bytes", json_integer((json_int_t) job_bytes(stmt, C_DOC, C_MINIONS)));
-    }
-    return end_query(stmt, rc, job);
+    return query_job(self, jid, job_head, err);
 }
 
 json_t *
