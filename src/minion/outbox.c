@@ -2,6 +2,7 @@
 #include "minion/outbox.h"
 
 #include "common/base/clock.h"
+#include "common/base/jsonread.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/net/wire.h"
@@ -491,7 +492,9 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
                                    "more", more);
     size_t size = json_dumpb(event, NULL, 0, JSON_COMPACT), len;
     AUTO_FREE char *message = wire_encode(MSG_event, event, &len, NULL);
-    if (!message || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
+    /* No master takes one with more values. */
+    bool fits = message && json_few(message, len, LIMIT_WIRE_VALUES);
+    if (!fits || self->n_events >= LIMIT_EVENTS_KEPT || self->event_bytes + size > LIMIT_EVENTS_KEPT_BYTES)
         return false;
     item_t *it = xcalloc(1, sizeof(*it));
     it->n = ++self->next_n;

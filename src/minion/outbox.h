@@ -37,7 +37,7 @@ void outbox_masters(outbox_t *self, json_t *masters);
 
 /* A return for one master by its name, or for all (NULL). It is on the disk afterwards if that is possible at all. */
 void outbox_return(outbox_t *self, json_t *ret, const char *asker);
-/* `grains`: beside the data, for the start event; NULL: none. False: dropped, because no message can hold it,
+/* `grains`: beside the data, for the start event; NULL: none. False: dropped, because no message may hold it,
  * or too many or too large ones wait already. */
 bool outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more);
 /* Stored by a master: lists of jids and of events' numbers; either may be NULL. */

@@ -584,6 +584,23 @@ test_patience(void **state)
     assert_int_equal(outbox_next_ms(f->box), 0);
 }
 
+/* What no master would take is refused where it is fired. */
+static void
+test_event_of_too_many_values(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *data = json_object(), *list = json_array();
+
+    json_object_set(data, "a", list);
+    for (int i = 0; i < LIMIT_WIRE_VALUES - 20; i++)
+        json_array_append_new(list, json_integer(i % 10));
+    outbox_listens(f->box, 0);
+    assert_true(outbox_event(f->box, "t", data, NULL));
+    for (int i = 0; i < 20; i++)
+        json_array_append_new(list, json_integer(i));
+    assert_false(outbox_event(f->box, "t", data, NULL));
+}
+
 static void
 test_events_have_limits(void **state)
 {
@@ -666,5 +683,5 @@ UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledge
           TEST(test_return_that_fits_no_message), TEST(test_restart_with_events),
           TEST(test_unreadable_at_start), TEST(test_unreadable_for_long), TEST(test_other_master),
           TEST(test_other_patience), TEST(test_asker_after_restart), TEST(test_window), TEST(test_patience),
-          TEST(test_unreadable_series), TEST(test_events_have_limits), TEST(test_full_disk),
-          TEST(test_same_jid_twice))
+          TEST(test_unreadable_series), TEST(test_event_of_too_many_values), TEST(test_events_have_limits),
+          TEST(test_full_disk), TEST(test_same_jid_twice))
