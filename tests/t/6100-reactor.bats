@@ -240,14 +240,19 @@ SLS
     unlisten all
 }
 
-@test "a backlog: a figure, an event, and nothing is lost" {
-    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 20" "renderer_functions_reactor: [cmd.run]"
+# A reactor with so much room, whose file waits at the gate with the first event.
+gated_reactor() {
+    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: $1" "renderer_functions_reactor: [cmd.run]"
     mkfifo "$OUT/gate"
     sls slow <<SLS
 {% if tag == 'slow/1' %}{% do salt['cmd.run']('cat $OUT/gate') %}{% endif %}
 x:
   runner.test.arg: [{arg: ["did {{ tag }}"]}]
 SLS
+}
+
+@test "a backlog: a figure, an event, and nothing is lost" {
+    gated_reactor 20
     listen run 'salt/run/*/new'
     listen log 'salt/reactor/backlog'
     for n in {1..40}; do send "slow/$n"; done
@@ -279,13 +284,7 @@ SLS
 }
 
 @test "a backlog longer than the journal: what was dropped is said" {
-    reactor_master "  - 'slow/*': [salt://reactor/slow.sls]" "reactor_worker_hwm: 2" "renderer_functions_reactor: [cmd.run]"
-    mkfifo "$OUT/gate"
-    sls slow <<SLS
-{% if tag == 'slow/1' %}{% do salt['cmd.run']('cat $OUT/gate') %}{% endif %}
-x:
-  runner.test.arg: [{arg: ["did {{ tag }}"]}]
-SLS
+    gated_reactor 2
     listen run 'salt/run/*/new'
     listen errors 'salt/reactor/error'
     local n
