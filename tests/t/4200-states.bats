@@ -62,6 +62,16 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     until_true 10 idle
 }
 
+@test "a run does not begin when nobody can tell whether another one is under way" {
+    local claims=$FLEET/web1/var/cache/salt/minion/state_run
+    mv "$claims" "$MARK/aside" && : >"$claims"
+    run --separate-stderr salt web1 state.apply nop
+    rm "$claims" && mv "$MARK/aside" "$claims"
+    [ "$status" -ne 0 ]
+    [[ $output == *"whether another state run is under way can't be known: $claims: Not a directory"* ]]
+    run -0 salt web1 state.apply nop
+}
+
 @test "two runs that arrive together: one of them goes on" {
     local publish='{"op":"publish","tgt":"web1","tgt_type":"glob","fun":"state.apply","arg":["nop"]}' jid
     for jid in $(ask "$publish" "$publish" | grep -oE '"jid":"[0-9]+"' | grep -oE '[0-9]+'); do

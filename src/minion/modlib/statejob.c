@@ -69,49 +69,63 @@ statejob_listed(const json_t *jobs, const char *jid)
 }
 
 /* A claim that nobody holds any more is taken away. */
-static void
-add_claim(call_ctx_t *ctx, const char *path, const char *jid, json_t *jobs)
+static int
+add_claim(call_ctx_t *ctx, const char *path, const char *jid, json_t *jobs, fail_t *err)
 {
-    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (str_eq(jid, ctx_jid(ctx)) || statejob_listed(jobs, jid))
+        return 0;
+    AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     buf_auto_t text = BUF_INIT;
 
-    if (fd < 0 || str_eq(jid, ctx_jid(ctx)) || statejob_listed(jobs, jid))
-        return;
+    if (fd < 0)
+        return errno == ENOENT || errno == ELOOP ? 0 : fail_set(err, -errno, "%s: %s", path, strerror(errno));
     if (flock(fd, LOCK_SH | LOCK_NB) == 0) {
         (void) unlink(path);
-        return;
+        return 0;
     }
     if (fs_read_fd(fd, LIMIT_WIRE_SMALL, &text) < 0)
-        return;
+        return fail_set(err, -EIO, "%s can't be read", path);
     json_t *who = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, NULL);
     if (json_is_object(who))
         json_array_append(jobs, who);
     json_decref(who);
+    return 0;
 }
 
-/* NEW list of the jobs of the state module, without this one. */
-static json_t *
-state_jobs(call_ctx_t *ctx)
+static int
+add_claims(call_ctx_t *ctx, json_t *jobs, fail_t *err)
 {
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *args = json_pack("[s]", "state.*");
     AUTO_FREE char *dir = claims_dir(ctx);
-    json_t *jobs = NULL;
     DIR *d = opendir(dir);
+    int rc = 0;
 
-    if (ctx_call(ctx, "saltutil.is_running", args, NULL, &jobs, &err) < 0 || !json_is_array(jobs)) {
-        log_debug("saltutil.is_running: %s", fail_text(&err));
-        json_decref(jobs);
-        jobs = json_array();
-    }
-    for (const struct dirent *e = NULL; d != NULL && (e = readdir(d)) != NULL;) {
+    if (d == NULL)
+        return errno == ENOENT ? 0 : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
+    for (const struct dirent *e; (e = fs_next(d, &rc)) != NULL;) {
         AUTO_FREE char *path = fs_join(dir, e->d_name);
-        if (e->d_name[0] != '.')
-            add_claim(ctx, path, e->d_name, jobs);
+        if (e->d_name[0] != '.' && (rc = add_claim(ctx, path, e->d_name, jobs, err)) < 0)
+            break;
     }
-    if (d != NULL)
-        (void) closedir(d);
-    return jobs;
+    (void) closedir(d);
+    return rc < 0 ? fail_set(err, rc, "%s: %s", dir, strerror(-rc)) : 0;
+}
+
+/* NEW list of the jobs of the state module, without this one. NULL when it can't be known: a run that another one may be
+ * in the way of does not begin. */
+static json_t *
+state_jobs(call_ctx_t *ctx, fail_t *err)
+{
+    json_auto_t *args = json_pack("[s]", "state.*");
+    json_t *jobs = NULL;
+
+    int rc = ctx_call(ctx, "saltutil.is_running", args, NULL, &jobs, err);
+    if (rc == 0)
+        rc = add_claims(ctx, jobs, err);
+    if (rc == 0)
+        return jobs;
+    json_decref(jobs);
+    fail_prefix(err, "whether another state run is under way can't be known: ");
+    return NULL;
 }
 
 static bool
@@ -132,10 +146,10 @@ is_in_the_way(call_ctx_t *ctx, const char *jid)
 }
 
 json_t *
-statejob_running(call_ctx_t *ctx)
+statejob_running(call_ctx_t *ctx, fail_t *err)
 {
-    json_auto_t *jobs = state_jobs(ctx);
-    json_t *out = json_array(), *job;
+    json_auto_t *jobs = state_jobs(ctx, err);
+    json_t *out = jobs != NULL ? json_array() : NULL, *job;
     size_t i;
 
     json_array_foreach (jobs, i, job) {
@@ -152,43 +166,61 @@ statejob_running(call_ctx_t *ctx)
     return out;
 }
 
-/* How many of them were published before this one. Jids of one length sort as texts. */
-static size_t
-earlier(call_ctx_t *ctx)
+/* How many of them were published before this one, or a negative errno. Jids of one length sort as texts. */
+static json_int_t
+earlier(call_ctx_t *ctx, fail_t *err)
 {
-    json_auto_t *jobs = state_jobs(ctx);
+    json_auto_t *jobs = state_jobs(ctx, err);
     json_t *job;
-    size_t i, n = 0;
+    json_int_t n = 0;
+    size_t i;
 
+    if (jobs == NULL)
+        return -EIO;
     json_array_foreach (jobs, i, job)
         n += strcmp(value_str(job, "jid", ""), ctx_jid(ctx)) < 0;
     return n;
 }
 
-static void
-wait_for_earlier(call_ctx_t *ctx)
+static int
+wait_for_earlier(call_ctx_t *ctx, fail_t *err)
 {
-    while (earlier(ctx) > 0) {
+    json_int_t n;
+
+    while ((n = earlier(ctx, err)) > 0) {
         struct timespec pause = { .tv_nsec = QUEUE_POLL_MS * 1000000L };
         (void) nanosleep(&pause, NULL);
     }
+    return (int) n;
 }
 
-int
-statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value)
+/* Whether `queue` lets this run wait for its turn: true, or a number of places that are not all taken. 1, 0 or a negative
+ * errno. */
+static int
+may_queue(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     const json_t *queue = value_get(args, "queue");
 
     if (queue == NULL || json_is_null(queue))
         queue = value_get(ctx_opts(ctx), "state_queue");
-    if (json_is_true(queue) || (json_is_integer(queue) && json_integer_value(queue) > 0 &&
-                                earlier(ctx) < (size_t) json_integer_value(queue))) {
-        wait_for_earlier(ctx);
-        return 0;
-    }
+    if (!json_is_integer(queue) || json_integer_value(queue) <= 0)
+        return json_is_true(queue);
+    json_int_t n = earlier(ctx, err);
+    return n < 0 ? (int) n : n < json_integer_value(queue);
+}
+
+int
+statejob_conflict(call_ctx_t *ctx, const json_t *args, json_t **ret_value, fail_t *err)
+{
+    int rc = may_queue(ctx, args, err);
+
+    if (rc != 0)
+        return rc > 0 ? wait_for_earlier(ctx, err) : rc;
     if (value_truthy(value_get(value_get(args, "kwargs"), "concurrent")))
         return 0;
-    json_t *texts = statejob_running(ctx);
+    json_t *texts = statejob_running(ctx, err);
+    if (texts == NULL)
+        return -EIO;
     if (json_array_size(texts) == 0) {
         json_decref(texts);
         return 0;

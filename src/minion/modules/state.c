@@ -44,7 +44,7 @@ static int
 job_open(job_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, const char *top, json_t **ret_value,
          fail_t *err)
 {
-    int rc = statejob_conflict(ctx, args, ret_value);
+    int rc = statejob_conflict(ctx, args, ret_value, err);
 
     if (rc != 0)
         return rc;
@@ -521,9 +521,8 @@ state_low(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 state_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
-    *ret_value = value_bool(args, "concurrent", false) ? json_array() : statejob_running(ctx);
-    return 0;
+    *ret_value = value_bool(args, "concurrent", false) ? json_array() : statejob_running(ctx, err);
+    return *ret_value != NULL ? 0 : -EIO;
 }
 
 /* state.sls with SLS, state.highstate without. */

@@ -11,7 +11,7 @@
 static int
 begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t **ret_value, fail_t *err)
 {
-    int rc = statejob_conflict(ctx, args, ret_value);
+    int rc = statejob_conflict(ctx, args, ret_value, err);
 
     if (rc != 0)
         return rc;
