@@ -23,8 +23,4 @@ bool catchup_waits(const catchup_t *self, const char *jid);
 /* Add the next frames to `out`. *self_p is NULL when these were the last. */
 void catchup_fill(catchup_t **self_p, front_t *front, buf_t *out);
 
-/* Of a connection (lsock.c): this job too, as fast as it reads; and whether that is not over yet. */
-void lconn_catch_up(lconn_t *c, const char *jid);
-bool lconn_catches_up(const lconn_t *c, const char *jid);
-
 #endif

@@ -2,7 +2,7 @@
  * named below; they share this struct and nothing else.
  *
  *   front.c    start, the zloop, timers, signals       bus.c      event numbers, journal, listeners
- *   auth.c     hello, acceptance, cutting connections  lsock.c    the local socket: framing, queues, peer uid
+ *   auth.c     hello, acceptance, cutting connections  lsock.c    the local socket; lconn.c, a connection
  *   inbound.c  what minions send                       requests.c what operators ask
  *   publish.c  jobs, delivery, verdicts                workers.c  runners and wheel functions in actors
  *   fileline.c from and to the file workers            listen.c   who hears which events; fire.c fires
@@ -47,6 +47,7 @@ typedef struct front_counters { /* for the status request */
 } front_counters_t;
 
 typedef struct lsock lsock_t;
+typedef struct lconn lconn_t; /* an operator's connection: lconn.h */
 typedef struct workers workers_t;
 typedef struct bus bus_t;
 typedef struct pillars pillars_t;
@@ -169,25 +170,13 @@ int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the worke
 void presence_tick(front_t *self, int64_t now_ms);
 
 /* lsock.c */
-typedef struct lconn lconn_t;
 lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);
 void lsock_destroy(lsock_t **self_p);
 void lsock_reload(lsock_t *self); /* the configuration changed */
 void lsock_tick(lsock_t *self);
-bool lconn_push(lconn_t *c, const json_t *msg); /* false: larger than LIMIT_LOCAL_MSG, not sent */
-bool lconn_push_text(lconn_t *c, const char *text, size_t len);    /* the same, as JSON */
-bool lconn_listen(lconn_t *c, const json_t *request, fail_t *err); /* to the events of this request */
-/* Whether its user has not yet too many patterns of tags to ask for these too; an administrator never has. */
-bool lconn_may_match(const lconn_t *c, const json_t *request, fail_t *err);
-void lconn_begin(lconn_t *c); /* after the reply: they are sent */
-void lconn_pause(lconn_t *c); /* nothing more is read from it until lsock_resume finds room in the journal */
-const char *lconn_user(const lconn_t *c);
-bool lconn_is_gone(const lconn_t *c); /* who asked has closed it: nobody reads an answer */
-bool lconn_is_admin(const lconn_t *c);
-void lconn_sign(lconn_t *c, json_t *line); /* who it is, for the audit log */
-void lsock_answer(lsock_t *self);          /* answers that waited for the end of the turn */
-void lsock_serve(lsock_t *self);           /* events to those who listen and keep up */
-void lsock_resume(lsock_t *self);          /* paused ones go on, if the journal has caught up, or can't */
+void lsock_answer(lsock_t *self); /* answers that waited for the end of the turn */
+void lsock_serve(lsock_t *self);  /* events to those who listen and keep up */
+void lsock_resume(lsock_t *self); /* paused ones go on, if the journal has caught up, or can't */
 size_t lsock_listeners(const lsock_t *self);
 
 /* requests.c */

@@ -12,6 +12,7 @@
 #include "common/net/tags.h"
 #include "master/bus.h"
 #include "master/gate.h"
+#include "master/lconn.h"
 #include "master/mine.h"
 #include "master/pillars.h"
 #include "master/ret.h"

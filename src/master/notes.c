@@ -3,6 +3,7 @@
 #include "master/notes.h"
 
 #include "common/base/str.h"
+#include "master/lconn.h"
 #include "salt/value.h"
 
 /* In the order of their tickets. */

@@ -6,6 +6,7 @@
 #include "common/base/str.h"
 #include "common/data/args.h"
 #include "master/bus.h"
+#include "master/lconn.h"
 #include "master/workers_actor.h"
 #include "salt/limits.h"
 #include "salt/log.h"
