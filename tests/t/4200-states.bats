@@ -72,6 +72,18 @@ idle() { [ "$(salt web1 state.running --out=json --static | tr -d '\n ')" = '{"w
     run -0 salt web1 state.apply nop
 }
 
+@test "a claim that is held counts, whatever is written in it" {
+    local claims=$FLEET/web1/var/cache/salt/minion/state_run fd
+    mkdir -p "$claims"
+    exec {fd}>"$claims/20200101000000000000"
+    flock "$fd"
+    run --separate-stderr salt web1 state.apply nop
+    exec {fd}>&-
+    [ "$status" -eq 1 ]
+    [[ $output == *'The function "state.apply" is running as PID 0'*"with jid 20200101000000000000"* ]]
+    run -0 salt web1 state.apply nop
+}
+
 @test "two runs that arrive together: one of them goes on" {
     local publish='{"op":"publish","tgt":"web1","tgt_type":"glob","fun":"state.apply","arg":["nop"]}' jid
     for jid in $(ask "$publish" "$publish" | grep -oE '"jid":"[0-9]+"' | grep -oE '[0-9]+'); do

@@ -41,7 +41,7 @@ statejob_claim(stateclaim_t *self, call_ctx_t *ctx, const char *fun)
     self->fd = open(self->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, MODE_FILE);
     if (self->fd < 0 || flock(self->fd, LOCK_EX | LOCK_NB) < 0 ||
         fs_write_all(self->fd, text, strlen(text)) < 0)
-        log_debug("%s: %s", self->path, strerror(errno));
+        log_warning("%s: %s: salt-call may not learn of this state run", self->path, strerror(errno));
 }
 
 void
@@ -83,11 +83,13 @@ add_claim(call_ctx_t *ctx, const char *path, const char *jid, json_t *jobs, fail
         (void) unlink(path);
         return 0;
     }
-    if (fs_read_fd(fd, LIMIT_WIRE_SMALL, &text) < 0)
-        return fail_set(err, -EIO, "%s can't be read", path);
-    json_t *who = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, NULL);
-    if (json_is_object(who))
-        json_array_append(jobs, who);
+    json_t *who = fs_read_fd(fd, LIMIT_WIRE_SMALL, &text) < 0
+                      ? NULL
+                      : value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, NULL);
+    /* Whoever holds it has not written yet who that is, or could not: it runs all the same. */
+    json_array_append_new(
+        jobs, json_is_object(who) ? json_incref(who)
+                                  : json_pack("{s:s, s:i, s:s}", "fun", "state.apply", "pid", 0, "jid", jid));
     json_decref(who);
     return 0;
 }
