@@ -559,8 +559,8 @@ prepare(run_t *r, fail_t *err)
     r->python_shell = choose_python_shell(r);
     choose_level(r);
     if ((rc = find_user(r, &space, &user, err)) < 0 || (rc = choose_shell(r, err)) < 0 ||
-        (rc = check_allowed(r, err)) < 0 || (rc = choose_umask(r, err)) < 0 ||
-        (rc = render_command(r, err)) < 0 || (rc = choose_cwd(r, user, err)) < 0 ||
+        (rc = render_command(r, err)) < 0 || (rc = check_allowed(r, err)) < 0 ||
+        (rc = choose_umask(r, err)) < 0 || (rc = choose_cwd(r, user, err)) < 0 ||
         (rc = choose_success(r, err)) < 0 || (rc = build_argv(r, err)) < 0)
         return rc;
     return build_env(r, user, err);
