@@ -6,6 +6,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/passwd.h"
+#include "common/base/pyrandom.h"
 #include "common/base/str.h"
 #include "minion/modlib/tool.h"
 
@@ -227,13 +228,15 @@ crontab_differs(const json_t *have, const json_t *want)
     return true;
 }
 
-/* The bounds may be anything that somebody wrote. */
+/* Another one on every host: that is what it is for. The bounds may be anything that somebody wrote. */
 static char *
 draw(long low, long high)
 {
-    unsigned long span = (unsigned long) high - (unsigned long) low + 1, some = (unsigned long) random();
+    AUTO(pyrandom) random = pyrandom_new(NULL, NULL);
+    int64_t drawn = low;
 
-    return xasprintf("%ld", (long) ((unsigned long) low + (span != 0 ? some % span : some)));
+    (void) pyrandom_int(random, low, high, &drawn, NULL);
+    return xasprintf("%ld", (long) drawn);
 }
 
 static long

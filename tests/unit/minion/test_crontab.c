@@ -2,6 +2,9 @@
  * keeps one file. What they must answer was recorded from Salt. */
 #include "unit/unit.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "minion/modlib/crontab.h"
 #include "unit/minion/fakes.h"
 
@@ -77,6 +80,29 @@ test_times(void **state)
         assert_string_equal(plain, "jan");
         assert_non_null(all);
     }
+}
+
+/* Hosts begin alike: so does each of these processes. */
+static void
+test_random_differs(void **state)
+{
+    char first[16][8];
+    bool differs = false;
+    (void) state;
+    for (size_t i = 0; i < NELEMS(first); i++) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            AUTO_FREE char *drawn = crontab_time("minute", "random", "*");
+            _exit(write(ends[1], drawn, strlen(drawn) + 1) > 0 ? 0 : 1);
+        }
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        assert_true(read(ends[0], first[i], sizeof(first[i])) > 0);
+        assert_int_equal(close(ends[0]) | close(ends[1]), 0);
+        differs = differs || strcmp(first[i], first[0]) != 0;
+    }
+    assert_true(differs);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -239,7 +265,7 @@ test_bytes(void **state)
         "\"commented\":false}" });
 }
 
-UNIT_MAIN(cmocka_unit_test(test_text), cmocka_unit_test(test_times),
+UNIT_MAIN(cmocka_unit_test(test_text), cmocka_unit_test(test_times), cmocka_unit_test(test_random_differs),
           cmocka_unit_test_setup_teardown(test_functions, set_up, fakes_end),
           cmocka_unit_test_setup_teardown(test_unreadable, set_up, fakes_end),
           cmocka_unit_test_setup_teardown(test_killed, set_up, fakes_end),
