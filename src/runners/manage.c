@@ -97,8 +97,12 @@ remove_keys(call_ctx_t *ctx, json_t *ids, fail_t *err)
 {
     json_t *fields = json_pack("{s:s, s:O, s:[s]}", "action", "delete", "ids", ids, "from", "minions");
     json_auto_t *reply = ask_master_with(ctx, "key_apply", &fields, err);
+    const char *id;
+    json_t *why;
 
-    return reply != NULL ? 0 : -EIO;
+    json_object_foreach (value_get(reply, "failed"), id, why)
+        (void) fail_set(err, -EIO, "delete %s: %s", id, json_string_value(why));
+    return reply != NULL ? err->code : -EIO;
 }
 
 static int

@@ -245,6 +245,11 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     wheel key.list accepted | grep -q web9
     wheel key.delete web9
     run ! grep -q web9 <<<"$(wheel key.list_all)"
+    # A key that can't be accepted.
+    echo garbage >"$FLEET/master/etc/salt/pki/master/minions_pre/bad1"
+    fails salt-run salt.cmd saltutil.wheel key.accept bad1
+    grep -q 'accept bad1: ' <<<"$output" || { echo "$output"; false; }
+    rm "$FLEET/master/etc/salt/pki/master/minions_pre/bad1"
     wheel key.finger m1 | grep -qE '"m1": "([0-9a-f]{2}:){31}[0-9a-f]{2}"'
     wheel key.finger_master | grep -q '"master.pub"'
     wheel key.print m1 | grep -q 'BEGIN PUBLIC KEY'

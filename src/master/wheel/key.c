@@ -127,12 +127,13 @@ included(const json_t *args)
            (value_bool(args, "include_denied", false) ? KEY_BIT(KEY_DENIED) : 0);
 }
 
-/* One request per state, so that nothing but the chosen file of an id is touched. */
+/* One request per state, so that nothing but the chosen file of an id is touched. What can be done is; the first key that
+ * could not be changed is the error. */
 static int
 apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
 {
-    const char *state;
-    json_t *ids;
+    const char *state, *id;
+    json_t *ids, *why;
 
     json_object_foreach ((json_t *) chosen, state, ids) {
         json_auto_t *reply = NULL;
@@ -142,8 +143,10 @@ apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
 
         if (rc < 0)
             return rc;
+        json_object_foreach (value_get(reply, "failed"), id, why)
+            (void) fail_set(err, -EIO, "%s %s: %s", key_act_name(act), id, json_string_value(why));
     }
-    return 0;
+    return err->code;
 }
 
 /* By glob: what the glob names afterwards. */
