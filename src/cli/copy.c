@@ -340,6 +340,28 @@ run_pieces(copy_t *self)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* A source that lies in another one, which brings it along: it can't have two places. 0 or the exit code. */
+static int
+check_nested(const copy_t *self)
+{
+    json_auto_t *paths = json_object();
+    json_t *source;
+    size_t i;
+
+    json_array_foreach (self->sources, i, source)
+        json_object_set(paths, json_string_value(source), source);
+    json_array_foreach (self->sources, i, source) {
+        AUTO_FREE char *above = xstrdup(json_string_value(source));
+        for (char *slash; (slash = strrchr(above, '/')) != NULL && slash > above;) {
+            *slash = '\0';
+            if (value_get(paths, above) != NULL)
+                return optparse_error(&opts_cp, "%s is in %s, which brings it along: copy them one by one",
+                                      json_string_value(source), above);
+        }
+    }
+    return 0;
+}
+
 /* Beside each other in the destination each source has the last part of its path: two of one name would be one file. 0 or
  * the exit code. */
 static int
@@ -382,7 +404,8 @@ take_words(copy_t *self)
             return optparse_error(&opts_cp, "the source %zu has a name that is no UTF-8", i);
         json_array_append_new(self->sources, path);
     }
-    return check_names(self);
+    int rc = check_names(self);
+    return rc != 0 ? rc : check_nested(self);
 }
 
 static int

@@ -221,6 +221,14 @@ EOF
     [ "$status" -eq 1 ]
 }
 
+@test "salt-cp: a source in another one is refused" {
+    mkdir -p "$OUT/outer/inner" && echo x >"$OUT/outer/inner/two"
+    run -64 --separate-stderr salt-cp --chunked web1 "$OUT/outer" "$OUT/outer/inner" "$OUT/dest"
+    [[ $stderr == *"$OUT/outer/inner is in $OUT/outer, which brings it along"* ]]
+    run -64 --separate-stderr salt-cp --chunked web1 "$OUT/outer/inner" "$OUT/outer" "$OUT/dest"
+    [ ! -e "$OUT/dest" ]
+}
+
 @test "salt-cp --chunked: nothing in a folder is left out without a word, nor waited for" {
     mkdir -p "$OUT/mixed/sub"
     echo text >"$OUT/mixed/file"
