@@ -28,7 +28,8 @@ lconn_poll(lconn_t *c)
                                         (c->want_write || (c->waits && !c->paused && !c->asking) ? EPOLLOUT
                                                                                                  : 0),
                               .data.ptr = c };
-    (void) epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev);
+    if (epoll_ctl(c->owner->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev) != 0)
+        c->owner->unpolled = true;
 }
 
 static void

@@ -340,10 +340,15 @@ s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 void
 lsock_tick(lsock_t *self)
 {
+    bool again = self->unpolled;
+    self->unpolled = false;
     lsock_ask_next(self);
-    for (lconn_t *c = self->conns; c; c = c->next)
+    for (lconn_t *c = self->conns; c; c = c->next) {
+        if (again)
+            lconn_poll(c);
         if (c->behind && !c->want_write && !c->dead)
             lconn_flush(c);
+    }
     if (!self->paused)
         return;
     if (self->spare_fd < 0)

@@ -59,6 +59,7 @@ struct lsock {
     int64_t full_ms; /* since when somebody waits for a descriptor; 0: nobody, or it is counted anew */
     bool marked;     /* behind those who have waited since then stands a mark */
     bool paused;     /* whoever knocks waits for lsock_tick */
+    bool unpolled;   /* and so do connections of which the kernel did not take what they wait for */
     char chunk[LSOCK_CHUNK];
     char *path;
     lconn_t *conns;
