@@ -511,6 +511,31 @@ items_have() { value "$1" pillar.items | grep -qF "$2"; }
     [ ! -e "$ROOT"/var/cache/salt/minion/git_pillar/*/tried ]
 }
 
+# A program's death ends its git wherever that was.
+@test "git: what a git that was killed has left locks nothing" {
+    command -v git || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/repo copy
+    git_repo "$repo" 'from: first'
+    git -C "$repo" branch gone
+    local_conf 'git_pillar_update_interval: 0' 'ext_pillar:' '  - git:' "    - master $repo"
+    [ "$(here pillar.items)" = '{"from": "first"}' ]
+    copy=$(echo "$ROOT"/var/cache/salt/minion/git_pillar/*/)
+    git -C "$copy" pack-refs --all
+    touch "$copy"/{index.lock,packed-refs.lock,packed-refs.new,HEAD.lock,config.lock,refs/heads/master.lock}
+    git -C "$repo" branch -D gone
+    git_repo "$repo" 'from: second'
+    [ "$(here pillar.items)" = '{"from": "second"}' ]
+    [ ! -e "$copy/tried" ]
+    # A branch's name is no lock.
+    git -C "$repo" branch packed-refs.new
+    git_repo "$repo" 'from: third'
+    here pillar.items
+    git_repo "$repo" 'from: fourth'
+    [ "$(here pillar.items)" = '{"from": "fourth"}' ]
+    [ -e "$copy/refs/heads/packed-refs.new" ]
+}
+
 @test "a file in Python makes pillar on the master" {
     command -v python3 || skip "no python3"
     sls only <<'PY'

@@ -8,7 +8,7 @@
 #include "common/base/str.h"
 #include "salt/value.h"
 
-enum { OWN_MAX = 7, LOGIN_MAX = 7 };
+enum { OWN_MAX = 8, LOGIN_MAX = 7 };
 
 /* What git asks for user and password: they stand in its environment, which other users can't read. */
 #define HELPER                                                                                               \
@@ -142,7 +142,7 @@ login_of_settings(const json_t *conf, const char *url)
 }
 
 char **
-git_environment(const json_t *conf, const char *url)
+git_environment(const json_t *conf, const char *url, const char *index)
 {
     size_t n = 0, kept = 0;
 
@@ -159,6 +159,8 @@ git_environment(const json_t *conf, const char *url)
     /* Not ext::, whose addresses are commands, whatever git's own configuration says. */
     env[kept++] = xstrdup("GIT_ALLOW_PROTOCOL=file:git:http:https:ssh");
     env[kept++] = ssh_command(value_str(conf, "privkey", ""));
+    if (index != NULL)
+        env[kept++] = xasprintf("GIT_INDEX_FILE=%s", index);
     if (getenv("GIT_CONFIG_NOSYSTEM") != NULL)
         env[kept++] = xstrdup("GIT_CONFIG_NOSYSTEM=1");
     if (!value_bool(conf, "ssl_verify", true))

@@ -16,8 +16,9 @@
 
 /* 0, or why the remote can't be reached that way: a password in the clear, a key with a passphrase. */
 int git_auth_check(const json_t *conf, const char *url, fail_t *err);
-/* Our environment for git at `url`: nobody is asked, messages in English. An array that strv_free frees. */
-char **git_environment(const json_t *conf, const char *url);
+/* Our environment for git at `url`: nobody is asked, messages in English. `index` is the file of git's index; NULL: its own one.
+ * An array that strv_free frees. */
+char **git_environment(const json_t *conf, const char *url, const char *index);
 
 /* User and password at one remote, which git gets by its environment: all owned. */
 typedef struct git_login {

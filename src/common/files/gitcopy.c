@@ -2,6 +2,7 @@
 #include "common/files/gitcopy.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,11 +16,12 @@
 #define FETCHED   "fetched"
 #define TRIED     "tried"
 #define TRIED_MAX 65536
+#define WALK_OPEN 16 /* descriptors */
 
 int
 git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
-    char **env = git_environment(self->conf, self->url);
+    char **env = git_environment(self->conf, self->url, self->index);
     AUTO_FREE char *url = str_redacted(self->url);
     proc_spec_t spec = PROC_SPEC_INIT;
     proc_result_t res = { 0 };
@@ -96,6 +98,36 @@ git_copy_note(const git_copy_t *self, const char *why)
     (void) fs_write_quick(path, why, n < TRIED_MAX ? n : TRIED_MAX, 0600, NULL);
 }
 
+/* A lock, or the file that becomes packed-refs, which git does not make where there is one. What stands in other folders is
+ * neither. */
+static int
+s_unlock_one(const char *path, UNUSED const struct stat *st, int type, struct FTW *at)
+{
+    const char *name = path + at->base;
+    bool top = at->level == 1;
+    if (type == FTW_D && top && !str_eq(name, "refs"))
+        return FTW_SKIP_SUBTREE;
+    if (type == FTW_F && (str_ends(name, ".lock") || (top && str_eq(name, "packed-refs.new"))))
+        (void) unlink(path);
+    return FTW_CONTINUE;
+}
+
+/* What a git that was killed has left: while we fetch no other one writes. */
+static void
+s_unlock(const git_copy_t *self)
+{
+    (void) nftw(self->dir, s_unlock_one, WALK_OPEN, FTW_PHYS | FTW_ACTIONRETVAL);
+}
+
+/* What git does in the background after a fetch, whose locks nobody else may remove: so it is done while we have the copy. The
+ * next time will do as well. */
+static void
+s_tidy(const git_copy_t *self)
+{
+    static const char *const words[] = { "git", "-c", "gc.autoDetach=false", "gc", "--auto", "-q", NULL };
+    (void) git_copy_run(self, self->dir, words, NULL, NULL);
+}
+
 static int
 s_init(const git_copy_t *self, fail_t *err)
 {
@@ -115,6 +147,7 @@ s_fetch(const git_copy_t *self, fail_t *err)
                                   "-q",
                                   "--prune",
                                   "--force",
+                                  "--no-auto-gc",
                                   "--",
                                   login.url,
                                   "+refs/heads/*:refs/heads/*",
@@ -140,11 +173,14 @@ git_copy_fetch(const git_copy_t *self, fail_t *err)
         return fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
     if (flock(lock, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? 1 : fail_set(err, -errno, "%s: %s", self->dir, strerror(errno));
+    s_unlock(self);
     rc = s_init(self, &why);
     if (rc == 0)
         rc = s_fetch(self, &why);
-    if (rc == 0)
+    if (rc == 0) {
+        s_tidy(self);
         return 0;
+    }
     git_copy_note(self, fail_text(&why));
     return fail_set(err, rc, "%s", fail_text(&why));
 }

@@ -1,7 +1,9 @@
 /* gitcopy.h - the bare copy of a remote, with the system's git: for gitfs and the external pillar `git`.
  *
- * One at a time fetches into it, threads and processes alike; others go on with what it has. Beside it the time of the file
- * `fetched` says when it was fetched, that of `tried` when that failed last, and what stands in `tried` why.
+ * One at a time fetches into it, threads and processes alike; others go on with what it has. Who fetches removes the locks of
+ * a git that was killed: nobody else has any, as git tidies up before that ends and a checkout has an index elsewhere. Beside
+ * it the time of the file `fetched` says when it was fetched, that of `tried` when that failed last, and what stands in
+ * `tried` why.
  *
  * Layer      common/files
  * Threads    any
@@ -20,6 +22,7 @@ typedef struct git_copy {
     const char *url, *dir; /* BORROWED, as all here */
     const json_t *conf;    /* the remote's settings (gitauth.h) */
     int time_ms;           /* that one call of git may take */
+    const char *index;     /* the file of its index; NULL: the copy's */
 } git_copy_t;
 
 /* git in `cwd`; what it prints is appended to `out` (NULL: forgotten). `words` ends with NULL. */

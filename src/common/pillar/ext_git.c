@@ -271,11 +271,11 @@ s_commit(const git_copy_t *copy, const char *name)
     return NULL;
 }
 
-/* What of `half` is served goes below the mount point of `whole`. */
+/* What of `files` is served goes below the mount point of `whole`. */
 static int
-s_mount_files(const remote_t *r, const char *half, const char *whole, fail_t *err)
+s_mount_files(const remote_t *r, const char *files, const char *whole, fail_t *err)
 {
-    AUTO_FREE char *from = fs_join(half, r->root), *to = fs_join(whole, r->mount);
+    AUTO_FREE char *from = fs_join(files, r->root), *to = fs_join(whole, r->mount);
     AUTO_FREE char *above = xstrndup(to, (size_t) (strrchr(to, '/') - to));
 
     if (!fs_is_dir(from))
@@ -293,24 +293,26 @@ s_sync(const char *dir, fail_t *err)
     return fd >= 0 && syncfs(fd) == 0 ? 0 : fail_set(err, -errno, "%s: %s", dir, strerror(errno));
 }
 
-/* A commit's files, all of them or none. */
+/* A commit's files, all of them or none. The index goes with them: that of the copy would stay locked when git is killed. */
 static int
 s_checkout(const remote_t *r, const git_copy_t *copy, const char *commit, const char *tree, fail_t *err)
 {
     AUTO_FREE char *half = xasprintf("%s.%d-%lx", tree, (int) getpid(), (unsigned long) (uintptr_t) &half);
-    AUTO_FREE char *whole = *r->mount != '\0' ? xasprintf("%s.mount", half) : xstrdup(half);
-    AUTO_FREE char *work = xasprintf("--work-tree=%s", half);
+    AUTO_FREE char *files = fs_join(half, "files"), *index = fs_join(half, "index");
+    AUTO_FREE char *whole = *r->mount != '\0' ? fs_join(half, "mount") : xstrdup(files);
+    AUTO_FREE char *work = xasprintf("--work-tree=%s", files);
     const char *const read[] = { "git", work, "checkout", "-q", "-f", commit, "--", ".", NULL };
+    git_copy_t own = *copy;
 
-    int rc = fs_mkdirs(half, 0700, err);
-    rc = rc == 0 ? s_git(copy, read, NULL, err) : rc;
+    own.index = index;
+    int rc = fs_mkdirs(files, 0700, err);
+    rc = rc == 0 ? s_git(&own, read, NULL, err) : rc;
     if (rc == 0 && *r->mount != '\0')
-        rc = s_mount_files(r, half, whole, err);
+        rc = s_mount_files(r, files, whole, err);
     rc = rc == 0 ? s_sync(whole, err) : rc;
     if (rc == 0 && rename(whole, tree) != 0 && errno != EEXIST && errno != ENOTEMPTY)
         rc = fail_set(err, -errno, "%s: %s", tree, strerror(errno));
     (void) fs_remove_tree(half, NULL);
-    (void) fs_remove_tree(whole, NULL);
     return rc;
 }
 
