@@ -18,6 +18,16 @@
 #define TRIED_MAX 65536
 #define WALK_OPEN 16 /* descriptors */
 
+/* What git said, or how it ended where it said nothing. */
+static int
+s_failed(const char *url, const proc_result_t *res, fail_t *err)
+{
+    AUTO_FREE char *text = xstrdup(buf_str(&res->errs));
+    const char *said = str_trim(text);
+    return *said ? fail_set(err, -EIO, "%s: %s", url, said)
+                 : fail_set(err, -EIO, "%s: git ended with exit code %d", url, res->status);
+}
+
 int
 git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, buf_t *out, fail_t *err)
 {
@@ -36,7 +46,7 @@ git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, 
     else if (rc == 0 && res.dropped > 0)
         rc = fail_set(err, -EFBIG, "%s: git's answer is too long", url);
     else if (rc == 0 && res.status != 0)
-        rc = fail_set(err, -EIO, "%s: %s", url, str_trim((char *) buf_str(&res.errs)));
+        rc = s_failed(url, &res, err);
     if (rc == 0 && out)
         buf_add(out, buf_str(&res.out), res.out.len);
     proc_result_free(&res);

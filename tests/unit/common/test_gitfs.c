@@ -98,6 +98,7 @@ test_environments(void **state)
     assert_text(files, "salt://a", "master", "top\n");
     assert_text(files, "salt://a", "nosuch", "");
     assert_text(files, "salt://a", "--help", "");
+    assert_text(files, "salt://a", "0123456", "");
     assert_json(fileclient_list(files, FILES_FILES, NULL, "", NULL),
                 "[\"a\",\"out\",\"sub/deep/b\",\"sub/link\",\"sub/x\"]");
     assert_json(fileclient_list(files, FILES_DIRS, "dev", "sub", NULL), "[\"sub\",\"sub/deep\"]");
