@@ -536,6 +536,41 @@ items_have() { value "$1" pillar.items | grep -qF "$2"; }
     [ -e "$copy/refs/heads/packed-refs.new" ]
 }
 
+# What can't be told is no "there is none", in whose place the fallback stands.
+@test "git: a git that fails is an error, and no branch that is missing" {
+    command -v git || skip "no git"
+    export HOME=$BATS_TEST_TMPDIR GIT_CONFIG_NOSYSTEM=1
+    local repo=$BATS_TEST_TMPDIR/repo word
+    git_repo "$repo" 'which: fallback'
+    git -C "$repo" branch -m fb
+    git -C "$repo" checkout -q -b main
+    git_repo "$repo" 'which: main'
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    # After each fetch git fails once where the word in the file `fail` is one of its arguments.
+    cat >"$BATS_TEST_TMPDIR/bin/git" <<SH
+#!/bin/sh
+for w; do
+    [ "\$w" != fetch ] || cp "\$HOME/fail" "\$HOME/armed"
+    [ "\$w" != "\$(cat "\$HOME/armed")" ] || { rm "\$HOME/armed"; echo "no \$w" >&2; exit 128; }
+done
+exec $(command -v git) "\$@"
+SH
+    chmod +x "$BATS_TEST_TMPDIR/bin/git"
+    PATH=$BATS_TEST_TMPDIR/bin:$PATH
+    local_conf 'git_pillar_update_interval: 0' 'git_pillar_base: main' 'ext_pillar:' '  - git:' "    - main $repo:" '      - fallback: fb'
+    [ "$(here pillar.items)" = '{"which": "main"}' ]
+    for word in for-each-ref rev-parse; do
+        echo "$word" >"$HOME/fail"
+        run here pillar.items
+        [[ $output == *'"_errors": '*"no $word"* && $output != *fallback* ]] || { echo "$word: $output"; return 1; }
+        rm "$HOME/fail" "$HOME/armed" || :
+        [ "$(here pillar.items)" = '{"which": "main"}' ]
+    done
+    git -C "$repo" branch -m gone
+    sed -i "s|main $repo|missing $repo|; s|^git_pillar_base: main|git_pillar_base: missing|" "$ROOT/etc/minion"
+    [ "$(here pillar.items)" = '{"which": "fallback"}' ]
+}
+
 @test "a file in Python makes pillar on the master" {
     command -v python3 || skip "no python3"
     sls only <<'PY'

@@ -24,8 +24,9 @@ s_failed(const char *url, const proc_result_t *res, fail_t *err)
 {
     AUTO_FREE char *text = xstrdup(buf_str(&res->errs));
     const char *said = str_trim(text);
-    return *said ? fail_set(err, -EIO, "%s: %s", url, said)
-                 : fail_set(err, -EIO, "%s: git ended with exit code %d", url, res->status);
+    int code = res->status == 1 ? -ENODATA : -EIO;
+    return *said ? fail_set(err, code, "%s: %s", url, said)
+                 : fail_set(err, code, "%s: git ended with exit code %d", url, res->status);
 }
 
 int
@@ -54,25 +55,39 @@ git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, 
     return rc;
 }
 
+int
+git_copy_commit(const git_copy_t *self, const char *object, char **ret, fail_t *err)
+{
+    AUTO_FREE char *commit = xasprintf("%s^{commit}", object);
+    const char *const words[] = { "git", "rev-parse", "-q", "--verify", commit, NULL };
+    fail_auto_t why = FAIL_INIT;
+    buf_auto_t out = BUF_INIT;
+    int rc = git_copy_run(self, self->dir, words, &out, &why);
+    *ret = rc == 0 ? xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n")) : NULL;
+    return rc == 0 || rc == -ENODATA ? 0 : fail_set(err, rc, "%s", fail_text(&why));
+}
+
 /* ---- when ------------------------------------------------------------------------------------ */
 
-/* False: there is no such stamp. */
-static bool
+/* 1; 0: there is no such stamp; or a negative errno. */
+static int
 s_stamp(const git_copy_t *self, const char *name, struct timespec *ret)
 {
     AUTO_FREE char *path = fs_join(self->dir, name);
     struct stat st;
     if (stat(path, &st) != 0)
-        return false;
+        return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
     *ret = st.st_mtim;
-    return true;
+    return 1;
 }
 
-int64_t
-git_copy_stamp(const git_copy_t *self)
+int
+git_copy_stamp(const git_copy_t *self, int64_t *ret, fail_t *err)
 {
-    struct timespec at;
-    return s_stamp(self, FETCHED, &at) ? at.tv_sec * 1000000000LL + at.tv_nsec : 0;
+    struct timespec at = { 0, 0 };
+    int rc = s_stamp(self, FETCHED, &at);
+    *ret = at.tv_sec * 1000000000LL + at.tv_nsec;
+    return rc < 0 ? fail_set(err, rc, "%s/" FETCHED ": %s", self->dir, strerror(-rc)) : 0;
 }
 
 int
@@ -82,7 +97,7 @@ git_copy_wait_s(const git_copy_t *self, int every)
     time_t now = time(NULL), wait = 0;
     for (size_t i = 0; i < NELEMS(names); i++) {
         struct timespec at;
-        if (!s_stamp(self, names[i], &at) || at.tv_sec > now || now - at.tv_sec >= every)
+        if (s_stamp(self, names[i], &at) != 1 || at.tv_sec > now || now - at.tv_sec >= every)
             continue;
         time_t left = every - (now - at.tv_sec);
         wait = left > wait ? left : wait;

@@ -25,10 +25,13 @@ typedef struct git_copy {
     const char *index;     /* the file of its index; NULL: the copy's */
 } git_copy_t;
 
-/* git in `cwd`; what it prints is appended to `out` (NULL: forgotten). `words` ends with NULL. */
+/* git in `cwd`; what it prints is appended to `out` (NULL: forgotten). `words` ends with NULL. -ENODATA: it ended with 1, which is
+ * a "no" to some questions. */
 int git_copy_run(const git_copy_t *self, const char *cwd, const char *const *words, buf_t *out, fail_t *err);
 /* The time of the last fetch in nanoseconds; 0: there was none. */
-int64_t git_copy_stamp(const git_copy_t *self);
+int git_copy_stamp(const git_copy_t *self, int64_t *ret, fail_t *err);
+/* NEW commit that git has for `object`; NULL: there is none. */
+int git_copy_commit(const git_copy_t *self, const char *object, char **ret, fail_t *err);
 /* Seconds until it is to be fetched again when that is done every `every` seconds, tries that failed included; 0: now. A
  * stamp of a time that is still to come counts as old. */
 int git_copy_wait_s(const git_copy_t *self, int every);

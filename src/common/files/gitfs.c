@@ -106,6 +106,17 @@ s_find(void *self, const char *path, const char *saltenv, served_t *ret, fail_t 
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+/* What is longer than a link can be is served as a file. */
+static int
+s_add_link(git_remote_t *r, const git_entry_t *e, const char *name, file_lists_t *into, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *target = git_link(r, e->id, &why);
+    if (target)
+        (void) json_object_set_new(into->links, name, json_string(target));
+    return target || why.code == -EFBIG ? 0 : fail_set(err, why.code, "%s", fail_text(&why));
+}
+
 static int
 s_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
 {
@@ -125,9 +136,8 @@ s_list_in(git_remote_t *r, const char *saltenv, file_lists_t *into, fail_t *err)
         if (!name || (!S_ISDIR(e->mode) && !S_ISREG(e->mode) && !S_ISLNK(e->mode)))
             continue;
         rc = file_lists_add(into, S_ISDIR(e->mode) ? into->dirs : into->files, name, err);
-        AUTO_FREE char *target = rc == 0 && S_ISLNK(e->mode) ? git_link(r, e->id, err) : NULL;
-        if (target)
-            (void) json_object_set_new(into->links, name, json_string(target));
+        if (rc == 0 && S_ISLNK(e->mode))
+            rc = s_add_link(r, e, name, into, err);
     }
     return rc;
 }

@@ -80,20 +80,21 @@ int
 git_look(git_remote_t *r, fail_t *err)
 {
     const git_copy_t copy = git_remote_copy(r);
-    int64_t stamp = git_copy_stamp(&copy);
+    int64_t stamp;
     buf_auto_t out = BUF_INIT;
     const char *const words[] = {
         "git",        "for-each-ref", "--format=%(refname) %(objectname) %(*objectname)",
         "refs/heads", "refs/tags",    NULL
     };
-    if (stamp == r->stamp)
-        return 0;
+    int rc = git_copy_stamp(&copy, &stamp, err);
+    if (rc < 0 || stamp == r->stamp)
+        return rc;
     if (stamp == 0) {
         json_object_clear(r->refs); /* nothing was fetched yet, or it was cleared */
         r->stamp = 0;
         return 0;
     }
-    int rc = s_git(r, r->dir, words, &out, err);
+    rc = s_git(r, r->dir, words, &out, err);
     if (rc < 0)
         return rc;
     json_object_clear(r->refs);
@@ -118,29 +119,29 @@ s_is_id(const char *text)
 }
 
 /* NEW commit of a branch, a tag or a commit's own name, as ref_types says; NULL: none. */
-static char *
-s_commit(git_remote_t *r, const char *ref)
+static int
+s_commit(git_remote_t *r, const char *ref, char **ret, fail_t *err)
 {
     static const struct {
         const char *type, *prefix;
     } rows[] = { { "branch", "heads/" }, { "tag", "tags/" }, { "sha", NULL } };
+    const git_copy_t copy = git_remote_copy(r);
     json_t *types = value_get(r->conf, "ref_types"), *type;
     size_t i;
+    int rc = 0;
+    *ret = NULL;
     json_array_foreach (types, i, type)
-        for (size_t k = 0; k < NELEMS(rows); k++) {
+        for (size_t k = 0; rc == 0 && !*ret && k < NELEMS(rows); k++) {
             if (!str_eq(json_string_value(type), rows[k].type))
                 continue;
             AUTO_FREE char *name = xasprintf("%s%s", rows[k].prefix ? rows[k].prefix : "", ref);
-            AUTO_FREE char *object = xasprintf("%s^{commit}", ref);
-            const char *const words[] = { "git", "rev-parse", "-q", "--verify", object, NULL };
-            buf_auto_t out = BUF_INIT;
             const char *known = rows[k].prefix ? value_str(r->refs, name, NULL) : NULL;
             if (known)
-                return xstrdup(known);
-            if (!rows[k].prefix && s_is_id(ref) && s_git(r, r->dir, words, &out, NULL) == 0)
-                return xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
+                *ret = xstrdup(known);
+            else if (!rows[k].prefix && s_is_id(ref))
+                rc = git_copy_commit(&copy, ref, ret, err);
         }
-    return NULL;
+    return rc;
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
@@ -179,9 +180,11 @@ git_tree(git_remote_t *r, const char *saltenv, fail_t *err)
 {
     AUTO_FREE char *ref = git_is_exposed(r, saltenv) ? git_setting(r, "ref", saltenv) : NULL;
     const char *fallback = value_str(r->conf, "fallback", "");
-    AUTO_FREE char *own = ref ? s_commit(r, ref) : NULL;
-    AUTO_FREE char *commit = own || !ref || !*fallback ? xstrdup(own ? own : "") : s_commit(r, fallback);
-    if (str_empty(commit))
+    AUTO_FREE char *commit = NULL;
+    int rc = ref ? s_commit(r, ref, &commit, err) : 0;
+    if (rc == 0 && ref && !commit && *fallback)
+        rc = s_commit(r, fallback, &commit, err);
+    if (rc < 0 || str_empty(commit))
         return NULL;
     const map_t *known = map_get(r->trees, commit);
     return known ? known : s_read_tree(r, commit, err);

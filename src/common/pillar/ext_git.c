@@ -194,9 +194,10 @@ static int
 s_first(const compile_t *self, git_copy_t copy, fail_t *err)
 {
     const struct timespec nap = { 0, NAP_MS * 1000000L };
+    int64_t stamp;
     int rc = 1;
 
-    while (rc == 1 && git_copy_stamp(&copy) == 0) {
+    while (rc == 1 && (rc = git_copy_stamp(&copy, &stamp, err)) == 0 && stamp == 0) {
         int64_t left = self->deadline_ms - clock_mono_ms();
         if (left <= 0) {
             AUTO_FREE char *url = str_redacted(copy.url);
@@ -219,8 +220,12 @@ s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
 {
     int every = s_interval(self);
     bool due = !s_is_master(self) && git_copy_wait_s(copy, every) == 0;
+    int64_t stamp;
+    int rc = git_copy_stamp(copy, &stamp, err);
 
-    if (git_copy_stamp(copy) == 0) {
+    if (rc < 0)
+        return rc;
+    if (stamp == 0) {
         AUTO_FREE char *tried = git_copy_tried(copy);
         return tried == NULL || due
                    ? s_first(self, *copy, err)
@@ -232,43 +237,41 @@ s_refresh(const compile_t *self, const git_copy_t *copy, fail_t *err)
     return 0;
 }
 
-/* Among those that there are: git understands refs/heads/main~1 as well. */
-static bool
-s_is_ref(const git_copy_t *copy, const char *ref)
+/* 1 among those that there are, git understands refs/heads/main~1 as well; 0 not; or negative with *err. */
+static int
+s_is_ref(const git_copy_t *copy, const char *ref, fail_t *err)
 {
     const char *const list[] = {
         "git", "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags", NULL
     };
-    fail_auto_t unused = FAIL_INIT;
     buf_auto_t out = BUF_INIT;
-    bool found = false;
+    int rc = s_git(copy, list, &out, err);
 
-    if (s_git(copy, list, &out, &unused) < 0)
-        return false;
+    if (rc < 0)
+        return rc;
     char **refs = str_split(buf_str(&out), "\n", true);
-    for (size_t i = 0; refs[i] != NULL && !found; i++)
-        found = strcmp(refs[i], ref) == 0;
+    for (size_t i = 0; refs[i] != NULL && rc == 0; i++)
+        rc = strcmp(refs[i], ref) == 0;
     strv_free(refs);
-    return found;
+    return rc;
 }
 
 /* NEW commit of a branch or tag; NULL: there is none. The name may be the environment that a minion asks for, which must
  * not lead to what was withdrawn since. */
-static char *
-s_commit(const git_copy_t *copy, const char *name)
+static int
+s_commit(const git_copy_t *copy, const char *name, char **ret, fail_t *err)
 {
     static const char *const kinds[] = { "heads", "tags" };
+    int rc = 0;
 
-    for (size_t i = 0; i < NELEMS(kinds); i++) {
-        fail_auto_t unused = FAIL_INIT;
-        buf_auto_t out = BUF_INIT;
+    *ret = NULL;
+    for (size_t i = 0; rc >= 0 && *ret == NULL && i < NELEMS(kinds); i++) {
         AUTO_FREE char *ref = xasprintf("refs/%s/%s", kinds[i], name);
-        AUTO_FREE char *commit = xasprintf("%s^{commit}", ref);
-        const char *const words[] = { "git", "rev-parse", "-q", "--verify", commit, NULL };
-        if (s_is_ref(copy, ref) && s_git(copy, words, &out, &unused) == 0 && out.len >= 40)
-            return xstrndup(buf_str(&out), strcspn(buf_str(&out), "\n"));
+        rc = s_is_ref(copy, ref, err);
+        if (rc == 1)
+            rc = git_copy_commit(copy, ref, ret, err);
     }
-    return NULL;
+    return rc < 0 ? rc : 0;
 }
 
 /* What of `files` is served goes below the mount point of `whole`. */
@@ -343,12 +346,14 @@ s_forget_old(const char *trees, const char *commit)
 static int
 s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
 {
-    AUTO_FREE char *own = s_commit(copy, r->branch);
-    AUTO_FREE char *commit = own == NULL && *r->fallback ? s_commit(copy, r->fallback)
-                                                         : xstrdup(own ? own : "");
-    AUTO_FREE char *trees = fs_join(copy->dir, "trees");
+    AUTO_FREE char *commit = NULL, *trees = fs_join(copy->dir, "trees");
+    int rc = s_commit(copy, r->branch, &commit, err);
 
-    if (commit == NULL || !*commit)
+    if (rc == 0 && commit == NULL && *r->fallback)
+        rc = s_commit(copy, r->fallback, &commit, err);
+    if (rc < 0)
+        return rc;
+    if (commit == NULL)
         return fail_set(err, -ENOENT, "%s has no branch or tag '%s'", r->url, r->branch);
     /* The same files stand elsewhere for another mount point. */
     AUTO_FREE char *place = xasprintf("%s\n%s", r->root, r->mount);

@@ -189,6 +189,53 @@ test_blobs(void **state)
     shell("test -e cache/gitfs/blobs/old"); /* once a day */
 }
 
+/* From now on git fails, once, where `word` is one of its arguments. */
+static void
+fail_at(const char *word)
+{
+    AUTO_FREE char *line = xasprintf("touch 'fail-%s'", word);
+    shell(line);
+}
+
+/* What git or the disk could not say is no "there is none". */
+static void
+test_failing_git(void **state)
+{
+    (void) state;
+    static const char settings[] = "\"gitfs_remotes\": [{\"@/one\": [{\"fallback\": \"dev\"}]}]";
+    AUTO_FREE char *before = xstrdup(getenv("PATH"));
+    AUTO_FREE char *path = xasprintf("%s/bin:%s", root, before);
+    json_auto_t *opts = NULL, *again = NULL, *last = NULL;
+    AUTO_FREE char *found = NULL;
+    shell("git=$(command -v git) && mkdir bin && printf '#!/bin/sh\\nfor w; do [ -e \"%s/fail-$w\" ] && "
+          "rm \"%s/fail-$w\" && exit 128; done\\nexec %s \"$@\"\\n' \"$PWD\" \"$PWD\" \"$git\" >bin/git && "
+          "chmod +x bin/git && git -C one rev-parse master >sha");
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    AUTO_FREE char *file = fs_join(root, "sha");
+    buf_auto_t sha = BUF_INIT;
+    assert_int_equal(fs_read(file, 100, &sha, NULL), 0);
+    AUTO_FREE char *env = xstrndup(buf_str(&sha), strcspn(buf_str(&sha), "\n"));
+    AUTO(fileclient) files = client(settings, &opts);
+    fail_at("unpack-file");
+    assert_null(fileclient_list(files, FILES_SYMLINKS, NULL, "", NULL));
+    assert_json(fileclient_list(files, FILES_SYMLINKS, NULL, "", NULL),
+                "{\"out\":\"/etc/passwd\",\"sub/link\":\"../a\"}");
+    fail_at("rev-parse");
+    assert_true(fileclient_cache(files, "salt://a", env, &found, NULL) < 0);
+    assert_text(files, "salt://a", env, "top\n");
+    assert_text(files, "salt://a", "0123456", "dev\n");
+    shell("cd cache/gitfs && for d in ?????*; do test ! -e $d/fetched || (cd $d && rm fetched && ln -s "
+          "fetched fetched "
+          "&& touch tried); done");
+    AUTO_FREE char *slow = xasprintf("\"gitfs_update_interval\": 3600, %s", settings);
+    AUTO(fileclient) blind = client(slow, &again);
+    assert_null(fileclient_list(blind, FILES_FILES, NULL, "", NULL));
+    shell("rm cache/gitfs/*/fetched cache/gitfs/*/tried");
+    AUTO(fileclient) seeing = client(slow, &last);
+    assert_text(seeing, "salt://a", NULL, "top\n");
+    assert_int_equal(setenv("PATH", before, 1), 0);
+}
+
 static void
 test_bad_settings(void **state)
 {
@@ -212,4 +259,5 @@ test_bad_settings(void **state)
 
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
-UNIT_MAIN(T(test_environments), T(test_settings), T(test_fetching), T(test_blobs), T(test_bad_settings))
+UNIT_MAIN(T(test_environments), T(test_settings), T(test_fetching), T(test_blobs), T(test_failing_git),
+          T(test_bad_settings))
