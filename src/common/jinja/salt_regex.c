@@ -177,8 +177,10 @@ JFILTER(regex_replace)
     buf_auto_t out = BUF_INIT;
     size_t len;
     const char *s = py_text(a[0], &len);
-    if (rx_sub(rx, py_cstr(a[2]), s, len, 0, &out, NULL, &err) < 0)
-        return py_raise(&re_error, "%s", fail_text(&err));
+    rx_until(rx, py_deadline_ms());
+    int rc = rx_sub(rx, py_cstr(a[2]), s, len, 0, &out, NULL, &err);
+    if (rc < 0)
+        return py_raise(rc == -ETIMEDOUT ? &py_LimitError : &re_error, "%s", fail_text(&err));
     return py_str_buf(&out);
 }
 

@@ -7,12 +7,18 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "common/base/clock.h"
+#include "common/base/utf8.h"
 #include "salt/limits.h"
 
 enum { PATTERN_SHOWN = 200 }; /* bytes of a refused pattern in a message */
 
 struct rx {
     pcre2_code *code;
+    char *pattern; /* owned, with its flags: for `checked` */
+    unsigned flags;
+    pcre2_code *checked; /* the same for a text that is known to be UTF-8; NULL: none yet */
+    int64_t deadline_ms; /* of rx_sub; 0: none */
     pcre2_match_data *match;
     pcre2_match_context *context;
     size_t groups; /* without group 0 */
@@ -27,6 +33,8 @@ struct rx {
 
 /* Compiling to machine code takes as long as some hundred matches. */
 #define RX_JIT_AFTER   16
+/* Each match in a text that may not be UTF-8 looks at the rest of it; the first few may. */
+#define RX_CHECK_AFTER 16
 /* One step may look at the whole text, so many bytes in the time of a short one's. */
 #define RX_PRICE_SHIFT 8
 /* Of a match whose steps nobody counts. */
@@ -136,8 +144,9 @@ translate(const char *p, buf_t *out)
     }
 }
 
+/* `invalid`: PCRE2_MATCH_INVALID_UTF, or 0 for a text that was checked. */
 static uint32_t
-compile_options(unsigned flags)
+compile_options(unsigned flags, uint32_t invalid)
 {
     uint32_t options = PCRE2_NEVER_BACKSLASH_C;
 
@@ -150,7 +159,7 @@ compile_options(unsigned flags)
     if (flags & RX_COUNTED)
         options |= PCRE2_AUTO_CALLOUT;
     if (!(flags & RX_BYTES))
-        options |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | ((flags & RX_ASCII) ? 0 : PCRE2_UCP);
+        options |= PCRE2_UTF | invalid | ((flags & RX_ASCII) ? 0 : PCRE2_UCP);
     return options;
 }
 
@@ -167,7 +176,7 @@ shown_length(const char *pattern)
 }
 
 static pcre2_code *
-compile(const char *pattern, unsigned flags, fail_t *err)
+compile(const char *pattern, unsigned flags, uint32_t invalid, fail_t *err)
 {
     const char *body = take_inline_flags(pattern, &flags);
     buf_auto_t text = BUF_INIT;
@@ -179,8 +188,8 @@ compile(const char *pattern, unsigned flags, fail_t *err)
         salt_no_memory(sizeof(void *));
     translate(body, &text);
     pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-    pcre2_code *compiled = pcre2_compile((PCRE2_SPTR) buf_str(&text), text.len, compile_options(flags), &code,
-                                         &at, context);
+    pcre2_code *compiled = pcre2_compile((PCRE2_SPTR) buf_str(&text), text.len,
+                                         compile_options(flags, invalid), &code, &at, context);
     pcre2_compile_context_free(context);
     if (compiled == NULL && code == PCRE2_ERROR_HEAP_FAILED)
         salt_no_memory(text.len);
@@ -206,13 +215,15 @@ count_step(pcre2_callout_block *block, void *rx)
 rx_t *
 rx_new(const char *pattern, unsigned flags, fail_t *err)
 {
-    pcre2_code *code = compile(pattern, flags, err);
+    pcre2_code *code = compile(pattern, flags, PCRE2_MATCH_INVALID_UTF, err);
     uint32_t groups = 0;
 
     if (code == NULL)
         return NULL;
     rx_t *self = xcalloc(1, sizeof(*self));
     self->code = code;
+    self->pattern = xstrdup(pattern);
+    self->flags = flags;
     self->utf = !(flags & RX_BYTES);
     self->anchored = (flags & RX_MATCH) != 0;
     self->match = pcre2_match_data_create_from_pattern(code, NULL);
@@ -238,17 +249,20 @@ rx_destroy(rx_t **self_p)
     pcre2_match_data_free(self->match);
     pcre2_match_context_free(self->context);
     pcre2_code_free(self->code);
+    pcre2_code_free(self->checked);
+    free(self->pattern);
     free(self);
     *self_p = NULL;
 }
 
 static int
-run(rx_t *self, const char *text, size_t len, size_t from, uint32_t options, fail_t *err)
+run_code(rx_t *self, const pcre2_code *code, const char *text, size_t len, size_t from, uint32_t options,
+         fail_t *err)
 {
-    int rc = pcre2_match(self->code, (PCRE2_SPTR) text, len, from, options, self->match, self->context);
+    int rc = pcre2_match(code, (PCRE2_SPTR) text, len, from, options, self->match, self->context);
 
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT) /* the interpreter's frames are on the heap */
-        rc = pcre2_match(self->code, (PCRE2_SPTR) text, len, from, options | PCRE2_NO_JIT, self->match,
+        rc = pcre2_match(code, (PCRE2_SPTR) text, len, from, options | PCRE2_NO_JIT, self->match,
                          self->context);
     self->matched = rc >= 0;
     if (rc >= 0)
@@ -258,6 +272,12 @@ run(rx_t *self, const char *text, size_t len, size_t from, uint32_t options, fai
     PCRE2_UCHAR why[200];
     pcre2_get_error_message(rc, why, sizeof(why));
     return fail_set(err, -E2BIG, "the regular expression gave up: %s; make it simpler", (char *) why);
+}
+
+static int
+run(rx_t *self, const char *text, size_t len, size_t from, uint32_t options, fail_t *err)
+{
+    return run_code(self, self->code, text, len, from, options, err);
 }
 
 int
@@ -497,16 +517,40 @@ expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out)
     }
 }
 
+/* Whether `checked` is the one for the text. */
+static bool
+is_checked(rx_t *self, const char *text, size_t len)
+{
+    if (!self->utf || !utf8_valid(text, len))
+        return false;
+    if (self->checked == NULL)
+        self->checked = compile(self->pattern, self->flags, 0, NULL);
+    return self->checked != NULL;
+}
+
+static bool
+is_late(const rx_t *self)
+{
+    return self->deadline_ms != 0 && clock_mono_ms() > self->deadline_ms;
+}
+
 static int
 replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t count, buf_t *out,
             size_t *ret_n, fail_t *err)
 {
     size_t at = 0, copied = 0, n = 0;
-    uint32_t options = 0;
+    const pcre2_code *code = self->code;
+    uint32_t options = 0, known = 0;
 
     while (count == 0 || n < count) {
         size_t start, end;
-        int rc = run(self, text, len, at, options, err);
+        if (is_late(self))
+            return fail_set(err, -ETIMEDOUT, "the regular expression takes too long; make it simpler");
+        if (n == RX_CHECK_AFTER && is_checked(self, text, len)) {
+            code = self->checked;
+            known = PCRE2_NO_UTF_CHECK;
+        }
+        int rc = run_code(self, code, text, len, at, options | known, err);
         if (rc < 0)
             return rc;
         if (rc == 0 || !rx_group(self, 0, &start, &end) || start < copied)
@@ -537,6 +581,12 @@ rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count,
         *ret_n = n;
     tmpl_free(&t);
     return rc;
+}
+
+void
+rx_until(rx_t *self, int64_t deadline_ms)
+{
+    self->deadline_ms = deadline_ms;
 }
 
 char *

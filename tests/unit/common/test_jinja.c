@@ -100,6 +100,10 @@ test_limits(void **state)
     check_limit(engine, "{{ 'x' * 9999999999999 }}", "Error");
     check_limit(engine, "{% set l = [] %}{% do l.append(l) %}{{ l }}", "RecursionError");
     jinja_destroy(&engine);
+    options.time_ms = 100;
+    engine = jinja_new(&options, NULL);
+    check_limit(engine, "{{ ('a' * 60000) | regex_replace('a(?:a*b)?', 'c') }}", "LimitError");
+    jinja_destroy(&engine);
 }
 
 UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_limits))

@@ -2,6 +2,7 @@
  */
 #include "unit/unit.h"
 
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/match/regex.h"
 #include "salt/value.h"
@@ -140,6 +141,65 @@ test_steps_are_limited(void **state)
     assert_int_equal(rx_search(rx, text, sizeof(text), 0, &err), -E2BIG);
 }
 
+/* `one` so many times, each of which becomes `fresh`, and a tail that stays. */
+static void
+expect_many(const char *pattern, unsigned flags, const char *one, size_t n, const char *tail,
+            const char *fresh)
+{
+    AUTO(rx) rx = rx_new(pattern, flags, NULL);
+    buf_auto_t text = BUF_INIT, want = BUF_INIT, out = BUF_INIT;
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(&text, one);
+        buf_puts(&want, fresh);
+    }
+    buf_puts(&text, tail);
+    buf_puts(&want, tail);
+    assert_int_equal(rx_sub(rx, "<\\g<0>>", buf_str(&text), text.len, 0, &out, &found, NULL), 0);
+    assert_int_equal(found, n);
+    assert_int_equal(out.len, want.len);
+    assert_memory_equal(out.data, want.data, want.len);
+}
+
+/* The time for a match does not grow with the text. */
+static void
+test_many_matches(void **state)
+{
+    (void) state;
+    int64_t before = clock_thread_us();
+
+    expect_many("a", 0, "a", 400000, "", "<a>");
+    expect_many("\\w", 0, "\u00e9", 200000, "...", "<\u00e9>");
+    expect_many("\u00e9", RX_IGNORECASE, "\u00c9", 20000, ".", "<\u00c9>");
+    expect_many(".", RX_BYTES, "\xff", 400000, "", "<\xff>");
+    assert_true(clock_thread_us() - before < 10000000);
+    /* What is no UTF-8 is not matched, and stays. */
+    expect_many("[^b]", 0, "a", 1000, "\xff", "<a>");
+    expect_many("b?a", 0,
+                "\xff"
+                "a",
+                1000, "\xc3", "\xff<a>");
+}
+
+/* Each match looks at all that follows. */
+static void
+test_deadline(void **state)
+{
+    (void) state;
+    fail_auto_t err = FAIL_INIT;
+    AUTO(rx) rx = rx_new("a(?:a*b)?", 0, &err);
+    size_t len = 200000;
+    AUTO_FREE char *text = xcalloc(len + 1, 1);
+    buf_auto_t out = BUF_INIT;
+
+    memset(text, 'a', len);
+    rx_until(rx, clock_mono_ms() + 50);
+    assert_int_equal(rx_sub(rx, "c", text, len, 0, &out, NULL, &err), -ETIMEDOUT);
+    rx_until(rx, 0);
+    assert_int_equal(rx_sub(rx, "c", text, 100, 0, &out, NULL, &err), 0);
+}
+
 /* Some hundred bytes of it, and whole characters. */
 static void
 test_long_pattern_is_cut(void **state)
@@ -176,4 +236,5 @@ test_flags(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_python_answers), cmocka_unit_test(test_escape), cmocka_unit_test(test_bad),
           cmocka_unit_test(test_bytes_and_text), cmocka_unit_test(test_steps_are_limited),
+          cmocka_unit_test(test_many_matches), cmocka_unit_test(test_deadline),
           cmocka_unit_test(test_long_pattern_is_cut), cmocka_unit_test(test_flags))
