@@ -500,20 +500,16 @@ pump(const proc_spec_t *spec, streams_t *ends, proc_result_t *res, int64_t deadl
     return true;
 }
 
-/* Wait until the child has ended, without reaping it; false when the deadline passed. */
+/* Wait until the child has ended, without reaping it; false when the deadline passed. One that has closed its outputs may
+ * still read to the end, and is fed meanwhile; whoever else holds the reading end is not waited for. */
 static bool
-wait_end(pid_t pid, int64_t deadline)
+wait_end(const proc_spec_t *spec, streams_t *ends, pid_t pid, int64_t deadline)
 {
+    AUTO_FD pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
     siginfo_t info;
 
-    if (deadline == 0) {
-        while (waitid(P_PID, (id_t) pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
-            continue;
-        return true;
-    }
-    AUTO_FD pidfd = (int) syscall(SYS_pidfd_open, pid, 0);
     for (;;) {
-        struct pollfd fds[1] = { { .fd = pidfd, .events = POLLIN } };
+        struct pollfd fds[2] = { { .fd = pidfd, .events = POLLIN }, { .fd = ends->in, .events = POLLOUT } };
         int wait = left_ms(deadline);
         memset(&info, 0, sizeof(info));
         int rc = waitid(P_PID, (id_t) pid, &info, WEXITED | WNOHANG | WNOWAIT);
@@ -521,7 +517,9 @@ wait_end(pid_t pid, int64_t deadline)
             return true;
         if (wait == 0)
             return false;
-        poll(fds, 1, pidfd < 0 && wait > WAIT_NAP_MS ? WAIT_NAP_MS : wait);
+        int n = poll(fds, NELEMS(fds), pidfd < 0 && (wait < 0 || wait > WAIT_NAP_MS) ? WAIT_NAP_MS : wait);
+        if (n > 0 && fds[1].revents != 0)
+            feed(spec, ends);
     }
 }
 
@@ -558,7 +556,7 @@ supervise(const plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 
     if (ends->in >= 0 && spec->in_len == 0)
         close_fd(&ends->in);
-    if (!pump(spec, ends, res, deadline) || !wait_end(res->pid, deadline)) {
+    if (!pump(spec, ends, res, deadline) || !wait_end(spec, ends, res->pid, deadline)) {
         res->timed_out = true;
         /* Not reaped yet, so the number still names this group. */
         kill(-res->pid, SIGKILL);

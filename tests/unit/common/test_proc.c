@@ -112,6 +112,56 @@ test_input_edges(void **state)
     check((proc_spec_t){ .argv = SH("wc -c; readlink /proc/self/fd/0"), .umask = -1 }, "0\n/dev/null\n", 0);
 }
 
+/* A program that has closed its outputs is still given all its input, with a limit of time and without one. */
+static void
+test_input_without_outputs(void **state)
+{
+    char folder[] = "/tmp/test_proc.XXXXXX";
+    buf_auto_t in = BUF_INIT;
+
+    (void) state;
+    assert_non_null(mkdtemp(folder));
+    buf_fill(&in, 'x', 1 << 20);
+    for (int timeout_ms = 0; timeout_ms <= LONG_MS; timeout_ms += LONG_MS) {
+        proc_spec_t spec = { .argv = SH("exec >/dev/null 2>&1; cat >got; exit 3"),
+                             .in = in.data,
+                             .in_len = in.len,
+                             .cwd = folder,
+                             .timeout_ms = timeout_ms,
+                             .umask = -1 };
+        AUTO_FREE char *path = fs_join(folder, "got");
+        proc_result_t res;
+        buf_auto_t got = BUF_INIT;
+        assert_int_equal(proc_run(&spec, &res, NULL), 0);
+        assert_int_equal(res.status, 3);
+        assert_false(res.timed_out);
+        proc_result_free(&res);
+        assert_int_equal(fs_read(path, 1 << 21, &got, NULL), 0);
+        assert_int_equal(got.len, in.len);
+    }
+    assert_int_equal(fs_remove_tree(folder, NULL), 0);
+}
+
+/* Who is left behind with the reading end, and reads nothing, keeps nobody. */
+static void
+test_input_that_a_stranger_holds(void **state)
+{
+    proc_result_t res;
+    buf_auto_t in = BUF_INIT;
+
+    (void) state;
+    buf_fill(&in, 'x', 1 << 20);
+    run((proc_spec_t){ .argv = SH("exec >/dev/null 2>&1 3<&0; sleep 600 <&3 & exit 3"),
+                       .in = in.data,
+                       .in_len = in.len,
+                       .umask = -1 },
+        &res);
+    assert_int_equal(kill(-res.pid, SIGKILL), 0);
+    assert_int_equal(res.status, 3);
+    assert_false(res.timed_out);
+    proc_result_free(&res);
+}
+
 static void
 test_output_limit(void **state)
 {
@@ -574,7 +624,8 @@ test_end_with(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_merged),
           cmocka_unit_test(test_status), cmocka_unit_test(test_input_and_output),
-          cmocka_unit_test(test_input_edges), cmocka_unit_test(test_output_limit),
+          cmocka_unit_test(test_input_edges), cmocka_unit_test(test_input_without_outputs),
+          cmocka_unit_test(test_input_that_a_stranger_holds), cmocka_unit_test(test_output_limit),
           cmocka_unit_test(test_environment), cmocka_unit_test(test_folder_and_umask),
           cmocka_unit_test(test_clean_child), cmocka_unit_test(test_parent_without_streams),
           cmocka_unit_test(test_timeout_kills_group), cmocka_unit_test(test_timeout_without_streams),
