@@ -217,9 +217,12 @@ highstate_top(highstate_t *self, json_t *errors)
     AUTO(py) tops = py_odict();
     gather_t gather = { self, tops, errors };
     size_t before = json_array_size(errors);
+    const char *lacks = highstate_strategy_problem(self);
 
     free(STEAL(self->top_problem));
-    if (!highstate_strategy_sound(self) || !gather_initial(&gather) || !gather_includes(&gather))
+    if (lacks != NULL)
+        note_problem(self, xstrdup(lacks));
+    if (lacks != NULL || !gather_initial(&gather) || !gather_includes(&gather))
         return json_object();
     AUTO(py) top = highstate_merge(self, tops, errors);
     if (json_array_size(errors) > before)

@@ -9,8 +9,8 @@
 
 #include "common/state/high.h"
 
-/* Whether top_file_merging_strategy has the options that it needs; logged when not. */
-bool highstate_strategy_sound(const highstate_t *high);
+/* What top_file_merging_strategy lacks of the options that it needs; NULL: nothing. */
+const char *highstate_strategy_problem(const highstate_t *high);
 /* `tops` is {environment: [top file, ...]}, and is used up. NEW {environment: {target: entries}}. */
 py_t *highstate_merge(const highstate_t *high, py_t *tops, json_t *errors);
 /* NEW {environment: [SLS, ...]} of the targets that are this minion. */

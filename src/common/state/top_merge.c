@@ -177,16 +177,14 @@ static const struct {
     { "merge_all", merge_all },
 };
 
-bool
-highstate_strategy_sound(const highstate_t *high)
+const char *
+highstate_strategy_problem(const highstate_t *high)
 {
     if (!str_eq(value_str(high->opts, "top_file_merging_strategy", "merge"), "same") ||
         !str_empty(high->env.saltenv) || !str_empty(value_str(high->opts, "default_top", "base")))
-        return true;
-    log_error("Unable to render top file: top_file_merging_strategy set to 'same', but no default_top "
-              "configuration "
-              "option was set");
-    return false;
+        return NULL;
+    return "Unable to render top file: top_file_merging_strategy set to 'same', but no default_top "
+           "configuration option was set";
 }
 
 py_t *

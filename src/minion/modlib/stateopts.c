@@ -146,6 +146,14 @@ stateopts_open(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const c
 }
 
 int
+stateopts_open_sound(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt, fail_t *err)
+{
+    int rc = open_with(self, ctx, kwargs, dflt, NULL, err);
+
+    return rc == 0 && self->pillar_errors != NULL ? stateopts_pillar_fail(self, ctx, err) : rc;
+}
+
+int
 stateopts_open_top(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *state_top,
                    fail_t *err)
 {

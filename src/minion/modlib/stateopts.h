@@ -25,6 +25,9 @@ typedef struct stateopts {
  * are not given), compile the pillar if they ask for another one, make it the context's, and start a
  * compilation. `dflt`: environment when none is configured (NULL: none). 0, or a negative errno with *err. */
 int stateopts_open(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt, fail_t *err);
+/* The same for functions that raise when the pillar has errors. */
+int stateopts_open_sound(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *dflt,
+                         fail_t *err);
 /* The same with another top file. */
 int stateopts_open_top(stateopts_t *self, call_ctx_t *ctx, const json_t *kwargs, const char *state_top,
                        fail_t *err);

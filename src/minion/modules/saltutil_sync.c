@@ -6,31 +6,52 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/extmods.h"
+#include "minion/modlib/stateopts.h"
 
 /* ---- environments ------------------------------------------------------------------------- */
 
 #define ENVS_KEY "saltutil._top_file_envs"
+
+/* NEW {environment: [SLS]} of this minion, whatever state runs are under way; empty when there is no top file. NULL with *err
+ * when it can't be known: what is in the environments that were not seen is not to be cleaned away. */
+static json_t *
+read_top(call_ctx_t *ctx, fail_t *err)
+{
+    stateopts_auto_t opts = { 0 };
+    json_auto_t *errors = json_array();
+    fail_auto_t why = FAIL_INIT;
+
+    if (stateopts_open_sound(&opts, ctx, NULL, NULL, &why) < 0) {
+        (void) fail_kind(err, FAIL_COMMAND, -EIO, "Unable to render top file(s): %s", fail_text(&why));
+        return NULL;
+    }
+    json_auto_t *top = highstate_top(opts.high, errors);
+    const char *problem = highstate_top_problem(opts.high);
+    if (problem == NULL && json_array_size(errors) == 0)
+        return json_incref(top);
+    if (problem != NULL)
+        (void) fail_kind(err, FAIL_COMMAND, -EIO, "%s", problem);
+    else
+        (void) fail_kind(err, FAIL_COMMAND, -EIO, "Unable to render top file(s): %s",
+                         json_string_value(json_array_get(errors, 0)));
+    return NULL;
+}
 
 /* Those of the top file that are for this minion, or base; found once in a job. NEW, or NULL with *err. */
 static json_t *
 top_envs(call_ctx_t *ctx, fail_t *err)
 {
     json_t *known = value_get(ctx_context(ctx), ENVS_KEY), *v;
-    fail_auto_t why = FAIL_INIT;
-    json_auto_t *top = NULL;
     const char *env;
 
     if (known != NULL)
         return json_incref(known);
-    if (ctx_call(ctx, "state.show_top", NULL, NULL, &top, &why) < 0) {
-        (void) fail_kind(err, FAIL_COMMAND, -EIO, "Unable to render top file(s): %s", fail_text(&why));
+    json_auto_t *top = read_top(ctx, err);
+    if (top == NULL)
         return NULL;
-    }
     json_t *envs = json_array();
-    if (json_is_object(top)) {
-        json_object_foreach (top, env, v)
-            json_array_append_new(envs, json_string(env));
-    }
+    json_object_foreach (top, env, v)
+        json_array_append_new(envs, json_string(env));
     if (json_array_size(envs) == 0)
         json_array_append_new(envs, json_string("base"));
     json_object_set(ctx_context(ctx), ENVS_KEY, envs);

@@ -13,12 +13,7 @@ begin(stateopts_t *self, call_ctx_t *ctx, json_t *args, const char *dflt, json_t
 {
     int rc = statejob_conflict(ctx, args, ret_value, err);
 
-    if (rc != 0)
-        return rc;
-    rc = stateopts_open(self, ctx, json_object_get(args, "kwargs"), dflt, err);
-    if (rc == 0 && self->pillar_errors != NULL)
-        rc = stateopts_pillar_fail(self, ctx, err);
-    return rc;
+    return rc != 0 ? rc : stateopts_open_sound(self, ctx, json_object_get(args, "kwargs"), dflt, err);
 }
 
 /* What a function that began returns. */
