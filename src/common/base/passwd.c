@@ -18,6 +18,13 @@ passwd_space_free(passwd_space_t *space)
     space->size = 0;
 }
 
+/* What a look that found nothing leaves in errno, given how it ended. */
+static int
+untold(int code)
+{
+    return code == ENOENT || code == ESRCH || code == EBADF || code == EPERM ? 0 : code;
+}
+
 /* Whether to look, given how the last look ended (FIRST: there was none): with what room there is, or with twice as
  * much after ERANGE. */
 static bool
@@ -26,7 +33,7 @@ again(passwd_space_t *space, int code)
     if (code == FIRST && space->size > 0)
         return true;
     if ((code != FIRST && code != ERANGE) || space->size >= SPACE_MAX) {
-        errno = code;
+        errno = untold(code);
         return false;
     }
     space->size = space->size > 0 ? space->size * 2 : SPACE_MIN;
@@ -74,24 +81,35 @@ passwd_gid(passwd_space_t *space, gid_t gid)
     return found;
 }
 
-void
+/* What a walk comes to, given errno at its end: only what no service leaves there when all is well counts. */
+static int
+walked(int code)
+{
+    return code == EMFILE || code == ENFILE || code == ENOMEM || code == EIO ? -code : 0;
+}
+
+int
 passwd_each_user(void (*each)(const struct passwd *user, void *cookie), void *cookie)
 {
     pthread_mutex_lock(&walking);
     setpwent();
-    for (const struct passwd *pw; (pw = getpwent()) != NULL;)
+    for (const struct passwd *pw; errno = 0, (pw = getpwent()) != NULL;)
         each(pw, cookie);
+    int rc = walked(errno);
     endpwent();
     pthread_mutex_unlock(&walking);
+    return rc;
 }
 
-void
+int
 passwd_each_group(void (*each)(const struct group *group, void *cookie), void *cookie)
 {
     pthread_mutex_lock(&walking);
     setgrent();
-    for (const struct group *gr; (gr = getgrent()) != NULL;)
+    for (const struct group *gr; errno = 0, (gr = getgrent()) != NULL;)
         each(gr, cookie);
+    int rc = walked(errno);
     endgrent();
     pthread_mutex_unlock(&walking);
+    return rc;
 }

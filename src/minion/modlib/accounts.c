@@ -45,13 +45,23 @@ add_user(const struct passwd *pw, void *list)
     json_array_append_new(list, user_row(pw));
 }
 
+/* `list` of what a walk through the name services gave, or NULL with *err when that is not all. TAKES the reference. */
 static json_t *
-host_users(void)
+whole(json_t *list, int rc, const char *what, fail_t *err)
+{
+    if (rc == 0)
+        return list;
+    json_decref(list);
+    (void) fail_kind(err, FAIL_COMMAND, rc, "cannot list the %s: %s", what, strerror(-rc));
+    return NULL;
+}
+
+static json_t *
+host_users(fail_t *err)
 {
     json_t *list = json_array();
 
-    passwd_each_user(add_user, list);
-    return list;
+    return whole(list, passwd_each_user(add_user, list), "users", err);
 }
 
 static json_t *
@@ -73,12 +83,39 @@ add_group(const struct group *gr, void *list)
 }
 
 static json_t *
-host_groups(void)
+host_groups(fail_t *err)
 {
     json_t *list = json_array();
 
-    passwd_each_group(add_group, list);
-    return list;
+    return whole(list, passwd_each_group(add_group, list), "groups", err);
+}
+
+/* NULL: a look ended with this errno and found nobody. With *err when that is no answer. */
+static json_t *
+none(int code, const char *what, const char *name, fail_t *err)
+{
+    if (code != 0)
+        (void) fail_kind(err, FAIL_COMMAND, -code, "cannot tell whether there is a %s '%s': %s", what, name,
+                         strerror(code));
+    return NULL;
+}
+
+static json_t *
+host_user_named(const char *name, fail_t *err)
+{
+    passwd_space_auto_t space = { 0 };
+    const struct passwd *pw = passwd_user(&space, name);
+
+    return pw != NULL ? user_row(pw) : none(errno, "user", name, err);
+}
+
+static json_t *
+host_group_named(const char *name, fail_t *err)
+{
+    passwd_space_auto_t space = { 0 };
+    const struct group *gr = passwd_group(&space, name);
+
+    return gr != NULL ? host_group(gr) : none(errno, "group", name, err);
 }
 
 /* ---- below another root ---------------------------------------------------------------------- */
@@ -223,17 +260,14 @@ groups_among(const char *root, const char *name, const json_t *user, const json_
 static json_t *
 bare_users(const char *root, fail_t *err)
 {
-    return root == NULL ? host_users() : file_rows(root, "passwd", USER_COLUMNS, file_user, err);
+    return root == NULL ? host_users(err) : file_rows(root, "passwd", USER_COLUMNS, file_user, err);
 }
 
 static json_t *
 bare_user(const char *root, const char *name, fail_t *err)
 {
-    if (root == NULL) {
-        passwd_space_auto_t space = { 0 };
-        const struct passwd *pw = passwd_user(&space, name);
-        return pw != NULL ? user_row(pw) : NULL;
-    }
+    if (root == NULL)
+        return host_user_named(name, err);
     json_auto_t *all = bare_users(root, err);
     return pick(all, name);
 }
@@ -241,17 +275,14 @@ bare_user(const char *root, const char *name, fail_t *err)
 json_t *
 account_groups(const char *root, fail_t *err)
 {
-    return root == NULL ? host_groups() : file_rows(root, "group", GROUP_COLUMNS, file_group, err);
+    return root == NULL ? host_groups(err) : file_rows(root, "group", GROUP_COLUMNS, file_group, err);
 }
 
 json_t *
 account_group(const char *root, const char *name, fail_t *err)
 {
-    if (root == NULL) {
-        passwd_space_auto_t space = { 0 };
-        const struct group *gr = passwd_group(&space, name);
-        return gr != NULL ? host_group(gr) : NULL;
-    }
+    if (root == NULL)
+        return host_group_named(name, err);
     json_auto_t *all = account_groups(root, err);
     return pick(all, name);
 }
@@ -259,34 +290,41 @@ account_group(const char *root, const char *name, fail_t *err)
 json_t *
 account_users(const char *root, fail_t *err)
 {
-    json_t *all = bare_users(root, err);
-    json_auto_t *groups = all != NULL ? account_groups(root, NULL) : NULL;
+    json_auto_t *all = bare_users(root, err);
+    json_auto_t *groups = all != NULL ? account_groups(root, err) : NULL;
 
+    if (groups == NULL)
+        return NULL;
     for (size_t i = 0; i < json_array_size(all); i++) {
         json_t *user = json_array_get(all, i);
         json_object_set_new(user, "groups", groups_among(root, value_str(user, "name", ""), user, groups));
     }
-    return all;
+    return json_incref(all);
 }
 
 json_t *
 account_user(const char *root, const char *name, fail_t *err)
 {
-    json_t *user = bare_user(root, name, err);
-    json_auto_t *groups = user != NULL ? account_groups(root, NULL) : NULL;
+    json_auto_t *user = bare_user(root, name, err);
+    json_auto_t *groups = user != NULL ? account_groups(root, err) : NULL;
 
-    if (user != NULL)
-        json_object_set_new(user, "groups", groups_among(root, name, user, groups));
-    return user;
+    if (groups == NULL)
+        return NULL;
+    json_object_set_new(user, "groups", groups_among(root, name, user, groups));
+    return json_incref(user);
 }
 
 json_t *
-account_groups_of(const char *root, const char *name)
+account_groups_of(const char *root, const char *name, fail_t *err)
 {
-    json_auto_t *user = bare_user(root, name, NULL);
-    json_auto_t *groups = account_groups(root, NULL);
+    fail_auto_t why = FAIL_INIT;
+    json_auto_t *user = bare_user(root, name, &why);
+    json_auto_t *groups = why.code == 0 ? account_groups(root, &why) : NULL;
 
-    return groups_among(root, name, user, groups);
+    if (groups != NULL)
+        return groups_among(root, name, user, groups);
+    (void) fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
+    return NULL;
 }
 
 /* ---- programs --------------------------------------------------------------------------------- */

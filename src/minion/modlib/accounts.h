@@ -4,7 +4,8 @@
  * Layer      minion/modlib
  * Threads    one at a time (the C library's getpwent)
  * Ownership  results are NEW
- * Errors     a name that is not there is NULL; programs that are missing are CommandExecutionErrors
+ * Errors     a name that is not there is NULL, and one that can't be looked up NULL with *err; programs that are missing are
+ *            CommandExecutionErrors
  * Tests      tests/cases/modules/user.*.json, group.*.json
  */
 #ifndef MINION_MODLIB_ACCOUNTS_H
@@ -20,8 +21,8 @@
 json_t *account_user(const char *root, const char *name, fail_t *err);
 /* All of them, in file order; NULL with *err. */
 json_t *account_users(const char *root, fail_t *err);
-/* Names of the groups that a user is in, sorted. */
-json_t *account_groups_of(const char *root, const char *name);
+/* Names of the groups that a user is in, sorted; NULL with *err. */
+json_t *account_groups_of(const char *root, const char *name, fail_t *err);
 /* {"name", "passwd", "gid", "members"}, or NULL: no such group, or *err. */
 json_t *account_group(const char *root, const char *name, fail_t *err);
 json_t *account_groups(const char *root, fail_t *err);

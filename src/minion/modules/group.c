@@ -112,7 +112,9 @@ group_deluser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (account_arg_name(args, "username", &user, err) != 0)
         return -EINVAL;
-    json_auto_t *group = account_group(account_root(args), value_str(args, "name", ""), NULL);
+    json_auto_t *group = account_group(account_root(args), value_str(args, "name", ""), err);
+    if (err->code < 0)
+        return err->code;
     json_t *members = value_get(group, "members");
     for (size_t i = 0; i < json_array_size(members); i++)
         member = member || str_eq(json_string_value(json_array_get(members, i)), user);

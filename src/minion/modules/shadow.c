@@ -81,13 +81,19 @@ line_is(const char *line, const char *name)
     return strncmp(line, name, n) == 0 && line[n] == ':';
 }
 
-/* NEW: as Salt says it, empty texts when there is no such user. */
+/* NEW: as Salt says it, empty texts when there is no such user, or no such file. NULL with *err. */
 static json_t *
-shadow_info(const json_t *args)
+shadow_info(const json_t *args, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
-    char **lines = shadow_lines(args, NULL);
+    fail_auto_t why = FAIL_INIT;
+    char **lines = shadow_lines(args, &why);
     json_t *info = NULL;
+
+    if (why.code < 0 && why.code != -ENOENT) {
+        (void) fail_kind(err, FAIL_COMMAND, why.code, "%s", fail_text(&why));
+        return NULL;
+    }
 
     for (char **line = lines; line != NULL && *line != NULL && info == NULL; line++) {
         if (line_is(*line, name))
@@ -101,9 +107,9 @@ shadow_info(const json_t *args)
 static int
 shadow_mod_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
-    *ret_value = shadow_info(args);
-    return 0;
+    (void) ctx;
+    *ret_value = shadow_info(args, err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 static int
@@ -141,11 +147,13 @@ static int
 set_age(call_ctx_t *ctx, const json_t *args, const char *key, const char *arg, const char *option,
         bool compare, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *before = shadow_info(args);
+    json_auto_t *before = shadow_info(args, err);
     json_t *want = value_get(args, arg);
     prog_auto_t prog = PROG_INIT;
     int code;
 
+    if (before == NULL)
+        return err->code;
     *ret_value = json_false();
     if (*value_str(before, "name", "") == '\0')
         return 0;
@@ -160,9 +168,9 @@ set_age(call_ctx_t *ctx, const json_t *args, const char *key, const char *arg, c
     prog_adds(&prog, "--", value_str(args, "name", ""), NULL);
     if (tool_retcode(ctx, &prog, 0, &code, err) < 0)
         return err->code;
-    json_auto_t *after = shadow_info(args);
+    json_auto_t *after = shadow_info(args, err);
     *ret_value = json_boolean(compare ? value_equal(value_get(after, key), want) : code == 0);
-    return 0;
+    return err->code;
 }
 
 #define AGE_FUNCTION(name, key, option, compare)                                                             \
@@ -201,16 +209,18 @@ is_locked(const json_t *info)
 static int
 set_lock(call_ctx_t *ctx, const json_t *args, bool lock, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *before = shadow_info(args);
+    json_auto_t *before = shadow_info(args, err);
 
+    if (before == NULL)
+        return err->code;
     *ret_value = json_boolean(*value_str(before, "name", "") != '\0' && is_locked(before) == lock);
     if (*value_str(before, "name", "") == '\0' || is_locked(before) == lock)
         return 0;
     if (run_passwd(ctx, args, lock ? "-l" : "-u", err) < 0)
         return err->code;
-    json_auto_t *after = shadow_info(args);
+    json_auto_t *after = shadow_info(args, err);
     *ret_value = json_boolean(is_locked(after) == lock);
-    return 0;
+    return err->code;
 }
 
 static int
@@ -230,10 +240,10 @@ shadow_del_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     if (run_passwd(ctx, args, "-d", err) < 0)
         return err->code;
-    json_auto_t *after = shadow_info(args);
+    json_auto_t *after = shadow_info(args, err);
     *ret_value = json_boolean(*value_str(after, "passwd", "") == '\0' &&
                               str_eq(value_str(after, "name", ""), value_str(args, "name", "")));
-    return 0;
+    return err->code;
 }
 
 /* NEW text of the file with the user's password and its day changed; a user who has no line gets one. */
@@ -299,9 +309,9 @@ shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
         return 0;
     if (write_password(args, password, err) < 0)
         return err->code;
-    json_auto_t *after = shadow_info(args);
+    json_auto_t *after = shadow_info(args, err);
     *ret_value = json_boolean(str_eq(value_str(after, "passwd", ""), password));
-    return 0;
+    return err->code;
 }
 
 /* One way to make hashes is enough: random.shadow_hash. */

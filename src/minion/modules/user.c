@@ -48,9 +48,9 @@ user_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 user_list_groups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
-    *ret_value = account_groups_of(NULL, value_str(args, "name", ""));
-    return 0;
+    (void) ctx;
+    *ret_value = account_groups_of(NULL, value_str(args, "name", ""), err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 static int
@@ -115,6 +115,8 @@ change(call_ctx_t *ctx, json_t *args, const char *field, json_t *given, const ch
     if (account_arg_name(args, "name", &name, err) != 0)
         return -EINVAL;
     json_auto_t *before = account_user(root, name, err);
+    if (err->code < 0)
+        return err->code;
     if (before == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "User '%s' does not exist", name);
     if (value_equal(value, json_object_get(before, field))) {
@@ -176,7 +178,10 @@ user_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (account_arg_name(args, "name", &name, err) != 0 ||
         account_arg_name(args, "new_name", &new_name, err) != 0)
         return -EINVAL;
-    json_auto_t *taken = account_user(root, new_name, err), *now = account_user(root, name, NULL);
+    json_auto_t *taken = account_user(root, new_name, err);
+    json_auto_t *now = err->code == 0 ? account_user(root, name, err) : NULL;
+    if (err->code < 0)
+        return err->code;
     if (taken != NULL)
         return fail_kind(err, FAIL_COMMAND, -EEXIST, "User '%s' already exists", new_name);
     if (now == NULL)
@@ -216,6 +221,8 @@ set_gecos(call_ctx_t *ctx, const char *name, const char *root, const char *field
     AUTO_FREE char *value = json_is_null(given) ? xstrdup("") : value_pystr(given);
 
     *ret_done = true;
+    if (err->code < 0)
+        return err->code;
     if (user == NULL)
         return fail_set(err, -ENOENT, "\"getpwnam(): name not found: '%s'\"", name);
     if (str_eq(value, value_str(user, field, "")))
@@ -359,8 +366,8 @@ static int
 set_groups(call_ctx_t *ctx, const char *name, const char *root, const json_t *given, bool append,
            bool *ret_done, fail_t *err)
 {
-    json_auto_t *groups = names_list(given), *now = account_groups_of(root, name);
-    AUTO_FREE char *joined = joined_names(groups, err);
+    json_auto_t *groups = names_list(given), *now = account_groups_of(root, name, err);
+    AUTO_FREE char *joined = now != NULL ? joined_names(groups, err) : NULL;
     prog_auto_t prog = PROG_INIT;
 
     *ret_done = true;

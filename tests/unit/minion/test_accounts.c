@@ -2,10 +2,123 @@
  * programs of our own on PATH. */
 #include "unit/unit.h"
 
+#include <dlfcn.h>
+
+#include "common/base/passwd.h"
 #include "minion/modlib/accounts.h"
 #include "unit/minion/fakes.h"
 
-extern const plugin_t exec_user, exec_group, state_user;
+extern const plugin_t exec_user, exec_group, exec_shadow, state_user;
+
+/* ---- name services in trouble ---------------------------------------------------------------------- */
+
+static int user_code, group_code,
+    list_code; /* errno of lookups of "games", and at the end of lists; 0: as they are */
+
+int
+getpwnam_r(const char *name, struct passwd *user, char *bytes, size_t size, struct passwd **ret_found)
+{
+    int (*real)(const char *, struct passwd *, char *, size_t, struct passwd **) = (int (*)(
+        const char *, struct passwd *, char *, size_t, struct passwd **)) dlsym(RTLD_NEXT, "getpwnam_r");
+
+    *ret_found = NULL;
+    return user_code != 0 && strcmp(name, "games") == 0 ? user_code
+                                                        : real(name, user, bytes, size, ret_found);
+}
+
+int
+getgrnam_r(const char *name, struct group *group, char *bytes, size_t size, struct group **ret_found)
+{
+    int (*real)(const char *, struct group *, char *, size_t, struct group **) = (int (*)(
+        const char *, struct group *, char *, size_t, struct group **)) dlsym(RTLD_NEXT, "getgrnam_r");
+
+    *ret_found = NULL;
+    return group_code != 0 && strcmp(name, "games") == 0 ? group_code
+                                                         : real(name, group, bytes, size, ret_found);
+}
+
+struct passwd *
+getpwent(void)
+{
+    struct passwd *(*real)(void) = (struct passwd * (*) (void) ) dlsym(RTLD_NEXT, "getpwent");
+
+    errno = list_code;
+    return list_code != 0 ? NULL : real();
+}
+
+struct group *
+getgrent(void)
+{
+    struct group *(*real)(void) = (struct group * (*) (void) ) dlsym(RTLD_NEXT, "getgrent");
+
+    errno = list_code;
+    return list_code != 0 ? NULL : real();
+}
+
+static void
+check_untold(const plugin_t *plugin, const char *fun, const char *args, const char *text)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *value = fakes_call(plugin, fun, args, "{}", &err);
+
+    assert_null(value);
+    assert_string_equal(fail_text(&err), text);
+    assert_int_equal(err.kind, FAIL_COMMAND);
+}
+
+/* Who can't be looked up is not somebody that is not there. */
+static void
+test_untold(void **state)
+{
+    (void) state;
+    user_code = group_code = EIO;
+    check_untold(&exec_user, "user.info", "[\"games\"]",
+                 "cannot tell whether there is a user 'games': Input/output error");
+    check_untold(&exec_user, "user.chuid", "[\"games\", 5]",
+                 "cannot tell whether there is a user 'games': Input/output error");
+    check_untold(&exec_user, "user.chfullname", "[\"games\", \"G\"]",
+                 "cannot tell whether there is a user 'games': Input/output error");
+    check_untold(&exec_user, "user.rename", "[\"games\", \"halite-none\"]",
+                 "cannot tell whether there is a user 'games': Input/output error");
+    check_untold(&exec_user, "user.list_groups", "[\"games\"]",
+                 "cannot tell whether there is a user 'games': Input/output error");
+    check_untold(&exec_group, "group.info", "[\"games\"]",
+                 "cannot tell whether there is a group 'games': Input/output error");
+    check_untold(&exec_group, "group.deluser", "[\"games\", \"root\"]",
+                 "cannot tell whether there is a group 'games': Input/output error");
+    /* These say that there is none: see getpwnam(3). */
+    user_code = group_code = ENOENT;
+    fakes_check(&exec_user, &(fakes_row_t){ "user.info", "[\"games\"]", "{}", "{}", "" });
+    fakes_check(&exec_group, &(fakes_row_t){ "group.info", "[\"games\"]", "{}", "{}", "" });
+    user_code = group_code = 0;
+}
+
+static void
+test_untold_lists(void **state)
+{
+    (void) state;
+    list_code = EMFILE;
+    check_untold(&exec_user, "user.list_users", "[]", "cannot list the users: Too many open files");
+    check_untold(&exec_user, "user.info", "[\"root\"]", "cannot list the groups: Too many open files");
+    check_untold(&exec_group, "group.getent", "[]", "cannot list the groups: Too many open files");
+    list_code = 0;
+}
+
+static void
+test_shadow(void **state)
+{
+    static const char nobody[] = "{\"name\":\"\",\"passwd\":\"\",\"lstchg\":\"\",\"min\":\"\",\"max\":\"\","
+                                 "\"warn\":\"\",\"inact\":\"\",\"expire\":\"\"}";
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    fakes_check(&exec_shadow,
+                &(fakes_row_t){ "shadow.info", "[\"zoe\"]", "{\"root\": \"{root}\"}", nobody, "" });
+    fakes_put("root/etc/shadow/in-its-place", 0644, "");
+    json_auto_t *info = fakes_call(&exec_shadow, "shadow.info", "[\"zoe\"]", "{\"root\": \"{root}\"}", &err);
+    assert_null(info);
+    assert_non_null(strstr(fail_text(&err), "/root/etc/shadow: "));
+}
 
 static int
 set_up(void **state)
@@ -40,8 +153,8 @@ test_files(void **state)
     json_auto_t *groups = account_groups(root, &err);
     json_auto_t *users = account_users(root, &err);
     json_auto_t *zoe = account_user(root, "zoe", &err);
-    json_auto_t *of_amy = account_groups_of(root, "amy");
-    json_auto_t *of_nobody = account_groups_of(root, "nosuch");
+    json_auto_t *of_amy = account_groups_of(root, "amy", &err);
+    json_auto_t *of_nobody = account_groups_of(root, "nosuch", &err);
 
     (void) state;
     fakes_equal(groups, "[{\"name\":\"root\",\"passwd\":\"x\",\"gid\":0,\"members\":[]},"
@@ -358,4 +471,5 @@ test_groups(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fakes_end)
 UNIT_MAIN(TEST(test_files), TEST(test_names), TEST(test_user), TEST(test_group), TEST(test_refusals),
-          cmocka_unit_test(test_salts), cmocka_unit_test(test_groups))
+          TEST(test_untold), TEST(test_untold_lists), TEST(test_shadow), cmocka_unit_test(test_salts),
+          cmocka_unit_test(test_groups))
