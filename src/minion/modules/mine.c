@@ -17,13 +17,15 @@ is_local(call_ctx_t *ctx)
            !str_eq(value_str(ctx_opts(ctx), "__role", ""), "master");
 }
 
-/* NEW object. */
+/* NEW object, or NULL with *err: who stores it again would lose what could not be read. */
 static json_t *
-mine_load(call_ctx_t *ctx)
+mine_load(call_ctx_t *ctx, fail_t *err)
 {
-    json_auto_t *data = datastore_load(ctx, NULL);
+    json_auto_t *data = datastore_load(ctx, err);
     json_t *mine = value_get(data, STORE_KEY);
 
+    if (data == NULL)
+        return NULL;
     return json_is_object(mine) ? json_incref(mine) : json_object();
 }
 
@@ -55,8 +57,10 @@ mine_add(call_ctx_t *ctx, json_t *data, bool clear, json_t **ret_value, fail_t *
     if (!is_local(ctx))
         return mine_ask(ctx, json_pack("{s:s, s:O, s:b}", "op", "send", "data", data, "clear", clear),
                         ret_value, err);
-    json_auto_t *all = clear ? json_object() : mine_load(ctx);
+    json_auto_t *all = clear ? json_object() : mine_load(ctx, err);
 
+    if (all == NULL)
+        return err->code;
     json_object_update(all, data);
     return mine_store(ctx, all, ret_value, err);
 }
@@ -321,7 +325,9 @@ mine_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (target < 0)
         return target;
-    json_auto_t *mine = target > 0 ? mine_load(ctx) : json_object();
+    json_auto_t *mine = target > 0 ? mine_load(ctx, err) : json_object();
+    if (mine == NULL)
+        return err->code;
     json_array_foreach (names, i, name)
         add_found(ctx, found, mine, json_is_string(name) ? json_string_value(name) : "",
                   json_is_array(fun) || json_array_size(names) > 1);
@@ -335,8 +341,10 @@ mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (!is_local(ctx))
         return mine_ask(ctx, json_pack("{s:s, s:O}", "op", "delete", "fun", value_get(args, "fun")),
                         ret_value, err);
-    json_auto_t *mine = mine_load(ctx);
+    json_auto_t *mine = mine_load(ctx, err);
 
+    if (mine == NULL)
+        return err->code;
     json_object_del(mine, value_str(args, "fun", ""));
     return mine_store(ctx, mine, ret_value, err);
 }
