@@ -21,7 +21,7 @@ requests(call_ctx_t *ctx, fail_t *err)
     AUTO_FREE char *path = request_path(ctx);
     buf_auto_t text = BUF_INIT;
 
-    if (!fs_exists(path))
+    if (fs_absent(path))
         return json_object();
     if (fs_read(path, LIMIT_FILE_READ, &text, err) < 0)
         return NULL;

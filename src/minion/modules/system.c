@@ -299,7 +299,7 @@ system_set_computer_desc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
         prog_adds(&prog, "hostnamectl", "set-hostname", "--pretty", "--", spelled, NULL);
         return tool_bool(ctx, &prog, 0, ret_value, err);
     }
-    if (fs_exists(MACHINE_INFO) && fs_read(MACHINE_INFO, LIMIT_HOST_FILE, &file, NULL) < 0) {
+    if (!fs_absent(MACHINE_INFO) && fs_read(MACHINE_INFO, LIMIT_HOST_FILE, &file, NULL) < 0) {
         *ret_value = json_false();
         return 0;
     }
