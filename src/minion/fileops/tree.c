@@ -15,6 +15,15 @@
 #include "minion/fileops/fileops.h"
 #include "minion/fileops/stage.h"
 
+/* What went wrong with what is held, in the words of who asked for it by name. */
+static int
+retell(const fail_t *why, int rc, const char *at, const char *said, fail_t *err)
+{
+    AUTO_FREE char *text = str_replace(fail_text(why), at, said);
+
+    return fail_kind(err, why->kind, rc, "%s", text);
+}
+
 /* ---- folders --------------------------------------------------------------------------------- */
 
 /* Owner and mode of what was made, which is of this type: who may write above it may have put something else in its place by
@@ -33,8 +42,7 @@ dress_made(const way_t *way, mode_t type, const json_t *user, const json_t *grou
     if ((st.st_mode & S_IFMT) != type || (type != S_IFDIR && st.st_nlink > 1))
         return fop_oserror(err, type == S_IFDIR ? ENOTDIR : EEXIST, way->asked);
     int rc = fop_set_owner_mode(at, user, group, mode, &why);
-    AUTO_FREE char *text = str_replace(fail_text(&why), at, way->asked);
-    return rc == 0 ? 0 : fail_kind(err, why.kind, rc, "%s", text);
+    return rc == 0 ? 0 : retell(&why, rc, at, way->asked, err);
 }
 
 /* One folder, where a stranger's link does not lead astray. */
@@ -224,13 +232,11 @@ fop_hold_folder(const char *path, fail_t *err)
     fail_auto_t why = FAIL_INIT;
     int rc = partfile_find(&folder, inside, PARTFILE_ANY, &why);
 
-    if (rc == 0) {
-        rc = folder.file;
-        folder.file = -1;
-        return rc;
-    }
-    AUTO_FREE char *text = str_replace(fail_text(&why), inside, path);
-    return fail_kind(err, why.kind, rc, "%s", text);
+    if (rc != 0)
+        return retell(&why, rc, inside, path, err);
+    rc = folder.file;
+    folder.file = -1;
+    return rc;
 }
 
 int
@@ -286,16 +292,16 @@ file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-/* The place of a new name, by a path of the folder that is held: a stranger's link leads to none. 0 and *ret_at NEW. */
+/* The place of a new name, by a path of the folder that is held: a stranger's link leads to none. 0 and *ret_at NEW, or a
+ * negative errno as way_find's. */
 static int
-find_place(way_t *way, const char *path, char **ret_at, fail_t *err)
+find_place(way_t *way, const char *path, char **ret_at)
 {
     int rc = way_find(way, path, WAY_LINK);
 
-    if (rc < 0 && way_refused(way, rc, err))
+    if (rc != 0 && rc != -EISDIR)
         return rc;
-    bool found = rc == 0 || rc == -EISDIR;
-    *ret_at = found ? xasprintf("/proc/self/fd/%d/%s", way->folder, way->name) : xstrdup(path);
+    *ret_at = xasprintf("/proc/self/fd/%d/%s", way->folder, way->name);
     return 0;
 }
 
@@ -310,12 +316,14 @@ file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (fop_need_abs(src, "File path must be absolute.", err) != 0)
         return -EINVAL;
-    int rc = find_place(&way, path, &at, err);
-    if (rc != 0)
+    int rc = find_place(&way, path, &at);
+    if (way_refused(&way, rc, err))
         return rc;
-    if (link(src, at) != 0)
-        return fop_failed(err, "Could not create '%s': [Errno %d] %s: '%s' -> '%s'", path, errno,
-                          strerror(errno), src, path);
+    if (rc == 0 && link(src, at) != 0)
+        rc = -errno;
+    if (rc != 0)
+        return fop_failed(err, "Could not create '%s': [Errno %d] %s: '%s' -> '%s'", path, -rc, strerror(-rc),
+                          src, path);
     *ret_value = json_true();
     return 0;
 }
@@ -365,9 +373,11 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (*path != '/')
         return fop_invalid(err, "Link path must be absolute: %s", path);
-    int rc = find_place(&way, path, &at, err);
-    if (rc != 0)
+    int rc = find_place(&way, path, &at);
+    if (way_refused(&way, rc, err))
         return rc;
+    if (rc != 0)
+        return fop_failed(err, "Could not create '%s'", path);
     if (links_to(at, src)) {
         *ret_value = json_true();
         return 0;
@@ -493,13 +503,17 @@ static int
 set_copied(const char *dst, const json_t *had, fail_t *err)
 {
     partfile_auto_t file = PARTFILE_INIT;
+    fail_auto_t why = FAIL_INIT;
     bool all = geteuid() == 0;
-    int rc = fop_is_dir(dst) ? 0 : partfile_find(&file, dst, PARTFILE_SPECIAL, err);
+    int rc = partfile_find(&file, dst, PARTFILE_ANY, err);
 
-    return rc != 0
-               ? rc
-               : fop_set_owner_mode(file.at != NULL ? file.at : dst, all ? value_get(had, "uid") : NULL,
-                                    all ? value_get(had, "gid") : NULL, value_str(had, "mode", NULL), err);
+    if (rc != 0)
+        return rc;
+    if (file.at == NULL)
+        return fop_oserror(err, ENOENT, dst);
+    rc = fop_set_owner_mode(file.at, all ? value_get(had, "uid") : NULL, all ? value_get(had, "gid") : NULL,
+                            value_str(had, "mode", NULL), &why);
+    return rc == 0 ? 0 : retell(&why, rc, file.at, dst, err);
 }
 
 int
