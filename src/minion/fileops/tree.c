@@ -24,6 +24,17 @@ retell(const fail_t *why, int rc, const char *at, const char *said, fail_t *err)
     return fail_kind(err, why->kind, rc, "%s", text);
 }
 
+/* Without slashes at its end: "link/" would name what the link points to. NEW. */
+static char *
+trimmed(const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return xstrndup(path, n);
+}
+
 /* ---- folders --------------------------------------------------------------------------------- */
 
 /* Owner and mode of what was made, which is of this type: who may write above it may have put something else in its place by
@@ -65,19 +76,17 @@ make_dir(const char *path, const json_t *user, const json_t *group, const char *
 static int
 make_dirs(const char *path, const json_t *user, const json_t *group, const char *mode, fail_t *err)
 {
-    AUTO_FREE char *trimmed = xstrdup(path);
-    for (size_t n = strlen(trimmed); n > 1 && trimmed[n - 1] == '/'; n--)
-        trimmed[n - 1] = '\0';
-    AUTO_FREE char *parent = fop_dirname(trimmed);
+    AUTO_FREE char *name = trimmed(path);
+    AUTO_FREE char *parent = fop_dirname(name);
 
-    if (strlen(trimmed) >= PATH_MAX)
+    if (strlen(name) >= PATH_MAX)
         return fop_oserror(err, ENAMETOOLONG, path);
     if (*parent != '\0' && !fs_exists(parent)) {
         int rc = make_dirs(parent, user, group, mode, err);
         if (rc != 0)
             return rc;
     }
-    return make_dir(trimmed, user, group, mode, err);
+    return make_dir(name, user, group, mode, err);
 }
 
 int
@@ -242,17 +251,13 @@ fop_hold_folder(const char *path, fail_t *err)
 int
 fop_remove(const char *path, fail_t *err)
 {
-    AUTO_FREE char *trimmed = xstrdup(path);
+    AUTO_FREE char *entry = trimmed(path), *above = fop_dirname(entry);
+    const char *name = fop_basename(entry);
     fail_auto_t why = FAIL_INIT;
     struct stat st;
 
-    /* "link/" would name what the link points to. */
-    for (size_t n = strlen(trimmed); n > 1 && trimmed[n - 1] == '/'; n--)
-        trimmed[n - 1] = '\0';
-    if (lstat(trimmed, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
+    if (lstat(entry, &st) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return 0;
-    AUTO_FREE char *above = fop_dirname(trimmed);
-    const char *name = fop_basename(trimmed);
     AUTO_FD folder = fop_hold_folder(*above != '\0' ? above : ".", &why);
     if (folder == -EPERM)
         return fail_kind(err, why.kind, folder, "%s", fail_text(&why));
@@ -397,15 +402,53 @@ file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
 /* ---- moving and copying ---------------------------------------------------------------------- */
 
+/* One end of a move. Its folder is held: a stranger's link leads to none, and nobody can put another in its place. */
+typedef struct end {
+    char *name;
+    partfile_t file;
+    char *at; /* for rename(), which takes a slash behind a name for a folder only */
+} end_t;
+#define END_INIT                                                                                             \
+    {                                                                                                        \
+        NULL, PARTFILE_INIT, NULL                                                                            \
+    }
+#define end_auto_t __attribute__((cleanup(end_close))) end_t
+
+static int
+end_find(end_t *self, const char *path, fail_t *err)
+{
+    self->name = trimmed(path);
+    int rc = partfile_find(&self->file, self->name, PARTFILE_ANY | WAY_LINK, err);
+
+    if (rc == 0)
+        self->at = xasprintf("%s%s", self->file.path, str_eq(self->name, path) ? "" : "/");
+    return rc;
+}
+
+static void
+end_close(end_t *self)
+{
+    partfile_close(&self->file);
+    free(self->name);
+    free(self->at);
+}
+
 int
 file_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *src = fop_path(args, "src"), *dst = fop_path(args, "dst");
+    end_auto_t from = END_INIT, to = END_INIT;
+    fail_auto_t why = FAIL_INIT;
 
     if (fop_need_abs(src, "File path must be absolute.", err) != 0)
         return -EINVAL;
-    if (rename(src, dst) != 0)
+    int rc = end_find(&from, src, &why);
+    if (rc == 0)
+        rc = end_find(&to, dst, &why);
+    if (rc == -EPERM)
+        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
+    if (rc != 0 || rename(from.at, to.at) != 0)
         return fop_failed(err, "Could not rename '%s' to '%s'", src, dst);
     *ret_value = json_true();
     return 0;
@@ -549,39 +592,49 @@ is_one_file(const char *a, const char *b)
     return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* By way of a place beside the target. */
+/* By way of a place beside the target. What is removed is what was copied. */
 static int
-move_staged(const char *src, const char *target, bool copy, fail_t *err)
+move_staged(const end_t *from, const char *target, bool copy, fail_t *err)
 {
     stage_auto_t stage = STAGE_INIT;
+    fail_auto_t why = FAIL_INIT;
     int rc = stage_open(&stage, target, err);
 
-    if (rc == 0 && copy)
-        rc = copy_entry(src, stage.path, true, 0, err);
-    else if (rc == 0 && rename(src, stage.path) != 0)
-        rc = fop_oserror(err, errno, src);
     if (rc != 0)
         return rc;
+    if (copy && (rc = copy_entry(from->file.path, stage.path, true, 0, &why)) != 0)
+        return retell(&why, rc, from->file.path, from->name, err);
+    if (!copy && rename(from->at, stage.path) != 0)
+        return fop_oserror(err, errno, from->name);
     rc = stage_commit(&stage, err);
     if (!copy && rc != 0 && stage.dir != NULL)
-        (void) rename(stage.path, src);
-    return rc == 0 && copy ? fs_remove_tree(src, err) : rc;
+        (void) rename(stage.path, from->at);
+    if (!copy || rc != 0)
+        return rc;
+    rc = fs_remove_at(from->file.way.folder, from->file.way.name);
+    return rc == 0 ? 0 : fop_oserror(err, -rc, from->name);
 }
 
 static int
 move_to(const char *src, const char *target, bool over, fail_t *err)
 {
-    bool one = is_one_file(src, target);
+    end_auto_t from = END_INIT, to = END_INIT;
+    int rc = end_find(&from, src, err);
 
+    if (rc == 0)
+        rc = end_find(&to, target, err);
+    if (rc != 0)
+        return rc;
     /* rename() leaves both names of one file. */
-    if (rename(src, target) == 0)
-        return over && one && unlink(src) != 0 ? fop_oserror(err, errno, src) : 0;
+    bool one = is_one_file(from.at, to.at);
+    if (rename(from.at, to.at) == 0)
+        return over && one && unlink(from.at) != 0 ? fop_oserror(err, errno, src) : 0;
     int code = errno;
     bool copy = code == EXDEV && !one;
-    if (copy && fop_is_dir(src) && !fop_is_link(src) && inside(target, src))
+    if (copy && fop_is_dir(from.at) && !fop_is_link(from.at) && inside(target, src))
         code = EINVAL;
     else if (copy || (over && (code == EISDIR || code == ENOTDIR || code == ENOTEMPTY || code == EEXIST)))
-        return move_staged(src, target, copy, err);
+        return move_staged(&from, target, copy, err);
     return fop_oserror(err, code, src);
 }
 

@@ -148,6 +148,32 @@ test_copy_swapped(void **state)
     assert_int_equal(st.st_uid, 0);
 }
 
+/* ---- from another file system ------------------------------------------------------------------ */
+
+static void
+test_other_disk(void **state)
+{
+    char far[] = "/dev/shm/halite-unit-XXXXXX";
+    struct stat here, there;
+
+    (void) state;
+    if (mkdtemp(far) == NULL)
+        skip();
+    assert_true(stat(dir, &here) == 0 && stat(far, &there) == 0);
+    AUTO_FREE char *source = fs_join(far, "d"), *below = fs_join(source, "x"), *link = fs_join(source, "l"),
+                   *target = in("t");
+    fail_auto_t err = FAIL_INIT;
+    assert_int_equal(fs_mkdirs(source, 0755, NULL), 0);
+    assert_int_equal(fs_write_quick(below, "x", 1, 0600, NULL), 0);
+    assert_int_equal(symlink("x", link), 0);
+    if (fop_move_over(source, target, &err) != 0)
+        fail_msg("%s", fail_text(&err));
+    assert_true(is_there("t/x") && is_there("t/l"));
+    assert_int_equal(rmdir(far), 0);
+    if (here.st_dev == there.st_dev)
+        skip(); /* a rename is all that was tried */
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_DIR(test_link_swapped), IN_DIR(test_copy_swapped))
+UNIT_MAIN(IN_DIR(test_link_swapped), IN_DIR(test_copy_swapped), IN_DIR(test_other_disk))
