@@ -163,15 +163,15 @@ sweep_failed(sweep_t *s, const char *path, int code)
     json_array_append_new(s->errors, json_pack("[o, s]", value_utf8(path, strlen(path)), fail_text(&why)));
 }
 
-/* Remove one empty folder if it is old enough. False when that failed. */
+/* Remove one empty folder of the open one if it is old enough. False when that failed. */
 static bool
-sweep_one(sweep_t *s, const char *path)
+sweep_one(sweep_t *s, int dir, const char *name, const char *path)
 {
     struct stat st;
 
-    if (s->older_than != 0 && (stat(path, &st) != 0 || (double) st.st_mtime >= s->older_than))
+    if (s->older_than != 0 && (fstatat(dir, name, &st, 0) != 0 || (double) st.st_mtime >= s->older_than))
         return true;
-    if (rmdir(path) == 0) {
+    if (unlinkat(dir, name, AT_REMOVEDIR) == 0) {
         json_array_append_new(s->deleted, value_utf8(path, strlen(path)));
         return true;
     }
@@ -179,29 +179,50 @@ sweep_one(sweep_t *s, const char *path)
     return false;
 }
 
-/* Folders below `path`, the deepest first. */
+/* Folders below one of the open one, the deepest first. Names are looked up where they were read, and no link is entered:
+ * nobody who may write there has anything removed that lies elsewhere. */
 static void
-sweep_below(sweep_t *s, const char *path, int depth)
+sweep_below(sweep_t *s, int above, const char *name, const char *path, int depth)
 {
-    DIR *dir = opendir(path);
+    AUTO_FD fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 || depth > LIMIT_JSON_DEPTH ? NULL : fdopendir(fd);
+    struct stat st;
 
-    if (dir == NULL || depth > LIMIT_JSON_DEPTH) {
-        if (dir != NULL)
-            closedir(dir);
+    if (dir == NULL)
         return;
-    }
+    fd = -1; /* the stream's */
     int rc;
     for (const struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;) {
-        AUTO_FREE char *full = fop_join2(path, entry->d_name);
-        if (!fop_is_dir(full))
+        if (fstatat(dirfd(dir), entry->d_name, &st, 0) != 0 || !S_ISDIR(st.st_mode))
             continue;
-        if (!fop_is_link(full))
-            sweep_below(s, full, depth + 1);
-        (void) sweep_one(s, full);
+        AUTO_FREE char *full = fop_join2(path, entry->d_name);
+        sweep_below(s, dirfd(dir), entry->d_name, full, depth + 1);
+        (void) sweep_one(s, dirfd(dir), entry->d_name, full);
     }
     closedir(dir);
     if (rc < 0)
         sweep_failed(s, path, -rc);
+}
+
+/* 1: all went that could go; 0: not all; or a negative errno where the folder can't be found. */
+static int
+sweep(sweep_t *s, const char *path, bool recurse, fail_t *err)
+{
+    AUTO_FREE char *entry = trimmed(path);
+    way_auto_t way = WAY_INIT;
+    int rc = way_find(&way, entry, WAY_LINK);
+
+    if (way_refused(&way, rc, err))
+        return rc;
+    if (rc != 0 && rc != -EISDIR)
+        return fop_oserror(err, -rc, path);
+    AUTO_FD top = recurse ? fop_hold_folder(path, err) : -1;
+    if (recurse && top < 0)
+        return top;
+    if (recurse)
+        sweep_below(s, top, ".", path, 0);
+    bool below_ok = json_array_size(s->errors) == 0;
+    return sweep_one(s, way.folder, way.name, path) && below_ok;
 }
 
 int
@@ -209,10 +230,9 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
-    bool recurse = value_bool(args, "recurse", false);
     json_t *older = value_get(args, "older_than");
     json_auto_t *deleted = json_array(), *errors = json_array();
-    sweep_t sweep = { deleted, errors, 0 };
+    sweep_t s = { deleted, errors, 0 };
     double days = 0;
 
     if (fop_need_abs(path, "File path must be absolute.", err) != 0)
@@ -222,11 +242,10 @@ file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (value_truthy(older) && fop_int(older, "older_than must be a number of days", &days, err) != 0)
         return -EINVAL;
     if (value_truthy(older))
-        sweep.older_than = (double) time(NULL) - days * 86400;
-    if (recurse)
-        sweep_below(&sweep, path, 0);
-    bool below_ok = json_array_size(errors) == 0;
-    bool ok = sweep_one(&sweep, path) && below_ok;
+        s.older_than = (double) time(NULL) - days * 86400;
+    int ok = sweep(&s, path, value_bool(args, "recurse", false), err);
+    if (ok < 0)
+        return ok;
     *ret_value = value_bool(args, "verbose", false)
                      ? json_pack("{s:O, s:O, s:b}", "deleted", deleted, "errors", errors, "result", ok)
                      : json_boolean(ok);
