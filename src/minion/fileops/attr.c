@@ -340,24 +340,53 @@ fop_is_mode(const char *mode)
     return parse_mode(mode, &ignored);
 }
 
+/* What the path leads to, to be held: 0, also when there is nothing, or the error where root does not go there. */
+static int
+find_meant(partfile_t *file, const char *path, int flags, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(file, path, PARTFILE_ANY | flags, &why);
+
+    return rc == -EPERM || rc == -ENOSYS ? fail_kind(err, why.kind, rc, "%s", fail_text(&why)) : 0;
+}
+
+/* The same; a link that leads to nothing is meant itself. */
+static int
+find_owned(partfile_t *file, const char *path, fail_t *err)
+{
+    int rc = find_meant(file, path, 0, err);
+
+    if (rc != 0 || file->at != NULL)
+        return rc;
+    partfile_close(file);
+    return find_meant(file, path, WAY_LINK, err);
+}
+
 int
 file_set_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     const char *text = value_str(args, "mode", "");
+    partfile_auto_t file = PARTFILE_INIT;
+    struct stat st;
     mode_t mode;
 
     text += strspn(text, "0Oo");
     if (*text == '\0')
         text = "0";
-    if (!fs_exists(path))
+    int rc = find_meant(&file, path, 0, err);
+    if (rc != 0)
+        return rc;
+    if (file.at == NULL)
         return fop_failed(err, "%s: File not found", path);
-    if (!parse_mode(text, &mode) || chmod(path, mode) != 0) {
+    if (!parse_mode(text, &mode) || chmod(file.at, mode) != 0)
         *ret_value = value_fmt("Invalid Mode %s", text);
-        return 0;
-    }
-    return stat_field(args, "mode", ret_value, err);
+    else if (fstat(file.file, &st) == 0)
+        *ret_value = fop_mode_text(st.st_mode);
+    else
+        return fop_oserror(err, errno, path);
+    return 0;
 }
 
 /* Ids of a chown: -1 where nothing is asked. What is unknown is told in `why`. */
@@ -374,32 +403,31 @@ chown_ids(const json_t *user, const json_t *group, uid_t *uid, gid_t *gid, buf_t
         buf_puts(why, "Group does not exist\n");
 }
 
-/* Salt's return of chown: None, or what is wrong as text. */
+/* Salt's return of chown: None, or what is wrong as text. `path` is NULL where there is nothing. */
 static int
-change_owner(const char *path, const json_t *user, const json_t *group, bool follow, json_t **ret_value,
-             fail_t *err)
+change_owner(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err)
 {
     buf_auto_t why = BUF_INIT;
-    struct stat st;
     uid_t uid;
     gid_t gid;
 
     chown_ids(user, group, &uid, &gid, &why);
-    if (follow && stat(path, &st) != 0) {
-        if (why.len == 0 && lchown(path, uid, gid) == 0) {
-            *ret_value = json_null();
-            return 0;
-        }
+    if (path == NULL || !fs_exists(path))
         buf_puts(&why, "File not found");
-    }
-    if (why.len > 0) {
-        *ret_value = json_string(buf_str(&why));
-        return 0;
-    }
-    if ((follow ? chown(path, uid, gid) : lchown(path, uid, gid)) != 0)
+    if (why.len == 0 && chown(path, uid, gid) != 0)
         return fop_oserror(err, errno, path);
-    *ret_value = json_null();
+    *ret_value = why.len > 0 ? json_string(buf_str(&why)) : json_null();
     return 0;
+}
+
+/* The same of what is held, or nothing, which `path` was said to be. */
+static int
+change_held(const partfile_t *file, const char *path, const json_t *user, const json_t *group,
+            json_t **ret_value, fail_t *err)
+{
+    int rc = change_owner(file->at, user, group, ret_value, NULL);
+
+    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
 }
 
 int
@@ -407,8 +435,12 @@ file_chown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = find_owned(&file, path, err);
 
-    return change_owner(path, value_get(args, "user"), value_get(args, "group"), true, ret_value, err);
+    return rc != 0
+               ? rc
+               : change_held(&file, path, value_get(args, "user"), value_get(args, "group"), ret_value, err);
 }
 
 /* Of the link itself, in the folder where it is: another link above it may have come. */
@@ -422,10 +454,9 @@ file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rc != 0)
         return rc;
-    rc = file.file < 0 ? -ENOENT
-                       : change_owner(file.at, value_get(args, "user"), value_get(args, "group"), true,
-                                      ret_value, NULL);
-    return rc == 0 ? 0 : fop_oserror(err, -rc, path);
+    if (file.at == NULL)
+        return fop_oserror(err, ENOENT, path);
+    return change_held(&file, path, value_get(args, "user"), value_get(args, "group"), ret_value, err);
 }
 
 int
@@ -433,11 +464,15 @@ file_chgrp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
-    json_auto_t *now = fop_stats(path, NULL, true, err);
+    json_auto_t *as_it_is = json_string("");
+    partfile_auto_t file = PARTFILE_INIT;
+    int rc = find_owned(&file, path, err);
 
-    if (now == NULL)
-        return -ENOENT;
-    return change_owner(path, json_object_get(now, "uid"), value_get(args, "group"), true, ret_value, err);
+    if (rc != 0)
+        return rc;
+    if (file.at == NULL)
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", path);
+    return change_held(&file, path, as_it_is, value_get(args, "group"), ret_value, err);
 }
 
 int
@@ -449,7 +484,7 @@ fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, co
 
     if (value_truthy(user) || value_truthy(group)) {
         int rc = change_owner(path, value_truthy(user) ? user : nobody, value_truthy(group) ? group : nobody,
-                              true, &why, err);
+                              &why, err);
         if (rc != 0)
             return rc;
         if (json_is_string(why))
