@@ -487,14 +487,25 @@ copy_link(const char *src, const char *dst, fail_t *err)
     return symlink(target, dst) == 0 ? 0 : fop_oserror(err, errno, dst);
 }
 
+/* Without attributes links to files are copied as what they lead to, and those to folders not at all: they may be without
+ * end. */
 static int
 copy_entry(const char *src, const char *dst, bool attributes, int depth, fail_t *err)
 {
     if (attributes && fop_is_link(src))
         return copy_link(src, dst, err);
     if (fop_is_dir(src))
-        return copy_tree(src, dst, attributes, depth + 1, err);
+        return fop_is_link(src) ? 0 : copy_tree(src, dst, attributes, depth + 1, err);
     return attributes ? fop_copy2(src, dst, err) : fop_copyfile(src, dst, err);
+}
+
+/* With attributes it is made where nobody else may write. */
+static int
+copy_folder(const char *dst, bool attributes, fail_t *err)
+{
+    if (attributes)
+        return fs_mkdirs(dst, 0777, err);
+    return fop_is_dir(dst) ? 0 : make_dirs(dst, NULL, NULL, NULL, err);
 }
 
 static int
@@ -507,7 +518,7 @@ copy_tree(const char *src, const char *dst, bool attributes, int depth, fail_t *
         return fop_oserror(err, errno, src);
     int rc = depth > LIMIT_JSON_DEPTH      ? fop_oserror(err, ELOOP, src)
              : fstat(dirfd(dir), &st) != 0 ? fop_oserror(err, errno, src)
-                                           : fs_mkdirs(dst, 0777, err);
+                                           : copy_folder(dst, attributes, err);
     int read_rc = 0;
     for (const struct dirent *entry; rc == 0 && (entry = fs_next(dir, &read_rc)) != NULL;) {
         AUTO_FREE char *from = fop_join2(src, entry->d_name), *to = fop_join2(dst, entry->d_name);
@@ -540,6 +551,23 @@ inside(const char *inner, const char *outer)
     return strncmp(a, b, n) == 0 && (a[n] == '/' || a[n] == '\0');
 }
 
+/* What is there stays until the copy is whole. */
+static int
+copy_instead(const char *src, const char *dst, bool tree, fail_t *err)
+{
+    AUTO_FREE char *name = trimmed(dst), *above = fop_dirname(name);
+    stage_auto_t stage = STAGE_INIT;
+    fail_auto_t why = FAIL_INIT;
+    int rc = *above == '\0' || fs_exists(above) ? 0 : make_dirs(above, NULL, NULL, NULL, err);
+
+    if (rc == 0)
+        rc = stage_open(&stage, dst, err);
+    if (rc != 0)
+        return rc;
+    rc = tree ? copy_tree(src, stage.path, true, 0, &why) : fop_copy2(src, stage.path, &why);
+    return rc == 0 ? stage_commit(&stage, err) : retell(&why, rc, stage.path, dst, err);
+}
+
 static int
 copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
 {
@@ -551,13 +579,11 @@ copy_any(const char *src, const char *dst, json_t *args, fail_t *err)
         return fop_invalid(err, "Cannot copy overwriting a directory without recurse flag set to true!");
     if (tree && inside(dst, src))
         return fop_invalid(err, "Cannot copy the directory '%s' into itself: '%s'", src, dst);
-    if (value_bool(args, "remove_existing", false)) {
-        int rc = fs_remove_tree(dst, err);
-        if (rc != 0)
-            return rc;
-    }
-    return tree ? copy_tree(src, dst, value_bool(args, "remove_existing", false), 0, err)
-                : fop_copyfile(src, dst, err);
+    if (!value_bool(args, "remove_existing", false))
+        return tree ? copy_tree(src, dst, false, 0, err) : fop_copyfile(src, dst, err);
+    if (stage_holds(dst, src))
+        return fop_invalid(err, "Cannot replace the directory '%s' by what is in it: '%s'", dst, src);
+    return copy_instead(src, dst, tree, err);
 }
 
 /* Owner and mode as the source `had` them. */
