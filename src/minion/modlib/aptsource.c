@@ -27,6 +27,7 @@ apt_source_destroy(apt_source_t **self_p)
         return;
     free(self->file);
     free(self->line);
+    free(self->raw);
     free(self->comment);
     free(self->type);
     free(self->uri);

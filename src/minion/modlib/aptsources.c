@@ -47,10 +47,12 @@ read_lines(apt_sources_t *self, const char *file, const char *text, size_t len)
 
     for (const char *p = text; p < end;) {
         const char *newline = memchr(p, '\n', (size_t) (end - p));
-        const char *stop = newline != NULL ? newline : end;
-        AUTO_FREE char *line = xstrndup(p, (size_t) (stop - p));
-        apt_sources_append(self, apt_source_new(line, file));
-        p = newline != NULL ? newline + 1 : end;
+        const char *next = newline != NULL ? newline + 1 : end;
+        AUTO_FREE char *raw = xstrndup(p, (size_t) (next - p));
+        apt_source_t *entry = apt_source_new(raw, file);
+        entry->raw = STEAL(raw);
+        apt_sources_append(self, entry);
+        p = next;
     }
 }
 
@@ -187,8 +189,14 @@ write_lines(const apt_sources_t *self, const char *path, buf_t *out)
         const apt_source_t *entry = self->items[i];
         if (!str_eq(entry->file, path))
             continue;
-        AUTO_FREE char *text = entry->changed ? apt_source_render(entry) : xstrdup(entry->line);
-        buf_printf(out, "%s\n", text);
+        /* The last line of the file as it was may be without an end, and is not the last one any more. */
+        if (out->len > 0 && out->data[out->len - 1] != '\n')
+            buf_putc(out, '\n');
+        AUTO_FREE char *fresh = entry->changed || entry->raw == NULL ? apt_source_render(entry) : NULL;
+        if (fresh != NULL)
+            buf_printf(out, "%s\n", fresh);
+        else
+            buf_puts(out, entry->raw);
     }
 }
 

@@ -19,6 +19,7 @@
 typedef struct apt_source {
     char *file;    /* without the list's root */
     char *line;    /* one line without its newline: as read, or as a paragraph's part would be written */
+    char *raw;     /* the same line's bytes in its file, with their end; NULL: it has not been in one */
     char *comment; /* behind the '#', or "" */
     char *type, *uri, *dist; /* "deb", ...; "" when invalid */
     char *signedby;          /* "" when not given */

@@ -119,6 +119,27 @@ test_untouched(void **state)
                         "# mine\ndeb http://a/x s main\n\n  deb [trusted=yes] http://c s main non-free  \n");
 }
 
+/* Lines that nobody changed keep bytes that are no UTF-8, and their ends. */
+static void
+test_bytes_stay(void **state)
+{
+    static const char lines[] =
+        "# Fran\xe7ois\r\n  deb http://a/x s main # \xe7\r\ndeb http://c s main\r\n# the\rend";
+    AUTO(apt_sources) all = apt_sources_new("/nonexistent-root", NULL);
+    apt_source_t *fresh = apt_source_new("deb http://d s main", LIST);
+
+    (void) state;
+    apt_sources_read(all, LIST, lines, strlen(lines));
+    AUTO_FREE char *same = apt_sources_text(all, LIST);
+    assert_string_equal(same, lines);
+    find(all, LIST, "deb", "http://c", "s", NULL)->changed = true;
+    apt_sources_add(all, &fresh);
+    AUTO_FREE char *list = apt_sources_text(all, LIST);
+    assert_string_equal(list,
+                        "# Fran\xe7ois\r\n  deb http://a/x s main # \xe7\r\ndeb http://c s main\n# the\rend\n"
+                        "deb http://d s main\n");
+}
+
 static void
 test_changed_line(void **state)
 {
@@ -214,5 +235,6 @@ test_save(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_lines), cmocka_unit_test(test_paragraphs), cmocka_unit_test(test_untouched),
-          cmocka_unit_test(test_changed_line), cmocka_unit_test(test_split_paragraph),
-          cmocka_unit_test(test_keys_survive), cmocka_unit_test(test_save))
+          cmocka_unit_test(test_bytes_stay), cmocka_unit_test(test_changed_line),
+          cmocka_unit_test(test_split_paragraph), cmocka_unit_test(test_keys_survive),
+          cmocka_unit_test(test_save))
