@@ -33,6 +33,7 @@ src/master/front.c cachedir
 src/master/gate.c /dev/null, kept for the day without descriptors
 src/master/keyaction.c the folder of keys
 src/master/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
+src/master/lconn.c /proc
 src/master/lsock.c sock_dir, /dev/null
 src/master/masterkey.c pki_dir
 src/master/store_db.c the store
