@@ -229,8 +229,14 @@ look_at_checkout(latest_t *l)
         }
     }
     l->match = revs_equal(l->local_rev, l->remote_rev, l->kind);
-    json_auto_t *diff = l->bare ? NULL
-                                : gitstate_soft(&l->s, "git.diff", json_pack("{s:s}", "item1", "HEAD"));
+    /* What is not known to be unchanged is not reset away; without a commit there is nothing to compare with. */
+    bool compare = !l->bare && l->local_rev != NULL;
+    json_auto_t *diff = compare
+                            ? gitstate_call(&l->s, "git.diff", json_pack("{s:s}", "item1", "HEAD"), l->s.err)
+                            : NULL;
+    if (compare && diff == NULL && !l->force_reset)
+        return l->s.err->code;
+    fail_clear(l->s.err);
     l->local_changes = value_truthy(diff);
     l->tracked = l->base_branch != NULL ? parsed(l, "--abbrev-ref", "%s@{upstream}", l->base_branch) : NULL;
     return 0;
