@@ -403,9 +403,8 @@ chown_ids(const json_t *user, const json_t *group, uid_t *uid, gid_t *gid, buf_t
         buf_puts(why, "Group does not exist\n");
 }
 
-/* Salt's return of chown: None, or what is wrong as text. `path` is NULL where there is nothing. */
-static int
-change_owner(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err)
+int
+fop_chown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err)
 {
     buf_auto_t why = BUF_INIT;
     uid_t uid;
@@ -420,12 +419,12 @@ change_owner(const char *path, const json_t *user, const json_t *group, json_t *
     return 0;
 }
 
-/* The same of what is held, or nothing, which `path` was said to be. */
+/* Of what is held, or nothing, which `path` was said to be. */
 static int
 change_held(const partfile_t *file, const char *path, const json_t *user, const json_t *group,
             json_t **ret_value, fail_t *err)
 {
-    int rc = change_owner(file->at, user, group, ret_value, NULL);
+    int rc = fop_chown(file->at, user, group, ret_value, NULL);
 
     return rc == 0 ? 0 : fop_oserror(err, -rc, path);
 }
@@ -483,8 +482,8 @@ fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, co
     mode_t bits;
 
     if (value_truthy(user) || value_truthy(group)) {
-        int rc = change_owner(path, value_truthy(user) ? user : nobody, value_truthy(group) ? group : nobody,
-                              &why, err);
+        int rc = fop_chown(path, value_truthy(user) ? user : nobody, value_truthy(group) ? group : nobody,
+                           &why, err);
         if (rc != 0)
             return rc;
         if (json_is_string(why))

@@ -85,6 +85,8 @@ char *fop_normalize_mode(const json_t *mode);
 bool fop_is_mode(const char *mode);
 /* What file.stats returns. NEW. */
 json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err);
+/* Salt's chown of what is held, by its path, or of nothing (NULL): *ret_value NEW None, or what is wrong as text. */
+int fop_chown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err);
 /* Owner, group (None: keep) and mode (NULL: keep) of a path that was just made. */
 int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode,
                        fail_t *err);

@@ -254,11 +254,9 @@ apply_owner(perms_t *p, const json_t *st, fail_t *err)
     if (p->test ||
         (!wants_owner(p, st, "user", "uid", "cuser") && !wants_owner(p, st, "group", "gid", "cgroup")))
         return 0;
-    json_auto_t *call = json_pack("{s:s, s:O, s:O}", "path", p->at, "user",
-                                  json_is_null(user) ? value_get(st, "uid") : user, "group",
-                                  json_is_null(group) ? value_get(st, "gid") : group);
     fail_auto_t failed = FAIL_INIT;
-    if (file_chown(p->ctx, call, &why, &failed) != 0) {
+    if (fop_chown(p->at, json_is_null(user) ? value_get(st, "uid") : user,
+                  json_is_null(group) ? value_get(st, "gid") : group, &why, &failed) != 0) {
         json_object_set_new(p->ret, "result", json_false());
         return 0;
     }

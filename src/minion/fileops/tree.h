@@ -1,7 +1,7 @@
 /* tree.h - file functions that make, move and remove what a path names. Rows in modules/file.c.
  *
  * Layer      minion/fileops
- * Tests      tests/cases/modules/file.*.json
+ * Tests      tests/cases/modules/file.*.json, tests/unit/minion/test_tree.c
  */
 #ifndef MINION_FILEOPS_TREE_H
 #define MINION_FILEOPS_TREE_H
