@@ -18,6 +18,13 @@ NOT_CONNECTED="    Minion did not return. [Not connected]"
 jid_of() { grep -oE '20[0-9]{18}' <<<"$1" | head -n 1; }
 is_running() { ask '{"op":"active"}' | grep -q "\"$1\":[1-9]"; }
 
+@test "--args-stdin: what can't be read, or has a NUL in it, is no end" {
+    run -64 --separate-stderr bash -c '"$1" --args-stdin test.arg prod </' _ "$HALITE_BIN/salt-run"
+    [[ $stderr == *"arguments on stdin can't be read: Is a directory"* ]]
+    run -64 --separate-stderr bash -c 'printf "x\0y\ntest=True\n" | "$1" --args-stdin test.arg prod' _ "$HALITE_BIN/salt-run"
+    [[ $stderr == *"have a NUL byte"* ]]
+}
+
 @test "a command takes milliseconds" {
     timed salt '*' test.ping --out=txt
     [ "$status" -eq 0 ]

@@ -242,6 +242,14 @@ watched() { until_true 10 test -e "$FLEET/pids/watch-$1.rc" && RC=$(cat "$FLEET/
     [ "$(cat "$BATS_TEST_TMPDIR/list")" = 'm2: True' ]
 }
 
+@test "salt-run state.event: a master that hangs is not waited for beyond the time limit" {
+    kill -STOP "$(pid_of master)"
+    run --separate-stderr timeout 30 "$HALITE_BIN/salt-run" state.event 'no/such' timeout=0.5
+    kill -CONT "$(pid_of master)"
+    [ "$status" -eq 1 ]
+    [ -n "$stderr" ]
+}
+
 @test "salt-run state.event: a regular expression, a time limit, bad arguments" {
     fire rx/1
     seq=$(last_seq)

@@ -560,6 +560,10 @@ parse_stdin(parser_t *p)
             return optparse_error(p->spec, "more than %d bytes of arguments on stdin", LIMIT_ARGS_STDIN);
         buf_add(&in, chunk, n);
     }
+    if (ferror(stdin))
+        return optparse_error(p->spec, "the arguments on stdin can't be read: %s", strerror(errno));
+    if (in.len > 0 && memchr(in.data, '\0', in.len) != NULL)
+        return optparse_error(p->spec, "the arguments on stdin have a NUL byte");
     while (in.len > 0 && in.data[in.len - 1] == '\n')
         in.data[--in.len] = '\0';
     if (in.len == 0)

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -30,9 +31,13 @@ typedef struct patience {
     int64_t until_ms, note_ms; /* monotonic; -1: never */
 } patience_t;
 
+/* Where a stopped master's queue is full, connect() waits for a place. */
+#define CONNECT_S 10
+
 static int
 s_connect(const char *path, const char *whose, fail_t *err)
 {
+    const struct timeval patience = { .tv_sec = CONNECT_S }, none = { 0 };
     struct sockaddr_un addr = { .sun_family = AF_UNIX };
     if (!str_copy(addr.sun_path, sizeof(addr.sun_path), path))
         return fail_set(err, -ENAMETOOLONG,
@@ -40,9 +45,12 @@ s_connect(const char *path, const char *whose, fail_t *err)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return fail_set(err, -errno, "socket: %s", strerror(errno));
-    if (connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0)
+    (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    if (connect(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0) {
+        (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
         return fd;
-    int code = -errno;
+    }
+    int code = errno == EAGAIN ? -ETIMEDOUT : -errno;
     (void) close(fd);
     if (code == -EACCES)
         return fail_set(

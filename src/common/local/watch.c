@@ -139,6 +139,15 @@ plain_glob(const char *tagmatch)
     return strpbrk(tagmatch, "\\.+()|^$[]{}?") == NULL ? tagmatch : "*";
 }
 
+/* Milliseconds left, -1: for ever. */
+static int
+left_ms(const watch_t *self)
+{
+    int64_t left = self->until_ms - clock_mono_ms();
+
+    return self->until_ms < 0 ? -1 : left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
+}
+
 static int
 listen_now(watch_t *self, fail_t *err)
 {
@@ -154,20 +163,12 @@ listen_now(watch_t *self, fail_t *err)
     }
     if (!self->minion)
         (void) json_object_update(request, self->since);
+    local_patience(self->line, left_ms(self), NULL);
     int rc = local_call(self->line, &request, &reply, err);
     /* From now on it is known where to go on after a break. */
     if (rc == 0 && json_object_size(self->since) == 0)
         json_object_set(self->since, "since_seq", value_get(reply, "seq"));
     return rc;
-}
-
-/* Milliseconds left, -1: for ever. */
-static int
-left_ms(const watch_t *self)
-{
-    int64_t left = self->until_ms - clock_mono_ms();
-
-    return self->until_ms < 0 ? -1 : left < 0 ? 0 : left > INT32_MAX ? INT32_MAX : (int) left;
 }
 
 /* Until the bus is there again. */
@@ -184,6 +185,12 @@ listen_again(watch_t *self, fail_t *err)
     }
 }
 
+static int
+too_late(fail_t *err)
+{
+    return fail_set(err, -ETIME, "The events did not come in time.");
+}
+
 /* Until there is something to read; -ETIME, or -EPIPE when whoever reads our output has gone. */
 static int
 await(watch_t *self, fail_t *err)
@@ -197,7 +204,7 @@ await(watch_t *self, fail_t *err)
     if (fds[1].revents & (POLLERR | POLLNVAL))
         return -EPIPE;
     if (n == 0 && left == 0)
-        return fail_set(err, -ETIME, "The events did not come in time.");
+        return too_late(err);
     return 0;
 }
 
@@ -274,6 +281,8 @@ take_all(watch_t *self, fail_t *err)
             rc = 0;
         else if (rc < 0 && (rc = listen_again(self, err)) == 0)
             rc = 1; /* more may have come with the answer */
+        if (rc > 0 && done == 0 && left_ms(self) == 0)
+            rc = too_late(err); /* they may come faster than they are written */
     }
     if (done >= 0 && self->out != NULL && fflush(self->out) != 0)
         return unwritten(err);
