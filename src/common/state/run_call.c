@@ -259,7 +259,8 @@ call_function_of(state_caller_t *self, json_t *low, const char *full, fail_t *er
     if (!meets_global_conditions(self->ctx, low, full))
         return json_pack("{s:O, s:s, s:{}, s:n}", "name", value_get(low, "name"), "comment",
                          "Failed to meet global state conditions. State not called.", "changes", "result");
-    state_slots(self->ctx, kwargs);
+    if (state_slots(self->ctx, kwargs, err) < 0)
+        return NULL;
     mode_t before = mask != NULL ? umask((mode_t) json_integer_value(mask)) : 0;
     int rc = ctx_state(self->ctx, full, kwargs, &ret, err);
     if (mask != NULL)

@@ -84,8 +84,8 @@ function(call_ctx_t *ctx, json_t *entry, fail_t *err)
     json_object_del(kwargs, "fun");
     json_object_del(kwargs, "args");
     json_object_del(kwargs, "get_return");
-    state_slots(ctx, kwargs);
-    state_slots(ctx, wrapped);
+    if (state_slots(ctx, kwargs, err) < 0 || state_slots(ctx, wrapped, err) < 0)
+        return -EIO;
     ctx_set_retcode(ctx, 0);
     if (ctx_call(ctx, value_str(entry, "fun", ""), value_get(wrapped, "args"), kwargs, &ret, err) < 0)
         return -EIO;

@@ -41,8 +41,8 @@ json_t *state_not_called(const json_t *low, bool result, const char *comment, bo
 /* Salt's conditions: NEW {result, comment, skip_watch, ...} to put into the return, or NULL with *err. */
 json_t *state_cond_run(call_ctx_t *ctx, const json_t *low, fail_t *err);
 json_t *state_cond_check_cmd(call_ctx_t *ctx, const json_t *low, fail_t *err);
-/* "__slot__:salt:mod.fun(...)" in the values of `kwargs`. */
-void state_slots(call_ctx_t *ctx, json_t *kwargs);
+/* "__slot__:salt:mod.fun(...)" in the values of `kwargs`; some are replaced when one's function fails. */
+int state_slots(call_ctx_t *ctx, json_t *kwargs, fail_t *err);
 
 /* ---- the run ------------------------------------------------------------------------------- */
 

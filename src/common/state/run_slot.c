@@ -1,5 +1,6 @@
 /* run_slot.c - slots: "__slot__:salt:mod.fun(arg, key=value).path.in.return ~ appended" is called when the
- * state runs, and stands for what came back. A slot that can't be read stays as it is, as in Salt. */
+ * state runs, and stands for what came back. A slot that can't be read or names no function stays as it is, as in Salt;
+ * where the function fails, so does the state. */
 #include <ctype.h>
 
 #include "common/base/buf.h"
@@ -181,26 +182,28 @@ with_rest(json_t *ret, const char *rest)
     return found != NULL ? json_incref(found) : json_null();
 }
 
-/* NEW value, or NULL when the slot stays as it is. */
-static json_t *
-slot_value(call_ctx_t *ctx, const char *text)
+/* *ret_value NEW, or NULL when the slot stays as it is. */
+static int
+slot_value(call_ctx_t *ctx, const char *text, json_t **ret_value, fail_t *err)
 {
     slot_call_t call = { .fun = BUF_INIT, .args = json_array(), .kwargs = json_object() };
-    fail_auto_t err = FAIL_INIT;
-    json_t *ret = NULL, *made = NULL;
+    fail_auto_t why = FAIL_INIT;
+    json_t *ret = NULL;
+    int rc = 0;
 
+    *ret_value = NULL;
     if (!str_starts(text, SLOT_SALT) || !read_call(text + strlen(SLOT_SALT), &call) ||
         !ctx_has(ctx, buf_str(&call.fun)))
         log_warning("Malformed slot: %s", text);
-    else if (ctx_call(ctx, buf_str(&call.fun), call.args, call.kwargs, &ret, &err) < 0)
-        log_error("slot %s: %s", text, fail_text(&err));
+    else if ((rc = ctx_call(ctx, buf_str(&call.fun), call.args, call.kwargs, &ret, &why)) < 0)
+        (void) fail_set(err, rc, "slot %s: %s", text, fail_text(&why));
     else
-        made = with_rest(ret, call.rest);
+        *ret_value = with_rest(ret, call.rest);
     json_decref(ret);
     json_decref(call.args);
     json_decref(call.kwargs);
     buf_free(&call.fun);
-    return made;
+    return rc;
 }
 
 static bool
@@ -209,42 +212,53 @@ is_slot(const json_t *v)
     return json_is_string(v) && str_starts(json_string_value(v), SLOT);
 }
 
-/* NEW, or NULL when there is nothing to replace in `v`: a text, the values of an object, the elements of a
- * list and the values of objects in it. */
-static json_t *
-replaced(call_ctx_t *ctx, json_t *v, int depth)
+/* What a text, the values of an object, the elements of a list and the values of objects in it become: *ret_made
+ * NEW, or NULL when there is nothing to replace in `v`. */
+static int
+replaced(call_ctx_t *ctx, json_t *v, int depth, json_t **ret_made, fail_t *err)
 {
-    json_t *made = NULL, *inner, *one;
+    json_auto_t *made = NULL;
+    json_t *inner, *one;
     const char *key;
     size_t i;
+    int rc = 0;
 
+    *ret_made = NULL;
     if (is_slot(v))
-        return slot_value(ctx, json_string_value(v));
+        return slot_value(ctx, json_string_value(v), ret_made, err);
     json_object_foreach (depth > 0 ? v : NULL, key, inner) {
-        if (!is_slot(inner) || (one = slot_value(ctx, json_string_value(inner))) == NULL)
+        if ((rc = replaced(ctx, inner, 0, &one, err)) < 0)
+            return rc;
+        if (one == NULL)
             continue;
         made = made != NULL ? made : json_copy(v);
         json_object_set_new(made, key, one);
     }
     json_array_foreach (depth > 1 ? v : NULL, i, inner) {
-        if ((one = replaced(ctx, inner, depth - 1)) == NULL)
+        if ((rc = replaced(ctx, inner, depth - 1, &one, err)) < 0)
+            return rc;
+        if (one == NULL)
             continue;
         made = made != NULL ? made : json_copy(v);
         json_array_set_new(made, i, one);
     }
-    return made;
+    *ret_made = STEAL(made);
+    return 0;
 }
 
-void
-state_slots(call_ctx_t *ctx, json_t *kwargs)
+int
+state_slots(call_ctx_t *ctx, json_t *kwargs, fail_t *err)
 {
     const char *key;
-    json_t *v;
+    json_t *v, *made;
     void *next;
 
     json_object_foreach_safe (kwargs, next, key, v) {
-        json_t *made = replaced(ctx, v, 2);
+        int rc = replaced(ctx, v, 2, &made, err);
+        if (rc < 0)
+            return rc;
         if (made != NULL)
             json_object_set_new(kwargs, key, made);
     }
+    return 0;
 }

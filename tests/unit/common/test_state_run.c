@@ -627,6 +627,36 @@ test_slots(void **state)
     expect(running, "d", true, "it(s), ok");
 }
 
+/* Wherever it stands, a slot whose function fails is an exception in its state, which is not called. */
+static void
+test_slot_that_fails(void **state)
+{
+    static const char why[] = "An exception occurred in this state: "
+                              "slot __slot__:salt:test.exception(gone): Exception: gone",
+                      wrong[] = "An exception occurred in this state: slot __slot__:salt:test.echo(): "
+                                "echo() missing 1 required positional argument: 'text'";
+    json_auto_t *chunks = json_array();
+
+    (void) state;
+    add_chunk(chunks, "text", "test.show_notification", "{\"text\": \"__slot__:salt:test.exception(gone)\"}");
+    add_chunk(chunks, "dict", "test.show_notification",
+              "{\"text\": {\"a\": \"__slot__:salt:test.exception(gone)\"}}");
+    add_chunk(chunks, "list", "test.show_notification",
+              "{\"text\": [\"a\", {\"a\": \"__slot__:salt:test.exception(gone)\"}]}");
+    add_chunk(chunks, "arguments", "test.show_notification", "{\"text\": \"__slot__:salt:test.echo()\"}");
+    add_chunk(chunks, "onlyif", "test.nop",
+              "{\"onlyif\": [{\"fun\": \"test.echo\", \"args\": [\"__slot__:salt:test.exception(gone)\"]}]}");
+    add_chunk(chunks, "unless", "test.nop",
+              "{\"unless\": [{\"fun\": \"test.echo\", \"text\": \"__slot__:salt:test.exception(gone)\"}]}");
+    json_auto_t *running = run_script(chunks, false, NULL, NULL);
+    expect(running, "text", false, why);
+    expect(running, "dict", false, why);
+    expect(running, "list", false, why);
+    expect(running, "arguments", false, wrong);
+    expect(running, "onlyif", false, why);
+    expect(running, "unless", false, why);
+}
+
 static void
 test_disabled(void **state)
 {
@@ -716,6 +746,6 @@ UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_parallel_runs_at
           cmocka_unit_test(test_parallel_many), cmocka_unit_test(test_failhard_of_parallel),
           cmocka_unit_test(test_deep_chain), cmocka_unit_test(test_deep_chain_of_waiting),
           cmocka_unit_test(test_circle), cmocka_unit_test(test_arguments), cmocka_unit_test(test_aggregate),
-          cmocka_unit_test(test_events), cmocka_unit_test(test_slots), cmocka_unit_test(test_disabled),
-          cmocka_unit_test(test_handled_failure), cmocka_unit_test(test_pause_and_kill),
-          cmocka_unit_test(test_runas))
+          cmocka_unit_test(test_events), cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_that_fails),
+          cmocka_unit_test(test_disabled), cmocka_unit_test(test_handled_failure),
+          cmocka_unit_test(test_pause_and_kill), cmocka_unit_test(test_runas))
