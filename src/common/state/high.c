@@ -210,15 +210,15 @@ say_conflict(render_run_t *run, py_t *name, py_t *one, py_t *two)
     AUTO_FREE char *id = py_show(name);
     const char *env1 = dict_text(one, "__env__", ""), *sls1 = dict_text(one, "__sls__", "");
     const char *env2 = dict_text(two, "__env__", ""), *sls2 = dict_text(two, "__sls__", "");
-    buf_auto_t places = BUF_INIT;
+    const high_env_t env = { .from = run->high };
 
-    place_find(run->high, env1, sls1, id, &places);
-    place_find(run->high, env2, sls2, id, &places);
     add_error(run->errors,
               "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is '%s' "
               "and is "
-              "found in SLS '%s:%s' and SLS '%s:%s'%s",
-              id, env1, sls1, env2, sls2, buf_str(&places));
+              "found in SLS '%s:%s' and SLS '%s:%s'",
+              id, env1, sls1, env2, sls2);
+    place_add(&env, run->errors, env1, sls1, id);
+    place_add(&env, run->errors, env2, sls2, id);
 }
 
 /* Add the IDs of `state` to `into`, and its extensions and exclusions to those there. */

@@ -98,9 +98,9 @@ void high_reconcile(py_t *high, names_t *names, bool strict, const high_env_t *e
 
 /* ---- where an error is (high_place.c) -------------------------------------------------------- */
 
-/* Append to the last error "\n    at salt://nginx/init.sls, line 4" for the ID; nothing when not known. */
+/* Append to the last error "\n    at salt://nginx/init.sls, line 4" for the ID; nothing when not known, and
+ * nothing any more behind LIMIT_SUGGESTIONS errors: a file is read for each. */
 void place_add(const high_env_t *env, json_t *errors, const char *saltenv, const char *sls, const char *id);
-void place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out);
 /* Append another line to the last error. */
 void place_note(json_t *errors, const char *text);
 /* Append "\n    Did you mean 'x'?" to the last error. */

@@ -80,7 +80,7 @@ sls_line_of(const char *text, const char *id)
     return finder.best > FIT_WILD || (finder.best == FIT_WILD && finder.same == 1) ? finder.line : 0;
 }
 
-void
+static void
 place_find(const highstate_t *self, const char *saltenv, const char *sls, const char *id, buf_t *out)
 {
     AUTO_FREE char *key = xasprintf("%s:%s", saltenv, sls);

@@ -329,6 +329,27 @@ test_top_problem(void **state UNUSED)
     fixture_free(&f);
 }
 
+/* Looking for places reads files: after the first errors there are none, whatever the errors are about. */
+static void
+test_places_of_many(void **state UNUSED)
+{
+    buf_auto_t one = BUF_INIT, two = BUF_INIT;
+
+    buf_puts(&one, "include: [b]\n");
+    for (int i = 0; i < LIMIT_SUGGESTIONS + 5; i++) {
+        buf_printf(&one, "x%d:\n  test.nop: []\n", i);
+        buf_printf(&two, "x%d:\n  test.fail_without_changes: []\n", i);
+    }
+    json_auto_t *files = json_pack("{s:s, s:s}", "base/a.sls", buf_str(&one), "base/b.sls", buf_str(&two));
+    json_auto_t *errors = errors_of(files);
+    assert_int_equal(json_array_size(errors), LIMIT_SUGGESTIONS + 5);
+    const char *last = json_string_value(json_array_get(errors, LIMIT_SUGGESTIONS - 1)),
+               *next = json_string_value(json_array_get(errors, LIMIT_SUGGESTIONS));
+    assert_non_null(strstr(last, "\n    at salt://a.sls, line 100\n    at salt://b.sls, line 99"));
+    assert_true(str_starts(next, "Detected conflicting IDs"));
+    assert_null(strstr(next, "\n    at "));
+}
+
 /* ---- limits ----------------------------------------------------------------------------------- */
 
 /* How many chunks a.sls makes, or -1 with errors. */
@@ -417,6 +438,6 @@ test_endless_includes(void **state UNUSED)
 
 UNIT_MAIN(cmocka_unit_test(test_case_files), cmocka_unit_test(test_places),
           cmocka_unit_test(test_suggestions), cmocka_unit_test(test_advice),
-          cmocka_unit_test(test_top_problem), cmocka_unit_test(test_linear),
-          cmocka_unit_test(test_many_targets), cmocka_unit_test(test_deep_includes),
-          cmocka_unit_test(test_endless_includes))
+          cmocka_unit_test(test_places_of_many), cmocka_unit_test(test_top_problem),
+          cmocka_unit_test(test_linear), cmocka_unit_test(test_many_targets),
+          cmocka_unit_test(test_deep_includes), cmocka_unit_test(test_endless_includes))
