@@ -299,8 +299,10 @@ set_pause(call_ctx_t *ctx, const json_t *args, json_t *change, json_t **ret_valu
     const char *cachedir = value_str(ctx_opts(ctx), "cachedir", ""),
                *id = value_str(args, "state_id", "__all__");
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid"));
-    json_auto_t *pauses = state_pauses(cachedir, jid);
+    json_auto_t *pauses = state_pauses(cachedir, jid, err);
 
+    if (pauses == NULL)
+        return -EIO;
     if (json_is_object(entry))
         json_object_set(pauses, id, entry);
     else

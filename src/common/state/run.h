@@ -79,8 +79,8 @@ extern const state_workers_t state_fork_workers;
 
 /* ---- Salt's state.pause: {ID or "__all__": {"duration": seconds, "kill": true}} in a file by jid -- */
 
-/* NEW object, empty when there is none. */
-json_t *state_pauses(const char *cachedir, const char *jid);
+/* NEW object, empty when there is none; NULL with *err when that can't be told. */
+json_t *state_pauses(const char *cachedir, const char *jid, fail_t *err);
 /* Replaces what is there; an empty object removes it. */
 int state_pauses_set(const char *cachedir, const char *jid, const json_t *pauses, fail_t *err);
 /* NEW array of the jids that have one. */

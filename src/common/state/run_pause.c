@@ -28,21 +28,25 @@ is_name(const char *jid)
 }
 
 json_t *
-state_pauses(const char *cachedir, const char *jid)
+state_pauses(const char *cachedir, const char *jid, fail_t *err)
 {
     AUTO_FREE char *path = pause_path(cachedir, jid);
-    fail_auto_t err = FAIL_INIT;
+    fail_auto_t why = FAIL_INIT;
     buf_auto_t text = BUF_INIT;
     json_t *found = NULL;
 
-    if (is_name(jid) && access(path, F_OK) == 0 && fs_read(path, LIMIT_WIRE_SMALL, &text, &err) == 0)
-        found = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, &err);
-    if (err.code < 0)
-        log_error("%s", fail_text(&err));
+    if (!is_name(jid))
+        return json_object();
+    if (fs_read(path, LIMIT_WIRE_SMALL, &text, &why) == 0)
+        found = value_parse(buf_str(&text), text.len, LIMIT_WIRE_SMALL, path, &why);
+    else if (fs_absent(path))
+        return json_object();
     if (json_is_object(found))
         return found;
+    (void) fail_set(&why, -EINVAL, "%s: not what state.pause writes there", path);
+    (void) fail_set(err, why.code, "%s", fail_text(&why));
     json_decref(found);
-    return json_object();
+    return NULL;
 }
 
 int
@@ -76,17 +80,37 @@ state_paused_jids(const char *cachedir)
     return out;
 }
 
+/* What is said about the step: BORROWED of *ret_pauses, or NULL when it may begin. A file that can't be read says to wait: it
+ * may be the one that pauses the run, or ends it. */
+static const json_t *
+pause_of(const char *cachedir, const char *jid, const char *id, json_t **ret_pauses, bool *told)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *pauses = state_pauses(cachedir, jid, &err);
+
+    if (pauses == NULL) {
+        if (!*told)
+            log_error("the state run %s waits, as nobody can tell whether it is paused: %s", jid,
+                      fail_text(&err));
+        *told = true;
+        pauses = json_pack("{s:{}}", "__all__");
+    }
+    *ret_pauses = pauses;
+    const json_t *entry = value_get(pauses, id);
+    return entry != NULL ? entry : value_get(pauses, "__all__");
+}
+
 bool
 run_may_go_on(run_t *run, const step_t *step)
 {
     const char *cachedir = value_str(ctx_opts(run->env->ctx), "cachedir", ""),
                *id = value_str(step->low, "__id__", "");
     int64_t begin = clock_mono_ms();
+    bool told = false;
 
     while (!str_empty(run->env->jid) && *cachedir != '\0') {
-        json_auto_t *pauses = state_pauses(cachedir, run->env->jid);
-        const json_t *entry = value_get(pauses, id);
-        entry = entry != NULL ? entry : value_get(pauses, "__all__");
+        json_auto_t *pauses = NULL;
+        const json_t *entry = pause_of(cachedir, run->env->jid, id, &pauses, &told);
         if (entry == NULL)
             return true;
         if (value_bool(entry, "kill", false))

@@ -31,9 +31,13 @@ static int
 change_pause(call_ctx_t *ctx, const json_t *args, const char *key, json_t *value, fail_t *err)
 {
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
-    json_auto_t *pauses = state_pauses(cachedir(ctx), jid);
+    json_auto_t *pauses = state_pauses(cachedir(ctx), jid, err);
     json_t *entry = value_get(pauses, id);
 
+    if (pauses == NULL) {
+        json_decref(value);
+        return -EIO;
+    }
     if (!json_is_object(entry)) {
         entry = json_object();
         json_object_set_new(pauses, id, entry);
@@ -65,13 +69,15 @@ static int
 state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
-    json_auto_t *pauses = state_pauses(cachedir(ctx), jid);
 
     (void) ret_value;
+    /* Nothing needs to be read then: a file that can't be is gone too. */
     if (str_eq(id, "__all__"))
-        json_object_clear(pauses);
-    else
-        json_object_del(pauses, id);
+        return state_pauses_set(cachedir(ctx), jid, NULL, err);
+    json_auto_t *pauses = state_pauses(cachedir(ctx), jid, err);
+    if (pauses == NULL)
+        return -EIO;
+    json_object_del(pauses, id);
     return state_pauses_set(cachedir(ctx), jid, pauses, err);
 }
 
@@ -98,20 +104,22 @@ static int
 state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *fun = json_pack("[s]", "state.*"), *jobs = NULL, *jids = asked_jids(ctx, args);
-    json_t *out, *jid;
+    json_auto_t *out = json_object();
+    json_t *jid, *pauses;
     size_t i;
 
     if (ctx_call(ctx, "saltutil.is_running", fun, NULL, &jobs, err) < 0)
         return -EIO;
-    out = json_object();
     json_array_foreach (jids, i, jid) {
         const char *name = json_string_value(jid);
-        if (statejob_listed(jobs, name))
-            json_object_set_new(out, name, state_pauses(cachedir(ctx), name));
-        else
+        if (!statejob_listed(jobs, name))
             (void) state_pauses_set(cachedir(ctx), name, NULL, NULL);
+        else if ((pauses = state_pauses(cachedir(ctx), name, err)) != NULL)
+            json_object_set_new(out, name, pauses);
+        else
+            return -EIO;
     }
-    *ret_value = out;
+    *ret_value = STEAL(out);
     return 0;
 }
 

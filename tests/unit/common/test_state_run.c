@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -716,6 +717,50 @@ test_pause_and_kill(void **state)
     assert_int_equal(fs_remove_tree(dir, &err), 0);
 }
 
+/* Somebody who, a while after the run has begun, replaces what can't be read. */
+static pid_t
+replaces_later(const char *dir, const json_t *pauses)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid > 0)
+        return pid;
+    (void) usleep(300000);
+    _exit(state_pauses_set(dir, "20261120094109743473", pauses, NULL) == 0 ? 0 : 1);
+}
+
+/* While nobody can tell whether the run is paused or to end, its next step does not begin. */
+static void
+test_pause_that_cannot_be_read(void **state)
+{
+    char dir[] = "/tmp/halite-run-XXXXXX";
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *opts = json_pack("{s:s}", "cachedir", mkdtemp(dir)), *chunks = json_array(),
+                *kill = json_pack("{s:{s:b}}", "b", "kill", 1), *none = json_object();
+    AUTO_FREE char *path = xasprintf("%s/state_pause/20261120094109743473", dir);
+    int status;
+
+    (void) state;
+    add_chunk(chunks, "a", "script.ok", "{}");
+    add_chunk(chunks, "b", "script.ok", "{}");
+    for (int killed = 0; killed < 2; killed++) {
+        /* A link to itself can't be followed, and is not absent. */
+        assert_int_equal(state_pauses_set(dir, "20261120094109743473", kill, &err), 0);
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(symlink(path, path), 0);
+        pid_t pid = replaces_later(dir, killed ? kill : none);
+        int64_t begin = clock_mono_ms();
+        json_auto_t *running = run_script(chunks, false, opts, NULL);
+        int64_t took = clock_mono_ms() - begin;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+        assert_int_equal(json_object_size(running), killed ? 1 : 2);
+        assert_true(took >= 200);
+    }
+    assert_int_equal(fs_remove_tree(dir, &err), 0);
+}
+
 /* Who a state is to run as is who its commands run as, of whichever of its parts: here nobody that there is. */
 static void
 test_runas(void **state)
@@ -748,4 +793,5 @@ UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_parallel_runs_at
           cmocka_unit_test(test_circle), cmocka_unit_test(test_arguments), cmocka_unit_test(test_aggregate),
           cmocka_unit_test(test_events), cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_that_fails),
           cmocka_unit_test(test_disabled), cmocka_unit_test(test_handled_failure),
-          cmocka_unit_test(test_pause_and_kill), cmocka_unit_test(test_runas))
+          cmocka_unit_test(test_pause_and_kill), cmocka_unit_test(test_pause_that_cannot_be_read),
+          cmocka_unit_test(test_runas))

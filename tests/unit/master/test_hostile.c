@@ -322,7 +322,7 @@ at_jid(fixture_t *f, const char *name)
     not_secret_json(spool_load(f->spool, name, &asker, &size, &err));
     spool_forget(f->spool, name);
     (void) state_pauses_set(f->h->root, name, pause, NULL);
-    not_secret_json(state_pauses(f->h->root, name));
+    not_secret_json(state_pauses(f->h->root, name, NULL));
 }
 
 static void
