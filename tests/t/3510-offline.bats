@@ -86,3 +86,17 @@ made() { grep -qx "it says $1" "$FLEET/made"; }
     start_minion web "offline_after: 1" "minion_pillar_cache: True" "startup_states: highstate"
     until_true 15 made first
 }
+
+@test "what an included top file names counts while no master is there" {
+    mkdir "$FLEET/files/tops"
+    echo "base: {'*': [web]}" >"$FLEET/files/tops/more.sls"
+    echo "{include: [tops.more], base: {nobody: [web]}}" >"$FLEET/files/top.sls"
+    start_minion web "offline_after: 1" "minion_pillar_cache: True" "startup_states: highstate"
+    until_true 15 made first
+    stop web
+    stop master
+    rm "$FLEET/made"
+    start_minion web
+    until_true 15 made first
+    until_log "$FLEET/log/web" 'no master was there' 5
+}

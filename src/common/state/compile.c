@@ -18,6 +18,7 @@ avail_free(void *p)
 
     json_decref(self->list);
     map_destroy(&self->names);
+    free(self->problem);
     free(self);
 }
 
@@ -57,6 +58,7 @@ highstate_destroy(highstate_t **self_p)
     map_destroy(&self->sources);
     json_decref(self->envs);
     free(self->top_problem);
+    free(self->list_problem);
     free(self);
     *self_p = NULL;
 }
@@ -83,6 +85,36 @@ add_once(json_t *list, const char *text)
         json_array_append_new(list, json_string(text));
 }
 
+/* A list that can't be had is none that is empty: the compilation ends with the first such error. TAKES the text. */
+static void
+keep_problem(highstate_t *self, char *text)
+{
+    if (self->list_problem == NULL)
+        self->list_problem = text;
+    else
+        free(text);
+}
+
+void
+highstate_say_lists(const highstate_t *self, json_t *errors)
+{
+    if (self->list_problem != NULL && !has_text(errors, self->list_problem))
+        add_error(errors, "%s", self->list_problem);
+}
+
+/* NEW array, or NULL when there is no file server, or it can't tell. */
+static json_t *
+served_envs(highstate_t *self)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_t *served = self->env.files != NULL ? fileclient_envs(self->env.files, &err) : NULL;
+
+    if (self->env.files != NULL && served == NULL)
+        keep_problem(self,
+                     xasprintf("The environments of the file server can't be listed: %s", fail_text(&err)));
+    return served;
+}
+
 /* `env_order`, of which only those that the file server has when it names any; else base, the roots', and the
  * file server's. */
 json_t *
@@ -90,8 +122,7 @@ highstate_envs(highstate_t *self)
 {
     if (self->envs != NULL)
         return self->envs;
-    fail_auto_t err = FAIL_INIT;
-    json_auto_t *served = self->env.files != NULL ? fileclient_envs(self->env.files, &err) : NULL;
+    json_auto_t *served = served_envs(self);
     json_t *order = json_object_get(self->opts, "env_order"), *item;
     const char *name;
     size_t i;
@@ -169,6 +200,9 @@ highstate_avail_env(highstate_t *self, const char *saltenv)
     if (self->env.files == NULL || !highstate_has_env(self, saltenv))
         return avail;
     json_auto_t *files = fileclient_list(self->env.files, FILES_FILES, saltenv, "", &err);
+    if (files == NULL)
+        avail->problem = xasprintf("The SLS files of environment %s can't be listed: %s", saltenv,
+                                   fail_text(&err));
     json_array_foreach (files, i, path) {
         AUTO_FREE char *name = sls_of_path(json_string_value(path));
         if (name == NULL || map_get(avail->names, name) != NULL)
@@ -180,16 +214,31 @@ highstate_avail_env(highstate_t *self, const char *saltenv)
     return avail;
 }
 
-json_t *
-avail_filter(const avail_t *avail, const char *pattern)
+bool
+highstate_lists(highstate_t *self, const char *saltenv)
 {
+    const avail_t *avail = highstate_avail_env(self, saltenv);
+
+    if (avail->problem != NULL)
+        keep_problem(self, xstrdup(avail->problem));
+    return avail->problem == NULL;
+}
+
+json_t *
+highstate_find(highstate_t *self, const char *saltenv, const char *pattern)
+{
+    const avail_t *avail = highstate_avail_env(self, saltenv);
     json_t *found = json_array(), *name;
     size_t i;
 
     if (!match_has_glob(pattern)) {
-        if (map_get(avail->names, pattern) != NULL)
+        if (avail->problem != NULL || map_get(avail->names, pattern) != NULL)
             json_array_append_new(found, json_string(pattern));
         return found;
+    }
+    if (!highstate_lists(self, saltenv)) {
+        json_decref(found);
+        return NULL;
     }
     json_array_foreach (avail->list, i, name) {
         if (match_glob(pattern, json_string_value(name)))
@@ -201,16 +250,21 @@ avail_filter(const avail_t *avail, const char *pattern)
 json_t *
 highstate_avail(highstate_t *self, fail_t *err)
 {
-    (void) err;
-    json_t *all = json_object(), *saltenv;
+    json_auto_t *all = json_object();
+    json_t *saltenv;
     size_t i;
 
-    json_object_set(all, "base", highstate_avail_env(self, "base")->list);
+    if (highstate_lists(self, "base"))
+        json_object_set(all, "base", highstate_avail_env(self, "base")->list);
     json_array_foreach (highstate_envs(self), i, saltenv) {
         const char *name = json_string_value(saltenv);
-        json_object_set(all, name, highstate_avail_env(self, name)->list);
+        if (highstate_lists(self, name))
+            json_object_set(all, name, highstate_avail_env(self, name)->list);
     }
-    return all;
+    if (self->list_problem == NULL)
+        return STEAL(all);
+    (void) fail_set(err, -EIO, "%s", self->list_problem);
+    return NULL;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -97,13 +97,13 @@ resolve_envs(const sls_run_t *self, const char *saltenv, const char *target)
     if (strcmp(saltenv, "_xenv") != 0) {
         json_auto_t *found = json_object_get(matches, saltenv) != NULL
                                  ? NULL
-                                 : avail_filter(highstate_avail_env(high, saltenv), target);
+                                 : highstate_find(high, saltenv, target);
         if (found == NULL || json_array_size(found) > 0)
             json_array_append_new(envs, json_string(saltenv));
         return envs;
     }
     json_object_foreach (matches, name, value) {
-        json_auto_t *found = avail_filter(highstate_avail_env(high, name), target);
+        json_auto_t *found = highstate_lists(high, name) ? highstate_find(high, name, target) : NULL;
         if (json_array_size(found) > 0)
             json_array_append_new(envs, json_string(name));
     }
@@ -162,7 +162,9 @@ include_sls(const sls_run_t *self, const char *saltenv, const char *target)
         say_unresolved(self, saltenv, target, envs);
         return;
     }
-    json_auto_t *found = avail_filter(highstate_avail_env(run->high, self->saltenv), target);
+    json_auto_t *found = highstate_find(run->high, self->saltenv, target);
+    if (found == NULL)
+        return;
     if (json_array_size(found) == 0)
         json_array_append_new(found, json_string(target)); /* its rendering tells that it is not there */
     const char *from = json_array_size(envs) == 1 ? json_string_value(json_array_get(envs, 0))
@@ -461,12 +463,14 @@ highstate_render(highstate_t *self, json_t *matches, json_t *errors)
                 add_error(errors, "No matching salt environment for environment '%s' found", saltenv);
             } else {
                 json_decref(found);
-                found = avail_filter(highstate_avail_env(self, from), text);
+                found = highstate_find(self, from, text);
             }
-            render_pattern(&run, high, saltenv, text, found);
+            if (found != NULL)
+                render_pattern(&run, high, saltenv, text, found);
         }
     }
     clean_extends(high);
+    highstate_say_lists(self, errors);
     return high;
 }
 
@@ -488,5 +492,6 @@ highstate_render_file(highstate_t *self, const char *path, const char *saltenv, 
         add_error(errors, "Rendering SLS '%s:%s' failed: %s", saltenv, path, fail_text(&err));
     else
         use_data(&sls, state);
+    highstate_say_lists(self, errors);
     return tree;
 }

@@ -17,6 +17,7 @@
 typedef struct avail {
     json_t *list; /* sorted array */
     map_t *names;
+    char *problem; /* why they are not known; NULL: they are */
 } avail_t;
 
 /* An SLS that was rendered. */
@@ -32,7 +33,8 @@ struct highstate {
     json_t *envs;   /* array; NULL: not asked yet */
     map_t *sources; /* "base:nginx" to source_t, of every SLS rendered */
     int64_t iorder;
-    char *top_problem; /* of the last highstate_top(); may be NULL */
+    char *top_problem;  /* of the last highstate_top(); may be NULL */
+    char *list_problem; /* what was to be listed and could not be; NULL: nothing */
 };
 
 /* ---- environments (compile.c) ---------------------------------------------------------------- */
@@ -42,8 +44,13 @@ json_t *highstate_envs(highstate_t *self);
 bool highstate_has_env(highstate_t *self, const char *saltenv);
 /* BORROWED; an unknown environment is an empty one. */
 const avail_t *highstate_avail_env(highstate_t *self, const char *saltenv);
-/* fnmatch.filter over it: NEW array. */
-json_t *avail_filter(const avail_t *avail, const char *pattern);
+/* Whether its SLS are known. That they are not is an error of the compilation from now on: see highstate_say_lists(). */
+bool highstate_lists(highstate_t *self, const char *saltenv);
+/* fnmatch.filter over it: NEW array. Where its SLS are not known, a name without a wildcard is taken for there, as loading
+ * it tells; for one with a wildcard this is NULL, and an error of the compilation. */
+json_t *highstate_find(highstate_t *self, const char *saltenv, const char *pattern);
+/* Put what could not be listed into `errors`, once. */
+void highstate_say_lists(const highstate_t *self, json_t *errors);
 /* Find, read and render: an SLS, or (sls NULL) a file of the file server as the top file is one.
  * 1 with *ret_data NEW; 0 no such file; -1 with *err. */
 int highstate_load(highstate_t *self, const char *sls, const char *url, const char *saltenv,

@@ -3,6 +3,7 @@
 #include "common/state/top.h"
 
 #include "common/base/str.h"
+#include "common/match/match.h"
 #include "common/py/py_json.h"
 #include "salt/log.h"
 
@@ -31,44 +32,37 @@ highstate_top_problem(const highstate_t *self)
     return self->top_problem;
 }
 
-/* NEW data of a top file (an empty dict where there is none), or NULL: Salt logs it and has no top file at
- * all. */
-static py_t *
-load_top(highstate_t *high, const char *sls, const char *url, const char *saltenv)
+/* 1 with *ret_top NEW; 0 where there is none, with an empty dict; -1: Salt logs it and has no top file at all. */
+static int
+load_top(highstate_t *high, const char *sls, const char *url, const char *saltenv, py_t **ret_top)
 {
     fail_auto_t err = FAIL_INIT;
     source_t *source = NULL;
-    py_t *data = NULL;
+    AUTO(py) data = NULL;
     int rc = highstate_load(high, sls, url, saltenv, &source, &data, &err);
 
     source_free(source);
-    if (rc == 0)
-        return py_dict();
     if (rc < 0) {
         note_problem(high, xasprintf("Unable to render top file: %s", fail_text(&err)));
-        return NULL;
+        return -1;
     }
-    if (py_is(data, PY_NONE)) {
-        py_unref(data);
-        return py_dict();
-    }
-    if (!py_is(data, PY_DICT)) {
+    if (rc > 0 && !py_is(data, PY_NONE) && !py_is(data, PY_DICT)) {
         note_problem(high,
                      xasprintf("Unable to render top file: %s of environment %s is a %s, not a dictionary",
                                url != NULL ? url : sls, saltenv, py_type_name(data)));
-        py_unref(data);
-        return NULL;
+        return -1;
     }
-    return data;
+    *ret_top = rc > 0 && py_is(data, PY_DICT) ? STEAL(data) : py_dict();
+    return rc;
 }
 
 static bool
 gather_env(gather_t *self, const char *url, const char *saltenv)
 {
-    AUTO(py) top = load_top(self->high, NULL, url, saltenv);
+    AUTO(py) top = NULL;
     AUTO(py) list = py_list();
 
-    if (top == NULL)
+    if (load_top(self->high, NULL, url, saltenv, &top) < 0)
         return false;
     py_append(list, top);
     py_dict_sets(self->tops, saltenv, list);
@@ -104,6 +98,23 @@ gather_initial(gather_t *self)
     return true;
 }
 
+/* 1 when it is there, 0 when not, -1 as load_top(). */
+static int
+include_top(gather_t *self, const char *env, const char *sls, py_t *list, py_t *done)
+{
+    AUTO(py) mark = py_strf("%s:%s", env, sls);
+    AUTO(py) top = NULL;
+
+    if (py_in(mark, done) == 1)
+        return 1;
+    int rc = load_top(self->high, sls, NULL, env, &top);
+    if (rc > 0) {
+        py_append(list, top);
+        py_set_add(done, mark);
+    }
+    return rc;
+}
+
 /* The top files of an environment that one item of "include" means. */
 static bool
 include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *done)
@@ -118,17 +129,17 @@ include_tops(gather_t *self, const char *env, py_t *target, py_t *list, py_t *do
                   shown);
         return true; /* all of them are told at once */
     }
-    json_auto_t *found = avail_filter(highstate_avail_env(self->high, env), py_cstr(target));
-    json_array_foreach (found, i, name) {
-        AUTO(py) mark = py_strf("%s:%s", env, json_string_value(name));
-        if (py_in(mark, done) == 1)
-            continue;
-        AUTO(py) top = load_top(self->high, json_string_value(name), NULL, env);
-        if (top == NULL)
-            return false;
-        py_append(list, top);
-        py_set_add(done, mark);
+    if (!match_has_glob(py_cstr(target))) {
+        int rc = include_top(self, env, py_cstr(target), list, done);
+        /* Nothing is included then, if it is known that there is nothing. */
+        if (rc == 0)
+            (void) highstate_lists(self->high, env);
+        return rc >= 0;
     }
+    json_auto_t *found = highstate_find(self->high, env, py_cstr(target));
+    json_array_foreach (found, i, name)
+        if (include_top(self, env, json_string_value(name), list, done) < 0)
+            return false;
     return true;
 }
 
@@ -222,7 +233,9 @@ highstate_top(highstate_t *self, json_t *errors)
     free(STEAL(self->top_problem));
     if (lacks != NULL)
         note_problem(self, xstrdup(lacks));
-    if (lacks != NULL || !gather_initial(&gather) || !gather_includes(&gather))
+    bool gathered = lacks == NULL && gather_initial(&gather) && gather_includes(&gather);
+    highstate_say_lists(self, errors);
+    if (!gathered)
         return json_object();
     AUTO(py) top = highstate_merge(self, tops, errors);
     if (json_array_size(errors) > before)

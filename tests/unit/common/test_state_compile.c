@@ -38,6 +38,68 @@ fixture_pillar(void *cookie, json_t *ask UNUSED, fail_t *err UNUSED)
     return f->pillar != NULL ? py_from_json(f->pillar) : py_dict();
 }
 
+/* ---- a file server with trouble ---------------------------------------------------------------- */
+
+/* The files are there, but not what `fails` names: "list" or "envs". */
+typedef struct troubled {
+    fileclient_t *files;
+    const char *fails;
+} troubled_t;
+
+static int
+troubled_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, fail_t *err)
+{
+    return fileclient_cache(((troubled_t *) cookie)->files, path, saltenv, ret_local, err);
+}
+
+static json_t *
+troubled_list(void *cookie, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
+{
+    troubled_t *self = cookie;
+
+    if (strcmp(self->fails, "list") != 0)
+        return fileclient_list(self->files, kind, saltenv, prefix, err);
+    (void) fail_set(err, -EIO, "the disk is gone");
+    return NULL;
+}
+
+static json_t *
+troubled_envs(void *cookie, fail_t *err)
+{
+    troubled_t *self = cookie;
+
+    if (strcmp(self->fails, "envs") != 0)
+        return fileclient_envs(self->files, err);
+    (void) fail_set(err, -EIO, "the disk is gone");
+    return NULL;
+}
+
+static void
+troubled_free(void *cookie)
+{
+    troubled_t *self = cookie;
+
+    fileclient_destroy(&self->files);
+    free(self);
+}
+
+static fileclient_t *
+fixture_files(json_t *opts, const char *fails)
+{
+    static const fileclient_class_t cls = {
+        .cache = troubled_cache, .list = troubled_list, .envs = troubled_envs, .free = troubled_free
+    };
+    troubled_t *self;
+
+    if (*fails == '\0')
+        return fileclient_local(opts, NULL);
+    self = xcalloc(1, sizeof(*self));
+    *self = (troubled_t){ fileclient_local(opts, NULL), fails };
+    return fileclient_new(&cls, self);
+}
+
+/* ---- a compilation ----------------------------------------------------------------------------- */
+
 /* "dev/web/init.sls": the first folder is the environment. */
 static void
 write_files(fixture_t *f, json_t *files)
@@ -74,7 +136,7 @@ fixture_init(fixture_t *f, json_t *test)
     json_object_update(f->opts, json_object_get(test, "opts"));
     write_files(f, json_object_get(test, "files"));
     f->registry = registry_new(PLUGIN_EXEC, none, 0);
-    f->files = fileclient_local(f->opts, NULL);
+    f->files = fixture_files(f->opts, value_str(test, "fails", ""));
     f->ctx = call_ctx_new(&(call_env_t){ .registry = f->registry,
                                          .opts = f->opts,
                                          .id = "m1.example.com",
@@ -329,6 +391,92 @@ test_top_problem(void **state UNUSED)
     fixture_free(&f);
 }
 
+/* What a highstate of these files ends with while something of the file server fails: its one error, or the number
+ * of its chunks. */
+static void
+assert_troubled(const char *fails, json_t *files, const char *error, size_t n_chunks)
+{
+    json_auto_t *test = json_pack("{s:o, s:s, s:s, s:n}", "files", files, "fails", fails, "fun", "run",
+                                  "arg");
+    json_auto_t *errors = json_array();
+    fixture_t f;
+
+    fixture_init(&f, test);
+    json_auto_t *chunks = run_case(&f, test, errors);
+    AUTO_FREE char *text = value_dump(errors);
+    if (error != NULL) {
+        assert_null(chunks);
+        assert_string_equal(text, error);
+    } else {
+        assert_string_equal(text, "[]");
+        assert_int_equal(json_array_size(chunks), n_chunks);
+    }
+    fixture_free(&f);
+}
+
+/* A list that can't be had is none that is empty: what a name alone finds is there, for the rest there are errors. */
+static void
+test_failing_lists(void **state UNUSED)
+{
+    static const char one[] = "one: test.nop\n", two[] = "two: test.nop\n", more[] = "base: {'m*': [two]}\n",
+                      why[] = "[\"The SLS files of environment base can't be listed: the disk is gone\"]";
+    const char *const names[] = { "base/one.sls", "base/two.sls", "base/more.sls", "base/top.sls" };
+
+    assert_troubled("list",
+                    json_pack("{s:s, s:s, s:s, s:s}", names[0], one, names[1], two, names[2], more, names[3],
+                              "include: [more, more]\nbase: {'*': [one]}\n"),
+                    NULL, 2);
+    assert_troubled("list",
+                    json_pack("{s:s, s:s, s:s, s:s}", names[0], one, names[1], two, names[2], more, names[3],
+                              "include: ['mo*']\nbase: {'*': [one]}\n"),
+                    why, 0);
+    /* Salt ignores an include of nothing; here nobody knows whether it is one. */
+    assert_troubled("list",
+                    json_pack("{s:s, s:s}", names[0], one, names[3], "include: [more]\nbase: {'*': [one]}\n"),
+                    why, 0);
+    assert_troubled("",
+                    json_pack("{s:s, s:s}", names[0], one, names[3], "include: [more]\nbase: {'*': [one]}\n"),
+                    NULL, 1);
+    assert_troubled("list", json_pack("{s:s, s:s}", names[0], one, names[3], "base: {'*': [one, 'o*']}\n"),
+                    why, 0);
+    assert_troubled("list",
+                    json_pack("{s:s, s:s, s:s}", names[0], "include: ['tw*']\n", names[1], two, names[3],
+                              "base: {'*': [one]}\n"),
+                    why, 0);
+    assert_troubled("list",
+                    json_pack("{s:s, s:s, s:s}", names[0], "include: [{dev: two}]\n", "dev/two.sls", two,
+                              names[3], "base: {'*': [one]}\n"),
+                    NULL, 1);
+}
+
+static void
+test_failing_envs(void **state UNUSED)
+{
+    assert_troubled("envs",
+                    json_pack("{s:s, s:s, s:s, s:s}", "base/one.sls", "one: test.nop\n", "base/top.sls",
+                              "base: {'*': [one]}\n", "dev/two.sls", "two: test.nop\n", "dev/top.sls",
+                              "dev: {'*': [two]}\n"),
+                    "[\"The environments of the file server can't be listed: the disk is gone\"]", 0);
+}
+
+/* state.show_state_usage says nothing of what it can't list. */
+static void
+test_avail_of_failing(void **state UNUSED)
+{
+    static const char *const parts[] = { "list", "envs" };
+
+    for (size_t i = 0; i < NELEMS(parts); i++) {
+        json_auto_t *test = json_pack("{s:{s:s}, s:s}", "files", "base/one.sls", "one: test.nop\n", "fails",
+                                      parts[i]);
+        fail_auto_t err = FAIL_INIT;
+        fixture_t f;
+        fixture_init(&f, test);
+        assert_null(highstate_avail(f.high, &err));
+        assert_true(str_ends(fail_text(&err), "can't be listed: the disk is gone"));
+        fixture_free(&f);
+    }
+}
+
 /* Looking for places reads files: after the first errors there are none, whatever the errors are about. */
 static void
 test_places_of_many(void **state UNUSED)
@@ -438,6 +586,8 @@ test_endless_includes(void **state UNUSED)
 
 UNIT_MAIN(cmocka_unit_test(test_case_files), cmocka_unit_test(test_places),
           cmocka_unit_test(test_suggestions), cmocka_unit_test(test_advice),
-          cmocka_unit_test(test_places_of_many), cmocka_unit_test(test_top_problem),
-          cmocka_unit_test(test_linear), cmocka_unit_test(test_many_targets),
-          cmocka_unit_test(test_deep_includes), cmocka_unit_test(test_endless_includes))
+          cmocka_unit_test(test_places_of_many), cmocka_unit_test(test_failing_lists),
+          cmocka_unit_test(test_failing_envs), cmocka_unit_test(test_avail_of_failing),
+          cmocka_unit_test(test_top_problem), cmocka_unit_test(test_linear),
+          cmocka_unit_test(test_many_targets), cmocka_unit_test(test_deep_includes),
+          cmocka_unit_test(test_endless_includes))
