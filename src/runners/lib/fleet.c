@@ -94,26 +94,48 @@ request_for(const fleet_t *self, const json_t *tgt, const char *tgt_type)
     return request;
 }
 
+/* What came of a minion, or that nothing can. */
+static void
+take_entry(fleet_t *self, const char *id, json_t *entry)
+{
+    self->failed += self->ask->failed(self->ask->cookie, id, entry);
+    json_object_set(self->minions, id, entry);
+}
+
+/* Those whose turn has come but whose key is gone, by now or from the beginning. */
+static void
+take_missing(fleet_t *self, const json_t *missing)
+{
+    json_t *id;
+    size_t i;
+
+    json_array_foreach ((json_t *) missing, i, id) {
+        json_auto_t *entry = json_pack("{s:s}", "verdict", "not_accepted");
+        if (json_object_get(self->minions, json_string_value(id)) == NULL)
+            take_entry(self, json_string_value(id), entry);
+    }
+}
+
 /* A wave that was begun before a crash may have other minions than are asked for now: those count. */
 static int
 run_wave(fleet_t *self, const json_t *tgt, const char *tgt_type, fail_t *err)
 {
-    json_t *request = request_for(self, tgt, tgt_type), *entry, *missing;
+    json_t *request = request_for(self, tgt, tgt_type), *entry;
     json_auto_t *answer = NULL;
     int rc = api_publish(api_of(self->ctx), &request, &self->wait, &answer, err);
     const char *id, *jid = value_str(answer, "jid", "");
-    size_t i;
 
     if (rc < 0)
         return rc;
     if (*jid != '\0')
         json_array_append_new(self->jids, json_string(jid));
-    json_object_foreach (value_get(answer, "minions"), id, entry) {
-        self->failed += self->ask->failed(self->ask->cookie, id, entry);
-        json_object_set(self->minions, id, entry);
-    }
-    json_array_foreach (value_get(answer, "missing"), i, missing)
-        json_array_append(self->missing, missing);
+    else
+        orchrun_unnote(self->ctx);
+    json_object_foreach (value_get(answer, "minions"), id, entry)
+        take_entry(self, id, entry);
+    json_t *missing = value_get(answer, "missing");
+    take_missing(self, missing);
+    json_array_extend(self->missing, missing);
     return 0;
 }
 
@@ -204,19 +226,6 @@ run_waves(fleet_t *self, json_t **ret_left, char **ret_why, fail_t *err)
     return rc;
 }
 
-static void
-add_missing(fleet_t *self)
-{
-    json_t *id;
-    size_t i;
-
-    json_array_foreach (self->missing, i, id) {
-        if (json_object_get(self->minions, json_string_value(id)) == NULL)
-            json_object_set_new(self->minions, json_string_value(id),
-                                json_pack("{s:s}", "verdict", "not_accepted"));
-    }
-}
-
 static int
 read_timeout(fleet_t *self, fail_t *err)
 {
@@ -251,7 +260,7 @@ fleet_run(call_ctx_t *ctx, const fleet_ask_t *ask, fail_t *err)
     else if (rc == 0)
         rc = run_wave(&self, ask->tgt, ask->tgt_type, err);
     if (rc == 0) {
-        add_missing(&self);
+        take_missing(&self, self.missing);
         out = json_pack("{s:O?, s:O, s:O, s:O, s:o, s:s?}", "jid", json_array_get(self.jids, 0), "jids",
                         self.jids, "minions", self.minions, "missing", self.missing, "left",
                         left != NULL ? json_incref(left) : json_array(), "stopped", why);

@@ -3,7 +3,7 @@
  * Layer      runners/lib
  * Threads    the step's
  * Ownership  everything given is BORROWED, results are NEW
- * Tests      tests/t/6000-orchestrate.bats; the planning: tests/unit/runners/test_rollout.c
+ * Tests      tests/t/6000-orchestrate.bats; tests/unit/runners/test_fleet.c; the planning: test_rollout.c
  */
 #ifndef RUNNERS_LIB_FLEET_H
 #define RUNNERS_LIB_FLEET_H

@@ -511,6 +511,21 @@ orchrun_note(call_ctx_t *ctx)
                      value_fmt("%s/%lld.%u", name, (long long) go, n));
 }
 
+void
+orchrun_unnote(call_ctx_t *ctx)
+{
+    orchrun_t *self = orchrun_of(ctx);
+    AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
+
+    if (self == NULL)
+        return;
+    (void) pthread_mutex_lock(&self->lock);
+    step_t *step = map_get(self->steps, tag);
+    if (step != NULL && step->parts > 0)
+        step->parts--;
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
 uint64_t
 orchrun_since(call_ctx_t *ctx)
 {

@@ -54,6 +54,8 @@ orchrun_t *orchrun_of(call_ctx_t *ctx);
 
 /* The note for the next thing that this step begins. NEW object; NULL outside of an orchestration. */
 json_t *orchrun_note(call_ctx_t *ctx);
+/* Nothing was begun by the last note: the next one gets its number, as it would in a run that is resumed. */
+void orchrun_unnote(call_ctx_t *ctx);
 /* The event's number after which the present go at this step may see events; 0: from now on. */
 uint64_t orchrun_since(call_ctx_t *ctx);
 /* Whether what a master was doing when it was killed is done again. */

@@ -1,8 +1,8 @@
 /* stage.h - a stage for runners: a scripted master on a local socket, a real store, and a way to call
  * functions.
  *
- * The script is a table: operation, the reply's JSON ("!text" refuses), and pushes that follow it. Requests
- * are kept as they came.
+ * The script is a table: operation, the reply's JSON ("!text" refuses), and pushes that follow it. Of several rows with
+ * one operation each answers once, the last one always. Requests are kept as they came.
  */
 #ifndef TESTS_UNIT_RUNNERS_STAGE_H
 #define TESTS_UNIT_RUNNERS_STAGE_H
@@ -41,7 +41,8 @@ typedef struct stage {
     size_t n_script;
     pthread_t thread;
     pthread_mutex_t lock;
-    json_t *requests; /* under the lock */
+    json_t *requests;    /* under the lock */
+    size_t n_unscripted; /* of those, before this script */
     store_t *store;
     master_api_t *api;
     registry_t *registry;
@@ -60,14 +61,23 @@ stage_json(const char *text)
     return v;
 }
 
+/* With the lock held. */
 static const line_t *
 stage_line(const stage_t *s, const char *op)
 {
+    const line_t *line = NULL;
+    size_t asked = 0;
+
+    for (size_t i = s->n_unscripted; i < json_array_size(s->requests); i++)
+        asked += strcmp(value_str(json_array_get(s->requests, i), "op", ""), op) == 0;
     for (size_t i = 0; i < s->n_script; i++) {
-        if (strcmp(s->script[i].op, op) == 0)
-            return &s->script[i];
+        if (strcmp(s->script[i].op, op) != 0)
+            continue;
+        line = &s->script[i];
+        if (asked-- == 0)
+            break;
     }
-    return NULL;
+    return line;
 }
 
 /* Sends what is gathered. A client that has gone shows when the next request is read. */
@@ -126,11 +136,12 @@ stage_serve(stage_t *s, int fd)
         buf_add(&in, chunk, (size_t) n);
         while (frame_take(&in, LIMIT_LOCAL_MSG, &request, NULL) == 1) {
             buf_auto_t out = BUF_INIT;
-            const line_t *line = stage_line(s, value_str(request, "op", ""));
-            stage_answer(line, request, &out);
             pthread_mutex_lock(&s->lock);
-            json_array_append_new(s->requests, request);
+            const line_t *line = stage_line(s, value_str(request, "op", ""));
+            json_array_append(s->requests, request);
             pthread_mutex_unlock(&s->lock);
+            stage_answer(line, request, &out);
+            json_decref(request);
             stage_push(fd, line != NULL ? line->pushes : NULL, &out);
         }
     }
@@ -225,10 +236,19 @@ stage_destroy(stage_t **s_p)
     free(s);
 }
 
-#define stage_script(s, table) ((s)->script = (table), (s)->n_script = NELEMS(table))
+static void
+stage_set_script(stage_t *s, const line_t *script, size_t n)
+{
+    pthread_mutex_lock(&s->lock);
+    s->script = script;
+    s->n_script = n;
+    s->n_unscripted = json_array_size(s->requests);
+    pthread_mutex_unlock(&s->lock);
+}
+#define stage_script(s, table) stage_set_script((s), (table), NELEMS(table))
 
 /* NEW JSON text of what a function returns for a list of arguments; "KIND: text" of its failure. */
-static char *
+static UNUSED char *
 stage_call(stage_t *s, const char *fun, const char *args)
 {
     static const char *const kinds[] = { "failed", "command", "invocation", "arguments", "unavailable" };
