@@ -26,6 +26,7 @@ typedef struct step {
     blame_t *blame;
     /* Owned: {id: return}; ids that failed; those without changes (a function: those that it ran on). */
     json_t *changes, *fail, *quiet;
+    json_t *causes; /* owned, of a function: {id: cause or null} */
 } step_t;
 
 static json_t *
@@ -43,6 +44,7 @@ step_close(step_t *self)
     json_decref(self->changes);
     json_decref(self->fail);
     json_decref(self->quiet);
+    json_decref(self->causes);
     blame_destroy(&self->blame);
 }
 #define step_auto_t __attribute__((cleanup(step_close))) step_t
@@ -100,7 +102,8 @@ step_open(step_t *self, call_ctx_t *ctx, json_t *args)
                       .blame = blame_new(),
                       .changes = json_object(),
                       .fail = json_array(),
-                      .quiet = json_array() };
+                      .quiet = json_array(),
+                      .causes = json_object() };
     /* Salt's order of keys. */
     json_object_del(self->ret, "comment");
     json_object_set_new(self->ret, "comment", json_string(""));
@@ -409,19 +412,31 @@ function_cause(step_t *self, const json_t *entry)
     return passes(self, ret != NULL ? ret : json_object(), &why) ? NULL : json_string(why);
 }
 
+/* The same, looked for once: `fail_function` may take long, or do something. BORROWED, or NULL. */
+static const json_t *
+cause_of(step_t *self, const char *id, const json_t *entry)
+{
+    json_t *cause = json_object_get(self->causes, id);
+
+    if (cause == NULL) {
+        cause = function_cause(self, entry);
+        json_object_set_new(self->causes, id, cause != NULL ? cause : json_null());
+    }
+    return json_is_null(cause) ? NULL : cause;
+}
+
 static bool
 function_failed(void *cookie, const char *id, const json_t *entry)
 {
     step_t *self = cookie;
-    json_auto_t *cause = lists(self->may_fail, id) ? NULL : function_cause(self, entry);
 
-    return cause != NULL;
+    return !lists(self->may_fail, id) && cause_of(self, id, entry) != NULL;
 }
 
 static void
 take_function(step_t *self, const char *id, const json_t *entry)
 {
-    json_auto_t *cause = function_cause(self, entry);
+    const json_t *cause = cause_of(self, id, entry);
     json_t *ret = value_get(entry, "return");
 
     if (cause != NULL)

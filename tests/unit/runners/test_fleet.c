@@ -187,5 +187,36 @@ test_removed_keys_count(void **state)
     assert_true(json_is_true(value_get(ret, "result")));
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(test_key_removed, setup, teardown),
+/* It may take its time, or do something. */
+static void
+test_fail_function(void **state)
+{
+    static const line_t script[] = {
+        { "progress", "{}", NULL },
+        { "match", "{\"minions\": [\"m1\", \"m2\"], \"missing\": []}", NULL },
+        { "publish", PUBLISHED("1", "m1"), RETURNED("1", "m1") },
+        { "publish", PUBLISHED("2", "m2"),
+          "[{\"push\": \"ret\", \"jid\": \"2\", \"id\": \"m2\", \"return\": null, \"retcode\": 0},"
+          " {\"push\": \"done\", \"jid\": \"2\"}]" },
+    };
+    scene_t *s = *state;
+
+    stage_script(s->stage, script);
+    json_auto_t *ret = call_step(s, "{\"tgt\": \"m*\", \"batch\": 1, \"fail_function\": \"judge.good\"}");
+    AUTO_FREE char *asked = value_dump(judged);
+    assert_string_equal(asked, "[\"by m1\",null]");
+    assert_string_equal(value_str(ret, "comment", ""),
+                        "Running function test.ping failed on minions: m2 Function test.ping ran on m1, m2.\n"
+                        "m2: judge.good says that it failed");
+    json_array_clear(judged);
+    stage_script(s->stage, script);
+    json_auto_t *may = call_step(s, "{\"tgt\": \"m*\", \"batch\": 1, \"fail_function\": \"judge.good\", "
+                                    "\"fail_minions\": [\"m2\"]}");
+    AUTO_FREE char *again = value_dump(judged);
+    assert_string_equal(again, "[\"by m1\",null]");
+    assert_true(json_is_true(value_get(may, "result")));
+}
+
+UNIT_MAIN(cmocka_unit_test_setup_teardown(test_fail_function, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_key_removed, setup, teardown),
           cmocka_unit_test_setup_teardown(test_removed_keys_count, setup, teardown))
