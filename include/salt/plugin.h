@@ -60,7 +60,8 @@ enum {
     FN_RAW_KWARGS = 1 << 1,   /* **kwargs also receives Salt's own __pub_* keywords */
     FN_ACCESS_READ = 1 << 2,  /* runner or wheel: any operator who may talk to the master */
     FN_ACCESS_ADMIN = 1 << 3, /* runner or wheel: root or the master's own user */
-    FN_NATIVE = 1 << 4
+    FN_NATIVE = 1 << 4,
+    FN_SECRET = 1 << 5 /* runner or wheel: the return is for who asks, and in no event and in no job */
 };
 
 typedef struct func {

@@ -16,17 +16,20 @@
 #define RUN_ARG_MAX 4096 /* bytes of its arguments that are kept there */
 #define CUT_OFF     "The master ended while this function ran; what it has done is not known"
 #define NOT_BEGUN   "The master ended before this function was begun"
-#define END_WAIT_MS 3000 /* for functions under way when the master ends */
+#define END_WAIT_MS 3000                /* for functions under way when the master ends */
+#define TRIMMED     "\"VALUE_TRIMMED\"" /* Salt's word for a return that is left out */
 
 /* A function that runs or waits for its turn. */
 typedef struct run {
     struct run *next; /* in the queue */
     json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?} */
+    char *within;     /* jid of the runner that asks; "" */
     lconn_t **who;    /* followers */
     size_t n_who;
     size_t places; /* how many may be at work when it begins, it included */
     bool quick;    /* somebody asks for it, and it only reads: it may have one of the places kept for such */
     bool kept;     /* it has one */
+    bool secret;   /* its return is for who asks: FN_SECRET, of it or of what it began */
 } run_t;
 
 typedef struct worker {
@@ -115,15 +118,24 @@ s_tell_begin(workers_t *self, const json_t *task)
     bus_apart(self->front);
 }
 
+/* The return as those see it who did not ask. An error in its place is told. BORROWED. */
+static const char *
+s_shown(const run_t *run, const ending_t *end)
+{
+    bool is_error = value_get(end->head, "failed") || value_get(end->head, "unknown");
+    return run->secret && !is_error ? TRIMMED : end->ret;
+}
+
 /* As Salt, an event leaves out what is larger than an event may be. */
 static void
-s_fire_end(workers_t *self, const json_t *task, const ending_t *end)
+s_fire_end(workers_t *self, const run_t *run, const ending_t *end)
 {
+    const char *ret = s_shown(run, end);
     size_t most = (size_t) conf_int(self->front->conf, "max_event_size"), len;
     json_auto_t *success = json_pack("{s:O}", "success", value_get(end->head, "success"));
-    AUTO_FREE char *tag = xasprintf("%s/ret", value_str(task, "tag", ""));
-    AUTO_FREE char *data = s_with_return(
-        s_event_data(task), strlen(end->ret) > most ? "\"VALUE_TRIMMED\"" : end->ret, success, &len);
+    AUTO_FREE char *tag = xasprintf("%s/ret", value_str(run->task, "tag", ""));
+    AUTO_FREE char *data = s_with_return(s_event_data(run->task), strlen(ret) > most ? TRIMMED : ret, success,
+                                         &len);
     bus_fire_text(self->front, tag, data, len);
 }
 
@@ -131,6 +143,7 @@ static void
 s_free_run(run_t *run)
 {
     json_decref(run->task);
+    free(run->within);
     free(run->who);
     free(run);
 }
@@ -147,12 +160,14 @@ s_places(const json_t *task)
 
 /* NEW. */
 static run_t *
-s_new_run(const workers_t *self, json_t *task)
+s_new_run(const workers_t *self, json_t *task, const char *within)
 {
     const registry_t *registry = value_bool(task, "wheel", false) ? self->front->wheels
                                                                   : self->front->runners;
     run_t *run = xcalloc(1, sizeof(*run));
     run->task = json_incref(task);
+    run->within = xstrdup(within);
+    run->secret = registry_is_secret(registry, value_str(task, "fun", ""));
     run->places = s_places(task);
     run->quick = run->places == LIMIT_RUNNER_WORKERS &&
                  registry_only_reads(registry, value_str(task, "fun", ""));
@@ -245,14 +260,15 @@ s_keep_job(workers_t *self, json_t **row_p, fail_t *err)
 }
 
 static void
-s_keep_return(workers_t *self, const json_t *task, const ending_t *end)
+s_keep_return(workers_t *self, const run_t *run, const ending_t *end)
 {
+    const json_t *task = run->task;
     const char *id = conf_str(self->front->conf, "id"), *jid = value_str(task, "jid", "");
     json_auto_t *row = s_row(self, task);
     json_t *ret = json_pack("{s:s, s:O, s:o}", "jid", jid, "fun", value_get(row, "fun"), "fun_args",
                             args_shown(value_get(task, "arg")));
     size_t len;
-    char *raw = s_with_return(ret, end->ret, end->head, &len);
+    char *raw = s_with_return(ret, s_shown(run, end), end->head, &len);
     uint64_t ticket = store_add_return(self->front->store, jid, id, &raw,
                                        (int) value_int(end->head, "retcode", 0),
                                        value_bool(end->head, "success", false));
@@ -272,7 +288,7 @@ s_keep(workers_t *self, const run_t *run, const ending_t *end)
         json_t *row = s_row(self, run->task);
         (void) s_keep_job(self, &row, NULL);
     }
-    s_keep_return(self, run->task, end);
+    s_keep_return(self, run, end);
 }
 
 static void
@@ -302,7 +318,7 @@ s_over(workers_t *self, run_t *run, const ending_t *end)
 {
     AUTO_FREE char *key = s_run_key(run->task);
     bus_together(self->front);
-    s_fire_end(self, run->task, end);
+    s_fire_end(self, run, end);
     s_keep(self, run, end);
     (void) store_del_meta(self->front->store, key);
     bus_apart(self->front);
@@ -475,7 +491,7 @@ workers_restore(workers_t *self)
         json_auto_t *task = json_loads(json_string_value(text), JSON_ALLOW_NUL, NULL);
         AUTO_FREE char *own = s_run_key(task);
         if (str_eq(own, key)) {
-            s_cut_off(self, s_new_run(self, task), CUT_OFF);
+            s_cut_off(self, s_new_run(self, task, ""), CUT_OFF);
             continue;
         }
         log_warning("%s in the store is no function that an earlier master has begun: it is forgotten", key);
@@ -501,6 +517,15 @@ s_run_of(const workers_t *self, const char *jid)
         if (str_eq(value_str(run->task, "jid", ""), jid))
             return run;
     return NULL;
+}
+
+/* Who began it, and whoever began that one, may have its return in their own. */
+static void
+s_spread_secret(workers_t *self, const run_t *run)
+{
+    for (run_t *parent = s_run_of(self, run->within); run->secret && parent;
+         parent = s_run_of(self, parent->within))
+        parent->secret = true;
 }
 
 /* NEW task, or NULL with *err. */
@@ -573,7 +598,8 @@ workers_run(workers_t *self, bool wheel, const json_t *request, const char *user
     if (s_keep_note(self, task, err) < 0)
         return NULL;
     s_tell_begin(self, task);
-    run_t *run = s_new_run(self, task);
+    run_t *run = s_new_run(self, task, value_str(request, "within", ""));
+    s_spread_secret(self, run);
     json_t *reply = json_pack("{s:O, s:O}", "jid", value_get(task, "jid"), "tag", value_get(task, "tag"));
     if (follower)
         s_add_follower(run, follower);

@@ -259,6 +259,33 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     wait_connected m1 m2
 }
 
+@test "a private key that a wheel function returns is its caller's alone: in no event, in no return that is kept" {
+    listen ends '*/ret'
+    # The runner that asks has it in its own return, and so has the orchestration.
+    wheel key.gen_accept web9 | grep -q 'BEGIN PRIVATE KEY'
+    wait_event ends '"fun":"wheel.key.gen_accept".*"return":"VALUE_TRIMMED","success":true'
+    wait_event ends '"fun":"runner.salt.cmd".*"return":"VALUE_TRIMMED","success":true'
+    printf 'pair: {salt.wheel: [{name: key.gen}]}\n' >"$BASE/pair.sls"
+    json state.orchestrate pair | grep -q 'BEGIN PRIVATE KEY'
+    wait_event ends '"fun":"wheel.key.gen".*"return":"VALUE_TRIMMED","success":true'
+    wait_event ends '"fun":"runner.state.orchestrate".*"return":"VALUE_TRIMMED","success":true'
+    # The step's is kept for its note, and what nobody waits for is kept.
+    jid=$(wait_event ends '"fun":"wheel.key.gen"' | grep -oE '"jid":"[0-9]+"' | grep -oE '[0-9]+')
+    json jobs.lookup_jid "$jid" | grep -q VALUE_TRIMMED
+    jid=$(salt-run --async salt.cmd saltutil.wheel key.gen | grep -oE '[0-9]{20}' | head -n 1)
+    until_true 10 eval 'json jobs.lookup_jid "$jid" | grep -q VALUE_TRIMMED'
+    # What fails is told, and so is what is no secret.
+    fails salt-run salt.cmd saltutil.wheel key.gen_accept ../web9
+    wait_event ends '"fun":"wheel.key.gen_accept".*"success":false' | grep -v VALUE_TRIMMED
+    wheel key.finger m1 >/dev/null
+    wait_event ends '"fun":"wheel.key.finger".*"return":\{"minions":\{"m1":'
+    wheel key.delete web9
+    unlisten ends
+    run ! grep -q PRIVATE "$FLEET/log/listen-ends"
+    run ! grep -q PRIVATE <<<"$(salt-run state.event '*' since=1h count=100000 timeout=1)"
+    run ! grep -q PRIVATE "$FLEET/master/var/log/salt/audit"
+}
+
 @test "every runner and wheel function has its documentation" {
     salt-run doc.runner --out=json | grep -q '"cache.clear_mine_func"'
     salt-run doc.wheel --out=json | grep -q '"file_roots.write"'

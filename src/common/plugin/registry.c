@@ -118,20 +118,35 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, const pl
     return NULL;
 }
 
-bool
-registry_only_reads(const registry_t *self, const char *fun)
+/* The flags that all who provide "mod.fun" have set, or that any has. */
+static unsigned
+flags_of(const registry_t *self, const char *fun, bool all)
 {
     const char *dot = strchr(fun, '.');
     AUTO_FREE char *module = dot != NULL ? xstrndup(fun, (size_t) (dot - fun)) : xstrdup(fun);
+    unsigned flags = 0;
     bool found = false;
 
     for (provider_t *p = map_get(self->modules, module); dot != NULL && p != NULL; p = p->next) {
         const func_t *f = function_of(p->plugin, dot + 1);
-        if (f != NULL && (f->flags & FN_READONLY) == 0)
-            return false;
-        found = found || f != NULL;
+        if (f == NULL)
+            continue;
+        flags = all && found ? flags & f->flags : flags | f->flags;
+        found = true;
     }
-    return found;
+    return flags;
+}
+
+bool
+registry_only_reads(const registry_t *self, const char *fun)
+{
+    return (flags_of(self, fun, true) & FN_READONLY) != 0;
+}
+
+bool
+registry_is_secret(const registry_t *self, const char *fun)
+{
+    return (flags_of(self, fun, false) & FN_SECRET) != 0;
 }
 
 static const char *

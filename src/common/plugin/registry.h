@@ -26,6 +26,8 @@ const func_t *registry_find(const registry_t *self, call_ctx_t *ctx, const char 
                             const plugin_t **ret_plugin, fail_t *err);
 /* Whether "mod.fun" is known to change nothing (FN_READONLY), whoever of several provides it. */
 bool registry_only_reads(const registry_t *self, const char *fun);
+/* Whether what "mod.fun" returns may be a secret (FN_SECRET), whoever of several provides it. */
+bool registry_is_secret(const registry_t *self, const char *fun);
 /* Nearest name to an unknown one, or NULL. BORROWED until the next call. */
 const char *registry_suggest(registry_t *self, const char *fun);
 /* 0, or -EINVAL with the first incomplete row. */
