@@ -499,5 +499,5 @@ api_steps(master_api_t *self, const char *run, fail_t *err)
 json_t *
 api_notes(master_api_t *self, const char *run, fail_t *err)
 {
-    return store_notes(self->store, "orch", run, err);
+    return store_notes(self->store, NOTE_ORCH, run, err);
 }

@@ -162,8 +162,9 @@ s_counts(kin_t *self, store_reader_t *reader, const char *jid, int depth)
     const char *kind = value_str(note, "kind", "");
     if (str_eq(kind, NOTE_REACT))
         return json_pack("{s:i}", value_str(note, "part", ""), 1);
-    return str_eq(kind, "orch") && depth > 0 ? s_counts(self, reader, value_str(note, "ref", ""), depth - 1)
-                                             : NULL;
+    return str_eq(kind, NOTE_ORCH) && depth > 0
+               ? s_counts(self, reader, value_str(note, "ref", ""), depth - 1)
+               : NULL;
 }
 
 int

@@ -41,6 +41,8 @@ uint64_t store_add_job(store_t *self, json_t **job_p);
 uint64_t store_end_job(store_t *self, const char *jid, int64_t end_us);
 /* The note of a reaction; its `ref` is the number of the event. */
 #define NOTE_REACT "react"
+/* The note of what an orchestration's step has begun; its `ref` is the run. */
+#define NOTE_ORCH  "orch"
 /* `raw` is the return's JSON text as the minion sent it. Of several for one (jid, id) the first stays. TAKES
  * *raw_p. */
 uint64_t store_add_return(store_t *self, const char *jid, const char *id, char **raw_p, int retcode,
@@ -71,11 +73,12 @@ uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 uint64_t store_del_meta(store_t *self, const char *key);
 
-/* What is kept. Jobs, their returns and the journals of orchestrations go together, the oldest first. */
+/* What is kept. Jobs, their returns and the journals of orchestrations go together, the oldest first. What an
+ * orchestration has begun stays as long as that has no end and is there. */
 typedef struct store_keep {
-    int64_t now_us;   /* wall clock, as who asks believes it: ages are of then */
-    int64_t jobs_s;   /* 0: however old; what is unfinished stays, for LIMIT_UNFINISHED_DAYS */
-    uint64_t bytes;   /* on the disk, of jobs and orchestrations alone, finished or not; 0: however much */
+    int64_t now_us; /* wall clock, as who asks believes it: ages are of then */
+    int64_t jobs_s; /* 0: however old; what is unfinished stays, for LIMIT_UNFINISHED_DAYS */
+    uint64_t bytes; /* on the disk, of jobs and orchestrations alone, jobs finished or not; 0: however much */
     uint64_t events;  /* the newest, within LIMIT_JOURNAL_BYTES */
     uint64_t settled; /* reactions to later events may be looked at again: their notes outlive their jobs */
 } store_keep_t;

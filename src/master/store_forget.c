@@ -43,17 +43,23 @@ enum {
 };
 
 #define START_US "CASE WHEN start_us > ?1 THEN 0 ELSE start_us END"
+/* What a run that has no end has begun: going on with it, the run would begin anew what it finds no more. */
+#define OF_OPEN_RUN                                                                                          \
+    "EXISTS (SELECT 1 FROM notes JOIN runs ON run = ref WHERE notes.jid = jobs.jid AND kind = '" NOTE_ORCH   \
+    "' AND end_us = 0)"
 
 static const char *const statements[F_STATEMENTS] = {
     /* By the order in which they came: a clock that was wrong for a while makes none of them old. One from the future
-       goes when it is the first. What is under way, or ended not long ago, is passed over. */
+       goes when it is the first. What is under way, or ended not long ago, is passed over, and what an orchestration has
+       begun that is not over. */
     [F_OLD_JOB] = "SELECT jid, " START_US " FROM jobs WHERE (n_returned >= n_minions OR start_us < ?2"
                   "  OR EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid))"
-                  " AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED "' AND ref = jobs.jid"
+                  " AND NOT " OF_OPEN_RUN " AND NOT EXISTS (SELECT 1 FROM notes WHERE kind = '" NOTE_ENDED
+                  "' AND ref = jobs.jid"
                   "  AND part > ?3) ORDER BY num LIMIT 1",
     [F_OLD_RUN] =
         "SELECT run, start_us FROM runs WHERE end_us <> 0 OR start_us < ?2 ORDER BY start_us LIMIT 1",
-    [F_FIRST_JOB] = "SELECT jid, " START_US " FROM jobs ORDER BY num LIMIT 1",
+    [F_FIRST_JOB] = "SELECT jid, " START_US " FROM jobs WHERE NOT " OF_OPEN_RUN " ORDER BY num LIMIT 1",
     [F_JOB_PARTS] =
         "DELETE FROM returns WHERE (jid, id) IN (SELECT jid, id FROM returns WHERE jid = ?1 LIMIT ?2)",
     [F_RUN_PARTS] =

@@ -521,6 +521,37 @@ SLS
     [ "$(salt-run orchestrate.list --out=json | json "d['$id']['Result']")" = true ]
 }
 
+@test "a wave that is through is not done again when the run is resumed after keep_jobs_seconds" {
+    sls old <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: 'm[12]'}, {batch: 1}, {timeout: 60}, {arg: ["echo x >>@DID@/one; until test -e @GO@ || test $(wc -l <@DID@/one) -eq 1; do sleep 0.02; done"]}]}
+SLS
+    local id before
+    before=$(cat "$MASTER_CONF")
+    printf 'keep_jobs_seconds: 1\nloop_interval: 1\n' >>"$MASTER_CONF"
+    stop master
+    start_master
+    wait_connected m1 m2 m3 m4
+    daemon listen-run "$HALITE_BIN/salt-run" state.orchestrate old
+    until_true 10 eval '[ "$(lines one)" -eq 2 ]'
+    # Of the same age, and no orchestration's.
+    id=$(salt m1 test.ping --async | grep -oE '[0-9]{20}')
+    until_true 20 eval '! salt-run jobs.list_jobs --out=json | grep -q "$id"'
+    kill -KILL "$(pid_of master)"
+    touch "$FLEET/go"
+    until_true 10 test -e "$FLEET/pids/master.rc"
+    start_master
+    wait_connected m1 m2 m3 m4
+    run -0 orch resume="$(last_run)" --out=json
+    [ "$(step one changes <<<"$output")" = '{"ret": {"m1": "", "m2": ""}}' ]
+    [ "$(lines one)" -eq 2 ]
+    # Now that it is over they go.
+    until_true 20 eval '! salt-run jobs.list_jobs --out=json | grep -q cmd.run'
+    echo "$before" >"$MASTER_CONF"
+    stop master
+    start_master
+    wait_connected m1 m2 m3 m4
+}
+
 @test "events that came while the master was down count for a resumed wait_for_event" {
     sls w2 <<'SLS'
 wait: {salt.wait_for_event: [{name: 'my/tag'}, {id_list: [a]}, {timeout: 30}]}

@@ -233,6 +233,57 @@ test_runs_stay_until_they_end(void **state)
     assert_int_equal(count_rows(p, "SELECT count(*) FROM expired"), 0);
 }
 
+static void
+put_wave(place_t *p, const char *jid, const char *run, int64_t age_us)
+{
+    AUTO_FREE char *job = xasprintf(
+        "{\"jid\": \"%s\", \"fun\": \"f\", \"minions\": [\"m\"], \"start_us\": %lld, "
+        "\"note\": {\"kind\": \"" NOTE_ORCH "\", \"ref\": \"%s\", \"part\": \"%s\"}}",
+        jid, (long long) (clock_wall_us() - age_us), run, jid);
+
+    (void) add_job(p->store, job);
+    settle(p->store, add_return(p->store, jid, "m", "1", 0));
+}
+
+/* The note of its job is all that is known of a wave that is through: without it a run that is resumed begins it anew. */
+static void
+test_waves_stay_until_their_run_ends(void **state)
+{
+    place_t *p = *state;
+    int64_t now = clock_wall_us();
+
+    (void) store_add_run(p->store, "going", "{}", "[]", now - 3 * HOUR_US);
+    (void) store_add_run(p->store, "ended", "{}", "[]", now - 3 * HOUR_US);
+    (void) store_end_run(p->store, "ended", "{}", now - HOUR_US);
+    put_wave(p, "wave", "going", 3 * HOUR_US);
+    put_wave(p, "through", "ended", 3 * HOUR_US);
+    put_wave(p, "of none", "forgotten", 3 * HOUR_US);
+    put_job(p, "old", 2 * HOUR_US, 1, "1");
+    expire(p, 3600, 0);
+    assert_shown(store_noted(p->reader, NOTE_ORCH, "going", "wave", err), "\"wave\"");
+    assert_shown(store_returned(p->reader, "wave", err), "[\"m\"]");
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM runs"), 1);
+    settle(p->store, store_end_run(p->store, "going", "{}", now));
+    expire(p, 3600, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM notes"), 0);
+}
+
+/* A run that nobody has gone on with goes at last, and what it has begun. */
+static void
+test_waves_of_a_forgotten_run_go(void **state)
+{
+    place_t *p = *state;
+    int64_t age_us = 24 * 40 * HOUR_US;
+
+    (void) store_add_run(p->store, "forgotten", "{}", "[]", clock_wall_us() - age_us);
+    put_wave(p, "wave", "forgotten", age_us);
+    expire(p, 3600, 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM runs"), 0);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
+}
+
 /* A return that comes while the rest of its job is being deleted is not deleted with it. */
 static void
 test_late_return_stays(void **state)
@@ -298,6 +349,27 @@ test_size_takes_the_oldest(void **state)
     expire(p, 0, 1);
     assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
     assert_int_equal(count_rows(p, "SELECT count(*) FROM returns WHERE jid = 'young'"), 100);
+}
+
+static void
+test_size_passes_over_waves(void **state)
+{
+    place_t *p = *state;
+    AUTO_FREE char *value = value_of(100000);
+
+    (void) store_add_run(p->store, "going", "{}", "[]", clock_wall_us() - 3 * HOUR_US);
+    put_wave(p, "wave", "going", 3 * HOUR_US);
+    put_job(p, "old", 2 * HOUR_US, 20, value);
+    put_job(p, "newer", HOUR_US, 20, value);
+    expire(p, 0, 3000000);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 2);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs WHERE jid IN ('wave', 'newer')"), 2);
+    expire(p, 0, 1);
+    assert_shown(store_noted(p->reader, NOTE_ORCH, "going", "wave", err), "\"wave\"");
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 1);
+    settle(p->store, store_end_run(p->store, "going", "{}", clock_wall_us()));
+    expire(p, 0, 1);
+    assert_int_equal(count_rows(p, "SELECT count(*) FROM jobs"), 0);
 }
 
 /* Nobody needs to ask again when much is added. */
@@ -517,9 +589,12 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_old_jobs_go_with_all_they_have, s
           cmocka_unit_test_setup_teardown(test_notes_of_reactions_stay_until_they_are_settled, setup,
                                           teardown),
           cmocka_unit_test_setup_teardown(test_runs_stay_until_they_end, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_waves_stay_until_their_run_ends, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_waves_of_a_forgotten_run_go, setup, teardown),
           cmocka_unit_test_setup_teardown(test_late_return_stays, setup, teardown),
           cmocka_unit_test_setup_teardown(test_late_return_stays_alone, setup, teardown),
           cmocka_unit_test_setup_teardown(test_size_takes_the_oldest, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_size_passes_over_waves, setup, teardown),
           cmocka_unit_test_setup_teardown(test_size_is_watched, setup, teardown),
           cmocka_unit_test_setup_teardown(test_events_do_not_count, setup, teardown),
           cmocka_unit_test_setup_teardown(test_minions_do_not_count, setup, teardown),
