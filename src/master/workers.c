@@ -296,6 +296,8 @@ s_tell_end(const run_t *run, const ending_t *end)
 {
     json_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", value_str(run->task, "jid", ""));
     size_t len;
+    if (run->secret)
+        json_object_set_new(msg, "secret", json_true());
     AUTO_FREE char *text = s_with_return(msg, end->ret, end->head, &len);
     for (size_t i = 0; i < run->n_who; i++)
         (void) lconn_push_text(run->who[i], text, len);

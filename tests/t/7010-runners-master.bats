@@ -269,6 +269,9 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
     json state.orchestrate pair | grep -q 'BEGIN PRIVATE KEY'
     wait_event ends '"fun":"wheel.key.gen".*"return":"VALUE_TRIMMED","success":true'
     wait_event ends '"fun":"runner.state.orchestrate".*"return":"VALUE_TRIMMED","success":true'
+    # The run's journal is without it, so that one that is resumed has none to tell.
+    jid=$(wait_event ends '"fun":"runner.state.orchestrate"' | grep -oE '"jid":"[0-9]+"' | grep -oE '[0-9]+')
+    json state.orchestrate resume="$jid" | grep -q '"return": "VALUE_TRIMMED"'
     # The step's is kept for its note, and what nobody waits for is kept.
     jid=$(wait_event ends '"fun":"wheel.key.gen"' | grep -oE '"jid":"[0-9]+"' | grep -oE '[0-9]+')
     json jobs.lookup_jid "$jid" | grep -q VALUE_TRIMMED

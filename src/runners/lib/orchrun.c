@@ -20,6 +20,7 @@ typedef struct step {
     unsigned parts;   /* named in this go */
     int64_t told_ms;  /* when its progress was told last */
     bool begun, open; /* in this process; and its end is still to be written */
+    bool secret;      /* its changes are left out of the journal */
 } step_t;
 
 struct orchrun {
@@ -300,13 +301,24 @@ orchrun_at(call_ctx_t *ctx, size_t done, size_t of)
 
 /* ---- steps begin and end ------------------------------------------------------------------- */
 
+/* A step's return as the journal has it. NEW. */
+static json_t *
+shown(const step_t *step, const json_t *ret)
+{
+    json_t *out = json_copy((json_t *) ret);
+
+    if (step->secret)
+        json_object_set_new(out, "changes", json_pack("{s:s}", "return", "VALUE_TRIMMED"));
+    return out;
+}
+
 static int
 write_step(orchrun_t *self, const char *tag, const step_t *step, const json_t *ret, bool wait, fail_t *err)
 {
     json_t *doc = json_pack("{s:I}", "seq", (json_int_t) step->seq);
 
     if (ret != NULL)
-        json_object_set(doc, "ret", (json_t *) ret);
+        json_object_set_new(doc, "ret", shown(step, ret));
     json_auto_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "what", "step", "run", self->run,
                                  "tag", tag, "go", (json_int_t) step->go, "begin_us",
                                  (json_int_t) step->begin_us, "end_us", (json_int_t) step->end_us, "doc",
@@ -523,6 +535,21 @@ orchrun_unnote(call_ctx_t *ctx)
     step_t *step = map_get(self->steps, tag);
     if (step != NULL && step->parts > 0)
         step->parts--;
+    (void) pthread_mutex_unlock(&self->lock);
+}
+
+void
+orchrun_hush(call_ctx_t *ctx)
+{
+    orchrun_t *self = orchrun_of(ctx);
+    AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
+
+    if (self == NULL)
+        return;
+    (void) pthread_mutex_lock(&self->lock);
+    step_t *step = map_get(self->steps, tag);
+    if (step != NULL)
+        step->secret = true;
     (void) pthread_mutex_unlock(&self->lock);
 }
 

@@ -63,6 +63,8 @@ bool orchrun_reruns(call_ctx_t *ctx);
 /* Nobody knows whether this step has done its work: the journal keeps it as under way. NEW
  * text for the operator. */
 char *orchrun_unsure(call_ctx_t *ctx);
+/* What this step returns is a secret: the journal leaves its changes out. */
+void orchrun_hush(call_ctx_t *ctx);
 /* How far this step is. */
 void orchrun_at(call_ctx_t *ctx, size_t done, size_t of);
 

@@ -183,6 +183,8 @@ outcome(call_ctx_t *ctx, json_t *state, const char *kind, const call_t *self)
     bool ok = call_succeeded(self);
     json_t *ret = value_get(self->push, "return");
 
+    if (value_bool(self->push, "secret", false))
+        orchrun_hush(ctx);
     state_change(state, "return", ret != NULL ? json_incref(ret) : json_null());
     (void) state_ret_set(state, ok ? STATE_TRUE : STATE_FALSE, "%s function '%s' %s.", kind, self->fun,
                          ok ? "executed" : "failed");
@@ -354,6 +356,8 @@ lanes_outcome(call_ctx_t *ctx, json_t *state, const lane_t *lanes, size_t n)
     for (size_t i = 0; i < n; i++) {
         json_t *ret = value_get(lanes[i].call.push, "return");
         json_t *found = extract_changes(value_get(ret, "data"));
+        if (value_bool(lanes[i].call.push, "secret", false))
+            orchrun_hush(ctx);
         highstates = highstates && is_highstate(&lanes[i]);
         json_object_set_new(all, lanes[i].id, ret != NULL ? json_incref(ret) : json_null());
         if (found != NULL)
