@@ -19,8 +19,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     salt_assert(answer.headers == NULL || json_is_object(answer.headers));
 
     json_auto_t *value = json_loadb((const char *) data, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    AUTO_FREE char *form = value != NULL ? http_form(value) : NULL;
-    salt_assert(!json_is_object(value) || strpbrk(form, " \r\n") == NULL);
+    buf_auto_t form = BUF_INIT;
+    if (value != NULL)
+        http_form(value, &form);
+    salt_assert(strlen(buf_str(&form)) == form.len || !json_is_object(value));
+    salt_assert(!json_is_object(value) || strpbrk(buf_str(&form), " \r\n") == NULL);
 
     buf_auto_t setting = BUF_INIT;
     http_setting(&setting, "header", text);

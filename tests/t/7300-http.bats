@@ -51,6 +51,13 @@ EOF
     [ "$(query "$WEB/echo" method=HEAD)" = '{"body": ""}' ]
 }
 
+@test "what is sent is sent whole, whatever its bytes" {
+    printf 'HEAD\0TAIL-%090d' 0 >"$FLEET/bytes"
+    asked "$WEB/echo" method=PUT "data_file=$FLEET/bytes" | grep -q '"body": "HEAD\\u0000TAIL-0\{90\}"'
+    asked "$WEB/echo" method=POST 'data="a\0b"' | grep -q '"body": "a\\u0000b"'
+    asked "$WEB/echo" method=POST 'data={k: "a\0b"}' | grep -q '"body": "k=a%00b"'
+}
+
 @test "statuses: an error, or not; redirects" {
     same_as "$(query "$WEB/status/404")" <<<'{"status": 404, "error": "HTTP 404: Not Found"}'
     same_as "$(query "$WEB/status/404" raise_error=False status=True)" <<<'{"body": "body of 404", "status": 404}'

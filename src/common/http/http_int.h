@@ -26,8 +26,8 @@ void http_answer_free(http_answer_t *self);
 char *http_ca_bundle(json_t *opts);
 
 /* http_text.c */
-/* "a=1&b=x+y" of an object; the text itself of a text. NEW. */
-char *http_form(const json_t *data);
+/* Add "a=1&b=x+y" of an object; the text itself of a text. */
+void http_form(const json_t *data, buf_t *out);
 /* The first line and the fields of the last answer among those in `text` (each redirect has one). */
 void http_parse_headers(const char *text, http_answer_t *into);
 /* `name = "value"` as curl's configuration has it, added to `out`. A value with a NUL or of more lines is quoted. */

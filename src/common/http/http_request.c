@@ -73,15 +73,17 @@ set_url(request_t *r, fail_t *err)
 {
     const json_t *params = value_get(r->args, "params");
     const char *url = value_str(r->args, "url", ""), *test = value_str(r->args, "test_url", NULL);
-    AUTO_FREE char *query = value_truthy(params) ? http_form(params) : NULL;
+    buf_auto_t query = BUF_INIT;
 
+    if (value_truthy(params))
+        http_form(params, &query);
     if (value_bool(r->args, "test", false) && test != NULL)
         url = test;
     if (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "'%s' is not an http:// or https:// URL", url);
-    AUTO_FREE char *whole = query == NULL
-                                ? xstrdup(url)
-                                : xasprintf("%s%c%s", url, strchr(url, '?') != NULL ? '&' : '?', query);
+    AUTO_FREE char *whole = query.len == 0 ? xstrdup(url)
+                                           : xasprintf("%s%c%s", url, strchr(url, '?') != NULL ? '&' : '?',
+                                                       buf_str(&query));
     http_setting(&r->config, "url", whole);
     return 0;
 }
@@ -162,19 +164,16 @@ set_tls(request_t *r)
 
 /* ---- what is sent -------------------------------------------------------------------------------------- */
 
-/* A file's text; with `render` what its templates make of it. NEW, or NULL with *err. */
-static char *
-file_text(const request_t *r, const char *path, const char *render, const char *renderer, fail_t *err)
+/* Add a file's bytes; templates in it are refused. */
+static int
+add_file(const request_t *r, const char *path, const char *render, const char *renderer, buf_t *out,
+         fail_t *err)
 {
-    buf_auto_t text = BUF_INIT;
-
-    if (value_bool(r->args, render, false)) {
-        (void) fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
+    if (value_bool(r->args, render, false))
+        return fail_kind(err, FAIL_INVOCATION, -ENOTSUP,
                          "%s and %s: render the file by a function first (slsutil.renderer, file.managed)",
                          render, renderer);
-        return NULL;
-    }
-    return fs_read(path, LIMIT_FILE_READ, &text, err) == 0 ? buf_steal(&text) : NULL;
+    return fs_read(path, LIMIT_FILE_READ, out, err);
 }
 
 static void
@@ -237,9 +236,9 @@ set_headers(request_t *r, fail_t *err)
         if (rc == 0 && json_is_string(line))
             rc = add_header_line(r, json_string_value(line), err);
     if (rc == 0 && file != NULL) {
-        AUTO_FREE char *text = file_text(r, file, "header_render", "header_renderer", err);
-        char **lines = str_split(text != NULL ? text : "", "\r\n", true);
-        rc = text != NULL ? 0 : -EIO;
+        buf_auto_t text = BUF_INIT;
+        rc = add_file(r, file, "header_render", "header_renderer", &text, err);
+        char **lines = str_split(buf_str(&text), "\r\n", true);
         for (i = 0; rc == 0 && lines[i] != NULL; i++)
             rc = add_header_line(r, lines[i], err);
         strv_free(lines);
@@ -265,16 +264,21 @@ set_login(request_t *r)
     buf_puts(&r->config, "basic\n");
 }
 
-/* What is sent. NEW; NULL without *err: nothing is. */
-static char *
-data_of(request_t *r, fail_t *err)
+/* What is sent, any bytes: 1, 0 when nothing is, or a negative errno. */
+static int
+add_data(const request_t *r, buf_t *out, fail_t *err)
 {
     const char *file = value_str(r->args, "data_file", NULL);
     const json_t *data = value_get(r->args, "data");
 
-    if (file != NULL)
-        return file_text(r, file, "data_render", "data_renderer", err);
-    return json_is_null(data) ? NULL : http_form(data);
+    if (file != NULL) {
+        int rc = add_file(r, file, "data_render", "data_renderer", out, err);
+        return rc < 0 ? rc : 1;
+    }
+    if (data == NULL || json_is_null(data))
+        return 0;
+    http_form(data, out);
+    return 1;
 }
 
 static void
@@ -292,19 +296,20 @@ static int
 set_data(request_t *r, fail_t *err)
 {
     const char *method = value_str(r->args, "method", "GET");
-    AUTO_FREE char *data = data_of(r, err);
+    buf_auto_t data = BUF_INIT;
     AUTO_FREE char *path = own_file(r, "data");
     bool post = str_eq(method, "POST");
+    int some = add_data(r, &data, err);
 
-    if (err->code != 0)
-        return err->code;
+    if (some < 0)
+        return some;
     if (str_eq(method, "HEAD"))
         buf_puts(&r->config, "head\n");
-    else if (!post && (data != NULL || !str_eq(method, "GET")))
+    else if (!post && (some > 0 || !str_eq(method, "GET")))
         http_setting(&r->config, "request", method);
-    if (data == NULL && !post)
+    if (some == 0 && !post)
         return 0;
-    int rc = fs_write_quick(path, data != NULL ? data : "", data != NULL ? strlen(data) : 0, 0600, err);
+    int rc = fs_write_quick(path, buf_str(&data), data.len, 0600, err);
     if (rc < 0)
         return rc;
     if (value_bool(r->args, "formdata", false)) {

@@ -20,12 +20,24 @@ http_setting(buf_t *out, const char *name, const char *value)
     buf_puts(out, "\"\n");
 }
 
+/* str(v) in Python: a text may hold a NUL. */
+static void
+add_text(buf_t *out, const json_t *v)
+{
+    AUTO_FREE char *other = json_is_string(v) ? NULL : value_repr(v);
+
+    if (other != NULL)
+        buf_puts(out, other);
+    else
+        buf_add(out, json_string_value(v), json_string_length(v));
+}
+
 /* Python's quote_plus. */
 static void
-add_quoted(buf_t *out, const char *text)
+add_quoted(buf_t *out, const char *text, size_t len)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        if (isalnum((unsigned char) *c) || strchr("_.-~", *c) != NULL)
+    for (const char *c = text; c < text + len; c++) {
+        if (isalnum((unsigned char) *c) || (*c != '\0' && strchr("_.-~", *c) != NULL))
             buf_putc(out, *c);
         else if (*c == ' ')
             buf_putc(out, '+');
@@ -34,24 +46,25 @@ add_quoted(buf_t *out, const char *text)
     }
 }
 
-char *
-http_form(const json_t *data)
+void
+http_form(const json_t *data, buf_t *out)
 {
-    buf_t out = BUF_INIT;
     const char *key;
     json_t *v;
 
-    if (!json_is_object(data))
-        return value_pystr(data);
-    json_object_foreach ((json_t *) data, key, v) {
-        AUTO_FREE char *text = value_pystr(v);
-        if (out.len > 0)
-            buf_putc(&out, '&');
-        add_quoted(&out, key);
-        buf_putc(&out, '=');
-        add_quoted(&out, text);
+    if (!json_is_object(data)) {
+        add_text(out, data);
+        return;
     }
-    return buf_steal(&out);
+    json_object_foreach ((json_t *) data, key, v) {
+        buf_auto_t text = BUF_INIT;
+        add_text(&text, v);
+        if (out->len > 0)
+            buf_putc(out, '&');
+        add_quoted(out, key, strlen(key));
+        buf_putc(out, '=');
+        add_quoted(out, buf_str(&text), text.len);
+    }
 }
 
 /* "content-TYPE" is "Content-Type". */
