@@ -2,7 +2,8 @@
 """webserver.py - a web server on loopback that says what it was asked: webserver.py PORT_FILE
 
 /echo says the request as JSON; /status/N answers with that status; /to?where redirects; /yaml, /plain, /pem answer in these
-forms; /tagged has an ETag, /torn too, but not all of its bytes; /cookie sets one; /deep/N is so many lists inside each other. Its port is in PORT_FILE once it listens.
+forms; /tagged has an ETag, /torn too, but not all of its bytes; /cookie sets one; /deep/N is so many lists inside each other;
+/chunks/N is N KiB whose number is not said before, /flood too, and does not end. Its port is in PORT_FILE once it listens.
 """
 import http.server
 import json
@@ -24,6 +25,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
+    def chunks(self, kib):
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for _ in range(kib):
+            self.wfile.write(b"400\r\n" + b"x" * 1024 + b"\r\n")
+
     def answer(self):
         size = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(size).decode()
@@ -38,6 +46,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.say(200, "just text", fields=[("X-One", "1"), ("x-one", "2")])
         elif path.startswith("/deep/"):
             self.say(200, "[" * int(path[6:]) + "]" * int(path[6:]), "application/json")
+        elif path.startswith("/chunks/"):
+            self.chunks(int(path[8:]))
+            self.wfile.write(b"0\r\n\r\n")
+        elif path == "/flood":
+            self.chunks(4096)
+            self.rfile.read(1)
         elif path == "/pem":
             self.say(200, "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n")
         elif path in ("/tagged", "/torn"):

@@ -70,6 +70,17 @@ EOF
     [ "$status" -ne 0 ]
 }
 
+@test "an answer has a limit, whether its length is said before or not" {
+    limit='{http_max_body: 1024, http_request_timeout: 10}'
+    for path in status/404 chunks/1; do
+        query "$WEB/$path" raise_error=False "opts=$limit" | grep -q '"body"'
+    done
+    for path in chunks/2 flood deep/513; do
+        query "$WEB/$path" "opts=$limit" >"$FLEET/answer"
+        grep -q '"error": "The answer has more than 1024 bytes (option http_max_body)"' "$FLEET/answer"
+    done
+}
+
 @test "a login is sent, and stands in no command line" {
     seen=$FLEET/seen
     cat >"$FLEET/curl" <<EOF

@@ -291,6 +291,19 @@ lift_limits(void)
     setrlimit(RLIMIT_AS, &lim);
 }
 
+/* The signal that would end it stays ignored beyond exec. */
+static void
+limit_files(size_t limit)
+{
+    struct rlimit lim;
+
+    fs_limit_is_failure();
+    if (getrlimit(RLIMIT_FSIZE, &lim) != 0 || lim.rlim_cur <= limit)
+        return;
+    lim.rlim_cur = limit;
+    setrlimit(RLIMIT_FSIZE, &lim);
+}
+
 void
 proc_end_with(pid_t parent)
 {
@@ -309,6 +322,8 @@ child_run(const void *cookie)
     setsid();
     proc_fresh_signals(NULL);
     lift_limits();
+    if (spec->file_limit != 0)
+        limit_files(spec->file_limit);
     child_streams(plan);
     if (spec->umask >= 0)
         umask((mode_t) spec->umask);

@@ -24,6 +24,7 @@ typedef struct proc_spec {
     size_t in_len;
     int timeout_ms;    /* 0: none. The whole process group is killed */
     size_t out_limit;  /* per stream; 0: LIMIT_CMD_OUTPUT. The rest is dropped and counted */
+    size_t file_limit; /* of each file it writes; 0: the host's. A write beyond it fails, and ends nobody */
     int umask;         /* -1: stay */
     bool merge_stderr; /* 2>&1, in order */
     bool background;   /* do not wait: pid is set, nothing is read */

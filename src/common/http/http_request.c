@@ -13,12 +13,16 @@
 #define REDIRECTS "5"
 #define CONNECT_S 20
 #define REQUEST_S 3600
+#define OWN_BYTES (1024 * 1024) /* of a file that curl writes beside the answer: fields, cookies */
+
+enum { CURL_TOO_LARGE = 63 };
 
 typedef struct request {
     call_ctx_t *ctx;
     const json_t *args;
     char *dir;     /* of our own: what is sent and what comes */
     buf_t config;  /* curl's */
+    size_t limit;  /* bytes of the answer */
     bool has_type; /* the caller says the Content-Type */
 } request_t;
 
@@ -344,11 +348,21 @@ set_cookies(request_t *r)
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
+static void
+set_limit(request_t *r)
+{
+    const json_t *asked = setting(r, "http_max_body");
+    json_int_t bytes = json_is_integer(asked) ? json_integer_value(asked) : 0;
+
+    r->limit = bytes > 0 && bytes < LIMIT_FILE_READ ? (size_t) bytes : LIMIT_FILE_READ;
+    AUTO_FREE char *text = xasprintf("%zu", r->limit);
+    http_setting(&r->config, "max-filesize", text);
+}
+
 static int
 build(request_t *r, fail_t *err)
 {
     AUTO_FREE char *body = own_file(r, "body"), *headers = own_file(r, "headers");
-    json_t *limit = setting(r, "http_max_body");
 
     buf_puts(&r->config, "silent\nshow-error\nlocation\ngloboff\n");
     http_setting(&r->config, "max-redirs", REDIRECTS);
@@ -358,11 +372,7 @@ build(request_t *r, fail_t *err)
     http_setting(&r->config, "dump-header", headers);
     set_seconds(r, "connect-timeout", "http_connect_timeout", CONNECT_S);
     set_seconds(r, "max-time", "http_request_timeout", REQUEST_S);
-    AUTO_FREE char *bytes = xasprintf("%lld",
-                                      json_is_integer(limit) && json_integer_value(limit) < LIMIT_FILE_READ
-                                          ? (long long) json_integer_value(limit)
-                                          : (long long) LIMIT_FILE_READ);
-    http_setting(&r->config, "max-filesize", bytes);
+    set_limit(r);
     set_proxy(r);
     set_tls(r);
     set_login(r);
@@ -384,6 +394,15 @@ trouble_of(const char *said, int status)
     return line[0] != '\0' ? xstrdup(line) : xasprintf("curl ended with %d", status);
 }
 
+/* curl itself ends only for a length that the server says before. */
+static bool
+too_large(const request_t *r, const char *body, int status)
+{
+    struct stat st;
+
+    return status == CURL_TOO_LARGE || (stat(body, &st) == 0 && (uintmax_t) st.st_size > r->limit);
+}
+
 static int
 run(request_t *r, http_answer_t *ret, fail_t *err)
 {
@@ -397,13 +416,16 @@ run(request_t *r, http_answer_t *ret, fail_t *err)
     spec.argv = argv;
     spec.in = buf_str(&r->config);
     spec.in_len = r->config.len;
+    spec.file_limit = r->limit + OWN_BYTES;
     int rc = proc_run(&spec, &res, err);
     if (rc < 0)
         return rc;
     ret->headers = json_object();
     if (fs_exists(headers) && fs_read(headers, LIMIT_FILE_READ, &fields, NULL) == 0)
         http_parse_headers(buf_str(&fields), ret);
-    if (res.status != 0)
+    if (too_large(r, body, res.status))
+        ret->trouble = xasprintf("The answer has more than %zu bytes (option http_max_body)", r->limit);
+    else if (res.status != 0)
         ret->trouble = trouble_of(buf_str(&res.errs), res.status);
     else if (fs_exists(body) &&
              !str_eq(value_str(r->args, "method", ""), "HEAD")) /* then it has the fields */

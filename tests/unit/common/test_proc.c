@@ -180,6 +180,21 @@ test_output_limit(void **state)
 }
 
 static void
+test_file_limit(void **state)
+{
+    char path[] = "/tmp/halite-proc-XXXXXX";
+    AUTO_FD fd = mkstemp(path);
+    AUTO_FREE char *line = xasprintf("head -c 5000 /dev/zero 2>&1 >%s | grep -o 'File too large'", path);
+    struct stat st;
+
+    (void) state;
+    check((proc_spec_t){ .argv = SH(line), .umask = -1, .file_limit = 1000 }, "File too large\n", 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(st.st_size, 1000);
+    unlink(path);
+}
+
+static void
 test_environment(void **state)
 {
     char *const env[] = { (char *) "PATH=/usr/bin:/bin", (char *) "GREETING=hello", NULL };
@@ -626,10 +641,11 @@ UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_me
           cmocka_unit_test(test_status), cmocka_unit_test(test_input_and_output),
           cmocka_unit_test(test_input_edges), cmocka_unit_test(test_input_without_outputs),
           cmocka_unit_test(test_input_that_a_stranger_holds), cmocka_unit_test(test_output_limit),
-          cmocka_unit_test(test_environment), cmocka_unit_test(test_folder_and_umask),
-          cmocka_unit_test(test_clean_child), cmocka_unit_test(test_parent_without_streams),
-          cmocka_unit_test(test_timeout_kills_group), cmocka_unit_test(test_timeout_without_streams),
-          cmocka_unit_test(test_cannot_start), cmocka_unit_test(test_other_user),
-          cmocka_unit_test(test_group_of_many), cmocka_unit_test(test_other_user_refused),
-          cmocka_unit_test(test_background), cmocka_unit_test(test_ends_with_who_waits),
-          cmocka_unit_test(test_end_all), cmocka_unit_test(test_end_with), cmocka_unit_test(test_proc_output))
+          cmocka_unit_test(test_file_limit), cmocka_unit_test(test_environment),
+          cmocka_unit_test(test_folder_and_umask), cmocka_unit_test(test_clean_child),
+          cmocka_unit_test(test_parent_without_streams), cmocka_unit_test(test_timeout_kills_group),
+          cmocka_unit_test(test_timeout_without_streams), cmocka_unit_test(test_cannot_start),
+          cmocka_unit_test(test_other_user), cmocka_unit_test(test_group_of_many),
+          cmocka_unit_test(test_other_user_refused), cmocka_unit_test(test_background),
+          cmocka_unit_test(test_ends_with_who_waits), cmocka_unit_test(test_end_all),
+          cmocka_unit_test(test_end_with), cmocka_unit_test(test_proc_output))
