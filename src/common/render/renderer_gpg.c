@@ -1,7 +1,6 @@
 /* renderer_gpg.c - the renderer `gpg`: messages in texts and data are decrypted by the system's gpg. */
 #include "common/base/fs.h"
 #include "common/base/proc.h"
-#include "common/base/str.h"
 #include "common/render/render_int.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -70,33 +69,46 @@ repr_bytes(const char *bytes, size_t len)
     return xstrdup(text != NULL ? py_cstr(text) : "");
 }
 
+/* Add `text`, which may hold a NUL, with a line break for each "\n" in it. */
+static void
+add_broken(buf_t *out, const char *text, size_t len)
+{
+    const char *end = text + len, *hit;
+
+    for (; (hit = memmem(text, (size_t) (end - text), "\\n", 2)) != NULL; text = hit + 2) {
+        buf_add(out, text, (size_t) (hit - text));
+        buf_putc(out, '\n');
+    }
+    buf_add(out, text, (size_t) (end - text));
+}
+
 /* What can't be decrypted stays as it is, unless that is forbidden. */
 static int
-undecrypted(const gpg_t *g, const char *cipher, const proc_result_t *res, buf_t *out, fail_t *err)
+undecrypted(const gpg_t *g, const buf_t *cipher, const proc_result_t *res, buf_t *out, fail_t *err)
 {
-    AUTO_FREE char *message = repr_bytes(cipher, strlen(cipher));
+    AUTO_FREE char *message = repr_bytes(buf_str(cipher), cipher->len);
     AUTO_FREE char *said = repr_bytes(buf_str(&res->errs), res->errs.len);
 
     log_warning("Could not decrypt cipher %s, received: %s", message, said);
     if (g->must_succeed)
         return fail_set(err, -EBADMSG, "Could not decrypt cipher %s, received: %s", message, said);
-    buf_puts(out, cipher);
+    buf_add(out, buf_str(cipher), cipher->len);
     return 0;
 }
 
 static int
 decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t *err)
 {
-    AUTO_FREE char *raw = xstrndup(text, len);
-    AUTO_FREE char *cipher = str_replace(raw, "\\n", "\n");
+    buf_auto_t cipher = BUF_INIT;
     char *argv[] = { g->program,   (char *) "--homedir", g->keydir,     (char *) "--status-fd",
                      (char *) "2", (char *) "--no-tty",  (char *) "-d", NULL };
     proc_spec_t spec = PROC_SPEC_INIT;
     proc_result_t res = { .out = BUF_INIT };
 
+    add_broken(&cipher, text, len);
     spec.argv = argv;
-    spec.in = cipher;
-    spec.in_len = strlen(cipher);
+    spec.in = buf_str(&cipher);
+    spec.in_len = cipher.len;
     spec.timeout_ms = LIMIT_TEMPLATE_TIME;
     int rc = proc_run(&spec, &res, err);
     /* What was decrypted stays what it is; what was not may be, once the key is there. */
@@ -105,7 +117,7 @@ decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t
     if (rc == 0 && res.timed_out)
         rc = fail_set(err, -ETIMEDOUT, "gpg did not end within %d s", LIMIT_TEMPLATE_TIME / 1000);
     else if (rc == 0 && res.out.len == 0)
-        rc = undecrypted(g, cipher, &res, out, err);
+        rc = undecrypted(g, &cipher, &res, out, err);
     else if (rc == 0)
         buf_add(out, buf_str(&res.out), res.out.len);
     proc_result_free(&res);
@@ -156,14 +168,20 @@ decrypt_str(const gpg_t *g, py_t *v, fail_t *err)
 {
     size_t len;
     const char *text = py_text(v, &len);
-    buf_auto_t out = BUF_INIT;
+    buf_auto_t broken = BUF_INIT, out = BUF_INIT;
 
     if (memmem(text, len, begin_mark, strlen(begin_mark)) == NULL && !g->translate_newlines)
         return py_ref(v);
-    AUTO_FREE char *broken = g->translate_newlines ? str_replace(text, "\\n", "\n") : NULL;
-    int rc = decrypt_text(g, broken != NULL ? broken : text, broken != NULL ? strlen(broken) : len, &out,
-                          err);
-    return rc >= 0 ? text_or_bytes(&out) : NULL;
+    if (g->translate_newlines)
+        add_broken(&broken, text, len);
+    else
+        buf_add(&broken, text, len);
+    int rc = decrypt_text(g, buf_str(&broken), broken.len, &out, err);
+    if (rc < 0)
+        return NULL;
+    /* A break is shorter than what it stands for. */
+    bool same = rc == 0 && broken.len == len;
+    return same && py_is(v, PY_STR) ? py_ref(v) : text_or_bytes(&out);
 }
 
 static py_t *decrypt_value(const gpg_t *g, py_t *v, fail_t *err);

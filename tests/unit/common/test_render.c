@@ -359,6 +359,41 @@ test_gpg(void **state UNUSED)
     fixture_free(&f);
 }
 
+/* What decrypt_pillar makes of values: each of them whole; bytes that are text become one, as in Salt. */
+static void
+test_decrypt(void **state UNUSED)
+{
+#define WITH_NUL(text) text, sizeof(text) - 1
+    static const struct {
+        bool bytes;
+        const char *text;
+        size_t len;
+        const char *want;
+    } rows[] = {
+        { false, WITH_NUL("ab\0cdefgh"), "'ab\\x00cdefgh'" },
+        { false, WITH_NUL("a\\nb\0c\\n"), "'a\\nb\\x00c\\n'" },
+        { false, WITH_NUL("\xed\xb2\x80"), "'\\udc80'" },
+        { true, WITH_NUL("AB\0CDEF"), "'AB\\x00CDEF'" },
+        { true, WITH_NUL("AB\0\xff\xfe"), "b'AB\\x00\\xff\\xfe'" },
+        { false, WITH_NUL("-----BEGIN PGP MESSAGE-----x\0y-----END PGP MESSAGE-----z"),
+          "'-----BEGIN PGP MESSAGE-----x\\x00y-----END PGP MESSAGE-----z'" },
+    };
+    fixture_t f;
+    AUTO_FREE char *gpg = fs_which("gpg");
+
+    if (gpg == NULL)
+        skip();
+    fixture_init(&f, NULL, NULL);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        fail_auto_t err = FAIL_INIT;
+        AUTO(py) v = rows[i].bytes ? py_bytes(rows[i].text, rows[i].len) : py_str(rows[i].text, rows[i].len);
+        AUTO(py) got = render_decrypt(f.render, "gpg", v, &err);
+        AUTO(py) repr = got != NULL ? py_repr(got) : NULL;
+        assert_string_equal(repr != NULL ? py_cstr(repr) : fail_text(&err), rows[i].want);
+    }
+    fixture_free(&f);
+}
+
 /* ---- python ------------------------------------------------------------------------------------------- */
 
 static void
@@ -455,5 +490,6 @@ test_py_missing(void **state UNUSED)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_messages), cmocka_unit_test(test_text),
-          cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg), cmocka_unit_test(test_py),
-          cmocka_unit_test(test_py_time), cmocka_unit_test(test_py_text), cmocka_unit_test(test_py_missing))
+          cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg), cmocka_unit_test(test_decrypt),
+          cmocka_unit_test(test_py), cmocka_unit_test(test_py_time), cmocka_unit_test(test_py_text),
+          cmocka_unit_test(test_py_missing))
