@@ -276,6 +276,33 @@ fs_is_passing(int code)
     return false;
 }
 
+/* glob() passes no cookie. */
+static _Thread_local fail_t *glob_err;
+static _Thread_local int glob_code;
+
+/* Of one folder, rather one that may be read the next time; the others are looked into all the same. */
+static int
+folder_failed(const char *path, int code)
+{
+    if (code == ENOENT || code == ENOTDIR || (glob_code != 0 && !fs_is_passing(-code)))
+        return 0;
+    errno = code;
+    glob_code = fail_errno(glob_err, "look into", path);
+    return 0;
+}
+
+int
+fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err)
+{
+    *found = (glob_t){ 0 };
+    glob_err = err;
+    glob_code = 0;
+    if (glob(pattern, flags, folder_failed, found) != GLOB_NOSPACE)
+        return glob_code;
+    errno = ENOMEM;
+    return fail_errno(err, "look for", pattern);
+}
+
 bool
 fs_absent(const char *path)
 {

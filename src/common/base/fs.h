@@ -9,6 +9,7 @@
 #define COMMON_BASE_FS_H
 
 #include <dirent.h>
+#include <glob.h>
 #include <sys/types.h>
 
 #include "common/base/buf.h"
@@ -44,6 +45,9 @@ int fs_remove_at(int dir, const char *name);
 /* The next name in a folder, without "." and "..", BORROWED until the one after it. NULL at the end, with *ret_rc 0, or where
  * the rest can't be read: what was not seen is not gone then. */
 struct dirent *fs_next(DIR *dir, int *ret_rc);
+/* glob(3), for which a folder that can't be read is an empty one: `found` (globfree) has what matches, nothing also where a
+ * folder is not there. Negative with *err when there may be more, in a folder that could not be looked into. */
+int fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err);
 bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
  * who makes or replaces a file because it is missing asks this one. */

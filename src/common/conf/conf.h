@@ -68,8 +68,9 @@ typedef struct option_row {
 const option_row_t *conf_rows(size_t *ret_n);
 
 /* Read DIR/master (or minion) and DIR/master.d/ *.conf in name order; later files override. A missing folder
- * or file gives the defaults. `overrides` (object, may be NULL, BORROWED) come last: the command line. NEW,
- * or NULL with *err. Warnings are texts added to `warnings` (a json array, may be NULL). */
+ * or file gives the defaults; one out of reach is a failure. `overrides` (object, may be NULL, BORROWED) come
+ * last: the command line. NEW, or NULL with *err. Warnings are texts added to `warnings` (a json array, may be
+ * NULL). */
 conf_t *conf_load(const char *dir, conf_side_t side, const json_t *overrides, json_t *warnings, fail_t *err);
 void conf_destroy(conf_t **self_p);
 /* What else was found that nobody needs to be warned of: a list of texts. BORROWED. */

@@ -1,5 +1,4 @@
 /* conf_finish.c - options that depend on other options, on the host, or that had another name once. */
-#include <glob.h>
 #include <limits.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -85,21 +84,24 @@ finish_ports(finish_t *f)
     return 0;
 }
 
-/* A folder, or the folders that a pattern matches. */
-static void
-add_folders(json_t *list, const char *folder)
+/* A folder, or the folders that a pattern matches. Who may not look there (a user's `salt`) has no use for them, and is told;
+ * any other trouble is a failure, for roots that are there must not go because of it. */
+static int
+add_folders(finish_t *f, json_t *list, const char *folder)
 {
+    fail_auto_t why = FAIL_INIT;
     glob_t found;
 
-    if (strpbrk(folder, "*?[") == NULL) {
-        json_array_append_new(list, value_utf8(folder, strlen(folder)));
-        return;
-    }
-    if (glob(folder, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            json_array_append_new(list, value_utf8(found.gl_pathv[i], strlen(found.gl_pathv[i])));
-    }
+    if (strpbrk(folder, "*?[") == NULL)
+        return json_array_append_new(list, value_utf8(folder, strlen(folder)));
+    int rc = fs_glob(folder, 0, &found, &why);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        json_array_append_new(list, value_utf8(found.gl_pathv[i], strlen(found.gl_pathv[i])));
     globfree(&found);
+    if (rc != -EACCES)
+        return rc == 0 ? 0 : fail_set(f->err, rc, "%s", fail_text(&why));
+    conf_warn(f->warnings, "%s", fail_text(&why));
+    return 0;
 }
 
 static int
@@ -112,9 +114,10 @@ finish_roots_of(finish_t *f, const char *name)
 
     json_object_foreach (value_get(f->opts, name), env, folders) {
         json_t *list = json_array();
+        int rc = 0;
         json_object_set_new(clean, env, list);
         if (json_is_string(folders))
-            add_folders(list, json_string_value(folders));
+            rc = add_folders(f, list, json_string_value(folders));
         else if (!json_is_array(folders) && !json_is_null(folders))
             return fail_set(f->err, -EINVAL, "%s: option '%s': environment '%s' wants a list of folders",
                             where(f, name), name, env);
@@ -123,8 +126,11 @@ finish_roots_of(finish_t *f, const char *name)
                 return fail_set(f->err, -EINVAL,
                                 "%s: option '%s': environment '%s': item %zu is not a folder's name",
                                 where(f, name), name, env, i + 1);
-            add_folders(list, json_string_value(folder));
+            if (rc == 0)
+                rc = add_folders(f, list, json_string_value(folder));
         }
+        if (rc < 0)
+            return rc;
     }
     return json_object_set(f->opts, name, clean);
 }

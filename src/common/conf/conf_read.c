@@ -1,7 +1,5 @@
 /* conf_read.c - the configuration files of one side, merged in Salt's order: the main file, the files of
  * default_include, the files of include. */
-#include <glob.h>
-
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
@@ -139,27 +137,36 @@ read_with_includes(reader_t *r, const char *path, int depth, conf_said_t *out)
     return rc;
 }
 
-/* Files of one pattern: their lists and mappings add up, as Salt has it. */
+/* Lists and mappings of a pattern's files add up, as Salt has it. */
+static int
+add_included(reader_t *r, const char *path, int depth, conf_said_t *out)
+{
+    conf_said_t one;
+    int rc = read_with_includes(r, path, depth + 1, &one);
+
+    if (rc == 0) {
+        value_merge(out->values, one.values, true);
+        json_object_update(out->where, one.where);
+    }
+    conf_said_free(&one);
+    return rc;
+}
+
+/* Files of one pattern. What can't be looked for is a failure: its options are not the defaults. */
 static int
 read_pattern(reader_t *r, const char *pattern, bool must_match, int depth, conf_said_t *out)
 {
     glob_t found;
-    int rc = 0;
+    int rc = fs_glob(pattern, GLOB_TILDE, &found, r->err);
 
-    if (glob(pattern, GLOB_TILDE, NULL, &found) != 0) {
-        if (must_match)
+    for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
+        rc = add_included(r, found.gl_pathv[i], depth, out);
+    if (rc == 0 && found.gl_pathc == 0) {
+        /* A file out of reach: reading it says why. */
+        if (strpbrk(pattern, "*?[") == NULL && !fs_absent(pattern))
+            rc = add_included(r, pattern, depth, out);
+        else if (must_match)
             conf_warn(r->warnings, "include '%s' matches no file", pattern);
-        globfree(&found);
-        return 0;
-    }
-    for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++) {
-        conf_said_t one;
-        rc = read_with_includes(r, found.gl_pathv[i], depth + 1, &one);
-        if (rc == 0) {
-            value_merge(out->values, one.values, true);
-            json_object_update(out->where, one.where);
-        }
-        conf_said_free(&one);
     }
     globfree(&found);
     return rc;

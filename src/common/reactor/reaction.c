@@ -415,26 +415,15 @@ s_file(const reaction_env_t *env, const json_t *firing, const char *path, const 
 
 static const char missing_text[] = "File missing or not found.";
 
-static _Thread_local int folder_code; /* why glob() could not look into one; it passes no cookie */
-
-static int
-s_folder_failed(const char *path, int code)
-{
-    (void) path;
-    folder_code = code;
-    return 0;
-}
-
 static void
 s_from_disk(const reaction_env_t *env, const json_t *firing, const char *file, json_t *out, json_t *errors)
 {
     glob_t found;
 
-    folder_code = 0;
-    int rc = glob(file, 0, s_folder_failed, &found);
-    if (fs_is_passing(-folder_code))
-        s_error_read(errors, file, -folder_code, strerror(folder_code));
-    else if (rc != 0)
+    int rc = fs_glob(file, 0, &found, NULL);
+    if (fs_is_passing(rc))
+        s_error_read(errors, file, rc, strerror(-rc));
+    else if (found.gl_pathc == 0)
         s_error(errors, file, NULL, 0, missing_text);
     else
         for (size_t i = 0; i < found.gl_pathc; i++)

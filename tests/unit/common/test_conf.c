@@ -1,5 +1,6 @@
 /* test_conf.c - defaults, files in their order, what is refused and how it is said, ids, samples. */
 #include <dirent.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -292,6 +293,59 @@ test_own_default_include(void **state)
     put(s, "other.d/x.conf", "timeout: 3\n");
     put(s, "master.d/x.conf", "timeout: 4\n");
     assert_int_equal(conf_int(load_text(s, CONF_MASTER, "default_include: other.d/*.conf\n"), "timeout"), 3);
+}
+
+static conf_t *
+load_as_somebody(stage_t *s)
+{
+    assert_int_equal(seteuid(65534), 0);
+    conf_t *conf = load_with(s, CONF_MASTER, NULL);
+    assert_int_equal(seteuid(0), 0);
+    return conf;
+}
+
+/* Files that nobody could look for are not files that are not there. */
+static void
+test_folder_out_of_reach(void **state)
+{
+    stage_t *s = *state;
+    AUTO_FREE char *folder = fs_join(s->dir, "master.d"), *file = fs_join(folder, "x.conf");
+    AUTO_FREE char *include = xasprintf("default_include: none.d/*.conf\ninclude: %s\n", file);
+    AUTO_FREE char *roots = xasprintf("default_include: none.d/*.conf\nfile_roots: {base: ['%s/*']}\n",
+                                      folder);
+    AUTO_FREE char *want = xasprintf("cannot look into %s: Permission denied", folder);
+
+    if (geteuid() != 0)
+        skip();
+    put(s, "master.d/x.conf", "timeout: 9\n");
+    assert_int_equal(chmod(folder, 0700), 0);
+    assert_int_equal(chmod(s->dir, 0755), 0);
+    assert_int_equal(conf_int(load(s, CONF_MASTER), "timeout"), 9);
+    assert_null(load_as_somebody(s));
+    assert_true(str_starts(fail_text(&s->err), want));
+    put(s, "master", include);
+    assert_null(load_as_somebody(s));
+    assert_non_null(strstr(fail_text(&s->err), file));
+    /* Roots may be for others to read, but that is told. */
+    put(s, "master", roots);
+    assert_non_null(load_as_somebody(s));
+    assert_warning(s, folder);
+}
+
+static void
+test_no_descriptor_left(void **state)
+{
+    stage_t *s = *state;
+    struct rlimit was, none;
+
+    put(s, "master.d/x.conf", "timeout: 9\n");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    none = (struct rlimit){ 3, was.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    conf_t *conf = load_with(s, CONF_MASTER, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    assert_null(conf);
+    assert_non_null(strstr(fail_text(&s->err), "master.d"));
 }
 
 static void
@@ -718,11 +772,12 @@ test_told_wrong(void **state)
 UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_unit_test(test_rows),
           STAGED(test_defaults_are_legal), cmocka_unit_test(test_missing_folder), STAGED(test_conversions),
           STAGED(test_default_include), STAGED(test_include), STAGED(test_include_circle),
-          STAGED(test_own_default_include), STAGED(test_error_names_the_included_file),
-          STAGED(test_overrides), STAGED(test_unknown_options), STAGED(test_options_without_effect),
-          STAGED(test_wrong_value_without_effect), STAGED(test_closed_sets), STAGED(test_bad_files),
-          STAGED(test_root_dir), STAGED(test_relative_path), STAGED(test_long_socket_folder),
-          STAGED(test_former_names), STAGED(test_lists_repacked), STAGED(test_empty_nodegroups),
-          STAGED(test_roots), STAGED(test_masters), cmocka_unit_test(test_id_valid), STAGED(test_cached_id),
-          STAGED(test_guessed_id), STAGED(test_configured_master_id), STAGED(test_samples),
-          cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))
+          STAGED(test_own_default_include), STAGED(test_folder_out_of_reach), STAGED(test_no_descriptor_left),
+          STAGED(test_error_names_the_included_file), STAGED(test_overrides), STAGED(test_unknown_options),
+          STAGED(test_options_without_effect), STAGED(test_wrong_value_without_effect),
+          STAGED(test_closed_sets), STAGED(test_bad_files), STAGED(test_root_dir), STAGED(test_relative_path),
+          STAGED(test_long_socket_folder), STAGED(test_former_names), STAGED(test_lists_repacked),
+          STAGED(test_empty_nodegroups), STAGED(test_roots), STAGED(test_masters),
+          cmocka_unit_test(test_id_valid), STAGED(test_cached_id), STAGED(test_guessed_id),
+          STAGED(test_configured_master_id), STAGED(test_samples), cmocka_unit_test(test_committed_samples),
+          STAGED(test_told), cmocka_unit_test(test_told_wrong))
