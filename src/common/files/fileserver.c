@@ -23,7 +23,7 @@ struct fileserver {
     backend_t *backends; /* in the order of fileserver_backend */
     size_t n;
     char *hash_type;
-    map_t *hashes; /* "dev:ino:size:mtime" to hexadecimal text */
+    map_t *hashes; /* "dev:ino:size:mtime:ctime" to hexadecimal text */
     fail_t broken; /* why it serves nothing */
 };
 
@@ -97,6 +97,7 @@ served_take(served_t *self, int *fd_p, char **path_p)
     self->size = st.st_size;
     self->mode = st.st_mode;
     self->mtime_ns = st.st_mtim.tv_sec * 1000000000LL + st.st_mtim.tv_nsec;
+    self->ctime_ns = st.st_ctim.tv_sec * 1000000000LL + st.st_ctim.tv_nsec;
     return 0;
 }
 
@@ -240,12 +241,13 @@ fileserver_hash_type(const fileserver_t *self)
     return self->hash_type;
 }
 
-/* NEW: what stays the same while a file does. */
+/* NEW: what stays the same while a file does: who writes over it may give it its old mtime, but not its ctime. */
 static char *
 s_hash_key(const served_t *file)
 {
-    return xasprintf("%llx:%llx:%llx:%llx", (unsigned long long) file->dev, (unsigned long long) file->ino,
-                     (unsigned long long) file->size, (unsigned long long) file->mtime_ns);
+    return xasprintf("%llx:%llx:%llx:%llx:%llx", (unsigned long long) file->dev,
+                     (unsigned long long) file->ino, (unsigned long long) file->size,
+                     (unsigned long long) file->mtime_ns, (unsigned long long) file->ctime_ns);
 }
 
 const char *

@@ -20,13 +20,13 @@ typedef struct served {
     int fd;     /* owned: open for reading, at its start; -1: none */
     char *path; /* owned: on this machine */
     uint64_t dev, ino;
-    int64_t size, mtime_ns;
+    int64_t size, mtime_ns, ctime_ns;
     unsigned mode; /* permissions and type, as stat(2) */
 } served_t;
 
 #define SERVED_INIT                                                                                          \
     {                                                                                                        \
-        -1, NULL, 0, 0, 0, 0, 0                                                                              \
+        -1, NULL, 0, 0, 0, 0, 0, 0                                                                           \
     }
 #define served_auto_t __attribute__((cleanup(served_clear))) served_t
 void served_clear(served_t *self);
@@ -54,7 +54,7 @@ int fileserver_find(fileserver_t *self, const char *path, const char *saltenv, s
 /* Array, sorted, or for FILES_SYMLINKS an object; empty for an environment that is not there. */
 json_t *fileserver_list(fileserver_t *self, files_kind_t kind, const char *saltenv, const char *prefix,
                         fail_t *err);
-/* Hexadecimal digest of an open file by hash_type; remembered as long as file, size and time stay the same.
+/* Hexadecimal digest of an open file by hash_type; remembered as long as file, size and times stay the same.
  */
 int fileserver_hash(fileserver_t *self, const served_t *file, char **ret_hex, fail_t *err);
 /* The same for who digests by himself: what is remembered (BORROWED until the next call, NULL: nothing), and

@@ -133,8 +133,9 @@ s_file_now(fileclient_t *inner, const char *path, const char *saltenv)
 
     if (fileclient_cache(inner, path, saltenv, &local, &err) < 0 || stat(local, &st) != 0)
         return xstrdup("");
-    return xasprintf("%s %llu %lld %lld.%09ld", local, (unsigned long long) st.st_ino, (long long) st.st_size,
-                     (long long) st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    return xasprintf("%s %llu %lld %lld.%09ld %lld.%09ld", local, (unsigned long long) st.st_ino,
+                     (long long) st.st_size, (long long) st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+                     (long long) st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
 static char *

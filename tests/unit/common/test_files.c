@@ -2,6 +2,7 @@
  * the same folders is the expectation. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -334,6 +335,30 @@ test_hash(void **state)
     assert_int_equal(fileclient_hash(files, "salt://b", NULL, &hash, NULL), -ENOENT);
 }
 
+/* Written over in place by a file of the same size and time, as cp -p does. */
+static void
+test_hash_of_same_time(void **state)
+{
+    struct stat st;
+    json_t *hash = NULL;
+
+    (void) state;
+    put("r/a", "abc");
+    json_auto_t *opts = options("{\"hash_type\": \"md5\", \"file_roots\": {\"base\": [\"@/r\"]}}");
+    AUTO(fileclient) files = fileclient_local(opts, NULL);
+    assert_int_equal(fileclient_hash(files, "salt://a", NULL, &hash, NULL), 0);
+    json_decref(hash);
+    AUTO_FREE char *path = fs_join(root, "r/a");
+    AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_int_equal(fstat(fd, &st), 0);
+    usleep(20000); /* a kernel's times may be as coarse as that */
+    assert_int_equal(pwrite(fd, "xyz", 3, 0), 3);
+    assert_int_equal(futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }), 0);
+    assert_int_equal(fileclient_hash(files, "salt://a", NULL, &hash, NULL), 0);
+    assert_string_equal(value_str(hash, "hsum", ""), "d16fb36f0911f878998c136191af705e");
+    json_decref(hash);
+}
+
 /* The place keeps its permissions, and a link stays one. */
 static void
 test_get(void **state)
@@ -429,4 +454,5 @@ test_folder_cut_short(void **state)
 
 UNIT_MAIN(T(test_no_descriptor), T(test_folder_cut_short), T(test_split), T(test_split_refuses),
           T(test_first_folder_wins), T(test_any_env), T(test_given_roots_alone), T(test_ignored),
-          T(test_links_followed), T(test_links_kept_inside), T(test_hash), T(test_get))
+          T(test_links_followed), T(test_links_kept_inside), T(test_hash), T(test_hash_of_same_time),
+          T(test_get))

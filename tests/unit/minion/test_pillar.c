@@ -5,6 +5,8 @@
  */
 #include "unit/unit.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -142,6 +144,20 @@ put(const kept_t *k, const char *path, const char *text)
     write_files(files, k->dir);
 }
 
+/* In place, by a text of the same length, with the time of before. */
+static void
+put_over(const kept_t *k, const char *path, const char *text)
+{
+    AUTO_FREE char *full = fs_join(k->dir, path);
+    AUTO_FD fd = open(full, O_WRONLY | O_CLOEXEC);
+    struct stat st;
+
+    assert_int_equal(fstat(fd, &st), 0);
+    usleep(20000); /* a kernel's times may be as coarse as that */
+    assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
+    assert_int_equal(futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }), 0);
+}
+
 static void
 kept_begin(kept_t *k, const char *one)
 {
@@ -192,6 +208,11 @@ test_reads(void **state)
 
     kept_begin(&k, "x: 1\n");
     put(&k, "p/one.sls", "x: 22\n");
+    assert_false(pillar_reads_hold(k.reads, k.opts));
+    kept_end(&k);
+
+    kept_begin(&k, "x: 1\n");
+    put_over(&k, "p/one.sls", "x: 2\n");
     assert_false(pillar_reads_hold(k.reads, k.opts));
     kept_end(&k);
 
