@@ -181,10 +181,16 @@ s_is_kept(const json_t *ask)
            !value_truthy(value_get(ask, "ext"));
 }
 
+/* What failed may go well the next time, with the same files. */
+static bool
+s_has_errors(const py_t *pillar)
+{
+    return py_is(pillar, PY_DICT) && py_dict_gets(pillar, "_errors") != NULL;
+}
+
 static void
 s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
 {
-    s_kept_free(t->kept);
     t->kept = xcalloc(1, sizeof(*t->kept));
     t->kept->key = STEAL(*key_p);
     t->kept->text = value_dump(pillar);
@@ -226,7 +232,9 @@ s_work(const actor_env_t *env, task_t *t)
         return;
     t->shown = py_to_json(pillar);
     py_clear();
-    s_keep(t, &key, wire, &reads);
+    s_kept_free(STEAL(t->kept));
+    if (!s_has_errors(pillar))
+        s_keep(t, &key, wire, &reads);
 }
 
 /* TAKES env. */

@@ -413,6 +413,20 @@ both_started() { [ "$(wc -l <"$FLEET/started")" = 2 ]; }
     wait_connected m001 m002
 }
 
+@test "what a source could not give is asked for again, with pillar_cache too" {
+    sources 'pillar_cache: true' "ext_pillar: [{cmd_json: 'cat $FLEET/late.json'}]"
+    until_true 20 items_have m001 'Failed to load ext_pillar cmd_json'
+    [ "$(value m001 saltutil.refresh_pillar clean_cache=False wait=True)" = true ]
+    echo '{"late": 1}' >"$FLEET/late.json"
+    [ "$(value m001 saltutil.refresh_pillar clean_cache=False wait=True)" = true ]
+    [ "$(value m001 pillar.get late)" = 1 ]
+    # What it could give is kept.
+    echo '{"late": 2}' >"$FLEET/late.json"
+    [ "$(value m001 saltutil.refresh_pillar clean_cache=False wait=True)" = true ]
+    [ "$(value m001 pillar.get late)" = 1 ]
+    sources
+}
+
 # git_repo FOLDER TEXT: a repository whose pillar for everybody is that text, or its next commit; for servers that only know files.
 git_repo() {
     [ -d "$1" ] || git init -q -b master "$1"

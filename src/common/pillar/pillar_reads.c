@@ -11,7 +11,7 @@
 
 struct pillar_reads {
     json_t *roots; /* owned: of the client that is watched */
-    json_t *seen;  /* {"F env/path" or "L env/prefix": what was there} */
+    json_t *seen; /* {"F3:env/path" or "L3:env/prefix": what was there}; a "/" may be in an environment too */
     bool world;
 };
 
@@ -151,7 +151,7 @@ s_list_now(fileclient_t *inner, const char *prefix, const char *saltenv)
 static void
 s_note(pillar_reads_t *self, char kind, const char *path, const char *saltenv, char *what)
 {
-    AUTO_FREE char *key = xasprintf("%c%s/%s", kind, saltenv, path);
+    AUTO_FREE char *key = xasprintf("%c%zu:%s/%s", kind, strlen(saltenv), saltenv, path);
 
     if (json_object_size(self->seen) < LIMIT_PILLAR_READS)
         json_object_set_new(self->seen, key, value_utf8(what, strlen(what)));
@@ -169,9 +169,10 @@ pillar_reads_hold(const pillar_reads_t *self, json_t *opts)
     bool same = true;
 
     json_object_foreach (self->seen, key, was) {
-        size_t len = strcspn(key + 1, "/");
-        AUTO_FREE char *saltenv = xstrndup(key + 1, len);
-        const char *path = key + 1 + len + 1;
+        char *colon;
+        size_t len = strtoul(key + 1, &colon, 10);
+        AUTO_FREE char *saltenv = xstrndup(colon + 1, len);
+        const char *path = colon + 1 + len + 1;
         AUTO_FREE char *now = key[0] == 'F' ? s_file_now(inner, path, saltenv)
                                             : s_list_now(inner, path, saltenv);
         same = str_eq(now, json_string_value(was));

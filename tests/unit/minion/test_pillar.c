@@ -159,7 +159,7 @@ put_over(const kept_t *k, const char *path, const char *text)
 }
 
 static void
-kept_begin(kept_t *k, const char *one)
+kept_stage(kept_t *k, const char *one)
 {
     json_auto_t *none = json_object();
 
@@ -171,12 +171,24 @@ kept_begin(kept_t *k, const char *one)
     k->opts = opts_of(none, k->dir);
     k->grains = grains();
     k->reads = pillar_reads_new();
+}
+
+static void
+kept_compile(kept_t *k)
+{
     fail_auto_t err = FAIL_INIT;
     pillar_env_t env = {
         .opts = k->opts, .registry = registry, .id = "m001", .grains = k->grains, .reads = k->reads
     };
     AUTO(py) pillar = pillar_compile(&env, &err);
     assert_non_null(pillar);
+}
+
+static void
+kept_begin(kept_t *k, const char *one)
+{
+    kept_stage(k, one);
+    kept_compile(k);
 }
 
 static void
@@ -222,6 +234,25 @@ test_reads(void **state)
 
     kept_begin(&k, "#!py\ndef run():\n    return {'x': 1}\n"); /* Python may look at anything */
     assert_true(pillar_reads_world(k.reads));
+    kept_end(&k);
+}
+
+/* An environment may be called as a branch is. */
+static void
+test_reads_of_branch(void **state)
+{
+    kept_t k;
+
+    (void) state;
+    kept_stage(&k, "x: 1\n");
+    AUTO_FREE char *root = fs_join(k.dir, "q");
+    json_object_set_new(value_get(k.opts, "pillar_roots"), "feature/a", json_pack("[s]", root));
+    put(&k, "p/top.sls", "feature/a:\n  '*': [late]\n");
+    put(&k, "q/other.sls", "y: 1\n");
+    kept_compile(&k);
+    assert_true(pillar_reads_hold(k.reads, k.opts));
+    put(&k, "q/late.sls", "x: 2\n");
+    assert_false(pillar_reads_hold(k.reads, k.opts));
     kept_end(&k);
 }
 
@@ -317,4 +348,5 @@ test_end(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_reads),
-          cmocka_unit_test(test_world), cmocka_unit_test(test_long_chain), cmocka_unit_test(test_end))
+          cmocka_unit_test(test_reads_of_branch), cmocka_unit_test(test_world),
+          cmocka_unit_test(test_long_chain), cmocka_unit_test(test_end))
