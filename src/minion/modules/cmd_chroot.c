@@ -1,14 +1,18 @@
 /* cmd_chroot.c - more of execution module `cmd`: commands in another root, with dev, proc and sys there. */
 #include "salt/plugin.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/fs.h"
 #include "common/base/procfs.h"
 #include "common/base/str.h"
+#include "minion/fileops/fileops.h"
 #include "minion/modlib/cmdrows.h"
 #include "salt/log.h"
 
@@ -19,46 +23,91 @@ enum {
 
 /* ---- what is mounted there -------------------------------------------------------------------- */
 
-/* Remembers in `mounted` what has to go again. What can't be mounted is logged, as in Salt no reason to stop.
- */
-static void
-mount_at(const char *root, const char *below, const char *source, const char *type, unsigned long flags,
-         json_t *mounted)
-{
-    AUTO_FREE char *point = fs_join(root, below);
+/* A folder, or a file for a bind, held open: what is in the tree belongs to others, who may give its names to something
+ * else. */
+typedef struct point {
+    char *path; /* owned: for words */
+    int fd;     /* O_PATH: what it is mounted on */
+} point_t;
 
-    if (mount(source, point, type, flags, NULL) == 0)
-        json_array_append_new(mounted, json_string(point));
-    else
-        log_warning("cmd.run_chroot: %s can't be mounted at %s: %s", source, point, strerror(errno));
+typedef struct mounts {
+    const char *root; /* BORROWED */
+    int fd;           /* O_PATH: the root; or why there is none */
+    point_t *points;  /* owned: where something is mounted */
+    size_t n;
+} mounts_t;
+
+/* What can't be mounted is logged, as in Salt no reason to stop. A link is one: whoever made it would say which folder of
+ * the host is hidden. */
+static int
+mount_at(mounts_t *self, const char *below, const char *source, const char *type, unsigned long flags,
+         fail_t *err)
+{
+    AUTO_FREE char *path = fs_join(self->root, below);
+    AUTO_FD fd = self->fd < 0 ? self->fd : beneath_open(self->fd, below, BENEATH_NO_LINKS, O_PATH, 0);
+    AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", fd);
+    int rc = fd < 0 ? fd : mount(source, at, type, flags, NULL) != 0 ? -errno : 0;
+
+    if (fd == -ELOOP)
+        return fail_kind(err, FAIL_COMMAND, fd,
+                         "%s leads over a link, and nothing is mounted over one: put a folder in its place",
+                         path);
+    if (rc < 0) {
+        log_warning("cmd.run_chroot: %s can't be mounted at %s: %s", source, path, strerror(-rc));
+        return 0;
+    }
+    self->points = xrealloc(self->points, (self->n + 1) * sizeof(*self->points));
+    self->points[self->n++] = (point_t){ STEAL(path), fd };
+    fd = -1;
+    return 0;
 }
 
-/* Folders of the host by their own path. NEW list of what was mounted. */
-static json_t *
-mount_all(const char *root, json_t *binds)
+/* A folder of the host, by its own path. */
+static int
+bind_at(mounts_t *self, const char *path, fail_t *err)
 {
-    json_t *mounted = json_array(), *bind;
+    AUTO_FREE char *rooted = xasprintf("/%s", path), *plain = fop_normpath(rooted);
+
+    return mount_at(self, plain + strspn(plain, "/"), path, "none", MS_BIND, err);
+}
+
+/* What was mounted goes in any case: unmount_all. */
+static int
+mount_all(mounts_t *self, json_t *binds, fail_t *err)
+{
+    json_t *bind;
     size_t i;
 
-    mount_at(root, "dev", "devtmpfs", "devtmpfs", 0, mounted);
-    mount_at(root, "proc", "proc", "proc", 0, mounted);
-    mount_at(root, "sys", "sysfs", "sysfs", 0, mounted);
+    self->fd = open(self->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (self->fd < 0)
+        self->fd = -errno;
+    int rc = mount_at(self, "dev", "devtmpfs", "devtmpfs", 0, err);
+    if (rc == 0)
+        rc = mount_at(self, "proc", "proc", "proc", 0, err);
+    if (rc == 0)
+        rc = mount_at(self, "sys", "sysfs", "sysfs", 0, err);
     json_array_foreach (binds, i, bind) {
         const char *path = json_is_string(bind) ? json_string_value(bind) : "";
-        if (*path != '\0')
-            mount_at(root, path + strspn(path, "/"), path, "none", MS_BIND, mounted);
+        if (rc == 0 && *path != '\0')
+            rc = bind_at(self, path, err);
     }
-    return mounted;
+    return rc;
 }
 
 static void
-unmount_all(const json_t *mounted)
+unmount_all(mounts_t *self)
 {
-    for (size_t i = json_array_size(mounted); i-- > 0;) {
-        const char *point = json_string_value(json_array_get(mounted, i));
-        if (umount2(point, UMOUNT_NOFOLLOW) != 0)
-            log_error("cmd.run_chroot: %s stays mounted: %s", point, strerror(errno));
+    while (self->n > 0) {
+        point_t *point = &self->points[--self->n];
+        AUTO_FREE char *at = xasprintf("/proc/self/fd/%d", point->fd);
+        if (umount2(at, 0) != 0)
+            log_error("cmd.run_chroot: %s stays mounted: %s", point->path, strerror(errno));
+        (void) close(point->fd);
+        free(point->path);
     }
+    free(self->points);
+    if (self->fd >= 0)
+        (void) close(self->fd);
 }
 
 /* ---- what still runs there -------------------------------------------------------------------- */
@@ -167,14 +216,17 @@ cmd_run_chroot(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                          root);
     AUTO_FREE char *cmd = chroot_command(args, root);
     json_auto_t *kwargs = json_pack("{s:s}", "cmd", cmd);
-    json_auto_t *mounted = mount_all(root, value_get(args, "binds"));
+    mounts_t mounts = { .root = root, .fd = -1 };
     json_t *ret = NULL;
 
     for (size_t i = 0; i < NELEMS(passed); i++)
         json_object_set(kwargs, passed[i], value_get(args, passed[i]));
-    int rc = ctx_call(ctx, "cmd.run_all", NULL, kwargs, &ret, err);
-    end_below(root);
-    unmount_all(mounted);
+    int rc = mount_all(&mounts, value_get(args, "binds"), err);
+    if (rc == 0) {
+        rc = ctx_call(ctx, "cmd.run_all", NULL, kwargs, &ret, err);
+        end_below(root);
+    }
+    unmount_all(&mounts);
     if (rc == 0 && value_bool(args, "hide_output", false)) {
         json_object_set_new(ret, "stdout", json_string(""));
         json_object_set_new(ret, "stderr", json_string(""));
