@@ -26,7 +26,7 @@ auth_line_free(auth_line_t *line)
     *line = (auth_line_t) AUTH_LINE_INIT;
 }
 
-/* How long the type of a key is that begins here, with white space behind it; 0: none does. */
+/* How long the word is that begins here as the type of a key does; 0: none does. */
 static size_t
 type_length(const char *s)
 {
@@ -38,22 +38,37 @@ type_length(const char *s)
     word += strlen("ssh-");
     while (isalnum((unsigned char) word[n]) || (word[n] != '\0' && strchr("_@.-", word[n]) != NULL))
         n++;
-    return n > 0 && isspace((unsigned char) word[n]) && word[n + 1] != '\0' ? (size_t) (word + n - s) : 0;
+    return n > 0 ? (size_t) (word + n - s) : 0;
+}
+
+/* The first type of a key, with white space behind it; NULL: there is none. Where that is missing, every type that begins in
+ * the word lacks it too: it is passed over as a whole, as a line is as long as its user likes. */
+static const char *
+find_type(const char *line, size_t *ret_len)
+{
+    size_t n;
+
+    for (const char *at = line; *at != '\0'; at += n > 0 ? n : 1) {
+        n = type_length(at);
+        if (n > 0 && isspace((unsigned char) at[n]) && at[n + 1] != '\0') {
+            *ret_len = n;
+            return at;
+        }
+    }
+    return NULL;
 }
 
 bool
 auth_line_parse(const char *text, size_t len, auth_line_t *out)
 {
     AUTO_FREE char *copy = xstrndup(text, len);
-    const char *line = str_trim(copy), *type = line;
+    const char *line = str_trim(copy);
+    size_t n = 0;
+    const char *type = *line != '#' ? find_type(line, &n) : NULL;
 
-    if (*line == '#')
+    if (type == NULL)
         return false;
-    while (*type != '\0' && type_length(type) == 0)
-        type++;
-    if (*type == '\0')
-        return false;
-    size_t n = type_length(type), before = (size_t) (type - line);
+    size_t before = (size_t) (type - line);
     const char *key = type + n + strspn(type + n, " \t");
     size_t key_len = strcspn(key, " \t");
     if (key_len == 0)

@@ -6,7 +6,7 @@
  * Threads    a job's child
  * Ownership  results are NEW
  * Errors     FAIL_COMMAND in Salt's words
- * Tests      tests/cases/modules/ssh.*.json, tests/cases/states-file/ssh_auth.*.json
+ * Tests      tests/unit/minion/test_authkeys.c, tests/cases/modules/ssh.*.json, tests/cases/states-file/ssh_auth.*.json
  */
 #ifndef MINION_MODLIB_AUTHKEYS_H
 #define MINION_MODLIB_AUTHKEYS_H
