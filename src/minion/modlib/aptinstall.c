@@ -3,6 +3,7 @@
 #include "common/base/str.h"
 #include "minion/modlib/apt.h"
 #include "minion/modlib/pkgver.h"
+#include "salt/log.h"
 
 /* What one call of install is about. */
 typedef struct plan {
@@ -275,7 +276,7 @@ held_targets(const plan_t *p, fail_t *err)
 }
 
 static int
-hold_again(plan_t *p, const json_t *names, bool hold, fail_t *err)
+set_hold(plan_t *p, const json_t *names, bool hold, fail_t *err)
 {
     if (json_array_size(names) == 0)
         return 0;
@@ -297,22 +298,14 @@ tell_again(const plan_t *p, json_t *ret, const json_t *now)
     }
 }
 
-/* Runs what was planned; *ret_changes is NEW. */
+/* The three lists; *ret_changes is NEW. */
 static int
-carry_out(plan_t *p, bool refresh, json_t **ret_changes, fail_t *err)
+run_all(plan_t *p, json_t **ret_changes, fail_t *err)
 {
     int rc;
 
-    if (refresh) {
-        json_auto_t *done = apt_refresh(p->ctx, value_get(p->kwargs, "cache_valid_time"), false, err);
-        if (done == NULL)
-            return err->code;
-    }
-    json_auto_t *held = held_targets(p, err);
-    if (held == NULL)
-        return err->code;
-    if ((rc = hold_again(p, held, false, err)) < 0 || (rc = run_list(p, p->targets, false, err)) < 0 ||
-        (rc = run_list(p, p->downgrade, true, err)) < 0 || (rc = run_again(p, err)) < 0)
+    if ((rc = run_list(p, p->targets, false, err)) < 0 || (rc = run_list(p, p->downgrade, true, err)) < 0 ||
+        (rc = run_again(p, err)) < 0)
         return rc;
     apt_forget(p->ctx);
     json_auto_t *now = apt_pkgs(p->ctx, 0, err);
@@ -320,11 +313,32 @@ carry_out(plan_t *p, bool refresh, json_t **ret_changes, fail_t *err)
         return err->code;
     *ret_changes = apt_changes(p->old, now);
     tell_again(p, *ret_changes, now);
-    if ((rc = hold_again(p, held, true, err)) < 0) {
-        json_decref(*ret_changes);
-        *ret_changes = NULL;
+    return 0;
+}
+
+/* Runs what was planned; *ret_changes is NEW. What was held is held again, whatever came of it. */
+static int
+carry_out(plan_t *p, bool refresh, json_t **ret_changes, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    if (refresh) {
+        json_auto_t *done = apt_refresh(p->ctx, value_get(p->kwargs, "cache_valid_time"), false, err);
+        if (done == NULL)
+            return err->code;
     }
-    return rc;
+    json_auto_t *held = held_targets(p, err), *changes = NULL;
+    if (held == NULL)
+        return err->code;
+    int rc = set_hold(p, held, false, err);
+    if (rc == 0)
+        rc = run_all(p, &changes, err);
+    int again = set_hold(p, held, true, rc == 0 ? err : &why);
+    if (rc < 0 && again < 0)
+        log_error("pkg.install: what was held before can't be held again: %s", fail_text(&why));
+    if (rc == 0 && again == 0)
+        *ret_changes = STEAL(changes);
+    return rc < 0 ? rc : again;
 }
 
 static int

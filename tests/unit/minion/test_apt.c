@@ -272,6 +272,19 @@ test_held(void **state)
     expect("pkg.get_selections", "[{\"state\": \"hold\"}]", "{\"hold\": [\"cup\"]}");
 }
 
+/* So is one whose run can't be made; that is what is told. */
+static void
+test_held_and_failed(void **state)
+{
+    AUTO_FREE char *apt = xasprintf("%s/bin/apt-get", root);
+
+    (void) state;
+    assert_int_equal(unlink(apt), 0);
+    expect_text("pkg.install", "[\"cup\", {\"version\": \"1.1\"}]", "cannot run 'apt-get'");
+    expect("pkg.get_selections", "[{\"state\": \"hold\"}]", "{\"hold\": [\"cup\"]}");
+    assert_log("dpkg --set-selections cup install\ndpkg --set-selections cup hold\n");
+}
+
 static void
 test_install_fails(void **state)
 {
@@ -682,8 +695,8 @@ test_foreign(void **state)
 #define ON_HOST(test) cmocka_unit_test_setup_teardown(test, make_host, drop_host)
 
 UNIT_MAIN(ON_HOST(test_install), ON_HOST(test_options), ON_HOST(test_comparisons),
-          ON_HOST(test_older_and_again), ON_HOST(test_held), ON_HOST(test_install_fails),
-          ON_HOST(test_refresh_when_due), ON_HOST(test_remove), ON_HOST(test_upgrade), ON_HOST(test_refresh),
-          ON_HOST(test_latest), ON_HOST(test_hold), ON_HOST(test_repos), ON_HOST(test_repo_changes),
-          ON_HOST(test_clean_file), ON_HOST(test_keys), ON_HOST(test_apt_key), ON_HOST(test_key_proxy),
-          ON_HOST(test_ppa), ON_HOST(test_foreign))
+          ON_HOST(test_older_and_again), ON_HOST(test_held), ON_HOST(test_held_and_failed),
+          ON_HOST(test_install_fails), ON_HOST(test_refresh_when_due), ON_HOST(test_remove),
+          ON_HOST(test_upgrade), ON_HOST(test_refresh), ON_HOST(test_latest), ON_HOST(test_hold),
+          ON_HOST(test_repos), ON_HOST(test_repo_changes), ON_HOST(test_clean_file), ON_HOST(test_keys),
+          ON_HOST(test_apt_key), ON_HOST(test_key_proxy), ON_HOST(test_ppa), ON_HOST(test_foreign))
