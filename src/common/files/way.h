@@ -10,7 +10,7 @@
  * Layer      common/files
  * Threads    one at a time per way_t
  * Ownership  way_close frees what was found; the path is BORROWED until then
- * Errors     a negative errno; the caller words it, but for way_refused
+ * Errors     a negative errno; the caller words it, but for way_refused and way_make_folder
  * Tests      tests/unit/minion/test_partfile.c, tests/unit/common/test_files.c
  */
 #ifndef COMMON_FILES_WAY_H
@@ -20,18 +20,28 @@
 
 #include "salt/base.h"
 
+/* What folders that are made get. With an owner the last one is his, and those above it are whose the folder is that they
+ * are in; nobody else may write to them. */
+typedef struct way_made {
+    mode_t mode; /* less the umask */
+    uid_t uid;   /* (uid_t) -1: all are ours */
+    gid_t gid;
+} way_made_t;
+extern const way_made_t way_made_ours; /* as mkdir -p makes them */
+
 typedef struct way {
-    const char *asked; /* BORROWED */
-    int folder;        /* O_PATH; -1: not found */
-    char *name;        /* owned: the last part, in `folder`; where the way ends: what is left of it */
-    bool linked;       /* the last part of `asked` is a link's name */
-    uid_t whose;       /* whose links led here; (uid_t) -1: none but root's and our own */
-    int links;         /* how many were followed */
+    const char *asked;      /* BORROWED */
+    int folder;             /* O_PATH; -1: not found */
+    char *name;             /* owned: the last part, in `folder`; where the way ends: what is left of it */
+    bool linked;            /* the last part of `asked` is a link's name */
+    uid_t whose;            /* whose links led here; (uid_t) -1: none but root's and our own */
+    int links;              /* how many were followed */
+    const way_made_t *made; /* BORROWED: what is missing is made; NULL: it is not */
 } way_t;
 
 #define WAY_INIT                                                                                             \
     {                                                                                                        \
-        NULL, -1, NULL, false, (uid_t) -1, 0                                                                 \
+        NULL, -1, NULL, false, (uid_t) -1, 0, NULL                                                           \
     }
 #define way_auto_t __attribute__((cleanup(way_close))) way_t
 
@@ -40,6 +50,9 @@ typedef struct way {
 int way_find(way_t *self, const char *path, int flags);
 #define WAY_LINK   2 /* a link at the end is not followed, but what is meant */
 #define WAY_STRICT 4 /* in a user's folder root's links count as his */
+/* Make what is missing of the folder `path` and those above it. Behind strangers' links they can only be those strangers': else
+ * it is -EPERM before anything is made. This one words its errors. */
+int way_make_folder(const char *path, int flags, const way_made_t *made, fail_t *err);
 /* Whether `rc` of way_find means that root does not follow; then *err says so, as FAIL_COMMAND. */
 bool way_refused(const way_t *self, int rc, fail_t *err);
 /* Whether strangers' links led to what is not theirs. */

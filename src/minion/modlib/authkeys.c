@@ -3,8 +3,6 @@
 
 #include <ctype.h>
 #include <pwd.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/base/digest.h"
 #include "common/base/fs.h"
@@ -295,14 +293,11 @@ change_line(const char *text, const char *key, const char *line, buf_t *out)
 static int
 make_folder(const auth_file_t *file, fail_t *err)
 {
-    AUTO_FREE char *folder = xstrndup(file->path, (size_t) (strrchr(file->path, '/') - file->path));
+    const way_made_t made = { .mode = 0700, .uid = file->uid, .gid = file->gid };
+    const char *slash = strrchr(file->path, '/');
+    AUTO_FREE char *folder = xstrndup(file->path, (size_t) (slash - file->path));
 
-    if (fs_is_dir(folder))
-        return 0;
-    int rc = fs_mkdirs(folder, 0700, err);
-    if (rc == 0 && geteuid() == 0 && lchown(folder, file->uid, file->gid) != 0)
-        rc = fail_set(err, -errno, "%s: %s", folder, strerror(errno));
-    return rc;
+    return slash == file->path ? 0 : way_make_folder(folder, WAY_STRICT, &made, err);
 }
 
 int

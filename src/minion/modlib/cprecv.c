@@ -9,6 +9,7 @@
 #include "common/base/gzip.h"
 #include "common/base/str.h"
 #include "common/data/yaml_scalar.h"
+#include "common/files/way.h"
 #include "minion/modlib/cpparts.h"
 #include "salt/log.h"
 
@@ -84,6 +85,21 @@ os_error(int code, const char *path, bool *ret_failed)
     return value_fmt("[Errno %d] %s: '%s'", -code, strerror(-code), path);
 }
 
+/* What is missing of a folder; `dest` is what was asked for. */
+static json_t *
+make_folders(const char *folder, const char *dest, bool *ret_failed)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = way_make_folder(folder, 0, &way_made_ours, &why);
+
+    if (rc == 0)
+        return json_true();
+    if (rc != -EPERM)
+        return os_error(rc, dest, ret_failed);
+    *ret_failed = true;
+    return value_utf8(fail_text(&why), strlen(fail_text(&why)));
+}
+
 static json_t *
 make_folder(const char *dest, bool *ret_failed)
 {
@@ -94,8 +110,7 @@ make_folder(const char *dest, bool *ret_failed)
         *ret_failed = !S_ISDIR(st.st_mode);
         return *ret_failed ? json_string("Path exists and is a file") : json_true();
     }
-    int rc = fs_mkdirs(dest, 0777, NULL);
-    return rc == 0 ? json_true() : os_error(rc, dest, ret_failed);
+    return make_folders(dest, dest, ret_failed);
 }
 
 /* Behind what is there: all of the piece, or none. */
@@ -139,9 +154,9 @@ put(const cprecv_chunk_t *piece, const buf_t *bytes, bool *ret_failed)
 
     if (rc == -ENOENT) {
         AUTO_FREE char *above = folder_of(piece->dest);
-        rc = fs_mkdirs(above, 0777, NULL);
-        if (rc != 0)
-            return os_error(rc, piece->dest, ret_failed);
+        json_auto_t *made = make_folders(above, piece->dest, ret_failed);
+        if (*ret_failed)
+            return json_incref(made);
         fail_clear(&why);
         rc = partfile_find(&to, piece->dest, PARTFILE_SPECIAL, &why);
     }

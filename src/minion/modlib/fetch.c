@@ -10,6 +10,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/settle.h"
+#include "common/files/way.h"
 
 /* ---- places ------------------------------------------------------------------------------- */
 
@@ -111,7 +112,7 @@ folder_ready(const char *dest, bool makedirs, fail_t *err)
         return 1;
     if (!makedirs)
         return 0;
-    int rc = fs_mkdirs(folder, 0777, err);
+    int rc = way_make_folder(folder, 0, &way_made_ours, err);
     return rc < 0 ? rc : 1;
 }
 

@@ -321,6 +321,67 @@ test_ways(void **state)
     assert_true(fs_absent(fresh));
 }
 
+static void
+belongs_to(const char *name, uid_t uid)
+{
+    AUTO_FREE char *path = in(name);
+    struct stat st;
+
+    if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != uid)
+        fail_msg("%s is no folder of %u", name, uid);
+}
+
+/* Folders that are missing: behind a user's link they are only made in his own folder, and as his. */
+static void
+test_missing(void **state)
+{
+    static const struct {
+        const char *path;
+        uid_t uid;
+        bool made;
+    } rows[] = {
+        { "alice/door/x/y", ALICE, false }, { "alice/door/x/", (uid_t) -1, false },
+        { "alice/in/x//y/", ALICE, true },  { "alice/in/z/../z", (uid_t) -1, false },
+        { "alice/in/z", BOB, false },       { "home/a/b", (uid_t) -1, true },
+        { "home/c/d", BOB, true },          { "alice/in/../e", ALICE, true },
+        { "root/f/g", ALICE, true },        { "alice/in", BOB, true },
+        { "root/file/h", ALICE, false },    { "alice/file/..", ALICE, false },
+    };
+
+    (void) state;
+    if (geteuid() != 0)
+        skip(); /* nobody else has files to give away */
+    folder("root", 0);
+    folder("alice", ALICE);
+    folder("alice/more", ALICE);
+    file("root/file", "root", 0);
+    file("alice/file", "alice", ALICE);
+    link_to("alice/door", "../root", ALICE);
+    link_to("alice/in", "./more", ALICE);
+    link_to("home", "alice", 0);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        const way_made_t made = { .mode = 0700, .uid = rows[i].uid, .gid = rows[i].uid };
+        AUTO_FREE char *path = in(rows[i].path);
+        fail_auto_t err = FAIL_INIT;
+        int rc = way_make_folder(path, 0, &made, &err);
+        if ((rc == 0) != rows[i].made)
+            fail_msg("%s: %d %s", rows[i].path, rc, fail_text(&err));
+        assert_true(rc == 0 || rc == -ENOTDIR || strstr(fail_text(&err), "root does not follow it") != NULL);
+    }
+    AUTO_FREE char *x = in("root/x"), *z = in("alice/more/z");
+    assert_true(fs_absent(x) && fs_absent(z));
+    belongs_to("alice/more", ALICE);
+    belongs_to("alice/more/x", ALICE);
+    belongs_to("alice/more/x/y", ALICE);
+    belongs_to("alice/a", 0);
+    belongs_to("alice/a/b", 0);
+    belongs_to("alice/c", ALICE);
+    belongs_to("alice/c/d", BOB);
+    belongs_to("alice/e", ALICE);
+    belongs_to("root/f", 0);
+    belongs_to("root/f/g", ALICE);
+}
+
 /* Once the file is found, another folder or link in its place changes nothing: neither what is read nor what is written. */
 static void
 test_swapped(void **state)
@@ -421,5 +482,5 @@ test_kinds(void **state)
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_MAIN(IN_DIR(test_links), IN_DIR(test_refused), IN_DIR(test_owners), IN_DIR(test_roots_links),
-          IN_DIR(test_ways), IN_DIR(test_swapped_link), IN_DIR(test_swapped), IN_DIR(test_swapped_edit),
-          IN_DIR(test_kinds))
+          IN_DIR(test_ways), IN_DIR(test_missing), IN_DIR(test_swapped_link), IN_DIR(test_swapped),
+          IN_DIR(test_swapped_edit), IN_DIR(test_kinds))
