@@ -9,6 +9,13 @@ typedef struct element {
     size_t n;
 } element_t;
 
+/* Bytes that count for the render; `text` may be NULL. */
+static int64_t
+element_size(const char *text)
+{
+    return (int64_t) (sizeof(element_t) + sizeof(element_t *) + (text != NULL ? strlen(text) : 0));
+}
+
 static void
 element_free(element_t *e)
 {
@@ -16,6 +23,7 @@ element_free(element_t *e)
         return;
     for (size_t i = 0; i < e->n; i++)
         element_free(e->children[i]);
+    py_count(-element_size(e->text));
     free(e->children);
     free(e->text);
     free(e);
@@ -58,38 +66,51 @@ element_new(element_t *parent, py_t *tag)
     return e;
 }
 
+/* A list stands for its elements, each with the list's tag. */
 static int
-build(element_t **root, element_t *parent, py_t *tag, py_t *value)
+build_list(element_t **root, element_t *parent, py_t *tag, py_t *list)
 {
-    if (py_is(value, PY_LIST)) {
-        int rc = 0;
-        for (size_t i = 0; rc == 0 && i < py_seq_len(value); i++)
-            rc = build(root, parent, tag, py_seq_at(value, i));
-        /* A list can't be the document's element. */
-        if (parent == NULL) {
-            element_free(*root);
-            *root = NULL;
-        }
-        return rc;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < py_seq_len(list); i++)
+        rc = build(root, parent, tag, py_seq_at(list, i));
+    /* A list can't be the document's element. */
+    if (parent == NULL) {
+        element_free(*root);
+        *root = NULL;
     }
+    return rc;
+}
+
+static int
+build_element(element_t **root, element_t *parent, py_t *tag, py_t *value)
+{
     if (!py_is(tag, PY_STR))
         return py_raise_int(&py_TypeError, "cannot serialize %s (type %s)", py_type_name(tag),
                             py_type_name(tag));
-    if (py_enter() < 0)
-        return -1;
     element_t *e = element_new(parent, tag);
     if (parent == NULL) {
         element_free(*root);
         *root = e;
     }
-    int rc = 0;
     if (is_simple(value)) {
         AUTO(py) text = py_tostr(value);
-        e->text = xstrdup(py_cstr(text));
-    } else {
-        e->attributes = py_is(value, PY_DICT) ? value : NULL;
-        rc = build_inner(e, value);
+        e->text = text != NULL ? xstrdup(py_cstr(text)) : NULL;
+        py_count(element_size(e->text));
+        return text != NULL ? 0 : -1;
     }
+    py_count(element_size(NULL));
+    e->attributes = py_is(value, PY_DICT) ? value : NULL;
+    return build_inner(e, value);
+}
+
+static int
+build(element_t **root, element_t *parent, py_t *tag, py_t *value)
+{
+    if (py_enter() < 0)
+        return -1;
+    int rc = py_tick() < 0           ? -1
+             : py_is(value, PY_LIST) ? build_list(root, parent, tag, value)
+                                     : build_element(root, parent, tag, value);
     py_leave();
     return rc;
 }
@@ -132,6 +153,8 @@ put_attributes(buf_t *out, py_t *dict)
 static int
 put_element(buf_t *out, const element_t *e, size_t indent)
 {
+    if (py_tick() < 0 || py_room(out->len + indent) < 0)
+        return -1;
     buf_fill(out, ' ', indent);
     buf_printf(out, "<%s", e->tag);
     if (put_attributes(out, e->attributes) < 0)

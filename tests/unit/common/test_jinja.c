@@ -99,6 +99,7 @@ test_limits(void **state)
     check_limit(engine, "{{ range(1000000) }}", "OverflowError");
     check_limit(engine, "{{ 'x' * 9999999999999 }}", "Error");
     check_limit(engine, "{% set l = [] %}{% do l.append(l) %}{{ l }}", "RecursionError");
+    check_limit(engine, "{% set l = [] %}{% do l.append(l) %}{{ {'a': l} | xml }}", "RecursionError");
     jinja_destroy(&engine);
     options.time_ms = 100;
     engine = jinja_new(&options, NULL);
