@@ -7,7 +7,7 @@ jcontext_new(jsession_t *s, jtemplate_t *template, py_t *parent)
     jcontext_t *ctx = xcalloc(1, sizeof(*ctx));
     ctx->refs = 1;
     ctx->session = s;
-    ctx->template = template;
+    ctx->template = jtemplate_ref(template);
     ctx->parent = py_ref(parent);
     ctx->vars = py_dict();
     ctx->exported = py_set(false);
@@ -27,6 +27,16 @@ jcontext_ref(jcontext_t *ctx)
 }
 
 void
+jcontext_drop_blocks(jcontext_t *ctx)
+{
+    for (size_t i = 0; i < ctx->n_blocks; i++)
+        free(ctx->blocks[i].v);
+    free(ctx->blocks);
+    ctx->blocks = NULL;
+    ctx->n_blocks = 0;
+}
+
+void
 jcontext_unref(jcontext_t *ctx)
 {
     if (ctx == NULL || --ctx->refs > 0)
@@ -42,9 +52,8 @@ jcontext_unref(jcontext_t *ctx)
     py_unref(ctx->parent);
     py_unref(ctx->vars);
     py_unref(ctx->exported);
-    for (size_t i = 0; i < ctx->n_blocks; i++)
-        free(ctx->blocks[i].v);
-    free(ctx->blocks);
+    jcontext_drop_blocks(ctx);
+    jtemplate_unref(ctx->template);
     free(ctx);
 }
 

@@ -133,6 +133,7 @@ empty_contexts(jsession_t *s)
         c->session = NULL;
         c->next = c->prev = NULL;
         jcontext_ref(c);
+        jcontext_drop_blocks(c);
         py_dict_clear(c->vars);
         py_dict_clear(c->parent);
         jcontext_unref(c);
@@ -206,18 +207,15 @@ main_template(jsession_t *s, const jinja_source_t *source, bool expression)
 {
     map_t *cache = s->engine->cache;
     jtemplate_t *t = source->cache_key != NULL ? map_get(cache, source->cache_key) : NULL;
-    if (t != NULL && t->version == source->version) {
-        t->refs++;
-        return t;
-    }
+    if (t != NULL && t->version == source->version)
+        return jtemplate_ref(t);
     t = jtemplate_new(s, source->text, source->len, NULL, NULL, expression);
     if (t == NULL || source->cache_key == NULL)
         return t;
     t->version = source->version;
     if (map_len(cache) >= LIMIT_TEMPLATES_CACHED)
         map_clear(cache);
-    t->refs++;
-    map_set(cache, source->cache_key, t);
+    map_set(cache, source->cache_key, jtemplate_ref(t));
     return t;
 }
 

@@ -223,11 +223,19 @@ get_depth0(loop_t *l)
     return py_int(l->depth0);
 }
 static py_t *
+ended(void)
+{
+    return py_raise(&py_RuntimeError, "the loop's template has ended");
+}
+static py_t *
+no_item(const loop_t *l, const char *hint)
+{
+    return l->ctx->session != NULL ? jundefined(l->ctx->session, NULL, hint) : ended();
+}
+static py_t *
 get_previtem(loop_t *l)
 {
-    if (l->index0 == 0)
-        return jundefined(l->ctx->session, NULL, "there is no previous item");
-    return py_ref(l->before);
+    return l->index0 == 0 ? no_item(l, "there is no previous item") : py_ref(l->before);
 }
 static py_t *
 get_nextitem(loop_t *l)
@@ -235,7 +243,7 @@ get_nextitem(loop_t *l)
     py_t *next = peek(l);
     if (next == NULL && py_raised() != NULL)
         return NULL;
-    return next != NULL ? py_ref(next) : jundefined(l->ctx->session, NULL, "there is no next item");
+    return next != NULL ? py_ref(next) : no_item(l, "there is no next item");
 }
 
 /* ---- its methods */
@@ -481,6 +489,8 @@ loop_call(py_t *self, const py_args_t *args)
                         args->n + 1);
     if (l->frame == NULL)
         return py_raise(&py_TypeError, "The loop must have the 'recursive' marker to be called recursively.");
+    if (l->ctx->session == NULL)
+        return ended();
     buf_t text = BUF_INIT;
     if (run_recursive(l->ctx->session, l->ctx, l->template, l->frame, l->node, args->v[0], l->depth0 + 1,
                       &text) < 0) {

@@ -4,8 +4,8 @@
 
 typedef struct macro {
     jcontext_t *ctx;
-    jframe_t *frame; /* where it was defined */
-    jtemplate_t *template;
+    jframe_t *frame;       /* where it was defined */
+    jtemplate_t *template; /* a reference: `node` is in its tree, and a macro may outlive the render */
     const jnode_t *node;
 } macro_t;
 
@@ -15,6 +15,7 @@ macro_free(void *data)
     macro_t *m = data;
     jframe_unref(m->frame);
     jcontext_unref(m->ctx);
+    jtemplate_unref(m->template);
     free(m);
 }
 
@@ -37,7 +38,7 @@ jmacro_new(jrun_t *r, const jnode_t *node)
     macro_t *m = xcalloc(1, sizeof(*m));
     m->ctx = jcontext_ref(r->ctx);
     m->frame = jframe_ref(r->frame);
-    m->template = r->template;
+    m->template = jtemplate_ref(r->template);
     m->node = node;
     return py_host(&macro_class, m);
 }

@@ -240,11 +240,13 @@ static py_t *
 block_call(py_t *self, const py_args_t *args)
 {
     block_ref_t *b = py_host_data(self, &block_class);
-    const jblocks_t *stack = jcontext_blocks(b->ctx, b->name);
     if (args->n + args->nkw > 0)
         return py_raise(&py_TypeError,
                         "BlockReference.__call__() takes 1 positional argument but %zu were given",
                         args->n + 1);
+    if (b->ctx->session == NULL)
+        return py_raise(&py_RuntimeError, "the block's template has ended");
+    const jblocks_t *stack = jcontext_blocks(b->ctx, b->name);
     buf_t text = BUF_INIT;
     if (jrun_block(b->ctx, &stack->v[b->depth], b->name, &text) < 0) {
         buf_free(&text);

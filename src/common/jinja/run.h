@@ -57,12 +57,12 @@ typedef struct jcontext {
     int refs;
     jsession_t *session; /* NULL when that is over */
     struct jcontext *prev, *next;
-    jtemplate_t *template;
-    py_t *parent;   /* dict: globals and what was passed */
-    py_t *vars;     /* dict: what the template's top level assigned */
-    py_t *exported; /* set of names */
+    jtemplate_t *template; /* a reference */
+    py_t *parent;          /* dict: globals and what was passed */
+    py_t *vars;            /* dict: what the template's top level assigned */
+    py_t *exported;        /* set of names */
     bool autoescape;
-    jblocks_t *blocks;
+    jblocks_t *blocks; /* none when the session is over, which kept their templates */
     size_t n_blocks;
 } jcontext_t;
 
@@ -111,6 +111,7 @@ struct jsession {
 /* NEW, or NULL with TemplateSyntaxError raised and its place in the trace. */
 jtemplate_t *jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, const char *path,
                            bool expression);
+jtemplate_t *jtemplate_ref(jtemplate_t *t);
 void jtemplate_unref(jtemplate_t *t);
 /* BORROWED; NULL raised: TemplateNotFound. */
 jloaded_t *jload(jsession_t *s, py_t *name);
@@ -121,6 +122,7 @@ jloaded_t *jload_select(jsession_t *s, py_t *names, jselect_t how);
 jcontext_t *jcontext_new(jsession_t *s, jtemplate_t *template, py_t *parent);
 jcontext_t *jcontext_ref(jcontext_t *ctx);
 void jcontext_unref(jcontext_t *ctx);
+void jcontext_drop_blocks(jcontext_t *ctx);
 /* NEW: a context of the same template, or of another one, with this run's variables on top. */
 jcontext_t *jcontext_derived(jrun_t *r, jtemplate_t *template, const jlocals_t *locals, bool same_blocks);
 /* BORROWED; NULL: missing. */

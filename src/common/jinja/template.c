@@ -88,8 +88,7 @@ static void
 keep(jsession_t *s, jtemplate_t *t)
 {
     s->kept = xrealloc(s->kept, (s->n_kept + 1) * sizeof(jtemplate_t *));
-    s->kept[s->n_kept++] = t;
-    t->refs++;
+    s->kept[s->n_kept++] = jtemplate_ref(t);
 }
 
 static void
@@ -150,6 +149,13 @@ jtemplate_new(jsession_t *s, const char *text, size_t len, const char *name, con
     return NULL;
 }
 
+jtemplate_t *
+jtemplate_ref(jtemplate_t *t)
+{
+    t->refs++;
+    return t;
+}
+
 void
 jtemplate_unref(jtemplate_t *t)
 {
@@ -181,8 +187,7 @@ put_cache(jinja_t *engine, const char *key, jtemplate_t *t)
 {
     if (map_len(engine->cache) >= LIMIT_TEMPLATES_CACHED)
         map_clear(engine->cache);
-    t->refs++;
-    map_set(engine->cache, key, t);
+    map_set(engine->cache, key, jtemplate_ref(t));
 }
 
 static jtemplate_t *

@@ -1,4 +1,5 @@
-/* test_jinja.c - the cache of templates, and limits. What templates print: tests/cases/jinja. */
+/* test_jinja.c - the cache of templates, what outlives its render, and limits. What templates print:
+ * tests/cases/jinja. */
 #include "unit/unit.h"
 
 #include "common/jinja/jinja_salt.h"
@@ -72,6 +73,49 @@ test_cache(void **state)
     jinja_destroy(&engine);
 }
 
+/* ---- what outlives its render ------------------------------------------------------------------ */
+
+/* What a render with `kept` in its context prints, or its error. */
+static void
+check_kept(jinja_t *engine, py_t *context, const char *source, const char *expected)
+{
+    const jinja_source_t src = { .text = source, .len = strlen(source) };
+    jinja_error_t e = JINJA_ERROR_INIT;
+    buf_auto_t out = BUF_INIT;
+    if (jinja_render(engine, &src, context, NULL, &out, &e) < 0)
+        buf_printf(&out, "%s: %s", e.cls, e.message);
+    jinja_error_free(&e);
+    assert_string_equal(buf_str(&out), expected);
+}
+
+static void
+test_ended_templates(void **state)
+{
+    (void) state;
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, false);
+    jinja_t *engine = jinja_new(&options, NULL);
+    AUTO(py) context = py_dict();
+    py_dict_sets_new(context, "kept", py_dict());
+    check_kept(engine, context,
+               "{% for i in [1] %}{% do kept.update({'loop': loop}) %}{% endfor %}"
+               "{% for i in [1] recursive %}{% do kept.update({'again': loop}) %}{% endfor %}"
+               "{% macro hello(x) %}{{ x }}{% endmacro %}{% do kept.update({'macro': hello}) %}"
+               "{% block body %}b{% endblock %}{% do kept.update({'self': self, 'block': self.body}) %}",
+               "b");
+    check_kept(engine, context, "{{ kept.loop.previtem }}", "RuntimeError: the loop's template has ended");
+    check_kept(engine, context, "{{ kept.loop.nextitem }}", "RuntimeError: the loop's template has ended");
+    check_kept(engine, context, "{{ kept.loop.index }} {{ kept.loop.length }}", "1 1");
+    check_kept(engine, context, "{{ kept.again([2]) }}", "RuntimeError: the loop's template has ended");
+    check_kept(engine, context, "{{ kept.block() }}", "RuntimeError: the block's template has ended");
+    check_kept(engine, context, "{{ kept.macro(1) }}", "RuntimeError: the macro's template has ended");
+    check_kept(engine, context, "{{ kept.macro }} {{ kept.macro.name }} {{ kept.macro.arguments }}",
+               "<Macro 'hello'> hello ('x',)");
+    check_kept(engine, context, "{{ kept.self }}", "<TemplateReference None>");
+    check_kept(engine, context, "{{ kept.self.body is defined }}", "False");
+    jinja_destroy(&engine);
+}
+
 /* ---- limits ----------------------------------------------------------------------------------- */
 
 static void
@@ -107,4 +151,4 @@ test_limits(void **state)
     jinja_destroy(&engine);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_limits))
+UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_ended_templates), cmocka_unit_test(test_limits))
