@@ -408,6 +408,20 @@ JFILTER(mysql_to_dict)
 
 /* ---- other -------------------------------------------------------------------------------------------- */
 
+/* The keywords but f_name, which picked the method; the arrays have room for all. Returns how many. */
+static size_t
+other_keywords(const py_args_t *args, py_t **names, py_t **values)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < args->nkw; i++) {
+        if (py_str_is(args->names[i], "f_name"))
+            continue;
+        names[n] = args->names[i];
+        values[n++] = args->kwv[i];
+    }
+    return n;
+}
+
 JFILTER(method_call)
 {
     if (!py_is(a[1], PY_STR))
@@ -416,7 +430,9 @@ JFILTER(method_call)
     int found = py_find_attr(a[0], a[1], &method);
     if (found <= 0)
         return found == 0 ? py_ref(PY_None) : NULL;
-    return py_call(method, &(py_args_t){ args->n - 2, args->v + 2, args->nkw, args->names, args->kwv });
+    py_t **kw AUTO_FREE = xcalloc(2 * args->nkw + 1, sizeof(py_t *)), **values = kw + args->nkw;
+    size_t own = args->n < 2 ? args->n : 2, nkw = other_keywords(args, kw, values);
+    return py_call(method, &(py_args_t){ args->n - own, args->v + own, nkw, kw, values });
 }
 
 static py_t *encode(py_t *v);
