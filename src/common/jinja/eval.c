@@ -297,8 +297,9 @@ eval_concat(jrun_t *r, const jnode_t *node)
     buf_auto_t b = BUF_INIT;
     for (size_t i = 0; i < node->list.n; i++) {
         py_t *part = py_seq_at(parts, i);
-        AUTO(py) safe = markup ? py_escape(part) : NULL;
-        if ((markup && safe == NULL) || py_str_to(&b, markup ? safe : part) < 0)
+        AUTO(py) safe = markup ? py_escape(part) : py_ref(part);
+        if (safe == NULL || py_room(b.len + (py_is(safe, PY_STR) ? PY_LEN(safe) : 0)) < 0 ||
+            py_str_to(&b, safe) < 0)
             return NULL;
     }
     if (py_room(b.len) < 0)

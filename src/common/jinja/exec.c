@@ -39,7 +39,7 @@ repr_plain(buf_t *out, py_t *v)
         for (size_t i = 0; rc == 0 && i < py_seq_len(v); i++) {
             if (i > 0)
                 buf_puts(out, ", ");
-            rc = repr_plain(out, py_seq_at(v, i));
+            rc = py_tick_out(out) < 0 ? -1 : repr_plain(out, py_seq_at(v, i));
         }
         buf_puts(out, list ? "]" : py_seq_len(v) == 1 ? ",)" : ")");
     }
@@ -68,7 +68,7 @@ jprint_dict(buf_t *out, py_t *dict, bool repr)
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value); first = false) {
         if (!first)
             buf_puts(out, ", ");
-        if (py_repr_to(out, key) < 0)
+        if (py_tick_out(out) < 0 || py_repr_to(out, key) < 0)
             return -1;
         buf_puts(out, ": ");
         if ((repr || py_is(value, PY_STR) ? repr_plain(out, value) : str_plain(out, value)) < 0)
@@ -150,8 +150,10 @@ exec_output(jrun_t *r, const jnode_t *node)
             put(r->out, item->constant.text, item->constant.len);
         else if (put_value(r, item, node->op) < 0)
             return -1;
+        if (jout_check(r, r->out) < 0)
+            return -1;
     }
-    return jout_check(r, r->out);
+    return 0;
 }
 
 /* ---- branches ----------------------------------------------------------------------------------------- */

@@ -323,8 +323,11 @@ step_batch(lazy_t *z, py_t *item, bool *ret_more)
     py_t *full = NULL;
     int64_t have = (int64_t) py_seq_len(z->batch);
     if (item == NULL) {
-        for (; have > 0 && z->dflt != NULL && have < z->n; have++)
+        for (; have > 0 && z->dflt != NULL && have < z->n; have++) {
+            if (py_tick() < 0)
+                return NULL;
             py_append(z->batch, z->dflt);
+        }
         full = STEAL(z->batch);
         if (have > 0)
             return full;

@@ -27,7 +27,7 @@ flat(buf_t *out, py_t *v)
         buf_putc(out, '{');
         for (size_t i = 0; keys != NULL && rc == 0 && i < py_seq_len(keys); i++) {
             buf_puts(out, i > 0 ? ", " : "");
-            rc = flat(out, py_seq_at(keys, i));
+            rc = py_tick_out(out) < 0 ? -1 : flat(out, py_seq_at(keys, i));
             buf_puts(out, ": ");
             rc = rc == 0 ? flat(out, py_dict_get(v, py_seq_at(keys, i))) : rc;
         }
@@ -36,7 +36,7 @@ flat(buf_t *out, py_t *v)
         buf_putc(out, py_is(v, PY_LIST) ? '[' : '(');
         for (size_t i = 0; rc == 0 && i < py_seq_len(v); i++) {
             buf_puts(out, i > 0 ? ", " : "");
-            rc = flat(out, py_seq_at(v, i));
+            rc = py_tick_out(out) < 0 ? -1 : flat(out, py_seq_at(v, i));
         }
         buf_puts(out, py_is(v, PY_LIST) ? "]" : py_seq_len(v) == 1 ? ",)" : ")");
     }
@@ -85,7 +85,7 @@ put_dict(buf_t *out, py_t *dict, size_t indent, size_t allowance)
         if (i > 0)
             new_line(out, indent + 1);
         size_t before = out->len;
-        if (flat(out, py_seq_at(keys, i)) < 0)
+        if (py_tick_out(out) < 0 || flat(out, py_seq_at(keys, i)) < 0)
             return -1;
         size_t width = columns(out->data + before, out->len - before);
         buf_puts(out, ": ");
@@ -107,7 +107,8 @@ put_sequence(buf_t *out, py_t *v, size_t indent, size_t allowance)
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             new_line(out, indent + 1);
-        if (put(out, py_seq_at(v, i), indent + 1, i + 1 < n ? 1 : allowance + strlen(end)) < 0)
+        if (py_tick_out(out) < 0 ||
+            put(out, py_seq_at(v, i), indent + 1, i + 1 < n ? 1 : allowance + strlen(end)) < 0)
             return -1;
     }
     buf_puts(out, end);

@@ -178,9 +178,10 @@ JFILTER(regex_replace)
     size_t len;
     const char *s = py_text(a[0], &len);
     rx_until(rx, py_deadline_ms());
+    rx_at_most(rx, py_room_left());
     int rc = rx_sub(rx, py_cstr(a[2]), s, len, 0, &out, NULL, &err);
     if (rc < 0)
-        return py_raise(rc == -ETIMEDOUT ? &py_LimitError : &re_error, "%s", fail_text(&err));
+        return py_raise(rc == -ETIMEDOUT || rc == -E2BIG ? &py_LimitError : &re_error, "%s", fail_text(&err));
     return py_str_buf(&out);
 }
 

@@ -19,6 +19,7 @@ struct rx {
     unsigned flags;
     pcre2_code *checked; /* the same for a text that is known to be UTF-8; NULL: none yet */
     int64_t deadline_ms; /* of rx_sub; 0: none */
+    size_t at_most;      /* bytes that rx_sub makes */
     pcre2_match_data *match;
     pcre2_match_context *context;
     size_t groups; /* without group 0 */
@@ -224,6 +225,7 @@ rx_new(const char *pattern, unsigned flags, fail_t *err)
     self->code = code;
     self->pattern = xstrdup(pattern);
     self->flags = flags;
+    self->at_most = SIZE_MAX;
     self->utf = !(flags & RX_BYTES);
     self->anchored = (flags & RX_MATCH) != 0;
     self->match = pcre2_match_data_create_from_pattern(code, NULL);
@@ -504,17 +506,30 @@ parse_template(rx_t *self, tmpl_t *t, const char *repl, fail_t *err)
     return 0;
 }
 
-static void
-expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out)
+static int
+put(const rx_t *self, buf_t *out, const char *text, size_t n, fail_t *err)
 {
-    for (size_t i = 0; i < t->n; i++) {
+    if (out->len > self->at_most || n > self->at_most - out->len)
+        return fail_set(err, -E2BIG, "the text with all matches replaced is longer than %zu bytes",
+                        self->at_most);
+    buf_add(out, text, n);
+    return 0;
+}
+
+static int
+expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fail_t *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < t->n; i++) {
         const part_t *part = &t->parts[i];
         size_t start, end;
         if (part->group < 0)
-            buf_add(out, t->literal.data + part->start, part->len);
+            rc = put(self, out, t->literal.data + part->start, part->len, err);
         else if (rx_group(self, (size_t) part->group, &start, &end))
-            buf_add(out, text + start, end - start);
+            rc = put(self, out, text + start, end - start, err);
     }
+    return rc;
 }
 
 /* Whether `checked` is the one for the text. */
@@ -555,16 +570,16 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
             return rc;
         if (rc == 0 || !rx_group(self, 0, &start, &end) || start < copied)
             break;
-        buf_add(out, text + copied, start - copied);
-        expand(self, t, text, out);
+        if ((rc = put(self, out, text + copied, start - copied, err)) < 0 ||
+            (rc = expand(self, t, text, out, err)) < 0)
+            return rc;
         copied = at = end;
         n++;
         /* An empty match may not be found a second time at its place; one that touches the last may. */
         options = start == end ? PCRE2_NOTEMPTY_ATSTART : 0;
     }
-    buf_add(out, text + copied, len - copied);
     *ret_n = n;
-    return 0;
+    return put(self, out, text + copied, len - copied, err);
 }
 
 int
@@ -581,6 +596,12 @@ rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count,
         *ret_n = n;
     tmpl_free(&t);
     return rc;
+}
+
+void
+rx_at_most(rx_t *self, size_t bytes)
+{
+    self->at_most = bytes;
 }
 
 void

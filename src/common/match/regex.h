@@ -3,7 +3,8 @@
  * Layer      common/match; with match.h the only user of PCRE2
  * Threads    one at a time per compiled pattern (it remembers its last match)
  * Ownership  patterns and subjects are BORROWED for the call; texts that come back are NEW
- * Errors     -EINVAL for a bad pattern or template; -E2BIG when LIMIT_REGEX_STEPS is used up; -ETIMEDOUT after rx_until's time
+ * Errors     -EINVAL for a bad pattern or template; -E2BIG when LIMIT_REGEX_STEPS is used up or a text
+ *            would be longer than rx_at_most's; -ETIMEDOUT after rx_until's time
  * Tests      tests/unit/common/test_regex.c, with answers recorded from Python's re
  */
 #ifndef COMMON_MATCH_REGEX_H
@@ -59,6 +60,8 @@ size_t rx_groups(const rx_t *self);
  */
 int rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count, buf_t *out,
            size_t *ret_n, fail_t *err);
+/* From now on rx_sub makes no more than `bytes` of text; SIZE_MAX: what it takes, as at first. */
+void rx_at_most(rx_t *self, size_t bytes);
 /* From now on rx_sub makes no match after clock_mono_ms() said so; 0: it takes what it takes. */
 void rx_until(rx_t *self, int64_t deadline_ms);
 /* NEW: re.escape. */

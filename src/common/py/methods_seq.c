@@ -116,6 +116,16 @@ sort_keys(const py_t *list, py_t *fn)
     return STEAL(keys);
 }
 
+/* The list that is sorted is empty meanwhile, as in Python: a key that changes it changes something else. */
+static void
+swap_items(py_t *a, py_t *b)
+{
+    pylist_t *x = py_as_list(a), *y = py_as_list(b), t = *x;
+
+    x->n = y->n, x->cap = y->cap, x->v = y->v;
+    y->n = t.n, y->cap = t.cap, y->v = t.v;
+}
+
 METHOD_OF(m_list_sort)
 {
     py_t *fn = slots[0] != NULL && !py_is(slots[0], PY_NONE) ? slots[0] : NULL;
@@ -125,10 +135,14 @@ METHOD_OF(m_list_sort)
         return py_raise(&py_TypeError, "sort() takes no positional arguments");
     if (py_flag_arg(slots[1], &reverse) < 0)
         return NULL;
-    AUTO(py) keys = fn != NULL ? sort_keys(self, fn) : NULL;
-    if (fn != NULL && keys == NULL)
-        return NULL;
-    return py_sort(self, keys, reverse) < 0 ? NULL : PY_None;
+    AUTO(py) items = py_list();
+    swap_items(self, items);
+    AUTO(py) keys = fn != NULL ? sort_keys(items, fn) : NULL;
+    int rc = fn != NULL && keys == NULL ? -1 : py_sort(items, keys, reverse);
+    swap_items(self, items);
+    if (rc == 0 && py_seq_len(items) > 0)
+        return py_raise(&py_ValueError, "list modified during sort");
+    return rc == 0 ? PY_None : NULL;
 }
 
 /* ---- also of tuples and ranges --------------------------------------------------------------- */

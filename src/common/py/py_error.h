@@ -122,6 +122,14 @@ py_leave(void)
 
 /* Before something of `bytes` is made: 0, or -1 with LimitError raised. */
 int py_room(size_t bytes);
+/* The most that py_room() grants now. */
+size_t py_room_left(void);
+/* One step of a loop that fills `out`, which counts nowhere: 0, or -1 with LimitError raised. */
+static inline int
+py_tick_out(const buf_t *out)
+{
+    return py_tick() < 0 ? -1 : py_room(out->len);
+}
 /* Bytes that a value's owner keeps outside (an output buffer). May be negative. */
 static inline void
 py_count(int64_t bytes)

@@ -28,11 +28,13 @@ put_escape(buf_t *out, uint32_t cp)
         buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
 }
 
-static void
+static int
 put_text(const writer_t *w, const char *p, size_t len)
 {
     const char *end = p + len;
 
+    if (py_room(w->out->len + len) < 0)
+        return -1;
     buf_putc(w->out, '"');
     while (p < end) {
         uint32_t cp;
@@ -42,9 +44,12 @@ put_text(const writer_t *w, const char *p, size_t len)
             put_escape(w->out, cp);
         else
             buf_add(w->out, p, n);
+        if (escape && py_room(w->out->len) < 0)
+            return -1;
         p += n;
     }
     buf_putc(w->out, '"');
+    return 0;
 }
 
 static void
@@ -56,13 +61,18 @@ put_float(buf_t *out, double d)
         buf_puts(out, isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity");
 }
 
-static void
+/* In front of each element, and of the end when there was one. */
+static int
 new_line(const writer_t *w)
 {
-    if (w->how->indent < 0)
-        return;
-    buf_putc(w->out, '\n');
-    buf_fill(w->out, ' ', (size_t) w->level * (size_t) w->how->indent);
+    size_t spaces = w->how->indent > 0 ? (size_t) w->level * (size_t) w->how->indent : 0;
+
+    if (py_tick() < 0 || py_room(w->out->len + spaces) < 0)
+        return -1;
+    if (w->how->indent >= 0)
+        buf_putc(w->out, '\n');
+    buf_fill(w->out, ' ', spaces);
+    return 0;
 }
 
 static int
@@ -72,8 +82,7 @@ put_key(writer_t *w, py_t *key)
 
     switch (py_type(key)) {
     case PY_STR:
-        put_text(w, PY_TEXT(key), PY_LEN(key));
-        return 0;
+        return put_text(w, PY_TEXT(key), PY_LEN(key));
     case PY_NONE:
         buf_puts(w->out, "\"null\"");
         return 0;
@@ -91,8 +100,7 @@ put_key(writer_t *w, py_t *key)
         return py_raise_int(&py_TypeError, "keys must be str, int, float, bool or None, not %s",
                             py_type_name(key));
     }
-    put_text(w, buf_str(&text), text.len);
-    return 0;
+    return put_text(w, buf_str(&text), text.len);
 }
 
 static int
@@ -129,13 +137,12 @@ put_dict(writer_t *w, const py_t *dict)
         py_t *pair = py_seq_at(pairs, i);
         if (i > 0)
             buf_puts(w->out, w->item_sep);
-        new_line(w);
-        if (put_member(w, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
+        if (new_line(w) < 0 || put_member(w, py_seq_at(pair, 0), py_seq_at(pair, 1)) < 0)
             return -1;
     }
     w->level--;
-    if (py_seq_len(pairs) > 0)
-        new_line(w);
+    if (py_seq_len(pairs) > 0 && new_line(w) < 0)
+        return -1;
     buf_putc(w->out, '}');
     return 0;
 }
@@ -148,13 +155,12 @@ put_seq(writer_t *w, const py_t *seq)
     for (size_t i = 0; i < py_seq_len(seq); i++) {
         if (i > 0)
             buf_puts(w->out, w->item_sep);
-        new_line(w);
-        if (put(w, py_seq_at(seq, i)) < 0)
+        if (new_line(w) < 0 || put(w, py_seq_at(seq, i)) < 0)
             return -1;
     }
     w->level--;
-    if (py_seq_len(seq) > 0)
-        new_line(w);
+    if (py_seq_len(seq) > 0 && new_line(w) < 0)
+        return -1;
     buf_putc(w->out, ']');
     return 0;
 }
@@ -167,7 +173,7 @@ put_container(writer_t *w, py_t *v)
     if (py_enter() < 0)
         return -1;
     v->flags |= PY_F_BUSY;
-    int rc = py_room(w->out->len) < 0 ? -1 : py_is(v, PY_DICT) ? put_dict(w, v) : put_seq(w, v);
+    int rc = py_is(v, PY_DICT) ? put_dict(w, v) : put_seq(w, v);
     v->flags &= (uint8_t) ~PY_F_BUSY;
     py_leave();
     return rc;
@@ -189,8 +195,7 @@ put(writer_t *w, py_t *v)
         put_float(w->out, py_float_value(v));
         return 0;
     case PY_STR:
-        put_text(w, PY_TEXT(v), PY_LEN(v));
-        return 0;
+        return put_text(w, PY_TEXT(v), PY_LEN(v));
     case PY_LIST:
     case PY_TUPLE:
     case PY_DICT:

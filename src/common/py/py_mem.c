@@ -340,6 +340,14 @@ py_room(size_t bytes)
                         (budget.limits.bytes != 0 ? budget.limits.bytes : LIMIT_PY_VALUE) >> 20);
 }
 
+size_t
+py_room_left(void)
+{
+    int64_t left = smaller(py_state.bytes_limit - py_state.live, LIMIT_PY_VALUE - 1);
+
+    return left > 0 ? (size_t) left : 0;
+}
+
 int
 py_tick_slow_(void)
 {

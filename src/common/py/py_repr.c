@@ -86,7 +86,7 @@ put_items(buf_t *out, const py_t *seq)
     for (size_t i = 0; i < py_seq_len(seq); i++) {
         if (i > 0)
             buf_puts(out, ", ");
-        if (py_repr_to(out, py_seq_at(seq, i)) < 0)
+        if (py_tick_out(out) < 0 || py_repr_to(out, py_seq_at(seq, i)) < 0)
             return -1;
     }
     return 0;
@@ -112,6 +112,8 @@ put_entries(buf_t *out, const py_t *dict, const char *const pair[3], pyview_kind
     py_t *key, *value;
 
     for (bool first = true; py_dict_next(dict, &i, &key, &value); first = false) {
+        if (py_tick_out(out) < 0)
+            return -1;
         if (!first)
             buf_puts(out, ", ");
         buf_puts(out, pair[0]);

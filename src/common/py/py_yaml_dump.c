@@ -48,6 +48,7 @@ static void
 nodes_free(dumper_t *d)
 {
     for (size_t i = 0; i < d->n; i++) {
+        py_count(-(int64_t) d->nodes[i]->len);
         free(d->nodes[i]->text);
         free(d->nodes[i]->kids);
         free(d->nodes[i]);
@@ -73,6 +74,7 @@ scalar(dumper_t *d, yaml_kind_t kind, buf_t *text)
     dnode_t *node = node_new(d, kind);
 
     node->len = text->len;
+    py_count((int64_t) node->len);
     node->text = buf_steal(text);
     return node;
 }
@@ -151,6 +153,8 @@ text_node(dumper_t *d, py_t *v)
         py_unref(py_call_method(v, name, &(py_args_t){ .n = 0 }));
         return NULL;
     }
+    if (py_room(PY_LEN(v)) < 0)
+        return NULL;
     buf_add(&text, PY_TEXT(v), PY_LEN(v));
     return scalar(d, YAML_IS_STR, &text);
 }
@@ -264,7 +268,7 @@ container_node(dumper_t *d, py_t *v)
     }
     if (py_enter() < 0)
         return NULL;
-    int rc = py_tick() < 0 ? -1 : list ? fill_list(d, node, v) : fill_map(d, node, v);
+    int rc = list ? fill_list(d, node, v) : fill_map(d, node, v);
     py_leave();
     choose_style(d, node);
     return rc == 0 ? node : NULL;
@@ -276,6 +280,8 @@ represent(dumper_t *d, py_t *v)
 {
     int64_t i;
 
+    if (py_tick() < 0)
+        return NULL;
     if (py_small(v) || v->type < PY_LIST)
         return scalar_node(d, v);
     AUTO(py) address = py_int((int64_t) ((uintptr_t) v >> 3));

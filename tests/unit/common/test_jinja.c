@@ -1,7 +1,10 @@
 /* test_jinja.c - the cache of templates, what outlives its render, and limits. What templates print:
  * tests/cases/jinja. */
+#include <sys/resource.h>
+
 #include "unit/unit.h"
 
+#include "common/base/clock.h"
 #include "common/jinja/jinja_salt.h"
 
 /* ---- cache ------------------------------------------------------------------------------------ */
@@ -151,4 +154,93 @@ test_limits(void **state)
     jinja_destroy(&engine);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_ended_templates), cmocka_unit_test(test_limits))
+/* ---- what a scope's budget stops before the process has no memory ------------------------------ */
+
+enum { SCOPE_BYTES = 64 << 20, SCOPE_MS = 1000, PROCESS_BYTES = 1000 << 20 };
+
+/* Renders `source` within a small scope; the process may not become large meanwhile. */
+static void
+check_budget(const char *source, const char *expected)
+{
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, false);
+    jinja_t *engine = jinja_new(&options, NULL);
+    py_scope_t scope;
+    const py_limits_t limits = { .bytes = SCOPE_BYTES, .deadline_ms = clock_mono_ms() + SCOPE_MS };
+    py_scope_enter(&scope, &limits);
+    check_limit(engine, source, expected);
+    py_scope_leave(&scope);
+    jinja_destroy(&engine);
+}
+
+/* A value `v` that a few containers make large: each of them twice in the one around it. */
+#define SHARED(container)                                                                                    \
+    "{% set ns = namespace(v=[1]) %}{% for i in range(40) %}{% set ns.v = " container " %}{% endfor %}"
+#define SHARED_LIST  SHARED("[ns.v, ns.v]")
+#define SHARED_TUPLE SHARED("(ns.v, ns.v)")
+#define SHARED_DICT  SHARED("{'a': ns.v, 'b': ns.v}")
+/* Many times a text of a megabyte. */
+#define LARGE        "{% set s = 'x' * 1000000 %}"
+
+static void
+test_memory_budget(void **state)
+{
+    static const char *const sources[] = {
+        "{{ [1, 2, 3] | tojson(indent=2000000000) }}",
+        "{{ [1] | batch(10000000000, 0) | list }}",
+        SHARED_LIST "{{ ns.v }}",
+        SHARED_LIST "{{ ns.v | string }}",
+        SHARED_LIST "{{ ns.v | tojson }}",
+        SHARED_LIST "{{ ns.v | pprint }}",
+        SHARED_TUPLE "{{ {'a': ns.v} }}",
+        SHARED_DICT "{{ ns.v }}",
+        SHARED_DICT "{{ ns.v | string }}",
+        SHARED_DICT "{{ ns.v | tojson }}",
+        SHARED_DICT "{{ ns.v | pprint }}",
+        SHARED_DICT "{{ {'a': ns.v} | xml }}",
+        LARGE "{{ [s] * 10000 }}",
+        LARGE "{{ ([s] * 10000) | string }}",
+        LARGE "{{ ([s] * 10000) | tojson }}",
+        LARGE "{{ ([s] * 10000) | yaml }}",
+        LARGE "{{ {}.fromkeys(range(10000), s) | string }}",
+        LARGE "{{ {}.fromkeys(range(10000), s) | tojson }}",
+        LARGE "{{ {}.fromkeys(range(10000), s) | yaml }}",
+        "{{ ('a' * 50000) | regex_replace('', 'b' * 10000) }}",
+        "{{ ('a' * 5000000) | regex_replace('.+', '\\\\g<0>' * 1000) }}",
+    };
+
+    (void) state;
+    SKIP_CHECKED();
+    struct rlimit before, low;
+    getrlimit(RLIMIT_AS, &before);
+    low = (struct rlimit){ PROCESS_BYTES, before.rlim_max };
+    setrlimit(RLIMIT_AS, &low);
+    for (size_t i = 0; i < NELEMS(sources); i++)
+        check_budget(sources[i], "LimitError");
+    buf_auto_t many = BUF_INIT;
+    buf_puts(&many, "{% set s = 'x' * 30000000 %}{{ s");
+    for (size_t i = 0; i < 50; i++)
+        buf_puts(&many, " ~ s");
+    buf_puts(&many, " }}");
+    check_budget(buf_str(&many), "LimitError");
+    buf_clear(&many);
+    buf_puts(&many, "{% set s = 'x' * 30000000 %}");
+    for (size_t i = 0; i < 50; i++)
+        buf_puts(&many, "{{ s }}");
+    check_budget(buf_str(&many), "LimitError");
+    setrlimit(RLIMIT_AS, &before);
+}
+
+static void
+test_sort_changes(void **state)
+{
+    (void) state;
+    check_budget("{% set l = [1] %}{% do l.sort(key=l.append) %}", "ValueError: list modified during sort");
+    check_budget("{% set l = [3, 1, 2] %}{% do l.sort(key=l.pop) %}", "IndexError: pop from empty list");
+    check_budget("{% set l = [3, 1, 2] %}{% do l.sort(key=l.count) %}{{ l }}", "[3, 1, 2]");
+    check_budget("{% set l = ['b', 'A'] %}{% do l.sort(key='{}'.format, reverse=true) %}{{ l }}",
+                 "['b', 'A']");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_ended_templates), cmocka_unit_test(test_limits),
+          cmocka_unit_test(test_memory_budget), cmocka_unit_test(test_sort_changes))
