@@ -52,14 +52,27 @@ splits_words(char c)
     return c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
 }
 
+/* Where the character at `p` ends. */
+static const char *
+behind(const char *p, const char *end)
+{
+    p++;
+    while (p < end && ((unsigned char) *p & 0xc0) == 0x80)
+        p++;
+    return p;
+}
+
 /* The rest of a word is made lower, its first character upper. */
 static int
-add_word(py_t *out, py_t *text, size_t from, size_t to)
+add_word(py_t *out, const char *word, const char *end)
 {
-    if (from == to)
+    if (word == end)
         return 0;
-    AUTO(py) first = py_substr(text, from, from + 1);
-    AUTO(py) rest = py_substr(text, from + 1, to);
+    if (py_tick() < 0)
+        return -1;
+    const char *second = behind(word, end);
+    AUTO(py) first = py_str(word, (size_t) (second - word));
+    AUTO(py) rest = py_str(second, (size_t) (end - second));
     py_t *upper = jmethod(first, "upper", 0);
     py_t *lower = upper != NULL ? jmethod(rest, "lower", 0) : NULL;
     if (upper != NULL)
@@ -77,24 +90,20 @@ do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     if (s == NULL)
         return NULL;
     size_t len;
-    const char *p = py_text(s, &len), *end = p + len;
+    const char *p = py_text(s, &len), *end = p + len, *word = p;
     AUTO(py) parts = py_list();
-    size_t at = 0, from = 0;
     bool separator = false;
-    for (; p < end; at++) {
+    for (; p < end; p = behind(p, end)) {
         size_t space = space_at(p, end);
         bool sep = space > 0 || splits_words(*p);
         if (sep != separator) {
-            if (add_word(parts, s, from, at) < 0)
+            if (add_word(parts, word, p) < 0)
                 return NULL;
-            from = at;
+            word = p;
             separator = sep;
         }
-        p++;
-        while (p < end && ((unsigned char) *p & 0xc0) == 0x80)
-            p++;
     }
-    if (add_word(parts, s, from, at) < 0)
+    if (add_word(parts, word, end) < 0)
         return NULL;
     AUTO(py) empty = py_str("", 0);
     return jmethod(empty, "join", 1, parts);

@@ -67,9 +67,11 @@ static size_t
 long_dash(const wrap_t *w, size_t i)
 {
     size_t end = i;
+    if (i == 0 || !is(w, i - 1, PUNCT))
+        return i;
     while (is(w, end, DASH))
         end++;
-    return i > 0 && is(w, i - 1, PUNCT) && end >= i + 2 && is(w, end, WORD) ? end : i;
+    return end >= i + 2 && is(w, end, WORD) ? end : i;
 }
 
 /* A hyphen at i, inside a word of letters. */

@@ -117,52 +117,54 @@ put_sequence(buf_t *out, py_t *v, size_t indent, size_t allowance)
 
 /* repr() of a part of a text. NEW. */
 static py_t *
-part_repr(py_t *text, size_t from, size_t to)
+part_repr(const char *from, const char *to)
 {
-    AUTO(py) part = py_substr(text, from, to);
+    AUTO(py) part = py_str(from, (size_t) (to - from));
     return py_repr(part);
 }
 
-/* Where the word that begins at `from` ends: behind its white space. */
-static size_t
-word_end(py_t *chars, size_t from)
+/* Where the word that begins at `p` ends: behind its white space. */
+static const char *
+word_end(const char *p, const char *end)
 {
-    size_t n = py_seq_len(chars);
     bool space = false;
-    for (size_t i = from; i < n; i++) {
-        const char *c = py_cstr(py_seq_at(chars, i));
-        bool blank = space_at(c, c + strlen(c)) > 0;
+    while (p < end) {
+        bool blank = space_at(p, end) > 0;
         if (space && !blank)
-            return i;
+            return p;
         space = space || blank;
+        do
+            p++;
+        while (p < end && ((unsigned char) *p & 0xc0) == 0x80);
     }
-    return n;
+    return p;
 }
 
-/* Pieces of a long text, cut behind white space, one per line. NEW list of their repr(). */
+/* Pieces of a long text, cut behind white space, one per line. NEW list of their repr(), or NULL raised. */
 static py_t *
 text_pieces(py_t *text, size_t width, size_t last_width)
 {
-    AUTO(py) chars = py_tolist(text);
     AUTO(py) pieces = py_list();
-    size_t n = py_seq_len(chars), start = 0, end = 0;
-    while (end < n) {
-        size_t next = word_end(chars, end);
-        AUTO(py) shown = part_repr(text, start, next);
-        size_t room = next == n ? last_width : width;
-        bool line = end > start && py_str_is(py_seq_at(chars, end - 1), "\n");
-        if (end > start && (line || (size_t) py_len(shown) > room)) {
-            py_append_new(pieces, part_repr(text, start, end));
-            start = end;
+    size_t len;
+    const char *start = py_text(text, &len), *end = start + len, *at = start;
+    while (at < end) {
+        const char *next = word_end(at, end);
+        AUTO(py) shown = py_tick() < 0 ? NULL : part_repr(start, next);
+        if (shown == NULL)
+            return NULL;
+        size_t room = next == end ? last_width : width;
+        if (at > start && (at[-1] == '\n' || (size_t) py_len(shown) > room)) {
+            py_append_new(pieces, part_repr(start, at));
+            start = at;
         }
-        end = next;
+        at = next;
     }
-    if (start < n)
-        py_append_new(pieces, part_repr(text, start, n));
+    if (start < end)
+        py_append_new(pieces, part_repr(start, end));
     return STEAL(pieces);
 }
 
-static void
+static int
 put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
 {
     bool top = indent == 0;
@@ -170,9 +172,13 @@ put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
     AUTO(py)
     pieces = text_pieces(text, PPRINT_WIDTH > left ? PPRINT_WIDTH - left : 1,
                          PPRINT_WIDTH > used ? PPRINT_WIDTH - used : 1);
+    if (pieces == NULL)
+        return -1;
     bool wrap = top && py_seq_len(pieces) > 1;
     buf_puts(out, wrap ? "(" : "");
     for (size_t i = 0; i < py_seq_len(pieces); i++) {
+        if (py_room(out->len + left) < 0)
+            return -1;
         if (i > 0) {
             buf_putc(out, '\n');
             buf_fill(out, ' ', left);
@@ -180,6 +186,7 @@ put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
         buf_puts(out, py_cstr(py_seq_at(pieces, i)));
     }
     buf_puts(out, wrap ? ")" : "");
+    return 0;
 }
 
 static int
@@ -189,10 +196,8 @@ put(buf_t *out, py_t *v, size_t indent, size_t allowance)
     if (flat(&line, v) < 0)
         return -1;
     size_t width = columns(buf_str(&line), line.len) + indent + allowance;
-    if (py_is(v, PY_STR) && !py_is_markup(v) && width > PPRINT_WIDTH) {
-        put_text(out, v, indent, allowance);
-        return 0;
-    }
+    if (py_is(v, PY_STR) && !py_is_markup(v) && width > PPRINT_WIDTH)
+        return put_text(out, v, indent, allowance);
     bool container = py_is(v, PY_DICT) || py_is(v, PY_LIST) || py_is(v, PY_TUPLE);
     if (!container || width <= PPRINT_WIDTH) {
         buf_add(out, buf_str(&line), line.len);

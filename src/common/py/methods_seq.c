@@ -64,7 +64,7 @@ position(py_t *seq, py_t *item, int64_t i, int64_t end)
 {
     for (; i < end && i < (int64_t) py_seq_len(seq); i++) {
         py_t *x = py_seq_at(seq, (size_t) i);
-        int same = x == item ? 1 : py_eq(x, item);
+        int same = py_tick() < 0 ? -1 : x == item ? 1 : py_eq(x, item);
         if (same != 0)
             return same > 0 ? i : -2;
     }

@@ -110,7 +110,7 @@ seq_eq(const py_t *a, const py_t *b)
     int same = py_seq_len(a) == py_seq_len(b);
 
     for (size_t i = 0; same > 0 && i < py_seq_len(a) && i < py_seq_len(b); i++)
-        same = item_eq(py_seq_at(a, i), py_seq_at(b, i));
+        same = py_tick() < 0 ? -1 : item_eq(py_seq_at(a, i), py_seq_at(b, i));
     return same;
 }
 
@@ -125,6 +125,8 @@ dict_within(const py_t *a, const py_t *b)
         const pyentry_t *e = &d->entries[i];
         if (e->key == NULL)
             continue;
+        if (py_tick() < 0)
+            return -1;
         const pyentry_t *other = py_dict_find(b, e->key, e->hash, &bad);
         if (bad != 0)
             return -1;
@@ -146,7 +148,7 @@ dict_eq(const py_t *a, const py_t *b)
         return 0;
     if (py_is_odict(a) && py_is_odict(b)) { /* then the order counts too */
         while (same > 0 && py_dict_next(a, &i, &ka, &va) && py_dict_next(b, &j, &kb, &vb))
-            same = item_eq(ka, kb);
+            same = py_tick() < 0 ? -1 : item_eq(ka, kb);
     }
     return same > 0 ? dict_within(a, b) : same;
 }
@@ -342,7 +344,7 @@ seq_compare(const py_t *a, const py_t *b, py_cmp_t op)
 {
     for (size_t i = 0; i < py_seq_len(a) && i < py_seq_len(b); i++) {
         py_t *x = py_seq_at(a, i), *y = py_seq_at(b, i);
-        int same = item_eq(x, y);
+        int same = py_tick() < 0 ? -1 : item_eq(x, y);
         if (same <= 0)
             return same < 0 ? -1 : py_compare(x, y, op);
     }
@@ -474,7 +476,7 @@ in_iterable(py_t *item, py_t *container)
     if (py_iter_start(&it, container) < 0)
         return -1;
     while (found == 0 && (x = py_iter_next(&it)) != NULL) {
-        found = item_eq(x, item);
+        found = py_tick() < 0 ? -1 : item_eq(x, item);
         py_unref(x);
     }
     py_iter_end(&it);
@@ -506,8 +508,11 @@ in_seq(py_t *item, py_t *seq)
     size_t n = list ? py_as_list(seq)->n : py_as_tuple(seq)->n;
     int found = 0;
 
-    for (size_t i = 0; found == 0 && i < n; i++)
+    for (size_t i = 0; found == 0 && i < n; i++) {
+        if (py_tick() < 0)
+            return -1;
         found = v[i] == item ? 1 : py_small(v[i]) && py_small(item) ? 0 : item_eq(v[i], item);
+    }
     return found;
 }
 

@@ -116,8 +116,9 @@ tuple_hash(py_t *v, uint64_t *ret_hash)
     if (py_enter() < 0)
         return -1;
     for (size_t i = 0; rc == 0 && i < py_as_tuple(v)->n; i++) {
-        rc = py_hash(py_as_tuple(v)->v[i], &one);
-        h = mix(h ^ one, UINT64_C(0x9e3779b97f4a7c15) + i);
+        rc = py_tick() < 0 ? -1 : py_hash(py_as_tuple(v)->v[i], &one);
+        if (rc == 0)
+            h = mix(h ^ one, UINT64_C(0x9e3779b97f4a7c15) + i);
     }
     py_leave();
     *ret_hash = h;

@@ -109,6 +109,19 @@ slice_span(const pyslice_t *s, int64_t len, span_t *ret_span)
     return 0;
 }
 
+/* The place `by` code points behind `at`, or before it. */
+static size_t
+moved(const char *text, size_t at, int64_t by)
+{
+    for (; by > 0; by--)
+        while (((unsigned char) text[++at] & 0xc0) == 0x80)
+            ;
+    for (; by < 0; by++)
+        while (((unsigned char) text[--at] & 0xc0) == 0x80)
+            ;
+    return at;
+}
+
 static py_t *
 slice_str(py_t *v, const span_t *s)
 {
@@ -121,11 +134,12 @@ slice_str(py_t *v, const span_t *s)
     if (py_room(PY_LEN(v)) < 0)
         return NULL;
     buf_auto_t out = BUF_INIT;
+    size_t at = s->n > 0 ? py_str_offset(v, (size_t) s->start) : 0;
     for (int64_t i = 0; i < s->n; i++) {
-        int64_t at = s->start + i * s->step;
-        const char *p = PY_TEXT(v) + py_str_offset(v, (size_t) at);
         uint32_t cp;
-        buf_add(&out, p, py_decode(p, &cp));
+        if (i > 0)
+            at = moved(PY_TEXT(v), at, s->step);
+        buf_add(&out, PY_TEXT(v) + at, py_decode(PY_TEXT(v) + at, &cp));
     }
     py_t *part = py_str_buf(&out);
     part->flags |= v->flags & PY_F_MARKUP;

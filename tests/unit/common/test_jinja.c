@@ -231,6 +231,49 @@ test_memory_budget(void **state)
     setrlimit(RLIMIT_AS, &before);
 }
 
+/* Two values `ns.a` and `ns.b` that are equal, and take long to compare. */
+#define ALIKE(container_a, container_b)                                                                      \
+    "{% set ns = namespace(a=(1,), b=(1,)) %}{% for i in range(60) %}{% set ns.a = " container_a             \
+    " %}{% set ns.b = " container_b " %}{% endfor %}"
+#define ALIKE_LISTS  ALIKE("[ns.a, ns.a]", "[ns.b, ns.b]")
+#define ALIKE_TUPLES ALIKE("(ns.a, ns.a)", "(ns.b, ns.b)")
+#define ALIKE_DICTS  ALIKE("{'a': ns.a, 'b': ns.a}", "{'a': ns.b, 'b': ns.b}")
+#define MANY         "{% set l = range(100000) | map('string') | list %}"
+
+static void
+test_time_budget(void **state)
+{
+    static const char *const slow[] = {
+        ALIKE_LISTS "{{ ns.a == ns.b }}",        ALIKE_LISTS "{{ ns.a < ns.b }}",
+        ALIKE_LISTS "{{ ns.a in [ns.b] }}",      ALIKE_LISTS "{{ [ns.b].index(ns.a) }}",
+        ALIKE_TUPLES "{{ {ns.a: 1} }}",          ALIKE_DICTS "{{ ns.a == ns.b }}",
+        MANY "{{ l | union(l) | length }}",      MANY "{{ l | unique | length }}",
+        MANY "{{ l | difference(l) | length }}",
+    };
+
+    (void) state;
+    SKIP_CHECKED();
+    for (size_t i = 0; i < NELEMS(slow); i++)
+        check_budget(slow[i], "LimitError");
+}
+
+/* Texts that are walked once: a walk for each character would take minutes. */
+static void
+test_long_texts(void **state)
+{
+    (void) state;
+    SKIP_CHECKED();
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, false);
+    jinja_t *engine = jinja_new(&options, NULL);
+    check_limit(engine, "{{ ('\xc3\xa9' * 2000000) | reverse | length }}", "2000000");
+    check_limit(engine, "{{ ('a\xc3\xa9' * 2000000)[1::2] | length }}", "2000000");
+    check_limit(engine, "{{ ('\xc3\xa9 ' * 500000) | title | length }}", "1000000");
+    check_limit(engine, "{{ ('\xc3\xa9 ' * 500000) | pprint | length }}", "1");
+    check_limit(engine, "{{ ('a.' ~ '-' * 500000) | wordwrap(500010) | length }}", "500002");
+    jinja_destroy(&engine);
+}
+
 static void
 test_sort_changes(void **state)
 {
@@ -243,4 +286,5 @@ test_sort_changes(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_ended_templates), cmocka_unit_test(test_limits),
-          cmocka_unit_test(test_memory_budget), cmocka_unit_test(test_sort_changes))
+          cmocka_unit_test(test_memory_budget), cmocka_unit_test(test_sort_changes),
+          cmocka_unit_test(test_time_budget), cmocka_unit_test(test_long_texts))
