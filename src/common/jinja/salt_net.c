@@ -343,6 +343,15 @@ JFILTER(gen_mac)
     return prefix != NULL ? py_strf("%s:%02X:%02X:%02X", py_cstr(prefix), b[0], b[1], b[2]) : NULL;
 }
 
+/* An address of pairs without what parts the first two, wherever that is. NEW. */
+static py_t *
+without_separator(py_t *mac)
+{
+    AUTO(py) separator = py_substr(mac, 2, 3);
+    AUTO(py) nothing = py_str("", 0);
+    return jmethod(mac, "replace", 2, separator, nothing);
+}
+
 JFILTER(mac_str_to_bytes)
 {
     int64_t len = py_len(a[0]);
@@ -350,21 +359,20 @@ JFILTER(mac_str_to_bytes)
         return NULL;
     if ((len != 12 && len != 17) || !py_is(a[0], PY_STR))
         return py_raise(&py_ValueError, "Invalid MAC address");
-    const char *s = py_cstr(a[0]);
-    char separator = len == 17 ? s[2] : '\0';
-    char digits[18];
-    size_t n = 0;
-    for (; *s != '\0' && n < 17; s++)
-        if (separator == '\0' || *s != separator)
-            digits[n++] = *s;
+    AUTO(py) digits = len == 17 ? without_separator(a[0]) : py_ref(a[0]);
+    if (digits == NULL)
+        return NULL;
+    size_t n = (size_t) py_len(digits);
     unsigned char bytes[6];
     for (size_t i = 0; i < sizeof(bytes); i++) {
-        AUTO(py) pair = py_str(digits + 2 * i, 2);
+        size_t from = 2 * i < n ? 2 * i : n;
+        AUTO(py) pair = py_substr(digits, from, from + 2 < n ? from + 2 : n);
         AUTO(py) v = py_toint(pair, 16);
         int64_t b;
         if (v == NULL)
             return NULL;
-        py_to_int64(v, &b);
+        if (!py_to_int64(v, &b) || b < 0 || b > UINT8_MAX)
+            return py_raise(&py_ValueError, "bytes must be in range(0, 256)");
         bytes[i] = (unsigned char) b;
     }
     return py_bytes(bytes, sizeof(bytes));

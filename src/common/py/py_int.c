@@ -149,7 +149,7 @@ py_int_text(buf_t *out, const py_t *v, int base)
     mpz_init(z);
     py_get_mpz(v, z);
     size_t digits = mpz_sizeinbase(z, base);
-    if (base == 10 && digits > MAX_STR_DIGITS) { /* sizeinbase may say one too many */
+    if (base == 10 && digits == MAX_STR_DIGITS + 1) { /* sizeinbase may say one too many */
         AUTO_FREE char *exact = mpz_get_str(NULL, base, z);
         digits = strlen(exact) - (mpz_sgn(z) < 0);
     }

@@ -257,7 +257,7 @@ test_time_budget(void **state)
         check_budget(slow[i], "LimitError");
 }
 
-/* Texts that are walked once: a walk for each character would take minutes. */
+/* Texts that are walked once, where a walk for each character would take minutes; and numbers without a text. */
 static void
 test_long_texts(void **state)
 {
@@ -270,6 +270,9 @@ test_long_texts(void **state)
     check_limit(engine, "{{ ('a\xc3\xa9' * 2000000)[1::2] | length }}", "2000000");
     check_limit(engine, "{{ ('\xc3\xa9 ' * 500000) | title | length }}", "1000000");
     check_limit(engine, "{{ ('\xc3\xa9 ' * 500000) | pprint | length }}", "1");
+    check_limit(engine, "{{ (10 ** 4299) | string | length }}", "4300");
+    check_limit(engine, "{{ 10 ** 4300 }}", "ValueError: Exceeds the limit (4300 digits)");
+    check_limit(engine, "{{ ('f' * 4000000) | int(0, 16) }}", "ValueError: Exceeds the limit (4300 digits)");
     check_limit(engine, "{{ ('a.' ~ '-' * 500000) | wordwrap(500010) | length }}", "500002");
     jinja_destroy(&engine);
 }
