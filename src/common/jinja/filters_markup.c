@@ -95,7 +95,7 @@ quote_pairs(buf_t *out, py_t *value)
                        : py_raise_int(&py_ValueError, "not enough values to unpack (expected 2, got %zu)", n);
         if (i > 0)
             buf_putc(out, '&');
-        if (quote_to(out, py_seq_at(pair, 0), true) < 0)
+        if (py_tick_out(out) < 0 || quote_to(out, py_seq_at(pair, 0), true) < 0)
             return -1;
         buf_putc(out, '=');
         if (quote_to(out, py_seq_at(pair, 1), true) < 0)
@@ -132,6 +132,8 @@ add_attribute(buf_t *out, py_t *key, py_t *value)
     AUTO(py) name = py_escape(key);
     AUTO(py) text = name != NULL ? py_escape(value) : NULL;
     if (text == NULL)
+        return -1;
+    if (py_tick_out(out) < 0)
         return -1;
     if (out->len > 0)
         buf_putc(out, ' ');

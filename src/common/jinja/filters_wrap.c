@@ -40,9 +40,12 @@ glyph_of(uint32_t cp)
                       (punct ? PUNCT : 0) | (cp == '-' ? DASH : 0));
 }
 
-static void
+/* 0, or -1 with LimitError raised. */
+static int
 read_line(wrap_t *w, const char *s, size_t len)
 {
+    if (py_room((len + 1) * (sizeof(*w->g) + sizeof(*w->chunks))) < 0)
+        return -1;
     w->text = s;
     w->n = w->n_chunks = 0;
     w->g = xrealloc(w->g, (len + 1) * sizeof(*w->g));
@@ -54,6 +57,7 @@ read_line(wrap_t *w, const char *s, size_t len)
         w->g[w->n++].what = glyph_of(cp);
     }
     w->g[w->n] = (glyph_t){ (uint32_t) len, 0 };
+    return 0;
 }
 
 static bool
@@ -161,15 +165,20 @@ wrap_one(wrap_t *w, size_t i)
     return i;
 }
 
-static void
+static int
 wrap_line(wrap_t *w, const char *s, size_t len)
 {
-    read_line(w, s, len);
+    if (read_line(w, s, len) < 0)
+        return -1;
     for (size_t i = 0; i < w->n; i = w->chunks[w->n_chunks++].to)
         w->chunks[w->n_chunks] = (chunk_t){ i, chunk_end(w, i) };
     w->lines = 0;
-    for (size_t i = 0; i < w->n_chunks;)
+    for (size_t i = 0; i < w->n_chunks;) {
+        if (py_tick_out(w->out) < 0)
+            return -1;
         i = wrap_one(w, i);
+    }
+    return 0;
 }
 
 static py_t *
@@ -192,16 +201,17 @@ do_wordwrap(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
                  .width = (size_t) width,
                  .break_words = words,
                  .break_hyphens = hyphens };
-    for (size_t i = 0; i < py_seq_len(lines); i++) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < py_seq_len(lines); i++) {
         size_t len;
         const char *s = py_text(py_seq_at(lines, i), &len);
         if (i > 0)
             buf_puts(&out, w.between);
-        wrap_line(&w, s, len);
+        rc = py_tick_out(&out) < 0 ? -1 : wrap_line(&w, s, len);
     }
     free(w.g);
     free(w.chunks);
-    return py_str_buf(&out);
+    return rc == 0 ? py_str_buf(&out) : NULL;
 }
 
 static const jfilter_t rows[] = {

@@ -456,9 +456,11 @@ static py_t *
 encode(py_t *v)
 {
     size_t len;
+    if (py_tick() < 0)
+        return NULL;
     if (py_is(v, PY_STR)) {
         const char *text = py_text(v, &len);
-        return py_bytes(text, len);
+        return py_room(len) == 0 ? py_bytes(text, len) : NULL;
     }
     if (!py_is(v, PY_DICT) && !py_is(v, PY_LIST) && !py_is(v, PY_TUPLE))
         return py_ref(v);

@@ -143,6 +143,8 @@ put_attributes(buf_t *out, py_t *dict)
         AUTO(py) text = py_tostr(value);
         if (text == NULL)
             return -1;
+        if (py_tick() < 0 || py_room(out->len + (size_t) element_size(py_cstr(text))) < 0)
+            return -1;
         buf_printf(out, " %s=\"", py_cstr(key));
         put_escaped(out, py_cstr(text));
         buf_putc(out, '"');
