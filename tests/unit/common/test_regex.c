@@ -200,6 +200,25 @@ test_deadline(void **state)
     assert_int_equal(rx_sub(rx, "c", text, 100, 0, &out, NULL, &err), 0);
 }
 
+/* Of what is written, not of what is read; a text that is just as long as allowed is made. */
+static void
+test_at_most(void **state)
+{
+    (void) state;
+    fail_auto_t err = FAIL_INIT;
+    AUTO(rx) rx = rx_new("a", 0, &err);
+    buf_auto_t out = BUF_INIT;
+
+    rx_at_most(rx, 10);
+    assert_int_equal(rx_sub(rx, "bcd", "aaa-", 4, 0, &out, NULL, &err), 0);
+    assert_string_equal(buf_str(&out), "bcdbcdbcd-");
+    buf_clear(&out);
+    assert_int_equal(rx_sub(rx, "bcd", "aaa--", 5, 0, &out, NULL, &err), -E2BIG);
+    buf_clear(&out);
+    assert_int_equal(rx_sub(rx, "\\g<0>bcd", "aaa", 3, 0, &out, NULL, &err), -E2BIG);
+    assert_true(out.len <= 10);
+}
+
 /* Some hundred bytes of it, and whole characters. */
 static void
 test_long_pattern_is_cut(void **state)
@@ -237,4 +256,5 @@ test_flags(void **state)
 UNIT_MAIN(cmocka_unit_test(test_python_answers), cmocka_unit_test(test_escape), cmocka_unit_test(test_bad),
           cmocka_unit_test(test_bytes_and_text), cmocka_unit_test(test_steps_are_limited),
           cmocka_unit_test(test_many_matches), cmocka_unit_test(test_deadline),
-          cmocka_unit_test(test_long_pattern_is_cut), cmocka_unit_test(test_flags))
+          cmocka_unit_test(test_at_most), cmocka_unit_test(test_long_pattern_is_cut),
+          cmocka_unit_test(test_flags))
