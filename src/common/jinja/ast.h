@@ -133,7 +133,8 @@ typedef struct jtree {
     jnode_t *blocks; /* N_BLOCK, by jnode_block_t.next */
     bool extends;
     int parent_line; /* where an error in the parent is seen from */
-    jname_t *names[64];
+    jname_t **names; /* lists, by hash */
+    size_t n_lists, n_names;
     py_t **values; /* constants to release */
     size_t n_values;
 } jtree_t;

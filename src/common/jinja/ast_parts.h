@@ -20,6 +20,7 @@ typedef struct jname {
     struct jname *next;
     const void *method; /* py_method_t of that name, or NULL: of the type that was asked last */
     unsigned method_of; /* which type that was; 0: none yet */
+    uint32_t hash;      /* of the text */
 } jname_t;
 
 typedef enum jkind {

@@ -95,21 +95,42 @@ parse_expect_name(parser_t *p, const char *name)
 
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
+/* Four times as many lists as before. */
+static void
+more_lists(jtree_t *tree)
+{
+    size_t n = tree->n_lists > 0 ? 4 * tree->n_lists : 64;
+    jname_t **lists = arena_take(tree->arena, n * sizeof(*lists));
+    for (size_t i = 0; i < tree->n_lists; i++)
+        for (jname_t *name = tree->names[i], *next; name != NULL; name = next) {
+            next = name->next;
+            name->next = lists[name->hash % n];
+            lists[name->hash % n] = name;
+        }
+    tree->names = lists;
+    tree->n_lists = n;
+}
+
 jname_t *
 jname(jtree_t *tree, const char *text, size_t len)
 {
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < len; i++)
         h = (h ^ (unsigned char) text[i]) * 16777619u;
-    jname_t **list = &tree->names[(h ^ h >> 16) % NELEMS(tree->names)];
+    h ^= h >> 16;
+    if (tree->n_names >= 2 * tree->n_lists)
+        more_lists(tree);
+    jname_t **list = &tree->names[h % tree->n_lists];
     for (jname_t *n = *list; n != NULL; n = n->next)
         if (n->len == len && memcmp(n->text, text, len) == 0)
             return n;
     jname_t *n = arena_take(tree->arena, sizeof(*n));
     n->text = arena_text(tree->arena, text, len);
     n->len = len;
+    n->hash = h;
     n->next = *list;
     *list = n;
+    tree->n_names++;
     return n;
 }
 

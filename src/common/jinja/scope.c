@@ -47,11 +47,13 @@ inner(compiler_t *c, const frame_t *frame)
 
 /* A frame in a function of its own. */
 static frame_t
-inner_func(compiler_t *c, const frame_t *frame, jfunc_t *func)
+inner_func(compiler_t *c, const frame_t *frame, jfunc_t *func, int line)
 {
     func_vars_t *vars = arena_take(c->scratch, sizeof(*vars));
     vars->func = func;
     vars->arena = c->arena;
+    vars->error = c->error;
+    vars->line = line;
     vars->outer = frame != NULL ? frame->symbols->vars : NULL;
     symbols_t *s = symbols_new(c->scratch, frame != NULL ? frame->symbols : NULL, vars);
     return (frame_t){ s, false, false, false, false };
@@ -294,9 +296,9 @@ visit_for_test(compiler_t *c, jnode_for_t *loop, const frame_t *frame, const fun
     /* Its variables are not those of the body, which may still be at an earlier element. */
     frame_t test = inner(c, frame);
     func_vars_t *apart = arena_take(c->scratch, sizeof(*apart));
-    apart->func = vars->func;
-    apart->arena = vars->arena;
-    apart->outer = vars->outer;
+    *apart = *vars;
+    apart->levels = NULL;
+    apart->n_levels = 0;
     test.symbols->vars = apart;
     symbols_visit_target(test.symbols, loop->target);
     symbols_visit(test.symbols, loop->test);
@@ -320,7 +322,7 @@ visit_for(compiler_t *c, jnode_t *node, const frame_t *frame)
         loop->func = arena_take(c->arena, sizeof(*loop->func));
         loop->func->kind = FUNC_LOOP;
     }
-    frame_t body = loop->recursive ? inner_func(c, frame, loop->func) : inner(c, frame);
+    frame_t body = loop->recursive ? inner_func(c, frame, loop->func, node->line) : inner(c, frame);
     frame_t otherwise = inner(c, frame);
     otherwise.symbols->vars = body.symbols->vars;
     body.check = frame->check;
@@ -408,7 +410,7 @@ visit_macro_body(compiler_t *c, jnode_t *node, const frame_t *frame)
     jsignature_t *sig = node->macro.sig;
     sig->func = arena_take(c->arena, sizeof(*sig->func));
     sig->func->kind = FUNC_MACRO;
-    frame_t body = inner_func(c, frame, sig->func);
+    frame_t body = inner_func(c, frame, sig->func, node->line);
     visit_signature(body.symbols, node);
     check_caller(c, node);
     sig->caller = special(c, node, &body, "caller", &sig->caller_ref);
@@ -633,7 +635,7 @@ visit_root(compiler_t *c)
 {
     jtree_t *tree = c->tree;
     tree->func.kind = FUNC_ROOT;
-    frame_t root = inner_func(c, NULL, &tree->func);
+    frame_t root = inner_func(c, NULL, &tree->func, 1);
     tree->func.has_self = declare_special(c, &tree->body, &root, "self", &tree->func.self_ref);
     symbols_visit_list(root.symbols, &tree->body);
     root.toplevel = root.rootlevel = true;
@@ -650,7 +652,7 @@ visit_block_body(compiler_t *c, jnode_t *node)
     block->func = arena_take(c->arena, sizeof(*block->func));
     block->func->kind = FUNC_BLOCK;
     c->line = node->line;
-    frame_t frame = inner_func(c, NULL, block->func);
+    frame_t frame = inner_func(c, NULL, block->func, node->line);
     block->func->has_self = declare_special(c, &block->body, &frame, "self", &block->func->self_ref);
     block->func->has_super = declare_special(c, &block->body, &frame, "super", &block->func->super_ref);
     symbols_visit_list(frame.symbols, &block->body);

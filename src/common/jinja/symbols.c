@@ -105,6 +105,9 @@ ident(symbols_t *s, const jname_t *name)
     }
     ident_t *id = ptab_get(&f->levels[s->level], name);
     if (id == NULL) {
+        if (f->func->slots == UINT16_MAX)
+            syntax_fail(f->arena, f->error, f->line, "more than %d names in one macro, block or template",
+                        UINT16_MAX);
         id = arena_take(s->arena, sizeof(*id));
         id->vars = f;
         f->func->names = arena_grow(f->arena, f->func->names, f->func->slots, sizeof(*f->func->names));

@@ -3,13 +3,14 @@
  * Layer      common/jinja, private
  * Threads    one at a time
  * Ownership  everything belongs to the arena it was made in
- * Errors     none
+ * Errors     as the parser: jumps to error->out
  * Tests      tests/unit/common/test_jinja.c
  */
 #ifndef COMMON_JINJA_SYMBOLS_H
 #define COMMON_JINJA_SYMBOLS_H
 
 #include "common/jinja/ast.h"
+#include "common/jinja/lex.h"
 
 /* Pointers by pointer, in order of insertion. */
 typedef struct ptab {
@@ -28,6 +29,8 @@ void ptab_set(arena_t *arena, ptab_t *t, const void *key, void *value);
 typedef struct func_vars {
     jfunc_t *func;
     arena_t *arena; /* the template's */
+    syntax_error_t *error;
+    int line; /* of the function */
     struct func_vars *outer;
     ptab_t *levels; /* name -> ident */
     size_t n_levels;

@@ -30,7 +30,7 @@ find_test(const void *cookie, const char *name)
 static void
 name_values(jtree_t *tree)
 {
-    for (size_t i = 0; i < NELEMS(tree->names); i++)
+    for (size_t i = 0; i < tree->n_lists; i++)
         for (jname_t *n = tree->names[i]; n != NULL; n = n->next)
             n->str = n->str != NULL ? n->str : py_str(n->text, n->len);
 }
@@ -163,7 +163,7 @@ jtemplate_unref(jtemplate_t *t)
         return;
     for (size_t i = 0; i < t->tree.n_values; i++)
         py_unref(t->tree.values[i]);
-    for (size_t i = 0; i < NELEMS(t->tree.names); i++)
+    for (size_t i = 0; i < t->tree.n_lists; i++)
         for (jname_t *n = t->tree.names[i]; n != NULL; n = n->next)
             py_unref(n->str);
     arena_destroy(&t->tree.arena);

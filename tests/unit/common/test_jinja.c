@@ -154,6 +154,24 @@ test_limits(void **state)
     jinja_destroy(&engine);
 }
 
+/* Slots are numbered in 16 bits: a function with as many names is refused, not numbered from 0 again. */
+static void
+test_many_names(void **state)
+{
+    (void) state;
+    enum { MANY = 66000 };
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, false);
+    jinja_t *engine = jinja_new(&options, NULL);
+    buf_auto_t source = BUF_INIT;
+    buf_puts(&source, "{% macro m() %}{% set v0");
+    for (int i = 1; i < MANY; i++)
+        buf_printf(&source, ",v%d", i);
+    buf_printf(&source, " = range(%d)|list %%}{%% endmacro %%}{{ m() }}", MANY);
+    check_limit(engine, buf_str(&source), "TemplateSyntaxError");
+    jinja_destroy(&engine);
+}
+
 /* ---- what a scope's budget stops before the process has no memory ------------------------------ */
 
 enum { SCOPE_BYTES = 64 << 20, SCOPE_MS = 1000, PROCESS_BYTES = 1000 << 20 };
@@ -299,5 +317,6 @@ test_sort_changes(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_ended_templates), cmocka_unit_test(test_limits),
-          cmocka_unit_test(test_memory_budget), cmocka_unit_test(test_sort_changes),
-          cmocka_unit_test(test_time_budget), cmocka_unit_test(test_long_texts))
+          cmocka_unit_test(test_many_names), cmocka_unit_test(test_memory_budget),
+          cmocka_unit_test(test_sort_changes), cmocka_unit_test(test_time_budget),
+          cmocka_unit_test(test_long_texts))
