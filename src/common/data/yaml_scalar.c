@@ -203,13 +203,11 @@ time_zone(scan_t *s)
 static bool
 is_timestamp(scan_t s)
 {
-    const char *start = s.at;
-
     if (!digits(&s, 4, 4) || !skip_char(&s, '-') || !digits(&s, 1, 2) || !skip_char(&s, '-') ||
         !digits(&s, 1, 2))
         return false;
     if (done(&s))
-        return s.end - start == 10;
+        return true;
     if (!skip_char(&s, 'T') && !skip_char(&s, 't') && span(&s, is_blank) == 0)
         return false;
     if (!digits(&s, 1, 2) || !skip_char(&s, ':') || !digits(&s, 2, 2) || !skip_char(&s, ':') ||
@@ -218,6 +216,12 @@ is_timestamp(scan_t s)
     if (skip_char(&s, '.'))
         span(&s, is_digit);
     return done(&s) || (time_zone(&s) && done(&s));
+}
+
+bool
+yaml_is_timestamp(const char *text, size_t len)
+{
+    return is_timestamp((scan_t){ text, text + len });
 }
 
 typedef struct word_row {
@@ -246,7 +250,7 @@ yaml_resolve(const char *text, size_t len)
             return YAML_IS_FLOAT;
         if (*text != '.' && is_int(s))
             return YAML_IS_INT;
-        return is_digit(*text) && is_timestamp(s) ? YAML_IS_TIMESTAMP : YAML_IS_STR;
+        return len >= 10 && is_timestamp(s) ? YAML_IS_TIMESTAMP : YAML_IS_STR;
     }
     if (len > 5 || strchr("~nN<=yYtTfFoO", *text) == NULL)
         return YAML_IS_STR;

@@ -34,6 +34,8 @@ yaml_kind_t yaml_resolve(const char *text, size_t len);
 /* The type that a full tag such as "tag:yaml.org,2002:int" names. */
 yaml_kind_t yaml_kind_of_tag(const char *tag);
 
+/* Whether a scalar tagged as a timestamp is one. Without a tag a date needs two digits for month and day. */
+bool yaml_is_timestamp(const char *text, size_t len);
 bool yaml_to_bool(const char *text, size_t len, bool *ret_v);
 bool yaml_to_float(const char *text, size_t len, double *ret_v);
 

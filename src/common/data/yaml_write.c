@@ -8,6 +8,7 @@
 
 #define BINARY_TAG "tag:yaml.org,2002:binary"
 #define SET_TAG    "tag:yaml.org,2002:set"
+#define TIME_TAG   "tag:yaml.org,2002:timestamp"
 
 struct yaml_writer {
     yaml_emitter_t emitter;
@@ -63,8 +64,9 @@ static const char *
 tag_of(yaml_kind_t kind)
 {
     static const char *const tags[] = {
-        [YAML_IS_STR] = YAML_STR_TAG, [YAML_IS_NULL] = YAML_NULL_TAG,   [YAML_IS_BOOL] = YAML_BOOL_TAG,
-        [YAML_IS_INT] = YAML_INT_TAG, [YAML_IS_FLOAT] = YAML_FLOAT_TAG, [YAML_IS_BINARY] = BINARY_TAG
+        [YAML_IS_STR] = YAML_STR_TAG,  [YAML_IS_NULL] = YAML_NULL_TAG,   [YAML_IS_BOOL] = YAML_BOOL_TAG,
+        [YAML_IS_INT] = YAML_INT_TAG,  [YAML_IS_FLOAT] = YAML_FLOAT_TAG, [YAML_IS_BINARY] = BINARY_TAG,
+        [YAML_IS_TIMESTAMP] = TIME_TAG
     };
 
     return tags[kind];

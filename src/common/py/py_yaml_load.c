@@ -162,7 +162,11 @@ make_safe_int(const ynode_t *node, yproblem_t *problem)
 static py_t *
 make_time(const ynode_t *node, yproblem_t *problem)
 {
-    (void) problem;
+    if (!yaml_is_timestamp(node->text, node->n)) {
+        py_raise(&py_ValueError, "'%.*s' is not a date or a time", node->n < 100 ? (int) node->n : 100,
+                 node->text);
+        return failed(problem, node);
+    }
     AUTO(py) text = py_str(node->text, node->n);
     return py_yaml_time(text);
 }

@@ -78,4 +78,25 @@ test_safe(void **state)
     assert_true(py_to_int64(decimal, &n) && n == 644);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_cycle), cmocka_unit_test(test_alias_bomb), cmocka_unit_test(test_safe))
+/* What is tagged as a time keeps its tag where its text alone would not say so, and is one, or refused. */
+static void
+test_tagged_time(void **state)
+{
+    static const char odd[] = "- !!timestamp 2001-1-1\n- 2001-01-01\n", none[] = "a: !!timestamp foo\n";
+    yproblem_t problem = YPROBLEM_INIT;
+
+    (void) state;
+    AUTO(py) v = py_yaml_load_safe(odd, strlen(odd), &problem);
+    assert_non_null(v);
+    AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, 0);
+    assert_string_equal(py_cstr(again), odd);
+    assert_null(py_yaml_load_safe(none, strlen(none), &problem));
+    assert_ptr_equal(py_raised(), &py_ValueError);
+    assert_string_equal(problem.text, "'foo' is not a date or a time");
+    assert_int_equal(problem.at.column, 3);
+    py_clear();
+    yproblem_free(&problem);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_cycle), cmocka_unit_test(test_alias_bomb), cmocka_unit_test(test_safe),
+          cmocka_unit_test(test_tagged_time))
