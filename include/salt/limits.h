@@ -1,5 +1,4 @@
-/* limits.h - every bound of Halite has its name here. Sizes are bytes, times are milliseconds unless the name
- * says otherwise. */
+/* limits.h - every bound of Halite by name, in bytes or milliseconds unless the name says otherwise. */
 #ifndef SALT_LIMITS_H
 #define SALT_LIMITS_H
 
@@ -77,20 +76,21 @@
 #define LIMIT_SUB_MSG        4096 /* what a minion says on its subscription: handshake, one byte */
 #define LIMIT_PEER_QUEUE     16   /* messages of one minion that wait in the master's socket */
 #define LIMIT_SYSLOG_LINE    8192 /* bytes of a line to a syslog daemon; the rest is cut off */
-#define LIMIT_CONF_FILE      (4 * 1024 * 1024) /* one configuration file */
-#define LIMIT_YAML_DEPTH     200               /* nesting of a YAML document */
-#define LIMIT_YAML_NODES     2000000           /* nodes of a YAML document after aliases are followed */
-#define LIMIT_TARGET_LEN     (1024 * 1024)     /* a target expression (long lists are real) */
-#define LIMIT_TARGET_DEPTH   64                /* parentheses and nested node groups */
-#define LIMIT_TARGET_TERMS   65536             /* words of a compound target after node groups are expanded */
-#define LIMIT_MATCH_STEPS    100000            /* values looked at for one grain or pillar expression */
-#define LIMIT_REGEX_STEPS    1000000           /* PCRE2 match limit */
-#define LIMIT_PILLAR_DEPTH   100               /* SLS of the pillar that include each other */
-#define LIMIT_PILLAR_TIME    60000 /* of one compile, unless the option pillar_timeout says otherwise */
-#define LIMIT_PILLAR_READS   20000 /* files that a kept pillar depends on; one of more is not kept */
-#define LIMIT_PILLAR_WORKERS 4     /* pillars that a master compiles at one time */
-#define LIMIT_PILLAR_QUEUE   20000 /* questions for a pillar that wait */
-#define LIMIT_PILLAR_EACH    64    /* of one minion */
+#define LIMIT_CONF_FILE      (4 * 1024 * 1024)   /* one configuration file */
+#define LIMIT_YAML_DEPTH     200                 /* nesting of a YAML document */
+#define LIMIT_YAML_NODES     2000000             /* nodes of a YAML document after aliases are followed */
+#define LIMIT_YAML_TEXT      (256 * 1024 * 1024) /* bytes of their texts */
+#define LIMIT_TARGET_LEN     (1024 * 1024)       /* a target expression (long lists are real) */
+#define LIMIT_TARGET_DEPTH   64                  /* parentheses and nested node groups */
+#define LIMIT_TARGET_TERMS   65536   /* words of a compound target after node groups are expanded */
+#define LIMIT_MATCH_STEPS    100000  /* values looked at for one grain or pillar expression */
+#define LIMIT_REGEX_STEPS    1000000 /* PCRE2 match limit */
+#define LIMIT_PILLAR_DEPTH   100     /* SLS of the pillar that include each other */
+#define LIMIT_PILLAR_TIME    60000   /* of one compile, unless the option pillar_timeout says otherwise */
+#define LIMIT_PILLAR_READS   20000   /* files that a kept pillar depends on; one of more is not kept */
+#define LIMIT_PILLAR_WORKERS 4       /* pillars that a master compiles at one time */
+#define LIMIT_PILLAR_QUEUE   20000   /* questions for a pillar that wait */
+#define LIMIT_PILLAR_EACH    64      /* of one minion */
 #define LIMIT_PILLAR_BYTES   (128 * 1024 * 1024)    /* bytes of them; a quarter for one minion */
 #define LIMIT_PILLAR_KEPT    (64 * 1024 * 1024)     /* bytes of compiled pillars that a master keeps */
 #define LIMIT_EXT_PILLAR     (16 * 1024 * 1024)     /* what an external source of pillar may say */

@@ -7,8 +7,8 @@
  *
  * Layer      common/data; the only user of libyaml
  * Threads    any
- * Errors     -EINVAL with source, line, that line and a caret; -E2BIG over LIMIT_YAML_NODES or
- *            LIMIT_YAML_DEPTH
+ * Errors     -EINVAL with source, line, that line and a caret; -E2BIG over LIMIT_YAML_NODES,
+ *            LIMIT_YAML_TEXT or LIMIT_YAML_DEPTH
  * Tests      tests/unit/common/test_yaml.c, tests/cases/yaml
  */
 #ifndef COMMON_DATA_YAML_H

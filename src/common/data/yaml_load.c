@@ -21,7 +21,7 @@ typedef struct loader {
     yproblem_t *problem;
     job_t *jobs; /* containers still to be filled */
     size_t n, cap;
-    size_t values;
+    size_t values, text; /* bytes */
 } loader_t;
 
 void
@@ -171,6 +171,16 @@ push_job(loader_t *l, const ynode_t *node, json_t *into, int depth)
     l->jobs[l->n++] = (job_t){ node, into, depth };
 }
 
+/* Each place that an alias stands in gets the text once more. */
+static bool
+count_text(loader_t *l, const ynode_t *node)
+{
+    l->text += node->n;
+    return l->text <= LIMIT_YAML_TEXT ||
+           yproblem_set(l->problem, YAML_LIMIT, node->at,
+                        "more than %d bytes of text once aliases are followed", LIMIT_YAML_TEXT);
+}
+
 /* NEW value, or NULL with the problem set. */
 static json_t *
 make(loader_t *l, const ynode_t *node, int depth)
@@ -190,7 +200,7 @@ make(loader_t *l, const ynode_t *node, int depth)
     if (row->scalar != NULL) {
         const ynode_t *scalar = yaml_default_value(node);
         if (scalar->shape == YSCALAR)
-            return row->scalar(scalar, l->problem);
+            return count_text(l, scalar) ? row->scalar(scalar, l->problem) : NULL;
         yaml_wrong_shape(scalar, YSCALAR, l->problem);
         return NULL;
     }
@@ -253,9 +263,10 @@ make_key(loader_t *l, const ynode_t *node, int depth, mapkey_t *k)
         (node->kind == YAML_IS_STR || node->kind == YAML_IS_TIMESTAMP || node->kind == YAML_IS_VALUE)) {
         k->text = node->text;
         k->len = node->n;
-        return memchr(k->text, '\0', k->len) == NULL ||
-               yproblem_set(l->problem, YAML_CONSTRUCTOR, node->at,
-                            "found unacceptable key: it has a NUL byte");
+        if (memchr(k->text, '\0', k->len) != NULL)
+            return yproblem_set(l->problem, YAML_CONSTRUCTOR, node->at,
+                                "found unacceptable key: it has a NUL byte");
+        return count_text(l, node);
     }
     json_auto_t *v = make(l, node, depth);
     if (v == NULL)

@@ -12,9 +12,9 @@
 #include "common/data/yaml_node.h"
 #include "common/py/py.h"
 
-/* One document. An alias is the same value again. Mappings are OrderedDicts when `ordered`, else dicts. NEW
- * (None for an empty stream), or NULL: with *problem set, or with a Python exception raised (`!!int abc` is a
- * ValueError), which *problem then repeats with its place. */
+/* One document, within the limits of the scope. An alias is the same value again. Mappings are OrderedDicts
+ * when `ordered`, else dicts. NEW (None for an empty stream), or NULL: with *problem set, or with a Python
+ * exception raised (`!!int abc` is a ValueError), which *problem then repeats with its place. */
 py_t *py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem);
 py_t *py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem);
 /* The same as PyYAML's safe loader has it, which reads what is not an SLS: 0644 is octal, and what looks like a date or

@@ -18,7 +18,7 @@ typedef struct loader {
     job_t *jobs;        /* containers still to be filled */
     size_t n, cap;
     size_t values;
-    py_t *known;          /* address of a shared node -> its container */
+    py_t *known;          /* address of a shared node -> what it is */
     py_t *recent[RECENT]; /* short texts: the same few names come again and again */
 } loader_t;
 
@@ -250,6 +250,28 @@ constructor(const loader_t *l, const struct kind_row *row)
     return l->safe && row == &kinds[YAML_IS_TIMESTAMP] ? make_time : row->scalar;
 }
 
+/* NULL for a node that one place only leads to. NEW. */
+static py_t *
+address_of(const ynode_t *node)
+{
+    return node->shared ? py_int((int64_t) ((uintptr_t) node >> 3)) : NULL;
+}
+
+/* NEW. A long text that aliases name is in memory once. */
+static py_t *
+make_long(loader_t *l, scalar_fn *construct, const ynode_t *node)
+{
+    AUTO(py) address = address_of(node);
+    py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
+
+    if (v != NULL)
+        return py_ref(v);
+    v = construct(node, l->problem);
+    if (v != NULL && address != NULL)
+        py_dict_set(l->known, address, v);
+    return v;
+}
+
 static py_t *
 make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
 {
@@ -259,7 +281,8 @@ make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
     if (scalar->shape == YSCALAR && construct == make_str && scalar->n <= SHORT)
         return make_short(l, scalar);
     if (scalar->shape == YSCALAR)
-        return construct(scalar, l->problem);
+        return scalar->n > SHORT && scalar == node ? make_long(l, construct, node)
+                                                   : construct(scalar, l->problem);
     yaml_wrong_shape(scalar, YSCALAR, l->problem);
     return NULL;
 }
@@ -276,7 +299,7 @@ empty_container(const loader_t *l, yaml_kind_t kind)
 static py_t *
 make_container(loader_t *l, const ynode_t *node)
 {
-    AUTO(py) address = node->shared ? py_int((int64_t) ((uintptr_t) node >> 3)) : NULL;
+    AUTO(py) address = address_of(node);
     py_t *v = address != NULL ? py_dict_get(l->known, address) : NULL;
 
     if (v != NULL)
@@ -302,6 +325,8 @@ make(loader_t *l, const ynode_t *node)
         yproblem_set(l->problem, YAML_LIMIT, node->at, "more than the %d nodes allowed", LIMIT_YAML_NODES);
         return NULL;
     }
+    if (py_tick() < 0)
+        return failed(l->problem, node);
     if (row->scalar == NULL && row->fill == NULL) {
         yaml_unknown_tag(node, l->problem);
         return NULL;
@@ -330,12 +355,12 @@ fill_seq(loader_t *l, const job_t *job)
 
 static void show_node(buf_t *out, ynode_t *node);
 
-/* The elements of a sequence, or the pairs of a mapping. */
+/* The elements of a sequence, or the pairs of a mapping; not those behind the first few thousand bytes. */
 static void
 show_kids(buf_t *out, ynode_t *node)
 {
     buf_putc(out, '[');
-    for (size_t i = 0; i < node->n; i++) {
+    for (size_t i = 0; i < node->n && out->len <= LONG_MESSAGE; i++) {
         buf_puts(out, i > 0 ? ", " : "");
         if (node->shape == YSEQ) {
             show_node(out, node->items[i]);
@@ -412,6 +437,7 @@ make_key(loader_t *l, const job_t *job, ynode_t *node)
     if (node->kind == YAML_IS_VALUE) { /* `=` is a text where it is a key */
         plain = *node;
         plain.kind = YAML_IS_STR;
+        plain.shared = false; /* it has no address that lasts */
         return make(l, &plain);
     }
     py_t *key = make(l, node);

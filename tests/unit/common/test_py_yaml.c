@@ -1,5 +1,8 @@
 /* test_py_yaml.c - YAML that refers to itself, and back. What documents mean: tests/cases/py/yaml-*.json. */
 #include "common/py/py_yaml.h"
+
+#include <sys/resource.h>
+
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
 #include "common/py/py_ops.h"
@@ -54,6 +57,81 @@ test_alias_bomb(void **state)
     py_scope_leave(&scope);
 }
 
+/* A list, or with `key` a list as a key: one long scalar, and twelve thousand aliases of it. */
+static void
+put_aliases(buf_t *text, const char *tag, bool key)
+{
+    buf_puts(text, key ? "? [" : "- ");
+    buf_printf(text, "&a %s", tag);
+    buf_fill(text, 'x', 100000);
+    buf_puts(text, key ? "" : "\n- [x");
+    for (int i = 0; i < 12000; i++)
+        buf_puts(text, ", *a");
+    buf_puts(text, key ? "]\n: 1\n" : "]\n");
+}
+
+static long
+peak_kib(void)
+{
+    struct rusage used;
+
+    assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+    return used.ru_maxrss;
+}
+
+/* An alias of a scalar is the same value again too, and a message shows the beginning only. */
+static void
+test_scalar_aliases(void **state)
+{
+    static const struct {
+        const char *tag;
+        bool key;
+    } rows[] = { { "", false }, { "!!binary ", false }, { "", true } };
+    const py_limits_t little = { .bytes = 64 * 1024 * 1024 };
+    py_scope_t scope;
+    long before = peak_kib();
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        buf_auto_t text = BUF_INIT;
+        yproblem_t problem = YPROBLEM_INIT;
+        put_aliases(&text, rows[i].tag, rows[i].key);
+        py_scope_enter(&scope, &little);
+        AUTO(py) v = py_yaml_load(buf_str(&text), text.len, true, &problem);
+        assert_int_equal(v == NULL, rows[i].key);
+        assert_true(py_state.live < 1024 * 1024);
+        py_clear();
+        py_destroy(&v);
+        py_scope_leave(&scope);
+        yproblem_free(&problem);
+    }
+    assert_true(peak_kib() - before < 100 * 1024);
+}
+
+/* What is made counts against the limits of the scope. */
+static void
+test_limits(void **state)
+{
+    const py_limits_t few = { .steps = 1000 }, little = { .bytes = 100000 };
+    const py_limits_t *const limits[] = { &few, &little };
+    yproblem_t problem = YPROBLEM_INIT;
+    buf_auto_t text = BUF_INIT;
+    py_scope_t scope;
+
+    (void) state;
+    for (int i = 0; i < 10000; i++)
+        buf_printf(&text, "- {a: %d}\n", i);
+    for (size_t i = 0; i < NELEMS(limits); i++) {
+        py_scope_enter(&scope, limits[i]);
+        assert_null(py_yaml_load(buf_str(&text), text.len, true, &problem));
+        assert_ptr_equal(py_raised(), &py_LimitError);
+        assert_string_equal(problem.text, py_raised_text());
+        py_clear();
+        py_scope_leave(&scope);
+        yproblem_free(&problem);
+    }
+}
+
 /* What is no text in PyYAML's safe loader stays what it is when it is written again. */
 static void
 test_safe(void **state)
@@ -99,4 +177,5 @@ test_tagged_time(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_cycle), cmocka_unit_test(test_alias_bomb), cmocka_unit_test(test_safe),
-          cmocka_unit_test(test_tagged_time))
+          cmocka_unit_test(test_tagged_time), cmocka_unit_test(test_scalar_aliases),
+          cmocka_unit_test(test_limits))

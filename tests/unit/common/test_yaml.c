@@ -299,6 +299,31 @@ test_alias_bomb(void **state)
     check_bomb("{a: @, b: @}");
 }
 
+/* Few nodes, but each is a long text, or has one as a key. */
+static void
+check_text_bomb(const char *item)
+{
+    buf_auto_t text = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+
+    buf_puts(&text, "- &a ");
+    buf_fill(&text, 'x', 100000);
+    for (int i = 0; i < 12000; i++)
+        buf_puts(&text, item);
+    json_auto_t *v = load(buf_str(&text), &err);
+    assert_null(v);
+    assert_int_equal(err.code, -E2BIG);
+    assert_non_null(strstr(fail_text(&err), "bytes of text once aliases are followed"));
+}
+
+static void
+test_text_bomb(void **state)
+{
+    (void) state;
+    check_text_bomb("\n- *a");
+    check_text_bomb("\n- *a : 1");
+}
+
 static void
 test_merge_bomb(void **state)
 {
@@ -463,8 +488,8 @@ UNIT_MAIN(cmocka_unit_test(test_scalars), cmocka_unit_test(test_documents), cmoc
           cmocka_unit_test(test_error_in_a_long_line), cmocka_unit_test(test_error_with_a_long_key),
           cmocka_unit_test(test_not_utf8), cmocka_unit_test(test_utf16), cmocka_unit_test(test_depth),
           cmocka_unit_test(test_depth_by_aliases), cmocka_unit_test(test_alias_bomb),
-          cmocka_unit_test(test_merge_bomb), cmocka_unit_test(test_many_number_keys),
-          cmocka_unit_test(test_huge_integer), cmocka_unit_test(test_recursive),
-          cmocka_unit_test(test_keys_that_collide_as_text), cmocka_unit_test(test_key_with_nul),
-          cmocka_unit_test(test_aliases_share_nothing), cmocka_unit_test(test_lines),
-          cmocka_unit_test(test_scalar), cmocka_unit_test(test_base64))
+          cmocka_unit_test(test_text_bomb), cmocka_unit_test(test_merge_bomb),
+          cmocka_unit_test(test_many_number_keys), cmocka_unit_test(test_huge_integer),
+          cmocka_unit_test(test_recursive), cmocka_unit_test(test_keys_that_collide_as_text),
+          cmocka_unit_test(test_key_with_nul), cmocka_unit_test(test_aliases_share_nothing),
+          cmocka_unit_test(test_lines), cmocka_unit_test(test_scalar), cmocka_unit_test(test_base64))
