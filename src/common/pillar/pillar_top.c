@@ -364,6 +364,8 @@ s_confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
         return 0;
     }
     json_auto_t *pillar = target_needs_pillar(tgt) ? py_to_json(self->known) : NULL;
+    if (py_raised() != NULL)
+        return compile_raised(err);
     match_subject_t subject = { self->env->id, value_get(self->opts, "grains"), pillar, NULL };
     return target_match(tgt, &subject) ? 1 : 0;
 }

@@ -118,6 +118,8 @@ ctx_pillar(call_ctx_t *ctx)
 {
     if (ctx->pillar == NULL) {
         ctx->pillar = py_to_json(ctx_native_pillar(ctx));
+        if (ctx->pillar == NULL)
+            log_error("the pillar counts as empty, JSON can't say it: %s", py_raised_text());
         py_clear();
         ctx->pillar = json_is_object(ctx->pillar) ? ctx->pillar : json_object();
     }

@@ -122,9 +122,9 @@ json_of_args(const py_args_t *args, json_t *kwargs)
 {
     json_t *list = json_array();
 
-    for (size_t i = 0; i < args->n; i++)
+    for (size_t i = 0; i < args->n && py_raised() == NULL; i++)
         json_array_append_new(list, py_to_json(args->v[i]));
-    for (size_t i = 0; i < args->nkw; i++)
+    for (size_t i = 0; i < args->nkw && py_raised() == NULL; i++)
         json_object_set_new(kwargs, py_cstr(args->names[i]), py_to_json(args->kwv[i]));
     return list;
 }

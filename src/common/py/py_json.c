@@ -4,7 +4,82 @@
 #include <math.h>
 
 #include "common/py/py_obj.h"
+#include "salt/limits.h"
 #include "salt/value.h"
+
+/* ---- how much it is --------------------------------------------------------------------------- */
+
+/* Of the conversion that is under way: a value may be in memory once and in JSON a billion times. */
+static _Thread_local struct {
+    int depth;
+    size_t values, text;
+} made;
+
+static int
+count(size_t text)
+{
+    made.values++;
+    made.text += text;
+    if (made.values > LIMIT_YAML_NODES)
+        return py_raise_int(&py_LimitError, "it has more than %d values once aliases are followed",
+                            LIMIT_YAML_NODES);
+    if (made.text > LIMIT_YAML_TEXT)
+        return py_raise_int(&py_LimitError, "it has more than %d bytes of text once aliases are followed",
+                            LIMIT_YAML_TEXT);
+    return py_tick();
+}
+
+int
+py_json_count(const json_t *v, size_t key_len)
+{
+    return made.depth > 0 ? count(json_string_length(v) + key_len) : 0;
+}
+
+static void
+count_enter(void)
+{
+    if (made.depth++ == 0)
+        made.values = made.text = 0;
+}
+
+static int fits(py_t *v);
+
+static void
+fits_child(py_t *v, void *too_large)
+{
+    bool *stop = too_large;
+
+    *stop = *stop || (v != NULL && fits(v) < 0);
+}
+
+/* What is inside itself is no concern of this. */
+static int
+fits(py_t *v)
+{
+    bool text = py_is(v, PY_STR) || py_is(v, PY_BYTES), too_large = false;
+
+    if (count(text ? PY_LEN(v) : 0) < 0)
+        return -1;
+    if (!(py_is(v, PY_LIST) || py_is(v, PY_TUPLE) || py_is(v, PY_SET) || py_is(v, PY_DICT)) ||
+        (v->flags & PY_F_BUSY) != 0)
+        return 0;
+    if (py_enter() < 0)
+        return -1;
+    v->flags |= PY_F_BUSY;
+    py_walk_held(v, fits_child, &too_large);
+    v->flags &= (uint8_t) ~PY_F_BUSY;
+    py_leave();
+    return too_large ? -1 : 0;
+}
+
+int
+py_json_fits(py_t *v)
+{
+    count_enter();
+    int rc = fits(v);
+    made.depth--;
+    return rc;
+}
 
 /* ---- to JSON ---------------------------------------------------------------------------------- */
 
@@ -62,7 +137,8 @@ py_json_items(py_t *v, py_json_fn *convert)
     while (rc == 0 && (x = py_iter_next(&it)) != NULL) {
         json_t *element = convert(x);
         py_unref(x);
-        rc = element == NULL || json_array_append_new(array, element) < 0 || py_tick() < 0 ? -1 : 0;
+        rc = element == NULL || py_json_count(element, 0) < 0 ? -1 : 0;
+        (void) json_array_append_new(array, element);
     }
     py_iter_end(&it);
     return rc < 0 || py_raised() != NULL ? NULL : STEAL(array);
@@ -77,7 +153,7 @@ json_of_dict(const py_t *v)
 
     for (size_t i = 0; py_dict_next(v, &i, &key, &value);) {
         json_auto_t *member = py_to_json(value);
-        if (member == NULL || py_tick() < 0)
+        if (member == NULL || py_json_count(member, py_is(key, PY_STR) ? PY_LEN(key) : 0) < 0)
             return NULL;
         if (py_is(key, PY_STR) && json_object_setn(object, PY_TEXT(key), PY_LEN(key), member) == 0)
             continue;
@@ -106,9 +182,11 @@ py_json_within(py_t *v, py_json_fn *fn)
         return py_raise(&py_ValueError, "Circular reference detected");
     if (py_enter() < 0)
         return NULL;
+    count_enter();
     v->flags |= PY_F_BUSY;
     json_t *out = fn(v);
     v->flags &= (uint8_t) ~PY_F_BUSY;
+    made.depth--;
     py_leave();
     return out;
 }

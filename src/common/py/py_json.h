@@ -9,6 +9,8 @@
  *   Undefined                                         null, or raised when its class forbids printing
  *   functions, hosts                                  string: Python's str() of it
  *   a container that contains itself                  raised: ValueError "Circular reference detected"
+ *   more than LIMIT_YAML_NODES values, or LIMIT_YAML_TEXT bytes of texts and keys, where each place that
+ *   shares a value has its own                        raised: LimitError
  *
  * Layer      common/py
  * Threads    as py.h
@@ -21,6 +23,8 @@
 
 /* NEW, or NULL raised. */
 json_t *py_to_json(py_t *v);
+/* Whether py_to_json makes no more of `v` than it may: 0, or -1 raised. For who converts it in parts. */
+int py_json_fits(py_t *v);
 /* NEW; NULL becomes None. Objects become dicts. */
 py_t *py_from_json(const json_t *v);
 /* For other ways into JSON, NEW or NULL raised: an array of an iterable's elements, each by `convert`; and what
@@ -28,6 +32,8 @@ py_t *py_from_json(const json_t *v);
 typedef json_t *py_json_fn(py_t *v);
 json_t *py_json_items(py_t *v, py_json_fn *convert);
 json_t *py_json_within(py_t *v, py_json_fn *fn);
+/* `fn` made this, and for a member `key_len` bytes of its key. 0, or -1 raised: all together are too many. */
+int py_json_count(const json_t *made, size_t key_len);
 
 /* json.dumps with Python's text, separators and escapes. */
 typedef struct py_dumps {

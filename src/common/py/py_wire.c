@@ -17,7 +17,10 @@
 static json_t *
 tagged(const char *kind, json_t *content)
 {
-    return content != NULL ? json_pack("{s:[s, o]}", TAG, kind, content) : NULL;
+    json_auto_t *inside = content;
+
+    return inside != NULL && py_json_count(inside, 0) == 0 ? json_pack("{s:[s, O]}", TAG, kind, inside)
+                                                           : NULL;
 }
 
 static json_t *
@@ -66,7 +69,7 @@ wire_of_plain(const py_t *dict)
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);) {
         json_auto_t *name = py_to_json(key);
         json_auto_t *member = py_to_wire(value);
-        if (member == NULL || py_tick() < 0)
+        if (member == NULL || py_json_count(member, json_string_length(name)) < 0)
             return NULL;
         json_object_set_nocheck(object, json_string_value(name), member);
     }
@@ -82,7 +85,7 @@ wire_of_pairs(const py_t *dict)
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);) {
         json_auto_t *k = py_to_wire(key);
         json_auto_t *v = k != NULL ? py_to_wire(value) : NULL;
-        if (v == NULL || py_tick() < 0)
+        if (v == NULL || py_json_count(k, 0) < 0 || py_json_count(v, 0) < 0)
             return NULL;
         json_array_append_new(pairs, json_pack("[O, O]", k, v));
     }

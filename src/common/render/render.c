@@ -3,7 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
-#include "common/py/py_error.h"
+#include "common/py/py_json.h"
 #include "common/render/python.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -195,6 +195,8 @@ run_limited(run_t *run, const pipeline_t *pipeline, fail_t *err)
     self->lacked = 0;
     py_scope_enter(&scope, &limits);
     int rc = run_steps(run, pipeline, err);
+    if (rc == 0 && run->is_data && py_json_fits(run->data) < 0)
+        rc = fail_set(err, -EINVAL, "%s", py_raised_text());
     py_clear();
     py_scope_leave(&scope);
     self->saltenv = outer;

@@ -16,8 +16,10 @@ wire_of(py_t *v)
 {
     json_t *wire = v != NULL ? py_to_wire(v) : NULL;
 
-    if (wire == NULL)
+    if (v != NULL && wire == NULL) {
+        log_error("what a file in Python should see is None there: %s", py_raised_text());
         py_clear();
+    }
     return wire != NULL ? wire : json_null();
 }
 

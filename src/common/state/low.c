@@ -15,15 +15,21 @@ typedef struct low {
     py_t *seen;  /* what is in `names`: scalars as keys, dicts in lists by their first key */
 } low_t;
 
+static void
+say_raised(low_t *self)
+{
+    add_error(self->errors, "ID '%s' in SLS '%s': %s", self->name, dict_text(self->body, "__sls__", ""),
+              py_raised_text());
+    py_clear();
+}
+
 static json_t *
 to_json(low_t *self, py_t *v)
 {
     json_t *json = py_to_json(v);
 
     if (json == NULL) {
-        add_error(self->errors, "ID '%s' in SLS '%s': %s", self->name, dict_text(self->body, "__sls__", ""),
-                  py_raised_text());
-        py_clear();
+        say_raised(self);
         return json_null();
     }
     return json;
@@ -31,12 +37,12 @@ to_json(low_t *self, py_t *v)
 
 /* Beside the chunk's own value, which JSON can't say in full. */
 static void
-keep_native(json_t *chunk, const char *name, py_t *value)
+keep_native(low_t *self, json_t *chunk, const char *name, py_t *value)
 {
     json_t *wire = py_to_wire(value), *natives = json_object_get(chunk, CHUNK_NATIVES);
 
     if (wire == NULL) {
-        py_clear();
+        say_raised(self);
         return;
     }
     if (natives == NULL)
@@ -54,7 +60,7 @@ set_key(low_t *self, json_t *chunk, py_t *key, py_t *value)
     if (natives != NULL)
         json_object_del(natives, name);
     if (self->env != NULL && self->env->natives && !json_is_null(json) && !py_wire_plain(value))
-        keep_native(chunk, name, value);
+        keep_native(self, chunk, name, value);
     json_object_set_new(chunk, name, json);
 }
 

@@ -18,6 +18,10 @@ pillar_of(matching_t *self)
     if (self->pillar == NULL) {
         py_t *native = self->high->env.pillar;
         self->pillar = native != NULL ? py_to_json(native) : json_incref(ctx_pillar(self->high->env.ctx));
+        if (self->pillar == NULL) {
+            log_error("no target of the top file sees the pillar, JSON can't say it: %s", py_raised_text());
+            self->pillar = json_object();
+        }
         py_clear();
     }
     return self->pillar;

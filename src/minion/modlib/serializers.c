@@ -144,6 +144,8 @@ yaml_deserialize(py_t *v, UNUSED py_t *options)
     if (loaded == NULL) {
         AUTO_FREE char *shown = yproblem_show(&problem, "<unicode string>", text, len);
         py_raise(&py_ValueError, "%s", shown);
+    } else if (py_json_fits(loaded) < 0) { /* it is merged and compared, which follows all aliases */
+        py_destroy(&loaded);
     }
     yproblem_free(&problem);
     return loaded;

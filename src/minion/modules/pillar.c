@@ -326,8 +326,11 @@ pillar_ext(call_ctx_t *ctx, py_t *args, fail_t *err)
         py_unref(external);
         external = parsed;
     }
-    json_auto_t *ask = json_pack("{s:s*, s:o*}", "saltenv", value_str(ctx_opts(ctx), "saltenv", NULL), "ext",
-                                 py_to_json(external));
+    json_auto_t *said = py_to_json(external);
+    json_auto_t *ask = json_pack("{s:s*, s:O*}", "saltenv", value_str(ctx_opts(ctx), "saltenv", NULL), "ext",
+                                 said);
+    if (said == NULL)
+        return NULL; /* raised */
     return add_override(ctx, args, ask, err) < 0 ? NULL : ctx_compile_pillar(ctx, ask, err);
 }
 

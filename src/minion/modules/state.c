@@ -156,6 +156,8 @@ cache_high(const job_t *self, py_t *high)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *data = path != NULL ? py_to_json(high) : NULL;
 
+    if (path != NULL && data == NULL)
+        log_error("Unable to write to \"state.highstate\" cache file %s: %s", path, py_raised_text());
     py_clear();
     if (data == NULL)
         return;

@@ -49,8 +49,13 @@ decrypt(call_ctx_t *host, const json_t *args, json_t *ask, fail_t *err)
     AUTO(py) plain = render_decrypt(render_of(host), json_string_value(enc), given_py, err);
     if (plain == NULL)
         return err->code < 0 ? err->code : -EINVAL;
-    json_object_set_new(ask, "pillar", py_to_json(plain));
-    py_clear();
+    json_t *said = py_to_json(plain);
+    if (said == NULL) {
+        int rc = fail_set(err, -EINVAL, "the pillar override can't be used: %s", py_raised_text());
+        py_clear();
+        return rc;
+    }
+    json_object_set_new(ask, "pillar", said);
     return 0;
 }
 

@@ -2,6 +2,8 @@
 #include "common/py/py_json.h"
 
 #include "common/py/py_host.h"
+#include "common/py/py_ops.h"
+#include "common/py/py_wire.h"
 #include "unit/py_cases.h"
 
 /* `tagged` is a value as the cases write it; TAKES nothing, compares texts. */
@@ -81,6 +83,81 @@ test_cycle(void **state)
     py_scope_leave(&scope);
 }
 
+/* A list of ten times the one before, and so on; at the bottom `leaf`, which is TAKEN. NEW. */
+static py_t *
+bomb(py_t *leaf, int levels)
+{
+    for (int i = 0; i < levels; i++) {
+        py_t *list = py_list();
+        for (int k = 0; k < 10; k++)
+            py_append(list, leaf);
+        py_unref(leaf);
+        leaf = list;
+    }
+    return leaf;
+}
+
+static void
+check_refused(py_t *v, const char *why)
+{
+    assert_null(py_to_json(v));
+    assert_true(py_raised_is(&py_LimitError));
+    assert_string_equal(py_raised_text(), why);
+    py_clear();
+    assert_null(py_to_wire(v));
+    assert_string_equal(py_raised_text(), why);
+    py_clear();
+    assert_int_equal(py_json_fits(v), -1);
+    assert_string_equal(py_raised_text(), why);
+    py_clear();
+}
+
+/* What is in memory once, and in JSON as often as it is named. */
+static void
+test_shared(void **state)
+{
+    static const char many[] = "it has more than 2000000 values once aliases are followed",
+                      much[] = "it has more than 268435456 bytes of text once aliases are followed";
+    AUTO_FREE char *text = xcalloc(1, 100001);
+
+    (void) state;
+    memset(text, 'x', 100000);
+    AUTO(py) lists = bomb(py_list(), 10);
+    AUTO(py) texts = bomb(py_str(text, 100000), 4);
+    AUTO(py) bytes = bomb(py_bytes(text, 100000), 4);
+    py_t *dict = py_dict();
+    py_dict_sets(dict, text, PY_None);
+    AUTO(py) keys = bomb(dict, 4);
+    check_refused(lists, many);
+    check_refused(texts, much);
+    check_refused(bytes, much);
+    check_refused(keys, much);
+    AUTO(py) few = bomb(py_list(), 6);
+    for (int i = 0; i < 3; i++) { /* each is counted from the start */
+        json_auto_t *json = py_to_json(few);
+        json_auto_t *wire = py_to_wire(few);
+        assert_true(json_equal(json, wire));
+        assert_int_equal(py_json_fits(few), 0);
+    }
+}
+
+/* Comparing follows what is shared as well: within the limits. */
+static void
+test_shared_compared(void **state)
+{
+    const py_limits_t limits = { .steps = 100000 };
+    py_scope_t scope;
+    AUTO(py) a = bomb(py_list(), 10);
+    AUTO(py) b = bomb(py_list(), 10);
+
+    (void) state;
+    py_scope_enter(&scope, &limits);
+    assert_int_equal(py_eq(a, b), -1);
+    assert_true(py_raised_is(&py_LimitError));
+    py_clear();
+    py_scope_leave(&scope);
+}
+
 static void
 test_from_json(void **state)
 {
@@ -94,4 +171,5 @@ test_from_json(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_rules), cmocka_unit_test(test_other_values), cmocka_unit_test(test_cycle),
+          cmocka_unit_test(test_shared), cmocka_unit_test(test_shared_compared),
           cmocka_unit_test(test_from_json))

@@ -301,6 +301,32 @@ test_world(void **state)
 
 /* ---- limits ------------------------------------------------------------------------------------------- */
 
+/* Small in the file and in memory, and more values than a pillar has where it is sent. */
+static void
+test_aliases_of_aliases(void **state)
+{
+    kept_t k;
+    fail_auto_t err = FAIL_INIT;
+    buf_auto_t text = BUF_INIT;
+
+    (void) state;
+    buf_puts(&text, "a0: &a0 [x]\n");
+    for (int i = 1; i <= 10; i++) {
+        buf_printf(&text, "a%d: &a%d [x", i, i);
+        for (int n = 0; n < 10; n++)
+            buf_printf(&text, ", *a%d", i - 1);
+        buf_puts(&text, "]\n");
+    }
+    kept_begin(&k, buf_str(&text));
+    pillar_env_t env = { .opts = k.opts, .registry = registry, .id = "m001", .grains = k.grains };
+    AUTO(py) pillar = pillar_compile(&env, &err);
+    json_auto_t *wire = py_to_wire(pillar);
+    assert_non_null(wire);
+    assert_int_equal(json_array_size(value_get(wire, "_errors")), 1);
+    assert_int_equal(json_integer_value(value_get(wire, "a")), 1); /* the other SLS is there */
+    kept_end(&k);
+}
+
 static void
 test_long_chain(void **state)
 {
@@ -349,4 +375,5 @@ test_end(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_reads),
           cmocka_unit_test(test_reads_of_branch), cmocka_unit_test(test_world),
-          cmocka_unit_test(test_long_chain), cmocka_unit_test(test_end))
+          cmocka_unit_test(test_long_chain), cmocka_unit_test(test_aliases_of_aliases),
+          cmocka_unit_test(test_end))
