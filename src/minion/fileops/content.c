@@ -24,11 +24,16 @@ typedef struct reader {
 static int
 reader_open(reader_t *r, const content_t *from, fail_t *err)
 {
+    struct stat st;
+
     *r = (reader_t){ -1, from->data, from->len };
     if (from->path == NULL)
         return 0;
-    r->fd = open(from->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    return r->fd < 0 ? fop_oserror(err, errno, from->path) : 0;
+    int fd = fop_open_source(from->path, &st, err);
+    if (fd < 0)
+        return fd;
+    r->fd = fd;
+    return 0;
 }
 
 static void

@@ -134,6 +134,8 @@ int fop_remove(const char *path, fail_t *err);
 int fop_remove_below(int fd, const char *top, const char *path, fail_t *err);
 /* Whether copying it comes to an end: no pipe, no device. */
 bool fop_is_source(const char *path);
+/* Such a file, open to be read, without a wait; or a negative errno. */
+int fop_open_source(const char *path, struct stat *ret_st, fail_t *err);
 /* Copy bytes, owner, mode and times. A link that has the name gives way: root keeps copies where others may write, and who
  * puts a link there must not choose what is replaced. */
 int fop_copy2(const char *src, const char *dst, fail_t *err);

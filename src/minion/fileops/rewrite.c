@@ -337,16 +337,16 @@ is_special(const char *path)
     return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static int
-open_source(const char *path, struct stat *st, fail_t *err)
+int
+fop_open_source(const char *path, struct stat *ret_st, fail_t *err)
 {
     AUTO_FD from = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    if (from < 0 || fstat(from, st) != 0)
+    if (from < 0 || fstat(from, ret_st) != 0)
         return fop_oserror(err, errno, path);
-    if (S_ISDIR(st->st_mode))
+    if (S_ISDIR(ret_st->st_mode))
         return fop_oserror(err, EISDIR, path);
-    if (!has_an_end(st))
+    if (!has_an_end(ret_st))
         return fail_set(err, -EINVAL, "%s is a pipe or a device, and no file that can be copied", path);
     int fd = from;
     from = -1;
@@ -358,7 +358,7 @@ static int
 copy_with_attributes(const char *src, const char *dst, const char *said, fail_t *err)
 {
     struct stat st;
-    AUTO_FD from = open_source(src, &st, err);
+    AUTO_FD from = fop_open_source(src, &st, err);
 
     if (from < 0)
         return from;
@@ -378,7 +378,7 @@ int
 fop_copyfile(const char *src, const char *dst, fail_t *err)
 {
     struct stat st;
-    AUTO_FD from = open_source(src, &st, err);
+    AUTO_FD from = fop_open_source(src, &st, err);
 
     return from < 0 ? from : copy_bytes(from, dst, err);
 }

@@ -48,6 +48,17 @@ tell_only(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
     return rc;
 }
 
+/* The copy stays ours: its owner could put another file in its place, and that would be read and installed. */
+static int
+manage_copy(call_ctx_t *ctx, const json_t *call, managed_t *m, json_t *ret, fail_t *err)
+{
+    json_auto_t *args = json_copy((json_t *) call);
+
+    json_object_del(args, "user");
+    json_object_del(args, "group");
+    return manage_file(ctx, args, m, ret, err);
+}
+
 /* The temporary copy of the crontab becomes the new one. */
 static int
 update_copy(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
@@ -67,7 +78,7 @@ update_copy(call_ctx_t *ctx, json_t *call, json_t *ret, fail_t *err)
     if (rc == 0 && m.comment != NULL)
         return state_ret_set(ret, STATE_FALSE, "%s", m.comment);
     if (rc == 0)
-        rc = manage_file(ctx, call, &m, ret, &why);
+        rc = manage_copy(ctx, call, &m, ret, &why);
     if (rc == 0)
         return 0;
     state_change_set(ret, json_object());

@@ -1,4 +1,6 @@
 /* file_managed.c - state file.managed: a file with given content, owner and mode. */
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -20,6 +22,7 @@ typedef struct work {
     managed_t m;
     bool replace;
     char *check_file; /* where check_cmd looks */
+    int checked;      /* that file, open; -1: none */
 } work_t;
 
 /* ---- contents -------------------------------------------------------------------------------- */
@@ -358,29 +361,85 @@ mod_run_check_cmd(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     return 0;
 }
 
+/* What others may do with the file that check_cmd looks at: no more than read it, as it is ours whoever is to own the
+ * file in the end. */
+enum { CHECK_MODE = 0755 };
+
+/* The content that is there, and its mode, become the file's. */
+static int
+copy_there(const work_t *w, fail_t *err)
+{
+    const content_t there = { .path = w->s->name };
+    struct stat st;
+
+    if (!fop_is_file(w->s->name))
+        return 0;
+    if (stat(w->s->name, &st) != 0)
+        return fop_oserror(err, errno, w->s->name);
+    const landing_t as = { (uid_t) -1, (gid_t) -1, st.st_mode & CHECK_MODE, NULL };
+    return content_commit(w->check_file, &there, &as, err);
+}
+
+/* The arguments to make it by. NEW. */
+static json_t *
+check_args(const work_t *w)
+{
+    static const char *const finally[] = { "user", "group", "keep_mode" };
+    json_t *args = json_copy(w->s->args);
+    AUTO_FREE char *kept = fstate_on(w->s, "keep_mode", false)
+                               ? source_mode(w->s->ctx, value_str(args, "source", ""),
+                                             value_str(args, "saltenv", "base"))
+                               : NULL;
+    const char *mode = kept != NULL ? kept : value_str(args, "mode", NULL);
+
+    for (size_t i = 0; i < NELEMS(finally); i++)
+        json_object_del(args, finally[i]);
+    json_object_set_new(args, "name", json_string(w->check_file));
+    if (mode != NULL)
+        json_object_set_new(args, "mode", value_fmt("%04lo", strtoul(mode, NULL, 8) & CHECK_MODE));
+    return args;
+}
+
+/* It becomes the source, as it is open: whoever owns the folder may give its name to something else. */
+static void
+take_checked(work_t *w)
+{
+    json_auto_t *sum = json_incref(w->m.sum);
+
+    managed_free(&w->m);
+    w->m.sfn = xasprintf("/proc/self/fd/%d", w->checked);
+    w->m.sum = json_incref(sum);
+}
+
 /* The file as it would be, made elsewhere for check_cmd to look at; it becomes the source. 1: the state has
  * failed. */
 static int
 try_first(work_t *w, fail_t *err)
 {
     fstate_t *s = w->s;
-    json_auto_t *args = json_copy(s->args), *tried = state_ret(s->name);
+    json_auto_t *args = NULL, *tried = state_ret(s->name);
     fail_auto_t why = FAIL_INIT;
 
     w->check_file = content_temp(fstate_str(s, "tmp_dir"), fstate_str(s, "tmp_ext"), "", 0, err);
     if (w->check_file == NULL)
         return -EIO;
-    if (fop_is_file(s->name) && fop_copy2(s->name, w->check_file, &why) != 0) {
+    if (copy_there(w, &why) != 0) {
         fstate_error(s, "Unable to copy file %s to %s: %s", s->name, w->check_file, fail_text(&why));
         return 1;
     }
-    json_object_set_new(args, "name", json_string(w->check_file));
+    args = check_args(w);
     if (manage_file(s->ctx, args, &w->m, tried, &why) != 0) {
         fstate_error(s, "Unable to check_cmd file: %s", fail_text(&why));
         return 1;
     }
     if (!state_changed(tried))
         return 0;
+    w->checked = open(w->check_file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (w->checked < 0) {
+        fop_oserror(&why, errno, w->check_file);
+        fstate_error(s, "Unable to check_cmd file: %s", fail_text(&why));
+        return 1;
+    }
     json_t *shell = value_get(ctx_grains(s->ctx), "shell");
     json_auto_t *opts = shell != NULL ? json_pack("{s:O}", "shell", shell) : json_object();
     AUTO_FREE char *no = complaint(s->ctx, fstate_arg(s, "check_cmd"), w->check_file, opts, err);
@@ -391,12 +450,8 @@ try_first(work_t *w, fail_t *err)
         fstate_error(s, "%s", no);
         return 1;
     }
-    if (fstate_on(s, "source", false)) {
-        json_auto_t *sum = json_incref(w->m.sum);
-        managed_free(&w->m);
-        w->m.sfn = xstrdup(w->check_file);
-        w->m.sum = json_incref(sum);
-    }
+    if (fstate_on(s, "source", false))
+        take_checked(w);
     return 0;
 }
 
@@ -448,7 +503,7 @@ apply(work_t *w)
 static int
 managed_body(fstate_t *s, fail_t *err)
 {
-    work_t w = { s, MANAGED_INIT, fstate_on(s, "replace", true), NULL };
+    work_t w = { s, MANAGED_INIT, fstate_on(s, "replace", true), NULL, -1 };
     json_t *user = fstate_user(s), *kwargs = value_get(s->args, "kwargs");
 
     json_object_set_new(s->args, "name", value_utf8(s->name, strlen(s->name)));
@@ -479,6 +534,8 @@ managed_body(fstate_t *s, fail_t *err)
     if (w.check_file != NULL)
         unlink(w.check_file);
     free(w.check_file);
+    if (w.checked >= 0)
+        close(w.checked);
     return rc;
 }
 
