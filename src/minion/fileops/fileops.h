@@ -36,6 +36,11 @@ char **fop_glob(const char *pattern);
 bool fop_is_dir(const char *path);
 bool fop_is_file(const char *path);
 bool fop_is_link(const char *path);
+/* Whether something is there, for who does more than look because it is not: 1, 0, or a negative errno where that can't be
+ * told, as on a failing disk. */
+int fop_exists(const char *path, fail_t *err);
+/* The same of the name itself: a link is there wherever it leads. */
+int fop_lexists(const char *path, fail_t *err);
 /* "[Errno 2] No such file or directory: '/x'". Returns -code. */
 int fop_oserror(fail_t *err, int code, const char *path);
 /* SaltInvocationError with the text unless `path` is absolute. */

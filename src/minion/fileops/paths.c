@@ -266,6 +266,31 @@ fop_oserror(fail_t *err, int code, const char *path)
     return fail_set(err, -code, "[Errno %d] %s: %s", code, strerror(code), shown);
 }
 
+/* Of what stat said about the path. */
+static int
+presence(int stat_rc, const char *path, fail_t *err)
+{
+    if (stat_rc == 0)
+        return 1;
+    return errno == ENOENT || errno == ENOTDIR ? 0 : fop_oserror(err, errno, path);
+}
+
+int
+fop_exists(const char *path, fail_t *err)
+{
+    struct stat st;
+
+    return presence(stat(path, &st), path, err);
+}
+
+int
+fop_lexists(const char *path, fail_t *err)
+{
+    struct stat st;
+
+    return presence(lstat(path, &st), path, err);
+}
+
 int
 fop_need_abs(const char *path, const char *text, fail_t *err)
 {

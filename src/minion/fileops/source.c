@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <sys/stat.h>
 
-#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
 #include "minion/fileops/fileops.h"
@@ -110,37 +109,49 @@ source_mode(call_ctx_t *ctx, const char *url, const char *saltenv)
 
 /* ---- lists of sources ------------------------------------------------------------------------ */
 
-static bool
-served_folder(call_ctx_t *ctx, const char *path, const char *env)
+/* What a failed look at the file server means: 0 when there is no such thing, as far as is known without a master; else
+ * the error, since what can't be looked at is not gone. */
+static int
+not_served(int rc, const fail_t *why, fail_t *err)
+{
+    return rc == -ENOENT || rc == -EHOSTUNREACH ? 0 : fail_set(err, rc, "%s", fail_text(why));
+}
+
+static int
+served_folder(call_ctx_t *ctx, const char *path, const char *env, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     json_auto_t *dirs = fileclient_list(ctx_files(ctx), FILES_DIRS, env, path, &why);
     size_t i;
     json_t *dir;
 
+    if (dirs == NULL)
+        return not_served(why.code, &why, err);
     json_array_foreach (dirs, i, dir) {
         if (str_eq(json_string_value(dir), path))
-            return true;
+            return 1;
     }
-    return false;
+    return 0;
 }
 
-/* Whether the file server has a file or folder of that URL. */
-static bool
-served(call_ctx_t *ctx, const char *url, const char *saltenv)
+/* Whether the file server has a file or folder of that URL: 1, 0 or negative. */
+static int
+served(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *path = NULL, *env = NULL;
     json_auto_t *hash = NULL;
 
-    if (ctx_files(ctx) == NULL || fileclient_split(url, saltenv, &path, &env, &why) != 0)
-        return false;
-    if (fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why) == 0)
-        return true;
-    return served_folder(ctx, path, env);
+    if (ctx_files(ctx) == NULL || fileclient_split(url, saltenv, &path, &env, NULL) != 0)
+        return 0;
+    int rc = fileclient_hash(ctx_files(ctx), url, saltenv, &hash, &why);
+    if (rc == 0)
+        return 1;
+    rc = not_served(rc, &why, err);
+    return rc < 0 ? rc : served_folder(ctx, path, env, err);
 }
 
-/* Whether a web server answers for it. */
+/* Whether a web server answers for it: one that does not is passed over. */
 static bool
 reachable(call_ctx_t *ctx, const char *url)
 {
@@ -157,20 +168,21 @@ reachable(call_ctx_t *ctx, const char *url)
            value_get(answer, "error") == NULL;
 }
 
-static bool
-source_exists(call_ctx_t *ctx, const char *url, const char *saltenv)
+/* 1, 0 or negative. */
+static int
+source_exists(call_ctx_t *ctx, const char *url, const char *saltenv, fail_t *err)
 {
     AUTO_FREE char *scheme = source_scheme(url);
 
     if (str_eq(scheme, "salt"))
-        return served(ctx, url, saltenv);
+        return served(ctx, url, saltenv, err);
     if (str_eq(scheme, "file")) {
         AUTO_FREE char *path = file_url_path(url);
-        return fs_exists(path);
+        return fop_exists(path, err);
     }
     if (source_is_remote(scheme))
         return reachable(ctx, url);
-    return *url == '/' && fs_exists(url);
+    return *url == '/' ? fop_exists(url, err) : 0;
 }
 
 /* An element of the list: an URL, or {URL: digest}. NULL for another thing. */
@@ -201,7 +213,10 @@ source_pick(call_ctx_t *ctx, json_t *source, json_t *source_hash, const char *sa
     json_array_foreach (source, i, element) {
         json_t *hash = source_hash;
         const char *url = element_url(element, &hash);
-        if (url == NULL || !source_exists(ctx, url, saltenv))
+        int rc = url != NULL ? source_exists(ctx, url, saltenv, err) : 0;
+        if (rc < 0)
+            return rc;
+        if (rc == 0)
             continue;
         *ret_source = xstrdup(url);
         *ret_hash = hash != NULL ? json_incref(hash) : json_null();
