@@ -21,7 +21,7 @@ typedef struct copy {
     char *source;
     json_t *user, *group; /* owned */
     char *mode;
-    bool changed;
+    bool there, changed;
 } copy_t;
 
 static void
@@ -33,14 +33,6 @@ copy_free(copy_t *c)
     free(c->mode);
 }
 #define copy_auto_t __attribute__((cleanup(copy_free))) copy_t
-
-static bool
-lexists(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
 
 /* Owner and mode of the copy. 1: the state has failed. */
 static int
@@ -66,11 +58,12 @@ choose_attributes(copy_t *c)
     return 1;
 }
 
-/* A thing can't replace what it is or is in, and a folder can't be below itself. True: the state has failed. */
+/* A thing can't replace what it is or is in, and a folder can't be below itself; `there`: something has the name. True: the
+ * state has failed. */
 static bool
-entangled(fstate_t *s, const char *source)
+entangled(fstate_t *s, bool there, const char *source)
 {
-    bool holds = lexists(s->name) && stage_holds(s->name, source);
+    bool holds = there && stage_holds(s->name, source);
 
     if (!holds && (!fop_is_dir(source) || fop_is_link(source) || !stage_holds(source, s->name)))
         return false;
@@ -80,17 +73,19 @@ entangled(fstate_t *s, const char *source)
     return true;
 }
 
-/* What has the name already. Sets c->changed. */
+/* What has the name already. Sets c->there and c->changed. */
 static int
 look_at_target(copy_t *c, fail_t *err)
 {
     fstate_t *s = c->s;
     bool force = fstate_on(s, "force", false);
     AUTO_FREE char *a = NULL, *b = NULL;
+    int there = fop_lexists(s->name, err);
 
+    c->there = there > 0;
     c->changed = true;
-    if (!lexists(s->name))
-        return 0;
+    if (there <= 0)
+        return there;
     if (force && fop_is_file(s->name) && fop_is_file(c->source)) {
         if (digest_file(s->name, "sha256", &a, err) != 0 || digest_file(c->source, "sha256", &b, err) != 0)
             return -EIO;
@@ -232,7 +227,7 @@ copy_body(fstate_t *s, fail_t *err)
     }
     if ((rc = look_at_target(&c, err)) != 0)
         return rc;
-    if (c.changed && entangled(s, c.source))
+    if (c.changed && entangled(s, c.there, c.source))
         return 0;
     if (!c.changed)
         return state_ret_set(s->ret, STATE_TRUE, "The target file \"%s\" exists and will not be overwritten",
@@ -248,12 +243,18 @@ copy_body(fstate_t *s, fail_t *err)
 /* ---- rename ---------------------------------------------------------------------------------- */
 
 static int
+not_moved(fstate_t *s, const char *source, const fail_t *why)
+{
+    return fstate_error(s, "Failed to move \"%s\" to \"%s\": %s", source, s->name, fail_text(why));
+}
+
+static int
 move_now(fstate_t *s, const char *source)
 {
     fail_auto_t why = FAIL_INIT;
 
     if (fop_move_over(source, s->name, &why) != 0)
-        return fstate_error(s, "Failed to move \"%s\" to \"%s\": %s", source, s->name, fail_text(&why));
+        return not_moved(s, source, &why);
     state_change(s->ret, s->name, value_utf8(source, strlen(source)));
     return state_ret_set(s->ret, STATE_TRUE, "Moved \"%s\" to \"%s\"", source, s->name);
 }
@@ -263,6 +264,7 @@ rename_body(fstate_t *s, fail_t *err)
 {
     AUTO_FREE char *given = fop_path(s->args, "source"), *source = fop_expandvars(given);
     char *name = fop_expandvars(s->name);
+    fail_auto_t why = FAIL_INIT;
 
     free(s->name);
     s->name = name;
@@ -270,13 +272,16 @@ rename_body(fstate_t *s, fail_t *err)
     AUTO_FREE char *folder = fop_dirname(s->name);
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
-    if (!lexists(source))
+    int here = fop_lexists(source, &why), there = here > 0 ? fop_lexists(s->name, &why) : 0;
+    if (here < 0 || there < 0)
+        return not_moved(s, source, &why);
+    if (here == 0)
         return state_ret_set(s->ret, STATE_TRUE, "Source file \"%s\" has already been moved out of place",
                              source);
-    if (lexists(s->name) && !fstate_on(s, "force", false))
+    if (there > 0 && !fstate_on(s, "force", false))
         return state_ret_set(s->ret, STATE_TRUE, "The target file \"%s\" exists and will not be overwritten",
                              s->name);
-    if (entangled(s, source))
+    if (entangled(s, there > 0, source))
         return 0;
     if (s->test)
         return state_ret_set(s->ret, STATE_NONE, "File \"%s\" is set to be moved to \"%s\"", source, s->name);

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/py/py_json.h"
@@ -524,7 +523,11 @@ managed_body(fstate_t *s, fail_t *err)
     json_object_set_new(s->args, "user", user != NULL ? json_incref(user) : json_null());
     if (settled(s))
         return 0;
-    if (!w.replace && fs_exists(s->name))
+    fail_auto_t why = FAIL_INIT;
+    int there = w.replace ? 0 : fop_exists(s->name, &why);
+    if (there < 0)
+        return fstate_error(s, "Unable to manage file: %s", fail_text(&why));
+    if (there > 0)
         return only_perms(s, err);
     add_accumulated(s);
     if (s->test)

@@ -17,14 +17,17 @@ absent_body(fstate_t *s, fail_t *err)
 {
     (void) err;
     fail_auto_t why = FAIL_INIT;
-    bool file = fop_is_file(s->name) || fop_is_link(s->name);
 
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
     if (str_eq(s->name, "/"))
         return fstate_error(s, "Refusing to make \"/\" absent");
-    if (!file && !fop_is_dir(s->name))
+    int there = fop_lexists(s->name, &why);
+    if (there < 0)
+        return fstate_error(s, "%s", fail_text(&why));
+    if (there == 0)
         return state_ret_set(s->ret, STATE_TRUE, "File %s is not present", s->name);
+    bool file = !fop_is_dir(s->name) || fop_is_link(s->name);
     if (s->test) {
         fstate_note(s, "removed", s->name);
         return state_ret_set(s->ret, STATE_NONE, "%s %s is set for removal", file ? "File" : "Directory",
@@ -50,7 +53,12 @@ static int
 missing_body(fstate_t *s, fail_t *err)
 {
     (void) err;
-    if (fs_exists(s->name))
+    fail_auto_t why = FAIL_INIT;
+    int there = fop_exists(s->name, &why);
+
+    if (there < 0)
+        return fstate_error(s, "%s", fail_text(&why));
+    if (there > 0)
         return fstate_error(s, "Specified path %s exists", s->name);
     return state_ret_set(s->ret, STATE_TRUE, "Path %s is missing", s->name);
 }
