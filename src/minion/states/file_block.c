@@ -385,9 +385,12 @@ keyvalue_body(fstate_t *s, fail_t *err)
     int rc = partfile_edit(&file, s->name, &why);
     if (rc < 0 && rc != -EISDIR)
         return fstate_error(s, "%s", fail_text(&why));
-    if (rc <= 0 || partfile_read(&file, &old, &why) != 0)
-        return state_ret_set(s->ret, fstate_on(s, "ignore_if_missing", false) ? STATE_TRUE : STATE_FALSE,
+    if (rc <= 0)
+        return state_ret_set(s->ret,
+                             rc == 0 && fstate_on(s, "ignore_if_missing", false) ? STATE_TRUE : STATE_FALSE,
                              "unable to open %s", s->name);
+    if (partfile_read(&file, &old, &why) != 0)
+        return fstate_error(s, "%s", fail_text(&why));
     json_object_foreach (wanted, key, v)
         json_object_set_new(left, key, json_integer(value_int(s->args, "count", 1)));
     pairs_t p = { .s = s,
