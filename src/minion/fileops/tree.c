@@ -637,6 +637,16 @@ is_one_file(const char *a, const char *b)
     return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* One name in one folder, by whatever path: a file's other names are others. */
+static bool
+is_one_entry(const end_t *a, const end_t *b)
+{
+    struct stat x, y;
+
+    return str_eq(a->file.way.name, b->file.way.name) && fstat(a->file.way.folder, &x) == 0 &&
+           fstat(b->file.way.folder, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* By way of a place beside the target. What is removed is what was copied. */
 static int
 move_staged(const end_t *from, const char *target, bool copy, fail_t *err)
@@ -670,6 +680,10 @@ move_to(const char *src, const char *target, bool over, fail_t *err)
         rc = end_find(&to, target, err);
     if (rc != 0)
         return rc;
+    if (over && is_one_entry(&from, &to))
+        return fail_set(err, -EINVAL,
+                        "%s and %s are one and the same, which can't take its own place; choose another name",
+                        src, target);
     /* rename() leaves both names of one file. */
     bool one = is_one_file(from.at, to.at);
     if (rename(from.at, to.at) == 0)
