@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/py/py_json.h"
@@ -459,9 +460,10 @@ static void
 drop_source(work_t *w)
 {
     const char *cache = value_str(ctx_opts(w->s->ctx), "cachedir", NULL);
+    AUTO_FREE char *below = !str_empty(cache) ? fs_join(cache, "") : NULL;
 
-    if (!fstate_on(w->s, "keep_source", true) && w->m.sfn != NULL && !w->m.temp && !str_empty(cache) &&
-        str_starts(w->m.sfn, cache))
+    if (!fstate_on(w->s, "keep_source", true) && w->m.sfn != NULL && !w->m.temp && below != NULL &&
+        str_starts(w->m.sfn, below))
         unlink(w->m.sfn);
 }
 
