@@ -236,6 +236,17 @@ no_such_character(const char *encoding, const char *text, size_t at, fail_t *err
                             : "character maps to <undefined>");
 }
 
+/* What `text` is in the encoding, or for NULL what ends it: bytes for a plain character may have a state as well. */
+static void
+encode_plain(iconv_t cd, const char *text, buf_t *out)
+{
+    char chunk[16], *from = (char *) text, *to = chunk;
+    size_t left = text != NULL ? strlen(text) : 0, room = sizeof(chunk);
+
+    (void) iconv(cd, text != NULL ? &from : NULL, text != NULL ? &left : NULL, &to, &room);
+    buf_add(out, chunk, sizeof(chunk) - room);
+}
+
 int
 manage_encode(const char *text, size_t len, const char *encoding, const char *errors, buf_t *out, fail_t *err)
 {
@@ -260,12 +271,14 @@ manage_encode(const char *text, size_t len, const char *encoding, const char *er
             break;
         }
         if (str_eq(errors, "replace"))
-            buf_putc(out, '?');
+            encode_plain(cd, "?", out);
         do {
             from++;
             left--;
         } while (left > 0 && ((unsigned char) *from & 0xC0) == 0x80);
     }
+    if (rc == 0)
+        encode_plain(cd, NULL, out);
     iconv_close(cd);
     return rc;
 }
