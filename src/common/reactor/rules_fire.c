@@ -101,11 +101,11 @@ s_bound(rule_t *rule, json_t *group, size_t added)
     rule->bytes = s_bytes(rule->groups);
     if (rule->bytes <= enough)
         return;
-    log_warning("reactor: %s remembers more than %d MB of events; the oldest are forgotten", rule->key,
-                LIMIT_REACTOR_MEMORY / (1024 * 1024));
+    log_warning("reactor: %s remembers more than %d MB of events and groups; the oldest are forgotten",
+                rule->key, LIMIT_REACTOR_MEMORY / (1024 * 1024));
     json_object_foreach_safe (rule->groups, tmp, key, one)
         if (rule->bytes > enough && one != group) {
-            rule->bytes -= s_bytes(one);
+            rule->bytes -= s_bytes(one) + strlen(key);
             json_object_del(rule->groups, key);
         }
     while (rule->bytes > enough && json_array_size(held) > 1) {
@@ -126,6 +126,7 @@ s_group(rule_t *rule, const json_t *value)
     s_make_room(rule);
     group = json_pack("{s:O}", "value", (json_t *) value);
     json_object_set_new(rule->groups, key, group);
+    s_bound(rule, group, 2 * s_bytes(value)); /* the name and the value */
     return group;
 }
 
@@ -546,7 +547,7 @@ rules_restore(rules_t *self, const json_t *state)
         json_object_foreach (value_get(state, rule->key), key, group)
             if (rule->groups != NULL && s_is_sound(rule, group)) {
                 json_object_set_new(rule->groups, key, json_deep_copy(group));
-                rule->bytes += s_bytes(group);
+                rule->bytes += s_bytes(group) + strlen(key);
             }
     }
     self->next_due = 1; /* look at all of it once */

@@ -161,6 +161,13 @@ test_memory(void **state UNUSED)
     assert_int_equal(json_array_size(held), 1);
     assert_int_equal(value_int(json_array_get(held, 0), "count", 0), EVENTS + 1);
     assert_in_range(bytes, LIMIT_REACTOR_MEMORY / 2, LIMIT_REACTOR_MEMORY + 2 * LARGE);
+
+    /* Nothing but the names of the groups. */
+    json_auto_t *named = crowd("[{\"when\": \"a\", \"group_by\": [\"id\", \"text\"], \"throttle\": "
+                               "{\"once_within\": 86400}, \"do\": \"/x.sls\"}]",
+                               "a", &bytes);
+    assert_int_equal(json_array_size(named), 1);
+    assert_in_range(bytes, LIMIT_REACTOR_MEMORY / 2, LIMIT_REACTOR_MEMORY);
 }
 
 /* ---- reactions ----------------------------------------------------------------------------------------- */
