@@ -10,7 +10,7 @@
  *           - salt/minion/db1/start
  *           - tag: 'salt/job/' + '*' + '/ret/web1'
  *             match: {fun: state.apply, retcode: 0}   fields of the event's data, by path
- *       within: 300                       seconds; not_all needs it
+ *       within: 300                       seconds; not_all needs it, and counts from the first event
  *       group_by: data:cluster            path or paths: each value by itself
  *       throttle: {once_within: 60}       or once_after: seconds of quiet
  *       do: salt://reactor/both.sls

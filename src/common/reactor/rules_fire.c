@@ -223,7 +223,7 @@ s_seen(const rule_t *rule, json_t *group)
 }
 
 /* The condition that an event stands for: the first that it fits and that nothing stands for yet, else the
- * one that has waited longest. -1: none. */
+ * one that has waited longest. -1: none. Of not_all what was seen first stays: its time runs, however often it recurs. */
 static int
 s_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *data)
 {
@@ -235,7 +235,8 @@ s_place(const rule_t *rule, const json_t *seen, const char *tag, const json_t *d
             continue;
         if (!json_is_object(there))
             return (int) i;
-        if (place < 0 || s_stamp(there) < s_stamp(json_array_get(seen, (size_t) place)))
+        if (rule->when == WHEN_ALL &&
+            (place < 0 || s_stamp(there) < s_stamp(json_array_get(seen, (size_t) place))))
             place = (int) i;
     }
     return place;
@@ -324,9 +325,10 @@ s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
     if (rule->when == WHEN_ALL)
         s_age(rule, seen, s_stamp(event));
     int place = s_place(rule, seen, tag, data);
-    if (place >= 0)
+    if (place >= 0) {
         json_array_set(seen, (size_t) place, event);
-    s_bound(rule, group, s_bytes(event));
+        s_bound(rule, group, s_bytes(event));
+    }
     if (rule->within_us > 0)
         s_wake(self, s_stamp(event) + rule->within_us);
     if (!s_complete(seen))
