@@ -385,7 +385,7 @@ api_alive(master_api_t *self)
 json_t *
 api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err)
 {
-    json_t *job = store_job(self->store, jid, err);
+    json_t *job = api_job_row(self, jid, err);
 
     if (job == NULL || json_is_null(job))
         return job;
@@ -395,6 +395,18 @@ api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err)
         return NULL;
     }
     return json_pack("{s:o, s:o}", "job", job, "returns", returns);
+}
+
+json_t *
+api_job_row(master_api_t *self, const char *jid, fail_t *err)
+{
+    return store_job(self->store, jid, err);
+}
+
+int
+api_returns_each(master_api_t *self, const char *jid, api_return_fn *fn, void *cookie, fail_t *err)
+{
+    return store_returns_each(self->store, jid, "", fn, cookie, err);
 }
 
 json_t *

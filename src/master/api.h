@@ -89,8 +89,14 @@ int api_next_event(master_api_t *self, int timeout_ms, json_t **ret_event, fail_
 bool api_alive(master_api_t *self);
 /* {"job": {jid, fun, arg, tgt, tgt_type, user, start_us, minions, metadata, ...}, "returns": {id: {return,
  * retcode, success, ...}}}; json null when there is no such job. NULL with *err when the store can't be read.
- * `globs`: only the returns of minions that one of them fits; NULL: all. */
+ * `globs`: only the returns of minions that one of them fits; NULL: all. -EMSGSIZE when they are more than a message
+ * holds. */
 json_t *api_job(master_api_t *self, const char *jid, const json_t *globs, fail_t *err);
+/* Its "job" alone. */
+json_t *api_job_row(master_api_t *self, const char *jid, fail_t *err);
+/* Its returns one after the other, however many there are: master/store_read.h's store_returns_each, of all. */
+typedef bool api_return_fn(void *cookie, const char *id, const char *text, size_t len);
+int api_returns_each(master_api_t *self, const char *jid, api_return_fn *fn, void *cookie, fail_t *err);
 /* Newest last: array of "job" objects; `filter` as store_jobs (master/store_read.h). */
 json_t *api_jobs(master_api_t *self, const json_t *filter, fail_t *err);
 /* {id: grains} as last stored, also of minions that are away; of one minion when `id` is given. */

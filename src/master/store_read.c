@@ -431,16 +431,23 @@ store_returns_each(store_reader_t *self, const char *jid, const char *after, sto
 typedef struct wanted {
     const json_t *globs; /* NULL: all */
     json_t *found;
+    size_t bytes; /* of their texts */
+    bool too_much;
 } wanted_t;
 
 static bool
 take_wanted(void *cookie, const char *id, const char *text, size_t len)
 {
-    const wanted_t *self = cookie;
+    wanted_t *self = cookie;
 
-    if (any_glob(self->globs, id, true))
+    if (!any_glob(self->globs, id, true))
+        return true;
+    self->bytes += len;
+    /* A single one came in a message. */
+    self->too_much = self->bytes > LIMIT_LOCAL_MSG && json_object_size(self->found) > 0;
+    if (!self->too_much)
         json_object_set_new(self->found, id, stored_json(text, len));
-    return true;
+    return !self->too_much;
 }
 
 json_t *
@@ -448,7 +455,14 @@ store_returns_of(store_reader_t *self, const char *jid, const json_t *globs, fai
 {
     wanted_t wanted = { .globs = globs, .found = json_object() };
 
-    if (store_returns_each(self, jid, "", take_wanted, &wanted, err) == 0)
+    int rc = store_returns_each(self, jid, "", take_wanted, &wanted, err);
+    if (rc == 0 && wanted.too_much)
+        rc = fail_set(
+            err, -EMSGSIZE,
+            "job %s: its returns have more than %d bytes: ask for those of some minions, with salt-run "
+            "jobs.lookup_jid %s minions=GLOBS",
+            jid, LIMIT_LOCAL_MSG, jid);
+    if (rc == 0)
         return wanted.found;
     json_decref(wanted.found);
     return NULL;

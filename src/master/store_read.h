@@ -25,7 +25,8 @@ json_t *store_job(store_reader_t *self, const char *jid, fail_t *err);
 /* The same without what was asked for, of which there may be megabytes: jid, minions, the numbers, and `bytes`: what
  * the row takes in memory. */
 json_t *store_job_head(store_reader_t *self, const char *jid, fail_t *err);
-/* {id: the return as the minion sent it} in order of ids. */
+/* {id: the return as the minion sent it} in order of ids; -EMSGSIZE when several have more than LIMIT_LOCAL_MSG bytes
+ * together: no message holds them. */
 json_t *store_returns(store_reader_t *self, const char *jid, fail_t *err);
 /* The same of the ids that one of the globs fits. */
 json_t *store_returns_of(store_reader_t *self, const char *jid, const json_t *globs, fail_t *err);

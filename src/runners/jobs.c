@@ -110,22 +110,32 @@ jobs_lookup_jid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return 0;
 }
 
+static bool
+note_success(void *cookie, const char *id, const char *text, size_t len)
+{
+    json_auto_t *ret = value_parse(text, len, LIMIT_LOCAL_MSG, "store", NULL);
+
+    json_object_set_new(cookie, id, json_boolean(value_truthy(value_get(ret, "return"))));
+    return true;
+}
+
 static int
 jobs_exit_success(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *job = with_result(ctx, value_str(args, "jid", ""), args, json_object(), err);
+    const char *jid = value_str(args, "jid", "");
+    json_auto_t *row = api_job_row(api_of(ctx), jid, err), *out = json_object();
     size_t i;
-    json_t *minion, *entry;
-    const char *id;
+    json_t *minion;
 
-    if (job == NULL)
+    if (row == NULL)
         return -EIO;
-    *ret_value = json_object();
-    json_array_foreach (value_get(job, "Minions"), i, minion)
-        json_object_set_new(*ret_value, json_string_value(minion), json_false());
-    json_object_foreach (value_get(job, "Result"), id, entry)
-        json_object_set_new(*ret_value, id, json_boolean(value_truthy(value_get(entry, "return"))));
-    return 0;
+    json_auto_t *minions = ask_sorted(value_get(row, "minions"));
+    json_array_foreach (minions, i, minion)
+        json_object_set_new(out, json_string_value(minion), json_false());
+    int rc = api_returns_each(api_of(ctx), jid, note_success, out, err);
+    if (rc == 0)
+        *ret_value = json_incref(out);
+    return rc;
 }
 
 /* ---- many jobs ------------------------------------------------------------------------------- */

@@ -123,7 +123,7 @@ jids_of(const json_t *notes, const char *tag)
     return jids;
 }
 
-/* {jid: {minions, returned, failed}} NEW, or NULL with *err. */
+/* {jid: {minions, returned, failed}} NEW, or NULL with *err. The jobs' rows have it: what was returned may be much. */
 static json_t *
 jobs_of(call_ctx_t *ctx, const json_t *notes, const char *tag, fail_t *err)
 {
@@ -132,9 +132,8 @@ jobs_of(call_ctx_t *ctx, const json_t *notes, const char *tag, fail_t *err)
     size_t i;
 
     json_array_foreach (jids, i, jid) {
-        json_auto_t *job = api_job(api_of(ctx), json_string_value(jid), NULL, err);
-        const json_t *row = value_get(job, "job");
-        if (job == NULL) {
+        json_auto_t *row = api_job_row(api_of(ctx), json_string_value(jid), err);
+        if (row == NULL) {
             json_decref(out);
             return NULL;
         }

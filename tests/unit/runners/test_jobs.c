@@ -4,9 +4,9 @@
 #include "runners/lib/jobshape.h"
 #include "runners/lib/when.h"
 
-extern const plugin_t runner_jobs;
+extern const plugin_t runner_jobs, runner_orchestrate;
 
-static const plugin_t *const plugins[] = { &runner_jobs };
+static const plugin_t *const plugins[] = { &runner_jobs, &runner_orchestrate };
 
 #define J1 "20261120093953904796"
 #define J2 "20261120093955000000"
@@ -190,6 +190,54 @@ test_last_run(void **state)
     assert_string_equal(newest, "[\"" J3 "\"]");
 }
 
+/* ---- more than a message holds ---------------------------------------------------------------- */
+
+#define J4    "20261120094001000000"
+#define LARGE (LIMIT_LOCAL_MSG / 4)
+#define TOO_MUCH                                                                                             \
+    "failed: job " J4 ": its returns have more than 67108864 bytes: ask for those of some minions, with "    \
+    "salt-run jobs.lookup_jid " J4 " minions=GLOBS"
+
+/* A wave of an orchestration: m1 to m5 returned much, m6 little. */
+static void
+fill_large(store_t *store)
+{
+    json_t *job = stage_json("{\"jid\": \"" J4 "\", \"fun\": \"state.apply\", \"minions\": [\"m1\"], "
+                             "\"start_us\": 1795167601000000, \"note\": {\"kind\": \"" NOTE_ORCH "\", "
+                             "\"ref\": \"" J3 "\", \"part\": \"salt_|-web_|-web_|-state/1\"}}");
+    AUTO_FREE char *text = xcalloc(LARGE + 1, 1);
+
+    memset(text, 'x', LARGE);
+    store_add_job(store, &job);
+    for (int i = 1; i <= 6; i++) {
+        char id[] = { 'm', (char) ('0' + i), '\0' };
+        char *raw = xasprintf("{\"return\": \"%s\"}", i < 6 ? text : "little");
+        store_add_return(store, J4, id, &raw, 0, true);
+    }
+    uint64_t ticket = store_add_run(
+        store, J3, "{}",
+        "[{\"state\": \"salt\", \"fun\": \"state\", \"__id__\": \"web\", \"name\": \"web\"}]",
+        1795167600000000);
+    assert_true(store_wait(store, ticket, STAGE_PATIENCE_MS));
+}
+
+static void
+test_large_returns(void **state)
+{
+    stage_t *s = *state;
+
+    fill_large(s->store);
+    assert_call(s, "jobs.lookup_jid", "[\"" J4 "\"]", TOO_MUCH);
+    assert_call(s, "jobs.last_run", "[]", TOO_MUCH);
+    assert_call(s, "jobs.lookup_jid", "[\"" J4 "\", {\"__kwarg__\": true, \"minions\": \"m6\"}]",
+                "{\"m6\":\"little\"}");
+    assert_call(s, "jobs.exit_success", "[\"" J4 "\"]",
+                "{\"m1\":true,\"m2\":true,\"m3\":true,\"m4\":true,\"m5\":true,\"m6\":true}");
+    AUTO_FREE char *shown = stage_call(s, "orchestrate.show", "[\"" J3 "\"]");
+    assert_non_null(strstr(shown, "\"Jobs\":{\"" J4 "\":{\"Function\":\"state.apply\",\"Minions\":[\"m1\"],"
+                                  "\"Returned\":6,\"Failed\":0}}"));
+}
+
 static void
 test_active(void **state)
 {
@@ -304,5 +352,6 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(test_one_job, setup, teardown),
           cmocka_unit_test_setup_teardown(test_list_jobs, setup, teardown),
           cmocka_unit_test_setup_teardown(test_list_jobs_filter, setup, teardown),
           cmocka_unit_test_setup_teardown(test_last_run, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_large_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_active, setup, teardown), cmocka_unit_test(test_shapes),
           cmocka_unit_test(test_times))
