@@ -29,11 +29,20 @@ enum {
 };
 
 /* The child's steps, as the parent tells about them. */
-typedef enum step { STEP_STREAMS, STEP_GROUPS, STEP_GROUP, STEP_USER, STEP_FOLDER, STEP_EXEC } step_t;
+typedef enum step {
+    STEP_APART, /* no failure */
+    STEP_FORK,
+    STEP_STREAMS,
+    STEP_GROUPS,
+    STEP_GROUP,
+    STEP_USER,
+    STEP_FOLDER,
+    STEP_EXEC
+} step_t;
 
 typedef struct report {
     step_t step;
-    int code; /* errno */
+    int code; /* errno; of STEP_APART the program's pid */
 } report_t;
 
 /* Everything the child needs, made ready by the parent. */
@@ -313,12 +322,28 @@ proc_end_with(pid_t parent)
         _exit(127);
 }
 
+/* Nobody waits for a background program, and what has ended stays until somebody does: the program is the child of a child
+ * that ends at once, so that it is the host's to wait for. */
+static void
+child_apart(const plan_t *plan)
+{
+    pid_t pid = fork();
+
+    if (pid > 0)
+        _exit(0);
+    report_t report = { .step = STEP_APART, .code = getpid() };
+    if (pid < 0 || write(plan->report, &report, sizeof(report)) < 0)
+        child_fail(plan->report, STEP_FORK);
+}
+
 static NORETURN void
 child_run(const void *cookie)
 {
     const plan_t *plan = cookie;
     const proc_spec_t *spec = plan->spec;
 
+    if (spec->background)
+        child_apart(plan);
     setsid();
     proc_fresh_signals(NULL);
     lift_limits();
@@ -366,6 +391,8 @@ tell_report(const plan_t *plan, const report_t *report, fail_t *err)
     const char *user = spec->run_as != NULL ? spec->run_as : "this user";
 
     switch (report->step) {
+    case STEP_FORK:
+        return fail_set(err, -report->code, "cannot run '%s': %s", name, why);
     case STEP_STREAMS:
         return fail_set(err, -report->code, "cannot run '%s': its standard streams: %s", name, why);
     case STEP_GROUPS:
@@ -379,6 +406,7 @@ tell_report(const plan_t *plan, const report_t *report, fail_t *err)
     case STEP_FOLDER:
         return fail_set(err, -report->code, "cannot run '%s': changing to the folder '%s': %s", name,
                         spec->cwd, why);
+    case STEP_APART:
     case STEP_EXEC:
         break;
     }
@@ -433,17 +461,30 @@ proc_end_all(void)
 
 /* ---- the parent's work ----------------------------------------------------------------------- */
 
-/* Blocks until the child has called exec, which closes the pipe, or has reported why it could not. */
-static int
-read_report(const plan_t *plan, int fd, fail_t *err)
+static bool
+next_report(int fd, report_t *report)
 {
-    report_t report;
     ssize_t n;
 
     do {
-        n = read(fd, &report, sizeof(report));
+        n = read(fd, report, sizeof(*report));
     } while (n < 0 && errno == EINTR);
-    return n == (ssize_t) sizeof(report) ? tell_report(plan, &report, err) : 0;
+    return n == (ssize_t) sizeof(*report);
+}
+
+/* Blocks until the child has called exec, which closes the pipe, or has reported why it could not. *pid becomes that of a
+ * program that is the child's own child. */
+static int
+read_report(const plan_t *plan, int fd, pid_t *pid, fail_t *err)
+{
+    report_t report;
+    bool any = next_report(fd, &report);
+
+    if (any && report.step == STEP_APART) {
+        *pid = report.code;
+        any = next_report(fd, &report);
+    }
+    return any ? tell_report(plan, &report, err) : 0;
 }
 
 static void
@@ -538,16 +579,23 @@ wait_end(const proc_spec_t *spec, streams_t *ends, pid_t pid, int64_t deadline)
     }
 }
 
+static pid_t
+wait_for(pid_t pid, int *status)
+{
+    pid_t got;
+
+    do {
+        got = waitpid(pid, status, 0);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
 static int
 reap(const plan_t *plan, proc_result_t *res, fail_t *err)
 {
     int status;
-    pid_t got;
 
-    do {
-        got = waitpid(res->pid, &status, 0);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0)
+    if (wait_for(res->pid, &status) < 0)
         return fail_set(err, -errno, "cannot learn how '%s' ended: %s; is SIGCHLD ignored?",
                         plan->spec->argv[0], strerror(errno));
     res->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
@@ -586,18 +634,20 @@ static int
 start(plan_t *plan, streams_t *ends, proc_result_t *res, fail_t *err)
 {
     AUTO_FD report = -1;
+    pid_t child = -1;
     int rc = open_streams(plan, ends, &report);
 
     if (rc == 0)
-        rc = enter(plan, &res->pid);
+        rc = enter(plan, &child);
     close_child_ends(plan);
     if (rc != 0)
         return fail_set(err, rc, "cannot run '%s': %s", plan->spec->argv[0], strerror(-rc));
-    rc = read_report(plan, report, err);
-    if (rc != 0) {
+    res->pid = child;
+    rc = read_report(plan, report, &res->pid, err);
+    if (rc != 0)
         leave(plan);
-        waitpid(res->pid, NULL, 0);
-    }
+    if (rc != 0 || plan->spec->background)
+        (void) wait_for(child, NULL);
     return rc;
 }
 

@@ -466,6 +466,7 @@ test_background(void **state)
     int status;
 
     (void) state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     run((proc_spec_t){ .argv = SH("echo nobody reads; exit 5"),
                        .background = true,
                        .in = "x",
@@ -477,6 +478,27 @@ test_background(void **state)
     assert_int_equal(WEXITSTATUS(status), 5);
     assert_int_equal(res.out.len, 0);
     proc_result_free(&res);
+}
+
+/* Nobody but the host waits for it, not even when it could not be run. */
+static void
+test_background_leaves_no_child(void **state)
+{
+    proc_spec_t spec = { .argv = SH(":"), .background = true, .umask = -1 };
+    proc_result_t res;
+    siginfo_t info;
+
+    (void) state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+    for (int i = 0; i < 3; i++) {
+        run(spec, &res);
+        assert_true(res.pid > 0);
+        proc_result_free(&res);
+    }
+    spec.argv = (char *const[]){ (char *) "/nonexistent/program", NULL };
+    assert_int_equal(proc_run(&spec, &res, NULL), -ENOENT);
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT), -1);
+    assert_int_equal(errno, ECHILD);
 }
 
 /* A process that runs a program and is killed meanwhile; how the program ended. */
@@ -647,5 +669,5 @@ UNIT_MAIN(cmocka_unit_test(test_streams_apart), cmocka_unit_test(test_streams_me
           cmocka_unit_test(test_timeout_without_streams), cmocka_unit_test(test_cannot_start),
           cmocka_unit_test(test_other_user), cmocka_unit_test(test_group_of_many),
           cmocka_unit_test(test_other_user_refused), cmocka_unit_test(test_background),
-          cmocka_unit_test(test_ends_with_who_waits), cmocka_unit_test(test_end_all),
-          cmocka_unit_test(test_end_with), cmocka_unit_test(test_proc_output))
+          cmocka_unit_test(test_background_leaves_no_child), cmocka_unit_test(test_ends_with_who_waits),
+          cmocka_unit_test(test_end_all), cmocka_unit_test(test_end_with), cmocka_unit_test(test_proc_output))
