@@ -273,3 +273,17 @@ SLS
     [ "$(cat "$MARK/yaml.merged")" = $'22: ssh\nz:\n  1: x\n  443: b\n80: a' ]
     rm -r "$MARK/pillar"
 }
+
+@test "the difference that an edit returns has a bound" {
+    seq -f 'this is line number %.0f' 1 110000 >"$MARK/lines"
+    run -0 --separate-stderr "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" --out=json \
+        file.replace "$MARK/lines" pattern=line repl=row backup=False
+    [ "${#output}" -lt 1500000 ]
+    [[ $output == *' more bytes of difference'* ]]
+    [ "$(head -1 "$MARK/lines")" = "this is row number 1" ]
+    # As many lines as these are not looked at one by one.
+    head -c 2000000 /dev/zero | tr '\0' '\n' >"$MARK/breaks"
+    printf 'more:\n  file.append:\n    - name: %s/breaks\n    - text: more\n' "$MARK" >"$TREE/append.sls"
+    run -0 "$HALITE_BIN/salt-call" --local -l quiet -c "$FLEET/etc/web1" "--file-root=$TREE" state.apply append
+    [[ $output == *'Replace text of 2000000 bytes by one of 2000005 bytes (too large to compare by lines)'* ]]
+}

@@ -2,6 +2,7 @@
 #include "common/data/diff.h"
 
 #include "common/base/buf.h"
+#include "salt/limits.h"
 
 enum { CONTEXT = 3, POPULAR_FROM = 200 };
 
@@ -14,6 +15,7 @@ typedef struct seqs {
     size_t *first;          /* per id: where its places in b start in `places`; n_ids + 1 entries */
     size_t *places;         /* places in b, ascending per id */
     size_t *run, *next_run; /* per place in b + 1: length of the common run that ends there */
+    size_t steps;           /* of the search for such runs: it is given up above DIFF_STEPS */
 } seqs_t;
 
 typedef struct block {
@@ -25,6 +27,17 @@ typedef struct blocks {
     size_t n, cap;
 } blocks_t;
 
+/* Behind the line that begins at `at`. */
+static size_t
+line_end(const char *text, size_t at, size_t len, bool lf_only)
+{
+    while (at < len && text[at] != '\n' && (lf_only || text[at] != '\r'))
+        at++;
+    if (at + 1 < len && text[at] == '\r' && text[at + 1] == '\n')
+        at++;
+    return at < len ? at + 1 : len;
+}
+
 diff_line_t *
 diff_lines(const char *text, size_t len, bool lf_only, size_t *ret_n)
 {
@@ -32,12 +45,7 @@ diff_lines(const char *text, size_t len, bool lf_only, size_t *ret_n)
     size_t n = 0, cap = 0;
 
     for (size_t at = 0; at < len;) {
-        size_t end = at;
-        while (end < len && text[end] != '\n' && (lf_only || text[end] != '\r'))
-            end++;
-        if (end + 1 < len && text[end] == '\r' && text[end + 1] == '\n')
-            end++;
-        end = end < len ? end + 1 : len;
+        size_t end = line_end(text, at, len, lf_only);
         if (n == cap) {
             cap = cap * 2 + 16;
             lines = xrealloc(lines, cap * sizeof(*lines));
@@ -133,14 +141,15 @@ clear_runs(seqs_t *s, size_t id)
         s->run[s->places[p] + 1] = 0;
 }
 
-/* The longest run common to a[alo,ahi) and b[blo,bhi), the first of equals. */
+/* The longest run common to a[alo,ahi) and b[blo,bhi), the first of equals. With too many steps it is of no use. */
 static block_t
 longest_match(seqs_t *s, size_t alo, size_t ahi, size_t blo, size_t bhi)
 {
     block_t best = { alo, blo, 0 };
 
-    for (size_t i = alo; i < ahi; i++) {
+    for (size_t i = alo; i < ahi && s->steps <= DIFF_STEPS; i++) {
         size_t id = s->id_a[i];
+        s->steps += 1 + s->first[id + 1] - s->first[id];
         for (size_t p = s->first[id]; p < s->first[id + 1]; p++) {
             size_t j = s->places[p];
             if (j < blo)
@@ -208,14 +217,15 @@ join_blocks(blocks_t *list)
     list->n = kept;
 }
 
-static void
+/* False: too many steps. */
+static bool
 matching_blocks(seqs_t *s, blocks_t *out)
 {
     size_t n = 1, cap = 16;
     range_t *todo = xcalloc(cap, sizeof(*todo));
 
     todo[0] = (range_t){ 0, s->n_a, 0, s->n_b };
-    while (n > 0) {
+    while (n > 0 && s->steps <= DIFF_STEPS) {
         range_t r = todo[--n];
         block_t b = longest_match(s, r.alo, r.ahi, r.blo, r.bhi);
         if (b.n == 0)
@@ -235,6 +245,7 @@ matching_blocks(seqs_t *s, blocks_t *out)
         qsort(out->v, out->n, sizeof(*out->v), block_cmp);
     join_blocks(out);
     blocks_add(out, (block_t){ s->n_a, s->n_b, 0 });
+    return s->steps <= DIFF_STEPS;
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -315,41 +326,135 @@ changes_of(const blocks_t *blocks, change_t *out)
     return n;
 }
 
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+static char *
+too_large(size_t len_a, size_t len_b)
+{
+    return xasprintf("Replace text of %zu bytes by one of %zu bytes (too large to compare by lines)", len_a,
+                     len_b);
+}
+
+/* A difference that no return can carry ends with what is left out. */
+static char *
+bounded(buf_t *diff)
+{
+    size_t len = diff->len, keep = LIMIT_DIFF_TEXT;
+
+    if (len <= LIMIT_DIFF_TEXT)
+        return buf_steal(diff);
+    while (keep > 0 && diff->data[keep - 1] != '\n')
+        keep--;
+    char *cut = xasprintf("%.*s... %zu more bytes of difference\n", (int) keep, diff->data, len - keep);
+    buf_free(diff);
+    return cut;
+}
+
+static size_t
+bytes_of(const diff_line_t *lines, size_t n)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < n; i++)
+        len += lines[i].len;
+    return len;
+}
+
+static bool
+same_lines(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b)
+{
+    if (n_a != n_b)
+        return false;
+    for (size_t i = 0; i < n_a; i++) {
+        if (a[i].len != b[i].len || memcmp(a[i].text, b[i].text, a[i].len) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- whole ----------------------------------------------------------------------------------- */
+
+/* NEW, or NULL when it takes too many steps. */
+static char *
+compare(seqs_t *s, const char *from_name, const char *to_name)
+{
+    blocks_t blocks = { NULL, 0, 0 };
+    buf_t out = BUF_INIT;
+
+    number_lines(s);
+    index_places(s);
+    s->run = xcalloc(s->n_b + 2, sizeof(size_t));
+    s->next_run = xcalloc(s->n_b + 2, sizeof(size_t));
+    bool through = matching_blocks(s, &blocks);
+    change_t *changes = xcalloc(blocks.n, sizeof(*changes));
+    size_t n = through ? changes_of(&blocks, changes) : 0;
+    if (n > 0) {
+        buf_printf(&out, "--- %s\n+++ %s\n", from_name, to_name);
+        put_hunks(s, changes, n, &out);
+    }
+    free(changes);
+    free(blocks.v);
+    return through ? bounded(&out) : NULL;
+}
+
 char *
 diff_unified(const diff_line_t *a, size_t n_a, const diff_line_t *b, size_t n_b, const char *from_name,
              const char *to_name)
 {
     seqs_t s = { .a = a, .b = b, .n_a = n_a, .n_b = n_b };
-    blocks_t blocks = { NULL, 0, 0 };
-    buf_t out = BUF_INIT;
+    size_t len_a = bytes_of(a, n_a), len_b = bytes_of(b, n_b);
+    char *diff = NULL;
 
-    number_lines(&s);
-    index_places(&s);
-    s.run = xcalloc(n_b + 2, sizeof(size_t));
-    s.next_run = xcalloc(n_b + 2, sizeof(size_t));
-    matching_blocks(&s, &blocks);
-    change_t *changes = xcalloc(blocks.n, sizeof(*changes));
-    size_t n = changes_of(&blocks, changes);
-    if (n > 0) {
-        buf_printf(&out, "--- %s\n+++ %s\n", from_name, to_name);
-        put_hunks(&s, changes, n, &out);
-    }
-    free(changes);
-    free(blocks.v);
+    if (same_lines(a, n_a, b, n_b))
+        return xstrdup("");
+    if (len_a <= LIMIT_DIFF_FILE && len_b <= LIMIT_DIFF_FILE && n_a <= DIFF_LINES && n_b <= DIFF_LINES)
+        diff = compare(&s, from_name, to_name);
     seqs_free(&s);
-    return buf_steal(&out);
+    return diff != NULL ? diff : too_large(len_a, len_b);
+}
+
+/* Before its lines are put into an array, which needs more room than the text when they are short. */
+static bool
+fits(const char *text, size_t len, bool lf_only)
+{
+    size_t n = 0;
+
+    if (len > LIMIT_DIFF_FILE)
+        return false;
+    for (size_t at = 0; at < len && n <= DIFF_LINES; n++)
+        at = line_end(text, at, len, lf_only);
+    return n <= DIFF_LINES;
+}
+
+static char *
+texts_diff(const char *a, size_t len_a, const char *b, size_t len_b, bool lf_only, const char *from_name,
+           const char *to_name)
+{
+    size_t n_a, n_b;
+
+    if (len_a == len_b && memcmp(a, b, len_a) == 0)
+        return xstrdup("");
+    if (!fits(a, len_a, lf_only) || !fits(b, len_b, lf_only))
+        return too_large(len_a, len_b);
+    diff_line_t *lines_a = diff_lines(a, len_a, lf_only, &n_a);
+    diff_line_t *lines_b = diff_lines(b, len_b, lf_only, &n_b);
+    char *text = diff_unified(lines_a, n_a, lines_b, n_b, from_name, to_name);
+
+    free(lines_a);
+    free(lines_b);
+    return text;
 }
 
 char *
 diff_texts(const char *a, size_t len_a, const char *b, size_t len_b, const char *from_name,
            const char *to_name)
 {
-    size_t n_a, n_b;
-    diff_line_t *lines_a = diff_lines(a, len_a, false, &n_a);
-    diff_line_t *lines_b = diff_lines(b, len_b, false, &n_b);
-    char *text = diff_unified(lines_a, n_a, lines_b, n_b, from_name, to_name);
+    return texts_diff(a, len_a, b, len_b, false, from_name, to_name);
+}
 
-    free(lines_a);
-    free(lines_b);
-    return text;
+char *
+diff_texts_lf(const char *a, size_t len_a, const char *b, size_t len_b, const char *from_name,
+              const char *to_name)
+{
+    return texts_diff(a, len_a, b, len_b, true, from_name, to_name);
 }

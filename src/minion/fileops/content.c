@@ -141,21 +141,6 @@ binary_note(bool old_text, bool new_text)
     return old_text ? "Replace text file with binary file" : "Replace binary file with text file";
 }
 
-/* A difference that no return can carry ends with what is left out. TAKES `diff`. */
-static char *
-bounded(char *diff)
-{
-    size_t len = strlen(diff), keep = LIMIT_DIFF_TEXT;
-
-    if (len <= LIMIT_DIFF_TEXT)
-        return diff;
-    while (keep > 0 && diff[keep - 1] != '\n')
-        keep--;
-    char *cut = xasprintf("%.*s... %zu more bytes of difference\n", (int) keep, diff, len - keep);
-    free(diff);
-    return cut;
-}
-
 /* Lines that are not UTF-8 are shown as Latin-1. TAKES `diff`. */
 static char *
 readable(char *diff)
@@ -185,9 +170,6 @@ line_diff(const content_t *old, const content_t *new, const char *names[2], char
 {
     const content_t *both[2] = { old, new };
     buf_t text[2] = { BUF_INIT, BUF_INIT };
-    diff_line_t *lines[2];
-    size_t n[2];
-
     int rc = 0;
 
     for (size_t i = 0; i < 2 && rc == 0; i++) {
@@ -196,13 +178,9 @@ line_diff(const content_t *old, const content_t *new, const char *names[2], char
         else if (both[i]->len > 0)
             buf_add(&text[i], both[i]->data, both[i]->len);
     }
-    if (rc == 0) {
-        for (size_t i = 0; i < 2; i++)
-            lines[i] = diff_lines(buf_str(&text[i]), text[i].len, true, &n[i]);
-        *ret_diff = readable(bounded(diff_unified(lines[0], n[0], lines[1], n[1], names[0], names[1])));
-        free(lines[0]);
-        free(lines[1]);
-    }
+    if (rc == 0)
+        *ret_diff = readable(diff_texts_lf(buf_str(&text[0]), text[0].len, buf_str(&text[1]), text[1].len,
+                                           names[0], names[1]));
     buf_free(&text[0]);
     buf_free(&text[1]);
     return rc;

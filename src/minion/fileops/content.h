@@ -23,8 +23,7 @@ typedef struct content {
 /* Whether the file holds exactly that. */
 int content_same(const char *path, const content_t *with, bool *ret_same, fail_t *err);
 /* What file.get_diff shows, without file names: NEW unified difference, "" when equal, or a sentence about
- * binary files. Files above LIMIT_DIFF_FILE are not compared by lines; a text above LIMIT_DIFF_TEXT is cut.
- */
+ * binary files. Large ones are bounded as diff.h says. */
 int content_diff(const char *path, const content_t *with, const char *names[2], char **ret_diff, fail_t *err);
 
 /* What Salt says in the place of such a difference when the file can't be read. NEW. */

@@ -191,23 +191,38 @@ line_break(const char *p, size_t left)
     return 0;
 }
 
+/* Length of the line at `p`; *ret_break: of the line break behind it. */
+static size_t
+line_length(const char *p, size_t left, size_t *ret_break)
+{
+    size_t n = 0;
+
+    *ret_break = 0;
+    while (n < left && (*ret_break = line_break(p + n, left - n)) == 0)
+        n++;
+    return n;
+}
+
 json_t *
 fstate_splitlines(const char *text, size_t len)
 {
     json_t *lines = json_array();
-    size_t start = 0;
 
-    for (size_t i = 0; i < len;) {
-        size_t n = line_break(text + i, len - i);
-        if (n > 0) {
-            json_array_append_new(lines, value_utf8(text + start, i - start));
-            start = i + n;
-        }
-        i += n > 0 ? n : 1;
+    for (size_t at = 0, n, end; at < len; at += n + end) {
+        n = line_length(text + at, len - at, &end);
+        json_array_append_new(lines, value_utf8(text + at, n));
     }
-    if (start < len)
-        json_array_append_new(lines, value_utf8(text + start, len - start));
     return lines;
+}
+
+void
+fstate_end_lines(const char *text, size_t len, buf_t *out)
+{
+    for (size_t at = 0, n, end; at < len; at += n + end) {
+        n = line_length(text + at, len - at, &end);
+        buf_add(out, text + at, strnlen(text + at, n));
+        buf_putc(out, '\n');
+    }
 }
 
 json_t *

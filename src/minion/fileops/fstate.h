@@ -59,6 +59,8 @@ int fstate_makedirs(fstate_t *s, json_t *user, json_t *group, const char *mode, 
 json_t *fstate_texts(const json_t *v);
 /* Lines of a text by Python's str.splitlines(), without their ends. */
 json_t *fstate_splitlines(const char *text, size_t len);
+/* The same lines, each with "\n" behind it, up to a NUL in it. */
+void fstate_end_lines(const char *text, size_t len, buf_t *out);
 /* The texts of a list in order, or the other way round. */
 json_t *fstate_sorted(const json_t *list, bool backwards);
 

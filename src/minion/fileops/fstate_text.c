@@ -89,18 +89,14 @@ fstate_read(fstate_t *s, buf_t *out, fail_t *err)
 static char *
 joined_diff(const buf_t *before, const buf_t *after)
 {
-    const buf_t *texts[2] = { before, after };
-    buf_t ended[2] = { BUF_INIT, BUF_INIT }, out = BUF_INIT;
+    buf_auto_t old = BUF_INIT, new = BUF_INIT;
+    buf_t out = BUF_INIT;
 
-    for (size_t i = 0; i < 2; i++) {
-        json_auto_t *lines = fstate_splitlines(buf_str(texts[i]), texts[i]->len);
-        size_t k;
-        json_t *line;
-        json_array_foreach (lines, k, line)
-            buf_printf(&ended[i], "%s\n", json_string_value(line));
-    }
-    AUTO_FREE char *diff = diff_texts(buf_str(&ended[0]), ended[0].len, buf_str(&ended[1]), ended[1].len, "",
-                                      "");
+    fstate_end_lines(buf_str(before), before->len, &old);
+    fstate_end_lines(buf_str(after), after->len, &new);
+    AUTO_FREE char *diff = diff_texts(buf_str(&old), old.len, buf_str(&new), new.len, "", "");
+    if (!str_ends(diff, "\n")) /* none, or too large to compare */
+        return STEAL(diff);
     for (const char *line = diff; *line != '\0';) {
         size_t n = strcspn(line, "\n") + 1;
         buf_add(&out, line, n);
@@ -108,10 +104,7 @@ joined_diff(const buf_t *before, const buf_t *after)
             buf_putc(&out, '\n');
         line += n;
     }
-    if (out.len > 0)
-        out.data[--out.len] = '\0';
-    buf_free(&ended[0]);
-    buf_free(&ended[1]);
+    out.data[--out.len] = '\0';
     return buf_steal(&out);
 }
 

@@ -1,8 +1,13 @@
 /* test_diff.c - differences recorded from Python's difflib. */
 #include "unit/unit.h"
 
+#include "common/base/buf.h"
+#include "common/base/str.h"
 #include "common/data/diff.h"
+#include "salt/limits.h"
 #include "salt/value.h"
+
+#define TOO_LARGE "too large to compare by lines)"
 
 static void
 test_difflib_answers(void **state)
@@ -42,5 +47,59 @@ test_lf_only(void **state)
     free(lines);
 }
 
+static char *
+diff_of(const buf_t *a, const buf_t *b)
+{
+    return diff_texts(buf_str(a), a->len, buf_str(b), b->len, "", "");
+}
+
+/* Lines of few kinds, each in many places, and hardly a run in common: the search for them has an end. */
+static void
+test_steps(void **state)
+{
+    buf_auto_t a = BUF_INIT, b = BUF_INIT;
+
+    (void) state;
+    for (int i = 0; i < 50000; i++) {
+        buf_printf(&a, "%d\n", i % 150);
+        buf_printf(&b, "%d\n", 149 - i % 150);
+    }
+    AUTO_FREE char *diff = diff_of(&a, &b), *same = diff_of(&a, &a);
+    AUTO_FREE char *words = xasprintf("Replace text of %zu bytes by one of %zu bytes (" TOO_LARGE, a.len,
+                                      b.len);
+    assert_string_equal(diff, words);
+    assert_string_equal(same, "");
+    buf_clear(&b);
+    buf_add(&b, buf_str(&a), a.len);
+    buf_puts(&b, "end\n");
+    AUTO_FREE char *one = diff_of(&a, &b);
+    assert_true(str_ends(one, "\n+end\n"));
+}
+
+static void
+test_bounds(void **state)
+{
+    buf_auto_t a = BUF_INIT, b = BUF_INIT;
+
+    (void) state;
+    for (int i = 0; i < 100000; i++) {
+        buf_printf(&a, "this is line %d of a\n", i);
+        buf_printf(&b, "this is line %d of b\n", i);
+    }
+    AUTO_FREE char *cut = diff_of(&a, &b);
+    assert_true(strlen(cut) <= LIMIT_DIFF_TEXT + 100);
+    assert_true(str_ends(cut, " more bytes of difference\n"));
+    for (int i = 0; i < DIFF_LINES; i++)
+        buf_putc(&b, '\n');
+    AUTO_FREE char *lines = diff_of(&a, &b);
+    assert_true(str_ends(lines, TOO_LARGE));
+    while (a.len <= LIMIT_DIFF_FILE)
+        buf_printf(&a, "%4096d\n", 0);
+    buf_clear(&b);
+    AUTO_FREE char *bytes = diff_of(&a, &b), *same = diff_of(&a, &a);
+    assert_true(str_ends(bytes, TOO_LARGE));
+    assert_string_equal(same, "");
+}
+
 UNIT_MAIN(cmocka_unit_test(test_difflib_answers), cmocka_unit_test(test_names),
-          cmocka_unit_test(test_lf_only))
+          cmocka_unit_test(test_lf_only), cmocka_unit_test(test_steps), cmocka_unit_test(test_bounds))
