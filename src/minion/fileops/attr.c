@@ -442,12 +442,10 @@ file_chown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                : change_held(&file, path, value_get(args, "user"), value_get(args, "group"), ret_value, err);
 }
 
-/* Of the link itself, in the folder where it is: another link above it may have come. */
+/* In the folder where the link is: another link above it may have come. */
 int
-file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+fop_lchown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
-    AUTO_FREE char *path = fop_path(args, "path");
     partfile_auto_t file = PARTFILE_INIT;
     int rc = partfile_find(&file, path, PARTFILE_ANY | WAY_LINK, err);
 
@@ -455,7 +453,16 @@ file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return rc;
     if (file.at == NULL)
         return fop_oserror(err, ENOENT, path);
-    return change_held(&file, path, value_get(args, "user"), value_get(args, "group"), ret_value, err);
+    return change_held(&file, path, user, group, ret_value, err);
+}
+
+int
+file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx;
+    AUTO_FREE char *path = fop_path(args, "path");
+
+    return fop_lchown(path, value_get(args, "user"), value_get(args, "group"), ret_value, err);
 }
 
 int

@@ -92,6 +92,8 @@ bool fop_is_mode(const char *mode);
 json_t *fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err);
 /* Salt's chown of what is held, by its path, or of nothing (NULL): *ret_value NEW None, or what is wrong as text. */
 int fop_chown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err);
+/* The same for a path of any bytes, of the link itself. */
+int fop_lchown(const char *path, const json_t *user, const json_t *group, json_t **ret_value, fail_t *err);
 /* Owner, group (None: keep) and mode (NULL: keep) of a path that was just made. */
 int fop_set_owner_mode(const char *path, const json_t *user, const json_t *group, const char *mode,
                        fail_t *err);
@@ -104,6 +106,10 @@ int fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, 
 /* Owner and mode alone, of what is open at `fd` (O_PATH | O_NOFOLLOW): where others may rename, the name that `args` has
  * may mean something else by now. */
 int fop_check_perms_at(call_ctx_t *ctx, json_t *args, int fd, json_t *ret, fail_t *err);
+
+/* Hold what has the path, of any bytes: what its links lead to when they are followed, or a link itself. "Path not found" is
+ * -ENOENT. */
+int fop_hold_any(partfile_t *file, const char *path, bool follow, fail_t *err);
 
 /* Whether chattr's letters are others; false where they can't be told. */
 bool fop_attrs_differ(const char *path, const char *attrs);

@@ -563,24 +563,29 @@ check_perms(call_ctx_t *ctx, json_t *args, int fd, bool whole, json_t *before, j
 }
 
 int
+fop_hold_any(partfile_t *file, const char *path, bool follow, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = partfile_find(file, path, PARTFILE_ANY | (follow ? 0 : WAY_LINK), &why);
+
+    if (follow && (rc == -ENOENT || (rc == 0 && file->file < 0))) { /* a link to nothing is there itself */
+        partfile_close(file);
+        fail_clear(&why);
+        rc = partfile_find(file, path, PARTFILE_ANY | WAY_LINK, &why);
+    }
+    if (rc == -ENOENT || rc == -ENOTDIR || (rc == 0 && file->file < 0))
+        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", path);
+    return rc == 0 ? 0 : fail_kind(err, why.kind, rc, "%s", fail_text(&why));
+}
+
+int
 fop_check_perms(call_ctx_t *ctx, json_t *args, json_t *before, json_t *ret, json_t **ret_perms, fail_t *err)
 {
     AUTO_FREE char *name = fop_expanduser(value_str(args, "name", ""));
-    bool follow = value_bool(args, "follow_symlinks", false);
     partfile_auto_t file = PARTFILE_INIT;
-    fail_auto_t why = FAIL_INIT;
-    int rc = partfile_find(&file, name, PARTFILE_ANY | (follow ? 0 : WAY_LINK), &why);
+    int rc = fop_hold_any(&file, name, value_bool(args, "follow_symlinks", false), err);
 
-    if (follow && (rc == -ENOENT || (rc == 0 && file.file < 0))) { /* a link to nothing is there itself */
-        partfile_close(&file);
-        fail_clear(&why);
-        rc = partfile_find(&file, name, PARTFILE_ANY | WAY_LINK, &why);
-    }
-    if (rc == -ENOENT || rc == -ENOTDIR || (rc == 0 && file.file < 0))
-        return fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", name);
-    if (rc != 0)
-        return fail_kind(err, why.kind, rc, "%s", fail_text(&why));
-    return check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
+    return rc != 0 ? rc : check_perms(ctx, args, file.file, true, before, ret, ret_perms, err);
 }
 
 int

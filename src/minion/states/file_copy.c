@@ -129,12 +129,10 @@ static int
 give(void *cookie, const char *path, bool is_dir)
 {
     owner_t *o = cookie;
-    json_auto_t *done = fstate_call(
-        o->c->s, file_lchown,
-        json_pack("{s:s, s:O, s:O}", "path", path, "user", o->c->user, "group", o->c->group), o->err);
+    json_auto_t *why = NULL;
 
     (void) is_dir;
-    return done == NULL ? -EIO : 0;
+    return fop_lchown(path, o->c->user, o->c->group, &why, o->err);
 }
 
 /* The copy, as the minion's own, is what the changes of owner and mode are told by. NEW, or NULL with *err. */

@@ -239,8 +239,11 @@ perms_below(work_t *w, const char *path, const char *mode, fail_t *err)
 {
     json_auto_t *args = perms_args(path, &w->below, mode);
 
-    if (w->below.follow)
-        return fop_check_perms(w->s->ctx, args, NULL, w->s->ret, NULL, err);
+    if (w->below.follow) {
+        partfile_auto_t file = PARTFILE_INIT;
+        int rc = fop_hold_any(&file, path, true, err);
+        return rc != 0 ? rc : fop_check_perms_at(w->s->ctx, args, file.file, w->s->ret, err);
+    }
     AUTO_FD fd = beneath_open(w->folder, fstate_below(w->s->name, path), BENEATH_NO_LINKS,
                               O_PATH | O_NOFOLLOW, 0);
     if (fd == -ENOENT)
@@ -262,7 +265,7 @@ apply_below(void *cookie, const char *path, bool is_dir)
     json_auto_t *differs = differences(path, &w->below, mode);
     if (differs != NULL && perms_below(w, path, mode, &why) != 0 &&
         !str_starts(fail_text(&why), "Path not found"))
-        json_array_append_new(w->errors, json_string(fail_text(&why)));
+        json_array_append_new(w->errors, value_utf8(fail_text(&why), strlen(fail_text(&why))));
     return 0;
 }
 
@@ -370,7 +373,7 @@ apply_recurse(work_t *w, const json_t *recurse, fail_t *err)
         state_change_set(w->s->ret, json_pack("{s:s}", "recursion", "Changes silenced"));
     w->folder = folder;
     if (fstate_walk(w->s->name, w->max_depth, apply_below, w, &why) != 0)
-        json_array_append_new(w->errors, json_string(fail_text(&why)));
+        json_array_append_new(w->errors, value_utf8(fail_text(&why), strlen(fail_text(&why))));
     w->folder = -1;
     return 0;
 }
