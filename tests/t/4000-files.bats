@@ -100,15 +100,21 @@ not_followed() { [ "$(call cp.get_file salt://away "$OUT/away2")" = '""' ]; }
 
 # ---- in the middle of a download ----------------------------------------------------------------------------------
 
-# A download of a large file, slowed down by stopping the master as soon as the part has bytes. Its jid in JID.
+# A download of a large file, slowed down by stopping the master as soon as the part has bytes; where nobody has seen it
+# grow, once more. Its jid in JID.
 half_way() {
+    local times halted=
     big
-    rm -f "$CACHE/files/base/big"
-    JID=$(salt web1 cp.cache_file salt://big --async | grep -oE '[0-9]{20}')
-    until_true 10 part_grows
+    for times in {1..20}; do
+        rm -f "$CACHE/files/base/big"
+        JID=$(salt web1 cp.cache_file salt://big --async | grep -oE '[0-9]{20}')
+        until_true 10 eval 'part_grows || [ -e "$CACHE/files/base/big" ]'
+        [ -z "$halted" ] || return 0
+    done
+    false
 }
 part() { find "$CACHE/files/base" -name '.big.part' -size +0c 2>/dev/null | grep -q .; }
-part_grows() { part && kill -STOP "$(pid_of master)"; }
+part_grows() { part && kill -STOP "$(pid_of master)" && halted=yes; }
 returned() { "$HALITE_BIN/salt-run" jobs.lookup_jid "$JID" --out=json | grep -q files/base/big; }
 
 @test "the master is killed meanwhile: the download goes on with the next one" {
