@@ -603,18 +603,18 @@ cut.sendall(b"\xff\xff\xff\xff")
 while cut.recv(65536):
     pass
 gone.close()
-before = waits()
+# It sleeps after each event; one that is kept busy never does.
 for i in range(20):
+    before = waits()
     s = line()
     fire(s, "other")
     s.close()
-print("waited", waits() - before)
+    while waits() == before:
+        time.sleep(0.005)
 PY
     echo "$output" >&2
     echo >"$OUT/gate"
     [ "$status" -eq 0 ]
-    # It sleeps between events; one that is kept busy does not.
-    [ "${output##*waited }" -ge 20 ]
 }
 
 # In the kernel's recvfrom, which is what waits for the job server's answer.
