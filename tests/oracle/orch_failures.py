@@ -5,7 +5,8 @@ orch_failures.py SALT_RUN SLS_FOLDER [PATTERN]    with a master whose file_roots
                                                   and the minions web1 (up) and dead1 (accepted, not running)
 
 For every way and every kind of step: the command exits non-zero within a bounded time, no step that should fail is true,
-what requires it has not run, and the text names the cause. PATTERN narrows by "way/kind".
+what requires it has not run, and the text names the cause. PATTERN narrows by "way/kind". SLOW, in the environment: how many
+times as long a step may take, for a slow build.
 """
 import fnmatch
 import json
@@ -391,6 +392,7 @@ def main():
         with open(f"{folder}/failures/{name}.sls", "w") as f:
             f.write(text)
     cells = wrong = 0
+    limit_s = 60 * int(os.environ.get("SLOW", "1"))
     for name, make in WAYS.items():
         for kind in KINDS:
             if not fnmatch.fnmatch(f"{name}/{kind}", pattern):
@@ -402,9 +404,9 @@ def main():
             cells += 1
             try:
                 out = subprocess.run([salt_run, "state.orchestrate", sls_name, "--out=json", *words], stdin=subprocess.DEVNULL,
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit_s)
             except subprocess.TimeoutExpired:
-                print(f"{name}/{kind}: no end after a minute")
+                print(f"{name}/{kind}: no end after {limit_s} s")
                 wrong += 1
                 continue
             problems = list(judge(name, kind, out, says))

@@ -151,7 +151,7 @@ db.commit()' "$FLEET/master/var/cache/salt/master/jobs.db" "$JID"
     until_true 20 test -e "$FLEET/pids/listen-cli.rc"
     [ "$(cat "$FLEET/pids/listen-cli.rc")" -eq 0 ]
     grep -q over "$FLEET/log/listen-cli"
-    [ "$("$HALITE_TOOLS/local" --follow 501 20 "$SOCK_DIR" "{\"op\":\"follow\",\"jid\":\"$JID\"}" |
+    [ "$("$HALITE_TOOLS/local" --follow 501 $((20 * SLOW)) "$SOCK_DIR" "{\"op\":\"follow\",\"jid\":\"$JID\"}" |
         grep -oE '^\{"push":"ret","jid":"[0-9]+","id":"[^"]+"' | sort -u | wc -l)" -eq 501 ]
     run ! grep -q 'does not read its answers' "$FLEET/log/master"
 }

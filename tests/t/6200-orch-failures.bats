@@ -18,7 +18,7 @@ teardown_file() {
 }
 
 @test "forty kinds of failures for each kind of step" {
-    run /usr/bin/python3 -B "$HALITE_SRC/tests/oracle/orch_failures.py" "$HALITE_BIN/salt-run" "$TREE"
+    run env SLOW="$SLOW" /usr/bin/python3 -B "$HALITE_SRC/tests/oracle/orch_failures.py" "$HALITE_BIN/salt-run" "$TREE"
     echo "$output" >&2
     [ "$status" -eq 0 ]
     [[ $output == *"200 of 200 failures are told as such (40 ways)" ]]
