@@ -3,6 +3,7 @@
 #include "unit/unit.h"
 
 #include <glob.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -717,17 +718,21 @@ test_pause_and_kill(void **state)
     assert_int_equal(fs_remove_tree(dir, &err), 0);
 }
 
-/* Somebody who, a while after the run has begun, replaces what can't be read. */
-static pid_t
-replaces_later(const char *dir, const json_t *pauses)
-{
-    pid_t pid = fork();
+/* What replaces the link that can't be followed, when the run has waited for a while. */
+typedef struct later {
+    const char *dir;
+    const json_t *pauses;
+    pthread_t thread;
+    int rc;
+} later_t;
 
-    assert_true(pid >= 0);
-    if (pid > 0)
-        return pid;
+static void *
+replaces_later(void *arg)
+{
+    later_t *self = arg;
     (void) usleep(300000);
-    _exit(state_pauses_set(dir, "20261120094109743473", pauses, NULL) == 0 ? 0 : 1);
+    self->rc = state_pauses_set(self->dir, "20261120094109743473", self->pauses, NULL);
+    return NULL;
 }
 
 /* While nobody can tell whether the run is paused or to end, its next step does not begin. */
@@ -739,7 +744,6 @@ test_pause_that_cannot_be_read(void **state)
     json_auto_t *opts = json_pack("{s:s}", "cachedir", mkdtemp(dir)), *chunks = json_array(),
                 *kill = json_pack("{s:{s:b}}", "b", "kill", 1), *none = json_object();
     AUTO_FREE char *path = xasprintf("%s/state_pause/20261120094109743473", dir);
-    int status;
 
     (void) state;
     add_chunk(chunks, "a", "script.ok", "{}");
@@ -749,12 +753,13 @@ test_pause_that_cannot_be_read(void **state)
         assert_int_equal(state_pauses_set(dir, "20261120094109743473", kill, &err), 0);
         assert_int_equal(unlink(path), 0);
         assert_int_equal(symlink(path, path), 0);
-        pid_t pid = replaces_later(dir, killed ? kill : none);
+        later_t later = { .dir = dir, .pauses = killed ? kill : none };
+        assert_int_equal(pthread_create(&later.thread, NULL, replaces_later, &later), 0);
         int64_t begin = clock_mono_ms();
         json_auto_t *running = run_script(chunks, false, opts, NULL);
         int64_t took = clock_mono_ms() - begin;
-        assert_int_equal(waitpid(pid, &status, 0), pid);
-        assert_int_equal(status, 0);
+        assert_int_equal(pthread_join(later.thread, NULL), 0);
+        assert_int_equal(later.rc, 0);
         assert_int_equal(json_object_size(running), killed ? 1 : 2);
         assert_true(took >= 200);
     }
