@@ -523,23 +523,9 @@ orchrun_note(call_ctx_t *ctx)
                      value_fmt("%s/%lld.%u", name, (long long) go, n));
 }
 
-void
-orchrun_unnote(call_ctx_t *ctx)
-{
-    orchrun_t *self = orchrun_of(ctx);
-    AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
-
-    if (self == NULL)
-        return;
-    (void) pthread_mutex_lock(&self->lock);
-    step_t *step = map_get(self->steps, tag);
-    if (step != NULL && step->parts > 0)
-        step->parts--;
-    (void) pthread_mutex_unlock(&self->lock);
-}
-
-void
-orchrun_hush(call_ctx_t *ctx)
+/* Change the step that asks, which other threads look at; none outside of an orchestration. */
+static void
+change_step(call_ctx_t *ctx, void (*change)(step_t *step))
 {
     orchrun_t *self = orchrun_of(ctx);
     AUTO_FREE char *tag = state_tag(ctx_chunk(ctx));
@@ -549,8 +535,32 @@ orchrun_hush(call_ctx_t *ctx)
     (void) pthread_mutex_lock(&self->lock);
     step_t *step = map_get(self->steps, tag);
     if (step != NULL)
-        step->secret = true;
+        change(step);
     (void) pthread_mutex_unlock(&self->lock);
+}
+
+static void
+take_part_back(step_t *step)
+{
+    step->parts -= step->parts > 0;
+}
+
+void
+orchrun_unnote(call_ctx_t *ctx)
+{
+    change_step(ctx, take_part_back);
+}
+
+static void
+make_secret(step_t *step)
+{
+    step->secret = true;
+}
+
+void
+orchrun_hush(call_ctx_t *ctx)
+{
+    change_step(ctx, make_secret);
 }
 
 uint64_t
