@@ -178,7 +178,7 @@ container_eq(py_t *a, py_t *b)
 {
     int same = 0;
 
-    if (py_tick() < 0 || py_enter() < 0)
+    if (py_enter() < 0)
         return -1;
     switch (py_type(a)) {
     case PY_LIST:
@@ -410,7 +410,7 @@ py_compare(py_t *a, py_t *b, py_cmp_t op)
     if (ta == tb && (ta == PY_STR || ta == PY_BYTES))
         return decide(bytes_order(a, b), op);
     if (ta == tb && (ta == PY_LIST || ta == PY_TUPLE)) {
-        if (py_tick() < 0 || py_enter() < 0)
+        if (py_enter() < 0)
             return -1;
         int rc = seq_compare(a, b, op);
         py_leave();

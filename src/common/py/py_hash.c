@@ -113,7 +113,7 @@ tuple_hash(py_t *v, uint64_t *ret_hash)
     uint64_t h = UINT64_C(0x27d4eb2f165667c5), one;
     int rc = 0;
 
-    if (py_tick() < 0 || py_enter() < 0)
+    if (py_enter() < 0)
         return -1;
     for (size_t i = 0; rc == 0 && i < py_as_tuple(v)->n; i++) {
         rc = py_tick() < 0 ? -1 : py_hash(py_as_tuple(v)->v[i], &one);
