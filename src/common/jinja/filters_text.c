@@ -52,16 +52,6 @@ splits_words(char c)
     return c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
 }
 
-/* Where the character at `p` ends. */
-static const char *
-behind(const char *p, const char *end)
-{
-    p++;
-    while (p < end && ((unsigned char) *p & 0xc0) == 0x80)
-        p++;
-    return p;
-}
-
 /* The rest of a word is made lower, its first character upper. */
 static int
 add_word(py_t *out, const char *word, const char *end)
@@ -70,7 +60,7 @@ add_word(py_t *out, const char *word, const char *end)
         return 0;
     if (py_tick() < 0)
         return -1;
-    const char *second = behind(word, end);
+    const char *second = char_end(word, end);
     AUTO(py) first = py_str(word, (size_t) (second - word));
     AUTO(py) rest = py_str(second, (size_t) (end - second));
     py_t *upper = jmethod(first, "upper", 0);
@@ -93,7 +83,7 @@ do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     const char *p = py_text(s, &len), *end = p + len, *word = p;
     AUTO(py) parts = py_list();
     bool separator = false;
-    for (; p < end; p = behind(p, end)) {
+    for (; p < end; p = char_end(p, end)) {
         size_t space = space_at(p, end);
         bool sep = space > 0 || splits_words(*p);
         if (sep != separator) {

@@ -85,6 +85,15 @@ space_at(const char *s, const char *end)
     return n > 0 && space ? n : 0;
 }
 
+const char *
+char_end(const char *s, const char *end)
+{
+    s++;
+    while (s < end && ((unsigned char) *s & 0xc0) == 0x80)
+        s++;
+    return s;
+}
+
 /* Bytes of white space just before `s`. */
 static size_t
 space_before(const char *start, const char *s)

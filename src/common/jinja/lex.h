@@ -97,6 +97,8 @@ const char *token_describe(const token_t *token);
 
 /* White space as Python's str.isspace(): bytes of it at the start of `s`, 0 for none. */
 size_t space_at(const char *s, const char *end);
+/* Where the character at `s` ends, which is before `end`. */
+const char *char_end(const char *s, const char *end);
 /* Moves over one character: whether it is part of a word (\w). */
 bool word_at(const char **s, const char *end);
 

@@ -133,9 +133,7 @@ word_end(const char *p, const char *end)
         if (space && !blank)
             return p;
         space = space || blank;
-        do
-            p++;
-        while (p < end && ((unsigned char) *p & 0xc0) == 0x80);
+        p = char_end(p, end);
     }
     return p;
 }
