@@ -93,7 +93,7 @@ struct files {
     pthread_mutex_t lock;
     files_worker_t workers[FILES_WORKERS];
     files_worker_t updater;           /* takes no requests */
-    bool fetching;                    /* L: it is at work */
+    bool fetching;                    /* L: it is at work, on remotes */
     asking_t *buckets[FILES_BUCKETS]; /* L: requests by their connection */
     map_t *shares;                    /* L: id -> files_share_t of who asks for something */
     size_t n_workers;                 /* started */

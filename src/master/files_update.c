@@ -16,7 +16,7 @@ files_update(void *worker)
     (void) pthread_mutex_lock(&files->lock);
     while (!files->stop) {
         files_take_opts(w);
-        files->fetching = true;
+        files->fetching = fileserver_has_remotes(w->server);
         (void) pthread_mutex_unlock(&files->lock);
         int wait_s = fileserver_update(w->server, false);
         (void) pthread_mutex_lock(&files->lock);

@@ -198,6 +198,15 @@ fileserver_envs(fileserver_t *self, fail_t *err)
     return rc < 0 ? NULL : s_sorted(set, "");
 }
 
+bool
+fileserver_has_remotes(const fileserver_t *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        if (self->backends[i].cls->update)
+            return true;
+    return false;
+}
+
 int
 fileserver_update(fileserver_t *self, bool now)
 {

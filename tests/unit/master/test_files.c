@@ -180,6 +180,20 @@ test_options(void **state)
     }
 }
 
+/* Where nothing is fetched from a remote the end never finds a fetch under way, new options or not. */
+static void
+test_ends_while_reloading(void **state)
+{
+    (void) state;
+    json_auto_t *opts = json_pack("{s:{s:[s]}, s:s}", "file_roots", "base", root, "cachedir", root);
+    for (size_t i = 0; i < 500; i++) {
+        files_t *files = files_new(opts, NULL);
+        assert_non_null(files);
+        files_reload(files, opts);
+        assert_true(files_destroy(&files));
+    }
+}
+
 /* Who has the beginning already hears its tag, and nothing of it comes again. */
 static void
 test_resume(void **state)
@@ -404,4 +418,4 @@ test_push_ends_once(void **state)
 
 UNIT_MAIN(T(test_answers), T(test_long_path), T(test_resume), T(test_credit), T(test_too_many),
           T(test_places), T(test_push), T(test_push_twice), T(test_push_cut_off), T(test_push_ends_once),
-          T(test_options))
+          T(test_options), T(test_ends_while_reloading))
