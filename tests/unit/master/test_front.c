@@ -1225,6 +1225,8 @@ test_returns_of_a_deaf_user(void **state)
     json_auto_t *job = hear(sock, "job");
     const char *jid = value_str(job, "jid", "?");
     AUTO_FREE char *request = xasprintf("{\"op\":\"follow\",\"jid\":\"%s\",\"n\":1}", jid);
+    AUTO_FREE char *started = xasprintf("{\"m\":\"started\",\"jid\":\"%s\",\"pid\":1}", jid);
+    say(sock, started); /* it is not given up before all lines are there */
     int reads = user_line(f);
     json_decref(answer_of(reads, request));
     for (size_t i = 0; i < LINES; i++) {
