@@ -399,8 +399,8 @@ group_of_many(void)
     AUTO_FD fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0 || fs_write_all(fd, text.data, text.len) != 0)
         return 1;
-    int rc = unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-                     mount(path, "/etc/group", NULL, MS_BIND, NULL) == 0
+    int rc = unshare(CLONE_NEWNS) == 0 && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
+                     mount(path, "/etc/group", "none", MS_BIND, NULL) == 0
                  ? 0
                  : -EPERM;
     unlink(path);

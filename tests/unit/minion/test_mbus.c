@@ -20,14 +20,14 @@ turns(const mbus_t *bus)
 static void
 test_no_descriptors(void **state)
 {
+    (void) state;
+    if (unit_below_memcheck())
+        skip(); /* it accepts a connection that the limit forbids, and closes it */
     jobserver_t owner = { .opts = json_pack("{s:s}", "sock_dir", dir) };
     mbus_t *bus = mbus_new(&owner);
     struct rlimit old, none;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
-    if (unit_below_memcheck())
-        skip(); /* it accepts a connection that the limit forbids, and closes it */
     mbus_open(bus);
     assert_false(turns(bus));
     AUTO(local_client) line = local_connect_minion(dir, &err);
