@@ -210,6 +210,9 @@ class Bench:
         self.report.add(f"{count} jobs one after the other", per_second, "jobs/s", target=1000, more=True, like=like)
 
     def memory(self):
+        # As those of the reference: nothing was asked of them yet.
+        self.site.end()
+        self.pair = None
         master, minion = self.small_fleet()
         self.settle(minion.process.pid)
         self.settle(master.process.pid)
