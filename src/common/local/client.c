@@ -156,6 +156,11 @@ static int
 s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
 {
     int64_t now = clock_mono_ms();
+    if (p->note_ms >= 0 && now >= p->note_ms) { /* first, however late this is */
+        p->note_ms = -1;
+        self->note();
+        return 0;
+    }
     if (p->until_ms >= 0 && now >= p->until_ms)
         return fail_set(
             err, -ETIMEDOUT,
@@ -163,10 +168,6 @@ s_still_waits(const local_client_t *self, patience_t *p, fail_t *err)
             "What was asked for begins only if the master has taken it already; when it answers "
             "again, 'salt-run jobs.active' and 'salt-run jobs.list_jobs' show it, and 'salt-key -L' the keys",
             self->path, (long long) (self->timeout_ms / 1000));
-    if (p->note_ms >= 0 && now >= p->note_ms) {
-        p->note_ms = -1;
-        self->note();
-    }
     return 0;
 }
 
