@@ -96,7 +96,7 @@ git_copy_wait_s(const git_copy_t *self, int every)
     static const char *const names[] = { FETCHED, TRIED };
     time_t now = time(NULL), wait = 0;
     for (size_t i = 0; i < NELEMS(names); i++) {
-        struct timespec at;
+        struct timespec at = { 0, 0 };
         if (s_stamp(self, names[i], &at) != 1 || at.tv_sec > now || now - at.tv_sec >= every)
             continue;
         time_t left = every - (now - at.tv_sec);

@@ -182,12 +182,13 @@ known_version(void *cookie, const char *path)
     return t != NULL ? t->version : -1;
 }
 
+/* TAKES the template. */
 static void
 put_cache(jinja_t *engine, const char *key, jtemplate_t *t)
 {
     if (map_len(engine->cache) >= LIMIT_TEMPLATES_CACHED)
         map_clear(engine->cache);
-    map_set(engine->cache, key, jtemplate_ref(t));
+    map_set(engine->cache, key, t);
 }
 
 static jtemplate_t *
@@ -211,7 +212,6 @@ load_file(jsession_t *s, const char *name)
     else if ((t = jtemplate_new(s, file.text, file.len, name, file.path, false)) != NULL) {
         t->version = file.version;
         put_cache(engine, file.path, t);
-        jtemplate_unref(t);
     }
     free(file.path);
     free(file.text);

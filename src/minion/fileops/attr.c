@@ -411,9 +411,10 @@ fop_chown(const char *path, const json_t *user, const json_t *group, json_t **re
     gid_t gid;
 
     chown_ids(user, group, &uid, &gid, &why);
-    if (path == NULL || !fs_exists(path))
+    bool there = path != NULL && fs_exists(path);
+    if (!there)
         buf_puts(&why, "File not found");
-    if (why.len == 0 && chown(path, uid, gid) != 0)
+    if (there && why.len == 0 && chown(path, uid, gid) != 0)
         return fop_oserror(err, errno, path);
     *ret_value = why.len > 0 ? json_string(buf_str(&why)) : json_null();
     return 0;

@@ -95,16 +95,18 @@ joined_diff(const buf_t *before, const buf_t *after)
     fstate_end_lines(buf_str(before), before->len, &old);
     fstate_end_lines(buf_str(after), after->len, &new);
     AUTO_FREE char *diff = diff_texts(buf_str(&old), old.len, buf_str(&new), new.len, "", "");
-    if (!str_ends(diff, "\n")) /* none, or too large to compare */
+    size_t len = strlen(diff);
+    if (len == 0 || diff[len - 1] != '\n') /* none, or too large to compare */
         return STEAL(diff);
     for (const char *line = diff; *line != '\0';) {
-        size_t n = strcspn(line, "\n") + 1;
+        size_t n = strcspn(line, "\n");
+        if (out.len > 0)
+            buf_putc(&out, '\n');
         buf_add(&out, line, n);
         if (*line == '@' || line == diff || (line == diff + 5 && *line == '+')) /* "--- \n", then "+++ \n" */
             buf_putc(&out, '\n');
-        line += n;
+        line += n + 1;
     }
-    out.data[--out.len] = '\0';
     return buf_steal(&out);
 }
 
