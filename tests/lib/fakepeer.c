@@ -14,6 +14,7 @@
  *   parts TEXT TEXT    one message of two frames
  *   file PATH          one frame: what is in the file
  *   many N TEXT        N frames; each # in the text is the frame's number
+ *   again FILE N TEXT  the same once a second until the file exists or the connection ends
  *   topics N           a subscription's peer subscribes to N more things
  *   big N PREFIX       PREFIX and as many x that the frame has N bytes
  *   expect REGEX       a frame that matches; others before it are printed and passed over
@@ -204,6 +205,20 @@ step_many(peer_t *self, char **words)
 }
 
 static int
+step_again(peer_t *self, char **words)
+{
+    int rc = 0;
+
+    while (rc == 0 && !fs_exists(words[0]) && !self->ended && !late(self)) {
+        int64_t next_ms = clock_mono_ms() + 1000;
+        rc = step_many(self, words + 1);
+        while (!fs_exists(words[0]) && !self->ended && clock_mono_ms() < next_ms)
+            turn(self);
+    }
+    return rc;
+}
+
+static int
 step_topics(peer_t *self, char **words)
 {
     long long n;
@@ -302,7 +317,8 @@ static const struct {
 } steps[] = { { "send", 1, step_send },   { "parts", 2, step_parts },   { "big", 2, step_big },
               { "file", 1, step_file },   { "many", 2, step_many },     { "topics", 1, step_topics },
               { "wait", 1, step_wait },   { "expect", 1, step_expect }, { "closed", 0, step_closed },
-              { "drain", 0, step_drain }, { "until", 1, step_until },   { "met", 0, step_met } };
+              { "drain", 0, step_drain }, { "until", 1, step_until },   { "met", 0, step_met },
+              { "again", 3, step_again } };
 
 static int
 run_steps(peer_t *self, int argc, char **argv)

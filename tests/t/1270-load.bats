@@ -270,9 +270,11 @@ calm() { [ -n "${SAN:-}" ] || until_true 10 eval '[ $(($(pss) - BEFORE)) -lt '"$
         values+=(send "{\"m\":\"mine_ask\",\"n\":$n,\"op\":\"send\",\"data\":{\"x$n\":\"$(head -c 100000 /dev/zero | tr '\0' x)\"}}" expect "\"n\":$n")
     done
     evil send "$(hello evil)" expect "$WELCOME" "${values[@]}" >/dev/null
-    # What it has not read waits with us, until it is too much.
-    (DEAF=1 DEADLINE=60 evil send "$(hello evil)" expect "$WELCOME" many 200 '{"m":"file_open","n":#,"op":"get","path":"large","saltenv":"base","credit":16}' \
-        many 3000 '{"m":"pillar_ask","n":#}' many 20000 '{"m":"mine_ask","n":#,"op":"get","tgt":"evil","tgt_type":"glob","fun":"x0,x1,x2,x3,x4,x5,x6,x7,x8,x9"}' wait "$GO") >"$BATS_TEST_TMPDIR/deaf" 2>&1 3>&- &
+    # What it has not read waits with us, until it is too much. A slow master answers less of it in a second, and says no to the rest:
+    # of too many of those none waits any more.
+    local ask='{"m":"mine_ask","n":#,"op":"get","tgt":"evil","tgt_type":"glob","fun":"x0,x1,x2,x3,x4,x5,x6,x7,x8,x9"}'
+    (DEAF=1 DEADLINE=$((60 * SLOW)) evil send "$(hello evil)" expect "$WELCOME" many 200 '{"m":"file_open","n":#,"op":"get","path":"large","saltenv":"base","credit":16}' \
+        many 3000 '{"m":"pillar_ask","n":#}' many 1000 "$ask" again "$GO" 100 "$ask") >"$BATS_TEST_TMPDIR/deaf" 2>&1 3>&- &
     deaf=$!
     under 700000 5 0
     wait_event gate 'evil: [0-9]* bytes wait for it to read' 20
