@@ -40,6 +40,7 @@ typedef struct fileserver fileserver_t;
 fileserver_t *fileserver_new(json_t *opts, json_t *roots);
 void fileserver_destroy(fileserver_t **self_p);
 
+/* Whether fileserver_update may fetch anything: a backend of its kind is configured. */
 bool fileserver_has_remotes(const fileserver_t *self);
 /* Fetch from remotes what is due, or everything (`now`); seconds until the next time, 0: there are none. What
  * fails is logged. */
