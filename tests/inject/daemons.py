@@ -16,7 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
-from halite import LocalClient, Trouble, free_ports, process_tree, strays, wait_for  # noqa: E402
+from halite import LocalClient, Trouble, ended, free_ports, process_tree, strays, wait_for  # noqa: E402
 from outcome import judge  # noqa: E402
 from page import Page  # noqa: E402
 
@@ -34,7 +34,7 @@ class Daemon:
 
     def __init__(self, rig, name, prog, words):
         self.rig, self.name, self.process, self.mark = rig, name, None, 0
-        self.ends = []  # exit codes since `mark`, of those that were found to have ended
+        self.ends = []  # exit codes since `mark`, of those in whose place another was started
         self.argv = [f"{rig.bins}/{prog}", *words]
         self.page, self.log = Page(f"{rig.work}/{name}.page"), f"{rig.work}/{name}.log"
         self.env = dict(os.environ, TMPDIR=rig.tmp, LD_PRELOAD=rig.library, INJECT=self.page.path, INJECT_PROG=prog, HALITE_INJECT=rig.work)
@@ -46,6 +46,17 @@ class Daemon:
     def code(self):
         """None while it runs."""
         return self.process.poll() if self.process else 0
+
+    def codes(self):
+        """The exit codes since `mark`, in order."""
+        code = self.code() if self.process else None
+        return self.ends + ([code] if code is not None else [])
+
+    def again(self):
+        """What ended is started again; what was stopped is not."""
+        if self.process and self.code() is not None:
+            self.ends = self.codes()
+            self.start()
 
     def stop(self, seconds=PATIENCE):
         """Its exit code; None when it had to be killed."""
@@ -153,11 +164,7 @@ class Rig:
     def standing(self, probe):
         """What the probe says, with daemons that run: one may end of its fault only after it has answered."""
         for d in self.daemons:
-            if d.process is not None and d.code() is not None:
-                d.ends.append(d.code())
-                d.process = None
-            if d.process is None:
-                d.start()
+            d.again()
         return probe()
 
     def strays(self):
@@ -176,16 +183,26 @@ class Rig:
         return left
 
     def cli(self, prog, *words, seconds=HEALS):
-        """An operator's command: (exit code, what it said); None when it did not end."""
-        try:
-            p = subprocess.run([f"{self.bins}/{prog}", "-c", f"{self.work}/etc", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, timeout=seconds)
-            return p.returncode, p.stdout.decode(errors="replace")
-        except subprocess.TimeoutExpired as e:
-            return None, (e.stdout or b"").decode(errors="replace")
+        """An operator's command: (exit code, what it said); None when it did not end. Meanwhile what ends is started again."""
+        with tempfile.TemporaryFile(dir=self.tmp) as said:
+            p = subprocess.Popen([f"{self.bins}/{prog}", "-c", f"{self.work}/etc", *words], stdout=said, stderr=said, stdin=subprocess.DEVNULL)
+            code = None
+            try:
+                code = self.wait(prog, lambda: self.standing(lambda: [p.poll()] if p.poll() is not None else None), seconds)[0]
+            except Trouble:
+                pass
+            finally:
+                if p.poll() is None:
+                    p.kill()
+                    p.wait()
+            said.seek(0)
+            return code, said.read().decode(errors="replace")
 
     def mend(self):
-        """What ended is started again; then the two find together by themselves."""
+        """What was stopped or ended is started again; then the two find together by themselves."""
+        for d in self.daemons:
+            if d.process is None:
+                d.start()
         self.wait("the master answers", lambda: self.standing(self.answers))
         self.wait("m1 is accepted", lambda: self.standing(self.accepted))
         self.wait("m1 is connected", lambda: self.standing(self.connected))
@@ -543,18 +560,15 @@ class Trial:
         token, result = self._run(kind=kind, error=error, **point)
         self.page.off()
         reached, wrong = self.page.hits > 0, []
-        # Who has said why it ends is not always gone yet, and its other threads still answer; a child may have said so too.
-        if reached and self.target.code() is None and "bytes were refused" in self.target.said():
+        # Who has said why it ends is not always gone yet, and its other threads still answer.
+        if reached and not self.target.codes() and "bytes were refused" in self.target.said():
             with contextlib.suppress(Trouble):
-                self.rig.wait("its end", lambda: self.target.code() is not None, ENDS)
-        code = self.target.code()
-        name, bad = self._judge(kind, code)
+                self.rig.wait("its end", self._gone, ENDS)
+        codes = self.target.codes()
+        name, bad = self._judge(kind, codes[0] if codes else None)
         if bad and reached:
             wrong.append(bad)
         self._alone(wrong)
-        for d in self.rig.daemons:
-            if d is not self.target and d.process is not None and d.code() is not None:
-                wrong.append(f"the {d.name} ended too: {d.code()}: {d.said()[-200:]}")
         try:
             self.rig.mend()
             if reached:
@@ -566,16 +580,22 @@ class Trial:
         except Trouble as e:
             wrong.append(f"it does not mend: {e}: {self.target.said()[-400:]}")
             self._again()
-        for late in self.target.ends[code is not None :]:
+        for late in self.target.codes()[len(codes[:1]) :]:
             name, bad = self._judge(kind, late)
             if bad and reached:
                 wrong.append(f"later: {bad}")
+        wrong += [f"the {d.name} ended too: {d.codes()}: {d.said()[-200:]}" for d in self.rig.daemons if d is not self.target and d.codes()]
         text = self.target.said()
         if reached and name == "carried on" and "bytes were refused" in text:
             name = "a child ended"
         if reached and "broken invariant" in text and not bad:
             wrong.append([t for t in text.splitlines() if "broken invariant" in t][0])
         return name, wrong, reached
+
+    def _gone(self):
+        """Whether the process with the fault has ended: the daemon's first one, or a child of its."""
+        pid = self.page.pid
+        return self.target.code() is not None if self.target.process and pid == self.target.process.pid else ended(pid)
 
     def _alone(self, wrong):
         left = self.rig.strays()

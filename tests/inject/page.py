@@ -69,6 +69,11 @@ class Page:
     def calls(self):
         return self._head()[7]
 
+    @property
+    def pid(self):
+        """Who was hit first."""
+        return self._head()[8]
+
     def places(self):
         """Number of the first call from each place, in order: [(n, place)]."""
         found = [SLOT.unpack_from(self.map, HEAD.size + SLOT.size * i) for i in range(PLACES)]

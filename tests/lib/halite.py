@@ -50,6 +50,15 @@ def parents():
     return found
 
 
+def ended(pid):
+    """Whether this process has ended, taken leave of by its parent or not."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def process_tree(pid):
     """The process and all that descend from it."""
     of = parents()
