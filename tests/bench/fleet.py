@@ -250,6 +250,8 @@ class Site:
         self.open = []
 
     def __enter__(self):
+        # Who ends the program ends what it started.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
         return self
 
     def __exit__(self, *unused):
