@@ -26,6 +26,7 @@ typedef struct item {
     int master;       /* its index; -1: all */
     json_t *kept;     /* owned: an event, or a return that the disk refused; NULL: only the spool has it */
     bool on_disk;     /* an event that is in the spool too */
+    bool told;        /* that the disk has refused it */
     int64_t since_ms; /* monotonic: when it came */
     size_t size;      /* of its text */
     bool under_way;
@@ -40,7 +41,7 @@ struct outbox {
     item_t *first_event;  /* NULL: none */
     map_t *by_key;        /* -> item_t */
     json_t *masters;      /* owned: {name: index} */
-    size_t n_items, n_events;
+    size_t n_items, n_events, n_loose; /* loose: events that are in memory only */
     size_t event_bytes, kept_bytes, way_bytes;
     json_int_t next_n;
     unsigned listening;             /* bits of masters */
@@ -109,6 +110,8 @@ s_remove(outbox_t *self, item_t *it)
         self->n_events--;
         if (it->on_disk)
             spool_event_forget(self->spool, it->n);
+        else
+            self->n_loose--;
     }
     self->n_items--;
     s_free(it);
@@ -243,15 +246,17 @@ s_keep_event(outbox_t *self, item_t *it)
 {
     fail_auto_t err = FAIL_INIT;
     it->on_disk = spool_event_keep(self->spool, it->kept, &err) == 0;
-    if (!it->on_disk)
+    self->n_loose -= it->on_disk;
+    if (!it->on_disk && !it->told)
         log_warning("event %s, number %lld: it is kept in memory only: %s", value_str(it->kept, "tag", ""),
                     (long long) it->n, fail_text(&err));
+    it->told = !it->on_disk;
 }
 
 static void
 s_keep_events(outbox_t *self)
 {
-    for (item_t *it = self->first; it; it = it->next)
+    for (item_t *it = self->first_event; it && self->n_loose > 0; it = it->next)
         if (!it->is_ret && !it->on_disk)
             s_keep_event(self, it);
 }
@@ -461,6 +466,8 @@ outbox_return(outbox_t *self, json_t *ret, const char *asker)
     it->master = s_index(self, asker);
     it->since_ms = clock_mono_ms();
     it->size = json_dumpb(ret, NULL, 0, JSON_COMPACT);
+    /* What it says was fired outlives this process as it does. */
+    s_keep_events(self);
     if (!s_spool(self, it, ret)) {
         it->kept = json_incref(ret);
         self->kept_bytes += it->size;
@@ -503,6 +510,7 @@ outbox_event(outbox_t *self, const char *tag, json_t *data, json_t *more)
     it->kept = STEAL(event);
     it->size = size;
     self->n_events++;
+    self->n_loose++;
     self->event_bytes += size;
     if (!self->listening)
         s_keep_event(self, it);

@@ -1,9 +1,10 @@
 /* outbox.h - returns and events that no master has acknowledged: kept, sent when somebody listens, sent again
  * when it is time.
  *
- * Returns lie in the spool (spool.h), and events while nobody listens; all go out in the order in which they came, and
- * each return to the master that asked for it, also after this process was killed. Only so many bytes are on their way at one time, so that a full spool costs neither
- * process its memory; each acknowledgement lets the next ones go.
+ * Returns lie in the spool (spool.h), and events while nobody listens or as soon as a return comes after them; all go
+ * out in the order in which they came, and each return to the master that asked for it, also after this process was
+ * killed. Only so many bytes are on their way at one time, so that a full spool costs neither process its memory; each
+ * acknowledgement lets the next ones go.
  *
  * Layer      minion
  * Threads    the job server's

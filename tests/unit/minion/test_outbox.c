@@ -676,11 +676,39 @@ test_same_jid_twice(void **state)
     assert_int_equal(spool_len(outbox_spool(f->box)), 0);
 }
 
+/* Killed when a return was kept: whoever reads "True" there also gets the event that it speaks of. */
+static void
+test_event_before_a_return(void **state)
+{
+    fixture_t *f = *state;
+    char boot[LIMIT_BOOT] = "first";
+
+    assert_int_equal(outbox_series(f->box, boot, NULL), 0);
+    outbox_listens(f->box, 0);
+    event(f, true);
+    event(f, true);
+    ack_event(f, 1);
+    add(f, 1, 10, 0);
+    event(f, true);
+    assert_int_equal(sent(f), 4);
+    outbox_destroy(&f->box);
+    open_box(f);
+    outbox_listens(f->box, 0);
+    AUTO_FREE char *order = value_dump(f->sent);
+    assert_string_equal(order, "[2,\"20261120100000000001\"]");
+    ack_event(f, 2);
+    ack(f, 1);
+    outbox_destroy(&f->box);
+    open_box(f);
+    assert_int_equal(outbox_len(f->box), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledgements),
           TEST(test_master_goes_and_comes), TEST(test_two_masters), TEST(test_restart),
           TEST(test_return_that_fits_no_message), TEST(test_restart_with_events),
+          TEST(test_event_before_a_return),
           TEST(test_unreadable_at_start), TEST(test_unreadable_for_long), TEST(test_other_master),
           TEST(test_other_patience), TEST(test_asker_after_restart), TEST(test_window), TEST(test_patience),
           TEST(test_unreadable_series), TEST(test_event_of_too_many_values), TEST(test_events_have_limits),
