@@ -600,7 +600,7 @@ class Trial:
     def _alone(self, wrong):
         left = self.rig.strays()
         if left:
-            wrong.append(f"left behind: {left}")
+            wrong.append(f"left behind: {left}, beside {[(d.name, d.process and d.process.pid, d.codes()) for d in self.rig.daemons]}")
 
     def _judge(self, kind, code):
         """A daemon's exit code; None while it runs."""
