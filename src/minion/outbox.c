@@ -36,11 +36,11 @@ struct outbox {
     spool_t *spool;
     outbox_send_fn *send;
     void *cookie;
-    item_t *first, *last; /* in the order in which they came */
-    item_t *next;         /* the first that may not be under way; NULL: all are */
-    item_t *first_event;  /* NULL: none */
-    map_t *by_key;        /* -> item_t */
-    json_t *masters;      /* owned: {name: index} */
+    item_t *first, *last;              /* in the order in which they came */
+    item_t *next;                      /* the first that may not be under way; NULL: all are */
+    item_t *first_event;               /* NULL: none */
+    map_t *by_key;                     /* -> item_t */
+    json_t *masters;                   /* owned: {name: index} */
     size_t n_items, n_events, n_loose; /* loose: events that are in memory only */
     size_t event_bytes, kept_bytes, way_bytes;
     json_int_t next_n;

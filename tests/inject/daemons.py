@@ -261,11 +261,13 @@ def audit_ran(rig, token, result, name="ran"):
         rig.wait("verdicts", settled, HEALS)
     except Trouble:
         wrong.append(f"no verdict: {[(j, verdict_of(rig, j)) for j, r in rig.jobs(token)]}")
-    if rig.lines(name, token):  # begun since, or before: its return comes
-        with contextlib.suppress(Trouble):
-            rig.wait("the return", lambda: any("m1" in returns for _, returns in rig.jobs(token)), HEALS)
-    jobs = rig.jobs(token)
-    ran = rig.lines(name, token)
+    ran = None
+    while ran != rig.lines(name, token):  # an event of before may be reacted to at any moment
+        ran = rig.lines(name, token)
+        if ran:  # begun since, or before: its return comes
+            with contextlib.suppress(Trouble):
+                rig.wait("the return", lambda: any("m1" in returns for _, returns in rig.jobs(token)), HEALS)
+        jobs = rig.jobs(token)
     if len(jobs) > 1:
         wrong.append(f"{len(jobs)} jobs for one request")
     if ran > 1:

@@ -708,8 +708,8 @@ test_event_before_a_return(void **state)
 UNIT_MAIN(TEST(test_at_once), TEST(test_oldest_event), TEST(test_odd_acknowledgements),
           TEST(test_master_goes_and_comes), TEST(test_two_masters), TEST(test_restart),
           TEST(test_return_that_fits_no_message), TEST(test_restart_with_events),
-          TEST(test_event_before_a_return),
-          TEST(test_unreadable_at_start), TEST(test_unreadable_for_long), TEST(test_other_master),
-          TEST(test_other_patience), TEST(test_asker_after_restart), TEST(test_window), TEST(test_patience),
-          TEST(test_unreadable_series), TEST(test_event_of_too_many_values), TEST(test_events_have_limits),
-          TEST(test_full_disk), TEST(test_same_jid_twice))
+          TEST(test_event_before_a_return), TEST(test_unreadable_at_start), TEST(test_unreadable_for_long),
+          TEST(test_other_master), TEST(test_other_patience), TEST(test_asker_after_restart),
+          TEST(test_window), TEST(test_patience), TEST(test_unreadable_series),
+          TEST(test_event_of_too_many_values), TEST(test_events_have_limits), TEST(test_full_disk),
+          TEST(test_same_jid_twice))
