@@ -20,9 +20,14 @@ SLS
     start_master "auto_accept: True" "file_roots: {base: [$FLEET/files]}" "pillar_roots: {base: [$FLEET/pillar]}"
 }
 
+# A run that is killed leaves what it was about to render.
 teardown() {
+    [ ! -e "$FLEET/pids/web" ] || until_true 10 at_rest
     fleet_down
 }
+
+# The networking process is its only child.
+at_rest() { [ "$(pgrep -c -P "$(<"$FLEET/pids/web")")" -le 1 ]; }
 
 made() { grep -qx "it says $1" "$FLEET/made"; }
 
@@ -37,6 +42,7 @@ made() { grep -qx "it says $1" "$FLEET/made"; }
     start_master
     until_true 20 made second
     until_true 10 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"salt/job/*/ret/web\"]}" | grep -q "\"metadata\":{\"offline\":true}"'
+    salt web schedule.disable >/dev/null
 }
 
 @test "what is not in the cache is one clear error" {
@@ -52,6 +58,7 @@ made() { grep -qx "it says $1" "$FLEET/made"; }
     start_master
     until_true 15 made first
     until_true 10 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"salt/job/*/ret/web\"]}" | grep -q "no master is connected, and it is not in the cache"'
+    salt web schedule.disable >/dev/null
 }
 
 @test "startup_states without a master: after offline_after, from what is kept" {
