@@ -4,11 +4,12 @@
   soak.py --build DIR fleet  [--minutes 60] [--swarm 300] [--events 5000]
   soak.py --build DIR minion [--jobs 100000]
 
-Memory is the PSS of all processes of the daemon; of a minion, at rest between a thousand jobs and the next, and flat is what
-it has of it by itself: its share of a library's pages rises when another program that maps them ends. After a warm-up (the first third) a line is laid through the samples. Flat
-means: the line rises less than 2 % from its beginning to its end, and no more than its noise or half a percent, where the
-noise is that of the means of ten equal pieces (samples side by side are alike, pieces hardly). One JSON line at the end; exit
-code 1 when it is not flat, or when something was lost meanwhile.
+Memory is the PSS of all processes of the daemon; of a minion, at rest between a thousand jobs and the next. What must stay
+flat of a minion is its own memory without the pages of files: its share of a library's rises when another program that maps
+it ends. After a warm-up (the first third) a line is laid through the samples. Flat means: the line rises less than 2 % from
+its beginning to its end, and no more than its noise or half a percent, where the noise is that of the means of ten equal
+pieces (samples side by side are alike, pieces hardly). One JSON line at the end; exit code 1 when it is not flat, or when
+something was lost meanwhile.
 """
 
 import argparse
