@@ -33,7 +33,21 @@ PIECES = 10
 MINION_MAX_KB = 6 * 1024
 # libzmq keeps room for so many messages each way of a connection, and touches all of it one after the other.
 PIPE_MESSAGES = 512
+READY_S, READY_EACH_S = 120, 1 / 50  # until a swarm is connected, on a machine that does other things too
 REST_S = 1.5  # a minion gives back what it does not use a second after its last job
+
+
+class Told:
+    """Lines about how far something is, each at least half a minute after the one before."""
+
+    def __init__(self):
+        self.start, self.next = time.monotonic(), 0.0
+
+    def say(self, text):
+        now = time.monotonic() - self.start
+        if now >= self.next:
+            self.next = now + 30
+            print(f"[{now:7.0f} s] {text}", file=sys.stderr, flush=True)
 
 
 # ---- flat, or not -----------------------------------------------------------------------------------------------------
@@ -79,15 +93,13 @@ class Samples:
     """The memory of a daemon, as it goes: all of it, and its own without the pages of files."""
 
     def __init__(self, what, pid):
-        self.what, self.pid, self.all, self.own, self.start, self.told = what, pid, [], [], time.monotonic(), 0.0
+        self.what, self.pid, self.all, self.own, self.told = what, pid, [], [], Told()
 
     def take(self):
-        now = time.monotonic() - self.start
+        now = time.monotonic() - self.told.start
         self.all.append((now, fleet.memory_kb(self.pid)))
         self.own.append((now, fleet.memory_kb(self.pid, "Pss_Anon")))
-        if now >= self.told:
-            self.told = now + 30
-            print(f"[{now:7.0f} s] {self.what}: {self.all[-1][1]} kB", file=sys.stderr, flush=True)
+        self.told.say(f"{self.what}: {self.all[-1][1]} kB")
 
 
 # ---- a fleet ----------------------------------------------------------------------------------------------------------
@@ -141,14 +153,23 @@ class FleetSoak:
         return self.folder
 
     def begin(self):
+        told = Told()
+        told.say(f"keys of {self.swarm.count + self.guests.count} minions")
         for swarm in (self.swarm, self.guests):
             swarm.make_keys(accepted=True)
         self.master.start()
         self.real = [self.site.minion(self.master, name) for name in ("real1", "real2")]
         for one in [self.swarm, self.guests, *self.real]:
             one.start()
-        fleet.wait_for("all minions", 120, lambda: self.swarm.poll()["ready"] == self.args.swarm and len(self._here()) == 2, 0.1)
-        for _ in range(PIPE_MESSAGES):
+
+        def ready():
+            here = self.swarm.poll()["ready"]
+            told.say(f"{here} of {self.args.swarm} minions are connected")
+            return here == self.args.swarm and len(self._here()) == 2
+
+        fleet.wait_for("all minions", READY_S + READY_EACH_S * self.args.swarm, ready, 0.1)
+        for n in range(PIPE_MESSAGES):
+            told.say(f"jobs to all, to fill libzmq's pipes once: {n} of {PIPE_MESSAGES}")
             self._returns("*", "test.ping")
         load = self.load
         # A job to thousands takes a while: who asks again at once would never let them rest.
