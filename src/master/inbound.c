@@ -24,7 +24,7 @@
 #define TURN_MS      20   /* the same for large ones */
 #define PROBE_MS     1000 /* a peer is asked for its hello at most this often */
 #define ACK_PAUSE_MS 60   /* between two looks whether others come first; a command has printed by then */
-#define ACK_CROWD    64   /* messages within that: they do */
+#define ACK_CROWD    192  /* messages within that: they do */
 #define ACK_MAX_MS   500  /* an acknowledgement waits no longer for them */
 #define RET_FRAME    256  /* what an event or a push holds beside the return, mostly */
 #define RET_CHEAP    (16 * 1024) /* bytes of a return of which values are quickly made */
