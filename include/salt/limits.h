@@ -153,6 +153,7 @@
 #define LIMIT_PY_VALUE          (1024UL * 1024 * 1024) /* one value of a template: a text, a list, an integer */
 #define LIMIT_PY_INT_BITS       (8 * 1024 * 1024)      /* one integer of a template */
 #define LIMIT_PY_DEPTH          400    /* nested values and calls of a template, unless its scope says less */
+#define LIMIT_PEER_LOOK         10000  /* containers searched for what a peer said; more count as that */
 #define LIMIT_DEB822_FIELDS     1024   /* fields of one paragraph of dpkg's status or of *.sources */
 #define LIMIT_SLS_DEPTH         1000   /* SLS files that include each other in a row */
 #define LIMIT_SLS_FILES         100000 /* SLS files of one compilation */

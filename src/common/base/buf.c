@@ -14,6 +14,7 @@ void
 buf_clear(buf_t *b)
 {
     b->len = 0;
+    b->note = 0;
     if (b->data != NULL)
         b->data[0] = '\0';
 }

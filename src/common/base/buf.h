@@ -15,11 +15,12 @@ typedef struct buf {
     char *data; /* NULL until the first byte; see buf_str */
     size_t len;
     size_t cap;
+    unsigned note; /* of who fills it with what has marks: py_peer.c; 0: none */
 } buf_t;
 
 #define BUF_INIT                                                                                             \
     {                                                                                                        \
-        NULL, 0, 0                                                                                           \
+        NULL, 0, 0, 0                                                                                        \
     }
 /* buf_auto_t b = BUF_INIT; frees itself. */
 #define buf_auto_t __attribute__((cleanup(buf_free))) buf_t

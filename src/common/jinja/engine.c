@@ -267,6 +267,9 @@ in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *glo
         tell_error(&s, err);
     else
         py_clear();
+    spans_t unwanted = { .v = NULL };
+    py_buf_spans(out, source->peer != NULL ? source->peer : &unwanted);
+    spans_free(&unwanted);
     session_end(&s);
     py_scope_leave(&scope);
     return rc;

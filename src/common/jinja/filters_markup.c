@@ -176,10 +176,14 @@ jhtmlsafe_json(py_t *json)
     buf_auto_t b = BUF_INIT;
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char) s[i];
-        if (c < NELEMS(safe) && safe[c] != NULL)
-            buf_puts(&b, safe[c]);
-        else
-            buf_putc(&b, s[i]);
+        if (c >= NELEMS(safe) || safe[c] == NULL) {
+            py_put_part(&b, json, s + i, 1);
+            continue;
+        }
+        AUTO(py) part = py_part(json, s + i, 1);
+        size_t at = b.len;
+        buf_puts(&b, safe[c]);
+        py_put_like(&b, at, part);
     }
     return py_str_buf(&b);
 }

@@ -11,6 +11,7 @@
 
 #include "common/jinja/lex.h"
 #include "common/py/py_host.h"
+#include "common/base/span.h"
 
 /* ---- where templates come from ------------------------------------------------------------------------ */
 
@@ -115,6 +116,7 @@ typedef struct jinja_source {
     const char *cache_key; /* NULL: compile, render, forget; else kept while `version` stays */
     int64_t version;
     jinja_marks_t *marks; /* filled when not NULL */
+    spans_t *peer;        /* filled when not NULL: the parts that a peer said (py_peer.h) */
 } jinja_source_t;
 
 /* `context` and `globals` are dicts, BORROWED; NULL: empty. What a loader changes in `globals` stays there.

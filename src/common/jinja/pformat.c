@@ -173,6 +173,7 @@ put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
     if (pieces == NULL)
         return -1;
     bool wrap = top && py_seq_len(pieces) > 1;
+    size_t at = out->len;
     buf_puts(out, wrap ? "(" : "");
     for (size_t i = 0; i < py_seq_len(pieces); i++) {
         if (py_room(out->len + left) < 0)
@@ -184,6 +185,7 @@ put_text(buf_t *out, py_t *text, size_t indent, size_t allowance)
         buf_puts(out, py_cstr(py_seq_at(pieces, i)));
     }
     buf_puts(out, wrap ? ")" : "");
+    py_put_like(out, at, text);
     return 0;
 }
 
@@ -198,7 +200,7 @@ put(buf_t *out, py_t *v, size_t indent, size_t allowance)
         return put_text(out, v, indent, allowance);
     bool container = py_is(v, PY_DICT) || py_is(v, PY_LIST) || py_is(v, PY_TUPLE);
     if (!container || width <= PPRINT_WIDTH) {
-        buf_add(out, buf_str(&line), line.len);
+        py_put_buf(out, &line);
         return 0;
     }
     if (py_enter() < 0)

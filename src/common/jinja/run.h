@@ -16,6 +16,7 @@
 #include "common/jinja/parse.h"
 #include "common/jinja/row.h"
 #include "common/py/py_methods.h"
+#include "common/py/py_peer.h"
 
 typedef struct jsession jsession_t;
 

@@ -28,7 +28,7 @@ dump_yaml(py_t *value, py_t *flow)
     AUTO(py) text = stripped(py_yaml_dump(value, truth > 0 ? PY_YAML_FLOW : PY_YAML_BLOCK, 0));
     if (text == NULL || !str_ends(py_cstr(text), "\n..."))
         return STEAL(text);
-    AUTO(py) cut = py_str(py_cstr(text), strlen(py_cstr(text)) - 4);
+    AUTO(py) cut = py_part(text, py_cstr(text), strlen(py_cstr(text)) - 4);
     return py_markup(cut);
 }
 
@@ -109,7 +109,10 @@ tojson(UNUSED jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         how.indent = (int) indent;
     }
     AUTO(py) json = py_json_dumps(a[0], &how);
-    return json != NULL ? jhtmlsafe_json(json) : NULL;
+    py_t *safe = json != NULL ? jhtmlsafe_json(json) : NULL;
+    for (size_t i = 0; safe != NULL && i < args->nkw; i++) /* separators */
+        safe = py_holds_peer(args->kwv[i]) ? py_peer(safe, 0) : safe;
+    return safe;
 }
 
 /* ---- one scalar --------------------------------------------------------------------------------------- */
@@ -175,6 +178,9 @@ quoted(py_t *v, void (*write)(buf_t *out, const char *s, size_t len))
     size_t len;
     const char *s = py_text(text, &len);
     write(&b, s, len);
+    const char quote = b.data[--b.len];
+    py_put_like(&b, 1, text);
+    buf_putc(&b, quote);
     return py_str_buf(&b);
 }
 
@@ -200,7 +206,7 @@ JFILTER(yaml_encode)
     AUTO(py) bare = text != NULL ? jmethod(text, "strip", 0) : NULL;
     if (bare == NULL || !str_ends(py_cstr(bare), "\n..."))
         return STEAL(bare);
-    return py_str(py_cstr(bare), strlen(py_cstr(bare)) - 4);
+    return py_part(bare, py_cstr(bare), strlen(py_cstr(bare)) - 4);
 }
 
 /* ---- loading ------------------------------------------------------------------------------------------ */

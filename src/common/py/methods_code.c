@@ -282,6 +282,7 @@ METHOD_OF(m_str_translate)
         if (translate_char(&out, slots[0], cp) < 0 || py_room(out.len) < 0)
             return NULL;
     }
+    py_put_made(&out, 0); /* a table of numbers makes any text */
     return py_str_buf(&out);
 }
 

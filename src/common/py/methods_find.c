@@ -50,7 +50,7 @@ py_slice_adjust(int64_t *start, int64_t *end, int64_t len)
 py_t *
 py_text_like(const py_t *like, const char *text, size_t len)
 {
-    return py_is(like, PY_BYTES) ? py_bytes(text, len) : py_str(text, len);
+    return py_part(like, text, len);
 }
 
 int
@@ -240,8 +240,8 @@ remove_affix(py_t *self, py_t *part, bool at_end)
     py_window_t w = { PY_TEXT(self), PY_TEXT(self) + n, 0, true };
 
     if (!tail_is(&w, part, at_end))
-        return py_str(PY_TEXT(self), n);
-    return py_str(PY_TEXT(self) + (at_end ? 0 : k), n - k);
+        return py_part(self, PY_TEXT(self), n);
+    return py_part(self, PY_TEXT(self) + (at_end ? 0 : k), n - k);
 }
 
 static py_t *
@@ -274,12 +274,12 @@ replace_gaps(buf_t *out, const py_t *self, const py_t *with, int64_t max)
         uint32_t cp;
         size_t n = py_is(self, PY_STR) ? py_decode(p, &cp) : 1;
         if (max-- > 0)
-            buf_add(out, PY_TEXT(with), PY_LEN(with));
-        buf_add(out, p, n);
+            py_put(out, with);
+        py_put_part(out, self, p, n);
         p += n;
     }
     if (max > 0)
-        buf_add(out, PY_TEXT(with), PY_LEN(with));
+        py_put(out, with);
 }
 
 static int64_t
@@ -312,15 +312,15 @@ replace(py_t *self, const py_t *part, const py_t *with, int64_t max)
         return NULL;
     if (PY_LEN(part) == 0) {
         replace_gaps(&out, self, with, n);
-        return py_text_like(self, buf_str(&out), out.len);
+        return py_text_buf(self, &out);
     }
     for (; n > 0 && (found = memmem(p, (size_t) (end - p), PY_TEXT(part), PY_LEN(part))) != NULL; n--) {
-        buf_add(&out, p, (size_t) (found - p));
-        buf_add(&out, PY_TEXT(with), PY_LEN(with));
+        py_put_part(&out, self, p, (size_t) (found - p));
+        py_put(&out, with);
         p = found + PY_LEN(part);
     }
-    buf_add(&out, p, (size_t) (end - p));
-    return py_text_like(self, buf_str(&out), out.len);
+    py_put_part(&out, self, p, (size_t) (end - p));
+    return py_text_buf(self, &out);
 }
 
 METHOD_OF(m_str_replace)
@@ -358,13 +358,13 @@ partition(py_t *self, py_t *part, bool last)
         return py_raise(&py_ValueError, "empty separator");
     const char *found = last ? find_last(start, end, PY_TEXT(part), len)
                              : memmem(start, (size_t) (end - start), PY_TEXT(part), len);
-    AUTO(py) whole = py_str(start, (size_t) (end - start));
+    AUTO(py) whole = py_part(self, start, (size_t) (end - start));
     AUTO(py) none = py_str("", 0);
     if (found == NULL)
         return last ? py_tuple_of(3, none, none, whole) : py_tuple_of(3, whole, none, none);
-    AUTO(py) before = py_str(start, (size_t) (found - start));
-    AUTO(py) after = py_str(found + len, (size_t) (end - found) - len);
-    AUTO(py) middle = py_str(found, len);
+    AUTO(py) before = py_part(self, start, (size_t) (found - start));
+    AUTO(py) after = py_part(self, found + len, (size_t) (end - found) - len);
+    AUTO(py) middle = py_part(self, found, len);
     return py_tuple_of(3, before, middle, after);
 }
 

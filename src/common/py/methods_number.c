@@ -123,7 +123,8 @@ METHOD_OF(m_int_to_bytes)
     mpz_clear(z);
     if (!fits)
         return py_raise(&py_OverflowError, "int too big to convert");
-    return py_bytes(buf_str(&out), out.len);
+    py_put_made(&out, 0);
+    return py_text_buf(PY_None, &out);
 }
 
 /* ---- float ------------------------------------------------------------------------------------ */

@@ -1,21 +1,23 @@
 /* methods_pad.c - str methods that widen a text, and format. */
 #include "common/py/methods.h"
 
-/* `left` and `right` fill characters around. */
+/* `left` and `right` fill characters around; `from` is the text that said which, or NULL. */
 static py_t *
-pad(py_t *self, int64_t left, int64_t right, uint32_t fill)
+pad(py_t *self, int64_t left, int64_t right, uint32_t fill, const py_t *from)
 {
     buf_auto_t out = BUF_INIT;
 
     if (left <= 0 && right <= 0)
-        return py_str(PY_TEXT(self), PY_LEN(self));
+        return py_part(self, PY_TEXT(self), PY_LEN(self));
     if (py_room((size_t) (left + right) * 4 + PY_LEN(self)) < 0)
         return NULL;
     for (; left > 0; left--)
         py_put_char(&out, fill);
-    buf_add(&out, PY_TEXT(self), PY_LEN(self));
+    py_put(&out, self);
     for (; right > 0; right--)
         py_put_char(&out, fill);
+    if (from != NULL)
+        py_put_like(&out, 0, from);
     return py_str_buf(&out);
 }
 
@@ -50,7 +52,7 @@ METHOD_OF(m_str_center)
         return NULL;
     int64_t width = gap + (int64_t) py_str_count(self);
     int64_t left = gap / 2 + (gap & width & 1); /* as CPython: an odd gap goes left in an odd width */
-    return pad(self, left, gap - left, fill);
+    return pad(self, left, gap - left, fill, slots[1]);
 }
 
 METHOD_OF(m_str_ljust)
@@ -58,7 +60,7 @@ METHOD_OF(m_str_ljust)
     int64_t gap;
     uint32_t fill;
 
-    return pad_args(slots, self, &gap, &fill) < 0 ? NULL : pad(self, 0, gap, fill);
+    return pad_args(slots, self, &gap, &fill) < 0 ? NULL : pad(self, 0, gap, fill, slots[1]);
 }
 
 METHOD_OF(m_str_rjust)
@@ -66,7 +68,7 @@ METHOD_OF(m_str_rjust)
     int64_t gap;
     uint32_t fill;
 
-    return pad_args(slots, self, &gap, &fill) < 0 ? NULL : pad(self, gap, 0, fill);
+    return pad_args(slots, self, &gap, &fill) < 0 ? NULL : pad(self, gap, 0, fill, slots[1]);
 }
 
 METHOD_OF(m_str_zfill)
@@ -77,13 +79,13 @@ METHOD_OF(m_str_zfill)
     if (py_index(slots[0], &width) < 0)
         return NULL;
     if (width <= n)
-        return py_str(PY_TEXT(self), PY_LEN(self));
+        return py_part(self, PY_TEXT(self), PY_LEN(self));
     if (py_room((size_t) width) < 0)
         return NULL;
     bool sign = *PY_TEXT(self) == '-' || *PY_TEXT(self) == '+';
-    buf_add(&out, PY_TEXT(self), sign ? 1 : 0);
+    py_put_part(&out, self, PY_TEXT(self), sign ? 1 : 0);
     buf_fill(&out, '0', (size_t) (width - n));
-    buf_add(&out, PY_TEXT(self) + sign, PY_LEN(self) - sign);
+    py_put_part(&out, self, PY_TEXT(self) + sign, PY_LEN(self) - sign);
     return py_str_buf(&out);
 }
 
@@ -106,7 +108,7 @@ METHOD_OF(m_str_expandtabs)
             buf_fill(&out, ' ', (size_t) gap);
             column += gap;
         } else {
-            buf_add(&out, p, n);
+            py_put_part(&out, self, p, n);
             column = cp == '\n' || cp == '\r' ? 0 : column + 1;
         }
         p += n;

@@ -273,13 +273,15 @@ join_items(const py_t *sep, const py_t *items)
             return NULL;
     }
     py_t *out = py_str_raw(total);
+    spans_t spans = { .v = NULL };
     char *p = PY_CHARS(out);
     for (size_t i = 0; i < n; i++) {
         const py_t *item = py_seq_at(items, i);
         if (i > 0)
-            p = mempcpy(p, PY_TEXT(sep), PY_LEN(sep));
-        p = mempcpy(p, PY_TEXT(item), PY_LEN(item));
+            p = py_copy_text(out, p, sep, &spans);
+        p = py_copy_text(out, p, item, &spans);
     }
+    py_set_spans(out, &spans);
     return out;
 }
 

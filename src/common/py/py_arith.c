@@ -111,12 +111,13 @@ text_concat(py_t *a, py_t *b)
     py_t *v = py_is(a, PY_STR) ? py_str_raw(PY_LEN(a) + PY_LEN(b)) : NULL;
     if (v == NULL) {
         buf_auto_t both = BUF_INIT;
-        buf_add(&both, PY_TEXT(a), PY_LEN(a));
-        buf_add(&both, PY_TEXT(b), PY_LEN(b));
-        return py_bytes(buf_str(&both), both.len);
+        py_put(&both, a);
+        py_put(&both, b);
+        return py_text_buf(a, &both);
     }
-    memcpy(PY_CHARS(v), PY_TEXT(a), PY_LEN(a));
-    memcpy(PY_CHARS(v) + PY_LEN(a), PY_TEXT(b), PY_LEN(b));
+    spans_t spans = { .v = NULL };
+    py_copy_text(v, py_copy_text(v, PY_CHARS(v), a, &spans), b, &spans);
+    py_set_spans(v, &spans);
     return v;
 }
 
@@ -195,8 +196,9 @@ repeat_text(py_t *v, size_t times)
     if (len == 1)
         buf_fill(&out, PY_TEXT(v)[0], times);
     for (size_t i = 0; len > 1 && i < times; i++)
-        buf_add(&out, PY_TEXT(v), len);
-    py_t *r = py_is(v, PY_STR) ? py_str_buf(&out) : py_bytes(buf_str(&out), out.len);
+        py_put(&out, v);
+    py_put_like(&out, 0, len == 1 ? v : PY_None);
+    py_t *r = py_text_buf(v, &out);
     r->flags |= v->flags & PY_F_MARKUP;
     return r;
 }

@@ -76,6 +76,7 @@ typedef struct py_scope { /* what the scope around it had */
     int64_t bytes_limit, steps_left, steps_given, deadline;
     int depth_limit;
     void *held;
+    size_t notes; /* py_notes() */
 } py_scope_t;
 void py_scope_enter(py_scope_t *scope, const py_limits_t *limits);
 void py_scope_leave(py_scope_t *scope);
@@ -88,6 +89,7 @@ typedef struct py_state {
     int64_t bytes_limit; /* of `live` */
     int64_t fuel;        /* steps until the next slow check */
     int depth, depth_limit;
+    bool peers; /* some text of this thread has, or had, a mark of py_peer.h */
 } py_state_t;
 extern _Thread_local py_state_t py_state;
 

@@ -305,7 +305,10 @@ format_text(buf_t *out, py_t *v, const char *spec, size_t len)
         n = (size_t) s.precision;
         bytes = py_str_offset(v, n);
     }
-    return put_padded(out, &s, PY_TEXT(v), bytes, (int64_t) n);
+    size_t at = out->len;
+    int rc = put_padded(out, &s, PY_TEXT(v), bytes, (int64_t) n);
+    py_put_like(out, at, v);
+    return rc;
 }
 
 static int
@@ -327,7 +330,10 @@ format_char(buf_t *out, py_t *v, const spec_t *s)
     spec_t padded = *s;
     if (s->align == '=')
         padded.align = '>';
-    return put_padded(out, &padded, bytes, n, 1);
+    size_t at = out->len;
+    int rc = put_padded(out, &padded, bytes, n, 1);
+    py_put_made(out, at);
+    return rc;
 }
 
 static int

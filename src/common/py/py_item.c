@@ -55,9 +55,9 @@ py_len(py_t *v)
 
 /* ---- slices ----------------------------------------------------------------------------------- */
 
-typedef struct span {
+typedef struct reach {
     int64_t start, stop, step, n;
-} span_t;
+} reach_t;
 
 /* One part of a slice: cut to 64 bits, `dflt` for None. */
 static int
@@ -84,7 +84,7 @@ clamp(int64_t v, int64_t low, int64_t high)
 }
 
 static int
-slice_span(const pyslice_t *s, int64_t len, span_t *ret_span)
+slice_reach(const pyslice_t *s, int64_t len, reach_t *ret_reach)
 {
     int64_t start, stop, step;
 
@@ -101,11 +101,11 @@ slice_span(const pyslice_t *s, int64_t len, span_t *ret_span)
     bool from_end = s->stop == NULL || py_is(s->stop, PY_NONE); /* of a falling slice: past the first */
     start = clamp(start < 0 ? start + len : start, low, high);
     stop = step < 0 && from_end ? -1 : clamp(stop < 0 ? stop + len : stop, low, high);
-    *ret_span = (span_t){ start, stop, step, 0 };
+    *ret_reach = (reach_t){ start, stop, step, 0 };
     if (step > 0 && start < stop)
-        ret_span->n = (stop - start - 1) / step + 1;
+        ret_reach->n = (stop - start - 1) / step + 1;
     else if (step < 0 && start > stop)
-        ret_span->n = (start - stop - 1) / -step + 1;
+        ret_reach->n = (start - stop - 1) / -step + 1;
     return 0;
 }
 
@@ -123,7 +123,7 @@ moved(const char *text, size_t at, int64_t by)
 }
 
 static py_t *
-slice_str(py_t *v, const span_t *s)
+slice_str(py_t *v, const reach_t *s)
 {
     if (s->step == 1) {
         py_t *part = py_substr(v, (size_t) s->start, (size_t) (s->start + s->n));
@@ -139,7 +139,7 @@ slice_str(py_t *v, const span_t *s)
         uint32_t cp;
         if (i > 0)
             at = moved(PY_TEXT(v), at, s->step);
-        buf_add(&out, PY_TEXT(v) + at, py_decode(PY_TEXT(v) + at, &cp));
+        py_put_part(&out, v, PY_TEXT(v) + at, py_decode(PY_TEXT(v) + at, &cp));
     }
     py_t *part = py_str_buf(&out);
     part->flags |= v->flags & PY_F_MARKUP;
@@ -147,21 +147,17 @@ slice_str(py_t *v, const span_t *s)
 }
 
 static py_t *
-slice_bytes(const py_t *v, const span_t *s)
+slice_bytes(const py_t *v, const reach_t *s)
 {
-    py_t *part = py_bytes("", 0);
-
-    if (s->n == 0)
-        return part;
     buf_auto_t out = BUF_INIT;
+
     for (int64_t i = 0; i < s->n; i++)
-        buf_putc(&out, PY_TEXT(v)[s->start + i * s->step]);
-    py_unref(part);
-    return py_bytes(buf_str(&out), out.len);
+        py_put_part(&out, v, PY_TEXT(v) + s->start + i * s->step, 1);
+    return py_text_buf(v, &out);
 }
 
 static py_t *
-slice_seq(const py_t *v, const span_t *s)
+slice_seq(const py_t *v, const reach_t *s)
 {
     if (py_room((size_t) s->n * sizeof(v)) < 0)
         return NULL;
@@ -177,7 +173,7 @@ slice_seq(const py_t *v, const span_t *s)
 }
 
 static py_t *
-slice_range(const pyrange_t *r, const span_t *s)
+slice_range(const pyrange_t *r, const reach_t *s)
 {
     int64_t start, stop, step;
 
@@ -192,9 +188,9 @@ slice_range(const pyrange_t *r, const span_t *s)
 static py_t *
 get_slice(py_t *v, py_t *key)
 {
-    span_t s;
+    reach_t s;
 
-    if (slice_span((pyslice_t *) key, length(v), &s) < 0)
+    if (slice_reach((pyslice_t *) key, length(v), &s) < 0)
         return NULL;
     switch (py_type(v)) {
     case PY_STR:
@@ -232,7 +228,7 @@ element_at(py_t *v, int64_t i)
     default: {
         const char *p = PY_TEXT(v) + py_str_offset(v, (size_t) i);
         uint32_t cp;
-        py_t *c = py_str(p, py_decode(p, &cp));
+        py_t *c = py_part(v, p, py_decode(p, &cp));
         ((pystr_t *) c)->count = 1;
         c->flags |= v->flags & PY_F_MARKUP;
         return c;

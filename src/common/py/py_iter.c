@@ -81,7 +81,7 @@ next_char(py_iter_t *it)
     if (it->i >= PY_LEN(it->source))
         return NULL;
     size_t n = py_decode(PY_TEXT(it->source) + it->i, &cp);
-    py_t *v = py_str(PY_TEXT(it->source) + it->i, n);
+    py_t *v = py_part(it->source, PY_TEXT(it->source) + it->i, n);
     ((pystr_t *) v)->count = 1;
     it->i += n;
     return v;

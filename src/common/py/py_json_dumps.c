@@ -28,14 +28,16 @@ put_escape(buf_t *out, uint32_t cp)
         buf_printf(out, "\\u%04x\\u%04x", 0xd7c0 + (cp >> 10), 0xdc00 + (cp & 0x3ff));
 }
 
+/* `from` is the value that the text is of. */
 static int
-put_text(const writer_t *w, const char *p, size_t len)
+put_text(const writer_t *w, const char *p, size_t len, const py_t *from)
 {
     const char *end = p + len;
 
     if (py_room(w->out->len + len) < 0)
         return -1;
     buf_putc(w->out, '"');
+    size_t at = w->out->len;
     while (p < end) {
         uint32_t cp;
         size_t n = py_decode(p, &cp);
@@ -48,6 +50,7 @@ put_text(const writer_t *w, const char *p, size_t len)
             return -1;
         p += n;
     }
+    py_put_like(w->out, at, from);
     buf_putc(w->out, '"');
     return 0;
 }
@@ -82,7 +85,7 @@ put_key(writer_t *w, py_t *key)
 
     switch (py_type(key)) {
     case PY_STR:
-        return put_text(w, PY_TEXT(key), PY_LEN(key));
+        return put_text(w, PY_TEXT(key), PY_LEN(key), key);
     case PY_NONE:
         buf_puts(w->out, "\"null\"");
         return 0;
@@ -100,7 +103,7 @@ put_key(writer_t *w, py_t *key)
         return py_raise_int(&py_TypeError, "keys must be str, int, float, bool or None, not %s",
                             py_type_name(key));
     }
-    return put_text(w, buf_str(&text), text.len);
+    return put_text(w, buf_str(&text), text.len, PY_None);
 }
 
 static int
@@ -195,7 +198,7 @@ put(writer_t *w, py_t *v)
         put_float(w->out, py_float_value(v));
         return 0;
     case PY_STR:
-        return put_text(w, PY_TEXT(v), PY_LEN(v));
+        return put_text(w, PY_TEXT(v), PY_LEN(v), v);
     case PY_LIST:
     case PY_TUPLE:
     case PY_DICT:

@@ -285,6 +285,7 @@ py_scope_enter(py_scope_t *scope, const py_limits_t *limits)
     scope->depth_limit = py_state.depth_limit;
     scope->deadline = budget.deadline;
     scope->held = budget.held;
+    scope->notes = py_notes();
     budget.held = NULL;
     budget.limits = *limits;
     if (limits->bytes != 0)
@@ -312,6 +313,7 @@ py_scope_leave(py_scope_t *scope)
 {
     pyheld_t *last;
 
+    py_notes_drop(scope->notes);
     free_cycles();
     for (last = budget.held; last != NULL && last->next != NULL;)
         last = last->next;

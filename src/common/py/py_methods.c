@@ -341,9 +341,13 @@ py_method_call(const py_method_t *method, py_t *self, const py_args_t *args)
     py_t *slots[PY_MAX_SLOTS];
 
     if (args->n == 0 && args->nkw == 0 && method->max == 0)
-        return py_is_markup(self) ? call_markup(method, self, slots, args) : method->fn(self, slots, args);
+        return py_peer_like(py_is_markup(self) ? call_markup(method, self, slots, args)
+                                               : method->fn(self, slots, args),
+                            &self, 1);
     const py_sig_t sig = { method->name, method->params, method->min, method->max, PY_SIG_C | method->flags };
     if (py_bind_method(args, &sig, py_is_markup(self) ? "str" : py_type_name(self), slots) < 0)
         return NULL;
-    return py_is_markup(self) ? call_markup(method, self, slots, args) : method->fn(self, slots, args);
+    py_t *v = py_is_markup(self) ? call_markup(method, self, slots, args) : method->fn(self, slots, args);
+    v = py_peer_like(py_peer_like(v, &self, 1), args->v, args->n);
+    return args->nkw > 0 ? py_peer_like(v, args->kwv, args->nkw) : v;
 }

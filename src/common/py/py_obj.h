@@ -12,6 +12,7 @@
 #include "common/py/py_host.h"
 #include "common/py/py_mem.h"
 #include "common/py/py_ops.h"
+#include "common/py/py_peer_int.h"
 
 enum {
     PY_F_MARKUP = 1 << 0,  /* str */
@@ -56,8 +57,9 @@ typedef struct pybig {
 typedef struct pystr {
     py_t h;
     size_t len;
-    size_t count;  /* code points, or PY_UNCOUNTED */
-    uint64_t hash; /* 0: not yet known */
+    size_t count;   /* code points, or PY_UNCOUNTED */
+    uint64_t hash;  /* 0: not yet known */
+    pypeer_t *peer; /* the parts that a peer said: py_peer.h; NULL: none */
     char text[];
 } pystr_t;
 

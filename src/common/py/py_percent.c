@@ -163,10 +163,10 @@ parse_directive(percent_t *p, directive_t *d, const char **at, const char *end)
 
 /* ---- output ----------------------------------------------------------------------------------- */
 
-/* `prefix` (sign and base) stands before the zeros; `points` code points in all of text. */
+/* `prefix` (sign and base) stands before the zeros; `points` code points in all of text, which is `from`'s. */
 static int
 put_field(percent_t *p, const directive_t *d, const char *prefix, const char *text, size_t len, size_t points,
-          bool zero)
+          bool zero, const py_t *from)
 {
     size_t total = strlen(prefix) + points;
     size_t gap = d->width > (int64_t) total ? (size_t) d->width - total : 0;
@@ -178,7 +178,10 @@ put_field(percent_t *p, const directive_t *d, const char *prefix, const char *te
     buf_puts(p->out, prefix);
     if (gap > 0 && !d->left && zero)
         buf_fill(p->out, '0', gap);
-    buf_add(p->out, text, len);
+    if (from != NULL)
+        py_put_part(p->out, from, text, len);
+    else
+        buf_add(p->out, text, len);
     if (gap > 0 && d->left)
         buf_fill(p->out, ' ', gap);
     return 0;
@@ -212,7 +215,7 @@ put_integer(percent_t *p, const directive_t *d, py_t *v)
              : type == 'o'               ? "0o"
              : type == 'x'               ? "0x"
                                          : "0X");
-    return put_field(p, d, prefix, buf_str(&digits), digits.len, digits.len, d->zero);
+    return put_field(p, d, prefix, buf_str(&digits), digits.len, digits.len, d->zero, NULL);
 }
 
 static int
@@ -260,7 +263,7 @@ float_directive(percent_t *p, const directive_t *d, py_t *v)
     if (py_double_text(&text, number, d->type, d->precision < 0 ? 6 : d->precision, d->alternate) < 0)
         return -1;
     return put_field(p, d, sign_of(d, signbit(number) && !isnan(number)), buf_str(&text), text.len, text.len,
-                     d->zero);
+                     d->zero, NULL);
 }
 
 static int
@@ -273,7 +276,7 @@ char_directive(percent_t *p, const directive_t *d, py_t *v)
     if (py_is(v, bytes ? PY_BYTES : PY_STR)) {
         size_t n = bytes ? PY_LEN(v) : py_str_count(v);
         if (n == 1)
-            return put_field(p, d, "", PY_TEXT(v), PY_LEN(v), 1, false);
+            return put_field(p, d, "", PY_TEXT(v), PY_LEN(v), 1, false, v);
     }
     if (!py_is_int(v))
         return py_raise_int(&py_TypeError, bytes ? "%%c requires an integer in range(256) or a single byte"
@@ -283,10 +286,12 @@ char_directive(percent_t *p, const directive_t *d, py_t *v)
                             bytes ? "%%c arg not in range(256)" : "%%c arg not in range(0x110000)");
     if (bytes) {
         text[0] = (char) cp;
-        return put_field(p, d, "", text, 1, 1, false);
+        return put_field(p, d, "", text, 1, 1, false, NULL);
     }
-    size_t n = utf8_encode((uint32_t) cp, text);
-    return put_field(p, d, "", text, n, 1, false);
+    size_t n = utf8_encode((uint32_t) cp, text), start = p->out->len;
+    int rc = put_field(p, d, "", text, n, 1, false, NULL);
+    py_put_made(p->out, start);
+    return rc;
 }
 
 /* %s, %r, %a. Markup escapes what it takes in. */
@@ -323,7 +328,7 @@ text_directive(percent_t *p, const directive_t *d, py_t *v)
         n = (size_t) d->precision;
         len = py_is(text, PY_STR) ? py_str_offset(text, n) : n;
     }
-    return put_field(p, d, "", PY_TEXT(text), len, n, false);
+    return put_field(p, d, "", PY_TEXT(text), len, n, false, text);
 }
 
 typedef int directive_fn(percent_t *p, const directive_t *d, py_t *v);
@@ -393,7 +398,7 @@ put_all(percent_t *p)
     while (at < end) {
         const char *mark = memchr(at, '%', (size_t) (end - at));
         size_t n = (size_t) ((mark != NULL ? mark : end) - at);
-        buf_add(p->out, at, n);
+        py_put_part(p->out, p->tmpl, at, n);
         at += n;
         if (mark == NULL)
             break;
@@ -424,7 +429,7 @@ py_percent(py_t *tmpl, py_t *values)
     if (rc < 0)
         return NULL;
     if (py_is(tmpl, PY_BYTES))
-        return py_bytes(buf_str(&out), out.len);
+        return py_text_buf(tmpl, &out);
     py_t *v = py_str_buf(&out);
     v->flags |= tmpl->flags & PY_F_MARKUP;
     return v;
@@ -437,6 +442,7 @@ py_ascii_to(buf_t *out, py_t *v)
 
     if (py_repr_to(&text, v) < 0)
         return -1;
+    size_t at = out->len;
     for (size_t i = 0; i < text.len;) {
         uint32_t cp;
         i += py_decode(text.data + i, &cp);
@@ -445,5 +451,6 @@ py_ascii_to(buf_t *out, py_t *v)
         else
             buf_printf(out, cp <= 0xff ? "\\x%02x" : cp <= 0xffff ? "\\u%04x" : "\\U%08x", cp);
     }
+    py_put_as(out, at, &text);
     return 0;
 }

@@ -43,6 +43,7 @@ repr_str(buf_t *out, const py_t *v)
     if (py_is_markup(v))
         buf_puts(out, "Markup(");
     buf_putc(out, quote);
+    size_t at = out->len;
     while (s < end) {
         const char *plain = s;
         while (s < end && plain_in_repr((unsigned char) *s))
@@ -55,6 +56,7 @@ repr_str(buf_t *out, const py_t *v)
         repr_char(out, s, n, cp, quote);
         s += n;
     }
+    py_put_like(out, at, v);
     buf_putc(out, quote);
     if (py_is_markup(v))
         buf_putc(out, ')');
@@ -68,6 +70,7 @@ repr_bytes(buf_t *out, const py_t *v)
 
     buf_putc(out, 'b');
     buf_putc(out, quote);
+    size_t at = out->len;
     for (size_t i = 0; i < PY_LEN(v); i++) {
         unsigned char c = (unsigned char) s[i];
         if (c < 0x80)
@@ -75,6 +78,7 @@ repr_bytes(buf_t *out, const py_t *v)
         else
             buf_printf(out, "\\x%02x", c);
     }
+    py_put_like(out, at, v);
     buf_putc(out, quote);
 }
 
@@ -361,7 +365,7 @@ py_str_to(buf_t *out, py_t *v)
 {
     switch (py_type(v)) {
     case PY_STR:
-        buf_add(out, PY_TEXT(v), PY_LEN(v));
+        py_put(out, v);
         return 0;
     case PY_UNDEFINED:
         return str_undefined(out, v);
@@ -413,6 +417,19 @@ py_put_escaped(buf_t *out, const char *s, size_t len)
     buf_add(out, s + start, len - start);
 }
 
+/* A text that needs no escape keeps its marks where they are. */
+static void
+py_escape_to(buf_t *out, const py_t *text)
+{
+    py_put_escaped(out, PY_TEXT(text), PY_LEN(text));
+    if (out->len == PY_LEN(text)) {
+        buf_clear(out);
+        py_put(out, text);
+    } else {
+        py_put_like(out, 0, text);
+    }
+}
+
 py_t *
 py_escape(py_t *v)
 {
@@ -425,7 +442,7 @@ py_escape(py_t *v)
     AUTO(py) text = py_tostr(v);
     if (text == NULL || py_room(PY_LEN(text) * 5) < 0)
         return NULL;
-    py_put_escaped(&out, PY_TEXT(text), PY_LEN(text));
+    py_escape_to(&out, text);
     py_t *markup = py_str_buf(&out);
     markup->flags |= PY_F_MARKUP;
     return markup;

@@ -90,6 +90,7 @@ text_new(size_t len, py_type_t type)
     s->len = len;
     s->count = PY_UNCOUNTED;
     s->hash = 0;
+    s->peer = NULL;
     s->text[len] = '\0';
     return &s->h;
 }
@@ -133,6 +134,8 @@ py_str_buf(buf_t *text)
 {
     py_t *v = py_str(buf_str(text), text->len);
 
+    if (__builtin_expect(text->note != 0, 0))
+        py_take_marks(v, text);
     buf_free(text);
     return v;
 }
@@ -181,7 +184,7 @@ py_markup(py_t *text)
 {
     if (py_is_markup(text))
         return py_ref(text);
-    py_t *v = py_str(PY_TEXT(text), PY_LEN(text));
+    py_t *v = py_part(text, PY_TEXT(text), PY_LEN(text));
     v->flags |= PY_F_MARKUP;
     return v;
 }
@@ -197,7 +200,7 @@ py_substr(py_t *text, size_t from, size_t to)
         return py_ref(text);
     size_t start = py_str_offset(text, from);
     size_t end = count == PY_LEN(text) ? to : py_str_offset(text, to);
-    py_t *v = py_str(PY_TEXT(text) + start, end - start);
+    py_t *v = py_part(text, PY_TEXT(text) + start, end - start);
     ((pystr_t *) v)->count = to - from;
     return v;
 }

@@ -277,9 +277,10 @@ put_field(formatter_t *f, buf_t *out, const field_t *field, int nesting)
         spec = buf_str(&nested);
         len = nested.len;
     }
-    if (f->markup)
-        return put_markup(out, converted, spec, len);
-    return py_format_to(out, converted, spec, len);
+    size_t at = out->len;
+    int rc = f->markup ? put_markup(out, converted, spec, len) : py_format_to(out, converted, spec, len);
+    py_put_as(out, at, &nested);
+    return rc;
 }
 
 /* Text up to the next field. 1: a field follows, 0: the end, -1 raised. */
@@ -331,6 +332,7 @@ format_all(formatter_t *f, py_t *tmpl)
     f->python = f->markup || f->field != NULL;
     if (put_text(f, &out, text, NESTING + f->python) < 0)
         return NULL;
+    py_put_like(&out, 0, tmpl);
     py_t *v = py_str_buf(&out);
     v->flags |= tmpl->flags & PY_F_MARKUP;
     return v;

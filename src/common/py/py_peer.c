@@ -1,0 +1,443 @@
+/* py_peer.c - marks of what a peer said. */
+#include "common/py/py_as.h"
+#include "common/py/py_peer.h"
+#include "salt/limits.h"
+
+/* The marks of a text; `whole`: the text as a whole is one. */
+struct pypeer {
+    size_t n;
+    span_t v[];
+};
+
+/* Most texts with a mark are a peer's from end to end: these stand for that, with flags 0 and SPAN_QUOTED. */
+static pypeer_t whole[2];
+
+static bool
+is_whole(const pypeer_t *p)
+{
+    return p == &whole[0] || p == &whole[1];
+}
+
+static size_t
+peer_size(const pypeer_t *p)
+{
+    return sizeof(*p) + p->n * sizeof(p->v[0]);
+}
+
+void
+py_peer_free(pypeer_t *p)
+{
+    if (p != NULL && !is_whole(p))
+        py_release(p, peer_size(p));
+}
+
+static const pypeer_t *
+peer_of(const py_t *v)
+{
+    return ((const pystr_t *) v)->peer;
+}
+
+static bool
+is_text(const py_t *v)
+{
+    return py_is(v, PY_STR) || py_is(v, PY_BYTES);
+}
+
+/* A text's marks, one after the other. */
+static span_t
+span_at(const py_t *v, size_t i)
+{
+    const pypeer_t *p = peer_of(v);
+
+    return is_whole(p) ? (span_t){ 0, PY_LEN(v), (unsigned) (p - whole) } : p->v[i];
+}
+
+static size_t
+span_count(const py_t *v)
+{
+    const pypeer_t *p = peer_of(v);
+
+    return p == NULL ? 0 : is_whole(p) ? 1 : p->n;
+}
+
+static void
+set_spans(py_t *v, const spans_t *spans)
+{
+    pystr_t *s = (pystr_t *) v;
+
+    if (spans->n == 0)
+        return;
+    py_state.peers = true;
+    py_peer_free(s->peer);
+    if (spans->n == 1 && spans->v[0].from == 0 && spans->v[0].to == s->len) {
+        s->peer = &whole[spans->v[0].flags & SPAN_QUOTED];
+        return;
+    }
+    s->peer = py_alloc(sizeof(*s->peer) + spans->n * sizeof(span_t));
+    s->peer->n = spans->n;
+    memcpy(s->peer->v, spans->v, spans->n * sizeof(span_t));
+}
+
+void
+py_set_spans(py_t *v, spans_t *spans)
+{
+    set_spans(v, spans);
+    spans_free(spans);
+}
+
+char *
+py_copy_text(py_t *out, char *at, const py_t *v, spans_t *spans)
+{
+    size_t begin = (size_t) (at - PY_CHARS(out));
+
+    memcpy(at, PY_TEXT(v), PY_LEN(v));
+    for (size_t i = 0; i < span_count(v); i++) {
+        span_t s = span_at(v, i);
+        spans_add(spans, begin + s.from, begin + s.to, s.flags);
+    }
+    return at + PY_LEN(v);
+}
+
+/* ---- values ------------------------------------------------------------------------------------- */
+
+bool
+py_is_peer(const py_t *v)
+{
+    return is_text(v) && peer_of(v) != NULL;
+}
+
+/* `left` values may still be looked at: what holds itself, or the same thing many times over, ends as well. */
+static bool
+holds_peer(const py_t *v, int *left)
+{
+    py_t *key, *value;
+
+    if (is_text(v))
+        return peer_of(v) != NULL;
+    if (py_type(v) < PY_LIST)
+        return false;
+    if (--*left < 0)
+        return true; /* not known, and no harm */
+    switch (py_type(v)) {
+    case PY_LIST:
+    case PY_TUPLE:
+        for (size_t i = 0; i < py_seq_len(v); i++)
+            if (holds_peer(py_seq_at(v, i), left))
+                return true;
+        return false;
+    case PY_DICT:
+    case PY_SET:
+        for (size_t i = 0; py_dict_next(v, &i, &key, &value);)
+            if (holds_peer(key, left) || (value != NULL && holds_peer(value, left)))
+                return true;
+        return false;
+    case PY_NAMESPACE:
+        return holds_peer(py_namespace_dict(v), left);
+    case PY_VIEW:
+        return holds_peer(((const pyview_t *) v)->dict, left);
+    default:
+        return false;
+    }
+}
+
+static bool
+is_marked(const py_t *v)
+{
+    int left = LIMIT_PEER_LOOK;
+
+    return holds_peer(v, &left);
+}
+
+bool
+py_holds_peer(const py_t *v)
+{
+    return py_state.peers && is_marked(v);
+}
+
+/* What is marked in a value. */
+typedef enum reach {
+    ALL,  /* every text in it; one that others hold too is copied */
+    FRESH /* what nobody else holds: the rest was there before, and has the marks that are due to it */
+} reach_t;
+
+static py_t *
+mark_text(py_t *v, unsigned flags)
+{
+    pystr_t *s = (pystr_t *) v;
+
+    if (v->refs != 1) {
+        py_t *copy = py_is(v, PY_STR) ? py_str(PY_TEXT(v), PY_LEN(v)) : py_bytes(PY_TEXT(v), PY_LEN(v));
+        copy->flags |= v->flags & PY_F_MARKUP;
+        py_unref(v);
+        v = copy;
+        s = (pystr_t *) v;
+    }
+    py_state.peers = true;
+    py_peer_free(s->peer);
+    s->peer = &whole[flags & SPAN_QUOTED];
+    return v;
+}
+
+static py_t *mark_deep(py_t *v, unsigned flags, reach_t reach, int depth);
+
+/* Keys change in place: a mark changes neither hash nor equality. */
+static void
+mark_entries(pydict_t *d, unsigned flags, reach_t reach, int depth)
+{
+    for (uint32_t i = 0; i < d->fill; i++) {
+        if (d->entries[i].key == NULL)
+            continue;
+        d->entries[i].key = mark_deep(d->entries[i].key, flags, reach, depth + 1);
+        if (d->entries[i].value != NULL)
+            d->entries[i].value = mark_deep(d->entries[i].value, flags, reach, depth + 1);
+    }
+}
+
+static py_t *
+mark_deep(py_t *v, unsigned flags, reach_t reach, int depth)
+{
+    if (py_small(v) || depth > LIMIT_PY_DEPTH || (reach == FRESH && v->refs != 1))
+        return v;
+    switch (py_type(v)) {
+    case PY_STR:
+    case PY_BYTES:
+        return mark_text(v, flags);
+    case PY_LIST:
+    case PY_TUPLE: {
+        py_t **items = py_is(v, PY_LIST) ? py_as_list(v)->v : py_as_tuple(v)->v;
+        for (size_t i = 0; i < py_seq_len(v); i++)
+            items[i] = mark_deep(items[i], flags, reach, depth + 1);
+        return v;
+    }
+    case PY_DICT:
+    case PY_SET:
+        mark_entries((pydict_t *) v, flags, reach, depth);
+        return v;
+    default:
+        return v;
+    }
+}
+
+py_t *
+py_peer(py_t *v, unsigned flags)
+{
+    return mark_deep(v, flags, ALL, 0);
+}
+
+py_t *
+py_peer_like_(py_t *made, py_t *const *from, size_t n)
+{
+    if (made == NULL || py_small(made) || made->refs != 1 || is_marked(made))
+        return made;
+    for (size_t i = 0; i < n; i++)
+        if (from[i] != NULL && from[i] != made && is_marked(from[i]))
+            return mark_deep(made, 0, FRESH, 0);
+    return made;
+}
+
+void
+py_peer_spans(const py_t *v, spans_t *ret)
+{
+    for (size_t i = 0; i < span_count(v); i++) {
+        span_t s = span_at(v, i);
+        spans_add(ret, s.from, s.to, s.flags);
+    }
+}
+
+py_t *
+py_str_spans(const char *text, size_t len, const spans_t *spans)
+{
+    py_t *v = py_str(text, len);
+
+    set_spans(v, spans);
+    return v;
+}
+
+/* ---- texts in the making ------------------------------------------------------------------------ */
+
+/* The marks of buffers, each at the place that the buffer's note names. A buffer that is dropped leaves its marks here
+ * until the scope ends. */
+static _Thread_local struct {
+    spans_t *v;
+    size_t n, cap;
+} notes;
+
+size_t
+py_notes(void)
+{
+    return notes.n;
+}
+
+void
+py_notes_drop(size_t from)
+{
+    while (notes.n > from)
+        spans_free(&notes.v[--notes.n]);
+    if (notes.n == 0) {
+        free(notes.v);
+        notes.v = NULL;
+        notes.cap = 0;
+    }
+}
+
+static spans_t *
+notes_of(buf_t *out)
+{
+    if (out->note == 0) {
+        if (notes.n == notes.cap) {
+            notes.cap = notes.cap * 2 + 8;
+            notes.v = xrealloc(notes.v, notes.cap * sizeof(*notes.v));
+        }
+        notes.v[notes.n++] = (spans_t){ .v = NULL };
+        out->note = (unsigned) notes.n;
+    }
+    return &notes.v[out->note - 1];
+}
+
+/* Bytes [from, from + len) of `v` stand in `out` at `at`. */
+static void
+note_part(buf_t *out, size_t at, const py_t *v, size_t from, size_t len)
+{
+    for (size_t i = 0; i < span_count(v); i++) {
+        span_t s = span_at(v, i);
+        size_t start = s.from > from ? s.from : from, end = s.to < from + len ? s.to : from + len;
+        if (start < end)
+            spans_add(notes_of(out), at + start - from, at + end - from, s.flags);
+    }
+}
+
+void
+py_put(buf_t *out, const py_t *v)
+{
+    size_t at = out->len;
+
+    buf_add(out, PY_TEXT(v), PY_LEN(v));
+    if (__builtin_expect(peer_of(v) != NULL, 0))
+        note_part(out, at, v, 0, PY_LEN(v));
+}
+
+void
+py_put_buf(buf_t *out, buf_t *from)
+{
+    spans_t spans = { .v = NULL };
+    size_t at = out->len;
+
+    py_buf_spans(from, &spans);
+    buf_add(out, buf_str(from), from->len);
+    for (size_t i = 0; i < spans.n; i++)
+        spans_add(notes_of(out), at + spans.v[i].from, at + spans.v[i].to, spans.v[i].flags);
+    spans_free(&spans);
+    buf_free(from);
+}
+
+void
+py_put_part(buf_t *out, const py_t *v, const char *from, size_t len)
+{
+    size_t at = out->len;
+
+    buf_add(out, from, len);
+    if (__builtin_expect(peer_of(v) != NULL, 0))
+        note_part(out, at, v, (size_t) (from - PY_TEXT(v)), len);
+}
+
+/* One mark from `at` on, in place of those that are there. */
+static void
+note_all(buf_t *out, size_t at, unsigned flags)
+{
+    spans_t *mine = notes_of(out);
+
+    while (mine->n > 0 && mine->v[mine->n - 1].from >= at)
+        mine->n--;
+    if (mine->n > 0 && mine->v[mine->n - 1].to > at)
+        mine->v[mine->n - 1].to = at;
+    spans_add(mine, at, out->len, flags);
+}
+
+/* All marks that are `v`'s are quoted ones. */
+static unsigned
+common_flags(const py_t *v)
+{
+    unsigned flags = SPAN_QUOTED;
+
+    for (size_t i = 0; i < span_count(v); i++)
+        flags &= span_at(v, i).flags;
+    return flags;
+}
+
+void
+py_put_like(buf_t *out, size_t at, const py_t *v)
+{
+    if (py_is_peer(v) && out->len > at)
+        note_all(out, at, common_flags(v));
+}
+
+void
+py_put_made(buf_t *out, size_t at)
+{
+    if (py_state.peers && out->len > at)
+        note_all(out, at, 0);
+}
+
+void
+py_put_as(buf_t *out, size_t at, const buf_t *from)
+{
+    if (from->note != 0 && out->len > at)
+        note_all(out, at, 0);
+}
+
+void
+py_buf_spans(buf_t *text, spans_t *ret)
+{
+    if (text->note == 0)
+        return;
+    spans_t *mine = &notes.v[text->note - 1];
+    /* What was cut off the buffer's end has no mark any more. */
+    while (mine->n > 0 && mine->v[mine->n - 1].from >= text->len)
+        mine->n--;
+    if (mine->n > 0 && mine->v[mine->n - 1].to > text->len)
+        mine->v[mine->n - 1].to = text->len;
+    *ret = *mine;
+    *mine = (spans_t){ .v = NULL };
+    while (notes.n > 0 && notes.v[notes.n - 1].v == NULL && notes.n >= text->note)
+        notes.n--;
+    text->note = 0;
+}
+
+void
+py_take_marks(py_t *v, buf_t *text)
+{
+    spans_t spans = { .v = NULL };
+
+    py_buf_spans(text, &spans);
+    py_set_spans(v, &spans);
+}
+
+py_t *
+py_text_buf(const py_t *like, buf_t *text)
+{
+    py_t *v = py_is(like, PY_STR) ? py_str(buf_str(text), text->len) : py_bytes(buf_str(text), text->len);
+
+    if (text->note != 0)
+        py_take_marks(v, text);
+    buf_free(text);
+    return v;
+}
+
+py_t *
+py_part(const py_t *like, const char *from, size_t len)
+{
+    py_t *v = py_is(like, PY_STR) ? py_str(from, len) : py_bytes(from, len);
+
+    if (__builtin_expect(peer_of(like) == NULL, 1))
+        return v;
+    if (is_whole(peer_of(like))) {
+        ((pystr_t *) v)->peer = len > 0 ? ((const pystr_t *) like)->peer : NULL;
+        return v;
+    }
+    buf_t none = BUF_INIT;
+    note_part(&none, 0, like, (size_t) (from - PY_TEXT(like)), len);
+    none.len = len;
+    if (none.note != 0)
+        py_take_marks(v, &none);
+    return v;
+}

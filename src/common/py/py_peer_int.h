@@ -1,0 +1,23 @@
+/* py_peer_int.h - what the files of this folder share about marks of what a peer said; see py_peer.h.
+ *
+ * Layer      common/py, private
+ */
+#ifndef COMMON_PY_PY_PEER_INT_H
+#define COMMON_PY_PY_PEER_INT_H
+
+#include "common/py/py_peer.h"
+
+/* The marks of a text, as pystr_t holds them. */
+typedef struct pypeer pypeer_t;
+void py_peer_free(pypeer_t *p);
+/* How many notes of buffers there are, and an end to those that came later. */
+void py_take_marks(py_t *v, buf_t *text); /* the buffer's marks become `v`'s, which has its bytes */
+size_t py_notes(void);
+void py_notes_drop(size_t from);
+
+/* Copies the text of `v` to `at` in `out`, and its marks to `spans`; the end of it. py_set_spans() follows. */
+char *py_copy_text(py_t *out, char *at, const py_t *v, spans_t *spans);
+/* TAKES the spans. */
+void py_set_spans(py_t *v, spans_t *spans);
+
+#endif
