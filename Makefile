@@ -179,6 +179,7 @@ $(FUZZ_BIN): $(BUILD)/tests/fuzz/replay_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BU
 $(FUZZ_LIVE): $(BUILD)/tests/fuzz/search_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(UNIT_LIBS)
 	$(call link,-fsanitize=fuzzer -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 .SECONDARY: $(FUZZ:%=$(BUILD)/obj/tests/fuzz/fuzz_%.o)
+$(call objects,tests/fuzz/fuzz_spans.c): CPPFLAGS += -Itests
 
 # BATS narrows the whole-program tests: make check-t BATS='tests/t/03*.bats'
 BATS     ?= $(sort $(wildcard tests/t/*.bats)) $(sort $(wildcard tests/museum/*.bats))

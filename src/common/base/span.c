@@ -1,22 +1,20 @@
-/* span.c - parts of a text. */
+/* span.c - see span.h. */
 #include "common/base/span.h"
-
-enum { FIRST_CAP = 8 };
 
 void
 spans_add(spans_t *self, size_t from, size_t to, unsigned flags)
 {
     span_t *last = self->n > 0 ? &self->v[self->n - 1] : NULL;
 
-    if (from >= to)
+    salt_assert(from <= to && (last == NULL || last->to <= from));
+    if (from == to)
         return;
-    salt_assert(last == NULL || last->to <= from);
     if (last != NULL && last->to == from && last->flags == flags) {
         last->to = to;
         return;
     }
     if (self->n == self->cap) {
-        self->cap = self->cap > 0 ? self->cap * 2 : FIRST_CAP;
+        self->cap = self->cap * 2 + 8;
         self->v = xrealloc(self->v, self->cap * sizeof(*self->v));
     }
     self->v[self->n++] = (span_t){ from, to, flags };
@@ -26,5 +24,23 @@ void
 spans_free(spans_t *self)
 {
     free(self->v);
-    *self = (spans_t){ .v = NULL };
+    *self = (spans_t) SPANS_INIT;
+}
+
+bool
+breakout_set(breakout_t *ret, const spans_t *spans, size_t at, const char *what)
+{
+    size_t low = 0, high = spans->n;
+
+    salt_assert(spans->n > 0);
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (spans->v[middle].from <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    const span_t *span = &spans->v[low];
+    *ret = (breakout_t){ low, at >= span->from && at < span->to ? at : span->from, what };
+    return false;
 }

@@ -176,14 +176,8 @@ match_rule(const lexer_t *self, const rule_t *rule, const char *p)
     return at(self, p, &rule->mark) ? p + rule->mark.len : NULL;
 }
 
-typedef struct tag {
-    const char *at, *end;
-    lex_state_t state;
-    char sign;
-} tag_t;
-
 static bool
-match_tag(const lexer_t *self, const char *p, tag_t *tag)
+match_tag(const lexer_t *self, const char *p, lex_tag_t *tag)
 {
     tag->at = p;
     if ((tag->end = match_raw(self, p, &tag->sign)) != NULL) {
@@ -202,8 +196,8 @@ match_tag(const lexer_t *self, const char *p, tag_t *tag)
     return false;
 }
 
-static bool
-find_tag(const lexer_t *self, tag_t *tag)
+bool
+lex_find_tag(const lexer_t *self, lex_tag_t *tag)
 {
     for (const char *p = self->p; p < self->end; p++)
         if (self->first[(unsigned char) *p] || (self->has_line_rules && (p == self->start || p[-1] == '\n')))
@@ -215,7 +209,7 @@ find_tag(const lexer_t *self, tag_t *tag)
 
 /* The text before a tag, without what its sign or lstrip_blocks takes away. */
 static const char *
-strip_text(const lexer_t *self, const char *text, const char *end, const tag_t *tag)
+strip_text(const lexer_t *self, const char *text, const char *end, const lex_tag_t *tag)
 {
     if (tag->sign == '-') {
         for (size_t n; (n = space_before(text, end)) > 0;)
@@ -264,8 +258,8 @@ emit_data(lexer_t *self, const char *from, const char *to, token_t *ret)
 static bool
 step_text(lexer_t *self, token_t *ret)
 {
-    tag_t tag;
-    if (!find_tag(self, &tag)) {
+    lex_tag_t tag;
+    if (!lex_find_tag(self, &tag)) {
         bool any = emit_data(self, self->p, self->end, ret);
         self->line += lex_count_lines(self->p, self->end);
         moved(self, self->end);
@@ -285,10 +279,8 @@ step_text(lexer_t *self, token_t *ret)
 
 /* ---- comments and raw text ---------------------------------------------------------------------------- */
 
-/* Where `+end`, `-end` with white space behind, or `end` with trimming ends at p; NULL when it is not there.
- */
-static const char *
-match_close(const lexer_t *self, const char *p, const mark_t *end_mark, bool plus, bool trim)
+const char *
+lex_match_close(const lexer_t *self, const char *p, const mark_t *end_mark, bool plus, bool trim)
 {
     if (p < self->end && *p == '+' && plus && at(self, p + 1, end_mark))
         return p + 1 + end_mark->len;
@@ -304,7 +296,7 @@ static void
 step_comment(lexer_t *self)
 {
     for (const char *p = self->p; p < self->end; p++) {
-        const char *to = match_close(self, p, &self->comment_end, true, true);
+        const char *to = lex_match_close(self, p, &self->comment_end, true, true);
         if (to == NULL)
             continue;
         self->line += lex_count_lines(self->p, to);
@@ -317,9 +309,8 @@ step_comment(lexer_t *self)
     self->state = LEX_TEXT;
 }
 
-/* The end of `{% endraw %}` at p, or NULL. */
-static const char *
-match_endraw(const lexer_t *self, const char *p, char *ret_sign)
+const char *
+lex_match_endraw(const lexer_t *self, const char *p, char *ret_sign)
 {
     if (!at(self, p, &self->block_start))
         return NULL;
@@ -330,15 +321,15 @@ match_endraw(const lexer_t *self, const char *p, char *ret_sign)
     p = lex_skip_space(p, self->end);
     if (self->end - p < 6 || memcmp(p, "endraw", 6) != 0)
         return NULL;
-    return match_close(self, lex_skip_space(p + 6, self->end), &self->block_end, true, true);
+    return lex_match_close(self, lex_skip_space(p + 6, self->end), &self->block_end, true, true);
 }
 
 static bool
 step_raw(lexer_t *self, token_t *ret)
 {
-    tag_t tag = { .state = LEX_RAW };
+    lex_tag_t tag = { .state = LEX_RAW };
     for (const char *p = self->p; p < self->end; p++) {
-        if ((tag.end = match_endraw(self, p, &tag.sign)) == NULL)
+        if ((tag.end = lex_match_endraw(self, p, &tag.sign)) == NULL)
             continue;
         bool any = emit_data(self, self->p, strip_text(self, self->p, p, &tag), ret);
         self->line += lex_count_lines(self->p, tag.end);
@@ -373,22 +364,22 @@ match_line_end(const lexer_t *self)
     return nl != NULL ? nl + 1 : NULL;
 }
 
-static const char *
-match_tag_end(const lexer_t *self)
+const char *
+lex_match_tag_end(const lexer_t *self)
 {
     if (self->depth > 0)
         return NULL;
     if (self->state == LEX_BLOCK)
-        return match_close(self, self->p, &self->block_end, true, true);
+        return lex_match_close(self, self->p, &self->block_end, true, true);
     if (self->state == LEX_VARIABLE)
-        return match_close(self, self->p, &self->variable_end, false, false);
+        return lex_match_close(self, self->p, &self->variable_end, false, false);
     return match_line_end(self);
 }
 
 static bool
 step_tag(lexer_t *self, token_t *ret)
 {
-    const char *to = match_tag_end(self);
+    const char *to = lex_match_tag_end(self);
     if (to != NULL) {
         *ret = (token_t){ self->state == LEX_VARIABLE ? T_VARIABLE_END : T_BLOCK_END, self->line, "", 0 };
         self->line += lex_count_lines(self->p, to);

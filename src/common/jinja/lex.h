@@ -11,6 +11,7 @@
 
 #include <setjmp.h>
 
+#include "common/base/span.h"
 #include "common/jinja/arena.h"
 
 /* What a template is written with. NULL or 0 in a field: Jinja's default. */
@@ -94,6 +95,12 @@ void lexer_start_expression(lexer_t *self);
 const char *tok_describe(tok_t type);
 /* The same for a token: a name is called by itself. */
 const char *token_describe(const token_t *token);
+
+/* Whether each span of a text stays what it is when the text is taken as a template: it neither has nor makes a sign of the syntax, and is
+ * inside of a tag only as a piece of a string's text or as an integer. Else *ret says which one does not. Linear. A text that is no
+ * template whatever its spans say fits: the engine tells what is wrong with it. */
+bool jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans,
+                     breakout_t *ret);
 
 /* White space as Python's str.isspace(): bytes of it at the start of `s`, 0 for none. */
 size_t space_at(const char *s, const char *end);

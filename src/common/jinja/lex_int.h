@@ -1,4 +1,5 @@
-/* lex_int.h - the lexer's state, shared by lex.c (text and tags) and lex_token.c (what stands inside tags).
+/* lex_int.h - the lexer's state, shared by lex.c (text and tags), lex_token.c (what stands inside tags) and
+ * lex_span.c (where peers' pieces stand).
  *
  * Layer      common/jinja, private
  * Threads    one at a time per lexer
@@ -53,6 +54,21 @@ struct lexer {
     char closers[LEX_NEST]; /* brackets that are open */
 };
 
+/* A tag's start, or `{% raw %}` as a whole, with its sign. */
+typedef struct lex_tag {
+    const char *at, *end;
+    lex_state_t state;
+    char sign;
+} lex_tag_t;
+
+/* The first tag at p or behind; false when there is none. */
+bool lex_find_tag(const lexer_t *self, lex_tag_t *tag);
+/* Where `+end`, `-end` with white space behind, or `end` with trimming ends at p; NULL when it is not there. */
+const char *lex_match_close(const lexer_t *self, const char *p, const mark_t *end_mark, bool plus, bool trim);
+/* The end of `{% endraw %}` at p, or NULL. */
+const char *lex_match_endraw(const lexer_t *self, const char *p, char *ret_sign);
+/* Where the end of the tag ends that p is in, when it stands at p; else NULL. */
+const char *lex_match_tag_end(const lexer_t *self);
 /* One token at p, which is not white space; false when there is none. */
 bool lex_token(lexer_t *self, token_t *ret);
 

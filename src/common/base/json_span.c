@@ -1,0 +1,162 @@
+/* json_span.c - see json_span.h.
+ *
+ * Between strings nothing but a quote matters to where strings are, so the document itself is not parsed: only the spans that are
+ * values of their own are.
+ */
+#include "common/base/json_span.h"
+
+#include "common/base/jsonscan.h"
+#include "salt/limits.h"
+
+typedef struct check {
+    const char *text;
+    size_t len;
+    const spans_t *spans;
+    size_t span; /* the first that does not end before the place that is looked at */
+    breakout_t *ret;
+} check_t;
+
+static bool
+refuse(const check_t *c, size_t at, const char *what)
+{
+    return breakout_set(c->ret, c->spans, at, what);
+}
+
+/* The span that ends behind this byte, or one beyond the text. */
+static span_t
+span_behind(check_t *c, size_t at)
+{
+    while (c->span < c->spans->n && c->spans->v[c->span].to <= at)
+        c->span++;
+    return c->span < c->spans->n ? c->spans->v[c->span] : (span_t){ c->len, c->len, 0 };
+}
+
+/* ---- inside of a string ----------------------------------------------------------------------------------------- */
+
+/* The escape at a backslash: its bytes, and whether it is one. */
+static size_t
+escape_len(const check_t *c, size_t at, bool *ret_valid)
+{
+    char letter = at + 1 < c->len ? c->text[at + 1] : '\0';
+    const char *digits = c->text + at + 2;
+    uint32_t cp;
+
+    if (letter != 'u') {
+        *ret_valid = scan_escaped(letter) != '\0';
+        return at + 1 < c->len ? 2 : 1;
+    }
+    *ret_valid = scan_unicode(&digits, c->text + c->len, &cp);
+    return c->len - at < 6 ? c->len - at : 6;
+}
+
+/* From the opening quote at `at` to behind the closing one, or the end of the text. */
+static bool
+string_fits(check_t *c, size_t at, size_t *ret_end)
+{
+    size_t i = at + 1, n = 1;
+
+    for (; i < c->len; i += n) {
+        const span_t span = span_behind(c, i);
+        unsigned char byte = (unsigned char) c->text[i];
+        bool inside = i >= span.from, valid = true;
+        n = byte == '\\' ? escape_len(c, i, &valid) : 1;
+        if (byte == '"' && inside)
+            return refuse(c, i, "the end of a quoted text");
+        if (inside && (byte < ' ' || !valid))
+            return refuse(c, i, "a character that JSON forbids in a text");
+        if (span_cut(&span, i, i + n))
+            return refuse(c, i > span.from ? i : span.from, "an escape of what stands beside it");
+        if (byte == '"')
+            break;
+    }
+    *ret_end = i < c->len ? i + 1 : c->len;
+    return true;
+}
+
+/* ---- values of their own ---------------------------------------------------------------------------------------- */
+
+static bool value(scan_t *s, int depth);
+
+static bool
+quoted(scan_t *s)
+{
+    bool escaped;
+
+    return scan_take(s, '"') && scan_string(s, &escaped);
+}
+
+/* What stands between the brackets of a list or object, and the closing one. */
+static bool
+members(scan_t *s, char close, int depth)
+{
+    if (scan_take(s, close))
+        return true;
+    do {
+        if (close == '}' && !(quoted(s) && scan_take(s, ':')))
+            return false;
+        if (!value(s, depth))
+            return false;
+    } while (scan_take(s, ','));
+    return scan_take(s, close);
+}
+
+static bool
+value(scan_t *s, int depth)
+{
+    scan_number_t number;
+    char c = scan_peek(s);
+
+    if (depth == LIMIT_JSON_DEPTH)
+        return false;
+    if (c == '"')
+        return quoted(s);
+    if (c == '[' || c == '{') {
+        s->at++;
+        return members(s, c == '[' ? ']' : '}', depth + 1);
+    }
+    return c == '-' || (c >= '0' && c <= '9') ? scan_number(s, &number) : scan_word(s);
+}
+
+/* A byte that goes on with a number or a word. */
+static bool
+glues(const check_t *c, size_t at)
+{
+    unsigned char b = at < c->len ? (unsigned char) c->text[at] : ' ';
+    bool letter = (b | 32) >= 'a' && (b | 32) <= 'z';
+
+    return letter || (b >= '0' && b <= '9') || b == '+' || b == '-' || b == '.' || b == '_' || b >= 0x80;
+}
+
+static bool
+value_fits(const check_t *c, const span_t *span)
+{
+    scan_t s = { c->text + span->from, c->text + span->to, NULL };
+    char first = scan_peek(&s);
+
+    if ((span->flags & SPAN_TEXT) && (first == '[' || first == '{'))
+        return refuse(c, span->from, first == '[' ? "a list" : "an object");
+    if ((span->from > 0 && glues(c, span->from - 1)) || glues(c, span->to))
+        return refuse(c, span->from, "a part of a number or word");
+    return (value(&s, 0) && scan_at_end(&s)) ||
+           refuse(c, span->from, "something other than one value of JSON");
+}
+
+bool
+json_spans_fit(const char *text, size_t len, const spans_t *spans, breakout_t *ret)
+{
+    check_t c = { .text = text, .len = len, .spans = spans, .ret = ret };
+
+    for (size_t i = 0; i < len;) {
+        const span_t span = span_behind(&c, i);
+        if (i == span.from) {
+            if (!value_fits(&c, &span))
+                return false;
+            i = span.to;
+        } else if (text[i] != '"') {
+            i++;
+        } else if (!string_fits(&c, i, &i)) {
+            return false;
+        }
+    }
+    return true;
+}

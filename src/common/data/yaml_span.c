@@ -1,0 +1,635 @@
+/* yaml_span.c - the text and its reference, where each span is a word, token by token beside each other.
+ *
+ * libyaml's parser is a function of the kinds of its scanner's tokens, of directives and tags. When two texts have the same ones they
+ * have the same events, or the same error. A token's marks say where it stands; spans map the reference's places to the text's.
+ */
+#include "common/data/yaml_span_int.h"
+
+#include "common/base/buf.h"
+#include "common/base/utf8.h"
+#include "common/data/yaml_scalar.h"
+#include "salt/limits.h"
+
+/* One letter: no text of a span is shorter, and it neither is nor goes on with an escape. */
+#define WORD "w"
+
+/* Spans that touch each other, which the reference has one word for. */
+typedef struct hole {
+    size_t from, to; /* in the text */
+    size_t at;       /* of the word in the reference */
+    size_t first, n; /* the spans */
+} hole_t;
+
+typedef struct side {
+    const char *text;
+    size_t len;
+    yaml_parser_t parser;
+    yaml_token_t token; /* zero bytes: none */
+    bool failed;
+    size_t start, end; /* bytes of the token; of the problem once it has failed */
+    yaml_place_t place;
+} side_t;
+
+typedef struct check {
+    const spans_t *spans;
+    hole_t *holes;
+    size_t n_holes;
+    size_t hole; /* the first whose word does not begin before the place that was last asked for */
+    side_t real, ref;
+    yaml_token_type_t before;    /* the reference's last token */
+    char open[LIMIT_YAML_DEPTH]; /* collections that are open: '[', '{', or 'b' for one of the block style */
+    size_t depth;
+    const hole_t *whole; /* the last one that is a collection in the text; NULL: none */
+    yaml_breakout_t *ret;
+} check_t;
+
+/* ---- a side --------------------------------------------------------------------------------------------------- */
+
+static void
+side_begin(side_t *s, const char *text, size_t len)
+{
+    s->text = text;
+    s->len = len;
+    s->place = yaml_place_begin(&s->parser, text, len);
+}
+
+static void
+side_end(side_t *s)
+{
+    yaml_token_delete(&s->token);
+    yaml_parser_delete(&s->parser);
+}
+
+static void
+side_next(side_t *s)
+{
+    const yaml_parser_t *p = &s->parser;
+
+    yaml_token_delete(&s->token);
+    s->failed = !yaml_parser_scan(&s->parser, &s->token);
+    if (!s->failed) {
+        s->start = yaml_place_byte(&s->place, s->token.start_mark.index);
+        s->end = yaml_place_byte(&s->place, s->token.end_mark.index);
+        return;
+    }
+    size_t at = p->error == YAML_READER_ERROR ? p->problem_offset
+                                              : yaml_place_byte(&s->place, p->problem_mark.index);
+    s->start = s->end = at < s->len ? at : s->len;
+}
+
+/* ---- places --------------------------------------------------------------------------------------------------- */
+
+/* Texts of two bytes a character begin with these. */
+static bool
+is_utf16(const char *text, size_t len)
+{
+    return len >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+}
+
+/* Spaces, tabs and line breaks only. */
+static bool
+is_blank(const char *text, size_t from, size_t to)
+{
+    static const char *const wide[] = { "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
+
+    while (from < to) {
+        size_t n = strchr(" \t\r\n", text[from]) != NULL && text[from] != '\0' ? 1 : 0;
+        for (size_t i = 0; n == 0 && i < NELEMS(wide); i++)
+            if (to - from >= strlen(wide[i]) && memcmp(text + from, wide[i], strlen(wide[i])) == 0)
+                n = strlen(wide[i]);
+        if (n == 0)
+            return false;
+        from += n;
+    }
+    return true;
+}
+
+/* The text's byte for one of the reference; c->hole is the first hole whose word begins there or behind. */
+static size_t
+map(check_t *c, size_t at)
+{
+    while (c->hole < c->n_holes && c->holes[c->hole].at < at)
+        c->hole++;
+    while (c->hole > 0 && c->holes[c->hole - 1].at >= at)
+        c->hole--;
+    if (c->hole == 0)
+        return at;
+    const hole_t *h = &c->holes[c->hole - 1];
+    return h->to + (at - h->at - strlen(WORD));
+}
+
+/* The hole whose word begins at this byte of the reference, or NULL. */
+static const hole_t *
+hole_from(check_t *c, size_t at)
+{
+    (void) map(c, at);
+    return c->hole < c->n_holes && c->holes[c->hole].at == at ? &c->holes[c->hole] : NULL;
+}
+
+static const hole_t *
+hole_to(check_t *c, size_t at)
+{
+    (void) map(c, at);
+    return c->hole > 0 && c->holes[c->hole - 1].at + strlen(WORD) == at ? &c->holes[c->hole - 1] : NULL;
+}
+
+/* Whether a word lies in the reference's token. */
+static bool
+has_hole(check_t *c)
+{
+    (void) map(c, c->ref.start);
+    return c->hole < c->n_holes && c->holes[c->hole].at < c->ref.end;
+}
+
+/* Whether a byte of the text is in a hole. This is asked once. */
+static bool
+in_hole(const check_t *c, size_t at)
+{
+    for (size_t i = 0; i < c->n_holes; i++)
+        if (at >= c->holes[i].from && at < c->holes[i].to)
+            return true;
+    return false;
+}
+
+/* A token that begins with a span may begin behind blanks there. */
+static bool
+start_fits(check_t *c)
+{
+    size_t wanted = map(c, c->ref.start), is = c->real.start;
+
+    if (is == wanted)
+        return true;
+    return hole_from(c, c->ref.start) != NULL && is > wanted && is_blank(c->real.text, wanted, is);
+}
+
+/* One that ends with a span may end before blanks there. */
+static bool
+end_fits(check_t *c)
+{
+    size_t wanted = map(c, c->ref.end), is = c->real.end;
+
+    if (c->ref.start == c->ref.end)
+        return c->real.start == c->real.end;
+    if (is == wanted)
+        return true;
+    return hole_to(c, c->ref.end) != NULL && is < wanted && is_blank(c->real.text, is, wanted);
+}
+
+/* ---- in plain words ------------------------------------------------------------------------------------------- */
+
+static const char *
+name_of(yaml_token_type_t type)
+{
+    static const char *const names[] = {
+        [YAML_STREAM_END_TOKEN] = "no value at all",
+        [YAML_VERSION_DIRECTIVE_TOKEN] = "a directive",
+        [YAML_TAG_DIRECTIVE_TOKEN] = "a directive",
+        [YAML_DOCUMENT_START_TOKEN] = "a new document",
+        [YAML_DOCUMENT_END_TOKEN] = "the end of the document",
+        [YAML_BLOCK_SEQUENCE_START_TOKEN] = "a new item",
+        [YAML_BLOCK_MAPPING_START_TOKEN] = "a new key",
+        [YAML_BLOCK_END_TOKEN] = "the end of a list or mapping",
+        [YAML_FLOW_SEQUENCE_START_TOKEN] = "a list",
+        [YAML_FLOW_SEQUENCE_END_TOKEN] = "the end of a list or mapping",
+        [YAML_FLOW_MAPPING_START_TOKEN] = "a mapping",
+        [YAML_FLOW_MAPPING_END_TOKEN] = "the end of a list or mapping",
+        [YAML_BLOCK_ENTRY_TOKEN] = "a new item",
+        [YAML_FLOW_ENTRY_TOKEN] = "a new item",
+        [YAML_KEY_TOKEN] = "a new key",
+        [YAML_VALUE_TOKEN] = "a new key",
+        [YAML_ALIAS_TOKEN] = "an alias",
+        [YAML_ANCHOR_TOKEN] = "an anchor",
+        [YAML_TAG_TOKEN] = "a tag",
+        [YAML_SCALAR_TOKEN] = "a second value",
+    };
+    const char *name = (size_t) type < NELEMS(names) ? names[type] : NULL;
+
+    return name != NULL ? name : "something else";
+}
+
+static bool
+refuse(check_t *c, size_t at, const char *what)
+{
+    return breakout_set(c->ret, c->spans, at, what);
+}
+
+static size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool
+is_quoted(yaml_scalar_style_t style)
+{
+    return style == YAML_SINGLE_QUOTED_SCALAR_STYLE || style == YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+}
+
+/* The text has no such token as the reference has, but an error. */
+static bool
+refuse_error(check_t *c)
+{
+    const yaml_parser_t *p = &c->real.parser;
+    const char *problem = p->problem != NULL ? p->problem : "", *what = "text that YAML cannot read";
+    size_t at = c->real.start;
+
+    if (!c->ref.failed)
+        at = least(at, map(c, c->ref.end));
+    if (p->error == YAML_READER_ERROR)
+        what = "a character that YAML forbids";
+    else if (strstr(problem, "mapping values") != NULL)
+        what = "a new key";
+    else if (strstr(problem, "unexpected end of stream") != NULL)
+        what = is_quoted(c->ref.token.data.scalar.style) ? "the end of a quoted text"
+                                                         : "a quoted text without end";
+    return refuse(c, at, what);
+}
+
+/* A scalar ends where it should not. */
+static bool
+refuse_end(check_t *c)
+{
+    side_t *s = &c->real;
+    yaml_scalar_style_t style = c->ref.token.data.scalar.style;
+    size_t at = least(s->end, map(c, c->ref.end));
+
+    if (style != YAML_PLAIN_SCALAR_STYLE)
+        return refuse(c, at, is_quoted(style) ? "the end of a quoted text" : "the end of a block of text");
+    if (is_quoted(s->token.data.scalar.style))
+        return refuse(c, s->start, "a quoted text");
+    while (at < s->len && is_blank(s->text, at, at + 1))
+        at++;
+    if (at < s->len && (s->text[at] == '#' || s->text[at] == ':'))
+        return refuse(c, at, s->text[at] == '#' ? "a comment" : "a new key");
+    do
+        side_next(s);
+    while (s->token.type == YAML_BLOCK_END_TOKEN);
+    return s->failed ? refuse_error(c) : refuse(c, at, name_of(s->token.type));
+}
+
+/* Another kind of token. */
+static bool
+refuse_type(check_t *c)
+{
+    const hole_t *h = c->ref.token.type == YAML_SCALAR_TOKEN ? hole_from(c, c->ref.start) : NULL;
+    size_t at = least(c->real.start, map(c, c->ref.end));
+
+    if (h == NULL)
+        return refuse(c, at, name_of(c->real.token.type));
+    size_t first = h->from;
+    while (first < h->to && is_blank(c->real.text, first, first + 1))
+        first++;
+    bool comment = first < h->to && c->real.text[first] == '#';
+    return refuse(c, first, comment ? "a comment" : name_of(c->real.token.type));
+}
+
+/* ---- scalars -------------------------------------------------------------------------------------------------- */
+
+/* Bytes of the escape that begins with the backslash at `p`. */
+static size_t
+escape_len(const char *p, const char *end)
+{
+    uint32_t cp;
+    size_t n = 2;
+
+    if (end - p < 2)
+        return 1;
+    if (p[1] == 'x')
+        n = 4;
+    else if (p[1] == 'u')
+        n = 6;
+    else if (p[1] == 'U')
+        n = 10;
+    else if (p[1] == '\r' && end - p > 2 && p[2] == '\n')
+        n = 3;
+    else if ((unsigned char) p[1] >= 0x80)
+        n = 1 + utf8_next(p + 1, (size_t) (end - p) - 1, &cp);
+    return least(n, (size_t) (end - p));
+}
+
+/* No escape of a scalar in double quotes, which begins at byte `from`, is half a span's. */
+static bool
+escapes_fit(check_t *c, size_t from, size_t to)
+{
+    const char *text = c->real.text;
+    (void) map(c, c->ref.start);
+    const hole_t *h = &c->holes[c->hole], *last = c->holes + c->n_holes;
+
+    for (size_t i = from, n; i < to; i += n) {
+        n = text[i] == '\\' ? escape_len(text + i, text + to) : 1;
+        while (h < last && h->to <= i)
+            h++;
+        const span_t whole = { h < last ? h->from : to, h < last ? h->to : to, 0 };
+        if (span_cut(&whole, i, i + n))
+            return refuse(c, whole.from > i ? whole.from : i, "an escape of what stands beside it");
+    }
+    return true;
+}
+
+/* A plain scalar that means more than a text or a number does: "<<" and "=". */
+static bool
+is_special(const yaml_token_t *t)
+{
+    if (t->type != YAML_SCALAR_TOKEN || t->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
+        return false;
+    yaml_kind_t kind = yaml_resolve((const char *) t->data.scalar.value, t->data.scalar.length);
+    return kind == YAML_IS_MERGE || kind == YAML_IS_VALUE;
+}
+
+static bool
+same_value(const yaml_token_t *a, const yaml_token_t *b)
+{
+    size_t len = a->data.scalar.length;
+
+    return len == b->data.scalar.length && memcmp(a->data.scalar.value, b->data.scalar.value, len) == 0;
+}
+
+/* The reference's scalar is one hole and nothing else. */
+static const hole_t *
+sole_hole(check_t *c)
+{
+    const hole_t *h = c->ref.token.type == YAML_SCALAR_TOKEN ? hole_from(c, c->ref.start) : NULL;
+
+    return h != NULL && h->at + strlen(WORD) == c->ref.end ? h : NULL;
+}
+
+static bool
+scalar_fits(check_t *c)
+{
+    const yaml_token_t *real = &c->real.token, *ref = &c->ref.token;
+    yaml_scalar_style_t style = real->data.scalar.style, wanted = ref->data.scalar.style;
+
+    if (style != wanted && (!is_quoted(style) || wanted != YAML_PLAIN_SCALAR_STYLE || sole_hole(c) == NULL))
+        return refuse(c, least(c->real.start, map(c, c->ref.end)),
+                      is_quoted(style) ? "a quoted text" : "a block of text");
+    if (!end_fits(c))
+        return refuse_end(c);
+    if (!has_hole(c))
+        return same_value(real, ref) || refuse(c, map(c, c->ref.start), "a change of the text after it");
+    if (is_special(real))
+        return refuse(c, c->real.start, "a merge key or default value");
+    return wanted != YAML_DOUBLE_QUOTED_SCALAR_STYLE || escapes_fit(c, c->real.start + 1, c->real.end - 1);
+}
+
+/* ---- what a span may be besides --------------------------------------------------------------------------------- */
+
+/* A word that nothing is left of but blanks: no value, where YAML takes null for none. The real side is at the next token. */
+static bool
+is_lost(check_t *c)
+{
+    if (c->ref.failed || c->real.failed || c->ref.token.type != YAML_SCALAR_TOKEN)
+        return false;
+    if (c->ref.token.data.scalar.style != YAML_PLAIN_SCALAR_STYLE || hole_from(c, c->ref.start) == NULL ||
+        hole_to(c, c->ref.end) == NULL || !is_blank(c->real.text, map(c, c->ref.start), map(c, c->ref.end)))
+        return false;
+    switch (c->real.token.type) {
+    case YAML_KEY_TOKEN:
+    case YAML_BLOCK_END_TOKEN:
+        return c->before == YAML_VALUE_TOKEN || c->before == YAML_BLOCK_ENTRY_TOKEN;
+    case YAML_BLOCK_ENTRY_TOKEN:
+        return c->before == YAML_BLOCK_ENTRY_TOKEN;
+    case YAML_FLOW_ENTRY_TOKEN:
+    case YAML_FLOW_MAPPING_END_TOKEN:
+    case YAML_FLOW_SEQUENCE_END_TOKEN:
+        return c->before == YAML_VALUE_TOKEN;
+    default:
+        return false;
+    }
+}
+
+/* Where a value may stand that is no key. */
+static bool
+takes_collection(const check_t *c)
+{
+    bool in_list = c->depth > 0 && c->open[c->depth - 1] == '[';
+
+    switch (c->before) {
+    case YAML_STREAM_START_TOKEN:
+    case YAML_DOCUMENT_START_TOKEN:
+    case YAML_VALUE_TOKEN:
+    case YAML_BLOCK_ENTRY_TOKEN:
+        return true;
+    case YAML_FLOW_ENTRY_TOKEN:
+    case YAML_FLOW_SEQUENCE_START_TOKEN:
+        return in_list;
+    default:
+        return false;
+    }
+}
+
+static bool
+opens_flow(yaml_token_type_t type)
+{
+    return type == YAML_FLOW_SEQUENCE_START_TOKEN || type == YAML_FLOW_MAPPING_START_TOKEN;
+}
+
+static bool
+closes_flow(yaml_token_type_t type)
+{
+    return type == YAML_FLOW_SEQUENCE_END_TOKEN || type == YAML_FLOW_MAPPING_END_TOKEN;
+}
+
+/* A token inside of a collection that is one span. */
+static bool
+may_be_inside(const yaml_token_t *t)
+{
+    bool sign = t->type == YAML_FLOW_ENTRY_TOKEN || t->type == YAML_KEY_TOKEN || t->type == YAML_VALUE_TOKEN;
+
+    return sign || opens_flow(t->type) || closes_flow(t->type) || t->type == YAML_SCALAR_TOKEN;
+}
+
+/* Over the collection that the real side is at the start of, and which has to lie in this hole. */
+static bool
+collection_fits(check_t *c, const hole_t *h)
+{
+    side_t *s = &c->real;
+    size_t depth = 0, end = s->start;
+
+    c->whole = h;
+    do {
+        if (s->failed)
+            return refuse_error(c);
+        if (!is_blank(s->text, end, s->start) || s->end > h->to)
+            return refuse(c, least(s->start, h->to - 1),
+                          s->end > h->to ? "a part of a list or mapping" : "a comment");
+        if (!may_be_inside(&s->token))
+            return refuse(c, s->start, name_of(s->token.type));
+        if (is_special(&s->token))
+            return refuse(c, s->start, "a merge key or default value");
+        depth += opens_flow(s->token.type);
+        depth -= closes_flow(s->token.type);
+        if (c->depth + depth > LIMIT_YAML_DEPTH)
+            return refuse(c, s->start, "a nesting without end");
+        end = s->end;
+        if (depth > 0)
+            side_next(s);
+    } while (depth > 0);
+    return is_blank(s->text, end, h->to) || refuse(c, end, "more than one list or mapping");
+}
+
+/* ---- token by token --------------------------------------------------------------------------------------------- */
+
+/* Keeps in mind what is open. false: deeper than the loader goes. */
+static bool
+keep_open(check_t *c)
+{
+    yaml_token_type_t type = c->ref.token.type;
+    bool closes = type == YAML_BLOCK_END_TOKEN || closes_flow(type);
+    char kind = type == YAML_FLOW_SEQUENCE_START_TOKEN  ? '['
+                : type == YAML_FLOW_MAPPING_START_TOKEN ? '{'
+                                                        : 'b';
+
+    c->before = type;
+    if (closes && c->depth > 0)
+        c->depth--;
+    if (!opens_flow(type) && type != YAML_BLOCK_SEQUENCE_START_TOKEN &&
+        type != YAML_BLOCK_MAPPING_START_TOKEN)
+        return true;
+    if (c->depth == sizeof(c->open))
+        return false;
+    c->open[c->depth++] = kind;
+    return true;
+}
+
+/* The two tokens of a kind. */
+static bool
+token_fits(check_t *c)
+{
+    yaml_token_type_t type = c->ref.token.type;
+
+    if (!start_fits(c))
+        return refuse_type(c);
+    if (type == YAML_SCALAR_TOKEN)
+        return scalar_fits(c);
+    if (has_hole(c))
+        return refuse(c, c->real.start, name_of(type));
+    return end_fits(c) || refuse(c, c->real.start, name_of(type));
+}
+
+/* A pair of tokens; both sides then are at the end of these. */
+static bool
+pair_fits(check_t *c)
+{
+    const hole_t *h = sole_hole(c);
+
+    if (c->real.failed)
+        return refuse_error(c);
+    if (c->ref.failed)
+        return refuse(c, c->real.start,
+                      in_hole(c, c->real.start) ? name_of(c->real.token.type) : "a part of a sign of YAML's");
+    if (c->real.token.type == c->ref.token.type)
+        return token_fits(c);
+    bool one = h != NULL && h->n == 1 && !(c->spans->v[h->first].flags & SPAN_TEXT);
+    if (one && opens_flow(c->real.token.type) && takes_collection(c) && start_fits(c) && c->real.end <= h->to)
+        return collection_fits(c, h);
+    return refuse_type(c);
+}
+
+/* Whether the texts agree up to where they end, or where both cannot be read, or are nested deeper than the loader goes. */
+static bool
+compare(check_t *c)
+{
+    for (;;) {
+        side_next(&c->real);
+        side_next(&c->ref);
+        if (is_lost(c)) {
+            c->before = YAML_SCALAR_TOKEN;
+            side_next(&c->ref);
+        }
+        if (c->real.failed && c->ref.failed)
+            return true;
+        bool same = !c->real.failed && !c->ref.failed && c->real.token.type == c->ref.token.type;
+        if (same && c->ref.token.type == YAML_STREAM_END_TOKEN)
+            return true;
+        bool start = same && c->ref.token.type == YAML_STREAM_START_TOKEN;
+        if (!start && !pair_fits(c))
+            return false;
+        if (!keep_open(c))
+            return true;
+    }
+}
+
+/* Whether there is no error in the events, up to the depth at which the loader gives up. */
+static bool
+can_be_read(const char *text, size_t len)
+{
+    yaml_parser_t parser;
+    yaml_event_t event;
+    yaml_event_type_t type = YAML_NO_EVENT;
+    size_t depth = 0;
+    bool fine = true;
+
+    (void) yaml_place_begin(&parser, text, len);
+    while (fine && type != YAML_STREAM_END_EVENT) {
+        fine = yaml_parser_parse(&parser, &event);
+        if (!fine)
+            break;
+        type = event.type;
+        yaml_event_delete(&event);
+        depth += type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
+        depth -= type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT;
+        fine = depth <= LIMIT_YAML_DEPTH;
+    }
+    yaml_parser_delete(&parser);
+    return fine;
+}
+
+/* The text with a word for each hole; the holes are noted. */
+static void
+make_reference(check_t *c, const char *text, size_t len, buf_t *out)
+{
+    size_t done = 0;
+
+    c->holes = xcalloc(c->spans->n, sizeof(*c->holes));
+    for (size_t i = 0; i < c->spans->n; i++) {
+        const span_t *span = &c->spans->v[i];
+        hole_t *last = c->n_holes > 0 ? &c->holes[c->n_holes - 1] : NULL;
+        if (last != NULL && last->to == span->from) {
+            last->to = done = span->to;
+            last->n++;
+            continue;
+        }
+        buf_add(out, text + done, span->from - done);
+        c->holes[c->n_holes++] = (hole_t){ span->from, span->to, out->len, i, 1 };
+        buf_puts(out, WORD);
+        done = span->to;
+    }
+    buf_add(out, text + done, len - done);
+}
+
+static bool
+fits(check_t *c)
+{
+    bool agree = compare(c);
+
+    if (agree && (c->whole == NULL || can_be_read(c->real.text, c->real.len)))
+        return true;
+    /* What is no YAML whatever the spans are is the loader's to tell. */
+    if (!can_be_read(c->ref.text, c->ref.len) && (agree || !can_be_read(c->real.text, c->real.len)))
+        return true;
+    return !agree ? false : refuse(c, c->whole->from, "text that YAML cannot read");
+}
+
+bool
+yaml_spans_agree(const char *text, size_t len, const spans_t *spans, yaml_breakout_t *ret)
+{
+    check_t c = { .spans = spans, .ret = ret };
+    buf_auto_t reference = BUF_INIT;
+
+    if (is_utf16(text, len))
+        return breakout_set(ret, spans, 0, "a part of a text that is not UTF-8");
+    make_reference(&c, text, len, &reference);
+    side_begin(&c.real, text, len);
+    side_begin(&c.ref, reference.data, reference.len);
+    bool fit = fits(&c);
+    side_end(&c.real);
+    side_end(&c.ref);
+    free(c.holes);
+    return fit;
+}
+
+bool
+yaml_spans_fit(const char *text, size_t len, const spans_t *spans, yaml_breakout_t *ret)
+{
+    return yaml_spans_inert(text, len, spans) || yaml_spans_agree(text, len, spans, ret);
+}

@@ -1,0 +1,26 @@
+/* yaml_span_int.h - what the files about spans share: libyaml's places, which are counts of characters, as bytes.
+ *
+ * Layer      common/data, private
+ * Threads    one at a time per place
+ * Ownership  the text is BORROWED
+ */
+#ifndef COMMON_DATA_YAML_SPAN_INT_H
+#define COMMON_DATA_YAML_SPAN_INT_H
+
+#include <yaml.h>
+
+#include "common/data/yaml_span.h"
+
+/* A text that libyaml reads, and a place in it that is both. */
+typedef struct yaml_place {
+    const char *text;
+    size_t len;
+    size_t byte, letters;
+} yaml_place_t;
+
+/* Begins to read. The parser is the caller's to delete. */
+yaml_place_t yaml_place_begin(yaml_parser_t *parser, const char *text, size_t len);
+/* The byte of a character. Places are asked for almost in order, so this is linear in the text for all of them. */
+size_t yaml_place_byte(yaml_place_t *self, size_t letters);
+
+#endif

@@ -1,0 +1,180 @@
+/* yaml_span_walk.c - the scalars that peers had a part in, and the keys that lead to them. */
+#include "common/data/yaml_span_int.h"
+#include "salt/limits.h"
+
+/* A collection that is open. */
+typedef struct level {
+    bool mapping, at_value; /* the next node is a value */
+    size_t keys;            /* on the path when it was opened */
+} level_t;
+
+typedef struct walk {
+    yaml_place_t place;
+    const spans_t *spans;
+    size_t span; /* those before it end before the scalar that was last looked at */
+    yaml_span_visit_fn *visit;
+    void *cookie;
+    level_t levels[LIMIT_YAML_DEPTH];
+    size_t depth;
+    char *path[LIMIT_YAML_DEPTH]; /* owned */
+    size_t keys;
+} walk_t;
+
+yaml_place_t
+yaml_place_begin(yaml_parser_t *parser, const char *text, size_t len)
+{
+    /* A byte order mark at the start is not counted. */
+    bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+
+    if (!yaml_parser_initialize(parser))
+        salt_no_memory(sizeof(*parser));
+    yaml_parser_set_input_string(parser, (const unsigned char *) text, len);
+    return (yaml_place_t){ .text = text, .len = len, .byte = marked ? 3 : 0 };
+}
+
+static bool
+continues(const yaml_place_t *self)
+{
+    return self->byte < self->len && ((unsigned char) self->text[self->byte] & 0xc0) == 0x80;
+}
+
+size_t
+yaml_place_byte(yaml_place_t *self, size_t letters)
+{
+    for (; self->letters < letters && self->byte < self->len; self->letters++)
+        do
+            self->byte++;
+        while (continues(self));
+    for (; self->letters > letters; self->letters--)
+        do
+            self->byte--;
+        while (continues(self));
+    return self->byte;
+}
+
+static void
+cut_path(walk_t *w, size_t keys)
+{
+    while (w->keys > keys)
+        free(w->path[--w->keys]);
+}
+
+static void
+visit(walk_t *w, const yaml_event_t *ev, bool key)
+{
+    size_t from = yaml_place_byte(&w->place, ev->start_mark.index);
+    size_t to = yaml_place_byte(&w->place, ev->end_mark.index);
+    yaml_span_place_t place = {
+        .path = (const char *const *) w->path, .depth = w->keys, .key = key, .quoted = true
+    };
+    bool any = false;
+
+    while (w->span < w->spans->n && w->spans->v[w->span].to <= from)
+        w->span++;
+    for (size_t i = w->span; i < w->spans->n && w->spans->v[i].from < to; i++) {
+        const span_t *span = &w->spans->v[i];
+        if (!any)
+            place.at = span->from > from ? span->from : from;
+        any = true;
+        place.quoted = place.quoted && (span->flags & SPAN_QUOTED);
+    }
+    if (any)
+        w->visit(w->cookie, &place);
+}
+
+/* A node is over: the next one of a mapping is a value after a key, a key after a value. */
+static void
+node_ends(walk_t *w)
+{
+    if (w->depth == 0)
+        return;
+    level_t *l = &w->levels[w->depth - 1];
+    if (!l->mapping)
+        return;
+    if (l->at_value)
+        cut_path(w, l->keys);
+    l->at_value = !l->at_value;
+}
+
+static void
+add_key(walk_t *w, const char *text)
+{
+    w->path[w->keys++] = xstrdup(text);
+}
+
+static void
+scalar(walk_t *w, const yaml_event_t *ev)
+{
+    bool key = w->depth > 0 && w->levels[w->depth - 1].mapping && !w->levels[w->depth - 1].at_value;
+
+    visit(w, ev, key);
+    if (key)
+        add_key(w, (const char *) ev->data.scalar.value);
+    node_ends(w);
+}
+
+/* false: nested too deep. */
+static bool
+open_level(walk_t *w, bool mapping)
+{
+    if (w->depth == LIMIT_YAML_DEPTH)
+        return false;
+    w->levels[w->depth++] = (level_t){ .mapping = mapping, .keys = w->keys };
+    return true;
+}
+
+/* A key that is a collection, or an alias, has no text of its own. */
+static void
+unnamed_ends(walk_t *w)
+{
+    if (w->depth > 0 && w->levels[w->depth - 1].mapping && !w->levels[w->depth - 1].at_value)
+        add_key(w, "");
+    node_ends(w);
+}
+
+static void
+close_level(walk_t *w)
+{
+    cut_path(w, w->levels[--w->depth].keys);
+    unnamed_ends(w);
+}
+
+/* false: this was the last event that is of use. */
+static bool
+take(walk_t *w, const yaml_event_t *ev)
+{
+    switch (ev->type) {
+    case YAML_SCALAR_EVENT:
+        scalar(w, ev);
+        return true;
+    case YAML_ALIAS_EVENT:
+        unnamed_ends(w);
+        return true;
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        return open_level(w, ev->type == YAML_MAPPING_START_EVENT);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        close_level(w);
+        return true;
+    default:
+        return ev->type != YAML_STREAM_END_EVENT;
+    }
+}
+
+void
+yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_visit_fn *visitor, void *cookie)
+{
+    walk_t w = { .spans = spans, .visit = visitor, .cookie = cookie };
+    yaml_parser_t parser;
+    yaml_event_t ev;
+
+    w.place = yaml_place_begin(&parser, text, len);
+    bool more = true;
+    while (more && yaml_parser_parse(&parser, &ev)) {
+        more = take(&w, &ev);
+        yaml_event_delete(&ev);
+    }
+    yaml_parser_delete(&parser);
+    cut_path(&w, 0);
+}

@@ -1,0 +1,230 @@
+/* peer.c - values of peers in what is rendered: refused where they would become structure.
+ *
+ * A template prints grains, event data, mine values and returns into text that is read as YAML, JSON or as a template
+ * again. The marks of py_peer.h say which bytes those are; here they are held against what the text means.
+ */
+#include <pthread.h>
+
+#include "common/base/json_span.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "common/data/yaml_span.h"
+#include "common/py/py_peer.h"
+#include "common/render/render_int.h"
+#include "salt/limits.h"
+#include "salt/log.h"
+
+enum { SHOWN = 60, PLACES_MAX = 1000 };
+
+void
+run_take_peer(run_t *run, spans_t *spans)
+{
+    /* All of it was said as text: what looks like a list is none. */
+    for (size_t i = 0; i < spans->n; i++)
+        spans->v[i].flags |= SPAN_TEXT;
+    spans_free(&run->peer);
+    run->peer = *spans;
+    *spans = (spans_t){ .v = NULL };
+}
+
+/* ---- what is told -------------------------------------------------------------------------------------- */
+
+/* The value as a person can read it on one line. NEW. */
+static char *
+shown(const run_t *run, const span_t *s)
+{
+    size_t len = s->to - s->from, cut = len > SHOWN ? SHOWN : len;
+
+    while (cut > 0 && cut < len && ((unsigned char) buf_str(&run->text)[s->from + cut] & 0xc0) == 0x80)
+        cut--;
+    json_auto_t *text = value_utf8(buf_str(&run->text) + s->from, cut);
+    AUTO_FREE char *quoted = value_repr(text);
+    return xasprintf("%s%s", quoted, cut < len ? "..." : "");
+}
+
+static int
+line_of(const run_t *run, size_t at)
+{
+    int line = 1;
+
+    for (size_t i = 0; i < at; i++)
+        line += buf_str(&run->text)[i] == '\n';
+    return line;
+}
+
+/* Tells the process; for a warning also the log. */
+static int
+refuse(run_t *run, const breakout_t *b, fail_t *err)
+{
+    const span_t *s = &run->peer.v[b->span];
+    bool strict = !str_eq(value_str(ctx_opts(run->render->ctx), "peer_data", "strict"), "warn");
+    int line = line_of(run, b->at);
+    AUTO_FREE char *value = shown(run, s);
+    AUTO_FREE char *message =
+        xasprintf("A value that a peer said is not only a value here: %s becomes %s. Print it so that it stays one: "
+                  "{{ ... | json }} or {{ ... | yaml_dquote }}",
+                  value, b->what);
+    fail_auto_t why = FAIL_INIT;
+
+    run_failed_near(run, message, line, 0, &why);
+    AUTO_FREE char *file = run_file(run);
+    int made = 0;
+    AUTO_FREE char *place = run_place(run, line, &made);
+    json_auto_t *told = json_pack("{s:s*, s:s, s:s, s:s, s:b}", "file", place != NULL ? place : file, "value", value,
+                                  "becomes", b->what, "error", message, "refused", strict);
+    if (made > 0)
+        json_object_set_new(told, "line", json_integer(made));
+    call_refused(run->render->ctx, told);
+    if (strict)
+        return fail_set(err, -EINVAL, "%s", fail_text(&why));
+    log_warning("%s (peer_data: warn)", fail_text(&why));
+    return 0;
+}
+
+int
+run_check_yaml(run_t *run, fail_t *err)
+{
+    breakout_t b;
+
+    if (run->peer.n == 0 || yaml_spans_fit(buf_str(&run->text), run->text.len, &run->peer, &b))
+        return 0;
+    return refuse(run, &b, err);
+}
+
+int
+run_check_json(run_t *run, size_t from, fail_t *err)
+{
+    breakout_t b;
+
+    if (run->peer.n == 0)
+        return 0;
+    /* The "#!" line is not part of the document. */
+    for (size_t i = 0; i < run->peer.n; i++)
+        if (run->peer.v[i].from < from) {
+            b = (breakout_t){ i, run->peer.v[i].from, "a part of the line that names the renderer" };
+            return refuse(run, &b, err);
+        }
+    spans_t moved = { .v = NULL };
+    for (size_t i = 0; i < run->peer.n; i++)
+        spans_add(&moved, run->peer.v[i].from - from, run->peer.v[i].to - from, run->peer.v[i].flags);
+    bool fits = json_spans_fit(buf_str(&run->text) + from, run->text.len - from, &moved, &b);
+    spans_free(&moved);
+    b.at += from;
+    return fits ? 0 : refuse(run, &b, err);
+}
+
+/* ---- files of minions ----------------------------------------------------------------------------------- */
+
+static bool
+is_below(const py_t *v, const char *dir)
+{
+    return py_is(v, PY_STR) && strstr(py_cstr(v), dir) != NULL;
+}
+
+bool
+render_reads_peers(const render_t *self, const py_args_t *args)
+{
+    const json_t *opts = ctx_opts(self->ctx);
+    const char *cache = value_str(opts, "cachedir", "");
+    bool found = false;
+
+    if (!str_eq(value_str(opts, "__role", ""), "master") || str_empty(cache))
+        return false;
+    for (size_t i = 0; i < args->n; i++)
+        found = found || is_below(args->v[i], cache);
+    for (size_t i = 0; i < args->nkw; i++)
+        found = found || is_below(args->kwv[i], cache);
+    return found;
+}
+
+/* ---- a second template --------------------------------------------------------------------------------- */
+
+int
+run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err)
+{
+    const char *open = syntax->variable_start != NULL ? syntax->variable_start : "{{",
+               *close = syntax->variable_end != NULL ? syntax->variable_end : "}}";
+    const char *text = buf_str(&run->text);
+    buf_t out = BUF_INIT;
+    breakout_t b;
+    size_t at = 0;
+
+    if (run->peer.n == 0)
+        return 0;
+    if (!jinja_spans_fit(text, run->text.len, syntax, &run->peer, &b))
+        return refuse(run, &b, err);
+    AUTO(py) values = py_list();
+    for (size_t i = 0; i < run->peer.n; i++) {
+        const span_t *s = &run->peer.v[i];
+        const spans_t all = { .v = &(span_t){ 0, s->to - s->from, s->flags & SPAN_QUOTED }, .n = 1 };
+        py_append_new(values, py_str_spans(text + s->from, s->to - s->from, &all));
+        buf_add(&out, text + at, s->from - at);
+        buf_printf(&out, "%s peer_data__[%zu] %s", open, i, close);
+        at = s->to;
+    }
+    buf_add(&out, text + at, run->text.len - at);
+    py_dict_sets(context, "peer_data__", values);
+    spans_free(&run->peer);
+    buf_free(&run->text);
+    run->text = out;
+    return 0;
+}
+
+/* ---- shells -------------------------------------------------------------------------------------------- */
+
+/* Places that were told of: once is enough, however often their files are rendered. */
+static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+static map_t *places;
+
+static bool
+is_new_place(const char *place)
+{
+    static char there;
+
+    pthread_mutex_lock(&places_lock);
+    if (places == NULL)
+        places = map_new(NULL);
+    bool known = map_get(places, place) != NULL;
+    if (!known && map_len(places) < PLACES_MAX)
+        map_set(places, place, &there);
+    pthread_mutex_unlock(&places_lock);
+    return !known;
+}
+
+/* Whether a command stands below the key: local.cmd.run, cmd.script. The file has some function of `cmd`, so below
+ * salt.function it is taken for that one. */
+static bool
+is_command(const char *key)
+{
+    const char *p = strstr(key, "cmd.");
+
+    return p != NULL && (p == key || p[-1] == '.');
+}
+
+static void
+look_at(void *cookie, const yaml_span_place_t *place)
+{
+    run_t *run = cookie;
+    bool command = false;
+
+    for (size_t i = 0; i < place->depth; i++)
+        command = command || is_command(place->path[i]) || str_eq(place->path[i], "salt.function");
+    if (!command || place->quoted || place->key)
+        return;
+    int line = line_of(run, place->at), made = 0;
+    AUTO_FREE char *file = run_place(run, line, &made);
+    AUTO_FREE char *where = xasprintf("%s, line %d", file != NULL ? file : "a text without a file", made > 0 ? made : line);
+    if (is_new_place(where))
+        log_warning("%s: a value that a peer said is part of a command and may end one and begin another; write {{ ... | "
+                    "quote }} where it stands",
+                    where);
+}
+
+void
+run_look_for_shells(run_t *run)
+{
+    const char *text = buf_str(&run->text);
+
+    if (run->peer.n > 0 && memmem(text, run->text.len, "cmd.", 4) != NULL)
+        yaml_spans_walk(text, run->text.len, &run->peer, look_at, run);
+}
