@@ -61,7 +61,9 @@ enum {
     FN_ACCESS_READ = 1 << 2,  /* runner or wheel: any operator who may talk to the master */
     FN_ACCESS_ADMIN = 1 << 3, /* runner or wheel: root or the master's own user */
     FN_NATIVE = 1 << 4,
-    FN_SECRET = 1 << 5 /* runner or wheel: the return is for who asks, and in no event and in no job */
+    FN_PEER = 1 << 6,        /* returns what other minions said: py_peer.h */
+    FN_PEER_GRAINS = 1 << 7, /* returns what is in grains, which may be another machine's */
+    FN_SECRET = 1 << 5       /* runner or wheel: the return is for who asks, and in no event and in no job */
 };
 
 typedef struct func {

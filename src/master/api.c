@@ -19,6 +19,7 @@ struct master_api {
     struct registry *modules;
     const struct masterctx_tables *host;
     char *jid; /* owned: of the runner; NULL: none */
+    bool peer;
     char *sock_dir, *store_path;
     store_t *store_rw; /* NULL: nothing can be written */
     registry_t *runners, *wheel_functions;
@@ -136,6 +137,7 @@ api_another(const master_api_t *self, fail_t *err)
     other->wheel_functions = self->wheel_functions;
     if (self->jid != NULL)
         api_set_run(other, self->jid);
+    other->peer = self->peer;
     return other;
 }
 
@@ -152,6 +154,18 @@ api_run(const master_api_t *self)
     return self->jid != NULL ? self->jid : "";
 }
 
+void
+api_set_peer(master_api_t *self, bool peer)
+{
+    self->peer = peer;
+}
+
+bool
+api_peer(const master_api_t *self)
+{
+    return self->peer;
+}
+
 /* What a runner begins or tells is said to come from it. */
 static void
 tell_run(const master_api_t *self, json_t *request)
@@ -162,6 +176,8 @@ tell_run(const master_api_t *self, json_t *request)
     for (size_t i = 0; self->jid != NULL && i < NELEMS(ops); i++)
         if (strcmp(op, ops[i]) == 0)
             json_object_set_new(request, "within", json_string(self->jid));
+    if (self->peer && strcmp(op, "runner") == 0)
+        json_object_set_new(request, "peer", json_true());
 }
 
 int

@@ -17,6 +17,7 @@
 #include "salt/value.h"
 
 #define END_WAIT_MS     1000   /* for compiles under way when the master ends */
+#define REFUSED_MAX     10     /* values that one compile tells of by events */
 #define AGAIN_MS        5000   /* a minion whom the queue has no room for asks again after so long */
 #define FRESH_MS        300000 /* a pillar is compiled anew after this, whatever its files say */
 #define SOURCE_NAME_MAX 64     /* bytes of a name that a message repeats */
@@ -44,7 +45,8 @@ typedef struct task {
     kept_t *kept;
     char *frame; /* the answer */
     size_t frame_len;
-    json_t *shown; /* for targets; NULL: the same as before, or not to be kept */
+    json_t *refused; /* list of what call_env's `refused` was told; NULL: nothing */
+    json_t *shown;   /* for targets; NULL: the same as before, or not to be kept */
     atomic_bool passed;
 } task_t;
 
@@ -90,6 +92,7 @@ s_task_free(task_t *t)
     json_decref(t->grains);
     json_decref(t->opts);
     json_decref(t->shown);
+    json_decref(t->refused);
     s_kept_free(t->kept);
     free(t->id);
     free(t->frame);
@@ -198,12 +201,29 @@ s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
     t->kept->made_ms = clock_mono_ms();
 }
 
-static py_t *
-s_compile(const actor_env_t *env, const task_t *t, pillar_reads_t *reads, fail_t *err)
+/* Told of as events when the task is back in the front loop. */
+static void
+s_refused(void *cookie, json_t *what)
 {
-    pillar_env_t pe = {
-        .opts = env->opts, .registry = env->modules, .id = t->id, .grains = t->grains, .reads = reads
-    };
+    task_t *t = cookie;
+    if (!t->refused)
+        t->refused = json_array();
+    if (json_array_size(t->refused) < REFUSED_MAX)
+        json_array_append(t->refused, what);
+}
+
+static py_t *
+s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
+{
+    pillar_env_t pe = { .opts = env->opts,
+                        .registry = env->modules,
+                        .id = t->id,
+                        .grains = t->grains,
+                        .reads = reads,
+                        .peer_grains = true,
+                        .peer_override = true,
+                        .refused = s_refused,
+                        .cookie = t };
     pillar_env_ask(&pe, t->ask);
     pillargit_also(env->git, pe.ext);
     py_t *pillar = pillar_compile(&pe, err);
@@ -317,6 +337,21 @@ s_remember(front_t *front, minion_t *m, json_t *shown)
         known_keep(front, m, STORE_PILLAR, shown);
 }
 
+/* Values of the minion that its pillar's files may not be made of. */
+static void
+s_fire_refused(front_t *front, minion_t *m, const json_t *refused)
+{
+    json_t *one;
+    size_t i;
+    json_array_foreach (refused, i, one) {
+        if (!minion_may_tell(m, 0, clock_mono_ms()))
+            return;
+        json_t *data = json_copy(one);
+        json_object_set_new(data, "id", json_string(m->id));
+        (void) bus_fire(front, "salt/gate/value", &data);
+    }
+}
+
 static void
 s_deliver(pillars_t *self, task_t *t)
 {
@@ -327,6 +362,7 @@ s_deliver(pillars_t *self, task_t *t)
     if (!known)
         return;
     s_put_kept(self, t->id, STEAL(t->kept));
+    s_fire_refused(front, m, t->refused);
     if (t->shown)
         s_remember(front, m, t->shown);
     /* A minion that connects has had its event with its grains. */

@@ -22,7 +22,7 @@
 /* A function that runs or waits for its turn. */
 typedef struct run {
     struct run *next; /* in the queue */
-    json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?} */
+    json_t *task;     /* {wheel, fun, jid, tag, user, arg, depth, note?, peer?} */
     char *within;     /* jid of the runner that asks; "" */
     lconn_t **who;    /* followers */
     size_t n_who;
@@ -556,6 +556,9 @@ s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fai
                              arg ? json_incref(arg) : json_array());
     if (note)
         json_object_set(task, "note", note);
+    /* Its arguments are made of what a minion said. */
+    if (value_bool(request, "peer", false) || str_eq(value_str(note, "kind", ""), "react"))
+        json_object_set_new(task, "peer", json_true());
     json_int_t timeout = value_int(request, "timeout", 0);
     if (timeout > 0)
         json_object_set_new(task, "timeout",

@@ -35,6 +35,7 @@ pillar_show_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
                          .registry = api_modules(api_of(ctx)),
                          .id = id,
                          .grains = grains,
+                         .peer_grains = true,
                          .saltenv = value_str(kwargs, "saltenv", "base"),
                          .pillarenv = value_str(kwargs, "pillarenv", NULL) };
     AUTO(py) pillar = grains != NULL ? pillar_compile(&env, err) : NULL;
@@ -59,6 +60,7 @@ pillar_show_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                          .registry = api_modules(api_of(ctx)),
                          .id = id,
                          .grains = grains,
+                         .peer_grains = true,
                          .saltenv = value_str(args, "saltenv", "base") };
     json_auto_t *top = grains != NULL ? pillar_top(&env, &errors, err) : NULL;
 

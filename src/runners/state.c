@@ -94,9 +94,9 @@ saltenv_of(call_ctx_t *ctx, const json_t *args)
     return saltenv != NULL ? saltenv : "base";
 }
 
-/* What the journal keeps of the arguments. NEW. */
+/* What the journal keeps of the arguments; `peer`: a minion's words are among them. NEW. */
 static json_t *
-document(const json_t *args)
+document(const json_t *args, bool peer)
 {
     static const char *const kept[] = { "mods",         "saltenv",   "test",       "exclude",
                                         "pillar",       "pillarenv", "pillar_enc", "orchestration_jid",
@@ -108,6 +108,8 @@ document(const json_t *args)
         if (v != NULL && !json_is_null(v))
             json_object_set(doc, kept[i], v);
     }
+    if (peer)
+        json_object_set_new(doc, "peer", json_true());
     return doc;
 }
 
@@ -127,7 +129,7 @@ read_ask(const json_t *args, orchrun_ask_t *ask, fail_t *err)
 static int
 run_new(call_ctx_t *ctx, json_t *args, const json_t *high, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *errors = json_array(), *doc = document(args), *chunks = NULL;
+    json_auto_t *errors = json_array(), *doc = document(args, api_peer(api_of(ctx))), *chunks = NULL;
     const char *jid = value_str(args, "orchestration_jid", ctx_jid(ctx));
     orchrun_ask_t ask = { .doc = doc };
     size_t max_parallel = 1;
@@ -177,6 +179,8 @@ run_again(call_ctx_t *ctx, json_t *args, const char *name, json_t **ret_value, f
     if (run == NULL)
         return -EIO;
     json_auto_t *both = again_args(doc, args);
+    if (value_bool(doc, "peer", false))
+        api_set_peer(api_of(ctx), true);
     if (read_parallel(ctx, both, &max_parallel, err) < 0)
         return err->code;
     AUTO(masterctx) host = orch_context(ctx, both, errors, err);

@@ -60,6 +60,12 @@ jinja_destroy(jinja_t **self_p)
     free(self);
 }
 
+const jsyntax_t *
+jinja_syntax(const jinja_t *self)
+{
+    return &self->options.syntax;
+}
+
 py_t *
 jinja_policies(jinja_t *self)
 {

@@ -40,7 +40,8 @@ typedef struct jinja_options {
     unsigned tags;             /* JTAG_* */
     bool sandboxed, immutable; /* attributes with "_" are unsafe; methods that change a value too */
     bool autoescape;
-    bool salt;                         /* Salt's filters, tests, globals and way to print containers */
+    bool peer_lenient; /* what peers said may become structure of the YAML and JSON that templates load */
+    bool salt;         /* Salt's filters, tests, globals and way to print containers */
     const py_undef_class_t *undefined; /* NULL: Undefined */
     size_t output;                     /* bytes; 0: LIMIT_TEMPLATE_OUTPUT */
     int64_t time_ms;                   /* 0: LIMIT_TEMPLATE_TIME */
@@ -54,6 +55,8 @@ typedef struct jinja jinja_t;
 /* NEW. `options` and `loader` are copied, texts in them too. */
 jinja_t *jinja_new(const jinja_options_t *options, const jinja_loader_t *loader);
 void jinja_destroy(jinja_t **self_p);
+/* What its templates are written with. BORROWED. */
+const jsyntax_t *jinja_syntax(const jinja_t *self);
 /* Settings that filters read: "urlize.rel", "truncate.leeway", "json.dumps_kwargs". BORROWED dict. */
 py_t *jinja_policies(jinja_t *self);
 

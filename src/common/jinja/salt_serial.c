@@ -1,5 +1,7 @@
 /* salt_serial.c - Salt's filters between data and text: yaml, json, load_*, tojson. */
+#include "common/base/json_span.h"
 #include "common/base/str.h"
+#include "common/data/yaml_span.h"
 #include "common/jinja/jinja_salt.h"
 #include "common/jinja/salt_filter.h"
 #include "common/py/py_json.h"
@@ -225,6 +227,33 @@ raise_yaml(jcontext_t *ctx, py_t *v, const yproblem_t *problem, const char *text
     py_raise(&jinja_TemplateRuntimeError, "Encountered error loading yaml: %s\n%s", problem->text, around);
 }
 
+/* A template's text with values of peers in it: they stay values. A peer's text as a whole may be anything. 0, or -1
+ * raised. */
+static int
+load_fits(jcontext_t *ctx, const py_t *text,
+          bool (*fit)(const char *text, size_t len, const spans_t *spans, breakout_t *ret))
+{
+    spans_auto_t spans = SPANS_INIT;
+    breakout_t b;
+
+    if (!py_is_peer(text) || ctx->session == NULL || ctx->session->engine->options.peer_lenient)
+        return 0;
+    py_peer_spans(text, &spans);
+    bool all = spans.n == 1 && spans.v[0].from == 0 && spans.v[0].to == PY_LEN(text);
+    for (size_t i = 0; i < spans.n; i++)
+        spans.v[i].flags |= SPAN_TEXT;
+    if (all || fit(PY_TEXT(text), PY_LEN(text), &spans, &b))
+        return 0;
+    const span_t *s = &spans.v[b.span];
+    AUTO(py) value = py_str(PY_TEXT(text) + s->from, s->to - s->from);
+    AUTO(py) shown = py_repr(value);
+    return py_raise_int(
+        &jinja_TemplateRuntimeError,
+        "A value that a peer said is not only a value here: %s becomes %s. Print it so that it stays "
+        "one: {{ ... | json }} or {{ ... | yaml_dquote }}",
+        py_cstr(shown), b.what);
+}
+
 static py_t *
 load_yaml(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
 {
@@ -235,6 +264,8 @@ load_yaml(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
     size_t len;
     const char *s = py_text(text, &len);
     yproblem_t problem = YPROBLEM_INIT;
+    if (load_fits(ctx, text, yaml_spans_fit) < 0)
+        return NULL;
     py_t *v = py_yaml_load(s, len, false, &problem);
     if (v == NULL && py_raised() == NULL)
         raise_yaml(ctx, a[0], &problem, s, len);
@@ -243,11 +274,13 @@ load_yaml(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
 }
 
 static py_t *
-load_json(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+load_json(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
 {
     AUTO(py) text = jmodule_text(a[0]);
     size_t len;
     const char *s = py_is(text, PY_STR) || py_is(text, PY_BYTES) ? py_text(text, &len) : NULL;
+    if (s != NULL && load_fits(ctx, text, json_spans_fit) < 0)
+        return NULL;
     py_t *v = s != NULL ? py_json_loads(s, len) : NULL;
     if (v != NULL)
         return v;

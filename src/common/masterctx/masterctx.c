@@ -4,6 +4,7 @@
 #include "common/files/fileclient.h"
 #include "common/pillar/pillar.h"
 #include "common/py/py_json.h"
+#include "salt/log.h"
 
 struct masterctx {
     masterctx_env_t env;
@@ -29,6 +30,25 @@ env_grains(void *cookie)
     return self->grains;
 }
 
+static int
+env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
+{
+    masterctx_t *self = cookie;
+
+    if (self->env.fire == NULL)
+        return fail_set(err, -ENOTSUP, "no master to send the event '%s' to", tag);
+    return self->env.fire(self->env.cookie, tag, data, err);
+}
+
+static void
+env_refused(void *cookie, json_t *what)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    if (env_fire(cookie, "salt/gate/value", what, &err) < 0)
+        log_debug("no event tells of the refused value: %s", fail_text(&err));
+}
+
 static py_t *
 compile(masterctx_t *self, const json_t *ask, fail_t *err)
 {
@@ -36,7 +56,10 @@ compile(masterctx_t *self, const json_t *ask, fail_t *err)
                          .registry = self->env.tables->modules,
                          .id = value_str(self->opts, "id", ""),
                          .grains = env_grains(self),
-                         .known = self->pillar };
+                         .known = self->pillar,
+                         .peer_override = self->env.peer,
+                         .refused = env_refused,
+                         .cookie = self };
 
     pillar_env_ask(&env, ask);
     py_t *pillar = pillar_compile(&env, err);
@@ -54,16 +77,6 @@ env_pillar(void *cookie, json_t *ask, fail_t *err)
     if (self->pillar == NULL)
         self->pillar = self->env.pillar != NULL ? py_from_json(self->env.pillar) : compile(self, NULL, err);
     return py_ref(self->pillar);
-}
-
-static int
-env_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
-{
-    masterctx_t *self = cookie;
-
-    if (self->env.fire == NULL)
-        return fail_set(err, -ENOTSUP, "no master to send the event '%s' to", tag);
-    return self->env.fire(self->env.cookie, tag, data, err);
 }
 
 /* What a minion's job asks its job server for, as far as a master has it: the mine. */
@@ -118,6 +131,7 @@ masterctx_new(const masterctx_env_t *env)
                         .fire = env_fire,
                         .host = env_host,
                         .progress = env_progress,
+                        .refused = env_refused,
                         .cookie = self,
                         .private_data = env->private_data };
     self->ctx = call_ctx_new(&call);

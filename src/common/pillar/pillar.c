@@ -5,6 +5,7 @@
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "common/py/py_merge.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_wire.h"
 #include "salt/log.h"
 
@@ -37,6 +38,15 @@ s_called(void *cookie, const char *fun)
 }
 
 static void
+s_refused(void *cookie, json_t *what)
+{
+    const pillar_env_t *env = ((compile_t *) cookie)->env;
+
+    if (env->refused != NULL)
+        env->refused(env->cookie, what);
+}
+
+static void
 s_open_context(compile_t *self)
 {
     call_env_t env = { .registry = self->env->registry,
@@ -46,6 +56,8 @@ s_open_context(compile_t *self)
                        .grains = s_grains,
                        .pillar = s_known,
                        .called = s_called,
+                       .refused = s_refused,
+                       .peer = self->env->peer_grains,
                        .files = self->state_files,
                        .cookie = self };
 
@@ -409,7 +421,7 @@ pillar_env_ask(pillar_env_t *env, const json_t *ask)
         return;
     AUTO(py) given = py_from_wire(override);
     if (py_is(given, PY_DICT))
-        env->override = STEAL(given);
+        env->override = env->peer_override ? py_peer(STEAL(given), 0) : STEAL(given);
     else
         log_error("Pillar data must be a dictionary"); /* as Salt: told, and left out */
 }

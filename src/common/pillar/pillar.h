@@ -28,6 +28,9 @@ typedef struct pillar_env {
     py_t *known;                     /* dict: what templates see as pillar */
     json_t *ext;                     /* one more external source, of those that on_demand_ext_pillar allows */
     pillar_reads_t *reads;           /* notes what the result depends on */
+    bool peer_grains, peer_override; /* these are another machine's word: py_peer.h */
+    void (*refused)(void *cookie, json_t *what); /* call_env's */
+    void *cookie;                                /* of `refused` */
 } pillar_env_t;
 
 /* NEW dict, or NULL with *err. */

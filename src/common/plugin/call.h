@@ -31,6 +31,10 @@ typedef struct call_env {
     int (*fire)(void *cookie, const char *tag, json_t *data, fail_t *err);
     int (*host)(void *cookie, json_t *request, json_t **ret_value, fail_t *err);
     void (*progress)(void *cookie, size_t step, size_t of, const char *what);
+    /* Told of a value of a peer that was not only a value where it was printed: {file?, line?, value, becomes, error,
+     * refused}. BORROWED. */
+    void (*refused)(void *cookie, json_t *what);
+    bool peer; /* the grains are another machine's word: py_peer.h */
     void *cookie;
     void *private_data; /* ctx_private */
 } call_env_t;
@@ -82,6 +86,9 @@ struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_arg
 /* The option that says what else than `renderer_functions` templates of this context may call on a master; NULL:
  * nothing is limited. BORROWED. */
 const char *call_renders(const call_ctx_t *ctx);
+
+/* Tells call_env's `refused`. */
+void call_refused(call_ctx_t *ctx, json_t *what);
 
 /* Tells call_env's `called` of something else that a template looked at. */
 void call_note(call_ctx_t *ctx, const char *what);

@@ -2,6 +2,7 @@
 #include "common/plugin/ctx.h"
 
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "salt/log.h"
 
 call_ctx_t *
@@ -77,8 +78,15 @@ ctx_refresh_grains(call_ctx_t *ctx)
 py_t *
 ctx_native_grains(call_ctx_t *ctx)
 {
-    if (ctx->native_grains == NULL)
-        ctx->native_grains = py_from_json(ctx_grains(ctx));
+    if (ctx->native_grains != NULL)
+        return ctx->native_grains;
+    ctx->native_grains = py_from_json(ctx_grains(ctx));
+    if (ctx->env.peer) {
+        ctx->native_grains = py_peer(ctx->native_grains, 0);
+        /* The key says which minion it is. */
+        if (py_dict_gets(ctx->native_grains, "id") != NULL)
+            py_dict_sets_new(ctx->native_grains, "id", py_strz(ctx_id(ctx)));
+    }
     return ctx->native_grains;
 }
 
@@ -160,6 +168,13 @@ const char *
 ctx_jid(call_ctx_t *ctx)
 {
     return ctx->env.jid != NULL ? ctx->env.jid : "";
+}
+
+void
+call_refused(call_ctx_t *ctx, json_t *what)
+{
+    if (ctx->env.refused != NULL)
+        ctx->env.refused(ctx->env.cookie, what);
 }
 
 const char *

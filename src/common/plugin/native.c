@@ -2,6 +2,7 @@
 #include "common/base/str.h"
 #include "common/plugin/ctx.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 
 /* Stands for the n-th Python value while JSON is bound. No default is such a text. */
 #define PLACE "\001"
@@ -129,6 +130,15 @@ json_of_args(const py_args_t *args, json_t *kwargs)
     return list;
 }
 
+/* What a function returns is marked where others said it. TAKES, may be NULL; NEW. */
+static py_t *
+said(const call_ctx_t *ctx, const func_t *f, py_t *value)
+{
+    bool peer = (f->flags & FN_PEER) != 0 || (ctx->env.peer && (f->flags & FN_PEER_GRAINS) != 0);
+
+    return peer && value != NULL ? py_peer(value, 0) : value;
+}
+
 py_t *
 ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t *err)
 {
@@ -139,12 +149,14 @@ ctx_call_native(call_ctx_t *ctx, const char *fun, const py_args_t *args, fail_t 
     if ((f->flags & FN_NATIVE) != 0) {
         call_note(ctx, fun);
         AUTO(py) bound = bind_native(f, args, err);
-        return bound != NULL ? native_invoke(ctx, f, bound, err) : NULL;
+        return bound != NULL ? said(ctx, f, native_invoke(ctx, f, bound, err)) : NULL;
     }
     json_auto_t *kwargs = json_object();
     json_auto_t *list = json_of_args(args, kwargs);
     json_auto_t *value = NULL;
     if (py_raised() != NULL)
         return NULL;
-    return ctx_call(ctx, fun, list, kwargs, &value, err) == 0 ? py_from_json(value) : NULL;
+    if (ctx_call(ctx, fun, list, kwargs, &value, err) < 0)
+        return NULL;
+    return said(ctx, f, py_from_json(value));
 }

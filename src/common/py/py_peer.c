@@ -165,6 +165,8 @@ mark_text(py_t *v, unsigned flags)
 {
     pystr_t *s = (pystr_t *) v;
 
+    if (s->len == 0)
+        return v; /* nothing that could be anybody's */
     if (v->refs != 1) {
         py_t *copy = py_is(v, PY_STR) ? py_str(PY_TEXT(v), PY_LEN(v)) : py_bytes(PY_TEXT(v), PY_LEN(v));
         copy->flags |= v->flags & PY_F_MARKUP;

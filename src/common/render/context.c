@@ -1,6 +1,7 @@
 /* context.c - what a template sees: salt, opts, grains, pillar and where it stands. */
 #include "common/plugin/usable.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "common/render/render_int.h"
 
 /* ---- salt --------------------------------------------------------------------------------------------- */
@@ -60,6 +61,9 @@ render_call(render_t *self, const char *name, const py_args_t *args)
     if (render_may_call(self, name, args, &err) < 0)
         return raise_failure(&err);
     py_t *value = ctx_call_native(self->ctx, name, args, &err);
+    if (render_reads_peers(self, args) && value != NULL)
+        value = py_peer(value, 0);
+    value = py_peer_like(py_peer_like(value, args->v, args->n), args->kwv, args->nkw);
 
     return value == NULL && py_raised() == NULL ? raise_failure(&err) : value;
 }

@@ -60,18 +60,18 @@ refuse(run_t *run, const breakout_t *b, fail_t *err)
     bool strict = !str_eq(value_str(ctx_opts(run->render->ctx), "peer_data", "strict"), "warn");
     int line = line_of(run, b->at);
     AUTO_FREE char *value = shown(run, s);
-    AUTO_FREE char *message =
-        xasprintf("A value that a peer said is not only a value here: %s becomes %s. Print it so that it stays one: "
-                  "{{ ... | json }} or {{ ... | yaml_dquote }}",
-                  value, b->what);
+    AUTO_FREE char *message = xasprintf(
+        "A value that a peer said is not only a value here: %s becomes %s. Print it so that it stays one: "
+        "{{ ... | json }} or {{ ... | yaml_dquote }}",
+        value, b->what);
     fail_auto_t why = FAIL_INIT;
 
     run_failed_near(run, message, line, 0, &why);
     AUTO_FREE char *file = run_file(run);
     int made = 0;
     AUTO_FREE char *place = run_place(run, line, &made);
-    json_auto_t *told = json_pack("{s:s*, s:s, s:s, s:s, s:b}", "file", place != NULL ? place : file, "value", value,
-                                  "becomes", b->what, "error", message, "refused", strict);
+    json_auto_t *told = json_pack("{s:s*, s:s, s:s, s:s, s:b}", "file", place != NULL ? place : file, "value",
+                                  value, "becomes", b->what, "error", message, "refused", strict);
     if (made > 0)
         json_object_set_new(told, "line", json_integer(made));
     call_refused(run->render->ctx, told);
@@ -213,9 +213,11 @@ look_at(void *cookie, const yaml_span_place_t *place)
         return;
     int line = line_of(run, place->at), made = 0;
     AUTO_FREE char *file = run_place(run, line, &made);
-    AUTO_FREE char *where = xasprintf("%s, line %d", file != NULL ? file : "a text without a file", made > 0 ? made : line);
+    AUTO_FREE char *where = xasprintf("%s, line %d", file != NULL ? file : "a text without a file",
+                                      made > 0 ? made : line);
     if (is_new_place(where))
-        log_warning("%s: a value that a peer said is part of a command and may end one and begin another; write {{ ... | "
+        log_warning("%s: a value that a peer said is part of a command and may end one and begin another; "
+                    "write {{ ... | "
                     "quote }} where it stands",
                     where);
 }

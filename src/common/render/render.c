@@ -97,15 +97,23 @@ run_url(const run_t *run, const char *path)
     return url != NULL ? xstrdup(url) : path != NULL ? xstrdup(path) : run_file(run);
 }
 
+char *
+run_place(const run_t *run, int line, int *ret_line)
+{
+    const char *path = NULL;
+
+    *ret_line = run->untouched
+                    ? line
+                    : jinja_marks_find(&run->marks, buf_str(&run->text), line_start(&run->text, line), &path);
+    return run_url(run, path);
+}
+
 /* The file and line to open for a line of the text as it is now. */
 static void
 put_place(buf_t *b, const run_t *run, const char *word, int line)
 {
-    const char *path = NULL;
-    int made = run->untouched
-                   ? line
-                   : jinja_marks_find(&run->marks, buf_str(&run->text), line_start(&run->text, line), &path);
-    AUTO_FREE char *file = run_url(run, path);
+    int made;
+    AUTO_FREE char *file = run_place(run, line, &made);
 
     if (file != NULL && made > 0)
         buf_printf(b, "\n%s %s, line %d", word, file, made);
@@ -237,6 +245,8 @@ run_all(run_t *run, fail_t *err)
     if (rc == 0) {
         run->untouched = true;
         buf_add(&run->text, s->text, s->len);
+        for (size_t i = 0; s->peer != NULL && i < s->peer->n; i++)
+            spans_add(&run->peer, s->peer->v[i].from, s->peer->v[i].to, s->peer->v[i].flags);
         rc = run_limited(run, &pipeline, err);
     }
     pipeline_free(&pipeline);
@@ -251,6 +261,7 @@ run_free(run_t *run)
     buf_free(&run->text);
     py_unref(run->data);
     jinja_marks_free(&run->marks);
+    spans_free(&run->peer);
 }
 
 py_t *

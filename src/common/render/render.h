@@ -11,6 +11,7 @@
 #ifndef COMMON_RENDER_RENDER_H
 #define COMMON_RENDER_RENDER_H
 
+#include "common/base/span.h"
 #include "common/files/fileclient.h"
 #include "common/plugin/call.h"
 #include "common/py/py.h"
@@ -37,8 +38,9 @@ typedef struct render_source {
     const char *sls;      /* "nginx.config"; NULL: not an SLS */
     const char *tmplpath; /* path below the roots, "nginx/config.sls" */
     const char *saltenv;
-    py_t *pillar;  /* what `pillar` is; BORROWED; NULL: ctx's */
-    py_t *context; /* more variables; BORROWED dict or NULL */
+    py_t *pillar;        /* what `pillar` is; BORROWED; NULL: ctx's */
+    py_t *context;       /* more variables; BORROWED dict or NULL */
+    const spans_t *peer; /* the parts of `text` that a peer said; NULL: none */
 } render_source_t;
 
 /* The data that the pipeline ends with, or NULL with *err: mappings keep their order, an empty text is an

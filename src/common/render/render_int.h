@@ -34,6 +34,7 @@ typedef struct run {
     py_t *data;
     bool untouched;      /* `text` is the source's: its lines are the file's */
     jinja_marks_t marks; /* of `text` when a template made it */
+    spans_t peer;        /* the parts of `text` that peers said */
 } run_t;
 
 typedef int renderer_fn(run_t *run, const char *argline, fail_t *err);
@@ -80,6 +81,23 @@ int run_failed_at(const run_t *run, const char *message, int line, int begun, fa
 /* The same for a message that has its place itself. */
 int run_failed_near(const run_t *run, const char *message, int line, int begun, fail_t *err);
 
+/* Where a line of run->text was made: what a person opens, or NULL for a text without a file, and *ret_line there; 0: not
+ * known. NEW. */
+char *run_place(const run_t *run, int line, int *ret_line);
+
+/* ---- what peers said (peer.c) --------------------------------------------------------------------------- */
+
+/* The parts of run->text that peers said, as the template told: empties *spans. */
+void run_take_peer(run_t *run, spans_t *spans);
+/* Whether they stay inside the scalars of YAML, or the texts of JSON that begins at `from`: 0, or -EINVAL with *err. With the
+ * option peer_data: warn, a warning and 0. */
+int run_check_yaml(run_t *run, fail_t *err);
+int run_check_json(run_t *run, size_t from, fail_t *err);
+/* The text becomes a template: what peers said goes into `context`, so that it is printed and never read as a template. */
+int run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);
+/* Warns of what peers said that stands in a command without the filter `quote`, once for each place. */
+void run_look_for_shells(run_t *run);
+
 /* ---- templates ---------------------------------------------------------------------------------------- */
 
 /* salt[name]: whether it is there; what a call of it gives: NEW, or NULL raised. */
@@ -87,6 +105,8 @@ bool render_has(render_t *self, const char *name);
 py_t *render_call(render_t *self, const char *name, const py_args_t *args);
 /* Whether what is rendered may call this here, and what that in turn calls: 0, or -EPERM with *err. */
 int render_may_call(render_t *self, const char *fun, const py_args_t *args, fail_t *err);
+/* Whether a path below the master's cache is among the arguments: what minions sent lies there. */
+bool render_reads_peers(const render_t *self, const py_args_t *args);
 /* The same for a file in Python. */
 int render_may_python(render_t *self, fail_t *err);
 /* Everything that a template sees. NEW dict. */

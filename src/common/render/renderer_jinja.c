@@ -125,6 +125,7 @@ engine_for(render_t *self, bool sls)
     const jinja_loader_t loader = { render_load, self };
     jinja_options_t options;
     jinja_salt_options(&options, env, value_bool(opts, "allow_undefined", false));
+    options.peer_lenient = str_eq(value_str(opts, "peer_data", "strict"), "warn");
     options.looked = looked;
     options.cookie = self;
     self->engines[sls] = jinja_new(&options, &loader);
@@ -208,16 +209,24 @@ static int
 render_with(run_t *run, jinja_t *engine, py_t *context, buf_t *out, fail_t *err)
 {
     const render_source_t *s = run->source;
+    bool kept = run->untouched && s->version != 0 && run->peer.n == 0;
+    spans_auto_t peer = SPANS_INIT;
+
+    if (run_check_template(run, jinja_syntax(engine), context, err) < 0)
+        return -EINVAL;
     jinja_marks_free(&run->marks);
     const jinja_source_t source = { .text = buf_str(&run->text),
                                     .len = run->text.len,
-                                    .cache_key = run->untouched && s->version != 0 ? s->path : NULL,
+                                    .cache_key = kept ? s->path : NULL,
                                     .version = s->version,
-                                    .marks = run->untouched ? &run->marks : NULL };
+                                    .marks = run->untouched ? &run->marks : NULL,
+                                    .peer = &peer };
     jinja_error_t e = JINJA_ERROR_INIT;
 
-    if (jinja_salt_render(engine, &source, context, out, &e) == 0)
+    if (jinja_salt_render(engine, &source, context, out, &e) == 0) {
+        run_take_peer(run, &peer);
         return 0;
+    }
     int rc = jinja_failed(run, &e, err);
     jinja_error_free(&e);
     return rc;

@@ -1,6 +1,7 @@
 /* renderer_yaml.c - the renderers `yaml` and `json`: text to data. */
 #include "common/base/str.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 #include "common/render/render_int.h"
 #include "salt/log.h"
@@ -119,9 +120,12 @@ render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
 {
     yproblem_t problem = YPROBLEM_INIT;
 
-    if (needs_text(run, "yaml", err) < 0)
+    if (needs_text(run, "yaml", err) < 0 || run_check_yaml(run, err) < 0)
         return -EINVAL;
+    run_look_for_shells(run);
     py_t *data = py_yaml_load(buf_str(&run->text), run->text.len, true, &problem);
+    data = data != NULL && run->peer.n > 0 ? py_peer(data, 0)
+                                           : data; /* what it came from is not known any more */
     int rc = data != NULL ? run_give_data(run, data) : yaml_failed(run, &problem, err);
     yproblem_free(&problem);
     return rc;
@@ -148,12 +152,14 @@ render_json(run_t *run, UNUSED const char *argline, fail_t *err)
         return -EINVAL;
     if (run->text.len >= 2 && memcmp(text, "#!", 2) == 0)
         skipped = nl != NULL ? (size_t) (nl + 1 - text) : run->text.len;
+    if (run_check_json(run, skipped, err) < 0)
+        return -EINVAL;
     if (strspn(text + skipped, " \t\r\n\v\f") == run->text.len - skipped)
         return run_give_data(run, py_dict());
     py_t *data = py_json_loads(text + skipped, run->text.len - skipped);
     if (data != NULL) {
         py_unref(run->data);
-        run->data = data;
+        run->data = run->peer.n > 0 ? py_peer(data, 0) : data;
         run->is_data = true;
         return 0;
     }

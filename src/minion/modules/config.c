@@ -376,25 +376,25 @@ static const arg_t uri_args[] = {
 static const func_t funcs[] = {
     { "backup_mode", config_backup_mode, backup_args, FN_READONLY,
       "Return how files are backed up before they change." CLI_EXAMPLE("salt '*' config.backup_mode") },
-    { "dot_vals", config_dot_vals, dot_args, FN_READONLY,
+    { "dot_vals", config_dot_vals, dot_args, FN_READONLY | FN_PEER_GRAINS,
       "Return the settings whose names begin with this word and a dot." CLI_EXAMPLE(
           "salt '*' config.dot_vals host") },
-    { "get", NATIVE(config_get), get_args, FN_READONLY | FN_NATIVE,
+    { "get", NATIVE(config_get), get_args, FN_READONLY | FN_NATIVE | FN_PEER_GRAINS,
       "Return a setting from the first place that has it: the minion's configuration, grains, pillar, the "
       "master's "
       "configuration (with ``pillar_opts: True``), the built-in defaults." CLI_EXAMPLE(
           "salt '*' config.get pkg:apache\n    salt '*' config.get lxc.container_profile:centos "
           "merge=recurse") },
-    { "items", config_items, NULL, FN_READONLY,
+    { "items", config_items, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Return the whole configuration of the minion, defaults included." CLI_EXAMPLE(
           "salt '*' config.items") },
     { "manage_mode", config_manage_mode, mode_args, FN_READONLY,
       "Return a file mode as a text of at least four digits." CLI_EXAMPLE(
           "salt '*' config.manage_mode 644") },
-    { "merge", config_merge, merge_args, FN_READONLY,
+    { "merge", config_merge, merge_args, FN_READONLY | FN_PEER_GRAINS,
       "Return a setting, joined from all places that have it." CLI_EXAMPLE(
           "salt '*' config.merge schedule") },
-    { "option", config_option, option_args, FN_READONLY,
+    { "option", config_option, option_args, FN_READONLY | FN_PEER_GRAINS,
       "Return a setting by its whole name, without looking inside dictionaries." CLI_EXAMPLE(
           "salt '*' config.option redis.host\n    salt '*' config.option '*' omit_all=True wildcard=True") },
     { "valid_fileproto", config_valid_fileproto, uri_args, FN_READONLY,

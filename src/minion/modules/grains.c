@@ -524,13 +524,13 @@ static const func_t funcs[] = {
           "salt '*' grains.get pkg:apache") "\n    salt '*' grains.get abc::def|ghi delimiter='|'" },
     { "has_value", grains_has_value, key_args, FN_READONLY,
       "Return whether there is such a grain." CLI_EXAMPLE("salt '*' grains.has_value pkg:apache") },
-    { "item", grains_item, item_args, FN_READONLY,
+    { "item", grains_item, item_args, FN_READONLY | FN_PEER_GRAINS,
       "Return one or more grains." CLI_EXAMPLE(
           "salt '*' grains.item os osrelease oscodename") "\n    salt '*' grains.item host sanitize=True" },
-    { "items", grains_items, items_args, FN_READONLY,
+    { "items", grains_items, items_args, FN_READONLY | FN_PEER_GRAINS,
       "Return all grains of the minion." CLI_EXAMPLE(
           "salt '*' grains.items") "\n    salt '*' grains.items sanitize=True" },
-    { "ls", grains_ls, NULL, FN_READONLY,
+    { "ls", grains_ls, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Return the names of all grains." CLI_EXAMPLE("salt '*' grains.ls") },
     { "remove", grains_remove, remove_args, 0,
       "Remove a value from a list in the grains file." CLI_EXAMPLE("salt '*' grains.remove key val") },

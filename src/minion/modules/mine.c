@@ -401,11 +401,11 @@ static const func_t funcs[] = {
     { "delete", mine_delete, fun_args, 0,
       "Forget what one function returned." CLI_EXAMPLE("salt '*' mine.delete 'network.interfaces'") },
     { "flush", mine_flush, NULL, 0, "Forget everything." CLI_EXAMPLE("salt '*' mine.flush") },
-    { "get", mine_get, get_args, FN_READONLY,
+    { "get", mine_get, get_args, FN_READONLY | FN_PEER,
       "Return what functions returned on the minions of a target, by minion." CLI_EXAMPLE(
           "salt '*' mine.get '*' network.interfaces\n    "
           "salt '*' mine.get 'os:Fedora' network.interfaces grain") },
-    { "get_docker", mine_get_docker, docker_args, FN_READONLY,
+    { "get_docker", mine_get_docker, docker_args, FN_READONLY | FN_PEER,
       "Refuse, and say what to do instead: there is no module ``docker``." CLI_EXAMPLE(
           "salt '*' mine.get_docker") },
     { "send", mine_send, send_args, 0,

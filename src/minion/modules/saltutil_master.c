@@ -142,17 +142,17 @@ static const arg_t wheel_args[] = {
 };
 
 static const func_t funcs[] = {
-    { "cmd", saltutil_cmd, cmd_args, 0,
+    { "cmd", saltutil_cmd, cmd_args, FN_PEER,
       "Run a function on other minions. Only on a minion on the master's host." CLI_EXAMPLE(
           "salt '*' saltutil.cmd '*' test.ping") },
-    { "cmd_iter", saltutil_cmd, cmd_args, 0,
+    { "cmd_iter", saltutil_cmd, cmd_args, FN_PEER,
       "The same as saltutil.cmd: the returns come together." CLI_EXAMPLE(
           "salt '*' saltutil.cmd_iter '*' test.ping") },
-    { "runner", saltutil_runner, runner_args, 0,
+    { "runner", saltutil_runner, runner_args, FN_PEER,
       "Run a runner. Only on a minion on the master's host." CLI_EXAMPLE(
           "salt master_minion saltutil.runner jobs.list_jobs\n    "
           "salt master_minion saltutil.runner test.arg arg=\"['baz']\" kwarg=\"{'foo': 'bar'}\"") },
-    { "wheel", saltutil_wheel, wheel_args, 0,
+    { "wheel", saltutil_wheel, wheel_args, FN_PEER,
       "Run a wheel function. Only on a minion on the master's host." CLI_EXAMPLE(
           "salt master_minion saltutil.wheel key.accept jerry") },
 };

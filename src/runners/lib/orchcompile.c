@@ -78,6 +78,7 @@ orch_context(call_ctx_t *ctx, const json_t *args, json_t *errors, fail_t *err)
     masterctx_env_t env = { .tables = api_host(api_of(ctx)),
                             .opts = ctx_opts(ctx),
                             .jid = ctx_jid(ctx),
+                            .peer = api_peer(api_of(ctx)),
                             .fire = fire,
                             .cookie = ctx,
                             .request = api_request_of,

@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# values.bats - a value that a minion says never becomes structure of a file that the master renders: reactor, pillar, top
+# and orchestration files. README.md says which attacks these are.
+
+bats_require_minimum_version 1.5.0
+load ../t/lib
+load museum
+
+setup_file() { museum_up "reactor:" "  - 'site/*': [salt://reactor/it.sls]"; }
+teardown_file() { fleet_down; }
+setup() { mkdir -p "$FLEET/srv/reactor" "$FLEET/srv/orch"; }
+teardown() { museum_whole; }
+
+reaction() { cat >"$FLEET/srv/reactor/it.sls"; }
+# The reactor has looked at all that was fired.
+reactor_rests() { until_true 20 eval 'ask "{\"op\":\"status\"}" | grep -qE "\"waiting\":0,\"under_way\":0,"'; }
+# An accepted minion fires an event with this value.
+fires() { evil_says send "{\"m\":\"event\",\"n\":$((++N)),\"tag\":\"site/said\",\"data\":{\"v\":$1,\"id\":\"evil\"}}"; reactor_rests; }
+N=0
+journal() { ask '{"op":"journal","from":1,"tags":["salt/gate/value"]}'; }
+is_refused() { WANTED=$1; until_true 10 eval 'journal | grep -qF -- "$WANTED"'; }
+HARM() { echo "touch $FLEET/harm"; }
+# A value that would add a reaction which runs a command.
+adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun: cmd.run\\n      - cmd: %s"' "$(HARM)"; }
+
+@test "event data cannot add a reaction: plain, in quotes, in a list, in a comment" {
+    for place in '- tag: {{ data.data.v }}' '- tag: "{{ data.data.v }}"' "- tag: '{{ data.data.v }}'" '- tag: [{{ data.data.v }}]' '- tag: ok # {{ data.data.v }}'; do
+        printf 'tell:\n  runner.event.send:\n    - args:\n      %s\n' "$place" | reaction
+        fires "$(adds)"
+        fires "\"x\\\"\\n\\nmore:\\n  runner.salt.cmd:\\n    - args: [{fun: cmd.run}, {cmd: '$(HARM)'}]\\n#\""
+        fires "\"x'\\n\\nmore:\\n  runner.salt.cmd:\\n    - args: [{fun: cmd.run}, {cmd: '$(HARM)'}]\\n#\""
+        fires "\"x], more: {runner.salt.cmd: {args: [{fun: cmd.run}, {cmd: '$(HARM)'}]}}, a: [\""
+    done
+    is_refused '"becomes"'
+    grep -q 'A value that a peer said is not only a value here' "$FLEET/log/master"
+    grep -q 'salt://reactor/it.sls, line 4' "$FLEET/log/master"
+}
+
+@test "event data cannot be an anchor, an alias, a tag or a merge key" {
+    printf 'tell:\n  runner.event.send:\n    - args: &mine\n      - tag: {{ data.data.v }}\n' | reaction
+    for v in '"*mine"' '"&a b"' '"!!python/object/apply:os.system [id]"' '"<<: *mine"' '"{a: b}"' '"[a, b]"' '"a: b"' '"? a"' '"- a"' '"|\\n  a"'; do
+        before=$(journal | grep -o '"becomes"' | wc -l)
+        fires "$v"
+        until_true 10 eval '[ "$(journal | grep -o "\"becomes\"" | wc -l)" -gt "$before" ]'
+    done
+}
+
+@test "what a value may be: any text in quotes by json, a list, words, numbers" {
+    printf 'tell:\n  runner.event.send:\n    - args:\n      - tag: heard/it\n      - data: {{ {"v": data.data.v} | json }}\n' | reaction
+    before=$(journal | grep -o '"becomes"' | wc -l)
+    for v in "$(adds)" '"*a &b !c {d: e}"' '"it'"'"'s \"so\""' '["a", {"b": "c: d"}]' '7' 'null' '"yes"' '""'; do
+        fires "$v"
+    done
+    [ "$(journal | grep -o '"becomes"' | wc -l)" -eq "$before" ]
+    [ "$(ask '{"op":"journal","from":1,"tags":["heard/it"]}' | grep -o '"tag":"heard/it"' | wc -l)" -eq 8 ]
+}
+
+@test "a grain cannot add an include or a target to pillar files" {
+    printf "base:\n  '*': [one]\n  'cloud:{{ grains.get(\"cloud\") }}':\n    - match: grain\n    - one\n" >"$FLEET/pillar/top.sls"
+    printf 'include:\n  - parts.{{ grains.get("part", "none") }}\nwhose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n' >"$FLEET/pillar/one.sls"
+    mkdir -p "$FLEET/pillar/parts" "$FLEET/pillar/secrets"
+    echo 'part: none' >"$FLEET/pillar/parts/none.sls"
+    echo 'password: of-db1' >"$FLEET/pillar/secrets/db1.sls"
+    asks() { evil send "$(hello evil)" expect "$WELCOME" send "{\"m\":\"grains\",\"n\":1,\"grains\":{\"id\":\"evil\",$1}}" \
+        send '{"m":"pillar_ask","n":1}' expect '"m":"pillar"'; }
+    run asks '"part":"none\n  - secrets.db1","cloud":"x"'
+    not grep -q of-db1 <<<"$output"
+    run asks '"part":"none","cloud":"x'"'"':\n    - secrets.db1\n  '"'"'*"'
+    not grep -q of-db1 <<<"$output"
+    is_refused '"id":"evil"'
+    printf "base:\n  '*': [one]\n" >"$FLEET/pillar/top.sls"
+    printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n' >"$FLEET/pillar/one.sls"
+}
+
+@test "a value is marked through macros, set, filters, load_yaml and a second template" {
+    for body in \
+        "{% macro m(x) %}      - tag: {{ x }}{% endmacro %}tell:\n  runner.event.send:\n    - args:\n{{ m(data.data.v) }}\n" \
+        "{% set x = 'a' ~ data.data.v %}{% set y %}- tag: {{ x | replace('q', 'r') }}{% endset %}tell:\n  runner.event.send:\n    - args:\n      {{ y | indent(6) }}\n" \
+        "{% set l = [] %}{% do l.append(data.data.v) %}tell:\n  runner.event.send:\n    - args:\n      - tag: {{ l | join(',') }}\n" \
+        "{% load_yaml as x %}\na: {{ data.data.v }}\n{% endload %}{{ x | json }}\n" \
+        "#!jinja|jinja|yaml\ntell:\n  runner.event.send:\n    - args:\n      - tag: {{ data.data.v }}\n"; do
+        printf '%b' "$body" | reaction
+        before=$(grep -c 'A value that a peer said' "$FLEET/log/master" || :)
+        fires "$(adds)"
+        [ "$(grep -c 'A value that a peer said' "$FLEET/log/master")" -gt "$before" ]
+    done
+    printf "#!jinja|jinja|yaml\ntell:\n  runner.event.send:\n    - args:\n      - tag: '{{ data.data.v }}'\n" | reaction
+    fires '"{{ salt.cmd.run(1) }}"'
+    fires '"{% set x = 1 %}"'
+    is_refused 'a template'
+}
+
+@test "a reaction's pillar stays marked in the orchestration that it begins, and when that is resumed" {
+    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    printf "say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ pillar.v }}\n" >"$FLEET/srv/orch/it.sls"
+    fires "\"x\\n\\nmore:\\n  module.run:\\n    - name: cmd.run\\n    - cmd: $(HARM)\""
+    until_true 20 eval 'journal | grep -qF "salt://orch/it.sls"'
+    is_refused 'orch/it.sls'
+}
+
+@test "what minions put into the mine, and files they sent, cannot become states of an orchestration" {
+    printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["mine.get"]("evil", "x").get("evil") }}\n' >"$FLEET/srv/orch/it.sls"
+    evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\"}}" expect '"n":9'
+    run salt-run state.orchestrate orch.it
+    [ "$status" -ne 0 ]
+    grep -q 'A value that a peer said is not only a value here' <<<"$output"
+    name=$'a\n\nmore:\n  cmd.run:\n    - name: harm'
+    mkdir -p "$FLEET/master/var/cache/salt/master/minions/evil/files"
+    touch "$FLEET/master/var/cache/salt/master/minions/evil/files/$name" 2>/dev/null || skip "no such place"
+    printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["file.readdir"]("%s") | last }}\n' "$FLEET/master/var/cache/salt/master/minions/evil/files" >"$FLEET/srv/orch/it.sls"
+    run salt-run state.orchestrate orch.it
+    [ "$status" -ne 0 ]
+    grep -q 'A value that a peer said is not only a value here' <<<"$output"
+    rm -r "$FLEET/master/var/cache/salt/master/minions/evil/files"
+}
+
+@test "peer_data: warn lets it be, and says so; a command without quote is warned of once" {
+    printf 'tell:\n  local.cmd.run:\n    - tgt: nobody\n    - arg:\n      - echo {{ data.data.v }}\n' | reaction
+    fires '"a"'
+    fires '"b"'
+    [ "$(grep -c 'part of a command' "$FLEET/log/master")" -eq 1 ]
+    grep -q 'it.sls, line 5: a value that a peer said is part of a command' "$FLEET/log/master"
+    printf 'tell:\n  local.cmd.run:\n    - tgt: nobody\n    - arg:\n      - echo {{ data.data.v | quote }} # again\n' | reaction
+    fires '"a; b"'
+    [ "$(grep -c 'part of a command' "$FLEET/log/master")" -eq 1 ]
+}
