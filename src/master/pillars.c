@@ -61,6 +61,7 @@ struct pillars {
     size_t n_pool, n_queue, queue_bytes;
     task_t *queue, **queue_tail;
     pillargit_t *git;
+    pillar_claims_t *claims;
     map_t *kept; /* id -> kept_t */
     size_t kept_bytes;
     uint64_t generation;
@@ -121,7 +122,8 @@ s_take(void *from)
 typedef struct actor_env {
     registry_t *modules;
     json_t *opts;
-    pillargit_t *git; /* BORROWED */
+    pillargit_t *git;        /* BORROWED, as the next */
+    pillar_claims_t *claims; /* locks itself */
 } actor_env_t;
 
 static void
@@ -201,9 +203,12 @@ s_keep(task_t *t, char **key_p, json_t *pillar, pillar_reads_t **reads_p)
 static py_t *
 s_compile(const actor_env_t *env, const task_t *t, pillar_reads_t *reads, fail_t *err)
 {
-    pillar_env_t pe = {
-        .opts = env->opts, .registry = env->modules, .id = t->id, .grains = t->grains, .reads = reads
-    };
+    pillar_env_t pe = { .opts = env->opts,
+                        .registry = env->modules,
+                        .id = t->id,
+                        .grains = t->grains,
+                        .reads = reads,
+                        .claims = env->claims };
     pillar_env_ask(&pe, t->ask);
     pillargit_also(env->git, pe.ext);
     py_t *pillar = pillar_compile(&pe, err);
@@ -437,6 +442,7 @@ s_idle_worker(pillars_t *self)
     env->modules = self->front->modules;
     env->opts = json_object();
     env->git = self->git;
+    env->claims = self->claims;
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->stale = true;
@@ -527,6 +533,7 @@ pillars_new(front_t *front)
     self->front = front;
     self->queue_tail = &self->queue;
     self->kept = map_new(s_kept_free_void);
+    self->claims = pillar_claims_new();
     self->git = pillargit_new(front->modules, front->opts);
     return self;
 }
@@ -571,6 +578,8 @@ pillars_destroy(pillars_t **self_p)
         s_task_free(t);
     }
     map_destroy(&self->kept);
+    if (ended)
+        pillar_claims_destroy(&self->claims);
     free(self);
     return ended;
 }
