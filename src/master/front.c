@@ -336,6 +336,7 @@ front_destroy(front_t **self_p)
     jobs_destroy(&self->jobs);
     peers_destroy(&self->peers);
     alike_destroy(&self->known.alike);
+    json_decref(self->known.bare);
     keystore_destroy(&self->keystore);
     rotate_close(self);
     inbound_forget(self);

@@ -2,6 +2,7 @@
 #include "master/known.h"
 
 #include "common/base/clock.h"
+#include "common/base/grainsid.h"
 #include "master/front.h"
 #include "master/peers.h"
 #include "master/store_read.h"
@@ -36,10 +37,22 @@ s_drop(known_t *self, store_doc_t what)
 }
 
 static void
-s_keep(front_t *front, known_t *self, store_doc_t what, json_t *value)
+s_keep_grains(front_t *front, minion_t *m, json_t *grains)
 {
+    const char *claimed = value_str(grains, "id", NULL);
+    if (claimed && !grains_are_of(grains, m->id))
+        front_noise(front, "minion %s: its grains call it '%.100s'; the grain 'id' stays the id of its key",
+                    m->id, claimed);
+    grains_set_id(grains, m->id);
+    m->known.grains = alike_keep(front->known.alike, grains);
+}
+
+static void
+s_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value)
+{
+    known_t *self = &m->known;
     if (what == STORE_GRAINS)
-        self->grains = alike_keep(front->known.alike, value);
+        s_keep_grains(front, m, value);
     else if (what == STORE_PILLAR)
         self->pillar = json_incref(value);
     else
@@ -55,7 +68,7 @@ known_read(front_t *front, minion_t *m, store_doc_t what)
         return;
     json_auto_t *value = value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", &err);
     if (json_is_object(value))
-        s_keep(front, &m->known, what, value);
+        s_keep(front, m, what, value);
     else
         log_warning("minion %s: its %s in the store can't be read: %s", m->id, names[what],
                     err.text ? fail_text(&err) : "it is no object");
@@ -68,13 +81,25 @@ known_get(front_t *front, minion_t *m, store_doc_t what)
     return s_view(&m->known, what);
 }
 
+json_t *
+known_grains(front_t *front, minion_t *m)
+{
+    json_t *grains = known_get(front, m, STORE_GRAINS);
+    if (grains)
+        return grains;
+    if (!front->known.bare)
+        front->known.bare = json_object();
+    grains_set_id(front->known.bare, m->id);
+    return front->known.bare;
+}
+
 void
 known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value)
 {
     json_auto_t *kept = json_incref(value); /* it may be a part of what is dropped */
     s_drop(&m->known, what);
     if (kept)
-        s_keep(front, &m->known, what, kept);
+        s_keep(front, m, what, kept);
 }
 
 /* False: it has no room. */

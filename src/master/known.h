@@ -4,6 +4,9 @@
  * A master that starts takes over what the one before knew as the texts that the store has. Each is read when something
  * asks for it, or when there is time: reading all of them first kept the ports of a fleet's master closed for seconds.
  *
+ * The grain `id` of what is kept is the id of the minion's key, whoever sent or stored another; all other grains, and what
+ * the mine holds, are what the minion claims.
+ *
  * Layer      master
  * Threads    the front loop's
  * Ownership  values are BORROWED until known_set
@@ -28,6 +31,7 @@ typedef struct known {
 /* Of all minions. */
 typedef struct knowledge {
     alike_t *alike; /* grains */
+    json_t *bare;   /* the grains of whom none are known: the id */
     uint32_t next;  /* the first slot that may not have been read */
     bool behind;    /* the store is, of some */
 } knowledge_t;
@@ -36,7 +40,9 @@ typedef struct knowledge {
 json_t *known_get(front_t *front, minion_t *m, store_doc_t what);
 /* What the store has of it is read, if it was not yet. */
 void known_read(front_t *front, minion_t *m, store_doc_t what);
-/* NULL: nothing any more. The store is the caller's business. */
+/* The grains as targets look at them: never NULL, as the id is known of each minion. Good until others' are asked for. */
+json_t *known_grains(front_t *front, minion_t *m);
+/* NULL: nothing any more. The store is the caller's business. Grains are corrected: their `id` is the minion's. */
 void known_set(front_t *front, minion_t *m, store_doc_t what, json_t *value);
 /* The same, and the store has it too: now, or when it has room again. */
 void known_keep(front_t *front, minion_t *m, store_doc_t what, json_t *value);

@@ -40,8 +40,7 @@ s_is_target(look_t *look, json_t *tgt, const char *type_name)
     minion_t *m = peers_by_id(self->peers, id);
     if (!m || m->state != KEY_ACCEPTED || !tgt_type_parse(type_name, &type))
         return false;
-    match_subject_t subject = { m->id, known_get(self, m, STORE_GRAINS), known_get(self, m, STORE_PILLAR),
-                                &work };
+    match_subject_t subject = { m->id, known_grains(self, m), known_get(self, m, STORE_PILLAR), &work };
     match_work_begin(&work, LIMIT_WORK_ALLOW_STEPS, LIMIT_WORK_ALLOW_TIME);
     AUTO(target) target = target_new_within(tgt, type, conf_get(self->conf, "nodegroups"), NULL, &work, &err);
     bool is_target = target && target_match(target, &subject);

@@ -63,6 +63,7 @@ struct pillars {
     size_t n_pool, n_queue, queue_bytes;
     task_t *queue, **queue_tail;
     pillargit_t *git;
+    pillar_claims_t *claims;
     map_t *kept; /* id -> kept_t */
     size_t kept_bytes;
     uint64_t generation;
@@ -124,7 +125,8 @@ s_take(void *from)
 typedef struct actor_env {
     registry_t *modules;
     json_t *opts;
-    pillargit_t *git; /* BORROWED */
+    pillargit_t *git;        /* BORROWED, as the next */
+    pillar_claims_t *claims; /* locks itself */
 } actor_env_t;
 
 static void
@@ -223,7 +225,8 @@ s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
                         .peer_grains = true,
                         .peer_override = true,
                         .refused = s_refused,
-                        .cookie = t };
+                        .cookie = t,
+                        .claims = env->claims };
     pillar_env_ask(&pe, t->ask);
     pillargit_also(env->git, pe.ext);
     py_t *pillar = pillar_compile(&pe, err);
@@ -473,6 +476,7 @@ s_idle_worker(pillars_t *self)
     env->modules = self->front->modules;
     env->opts = json_object();
     env->git = self->git;
+    env->claims = self->claims;
     worker_t *w = &self->pool[self->n_pool];
     w->owner = self;
     w->stale = true;
@@ -563,6 +567,7 @@ pillars_new(front_t *front)
     self->front = front;
     self->queue_tail = &self->queue;
     self->kept = map_new(s_kept_free_void);
+    self->claims = pillar_claims_new();
     self->git = pillargit_new(front->modules, front->opts);
     return self;
 }
@@ -607,6 +612,8 @@ pillars_destroy(pillars_t **self_p)
         s_task_free(t);
     }
     map_destroy(&self->kept);
+    if (ended)
+        pillar_claims_destroy(&self->claims);
     free(self);
     return ended;
 }

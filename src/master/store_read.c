@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "common/base/grainsid.h"
 #include "common/match/match.h"
 #include "master/eframe.h"
 #include "master/store_db.h"
@@ -749,13 +750,29 @@ static const struct {
                               [STORE_PILLAR] = { Q_PILLAR, Q_PILLAR_OF },
                               [STORE_MINE] = { Q_MINE, Q_MINE_OF } };
 
+/* Masters of before kept what a minion claimed as its grain `id`. */
+static void
+correct_ids(json_t *all)
+{
+    const char *id;
+    json_t *grains;
+
+    json_object_foreach (all, id, grains)
+        if (json_is_object(grains))
+            grains_set_id(grains, id);
+}
+
 json_t *
 store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err)
 {
     sqlite3_stmt *stmt = id != NULL ? query_text(self, doc_queries[what].one, id, err)
                                     : query(self, doc_queries[what].all, err);
 
-    return stmt != NULL ? collect_docs(self, stmt, err) : NULL;
+    json_t *all = stmt != NULL ? collect_docs(self, stmt, err) : NULL;
+
+    if (what == STORE_GRAINS)
+        correct_ids(all);
+    return all;
 }
 
 int

@@ -69,9 +69,10 @@ int store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_las
 json_t *store_last_jid(store_reader_t *self, fail_t *err);
 
 /* {id: grains}, or pillars as targets see them, or {name: value} in the mine: of all minions, or of one (an empty
- * object when unknown). */
+ * object when unknown). The grain `id` is the row's. */
 json_t *store_docs(store_reader_t *self, store_doc_t what, const char *id, fail_t *err);
-/* The same as the texts that are stored, one by one: BORROWED for the call. 0, or a negative errno. */
+/* The same as the texts that are stored, one by one, with whatever grain `id` is in them: BORROWED for the call. 0, or a
+ * negative errno. */
 typedef void store_doc_fn(void *cookie, const char *id, const char *text);
 int store_docs_each(store_reader_t *self, store_doc_t what, store_doc_fn *fn, void *cookie, fail_t *err);
 /* The jid of the job with this note: a json string, or json null. */

@@ -32,7 +32,7 @@ s_match_all(front_t *self, const target_t *target, match_work_t *work, uint32_t 
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
         if (!(m = peers_by_slot(self->peers, i)) || m->state != KEY_ACCEPTED)
             continue;
-        match_subject_t subject = { m->id, needs_grains ? known_get(self, m, STORE_GRAINS) : NULL,
+        match_subject_t subject = { m->id, needs_grains ? known_grains(self, m) : NULL,
                                     needs_pillar ? known_get(self, m, STORE_PILLAR) : NULL, work };
         if (target_match(target, &subject))
             slots[(*n)++] = i;

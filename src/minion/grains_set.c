@@ -3,6 +3,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/grainsfile.h"
+#include "common/base/grainsid.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/data/yaml.h"
@@ -121,24 +122,46 @@ grains_check(const plugin_t *const *plugins, size_t n, fail_t *err)
 
 /* ---- what is written down -------------------------------------------------------------------- */
 
+/* NEW: what the grains file holds; NULL when there is none, with *err when it can't be read. */
+static json_t *
+read_file(const char *path, yaml_lines_t **ret_lines, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (fs_absent(path) || fs_read(path, LIMIT_CONF_FILE, &text, err) < 0)
+        return NULL;
+    json_t *found = yaml_load(buf_str(&text), text.len, path, ret_lines, err);
+    if (found == NULL)
+        fail_prefix(err, "the grains file is skipped: ");
+    return found;
+}
+
 static void
 add_file(const json_t *opts, json_t *into)
 {
     AUTO_FREE char *path = grains_file_path(opts);
     fail_auto_t err = FAIL_INIT;
-    buf_auto_t text = BUF_INIT;
+    json_auto_t *found = read_file(path, NULL, &err);
 
-    if (fs_absent(path))
-        return;
-    if (fs_read(path, LIMIT_CONF_FILE, &text, &err) < 0) {
+    if (err.code < 0)
         log_warning("%s", fail_text(&err));
-        return;
-    }
-    json_auto_t *found = yaml_load(buf_str(&text), text.len, path, NULL, &err);
-    if (found == NULL)
-        log_warning("the grains file is skipped: %s", fail_text(&err));
     else if (json_is_object(found))
         merge(opts, into, found);
+}
+
+void
+grains_check_file(const json_t *opts)
+{
+    AUTO_FREE char *path = grains_file_path(opts);
+    const char *id = value_str(opts, "id", "");
+    yaml_lines_t *lines = NULL;
+    json_auto_t *found = read_file(path, &lines, NULL);
+
+    if (value_get(found, "id") != NULL && !grains_are_of(found, id))
+        log_warning("%s:%d: the grain 'id' is ignored: it is always the minion's id ('%s'), which the option "
+                    "'id' sets",
+                    path, yaml_line_of(lines, "id"), id);
+    yaml_lines_destroy(&lines);
 }
 
 void
@@ -151,6 +174,7 @@ grains_finish(json_t *opts, json_t *into)
         json_auto_t *copy = json_deep_copy(configured);
         json_object_update(into, copy);
     }
+    grains_set_id(into, value_str(opts, "id", ""));
 }
 
 /* ---- the cache ------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "common/cli/optparse.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
+#include "minion/grains_set.h"
 #include "minion/jobserver.h"
 #include "minion/opts.h"
 #include "minion/plugins.h"
@@ -40,6 +41,7 @@ s_check(const conf_t *conf, fail_t *err)
     key_finger(key_pair_public(keys), finger);
     if (json_array_size(masters) == 0)
         log_info("master_type is disable: this minion has no master");
+    grains_check_file(conf_opts(conf));
     log_info("minion %s: %s key, fingerprint %s", conf_str(conf, "id"), made ? "new" : "its", finger);
     return 0;
 }

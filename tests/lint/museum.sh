@@ -2,6 +2,7 @@
 # museum.sh - the table of published attacks and the tests name each other.
 cd "$(dirname "$0")/../museum" || exit 1
 bad=0
+# Both tables: numbers of CVE, and names of our own.
 while IFS='|' read -r _ cve _ where _; do
     cve=${cve// /}
     for file in $(grep -oE '[a-z]+\.bats' <<<"$where"); do
@@ -9,8 +10,8 @@ while IFS='|' read -r _ cve _ where _; do
         grep -qE "^@test \"[^\"]*$cve" "$file" 2>/dev/null || { echo "museum: $cve has no test in $file"; bad=1; }
     done
     grep -qE 'none: |\.bats' <<<"$where" || { echo "museum: $cve has neither a test nor a reason"; bad=1; }
-done < <(grep '^| CVE-' README.md)
-for cve in $(grep -hoE '^@test "[^"]*' ./*.bats | grep -oE 'CVE-[0-9]+-[0-9]+' | sort -u); do
+done < <(grep -E '^\| (CVE|CLAIM)-' README.md)
+for cve in $(grep -hoE '^@test "[^"]*' ./*.bats | grep -oE 'CVE-[0-9]+-[0-9]+|CLAIM-[a-z]+' | sort -u); do
     grep -q "^| $cve " README.md || { echo "museum: $cve is tested and not in the table"; bad=1; }
 done
 exit $bad

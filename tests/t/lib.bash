@@ -283,7 +283,7 @@ field() { sed -nE "s/.*\"$1\": ?(\"([^\"]*)\"|([^],}]*)).*/\2\3/p" | head -n 1; 
 counter() { ask '{"op":"status"}' | grep -oE "\"$1\":[0-9]+" | cut -d: -f2; }
 is_connected() { ask '{"op":"minions"}' | grep -qE "\"$1\":\{\"connected\":true"; }
 is_subscribed() { ask '{"op":"minions"}' | grep -qE "\"$1\":\{\"connected\":true[^}]*\"subscribed\":true"; }
-has_grains() { ask "{\"op\":\"match\",\"tgt\":\"id:$1\",\"tgt_type\":\"grain\"}" | grep -q "\"$1\""; }
+has_grains() { ask "{\"op\":\"grains\",\"tgt\":\"$1\",\"tgt_type\":\"list\"}" | grep -q "\"$1\":{"; }
 nothing_spooled() { [ -z "$(ls "$FLEET/$1/var/cache/salt/minion/spool" | grep -E '\.(run|ret|bad)$')" ]; }
 key_is() { [ -e "$FLEET/master/etc/salt/pki/master/minions$([ "$2" = acc ] || echo "_$2")/$1" ]; }
 

@@ -5,6 +5,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/base/grainsid.h"
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 #include "salt/log.h"
@@ -317,9 +318,25 @@ finish_id(finish_t *f)
     return -EINVAL;
 }
 
+/* Static grains override what the minion finds, but not who it is. */
+static int
+finish_grain_id(finish_t *f)
+{
+    const json_t *grains = value_get(f->opts, "grains");
+    const char *id = value_str(f->opts, "id", "");
+
+    if (f->side == CONF_MINION && value_get(grains, "id") != NULL && !grains_are_of(grains, id))
+        conf_warn(f->warnings,
+                  "%s: option 'grains': its 'id' is ignored: the grain is always the minion's id ('%s'), "
+                  "which the option "
+                  "'id' sets",
+                  where(f, "grains"), id);
+    return 0;
+}
+
 static finish_fn *const finishers[] = {
     finish_environment, finish_keep_jobs,   finish_ports, finish_roots, finish_backends, finish_return,
-    finish_master,      finish_master_type, finish_paths, finish_user,  finish_id,
+    finish_master,      finish_master_type, finish_paths, finish_user,  finish_id,       finish_grain_id,
 };
 
 int

@@ -251,7 +251,7 @@ node_pillar_exact(node_t *self)
 unsigned
 node_needs(const node_t *self)
 {
-    unsigned needs = self->term != NULL ? self->term->kind->needs : 0;
+    unsigned needs = self->term != NULL ? term_needs(self->term) : 0;
 
     for (const node_t *child = self->child; child != NULL; child = child->next)
         needs |= node_needs(child);

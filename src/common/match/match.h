@@ -58,6 +58,8 @@ bool target_match(const target_t *self, const match_subject_t *subject);
 /* Whether evaluation reads grains or pillar. */
 bool target_needs_grains(const target_t *self);
 bool target_needs_pillar(const target_t *self);
+/* Whether it goes by a grain other than `id` (an address is one too): every minion can say that it has it. */
+bool target_needs_claims(const target_t *self);
 /* Terms that look at the pillar compare whole values only from now on: who may not see a pillar must not find
  * out by patterns what is in it. */
 void target_pillar_exact(target_t *self);

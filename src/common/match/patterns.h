@@ -36,6 +36,8 @@ subdict_t *subdict_new(const char *expr, const char *delim, subdict_how_t how, b
 void subdict_exact(subdict_t *self);
 void subdict_destroy(subdict_t **self_p);
 bool subdict_match(const subdict_t *self, const json_t *data, match_work_t *work);
+/* Whether it looks at nothing but the value of this key. */
+bool subdict_is_of(const subdict_t *self, const char *key);
 /* Bytes of its compiled regular expressions. */
 size_t subdict_size(const subdict_t *self);
 

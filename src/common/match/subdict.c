@@ -144,6 +144,15 @@ subdict_destroy(subdict_t **self_p)
     *self_p = NULL;
 }
 
+bool
+subdict_is_of(const subdict_t *self, const char *key)
+{
+    size_t len = strlen(key);
+
+    return str_starts(self->expr, key) && self->n > 1 && self->suffixes[1].cut[CUT_USER] &&
+           self->suffixes[1].start == len + self->sep_len[CUT_USER];
+}
+
 size_t
 subdict_size(const subdict_t *self)
 {

@@ -195,6 +195,12 @@ target_needs_pillar(const target_t *self)
     return (self->needs & NEEDS_PILLAR) != 0;
 }
 
+bool
+target_needs_claims(const target_t *self)
+{
+    return (self->needs & NEEDS_CLAIMS) != 0;
+}
+
 json_t *
 target_ids(const target_t *self)
 {

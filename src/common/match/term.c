@@ -120,12 +120,12 @@ static const term_kind_t kinds[] = {
     { TGT_GLOB, "glob", 0, false, 0, init_glob, match_glob_id },
     { TGT_PCRE, "pcre", 'E', false, 0, init_pcre, match_pcre_id },
     { TGT_LIST, "list", 'L', false, 0, init_list, match_listed },
-    { TGT_GRAIN, "grain", 'G', true, NEEDS_GRAINS, init_data_glob, match_grains },
-    { TGT_GRAIN_PCRE, "grain_pcre", 'P', true, NEEDS_GRAINS, init_data_pcre, match_grains },
+    { TGT_GRAIN, "grain", 'G', true, NEEDS_GRAINS | NEEDS_CLAIMS, init_data_glob, match_grains },
+    { TGT_GRAIN_PCRE, "grain_pcre", 'P', true, NEEDS_GRAINS | NEEDS_CLAIMS, init_data_pcre, match_grains },
     { TGT_PILLAR, "pillar", 'I', true, NEEDS_PILLAR, init_data_glob, match_pillar },
     { TGT_PILLAR_PCRE, "pillar_pcre", 'J', true, NEEDS_PILLAR, init_data_pcre, match_pillar },
     { TGT_PILLAR_EXACT, "pillar_exact", 0, true, NEEDS_PILLAR, init_data_exact, match_pillar },
-    { TGT_IPCIDR, "ipcidr", 'S', false, NEEDS_GRAINS, init_ipcidr, match_address },
+    { TGT_IPCIDR, "ipcidr", 'S', false, NEEDS_GRAINS | NEEDS_CLAIMS, init_ipcidr, match_address },
     { TGT_NODEGROUP, "nodegroup", 'N', false, 0, NULL, NULL },
     { TGT_COMPOUND, "compound", 0, false, 0, NULL, NULL },
 };
@@ -240,6 +240,14 @@ term_new_list(const json_t *ids)
     json_array_foreach (ids, i, id)
         add_id(self, value_pystr(id));
     return self;
+}
+
+unsigned
+term_needs(const term_t *self)
+{
+    bool fact = self->subdict != NULL && subdict_is_of(self->subdict, "id");
+
+    return fact ? self->kind->needs & ~(unsigned) NEEDS_CLAIMS : self->kind->needs;
 }
 
 void

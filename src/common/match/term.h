@@ -13,7 +13,7 @@
 #include "common/match/patterns.h"
 #include "common/match/regex.h"
 
-enum { NEEDS_GRAINS = 1 << 0, NEEDS_PILLAR = 1 << 1 };
+enum { NEEDS_GRAINS = 1 << 0, NEEDS_PILLAR = 1 << 1, NEEDS_CLAIMS = 1 << 2 };
 
 typedef struct term term_t;
 typedef struct term_kind {
@@ -47,5 +47,7 @@ term_t *term_new(const term_kind_t *kind, const char *text, const char *delim, m
                  fail_t *err);
 term_t *term_new_list(const json_t *ids);
 void term_destroy(term_t **self_p);
+/* NEEDS_*: NEEDS_CLAIMS is a grain other than `id`. */
+unsigned term_needs(const term_t *self);
 
 #endif

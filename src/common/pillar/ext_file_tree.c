@@ -135,14 +135,16 @@ s_lay(tree_t *self, const char *dir, py_t **into_p, fail_t *err)
 }
 
 static bool
-s_in_group(const tree_t *self, const char *group)
+s_in_group(const tree_t *self, const char *group, const char *dir)
 {
     fail_auto_t why = FAIL_INIT;
     json_auto_t *expr = json_string(group);
     const compile_t *c = self->owner;
     AUTO(target) tgt = target_new(expr, TGT_NODEGROUP, value_get(c->opts, "nodegroups"), NULL, &why);
-    match_subject_t subject = { c->env->id, value_get(c->opts, "grains"), NULL, NULL };
+    match_subject_t subject = { c->env->id, c->grains, NULL, NULL };
 
+    if (tgt != NULL && target_needs_claims(tgt))
+        claims_tell(c, dir, group);
     return tgt != NULL && target_match(tgt, &subject);
 }
 
@@ -156,7 +158,7 @@ s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
 
     json_object_foreach (value_get(self->owner->opts, "nodegroups"), group, meaning) {
         AUTO_FREE char *dir = fs_join(parent, group);
-        if (rc == 0 && strchr(group, '/') == NULL && fs_is_dir(dir) && s_in_group(self, group))
+        if (rc == 0 && strchr(group, '/') == NULL && fs_is_dir(dir) && s_in_group(self, group, dir))
             rc = s_lay(self, dir, into_p, err);
     }
     return rc;

@@ -2,6 +2,7 @@
 #include "common/pillar/pillar_int.h"
 
 #include "common/base/clock.h"
+#include "common/base/grainsid.h"
 #include "common/base/str.h"
 #include "common/py/py_json.h"
 #include "common/py/py_merge.h"
@@ -14,7 +15,7 @@
 static json_t *
 s_grains(void *cookie)
 {
-    return ((compile_t *) cookie)->env->grains;
+    return ((compile_t *) cookie)->grains;
 }
 
 static py_t *
@@ -144,14 +145,27 @@ s_add_on_demand(compile_t *self)
 {
     const char *refused = pillar_not_on_demand(self->opts, self->env->ext);
 
+    self->on_demand = json_array();
     if (refused != NULL)
         log_error("ext_pillar %s is not allowed on demand (option on_demand_ext_pillar)", refused);
     if (refused != NULL || self->env->ext == NULL)
         return;
     json_t *list = value_get(self->opts, "ext_pillar");
     list = json_is_array(list) ? json_copy(list) : json_array();
-    json_array_append(list, self->env->ext);
+    json_array_append(self->on_demand, self->env->ext);
+    json_array_extend(list, self->on_demand);
     json_object_set_new(self->opts, "ext_pillar", list);
+}
+
+/* Whoever brings the grains: their id is that of the minion whose pillar it is. */
+static json_t *
+s_own_grains(const pillar_env_t *env)
+{
+    if (env->grains != NULL && grains_are_of(env->grains, env->id))
+        return json_incref(env->grains);
+    json_t *grains = env->grains != NULL ? json_copy(env->grains) : json_object();
+    grains_set_id(grains, env->id);
+    return grains;
 }
 
 static void
@@ -171,7 +185,8 @@ s_configure(compile_t *self)
     s_set_text(opts, "id", env->id);
     s_set_text(opts, "minion_id", env->id);
     s_set_text(opts, "file_client", "local");
-    json_object_set_new(opts, "grains", env->grains != NULL ? json_incref(env->grains) : json_object());
+    self->grains = s_own_grains(env);
+    json_object_set(opts, "grains", self->grains);
     self->roots = s_roots(self);
     json_object_set_new(opts, "pillar_roots", self->roots);
     s_add_on_demand(self);
@@ -222,6 +237,8 @@ compile_destroy(compile_t **self_p)
     json_decref(self->avail);
     json_decref(self->missing_ok);
     json_decref(self->errors);
+    json_decref(self->grains);
+    json_decref(self->on_demand);
     json_decref(self->opts);
     free(self);
 }
@@ -286,22 +303,27 @@ s_render(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
     return sls_render_all(self, matches, pillar_p, err);
 }
 
-/* ext_pillar_first: what the external sources say is what the templates see, and what their text overrides.
- */
+/* ext_pillar_first: what the configured sources say is what top file and templates see, and what their text overrides. What
+ * the minion asks for, an override or a source of its own, is laid over it afterwards: they would go by what it claims. */
 static int
 s_external_first(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
 {
     AUTO(py) outside = self->env->override != NULL ? py_copy(self->env->override) : py_dict();
+    AUTO(py) facts = py_dict();
 
-    if (s_merge_override(self, &outside, err) < 0 || ext_run(self, &outside, err) < 0)
+    if (ext_run(self, value_get(self->env->opts, "ext_pillar"), &facts, err) < 0)
         return -EINVAL;
     s_close_context(self);
     py_unref(self->known);
-    self->known = py_ref(outside);
+    self->known = py_ref(facts);
     s_open_context(self);
     if (s_render(self, top, pillar_p, err) < 0)
         return -EINVAL;
     AUTO(py) inside = *pillar_p;
+    *pillar_p = NULL;
+    if (s_merge_override(self, &outside, err) < 0 || compile_merge(self, &outside, facts, err) < 0 ||
+        ext_run(self, self->on_demand, &outside, err) < 0)
+        return -EINVAL;
     *pillar_p = STEAL(outside);
     return compile_merge(self, pillar_p, inside, err);
 }
@@ -315,7 +337,9 @@ s_sources(compile_t *self, const json_t *top, py_t **pillar_p, fail_t *err)
         return s_external_first(self, top, pillar_p, err);
     int rc = s_render(self, top, pillar_p, err);
     if (rc == 0 && external && json_array_size(value_get(self->opts, "ext_pillar")) > 0)
-        rc = s_merge_override(self, pillar_p, err) < 0 ? -EINVAL : ext_run(self, pillar_p, err);
+        rc = s_merge_override(self, pillar_p, err) < 0
+                 ? -EINVAL
+                 : ext_run(self, value_get(self->opts, "ext_pillar"), pillar_p, err);
     return rc;
 }
 

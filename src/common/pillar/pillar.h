@@ -16,13 +16,14 @@
 #include "common/py/py.h"
 
 typedef struct pillar_reads pillar_reads_t;
+typedef struct pillar_claims pillar_claims_t;
 
 /* All BORROWED for the call; what is not said may be NULL. */
 typedef struct pillar_env {
-    json_t *opts;         /* of who compiles: pillar_roots, ext_pillar, renderer, ... */
-    registry_t *registry; /* what templates call as salt[...] */
-    const char *id;       /* whose pillar it is */
-    json_t *grains;
+    json_t *opts;                    /* of who compiles: pillar_roots, ext_pillar, renderer, ... */
+    registry_t *registry;            /* what templates call as salt[...] */
+    const char *id;                  /* whose pillar it is */
+    json_t *grains;                  /* as the minion said them; the grain `id` counts as what `id` is */
     const char *saltenv, *pillarenv; /* NULL: as configured */
     py_t *override;                  /* dict: pillar= of the command line */
     py_t *known;                     /* dict: what templates see as pillar */
@@ -31,6 +32,7 @@ typedef struct pillar_env {
     bool peer_grains, peer_override; /* these are another machine's word: py_peer.h */
     void (*refused)(void *cookie, json_t *what); /* call_env's */
     void *cookie;                                /* of `refused` */
+    pillar_claims_t *claims; /* what was told; NULL: it is nobody's pillar but this process's own */
 } pillar_env_t;
 
 /* NEW dict, or NULL with *err. */
@@ -52,6 +54,13 @@ json_t *pillar_git_fetch(const pillar_env_t *env, const char *branch, const char
 /* `ask` of ctx_compile_pillar ({saltenv, pillarenv, pillar, ext}) into `env`, which borrows from it.
  * The override is NEW in env->override, for the caller to drop. */
 void pillar_env_ask(pillar_env_t *env, const json_t *ask);
+
+/* ---- whom a pillar trusts ------------------------------------------------------------------------------ */
+
+/* Targets of top files, and node groups of file_tree, that go by a grain other than `id`: a warning with file and line, once
+ * for each place and version of its file while this lives. NEW; any thread. */
+pillar_claims_t *pillar_claims_new(void);
+void pillar_claims_destroy(pillar_claims_t **self_p);
 
 /* ---- what a pillar was made from ---------------------------------------------------------------------- */
 

@@ -69,12 +69,12 @@ s_entry(compile_t *self, const json_t *entry, py_t **pillar_p, fail_t *err)
 }
 
 int
-ext_run(compile_t *self, py_t **pillar_p, fail_t *err)
+ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err)
 {
     json_t *entry;
     size_t i;
 
-    json_array_foreach (value_get(self->opts, "ext_pillar"), i, entry) {
+    json_array_foreach (list, i, entry) {
         if (!json_is_object(entry)) {
             compile_error(self, "The \"ext_pillar\" option is malformed");
             py_unref(*pillar_p);

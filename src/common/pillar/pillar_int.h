@@ -13,11 +13,13 @@
 
 typedef struct compile {
     const pillar_env_t *env;
-    json_t *opts;  /* owned: as templates see them, with the minion's id, grains and environments */
-    json_t *roots; /* BORROWED: pillar_roots of opts, __env__ made real */
+    json_t *opts;   /* owned: as templates see them, with the minion's id, grains and environments */
+    json_t *grains; /* owned: with the minion's id */
+    json_t *roots;  /* BORROWED: pillar_roots of opts, __env__ made real */
     const char *saltenv, *pillarenv; /* NULL: none chosen */
     const char *strategy, *renderer;
     bool merge_lists, nested;  /* nested: of one git branch, with no external sources and no override */
+    json_t *on_demand;         /* owned: [the source that the minion names], or empty */
     fileclient_t *files;       /* owned: the pillar's */
     fileclient_t *state_files; /* owned: what functions see as the file server */
     call_ctx_t *ctx;
@@ -52,13 +54,14 @@ py_t *sls_load(compile_t *self, const char *local, const char *path, const char 
 int sls_render_all(compile_t *self, const json_t *matches, py_t **pillar_p, fail_t *err);
 
 /* pillar_top.c */
-/* NEW {saltenv: {target: {"data": [...], "order": N}}}; failures are added to self->errors. */
+/* NEW {saltenv: {target: {"data": [...], "order": N, "path"}}}; failures are added to self->errors. */
 json_t *top_gather(compile_t *self, fail_t *err);
 /* NEW {saltenv: [sls]}: what of it is for this minion. */
 json_t *top_matches(compile_t *self, const json_t *top, fail_t *err);
 
 /* pillar_ext.c */
-int ext_run(compile_t *self, py_t **pillar_p, fail_t *err);
+/* Lay what the sources of `list` say on *pillar_p, which becomes the result. */
+int ext_run(compile_t *self, const json_t *list, py_t **pillar_p, fail_t *err);
 
 /* One external source; `args` is what stands behind its name. NEW, or NULL with *err. */
 typedef py_t *ext_fn(compile_t *self, py_t *pillar, const json_t *args, fail_t *err);
@@ -66,6 +69,10 @@ ext_fn ext_cmd_yaml, ext_cmd_yamlex, ext_cmd_json, ext_file_tree, ext_git;
 
 /* pillar_decrypt.c */
 void decrypt_pillar(compile_t *self, py_t *pillar);
+
+/* pillar_claims.c */
+/* `target`, which stands in the file `path`, goes by what a minion claims. */
+void claims_tell(const compile_t *self, const char *path, const char *target);
 
 /* pillar_reads.c */
 /* A client that notes in `reads` what is asked of `*inner_p`. TAKES it. NEW. */

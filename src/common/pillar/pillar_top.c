@@ -41,20 +41,44 @@ s_top_file(const compile_t *self)
     return name + strspn(name, "/");
 }
 
-/* NEW data of an environment's top file; NULL when it has none, or with *err. */
-static py_t *
-s_load_top(compile_t *self, const char *saltenv, fail_t *err)
+/* Top files as they were rendered, and where each stands. */
+typedef struct tops {
+    py_t *data;    /* list */
+    json_t *paths; /* array, in the same order */
+} tops_t;
+
+static void
+s_tops_free(tops_t *self)
+{
+    py_unref(self->data);
+    json_decref(self->paths);
+}
+
+/* TAKES `data`. */
+static void
+s_tops_add(tops_t *self, py_t *data, const char *local)
+{
+    py_append_new(self->data, data);
+    json_array_append_new(self->paths, value_utf8(local, strlen(local)));
+}
+
+/* An environment's top file; none is no error. 0, or negative with *err. */
+static int
+s_load_top(compile_t *self, const char *saltenv, tops_t *tops, fail_t *err)
 {
     AUTO_FREE char *local = NULL;
     int rc = fileclient_cache(self->files, s_top_file(self), saltenv, &local, err);
 
     if (rc == -ENOENT)
         fail_clear(err);
-    return rc == 0 ? sls_load(self, local, s_top_file(self), NULL, saltenv, NULL, err) : NULL;
+    py_t *top = rc == 0 ? sls_load(self, local, s_top_file(self), NULL, saltenv, NULL, err) : NULL;
+    if (top != NULL)
+        s_tops_add(tops, top, local);
+    return err->code;
 }
 
 static void
-s_load_included(compile_t *self, py_t *name, const char *saltenv, py_t *tops)
+s_load_included(compile_t *self, py_t *name, const char *saltenv, tops_t *tops)
 {
     AUTO_FREE char *local = NULL;
     AUTO_FREE char *path = NULL;
@@ -68,14 +92,14 @@ s_load_included(compile_t *self, py_t *name, const char *saltenv, py_t *tops)
     }
     py_t *data = local != NULL ? sls_load(self, local, path, NULL, saltenv, NULL, &err) : NULL;
     if (data != NULL)
-        py_append_new(tops, data);
+        s_tops_add(tops, data, local);
     else
         compile_error(self, "Rendering Top file %s failed, render error:\n%s", sls, fail_text(&err));
 }
 
 /* What a top file includes; an included one's own includes are not followed, as in Salt. */
 static void
-s_load_includes(compile_t *self, py_t *top, const char *saltenv, py_t *tops)
+s_load_includes(compile_t *self, py_t *top, const char *saltenv, tops_t *tops)
 {
     py_t *includes = py_is(top, PY_DICT) ? py_dict_gets(top, "include") : NULL;
     AUTO(py) done = py_set(false);
@@ -90,34 +114,39 @@ s_load_includes(compile_t *self, py_t *top, const char *saltenv, py_t *tops)
     }
 }
 
-/* NEW list of top files' data. */
-static py_t *
-s_tops(compile_t *self)
+/* The environments' own top files; `of`: whose each is. */
+static void
+s_own_tops(compile_t *self, tops_t *own, json_t *of)
 {
-    AUTO(py) own = py_list();
-    py_t *tops = py_list();
     json_auto_t *envs = s_envs(self);
-    json_auto_t *of = json_array();
     json_t *env;
     size_t i;
 
     json_array_foreach (envs, i, env) {
         fail_auto_t err = FAIL_INIT;
-        py_t *top = s_load_top(self, json_string_value(env), &err);
-        if (top == NULL && err.code < 0) {
+        if (s_load_top(self, json_string_value(env), own, &err) < 0) {
             compile_error(self, "Rendering Primary Top file failed, render error:\n%s", fail_text(&err));
-            break;
+            return;
         }
-        if (top != NULL) {
-            py_append_new(own, top);
+        if (json_array_size(own->paths) > json_array_size(of))
             json_array_append(of, env);
-        }
     }
-    for (i = 0; i < py_seq_len(own); i++) {
-        py_append(tops, py_seq_at(own, i));
-        s_load_includes(self, py_seq_at(own, i), json_string_value(json_array_get(of, i)), tops);
+}
+
+/* All of them, each with what it includes behind it. */
+static void
+s_tops(compile_t *self, tops_t *tops)
+{
+    tops_t own = { py_list(), json_array() };
+    json_auto_t *of = json_array();
+
+    s_own_tops(self, &own, of);
+    for (size_t i = 0; i < py_seq_len(own.data); i++) {
+        py_t *top = py_seq_at(own.data, i);
+        s_tops_add(tops, py_ref(top), json_string_value(json_array_get(own.paths, i)));
+        s_load_includes(self, top, json_string_value(json_array_get(of, i)), tops);
     }
-    return tops;
+    s_tops_free(&own);
 }
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
@@ -216,7 +245,7 @@ s_ignore_missing(compile_t *self, const char *saltenv, const entry_t *entry)
 
 /* A target that an earlier top file has keeps its place and gets this one's list. 0, or -1 raised. */
 static int
-s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, json_t *body)
+s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, json_t *path, json_t *body)
 {
     entry_t entry = { json_array(), json_array(), 0, false };
     AUTO(py) name = py_tostr(target);
@@ -226,8 +255,8 @@ s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, 
         s_ignore_missing(self, saltenv, &entry);
         json_array_extend(entry.matches, entry.sls);
         json_object_set_new(body, py_cstr(name),
-                            json_pack("{s:O, s:I, s:b}", "data", entry.matches, "order",
-                                      (json_int_t) entry.order, "text", py_is(target, PY_STR)));
+                            json_pack("{s:O, s:I, s:b, s:O}", "data", entry.matches, "order",
+                                      (json_int_t) entry.order, "text", py_is(target, PY_STR), "path", path));
     }
     json_decref(entry.matches);
     json_decref(entry.sls);
@@ -236,7 +265,7 @@ s_merge_target(compile_t *self, const char *saltenv, py_t *target, py_t *parts, 
 
 /* 0, or -1 raised. */
 static int
-s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *into)
+s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *path, json_t *into)
 {
     json_t *body = json_object_get(into, saltenv);
     py_iter_t it;
@@ -251,7 +280,7 @@ s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *into)
     }
     while (rc == 0 && (target = py_iter_next(&it)) != NULL) {
         AUTO(py) parts = py_getitem(targets, target);
-        rc = parts != NULL ? s_merge_target(self, saltenv, target, parts, body) : -1;
+        rc = parts != NULL ? s_merge_target(self, saltenv, target, parts, path, body) : -1;
         py_unref(target);
     }
     py_iter_end(&it);
@@ -260,7 +289,7 @@ s_merge_env(compile_t *self, const char *saltenv, py_t *targets, json_t *into)
 
 /* 0, or -1 raised. */
 static int
-s_merge_top(compile_t *self, py_t *top, json_t *into)
+s_merge_top(compile_t *self, py_t *top, json_t *path, json_t *into)
 {
     py_t *env, *targets;
 
@@ -271,7 +300,7 @@ s_merge_top(compile_t *self, py_t *top, json_t *into)
     for (size_t i = 0; py_dict_next(top, &i, &env, &targets);) {
         AUTO(py) name = py_tostr(env);
         if (name == NULL ||
-            (!py_str_is(name, "include") && s_merge_env(self, py_cstr(name), targets, into) < 0))
+            (!py_str_is(name, "include") && s_merge_env(self, py_cstr(name), targets, path, into) < 0))
             return -1;
     }
     return 0;
@@ -310,12 +339,14 @@ s_sort(json_t *top)
 json_t *
 top_gather(compile_t *self, fail_t *err)
 {
-    AUTO(py) tops = s_tops(self);
+    tops_t tops = { py_list(), json_array() };
     json_auto_t *top = json_object();
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < py_seq_len(tops); i++)
-        rc = s_merge_top(self, py_seq_at(tops, i), top);
+    s_tops(self, &tops);
+    for (size_t i = 0; rc == 0 && i < py_seq_len(tops.data); i++)
+        rc = s_merge_top(self, py_seq_at(tops.data, i), json_array_get(tops.paths, i), top);
+    s_tops_free(&tops);
     if (rc < 0 && s_type_error()) {
         json_object_clear(top);
         compile_error(self, "Error encountered while rendering pillar top file.");
@@ -363,10 +394,12 @@ s_confirm(compile_t *self, const char *target, const json_t *row, fail_t *err)
         log_error("the pillar's top file: target '%s': %s", target, fail_text(&why));
         return 0;
     }
+    if (target_needs_claims(tgt))
+        claims_tell(self, value_str(row, "path", ""), target);
     json_auto_t *pillar = target_needs_pillar(tgt) ? py_to_json(self->known) : NULL;
     if (py_raised() != NULL)
         return compile_raised(err);
-    match_subject_t subject = { self->env->id, value_get(self->opts, "grains"), pillar, NULL };
+    match_subject_t subject = { self->env->id, self->grains, pillar, NULL };
     return target_match(tgt, &subject) ? 1 : 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/base/fs.h"
 #include "common/base/grainsfile.h"
+#include "common/base/grainsid.h"
 #include "common/data/yaml.h"
 #include "minion/fileops/partfile.h"
 
@@ -101,6 +102,14 @@ grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pil
 {
     AUTO_FREE char *path = grains_file_path(ctx_opts(ctx));
     fail_auto_t why = FAIL_INIT;
+    const json_t *id = value_get(grains, "id");
+
+    /* What an earlier version wrote there may be removed. */
+    if (id != NULL && !(json_is_null(id) && destructive))
+        return fail_kind(
+            err, FAIL_COMMAND, -EPERM,
+            "the grain 'id' can't be set: it is always the minion's id, which the option 'id' in %s sets",
+            value_str(ctx_opts(ctx), "conf_file", "/etc/salt/minion"));
     json_auto_t *written = read_file(path, &why);
 
     if (written == NULL) {
@@ -111,6 +120,7 @@ grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pil
     int rc = write_file(path, written, err);
     if (rc == 0) {
         lay_over(ctx_grains(ctx), grains, destructive);
+        grains_set_id(ctx_grains(ctx), ctx_id(ctx));
         ctx_grains_changed(ctx);
         rc = refresh(ctx, refresh_pillar, err);
     }

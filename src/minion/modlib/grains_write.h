@@ -3,7 +3,7 @@
  * Layer      minion/modlib
  * Threads    one at a time; two minions' processes that write at once: the later one wins, whole
  * Ownership  values are BORROWED
- * Errors     FAIL_COMMAND when the file cannot be written
+ * Errors     FAIL_COMMAND when the file cannot be written, or the grain is `id`
  * Tests      tests/cases/modules/grains.*.json
  */
 #ifndef MINION_MODLIB_GRAINS_WRITE_H
@@ -11,7 +11,8 @@
 
 #include "salt/plugin.h"
 
-/* grains.setvals: lays `grains` over the file and over ctx_grains; a None is a key to remove when
+/* The grain `id` is refused, but for its removal from the file.
+ * grains.setvals: lays `grains` over the file and over ctx_grains; a None is a key to remove when
  * `destructive`. Then the minion is asked to gather its grains again. *ret_value is NEW: the grains, or a
  * text when the file is no YAML. */
 int grains_write(call_ctx_t *ctx, json_t *grains, bool destructive, bool refresh_pillar, json_t **ret_value,

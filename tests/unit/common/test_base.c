@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/base/grainsid.h"
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/map.h"
@@ -729,6 +730,33 @@ test_log_survives_a_closed_pipe(void **state)
     assert_int_equal(sigismember(&pending, SIGPIPE), 0);
 }
 
+/* Whatever stands there: it is the id, in the place where it was. */
+static void
+test_grains_of_an_id(void **state)
+{
+    static const char *const rows[][2] = {
+        { "{}", "{\"id\":\"m1\"}" },
+        { "{\"id\":\"db1\",\"os\":1}", "{\"id\":\"m1\",\"os\":1}" },
+        { "{\"ID\":\"db1\",\"id\":{\"db1\":{\"id\":\"db1\"}}}", "{\"ID\":\"db1\",\"id\":\"m1\"}" },
+        { "{\"id\":[\"m1\",\"db1\"]}", "{\"id\":\"m1\"}" },
+        { "{\"id\":\"m1\\u0000db1\"}", "{\"id\":\"m1\"}" },
+        { "{\"\\u0069d\":\"db1\"}", "{\"id\":\"m1\"}" },
+        { "{\"id\":null}", "{\"id\":\"m1\"}" },
+        { "{\"id\":\"M1\"}", "{\"id\":\"m1\"}" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *grains = json_loads(rows[i][0], JSON_ALLOW_NUL, NULL);
+        assert_false(grains_are_of(grains, "m1"));
+        grains_set_id(grains, "m1");
+        AUTO_FREE char *text = json_dumps(grains, JSON_COMPACT);
+        assert_string_equal(text, rows[i][1]);
+        assert_true(grains_are_of(grains, "m1"));
+    }
+    assert_false(grains_are_of(NULL, "m1"));
+}
+
 UNIT_MAIN(cmocka_unit_test(test_fail_first_wins), cmocka_unit_test(test_fail_without_record),
           cmocka_unit_test(test_scope_cleanup), cmocka_unit_test(test_panic_aborts),
           cmocka_unit_test(test_no_memory_ends), cmocka_unit_test(test_buf),
@@ -742,4 +770,4 @@ UNIT_MAIN(cmocka_unit_test(test_fail_first_wins), cmocka_unit_test(test_fail_wit
           cmocka_unit_test(test_clock_jid_threads), cmocka_unit_test(test_clock_jid_reading),
           cmocka_unit_test(test_clock_stamp_reading), cmocka_unit_test(test_log_console),
           cmocka_unit_test(test_log_levels), cmocka_unit_test(test_log_file),
-          cmocka_unit_test(test_log_survives_a_closed_pipe))
+          cmocka_unit_test(test_log_survives_a_closed_pipe), cmocka_unit_test(test_grains_of_an_id))

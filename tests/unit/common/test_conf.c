@@ -652,6 +652,22 @@ test_guessed_id(void **state)
     assert_string_not_equal(id, "never.read");
 }
 
+/* The grain `id` of a configuration is the id's, or it is told that it counts for nothing. */
+static void
+test_claimed_grain_id(void **state)
+{
+    stage_t *s = *state;
+
+    put(s, "minion", "id: named\ngrains:\n  id: db1\n");
+    assert_non_null(load(s, CONF_MINION));
+    assert_int_equal(json_array_size(s->warnings), 1);
+    assert_warning(s, "minion, line 2: option 'grains': its 'id' is ignored: the grain is always the "
+                      "minion's id ('named')");
+    put(s, "minion", "id: named\ngrains: {id: named, role: db}\n");
+    assert_non_null(load(s, CONF_MINION));
+    assert_int_equal(json_array_size(s->warnings), 0);
+}
+
 static void
 test_configured_master_id(void **state)
 {
@@ -779,5 +795,5 @@ UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_uni
           STAGED(test_long_socket_folder), STAGED(test_former_names), STAGED(test_lists_repacked),
           STAGED(test_empty_nodegroups), STAGED(test_roots), STAGED(test_masters),
           cmocka_unit_test(test_id_valid), STAGED(test_cached_id), STAGED(test_guessed_id),
-          STAGED(test_configured_master_id), STAGED(test_samples), cmocka_unit_test(test_committed_samples),
-          STAGED(test_told), cmocka_unit_test(test_told_wrong))
+          STAGED(test_claimed_grain_id), STAGED(test_configured_master_id), STAGED(test_samples),
+          cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))

@@ -185,6 +185,56 @@ test_nodegroup_is_one_term(void **state)
     assert_true(match_once(name, TGT_NODEGROUP, groups, &subject));
 }
 
+/* Which targets go by what a minion says of itself: all that look at a grain which is not its id. */
+static void
+test_claims(void **state)
+{
+    json_auto_t *groups = json_pack("{s:s, s:s, s:s}", "web", "G@role:web", "ids", "L@a,b", "outer",
+                                    "N@ids or N@web");
+    static const struct {
+        const char *expr;
+        tgt_type_t type;
+        const char *delim;
+        bool claims;
+    } rows[] = {
+        { "role:web", TGT_GRAIN, NULL, true },
+        { "id:db1", TGT_GRAIN, NULL, false },
+        { "id:db*", TGT_GRAIN, NULL, false },
+        { "id:db.*", TGT_GRAIN_PCRE, NULL, false },
+        { "role:w.*", TGT_GRAIN_PCRE, NULL, true },
+        { "ID:db1", TGT_GRAIN, NULL, true },
+        { "ids:db1", TGT_GRAIN, NULL, true },
+        { "*:db1", TGT_GRAIN, NULL, true },
+        { "i*:db1", TGT_GRAIN, NULL, true },
+        { "id;db1", TGT_GRAIN, ";", false },
+        { "id:x;db1", TGT_GRAIN, ";", true },
+        { "a:id:db1", TGT_GRAIN, NULL, true },
+        { "10.0.0.0/8", TGT_IPCIDR, NULL, true },
+        { "role:web", TGT_PILLAR, NULL, false },
+        { "db*", TGT_GLOB, NULL, false },
+        { "a,b", TGT_LIST, NULL, false },
+        { "db.*", TGT_PCRE, NULL, false },
+        { "db* and not G@role:web", TGT_COMPOUND, NULL, true },
+        { "G@id:db1 or E@db\\d or L@a,b or I@x:y", TGT_COMPOUND, NULL, false },
+        { "P@id:db or S@10.0.0.1", TGT_COMPOUND, NULL, true },
+        { "N@web", TGT_COMPOUND, NULL, true },
+        { "web", TGT_NODEGROUP, NULL, true },
+        { "outer", TGT_NODEGROUP, NULL, true },
+        { "ids", TGT_NODEGROUP, NULL, false },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        json_auto_t *expr = json_string(rows[i].expr);
+        fail_auto_t err = FAIL_INIT;
+        AUTO(target) target = target_new(expr, rows[i].type, groups, rows[i].delim, &err);
+        if (target == NULL)
+            fail_msg("'%s': %s", rows[i].expr, fail_text(&err));
+        if (target_needs_claims(target) != rows[i].claims)
+            fail_msg("'%s': expected %d", rows[i].expr, rows[i].claims);
+    }
+}
+
 static void
 test_nodegroup_target(void **state)
 {
@@ -425,7 +475,7 @@ test_type_names(void **state)
 UNIT_MAIN(cmocka_unit_test(test_glob), cmocka_unit_test(test_pcre), cmocka_unit_test(test_subdict),
           cmocka_unit_test(test_subdict_is_bounded), cmocka_unit_test(test_ipcidr),
           cmocka_unit_test(test_compound), cmocka_unit_test(test_nodegroup_is_one_term),
-          cmocka_unit_test(test_nodegroup_target), cmocka_unit_test(test_errors),
-          cmocka_unit_test(test_limits), cmocka_unit_test(test_lists), cmocka_unit_test(test_work),
-          cmocka_unit_test(test_work_of_parsing), cmocka_unit_test(test_what_a_target_tells),
-          cmocka_unit_test(test_type_names))
+          cmocka_unit_test(test_nodegroup_target), cmocka_unit_test(test_claims),
+          cmocka_unit_test(test_errors), cmocka_unit_test(test_limits), cmocka_unit_test(test_lists),
+          cmocka_unit_test(test_work), cmocka_unit_test(test_work_of_parsing),
+          cmocka_unit_test(test_what_a_target_tells), cmocka_unit_test(test_type_names))

@@ -1552,7 +1552,8 @@ test_known_after_a_restart(void **state)
 
     for (size_t i = 0; i < NELEMS(os); i++) {
         AUTO_FREE char *id = xasprintf("m%zu", i);
-        AUTO_FREE char *grains = xasprintf("{\"m\":\"grains\",\"grains\":{\"os\":\"%s\"}}", os[i]);
+        AUTO_FREE char *grains = xasprintf("{\"m\":\"grains\",\"grains\":{\"os\":\"%s\",\"id\":\"m%zu\"}}",
+                                           os[i], i);
         socks[i] = accepted(f, keys[i], id);
         say(socks[i], grains);
     }
@@ -1570,13 +1571,50 @@ test_known_after_a_restart(void **state)
         hello(socks[i], id, "boot-1");
         hear_state(socks[i], "accepted");
     }
-    say(socks[0], "{\"m\":\"grains\",\"grains\":{\"os\":\"Debian\"}}");
-    say(socks[2], "{\"m\":\"grains\",\"grains\":{\"os\":\"Inferno\"}}");
-    UNTIL(store_says(f, "SELECT doc FROM grains WHERE id = 'm2'", "{\"os\":\"Inferno\"}"));
+    say(socks[0], "{\"m\":\"grains\",\"grains\":{\"os\":\"Debian\",\"id\":\"m0\"}}");
+    say(socks[2], "{\"m\":\"grains\",\"grains\":{\"os\":\"Inferno\",\"id\":\"m2\"}}");
+    UNTIL(store_says(f, "SELECT doc FROM grains WHERE id = 'm2'", "{\"os\":\"Inferno\",\"id\":\"m2\"}"));
     assert_match(f, "os:Inferno", "grain", "[\"m2\"]");
     ret(socks[0], J1); /* behind its grains */
     json_decref(hear(socks[0], "ack"));
     assert_true(store_says(f, "SELECT stamp_us FROM grains WHERE id = 'm0'", "7"));
+}
+
+/* Whose grains they are, the key says: in what is sent, also a second time and in other shapes, in what masters of before
+ * stored, and where there are none at all. */
+static void
+test_grain_id(void **state)
+{
+    static const char *const claims[] = { "\"m1\"", "{\"m1\":1}", "[\"m1\",\"m0\"]", "null",
+                                          "\"m1\\u0000\"" };
+    fixture_t *f = *state;
+    AUTO(key_pair) key0 = key_pair_new();
+    AUTO(key_pair) key1 = key_pair_new();
+    void *sock0 = accepted(f, key0, "m0");
+
+    (void) accepted(f, key1, "m1"); /* it never sends any */
+    for (size_t i = 0; i < NELEMS(claims); i++) {
+        AUTO_FREE char *doc = xasprintf("{\"id\":\"m0\",\"n\":%zu}", i);
+        AUTO_FREE char *grains = xasprintf("{\"m\":\"grains\",\"grains\":{\"id\":%s,\"n\":%zu}}", claims[i],
+                                           i);
+        say(sock0, grains);
+        UNTIL(store_says(f, "SELECT doc FROM grains WHERE id = 'm0'", doc));
+        assert_match(f, "id:m0", "grain", "[\"m0\"]");
+        assert_match(f, "id:m1", "grain", "[\"m1\"]");
+        assert_match(f, "id:m1.*", "grain_pcre", "[\"m1\"]");
+        assert_match(f, "not G@id:m1", "compound", "[\"m0\"]");
+    }
+    stop_master(f);
+    free(in_store(f, "UPDATE grains SET doc = '{\"id\":\"m1\",\"n\":9}'"));
+    start_master(f);
+    assert_match(f, "id:m1", "grain", "[\"m1\"]");
+    assert_match(f, "G@id:m0 and G@n:9", "compound", "[\"m0\"]");
+    hello(sock0, "m0", "boot-1");
+    hear_state(sock0, "accepted");
+    say(sock0, "{\"m\":\"grains\",\"grains\":{\"id\":\"m1\",\"n\":9}}"); /* as the store has it */
+    ret(sock0, J1);
+    json_decref(hear(sock0, "ack"));
+    assert_match(f, "id:m1", "grain", "[\"m1\"]");
 }
 
 /* ---- kill -9 of the master ------------------------------------------------------------------- */
@@ -2142,11 +2180,12 @@ UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return
           TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
           TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
           TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),
-          TEST(test_unreadable_key_file), TEST(test_known_after_a_restart), TEST(test_killed_while_it_sends),
-          TEST(test_killed_while_it_sends_long_ago), TEST(test_killed_in_a_long_job),
-          TEST(test_killed_with_many_jobs), TEST(test_followed_from_the_store),
-          TEST(test_connection_lost_with_the_job), TEST(test_returned_to_another_master),
-          TEST(test_restart_with_the_numbers_of_before), TEST(test_kept_event_is_answered_after_its_commit),
+          TEST(test_unreadable_key_file), TEST(test_known_after_a_restart), TEST(test_grain_id),
+          TEST(test_killed_while_it_sends), TEST(test_killed_while_it_sends_long_ago),
+          TEST(test_killed_in_a_long_job), TEST(test_killed_with_many_jobs),
+          TEST(test_followed_from_the_store), TEST(test_connection_lost_with_the_job),
+          TEST(test_returned_to_another_master), TEST(test_restart_with_the_numbers_of_before),
+          TEST(test_kept_event_is_answered_after_its_commit),
           TEST(test_job_with_note_is_sent_after_its_commit), TEST(test_job_with_note_reaches_its_minion),
           TEST(test_job_with_note_is_followed), TEST(test_runner_with_note_runs_once),
           TEST(test_runner_returns_what_a_frame_holds), TEST(test_progress_goes_to_followers))

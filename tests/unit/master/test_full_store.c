@@ -169,14 +169,15 @@ test_known(void **state)
     known_keep(&f->front, m1, STORE_GRAINS, grains);
     known_keep(&f->front, m1, STORE_PILLAR, pillar);
     known_tick(&f->front);
-    assert_shown(json_incref(known_get(&f->front, m1, STORE_GRAINS)), "{\"os\":\"Debian\"}");
+    assert_shown(json_incref(known_get(&f->front, m1, STORE_GRAINS)), "{\"os\":\"Debian\",\"id\":\"m1\"}");
     assert_shown(json_incref(known_get(&f->front, m1, STORE_PILLAR)), "{\"a\":1}");
     make_room(f);
     do
         known_tick(&f->front);
     while (f->front.known.behind);
     await_written(f);
-    assert_shown(store_docs(f->place->reader, STORE_GRAINS, "m1", err), "{\"m1\":{\"os\":\"Debian\"}}");
+    assert_shown(store_docs(f->place->reader, STORE_GRAINS, "m1", err),
+                 "{\"m1\":{\"os\":\"Debian\",\"id\":\"m1\"}}");
     assert_shown(store_docs(f->place->reader, STORE_PILLAR, "m1", err), "{\"m1\":{\"a\":1}}");
     known_free(&m1->known);
     alike_destroy(&f->front.known.alike);

@@ -249,7 +249,7 @@ test_reopen(void **state)
     open_place(p);
     assert_null(store_notice(p->store));
     assert_shown(store_returned(p->reader, "j1", err), "[\"a\"]");
-    assert_shown(store_docs(p->reader, STORE_GRAINS, NULL, err), "{\"a\":{\"os\":\"Debian\"}}");
+    assert_shown(store_docs(p->reader, STORE_GRAINS, NULL, err), "{\"a\":{\"os\":\"Debian\",\"id\":\"a\"}}");
     assert_shown(store_meta(p->reader, "cursor", err), "\"7\"");
     settle(p->store, store_put_meta(p->store, "cursor/b", "8"));
     assert_shown(store_metas(p->reader, "cursor/", err), "{\"cursor/b\":\"8\"}");

@@ -292,17 +292,43 @@ test_finish(void **state)
 
     (void) state;
     assert_non_null(mkdtemp(folder));
-    json_auto_t *opts = json_pack("{s:o, s:{s:s}}", "conf_file", value_fmt("%s/minion", folder), "grains",
-                                  "c", "configured");
+    json_auto_t *opts = json_pack("{s:o, s:s, s:{s:s}}", "conf_file", value_fmt("%s/minion", folder), "id",
+                                  "m1", "grains", "c", "configured");
     write_text(folder, "grains", "b: written\nc: written\nroles:\n  - web\n");
     grains_finish(opts, grains);
     AUTO_FREE char *text = json_dumps(grains, JSON_COMPACT | JSON_SORT_KEYS);
-    assert_string_equal(text, "{\"a\":\"found\",\"b\":\"written\",\"c\":\"configured\",\"roles\":[\"web\"]}");
+    assert_string_equal(
+        text, "{\"a\":\"found\",\"b\":\"written\",\"c\":\"configured\",\"id\":\"m1\",\"roles\":[\"web\"]}");
     write_text(folder, "grains", "b: [broken\n");
     grains_finish(opts, grains);
     assert_string_equal(value_str(grains, "b", ""), "written");
     AUTO_FREE char *path = grains_file_path(opts), *expected = fs_join(folder, "grains");
     assert_string_equal(path, expected);
+    assert_int_equal(fs_remove_tree(folder, NULL), 0);
+}
+
+/* Each place that may name an id: what was found, the file, the configuration, also when the producer of the grain is off. */
+static void
+test_own_id(void **state)
+{
+    char folder[] = "/tmp/test_grains.XXXXXX";
+    static const char *const claims[] = { "{\"id\": \"db1\"}",   "{\"id\": {\"db1\": 1}}",
+                                          "{\"id\": [\"db1\"]}", "{\"id\": \"m1\\u0000\"}",
+                                          "{\"id\": null}",      "{}" };
+
+    (void) state;
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < NELEMS(claims); i++) {
+        json_auto_t *claim = json_loads(claims[i], JSON_ALLOW_NUL, NULL), *grains = json_deep_copy(claim);
+        json_auto_t *opts = json_pack("{s:o, s:s, s:O, s:[s], s:[s], s:b}", "conf_file",
+                                      value_fmt("%s/minion", folder), "id", "m1", "grains", claim,
+                                      "grains_blacklist", "id", "disable_grains", "identity",
+                                      "grains_deep_merge", true);
+        write_text(folder, "grains", "id: db1\n");
+        grains_finish(opts, grains);
+        AUTO_FREE char *text = json_dumps(grains, JSON_COMPACT);
+        assert_string_equal(text, "{\"id\":\"m1\"}");
+    }
     assert_int_equal(fs_remove_tree(folder, NULL), 0);
 }
 
@@ -329,4 +355,4 @@ test_cache(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_hosts), cmocka_unit_test(test_programs),
           cmocka_unit_test(test_only_declared_keys), cmocka_unit_test(test_collect),
-          cmocka_unit_test(test_finish), cmocka_unit_test(test_cache))
+          cmocka_unit_test(test_finish), cmocka_unit_test(test_own_id), cmocka_unit_test(test_cache))

@@ -299,6 +299,170 @@ test_world(void **state)
     }
 }
 
+/* ---- facts and claims --------------------------------------------------------------------------------- */
+
+/* What a compile for m001 makes of these files when the minion says `claims` of itself. NEW text of JSON. */
+static char *
+compiled(const kept_t *k, const char *claims, const char *ask_text, pillar_claims_t *told)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *said = json_loads(claims, 0, NULL), *ask = json_loads(ask_text, 0, NULL);
+    pillar_env_t env = {
+        .opts = k->opts, .registry = registry, .id = "m001", .grains = said, .claims = told
+    };
+
+    pillar_env_ask(&env, ask);
+    AUTO(py) pillar = pillar_compile(&env, &err);
+    json_auto_t *wire = pillar != NULL ? py_to_wire(pillar) : NULL;
+    py_unref(env.override);
+    if (wire == NULL)
+        fail_msg("%s", fail_text(&err));
+    return value_dump(wire);
+}
+
+/* The grain `id` is that of the minion whose pillar it is wherever a file can ask for it, whatever the question's grains say. */
+static void
+test_own_id(void **state)
+{
+    static const char *const claims[] = { "{\"id\": \"db1\"}", "{\"id\": {\"db1\": 1}}",
+                                          "{\"id\": [\"db1\"]}", "{}", "{\"id\": null, \"ID\": \"db1\"}" };
+    static const char text[] =
+        "g: {{ grains['id'] }}\nd: {{ grains.id }}\no: {{ opts.id }}\nog: {{ opts.grains.id }}\n"
+        "f: {{ salt['grains.get']('id') }}\nm: {{ salt['match.grain']('id:db1') }}{{ "
+        "salt['match.compound']('G@id:m001') }}\n"
+        "b: {{ salt['grains.filter_by']({'db1': 'db1', 'm001': 'm001'}, grain='id') }}\ninclude: [of.{{ "
+        "grains['id'] }}]\n";
+    kept_t k;
+
+    (void) state;
+    kept_stage(&k, text);
+    put(&k, "p/top.sls",
+        "base:\n  '*': [one]\n  G@id:db1: [secret]\n  'id:d.*':\n    - match: grain_pcre\n    - secret\n"
+        "  'id:m001':\n    - match: grain\n    - mine\n{% if grains.id == 'db1' %}\n  'm*': [secret]\n{% "
+        "endif %}\n");
+    put(&k, "p/secret.sls", "secret: db1\n");
+    put(&k, "p/mine.sls", "mine: 1\n");
+    put(&k, "p/of/m001.sls", "of: m001\n");
+    put(&k, "p/of/db1.sls", "of: db1\n");
+    for (size_t i = 0; i < NELEMS(claims); i++) {
+        AUTO_FREE char *got = compiled(&k, claims[i], "{}", NULL);
+        assert_string_equal(got,
+                            "{\"of\":\"m001\",\"g\":\"m001\",\"d\":\"m001\",\"o\":\"m001\",\"og\":\"m001\","
+                            "\"f\":\"m001\",\"m\":\"FalseTrue\",\"b\":\"m001\",\"mine\":1}");
+    }
+    kept_end(&k);
+}
+
+/* With ext_pillar_first top file and templates go by what the sources say, and not by what the minion asks to have laid over
+ * it, nor by a source that it named. */
+static void
+test_override_is_a_claim(void **state)
+{
+    kept_t k;
+
+    (void) state;
+    kept_stage(&k, "role: {{ pillar.get('role', 'none') }}-{{ salt['pillar.get']('site', 'none') }}\n");
+    put(&k, "p/top.sls", "base:\n  '*': [one]\n  I@claimed:db: [secret]\n  I@site:north: [north]\n");
+    put(&k, "p/secret.sls", "secret: db1\n");
+    put(&k, "p/north.sls", "north: 1\n");
+    json_object_set_new(k.opts, "ext_pillar_first", json_true());
+    json_object_set_new(k.opts, "ext_pillar", json_pack("[{s:s}]", "cmd_yaml", "echo 'site: north'"));
+    json_object_set_new(k.opts, "on_demand_ext_pillar", json_pack("[s]", "cmd_json"));
+    AUTO_FREE char *got = compiled(
+        &k, "{}",
+        "{\"pillar\": {\"claimed\": \"db\", \"site\": \"south\"}, \"ext\": {\"cmd_json\": "
+        "\"echo '{\\\"role\\\": \\\"x\\\", \\\"claimed\\\": \\\"db\\\", \\\"y\\\": 1}'\"}}",
+        NULL);
+    assert_string_equal(
+        got, "{\"claimed\":\"db\",\"site\":\"south\",\"role\":\"none-north\",\"y\":1,\"north\":1}");
+    kept_end(&k);
+}
+
+/* NEW: the lines of a log that warn of claims, without their times, and without the folder. */
+static char *
+warnings_of(const kept_t *k, const char *log)
+{
+    buf_auto_t text = BUF_INIT, out = BUF_INIT;
+
+    assert_int_equal(fs_read(log, LIMIT_CONF_FILE, &text, NULL), 0);
+    AUTO_FREE char *folder = xasprintf("%s/p/", k->dir);
+    char **lines = str_split(buf_str(&text), "\n", true);
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        const char *at = strstr(lines[i], folder), *end = strstr(lines[i], " goes by a grain");
+        if (at != NULL && end != NULL && strstr(lines[i], "WARNING") != NULL)
+            buf_printf(&out, "%.*s\n", (int) (end - at - (long) strlen(folder)), at + strlen(folder));
+    }
+    strv_free(lines);
+    return xstrdup(buf_str(&out));
+}
+
+/* Each place is told once, for all minions, until its file changes; of those that a template makes of grains one. */
+static void
+test_claims_are_told(void **state)
+{
+    fail_auto_t err = FAIL_INIT;
+    kept_t k;
+
+    (void) state;
+    kept_stage(&k, "x: 1\n");
+    put(&k, "p/top.sls",
+        "include: [more]\nbase:\n  # 'role:web': a comment\n  '*': [one]\n  \"db*\": [one]\n  'role:web':\n"
+        "    - match: grain\n    - one\n  G@id:m001: [one]\n  P@os:D.* and web*:\n    - one\n"
+        "  'a:{{ grains.get('n', 0) }}':\n    - match: grain\n    - one\n  S@10.0.0.0/8: [one]\n");
+    put(&k, "p/more.sls",
+        "base:\n  N@web: [one]\n  N@ids: [one]\n  'role:web:eu':\n    - match: pillar\n    - one\n");
+    json_object_set_new(k.opts, "nodegroups", json_pack("{s:s, s:s}", "web", "G@role:web", "ids", "L@a,b"));
+    AUTO_FREE char *log = fs_join(k.dir, "log");
+    assert_int_equal(log_open_file(log, LEVEL_WARNING, &err), 0);
+    pillar_claims_t *told = pillar_claims_new();
+    for (int n = 0; n < 5; n++) {
+        AUTO_FREE char *said = xasprintf("{\"id\": \"m%d\", \"n\": %d}", n, n);
+        free(compiled(&k, said, "{}", told));
+    }
+    free(compiled(&k, "{}", "{}", NULL)); /* nobody's but this process's own */
+    AUTO_FREE char *first = warnings_of(&k, log);
+    assert_string_equal(
+        first,
+        "top.sls:6: the pillar's target 'role:web'\ntop.sls:10: the pillar's target 'P@os:D.* and web*'\n"
+        "top.sls: the pillar's target 'a:0'\ntop.sls:15: the pillar's target 'S@10.0.0.0/8'\n"
+        "more.sls:2: the pillar's target 'N@web'\n");
+    put(&k, "p/more.sls", "base:\n  '*': [one]\n\n  N@web: [one]\n");
+    free(compiled(&k, "{}", "{}", told));
+    AUTO_FREE char *all = warnings_of(&k, log);
+    assert_string_equal(all + strlen(first), "more.sls:4: the pillar's target 'N@web'\n");
+    pillar_claims_destroy(&told);
+    assert_int_equal(log_open_file("/dev/null", LEVEL_QUIET, &err), 0);
+    kept_end(&k);
+}
+
+/* Of a node group whose folder file_tree lays on the pillar too. */
+static void
+test_claims_of_file_tree(void **state)
+{
+    fail_auto_t err = FAIL_INIT;
+    kept_t k;
+
+    (void) state;
+    kept_stage(&k, "x: 1\n");
+    put(&k, "p/nodegroups/web/key", "of-web");
+    put(&k, "p/nodegroups/ids/key", "of-ids");
+    AUTO_FREE char *root = fs_join(k.dir, "p"), *log = fs_join(k.dir, "log");
+    json_object_set_new(k.opts, "nodegroups",
+                        json_pack("{s:s, s:s}", "web", "G@role:web", "ids", "L@a,b or G@id:db1"));
+    json_object_set_new(k.opts, "ext_pillar", json_pack("[{s:{s:s}}]", "file_tree", "root_dir", root));
+    assert_int_equal(log_open_file(log, LEVEL_WARNING, &err), 0);
+    pillar_claims_t *told = pillar_claims_new();
+    for (int n = 0; n < 3; n++) {
+        AUTO_FREE char *got = compiled(&k, "{\"id\": \"db1\"}", "{}", told);
+        assert_string_equal(got, "{\"x\":1,\"a\":1}");
+    }
+    AUTO_FREE char *lines = warnings_of(&k, log);
+    assert_string_equal(lines, "nodegroups/web: the pillar's target 'web'\n");
+    pillar_claims_destroy(&told);
+    assert_int_equal(log_open_file("/dev/null", LEVEL_QUIET, &err), 0);
+    kept_end(&k);
+}
+
 /* ---- limits ------------------------------------------------------------------------------------------- */
 
 /* Small in the file and in memory, and more values than a pillar has where it is sent. */
@@ -374,6 +538,7 @@ test_end(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_reads),
-          cmocka_unit_test(test_reads_of_branch), cmocka_unit_test(test_world),
-          cmocka_unit_test(test_long_chain), cmocka_unit_test(test_aliases_of_aliases),
-          cmocka_unit_test(test_end))
+          cmocka_unit_test(test_reads_of_branch), cmocka_unit_test(test_world), cmocka_unit_test(test_own_id),
+          cmocka_unit_test(test_override_is_a_claim), cmocka_unit_test(test_claims_are_told),
+          cmocka_unit_test(test_claims_of_file_tree), cmocka_unit_test(test_long_chain),
+          cmocka_unit_test(test_aliases_of_aliases), cmocka_unit_test(test_end))

@@ -1,0 +1,112 @@
+/* pillar_claims.c - places where a pillar goes by what a minion claims: each is told once, however many compiles come by. */
+#include "common/pillar/pillar_int.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "common/base/fs.h"
+#include "common/base/map.h"
+#include "common/base/str.h"
+#include "salt/log.h"
+
+#define PLACES_MAX 4096 /* of which is remembered that they were told */
+
+struct pillar_claims {
+    pthread_mutex_t lock; /* compiles run in several threads */
+    map_t *told;          /* places by their names; the values say nothing */
+};
+
+pillar_claims_t *
+pillar_claims_new(void)
+{
+    pillar_claims_t *self = xcalloc(1, sizeof(*self));
+
+    (void) pthread_mutex_init(&self->lock, NULL);
+    self->told = map_new(NULL);
+    return self;
+}
+
+void
+pillar_claims_destroy(pillar_claims_t **self_p)
+{
+    pillar_claims_t *self = STEAL(*self_p);
+
+    if (self == NULL)
+        return;
+    map_destroy(&self->told);
+    (void) pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+/* Whether this is the first time. A target may be made of grains, by a template: so many that they would fill the memory start
+ * anew. */
+static bool
+s_first(pillar_claims_t *self, const char *place)
+{
+    (void) pthread_mutex_lock(&self->lock);
+    bool first = map_get(self->told, place) == NULL;
+    if (first && map_len(self->told) >= PLACES_MAX)
+        map_clear(self->told);
+    if (first)
+        map_set(self->told, place, self);
+    (void) pthread_mutex_unlock(&self->lock);
+    return first;
+}
+
+/* Whether a line of YAML has this key, quoted or not. */
+static bool
+s_has_key(const char *line, const char *key)
+{
+    for (const char *at = strstr(line, key); at != NULL; at = strstr(at + 1, key)) {
+        const char *end = at + strlen(key);
+        bool begins = at == line || strchr(" \t'\"{,", at[-1]) != NULL;
+        if (begins &&
+            (*end == '\'' || *end == '"' || (*end == ':' && (end[1] == '\0' || strchr(" \t\r", end[1])))))
+            return true;
+    }
+    return false;
+}
+
+/* Of the target's first place in a top file. 0: a template made its text, or `path` is a folder. */
+static int
+s_line_of(const char *path, const char *target)
+{
+    buf_auto_t all = BUF_INIT;
+    fail_auto_t err = FAIL_INIT;
+    int line = 0;
+
+    if (fs_read(path, LIMIT_TEMPLATE, &all, &err) < 0)
+        return 0;
+    char **lines = str_split(buf_str(&all), "\n", false);
+    for (int i = 0; lines[i] != NULL && line == 0; i++) {
+        bool comment = lines[i][strspn(lines[i], " \t")] == '#';
+        line = !comment && s_has_key(lines[i], target) ? i + 1 : 0;
+    }
+    strv_free(lines);
+    return line;
+}
+
+void
+claims_tell(const compile_t *self, const char *path, const char *target)
+{
+    pillar_claims_t *claims = self->env->claims;
+    struct stat st = { 0 };
+
+    if (claims == NULL)
+        return;
+    (void) stat(path, &st);
+    AUTO_FREE char *version = xasprintf("%s %lld.%09ld", path, (long long) st.st_mtim.tv_sec,
+                                        st.st_mtim.tv_nsec);
+    AUTO_FREE char *place = xasprintf("%s %s", version, target);
+    if (!s_first(claims, place))
+        return;
+    /* Of all that a template makes in one file one is told. */
+    int line = s_line_of(path, target);
+    AUTO_FREE char *of_line = xasprintf("%s: %d", version, line);
+    AUTO_FREE char *where = line > 0 ? xasprintf("%s:%d", path, line) : xstrdup(path);
+    if (line > 0 || s_first(claims, of_line))
+        log_warning("%s: the pillar's target '%s' goes by a grain, which every accepted minion can claim to "
+                    "have: give secrets "
+                    "by id instead (an id, a glob, a list or 'G@id:...')",
+                    where, target);
+}
