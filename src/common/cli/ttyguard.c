@@ -1,0 +1,118 @@
+/* ttyguard.c - see ttyguard.h. */
+#include "common/cli/ttyguard.h"
+
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/cli/ttyfilter.h"
+
+static struct guard {
+    int fd;
+    FILE **stream; /* stdio's variable */
+    int mode;      /* of its buffer */
+    bool on;
+    ttyfilter_t filter;
+} guards[] = {
+    { .fd = STDOUT_FILENO, .stream = &stdout, .mode = _IOLBF },
+    { .fd = STDERR_FILENO, .stream = &stderr, .mode = _IONBF },
+};
+
+static bool
+put_out(int fd, const buf_t *out)
+{
+    int rc = fs_write_all(fd, buf_str(out), out->len);
+
+    if (rc != 0)
+        errno = -rc;
+    return rc == 0;
+}
+
+static ssize_t
+on_write(void *cookie, const char *data, size_t len)
+{
+    struct guard *self = cookie;
+    buf_auto_t out = BUF_INIT;
+
+    ttyfilter_add(&self->filter, data, len, &out);
+    return put_out(self->fd, &out) ? (ssize_t) len : 0;
+}
+
+static void
+end_all(void)
+{
+    for (size_t i = 0; i < NELEMS(guards); i++) {
+        buf_auto_t out = BUF_INIT;
+        if (!guards[i].on)
+            continue;
+        (void) fflush(*guards[i].stream);
+        ttyfilter_end(&guards[i].filter, &out);
+        (void) put_out(guards[i].fd, &out);
+    }
+}
+
+static void
+begin_one(struct guard *self)
+{
+    if (isatty(self->fd) != 1)
+        return;
+    FILE *stream = fopencookie(self, "w", (cookie_io_functions_t){ .write = on_write });
+    salt_assert(stream != NULL);
+    (void) setvbuf(stream, NULL, self->mode, 0);
+    *self->stream = stream;
+    self->on = true;
+}
+
+void
+ttyguard_begin(void)
+{
+    for (size_t i = 0; i < NELEMS(guards); i++)
+        begin_one(&guards[i]);
+    (void) atexit(end_all);
+}
+
+paint_t
+ttyguard_paint(bool colour)
+{
+    if (!guards[0].on)
+        return colour ? PAINT_PLAIN : PAINT_NONE;
+    return colour ? PAINT_MARKED : PAINT_BOUNDS;
+}
+
+/* NULL: the stream is none that is guarded. */
+static const struct guard *
+guard_of(FILE *stream)
+{
+    for (size_t i = 0; i < NELEMS(guards); i++)
+        if (guards[i].on && stream == *guards[i].stream)
+            return &guards[i];
+    return NULL;
+}
+
+const char *
+ttyguard_bound(FILE *stream)
+{
+    return colour_bound(guard_of(stream) != NULL ? PAINT_BOUNDS : PAINT_NONE);
+}
+
+int
+ttyguard_fd(FILE *stream)
+{
+    const struct guard *guard = guard_of(stream);
+
+    return guard != NULL ? guard->fd : fileno(stream);
+}
+
+bool
+ttyguard_write(FILE *stream, const buf_t *text)
+{
+    ttyfilter_t filter = TTYFILTER_INIT;
+    buf_auto_t shown = BUF_INIT;
+    const buf_t *out = text;
+
+    if (isatty(fileno(stream)) == 1) {
+        ttyfilter_add(&filter, buf_str(text), text->len, &shown);
+        ttyfilter_end(&filter, &shown);
+        out = &shown;
+    }
+    return fwrite(buf_str(out), 1, out->len, stream) == out->len && fflush(stream) == 0;
+}
