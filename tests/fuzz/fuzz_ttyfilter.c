@@ -7,7 +7,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MAX_INPUT = 16 * 1024, HEAD = 2 };
+enum { MAX_INPUT = 16 * 1024, HEAD = 2, SECRET_AT = 2 };
+
+/* A fuzzer reads the marks' secret out of this process' comparisons; a peer can't. */
+static bool
+has_secret(const buf_t *text)
+{
+    const char *mark = colour_bound(PAINT_MARKED);
+
+    return text->len > 0 &&
+           memmem(text->data, text->len, mark + SECRET_AT, strlen(mark) - SECRET_AT - 1) != NULL;
+}
 
 /* Behind 38 and 48 stand 5 and one number, or 2 and three: they are a colour, whatever they are. */
 static size_t
@@ -124,6 +134,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     bool own = (data[1] & 1) != 0;
     prepare(data + HEAD, size - HEAD, own, &text);
+    if (!own && has_secret(&text))
+        return 0;
     filter(&text, text.len + 1, &whole);
     filter(&text, (size_t) data[0] + 1, &pieces);
     salt_assert(whole.len == pieces.len && memcmp(buf_str(&whole), buf_str(&pieces), whole.len) == 0);
