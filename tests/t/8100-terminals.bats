@@ -109,12 +109,10 @@ SALT=$HALITE_BIN/salt
     seen "$run" error.error message="$ATTACK"
     seen "$run" jobs.list_jobs
     seen "$run" jobs.lookup_jid "$("$SALT" m1 cmd.run "cat $FLEET/attack" -v | grep -oE '[0-9]{20}' | head -n 1)" --out=txt
-    on both "$run" state.event count=1 >"$BATS_TEST_TMPDIR/seen" &
-    local pid=$!
-    until_true 10 eval 'salt_call m1 event.send "t$ATTACK" "{d: \"\\u202e\\u009b\"}" >/dev/null; [ -s "$BATS_TEST_TMPDIR/seen" ]'
-    wait "$pid"
-    tame "$BATS_TEST_TMPDIR/seen"
-    has 't'
+    salt_call m1 event.send terminal/it "{d: \"\\u202e\\u009b\\e[2J\"}" >/dev/null
+    seen "$run" state.event 'terminal/*' count=1 since=10m timeout=20
+    has 'terminal/it'
+    has '\u202e\x9b\u001b[2J'
 }
 
 @test "salt-key: lists and the prompt" {
