@@ -12,6 +12,7 @@ static struct guard {
     int mode;      /* of its buffer */
     bool on;
     ttyfilter_t filter;
+    buf_t out; /* of a write; stdio lets one in at a time */
 } guards[] = {
     { .fd = STDOUT_FILENO, .stream = &stdout, .mode = _IOLBF },
     { .fd = STDERR_FILENO, .stream = &stderr, .mode = _IONBF },
@@ -31,22 +32,24 @@ static ssize_t
 on_write(void *cookie, const char *data, size_t len)
 {
     struct guard *self = cookie;
-    buf_auto_t out = BUF_INIT;
 
-    ttyfilter_add(&self->filter, data, len, &out);
-    return put_out(self->fd, &out) ? (ssize_t) len : 0;
+    buf_clear(&self->out);
+    ttyfilter_add(&self->filter, data, len, &self->out);
+    return put_out(self->fd, &self->out) ? (ssize_t) len : 0;
 }
 
 static void
 end_all(void)
 {
     for (size_t i = 0; i < NELEMS(guards); i++) {
-        buf_auto_t out = BUF_INIT;
-        if (!guards[i].on)
+        struct guard *self = &guards[i];
+        if (!self->on)
             continue;
-        (void) fflush(*guards[i].stream);
-        ttyfilter_end(&guards[i].filter, &out);
-        (void) put_out(guards[i].fd, &out);
+        (void) fflush(*self->stream);
+        buf_clear(&self->out);
+        ttyfilter_end(&self->filter, &self->out);
+        (void) put_out(self->fd, &self->out);
+        buf_free(&self->out);
     }
 }
 
