@@ -141,14 +141,16 @@ unwritten(show_t *self, const char *where)
 static void
 write_stdout(show_t *self, const buf_t *text)
 {
-    if (fwrite(buf_str(text), 1, text->len, stdout) != text->len || (!self->held && fflush(stdout) != 0))
+    if (self->held)
+        (void) ttyguard_hold(true);
+    if (fwrite(buf_str(text), 1, text->len, stdout) != text->len || (!self->held && !ttyguard_hold(false)))
         unwritten(self, "Standard output");
 }
 
 void
 show_flush(show_t *self)
 {
-    if (fflush(stdout) != 0)
+    if (!ttyguard_hold(false))
         unwritten(self, "Standard output");
 }
 

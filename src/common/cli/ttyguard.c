@@ -6,23 +6,27 @@
 #include "common/base/fs.h"
 #include "common/cli/ttyfilter.h"
 
+enum { HOLD_MAX = 64 * 1024 };
+
 static struct guard {
     int fd;
     FILE **stream; /* stdio's variable */
     int mode;      /* of its buffer */
     bool on;
     ttyfilter_t filter;
-    buf_t out; /* of a write; stdio lets one in at a time */
+    bool held;
+    buf_t out; /* on its way; stdio lets one write in at a time */
 } guards[] = {
     { .fd = STDOUT_FILENO, .stream = &stdout, .mode = _IOLBF },
     { .fd = STDERR_FILENO, .stream = &stderr, .mode = _IONBF },
 };
 
 static bool
-put_out(int fd, const buf_t *out)
+put_out(struct guard *self)
 {
-    int rc = fs_write_all(fd, buf_str(out), out->len);
+    int rc = fs_write_all(self->fd, buf_str(&self->out), self->out.len);
 
+    buf_clear(&self->out);
     if (rc != 0)
         errno = -rc;
     return rc == 0;
@@ -33,9 +37,8 @@ on_write(void *cookie, const char *data, size_t len)
 {
     struct guard *self = cookie;
 
-    buf_clear(&self->out);
     ttyfilter_add(&self->filter, data, len, &self->out);
-    return put_out(self->fd, &self->out) ? (ssize_t) len : 0;
+    return (self->held && self->out.len < HOLD_MAX) || put_out(self) ? (ssize_t) len : 0;
 }
 
 static void
@@ -46,9 +49,8 @@ end_all(void)
         if (!self->on)
             continue;
         (void) fflush(*self->stream);
-        buf_clear(&self->out);
         ttyfilter_end(&self->filter, &self->out);
-        (void) put_out(self->fd, &self->out);
+        (void) put_out(self);
         buf_free(&self->out);
     }
 }
@@ -71,6 +73,17 @@ ttyguard_begin(void)
     for (size_t i = 0; i < NELEMS(guards); i++)
         begin_one(&guards[i]);
     (void) atexit(end_all);
+}
+
+bool
+ttyguard_hold(bool hold)
+{
+    struct guard *self = &guards[0];
+
+    self->held = hold;
+    if (hold)
+        return true;
+    return fflush(stdout) == 0 && (!self->on || put_out(self));
 }
 
 paint_t

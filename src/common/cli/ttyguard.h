@@ -15,6 +15,9 @@
 
 /* First thing in main(): before anything is printed. Ends with the program. */
 void ttyguard_begin(void);
+/* What goes to stdout may wait for more, to be written with it, until this is called with false: then all of it is written. False
+ * when it can't be, with errno. */
+bool ttyguard_hold(bool hold);
 /* How an outputter writes colours into stdout, when it shall write some or none. */
 paint_t ttyguard_paint(bool colour);
 /* What stands between a value and text behind it on the same line (colour.h); "" when the stream is not guarded. BORROWED. */

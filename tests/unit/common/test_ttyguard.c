@@ -162,5 +162,31 @@ test_much(void **state)
     assert_string_equal(buf_str(&out), buf_str(&all));
 }
 
+/* What is held goes out with what releases it, and not before. */
+static void
+say_held(void)
+{
+    char got[64];
+    int ends[2];
+
+    open_stream(true, ends);
+    dup2(ends[1], STDOUT_FILENO);
+    salt_assert(fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
+    salt_assert(ttyguard_hold(true) && printf("one\033[2J\n") > 0);
+    salt_assert(read(ends[0], got, sizeof(got)) < 0 && errno == EAGAIN);
+    salt_assert(ttyguard_hold(true) && printf("two\n") > 0 && ttyguard_hold(false));
+    salt_assert(read(ends[0], got, sizeof(got)) == 13 && memcmp(got, "one^[[2J\ntwo\n", 13) == 0);
+}
+
+static void
+test_held(void **state)
+{
+    buf_auto_t out = BUF_INIT, err = BUF_INIT;
+
+    (void) state;
+    run(true, false, say_held, &out, &err);
+    assert_string_equal(buf_str(&err), "");
+}
+
 UNIT_MAIN(cmocka_unit_test(test_each_stream), cmocka_unit_test(test_paint), cmocka_unit_test(test_files),
-          cmocka_unit_test(test_much))
+          cmocka_unit_test(test_much), cmocka_unit_test(test_held))
