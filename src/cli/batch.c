@@ -7,6 +7,7 @@
 #include "cli/request.h"
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/cli/ttyguard.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -237,7 +238,8 @@ leave_out(batch_t *self, const char *id, outcome_t outcome)
     AUTO_FREE char *text = outcome_text(outcome, false, "");
 
     if (!self->grouped)
-        show_print(&self->cmd->show, "Minion %s did not respond. No job will be sent.\n", id);
+        show_print(&self->cmd->show, "Minion %s%s did not respond. No job will be sent.\n", id,
+                   ttyguard_bound(stdout));
     if (!cmd_mentions(self->cmd, outcome))
         return;
     count(self, EXIT_FAILURE);

@@ -6,15 +6,19 @@
 #include <unistd.h>
 
 #include "common/base/str.h"
+#include "common/base/visible.h"
 #include "salt/limits.h"
 
 #define FAREWELL "\nExiting gracefully on Ctrl-c"
 
-enum { SIGNAL_EXIT = 128 }; /* what a shell says of one that signal N ended: this + N */
+enum {
+    SIGNAL_EXIT = 128, /* what a shell says of one that signal N ended: this + N */
+    WIDEST = 4         /* a byte that does not show: \xff */
+};
 
 typedef struct farewell {
     size_t len;
-    char text[512 + 2 * LIMIT_JID_LEN];
+    char text[512 + 2 * WIDEST * LIMIT_JID_LEN];
 } farewell_t;
 
 /* Two, so that the handler always finds a whole one. */
@@ -75,13 +79,17 @@ interrupt_asked(void)
 void
 interrupt_job(const char *jid)
 {
+    buf_auto_t shown = BUF_INIT;
+
+    /* It goes past the stream that would make it visible. */
+    visible_add(&shown, jid, strnlen(jid, LIMIT_JID_LEN), VISIBLE_CARET);
     AUTO_FREE char *text = xasprintf(
         FAREWELL "\n"
-                 "This job's jid is: %.*s\n"
+                 "This job's jid is: %s\n"
                  "The minions may not have all finished running and any remaining minions will "
                  "return upon completion. To look up the return data for this job later, run the "
-                 "following command:\n\nsalt-run jobs.lookup_jid %.*s\n",
-        LIMIT_JID_LEN, jid, LIMIT_JID_LEN, jid);
+                 "following command:\n\nsalt-run jobs.lookup_jid %s\n",
+        buf_str(&shown), buf_str(&shown));
 
     set_farewell(text);
 }

@@ -6,6 +6,7 @@
 #include "cli/patience.h"
 #include "common/base/passwd.h"
 #include "common/base/str.h"
+#include "common/cli/ttyguard.h"
 #include "common/local/client.h"
 #include "master/audit.h"
 #include "salt/value.h"
@@ -146,13 +147,14 @@ tell(key_cli_t *cli, key_act_t act, json_t *ids, json_t *done)
         const char *name = json_string_value(id);
 
         if (json_object_get(lookup, name) != NULL) {
-            key_out_say(cli, "Key for minion %s %s.\n", name, key_act_done(act));
+            key_out_say(cli, "Key for minion %s%s %s.\n", name, ttyguard_bound(cli->prose),
+                        key_act_done(act));
             continue;
         }
         fprintf(stderr,
-                act == KEY_ACT_ACCEPT ? "Unable to accept invalid key for %s.\n"
-                                      : "Key for minion %s was not changed.\n",
-                name);
+                act == KEY_ACT_ACCEPT ? "Unable to accept invalid key for %s%s.\n"
+                                      : "Key for minion %s%s was not changed.\n",
+                name, ttyguard_bound(stderr));
         failed++;
     }
     return failed;

@@ -170,14 +170,6 @@ live_take(live_t *self, const json_t *push, int64_t now_ms)
     self->steps = value_int(push, "of", 0);
 }
 
-/* Text of minions: no control characters but line breaks. */
-static void
-put_text(buf_t *out, const char *text)
-{
-    for (; *text != '\0'; text++)
-        buf_putc(out, ((unsigned char) *text < ' ' && *text != '\n') || *text == 0x7f ? '?' : *text);
-}
-
 char *
 live_hint(const live_t *self)
 {
@@ -188,10 +180,7 @@ live_hint(const live_t *self)
     if (!self->tty || self->run == NULL)
         return NULL;
     json_object_foreach (self->failed, id, comment) {
-        put_text(&out, id);
-        buf_puts(&out, ": ");
-        put_text(&out, json_is_string(comment) ? json_string_value(comment) : "");
-        buf_putc(&out, '\n');
+        buf_printf(&out, "%s: %s\n", id, json_is_string(comment) ? json_string_value(comment) : "");
     }
     buf_printf(&out, "To go on once the cause is mended: salt-run state.orchestrate resume=%s", self->run);
     return buf_steal(&out);

@@ -9,6 +9,7 @@
 #include "cli/startup.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
+#include "common/cli/ttyguard.h"
 #include "salt/value.h"
 
 enum { KEYSIZE_MIN = 2048, KEYSIZE_MAX = 32768 };
@@ -128,6 +129,7 @@ main(int argc, char **argv)
 {
     startup_t start;
     memory_begin();
+    ttyguard_begin();
     int rc = startup_options(&start, &opts_key, argc, argv);
 
     if (rc < 0) {

@@ -7,6 +7,7 @@
 
 #include "common/output/suited.h"
 #include "common/base/str.h"
+#include "common/cli/ttyguard.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
@@ -90,9 +91,10 @@ show_init(show_t *self, const json_t *values, const json_t *conf, fail_t *err)
     self->quiet = value_bool(values, "quiet", false);
     output_opts_t *o = &self->opts;
     o->indent = (int) value_int(values, "output_indent", OUTPUT_INDENT_DEFAULT);
-    o->colour = show_wants_colour(value_bool(values, "force_color", false),
-                                  value_bool(values, "no_color", false), value_get(conf, "color"),
-                                  getenv("NO_COLOR"), self->file == NULL && isatty(STDOUT_FILENO) == 1);
+    bool colour = show_wants_colour(value_bool(values, "force_color", false),
+                                    value_bool(values, "no_color", false), value_get(conf, "color"),
+                                    getenv("NO_COLOR"), self->file == NULL && isatty(STDOUT_FILENO) == 1);
+    o->colour = self->file == NULL ? ttyguard_paint(colour) : colour ? PAINT_PLAIN : PAINT_NONE;
     o->state_output = states;
     o->state_verbose = setting_bool(values, conf, "state_verbose", true);
     o->state_tabular = setting_bool(values, conf, "state_tabular", false);
@@ -139,14 +141,16 @@ unwritten(show_t *self, const char *where)
 static void
 write_stdout(show_t *self, const buf_t *text)
 {
-    if (fwrite(buf_str(text), 1, text->len, stdout) != text->len || (!self->held && fflush(stdout) != 0))
+    if (self->held)
+        (void) ttyguard_hold(true);
+    if (fwrite(buf_str(text), 1, text->len, stdout) != text->len || (!self->held && !ttyguard_hold(false)))
         unwritten(self, "Standard output");
 }
 
 void
 show_flush(show_t *self)
 {
-    if (fflush(stdout) != 0)
+    if (!ttyguard_hold(false))
         unwritten(self, "Standard output");
 }
 
@@ -155,7 +159,7 @@ write_file(show_t *self, const buf_t *text)
 {
     AUTO_FILE f = fopen(self->file, "ae");
 
-    if (f == NULL || fwrite(buf_str(text), 1, text->len, f) != text->len || fflush(f) != 0)
+    if (f == NULL || !ttyguard_write(f, text))
         unwritten(self, self->file);
 }
 

@@ -1,7 +1,15 @@
 /* summary.c - counting returns. */
 #include "cli/summary.h"
 
+#include "common/cli/ttyguard.h"
+
 #define RULE "-------------------------------------------\n"
+
+static void
+add_name(buf_t *names, const char *id)
+{
+    buf_printf(names, " %s%s", id, ttyguard_bound(stdout));
+}
 
 void
 summary_return(summary_t *self, const char *id, int retcode)
@@ -10,14 +18,14 @@ summary_return(summary_t *self, const char *id, int retcode)
     if (retcode == 0)
         return;
     self->n_failed++;
-    buf_printf(&self->failed, " %s", id);
+    add_name(&self->failed, id);
 }
 
 void
 summary_silent(summary_t *self, const char *id, outcome_t outcome)
 {
     self->silent++;
-    buf_printf(outcome == OUTCOME_NOT_CONNECTED ? &self->not_connected : &self->no_response, " %s", id);
+    add_name(outcome == OUTCOME_NOT_CONNECTED ? &self->not_connected : &self->no_response, id);
 }
 
 static void

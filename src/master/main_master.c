@@ -7,6 +7,7 @@
 #include "common/base/memory.h"
 #include "common/base/proc.h"
 #include "common/cli/optparse.h"
+#include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
 #include "master/front.h"
 #include "master/opts.h"
@@ -75,6 +76,7 @@ main(int argc, char **argv)
     fail_auto_t err = FAIL_INIT;
     opt_result_t opts = { 0 };
     memory_begin();
+    ttyguard_begin();
     daemon_stdio();
     tzset(); /* the C library makes the names of time zones when they are first needed: before there are threads */
     int code = optparse_run(&opts_master, argc, argv, &opts);

@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/cli/optparse.h"
+#include "common/cli/ttyguard.h"
 #include "common/cli/waitline.h"
 #include "common/conf/startup.h"
 #include "common/data/args.h"
@@ -351,6 +352,7 @@ main(int argc, char **argv)
     fail_auto_t err = FAIL_INIT;
     opt_result_t opts = { 0 };
     memory_begin();
+    ttyguard_begin();
     int code = optparse_run(&opts_call, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);

@@ -5,6 +5,7 @@
 #include "common/base/fs.h"
 #include "common/base/memory.h"
 #include "common/cli/optparse.h"
+#include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
 #include "minion/grains_set.h"
@@ -70,6 +71,7 @@ main(int argc, char **argv)
     fail_auto_t err = FAIL_INIT;
     opt_result_t opts = { 0 };
     memory_begin();
+    ttyguard_begin();
     daemon_stdio();
     int code = optparse_run(&opts_minion, argc, argv, &opts);
     if (code >= 0) {

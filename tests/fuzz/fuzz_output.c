@@ -15,7 +15,7 @@ choose(output_opts_t *opts, unsigned bits)
         NULL, "full", "terse", "mixed", "changes", "filter", "terse_id", "x"
     };
 
-    opts->colour = bits & 1;
+    opts->colour = (bits & 1) != 0 ? PAINT_PLAIN : PAINT_NONE;
     opts->state_verbose = bits & 2;
     opts->state_tabular = bits & 4;
     opts->state_compress_ids = bits & 8;

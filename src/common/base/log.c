@@ -11,6 +11,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/base/syslogline.h"
+#include "common/base/visible.h"
 
 static const struct {
     const char *name;   /* in the configuration */
@@ -150,21 +151,21 @@ log_wants(log_level_t level)
 
 #define FURTHER "    " /* before the second line of a message, and each that follows */
 
-/* What a peer sends must not drive the reader's terminal: control characters are shown, not sent. Nor may it look like a
- * line of ours: only those begin at the margin. */
+/* What a peer sends must not drive the reader's terminal: control characters, and those that turn or hide text, are shown, not
+ * sent. Nor may it look like a line of ours: only those begin at the margin. */
 static void
 add_escaped(buf_t *out, const char *text)
 {
-    for (const unsigned char *p = (const unsigned char *) text; *p != '\0'; p++) {
-        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f;
-        if (c1)
-            buf_printf(out, "\\x%02x", *++p);
-        else if ((*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f)
-            buf_printf(out, "\\x%02x", *p);
-        else
-            buf_putc(out, (char) *p);
-        if (*p == '\n' && p[1] != '\0')
-            buf_puts(out, FURTHER);
+    const char *end = text + strlen(text);
+
+    while (text < end) {
+        size_t n = visible_run(text, (size_t) (end - text));
+        buf_add(out, text, n);
+        text += n;
+        if (*text == '\n')
+            buf_puts(out, *++text != '\0' ? "\n" FURTHER : "\n");
+        else if (text < end)
+            text += visible_show(out, text, (size_t) (end - text), VISIBLE_HEX);
     }
 }
 

@@ -3,6 +3,8 @@
 
 #include <sys/ioctl.h>
 
+#include "common/base/visible.h"
+
 enum { DEFAULT_COLUMNS = 80 };
 
 size_t
@@ -16,12 +18,14 @@ term_columns(int fd)
 void
 term_put(buf_t *out, const char *text, size_t room)
 {
-    size_t shown = 0;
+    buf_auto_t shown = BUF_INIT;
+    size_t used = 0;
 
-    for (; *text != '\0'; text++) {
-        bool inside = ((unsigned char) *text & 0xc0) == 0x80;
-        if (!inside && ++shown > room)
+    visible_add(&shown, text, strlen(text), VISIBLE_CARET);
+    for (const char *c = buf_str(&shown); *c != '\0'; c++) {
+        bool inside = ((unsigned char) *c & 0xc0) == 0x80;
+        if (!inside && ++used > room)
             break;
-        buf_putc(out, (unsigned char) *text < ' ' || *text == 0x7f ? ' ' : *text);
+        buf_putc(out, *c == '\t' ? ' ' : *c);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/str.h"
+#include "common/cli/ttyguard.h"
 #include "common/local/client.h"
 #include "common/match/match.h"
 #include "common/py/py_json.h"
@@ -196,7 +197,7 @@ static int
 await(watch_t *self, fail_t *err)
 {
     struct pollfd fds[2] = { { local_fd(self->line), POLLIN, 0 },
-                             { self->out != NULL ? fileno(self->out) : -1, 0, 0 } };
+                             { self->out != NULL ? ttyguard_fd(self->out) : -1, 0, 0 } };
     int left = left_ms(self), n = poll(fds, NELEMS(fds), left);
 
     if (n < 0 && errno != EINTR)
@@ -230,7 +231,8 @@ show_event(watch_t *self, const json_t *event, fail_t *err)
     how.sort_keys = self->pretty;
     how.indent = self->pretty ? 4 : -1;
     AUTO(py) text = py_json_dumps(data, &how);
-    int n = fprintf(self->out, "%s\t%s\n", value_str(event, "tag", ""), py_cstr(text));
+    int n = fprintf(self->out, "%s%s\t%s\n", value_str(event, "tag", ""), ttyguard_bound(self->out),
+                    py_cstr(text));
     return n < 0 ? unwritten(err) : 0;
 }
 

@@ -236,7 +236,8 @@ terse_result(const json_t *ret)
 static bool
 terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t c, buf_t *body)
 {
-    const char *colour = colour_code(c, opts->colour), *function = s->parts[s->n_parts - 1];
+    const char *colour = colour_code(c, opts->colour), *bound = colour_bound(opts->colour),
+               *function = s->parts[s->n_parts - 1];
     buf_auto_t warnings = BUF_INIT;
     bool ok = true;
 
@@ -254,8 +255,8 @@ terse(const hs_state_t *s, const char *name, const output_opts_t *opts, colour_t
         ok = ok && terse_times(s->ret, opts, body);
         buf_printf(body, "%10s.%-10s %-7s   Name: %s", s->parts[0], function, terse_result(s->ret), name);
     } else {
-        buf_printf(body, " %s Name: %s - Function: %s.%s - Result: %s", colour, name, s->parts[0], function,
-                   terse_result(s->ret));
+        buf_printf(body, " %s Name: %s%s - Function: %s.%s - Result: %s", colour, name, bound, s->parts[0],
+                   function, terse_result(s->ret));
         ok = ok && terse_times(s->ret, opts, body);
     }
     buf_puts(body, colour_code(COLOUR_ENDC, opts->colour));

@@ -69,7 +69,7 @@ percent_line(summary_t *s, colour_t c, const char *label, size_t part, size_t al
 static void
 change_counts(summary_t *s, const hs_totals_t *t)
 {
-    bool colour = s->opts->colour;
+    paint_t colour = s->opts->colour;
     const char *between = " (";
 
     if (t->not_run > 0) {

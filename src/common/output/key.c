@@ -64,7 +64,7 @@ show_dict(const section_t *s, json_t *keys, const output_opts_t *opts, buf_t *ou
     for (size_t i = 0; i < json_object_size(keys); i++) {
         buf_puts(out, colour_code(s->key, opts->colour));
         pytext_add_safe(out, pairs[i].key, strlen(pairs[i].key));
-        buf_puts(out, ":  ");
+        buf_printf(out, "%s:  ", colour_bound(opts->colour));
         output_str(out, pairs[i].value);
         buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));
         buf_putc(out, '\n');

@@ -8,12 +8,13 @@
 #define COMMON_OUTPUT_OUTPUT_H
 
 #include "common/base/buf.h"
+#include "common/output/colour.h"
 #include "salt/base.h"
 
 typedef struct output_opts {
     const char *out; /* outputter, NULL: nested */
     int indent;      /* --out-indent; OUTPUT_INDENT_DEFAULT when not given */
-    bool colour;
+    paint_t colour;
     const char *state_output; /* full, terse, mixed, changes, filter, *_id; NULL: full */
     bool state_verbose;       /* show green states */
     bool state_tabular;

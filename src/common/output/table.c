@@ -166,6 +166,7 @@ draw_row(const grid_t *g, const row_t *row, const output_opts_t *opts, int inden
             const char *text = cell_line(&pos[c], &len);
             buf_puts(out, c > 0 ? DELIMITER : "");
             centre(out, text, len, g->widths[c]);
+            buf_puts(out, colour_bound(opts->colour));
         }
         buf_puts(out, SUFFIX);
         buf_puts(out, colour_code(COLOUR_ENDC, opts->colour));

@@ -3,19 +3,20 @@
 #include "common/output/pytext.h"
 
 static void
-add_member(buf_t *out, const char *key, json_t *value)
+add_member(buf_t *out, const char *key, json_t *value, const output_opts_t *opts)
 {
     const char *pos = json_string_value(value);
+    const char *bound = colour_bound(opts->colour);
     pyline_t line;
 
     if (pos == NULL) {
-        buf_printf(out, "%s: ", key);
+        buf_printf(out, "%s%s: ", key, bound);
         output_str(out, value);
         buf_putc(out, '\n');
         return;
     }
     for (const char *end = pos + json_string_length(value); pytext_line(&pos, end, &line);) {
-        buf_printf(out, "%s: ", key);
+        buf_printf(out, "%s%s: ", key, bound);
         buf_add(out, line.text, line.len);
         buf_putc(out, '\n');
     }
@@ -24,14 +25,13 @@ add_member(buf_t *out, const char *key, json_t *value)
 bool
 output_txt(json_t *data, const output_opts_t *opts, buf_t *out)
 {
-    (void) opts;
     if (json_is_string(data)) {
         output_str(out, data);
     } else if (!json_is_object(data)) {
         output_pformat(data, 1, out);
     } else {
         for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it))
-            add_member(out, json_object_iter_key(it), json_object_iter_value(it));
+            add_member(out, json_object_iter_key(it), json_object_iter_value(it), opts);
     }
     return true;
 }

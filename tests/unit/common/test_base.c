@@ -609,6 +609,8 @@ log_some(void)
     log_warning("disk %d%% full", 90);
     log_error("evil \033[31mred\r\x7f\xc2\x9b\nnext\tline \xc3\xa9");
     log_warning("a\n\n[ERROR   ] forged\n");
+    log_warning("id \xe2\x80\xaegnp.live\xe2\x81\xa9 \x9b"
+                "2J \xef\xbb\xbf\xf3\xa0\x81\x81 \xe2\x80");
     log_console(LEVEL_QUIET);
     log_critical("silence");
 }
@@ -632,7 +634,8 @@ test_log_console(void **state)
     assert_string_equal(buf_str(&out),
                         "[WARNING ] disk 90% full\n"
                         "[ERROR   ] evil \\x1b[31mred\\x0d\\x7f\\x9b\n    next\tline \xc3\xa9\n"
-                        "[WARNING ] a\n    \n    [ERROR   ] forged\n\n");
+                        "[WARNING ] a\n    \n    [ERROR   ] forged\n\n"
+                        "[WARNING ] id \\u202egnp.live\\u2069 \\x9b2J \\ufeff\\U000e0041 \\xe2\\x80\n");
     buf_clear(&out);
     capture(log_coloured, &out);
     assert_string_equal(buf_str(&out),

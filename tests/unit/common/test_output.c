@@ -41,7 +41,7 @@ options(const json_t *row)
 
     opts.out = value_str(row, "out", NULL);
     opts.indent = (int) value_int(o, "output_indent", OUTPUT_INDENT_DEFAULT);
-    opts.colour = value_bool(o, "color", false);
+    opts.colour = value_bool(o, "color", false) ? PAINT_PLAIN : PAINT_NONE;
     opts.state_output = value_str(o, "state_output", NULL);
     opts.state_verbose = value_bool(o, "state_verbose", true);
     opts.state_tabular = value_bool(o, "state_tabular", false);
@@ -158,10 +158,10 @@ test_colour(void **state)
     buf_auto_t out = BUF_INIT;
 
     (void) state;
-    assert_string_equal(colour_code(COLOUR_LIGHT_RED, true), "\033[0;1;31m");
-    assert_string_equal(colour_code(COLOUR_LIGHT_RED, false), "");
-    colour_add(&out, COLOUR_GREEN, true, "ok");
-    colour_add(&out, COLOUR_GREEN, false, "ok");
+    assert_string_equal(colour_code(COLOUR_LIGHT_RED, PAINT_PLAIN), "\033[0;1;31m");
+    assert_string_equal(colour_code(COLOUR_LIGHT_RED, PAINT_NONE), "");
+    colour_add(&out, COLOUR_GREEN, PAINT_PLAIN, "ok");
+    colour_add(&out, COLOUR_GREEN, PAINT_NONE, "ok");
     assert_string_equal(out.data, "\033[0;32mok\033[0;0mok");
 }
 

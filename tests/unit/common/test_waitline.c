@@ -50,7 +50,7 @@ test_terminal(void **state)
     until_shown(master, text, "\r\033[Kcmd.run, 0 s");
     until_shown(master, text, "\r\033[Kcmd.run, 1 s");
     waitline_step(line, 2, 13, "a\tvery \033 long name");
-    until_shown(master, text, "\r\033[K[   2/  13] a very   lo");
+    until_shown(master, text, "\r\033[K[   2/  13] a very ^[ l");
     pid_t child = fork();
     if (child == 0) { /* a state that runs beside */
         waitline_step(line, 3, 13, "child");

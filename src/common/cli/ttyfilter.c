@@ -1,0 +1,232 @@
+/* ttyfilter.c - see ttyfilter.h. */
+#include "common/cli/ttyfilter.h"
+
+#include "common/base/visible.h"
+#include "common/output/colour.h"
+
+#define RESET "\033[0m"
+enum { ESC = '\033', NUMBERS_MAX = 24, NUMBER_MAX = 255 };
+
+/* ---- colours, bold, underline ---------------------------------------------------------------- */
+
+enum {
+    BOLD = 1 << 0,
+    UNDERLINE = 1 << 1,
+    FRONT = 1 << 2,
+    BACK = 1 << 3,
+    ALL = BOLD | UNDERLINE | FRONT | BACK,
+    TOUCHED = 1 << 4 /* whatever was switched: Halite's own colour is not on any more */
+};
+
+/* SGR numbers that pass; `more` also take a colour's number or its parts. */
+static const struct sgr {
+    int first, last;
+    unsigned on, off;
+    bool more;
+} sgrs[] = {
+    { 0, 0, 0, ALL, false },      { 1, 1, BOLD, 0, false },        { 4, 4, UNDERLINE, 0, false },
+    { 22, 22, 0, BOLD, false },   { 24, 24, 0, UNDERLINE, false }, { 30, 37, FRONT, 0, false },
+    { 38, 38, FRONT, 0, true },   { 39, 39, 0, FRONT, false },     { 40, 47, BACK, 0, false },
+    { 48, 48, BACK, 0, true },    { 49, 49, 0, BACK, false },      { 90, 97, FRONT, 0, false },
+    { 100, 107, BACK, 0, false },
+};
+
+static const struct sgr *
+find_sgr(int number)
+{
+    for (size_t i = 0; i < NELEMS(sgrs); i++)
+        if (number >= sgrs[i].first && number <= sgrs[i].last)
+            return &sgrs[i];
+    return NULL;
+}
+
+/* How many numbers a colour behind 38 or 48 takes, 0: there is none. */
+static size_t
+colour_numbers(const int *numbers, size_t n)
+{
+    enum { BY_INDEX = 5, BY_PARTS = 2 };
+
+    if (n >= 2 && numbers[0] == BY_INDEX)
+        return 2;
+    return n >= 4 && numbers[0] == BY_PARTS ? 4 : 0;
+}
+
+/* False when one of them may not pass. */
+static bool
+switch_all(const int *numbers, size_t n, unsigned *begun)
+{
+    for (size_t i = 0, more = 0; i < n; i += 1 + more) {
+        const struct sgr *row = find_sgr(numbers[i]);
+        if (row == NULL)
+            return false;
+        more = row->more ? colour_numbers(numbers + i + 1, n - i - 1) : 0;
+        if (row->more && more == 0)
+            return false;
+        *begun = (*begun & ~row->off) | row->on;
+    }
+    return true;
+}
+
+/* "\033[1;31m" at `s`: its bytes, and *begun is what is on behind it. 0: it is none, or may not pass; negative: it may be one,
+ * with more bytes. */
+static int
+take_sgr(const char *s, size_t len, unsigned *begun)
+{
+    int numbers[NUMBERS_MAX] = { 0 };
+    size_t n = 1, at = 2;
+    unsigned after = *begun | TOUCHED;
+
+    if (len >= 2 && s[1] != '[')
+        return 0;
+    for (; at < len && at < TTYFILTER_HELD && s[at] != 'm'; at++) {
+        int *number = &numbers[n - 1];
+        if (s[at] == ';' && n < NUMBERS_MAX)
+            n++;
+        else if (s[at] < '0' || s[at] > '9' || (*number = 10 * *number + s[at] - '0') > NUMBER_MAX)
+            return 0;
+    }
+    if (at == TTYFILTER_HELD)
+        return 0;
+    if (at >= len)
+        return -1;
+    if (!switch_all(numbers, n, &after))
+        return 0;
+    *begun = after;
+    return (int) at + 1;
+}
+
+/* ---- what ends with a line or a value -------------------------------------------------------- */
+
+static void
+end_value(const ttyfilter_t *self, buf_t *out)
+{
+    if ((self->begun & ALL) != 0)
+        buf_puts(out, RESET);
+}
+
+static void
+go_on_with_own(ttyfilter_t *self, buf_t *out)
+{
+    if (self->begun != 0 && self->own != NULL)
+        buf_puts(out, self->own);
+    self->begun = 0;
+}
+
+static void
+take_mark(ttyfilter_t *self, colour_t colour, buf_t *out)
+{
+    if (colour == COLOUR_COUNT) {
+        end_value(self, out);
+        go_on_with_own(self, out);
+        return;
+    }
+    self->own = colour_code(colour, PAINT_PLAIN);
+    buf_puts(out, self->own);
+    if (colour == COLOUR_ENDC)
+        self->own = NULL;
+    self->begun = 0; /* each of them begins with a reset */
+}
+
+/* ---- the text -------------------------------------------------------------------------------- */
+
+/* Each take_: the bytes done, 0 when more are needed to tell. */
+
+static size_t
+take_escape(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
+{
+    colour_t colour = COLOUR_ENDC;
+    int mark = colour_mark(s, len, &colour), sgr = mark > 0 ? 0 : take_sgr(s, len, &self->begun);
+
+    if (mark > 0) {
+        take_mark(self, colour, out);
+        return (size_t) mark;
+    }
+    if (sgr > 0) {
+        buf_add(out, s, (size_t) sgr);
+        return (size_t) sgr;
+    }
+    return (mark < 0 || sgr < 0) && !last ? 0 : visible_show(out, s, 1, VISIBLE_CARET);
+}
+
+/* Whether a character of UTF-8 begins here, and has not ended yet. */
+static bool
+is_cut(const char *s, size_t len)
+{
+    unsigned char lead = (unsigned char) s[0];
+    size_t need = lead >= 0xf0 && lead < 0xf8   ? 4
+                  : lead >= 0xe0 && lead < 0xf0 ? 3
+                  : lead >= 0xc0 && lead < 0xe0 ? 2
+                                                : 1;
+
+    for (size_t i = 1; i < len && i < need; i++)
+        if (((unsigned char) s[i] & 0xc0) != 0x80)
+            return false;
+    return len < need;
+}
+
+static size_t
+take_other(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
+{
+    if (*s == ESC)
+        return take_escape(self, s, len, last, out);
+    if (*s == '\n') {
+        end_value(self, out);
+        buf_putc(out, '\n');
+        go_on_with_own(self, out);
+        return 1;
+    }
+    return !last && is_cut(s, len) ? 0 : visible_show(out, s, len, VISIBLE_CARET);
+}
+
+/* Returns the bytes done; the rest waits for more. */
+static size_t
+take_all(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
+{
+    size_t at = 0;
+
+    for (;;) {
+        size_t n = visible_run(s + at, len - at);
+        buf_add(out, s + at, n);
+        at += n;
+        if (at == len || (n = take_other(self, s + at, len - at, last, out)) == 0)
+            return at;
+        at += n;
+    }
+}
+
+static void
+take_piece(ttyfilter_t *self, const char *s, size_t len, bool last, buf_t *out)
+{
+    size_t done = take_all(self, s, len, last, out);
+
+    self->n_held = len - done;
+    salt_assert(self->n_held <= sizeof(self->held));
+    memcpy(self->held, s + done, self->n_held);
+}
+
+void
+ttyfilter_add(ttyfilter_t *self, const char *s, size_t len, buf_t *out)
+{
+    if (self->n_held == 0) {
+        take_piece(self, s, len, false, out);
+        return;
+    }
+    buf_auto_t whole = BUF_INIT;
+    buf_add(&whole, self->held, self->n_held);
+    buf_add(&whole, s, len);
+    take_piece(self, buf_str(&whole), whole.len, false, out);
+}
+
+void
+ttyfilter_end(ttyfilter_t *self, buf_t *out)
+{
+    char rest[TTYFILTER_HELD];
+    size_t n = self->n_held;
+
+    memcpy(rest, self->held, n);
+    take_piece(self, rest, n, true, out);
+    if (self->own != NULL || (self->begun & ALL) != 0)
+        buf_puts(out, RESET);
+    self->own = NULL;
+    self->begun = 0;
+}
