@@ -118,7 +118,7 @@ static void
 say_to_files(void)
 {
     static char text[] = HOSTILE "\n";
-    const buf_t data = { text, sizeof(text) - 1, sizeof(text) };
+    const buf_t data = { .data = text, .len = sizeof(text) - 1, .cap = sizeof(text) };
     FILE *out = fdopen(dup(STDOUT_FILENO), "w"), *err = fdopen(dup(STDERR_FILENO), "w");
 
     salt_assert(ttyguard_write(out, &data) && ttyguard_write(err, &data));
