@@ -129,6 +129,7 @@ buf_vprintf(buf_t *b, const char *fmt, va_list ap)
     if ((size_t) n >= room) {
         buf_reserve(b, (size_t) n);
         n = vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+        salt_assert(n >= 0 && (size_t) n < b->cap - b->len);
     }
     va_end(again);
     b->len += (size_t) n;
