@@ -29,6 +29,7 @@ static _Thread_local struct {
     int64_t steps_left; /* beyond `fuel` */
     int64_t deadline;   /* 0: none */
     pyheld_t *held;     /* containers made in this scope */
+    bool spent;         /* something was refused: all that follows fails */
 } budget = { .steps_left = INT64_MAX - FUEL };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -258,6 +259,13 @@ free_cycles(void)
 
 /* ---- scopes and limits ----------------------------------------------------------------------- */
 
+/* Bytes of values and buffers. */
+static int64_t
+in_use(void)
+{
+    return py_state.live + buf_meter.held;
+}
+
 static int64_t
 smaller(int64_t a, int64_t b)
 {
@@ -285,10 +293,12 @@ py_scope_enter(py_scope_t *scope, const py_limits_t *limits)
     scope->depth_limit = py_state.depth_limit;
     scope->deadline = budget.deadline;
     scope->held = budget.held;
+    scope->spent = budget.spent;
     budget.held = NULL;
+    budget.spent = false;
     budget.limits = *limits;
     if (limits->bytes != 0)
-        py_state.bytes_limit = smaller(py_state.bytes_limit, py_state.live + (int64_t) limits->bytes);
+        py_state.bytes_limit = smaller(py_state.bytes_limit, in_use() + (int64_t) limits->bytes);
     if (limits->depth != 0)
         py_state.depth_limit = (int) smaller(py_state.depth_limit, py_state.depth + limits->depth);
     if (limits->steps != 0)
@@ -325,6 +335,7 @@ py_scope_leave(py_scope_t *scope)
     budget.steps_left = scope->steps_left - spent;
     budget.limits = scope->limits;
     budget.deadline = scope->deadline;
+    budget.spent = scope->spent;
     py_state.bytes_limit = scope->bytes_limit;
     py_state.depth_limit = scope->depth_limit;
     take_fuel();
@@ -333,7 +344,7 @@ py_scope_leave(py_scope_t *scope)
 int
 py_room(size_t bytes)
 {
-    if (bytes <= INT64_MAX / 2 && py_state.live + (int64_t) bytes <= py_state.bytes_limit &&
+    if (bytes <= INT64_MAX / 2 && in_use() + (int64_t) bytes <= py_state.bytes_limit &&
         bytes < LIMIT_PY_VALUE)
         return 0;
     return py_raise_int(&py_LimitError, "it needs more than %zu MiB of memory",
@@ -343,15 +354,66 @@ py_room(size_t bytes)
 size_t
 py_room_left(void)
 {
-    int64_t left = smaller(py_state.bytes_limit - py_state.live, LIMIT_PY_VALUE - 1);
+    int64_t left = smaller(py_state.bytes_limit - in_use(), LIMIT_PY_VALUE - 1);
 
     return left > 0 ? (size_t) left : 0;
+}
+
+/* The next step finds no fuel. */
+static bool
+spend(void)
+{
+    budget.spent = true;
+    budget.steps_left += py_state.fuel;
+    py_state.fuel = 0;
+    return py_room(SIZE_MAX) == 0;
+}
+
+static bool
+grant(size_t least, size_t *wanted)
+{
+    size_t left = py_room_left();
+
+    if (least > left)
+        return spend();
+    if (*wanted > left)
+        *wanted = least + (left - least) / 2;
+    return true;
+}
+
+bool
+py_bound_texts(bool on)
+{
+    bool was = buf_meter.grant != NULL;
+
+    buf_meter.grant = on ? grant : NULL;
+    return was;
+}
+
+bool
+py_grant_(size_t bytes)
+{
+    return buf_meter.grant == NULL || bytes <= py_room_left() || spend();
+}
+
+size_t
+py_next_cap(size_t cap, size_t size)
+{
+    size_t more = cap / 2 + 4;
+
+    if (more * size <= BUF_UNASKED || more * size <= py_room_left())
+        return cap + more;
+    more = cap / 16 + 4;
+    (void) py_grant_(more * size);
+    return cap + more;
 }
 
 int
 py_tick_slow_(void)
 {
-    if (py_state.live > py_state.bytes_limit)
+    if (budget.spent)
+        return py_room(SIZE_MAX);
+    if (in_use() > py_state.bytes_limit)
         return py_room(0);
     if (budget.deadline != 0 && clock_mono_ms() > budget.deadline)
         return py_raise_int(&py_LimitError, "it takes too long");

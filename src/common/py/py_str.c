@@ -100,14 +100,22 @@ py_str_raw(size_t len)
     return text_new(len, PY_STR);
 }
 
-py_t *
-py_str(const char *text, size_t len)
+/* Empty, with LimitError raised, when there is no room for it. */
+static py_t *
+text_of(const char *text, size_t len, py_type_t type)
 {
-    py_t *v = text_new(len, PY_STR);
-
+    if (!py_grant(len))
+        len = 0;
+    py_t *v = text_new(len, type);
     if (len > 0)
         memcpy(PY_CHARS(v), text, len);
     return v;
+}
+
+py_t *
+py_str(const char *text, size_t len)
+{
+    return text_of(text, len, PY_STR);
 }
 
 py_t *
@@ -169,11 +177,7 @@ py_char(uint32_t cp)
 py_t *
 py_bytes(const void *bytes, size_t len)
 {
-    py_t *v = text_new(len, PY_BYTES);
-
-    if (len > 0)
-        memcpy(PY_CHARS(v), bytes, len);
-    return v;
+    return text_of(bytes, len, PY_BYTES);
 }
 
 py_t *
@@ -198,7 +202,8 @@ py_substr(py_t *text, size_t from, size_t to)
     size_t start = py_str_offset(text, from);
     size_t end = count == PY_LEN(text) ? to : py_str_offset(text, to);
     py_t *v = py_str(PY_TEXT(text) + start, end - start);
-    ((pystr_t *) v)->count = to - from;
+    if (PY_LEN(v) == end - start)
+        ((pystr_t *) v)->count = to - from;
     return v;
 }
 
