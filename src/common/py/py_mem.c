@@ -63,12 +63,19 @@ cache_announce(void)
     cache.known = true;
 }
 
+/* What the C library takes for a block: what it rounds up to, and its own word or two. */
+static int64_t
+cost(size_t class)
+{
+    return (int64_t) ((class + 1) * STEP);
+}
+
 void *
 py_alloc(size_t size)
 {
     size_t class = (size + STEP - 1) / STEP;
 
-    py_state.live += (int64_t) size;
+    py_state.live += cost(class);
     if (class < CLASSES && cache.head[class] != NULL) {
         spare_t *s = cache.head[class];
         cache.head[class] = s->next;
@@ -83,7 +90,7 @@ py_release(void *p, size_t size)
 {
     size_t class = (size + STEP - 1) / STEP;
 
-    py_state.live -= (int64_t) size;
+    py_state.live -= cost(class);
 #if !SANITIZED_ADDRESS
     if (class<CLASSES &&class> 0 && cache.n[class] * class < KEEP_BYTES / STEP) {
         if (__builtin_expect(!cache.known, 0))
@@ -104,9 +111,9 @@ py_release(void *p, size_t size)
 void *
 py_resize(void *p, size_t old, size_t size)
 {
-    py_state.live += (int64_t) size - (int64_t) old;
     /* Blocks of the cache are rounded up; so is this one, that it may join them. */
     size_t class = (size + STEP - 1) / STEP;
+    py_state.live += cost(class) - cost((old + STEP - 1) / STEP);
     return xrealloc(p, class < CLASSES ? class * STEP : size);
 }
 
