@@ -358,6 +358,12 @@ py_room(size_t bytes)
                         (budget.limits.bytes != 0 ? budget.limits.bytes : LIMIT_PY_VALUE) >> 20);
 }
 
+void *
+py_alloc_room(size_t size)
+{
+    return py_room(size) < 0 ? NULL : py_alloc(size);
+}
+
 size_t
 py_room_left(void)
 {
