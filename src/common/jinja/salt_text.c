@@ -232,6 +232,8 @@ JFILTER(path_join)
         py_unref(path);
         path = joined;
     }
+    if (py_room(2 * strlen(py_cstr(path))) < 0)
+        return NULL;
     char *normal AUTO_FREE = jnormal_path(py_cstr(path));
     return py_strz(normal);
 }
@@ -243,6 +245,8 @@ JFILTER(random_str)
         return NULL;
     if (size < 0 || size > 1024 * 1024)
         return py_raise(&py_ValueError, "random_str makes 0 to 1048576 characters");
+    if (py_room((size_t) size * 4) < 0)
+        return NULL;
     AUTO(pyrandom) random = pyrandom_new(NULL, NULL);
     char *bytes AUTO_FREE = xcalloc((size_t) size + 1, 1);
     for (int64_t i = 0; i < size; i++)

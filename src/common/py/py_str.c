@@ -225,7 +225,7 @@ py_text(const py_t *v, size_t *ret_len)
 const char *
 py_cstr(const py_t *v)
 {
-    return py_is(v, PY_STR) ? PY_TEXT(v) : "";
+    return v != NULL && py_is(v, PY_STR) ? PY_TEXT(v) : "";
 }
 
 bool
