@@ -114,6 +114,8 @@ expression_matches(py_t *value, py_t *expr)
 {
     if (!py_is(value, PY_STR) || !py_is(expr, PY_STR))
         return 0;
+    if (jregex_room(py_cstr(expr)) < 0)
+        return -1;
     return match_glob(py_cstr(expr), py_cstr(value)) ? 1 : jregex_fullmatch(py_cstr(expr), value);
 }
 
@@ -228,6 +230,8 @@ JFILTER(path_join)
             text++;
         const char *before = path != NULL ? py_cstr(path) : "";
         bool slash = path != NULL && before[0] != '\0' && !str_ends(before, "/");
+        if (py_room(3 * (strlen(before) + strlen(text))) < 0)
+            return NULL;
         py_t *joined = py_strf("%s%s%s", before, slash ? "/" : "", text);
         py_unref(path);
         path = joined;
