@@ -264,6 +264,7 @@ s_data(asking_t *a, files_out_t ***tail)
     }
     int head = snprintf(frame, HEAD_MAX, "{\"m\":\"%s\",\"n\":%lld,\"at\":%lld}", wire_name(MSG_file_data),
                         (long long) a->n, (long long) a->at);
+    salt_assert(head > 0 && head < HEAD_MAX);
     int rc = s_read(a, frame + head + 1, LIMIT_FILE_CHUNK, &n);
     if (rc < 0) {
         s_broken(a, rc, tail);

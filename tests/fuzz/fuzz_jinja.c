@@ -33,6 +33,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.syntax.lstrip_blocks = (data[0] & 16) != 0;
     options.syntax.line_statement = (data[0] & 32) != 0 ? "%" : NULL;
     options.output = 20000;
+    options.bytes = 4 << 20;
     options.steps = 20000;
     options.time_ms = 2000;
     jinja_t *engine = jinja_new(&options, &loader);

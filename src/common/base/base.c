@@ -29,14 +29,20 @@ auto_file_(FILE **fp)
         fclose(*fp);
 }
 
+/* How much of a text of `room` bytes snprintf has filled, by what it returned. */
+static size_t
+filled(int n, size_t room)
+{
+    return n < 0 ? 0 : (size_t) n < room ? (size_t) n : room - 1;
+}
+
 void
 salt_panic(const char *file, int line, const char *what)
 {
     char text[512];
     int n = snprintf(text, sizeof(text), "%s:%d: broken invariant: %s\n", file, line, what);
-    size_t len = n < 0 ? 0 : (size_t) n < sizeof(text) ? (size_t) n : sizeof(text) - 1;
 
-    log_last(text, len);
+    log_last(text, filled(n, sizeof(text)));
     abort();
 }
 
@@ -49,7 +55,7 @@ salt_no_memory(size_t size)
                      "free memory or raise its limit (job_memory_max for jobs)\n",
                      program_invocation_short_name, (int) getpid(), size);
 
-    log_last(text, n < 0 ? 0 : (size_t) n);
+    log_last(text, filled(n, sizeof(text)));
     _exit(EXIT_NO_MEMORY);
 }
 

@@ -3,9 +3,12 @@
 
 enum { FIRST_CAP = 64 };
 
+_Thread_local buf_meter_t buf_meter;
+
 void
 buf_free(buf_t *b)
 {
+    buf_meter.held -= (int64_t) b->cap;
     free(b->data);
     *b = (buf_t) BUF_INIT;
 }
@@ -33,16 +36,32 @@ wanted(const buf_t *b, size_t more)
     return cap;
 }
 
+/* Room for `more` or what is granted; what it needs in any case when it must. False: it has not grown. */
+static bool
+grow(buf_t *b, size_t more, bool must)
+{
+    size_t cap = wanted(b, more), least = b->len + more + 1;
+
+    if (cap == 0)
+        return true;
+    if (cap > BUF_UNASKED && buf_meter.grant != NULL) {
+        size_t by = cap - b->cap;
+        bool granted = buf_meter.grant(least - b->cap, &by);
+        if (!granted && !must)
+            return false;
+        cap = granted ? b->cap + by : least;
+    }
+    b->data = xrealloc(b->data, cap);
+    buf_meter.held += (int64_t) (cap - b->cap);
+    b->cap = cap;
+    b->data[b->len] = '\0';
+    return true;
+}
+
 void
 buf_reserve(buf_t *b, size_t more)
 {
-    size_t cap = wanted(b, more);
-
-    if (cap == 0)
-        return;
-    b->data = xrealloc(b->data, cap);
-    b->cap = cap;
-    b->data[b->len] = '\0';
+    (void) grow(b, more, true);
 }
 
 bool
@@ -54,7 +73,10 @@ buf_offer_room(buf_t *b, size_t more)
     if (grown == NULL)
         return false;
     b->data = grown;
-    b->cap = cap != 0 ? cap : b->cap;
+    if (cap != 0) {
+        buf_meter.held += (int64_t) (cap - b->cap);
+        b->cap = cap;
+    }
     b->data[b->len] = '\0';
     return true;
 }
@@ -74,8 +96,8 @@ buf_add(buf_t *b, const void *bytes, size_t n)
 {
     if (n == 0)
         return;
-    if (n >= b->cap - b->len) /* the NUL behind */
-        buf_reserve(b, n);
+    if (n >= b->cap - b->len && !grow(b, n, false)) /* the NUL behind */
+        return;
     memcpy(b->data + b->len, bytes, n);
     b->len += n;
     b->data[b->len] = '\0';
@@ -90,8 +112,8 @@ buf_puts(buf_t *b, const char *s)
 void
 buf_putc(buf_t *b, char c)
 {
-    if (b->cap - b->len < 2)
-        buf_reserve(b, 1);
+    if (b->cap - b->len < 2 && !grow(b, 1, false))
+        return;
     b->data[b->len++] = c;
     b->data[b->len] = '\0';
 }
@@ -99,9 +121,8 @@ buf_putc(buf_t *b, char c)
 void
 buf_fill(buf_t *b, char c, size_t n)
 {
-    if (n == 0)
+    if (n == 0 || !grow(b, n, false))
         return;
-    buf_reserve(b, n);
     memset(b->data + b->len, c, n);
     b->len += n;
     b->data[b->len] = '\0';
@@ -122,14 +143,18 @@ buf_vprintf(buf_t *b, const char *fmt, va_list ap)
 {
     va_list again;
 
+    if (!grow(b, FIRST_CAP, false))
+        return;
     va_copy(again, ap);
-    buf_reserve(b, FIRST_CAP);
     size_t room = b->cap - b->len;
     int n = vsnprintf(b->data + b->len, room, fmt, ap);
     salt_assert(n >= 0);
-    if ((size_t) n >= room) {
-        buf_reserve(b, (size_t) n);
+    if ((size_t) n >= room && !grow(b, (size_t) n, false)) {
+        b->data[b->len] = '\0';
+        n = 0;
+    } else if ((size_t) n >= room) {
         n = vsnprintf(b->data + b->len, b->cap - b->len, fmt, again);
+        salt_assert(n >= 0 && (size_t) n < b->cap - b->len);
     }
     va_end(again);
     b->len += (size_t) n;
@@ -156,6 +181,7 @@ buf_steal(buf_t *b)
 {
     char *text = b->data != NULL ? b->data : xstrdup("");
 
+    buf_meter.held -= (int64_t) b->cap;
     *b = (buf_t) BUF_INIT;
     return text;
 }

@@ -3,7 +3,8 @@
  *
  * Layer      common/base; libc only
  * Threads    one at a time
- * Errors     aborts when memory is gone: whoever fills it from a peer or a file checks a limit first
+ * Errors     aborts when memory is gone: whoever fills it from a peer or a file checks a limit first, or has
+ *            the thread's meter refuse
  * Tests      tests/unit/common/test_base.c
  */
 #ifndef COMMON_BASE_BUF_H
@@ -24,6 +25,17 @@ typedef struct buf {
     }
 /* buf_auto_t b = BUF_INIT; frees itself. */
 #define buf_auto_t __attribute__((cleanup(buf_free))) buf_t
+
+/* What all buffers of this thread hold, and who is asked before one has more than BUF_UNASKED bytes; NULL:
+ * nobody. `grant` may lower what is wanted to what there is, of which `least` is needed. After a refusal buf_add
+ * and its like drop what they were given and the buffer keeps what it had: `grant` has taken note, and sees to it
+ * that the work at hand fails. buf_reserve grants itself what it needs: who fills the room asks beforehand. */
+typedef struct buf_meter {
+    int64_t held;
+    bool (*grant)(size_t least, size_t *wanted);
+} buf_meter_t;
+extern _Thread_local buf_meter_t buf_meter;
+enum { BUF_UNASKED = 4096 };
 
 void buf_free(buf_t *b);
 void buf_clear(buf_t *b);

@@ -189,7 +189,7 @@ clock_strftime(const char *format, int64_t wall_us)
     size_t (*print)(char *, size_t, const char *, const struct tm *) = strftime;
     AUTO_FREE char *ready = with_micros(format, wall_us);
     time_t seconds = (time_t) (wall_us / 1000000);
-    size_t room = strlen(ready) * 64 + 1;
+    size_t room = strlen(ready) * (CLOCK_STRFTIME_ROOM - 2) + 1;
     char *text = xcalloc(room, 1);
     struct tm tm;
 

@@ -35,5 +35,6 @@ bool clock_is_jid(const char *jid);
 bool clock_jid_to_time(const char *jid, char out[CLOCK_STAMP_LEN]);
 /* Python's datetime.strftime in local time: the C library's, and %f for microseconds. NEW. */
 char *clock_strftime(const char *format, int64_t wall_us);
+enum { CLOCK_STRFTIME_ROOM = 66 }; /* bytes that it takes for each of the format */
 
 #endif

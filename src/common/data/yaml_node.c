@@ -3,6 +3,7 @@
 
 #include <yaml.h>
 
+#include "common/base/buf.h"
 #include "common/base/map.h"
 #include "salt/limits.h"
 
@@ -16,6 +17,7 @@ typedef struct chunk {
 
 struct ydoc {
     chunk_t *chunks;
+    bool refused; /* the thread's meter had no room for one of them */
     ynode_t *root;
 };
 
@@ -38,6 +40,9 @@ arena(ydoc_t *doc, size_t size)
     size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
     if (c == NULL || c->size - c->used < size) {
         size_t room = size > CHUNK ? size : CHUNK;
+        size_t wanted = sizeof(*c) + room;
+        doc->refused |= buf_meter.grant != NULL && !buf_meter.grant(wanted, &wanted);
+        buf_meter.held += (int64_t) (sizeof(*c) + room);
         c = xrealloc(NULL, sizeof(*c) + room);
         c->used = 0;
         c->size = room;
@@ -80,6 +85,7 @@ ydoc_destroy(ydoc_t **self_p)
         return;
     for (chunk_t *c = self->chunks, *next; c != NULL; c = next) {
         next = c->next;
+        buf_meter.held -= (int64_t) (sizeof(*c) + c->size);
         free(c);
     }
     free(self);
@@ -157,6 +163,8 @@ take_problem(composer_t *c, const char *text, size_t len)
 static bool
 count(composer_t *c, ymark_t at)
 {
+    if (c->doc->refused)
+        return yproblem_set(c->problem, YAML_LIMIT, at, "more memory than is left");
     if (++c->nodes <= LIMIT_YAML_NODES)
         return true;
     return yproblem_set(c->problem, YAML_LIMIT, at, "more than the %d nodes allowed", LIMIT_YAML_NODES);

@@ -1,5 +1,6 @@
 /* arena.c - blocks in a list, the newest first. */
 #include "common/jinja/arena.h"
+#include "common/py/py_error.h"
 
 enum { ARENA_BLOCK = 16 * 1024, ARENA_ALIGN = 16 };
 
@@ -28,6 +29,7 @@ arena_destroy(arena_t **self_p)
         return;
     for (block_t *b = self->blocks, *next; b != NULL; b = next) {
         next = b->next;
+        py_count(-(int64_t) (sizeof(block_t) + b->size));
         free(b);
     }
     free(self);
@@ -39,6 +41,7 @@ add_block(arena_t *self, size_t size)
     size_t room = size > ARENA_BLOCK / 4 ? size : ARENA_BLOCK;
     block_t *b = xcalloc(1, sizeof(block_t) + room);
     b->size = room;
+    py_count((int64_t) (sizeof(block_t) + room));
     /* A large piece goes behind the current block, which keeps its room for small ones. */
     if (room == size && self->blocks != NULL) {
         b->next = self->blocks->next;

@@ -40,6 +40,7 @@ jinja_new(const jinja_options_t *options, const jinja_loader_t *loader)
     jinja_options_t *o = &self->options;
     o->undefined = o->undefined != NULL ? o->undefined : &py_Undefined;
     o->output = o->output > 0 ? o->output : LIMIT_TEMPLATE_OUTPUT;
+    o->bytes = o->bytes > 0 ? o->bytes : LIMIT_TEMPLATE_BYTES;
     o->time_ms = o->time_ms > 0 ? o->time_ms : LIMIT_TEMPLATE_TIME;
     o->steps = o->steps > 0 ? o->steps : LIMIT_TEMPLATE_STEPS;
     self->cache = map_new(free_template);
@@ -258,17 +259,23 @@ static int
 in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *globals, buf_t *out,
            py_t **ret_value, jinja_error_t *err)
 {
-    const py_limits_t limits = { .bytes = LIMIT_TEMPLATE_BYTES,
+    const py_limits_t limits = { .bytes = self->options.bytes,
                                  .depth = LIMIT_TEMPLATE_DEPTH,
                                  .steps = self->options.steps,
                                  .deadline_ms = clock_mono_ms() + self->options.time_ms };
     py_scope_t scope;
     jsession_t s;
     py_scope_enter(&scope, &limits);
+    bool bound = py_bound_texts(true);
     session_start(&s, self, globals);
     s.marks = source->marks;
     s.marked = source->marks != NULL ? out : NULL;
     int rc = run_main(&s, source, context, out, ret_value);
+    if (rc == 0 && py_tick() < 0) { /* something was refused, and nothing was done since */
+        rc = -1;
+        if (ret_value != NULL)
+            py_destroy(ret_value);
+    }
     if (rc < 0)
         tell_error(&s, err);
     else
@@ -277,6 +284,7 @@ in_session(jinja_t *self, const jinja_source_t *source, py_t *context, py_t *glo
     py_buf_spans(out, source->peer != NULL ? source->peer : &unwanted);
     spans_free(&unwanted);
     session_end(&s);
+    (void) py_bound_texts(bound);
     py_scope_leave(&scope);
     return rc;
 }

@@ -357,14 +357,17 @@ jfilter_call(jcontext_t *ctx, const jfilter_t *f, const py_args_t *args)
     py_t *slots[PY_MAX_SLOTS + 1], *few[8];
     if ((f->flags & JF_CONTEXT) == 0)
         return py_bind(args, &f->sig, slots) == 0 ? apply(ctx, f, slots, args) : NULL;
-    py_t **room = args->n + 1 > NELEMS(few) ? xcalloc(args->n + 1, sizeof(py_t *)) : few;
+    size_t bytes = (args->n + 1) * sizeof(py_t *);
+    py_t **room = bytes > sizeof(few) ? py_alloc_room(bytes) : few;
+    if (room == NULL)
+        return NULL;
     room[0] = PY_None;
     if (args->n > 0)
         memcpy(room + 1, args->v, args->n * sizeof(py_t *));
     const py_args_t a = { args->n + 1, room, args->nkw, args->names, args->kwv };
     py_t *v = py_bind(&a, &f->sig, slots) == 0 ? apply(ctx, f, slots + 1, &a) : NULL;
     if (room != few)
-        free(room);
+        py_release(room, bytes);
     return v;
 }
 
@@ -462,15 +465,17 @@ sandboxed_format(jrun_t *r, py_t *text, bool map, const py_args_t *args)
         py_append(names, key);
         py_append(values, value);
     }
-    size_t n = py_seq_len(names);
-    py_t **room = xcalloc(2 * n + 1, sizeof(py_t *));
+    size_t n = py_seq_len(names), bytes = (2 * n + 1) * sizeof(py_t *);
+    py_t **room = py_alloc_room(bytes);
+    if (room == NULL)
+        return NULL;
     for (size_t i = 0; i < n; i++) {
         room[i] = py_seq_at(names, i);
         room[n + i] = py_seq_at(values, i);
     }
     const py_args_t view = { 0, NULL, n, room, room + n };
     py_t *v = py_format_str(text, &view, format_field, r->s);
-    free(room);
+    py_release(room, bytes);
     return v;
 }
 

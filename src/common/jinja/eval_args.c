@@ -1,19 +1,35 @@
 /* eval_args.c - the arguments of a call, with * and **. */
 #include "common/jinja/args.h"
 #include "common/jinja/eval.h"
+#include "common/py/py_mem.h"
 
 static const char caller_of[] = "jinja2.sandbox.SandboxedEnvironment.call()";
 
+/* Values of an array, which counts as a value does. */
+static py_t **
+larger(py_t **v, size_t cap, size_t wanted)
+{
+    return v == NULL ? py_alloc(wanted * sizeof(*v)) : py_resize(v, cap * sizeof(*v), wanted * sizeof(*v));
+}
+
+static void
+drop_array(py_t **v, size_t cap)
+{
+    if (v != NULL)
+        py_release(v, cap * sizeof(*v));
+}
+
+/* TAKES v. */
 static void
 add_pos(jcallargs_t *a, py_t *v)
 {
     if (a->n == a->cap) {
-        py_t **larger = xcalloc(2 * a->cap, sizeof(py_t *));
-        memcpy(larger, a->v, a->n * sizeof(py_t *));
-        if (a->v != a->room)
-            free(a->v);
-        a->v = larger;
-        a->cap *= 2;
+        size_t cap = py_next_cap(a->cap, sizeof(py_t *));
+        py_t **more = larger(a->v != a->room ? a->v : NULL, a->cap, cap);
+        if (a->v == a->room)
+            memcpy(more, a->v, a->n * sizeof(py_t *));
+        a->v = more;
+        a->cap = cap;
     }
     a->v[a->n++] = v;
 }
@@ -22,9 +38,10 @@ void
 jargs_add_kw(jcallargs_t *a, py_t *name, py_t *v)
 {
     if (a->nkw == a->capkw) {
-        a->capkw = a->capkw == 0 ? 4 : 2 * a->capkw;
-        a->names = xrealloc(a->names, a->capkw * sizeof(py_t *));
-        a->kwv = xrealloc(a->kwv, a->capkw * sizeof(py_t *));
+        size_t cap = py_next_cap(a->capkw, sizeof(py_t *));
+        a->names = larger(a->names, a->capkw, cap);
+        a->kwv = larger(a->kwv, a->capkw, cap);
+        a->capkw = cap;
     }
     a->names[a->nkw] = name;
     a->kwv[a->nkw++] = v;
@@ -42,7 +59,7 @@ add_star(jrun_t *r, const jnode_t *node, jcallargs_t *a)
                             py_type_name(v));
     if (py_iter_start(&it, v) < 0)
         return -1;
-    for (py_t *item; (item = py_iter_next(&it)) != NULL;)
+    for (py_t *item; py_tick() == 0 && (item = py_iter_next(&it)) != NULL;)
         add_pos(a, item);
     py_iter_end(&it);
     return py_raised() != NULL ? -1 : 0;
@@ -66,6 +83,8 @@ add_starkw(jrun_t *r, const jnode_t *node, jcallargs_t *a)
                 return py_raise_int(&py_TypeError, "%s got multiple values for keyword argument '%s'",
                                     caller_of, py_cstr(key));
         jargs_add_kw(a, py_ref(key), py_ref(value));
+        if (py_tick() < 0)
+            return -1;
     }
     return 0;
 }
@@ -106,7 +125,7 @@ jargs_free(jcallargs_t *a)
         py_unref(a->kwv[i]);
     }
     if (a->v != a->room)
-        free(a->v);
-    free(a->names);
-    free(a->kwv);
+        drop_array(a->v, a->cap);
+    drop_array(a->names, a->capkw);
+    drop_array(a->kwv, a->capkw);
 }

@@ -206,6 +206,10 @@ jgetter_init(jgetter_t *g, jcontext_t *ctx, py_t *attribute, bool several, bool 
     for (const char *end = s + len;; s++) {
         const char *comma = memchr(s, ',', (size_t) (end - s));
         py_append_new(g->parts, parts_of(s, (size_t) ((comma != NULL ? comma : end) - s)));
+        if (py_tick() < 0) {
+            jgetter_free(g);
+            return -1;
+        }
         if (comma == NULL)
             return 0;
         s = comma;
@@ -262,6 +266,8 @@ jgetter_keys(const jgetter_t *g, py_t *list)
         if (k == NULL)
             return NULL;
         py_append_new(keys, k);
+        if (py_tick() < 0)
+            return NULL;
     }
     return STEAL(keys);
 }

@@ -1,5 +1,6 @@
 /* filters_lazy.c - filters that give an iterator: work is done when elements are asked for. */
 #include "common/jinja/filter.h"
+#include "common/py/py_mem.h"
 
 typedef struct lazy lazy_t;
 /* NEW element, or NULL: *ret_more tells whether to go on with the next one. */
@@ -72,7 +73,7 @@ lazy_next(void *data)
         }
         py_t *v = z->step(z, item, &more);
         py_unref(item);
-        if (v != NULL || !more) {
+        if (v != NULL || !more || py_tick() < 0) {
             z->over = v == NULL;
             return v;
         }
@@ -128,8 +129,10 @@ static py_t *
 apply(const lazy_t *z, bool test, py_t *item, size_t skip)
 {
     size_t n = py_seq_len(z->pos), nkw = py_seq_len(z->names);
-    py_t *few[8], **room = n + 2 * nkw + 1 > NELEMS(few) ? xcalloc(n + 2 * nkw + 1, sizeof(py_t *)) : few;
-    size_t used = 0;
+    size_t used = 0, bytes = (n + 2 * nkw + 1) * sizeof(py_t *);
+    py_t *few[8], **room = bytes > sizeof(few) ? py_alloc_room(bytes) : few;
+    if (room == NULL)
+        return NULL;
     room[used++] = item;
     for (size_t i = skip; i < n; i++)
         room[used++] = py_seq_at(z->pos, i);
@@ -141,7 +144,7 @@ apply(const lazy_t *z, bool test, py_t *item, size_t skip)
     py_t *v = z->row != NULL ? jfilter_call(z->ctx, z->row, &args)
                              : jcall_named(z->ctx, test, z->name, &args);
     if (room != few)
-        free(room);
+        py_release(room, bytes);
     return v;
 }
 
@@ -368,7 +371,7 @@ prepare_slice(lazy_t *z)
     if (z->n == 0)
         return py_raise_int(&py_ZeroDivisionError, "integer division or modulo by zero");
     int64_t length = (int64_t) py_seq_len(all), per = length / z->n, extra = length % z->n, offset = 0;
-    py_t *columns = py_list();
+    AUTO(py) columns = py_list();
     for (int64_t i = 0; i < z->n; i++) {
         int64_t start = offset + i * per;
         if (i < extra)
@@ -379,9 +382,11 @@ prepare_slice(lazy_t *z)
         if (z->dflt != NULL && i >= extra)
             py_append(column, z->dflt);
         py_append_new(columns, column);
+        if (py_tick() < 0)
+            return -1;
     }
     py_unref(z->value);
-    z->value = columns;
+    z->value = STEAL(columns);
     return 0;
 }
 

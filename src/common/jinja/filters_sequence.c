@@ -235,7 +235,7 @@ add_group(py_t *out, const jgetter_t *shown, py_t *members)
     if (key == NULL)
         return -1;
     py_append_new(out, py_group(key, members));
-    return 0;
+    return py_tick();
 }
 
 static py_t *

@@ -202,7 +202,12 @@ do_indent(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     for (size_t i = 0; i < py_seq_len(lines); i++) {
         py_t *line = py_seq_at(lines, i);
         bool with = i == 0 ? first : blank || py_len(line) > 0;
-        py_append_new(indented, with ? py_add(pad, line) : py_ref(line));
+        py_t *out = with ? py_add(pad, line) : py_ref(line);
+        if (out == NULL)
+            return NULL;
+        py_append_new(indented, out);
+        if (py_tick() < 0)
+            return NULL;
     }
     return jmethod(newline, "join", 1, indented);
 }

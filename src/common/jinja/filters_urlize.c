@@ -160,11 +160,13 @@ rel_words(jcontext_t *ctx, py_t *const *a)
     for (size_t i = 0; i < NELEMS(texts); i++) {
         AUTO(py)
         words = texts[i] != NULL && py_is(texts[i], PY_STR) ? jmethod(texts[i], "split", 0) : py_list();
-        for (size_t k = 0; words != NULL && k < py_seq_len(words); k++)
+        if (words == NULL)
+            return NULL;
+        for (size_t k = 0; k < py_seq_len(words); k++)
             py_set_add(all, py_seq_at(words, k));
     }
     AUTO(py) list = py_tolist(all);
-    return py_sort(list, NULL, false) == 0 ? STEAL(list) : NULL;
+    return list != NULL && py_sort(list, NULL, false) == 0 ? STEAL(list) : NULL;
 }
 
 static int

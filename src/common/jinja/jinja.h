@@ -44,6 +44,7 @@ typedef struct jinja_options {
     bool salt;         /* Salt's filters, tests, globals and way to print containers */
     const py_undef_class_t *undefined; /* NULL: Undefined */
     size_t output;                     /* bytes; 0: LIMIT_TEMPLATE_OUTPUT */
+    size_t bytes;                      /* of values and texts at one time; 0: LIMIT_TEMPLATE_BYTES */
     int64_t time_ms;                   /* 0: LIMIT_TEMPLATE_TIME */
     uint64_t steps;                    /* 0: LIMIT_TEMPLATE_STEPS */
     void (*looked)(void *cookie,

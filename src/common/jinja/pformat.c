@@ -123,6 +123,18 @@ part_repr(const char *from, const char *to)
     return py_repr(part);
 }
 
+/* 0, or -1 raised. */
+static int
+add_part(py_t *pieces, const char *from, const char *to)
+{
+    py_t *shown = part_repr(from, to);
+
+    if (shown == NULL)
+        return -1;
+    py_append_new(pieces, shown);
+    return 0;
+}
+
 /* Where the word that begins at `p` ends: behind its white space. */
 static const char *
 word_end(const char *p, const char *end)
@@ -152,14 +164,13 @@ text_pieces(py_t *text, size_t width, size_t last_width)
             return NULL;
         size_t room = next == end ? last_width : width;
         if (at > start && (at[-1] == '\n' || (size_t) py_len(shown) > room)) {
-            py_append_new(pieces, part_repr(start, at));
+            if (add_part(pieces, start, at) < 0)
+                return NULL;
             start = at;
         }
         at = next;
     }
-    if (start < end)
-        py_append_new(pieces, part_repr(start, end));
-    return STEAL(pieces);
+    return start < end && add_part(pieces, start, end) < 0 ? NULL : STEAL(pieces);
 }
 
 static int

@@ -191,6 +191,8 @@ bind(jrun_t *r, const macro_t *m, const py_args_t *args, bool *used)
         return -1;
     if (sig->varargs) {
         size_t n = args->n > sig->nargs ? args->n - sig->nargs : 0;
+        if (py_room(n * sizeof(py_t *)) < 0)
+            return -1;
         py_t *rest = py_tuple(n);
         for (size_t i = 0; i < n; i++)
             py_tuple_set(rest, i, args->v[sig->nargs + i]);

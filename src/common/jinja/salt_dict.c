@@ -47,6 +47,8 @@ holder(py_t *const *a, py_t **ret_last)
     AUTO(py) at = py_ref(a[0]);
     size_t n = py_seq_len(keys);
     for (size_t i = 0; i + 1 < n; i++) {
+        if (py_tick() < 0)
+            return NULL;
         py_t *key = py_seq_at(keys, i);
         py_t *next = NULL;
         int found = py_find_item(at, key, &next);

@@ -174,7 +174,10 @@ static py_t *
 function_call(py_t *self, const py_args_t *args)
 {
     const loader_t *l = py_host_data(self, py_host_class(self));
-    return l->funcs.call(l->funcs.cookie, l->prefix, args);
+    bool bound = py_bound_texts(false);
+    py_t *v = l->funcs.call(l->funcs.cookie, l->prefix, args);
+    (void) py_bound_texts(bound);
+    return v;
 }
 
 static int

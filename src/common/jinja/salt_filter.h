@@ -18,6 +18,8 @@
 jfilter_fn jtest_match;
 /* re.match, or TypeError when it is no text: 1, 0 or -1. */
 int jregex_fullmatch(const char *pattern, py_t *text);
+/* 0 when there is memory for what becomes of the expression, or -1 raised. */
+int jregex_room(const char *pattern);
 
 /* A number when the text is one, else the text. NEW. */
 py_t *jto_num(py_t *text);

@@ -4,6 +4,15 @@
 
 static const py_exc_t re_error = { "error", NULL };
 
+/* PCRE2 takes hundreds of bytes for a byte of an expression. */
+enum { RX_COST = 256 };
+
+int
+jregex_room(const char *pattern)
+{
+    return py_room(strlen(pattern) * RX_COST);
+}
+
 static int
 need_text(py_t *v)
 {
@@ -116,6 +125,8 @@ compile(py_t *const *a, size_t flags)
         return NULL;
     if (!py_is(a[1], PY_STR))
         return py_raise(&py_TypeError, "first argument must be string or compiled pattern");
+    if (jregex_room(py_cstr(a[1])) < 0)
+        return NULL;
     fail_auto_t err = FAIL_INIT;
     rx_t *rx = rx_new(py_cstr(a[1]), (ignore ? RX_IGNORECASE : 0) | (multi ? RX_MULTILINE : 0), &err);
     return rx != NULL ? rx : raise_bad(py_cstr(a[1]), fail_text(&err));
@@ -207,6 +218,8 @@ jtest_match(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args
 int
 jregex_fullmatch(const char *pattern, py_t *text)
 {
+    if (jregex_room(pattern) < 0)
+        return -1;
     char *whole AUTO_FREE = xasprintf("\\A%s\\Z", pattern);
     AUTO(rx) rx = rx_new(whole, 0, NULL);
     if (rx == NULL)

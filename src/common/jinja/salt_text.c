@@ -114,6 +114,8 @@ expression_matches(py_t *value, py_t *expr)
 {
     if (!py_is(value, PY_STR) || !py_is(expr, PY_STR))
         return 0;
+    if (jregex_room(py_cstr(expr)) < 0)
+        return -1;
     return match_glob(py_cstr(expr), py_cstr(value)) ? 1 : jregex_fullmatch(py_cstr(expr), value);
 }
 
@@ -229,10 +231,14 @@ JFILTER(path_join)
             text++;
         const char *before = path != NULL ? py_cstr(path) : "";
         bool slash = path != NULL && before[0] != '\0' && !str_ends(before, "/");
+        if (py_room(3 * (strlen(before) + strlen(text))) < 0)
+            return NULL;
         py_t *joined = py_strf("%s%s%s", before, slash ? "/" : "", text);
         py_unref(path);
         path = joined;
     }
+    if (py_room(2 * strlen(py_cstr(path))) < 0)
+        return NULL;
     char *normal AUTO_FREE = jnormal_path(py_cstr(path));
     return py_strz(normal);
 }
@@ -244,6 +250,8 @@ JFILTER(random_str)
         return NULL;
     if (size < 0 || size > 1024 * 1024)
         return py_raise(&py_ValueError, "random_str makes 0 to 1048576 characters");
+    if (py_room((size_t) size * 4) < 0)
+        return NULL;
     AUTO(pyrandom) random = pyrandom_new(NULL, NULL);
     char *bytes AUTO_FREE = xcalloc((size_t) size + 1, 1);
     for (int64_t i = 0; i < size; i++)

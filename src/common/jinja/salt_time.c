@@ -33,7 +33,10 @@ JFILTER(strftime_)
         return NULL;
     if (a[1] != NULL && !py_is(a[1], PY_STR))
         return py_raise(&py_TypeError, "strftime() argument 1 must be str, not %s", py_type_name(a[1]));
-    char *text AUTO_FREE = clock_strftime(a[1] != NULL ? py_cstr(a[1]) : "%Y-%m-%d", us);
+    const char *format = a[1] != NULL ? py_cstr(a[1]) : "%Y-%m-%d";
+    if (py_room(strlen(format) * CLOCK_STRFTIME_ROOM) < 0)
+        return NULL;
+    char *text AUTO_FREE = clock_strftime(format, us);
     return py_strz(text);
 }
 

@@ -197,9 +197,11 @@ load_file(jsession_t *s, const char *name)
     jinja_t *engine = s->engine;
     jinja_file_t file = { NULL, NULL, 0, 0 };
     fail_auto_t err = FAIL_INIT;
+    bool bound = py_bound_texts(false);
     int rc = engine->loader.load == NULL ? -ENOENT
                                          : engine->loader.load(engine->loader.cookie, name, s->globals,
                                                                known_version, engine, &file, &err);
+    (void) py_bound_texts(bound);
     jtemplate_t *t = NULL;
     if (engine->loader.load == NULL)
         py_raise(&py_TypeError, "no loader for this environment specified");

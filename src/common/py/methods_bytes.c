@@ -5,6 +5,8 @@
 METHOD_OF(m_bytes_hex)
 {
     static const char digits[] = "0123456789abcdef";
+    if (py_room(PY_LEN(self) * 2) < 0)
+        return NULL;
     py_t *out = py_str_raw(PY_LEN(self) * 2);
 
     for (size_t i = 0; i < PY_LEN(self); i++) {

@@ -26,6 +26,8 @@ ascii_lower(char c)
 static py_t *
 map_ascii(const py_t *v, char (*fn)(char))
 {
+    if (py_room(PY_LEN(v)) < 0)
+        return NULL;
     py_t *out = py_str_raw(PY_LEN(v));
 
     for (size_t i = 0; i < PY_LEN(v); i++)

@@ -83,32 +83,33 @@ METHOD_OF(m_str_rstrip)
 
 /* ---- split ------------------------------------------------------------------------------------ */
 
-static void
+/* 0, or -1 raised. */
+static int
 put_part(py_t *list, const py_t *self, const char *start, const char *end)
 {
     py_append_new(list, py_text_like(self, start, (size_t) (end - start)));
+    return py_tick();
 }
 
 static py_t *
 split_spaces(py_t *self, int64_t max)
 {
     const char *p = PY_TEXT(self), *end = p + PY_LEN(self);
-    py_t *list = py_list();
+    AUTO(py) list = py_list();
     size_t n;
 
     for (;;) {
         while (p < end && space_at(self, p, &n))
             p += n;
         if (p == end)
-            return list;
+            return STEAL(list);
         const char *start = p;
-        if (max-- == 0) {
-            put_part(list, self, start, end); /* the rest as it is */
-            return list;
-        }
+        if (max-- == 0) /* the rest as it is */
+            return put_part(list, self, start, end) < 0 ? NULL : STEAL(list);
         while (p < end && !space_at(self, p, &n))
             p += n;
-        put_part(list, self, start, p);
+        if (put_part(list, self, start, p) < 0)
+            return NULL;
     }
 }
 
@@ -116,14 +117,14 @@ static py_t *
 split_at(py_t *self, const py_t *sep, int64_t max)
 {
     const char *p = PY_TEXT(self), *end = p + PY_LEN(self), *found;
-    py_t *list = py_list();
+    AUTO(py) list = py_list();
 
     while (max-- != 0 && (found = memmem(p, (size_t) (end - p), PY_TEXT(sep), PY_LEN(sep))) != NULL) {
-        put_part(list, self, p, found);
+        if (put_part(list, self, p, found) < 0)
+            return NULL;
         p = found + PY_LEN(sep);
     }
-    put_part(list, self, p, end);
-    return list;
+    return put_part(list, self, p, end) < 0 ? NULL : STEAL(list);
 }
 
 static void
@@ -142,7 +143,7 @@ static py_t *
 rsplit_spaces(py_t *self, int64_t max)
 {
     const char *start = PY_TEXT(self), *p = start + PY_LEN(self);
-    py_t *list = py_list();
+    AUTO(py) list = py_list();
     size_t n;
 
     for (;;) {
@@ -151,16 +152,16 @@ rsplit_spaces(py_t *self, int64_t max)
         if (p == start)
             break;
         const char *end = p;
-        if (max-- == 0) {
-            put_part(list, self, start, end);
-            break;
-        }
-        while (p > start && !space_at(self, step_back(self, start, p), &n))
+        bool last = max-- == 0;
+        while (!last && p > start && !space_at(self, step_back(self, start, p), &n))
             p = step_back(self, start, p);
-        put_part(list, self, p, end);
+        if (put_part(list, self, last ? start : p, end) < 0)
+            return NULL;
+        if (last)
+            break;
     }
     reverse(list);
-    return list;
+    return STEAL(list);
 }
 
 static py_t *
@@ -168,21 +169,23 @@ rsplit_at(py_t *self, const py_t *sep, int64_t max)
 {
     const char *start = PY_TEXT(self), *end = start + PY_LEN(self);
     size_t len = PY_LEN(sep);
-    py_t *list = py_list();
+    AUTO(py) list = py_list();
 
     for (const char *p = end; max != 0 && (size_t) (p - start) >= len;) {
         if (memcmp(p - len, PY_TEXT(sep), len) != 0) {
             p--;
             continue;
         }
-        put_part(list, self, p, end);
+        if (put_part(list, self, p, end) < 0)
+            return NULL;
         p -= len;
         end = p;
         max--;
     }
-    put_part(list, self, start, end);
+    if (put_part(list, self, start, end) < 0)
+        return NULL;
     reverse(list);
-    return list;
+    return STEAL(list);
 }
 
 static py_t *
@@ -239,7 +242,7 @@ METHOD_OF(m_str_splitlines)
 
     if (py_flag_arg(slots[0], &keep) < 0)
         return NULL;
-    py_t *list = py_list();
+    AUTO(py) list = py_list();
     while (p < end) {
         size_t n = break_at(p, end);
         uint32_t cp;
@@ -247,13 +250,12 @@ METHOD_OF(m_str_splitlines)
             p += py_decode(p, &cp);
             continue;
         }
-        put_part(list, self, start, keep ? p + n : p);
+        if (put_part(list, self, start, keep ? p + n : p) < 0)
+            return NULL;
         p += n;
         start = p;
     }
-    if (start < end)
-        put_part(list, self, start, end);
-    return list;
+    return start < end && put_part(list, self, start, end) < 0 ? NULL : STEAL(list);
 }
 
 /* ---- join ------------------------------------------------------------------------------------- */

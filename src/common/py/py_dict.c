@@ -139,8 +139,11 @@ compact(pydict_t *d)
     d->fill = n;
 }
 
-/* Room for one more entry: by closing the gaps when there are many, or by growing. */
-static void
+/* Bytes of an entry with its share of the index. */
+enum { ENTRY_BYTES = sizeof(pyentry_t) + 3 * sizeof(int32_t) };
+
+/* Room for one more entry: by closing the gaps when there are many, or by growing. 0, or -1 raised. */
+static int
 make_room(pydict_t *d)
 {
     if (d->used < d->fill - d->fill / 4) {
@@ -148,6 +151,8 @@ make_room(pydict_t *d)
     } else {
         uint32_t cap = d->cap == 0 ? FIRST_CAP : d->cap * 2;
         salt_assert(cap > d->cap && cap <= INT32_MAX);
+        if (!py_grant((cap - d->cap) * ENTRY_BYTES))
+            return -1;
         d->entries = d->entries == NULL
                          ? py_alloc(cap * sizeof(*d->entries))
                          : py_resize(d->entries, d->cap * sizeof(*d->entries), cap * sizeof(*d->entries));
@@ -155,6 +160,7 @@ make_room(pydict_t *d)
         compact(d);
     }
     build_index(d);
+    return 0;
 }
 
 int
@@ -172,8 +178,8 @@ py_dict_put(py_t *dict, py_t *key, uint64_t hash, py_t *value)
         py_unref(old);
         return 0;
     }
-    if (d->fill == d->cap)
-        make_room(d);
+    if (d->fill == d->cap && make_room(d) < 0)
+        return -1;
     d->entries[d->fill] = (pyentry_t){ hash, py_ref(key), py_ref(value) };
     if (d->index != NULL)
         index_add(d, hash, d->fill);
@@ -304,7 +310,7 @@ py_dict_copy(const py_t *dict)
     py_t *copy = dict_new(py_type(dict), dict->flags & PY_F_ORDERED);
     pydict_t *d = py_as_dict(copy);
 
-    if (from->used == 0)
+    if (from->used == 0 || !py_grant(from->used * (size_t) ENTRY_BYTES))
         return copy;
     d->cap = from->used < FIRST_CAP ? FIRST_CAP : from->used;
     d->entries = py_alloc(d->cap * sizeof(*d->entries));

@@ -48,22 +48,39 @@ set(const py_exc_t *type, char *message, size_t len)
     current = (py_error_t){ type, message, len, NULL };
 }
 
+/* What of a message of `len` bytes is kept, of which the first MESSAGE_MAX and one more are in `text`. */
+static size_t
+kept(const char *text, size_t len)
+{
+    if (len <= MESSAGE_MAX)
+        return len;
+    for (len = MESSAGE_MAX; len > 0 && (text[len] & 0xc0) == 0x80;)
+        len--;
+    return len;
+}
+
+static char *
+copy_of(const char *text, size_t len)
+{
+    char *copy = xcalloc(len + 1, 1);
+
+    memcpy(copy, text, len);
+    return copy;
+}
+
 void *
 py_raise(const py_exc_t *type, const char *fmt, ...)
 {
-    buf_auto_t text = BUF_INIT;
+    char text[MESSAGE_MAX + 2];
     va_list ap;
 
+    text[0] = '\0';
     va_start(ap, fmt);
-    buf_vprintf(&text, fmt, ap);
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    size_t len = text.len;
-    if (len > MESSAGE_MAX) {
-        for (len = MESSAGE_MAX; (text.data[len] & 0xc0) == 0x80;)
-            len--;
-        text.data[len] = '\0';
-    }
-    set(type, buf_steal(&text), len);
+    /* Of more than 2 GiB the C library tells no length. */
+    size_t len = kept(text, n >= 0 ? (size_t) n : strlen(text));
+    set(type, copy_of(text, len), len);
     return NULL;
 }
 
@@ -74,8 +91,8 @@ py_raise_key(py_t *key)
 
     if (py_repr_to(&text, key) < 0)
         return NULL;
-    size_t len = text.len;
-    set(&py_KeyError, buf_steal(&text), len);
+    size_t len = kept(buf_str(&text), text.len);
+    set(&py_KeyError, copy_of(buf_str(&text), len), len);
     return NULL;
 }
 

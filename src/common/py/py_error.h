@@ -75,6 +75,7 @@ typedef struct py_scope { /* what the scope around it had */
     py_limits_t limits;
     int64_t bytes_limit, steps_left, steps_given, deadline;
     int depth_limit;
+    bool spent;
     void *held;
     size_t notes; /* py_notes() */
 } py_scope_t;
@@ -126,11 +127,22 @@ py_leave(void)
 int py_room(size_t bytes);
 /* The most that py_room() grants now. */
 size_t py_room_left(void);
-/* One step of a loop that fills `out`, which counts nowhere: 0, or -1 with LimitError raised. */
+/* One step of a loop that fills `out`: 0, or -1 with LimitError raised. */
 static inline int
-py_tick_out(const buf_t *out)
+py_tick_out(UNUSED const buf_t *out)
 {
-    return py_tick() < 0 ? -1 : py_room(out->len);
+    return py_tick() < 0 ? -1 : py_room(0);
+}
+/* While it is on, buffers and texts that do not fit into the limit of bytes stay short, LimitError is raised, and
+ * every step from then on fails, until the scope is left. Off around what is no template's: a file that is read, a
+ * function of the minion. Returns what was. */
+bool py_bound_texts(bool on);
+/* Whether a text or an array of so many bytes may be made; false: LimitError is raised. */
+bool py_grant_(size_t bytes);
+static inline bool
+py_grant(size_t bytes)
+{
+    return bytes <= BUF_UNASKED || py_grant_(bytes);
 }
 /* Bytes that a value's owner keeps outside (an output buffer). May be negative. */
 static inline void

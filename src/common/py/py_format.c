@@ -34,10 +34,25 @@ py_format_number(const char **p, const char *end, int64_t *ret_v)
     return 0;
 }
 
+/* A double has no more digits than these; the C library, asked for hundreds of millions, gives up. */
+enum { DIGITS_MAX = 1100, NUMBER_MAX = DIGITS_MAX + 400 };
+
+/* `missing` zeros behind the digits of `text`: before its exponent, or else at its end. */
+static void
+put_digits(buf_t *out, const char *text, size_t missing)
+{
+    size_t n = strcspn(text, "eE");
+
+    buf_add(out, text, n);
+    buf_fill(out, '0', missing);
+    buf_puts(out, text + n);
+}
+
 int
 py_double_text(buf_t *out, double d, char type, int64_t precision, bool alternate)
 {
     bool upper = type >= 'A' && type <= 'Z';
+    char text[NUMBER_MAX];
 
     if (!isfinite(d)) {
         buf_puts(out, isnan(d) ? upper ? "NAN" : "nan" : upper ? "INF" : "inf");
@@ -47,19 +62,22 @@ py_double_text(buf_t *out, double d, char type, int64_t precision, bool alternat
         py_float_text(out, fabs(d));
         return 0;
     }
-    if (precision > INT32_MAX - 400)
+    if (precision > INT32_MAX)
         return py_raise_int(&py_ValueError, "precision too big");
-    if (py_room((size_t) precision + 400) < 0)
+    int digits = precision > DIGITS_MAX ? DIGITS_MAX : (int) precision;
+    bool zeros = alternate || strchr("gG", type) == NULL;
+    size_t missing = zeros ? (size_t) (precision - digits) : 0;
+    if (py_room(missing) < 0)
         return -1;
     char format[] = { '%', '#', '.', '*', type, '\0' };
     if (!alternate)
         memmove(format + 1, format + 2, sizeof(format) - 2);
-    buf_reserve(out, (size_t) precision + 400);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    out->len += (size_t) snprintf(out->data + out->len, out->cap - out->len, format, (int) precision,
-                                  fabs(d));
+    int n = snprintf(text, sizeof(text), format, digits, fabs(d));
 #pragma GCC diagnostic pop
+    salt_assert(n > 0 && n < NUMBER_MAX);
+    put_digits(out, text, missing);
     return 0;
 }
 
@@ -401,7 +419,9 @@ plain_text(buf_t *out, double d, int64_t precision, bool alternate)
         }
         return 0;
     }
-    precision = precision == 0 ? 1 : precision;
+    if (precision > INT32_MAX)
+        return py_raise_int(&py_ValueError, "precision too big");
+    precision = precision == 0 ? 1 : !alternate && precision > DIGITS_MAX ? DIGITS_MAX : precision;
     if (py_double_text(out, d, 'e', precision - 1, alternate) < 0)
         return -1;
     char *e = strchr(out->data, 'e');

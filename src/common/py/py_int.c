@@ -329,13 +329,13 @@ int_pow_float(py_t *a, py_t *b)
     return py_float(pow(x, y));
 }
 
-/* Bits that the result may have; a bound. */
+/* Bits that the result may have; a bound. GMP makes several numbers of that size on its way. */
 static int
 check_bits(double bits)
 {
     if (bits > LIMIT_PY_INT_BITS)
         return py_raise_int(&py_LimitError, "an integer of more than %d bits", LIMIT_PY_INT_BITS);
-    return 0;
+    return py_room((size_t) bits / 8 * 4);
 }
 
 static int

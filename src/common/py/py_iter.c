@@ -260,6 +260,8 @@ py_totuple(py_t *iterable)
     AUTO(py) list = py_is(iterable, PY_LIST) ? py_ref(iterable) : py_tolist(iterable);
     if (list == NULL)
         return NULL;
+    if (py_room(py_seq_len(list) * sizeof(list)) < 0)
+        return NULL;
     py_t *tuple = py_tuple(py_seq_len(list));
     for (size_t i = 0; i < py_seq_len(list); i++)
         py_as_tuple(tuple)->v[i] = py_ref(py_seq_at(list, i));

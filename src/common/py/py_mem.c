@@ -29,6 +29,7 @@ static _Thread_local struct {
     int64_t steps_left; /* beyond `fuel` */
     int64_t deadline;   /* 0: none */
     pyheld_t *held;     /* containers made in this scope */
+    bool spent;         /* something was refused: all that follows fails */
 } budget = { .steps_left = INT64_MAX - FUEL };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -62,12 +63,19 @@ cache_announce(void)
     cache.known = true;
 }
 
+/* What the C library takes for a block: what it rounds up to, and its own word or two. */
+static int64_t
+cost(size_t class)
+{
+    return (int64_t) ((class + 1) * STEP);
+}
+
 void *
 py_alloc(size_t size)
 {
     size_t class = (size + STEP - 1) / STEP;
 
-    py_state.live += (int64_t) size;
+    py_state.live += cost(class);
     if (class < CLASSES && cache.head[class] != NULL) {
         spare_t *s = cache.head[class];
         cache.head[class] = s->next;
@@ -82,7 +90,7 @@ py_release(void *p, size_t size)
 {
     size_t class = (size + STEP - 1) / STEP;
 
-    py_state.live -= (int64_t) size;
+    py_state.live -= cost(class);
 #if !SANITIZED_ADDRESS
     if (class<CLASSES &&class> 0 && cache.n[class] * class < KEEP_BYTES / STEP) {
         if (__builtin_expect(!cache.known, 0))
@@ -103,9 +111,9 @@ py_release(void *p, size_t size)
 void *
 py_resize(void *p, size_t old, size_t size)
 {
-    py_state.live += (int64_t) size - (int64_t) old;
     /* Blocks of the cache are rounded up; so is this one, that it may join them. */
     size_t class = (size + STEP - 1) / STEP;
+    py_state.live += cost(class) - cost((old + STEP - 1) / STEP);
     return xrealloc(p, class < CLASSES ? class * STEP : size);
 }
 
@@ -258,6 +266,13 @@ free_cycles(void)
 
 /* ---- scopes and limits ----------------------------------------------------------------------- */
 
+/* Bytes of values and buffers. */
+static int64_t
+in_use(void)
+{
+    return py_state.live + buf_meter.held;
+}
+
 static int64_t
 smaller(int64_t a, int64_t b)
 {
@@ -286,10 +301,12 @@ py_scope_enter(py_scope_t *scope, const py_limits_t *limits)
     scope->deadline = budget.deadline;
     scope->held = budget.held;
     scope->notes = py_notes();
+    scope->spent = budget.spent;
     budget.held = NULL;
+    budget.spent = false;
     budget.limits = *limits;
     if (limits->bytes != 0)
-        py_state.bytes_limit = smaller(py_state.bytes_limit, py_state.live + (int64_t) limits->bytes);
+        py_state.bytes_limit = smaller(py_state.bytes_limit, in_use() + (int64_t) limits->bytes);
     if (limits->depth != 0)
         py_state.depth_limit = (int) smaller(py_state.depth_limit, py_state.depth + limits->depth);
     if (limits->steps != 0)
@@ -327,6 +344,7 @@ py_scope_leave(py_scope_t *scope)
     budget.steps_left = scope->steps_left - spent;
     budget.limits = scope->limits;
     budget.deadline = scope->deadline;
+    budget.spent = scope->spent;
     py_state.bytes_limit = scope->bytes_limit;
     py_state.depth_limit = scope->depth_limit;
     take_fuel();
@@ -335,25 +353,82 @@ py_scope_leave(py_scope_t *scope)
 int
 py_room(size_t bytes)
 {
-    if (bytes <= INT64_MAX / 2 && py_state.live + (int64_t) bytes <= py_state.bytes_limit &&
+    if (bytes <= INT64_MAX / 2 && in_use() + (int64_t) bytes <= py_state.bytes_limit &&
         bytes < LIMIT_PY_VALUE)
         return 0;
     return py_raise_int(&py_LimitError, "it needs more than %zu MiB of memory",
                         (budget.limits.bytes != 0 ? budget.limits.bytes : LIMIT_PY_VALUE) >> 20);
 }
 
+void *
+py_alloc_room(size_t size)
+{
+    return py_room(size) < 0 ? NULL : py_alloc(size);
+}
+
 size_t
 py_room_left(void)
 {
-    int64_t left = smaller(py_state.bytes_limit - py_state.live, LIMIT_PY_VALUE - 1);
+    int64_t left = smaller(py_state.bytes_limit - in_use(), LIMIT_PY_VALUE - 1);
 
     return left > 0 ? (size_t) left : 0;
+}
+
+/* The next step finds no fuel. */
+static bool
+spend(void)
+{
+    budget.spent = true;
+    budget.steps_left += py_state.fuel;
+    py_state.fuel = 0;
+    return py_room(SIZE_MAX) == 0;
+}
+
+static bool
+grant(size_t least, size_t *wanted)
+{
+    size_t left = py_room_left();
+
+    if (least > left)
+        return spend();
+    if (*wanted > left)
+        *wanted = least + (left - least) / 2;
+    return true;
+}
+
+bool
+py_bound_texts(bool on)
+{
+    bool was = buf_meter.grant != NULL;
+
+    buf_meter.grant = on ? grant : NULL;
+    return was;
+}
+
+bool
+py_grant_(size_t bytes)
+{
+    return buf_meter.grant == NULL || bytes <= py_room_left() || spend();
+}
+
+size_t
+py_next_cap(size_t cap, size_t size)
+{
+    size_t more = cap / 2 + 4;
+
+    if (more * size <= BUF_UNASKED || more * size <= py_room_left())
+        return cap + more;
+    more = cap / 16 + 4;
+    (void) py_grant_(more * size);
+    return cap + more;
 }
 
 int
 py_tick_slow_(void)
 {
-    if (py_state.live > py_state.bytes_limit)
+    if (budget.spent)
+        return py_room(SIZE_MAX);
+    if (in_use() > py_state.bytes_limit)
         return py_room(0);
     if (budget.deadline != 0 && clock_mono_ms() > budget.deadline)
         return py_raise_int(&py_LimitError, "it takes too long");

@@ -1,6 +1,6 @@
 /* py_mem.h - memory within a render's budget; sizes are the caller's to remember.
  *
- * Layer      common/py; for the files of this folder
+ * Layer      common/py; for the files of this folder, and for arrays of an engine
  * Threads    one scope per thread
  * Tests      tests/unit/common/test_py_*.c
  */
@@ -12,7 +12,12 @@
 
 void *py_alloc(size_t size);
 void py_release(void *p, size_t size);
+/* As py_alloc when the limit has room for it, else NULL raised. */
+void *py_alloc_room(size_t size);
 void *py_resize(void *p, size_t old, size_t size);
+/* Elements of `size` bytes that an array of `cap`, which is full, has room for next: half as many again, or a
+ * sixteenth near the limit, which the next step notices. */
+size_t py_next_cap(size_t cap, size_t size);
 /* A new value with one reference; pyheld ones are put on the list. */
 void *py_new(size_t size, py_type_t type);
 void *py_new_held(size_t size, py_type_t type);

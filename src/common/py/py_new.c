@@ -75,7 +75,7 @@ py_append_new(py_t *list, py_t *item)
     pylist_t *l = py_as_list(list);
 
     if (l->n == l->cap) {
-        size_t cap = l->cap + l->cap / 2 + 4;
+        size_t cap = py_next_cap(l->cap, sizeof(*l->v));
         l->v = l->v == NULL ? py_alloc(cap * sizeof(*l->v))
                             : py_resize(l->v, l->cap * sizeof(*l->v), cap * sizeof(*l->v));
         l->cap = cap;

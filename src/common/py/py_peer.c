@@ -274,12 +274,29 @@ void
 py_notes_drop(size_t from)
 {
     while (notes.n > from)
-        spans_free(&notes.v[--notes.n]);
+        drop_spans(&notes.v[--notes.n]);
     if (notes.n == 0) {
         free(notes.v);
         notes.v = NULL;
         notes.cap = 0;
     }
+}
+
+/* What spans take is part of what the render may. */
+static void
+add_span(spans_t *spans, size_t from, size_t to, unsigned flags)
+{
+    size_t cap = spans->cap;
+
+    spans_add(spans, from, to, flags);
+    py_count((int64_t) ((spans->cap - cap) * sizeof(span_t)));
+}
+
+static void
+drop_spans(spans_t *spans)
+{
+    py_count(-(int64_t) (spans->cap * sizeof(span_t)));
+    spans_free(spans);
 }
 
 static spans_t *
@@ -296,15 +313,17 @@ notes_of(buf_t *out)
     return &notes.v[out->note - 1];
 }
 
-/* Bytes [from, from + len) of `v` stand in `out` at `at`. */
+/* Bytes [from, from + len) of `v` stand in `out` at `at`, unless there was no room for them. */
 static void
 note_part(buf_t *out, size_t at, const py_t *v, size_t from, size_t len)
 {
+    if (out->len != at + len)
+        return;
     for (size_t i = 0; i < span_count(v); i++) {
         span_t s = span_at(v, i);
         size_t start = s.from > from ? s.from : from, end = s.to < from + len ? s.to : from + len;
         if (start < end)
-            spans_add(notes_of(out), at + start - from, at + end - from, s.flags);
+            add_span(notes_of(out), at + start - from, at + end - from, s.flags);
     }
 }
 
@@ -326,8 +345,8 @@ py_put_buf(buf_t *out, buf_t *from)
 
     py_buf_spans(from, &spans);
     buf_add(out, buf_str(from), from->len);
-    for (size_t i = 0; i < spans.n; i++)
-        spans_add(notes_of(out), at + spans.v[i].from, at + spans.v[i].to, spans.v[i].flags);
+    for (size_t i = 0; i < spans.n && out->len == at + from->len; i++)
+        add_span(notes_of(out), at + spans.v[i].from, at + spans.v[i].to, spans.v[i].flags);
     spans_free(&spans);
     buf_free(from);
 }
@@ -352,7 +371,7 @@ note_all(buf_t *out, size_t at, unsigned flags)
         mine->n--;
     if (mine->n > 0 && mine->v[mine->n - 1].to > at)
         mine->v[mine->n - 1].to = at;
-    spans_add(mine, at, out->len, flags);
+    add_span(mine, at, out->len, flags);
 }
 
 /* All marks that are `v`'s are quoted ones. */
@@ -399,6 +418,7 @@ py_buf_spans(buf_t *text, spans_t *ret)
     if (mine->n > 0 && mine->v[mine->n - 1].to > text->len)
         mine->v[mine->n - 1].to = text->len;
     *ret = *mine;
+    py_count(-(int64_t) (ret->cap * sizeof(span_t)));
     *mine = (spans_t){ .v = NULL };
     while (notes.n > 0 && notes.v[notes.n - 1].v == NULL && notes.n >= text->note)
         notes.n--;
@@ -436,9 +456,8 @@ py_part(const py_t *like, const char *from, size_t len)
         ((pystr_t *) v)->peer = len > 0 ? ((const pystr_t *) like)->peer : NULL;
         return v;
     }
-    buf_t none = BUF_INIT;
+    buf_t none = { .len = PY_LEN(v) };
     note_part(&none, 0, like, (size_t) (from - PY_TEXT(like)), len);
-    none.len = len;
     if (none.note != 0)
         py_take_marks(v, &none);
     return v;

@@ -101,14 +101,22 @@ py_str_raw(size_t len)
     return text_new(len, PY_STR);
 }
 
-py_t *
-py_str(const char *text, size_t len)
+/* Empty, with LimitError raised, when there is no room for it. */
+static py_t *
+text_of(const char *text, size_t len, py_type_t type)
 {
-    py_t *v = text_new(len, PY_STR);
-
+    if (!py_grant(len))
+        len = 0;
+    py_t *v = text_new(len, type);
     if (len > 0)
         memcpy(PY_CHARS(v), text, len);
     return v;
+}
+
+py_t *
+py_str(const char *text, size_t len)
+{
+    return text_of(text, len, PY_STR);
 }
 
 py_t *
@@ -172,11 +180,7 @@ py_char(uint32_t cp)
 py_t *
 py_bytes(const void *bytes, size_t len)
 {
-    py_t *v = text_new(len, PY_BYTES);
-
-    if (len > 0)
-        memcpy(PY_CHARS(v), bytes, len);
-    return v;
+    return text_of(bytes, len, PY_BYTES);
 }
 
 py_t *
@@ -201,7 +205,8 @@ py_substr(py_t *text, size_t from, size_t to)
     size_t start = py_str_offset(text, from);
     size_t end = count == PY_LEN(text) ? to : py_str_offset(text, to);
     py_t *v = py_part(text, PY_TEXT(text) + start, end - start);
-    ((pystr_t *) v)->count = to - from;
+    if (PY_LEN(v) == end - start)
+        ((pystr_t *) v)->count = to - from;
     return v;
 }
 
@@ -223,7 +228,7 @@ py_text(const py_t *v, size_t *ret_len)
 const char *
 py_cstr(const py_t *v)
 {
-    return py_is(v, PY_STR) ? PY_TEXT(v) : "";
+    return v != NULL && py_is(v, PY_STR) ? PY_TEXT(v) : "";
 }
 
 bool

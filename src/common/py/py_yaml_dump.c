@@ -6,14 +6,17 @@
 #include "common/py/py_obj.h"
 #include "common/py/py_yaml.h"
 
-enum { BASE64_LINE = 57 }; /* bytes that make 76 characters */
+enum {
+    BASE64_LINE = 57,
+    BLOCK = 16
+}; /* bytes that make 76 characters; what the C library adds to each block */
 
 typedef struct dnode {
     yaml_kind_t kind; /* of a scalar, or YAML_IS_SEQ, YAML_IS_MAP, YAML_IS_SET */
     bool flow, written;
     int visits, anchor;
     char *text; /* of a scalar */
-    size_t len;
+    size_t len, room;
     struct dnode **kids; /* elements; keys and values in turn */
     size_t n, cap;
 } dnode_t;
@@ -36,11 +39,13 @@ node_new(dumper_t *d, yaml_kind_t kind)
 
     node->kind = kind;
     if (d->n == d->cap) {
-        d->cap = d->cap * 2 + 16;
+        size_t cap = py_next_cap(d->cap, sizeof(dnode_t *));
+        py_count((int64_t) ((cap - d->cap) * sizeof(dnode_t *)));
+        d->cap = cap;
         d->nodes = xrealloc(d->nodes, d->cap * sizeof(dnode_t *));
     }
     d->nodes[d->n++] = node;
-    py_count((int64_t) sizeof(*node));
+    py_count((int64_t) sizeof(*node) + BLOCK);
     return node;
 }
 
@@ -48,12 +53,12 @@ static void
 nodes_free(dumper_t *d)
 {
     for (size_t i = 0; i < d->n; i++) {
-        py_count(-(int64_t) d->nodes[i]->len);
+        py_count(-(int64_t) (d->nodes[i]->room + d->nodes[i]->cap * sizeof(dnode_t *)));
         free(d->nodes[i]->text);
         free(d->nodes[i]->kids);
         free(d->nodes[i]);
     }
-    py_count(-(int64_t) (d->n * sizeof(dnode_t)));
+    py_count(-(int64_t) (d->n * (sizeof(dnode_t) + BLOCK) + d->cap * sizeof(dnode_t *)));
     free(d->nodes);
     py_unref(d->known);
 }
@@ -62,7 +67,9 @@ static void
 add_kid(dnode_t *node, dnode_t *kid)
 {
     if (node->n == node->cap) {
-        node->cap = node->cap * 2 + 4;
+        size_t cap = py_next_cap(node->cap, sizeof(dnode_t *));
+        py_count((int64_t) ((cap - node->cap) * sizeof(dnode_t *)));
+        node->cap = cap;
         node->kids = xrealloc(node->kids, node->cap * sizeof(dnode_t *));
     }
     node->kids[node->n++] = kid;
@@ -74,7 +81,8 @@ scalar(dumper_t *d, yaml_kind_t kind, buf_t *text)
     dnode_t *node = node_new(d, kind);
 
     node->len = text->len;
-    py_count((int64_t) node->len);
+    node->room = text->cap + BLOCK;
+    py_count((int64_t) node->room);
     node->text = buf_steal(text);
     return node;
 }

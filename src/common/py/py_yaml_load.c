@@ -308,7 +308,9 @@ make_container(loader_t *l, const ynode_t *node)
     if (address != NULL)
         py_dict_set(l->known, address, v);
     if (l->n == l->cap) {
-        l->cap = l->cap * 2 + 16;
+        size_t cap = py_next_cap(l->cap, sizeof(*l->jobs));
+        py_count((int64_t) ((cap - l->cap) * sizeof(*l->jobs)));
+        l->cap = cap;
         l->jobs = xrealloc(l->jobs, l->cap * sizeof(*l->jobs));
     }
     l->jobs[l->n++] = (job_t){ node, py_ref(v) };
@@ -520,6 +522,7 @@ build(const ynode_t *root, bool ordered, bool safe, yproblem_t *problem)
         ok = ok && kinds[job.node->kind].fill(&l, &job);
         py_unref(job.into);
     }
+    py_count(-(int64_t) (l.cap * sizeof(*l.jobs)));
     free(l.jobs);
     py_unref(l.known);
     for (size_t i = 0; i < RECENT; i++)
