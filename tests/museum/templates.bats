@@ -38,4 +38,5 @@ asks() {
 
 @test "a row without end that a grain asks for ends at the limit" {
     asks .1 0 900000000 '.*formats.*failed'
+    [ "$(awk '/^VmHWM/ { print $2 }' "/proc/$(pid_of master)/status")" -lt 1500000 ]
 }
