@@ -417,7 +417,9 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
     fail_auto_t err = FAIL_INIT;
     const char *id = value_str(body, "id", "");
     if (!conf_id_valid(id, &err)) {
-        s_refuse(self, peer, "(invalid)", "denied", fail_text(&err), NULL);
+        AUTO_FREE char *why = xasprintf("%s; set another `id` in the minion's configuration",
+                                        fail_text(&err));
+        s_refuse(self, peer, "(invalid)", "denied", why, NULL);
         return;
     }
     peer->is_call = str_eq(value_str(body, "role", "minion"), "call");

@@ -95,9 +95,9 @@ int conf_lay_over(json_t *opts, const json_t *told, fail_t *err);
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);
 
-/* Whether a minion id is fit to be a file name, a target and a tag part: not empty, at most LIMIT_ID_LEN
- * bytes, no
- * '/', NUL, control or white-space character, not "." or "..", not starting with '.', valid UTF-8. */
+/* Whether a text is an id, of a minion or a master: letters from a to z in any case, digits and . _ - : only, a letter, a
+ * digit or _ at its beginning, from 1 to LIMIT_ID_LEN bytes, and none of and, or, not. So it is one name wherever it may
+ * stand: as a file, in a tag, in targets of every type, lists, patterns, command lines. *err says what is wrong. */
 bool conf_id_valid(const char *id, fail_t *err);
 
 #endif

@@ -358,7 +358,7 @@ test_listed(void **state)
         { "last", true },
         { "", false },
         { "../etc", false },
-        { "(unbalanced", true },
+        { "(unbalanced", false },
     };
     fixture_t *f = *state;
     AUTO_FREE char *path = path_in(f, "autosign.conf");
