@@ -50,6 +50,9 @@ typedef enum conf_effect {
     CONF_NEEDLESS /* Halite gets along without: who sets it finds it in conf_notes() */
 } conf_effect_t;
 
+/* What an option that says who may do what has to look like, down to its texts: conf_rules.c. */
+typedef struct conf_rule conf_rule_t;
+
 typedef struct option_row {
     const char *name;
     conf_type_t type;
@@ -60,6 +63,7 @@ typedef struct option_row {
     double min, max;          /* numbers only; both 0: unbounded */
     const char *const *names; /* of a closed set, ends with NULL */
     unsigned shapes;          /* of conf_shape_t */
+    const conf_rule_t *rule;  /* of who may do what; NULL: it is about something else */
     conf_effect_t effect;
     const char *instead; /* CONF_MISSED: what to use */
 } option_row_t;

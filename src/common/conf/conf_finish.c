@@ -341,9 +341,29 @@ finish_id(finish_t *f)
     return check_id(f, id, guessed ? from : where(f, "id"));
 }
 
+/* Last, as paths and node groups count. */
+static int
+finish_rules(finish_t *f)
+{
+    const char *name;
+    json_t *said;
+    int rc = 0;
+
+    json_object_foreach (f->said->values, name, said) {
+        const option_row_t *row = conf_row(name, f->side);
+
+        if (rc != 0 || row == NULL || row->rule == NULL || json_is_null(said))
+            continue;
+        /* A path as it was finished; else the value as it was written, before texts were made of what is none. */
+        rc = conf_check_rule(row, f->opts, row->type == CONF_PATH ? json_object_get(f->opts, name) : said,
+                             where(f, name), f->err);
+    }
+    return rc;
+}
+
 static finish_fn *const finishers[] = {
     finish_environment, finish_keep_jobs,   finish_ports, finish_roots, finish_backends, finish_return,
-    finish_master,      finish_master_type, finish_paths, finish_user,  finish_id,
+    finish_master,      finish_master_type, finish_paths, finish_user,  finish_id,       finish_rules,
 };
 
 int

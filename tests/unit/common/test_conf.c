@@ -222,7 +222,7 @@ test_conversions(void **state)
     conf_t *conf = load_text(
         *state, CONF_MINION,
         "user: 1000\nmaster_port: '4507'\nacceptance_wait_time: '2.5'\ndisable_grains: cmd\n"
-        "grains_blacklist: [1, a]\nlog_level: DEBUG\nhash_type: SHA512\nid: 17\ngrains:\n"
+        "start_event_grains: [1, a]\nlog_level: DEBUG\nhash_type: SHA512\nid: 17\ngrains:\n"
         "log_level_logfile:\n");
 
     assert_string_equal(conf_str(conf, "user"), "1000");
@@ -230,7 +230,7 @@ test_conversions(void **state)
     assert_true(conf_float(conf, "acceptance_wait_time") == 2.5);
     assert_int_equal(conf_int(conf, "acceptance_wait_time"), 2);
     assert_json(conf_get(conf, "disable_grains"), "[\"cmd\"]");
-    assert_json(conf_get(conf, "grains_blacklist"), "[\"1\",\"a\"]");
+    assert_json(conf_get(conf, "start_event_grains"), "[\"1\",\"a\"]");
     assert_string_equal(conf_str(conf, "log_level"), "debug");
     assert_string_equal(conf_str(conf, "hash_type"), "sha512");
     assert_string_equal(conf_str(conf, "id"), "17");
