@@ -233,7 +233,8 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     s_welcome(self, peer, act, reason);
 }
 
-/* What the options say of an unknown key: accepted, rejected, or wait for an operator. */
+/* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom autoreject_file names can't be told
+ * while it, or a line of it, can't be read: then nobody is accepted without an operator. */
 static key_state_t
 s_policy(front_t *self, const char *id)
 {
@@ -242,11 +243,16 @@ s_policy(front_t *self, const char *id)
     const char *reject = conf_str(self->conf, "autoreject_file"),
                *sign = conf_str(self->conf, "autosign_file");
     key_state_t state = KEY_PENDING;
-    if (*reject && keystore_listed(reject, id, permissive, &err))
+    if (*reject && fs_absent(reject))
+        (void) fail_set(&err, -ENOENT, "%s is not there", reject);
+    else if (*reject && keystore_listed(reject, id, permissive, &err))
         state = KEY_REJECTED;
-    else if (conf_bool(self->conf, "auto_accept") || (*sign && keystore_listed(sign, id, permissive, &err)) ||
-             keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
-                                    (int) conf_int(self->conf, "autosign_timeout")))
+    if (state == KEY_PENDING && err.text)
+        log_error("minion %s waits for an operator, as autoreject_file can't be read", id);
+    else if (state == KEY_PENDING && (conf_bool(self->conf, "auto_accept") ||
+                                      (*sign && keystore_listed(sign, id, permissive, &err)) ||
+                                      keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
+                                                             (int) conf_int(self->conf, "autosign_timeout"))))
         state = KEY_ACCEPTED;
     if (err.text)
         log_warning("%s", fail_text(&err));

@@ -78,7 +78,7 @@ int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state
 
 /* Whether a line of an autosign or autoreject file (globs, regular expressions, comments) names the id. A
  * file that its group or others may write is refused with *err; `permissive` lets in the group (for root: one
- * of its own groups), as in Salt. No such file names nobody. */
+ * of its own groups), as in Salt. No such file names nobody. A line that is no pattern is told in *err, and the others count. */
 bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
 /* Whether the file minions_autosign/ID is there and at most so many minutes old (0: of any age). It is
  * removed: it accepts once. */

@@ -4,7 +4,7 @@
  * Threads    read-only after conf_load; a reload builds a new one and swaps
  * Errors     -EINVAL names file and line for a wrong value; unknown options are warnings with a suggestion, and so are
  *            those of Salt that have no effect here
- * Tests      tests/unit/common/test_conf.c, tests/cases/bad/conf_*
+ * Tests      tests/unit/common/test_conf.c, tests/unit/common/test_rules.c, tests/cases/bad/conf_*
  */
 #ifndef COMMON_CONF_CONF_H
 #define COMMON_CONF_CONF_H

@@ -296,6 +296,15 @@ check_lines(json_t *opts, const char *path, fail_t *err)
     return ok;
 }
 
+/* One that is not there would reject nobody. */
+static bool
+check_rejects(json_t *opts, const char *path, fail_t *err)
+{
+    if (*path != '\0' && fs_absent(path))
+        return refuse(err, "there is no file %s; make an empty one if nobody is to be rejected", path);
+    return check_lines(opts, path, err);
+}
+
 /* ---- rules -------------------------------------------------------------------------------------- */
 
 #define TEXT(name, described, fn) static const conf_rule_t name = { .what = (described), .text = (fn) }
@@ -321,6 +330,7 @@ LIST(conf_rule_allowed, "a list of globs of functions", one_allowed);
 LIST(conf_rule_exprs, "a list of globs or regular expressions", one_expr);
 LIST(conf_rule_regexes, "a list of regular expressions", one_regex);
 const conf_rule_t conf_rule_lines = { .what = "a path", .text = check_lines };
+const conf_rule_t conf_rule_rejects = { .what = "a path", .text = check_rejects };
 
 /* USER: [FUNCTION, {TARGET: [FUNCTION]}] */
 static LIST(functions, "a list of functions", one_function);
@@ -377,6 +387,22 @@ const conf_rule_t conf_rule_mine_functions = { .what = "a mapping (name: argumen
                                                .items = &one_listed,
                                                .key = check_glob,
                                                .values = &called };
+
+/* [URL, {URL: [{saltenv_blacklist: [ENV]}]}]: of a remote's settings those that let or forbid */
+static const conf_rule_t remote_envs = { .what = "a list of globs or regular expressions",
+                                         .items = &one_expr };
+static const field_t exposes[] = { { "saltenv_whitelist", &remote_envs },
+                                   { "saltenv_blacklist", &remote_envs },
+                                   { NULL, NULL } };
+static const conf_rule_t remote_setting = { .what = "a setting", .fields = exposes, .loose = true };
+static const conf_rule_t remote_settings = {
+    .what = "settings", .items = &remote_setting, .fields = exposes, .loose = true
+};
+static const conf_rule_t remote = { .what = "an address, or a mapping of it to settings",
+                                    .text = check_glob,
+                                    .key = check_glob,
+                                    .values = &remote_settings };
+const conf_rule_t conf_rule_remotes = { .what = "a list of addresses", .items = &remote };
 
 /* ---- shapes ------------------------------------------------------------------------------------- */
 

@@ -132,8 +132,8 @@ test_publisher_acl(void **state)
         "publisher_acl:\n",
         "publisher_acl: {fred: []}\n",
         "publisher_acl: {fred: ['.*'], ann: ['*'], 'ops-.*': ['test.*', 'pkg.*'], '*': [test.ping]}\n",
-        "publisher_acl: {'fred|ann': ['test\\.(ping|echo)$', {'web* or G@os:Debian': [state.apply], "
-        "'E@db[0-9]+': 'test.*'}]}\n",
+        ("publisher_acl: {'fred|ann': ['test\\.(ping|echo)$', {'web* or G@os:Debian': [state.apply], "
+         "'E@db[0-9]+': 'test.*'}]}\n"),
         "nodegroups: {webs: 'web*'}\npublisher_acl: {fred: [{'N@webs': [test.ping]}]}\n",
         "client_acl: {}\nclient_acl_blacklist: {}\n",
     };
@@ -221,6 +221,11 @@ test_master_lists(void **state)
         { "gitfs_saltenv_blacklist: ['']", "an empty text" },
         { "gitfs_saltenv_blacklist: ['*dev(']", "item 1: " },
         { "gitfs_saltenv_blacklist: ['dev ']", "has a blank" },
+        { "gitfs_remotes: [{'https://x': [{saltenv_blacklist: ['dev(']}]}]",
+          "https://x: item 1: saltenv_blacklist: item 1: " },
+        { "gitfs_remotes: [{'https://x': {saltenv_blacklist: dev}}]", "wants a list of globs" },
+        { "gitfs_remotes: [{'https://x': [{saltenv_blaklist: [dev]}]}]", "is 'saltenv_blacklist' meant?" },
+        { "gitfs_remotes: [null]", "not nothing" },
         { "on_demand_ext_pillar: ['*']", "'*' is no module's name" },
         { "on_demand_ext_pillar: [null]", "not nothing" },
         { "on_demand_ext_pillar: ['']", "an empty text" },
@@ -239,6 +244,7 @@ test_master_lists(void **state)
         "renderer_functions_pillar: cmd.run\n",
         "file_ignore_regex: ['/\\.git($|/)', '\\.key$']\nfile_ignore_glob: ['*.pyc', '*/some dir/*']\n",
         "gitfs_saltenv_whitelist: [base, 'v1.*', 'mas\\w+', '*']\n",
+        "gitfs_remotes: [u, {v: [{name: y}, {saltenv: [{d: [{ref: d}]}]}, {saltenv_whitelist: ['v*']}]}]\n",
         "on_demand_ext_pillar: []\nexclude_ext_pillar: cmd_json\n",
         "extmod_whitelist: {modules: [a, pkg.web], states: 'b,c', grains: []}\n",
     };
@@ -297,10 +303,8 @@ test_minion_lists(void **state)
         "cmd_blacklist_glob: ['rm -rf *', '[a-z]*']\ncmd_whitelist_glob: []\n",
         "grains_blacklist: ['cpu*', 'ip\\w+']\n",
         "global_state_conditions: {'*': 'not G@virtual:physical', pkg.installed: ['web*', 'N@webs']}\n",
-        "mine_functions: {test.ping: [], network.ip_addrs: {interface: eth0, allow_tgt: [a, b], "
-        "allow_tgt_type: list}, "
-        "x: [{mine_function: cmd.run}, 'uptime', 5, {allow_tgt: 'G@role:lb', allow_tgt_type: compound}], y: "
-        "}\n",
+        "mine_functions: {test.ping: [], a: {interface: eth0, allow_tgt: [a, b], allow_tgt_type: list}}\n",
+        "mine_functions: {x: [{mine_function: cmd.run}, uptime, 5, {allow_tgt: 'G@role:lb'}], y: }\n",
         "mine_functions: [test.ping, network.interfaces]\n",
     };
 
@@ -341,6 +345,8 @@ test_lines(void **state)
     }
     AUTO_FREE char *absent = refusal(CONF_MASTER, "autosign_file: /nonexistent/ids\n");
     assert_null(absent);
+    AUTO_FREE char *rejects = refusal(CONF_MASTER, "autoreject_file: /nonexistent/ids\n");
+    assert_non_null(strstr(rejects, "there is no file /nonexistent/ids"));
 }
 
 /* An option whose name says that it lets or forbids has a rule, or values that are checked against all that there are. */

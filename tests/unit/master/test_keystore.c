@@ -401,7 +401,7 @@ test_listed(void **state)
 
     put_text(path,
              "# commented\n#commented\n   # db.*\n\nexact\nweb*\ndb[0-9]\n\t indented \nhost.example\n"
-             "mail\\.[a-z]\\.example\none|two\n(unbalanced\ncrlf\r\n   \nlast",
+             "mail\\.[a-z]\\.example\none|two\ncrlf\r\n   \nlast",
              0644);
     for (size_t i = 0; i < NELEMS(cases); i++) {
         fail_auto_t err = FAIL_INIT;
@@ -410,6 +410,23 @@ test_listed(void **state)
             fail_msg("'%s' should %sbe listed", cases[i].id, cases[i].listed ? "" : "not ");
         assert_null(err.text);
     }
+}
+
+/* A line that is no pattern names nobody, is told, and the others count. */
+static void
+test_listed_broken(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *path = path_in(f, "autosign.conf");
+    fail_auto_t before = FAIL_INIT, other = FAIL_INIT, after = FAIL_INIT;
+
+    put_text(path, "web1\n(unbalanced\nweb2\n", 0644);
+    assert_true(keystore_listed(path, "web1", false, &before));
+    assert_null(before.text);
+    assert_true(keystore_listed(path, "web2", false, &after));
+    assert_non_null(strstr(fail_text(&after), "the line '(unbalanced' is no pattern"));
+    assert_false(keystore_listed(path, "unbalanced", false, &other));
+    assert_non_null(strstr(fail_text(&other), "the line '(unbalanced' is no pattern"));
 }
 
 static void
@@ -536,4 +553,5 @@ UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(tes
           WITH_STORE(test_synced), WITH_STORE(test_list), WITH_STORE(test_folder_that_breaks_off),
           WITH_STORE(test_bad_ids), WITH_STORE(test_unfit), WITH_STORE(test_links),
           WITH_STORE(test_bad_files), WITH_STORE(test_unreadable), WITH_STORE(test_listed),
-          WITH_STORE(test_listed_modes), WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))
+          WITH_STORE(test_listed_modes), WITH_STORE(test_listed_broken), WITH_STORE(test_listed_nowhere),
+          WITH_STORE(test_autosign_files))
