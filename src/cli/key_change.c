@@ -119,7 +119,9 @@ apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *
     json_array_foreach (ids, i, id) {
         fail_auto_t why = FAIL_INIT;
 
-        bool good = keyaction_one(cli->store, act, json_string_value(id), key_state_of_dir(state), &why) == 0;
+        bool good = (str_eq(state, KEY_UNFIT) ? keystore_unfit_delete(cli->store, json_string_value(id), &why)
+                                              : keyaction_one(cli->store, act, json_string_value(id),
+                                                              key_state_of_dir(state), &why)) == 0;
         json_t *said = json_pack("{s:s, s:s, s:[s], s:O, s:b, s:s}", "op", "key_apply", "action",
                                  key_act_name(act), "from", state, "id", id, "allowed", true, "outcome",
                                  good ? "ok" : "failed");
@@ -227,18 +229,34 @@ none_matches(key_cli_t *cli, key_act_t act, const json_t *nothing)
     return rc != 0 ? rc : cli->all ? 0 : 1;
 }
 
+/* NEW key table of what the user names. A name that is no id, as -L lists it, is that one: as a pattern it could be all the
+ * others. */
+static json_t *
+named(const key_cli_t *cli, const json_t *table, key_act_t act)
+{
+    json_auto_t *glob = json_string(cli->match);
+    json_t *unfit = act == KEY_ACT_DELETE ? keyselect_unfit(table, cli->all ? NULL : cli->match) : NULL;
+
+    if (unfit != NULL && !cli->all)
+        return unfit;
+    json_t *found = keyselect_match(table, glob);
+
+    json_object_update(found, unfit);
+    json_decref(unfit);
+    return found;
+}
+
 int
 key_run_change(key_cli_t *cli, const key_verb_t *verb)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *glob = json_string(cli->match);
     json_auto_t *table = keyaction_table(cli->store, &err);
     bool yes = value_bool(cli->values, "yes", false);
     int rc = 0;
 
     if (table == NULL)
         return key_out_fail("%s", fail_text(&err));
-    json_auto_t *found = keyselect_match(table, glob);
+    json_auto_t *found = named(cli, table, verb->act);
     json_auto_t *chosen = keyselect_only(found, included(cli, verb->act));
 
     if (json_object_size(chosen) == 0)

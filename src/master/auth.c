@@ -2,6 +2,7 @@
  * may not. */
 #include "master/bus.h"
 
+#include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -232,7 +233,8 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
     s_welcome(self, peer, act, reason);
 }
 
-/* What the options say of an unknown key: accepted, rejected, or wait for an operator. */
+/* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom autoreject_file names can't be told
+ * while it, or a line of it, can't be read: then nobody is accepted without an operator. */
 static key_state_t
 s_policy(front_t *self, const char *id)
 {
@@ -241,11 +243,16 @@ s_policy(front_t *self, const char *id)
     const char *reject = conf_str(self->conf, "autoreject_file"),
                *sign = conf_str(self->conf, "autosign_file");
     key_state_t state = KEY_PENDING;
-    if (*reject && keystore_listed(reject, id, permissive, &err))
+    if (*reject && fs_absent(reject))
+        (void) fail_set(&err, -ENOENT, "%s is not there", reject);
+    else if (*reject && keystore_listed(reject, id, permissive, &err))
         state = KEY_REJECTED;
-    else if (conf_bool(self->conf, "auto_accept") || (*sign && keystore_listed(sign, id, permissive, &err)) ||
-             keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
-                                    (int) conf_int(self->conf, "autosign_timeout")))
+    if (state == KEY_PENDING && err.text)
+        log_error("minion %s waits for an operator, as autoreject_file can't be read", id);
+    else if (state == KEY_PENDING && (conf_bool(self->conf, "auto_accept") ||
+                                      (*sign && keystore_listed(sign, id, permissive, &err)) ||
+                                      keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
+                                                             (int) conf_int(self->conf, "autosign_timeout"))))
         state = KEY_ACCEPTED;
     if (err.text)
         log_warning("%s", fail_text(&err));
@@ -417,7 +424,9 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
     fail_auto_t err = FAIL_INIT;
     const char *id = value_str(body, "id", "");
     if (!conf_id_valid(id, &err)) {
-        s_refuse(self, peer, "(invalid)", "denied", fail_text(&err), NULL);
+        AUTO_FREE char *why = xasprintf("%s; set another `id` in the minion's configuration",
+                                        fail_text(&err));
+        s_refuse(self, peer, "(invalid)", "denied", why, NULL);
         return;
     }
     peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
@@ -622,6 +631,17 @@ static const struct {
     apply_fn *fn;
 } actions[] = { { "accept", s_apply_accept }, { "reject", s_apply_reject }, { "delete", s_apply_delete } };
 
+/* No minion is known by such a name; what the store may have of it is of an older master. */
+static bool
+s_apply_unfit(front_t *self, const char *name, fail_t *err)
+{
+    if (keystore_unfit_delete(self->keystore, name, err) < 0)
+        return false;
+    s_forget_data(self, name);
+    s_fire_key(self, name, "delete");
+    return true;
+}
+
 /* One id, in each of the wanted states in which it has a file. */
 static bool
 s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fail_t *err)
@@ -631,6 +651,8 @@ s_apply_one(front_t *self, apply_fn *fn, const char *id, const json_t *from, fai
     bool done = false;
     json_array_foreach (from, i, dir) {
         key_state_t state = key_state_of_dir(json_string_value(dir));
+        if (fn == s_apply_delete && str_eq(json_string_value(dir), KEY_UNFIT) && s_apply_unfit(self, id, err))
+            done = true;
         if (state < KEY_STATES && keystore_has(self->keystore, id, state) && fn(self, id, state, err))
             done = true;
     }
@@ -655,7 +677,7 @@ auth_apply(front_t *self, const char *action, const json_t *ids, const json_t *f
     size_t i;
     json_array_foreach (ids, i, id) {
         fail_auto_t why = FAIL_INIT;
-        if (!conf_id_valid(json_string_value(id), NULL))
+        if (!json_is_string(id))
             continue;
         if (s_apply_one(self, fn, json_string_value(id), from, &why))
             json_array_append(done, id);
@@ -729,4 +751,21 @@ auth_load(front_t *self, fail_t *err)
         life->again_ms = life->pause_ms = 0;
     s_full_check(self);
     return 0;
+}
+
+#define UNFIT_SHOWN 5
+
+void
+auth_tell_unfit(front_t *self)
+{
+    json_auto_t *names = keystore_unfit(self->keystore, NULL);
+    size_t n = json_array_size(names);
+    buf_auto_t text = BUF_INIT;
+    for (size_t i = 0; i < n && i < UNFIT_SHOWN; i++)
+        buf_printf(&text, "%s'%s'", i > 0 ? ", " : "", json_string_value(json_array_get(names, i)));
+    if (n > 0)
+        log_warning(
+            "keys: %zu with a name that is no id, and that let nobody in: %s%s. Set another `id` on those "
+            "minions and accept their keys; salt-key -L lists the names, salt-key -d 'NAME' removes one",
+            n, buf_str(&text), n > UNFIT_SHOWN ? ", ..." : "");
 }

@@ -47,5 +47,7 @@ bool rekey_came(struct front *self, peer_t *peer, minion_t *m);
 /* From the files, `all_read`: of which all present keys are known. What can't be read now is not forgotten: false. */
 bool rekey_load(struct front *self, bool all_read);
 void rekey_forget(struct front *self, minion_t *m); /* its key is accepted no more */
+/* The log says which key files have names that are no ids: for the start. */
+void auth_tell_unfit(front_t *self);
 
 #endif

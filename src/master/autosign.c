@@ -73,8 +73,14 @@ keystore_listed(const char *file, const char *id, bool permissive, fail_t *err)
 
     for (size_t i = 0; lines[i] != NULL && !found; i++) {
         const char *line = str_trim(lines[i]);
+        fail_auto_t why = FAIL_INIT;
 
-        found = *line != '\0' && *line != '#' && match_expr(line, id);
+        if (*line == '\0' || *line == '#')
+            continue;
+        if (match_expr_check(line, &why))
+            found = match_expr(line, id);
+        else
+            fail_set(err, -EINVAL, "%s: the line '%.100s' is no pattern: %s", file, line, fail_text(&why));
     }
     strv_free(lines);
     return found;

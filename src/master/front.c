@@ -250,6 +250,7 @@ s_start(front_t *self, fail_t *err)
     if (!self->zap || s_open_keys(self, err) < 0 || s_open_store(self, err) < 0 || auth_load(self, err) < 0 ||
         known_load(self, err) < 0)
         return err->code;
+    auth_tell_unfit(self);
     self->pillars = pillars_new(self);
     AUTO_FREE char *store_file = fs_join(conf_str(self->conf, "cachedir"), STORE_FILE);
     const char *sock_dir = conf_str(self->conf, "sock_dir");

@@ -22,6 +22,12 @@ keyaction_table(const keystore_t *store, fail_t *err)
             return NULL;
         json_object_set_new(table, key_state_dir((key_state_t) i), ids);
     }
+    json_auto_t *unfit = keystore_unfit(store, err);
+
+    if (unfit == NULL)
+        return NULL;
+    if (json_array_size(unfit) > 0)
+        json_object_set(table, KEY_UNFIT, unfit);
     return STEAL(table);
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/conf/conf.h"
 #include "common/match/match.h"
 
 static const struct {
@@ -93,6 +94,8 @@ keyselect_match(const json_t *table, const json_t *globs)
     size_t i;
 
     json_object_foreach ((json_t *) table, state, ids) {
+        if (str_eq(state, KEY_UNFIT))
+            continue;
         json_t *hits = json_array();
 
         json_array_foreach (ids, i, id)
@@ -101,6 +104,90 @@ keyselect_match(const json_t *table, const json_t *globs)
         if (json_array_size(hits) > 0)
             json_object_set(found, state, hits);
         json_decref(hits);
+    }
+    return found;
+}
+
+/* ---- exact names ---------------------------------------------------------------------------------- */
+
+static bool
+has_name(const json_t *list, const char *name)
+{
+    size_t i;
+    json_t *one;
+
+    json_array_foreach (list, i, one)
+        if (str_eq(json_string_value(one), name))
+            return true;
+    return false;
+}
+
+json_t *
+keyselect_unfit(const json_t *table, const char *name)
+{
+    json_t *all = json_object_get(table, KEY_UNFIT);
+
+    if (name == NULL)
+        return json_array_size(all) > 0 ? json_pack("{s:O}", KEY_UNFIT, all) : NULL;
+    return has_name(all, name) ? json_pack("{s:[s]}", KEY_UNFIT, name) : NULL;
+}
+
+/* A pattern, a list in a text, a number that YAML made of an id: none of them says which key is meant. */
+static int
+check_exact(const json_t *table, const json_t *id, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    const char *text = json_string_value(id);
+
+    if (text == NULL)
+        return fail_kind(
+            err, FAIL_INVOCATION, -EINVAL,
+            "match: an id is a text, and so is each of a list: write it in quotes (in a template "
+            "{{ data['id'] | json }})");
+    if (conf_id_valid(text, &why) || has_name(json_object_get(table, KEY_UNFIT), text))
+        return 0;
+    return fail_kind(err, FAIL_INVOCATION, -EINVAL,
+                     "match: '%s' is no id, and names one key only: %s. For several, give a list of ids; for "
+                     "patterns, and several of them with commas, say glob: True as well",
+                     text, fail_text(&why));
+}
+
+/* NEW list. */
+static json_t *
+id_list(const json_t *ids)
+{
+    return json_is_array(ids) ? json_incref((json_t *) ids) : json_pack("[O]", ids);
+}
+
+json_t *
+keyselect_exact(const json_t *table, const json_t *ids, fail_t *err)
+{
+    json_auto_t *list = id_list(ids);
+    json_t *name;
+    size_t i;
+
+    json_array_foreach (list, i, name)
+        if (check_exact(table, name, err) != 0)
+            return NULL;
+    return keyselect_ids(table, list);
+}
+
+json_t *
+keyselect_ids(const json_t *table, const json_t *ids)
+{
+    json_auto_t *list = id_list(ids);
+    json_t *found = json_object(), *names, *name;
+    const char *state;
+    size_t i;
+
+    json_object_foreach ((json_t *) table, state, names) {
+        json_auto_t *hits = json_array();
+
+        json_array_foreach (names, i, name)
+            if (has_name(list, json_string_value(name)))
+                json_array_append(hits, name);
+        if (json_array_size(hits) > 0)
+            json_object_set(found, state, hits);
     }
     return found;
 }
@@ -121,6 +208,8 @@ keyselect_only(const json_t *table, unsigned from)
         if ((from & KEY_BIT(order[i])) != 0 && json_array_size(ids) > 0)
             json_object_set(only, key_state_dir(order[i]), ids);
     }
+    if (from == KEY_ALL && json_array_size(json_object_get(table, KEY_UNFIT)) > 0)
+        json_object_set(only, KEY_UNFIT, json_object_get(table, KEY_UNFIT));
     return only;
 }
 

@@ -12,6 +12,7 @@
 #include "common/base/fs.h"
 #include "common/conf/conf.h"
 #include "salt/limits.h"
+#include "salt/value.h"
 
 /* One folder more than there are states: keys that take an accepted one's place. */
 #define KEY_NEXT    ((key_state_t) KEY_STATES)
@@ -167,41 +168,97 @@ is_file(int fd, const struct dirent *e)
     return fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-json_t *
-keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
+/* Names of the files that are ids, or of those that are none. One with a dot at its beginning is no key. */
+static int
+names_in(const keystore_t *self, key_state_t state, bool fit, names_t *names, fail_t *err)
 {
     /* Its own open file: the offset of self->fds would be shared between walks. */
-    int fd = openat(self->fds[state], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(self->fds[state], ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    names_t names = { NULL, 0, 0 };
     struct dirent *e;
 
     if (dir == NULL) {
-        dir_fail(err, -errno, states[state].dir);
+        rc = dir_fail(err, -errno, states[state].dir);
         if (fd >= 0)
             close(fd);
-        return NULL;
+        return rc;
     }
-    int rc;
     while ((e = fs_next(dir, &rc)) != NULL)
-        if (conf_id_valid(e->d_name, NULL) && is_file(fd, e))
-            names_add(&names, e->d_name);
+        if (e->d_name[0] != '.' && conf_id_valid(e->d_name, NULL) == fit && is_file(fd, e))
+            names_add(names, e->d_name);
     closedir(dir);
     /* The rest of the keys are not gone because they can't be read. */
-    if (rc != 0) {
-        names_free(&names);
-        dir_fail(err, rc, states[state].dir);
-        return NULL;
-    }
-    if (names.n > 0)
-        qsort(names.v, names.n, sizeof(*names.v), compare);
+    return rc == 0 ? 0 : dir_fail(err, rc, states[state].dir);
+}
 
+/* NEW array, each name once. */
+static json_t *
+names_list(names_t *names)
+{
     json_t *list = json_array();
 
-    for (size_t i = 0; i < names.n; i++)
-        json_array_append_new(list, json_string(names.v[i]));
+    if (names->n > 0)
+        qsort(names->v, names->n, sizeof(*names->v), compare);
+    for (size_t i = 0; i < names->n; i++)
+        if (i == 0 || strcmp(names->v[i], names->v[i - 1]) != 0)
+            json_array_append_new(list, value_utf8(names->v[i], strlen(names->v[i])));
+    return list;
+}
+
+json_t *
+keystore_list(const keystore_t *self, key_state_t state, fail_t *err)
+{
+    names_t names = { NULL, 0, 0 };
+    json_t *list = names_in(self, state, true, &names, err) == 0 ? names_list(&names) : NULL;
+
     names_free(&names);
     return list;
+}
+
+json_t *
+keystore_unfit(const keystore_t *self, fail_t *err)
+{
+    names_t names = { NULL, 0, 0 };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < KEY_FOLDERS; i++)
+        rc = names_in(self, (key_state_t) i, false, &names, err);
+    json_t *list = rc == 0 ? names_list(&names) : NULL;
+    names_free(&names);
+    return list;
+}
+
+/* Of the files in one folder those that are listed as `name`; *ret_n counts them. */
+static int
+unfit_delete_in(keystore_t *self, key_state_t state, const char *name, size_t *ret_n, fail_t *err)
+{
+    names_t names = { NULL, 0, 0 };
+    int rc = names_in(self, state, false, &names, err);
+
+    for (size_t i = 0; rc == 0 && i < names.n; i++) {
+        json_auto_t *shown = value_utf8(names.v[i], strlen(names.v[i]));
+
+        if (strcmp(json_string_value(shown), name) != 0)
+            continue;
+        if (unlinkat(self->fds[state], names.v[i], 0) != 0)
+            rc = fail_set(err, -errno, "cannot delete %s/%s/%s: %s", self->dir, states[state].dir, name,
+                          strerror(errno));
+        self->unsynced[state] = true;
+        (*ret_n)++;
+    }
+    names_free(&names);
+    return rc;
+}
+
+int
+keystore_unfit_delete(keystore_t *self, const char *name, fail_t *err)
+{
+    size_t n = 0;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < KEY_FOLDERS; i++)
+        rc = unfit_delete_in(self, (key_state_t) i, name, &n, err);
+    return rc != 0 || n > 0 ? rc : fail_set(err, -ENOENT, "no file has the name %s", name);
 }
 
 /* ---- one key ------------------------------------------------------------------------------------ */

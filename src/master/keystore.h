@@ -37,9 +37,15 @@ keystore_t *keystore_new(const char *pki_dir, fail_t *err);
 void keystore_destroy(keystore_t **self_p);
 const char *keystore_dir(const keystore_t *self);
 
-/* NEW array of ids in a state, sorted without regard to case. Names that conf_id_valid refuses are skipped.
- */
+/* NEW array of ids in a state, sorted without regard to case. Names that conf_id_valid refuses are skipped. */
 json_t *keystore_list(const keystore_t *self, key_state_t state, fail_t *err);
+/* Files whose names are no ids (conf_id_valid): an older master let them wait. Their keys are of nobody, whatever folder they
+ * are in; they can be listed, and deleted. In a key table (keyselect.h) they stand under this word. */
+#define KEY_UNFIT "minions_unfit"
+/* NEW array of such names in all folders, sorted; a name that is no UTF-8 as value_utf8() shows it. */
+json_t *keystore_unfit(const keystore_t *self, fail_t *err);
+/* Removes the files that are listed under this name; -ENOENT when there is none. */
+int keystore_unfit_delete(keystore_t *self, const char *name, fail_t *err);
 /* The key of an id in a state; false when there is none (or it is unreadable: *err). A file without bytes is
  * none. */
 bool keystore_get(const keystore_t *self, const char *id, key_state_t state, uint8_t out[KEY_BYTES],
@@ -72,7 +78,7 @@ int64_t keystore_since(const keystore_t *self, const char *id, key_state_t state
 
 /* Whether a line of an autosign or autoreject file (globs, regular expressions, comments) names the id. A
  * file that its group or others may write is refused with *err; `permissive` lets in the group (for root: one
- * of its own groups), as in Salt. No such file names nobody. */
+ * of its own groups), as in Salt. No such file names nobody. A line that is no pattern is told in *err, and the others count. */
 bool keystore_listed(const char *file, const char *id, bool permissive, fail_t *err);
 /* Whether the file minions_autosign/ID is there and at most so many minutes old (0: of any age). It is
  * removed: it accepts once. */

@@ -1,3 +1,3 @@
 highstate:
   local.state.apply:
-    - tgt: {{ data['id'] }}
+    - tgt: {{ data['id'] | json }}

@@ -23,7 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     salt_assert((conf == NULL) == (err.code != 0));
     if (conf == NULL)
         return 0;
-    salt_assert(side == CONF_MASTER || conf_id_valid(conf_str(conf, "id"), NULL));
+    salt_assert(conf_id_valid(conf_str(conf, "id"), NULL));
     salt_assert(conf_int(conf, "publish_port") >= 0 && conf_int(conf, "publish_port") <= 65535);
     salt_assert(*conf_str(conf, "cachedir") != '\0' || json_is_string(conf_get(conf, "cachedir")));
     return 0;

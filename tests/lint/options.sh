@@ -1,5 +1,5 @@
 #!/bin/bash
-# options.sh - every OPTION, CHOICE and SHAPES of include/salt/options.def is read somewhere in src/: as "name", or as "prefix_%s" and "rest"
+# options.sh - every OPTION, CHOICE, SHAPES and RULES of include/salt/options.def is read somewhere in src/: as "name", or as "prefix_%s" and "rest"
 # in one file. What Salt knows and we do not heed is a MISSED or a NEEDLESS row; a FORBIDDEN one acts by being refused.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -23,7 +23,7 @@ FNR == 1 { join() }
 { words($0) }
 END { join() }' | sort -u >"$used"
 rc=0
-for o in $(sed -nE '/FORBIDDEN/!s/^(OPTION|CHOICE|SHAPES)\((\w+),.*/\2/p' include/salt/options.def | sort -u); do
+for o in $(sed -nE '/FORBIDDEN/!s/^(OPTION|CHOICE|SHAPES|RULES)\((\w+),.*/\2/p' include/salt/options.def | sort -u); do
     grep -qx "$o" "$used" || { echo "include/salt/options.def: nothing in src/ reads '$o' (MISSED or NEEDLESS, if it has no effect)"; rc=1; }
 done
 exit $rc

@@ -28,15 +28,15 @@ asks() {
         expect "\"n\":1,$4" >"$BATS_TEST_TMPDIR/said"
 }
 
-@test "a precision of hundreds of millions from a grain writes before no buffer" {
+@test "H-FORMATS: a precision of hundreds of millions from a grain writes before no buffer" {
     asks .700000000 0 0 '"pillar":\{[^}]*"shown":"1.5"'
 }
 
-@test "a format of dates as long as a grain says takes no gigabytes" {
+@test "H-FORMATS: a format of dates as long as a grain says takes no gigabytes" {
     asks .1 20000000 0 '.*formats.*failed'
 }
 
-@test "a row without end that a grain asks for ends at the limit" {
+@test "H-FORMATS: a row without end that a grain asks for ends at the limit" {
     asks .1 0 900000000 '.*formats.*failed'
     [ "$(awk '/^VmHWM/ { print $2 }' "/proc/$(pid_of master)/status")" -lt 1500000 ]
 }

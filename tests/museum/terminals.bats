@@ -25,26 +25,26 @@ returned() {
 }
 has() { grep -aqF -- "$1" "$BATS_TEST_TMPDIR/seen" || { cat -v "$BATS_TEST_TMPDIR/seen" >&2; return 1; }; }
 
-@test "a return that clears the screen, sets the title and hides text shows what it is" {
+@test "H-TERMINALS: a return that clears the screen, sets the title and hides text shows what it is" {
     returned 'ok\u001b[2J\u001b[H\u001b]0;root@master\u0007\u001b[8mhidden\u001b[0m \u202egnp.exe\u202c'
     has 'evil: ok^[[2J^[[H^[]0;root@master^G^[[8mhidden'
     has '\u202egnp.exe\u202c'
 }
 
 # A terminal answers some sequences on its input, where the shell takes the answer for a command.
-@test "a return that asks the terminal something gets no answer" {
+@test "H-TERMINALS: a return that asks the terminal something gets no answer" {
     returned 'a\u001b[6n\u001b[c\u001b[21t\u0005\u001b]4;1;?\u0007\u001bP+q544e\u001b\\\u001b]52;c;?\u0007\u001bZ'
     has 'evil: a^[[6n^[[c^[[21t^E^[]4;1;?^G^[P+q544e^[\^[]52;c;?^G^[Z'
 }
 
 # Another character set makes all that follows unreadable, the prompt too; a keypad or a macro changes what keys send.
-@test "a return that changes the character set, the keys or the tab stops changes none" {
+@test "H-TERMINALS: a return that changes the character set, the keys or the tab stops changes none" {
     returned 'b\u001b(0\u000e\u001b*0\u001bn\u001b%@\u001b=\u001b>1u\u001b[20h\u001b[3g\u001b#3\u001b[!p'
     has 'evil: b^[(0^N^[*0^[n^[%@^[=^[>1u^[[20h^[[3g^[#3^[[!p'
 }
 
 # Neither of two values holds a sequence, both together do.
-@test "a sequence of two halves in two returns, and one in an event that was kept" {
+@test "H-TERMINALS: a sequence of two halves in two returns, and one in an event that was kept" {
     returned 'half\u001b[' '2Jhalf\u009b' '2J'
     has 'half^[['
     has $'half\\x9b\n'

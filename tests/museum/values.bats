@@ -23,7 +23,7 @@ HARM() { echo "touch $FLEET/harm"; }
 # A value that would add a reaction which runs a command.
 adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun: cmd.run\\n      - cmd: %s"' "$(HARM)"; }
 
-@test "event data cannot add a reaction: plain, in quotes, in a list, in a comment" {
+@test "H-VALUES: event data cannot add a reaction: plain, in quotes, in a list, in a comment" {
     for place in '- tag: {{ data.data.v }}' '- tag: "{{ data.data.v }}"' "- tag: '{{ data.data.v }}'" '- tag: [{{ data.data.v }}]' '- tag: ok # {{ data.data.v }}'; do
         printf 'tell:\n  runner.event.send:\n    - args:\n      %s\n' "$place" | reaction
         fires "$(adds)"
@@ -36,7 +36,7 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     grep -q 'salt://reactor/it.sls, line 4' "$FLEET/log/master"
 }
 
-@test "event data cannot be an anchor, an alias, a tag or a merge key" {
+@test "H-VALUES: event data cannot be an anchor, an alias, a tag or a merge key" {
     printf 'tell:\n  runner.event.send:\n    - args: &mine\n      - tag: {{ data.data.v }}\n' | reaction
     for v in '"*mine"' '"&a b"' '"!!python/object/apply:os.system [id]"' '"<<: *mine"' '"{a: b}"' '"[a, b]"' '"a: b"' '"? a"' '"- a"' '"|\\n  a"'; do
         before=$(journal | grep -o '"becomes"' | wc -l)
@@ -45,7 +45,7 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     done
 }
 
-@test "what a value may be: any text in quotes by json, a list, words, numbers" {
+@test "H-VALUES: what a value may be: any text in quotes by json, a list, words, numbers" {
     printf 'tell:\n  runner.event.send:\n    - args:\n      - tag: heard/it\n      - data: {{ {"v": data.data.v} | json }}\n' | reaction
     before=$(journal | grep -o '"becomes"' | wc -l)
     for v in "$(adds)" '"*a &b !c {d: e}"' '"it'"'"'s \"so\""' '["a", {"b": "c: d"}]' '7' 'null' '"yes"' '""'; do
@@ -55,7 +55,7 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     [ "$(ask '{"op":"journal","from":1,"tags":["heard/it"]}' | grep -o '"tag":"heard/it"' | wc -l)" -eq 8 ]
 }
 
-@test "a grain cannot add an include or a target to pillar files" {
+@test "H-VALUES: a grain cannot add an include or a target to pillar files" {
     printf "base:\n  '*': [one]\n  'cloud:{{ grains.get(\"cloud\") }}':\n    - match: grain\n    - one\n" >"$FLEET/pillar/top.sls"
     printf 'include:\n  - parts.{{ grains.get("part", "none") }}\nwhose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n' >"$FLEET/pillar/one.sls"
     mkdir -p "$FLEET/pillar/parts" "$FLEET/pillar/secrets"
@@ -72,7 +72,7 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n' >"$FLEET/pillar/one.sls"
 }
 
-@test "a value is marked through macros, set, filters, load_yaml and a second template" {
+@test "H-VALUES: a value is marked through macros, set, filters, load_yaml and a second template" {
     for body in \
         "{% macro m(x) %}      - tag: {{ x }}{% endmacro %}tell:\n  runner.event.send:\n    - args:\n{{ m(data.data.v) }}\n" \
         "{% set x = 'a' ~ data.data.v %}{% set y %}- tag: {{ x | replace('q', 'r') }}{% endset %}tell:\n  runner.event.send:\n    - args:\n      {{ y | indent(6) }}\n" \
@@ -90,7 +90,7 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     is_refused 'a template'
 }
 
-@test "a reaction's pillar stays marked in the orchestration that it begins, and when that is resumed" {
+@test "H-VALUES: a reaction's pillar stays marked in the orchestration that it begins, and when that is resumed" {
     printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
     printf "say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ pillar.v }}\n" >"$FLEET/srv/orch/it.sls"
     fires "\"x\\n\\nmore:\\n  module.run:\\n    - name: cmd.run\\n    - cmd: $(HARM)\""
@@ -98,7 +98,7 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     is_refused 'orch/it.sls'
 }
 
-@test "what minions put into the mine, and files they sent, cannot become states of an orchestration" {
+@test "H-VALUES: what minions put into the mine, and files they sent, cannot become states of an orchestration" {
     printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["mine.get"]("evil", "x").get("evil") }}\n' >"$FLEET/srv/orch/it.sls"
     evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\"}}" expect '"n":9'
     run salt-run state.orchestrate orch.it
@@ -114,7 +114,7 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     rm -r "$FLEET/master/var/cache/salt/master/minions/evil/files"
 }
 
-@test "peer_data: warn lets it be, and says so; a command without quote is warned of once" {
+@test "H-VALUES: peer_data: warn lets it be, and says so; a command without quote is warned of once" {
     printf 'tell:\n  local.cmd.run:\n    - tgt: nobody\n    - arg:\n      - echo {{ data.data.v }}\n' | reaction
     fires '"a"'
     fires '"b"'

@@ -84,6 +84,36 @@ salt-key: error: 'nosuch' is not a valid argument to '--list'
 EOF
 }
 
+@test "names that are no ids, of an older master: listed apart, deleted by their exact name, never accepted" {
+    new_key minions m001
+    new_key minions_pre m002 'm001,*' '*' 'm[1-3]' '--all'
+    run -0 --separate-stderr key -L
+    same_as "$output" <<'EOF'
+Accepted Keys:
+m001
+Denied Keys:
+Unaccepted Keys:
+m002
+Rejected Keys:
+Refused, As Their Names Are No Ids:
+*
+--all
+m001,*
+m[1-3]
+EOF
+    run -1 key -y -a 'm[1-3]'
+    run -0 key -y -d 'm001,*'
+    same_as "$output" <<<$'The following keys are going to be deleted:\nRefused, As Their Names Are No Ids:\nm001,*\nKey for minion m001,* deleted.'
+    run -0 key -y -d '*'
+    same_as "$output" <<<$'The following keys are going to be deleted:\nRefused, As Their Names Are No Ids:\n*\nKey for minion * deleted.'
+    run -0 key -y --delete=--all
+    [ "$(cd "$PKI" && echo minions*/*)" = "minions/m001 minions_pre/m002 minions_pre/m[1-3]" ]
+    run -0 key -y -A
+    [ "$(cd "$PKI" && echo minions*/*)" = "minions/m001 minions/m002 minions_pre/m[1-3]" ]
+    run -0 key -y -D
+    [ "$(cd "$PKI" && echo minions*/*)" = "minions*/*" ]
+}
+
 @test "a name behind an option that takes none, or too many, does nothing: -A web1 is not -a web1" {
     new_key minions m001
     new_key minions_pre p001 p002

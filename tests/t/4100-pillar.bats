@@ -277,20 +277,38 @@ here() { "$HALITE_BIN/salt-call" --local -c "$BATS_TEST_TMPDIR/etc" "$@" --out=j
 }
 
 @test "cmd_yaml, cmd_json: an id that means something to a shell is in no command, however the command is quoted" {
-    local id quote
-    for id in 'x;touch${IFS}OWNED;y' 'x$(touch${IFS}OWNED)' "x';touch\${IFS}OWNED;'" 'x"|touch${IFS}OWNED;"' -rf 'x*'; do
-        for quote in '' "'" '"'; do
-            local_conf 'ext_pillar:' "  - cmd_yaml: |-" "      cd $BATS_TEST_TMPDIR; echo a: ${quote}b %s${quote}" '  - cmd_json: echo {}'
-            sed -i '/^id:/d' "$ROOT/etc/minion"
-            run here pillar.items --id="$id"
-            [[ $output == *"Failed to load ext_pillar cmd_yaml: the id "*"does not go into a command"* ]]
-            [ ! -e "$BATS_TEST_TMPDIR/OWNED" ]
-        done
+    local id quote owned=$BATS_TEST_TMPDIR/OWNED before
+    local ids=('x;touch${IFS}OWNED;y' 'x$(touch${IFS}OWNED)' "x';touch\${IFS}OWNED;'" 'x"|touch${IFS}OWNED;"' -rf 'x*')
+    # No minion has such an id; an operator may ask for the pillar of one.
+    for id in "${ids[@]}"; do
+        local_conf "ext_pillar: [{cmd_yaml: 'echo a: b'}]"
+        sed -i '/^id:/d' "$ROOT/etc/minion"
+        run "$HALITE_BIN/salt-call" --local -c "$ROOT/etc" pillar.items --id="$id"
+        [ "$status" -ne 0 ]
+        [[ $output == *"option 'id'"* ]]
     done
-    local_conf 'ext_pillar:' '  - cmd_yaml: "echo a: b"'
-    sed -i '/^id:/d' "$ROOT/etc/minion"
-    [ "$(here pillar.items --id='x;y')" = '{"a": "b"}' ]
+    cp "$MASTER_CONF" "$BATS_TEST_TMPDIR/before"
+    {
+        echo 'ext_pillar:'
+        for quote in '' "'" '"'; do
+            printf '  - cmd_yaml: |-\n      cd %s; echo a: %sb %%s%s\n' "$BATS_TEST_TMPDIR" "$quote" "$quote"
+        done
+    } >>"$MASTER_CONF"
+    before=$(reloads)
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval "[ \"\$(reloads)\" -gt $before ]"
+    salt-run pillar.show_pillar m002 | grep -q 'b m002'
+    for id in "${ids[@]}"; do
+        run salt-run pillar.show_pillar minion="$id"
+        [ "$(grep -c 'Failed to load ext_pillar cmd_yaml: it does not go into a command: the id ' <<<"$output")" -eq 3 ]
+        [ ! -e "$owned" ]
+    done
+    cat "$BATS_TEST_TMPDIR/before" >"$MASTER_CONF"
+    before=$(reloads)
+    kill -HUP "$(pid_of master)"
+    until_true 10 eval "[ \"\$(reloads)\" -gt $before ]"
 }
+reloads() { grep -cE 'reload: [0-9]+ options changed' "$FLEET/log/master" || :; }
 
 @test "git: an environment is a branch or a tag, not a way back into what was withdrawn" {
     command -v git || skip "no git"

@@ -57,19 +57,27 @@ next_name(void *cookie)
     return NULL;
 }
 
-/* Names with a dot or a colon belong to modules ("mysql.host"), and options of the other side do no harm. */
-static void
-warn_unknown(const char *name, const char *where, conf_side_t side, json_t *warnings)
+/* Names with a dot or a colon belong to modules ("mysql.host"), and options of the other side do no harm. One that is
+ * meant to say who may do what says nothing when it is misspelt: a warning is not enough. */
+static int
+check_unknown(const char *name, const char *where, conf_side_t side, json_t *warnings, fail_t *err)
 {
     names_t names = { 0, side };
 
-    if (warnings == NULL || strpbrk(name, ".:") != NULL || *name == '_' || conf_row(name, CONF_BOTH) != NULL)
-        return;
+    if (strpbrk(name, ".:") != NULL || *name == '_' || conf_row(name, CONF_BOTH) != NULL)
+        return 0;
     const char *near = str_suggest(name, next_name, &names);
+    if (near != NULL && conf_row(near, side)->rule != NULL)
+        return fail_set(
+            err, -EINVAL,
+            "%s: unknown option '%s'; is '%s' meant? That one says who may do what, and must not be "
+            "missing by mistake",
+            where, name, near);
     if (near != NULL)
         conf_warn(warnings, "%s: unknown option '%s'; is '%s' meant?", where, name, near);
     else
         conf_warn(warnings, "%s: unknown option '%s'", where, name);
+    return 0;
 }
 
 /* Nothing is lost with an option that is set to its default, or to nothing. */
@@ -113,7 +121,8 @@ apply(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *notes, js
         const option_row_t *row = conf_row(name, side);
         const char *where = value_str(said->where, name, "");
         if (row == NULL) {
-            warn_unknown(name, where, side, warnings);
+            if (check_unknown(name, where, side, warnings, err) < 0)
+                return -EINVAL;
             json_object_set(opts, name, v);
         } else if (!json_is_null(v)) {
             json_t *checked = row->effect == CONF_HEEDED

@@ -4,7 +4,7 @@
  * Threads    read-only after conf_load; a reload builds a new one and swaps
  * Errors     -EINVAL names file and line for a wrong value; unknown options are warnings with a suggestion, and so are
  *            those of Salt that have no effect here
- * Tests      tests/unit/common/test_conf.c, tests/cases/bad/conf_*
+ * Tests      tests/unit/common/test_conf.c, tests/unit/common/test_rules.c, tests/cases/bad/conf_*
  */
 #ifndef COMMON_CONF_CONF_H
 #define COMMON_CONF_CONF_H
@@ -50,6 +50,9 @@ typedef enum conf_effect {
     CONF_NEEDLESS /* Halite gets along without: who sets it finds it in conf_notes() */
 } conf_effect_t;
 
+/* What an option that says who may do what has to look like, down to its texts: conf_rules.c. */
+typedef struct conf_rule conf_rule_t;
+
 typedef struct option_row {
     const char *name;
     conf_type_t type;
@@ -60,6 +63,7 @@ typedef struct option_row {
     double min, max;          /* numbers only; both 0: unbounded */
     const char *const *names; /* of a closed set, ends with NULL */
     unsigned shapes;          /* of conf_shape_t */
+    const conf_rule_t *rule;  /* of who may do what; NULL: it is about something else */
     conf_effect_t effect;
     const char *instead; /* CONF_MISSED: what to use */
 } option_row_t;
@@ -95,9 +99,9 @@ int conf_lay_over(json_t *opts, const json_t *told, fail_t *err);
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);
 
-/* Whether a minion id is fit to be a file name, a target and a tag part: not empty, at most LIMIT_ID_LEN
- * bytes, no
- * '/', NUL, control or white-space character, not "." or "..", not starting with '.', valid UTF-8. */
+/* Whether a text is an id, of a minion or a master: letters from a to z in any case, digits and . _ - : only, a letter, a
+ * digit or _ at its beginning, from 1 to LIMIT_ID_LEN bytes, and none of and, or, not. So it is one name wherever it may
+ * stand: as a file, in a tag, in targets of every type, lists, patterns, command lines. *err says what is wrong. */
 bool conf_id_valid(const char *id, fail_t *err);
 
 #endif

@@ -5,8 +5,8 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-static const char *
-type_name(const json_t *v)
+const char *
+conf_type_name(const json_t *v)
 {
     static const char *const names[] = { [JSON_OBJECT] = "a mapping", [JSON_ARRAY] = "a list",
                                          [JSON_STRING] = "a text",    [JSON_INTEGER] = "a whole number",
@@ -23,7 +23,8 @@ conf_refuse(const option_row_t *row, const json_t *v, const char *wanted, const 
         fail_set(err, -EINVAL, "%s: option '%s' wants %s, not the text '%.100s'", where, row->name, wanted,
                  json_string_value(v));
     else
-        fail_set(err, -EINVAL, "%s: option '%s' wants %s, not %s", where, row->name, wanted, type_name(v));
+        fail_set(err, -EINVAL, "%s: option '%s' wants %s, not %s", where, row->name, wanted,
+                 conf_type_name(v));
     return NULL;
 }
 
@@ -120,7 +121,7 @@ conf_check_list_of_texts(const option_row_t *row, const json_t *v, const char *w
     json_array_foreach (v, i, item) {
         if (json_is_object(item) || json_is_array(item)) {
             fail_set(err, -EINVAL, "%s: option '%s' wants a list of texts, but item %zu is %s", where,
-                     row->name, i + 1, type_name(item));
+                     row->name, i + 1, conf_type_name(item));
             return NULL;
         }
         json_array_append_new(list, conf_check_text(row, item, where, err));

@@ -9,6 +9,7 @@
 #include "common/base/str.h"
 #include "common/conf/conf_int.h"
 #include "salt/log.h"
+#include "salt/limits.h"
 #include "salt/value.h"
 
 typedef struct finish {
@@ -296,26 +297,69 @@ finish_user(finish_t *f)
     return 0;
 }
 
+/* A host's name was not chosen to be an id: one that would do is said. */
+static int
+check_id(finish_t *f, const char *id, const char *from)
+{
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE char *near = conf_id_near(id);
+    AUTO_FREE char *example = near != NULL ? xasprintf(": `id: %s`", near) : xstrdup("");
+
+    if (conf_id_valid(id, &why))
+        return 0;
+    return fail_set(f->err, -EINVAL, "%s: option 'id': %s; set another one in %s%s", from, fail_text(&why),
+                    value_str(f->opts, "conf_file", ""), example);
+}
+
+/* The master's tools have to work on a host of any name, and theirs is a label only. */
+static char *
+master_id(const char *name)
+{
+    AUTO_FREE char *near = conf_id_near(name);
+
+    return xasprintf("%.*s_master", LIMIT_ID_LEN - (int) strlen("_master"), near != NULL ? near : "salt");
+}
+
 static int
 finish_id(finish_t *f)
 {
     const char *set = value_str(f->opts, "id", ""), *domain = value_str(f->opts, "append_domain", "");
     bool guessed = *set == '\0', is_address = false;
-    AUTO_FREE char *id = guessed ? conf_guess_id(f->opts, f->side, &is_address) : xstrdup(set);
+    AUTO_FREE char *from = NULL;
+    AUTO_FREE char *id = guessed ? conf_guess_id(f->opts, f->side, &is_address, &from) : xstrdup(set);
 
     if (*domain != '\0' && !is_address && !str_ends(id, domain) && !str_ends(id, ".")) {
         char *longer = xasprintf("%s.%s", id, domain);
         free(id);
         id = longer;
     }
-    if (guessed && f->side == CONF_MASTER)
-        json_object_set_new(f->opts, "id", value_fmt("%s_master", id));
-    else
-        set_text(f->opts, "id", id);
-    if (f->side == CONF_MASTER || conf_id_valid(id, f->err))
-        return 0;
-    fail_prefix(f->err, "%s: option 'id': ", guessed ? "the host's name" : where(f, "id"));
-    return -EINVAL;
+    if (guessed && f->side == CONF_MASTER) {
+        char *label = master_id(id);
+        free(id);
+        id = label;
+    }
+    set_text(f->opts, "id", id);
+    return check_id(f, id, guessed ? from : where(f, "id"));
+}
+
+/* Last, as paths and node groups count. */
+static int
+finish_rules(finish_t *f)
+{
+    const char *name;
+    json_t *said;
+    int rc = 0;
+
+    json_object_foreach (f->said->values, name, said) {
+        const option_row_t *row = conf_row(name, f->side);
+
+        if (rc != 0 || row == NULL || row->rule == NULL || json_is_null(said))
+            continue;
+        /* A path as it was finished; else the value as it was written, before texts were made of what is none. */
+        rc = conf_check_rule(row, f->opts, row->type == CONF_PATH ? json_object_get(f->opts, name) : said,
+                             where(f, name), f->err);
+    }
+    return rc;
 }
 
 /* Static grains override what the minion finds, but not who it is. */
@@ -335,8 +379,9 @@ finish_grain_id(finish_t *f)
 }
 
 static finish_fn *const finishers[] = {
-    finish_environment, finish_keep_jobs,   finish_ports, finish_roots, finish_backends, finish_return,
-    finish_master,      finish_master_type, finish_paths, finish_user,  finish_id,       finish_grain_id,
+    finish_environment, finish_keep_jobs, finish_ports,       finish_roots, finish_backends,
+    finish_return,      finish_master,    finish_master_type, finish_paths, finish_user,
+    finish_id,          finish_grain_id,  finish_rules,
 };
 
 int

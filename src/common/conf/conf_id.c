@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/base/utf8.h"
@@ -12,38 +13,79 @@
 #include "salt/limits.h"
 #include "salt/value.h"
 
+#define ID_FILE "minion_id"
+
 enum { NAME_FILE_MAX = 65536, RESOLVER_MAX = 65536 };
+
+/* An id is a file's name, a part of a tag, and a word of targets, lists, patterns, command lines and YAML: the
+ * characters of an id mean nothing in any of them, so that no id can be read as another one, or as several. */
+#define ID_BEGINS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+#define ID_CHARS  ID_BEGINS ".-:"
+#define ID_RULE                                                                                              \
+    "an id has letters from a to z in any case, digits and . _ - : only, and begins with a letter, a digit " \
+    "or _"
+
+/* Words of compound targets. */
+static bool
+is_operator(const char *id)
+{
+    static const char *const operators[] = { "and", "or", "not" };
+
+    for (size_t i = 0; i < NELEMS(operators); i++)
+        if (strcasecmp(operators[i], id) == 0)
+            return true;
+    return false;
+}
+
+/* Says what stands at `pos`, and shows nothing of it that a terminal or a reader could take for something else. */
+static bool
+refuse_char(const char *id, size_t pos, fail_t *err)
+{
+    AUTO_FREE char *shown = xstrndup(id, pos);
+    uint32_t cp = (unsigned char) id[pos];
+    size_t n = utf8_next(id + pos, strlen(id + pos), &cp);
+    AUTO_FREE char *what = n == 0 || cp <= 0x20 ? xasprintf("a byte 0x%02x", (unsigned char) id[pos])
+                           : cp >= 0x7f         ? xasprintf("the character U+%04X", (unsigned) cp)
+                                                : xasprintf("'%c'", (int) cp);
+
+    fail_set(err, -EINVAL, "the id '%s...' has %s at position %zu: %s%s", shown, what, pos + 1, ID_RULE,
+             n > 0 && cp >= 0x80 ? " (a host's name in other letters has a form that begins with xn--)" : "");
+    return false;
+}
 
 bool
 conf_id_valid(const char *id, fail_t *err)
 {
-    size_t len = strlen(id);
-    uint32_t cp;
+    size_t len = strlen(id), first = strspn(id, ID_BEGINS), pos = strspn(id, ID_CHARS);
 
-    if (len == 0) {
-        fail_set(err, -EINVAL, "the id is empty");
+    if (len == 0 || len > LIMIT_ID_LEN) {
+        fail_set(err, -EINVAL, "the id has %zu bytes: from 1 to %d are allowed", len, LIMIT_ID_LEN);
         return false;
     }
-    if (len > LIMIT_ID_LEN) {
-        fail_set(err, -EINVAL, "the id has %zu bytes, more than the %d allowed", len, LIMIT_ID_LEN);
+    if (first == 0 || pos < len)
+        return refuse_char(id, first == 0 ? 0 : pos, err);
+    if (is_operator(id)) {
+        fail_set(err, -EINVAL, "the id '%s' is a word of compound targets (and, or, not)", id);
         return false;
-    }
-    if (*id == '.') {
-        fail_set(err, -EINVAL, "the id '%s' begins with a dot", id);
-        return false;
-    }
-    for (size_t i = 0, n; i < len; i += n) {
-        n = utf8_next(id + i, len - i, &cp);
-        if (n == 0 || cp == '/' || cp == ' ' || !utf8_printable(cp)) {
-            AUTO_FREE char *shown = xstrndup(id, i);
-            fail_set(err, -EINVAL,
-                     "the id '%s...' has a byte 0x%02x at position %zu: no slash, white space, control "
-                     "character or broken UTF-8 is allowed",
-                     shown, (unsigned char) id[i], i + 1);
-            return false;
-        }
     }
     return true;
+}
+
+char *
+conf_id_near(const char *name)
+{
+    buf_auto_t near = BUF_INIT;
+
+    for (const char *at = name; *at != '\0' && near.len < LIMIT_ID_LEN; at++) {
+        if (strchr(near.len == 0 ? ID_BEGINS : ID_CHARS, *at) != NULL)
+            buf_putc(&near, *at);
+        else if (near.len > 0 && near.data[near.len - 1] != '-')
+            buf_putc(&near, '-');
+    }
+    while (near.len > 0 && near.data[near.len - 1] == '-')
+        near.len--;
+    AUTO_FREE char *id = xstrndup(near.len > 0 ? near.data : "", near.len);
+    return conf_id_valid(id, NULL) ? STEAL(id) : NULL;
 }
 
 /* Names that every host has. */
@@ -167,7 +209,7 @@ static char *
 cached_id(const json_t *opts)
 {
     buf_auto_t text = BUF_INIT;
-    AUTO_FREE char *path = fs_join(value_str(opts, "config_dir", ""), "minion_id");
+    AUTO_FREE char *path = fs_join(value_str(opts, "config_dir", ""), ID_FILE);
 
     if (!value_bool(opts, "minion_id_caching", true) || fs_read(path, NAME_FILE_MAX, &text, NULL) < 0 ||
         text.len == 0)
@@ -194,12 +236,14 @@ remove_domain(char *name, const json_t *how)
 }
 
 char *
-conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address)
+conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from)
 {
     struct in_addr unused;
     char *name = cached_id(opts);
 
     *ret_is_address = false;
+    *ret_from = name != NULL ? fs_join(value_str(opts, "config_dir", ""), ID_FILE)
+                             : xstrdup("the host's name");
     if (name != NULL)
         return name;
     name = guess_name(side);

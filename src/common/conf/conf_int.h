@@ -25,6 +25,19 @@ conf_check_fn conf_check_shapes, conf_check_groups, conf_check_batch;
 json_t *conf_refuse(const option_row_t *row, const json_t *v, const char *wanted, const char *where,
                     fail_t *err);
 
+/* "a list", "nothing", ... */
+const char *conf_type_name(const json_t *v);
+
+/* The rules of options.def. */
+extern const conf_rule_t conf_rule_acl, conf_rule_blacklist, conf_rule_mine, conf_rule_mine_functions;
+extern const conf_rule_t conf_rule_names, conf_rule_globs, conf_rule_allowed, conf_rule_exprs,
+    conf_rule_regexes;
+extern const conf_rule_t conf_rule_lines, conf_rule_rejects, conf_rule_remotes, conf_rule_extmods,
+    conf_rule_conditions;
+/* What was `said` of an option against its rule, given all options: 0, or -EINVAL with *err: "WHERE: option 'x': ...". */
+int conf_check_rule(const option_row_t *row, json_t *opts, const json_t *said, const char *where,
+                    fail_t *err);
+
 /* Closed sets of names, each ending with NULL: renderers that are here, those that Salt has, outputters. */
 extern const char *const conf_renderers[], *const conf_renderers_known[], *const conf_outputters[];
 
@@ -42,9 +55,11 @@ void conf_said_free(conf_said_t *said);
 /* Options that depend on others, on the host or on older names. `said` tells what was set by the user. */
 int conf_finish(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err);
 
-/* The id when none is configured: the cached one, else the host's name. NEW. *ret_is_address when it is an
- * address. */
-char *conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address);
+/* The id when none is configured: the cached one, else the host's name, as it is. NEW. *ret_is_address when it is an
+ * address; *ret_from, NEW: where it is from. */
+char *conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from);
+/* A name as an id: '-' for what is none of its characters. NEW, or NULL when nothing is left. */
+char *conf_id_near(const char *name);
 
 /* Adds a warning; `warnings` may be NULL. */
 void conf_warn(json_t *warnings, const char *fmt, ...) PRINTF(2, 3);

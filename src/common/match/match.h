@@ -83,6 +83,11 @@ bool match_has_glob(const char *pattern); /* contains *, ? or [ */
 bool match_pcre(const char *pattern, const char *text, fail_t *err);
 /* salt.utils.stringutils.expr_match: a glob, or a regular expression for the whole text. */
 bool match_expr(const char *expr, const char *text);
+/* Whether that is a glob or a regular expression; *err says why not. */
+bool match_expr_check(const char *expr, fail_t *err);
+/* Whether match_pcre takes it, or match_glob where it may be either (`glob`). *ret_all: as a regular expression it matches
+ * the empty text, and so the beginning of every text. */
+bool match_pcre_check(const char *pattern, bool glob, bool *ret_all, fail_t *err);
 /* salt.utils.data.subdict_match: "os:Deb*", "a:b:c", lists, numbers. */
 bool match_subdict(const json_t *data, const char *expr, const char *delim, bool regex, bool exact);
 /* "10.0.0.0/8", "::1", "192.0.2.7" against the grains ipv4 and ipv6. */

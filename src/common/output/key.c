@@ -15,6 +15,7 @@ static const section_t sections[] = {
     { "minions_denied", "Denied Keys:", COLOUR_LIGHT_MAGENTA, COLOUR_MAGENTA },
     { "minions_pre", "Unaccepted Keys:", COLOUR_LIGHT_RED, COLOUR_RED },
     { "minions_rejected", "Rejected Keys:", COLOUR_LIGHT_BLUE, COLOUR_BLUE },
+    { "minions_unfit", "Refused, As Their Names Are No Ids:", COLOUR_LIGHT_MAGENTA, COLOUR_MAGENTA },
 };
 
 static const section_t *

@@ -4,14 +4,14 @@
 #include "common/base/clock.h"
 #include "common/base/proc.h"
 #include "common/base/str.h"
+#include "common/conf/conf.h"
 #include "common/py/py_json.h"
 #include "common/py/py_yaml.h"
 #include "salt/log.h"
 
-#define ID_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@:-"
-
 /* %s is the minion's id, which its owner chose. Quoting it would help only where the command does not quote %s itself, so
- * an id goes in as it is, and only when it means nothing to a shell and is no option. NEW. */
+ * an id goes in as it is: it means nothing to a shell, and is no option. What an operator may ask a pillar for is not always
+ * one. NEW. */
 static char *
 s_command(const compile_t *self, const json_t *args, fail_t *err)
 {
@@ -24,12 +24,8 @@ s_command(const compile_t *self, const json_t *args, fail_t *err)
         return NULL;
     }
     const char *command = json_string_value(text), *id = self->env->id;
-    if (strstr(command, "%s") != NULL && (*id == '-' || strspn(id, ID_LETTERS) != strlen(id))) {
-        (void) fail_set(
-            err, -EPERM,
-            "the id '%s' does not go into a command: only letters, digits and _.@:- may, and no - at "
-            "the beginning",
-            id);
+    if (strstr(command, "%s") != NULL && !conf_id_valid(id, err)) {
+        fail_prefix(err, "it does not go into a command: ");
         return NULL;
     }
     return str_replace(command, "%s", id);

@@ -264,6 +264,23 @@ static _Thread_local struct {
     size_t n, cap;
 } notes;
 
+/* What spans take is part of what the render may. */
+static void
+add_span(spans_t *spans, size_t from, size_t to, unsigned flags)
+{
+    size_t cap = spans->cap;
+
+    spans_add(spans, from, to, flags);
+    py_count((int64_t) ((spans->cap - cap) * sizeof(span_t)));
+}
+
+static void
+drop_spans(spans_t *spans)
+{
+    py_count(-(int64_t) (spans->cap * sizeof(span_t)));
+    spans_free(spans);
+}
+
 size_t
 py_notes(void)
 {
@@ -280,23 +297,6 @@ py_notes_drop(size_t from)
         notes.v = NULL;
         notes.cap = 0;
     }
-}
-
-/* What spans take is part of what the render may. */
-static void
-add_span(spans_t *spans, size_t from, size_t to, unsigned flags)
-{
-    size_t cap = spans->cap;
-
-    spans_add(spans, from, to, flags);
-    py_count((int64_t) ((spans->cap - cap) * sizeof(span_t)));
-}
-
-static void
-drop_spans(spans_t *spans)
-{
-    py_count(-(int64_t) (spans->cap * sizeof(span_t)));
-    spans_free(spans);
 }
 
 static spans_t *

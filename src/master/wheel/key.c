@@ -22,9 +22,26 @@ hash_type(call_ctx_t *ctx, const json_t *args)
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
+typedef json_t *choose_fn(const json_t *table, const json_t *match, fail_t *err);
+
+static json_t *
+by_globs(const json_t *table, const json_t *match, fail_t *err)
+{
+    (void) err;
+    return keyselect_match(table, match);
+}
+
+static json_t *
+by_ids(const json_t *table, const json_t *match, fail_t *err)
+{
+    (void) err;
+    return keyselect_ids(table, match);
+}
+
 /* NEW key table of the ids that `match` names; `local`: the master's own files too. */
 static json_t *
-matching(call_ctx_t *ctx, const json_t *match, bool local, keystore_t **ret_store, fail_t *err)
+chosen_of(call_ctx_t *ctx, const json_t *match, choose_fn *choose, bool local, keystore_t **ret_store,
+          fail_t *err)
 {
     AUTO(keystore) store = open_store(ctx, err);
 
@@ -36,7 +53,13 @@ matching(call_ctx_t *ctx, const json_t *match, bool local, keystore_t **ret_stor
         return NULL;
     if (ret_store != NULL)
         *ret_store = STEAL(store);
-    return keyselect_match(table, match);
+    return choose(table, match, err);
+}
+
+static json_t *
+matching(call_ctx_t *ctx, const json_t *match, bool local, keystore_t **ret_store, fail_t *err)
+{
+    return chosen_of(ctx, match, by_globs, local, ret_store, err);
 }
 
 static int
@@ -149,18 +172,24 @@ apply(call_ctx_t *ctx, key_act_t act, const json_t *chosen, fail_t *err)
     return err->code;
 }
 
-/* By glob: what the glob names afterwards. */
+/* Reactions and programs name a key, often by what its minion says: a text means the key of that name and no other, unless
+ * globs are asked for. Returns where the ids are afterwards. */
 static int
-by_glob(call_ctx_t *ctx, key_act_t act, json_t *args, json_t **ret_value, fail_t *err)
+by_match(call_ctx_t *ctx, key_act_t act, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *table = matching(ctx, value_get(args, "match"), false, NULL, err);
+    const json_t *match = value_get(args, "match");
+    bool globs = value_bool(args, "glob", false);
+    json_auto_t *table = chosen_of(ctx, match, globs ? by_globs : keyselect_exact, false, NULL, err);
 
     if (table == NULL)
         return err->code;
     json_auto_t *chosen = keyselect_only(table, key_act_from(act, included(args)));
     int rc = apply(ctx, act, chosen, err);
 
-    return rc < 0 ? rc : key_name_match(ctx, args, ret_value, err);
+    if (rc < 0)
+        return rc;
+    *ret_value = chosen_of(ctx, match, globs ? by_globs : by_ids, false, NULL, err);
+    return *ret_value == NULL ? err->code : 0;
 }
 
 /* NEW list of every id in a dict of lists; NULL with *err for another shape. */
@@ -198,26 +227,26 @@ by_dict(call_ctx_t *ctx, key_act_t act, json_t *args, json_t **ret_value, fail_t
 
     if (rc < 0)
         return rc;
-    *ret_value = matching(ctx, ids, false, NULL, err);
+    *ret_value = chosen_of(ctx, ids, by_ids, false, NULL, err);
     return *ret_value == NULL ? err->code : 0;
 }
 
 static int
 key_accept(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return by_glob(ctx, KEY_ACT_ACCEPT, args, ret_value, err);
+    return by_match(ctx, KEY_ACT_ACCEPT, args, ret_value, err);
 }
 
 static int
 key_reject(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return by_glob(ctx, KEY_ACT_REJECT, args, ret_value, err);
+    return by_match(ctx, KEY_ACT_REJECT, args, ret_value, err);
 }
 
 static int
 key_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return by_glob(ctx, KEY_ACT_DELETE, args, ret_value, err);
+    return by_match(ctx, KEY_ACT_DELETE, args, ret_value, err);
 }
 
 static int
@@ -335,6 +364,14 @@ key_rotate_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     {                                                                                                        \
         "match", ARG_ANY, ARG_REQUIRED, "A glob of ids, several with commas between them, or a list"         \
     }
+#define ID_ROW                                                                                               \
+    {                                                                                                        \
+        "match", ARG_ANY, ARG_REQUIRED, "The id of one minion, or a list of ids"                             \
+    }
+#define GLOB_ROW                                                                                             \
+    {                                                                                                        \
+        "glob", ARG_BOOL, "false", "match is a glob of ids, several with commas between them, or a list"     \
+    }
 #define DICT_ROW                                                                                             \
     {                                                                                                        \
         "match", ARG_DICT, ARG_REQUIRED, "Ids by state folder: {'minions_pre': ['jerry', 'stuart']}"         \
@@ -367,10 +404,11 @@ static const arg_t list_args[] = {
     ARGS_END
 };
 static const arg_t match_args[] = { MATCH_ROW, ARGS_END };
+static const arg_t delete_args[] = { ID_ROW, GLOB_ROW, ARGS_END };
 static const arg_t dict_args[] = { DICT_ROW, ARGS_END };
-static const arg_t accept_args[] = { MATCH_ROW, INC_REJ_ROW, INC_DEN_ROW, ARGS_END };
+static const arg_t accept_args[] = { ID_ROW, INC_REJ_ROW, INC_DEN_ROW, GLOB_ROW, ARGS_END };
 static const arg_t accept_dict_args[] = { DICT_ROW, INC_REJ_ROW, INC_DEN_ROW, ARGS_END };
-static const arg_t reject_args[] = { MATCH_ROW, INC_ACC_ROW, INC_DEN_ROW, ARGS_END };
+static const arg_t reject_args[] = { ID_ROW, INC_ACC_ROW, INC_DEN_ROW, GLOB_ROW, ARGS_END };
 static const arg_t reject_dict_args[] = { DICT_ROW, INC_ACC_ROW, INC_DEN_ROW, ARGS_END };
 static const arg_t finger_args[] = { MATCH_ROW, HASH_ROW, ARGS_END };
 static const arg_t finger_master_args[] = { HASH_ROW, ARGS_END };
@@ -408,20 +446,22 @@ static const func_t funcs[] = {
       "List the ids that a glob matches, by state." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.name_match 'web*'") },
     { "accept", key_accept, accept_args, FN_ACCESS_ADMIN,
-      "Accept the pending keys that a glob matches.\n\nReturns what the glob matches afterwards." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.accept 'web*'") },
+      "Accept the pending key of a minion, or of each in a list.\n\nReturns where these keys are "
+      "afterwards. An id is taken as it is; ``glob=True`` takes globs." CLI_EXAMPLE(
+          "salt-run salt.cmd saltutil.wheel key.accept web1\n    "
+          "salt-run salt.cmd saltutil.wheel key.accept 'web*' glob=True") },
     { "accept_dict", key_accept_dict, accept_dict_args, FN_ACCESS_ADMIN,
       "Accept the keys of a dictionary of ids by state." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.accept_dict '{minions_pre: [jerry, stuart]}'") },
     { "reject", key_reject, reject_args, FN_ACCESS_ADMIN,
-      "Reject the pending keys that a glob matches." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.reject 'web*'") },
+      "Reject the pending key of a minion, or of each in a list; with ``glob=True`` of globs." CLI_EXAMPLE(
+          "salt-run salt.cmd saltutil.wheel key.reject web1") },
     { "reject_dict", key_reject_dict, reject_dict_args, FN_ACCESS_ADMIN,
       "Reject the keys of a dictionary of ids by state." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.reject_dict '{minions_pre: [jerry, stuart]}'") },
-    { "delete", key_delete, match_args, FN_ACCESS_ADMIN,
-      "Delete the keys that a glob matches, whatever their state." CLI_EXAMPLE(
-          "salt-run salt.cmd saltutil.wheel key.delete 'web*'") },
+    { "delete", key_delete, delete_args, FN_ACCESS_ADMIN,
+      "Delete the key of a minion, or of each in a list, whatever its state; with ``glob=True`` of "
+      "globs." CLI_EXAMPLE("salt-run salt.cmd saltutil.wheel key.delete web1") },
     { "delete_dict", key_delete_dict, dict_args, FN_ACCESS_ADMIN,
       "Delete the keys of a dictionary of ids by state." CLI_EXAMPLE(
           "salt-run salt.cmd saltutil.wheel key.delete_dict '{minions: [jerry, stuart]}'") },

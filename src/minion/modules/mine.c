@@ -74,14 +74,14 @@ typedef struct definition {
     json_t *allow, *allow_type;
 } definition_t;
 
-/* NEW; NULL for what says nothing. */
+/* NEW; NULL for null. An empty allow_tgt is for nobody, and not for everybody. */
 static json_t *
 take(json_t *kwargs, const char *key)
 {
     json_t *v = json_incref(value_get(kwargs, key));
 
     json_object_del(kwargs, key);
-    if (v != NULL && value_truthy(v))
+    if (!json_is_null(v))
         return v;
     json_decref(v);
     return NULL;
@@ -103,7 +103,7 @@ definition_init(definition_t *d, const char *alias, const json_t *spec)
             json_array_append(d->args, item);
     }
     json_auto_t *fun = take(d->kwargs, "mine_function");
-    d->fun = xstrdup(json_is_string(fun) ? json_string_value(fun) : alias);
+    d->fun = xstrdup(json_is_string(fun) && json_string_length(fun) > 0 ? json_string_value(fun) : alias);
     d->allow = take(d->kwargs, "allow_tgt");
     d->allow_type = take(d->kwargs, "allow_tgt_type");
 }

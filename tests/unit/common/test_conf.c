@@ -222,7 +222,7 @@ test_conversions(void **state)
     conf_t *conf = load_text(
         *state, CONF_MINION,
         "user: 1000\nmaster_port: '4507'\nacceptance_wait_time: '2.5'\ndisable_grains: cmd\n"
-        "grains_blacklist: [1, a]\nlog_level: DEBUG\nhash_type: SHA512\nid: 17\ngrains:\n"
+        "start_event_grains: [1, a]\nlog_level: DEBUG\nhash_type: SHA512\nid: 17\ngrains:\n"
         "log_level_logfile:\n");
 
     assert_string_equal(conf_str(conf, "user"), "1000");
@@ -230,7 +230,7 @@ test_conversions(void **state)
     assert_true(conf_float(conf, "acceptance_wait_time") == 2.5);
     assert_int_equal(conf_int(conf, "acceptance_wait_time"), 2);
     assert_json(conf_get(conf, "disable_grains"), "[\"cmd\"]");
-    assert_json(conf_get(conf, "grains_blacklist"), "[\"1\",\"a\"]");
+    assert_json(conf_get(conf, "start_event_grains"), "[\"1\",\"a\"]");
     assert_string_equal(conf_str(conf, "log_level"), "debug");
     assert_string_equal(conf_str(conf, "hash_type"), "sha512");
     assert_string_equal(conf_str(conf, "id"), "17");
@@ -601,11 +601,70 @@ test_masters(void **state)
 static void
 test_id_valid(void **state)
 {
-    static const char *const good[] = { "a", "web-1.example.com", "A_b", "m\xc3\xbcller", "0", "a.", "x@y",
-                                        "~" };
-    static const char *const bad[] = { "",      ".",         "..",           ".hidden", "a/b",
-                                       "a b",   "a\tb",      "a\nb",         "a\x7f",   "a\xff",
-                                       "a\xc3", "a\xc2\xa0", "a\xe2\x80\xa8" };
+    static const char *const good[] = { "a",     "web-1.example.com", "A_b",  "0",        "a.",
+                                        "web_1", "xn--mller-kva.de",  "_dmz", "10.0.0.1", "db1:5432",
+                                        "andy",  "fe80::1",           "nota", "w",        "G:x" };
+    /* With what the refusal says of it. */
+    static const char *const bad[][2] = {
+        { "", "0 bytes" },
+        { ".", "has '.' at position 1" },
+        { "..", "has '.' at position 1" },
+        { ".hidden", "has '.' at position 1" },
+        { "a/b", "'a...' has '/' at position 2" },
+        { "a b", "a byte 0x20 at position 2" },
+        { "a\tb", "a byte 0x09" },
+        { "a\nb", "a byte 0x0a" },
+        { "a\x7f", "U+007F" },
+        { "a\xff", "a byte 0xff" },
+        { "a\xc3", "a byte 0xc3" },
+        { "a\xc2\xa0", "U+00A0" },
+        { "a\xe2\x80\xa8", "U+2028" },
+        { "web-asg-1,*", "'web-asg-1...' has ',' at position 10" },
+        { "*", "has '*'" },
+        { "E@.*", "'E...' has '@' at position 2" },
+        { "G@os:Linux", "'@'" },
+        { "N@all", "'@'" },
+        { "x@y", "'@'" },
+        { "--all", "has '-' at position 1" },
+        { "-A", "has '-' at position 1" },
+        { ":a", "has ':' at position 1" },
+        { "m[1-3]", "has '['" },
+        { "m?", "has '?'" },
+        { "m1|m2", "has '|'" },
+        { "m1+", "has '+'" },
+        { "(m1)", "has '('" },
+        { "m1;reboot", "has ';'" },
+        { "$(reboot)", "has '$'" },
+        { "`reboot`", "has '`'" },
+        { "m1&", "has '&'" },
+        { "~", "has '~'" },
+        { "a=b", "has '='" },
+        { "m{1,2}", "has '{'" },
+        { "m\\1", "has '\\'" },
+        { "a\"b", "has '\"'" },
+        { "a'b", "has '\047'" },
+        { "a#b", "has '#'" },
+        { "a!", "has '!'" },
+        { "a%", "has '%'" },
+        { "a<b", "has '<'" },
+        { "^a", "has '^'" },
+        { "m\xc3\xbcller", "U+00FC at position 2" },
+        { "m\xc3\xbcller", "xn--" },
+        { "m\xd0\xb0in", "U+0430" },  /* Cyrillic */
+        { "web1\xcc\x81", "U+0301" }, /* a combining mark */
+        { "\xe2\x80\xae"
+          "1bew",
+          "U+202E" }, /* from right to left */
+        { "web\xe2\x80\x8b"
+          "1",
+          "U+200B" }, /* a space without width */
+        { "\xef\xbd\x97"
+          "eb1",
+          "U+FF57" }, /* a letter of full width */
+        { "and", "compound targets" },
+        { "or", "compound targets" },
+        { "NOT", "compound targets" },
+    };
     char longest[LIMIT_ID_LEN + 2];
 
     (void) state;
@@ -613,14 +672,61 @@ test_id_valid(void **state)
         assert_true(conf_id_valid(good[i], NULL));
     for (size_t i = 0; i < NELEMS(bad); i++) {
         fail_auto_t err = FAIL_INIT;
-        assert_false(conf_id_valid(bad[i], &err));
+        assert_false(conf_id_valid(bad[i][0], &err));
         assert_int_equal(err.code, -EINVAL);
+        if (strstr(fail_text(&err), bad[i][1]) == NULL)
+            fail_msg("'%s': %s", bad[i][0], fail_text(&err));
     }
     memset(longest, 'a', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
     assert_false(conf_id_valid(longest, NULL));
     longest[LIMIT_ID_LEN] = '\0';
     assert_true(conf_id_valid(longest, NULL));
+}
+
+/* Every byte: an id has it, or is refused. */
+static void
+test_id_bytes(void **state)
+{
+    (void) state;
+    for (int c = 1; c < 256; c++) {
+        char id[] = { 'a', (char) c, 'a', '\0' };
+        bool is = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  strchr("._-:", c) != NULL;
+
+        if (conf_id_valid(id, NULL) != is)
+            fail_msg("byte 0x%02x", (unsigned) c);
+    }
+}
+
+/* A minion with such an id does not start, wherever it comes from, and is told which one would do. */
+static void
+test_id_refused(void **state)
+{
+    static const struct {
+        const char *file, *minion_id, *where, *near;
+    } rows[] = {
+        { "id: 'web-asg-1,*'\n", "", "/minion, line 1: option 'id'", "`id: web-asg-1`" },
+        { "log_level: error\nid: m[1-3]\n", "", "/minion, line 2: option 'id'", "`id: m-1-3`" },
+        { "append_domain: '*'\n", "m1\n", "/minion_id: option 'id'", "`id: m1.`" },
+        { "", "E@.*\n", "/minion_id: option 'id'", "`id: E-.`" },
+        { "", "--all\n", "/minion_id: option 'id'", "`id: all`" },
+        { "", "*\n", "/minion_id: option 'id'", "set another one in" },
+        { "id: 'not'\n", "", "/minion, line 1: option 'id'", "set another one in" },
+    };
+    stage_t *s = *state;
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        put(s, "minion", rows[i].file);
+        put(s, "minion_id", rows[i].minion_id);
+        assert_null(load_with(s, CONF_MINION, NULL));
+        if (strstr(fail_text(&s->err), rows[i].where) == NULL ||
+            strstr(fail_text(&s->err), rows[i].near) == NULL)
+            fail_msg("%s", fail_text(&s->err));
+    }
+    json_auto_t *given = json_pack("{s:s}", "id", "m1|m2");
+    assert_null(load_with(s, CONF_MINION, given));
+    assert_non_null(strstr(fail_text(&s->err), "the command line: option 'id'"));
 }
 
 static void
@@ -671,7 +777,16 @@ test_claimed_grain_id(void **state)
 static void
 test_configured_master_id(void **state)
 {
-    assert_string_equal(conf_str(load_text(*state, CONF_MASTER, "id: central\n"), "id"), "central");
+    stage_t *s = *state;
+
+    assert_string_equal(conf_str(load_text(s, CONF_MASTER, "id: central\n"), "id"), "central");
+    put(s, "master", "id: cent*\n");
+    assert_null(load_with(s, CONF_MASTER, NULL));
+    put(s, "master", "");
+    put(s, "minion_id", "m*x,y\n");
+    assert_string_equal(conf_str(load(s, CONF_MASTER), "id"), "m-x-y_master");
+    put(s, "minion_id", "\xd0\xb0\n");
+    assert_string_equal(conf_str(load(s, CONF_MASTER), "id"), "salt_master");
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -794,6 +909,7 @@ UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_uni
           STAGED(test_closed_sets), STAGED(test_bad_files), STAGED(test_root_dir), STAGED(test_relative_path),
           STAGED(test_long_socket_folder), STAGED(test_former_names), STAGED(test_lists_repacked),
           STAGED(test_empty_nodegroups), STAGED(test_roots), STAGED(test_masters),
-          cmocka_unit_test(test_id_valid), STAGED(test_cached_id), STAGED(test_guessed_id),
-          STAGED(test_claimed_grain_id), STAGED(test_configured_master_id), STAGED(test_samples),
-          cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))
+          cmocka_unit_test(test_id_valid), cmocka_unit_test(test_id_bytes), STAGED(test_id_refused),
+          STAGED(test_cached_id), STAGED(test_guessed_id), STAGED(test_claimed_grain_id),
+          STAGED(test_configured_master_id), STAGED(test_samples), cmocka_unit_test(test_committed_samples),
+          STAGED(test_told), cmocka_unit_test(test_told_wrong))

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/str.h"
 #include "master/keyaction.h"
 #include "salt/value.h"
 #include "unit/unit.h"
@@ -67,6 +68,69 @@ test_match(void **state)
 
         assert_value(found, cases[i].found);
     }
+}
+
+/* A program that names a key means that one. */
+static void
+test_exact(void **state)
+{
+    static const struct {
+        const char *ids, *found; /* NULL: refused */
+    } cases[] = {
+        { "'m001'", "{'minions': ['m001']}" },
+        { "'m003'", "{'minions_pre': ['m003'], 'minions_rejected': ['m003']}" },
+        { "['m001', 'bad1', 'nosuch']", "{'minions': ['m001'], 'minions_rejected': ['bad1']}" },
+        { "'M001'", "{}" },
+        { "'nosuch'", "{}" },
+        { "[]", "{}" },
+        { "'x,*'", "{'minions_unfit': ['x,*']}" },
+        { "'*'", NULL },
+        { "'m00?'", NULL },
+        { "'m001,m002'", NULL },
+        { "'m001,*'", NULL },
+        { "['m001', 'm*']", NULL },
+        { "['m001', 10]", NULL },
+        { "''", NULL },
+        { "10", NULL },
+        { "null", NULL },
+        { "true", NULL },
+        { "{'minions': ['m001']}", NULL },
+    };
+    json_auto_t *table = parse("{'minions': ['A1', 'm001', 'm002'], 'minions_pre': ['m003'],"
+                               " 'minions_rejected': ['bad1', 'm003'], 'minions_unfit': ['x,*']}");
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(cases); i++) {
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *ids = parse(cases[i].ids);
+        json_auto_t *found = keyselect_exact(table, ids, &err);
+
+        assert_int_equal(found == NULL, cases[i].found == NULL);
+        if (found != NULL)
+            assert_value(found, cases[i].found);
+        else
+            assert_true(str_starts(fail_text(&err), "match: "));
+    }
+}
+
+/* Names that are no ids are nobody's: no pattern means them, and only who deletes can name one. */
+static void
+test_unfit(void **state)
+{
+    json_auto_t *table = parse("{'minions': ['m1'], 'minions_pre': ['m2'], 'minions_unfit': ['*', 'm1,*']}");
+    json_auto_t *globs = parse("['*', 'm1,*']"), *found = keyselect_match(table, globs);
+    json_auto_t *one = keyselect_unfit(table, "m1,*"), *all = keyselect_unfit(table, NULL);
+    json_auto_t *only = keyselect_only(table, key_act_from(KEY_ACT_DELETE, 0));
+    json_auto_t *accept = keyselect_only(table, key_act_from(KEY_ACT_ACCEPT, KEY_ALL));
+
+    (void) state;
+    assert_value(found, "{'minions': ['m1'], 'minions_pre': ['m2']}");
+    assert_value(one, "{'minions_unfit': ['m1,*']}");
+    assert_value(all, "{'minions_unfit': ['*', 'm1,*']}");
+    assert_null(keyselect_unfit(table, "m1"));
+    assert_null(keyselect_unfit(found, NULL));
+    assert_value(only, "{'minions': ['m1'], 'minions_pre': ['m2'], 'minions_unfit': ['*', 'm1,*']}");
+    assert_value(accept, "{'minions_pre': ['m2']}");
 }
 
 static void
@@ -228,5 +292,6 @@ test_actions(void **state)
     assert_int_equal(fs_remove_tree(dir, NULL), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_match), cmocka_unit_test(test_only), cmocka_unit_test(test_status),
-          cmocka_unit_test(test_no_match), cmocka_unit_test(test_act_names), cmocka_unit_test(test_actions))
+UNIT_MAIN(cmocka_unit_test(test_match), cmocka_unit_test(test_exact), cmocka_unit_test(test_unfit),
+          cmocka_unit_test(test_only), cmocka_unit_test(test_status), cmocka_unit_test(test_no_match),
+          cmocka_unit_test(test_act_names), cmocka_unit_test(test_actions))

@@ -241,6 +241,42 @@ test_bad_ids(void **state)
     assert_list(f, KEY_PENDING, "[]");
 }
 
+/* Files of an older master: they are found whatever folder they are in, and go by the name that is shown. */
+static void
+test_unfit(void **state)
+{
+    static const char *const names[] = { "minions/web,*",        "minions_pre/*",
+                                         "minions_pre/web,*",    "minions_next/m\xd0\xb0in",
+                                         "minions_denied/x\xff", "minions/.new.1234" };
+    fixture_t *f = *state;
+    fail_auto_t err = FAIL_INIT;
+    uint8_t key[KEY_BYTES];
+    AUTO_FREE char *pem = key_public_pem(key_one);
+
+    assert_int_equal(keystore_put(f->store, "web1", KEY_ACCEPTED, key_one, NULL), 0);
+    for (size_t i = 0; i < NELEMS(names); i++) {
+        AUTO_FREE char *path = path_in(f, names[i]);
+        put_text(path, pem, 0600);
+    }
+    json_auto_t *unfit = keystore_unfit(f->store, &err);
+    json_auto_t *want = json_pack("[s,s,s,s]", "*", "m\xd0\xb0in", "web,*", "x\xef\xbf\xbd");
+    assert_true(json_equal(unfit, want));
+    assert_list(f, KEY_ACCEPTED, "[\"web1\"]");
+    assert_false(keystore_get(f->store, "web,*", KEY_ACCEPTED, key, NULL));
+    assert_int_equal(keystore_state(f->store, "web,*"), KEY_UNKNOWN);
+    assert_int_equal(keystore_move(f->store, "*", KEY_PENDING, KEY_ACCEPTED, NULL), -EINVAL);
+    assert_int_equal(keystore_unfit_delete(f->store, "web1", NULL), -ENOENT);
+    assert_int_equal(keystore_unfit_delete(f->store, "../minions/web1", NULL), -ENOENT);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(keystore_unfit_delete(f->store, json_string_value(json_array_get(want, i)), &err),
+                         0);
+    json_auto_t *none = keystore_unfit(f->store, &err);
+    assert_int_equal(json_array_size(none), 0);
+    assert_list(f, KEY_ACCEPTED, "[\"web1\"]");
+    AUTO_FREE char *hidden = path_in(f, names[5]);
+    assert_true(fs_exists(hidden));
+}
+
 /* A link in a key's place is neither read nor written through. */
 static void
 test_links(void **state)
@@ -358,14 +394,14 @@ test_listed(void **state)
         { "last", true },
         { "", false },
         { "../etc", false },
-        { "(unbalanced", true },
+        { "(unbalanced", false },
     };
     fixture_t *f = *state;
     AUTO_FREE char *path = path_in(f, "autosign.conf");
 
     put_text(path,
              "# commented\n#commented\n   # db.*\n\nexact\nweb*\ndb[0-9]\n\t indented \nhost.example\n"
-             "mail\\.[a-z]\\.example\none|two\n(unbalanced\ncrlf\r\n   \nlast",
+             "mail\\.[a-z]\\.example\none|two\ncrlf\r\n   \nlast",
              0644);
     for (size_t i = 0; i < NELEMS(cases); i++) {
         fail_auto_t err = FAIL_INIT;
@@ -374,6 +410,23 @@ test_listed(void **state)
             fail_msg("'%s' should %sbe listed", cases[i].id, cases[i].listed ? "" : "not ");
         assert_null(err.text);
     }
+}
+
+/* A line that is no pattern names nobody, is told, and the others count. */
+static void
+test_listed_broken(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *path = path_in(f, "autosign.conf");
+    fail_auto_t before = FAIL_INIT, other = FAIL_INIT, after = FAIL_INIT;
+
+    put_text(path, "web1\n(unbalanced\nweb2\n", 0644);
+    assert_true(keystore_listed(path, "web1", false, &before));
+    assert_null(before.text);
+    assert_true(keystore_listed(path, "web2", false, &after));
+    assert_non_null(strstr(fail_text(&after), "the line '(unbalanced' is no pattern"));
+    assert_false(keystore_listed(path, "unbalanced", false, &other));
+    assert_non_null(strstr(fail_text(&other), "the line '(unbalanced' is no pattern"));
 }
 
 static void
@@ -498,6 +551,7 @@ test_synced(void **state)
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 UNIT_MAIN(cmocka_unit_test(test_names), WITH_STORE(test_folders), WITH_STORE(test_life),
           WITH_STORE(test_synced), WITH_STORE(test_list), WITH_STORE(test_folder_that_breaks_off),
-          WITH_STORE(test_bad_ids), WITH_STORE(test_links), WITH_STORE(test_bad_files),
-          WITH_STORE(test_unreadable), WITH_STORE(test_listed), WITH_STORE(test_listed_modes),
-          WITH_STORE(test_listed_nowhere), WITH_STORE(test_autosign_files))
+          WITH_STORE(test_bad_ids), WITH_STORE(test_unfit), WITH_STORE(test_links),
+          WITH_STORE(test_bad_files), WITH_STORE(test_unreadable), WITH_STORE(test_listed),
+          WITH_STORE(test_listed_modes), WITH_STORE(test_listed_broken), WITH_STORE(test_listed_nowhere),
+          WITH_STORE(test_autosign_files))

@@ -1,0 +1,519 @@
+/* conf_rules.c - options that say who may do what. What is wrong with one of them is no reason to do without: a rule that
+ * can't be read denies nothing, or lets everybody in. So each has a shape, down to its texts, and its patterns are compiled
+ * when it is loaded. */
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/conf_int.h"
+#include "common/match/match.h"
+#include "salt/limits.h"
+
+/* Whether a text is what the rule wants; *err says what is wrong with it. */
+typedef bool text_fn(json_t *opts, const char *text, fail_t *err);
+
+typedef struct field {
+    const char *name;
+    const conf_rule_t *rule;
+} field_t;
+
+struct conf_rule {
+    const char *what;         /* "a list of functions" */
+    text_fn *text;            /* NULL: no text is one */
+    const conf_rule_t *items; /* NULL: no list is one */
+    bool lone;                /* a text alone is a list of one */
+    bool some;                /* an empty list is a mistake: it says nothing */
+    bool loose;               /* whatever is none of the above is somebody else's business */
+    text_fn *key;             /* of a mapping: any key that this takes, */
+    const conf_rule_t *values;
+    const field_t *fields; /* or these only; with `loose` others as well that are not misspelt ones */
+};
+
+static bool refuse(fail_t *err, const char *fmt, ...) PRINTF(2, 3);
+
+static bool
+refuse(fail_t *err, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    fail_set(err, -EINVAL, "%s", text);
+    return false;
+}
+
+/* ---- texts -------------------------------------------------------------------------------------- */
+
+static bool
+has_blank(const char *text)
+{
+    return text[strcspn(text, " \t\r\n\v\f")] != '\0';
+}
+
+/* `blank`: it may have blanks inside, as commands and targets do. */
+static bool
+check_filled(const char *text, bool blank, fail_t *err)
+{
+    if (*text == '\0' || text[strspn(text, " \t\r\n\v\f")] == '\0')
+        return refuse(err, "an empty text names nothing");
+    if (!blank && has_blank(text))
+        return refuse(err, "'%.100s' has a blank, which no name has", text);
+    return true;
+}
+
+static bool
+is_only(const char *text, const char *chars)
+{
+    return text[strspn(text, chars)] == '\0';
+}
+
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* Of a module, a source, an environment: taken as it is, so a pattern would name none. */
+static bool
+check_name(json_t *opts, const char *text, fail_t *err)
+{
+    (void) opts;
+    if (!check_filled(text, false, err))
+        return false;
+    if (is_only(text, NAME_CHARS))
+        return true;
+    return refuse(err, "'%.100s' is no module's name: whole modules are named here, without patterns", text);
+}
+
+/* Of a custom module, which may be in a folder. */
+static bool
+check_extmod(json_t *opts, const char *text, fail_t *err)
+{
+    (void) opts;
+    if (!check_filled(text, false, err))
+        return false;
+    if (is_only(text, NAME_CHARS ".") && !str_ends(text, ".py"))
+        return true;
+    return refuse(err, "'%.100s' is no module's name: write it without .py, / and patterns", text);
+}
+
+/* "a,b" */
+static bool
+check_extmods(json_t *opts, const char *text, fail_t *err)
+{
+    char **names = str_split(text, ",", false);
+    bool ok = true;
+
+    for (size_t i = 0; ok && names[i] != NULL; i++)
+        ok = check_extmod(opts, names[i], err);
+    strv_free(names);
+    return ok;
+}
+
+static bool
+check_glob(json_t *opts, const char *text, fail_t *err)
+{
+    (void) opts;
+    return check_filled(text, true, err);
+}
+
+/* A glob of functions, which `not` makes a no. */
+static bool
+check_allowed(json_t *opts, const char *text, fail_t *err)
+{
+    const char *glob = str_starts(text, "not ") ? text + strlen("not ") + strspn(text + strlen("not "), " ")
+                                                : text;
+
+    (void) opts;
+    if (!check_filled(glob, false, err))
+        return false;
+    if (is_only(glob + (*glob == '!'), NAME_CHARS ".*?[]-!") && *glob != '!' && *glob != '-')
+        return true;
+    return refuse(err, "'%.100s' is no glob of functions, and none with `not ` before it", text);
+}
+
+/* A glob or a regular expression for the whole of a text. */
+static bool
+check_expr(json_t *opts, const char *text, fail_t *err)
+{
+    (void) opts;
+    return check_filled(text, false, err) && match_expr_check(text, err);
+}
+
+static bool
+check_regex(json_t *opts, const char *text, fail_t *err)
+{
+    bool all;
+
+    (void) opts;
+    return check_filled(text, true, err) && match_pcre_check(text, false, &all, err);
+}
+
+static bool
+check_user(json_t *opts, const char *text, fail_t *err)
+{
+    if (!check_filled(text, false, err))
+        return false;
+    if (is_only(text, "0123456789"))
+        return refuse(err, "'%s' is a number: users have names here", text);
+    if (*text == '%' || str_ends(text, "%"))
+        return refuse(err, "'%.100s' is a group: there are users only here", text);
+    return check_expr(opts, text, err);
+}
+
+/* A pattern that matches from the beginning, and so matches everything when it matches nothing as well: "a|", "t*". */
+static bool
+check_prefix(const char *text, bool glob, fail_t *err)
+{
+    static const char *const meant[] = { ".*", "^.*", ".*$", "^.*$" };
+    bool all;
+
+    if (!check_filled(text, false, err) || !match_pcre_check(text, glob, &all, err))
+        return false;
+    for (size_t i = 0; all && i < NELEMS(meant); i++)
+        all = !str_eq(text, meant[i]);
+    if (!all)
+        return true;
+    return fail_set(err, -EINVAL,
+                    "'%.100s' matches everything, as a regular expression that is compared from the "
+                    "beginning; write '.*' if that is meant",
+                    text) == 0;
+}
+
+static bool
+check_function(json_t *opts, const char *text, fail_t *err)
+{
+    (void) opts;
+    return check_prefix(text, true, err);
+}
+
+static bool
+check_prefix_only(json_t *opts, const char *text, fail_t *err)
+{
+    (void) opts;
+    return check_prefix(text, false, err);
+}
+
+/* "cmd" is no function, so that it would forbid none. */
+static bool
+check_forbidden(json_t *opts, const char *text, fail_t *err)
+{
+    if (!check_expr(opts, text, err))
+        return false;
+    if (!is_only(text, NAME_CHARS))
+        return true;
+    return fail_set(err, -EINVAL, "'%.100s' is no function; write '%.100s.*' for all of the module", text,
+                    text) == 0;
+}
+
+static bool
+check_target(json_t *opts, const char *text, fail_t *err)
+{
+    json_auto_t *expr = json_string(text);
+
+    if (!check_filled(text, true, err))
+        return false;
+    AUTO(target) target = target_new(expr, TGT_COMPOUND, json_object_get(opts, "nodegroups"), NULL, err);
+    if (target == NULL)
+        fail_prefix(err, "the target '%.100s': ", text);
+    return target != NULL;
+}
+
+/* Names of states as they are compared. */
+static bool
+check_state(json_t *opts, const char *text, fail_t *err)
+{
+    (void) opts;
+    if (!check_filled(text, false, err))
+        return false;
+    if (str_eq(text, "*") || is_only(text, NAME_CHARS "."))
+        return true;
+    return refuse(err, "'%.100s' is neither a state module, nor MODULE.FUNCTION, nor *", text);
+}
+
+static bool
+check_type(json_t *opts, const char *text, fail_t *err)
+{
+    tgt_type_t type;
+
+    (void) opts;
+    if (tgt_type_parse(text, &type))
+        return true;
+    return refuse(err, "'%.100s' is no type of targets", text);
+}
+
+/* Kinds of custom modules, Salt's. */
+static const char *const kinds[] = {
+    "beacons",      "cache",     "clouds",    "engines", "executors", "fileserver", "grains",
+    "log_handlers", "matchers",  "modules",   "output",  "pillar",    "proxy",      "proxymodules",
+    "queues",       "renderers", "returners", "roster",  "runners",   "sdb",        "serializers",
+    "states",       "thorium",   "tokens",    "tops",    "utils",     "wheel",      NULL
+};
+
+static const char *
+next_kind(void *cookie)
+{
+    const char *const **at = cookie;
+
+    return **at != NULL ? *(*at)++ : NULL;
+}
+
+static bool
+check_kind(json_t *opts, const char *text, fail_t *err)
+{
+    const char *const *at = kinds;
+
+    (void) opts;
+    for (size_t i = 0; kinds[i] != NULL; i++)
+        if (str_eq(kinds[i], text))
+            return true;
+    const char *near = str_suggest(text, next_kind, &at);
+    AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
+    return refuse(err, "'%.100s' is no kind of custom modules%s", text, hint);
+}
+
+/* A minion has no node groups: what N@ is, its master knows. */
+static bool
+check_minion_target(json_t *opts, const char *text, fail_t *err)
+{
+    return strstr(text, "N@") != NULL ? check_filled(text, true, err) : check_target(opts, text, err);
+}
+
+/* Lines of a file of ids: globs, regular expressions, comments. */
+static bool
+check_lines(json_t *opts, const char *path, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+    bool ok = true;
+
+    /* Who may write it is looked at when it is used, and so is one that comes later. */
+    if (*path == '\0' || fs_read(path, LIMIT_CONF_FILE, &text, NULL) < 0)
+        return true;
+    char **lines = str_split(buf_str(&text), "\n", false);
+    for (size_t i = 0; ok && lines[i] != NULL; i++) {
+        const char *line = str_trim(lines[i]);
+        ok = *line == '\0' || *line == '#' || check_expr(opts, line, err);
+        if (!ok)
+            fail_prefix(err, "%s, line %zu: ", path, i + 1);
+    }
+    strv_free(lines);
+    return ok;
+}
+
+/* One that is not there would reject nobody. */
+static bool
+check_rejects(json_t *opts, const char *path, fail_t *err)
+{
+    if (*path != '\0' && fs_absent(path))
+        return refuse(err, "there is no file %s; make an empty one if nobody is to be rejected", path);
+    return check_lines(opts, path, err);
+}
+
+/* ---- rules -------------------------------------------------------------------------------------- */
+
+#define TEXT(name, described, fn) static const conf_rule_t name = { .what = (described), .text = (fn) }
+#define LIST(name, described, of)                                                                            \
+    const conf_rule_t name = { .what = (described), .items = &(of), .lone = true }
+
+TEXT(one_name, "a module's name", check_name);
+TEXT(one_glob, "a glob", check_glob);
+TEXT(one_allowed, "a glob of functions", check_allowed);
+TEXT(one_expr, "a glob or a regular expression", check_expr);
+TEXT(one_regex, "a regular expression", check_regex);
+TEXT(one_user, "a user's name or a pattern of names", check_user);
+TEXT(one_function, "a function or a pattern of functions", check_function);
+TEXT(one_forbidden, "a function or a pattern of functions", check_forbidden);
+TEXT(one_prefix, "a regular expression", check_prefix_only);
+TEXT(one_extmod, "a module's name", check_extmod);
+TEXT(one_target, "a compound target", check_minion_target);
+TEXT(one_type, "a type of targets", check_type);
+
+LIST(conf_rule_names, "a list of modules' names", one_name);
+LIST(conf_rule_globs, "a list of globs", one_glob);
+LIST(conf_rule_allowed, "a list of globs of functions", one_allowed);
+LIST(conf_rule_exprs, "a list of globs or regular expressions", one_expr);
+LIST(conf_rule_regexes, "a list of regular expressions", one_regex);
+const conf_rule_t conf_rule_lines = { .what = "a path", .text = check_lines };
+const conf_rule_t conf_rule_rejects = { .what = "a path", .text = check_rejects };
+
+/* USER: [FUNCTION, {TARGET: [FUNCTION]}] */
+static LIST(functions, "a list of functions", one_function);
+static const conf_rule_t grant = { .what = "a function, or a mapping of targets to lists of functions",
+                                   .text = check_function,
+                                   .key = check_target,
+                                   .values = &functions };
+static const conf_rule_t grants = { .what = "a list of functions", .items = &grant };
+const conf_rule_t conf_rule_acl = { .what = "a mapping of users to lists of functions",
+                                    .key = check_user,
+                                    .values = &grants };
+
+static LIST(users, "a list of users", one_user);
+static LIST(forbidden, "a list of functions", one_forbidden);
+static const field_t forbids[] = { { "users", &users }, { "modules", &forbidden }, { NULL, NULL } };
+const conf_rule_t conf_rule_blacklist = { .what = "a mapping of users and modules to lists",
+                                          .fields = forbids };
+
+/* IDS: [NAME] */
+static const conf_rule_t names_asked = { .what = "a list of regular expressions", .items = &one_prefix };
+const conf_rule_t conf_rule_mine = { .what = "a mapping of ids to lists of names",
+                                     .key = check_prefix_only,
+                                     .values = &names_asked };
+
+/* KIND: [MODULE] or "a,b" */
+static const conf_rule_t extmods = { .what = "a list of modules' names",
+                                     .text = check_extmods,
+                                     .items = &one_extmod };
+const conf_rule_t conf_rule_extmods = { .what = "a mapping of kinds to lists of modules' names",
+                                        .key = check_kind,
+                                        .values = &extmods };
+
+/* STATE: [TARGET] */
+static const conf_rule_t conditions = {
+    .what = "a list of compound targets", .items = &one_target, .lone = true, .some = true
+};
+const conf_rule_t conf_rule_conditions = { .what = "a mapping of states to lists of compound targets",
+                                           .key = check_state,
+                                           .values = &conditions };
+
+/* ALIAS: arguments, with allow_tgt among them */
+static const conf_rule_t allow_tgt = {
+    .what = "a target", .text = check_glob, .items = &one_glob, .some = true
+};
+static const field_t allows[] = { { "allow_tgt", &allow_tgt },
+                                  { "allow_tgt_type", &one_type },
+                                  { NULL, NULL } };
+static const conf_rule_t called_item = { .what = "an argument", .fields = allows, .loose = true };
+static const conf_rule_t called = {
+    .what = "arguments", .items = &called_item, .fields = allows, .loose = true
+};
+TEXT(one_listed, "a function", check_glob);
+const conf_rule_t conf_rule_mine_functions = { .what = "a mapping (name: arguments) or a list of texts",
+                                               .items = &one_listed,
+                                               .key = check_glob,
+                                               .values = &called };
+
+/* [URL, {URL: [{saltenv_blacklist: [ENV]}]}]: of a remote's settings those that let or forbid */
+static const conf_rule_t remote_envs = { .what = "a list of globs or regular expressions",
+                                         .items = &one_expr };
+static const field_t exposes[] = { { "saltenv_whitelist", &remote_envs },
+                                   { "saltenv_blacklist", &remote_envs },
+                                   { NULL, NULL } };
+static const conf_rule_t remote_setting = { .what = "a setting", .fields = exposes, .loose = true };
+static const conf_rule_t remote_settings = {
+    .what = "settings", .items = &remote_setting, .fields = exposes, .loose = true
+};
+static const conf_rule_t remote = { .what = "an address, or a mapping of it to settings",
+                                    .text = check_glob,
+                                    .key = check_glob,
+                                    .values = &remote_settings };
+const conf_rule_t conf_rule_remotes = { .what = "a list of addresses", .items = &remote };
+
+/* ---- shapes ------------------------------------------------------------------------------------- */
+
+typedef struct look {
+    json_t *opts;
+    fail_t *err;
+} look_t;
+
+static bool check_rule(look_t *look, const conf_rule_t *rule, const json_t *v);
+
+static const char *
+next_field(void *cookie)
+{
+    const field_t **at = cookie;
+
+    return (*at)->name != NULL ? (*at)++->name : NULL;
+}
+
+static const field_t *
+field_of(const conf_rule_t *rule, const char *key)
+{
+    for (const field_t *f = rule->fields; f->name != NULL; f++)
+        if (str_eq(f->name, key))
+            return f;
+    return NULL;
+}
+
+static bool
+refuse_field(look_t *look, const conf_rule_t *rule, const char *key)
+{
+    const field_t *at = rule->fields;
+    const char *near = str_suggest(key, next_field, &at);
+
+    if (rule->loose && near == NULL)
+        return true;
+    buf_auto_t known = BUF_INIT;
+    for (const field_t *f = rule->fields; f->name != NULL; f++)
+        buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", f->name);
+    AUTO_FREE char *hint = near != NULL ? xasprintf("; is '%s' meant?", near) : xstrdup("");
+    return refuse(look->err, "'%.100s' is not known here; known are %s%s", key, buf_str(&known), hint);
+}
+
+static bool
+check_pair(look_t *look, const conf_rule_t *rule, const char *key, const json_t *v)
+{
+    const field_t *field = rule->fields != NULL ? field_of(rule, key) : NULL;
+
+    if (rule->fields != NULL && field == NULL)
+        return refuse_field(look, rule, key);
+    if (field == NULL && !rule->key(look->opts, key, look->err))
+        return false;
+    if (check_rule(look, field != NULL ? field->rule : rule->values, v))
+        return true;
+    fail_prefix(look->err, "%.100s: ", key);
+    return false;
+}
+
+static bool
+check_pairs(look_t *look, const conf_rule_t *rule, const json_t *v)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach ((json_t *) v, key, value)
+        if (!check_pair(look, rule, key, value))
+            return false;
+    return true;
+}
+
+static bool
+check_items(look_t *look, const conf_rule_t *rule, const json_t *v)
+{
+    size_t i;
+    json_t *item;
+
+    if (rule->some && json_array_size(v) == 0)
+        return refuse(look->err, "an empty list says nothing: leave it out");
+    json_array_foreach (v, i, item) {
+        if (check_rule(look, rule->items, item))
+            continue;
+        fail_prefix(look->err, "item %zu: ", i + 1);
+        return false;
+    }
+    return true;
+}
+
+static bool
+check_rule(look_t *look, const conf_rule_t *rule, const json_t *v)
+{
+    if (json_is_string(v) && rule->text != NULL)
+        return rule->text(look->opts, json_string_value(v), look->err);
+    if (json_is_string(v) && rule->lone)
+        return check_rule(look, rule->items, v);
+    if (json_is_array(v) && rule->items != NULL)
+        return check_items(look, rule, v);
+    if (json_is_object(v) && (rule->key != NULL || rule->fields != NULL))
+        return check_pairs(look, rule, v);
+    if (rule->loose)
+        return true;
+    if (json_is_string(v))
+        return refuse(look->err, "wants %s, not the text '%.100s'", rule->what, json_string_value(v));
+    return refuse(look->err, "wants %s, not %s", rule->what, conf_type_name(v));
+}
+
+int
+conf_check_rule(const option_row_t *row, json_t *opts, const json_t *said, const char *where, fail_t *err)
+{
+    look_t look = { opts, err };
+
+    if (check_rule(&look, row->rule, said))
+        return 0;
+    fail_prefix(err, "%s: option '%s': ", where, row->name);
+    return -EINVAL;
+}

@@ -1,0 +1,382 @@
+/* test_rules.c - options that say who may do what: every wrong shape stops the load, and says where and what is wrong. */
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/conf.h"
+#include "unit/unit.h"
+
+static char dir[64];
+
+static int
+set_up(void **state)
+{
+    (void) state;
+    str_copy(dir, sizeof(dir), "/tmp/halite-rules-XXXXXX");
+    return mkdtemp(dir) == NULL;
+}
+
+static int
+tear_down(void **state)
+{
+    (void) state;
+    return fs_remove_tree(dir, NULL);
+}
+
+static void
+put(const char *name, const char *text)
+{
+    AUTO_FREE char *path = fs_join(dir, name);
+
+    assert_int_equal(fs_write_quick(path, text, strlen(text), 0644, NULL), 0);
+}
+
+/* NEW text of the refusal; NULL: it loads. */
+static char *
+refusal(conf_side_t side, const char *text)
+{
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *warnings = json_array();
+
+    put(side == CONF_MASTER ? "master" : "minion", text);
+    put("minion_id", "unit\n");
+    AUTO(conf) conf = conf_load(dir, side, NULL, warnings, &err);
+    assert_true((conf == NULL) == (err.code != 0));
+    return conf == NULL ? xstrdup(fail_text(&err)) : NULL;
+}
+
+typedef struct wrong {
+    const char *text, *says;
+} wrong_t;
+
+static void
+check_wrong(conf_side_t side, const wrong_t *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *said = refusal(side, rows[i].text);
+        AUTO_FREE char *place = xasprintf("%s/%s", dir, side == CONF_MASTER ? "master" : "minion");
+
+        if (said == NULL)
+            fail_msg("loads: %s", rows[i].text);
+        if (!str_starts(said, place) || strstr(said, "line 1") == NULL || strstr(said, rows[i].says) == NULL)
+            fail_msg("%s: %s", rows[i].text, said);
+    }
+}
+
+static void
+check_right(conf_side_t side, const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *said = refusal(side, texts[i]);
+
+        if (said != NULL)
+            fail_msg("%s: %s", texts[i], said);
+    }
+}
+
+static void
+test_publisher_acl(void **state)
+{
+    static const wrong_t rows[] = {
+        { "publisher_acl: {fred: ['']}", "option 'publisher_acl': fred: item 1: an empty text" },
+        { "publisher_acl: {fred: [' ']}", "an empty text" },
+        { "publisher_acl: {fred: [test.ping, '']}", "fred: item 2: an empty text" },
+        { "publisher_acl: {fred: ['cmd.run|']}", "'cmd.run|' matches everything" },
+        { "publisher_acl: {fred: ['|cmd.run']}", "matches everything" },
+        { "publisher_acl: {fred: ['t*']}", "'t*' matches everything" },
+        { "publisher_acl: {fred: ['(test.ping)?']}", "matches everything" },
+        { "publisher_acl: {fred: ['^']}", "matches everything" },
+        { "publisher_acl: {fred: ['(?i)']}", "matches everything" },
+        { "publisher_acl: {fred: ['x{0}']}", "matches everything" },
+        { "publisher_acl: {fred: ['(test.ping']}", "fred: item 1: " },
+        { "publisher_acl: {fred: ['test[.ping']}", "fred: item 1: " },
+        { "publisher_acl: {fred: ['+test']}", "fred: item 1: " },
+        { "publisher_acl: {fred: ['test.ping ']}", "has a blank" },
+        { "publisher_acl: {fred: [' test.ping']}", "has a blank" },
+        { "publisher_acl: {fred: ['test.ping, test.echo']}", "has a blank" },
+        { "publisher_acl: {fred: [null]}",
+          "item 1: wants a function, or a mapping of targets to lists of functions, not nothing" },
+        { "publisher_acl: {fred: null}", "fred: wants a list of functions, not nothing" },
+        { "publisher_acl: {fred: test.ping}", "fred: wants a list of functions, not the text 'test.ping'" },
+        { "publisher_acl: {fred: {'web*': [test.ping]}}", "fred: wants a list of functions, not a mapping" },
+        { "publisher_acl: {fred: true}", "not true" },
+        { "publisher_acl: {fred: [5]}", "not a whole number" },
+        { "publisher_acl: {fred: [[test.ping]]}", "not a list" },
+        { "publisher_acl: {fred: [{'web*': [['test.ping']]}]}",
+          "web*: item 1: wants a function or a pattern" },
+        { "publisher_acl: {fred: [{'web*': ['']}]}", "item 1: web*: item 1: an empty text" },
+        { "publisher_acl: {fred: [{'web*': ['t*']}]}", "matches everything" },
+        { "publisher_acl: {fred: [{'web*': null}]}", "web*: wants a list of functions, not nothing" },
+        { "publisher_acl: {fred: [{'web*': {args: []}}]}", "web*: wants a list of functions, not a mapping" },
+        { "publisher_acl: {fred: [{'': [test.ping]}]}", "an empty text" },
+        { "publisher_acl: {fred: [{'web* and': [test.ping]}]}", "the target 'web* and': " },
+        { "publisher_acl: {fred: [{'E@(web': [test.ping]}]}", "the target 'E@(web': " },
+        { "publisher_acl: {fred: [{'N@nosuch': [test.ping]}]}", "the target 'N@nosuch': " },
+        { "publisher_acl: {'': [test.ping]}", "an empty text" },
+        { "publisher_acl: {' ': [test.ping]}", "an empty text" },
+        { "publisher_acl: {'fred ': [test.ping]}", "'fred ' has a blank" },
+        { "publisher_acl: {'fred, ann': [test.ping]}", "has a blank" },
+        { "publisher_acl: {'fr(ed': [test.ping]}", "option 'publisher_acl': " },
+        { "publisher_acl: {'fr[ed': [test.ping]}", "option 'publisher_acl': " },
+        { "publisher_acl: {'%wheel': [test.ping]}", "'%wheel' is a group" },
+        { "publisher_acl: {'wheel%': [test.ping]}", "'wheel%' is a group" },
+        { "publisher_acl: {1000: [test.ping]}", "'1000' is a number" },
+        { "publisher_acl: [fred]", "option 'publisher_acl' wants a mapping" },
+        { "publisher_acl: fred", "option 'publisher_acl' wants a mapping" },
+        { "publisher_acl: {fred: [test.ping], fred: [cmd.run]}", "fred" },
+        { "publisher_alc: {fred: [test.ping]}", "unknown option 'publisher_alc'; is 'publisher_acl' meant?" },
+        { "client_acl: {fred: [test.ping]}", "option 'client_acl' cannot be switched on" },
+    };
+    static const char *const right[] = {
+        "publisher_acl: {}\n",
+        "publisher_acl:\n",
+        "publisher_acl: {fred: []}\n",
+        "publisher_acl: {fred: ['.*'], ann: ['*'], 'ops-.*': ['test.*', 'pkg.*'], '*': [test.ping]}\n",
+        ("publisher_acl: {'fred|ann': ['test\\.(ping|echo)$', {'web* or G@os:Debian': [state.apply], "
+         "'E@db[0-9]+': 'test.*'}]}\n"),
+        "nodegroups: {webs: 'web*'}\npublisher_acl: {fred: [{'N@webs': [test.ping]}]}\n",
+        "client_acl: {}\nclient_acl_blacklist: {}\n",
+    };
+
+    (void) state;
+    check_wrong(CONF_MASTER, rows, NELEMS(rows));
+    check_right(CONF_MASTER, right, NELEMS(right));
+}
+
+static void
+test_blacklist(void **state)
+{
+    static const wrong_t rows[] = {
+        { "publisher_acl_blacklist: {users: ['(root']}",
+          "option 'publisher_acl_blacklist': users: item 1: " },
+        { "publisher_acl_blacklist: {modules: ['cmd.*(']}", "modules: item 1: " },
+        { "publisher_acl_blacklist: {modules: ['cmd.run', '[']}", "modules: item 2: " },
+        { "publisher_acl_blacklist: {modules: ['*cmd(']}", "modules: item 1: " },
+        { "publisher_acl_blacklist: {modules: ['']}", "an empty text" },
+        { "publisher_acl_blacklist: {modules: [cmd]}", "'cmd' is no function; write 'cmd.*'" },
+        { "publisher_acl_blacklist: {modules: [{cmd: run}]}", "not a mapping" },
+        { "publisher_acl_blacklist: {modules: {cmd: run}}", "wants a list of functions, not a mapping" },
+        { "publisher_acl_blacklist: {modules: null}", "wants a list of functions, not nothing" },
+        { "publisher_acl_blacklist: {modules: [null]}", "not nothing" },
+        { "publisher_acl_blacklist: {modules: ['cmd.run ']}", "has a blank" },
+        { "publisher_acl_blacklist: {module: [cmd.run]}",
+          "'module' is not known here; known are users, modules; is 'modules' meant?" },
+        { "publisher_acl_blacklist: {user: [root]}", "is 'users' meant?" },
+        { "publisher_acl_blacklist: {functions: [cmd.run]}", "'functions' is not known here" },
+        { "publisher_acl_blacklist: {'users ': [root]}", "is not known here" },
+        { "publisher_acl_blacklist: {users: [1000]}", "not a whole number" },
+        { "publisher_acl_blacklist: {users: ['1000']}", "is a number" },
+        { "publisher_acl_blacklist: {users: ['%wheel']}", "is a group" },
+        { "publisher_acl_blacklist: {users: [null]}", "not nothing" },
+        { "publisher_acl_blacklist: [root]", "wants a mapping" },
+        { "publisher_acl_blacklist: cmd.run", "wants a mapping" },
+        { "publisher_acl_blaklist: {users: [root]}", "is 'publisher_acl_blacklist' meant?" },
+        { "client_acl_blacklist: {users: [root]}", "option 'client_acl_blacklist' cannot be switched on" },
+    };
+    static const char *const right[] = {
+        "publisher_acl_blacklist: {users: [root, '^(?!sudo_).*$'], modules: [cmd.run, 'cmd.*', '*.write']}\n",
+        "publisher_acl_blacklist: {users: root, modules: 'cmd.*'}\n",
+        "publisher_acl_blacklist: {modules: []}\n",
+    };
+
+    (void) state;
+    check_wrong(CONF_MASTER, rows, NELEMS(rows));
+    check_right(CONF_MASTER, right, NELEMS(right));
+}
+
+static void
+test_master_lists(void **state)
+{
+    static const wrong_t rows[] = {
+        { "mine_get: {'*': [test.ping]}", "option 'mine_get': " },
+        { "mine_get: {'web(': [test.ping]}", "option 'mine_get': " },
+        { "mine_get: {'.*': ['net(']}", ".*: item 1: " },
+        { "mine_get: {'.*': ['']}", "an empty text" },
+        { "mine_get: {'.*': ['a|']}", "matches everything" },
+        { "mine_get: {'w*': ['a']}", "'w*' matches everything" },
+        { "mine_get: {'': ['a']}", "an empty text" },
+        { "mine_get: {'.*': test.ping}", "wants a list of regular expressions, not the text" },
+        { "mine_get: {'.*': null}", "not nothing" },
+        { "mine_get: ['.*']", "wants a mapping" },
+        { "mine_gett: {'.*': ['a']}", "is 'mine_get' meant?" },
+        { "renderer_functions: ['']", "an empty text" },
+        { "renderer_functions: [null]", "item 1: wants a glob of functions, not nothing" },
+        { "renderer_functions: ['not ']", "an empty text" },
+        { "renderer_functions: ['Not cmd.run']", "has a blank" },
+        { "renderer_functions: ['!cmd.run']", "no glob of functions" },
+        { "renderer_functions: ['-cmd.run']", "no glob of functions" },
+        { "renderer_functions: ['not cmd\\.run']", "no glob of functions" },
+        { "renderer_functions: ['not (cmd|file).*']", "no glob of functions" },
+        { "renderer_functions: [{not: cmd.run}]", "item 1" },
+        { "renderer_functions_pillar: ['not cmd.run, cp.get']", "has a blank" },
+        { "renderer_functions_reactor: ['cmd.run ']", "has a blank" },
+        { "renderer_functions_orchestrate: [1]", "not a whole number" },
+        { "file_ignore_regex: ['(']", "option 'file_ignore_regex': item 1: " },
+        { "file_ignore_regex: ['\\.key$', '*.pem']", "item 2: " },
+        { "file_ignore_regex: ['']", "an empty text" },
+        { "file_ignore_regex: [null]", "not nothing" },
+        { "file_ignore_glob: ['']", "an empty text" },
+        { "file_ignore_glob: [['*.key']]", "item 1" },
+        { "gitfs_saltenv_whitelist: ['pro(d']", "item 1: " },
+        { "gitfs_saltenv_blacklist: ['']", "an empty text" },
+        { "gitfs_saltenv_blacklist: ['*dev(']", "item 1: " },
+        { "gitfs_saltenv_blacklist: ['dev ']", "has a blank" },
+        { "gitfs_remotes: [{'https://x': [{saltenv_blacklist: ['dev(']}]}]",
+          "https://x: item 1: saltenv_blacklist: item 1: " },
+        { "gitfs_remotes: [{'https://x': {saltenv_blacklist: dev}}]", "wants a list of globs" },
+        { "gitfs_remotes: [{'https://x': [{saltenv_blaklist: [dev]}]}]", "is 'saltenv_blacklist' meant?" },
+        { "gitfs_remotes: [null]", "not nothing" },
+        { "on_demand_ext_pillar: ['*']", "'*' is no module's name" },
+        { "on_demand_ext_pillar: [null]", "not nothing" },
+        { "on_demand_ext_pillar: ['']", "an empty text" },
+        { "exclude_ext_pillar: ['cmd_*']", "no module's name" },
+        { "extmod_whitelist: {module: [a]}", "'module' is no kind of custom modules; is 'modules' meant?" },
+        { "extmod_blacklist: {modules: ['a*']}", "no module's name" },
+        { "extmod_blacklist: {modules: [a.py]}", "no module's name" },
+        { "extmod_blacklist: {modules: null}", "not nothing" },
+        { "extmod_blacklist: {modules: 'a, b'}", "has a blank" },
+        { "extmod_blacklist: {modules: {a: b}}", "not a mapping" },
+        { "extmod_blacklist: [a]", "wants a mapping" },
+    };
+    static const char *const right[] = {
+        "mine_get: {'.*': ['network\\..*', test.ping], 'web[0-9]': ['.*']}\n",
+        "renderer_functions: ['cmd.*', 'not cmd.run', 'not   file.w[r]ite', py, runner.jobs.*, '*']\n",
+        "renderer_functions_pillar: cmd.run\n",
+        "file_ignore_regex: ['/\\.git($|/)', '\\.key$']\nfile_ignore_glob: ['*.pyc', '*/some dir/*']\n",
+        "gitfs_saltenv_whitelist: [base, 'v1.*', 'mas\\w+', '*']\n",
+        "gitfs_remotes: [u, {v: [{name: y}, {saltenv: [{d: [{ref: d}]}]}, {saltenv_whitelist: ['v*']}]}]\n",
+        "on_demand_ext_pillar: []\nexclude_ext_pillar: cmd_json\n",
+        "extmod_whitelist: {modules: [a, pkg.web], states: 'b,c', grains: []}\n",
+    };
+
+    (void) state;
+    check_wrong(CONF_MASTER, rows, NELEMS(rows));
+    check_right(CONF_MASTER, right, NELEMS(right));
+}
+
+static void
+test_minion_lists(void **state)
+{
+    static const wrong_t rows[] = {
+        { "disable_modules: ['cmd*']", "'cmd*' is no module's name" },
+        { "disable_modules: [cmd.run]", "'cmd.run' is no module's name" },
+        { "disable_modules: ['']", "an empty text" },
+        { "disable_modules: [null]", "item 1: wants a module's name, not nothing" },
+        { "disable_modules: ['cmd ']", "has a blank" },
+        { "disable_modules: 'cmd, file'", "has a blank" },
+        { "disable_modules: [{cmd: run}]", "item 1" },
+        { "disable_module: [cmd]", "is 'disable_modules' meant?" },
+        { "whitelist_modules: ['']", "an empty text" },
+        { "whitelist_modules: [null]", "not nothing" },
+        { "whitelist_modules: ['*']", "no module's name" },
+        { "whitelist_module: [test]", "is 'whitelist_modules' meant?" },
+        { "cmd_blacklist_glob: ['']", "an empty text" },
+        { "cmd_blacklist_glob: ['rm *', null]", "item 2: wants a glob, not nothing" },
+        { "cmd_blacklist_glob: [{rm: x}]", "item 1" },
+        { "cmd_whitelist_glob: ['  ']", "an empty text" },
+        { "cmd_blacklist_globs: ['rm *']", "is 'cmd_blacklist_glob' meant?" },
+        { "disable_grains: ['core*']", "no module's name" },
+        { "grains_blacklist: ['cpu(']", "item 1: " },
+        { "grains_blacklist: ['']", "an empty text" },
+        { "grains_blacklist: [5]", "not a whole number" },
+        { "global_state_conditions: {'pkg*': ['web*']}", "'pkg*' is neither a state module" },
+        { "global_state_conditions: {pkg: []}", "pkg: an empty list says nothing" },
+        { "global_state_conditions: {pkg: null}", "not nothing" },
+        { "global_state_conditions: {pkg: ['G@os:Debian and']}", "the target 'G@os:Debian and'" },
+        { "global_state_conditions: {pkg: ['']}", "an empty text" },
+        { "global_state_conditions: {'': ['*']}", "an empty text" },
+        { "mine_functions: {test.ping: {allow_tgt: ''}}", "test.ping: allow_tgt: an empty text" },
+        { "mine_functions: {test.ping: [{allow_tgt: null}]}",
+          "test.ping: item 1: allow_tgt: wants a target, not nothing" },
+        { "mine_functions: {test.ping: [{allow_tgt: []}]}", "an empty list" },
+        { "mine_functions: {test.ping: [{alow_tgt: 'web*'}]}", "is 'allow_tgt' meant?" },
+        { "mine_functions: {test.ping: {allow_tgt: 'web*', allow_tgt_type: compond}}",
+          "'compond' is no type of targets" },
+        { "mine_functions: [null]", "not nothing" },
+        { "mine_functions: ['']", "an empty text" },
+        { "extmod_blacklist: {modul: [a]}", "is no kind of custom modules" },
+        { "on_demand_ext_pillar: ['cmd yaml']", "has a blank" },
+        { "file_ignore_regex: ['(']", "item 1: " },
+    };
+    static const char *const right[] = {
+        "disable_modules: [cmd, cmdmod]\nwhitelist_modules: test\ndisable_grains: core\n",
+        "cmd_blacklist_glob: ['rm -rf *', '[a-z]*']\ncmd_whitelist_glob: []\n",
+        "grains_blacklist: ['cpu*', 'ip\\w+']\n",
+        "global_state_conditions: {'*': 'not G@virtual:physical', pkg.installed: ['web*', 'N@webs']}\n",
+        "mine_functions: {test.ping: [], a: {interface: eth0, allow_tgt: [a, b], allow_tgt_type: list}}\n",
+        "mine_functions: {x: [{mine_function: cmd.run}, uptime, 5, {allow_tgt: 'G@role:lb'}], y: }\n",
+        "mine_functions: [test.ping, network.interfaces]\n",
+    };
+
+    (void) state;
+    check_wrong(CONF_MINION, rows, NELEMS(rows));
+    check_right(CONF_MINION, right, NELEMS(right));
+}
+
+/* A file of ids: the line that is wrong is the file's. */
+static void
+test_lines(void **state)
+{
+    static const char *const options[] = { "autosign_file", "autoreject_file" };
+    static const struct {
+        const char *lines;
+        int bad; /* 0: none */
+    } rows[] = {
+        { "# (comment\n\n  web*  \ndb[0-9]+\n*\n.*\nweb1.example.com\r\n", 0 },
+        { "", 0 },
+        { "web*\n(web\n", 2 },
+        { "web[\n", 1 },
+        { "*web)\n", 1 },
+        { "web1\n\n# x\nweb1, web2\n", 4 },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows) * NELEMS(options); i++) {
+        const char *option = options[i % NELEMS(options)];
+        int bad = rows[i / NELEMS(options)].bad;
+        AUTO_FREE char *conf = xasprintf("%s: %s/ids\n", option, dir);
+        AUTO_FREE char *says = xasprintf("/master, line 1: option '%s': %s/ids, line %d: ", option, dir, bad);
+
+        put("ids", rows[i / NELEMS(options)].lines);
+        AUTO_FREE char *said = refusal(CONF_MASTER, conf);
+        assert_int_equal(said != NULL, bad != 0);
+        if (bad != 0 && strstr(said, says) == NULL)
+            fail_msg("%s", said);
+    }
+    AUTO_FREE char *absent = refusal(CONF_MASTER, "autosign_file: /nonexistent/ids\n");
+    assert_null(absent);
+    AUTO_FREE char *rejects = refusal(CONF_MASTER, "autoreject_file: /nonexistent/ids\n");
+    assert_non_null(strstr(rejects, "there is no file /nonexistent/ids"));
+}
+
+/* An option whose name says that it lets or forbids has a rule, or values that are checked against all that there are. */
+static void
+test_all_have_rules(void **state)
+{
+    static const char *const words[] = { "acl",         "whitelist",      "blacklist",
+                                         "autosign_",   "autoreject_",    "disable_",
+                                         "ignore_glob", "ignore_regex",   "renderer_functions",
+                                         "mine_get",    "mine_functions", "on_demand_",
+                                         "exclude_",    "_conditions" };
+    size_t n, seen = 0;
+    const option_row_t *rows = conf_rows(&n);
+
+    (void) state;
+    for (size_t i = 0; i < n; i++) {
+        bool is = false;
+
+        for (size_t k = 0; k < NELEMS(words); k++)
+            is = is || strstr(rows[i].name, words[k]) != NULL;
+        if (!is || rows[i].effect != CONF_HEEDED || rows[i].names != NULL || rows[i].type == CONF_BOOL ||
+            rows[i].type == CONF_FORBIDDEN || rows[i].type == CONF_INT)
+            continue;
+        if (rows[i].rule == NULL)
+            fail_msg("%s has no rule", rows[i].name);
+        seen++;
+    }
+    assert_true(seen >= 20);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+UNIT_MAIN(IN_FOLDER(test_publisher_acl), IN_FOLDER(test_blacklist), IN_FOLDER(test_master_lists),
+          IN_FOLDER(test_minion_lists), IN_FOLDER(test_lines), cmocka_unit_test(test_all_have_rules))
