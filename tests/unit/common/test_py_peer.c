@@ -57,7 +57,9 @@ render(const char *text, const char *said)
     return buf_steal(&shown);
 }
 
-#define SAID "{\"s\": \"Ab c\", \"n\": 7, \"l\": [\"x\", \"y\"], \"d\": {\"k\": \"v\"}, \"q\": \"it's\"}"
+#define SAID                                                                                                 \
+    "{\"s\": \"Ab c\", \"n\": 7, \"l\": [\"x\", \"y\"], \"d\": {\"k\": \"v\"}, \"q\": \"it's\", \"e\": "     \
+    "\"[o, `\\\"lit\\\"`, k, {n: k}]\"}"
 
 static const struct {
     const char *text, *expected;
@@ -132,6 +134,10 @@ static const struct {
     { "{% set ns = namespace(v='') %}{% set ns.v = ns.v ~ peer.s %}{{ ns.v }}", "<Ab c>" },
     { "{% set l = [] %}{% do l.append(peer.s) %}{{ l }}", "['<Ab c>']" },
     { "{% set x = '{a: 1}' | load_yaml %}{{ x }}{{ (peer.s ~ '') | load_yaml }}", "{'a': 1}<Ab c>" },
+    /* what was made is shared by several places of it */
+    { "{{ '[x, x, &a [x], *a]' | replace('x', peer.s) | load_yaml }}",
+      "['<Ab c>', '<Ab c>', ['<Ab c>'], ['<Ab c>']]" },
+    { "{% set l = ['o'] %}{% set r = [l, l, peer.l[0]] %}{{ r }}{{ l }}", "[['o'], ['o'], '<x>']['o']" },
 };
 
 static void
