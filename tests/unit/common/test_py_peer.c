@@ -134,6 +134,11 @@ static const struct {
     { "{% set ns = namespace(v='') %}{% set ns.v = ns.v ~ peer.s %}{{ ns.v }}", "<Ab c>" },
     { "{% set l = [] %}{% do l.append(peer.s) %}{{ l }}", "['<Ab c>']" },
     { "{% set x = '{a: 1}' | load_yaml %}{{ x }}{{ (peer.s ~ '') | load_yaml }}", "{'a': 1}<Ab c>" },
+    { "{{ {'o': peer.s, 'k': 'own'} | json_query(peer.e) }}", "['<Ab c>', '<lit>', 'own', {'<n>': 'own'}]" },
+    { "{{ {'o': peer.s, 'k': own.s} | json_query('[o, join(`-`, [o, k]), reverse(o), to_string([o]), "
+      "reverse(k)]') }}",
+      "['<Ab c>', '<Ab c-own>', '<c bA>', '<[\"Ab c\"]>', 'nwo']" },
+    { "{{ [peer.s, 'a'] | json_query('[].[@, type(@)]') }}", "[['<Ab c>', 'string'], ['a', 'string']]" },
     /* what was made is shared by several places of it */
     { "{{ '[x, x, &a [x], *a]' | replace('x', peer.s) | load_yaml }}",
       "['<Ab c>', '<Ab c>', ['<Ab c>'], ['<Ab c>']]" },
