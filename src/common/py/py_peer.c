@@ -65,7 +65,7 @@ set_spans(py_t *v, const spans_t *spans)
 {
     pystr_t *s = (pystr_t *) v;
 
-    if (spans->n == 0)
+    if (__builtin_expect(spans->n == 0, 1))
         return;
     py_state.peers = true;
     py_peer_free(s->peer);
@@ -88,10 +88,10 @@ py_set_spans(py_t *v, spans_t *spans)
 char *
 py_copy_text(py_t *out, char *at, const py_t *v, spans_t *spans)
 {
-    size_t begin = (size_t) (at - PY_CHARS(out));
+    size_t begin = (size_t) (at - PY_CHARS(out)), n = peer_of(v) != NULL ? span_count(v) : 0;
 
     memcpy(at, PY_TEXT(v), PY_LEN(v));
-    for (size_t i = 0; i < span_count(v); i++) {
+    for (size_t i = 0; i < n; i++) {
         span_t s = span_at(v, i);
         spans_add(spans, begin + s.from, begin + s.to, s.flags);
     }
