@@ -187,7 +187,7 @@ RUN      := SAN='$(SAN)' BUILD=$(abspath $(BUILD)) tests/lib/run.sh
 # The project's case files, and recorded ones where they are there.
 HALITE_CASES ?= ../shared/cases
 CASE_DIRS := tests/cases/jinja tests/cases/py $(wildcard $(HALITE_CASES))
-.PHONY: deps check-unit hostile check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
+.PHONY: deps check-unit hostile check-peer check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
 deps:
 	@tests/lib/deps.sh
 check-unit: $(UNIT_BIN)
@@ -195,6 +195,9 @@ check-unit: $(UNIT_BIN)
 # Names that want to leave their folders, NAMES for each place that makes paths of them.
 hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test_hostile
 	@NAMES=$(or $(NAMES),10000) $(RUN) unit $^
+# A peer's values in every argument of every filter and method: ROUNDS trials each, TEMPLATES at random.
+check-peer: $(BUILD)/tests/unit/common/test_py_peer_walk
+	@ROUNDS=$(or $(ROUNDS),1000) TEMPLATES=$(TEMPLATES) SEED=$(SEED) $(RUN) unit $^
 check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
@@ -314,6 +317,7 @@ help:
 	@echo 'make check-random    random templates against python3-jinja2; TEMPLATES=10000 SEED=1'
 	@echo 'make check-t         whole programs    BATS=tests/t/3*.bats narrows them'
 	@echo 'make hostile         hostile names of files, ids, environments; NAMES=10000 for each place'
+	@echo 'make check-peer      marks of what peers said, through all filters and methods; ROUNDS=1000 TEMPLATES=10000 SEED=1'
 	@echo 'make lint            layers, sizes, banned functions, format, options, samples, scripts'
 	@echo 'make asan|ubsan|tsan the tests under a sanitizer'
 	@echo 'make valgrind        unit tests and some whole programs below memcheck'

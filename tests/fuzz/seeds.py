@@ -7,12 +7,14 @@ seeds.py OUT NAME [CASES...]     writes OUT/HASH for the fuzz target NAME; CASES
 import hashlib
 import json
 import os
+import re
 import sys
 
-# Target: which strings of a case it reads, and what goes before each input (a first byte that chooses).
+# Target: which strings of a case it reads, and what goes before each input (a first byte that chooses), or in place of it.
 TEMPLATES, DOCUMENTS = {"source", "template", "src", "text"}, {"yaml", "text", "input"}
 TARGETS = {
     "jinja": (TEMPLATES, (b"\x00", b"\x01", b"\x18")),
+    "peer": (TEMPLATES, (b"",)),
     "render": (TEMPLATES | DOCUMENTS, (b"",)),
     "yaml": (DOCUMENTS, (b"",)),
     "py_data": (DOCUMENTS, (b"",)),
@@ -20,6 +22,9 @@ TARGETS = {
     "reactor": (DOCUMENTS, (b"",)),
     "conf": (DOCUMENTS, (b"\x00", b"\x01")),
 }
+# What a template asks a peer's data about, in place of a case's own variables; and what the peer says.
+PEERS = (b"peer.s", b"peer.l", b"peer.d", b"peer.n")
+SAID = b"\n--\nSaid 'by' a peer: {x}\n"
 TREES = ("srv", "conf")
 LONGEST = 4096  # what the targets look at
 
@@ -58,11 +63,18 @@ def inputs(keys, cases):
                 yield f.read()
 
 
+def about_peers(text):
+    """The template with a peer's values for its variables."""
+    names = iter(PEERS * len(text))
+    return re.sub(rb"(?<=\{\{ )[a-z]+\b(?!\()|(?<= in )[a-z]+\b", lambda _: next(names), text) + SAID
+
+
 def main():
     out, name, *cases = sys.argv[1:]
     os.makedirs(out, exist_ok=True)
     keys, heads = TARGETS.get(name, (set(), ()))
     for text in inputs(keys, cases) if heads else ():
+        text = about_peers(text) if name == "peer" else text
         for head in heads:
             if 0 < len(text) <= LONGEST:
                 with open(os.path.join(out, hashlib.sha1(head + text).hexdigest()), "wb") as f:

@@ -152,3 +152,80 @@ yaml_write_alias(yaml_writer_t *self, const char *anchor)
 
     emit(self, yaml_alias_event_initialize(&ev, (const yaml_char_t *) anchor), &ev);
 }
+
+/* ---- places ----------------------------------------------------------------------------------- */
+
+/* libyaml counts characters. */
+static size_t
+skip_characters(const char *text, size_t len, size_t at, size_t n)
+{
+    while (n > 0 && at < len) {
+        at++;
+        while (at < len && ((unsigned char) text[at] & 0xc0) == 0x80)
+            at++;
+        n--;
+    }
+    return at;
+}
+
+static yaml_place_t
+inside(const char *text, yaml_place_t p, yaml_scalar_style_t style)
+{
+    const char *line_end;
+
+    switch (style) {
+    case YAML_SINGLE_QUOTED_SCALAR_STYLE:
+    case YAML_DOUBLE_QUOTED_SCALAR_STYLE:
+        return (yaml_place_t){ p.from + 1, p.to - 1 };
+    case YAML_LITERAL_SCALAR_STYLE:
+    case YAML_FOLDED_SCALAR_STYLE:
+        line_end = memchr(text + p.from, '\n', p.to - p.from);
+        return line_end != NULL ? (yaml_place_t){ (size_t) (line_end + 1 - text), p.to } : p;
+    default:
+        return p;
+    }
+}
+
+/* 1: there was another token, with its place when it is a scalar. 0: the end. -1: it is no YAML. */
+static int
+next_place(yaml_parser_t *parser, const char *text, size_t len, yaml_place_t *at, yaml_place_t *ret)
+{
+    yaml_token_t token;
+
+    if (!yaml_parser_scan(parser, &token))
+        return -1;
+    int rc = token.type != YAML_STREAM_END_TOKEN;
+    *ret = (yaml_place_t){ SIZE_MAX, 0 };
+    if (token.type == YAML_SCALAR_TOKEN) {
+        /* `at` has the end of the one before in bytes and, behind that, in characters. */
+        size_t from = skip_characters(text, len, at->from, token.start_mark.index - at->to);
+        size_t to = skip_characters(text, len, from, token.end_mark.index - token.start_mark.index);
+        *at = (yaml_place_t){ to, token.end_mark.index };
+        *ret = inside(text, (yaml_place_t){ from, to }, token.data.scalar.style);
+    }
+    yaml_token_delete(&token);
+    return rc;
+}
+
+int
+yaml_places(const char *text, size_t len, yaml_place_t *ret, size_t n)
+{
+    yaml_place_t at = { 0, 0 }, found;
+    yaml_parser_t parser;
+    size_t i = 0;
+    int rc;
+
+    if (!yaml_parser_initialize(&parser))
+        salt_no_memory(sizeof(parser));
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser, (const unsigned char *) text, len);
+    while ((rc = next_place(&parser, text, len, &at, &found)) > 0) {
+        if (found.from == SIZE_MAX)
+            continue;
+        if (i < n)
+            ret[i] = found;
+        i++;
+    }
+    yaml_parser_delete(&parser);
+    return rc == 0 && i == n ? 0 : -1;
+}

@@ -2,6 +2,7 @@
 #include "common/base/utf8.h"
 #include "common/jinja/jmes.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 
 const py_exc_t jmes_Error = { "JMESPathError", &py_ValueError };
 const py_exc_t jmes_ParseError = { "ParseError", &jmes_Error };
@@ -73,6 +74,7 @@ static void
 add(lexer_t *l, jmes_token_type_t type, const char *from, py_t *value)
 {
     jmes_t *t = l->tree;
+    value = py_peer_like(value, &t->text, 1); /* literals and names go into results */
     py_append_new(t->values, value);
     t->tokens = arena_grow(t->arena, t->tokens, l->n, sizeof(*t->tokens));
     t->tokens[l->n++] = (jmes_token_t){ type, position(l, from), value };

@@ -372,7 +372,7 @@ void
 py_free_(py_t *v)
 {
     if (!is_held(v)) {
-        if (v->type == PY_STR || v->type == PY_BYTES)
+        if ((v->type == PY_STR || v->type == PY_BYTES) && ((pystr_t *) v)->peer != NULL)
             py_peer_free(((pystr_t *) v)->peer);
         py_release(v, size_of(v));
         return;

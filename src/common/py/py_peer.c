@@ -65,7 +65,7 @@ set_spans(py_t *v, const spans_t *spans)
 {
     pystr_t *s = (pystr_t *) v;
 
-    if (spans->n == 0)
+    if (__builtin_expect(spans->n == 0, 1))
         return;
     py_state.peers = true;
     py_peer_free(s->peer);
@@ -88,10 +88,10 @@ py_set_spans(py_t *v, spans_t *spans)
 char *
 py_copy_text(py_t *out, char *at, const py_t *v, spans_t *spans)
 {
-    size_t begin = (size_t) (at - PY_CHARS(out));
+    size_t begin = (size_t) (at - PY_CHARS(out)), n = peer_of(v) != NULL ? span_count(v) : 0;
 
     memcpy(at, PY_TEXT(v), PY_LEN(v));
-    for (size_t i = 0; i < span_count(v); i++) {
+    for (size_t i = 0; i < n; i++) {
         span_t s = span_at(v, i);
         spans_add(spans, begin + s.from, begin + s.to, s.flags);
     }
@@ -154,86 +154,211 @@ py_holds_peer(const py_t *v)
     return py_state.peers && is_marked(v);
 }
 
-/* What is marked in a value. */
-typedef enum reach {
-    ALL,  /* every text in it; one that others hold too is copied */
-    FRESH /* what nobody else holds: the rest was there before, and has the marks that are due to it */
+/* ---- marking all that a value holds ------------------------------------------------------------------ */
+
+/* A value that several places lead to. */
+typedef struct shared {
+    py_t *v;
+    int32_t edges;     /* places of those that are looked at; what is never freed has more */
+    bool before, done; /* it was there before; it has had its turn */
+} shared_t;
+
+typedef struct reach {
+    unsigned flags;
+    py_t **waiting; /* containers whose turn comes */
+    size_t n, cap;
+    shared_t *shared;
+    size_t n_shared, cap_shared;
+    py_t *known; /* address -> number of it in `shared` */
 } reach_t;
 
-static py_t *
-mark_text(py_t *v, unsigned flags)
-{
-    pystr_t *s = (pystr_t *) v;
+typedef void slot_fn(reach_t *r, py_t **slot);
 
-    if (s->len == 0)
-        return v; /* nothing that could be anybody's */
-    if (v->refs != 1) {
-        py_t *copy = py_is(v, PY_STR) ? py_str(PY_TEXT(v), PY_LEN(v)) : py_bytes(PY_TEXT(v), PY_LEN(v));
-        copy->flags |= v->flags & PY_F_MARKUP;
-        py_unref(v);
-        v = copy;
-        s = (pystr_t *) v;
+static void
+wait_for_turn(reach_t *r, py_t *v)
+{
+    if (is_text(v))
+        return;
+    if (r->n == r->cap) {
+        r->cap = r->cap * 2 + 16;
+        r->waiting = xrealloc(r->waiting, r->cap * sizeof(*r->waiting));
     }
-    py_state.peers = true;
-    py_peer_free(s->peer);
-    s->peer = &whole[flags & SPAN_QUOTED];
-    return v;
+    r->waiting[r->n++] = v;
 }
 
-static py_t *mark_deep(py_t *v, unsigned flags, reach_t reach, int depth);
-
-/* Keys change in place: a mark changes neither hash nor equality. */
 static void
-mark_entries(pydict_t *d, unsigned flags, reach_t reach, int depth)
+each_entry(reach_t *r, pydict_t *d, slot_fn *fn)
 {
     for (uint32_t i = 0; i < d->fill; i++) {
         if (d->entries[i].key == NULL)
             continue;
-        d->entries[i].key = mark_deep(d->entries[i].key, flags, reach, depth + 1);
+        fn(r, &d->entries[i].key); /* in place: a mark changes neither hash nor equality */
         if (d->entries[i].value != NULL)
-            d->entries[i].value = mark_deep(d->entries[i].value, flags, reach, depth + 1);
+            fn(r, &d->entries[i].value);
     }
 }
 
-static py_t *
-mark_deep(py_t *v, unsigned flags, reach_t reach, int depth)
+static void
+each_slot(reach_t *r, py_t *v, slot_fn *fn)
 {
-    if (py_small(v) || depth > LIMIT_PY_DEPTH || (reach == FRESH && v->refs != 1))
-        return v;
+    py_t **items;
+
     switch (py_type(v)) {
-    case PY_STR:
-    case PY_BYTES:
-        return mark_text(v, flags);
     case PY_LIST:
-    case PY_TUPLE: {
-        py_t **items = py_is(v, PY_LIST) ? py_as_list(v)->v : py_as_tuple(v)->v;
+    case PY_TUPLE:
+        items = py_is(v, PY_LIST) ? py_as_list(v)->v : py_as_tuple(v)->v;
         for (size_t i = 0; i < py_seq_len(v); i++)
-            items[i] = mark_deep(items[i], flags, reach, depth + 1);
-        return v;
-    }
+            fn(r, &items[i]);
+        return;
     case PY_DICT:
     case PY_SET:
-        mark_entries((pydict_t *) v, flags, reach, depth);
-        return v;
+        each_entry(r, (pydict_t *) v, fn);
+        return;
+    case PY_VIEW:
+        fn(r, &((pyview_t *) v)->dict);
+        return;
     default:
+        return;
+    }
+}
+
+/* Calls `fn` for the slot, and for those of all that it lets wait. */
+static void
+traverse(reach_t *r, py_t **slot, slot_fn *fn)
+{
+    fn(r, slot);
+    while (r->n > 0)
+        each_slot(r, r->waiting[--r->n], fn);
+}
+
+static bool
+may_hold(const py_t *v)
+{
+    return !py_small(v) && (is_text(v) || v->type >= PY_LIST);
+}
+
+/* A new one has no edges. */
+static shared_t *
+shared_of(reach_t *r, py_t *v)
+{
+    AUTO(py) address = py_int((int64_t) ((uintptr_t) v >> 3));
+    const py_t *number = py_dict_get(r->known, address);
+    int64_t i;
+
+    if (number != NULL && py_to_int64(number, &i))
+        return &r->shared[i];
+    py_dict_set(r->known, address, py_int((int64_t) r->n_shared));
+    if (r->n_shared == r->cap_shared) {
+        r->cap_shared = r->cap_shared * 2 + 16;
+        r->shared = xrealloc(r->shared, r->cap_shared * sizeof(*r->shared));
+    }
+    r->shared[r->n_shared] = (shared_t){ .v = v };
+    return &r->shared[r->n_shared++];
+}
+
+static void
+count_edge(reach_t *r, py_t **slot)
+{
+    py_t *v = *slot;
+
+    if (may_hold(v) && (v->refs == 1 || shared_of(r, v)->edges++ == 0))
+        wait_for_turn(r, v);
+}
+
+static void
+note_before(reach_t *r, py_t **slot)
+{
+    py_t *v = *slot;
+
+    if (!may_hold(v))
+        return;
+    if (v->refs != 1) {
+        shared_t *s = shared_of(r, v);
+        if (s->before)
+            return;
+        s->before = true;
+    }
+    wait_for_turn(r, v);
+}
+
+static void
+mark_text(const reach_t *r, py_t **slot, bool own)
+{
+    py_t *v = *slot;
+
+    if (PY_LEN(v) == 0)
+        return; /* nothing that could be anybody's */
+    if (!own) {
+        py_t *copy = py_is(v, PY_STR) ? py_str(PY_TEXT(v), PY_LEN(v)) : py_bytes(PY_TEXT(v), PY_LEN(v));
+        copy->flags |= v->flags & PY_F_MARKUP;
+        py_unref(v);
+        *slot = v = copy;
+    }
+    pystr_t *s = (pystr_t *) v;
+    py_state.peers = true;
+    py_peer_free(s->peer);
+    s->peer = &whole[r->flags & SPAN_QUOTED];
+}
+
+static void
+mark_slot(reach_t *r, py_t **slot)
+{
+    py_t *v = *slot;
+    bool own = true;
+
+    if (!may_hold(v))
+        return;
+    if (v->refs != 1) {
+        shared_t *s = shared_of(r, v);
+        own = s->edges == v->refs;
+        if (s->before || (s->done && (own || !is_text(v))))
+            return;
+        s->done = true;
+    }
+    if (is_text(v))
+        mark_text(r, slot, own);
+    else
+        wait_for_turn(r, v);
+}
+
+/* Marks what `v` holds, which it TAKES: all of it, or what nobody but itself leads to, since that was just made while
+ * the rest was there before, and has the marks that are due to it. NEW. */
+static py_t *
+mark_reached(py_t *v, unsigned flags, bool all)
+{
+    reach_t r = { .flags = flags };
+
+    if (is_text(v) && v->refs == 1) {
+        mark_text(&r, &v, true);
         return v;
     }
+    r.known = py_dict();
+    traverse(&r, &v, count_edge);
+    for (size_t i = 0, n = r.n_shared; !all && i < n; i++) {
+        if (r.shared[i].edges != r.shared[i].v->refs)
+            traverse(&r, &r.shared[i].v, note_before);
+    }
+    traverse(&r, &v, mark_slot);
+    free(r.waiting);
+    free(r.shared);
+    py_unref(r.known);
+    return v;
 }
 
 py_t *
 py_peer(py_t *v, unsigned flags)
 {
-    return mark_deep(v, flags, ALL, 0);
+    return mark_reached(v, flags, true);
 }
 
 py_t *
 py_peer_like_(py_t *made, py_t *const *from, size_t n)
 {
-    if (made == NULL || py_small(made) || made->refs != 1 || is_marked(made))
+    if (made == NULL || !may_hold(made) || made->refs != 1 || is_marked(made))
         return made;
     for (size_t i = 0; i < n; i++)
         if (from[i] != NULL && from[i] != made && is_marked(from[i]))
-            return mark_deep(made, 0, FRESH, 0);
+            return mark_reached(made, 0, false);
     return made;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/data/yaml_write.h"
 #include "common/py/py_obj.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 
 enum {
@@ -17,6 +18,7 @@ typedef struct dnode {
     int visits, anchor;
     char *text; /* of a scalar */
     size_t len, room;
+    bool peer;           /* a peer said it */
     struct dnode **kids; /* elements; keys and values in turn */
     size_t n, cap;
 } dnode_t;
@@ -28,6 +30,9 @@ typedef struct dumper {
     py_yaml_flow_t flow;
     int anchors;
     yaml_writer_t *writer;
+    bool peers;        /* some scalar is a peer's: what follows is of use */
+    dnode_t **written; /* scalars in the order of their text */
+    size_t n_written, cap_written;
 } dumper_t;
 
 /* ---- the tree --------------------------------------------------------------------------------- */
@@ -60,6 +65,7 @@ nodes_free(dumper_t *d)
     }
     py_count(-(int64_t) (d->n * (sizeof(dnode_t) + BLOCK) + d->cap * sizeof(dnode_t *)));
     free(d->nodes);
+    free(d->written);
     py_unref(d->known);
 }
 
@@ -96,6 +102,14 @@ word(dumper_t *d, yaml_kind_t kind, const char *text)
     return scalar(d, kind, &copy);
 }
 
+static dnode_t *
+of_peer(dumper_t *d, dnode_t *node, const py_t *v)
+{
+    if (py_is_peer(v))
+        node->peer = d->peers = true;
+    return node;
+}
+
 /* YAML 1.1 wants a dot: 1e+16 is 1.0e+16. */
 static dnode_t *
 float_node(dumper_t *d, double v)
@@ -128,7 +142,7 @@ bytes_node(dumper_t *d, const py_t *v)
         if (i % BASE64_LINE == BASE64_LINE - 3 || i + 3 >= len)
             buf_putc(&out, '\n');
     }
-    return scalar(d, YAML_IS_BINARY, &out);
+    return of_peer(d, scalar(d, YAML_IS_BINARY, &out), v);
 }
 
 static dnode_t *
@@ -164,7 +178,7 @@ text_node(dumper_t *d, py_t *v)
     if (py_room(PY_LEN(v)) < 0)
         return NULL;
     buf_add(&text, PY_TEXT(v), PY_LEN(v));
-    return scalar(d, YAML_IS_STR, &text);
+    return of_peer(d, scalar(d, YAML_IS_STR, &text), v);
 }
 
 static dnode_t *represent(dumper_t *d, py_t *v);
@@ -257,7 +271,8 @@ scalar_node(dumper_t *d, py_t *v)
         return bytes_node(d, v);
     case PY_HOST:
         if (py_yaml_time_text(v) != NULL)
-            return word(d, YAML_IS_TIMESTAMP, py_cstr(py_yaml_time_text(v)));
+            return of_peer(d, word(d, YAML_IS_TIMESTAMP, py_cstr(py_yaml_time_text(v))),
+                           py_yaml_time_text(v));
         /* fall through */
     default:
         return word(d, YAML_IS_NULL, "NULL"); /* nobody knows how to represent it */
@@ -322,6 +337,18 @@ number_anchors(dumper_t *d, dnode_t *node)
 }
 
 static void
+remember(dumper_t *d, dnode_t *node)
+{
+    if (!d->peers)
+        return;
+    if (d->n_written == d->cap_written) {
+        d->cap_written = d->cap_written * 2 + 16;
+        d->written = xrealloc(d->written, d->cap_written * sizeof(*d->written));
+    }
+    d->written[d->n_written++] = node;
+}
+
+static void
 write_node(dumper_t *d, dnode_t *node)
 {
     char name[16];
@@ -334,6 +361,7 @@ write_node(dumper_t *d, dnode_t *node)
     }
     node->written = true;
     if (node->kind <= YAML_IS_BINARY) {
+        remember(d, node);
         yaml_write_scalar(d->writer, anchor, node->kind, node->text, node->len);
         return;
     }
@@ -350,6 +378,26 @@ write_node(dumper_t *d, dnode_t *node)
         yaml_write_map_end(d->writer);
 }
 
+/* NEW: the text, with marks where peers' scalars stand: libyaml doesn't say where it writes, so they are looked for. */
+static py_t *
+marked(const dumper_t *d, buf_t *text)
+{
+    yaml_place_t *places = xcalloc(d->n_written + 1, sizeof(*places));
+    spans_t spans = { .v = NULL };
+
+    if (yaml_places(buf_str(text), text->len, places, d->n_written) < 0) {
+        spans_add(&spans, 0, text->len, 0);
+    } else {
+        for (size_t i = 0; i < d->n_written; i++)
+            if (d->written[i]->peer)
+                spans_add(&spans, places[i].from, places[i].to, 0);
+    }
+    py_t *v = py_str_spans(buf_str(text), text->len, &spans);
+    spans_free(&spans);
+    free(places);
+    return v;
+}
+
 py_t *
 py_yaml_dump(py_t *v, py_yaml_flow_t flow, int indent)
 {
@@ -363,6 +411,7 @@ py_yaml_dump(py_t *v, py_yaml_flow_t flow, int indent)
         write_node(&d, root);
         yaml_writer_destroy(&d.writer);
     }
+    py_t *text = root == NULL ? NULL : d.peers ? marked(&d, &out) : py_str_buf(&out);
     nodes_free(&d);
-    return root != NULL ? py_str_buf(&out) : NULL;
+    return text;
 }

@@ -57,7 +57,9 @@ render(const char *text, const char *said)
     return buf_steal(&shown);
 }
 
-#define SAID "{\"s\": \"Ab c\", \"n\": 7, \"l\": [\"x\", \"y\"], \"d\": {\"k\": \"v\"}, \"q\": \"it's\"}"
+#define SAID                                                                                                 \
+    "{\"s\": \"Ab c\", \"n\": 7, \"l\": [\"x\", \"y\"], \"d\": {\"k\": \"v\"}, \"q\": \"it's\", \"e\": "     \
+    "\"[o, `\\\"lit\\\"`, k, {n: k}]\"}"
 
 static const struct {
     const char *text, *expected;
@@ -77,6 +79,15 @@ static const struct {
     { "{{ {'a': peer.q} | tojson }}", "{\"a\": \"<it\\u0027s>\"}" },
     { "{{ peer.q | yaml_dquote }}{{ peer.q | yaml_squote }}", "\"<it's>\"'<it''s>'" },
     { "{{ {'a': peer.s} | pprint }}", "{'a': '<Ab c>'}" },
+    { "{{ peer.d | yaml }} {{ peer.l | yaml(false) }}", "{<k>: <v>} - <x>\n- <y>" },
+    { "{{ {'a': peer.q, 'b': [peer.s, own.s]} | yaml(false) }}", "a: <it's>\nb:\n- <Ab c>\n- own" },
+    { "{{ [peer.s ~ ': ', '0', peer.s ~ '\u20ac\\t', peer.l[0]] | yaml }}",
+      "['<Ab c: >', '0', \"<Ab c€\\t>\", <x>]" },
+    { "{% set l = [peer.l[0]] %}{{ [l, 'e', l, peer.s.encode()] | yaml }}",
+      "[&id001 [<x>], e, *id001, !!binary \"<QWIgYw==\\n>\"]" },
+    { "{{ [peer.s.encode(), peer.s] | yaml(false) }}", "- !!binary |\n<  QWIgYw==\n>- <Ab c>" },
+    { "{{ {peer.s: [peer.n, none]} | dict_to_sls_yaml_params }}", "- <Ab c>:\n  - 7\n  - null" },
+    { "{{ ('\u20ac' ~ peer.s) | yaml_encode }}{{ peer.n | yaml_encode }}", "\"<\\u20ACAb c>\"7" },
     /* joined */
     { "{{ 'a' ~ peer.s ~ 'b' }}", "a<Ab c>b" },
     { "{{ 'a' + peer.s }}", "a<Ab c>" },
@@ -132,6 +143,15 @@ static const struct {
     { "{% set ns = namespace(v='') %}{% set ns.v = ns.v ~ peer.s %}{{ ns.v }}", "<Ab c>" },
     { "{% set l = [] %}{% do l.append(peer.s) %}{{ l }}", "['<Ab c>']" },
     { "{% set x = '{a: 1}' | load_yaml %}{{ x }}{{ (peer.s ~ '') | load_yaml }}", "{'a': 1}<Ab c>" },
+    { "{{ {'o': peer.s, 'k': 'own'} | json_query(peer.e) }}", "['<Ab c>', '<lit>', 'own', {'<n>': 'own'}]" },
+    { "{{ {'o': peer.s, 'k': own.s} | json_query('[o, join(`-`, [o, k]), reverse(o), to_string([o]), "
+      "reverse(k)]') }}",
+      "['<Ab c>', '<Ab c-own>', '<c bA>', '<[\"Ab c\"]>', 'nwo']" },
+    { "{{ [peer.s, 'a'] | json_query('[].[@, type(@)]') }}", "[['<Ab c>', 'string'], ['a', 'string']]" },
+    /* what was made is shared by several places of it */
+    { "{{ '[x, x, &a [x], *a]' | replace('x', peer.s) | load_yaml }}",
+      "['<Ab c>', '<Ab c>', ['<Ab c>'], ['<Ab c>']]" },
+    { "{% set l = ['o'] %}{% set r = [l, l, peer.l[0]] %}{{ r }}{{ l }}", "[['o'], ['o'], '<x>']['o']" },
 };
 
 static void
