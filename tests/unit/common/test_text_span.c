@@ -79,6 +79,8 @@ static const row_t usual[] = {
     { "{{ ⟦x⟧ }}", "a part of an expression" },
     { "{{ x⟦1⟧ }}", "a part of an expression" },
     { "{{ 1⟦1⟧ }}", "a part of an expression" },
+    { "{{ 0⟦1⟧ }}", "a part of an expression" },
+    { "{{ ⟦0⟧x1 }}", "a part of an expression" },
     { "{{ ⟦1⟧.5 }}", "a part of an expression" },
     { "{{ ⟦1, 2⟧ }}", "a part of an expression" },
     { "{{ x⟦ ⟧}}", "a part of an expression" },
