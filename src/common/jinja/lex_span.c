@@ -280,8 +280,10 @@ jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spa
 {
     syntax_error_t error = { .cls = NULL };
 
-    if (spans->n == 0 || !spans_have_characters(spans, text, len, ret))
-        return spans->n == 0;
+    if (spans->n == 0)
+        return true;
+    if (!spans_have_characters(spans, text, len, ret))
+        return false;
     AUTO(arena) arena = arena_new();
     check_t c = { .lexer = lexer_new(arena, syntax, text, len, &error), .spans = spans };
     c.v = places(text, len, spans, (size_t) (c.lexer->end - c.lexer->start));
