@@ -20,21 +20,25 @@ static const char *const words[] = { "k", "web-1.example.com", "/var/log/a b", "
 static void
 draw(const uint8_t *data, size_t size, const char *word, buf_t *text, spans_t *spans)
 {
-    size_t from = SIZE_MAX;
+    size_t from = SIZE_MAX, said = 0;
     unsigned flags = 0;
 
     for (size_t i = 0; i <= size; i++) {
         bool mark = i == size || (data[i] >= 1 && data[i] <= 3);
         if (!mark && (from == SIZE_MAX || word == NULL))
             buf_putc(text, (char) data[i]);
+        said += !mark;
         if (!mark)
             continue;
         if (from != SIZE_MAX) {
-            if (word != NULL && data[i - 1] > 3)
+            const span_t *last = spans->n > 0 ? &spans->v[spans->n - 1] : NULL;
+            bool goes_on = last != NULL && last->to == from && last->flags == flags;
+            if (word != NULL && said > 0 && !goes_on)
                 buf_puts(text, word);
             spans_add(spans, from, text->len, flags);
         }
         from = i < size && data[i] < 3 ? text->len : SIZE_MAX;
+        said = 0;
         flags = i < size && data[i] == 2 ? SPAN_TEXT : 0;
     }
     buf_reserve(text, 1);
@@ -191,7 +195,8 @@ check_json(const uint8_t *data, size_t size)
     draw(data, size, NULL, &text, &spans);
     bool fit = json_spans_fit(text.data, text.len, &spans, &out);
     salt_assert(fit || (out.what != NULL && out.span < spans.n && out.at < text.len));
-    if (!fit || memmem(text.data, text.len, ORACLE_WORD, strlen(ORACLE_WORD)) != NULL)
+    /* jansson takes no notice of a NUL behind a number. */
+    if (!fit || memchr(text.data, '\0', text.len) != NULL || strstr(text.data, ORACLE_WORD) != NULL)
         return;
     json_reference(text.data, text.len, &spans, &reference);
     const size_t how = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
@@ -234,7 +239,8 @@ check_template(const uint8_t *data, size_t size, const jsyntax_t *syntax)
     draw(data, size, "0", &tame, &tame_spans);
     bool fit = jinja_spans_fit(text.data, text.len, syntax, &spans, &out);
     salt_assert(fit || (out.what != NULL && out.span < spans.n && out.at < text.len));
-    if (!fit)
+    /* A line break at the end of a template is none. */
+    if (!fit || (spans.n > 0 && spans.v[spans.n - 1].to == text.len))
         return;
     bool reads = tokens(text.data, text.len, syntax, &is);
     salt_assert(reads == tokens(tame.data, tame.len, syntax, &wanted));

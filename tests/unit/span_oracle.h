@@ -82,6 +82,8 @@ oracle_same(py_t *real, py_t *ref, const spans_t *spans, bool key)
 {
     if (oracle_has_word(ref))
         return !oracle_is_container(real) || (!key && oracle_is_free(ref, spans));
+    if (py_is(ref, PY_FLOAT) && py_float_value(ref) != py_float_value(ref)) /* nan equals nothing */
+        return py_is(real, PY_FLOAT) && py_float_value(real) != py_float_value(real);
     if (!oracle_is_container(ref))
         return !oracle_is_container(real) && py_eq(real, ref) == 1;
     if (py_type(real) != py_type(ref))

@@ -146,6 +146,8 @@ json_spans_fit(const char *text, size_t len, const spans_t *spans, breakout_t *r
 {
     check_t c = { .text = text, .len = len, .spans = spans, .ret = ret };
 
+    if (!spans_have_characters(spans, text, len, ret))
+        return false;
     for (size_t i = 0; i < len;) {
         const span_t span = span_behind(&c, i);
         if (i == span.from) {

@@ -52,6 +52,9 @@ typedef struct breakout {
  * `return breakout_set(...)`. */
 bool breakout_set(breakout_t *ret, const spans_t *spans, size_t at, const char *what);
 
+/* Whether no span begins or ends within a character of UTF-8; else *ret says which one does. */
+bool spans_have_characters(const spans_t *spans, const char *text, size_t len, breakout_t *ret);
+
 /* Whether a piece [from, to) of the text, such as an escape, has bytes inside of the span and others outside of it. */
 static inline bool
 span_cut(const span_t *span, size_t from, size_t to)

@@ -39,6 +39,7 @@ typedef struct check {
     yaml_token_type_t before;    /* the reference's last token */
     char open[LIMIT_YAML_DEPTH]; /* collections that are open: '[', '{', or 'b' for one of the block style */
     size_t depth;
+    size_t merging;      /* `depth` at a key "<<" of the template, until its value is over; 0: none */
     const hole_t *whole; /* the last one that is a collection in the text; NULL: none */
     yaml_breakout_t *ret;
 } check_t;
@@ -397,12 +398,14 @@ is_lost(check_t *c)
     }
 }
 
-/* Where a value may stand that is no key. */
+/* Where a value may stand that is no key, nor brings keys to a mapping of the template. */
 static bool
 takes_collection(const check_t *c)
 {
     bool in_list = c->depth > 0 && c->open[c->depth - 1] == '[';
 
+    if (c->merging > 0)
+        return false;
     switch (c->before) {
     case YAML_STREAM_START_TOKEN:
     case YAML_DOCUMENT_START_TOKEN:
@@ -469,7 +472,7 @@ collection_fits(check_t *c, const hole_t *h)
 
 /* ---- token by token --------------------------------------------------------------------------------------------- */
 
-/* Keeps in mind what is open. false: deeper than the loader goes. */
+/* Keeps in mind what is open, and merged. false: deeper than the loader goes. */
 static bool
 keep_open(check_t *c)
 {
@@ -479,6 +482,10 @@ keep_open(check_t *c)
                 : type == YAML_FLOW_MAPPING_START_TOKEN ? '{'
                                                         : 'b';
 
+    if (c->before == YAML_KEY_TOKEN && is_special(&c->ref.token))
+        c->merging = c->depth;
+    else if (c->depth <= c->merging && (closes || type == YAML_KEY_TOKEN))
+        c->merging = 0;
     c->before = type;
     if (closes && c->depth > 0)
         c->depth--;

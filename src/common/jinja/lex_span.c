@@ -145,6 +145,23 @@ string_fits(check_t *c, const char *p, const char *end)
     return true;
 }
 
+/* A byte that would be read together with a number that it stands beside. */
+static bool
+is_word_byte(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+           (unsigned char) c >= 0x80;
+}
+
+/* Whether the token [from, p) is an integer of its own. */
+static bool
+is_integer(const lexer_t *l, tok_t type, const char *from)
+{
+    bool before = from > l->start && is_word_byte(from[-1]), behind = l->p < l->end && is_word_byte(*l->p);
+
+    return type == T_INTEGER && !before && !behind;
+}
+
 /* The token that ends at p. */
 static bool
 token_fits(check_t *c, tok_t type, const char *from)
@@ -153,7 +170,7 @@ token_fits(check_t *c, tok_t type, const char *from)
     size_t start = (size_t) (from - l->start), end = (size_t) (l->p - l->start);
     const span_t span = span_behind(c, from);
 
-    if (span.from >= end || (type == T_INTEGER && span.from == start && span.to == end))
+    if (span.from >= end || (span.from == start && span.to == end && is_integer(l, type, from)))
         return true;
     c->what = "a part of an expression";
     if (type != T_STRING || span.from <= start)
@@ -265,6 +282,8 @@ jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spa
 
     if (spans->n == 0)
         return true;
+    if (!spans_have_characters(spans, text, len, ret))
+        return false;
     AUTO(arena) arena = arena_new();
     check_t c = { .lexer = lexer_new(arena, syntax, text, len, &error), .spans = spans };
     c.v = places(text, len, spans, (size_t) (c.lexer->end - c.lexer->start));

@@ -89,6 +89,8 @@ static const row_t fitting[] = {
     { "- ⟦[]⟧\n- ⟦{}⟧\n", NULL },
     { "[⟦[1]⟧, ⟦{a: b}⟧]\n", NULL },
     { "{a: ⟦[1]⟧}\n", NULL },
+    { "a: {<<: {b: c}, d: ⟦[1]⟧}\ne: ⟦{}⟧\n", NULL },
+    { "a:\n  <<: {b: c}\nd: ⟦[1]⟧\n", NULL },
     { "⟦{\"a\": 1}⟧\n", NULL },
     /* no YAML whatever the spans are */
     { "a: [⟦x⟧\n", NULL },
@@ -233,6 +235,9 @@ static const row_t breaking[] = {
     { "a: ⟦[1] # x⟧\n", "more than one list or mapping" },
     { "a: ⟦{<<: {b: 1}}⟧\n", "a merge key or default value" },
     { "a: ⟦{b: =}⟧\n", "a merge key or default value" },
+    { "<<: ⟦{a: 1}⟧\n", "a mapping" },
+    { "<<: [*a, {b: c}, ⟦{a: 1}⟧]\n", "a mapping" },
+    { "<<:\n- {b: c}\n- ⟦{a: 1}⟧\n", "a mapping" },
     { "⟦[1]⟧: x\n", "a list" },
     { "? ⟦[1]⟧\n", "a list" },
     { "{⟦[1]⟧: x}\n", "a list" },
