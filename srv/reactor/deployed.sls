@@ -1,4 +1,4 @@
-# The load balancer keeps a log of the releases.
+# The load balancer keeps a log of the releases. Version and servers are what an event says: `json` writes them as one text.
 log it:
   local.state.apply:
     - tgt: role:lb
@@ -6,4 +6,4 @@ log it:
     - args:
       - mods: lb.log
       - pillar:
-          line: {{ data['version'] }} on {{ data['servers'] | join(', ') }}
+          line: {{ (data['version'] ~ ' on ' ~ data['servers'] | join(', ')) | json }}

@@ -3,4 +3,4 @@ roll back:
     - args:
       - mods: orch.rollback
       - pillar:
-          previous: "{{ data['data']['previous'] }}"
+          previous: {{ data['data']['previous'] | json }}

@@ -133,7 +133,7 @@ put_value(jrun_t *r, const jnode_t *item, uint8_t escape)
         return -1;
     if (escape != ESCAPE_NO || !py_is(v, PY_STR))
         return jprint(r, v, jescapes(r, escape));
-    if (py_is_peer(v))
+    if (PY_MARKED(v))
         py_put(r->out, v);
     else
         put(r->out, PY_TEXT(v), PY_LEN(v));

@@ -33,9 +33,11 @@ map_ascii(const py_t *v, char (*fn)(char))
     for (size_t i = 0; i < PY_LEN(v); i++)
         PY_CHARS(out)[i] = fn(PY_TEXT(v)[i]);
     ((pystr_t *) out)->count = PY_LEN(v);
-    spans_t spans = { .v = NULL };
-    py_peer_spans(v, &spans);
-    py_set_spans(out, &spans);
+    if (PY_MARKED(v)) {
+        spans_t spans = { .v = NULL };
+        py_copy_spans(v, 0, &spans);
+        py_set_spans(out, &spans);
+    }
     return out;
 }
 

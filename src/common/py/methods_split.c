@@ -260,6 +260,14 @@ METHOD_OF(m_str_splitlines)
 
 /* ---- join ------------------------------------------------------------------------------------- */
 
+static char *
+put_piece(py_t *out, char *at, const py_t *v, spans_t *spans)
+{
+    if (PY_MARKED(v))
+        py_copy_spans(v, (size_t) (at - PY_TEXT(out)), spans);
+    return mempcpy(at, PY_TEXT(v), PY_LEN(v));
+}
+
 static py_t *
 join_items(const py_t *sep, const py_t *items)
 {
@@ -280,10 +288,11 @@ join_items(const py_t *sep, const py_t *items)
     for (size_t i = 0; i < n; i++) {
         const py_t *item = py_seq_at(items, i);
         if (i > 0)
-            p = py_copy_text(out, p, sep, &spans);
-        p = py_copy_text(out, p, item, &spans);
+            p = put_piece(out, p, sep, &spans);
+        p = put_piece(out, p, item, &spans);
     }
-    py_set_spans(out, &spans);
+    if (spans.n > 0)
+        py_set_spans(out, &spans);
     return out;
 }
 

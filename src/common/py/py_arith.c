@@ -115,9 +115,14 @@ text_concat(py_t *a, py_t *b)
         py_put(&both, b);
         return py_text_buf(a, &both);
     }
-    spans_t spans = { .v = NULL };
-    py_copy_text(v, py_copy_text(v, PY_CHARS(v), a, &spans), b, &spans);
-    py_set_spans(v, &spans);
+    memcpy(PY_CHARS(v), PY_TEXT(a), PY_LEN(a));
+    memcpy(PY_CHARS(v) + PY_LEN(a), PY_TEXT(b), PY_LEN(b));
+    if (PY_MARKED(a) || PY_MARKED(b)) {
+        spans_t spans = { .v = NULL };
+        py_copy_spans(a, 0, &spans);
+        py_copy_spans(b, PY_LEN(a), &spans);
+        py_set_spans(v, &spans);
+    }
     return v;
 }
 

@@ -85,17 +85,13 @@ py_set_spans(py_t *v, spans_t *spans)
     spans_free(spans);
 }
 
-char *
-py_copy_text(py_t *out, char *at, const py_t *v, spans_t *spans)
+void
+py_copy_spans(const py_t *v, size_t at, spans_t *spans)
 {
-    size_t begin = (size_t) (at - PY_CHARS(out)), n = peer_of(v) != NULL ? span_count(v) : 0;
-
-    memcpy(at, PY_TEXT(v), PY_LEN(v));
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < span_count(v); i++) {
         span_t s = span_at(v, i);
-        spans_add(spans, begin + s.from, begin + s.to, s.flags);
+        spans_add(spans, at + s.from, at + s.to, s.flags);
     }
-    return at + PY_LEN(v);
 }
 
 /* ---- values ------------------------------------------------------------------------------------- */

@@ -15,8 +15,8 @@ void py_take_marks(py_t *v, buf_t *text); /* the buffer's marks become `v`'s, wh
 size_t py_notes(void);
 void py_notes_drop(size_t from);
 
-/* Copies the text of `v` to `at` in `out`, and its marks to `spans`; the end of it. py_set_spans() follows. */
-char *py_copy_text(py_t *out, char *at, const py_t *v, spans_t *spans);
+/* The marks of `v`, whose text stands at byte `at` of what is made, go to `spans`. py_set_spans() follows. */
+void py_copy_spans(const py_t *v, size_t at, spans_t *spans);
 /* TAKES the spans. */
 void py_set_spans(py_t *v, spans_t *spans);
 

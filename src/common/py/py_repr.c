@@ -365,7 +365,10 @@ py_str_to(buf_t *out, py_t *v)
 {
     switch (py_type(v)) {
     case PY_STR:
-        py_put(out, v);
+        if (PY_MARKED(v))
+            py_put(out, v);
+        else
+            buf_add(out, PY_TEXT(v), PY_LEN(v));
         return 0;
     case PY_UNDEFINED:
         return str_undefined(out, v);
