@@ -2,7 +2,6 @@
 #include "common/plugin/ctx.h"
 
 #include "common/py/py_json.h"
-#include "common/py/py_peer.h"
 #include "salt/log.h"
 
 call_ctx_t *
@@ -80,9 +79,8 @@ ctx_native_grains(call_ctx_t *ctx)
 {
     if (ctx->native_grains != NULL)
         return ctx->native_grains;
-    ctx->native_grains = py_from_json(ctx_grains(ctx));
+    ctx->native_grains = ctx->env.peer ? py_from_json_peer(ctx_grains(ctx)) : py_from_json(ctx_grains(ctx));
     if (ctx->env.peer) {
-        ctx->native_grains = py_peer(ctx->native_grains, 0);
         /* The key says which minion it is. */
         if (py_dict_gets(ctx->native_grains, "id") != NULL)
             py_dict_sets_new(ctx->native_grains, "id", py_strz(ctx_id(ctx)));

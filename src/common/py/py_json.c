@@ -233,45 +233,50 @@ py_to_json(py_t *v)
 
 /* ---- from JSON -------------------------------------------------------------------------------- */
 
+/* Makes a text: py_str, or one that a peer said. */
+typedef py_t *text_fn(const char *text, size_t len);
+
+static py_t *from_json(const json_t *v, text_fn *text);
+
 static py_t *
-from_object(const json_t *v)
+from_object(const json_t *v, text_fn *text)
 {
     json_t *object = (json_t *) v; /* for jansson's iterator; nothing is changed */
     py_t *dict = py_dict();
 
     for (void *it = json_object_iter(object); it != NULL; it = json_object_iter_next(object, it)) {
-        AUTO(py) key = py_str(json_object_iter_key(it), json_object_iter_key_len(it));
-        AUTO(py) value = py_from_json(json_object_iter_value(it));
+        AUTO(py) key = text(json_object_iter_key(it), json_object_iter_key_len(it));
+        AUTO(py) value = from_json(json_object_iter_value(it), text);
         py_dict_set(dict, key, value);
     }
     return dict;
 }
 
 static py_t *
-from_array(const json_t *v)
+from_array(const json_t *v, text_fn *text)
 {
     py_t *list = py_list();
     json_t *element;
     size_t i;
 
     json_array_foreach (v, i, element)
-        py_append_new(list, py_from_json(element));
+        py_append_new(list, from_json(element, text));
     return list;
 }
 
 /* jansson's values nest at most as deep as its parser or its callers' limits let them. */
-py_t *
-py_from_json(const json_t *v)
+static py_t *
+from_json(const json_t *v, text_fn *text)
 {
     if (v == NULL)
         return PY_None;
     switch (json_typeof(v)) {
     case JSON_OBJECT:
-        return from_object(v);
+        return from_object(v, text);
     case JSON_ARRAY:
-        return from_array(v);
+        return from_array(v, text);
     case JSON_STRING:
-        return py_str(json_string_value(v), json_string_length(v));
+        return text(json_string_value(v), json_string_length(v));
     case JSON_INTEGER:
         return py_int(json_integer_value(v));
     case JSON_REAL:
@@ -283,4 +288,16 @@ py_from_json(const json_t *v)
         break;
     }
     return PY_None;
+}
+
+py_t *
+py_from_json(const json_t *v)
+{
+    return from_json(v, py_str);
+}
+
+py_t *
+py_from_json_peer(const json_t *v)
+{
+    return from_json(v, py_str_peer);
 }

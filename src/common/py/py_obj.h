@@ -188,9 +188,9 @@ void py_undef_debug(buf_t *out, const py_t *v);
 /* | & ^ - of two iterables as sets. */
 py_t *py_set_binary(py_op_t op, py_t *a, py_t *b);
 
-#define PY_TEXT(v)  (((const pystr_t *) (v))->text)
-#define PY_CHARS(v) (((pystr_t *) (v))->text)
-#define PY_LEN(v)   (((const pystr_t *) (v))->len)
+#define PY_TEXT(v)   (((const pystr_t *) (v))->text)
+#define PY_CHARS(v)  (((pystr_t *) (v))->text)
+#define PY_LEN(v)    (((const pystr_t *) (v))->len)
 /* Whether a str or bytes has marks, which most have not. */
 #define PY_MARKED(v) __builtin_expect(((const pystr_t *) (v))->peer != NULL, 0)
 

@@ -152,6 +152,8 @@ py_holds_peer(const py_t *v)
 
 /* ---- marking all that a value holds ------------------------------------------------------------------ */
 
+enum { TREE_DEPTH = 100 };
+
 /* A value that several places lead to. */
 typedef struct shared {
     py_t *v;
@@ -341,10 +343,49 @@ mark_reached(py_t *v, unsigned flags, bool all)
     return v;
 }
 
+static py_t *mark_tree(py_t *v, const reach_t *r, int depth);
+
+static void
+mark_pairs(pydict_t *d, const reach_t *r, int depth)
+{
+    for (uint32_t i = 0; i < d->fill; i++) {
+        if (d->entries[i].key == NULL)
+            continue;
+        d->entries[i].key = mark_tree(d->entries[i].key, r, depth);
+        if (d->entries[i].value != NULL)
+            d->entries[i].value = mark_tree(d->entries[i].value, r, depth);
+    }
+}
+
+/* All of it, where containers have one place each, as in what was just read; others are traversed as the graph that they
+ * may be. */
+static py_t *
+mark_tree(py_t *v, const reach_t *r, int depth)
+{
+    if (!may_hold(v))
+        return v;
+    if (is_text(v)) {
+        mark_text(r, &v, v->refs == 1);
+        return v;
+    }
+    if (v->refs != 1 || depth > TREE_DEPTH)
+        return mark_reached(v, r->flags, true);
+    if (py_is(v, PY_DICT) || py_is(v, PY_SET)) {
+        mark_pairs((pydict_t *) v, r, depth + 1);
+        return v;
+    }
+    py_t **items = py_is(v, PY_LIST) ? py_as_list(v)->v : py_is(v, PY_TUPLE) ? py_as_tuple(v)->v : NULL;
+    for (size_t i = 0; items != NULL && i < py_seq_len(v); i++)
+        items[i] = mark_tree(items[i], r, depth + 1);
+    return items != NULL ? v : mark_reached(v, r->flags, true);
+}
+
 py_t *
 py_peer(py_t *v, unsigned flags)
 {
-    return mark_reached(v, flags, true);
+    const reach_t r = { .flags = flags };
+
+    return mark_tree(v, &r, 0);
 }
 
 py_t *
@@ -365,6 +406,16 @@ py_peer_spans(const py_t *v, spans_t *ret)
         span_t s = span_at(v, i);
         spans_add(ret, s.from, s.to, s.flags);
     }
+}
+
+py_t *
+py_str_peer(const char *text, size_t len)
+{
+    py_t *v = py_str(text, len);
+
+    py_state.peers = true;
+    ((pystr_t *) v)->peer = len > 0 ? &whole[0] : NULL;
+    return v;
 }
 
 py_t *

@@ -33,6 +33,8 @@ py_peer_like(py_t *made, py_t *const *from, size_t n)
 }
 /* The marks of a text. */
 void py_peer_spans(const py_t *v, spans_t *ret);
+/* A text that a peer said. NEW. */
+py_t *py_str_peer(const char *text, size_t len);
 /* A text with marks. NEW. */
 py_t *py_str_spans(const char *text, size_t len, const spans_t *spans);
 

@@ -9,7 +9,6 @@
 #include "common/base/str.h"
 #include "common/py/py_error.h"
 #include "common/py/py_json.h"
-#include "common/py/py_peer.h"
 #include "common/state/compile.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -349,7 +348,7 @@ s_context(const json_t *firing)
 
     for (size_t i = 0; i < NELEMS(words); i++)
         if (value_get(firing, words[i]) != NULL)
-            py_dict_sets_new(context, words[i], py_peer(py_from_json(value_get(firing, words[i])), 0));
+            py_dict_sets_new(context, words[i], py_from_json_peer(value_get(firing, words[i])));
     return context;
 }
 
