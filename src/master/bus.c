@@ -103,7 +103,7 @@ s_journal(front_t *self)
 }
 
 void
-bus_put(front_t *self, span_t tag, span_t data)
+bus_put(front_t *self, jtext_t tag, jtext_t data)
 {
     bus_t *bus = self->bus;
     size_t room = eframe_room(tag.len, data.len);
@@ -135,7 +135,7 @@ bus_done(front_t *self)
 /* ---- one event ------------------------------------------------------------------------------- */
 
 /* As JSON writes a text; control characters are in no tag. */
-static span_t
+static jtext_t
 s_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
 {
     size_t n = 0;
@@ -144,14 +144,14 @@ s_quoted(const char *tag, char out[2 * LIMIT_TAG_LEN])
             out[n++] = '\\';
         out[n++] = *p;
     }
-    return (span_t){ out, n };
+    return (jtext_t){ out, n };
 }
 
 uint64_t
 bus_fire_text(front_t *self, const char *tag, const char *data, size_t len)
 {
     char quoted[2 * LIMIT_TAG_LEN];
-    bus_put(self, s_quoted(tag, quoted), (span_t){ data, len });
+    bus_put(self, s_quoted(tag, quoted), (jtext_t){ data, len });
     return bus_done(self);
 }
 

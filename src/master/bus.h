@@ -46,7 +46,7 @@ uint64_t bus_fire_text(front_t *self, const char *tag, const char *data, size_t 
 uint64_t bus_fire_kept(front_t *self, const char *tag, json_t **data_p);
 /* Many at one time, as JSON texts: a string without its quotes, an object without a stamp. bus_done ends
  * them: the ticket of the last, 0 when refused. */
-void bus_put(front_t *self, span_t tag, span_t data);
+void bus_put(front_t *self, jtext_t tag, jtext_t data);
 uint64_t bus_done(front_t *self);
 /* Whether the journal takes more; -EAGAIN with the reason. */
 int bus_room(front_t *self, fail_t *err);

@@ -59,7 +59,7 @@ fire_request(front_t *self, const json_t *request, uint64_t *ret_ticket, fail_t 
 /* ---- as text --------------------------------------------------------------------------------- */
 
 typedef struct shot {
-    span_t tag, data;
+    jtext_t tag, data;
 } shot_t;
 
 typedef struct shots {
@@ -69,19 +69,19 @@ typedef struct shots {
 } shots_t;
 
 static bool
-s_plain_tag(span_t tag)
+s_plain_tag(jtext_t tag)
 {
     return tag.len > 0 && tag.len <= LIMIT_TAG_LEN && memchr(tag.at, 127, tag.len) == NULL;
 }
 
 /* The tag or the data of an event; false when it is neither, or not as it should be. */
 static bool
-s_part(plain_t *p, span_t key, shot_t *shot, size_t max_size)
+s_part(plain_t *p, jtext_t key, shot_t *shot, size_t max_size)
 {
     bool stamped = false, empty = false;
-    if (span_is(key, "tag") && !shot->tag.at)
+    if (jtext_is(key, "tag") && !shot->tag.at)
         return plain_string(p, &shot->tag) && s_plain_tag(shot->tag);
-    return span_is(key, "data") && !shot->data.at &&
+    return jtext_is(key, "data") && !shot->data.at &&
            plain_object(p, "_stamp", &shot->data, &stamped, &empty) && !stamped && shot->data.len <= max_size;
 }
 
@@ -89,7 +89,7 @@ static bool
 s_whole(shot_t *shot)
 {
     if (!shot->data.at)
-        shot->data = (span_t){ "{}", 2 };
+        shot->data = (jtext_t){ "{}", 2 };
     return shot->tag.at != NULL;
 }
 
@@ -106,7 +106,7 @@ s_keep(shots_t *shots, const shot_t *shot)
 static bool
 s_list(plain_t *p, shots_t *shots)
 {
-    span_t key;
+    jtext_t key;
     if (!plain_enter(p, '['))
         return false;
     while (plain_item(p)) {
@@ -127,17 +127,17 @@ s_list(plain_t *p, shots_t *shots)
 static bool
 s_request(plain_t *p, shots_t *shots, int64_t *ret_n)
 {
-    span_t key, op;
+    jtext_t key, op;
     shot_t shot = { 0 };
     bool listed = false, numbered = false;
-    if (!plain_enter(p, '{') || !plain_key(p, &key) || !span_is(key, "op") || !plain_string(p, &op) ||
-        !span_is(op, "fire"))
+    if (!plain_enter(p, '{') || !plain_key(p, &key) || !jtext_is(key, "op") || !plain_string(p, &op) ||
+        !jtext_is(op, "fire"))
         return false;
     while (plain_key(p, &key)) {
         bool fine = false;
-        if (span_is(key, "n") && !numbered)
+        if (jtext_is(key, "n") && !numbered)
             fine = numbered = plain_int(p, ret_n);
-        else if (span_is(key, "events") && !listed)
+        else if (jtext_is(key, "events") && !listed)
             fine = listed = s_list(p, shots);
         else
             fine = s_part(p, key, &shot, shots->max_size);

@@ -341,7 +341,7 @@ s_fire_ret(front_t *self, const peer_t *peer, ret_t *ret, const job_t *job)
     buf_puts(&tag, "/ret/");
     plain_quote(m->id, &tag);
     ret_add_event(ret, m->id, user, peer->is_call, &data);
-    bus_put(self, (span_t){ tag.data, tag.len }, (span_t){ data.data, data.len });
+    bus_put(self, (jtext_t){ tag.data, tag.len }, (jtext_t){ data.data, data.len });
     (void) bus_done(self);
     if (ret->retcode != 0)
         statefail_fire(self, m->id, ret->jid, ret_body(ret), user ? user : "");
@@ -638,10 +638,10 @@ static void
 s_ack_unread(front_t *self, peer_t *peer, const char *text, size_t len)
 {
     plain_t p = plain_new(text, len);
-    span_t key, value;
+    jtext_t key, value;
     int64_t n = 0;
     bool named = plain_enter(&p, '{') && plain_key(&p, &key) && plain_value(&p, &value);
-    if (named && plain_key(&p, &key) && span_is(key, "n") && plain_int(&p, &n) && n > 0)
+    if (named && plain_key(&p, &key) && jtext_is(key, "n") && plain_int(&p, &n) && n > 0)
         s_ack_event(self, peer, n);
 }
 

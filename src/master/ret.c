@@ -34,7 +34,7 @@ static const struct row {
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static ret_field_t
-s_field(span_t key)
+s_field(jtext_t key)
 {
     ret_field_t f = 0;
     while (f < RET_FIELDS && (rows[f].len != key.len || memcmp(rows[f].name, key.at, key.len) != 0))
@@ -47,8 +47,8 @@ static bool
 s_plain(ret_t *self)
 {
     plain_t p = plain_new(self->text, self->len);
-    span_t key, value;
-    bool named = plain_enter(&p, '{') && plain_key(&p, &key) && span_is(key, "m") && plain_value(&p, &value);
+    jtext_t key, value;
+    bool named = plain_enter(&p, '{') && plain_key(&p, &key) && jtext_is(key, "m") && plain_value(&p, &value);
     while (named && plain_key(&p, &key)) {
         ret_field_t f = s_field(key);
         if (f == RET_FIELDS || self->field[f].at || !plain_value(&p, &self->field[f]))
@@ -87,7 +87,7 @@ s_values(ret_t *self, fail_t *err)
     /* Only now does the buffer stay where it is. */
     for (ret_field_t f = 0; f < RET_FIELDS; f++) {
         size_t at = f > 0 ? ends[f - 1] : 0;
-        self->field[f] = ends[f] > at ? (span_t){ self->more.data + at, ends[f] - at } : (span_t){ 0 };
+        self->field[f] = ends[f] > at ? (jtext_t){ self->more.data + at, ends[f] - at } : (jtext_t){ 0 };
     }
     return 0;
 }
@@ -117,16 +117,16 @@ s_all(const json_t *oks)
 }
 
 static bool
-s_is(span_t field, const char *text)
+s_is(jtext_t field, const char *text)
 {
-    return field.at && span_is(field, text);
+    return field.at && jtext_is(field, text);
 }
 
 /* Of one function, and well: that is what returns mostly are, and no value is made for it. */
 static int
 s_judge(ret_t *self, fail_t *err)
 {
-    span_t code = self->field[RET_RETCODE], ok = self->field[RET_SUCCESS];
+    jtext_t code = self->field[RET_RETCODE], ok = self->field[RET_SUCCESS];
     self->retcode = 0;
     self->success = true;
     if ((!code.at || s_is(code, "0")) && (!ok.at || s_is(ok, "true")))
@@ -143,7 +143,7 @@ s_judge(ret_t *self, fail_t *err)
 static bool
 s_jid(ret_t *self)
 {
-    span_t jid = self->field[RET_JID];
+    jtext_t jid = self->field[RET_JID];
     if (!jid.at || *jid.at != '"' || jid.len - 2 >= sizeof(self->jid))
         return false;
     memcpy(self->jid, jid.at + 1, jid.len - 2);
@@ -161,7 +161,7 @@ ret_begin(ret_t *self, const char *text, size_t len, fail_t *err)
         if (rc < 0)
             return rc;
     }
-    span_t fun = self->field[RET_FUN];
+    jtext_t fun = self->field[RET_FUN];
     if (!s_jid(self) || !fun.at || (*fun.at != '"' && *fun.at != '['))
         return fail_set(err, -EPROTO, "a return without a jid or a function");
     return s_judge(self, err);

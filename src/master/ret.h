@@ -34,10 +34,10 @@ typedef enum ret_field {
 
 typedef struct ret {
     char jid[LIMIT_JID_LEN];
-    span_t field[RET_FIELDS]; /* JSON text; `at` NULL: not there */
-    int retcode;              /* of several functions the worst */
-    bool success;             /* of several functions all */
-    const char *text;         /* the whole, BORROWED */
+    jtext_t field[RET_FIELDS]; /* JSON text; `at` NULL: not there */
+    int retcode;               /* of several functions the worst */
+    bool success;              /* of several functions all */
+    const char *text;          /* the whole, BORROWED */
     size_t len;
     json_t *body; /* the whole as values, once somebody has asked for it */
     buf_t more;   /* texts of fields, when `text` is not plain */

@@ -33,7 +33,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     plain_t p = plain_new((const char *) data, size);
-    span_t value;
+    jtext_t value;
     bool has, empty;
 
     check_value((const char *) data, size);

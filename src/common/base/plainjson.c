@@ -4,9 +4,9 @@
 #define REAL_DIGITS 15 /* of a number with a fraction that a double gives back */
 
 bool
-span_is(span_t span, const char *text)
+jtext_is(jtext_t piece, const char *text)
 {
-    return strncmp(text, span.at, span.len) == 0 && text[span.len] == '\0';
+    return strncmp(text, piece.at, piece.len) == 0 && text[piece.len] == '\0';
 }
 
 plain_t
@@ -31,7 +31,7 @@ take(plain_t *p, char c)
 
 /* Whether no escape is a \u, which may be half of a pair, or one that JSON does not have. */
 static bool
-plainly_escaped(span_t text)
+plainly_escaped(jtext_t text)
 {
     const char *at = text.at, *end = text.at + text.len;
 
@@ -43,7 +43,7 @@ plainly_escaped(span_t text)
 
 /* From behind the opening quote to behind the closing one. */
 static bool
-string_rest(plain_t *p, bool escapes, span_t *ret)
+string_rest(plain_t *p, bool escapes, jtext_t *ret)
 {
     bool escaped;
 
@@ -84,7 +84,7 @@ array_rest(plain_t *p, int depth)
 
 /* Whether this key is none of those before it. */
 static bool
-new_key(span_t *keys, size_t n, span_t key)
+new_key(jtext_t *keys, size_t n, jtext_t key)
 {
     for (size_t i = 0; i < n; i++)
         if (keys[i].len == key.len && memcmp(keys[i].at, key.at, key.len) == 0)
@@ -97,17 +97,17 @@ new_key(span_t *keys, size_t n, span_t key)
 static bool
 object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
 {
-    span_t keys[PLAIN_KEYS];
+    jtext_t keys[PLAIN_KEYS];
     size_t n = 0;
 
     if (take(p, '}'))
         return true;
     do {
-        span_t key;
+        jtext_t key;
         if (n == PLAIN_KEYS || !take(p, '"') || !string_rest(p, false, &key) || !new_key(keys, n++, key) ||
             !take(p, ':') || !value(p, depth))
             return fail(p);
-        if (wanted != NULL && span_is(key, wanted))
+        if (wanted != NULL && jtext_is(key, wanted))
             *ret_has = true;
     } while (take(p, ','));
     return take(p, '}') || fail(p);
@@ -117,7 +117,7 @@ object_rest(plain_t *p, int depth, const char *wanted, bool *ret_has)
 static bool
 value(plain_t *p, int depth)
 {
-    span_t unused;
+    jtext_t unused;
     char c = scan_peek(&p->scan);
 
     if (c == '"') {
@@ -163,7 +163,7 @@ next(plain_t *p, char close)
 }
 
 bool
-plain_key(plain_t *p, span_t *ret_key)
+plain_key(plain_t *p, jtext_t *ret_key)
 {
     if (!next(p, '}'))
         return false;
@@ -177,7 +177,7 @@ plain_item(plain_t *p)
 }
 
 bool
-plain_value(plain_t *p, span_t *ret_value)
+plain_value(plain_t *p, jtext_t *ret_value)
 {
     (void) scan_peek(&p->scan);
     ret_value->at = p->scan.at;
@@ -187,7 +187,7 @@ plain_value(plain_t *p, span_t *ret_value)
 }
 
 bool
-plain_string(plain_t *p, span_t *ret_text)
+plain_string(plain_t *p, jtext_t *ret_text)
 {
     return (take(p, '"') && string_rest(p, false, ret_text)) || fail(p);
 }
@@ -195,7 +195,7 @@ plain_string(plain_t *p, span_t *ret_text)
 bool
 plain_int(plain_t *p, int64_t *ret_value)
 {
-    span_t text;
+    jtext_t text;
 
     if (!plain_value(p, &text) || memchr(text.at, '.', text.len) != NULL ||
         (*text.at != '-' && (*text.at < '0' || *text.at > '9')))
@@ -208,7 +208,7 @@ plain_int(plain_t *p, int64_t *ret_value)
 }
 
 bool
-plain_object(plain_t *p, const char *key, span_t *ret_value, bool *ret_has, bool *ret_empty)
+plain_object(plain_t *p, const char *key, jtext_t *ret_value, bool *ret_has, bool *ret_empty)
 {
     *ret_has = false;
     if (!take(p, '{'))

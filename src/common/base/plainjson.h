@@ -18,12 +18,12 @@
 #define PLAIN_DEPTH 32
 #define PLAIN_KEYS  64
 
-typedef struct span {
+typedef struct jtext {
     const char *at;
     size_t len;
-} span_t;
+} jtext_t;
 
-bool span_is(span_t span, const char *text);
+bool jtext_is(jtext_t piece, const char *text);
 
 /* Walks one object or array from its first byte on: a walk per level, made by plain_enter. */
 typedef struct plain {
@@ -37,16 +37,16 @@ bool plain_fine(const plain_t *p);
 bool plain_enter(plain_t *p, char open);
 /* The next member's key (between its quotes); false at the end of the object, which is stepped over. The
  * value must be taken before the next question. Keys that come twice are the caller's to refuse. */
-bool plain_key(plain_t *p, span_t *ret_key);
+bool plain_key(plain_t *p, jtext_t *ret_key);
 /* Whether another element comes; false at the end of the array, which is stepped over. */
 bool plain_item(plain_t *p);
 /* One whole value, checked in depth; the span is its text. */
-bool plain_value(plain_t *p, span_t *ret_value);
+bool plain_value(plain_t *p, jtext_t *ret_value);
 /* A string without any escape; the span lies between its quotes. */
-bool plain_string(plain_t *p, span_t *ret_text);
+bool plain_string(plain_t *p, jtext_t *ret_text);
 bool plain_int(plain_t *p, int64_t *ret_value);
 /* An object, checked in depth; *ret_has: whether it has this key itself. */
-bool plain_object(plain_t *p, const char *key, span_t *ret_value, bool *ret_has, bool *ret_empty);
+bool plain_object(plain_t *p, const char *key, jtext_t *ret_value, bool *ret_has, bool *ret_empty);
 /* Nothing but white space is left, and all was plain. */
 bool plain_end(plain_t *p);
 

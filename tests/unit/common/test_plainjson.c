@@ -12,7 +12,7 @@ static bool
 is_plain(const char *text)
 {
     plain_t p = plain_new(text, strlen(text));
-    span_t value;
+    jtext_t value;
 
     return plain_value(&p, &value) && plain_end(&p) && value.len <= strlen(text);
 }
@@ -113,24 +113,25 @@ test_walk(void **state)
     static const char text[] =
         "{\"op\": \"fire\", \"n\": -17, \"list\": [{\"d\": {\"x\": 1}}, {\"d\": { }}], \"z\": 1.5}";
     plain_t p = plain_new(text, sizeof(text) - 1);
-    span_t key, value;
+    jtext_t key, value;
     int64_t n;
     bool has, empty;
 
     (void) state;
-    assert_true(plain_enter(&p, '{') && plain_key(&p, &key) && span_is(key, "op"));
-    assert_true(plain_string(&p, &value) && span_is(value, "fire") && !span_is(value, "fir") &&
-                !span_is(value, "fires"));
+    assert_true(plain_enter(&p, '{') && plain_key(&p, &key) && jtext_is(key, "op"));
+    assert_true(plain_string(&p, &value) && jtext_is(value, "fire") && !jtext_is(value, "fir") &&
+                !jtext_is(value, "fires"));
     assert_true(plain_key(&p, &key) && plain_int(&p, &n) && n == -17);
     assert_true(plain_key(&p, &key) && plain_enter(&p, '['));
     assert_true(plain_item(&p) && plain_enter(&p, '{') && plain_key(&p, &key));
-    assert_true(plain_object(&p, "x", &value, &has, &empty) && has && !empty && span_is(value, "{\"x\": 1}"));
+    assert_true(plain_object(&p, "x", &value, &has, &empty) && has && !empty &&
+                jtext_is(value, "{\"x\": 1}"));
     assert_false(plain_key(&p, &key));
     assert_true(plain_item(&p) && plain_enter(&p, '{') && plain_key(&p, &key));
     assert_true(plain_object(&p, "x", &value, &has, &empty) && !has && empty);
     assert_false(plain_key(&p, &key));
     assert_false(plain_item(&p));
-    assert_true(plain_key(&p, &key) && span_is(key, "z"));
+    assert_true(plain_key(&p, &key) && jtext_is(key, "z"));
     assert_false(plain_int(&p, &n));
     assert_false(plain_fine(&p));
     assert_false(plain_key(&p, &key));

@@ -141,7 +141,7 @@ test_missed_with_slow_patterns(void **state)
     f->listener = listener_new(&f->front, request, true, NULL);
     assert_non_null(f->listener);
     for (int i = 0; i < N; i++)
-        bus_put(&f->front, (span_t){ tag, LIMIT_TAG_LEN }, (span_t){ "{}", 2 });
+        bus_put(&f->front, (jtext_t){ tag, LIMIT_TAG_LEN }, (jtext_t){ "{}", 2 });
     (void) bus_done(&f->front);
     json_auto_t *msg = missed(f);
     assert_true(value_int(msg, "count", 0) < N);
