@@ -34,7 +34,7 @@ typedef struct call_env {
     /* Told of a value of a peer that was not only a value where it was printed: {file?, line?, value, becomes, error,
      * refused}. BORROWED. */
     void (*refused)(void *cookie, json_t *what);
-    bool peer; /* the grains are another machine's word: py_peer.h */
+    bool peer; /* grains and environments are another machine's word: py_peer.h */
     void *cookie;
     void *private_data; /* ctx_private */
 } call_env_t;
@@ -87,6 +87,8 @@ struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_arg
  * nothing is limited. BORROWED. */
 const char *call_renders(const call_ctx_t *ctx);
 
+/* call_env's `peer`. */
+bool call_is_peer(const call_ctx_t *ctx);
 /* Tells call_env's `refused`. */
 void call_refused(call_ctx_t *ctx, json_t *what);
 

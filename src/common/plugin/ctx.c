@@ -168,6 +168,12 @@ ctx_jid(call_ctx_t *ctx)
     return ctx->env.jid != NULL ? ctx->env.jid : "";
 }
 
+bool
+call_is_peer(const call_ctx_t *ctx)
+{
+    return ctx->env.peer;
+}
+
 void
 call_refused(call_ctx_t *ctx, json_t *what)
 {

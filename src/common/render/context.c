@@ -92,12 +92,27 @@ salt_of(render_t *self)
 
 /* ---- opts --------------------------------------------------------------------------------------------- */
 
+/* Options that a pillar's compile has from the minion that asks. */
+static void
+mark_asked(py_t *opts)
+{
+    static const char *const asked[] = { "saltenv", "pillarenv", "ext_pillar" };
+
+    for (size_t i = 0; i < NELEMS(asked); i++) {
+        py_t *v = py_ref(py_dict_gets(opts, asked[i]));
+        if (v != NULL)
+            py_dict_sets_new(opts, asked[i], py_peer(v, 0));
+    }
+}
+
 /* The configuration with grains and pillar in it, as Salt's. One dict for all templates. */
 static py_t *
 opts_of(render_t *self, py_t *pillar)
 {
     if (self->opts == NULL) {
         self->opts = py_from_json(ctx_opts(self->ctx));
+        if (call_is_peer(self->ctx))
+            mark_asked(self->opts);
         py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
         py_dict_sets_new(self->opts, "id", py_strz(ctx_id(self->ctx)));
     }
@@ -121,7 +136,9 @@ run_context(run_t *run)
     py_dict_sets(context, "grains", ctx_native_grains(self->ctx));
     py_dict_sets(context, "opts", opts_of(self, pillar));
     py_dict_sets(context, "pillar", pillar);
-    py_dict_sets_new(context, "saltenv", py_strz(self->saltenv));
+    py_dict_sets_new(context, "saltenv",
+                     call_is_peer(self->ctx) ? py_str_peer(self->saltenv, strlen(self->saltenv))
+                                             : py_strz(self->saltenv));
     if (s->sls != NULL)
         py_dict_sets_new(context, "sls", py_strz(s->sls));
     py_dict_sets_new(context, "proxy", py_dict());

@@ -121,14 +121,37 @@ is_below(const py_t *v, const char *dir)
     return py_is(v, PY_STR) && strstr(py_cstr(v), dir) != NULL;
 }
 
+/* Where the master keeps what minions send. NULL: this is no master. */
+static const char *
+cache_of(const render_t *self)
+{
+    const json_t *opts = ctx_opts(self->ctx);
+
+    return str_eq(value_str(opts, "__role", ""), "master") ? value_str(opts, "cachedir", NULL) : NULL;
+}
+
+void
+run_begin_peer(run_t *run)
+{
+    const render_source_t *s = run->source;
+    const char *cache = cache_of(run->render);
+    AUTO_FREE char *sent = cache != NULL ? xasprintf("%s/minions/", cache) : NULL;
+
+    if (sent != NULL && s->path != NULL && str_starts(s->path, sent)) {
+        spans_add(&run->peer, 0, s->len, SPAN_TEXT);
+        return;
+    }
+    for (size_t i = 0; s->peer != NULL && i < s->peer->n; i++)
+        spans_add(&run->peer, s->peer->v[i].from, s->peer->v[i].to, s->peer->v[i].flags | SPAN_TEXT);
+}
+
 bool
 render_reads_peers(const render_t *self, const py_args_t *args)
 {
-    const json_t *opts = ctx_opts(self->ctx);
-    const char *cache = value_str(opts, "cachedir", "");
+    const char *cache = cache_of(self);
     bool found = false;
 
-    if (!str_eq(value_str(opts, "__role", ""), "master") || str_empty(cache))
+    if (str_empty(cache))
         return false;
     for (size_t i = 0; i < args->n; i++)
         found = found || is_below(args->v[i], cache);

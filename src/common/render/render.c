@@ -245,8 +245,7 @@ run_all(run_t *run, fail_t *err)
     if (rc == 0) {
         run->untouched = true;
         buf_add(&run->text, s->text, s->len);
-        for (size_t i = 0; s->peer != NULL && i < s->peer->n; i++)
-            spans_add(&run->peer, s->peer->v[i].from, s->peer->v[i].to, s->peer->v[i].flags);
+        run_begin_peer(run);
         rc = run_limited(run, &pipeline, err);
     }
     pipeline_free(&pipeline);

@@ -87,6 +87,8 @@ char *run_place(const run_t *run, int line, int *ret_line);
 
 /* ---- what peers said (peer.c) --------------------------------------------------------------------------- */
 
+/* The parts of the source that peers said: all of a file that a minion sent to the master. */
+void run_begin_peer(run_t *run);
 /* The parts of run->text that peers said, as the template told: empties *spans. */
 void run_take_peer(run_t *run, spans_t *spans);
 /* Whether they stay inside the scalars of YAML, or the texts of JSON that begins at `from`: 0, or -EINVAL with *err. With the

@@ -5,6 +5,7 @@
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_merge.h"
 #include "common/render/render.h"
 #include "minion/modlib/banner.h"
@@ -141,7 +142,12 @@ slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Must pass either path or string");
         return NULL;
     }
-    render_source_t source = { .text = text, .len = strlen(text), .path = ":string:" };
+    /* What a peer said is no template: its marks go with it. */
+    spans_auto_t peer = SPANS_INIT;
+    py_t *string = py_dict_gets(args, "string");
+    if (py_is_peer(string))
+        py_peer_spans(string, &peer);
+    render_source_t source = { .text = text, .len = strlen(text), .path = ":string:", .peer = &peer };
     return render_this(ctx, args, &source, err);
 }
 

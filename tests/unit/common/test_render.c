@@ -489,7 +489,86 @@ test_py_missing(void **state UNUSED)
     fixture_free(&f);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_messages), cmocka_unit_test(test_text),
-          cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg), cmocka_unit_test(test_decrypt),
-          cmocka_unit_test(test_py), cmocka_unit_test(test_py_time), cmocka_unit_test(test_py_text),
-          cmocka_unit_test(test_py_missing))
+/* ---- what peers say ----------------------------------------------------------------------------------- */
+
+static json_t *
+peer_grains(void *cookie UNUSED)
+{
+    static json_t *grains;
+
+    if (grains == NULL)
+        grains = json_pack("{s:s, s:s, s:s, s:[s,s], s:s}", "id", "m001", "os", "Debian GNU/Linux", "evil",
+                           "x\nadded: key", "list", "a", "b: c", "tag", "{{ 1 + 1 }}");
+    return grains;
+}
+
+static void
+note_refused(void *cookie, json_t *what)
+{
+    int *n = cookie;
+
+    assert_non_null(value_get(what, "value"));
+    (*n)++;
+}
+
+static void
+test_peer(void **state UNUSED)
+{
+    static const struct {
+        const char *text, *saltenv, *expected; /* a part of the error; NULL: there is none */
+    } rows[] = {
+        { "a: {{ grains.os }}", "base", NULL },
+        { "a: {{ grains.id }}: b", "base", "mapping values are not allowed" },
+        { "a: {{ grains.evil }}", "base", "'x\\nadded: key' becomes a new key" },
+        { "a: {{ grains.evil | json }}", "base", NULL },
+        { "a: {{ grains.list }}", "base", NULL },
+        { "a: {{ grains.list | join(', ') }}", "base", "becomes" },
+        { "a: {{ opts.grains.evil }}", "base", "becomes a new key" },
+        { "env: {{ saltenv }}", "base\nadded: key", "becomes a new key" },
+        { "env: {{ opts.saltenv }}", "base", "becomes a new key" },
+        { "#!jinja|jinja|yaml\na: '{{ grains.tag }}'", "base", "becomes the start of a tag of a template" },
+        { "#!jinja|jinja|yaml\na: {{ grains.os }} {{ '{{ 1 + 1 }}' }}", "base", NULL },
+        { "#!jinja|jinja|yaml\na: {{ grains.evil }}", "base", "becomes a new key" },
+        { "#!jinja|json\n{\"a\": \"{{ grains.os }}\"}", "base", NULL },
+        { "#!jinja|json\n{\"a\": \"{{ grains.evil }}\"}", "base", "becomes" },
+        { "{% load_yaml as x %}\na: {{ grains.evil }}\n{% endload %}b: 1", "base", "becomes a new key" },
+        { "{% set x = grains.list[1] | load_yaml %}a: {{ x | json }}", "base", NULL },
+    };
+    int refused = 0, expected = 0;
+    fixture_t f;
+
+    fixture_init(&f, NULL, NULL);
+    call_ctx_destroy(&f.ctx);
+    json_object_set_new(f.opts, "saltenv", json_string("base\nadded: key"));
+    f.ctx = call_ctx_new(&(call_env_t){ .registry = f.registry,
+                                        .files = f.files,
+                                        .opts = f.opts,
+                                        .id = "m001",
+                                        .grains = peer_grains,
+                                        .peer = true,
+                                        .refused = note_refused,
+                                        .cookie = &refused });
+    f.render = render_of(f.ctx);
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        const render_source_t source = { TEXT(rows[i].text), .saltenv = rows[i].saltenv };
+        fail_auto_t err = FAIL_INIT;
+        AUTO(py) data = render_data(f.render, &source, &err);
+        const char *said = data == NULL ? fail_text(&err) : "";
+        if (rows[i].expected == NULL ? data == NULL : strstr(said, rows[i].expected) == NULL)
+            fail_msg("%s: %s", rows[i].text, said);
+        expected += rows[i].expected != NULL && strstr(rows[i].expected, "becomes") != NULL &&
+                    strstr(rows[i].text, "load_yaml") == NULL;
+    }
+    assert_int_equal(refused, expected);
+    json_object_set_new(f.opts, "peer_data", json_string("warn"));
+    const render_source_t source = { TEXT(rows[2].text), .saltenv = "base" };
+    AUTO(py) data = render_data(f.render, &source, NULL);
+    assert_non_null(data);
+    assert_int_equal(py_dict_len(data), 2);
+    fixture_free(&f);
+}
+
+UNIT_MAIN(cmocka_unit_test(test_peer), cmocka_unit_test(test_as_salt), cmocka_unit_test(test_messages),
+          cmocka_unit_test(test_text), cmocka_unit_test(test_cache), cmocka_unit_test(test_gpg),
+          cmocka_unit_test(test_decrypt), cmocka_unit_test(test_py), cmocka_unit_test(test_py_time),
+          cmocka_unit_test(test_py_text), cmocka_unit_test(test_py_missing))
