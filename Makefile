@@ -8,6 +8,8 @@ ifeq ($(origin CC),default)
 endif
 DESTDIR ?=
 PREFIX  ?= /usr
+SYSCONF ?= $(filter-out /usr,$(PREFIX))/etc/salt
+UNITS   ?= /lib/systemd/system
 VERSION := 3006.0
 comma   := ,
 .DEFAULT_GOAL := all
@@ -24,10 +26,11 @@ ifneq ($(SAN),)
             $(if $(findstring undefined,$(SAN)),-fsanitize=float-cast-overflow)
 endif
 CPPFLAGS := -Iinclude -Isrc -I$(BUILD) -D_GNU_SOURCE -DHALITE_VERSION='"$(VERSION)"'
-CFLAGS   := -std=gnu17 $(WARN) $(HARDEN) $(OPT) -ffunction-sections -fdata-sections
+CFLAGS   := -std=gnu17 $(WARN) $(HARDEN) $(OPT) -ffunction-sections -fdata-sections $(CFLAGS_ADD)
 # Packed relocations: the tables of plug-ins are pointers, half a megabyte of them otherwise, read at every start.
-LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs -Wl,--as-needed -Wl,--gc-sections $(if $(SAN),-fsanitize=$(SAN))
-LIBDIR   := $(shell pkg-config --variable=libdir libzmq 2>/dev/null)
+LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs -Wl,--as-needed -Wl,--gc-sections $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS_ADD)
+PKG_CONFIG ?= pkg-config
+LIBDIR   := $(shell $(PKG_CONFIG) --variable=libdir libzmq 2>/dev/null)
 
 # The minion links libzmq and what it needs statically where Debian's archives are there: two megabytes less per
 # minion than through the shared libraries' relocations. Sanitizer builds and other systems use the shared ones.
@@ -72,6 +75,13 @@ $(GEN): FORCE
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 .PHONY: FORCE
 FORCE:
+
+# The configuration folder of programs that are not told one. Whoever builds for another PREFIX gives it to `make` too.
+$(BUILD)/gen/places.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define HALITE_CONF_DIR "$(SYSCONF)"' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(call objects,src/common/conf/startup.c src/common/cli/opt_tables.c): $(BUILD)/gen/places.h
 
 # The program that python3 runs for "#!py" files, as a text of C.
 $(BUILD)/gen/python_host.inc: src/common/render/python_host.py
@@ -189,7 +199,7 @@ HALITE_CASES ?= ../shared/cases
 CASE_DIRS := tests/cases/jinja tests/cases/py $(wildcard $(HALITE_CASES))
 .PHONY: deps check-unit hostile check-peer check-cases check-fuzz check-t test lint asan ubsan tsan fuzz
 deps:
-	@tests/lib/deps.sh
+	@tests/lib/deps.sh build test
 check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
 # Names that want to leave their folders, NAMES for each place that makes paths of them.
@@ -248,7 +258,7 @@ $(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c src/minion/main_plug
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 # What gcc builds, clang must take as well: it is asked for its opinion only.
 .PHONY: lint-clang
-lint-clang: $(GEN) $(BUILD)/gen/python_host.inc
+lint-clang: $(GEN) $(BUILD)/gen/python_host.inc $(BUILD)/gen/places.h
 	@git ls-files 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
 	    { echo 'lint: clang refuses what gcc takes'; exit 1; }
 lint: lint-clang $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
@@ -288,24 +298,24 @@ bench-history: bench-build
 
 # ---- demo ----------------------------------------------------------------------------------------------------------
 .PHONY: demo
-demo: deps
+demo:
+	@tests/lib/deps.sh build
 	@$(MAKE) --no-print-directory all
 	@srv/demo.sh $(BUILD)/bin $(if $(KEEP),keep)
 
 # ---- installation ----------------------------------------------------------------------------------------------------
-# A configuration that is there stays.
-SYSCONF ?= /etc/salt
-UNITS   ?= /lib/systemd/system
-.PHONY: install help clean format
+# conf/package/install.sh says what goes where. A PREFIX other than /usr is a tree that lives beside a Salt.
+INSTALLER = BUILD='$(BUILD)' PREFIX='$(PREFIX)' SYSCONF='$(SYSCONF)' UNITS='$(UNITS)' DESTDIR='$(DESTDIR)' FORCE='$(FORCE)' conf/package/install.sh
+.PHONY: install uninstall deb help clean format
 install: $(BIN)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(UNITS) $(DESTDIR)$(SYSCONF)/master.d $(DESTDIR)$(SYSCONF)/minion.d
-	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin
-	for unit in salt-master salt-minion; do \
-	    sed 's|/usr/bin/|$(PREFIX)/bin/|' conf/$$unit.service >$(DESTDIR)$(UNITS)/$$unit.service; done
-	install -D -m 0644 conf/halite.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/halite.conf
-	install -D -m 0644 conf/halite.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/halite.conf
-	for f in master minion; do \
-	    test -e $(DESTDIR)$(SYSCONF)/$$f || install -m 0644 conf/$$f $(DESTDIR)$(SYSCONF)/$$f; done
+	@$(INSTALLER) install
+uninstall:
+	@$(INSTALLER) uninstall
+# Debian packages and their debug symbols, in $(BUILD)/deb.
+PACKAGE_VERSION ?= $(subst -,~,$(or $(HALITE_RELEASE),1.0.0-dev))
+deb:
+	@tests/lib/deps.sh build package
+	@conf/package/deb.sh $(BUILD) '$(PACKAGE_VERSION)'
 
 help:
 	@echo 'make                 build the seven programs into $$(BUILD)/bin'
@@ -329,7 +339,9 @@ help:
 	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'
 	@echo 'make bench-templates templates beside CPython and Jinja2'
 	@echo 'make bench-history   a master with a long past; JOBS=1000000 RETURNS=10 of each'
-	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system'
+	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system; make uninstall'
+	@echo '                     PREFIX=/opt/halite: a tree beside a Salt; FORCE=1 writes over another one'
+	@echo 'make deb             Debian packages into $$(BUILD)/deb'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
 

@@ -1,17 +1,39 @@
 #!/bin/sh
-# deps.sh - what building and testing Halite needs, as Debian 12 packages: installs those that are missing, asks nothing.
-# Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
+# deps.sh [build|test|package|installed]... - what these need, as Debian 12 packages: installs those that are missing, asks
+# nothing. Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
+#   build      the programs: make, make demo        test       all tests (make test, make lint)
+#   package    make deb, make rpm                   installed  make test-installed, make test-bare
 set -eu
 
-# Compilers and tools; the libraries; what libzmq's archive needs (the minion links it); tests.
-packages='
-gcc g++ make pkgconf git
-libzmq3-dev libczmq-dev libyaml-dev libsodium-dev libjansson-dev libsqlite3-dev libpcre2-dev libgmp-dev libmd-dev zlib1g-dev libcrypt-dev libc6-dev
-libkrb5-dev libnorm-dev libpgm-dev libbsd-dev
-libcmocka-dev bats python3 python3-jinja2 openssl clang clang-format util-linux
-'
-modules='libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd zlib libcrypt cmocka'
-programs='gcc make pkg-config git bats python3 openssl clang clang-format'
+packages='' modules='' programs=''
+build() { # Compilers and tools; the libraries; what libzmq's archive needs (the minion links it).
+    packages="$packages gcc g++ make pkgconf git
+        libzmq3-dev libczmq-dev libyaml-dev libsodium-dev libjansson-dev libsqlite3-dev libpcre2-dev libgmp-dev libmd-dev
+        zlib1g-dev libcrypt-dev libc6-dev libkrb5-dev libnorm-dev libpgm-dev libbsd-dev"
+    modules="$modules libzmq libczmq yaml-0.1 libsodium jansson sqlite3 libpcre2-8 gmp libmd zlib libcrypt"
+    programs="$programs gcc make pkg-config git"
+}
+test_() { # What tests are written in; what they and the programs under test call.
+    packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
+        curl gpg gpg-agent iproute2 openssl patch procps util-linux"
+    modules="$modules cmocka"
+    programs="$programs bats python3 clang clang-format curl gpg gpg-agent ip openssl patch ps setpriv"
+}
+package() {
+    packages="$packages debhelper dpkg-dev fakeroot lintian rpm"
+    programs="$programs dpkg-buildpackage dh lintian rpmbuild"
+}
+installed() {
+    packages="$packages debootstrap iproute2 util-linux bats"
+    programs="$programs debootstrap ip unshare setpriv bats"
+}
+for word in "${@:-build}"; do
+    case $word in
+    build | package | installed) $word ;;
+    test) test_ ;;
+    *) echo "deps: $word: build, test, package or installed" >&2 && exit 2 ;;
+    esac
+done
 
 elsewhere() {
     missing=

@@ -1,6 +1,8 @@
 /* opt_tables.c - options that several programs share. */
 #include "common/cli/optparse.h"
 
+#include "gen/places.h"
+
 #define LEVELS        "all|debug|error|critical|garbage|info|profile|quiet|trace|warning"
 #define LEVELS_RISING "all|garbage|trace|debug|profile|info|warning|error|critical|quiet"
 #define LEVELS_SHOWN                                                                                         \
@@ -12,7 +14,8 @@ const opt_row_t opt_common[] = {
       .help = "Print the versions of %prog, of its libraries and of the system, and end." },
     { "-h --help", OPT_HELP, .help = "Print this help and end." },
     { "-c --config-dir", OPT_STR,
-      .help = "Read the configuration from this folder. Default: $SALT_CONFIG_DIR, else '/etc/salt'." },
+      .help = "Read the configuration from this folder. Default: $SALT_CONFIG_DIR, else '" HALITE_CONF_DIR
+              "'." },
     OPT_ROW_END
 };
 

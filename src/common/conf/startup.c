@@ -10,11 +10,11 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "gen/places.h"
 #include "salt/log.h"
 #include "salt/value.h"
 
-#define DEFAULT_DIR "/etc/salt"
-#define TREE_DEPTH  32 /* folders below one that changes its owner */
+#define TREE_DEPTH 32 /* folders below one that changes its owner */
 
 /* A daemon leaves the folder in which a relative path means something, and reads its configuration again there. NEW. */
 static json_t *
@@ -46,8 +46,8 @@ char *
 startup_conf_dir(const json_t *values)
 {
     const char *env = getenv("SALT_CONFIG_DIR");
-    const char *dir = value_str(values, "config_dir", str_empty(env) ? DEFAULT_DIR : env);
-    if (!str_eq(dir, DEFAULT_DIR) && !fs_is_dir(dir))
+    const char *dir = value_str(values, "config_dir", str_empty(env) ? HALITE_CONF_DIR : env);
+    if (!str_eq(dir, HALITE_CONF_DIR) && !fs_is_dir(dir))
         (void) fprintf(stderr, "WARNING: CONFIG '%s' directory does not exist.\n", dir);
     /* A daemon changes its folder when it goes to the background: a relative path would then mean another
      * place. */

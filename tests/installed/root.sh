@@ -1,0 +1,262 @@
+#!/bin/bash
+# root.sh - a Debian of its own for tests: made by debootstrap, booted with systemd, and gone without a trace afterwards.
+#
+#   root.sh can                        exit 0 when this machine can boot one, else say on standard output why not
+#   root.sh make SUITE [PACKAGE...]    the folder of a Debian SUITE with these packages; made once, kept in HALITE_CACHE
+#   root.sh chroot FOLDER COMMAND...   run in such a folder, with this machine's network and nothing of it kept
+#   root.sh up SUITE_FOLDER            boot it; prints a handle, a folder, that the others take. What is written is in memory
+#   root.sh run HANDLE COMMAND...      run inside, as root; with standard input, output and exit code
+#   root.sh in HANDLE FILE... FOLDER   copy into FOLDER of the booted one
+#   root.sh out HANDLE FILE... FOLDER  copy out of it
+#   root.sh unit HANDLE UNIT [STATE]   until the unit is in the state (active), at most a minute; else its journal, exit 1
+#   root.sh reboot HANDLE              and until it is up again
+#   root.sh down HANDLE                end it; nothing of it is left
+#
+# The booted one has namespaces of its own for mounts, processes, names, network (loopback only; with ROOT_NETWORK=host this
+# machine's) and control groups, and none of the capabilities to load modules, set the clock or reach devices. Its mounts are
+# in no other namespace, and its first process ends with the one that watches it: what a failure leaves is a folder below
+# TMPDIR and an empty control group, which the next `up` removes.
+#
+# systemd-nspawn does the same. It is not used because it needs a package that brings services, wants /run/systemd/nspawn on
+# this machine, and leaves its control groups behind where systemd does not run.
+set -euo pipefail
+
+cache=${HALITE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/halite}
+here=$(readlink -f "$0")
+base_packages='systemd systemd-sysv dbus logrotate python3 procps iproute2 ca-certificates'
+die() { echo "root.sh: $*" >&2; exit 1; }
+
+# ---- making ----------------------------------------------------------------------------------------------------
+
+# Where this machine's apt gets a suite of Debian or Ubuntu from, and how: settings stay outside of the repository.
+mirror() { # SUITE
+    local site
+    site=$(apt-get indextargets --format '$(SITE) $(ORIGIN)' 'Created-By: Packages' 2>/dev/null |
+        awk -v want="$([ -e "/usr/share/debootstrap/scripts/$1" ] && origin_of "$1")" '$2 == want { print $1; exit }')
+    [ -n "$site" ] || [ "$(origin_of "$1")" != Debian ] || site=http://deb.debian.org/debian
+    [ -n "$site" ] && echo "$site"
+}
+origin_of() { # SUITE
+    grep -qs ubuntu "/usr/share/debootstrap/scripts/$1" && echo Ubuntu || echo Debian
+}
+apt_settings() { apt-config dump | grep -E '^Acquire::((https?|ftp)::|Check-(Valid-Until|Date) |Retries |ForceIPv)' || :; }
+
+make_root() { # SUITE [PACKAGE...]
+    local suite=$1 site root missing=() p
+    shift
+    site=$(mirror "$suite") || die "no archive of $suite is known to this machine's apt"
+    root=$cache/$suite
+    mkdir -p "$cache"
+    exec 8>"$cache/.lock"
+    flock 8
+    if [ ! -e "$root" ]; then
+        rm -rf "$root.new"
+        debootstrap --variant=minbase --include="${base_packages// /,}" "$suite" "$root.new" "$site" >"$cache/$suite.log" 2>&1 8>&- || {
+            tail -n 20 "$cache/$suite.log" >&2
+            die "debootstrap of $suite failed; all it said is in $cache/$suite.log"
+        }
+        rm -f "$root.new/var/cache/apt/archives"/*.deb
+        mv "$root.new" "$root"
+    fi
+    for p; do
+        chroot "$root" dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing+=("$p")
+    done
+    if [ ${#missing[@]} -gt 0 ]; then
+        "$here" chroot "$root" sh -c 'apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" &&
+            apt-get clean' sh "${missing[@]}" >"$cache/$suite.log" 2>&1 8>&- </dev/null || {
+            tail -n 20 "$cache/$suite.log" >&2
+            die "$suite: cannot install ${missing[*]}"
+        }
+    fi
+    echo "$root"
+}
+
+# Mounts in a namespace of their own; apt's settings and the resolver's are seen in it and not kept.
+in_chroot() { # FOLDER COMMAND...
+    local root=$1
+    shift
+    mkdir -p "$root/run/halite"
+    apt_settings >"$root/run/halite/apt.conf"
+    exec unshare --mount --propagation private --pid --fork --kill-child --ipc sh -c '
+        set -eu
+        root=$1; shift
+        mount -t proc proc "$root/proc"
+        mount --rbind /dev "$root/dev"
+        mount -t tmpfs tmpfs "$root/tmp"
+        [ ! -e /etc/resolv.conf ] || { [ -e "$root/etc/resolv.conf" ] || : >"$root/etc/resolv.conf"; mount --bind /etc/resolv.conf "$root/etc/resolv.conf"; }
+        mount --bind /etc/hosts "$root/etc/hosts" 2>/dev/null || :
+        exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 APT_CONFIG=/run/halite/apt.conf chroot "$root" "$@"' sh "$root" "$@"
+}
+
+# ---- booting ---------------------------------------------------------------------------------------------------
+
+# The folder of control groups of version 2, wherever it is mounted.
+cgroups() { awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts; }
+
+can() {
+    local tool
+    [ "$(id -u)" -eq 0 ] || { echo "not root"; return 1; }
+    for tool in debootstrap unshare nsenter setpriv ip; do
+        command -v "$tool" >/dev/null || { echo "$tool is not installed"; return 1; }
+    done
+    [ -n "$(cgroups)" ] || { echo "control groups of version 2 are not mounted"; return 1; }
+    [ -w "$(cgroups)/cgroup.procs" ] && mkdir "$(cgroups)/halite-can.$$" 2>/dev/null && rmdir "$(cgroups)/halite-can.$$" || {
+        echo "no control group can be made in $(cgroups)"; return 1
+    }
+    unshare --mount --propagation private --pid --fork --ipc --uts --net --cgroup sh -c '
+        d=$(mktemp -d) && mount -t tmpfs tmpfs "$d" && mkdir "$d/a" "$d/b" "$d/c" "$d/d" &&
+        mount -t overlay overlay -o "lowerdir=$d/a,upperdir=$d/b,workdir=$d/c" "$d/d" && umount "$d/d" "$d" && rmdir "$d"' 2>/dev/null ||
+        { echo "this machine refuses namespaces or overlay mounts"; return 1; }
+}
+
+# What an earlier one left that was killed.
+sweep() {
+    local group
+    for group in "$(cgroups)"/halite-root.*; do
+        [ -d "$group" ] && ! grep -qs . "$group"/cgroup.procs && ! grep -qs 'populated 1' "$group/cgroup.events" || continue
+        find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || :
+    done
+}
+
+up() { # SUITE_FOLDER
+    local handle group
+    sweep
+    handle=$(mktemp -d "${TMPDIR:-/tmp}/halite-root.XXXXXX")
+    group=$(cgroups)/${handle##*/}
+    mkdir "$group"
+    echo "$group" >"$handle/group"
+    setsid "$here" watch "$handle" "$1" </dev/null >"$handle/console" 2>&1 &
+    echo $! >"$handle/watch"
+    echo "$handle"
+    booted "$handle"
+}
+booted() { # HANDLE
+    until_true 120 is_booted "$1" || { tail -n 40 "$1/console" >&2; die "the root does not boot; see above"; }
+}
+is_booted() {
+    kill -0 "$(cat "$1/watch")" && case $(inside "$1" systemctl is-system-running) in running | degraded) ;; *) false ;; esac
+}
+until_true() { # SECONDS COMMAND...
+    local end=$((SECONDS + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        read -rt 0.1 <> <(:) || :
+    done
+}
+
+# The process that holds the namespaces: it boots the system, again when that asks for it, and ends everything when it ends.
+watch_root() { # HANDLE SUITE_FOLDER
+    echo $$ >"$(cat "$1/group")/cgroup.procs"
+    local net=--net
+    [ "${ROOT_NETWORK:-}" != host ] || net=
+    exec unshare --mount --propagation private --ipc --uts $net --cgroup "$here" hold "$1" "$2"
+}
+hold() {
+    local rc
+    mount -t tmpfs -o mode=0755 tmpfs /mnt
+    mkdir /mnt/upper /mnt/work /mnt/root
+    mount -t overlay overlay -o "lowerdir=$2,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
+    hostname halite
+    [ "${ROOT_NETWORK:-}" = host ] || ip link set lo up
+    while :; do
+        rc=0
+        setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child "$here" boot || rc=$?
+        # The kernel ends the first process by SIGHUP when the system says reboot, by SIGINT when it says power off.
+        [ $rc -eq 129 ] || exit $rc
+    done
+}
+boot() { # in namespaces of its own
+    local d
+    cd /mnt/root
+    mount -t proc proc proc
+    # The kernel's switches are the machine's; those of the network are of the namespace.
+    mount --bind proc/sys/net proc/sys/net
+    mount --bind proc/sys proc/sys && mount -o remount,bind,ro proc/sys
+    mount -t sysfs -o ro sysfs sys
+    mount -t cgroup2 cgroup2 sys/fs/cgroup
+    mount -t tmpfs -o mode=0755 tmpfs run
+    mount -t tmpfs -o mode=1777 tmpfs tmp
+    mount -t tmpfs -o mode=0755 tmpfs dev
+    for d in null zero full random urandom tty; do : >"dev/$d" && mount --bind "/dev/$d" "dev/$d"; done
+    mkdir dev/pts dev/shm
+    mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts dev/pts
+    mount -t tmpfs -o mode=1777 tmpfs dev/shm
+    ln -s pts/ptmx dev/ptmx
+    ln -s /proc/self/fd dev/fd
+    : >etc/machine-id
+    pivot_root . mnt
+    umount -l /mnt
+    exec setpriv --bounding-set -sys_module,-sys_time,-sys_rawio,-syslog,-mknod,-wake_alarm,-mac_admin,-mac_override \
+        env -i container=halite PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd
+}
+
+# ---- the booted one --------------------------------------------------------------------------------------------
+
+init_of() { # HANDLE: the number of its first process
+    local holder child
+    holder=$(cat "$1/watch") || return
+    child=$(pgrep -P "$holder" | head -n 1) && [ -n "$child" ] && pgrep -P "$child" | head -n 1
+}
+inside() { # HANDLE COMMAND...
+    local init
+    init=$(init_of "$1") && [ -n "$init" ] || { echo "root.sh: it is not running" >&2; return 1; }
+    shift
+    nsenter --target "$init" --mount --uts --ipc --net --pid --cgroup --root --wd \
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive "$@"
+}
+copy_in() { # HANDLE FILE... FOLDER
+    local handle=$1 to=${*: -1} f
+    shift
+    for f in "${@:1:$#-1}"; do
+        tar -C "$(dirname "$f")" -c "$(basename "$f")" | inside "$handle" sh -c 'mkdir -p "$1" && tar --no-same-owner -C "$1" -x' sh "$to"
+    done
+}
+copy_out() { # HANDLE FILE... FOLDER
+    local handle=$1 to=${*: -1} f
+    shift
+    for f in "${@:1:$#-1}"; do
+        inside "$handle" tar -C "$(dirname "$f")" -c "$(basename "$f")" | tar --no-same-owner -C "$to" -x
+    done
+}
+wait_unit() { # HANDLE UNIT [STATE]
+    until_true 60 unit_is "$1" "$2" "${3:-active}" && return
+    inside "$1" systemctl status --no-pager "$2" >&2 || :
+    inside "$1" journalctl --no-pager -n 30 -u "$2" >&2 || :
+    die "$2 is not ${3:-active} within a minute"
+}
+unit_is() { [ "$(inside "$1" systemctl is-active "$2")" = "$3" ]; }
+reboot_root() { # HANDLE
+    local before
+    before=$(init_of "$1")
+    inside "$1" systemctl reboot || :
+    until_true 90 is_another "$1" "$before" || { tail -n 40 "$1/console" >&2; die "it does not reboot"; }
+    booted "$1"
+}
+is_another() { local now; now=$(init_of "$1") && [ -n "$now" ] && [ "$now" != "$2" ]; }
+
+down() { # HANDLE
+    [ -e "$1/group" ] || die "$1 is no handle of up"
+    echo 1 >"$(cat "$1/group")/cgroup.kill"
+    until_true 30 is_empty "$(cat "$1/group")" || die "processes of $1 do not end"
+    find "$(cat "$1/group")" -depth -type d -exec rmdir {} +
+    rm -rf "$1"
+}
+is_empty() { grep -q 'populated 0' "$1/cgroup.events"; }
+
+case ${1:-} in
+can) can ;;
+make) shift && make_root "$@" ;;
+chroot) shift && in_chroot "$@" ;;
+up) up "$2" ;;
+watch) watch_root "$2" "$3" ;;
+hold) hold "$2" "$3" ;;
+boot) boot ;;
+run) shift && inside "$@" ;;
+in) shift && copy_in "$@" ;;
+out) shift && copy_out "$@" ;;
+unit) shift && wait_unit "$@" ;;
+reboot) reboot_root "$2" ;;
+down) down "$2" ;;
+*) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" && exit 2 ;;
+esac

@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# 9100-install.bats - `make install` into a folder (DESTDIR), and `make uninstall`: programs of another Salt stay, and so does
+# a configuration that somebody changed.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() {
+    halite_tmp
+}
+
+place() { # install|uninstall [VARIABLE=VALUE...]
+    local what=$1
+    shift
+    (cd "$HALITE_SRC" && env BUILD="$BUILD" PREFIX=/usr SYSCONF=/etc/salt UNITS=/lib/systemd/system DESTDIR="$ROOT/to" "$@" \
+        conf/package/install.sh "$what")
+}
+tree() { find "$ROOT/to" -type f 2>/dev/null | sort; }
+
+@test "what install wrote, uninstall removes, and nothing else" {
+    mkdir -p "$ROOT/to/usr/bin"
+    echo mine >"$ROOT/to/usr/bin/other"
+    place install
+    for program in salt salt-call salt-cp salt-key salt-master salt-minion salt-run; do [ -x "$ROOT/to/usr/bin/$program" ]; done
+    grep -q '^ExecStart=/usr/bin/salt-master ' "$ROOT/to/lib/systemd/system/salt-master.service"
+    cmp "$ROOT/to/etc/salt/minion" "$HALITE_SRC/conf/minion"
+    place install
+    place uninstall
+    [ "$(tree)" = "$ROOT/to/usr/bin/other" ]
+    run place uninstall
+    [ "$status" -eq 1 ]
+    [[ $output == *"nothing is known to be installed"* ]]
+}
+
+@test "a configuration that somebody changed stays" {
+    place install
+    echo 'id: web1' >>"$ROOT/to/etc/salt/minion"
+    echo 'interface: 127.0.0.1' >"$ROOT/to/etc/salt/master.d/mine.conf"
+    place install
+    grep -q '^id: web1' "$ROOT/to/etc/salt/minion"
+    run place uninstall
+    [[ $output == *"/etc/salt/minion was changed, and stays"* ]]
+    [ "$(tree)" = "$ROOT/to/etc/salt/master.d/mine.conf
+$ROOT/to/etc/salt/minion" ]
+}
+
+@test "another Salt's program is not written over, but by FORCE=1" {
+    mkdir -p "$ROOT/to/usr/bin"
+    printf '#!/usr/bin/python3\nfrom salt.scripts import salt_master\n' >"$ROOT/to/usr/bin/salt-master"
+    run place install
+    [ "$status" -eq 1 ]
+    [[ $output == *"/usr/bin/salt-master is not Halite's"*"FORCE=1"* ]]
+    [ "$(tree)" = "$ROOT/to/usr/bin/salt-master" ]
+    place install FORCE=1
+    cmp "$ROOT/to/usr/bin/salt-master" "$HALITE_BIN/salt-master"
+}
+
+@test "another prefix is a tree of its own: no word in it names a place of Salt's" {
+    place install PREFIX=/opt/halite SYSCONF=/opt/halite/etc/salt
+    [ -z "$(find "$ROOT/to" -type f ! -path "$ROOT/to/opt/halite/*" ! -name 'halite-*')" ]
+    grep -qx 'root_dir: /opt/halite' "$ROOT/to/opt/halite/etc/salt/master"
+    run grep -rnE '(^|[^a-z])/(etc/salt|var/|run/|usr/)|[=/]salt-(master|minion)\.service|=salt$' \
+        "$ROOT/to/lib/systemd/system" "$ROOT/to/etc" "$ROOT/to/opt/halite/lib/halite/restart-after-jobs"
+    echo "$output"
+    [ -z "$(grep -v ':#' <<<"$output")" ]
+    place uninstall PREFIX=/opt/halite SYSCONF=/opt/halite/etc/salt
+    [ -z "$(tree)" ]
+}
