@@ -12,8 +12,13 @@ setup() { mkdir -p "$FLEET/srv/reactor" "$FLEET/srv/orch"; }
 teardown() { museum_whole; }
 
 reaction() { cat >"$FLEET/srv/reactor/it.sls"; }
-# The reactor has looked at all that was fired.
-reactor_rests() { until_true 20 eval 'ask "{\"op\":\"status\"}" | grep -qE "\"waiting\":0,\"under_way\":0,"'; }
+# The reactor has looked at all that was fired before, and is done with it.
+status_of() { ask '{"op":"status"}' | python3 -c "import json, sys; s = json.load(sys.stdin); r = s['reactor']; print($1)"; }
+reactor_rests() {
+    local last
+    last=$(status_of "s['seq']")
+    until_true 20 eval '[ "$(status_of "r[\"seq\"] >= '"$last"' and r[\"waiting\"] == r[\"under_way\"] == 0")" = True ]'
+}
 # An accepted minion fires an event with this value.
 fires() { evil_says send "{\"m\":\"event\",\"n\":$((++N)),\"tag\":\"site/said\",\"data\":{\"v\":$1,\"id\":\"evil\"}}"; reactor_rests; }
 N=0
