@@ -124,3 +124,37 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     fires '"a; b"'
     [ "$(grep -c 'part of a command' "$FLEET/log/master")" -eq 1 ]
 }
+
+# The pillar that the turned minion gets with these grains, and what more it asks.
+pillar_with() { evil send "$(hello evil)" expect "$WELCOME" send "{\"m\":\"grains\",\"n\":1,\"grains\":{\"id\":\"evil\",$1}}" send "{\"m\":\"pillar_ask\",\"n\":1${2:+,$2}}" expect '"m":"pillar"'; }
+# db1's secrets; one.sls is stdin.
+pillar_one() {
+    mkdir -p "$FLEET/pillar/secrets"
+    echo 'password: of-db1' >"$FLEET/pillar/secrets/db1.sls"
+    printf "base:\n  '*': [one]\n" >"$FLEET/pillar/top.sls"
+    cat >"$FLEET/pillar/one.sls"
+}
+pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n' | pillar_one; }
+
+@test "H-VALUES: a grain's key does not become the word include of a pillar file" {
+    for body in '{% for k, v in grains.get("tags", {}).items() %}\n{{ k }}: {{ v | json }}\n{% endfor %}' '{{ grains.get("tags", {}) | json }}' '#!jinja|json\n{{ grains.get("tags", {}) | json }}'; do
+        printf '%b' "$body" | pillar_one
+        run pillar_with '"tags":{"include":["secrets.db1"]}'
+        not grep -q of-db1 <<<"$output"
+        run pillar_with '"tags":{"includes":["a"],"color":"include","deep":{"include":["a"]}}'
+        grep -q '"includes":\["a"\]' <<<"$output"
+    done
+    is_refused "a word of the file's own"
+    pillar_again
+}
+
+@test "H-VALUES: a value does not become a slot of a state, in quotes neither: master and minion" {
+    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    printf "say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ pillar.v | json }}\n" >"$FLEET/srv/orch/it.sls"
+    fires "\"__slot__:salt:cmd.run('$(HARM)')\""
+    is_refused 'a slot'
+    evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"__slot__:salt:cmd.run('$(HARM)')\"}}" expect '"n":9'
+    printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ salt["mine.get"]("evil","x").evil | json }}\n' >"$FLEET/srv/slot.sls"
+    run salt m1 state.apply slot
+    grep -q 'a slot, which calls a function' <<<"$output"
+}
