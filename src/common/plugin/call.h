@@ -86,6 +86,8 @@ struct py *ctx_call_native(call_ctx_t *ctx, const char *fun, const struct py_arg
 /* The option that says what else than `renderer_functions` templates of this context may call on a master; NULL:
  * nothing is limited. BORROWED. */
 const char *call_renders(const call_ctx_t *ctx);
+/* Whether the grains are another machine's word, and so is what it asked for. */
+bool call_of_peer(const call_ctx_t *ctx);
 
 /* Tells call_env's `refused`. */
 void call_refused(call_ctx_t *ctx, json_t *what);

@@ -177,6 +177,12 @@ call_refused(call_ctx_t *ctx, json_t *what)
         ctx->env.refused(ctx->env.cookie, what);
 }
 
+bool
+call_of_peer(const call_ctx_t *ctx)
+{
+    return ctx->env.peer;
+}
+
 const char *
 call_renders(const call_ctx_t *ctx)
 {

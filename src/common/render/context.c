@@ -92,6 +92,19 @@ salt_of(render_t *self)
 
 /* ---- opts --------------------------------------------------------------------------------------------- */
 
+/* The environments that a minion asked for are its words. */
+static void
+mark_environments(render_t *self)
+{
+    static const char *const words[] = { "saltenv", "pillarenv" };
+
+    for (size_t i = 0; call_of_peer(self->ctx) && i < NELEMS(words); i++) {
+        py_t *name = py_dict_gets(self->opts, words[i]);
+        if (name != NULL)
+            py_dict_sets_new(self->opts, words[i], py_peer(py_ref(name), 0));
+    }
+}
+
 /* The configuration with grains and pillar in it, as Salt's. One dict for all templates. */
 static py_t *
 opts_of(render_t *self, py_t *pillar)
@@ -100,6 +113,7 @@ opts_of(render_t *self, py_t *pillar)
         self->opts = py_from_json(ctx_opts(self->ctx));
         py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
         py_dict_sets_new(self->opts, "id", py_strz(ctx_id(self->ctx)));
+        mark_environments(self);
     }
     py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
     py_dict_sets(self->opts, "pillar", pillar);
@@ -121,7 +135,8 @@ run_context(run_t *run)
     py_dict_sets(context, "grains", ctx_native_grains(self->ctx));
     py_dict_sets(context, "opts", opts_of(self, pillar));
     py_dict_sets(context, "pillar", pillar);
-    py_dict_sets_new(context, "saltenv", py_strz(self->saltenv));
+    py_t *saltenv = py_strz(self->saltenv);
+    py_dict_sets_new(context, "saltenv", call_of_peer(self->ctx) ? py_peer(saltenv, 0) : saltenv);
     if (s->sls != NULL)
         py_dict_sets_new(context, "sls", py_strz(s->sls));
     py_dict_sets_new(context, "proxy", py_dict());

@@ -6,6 +6,7 @@
 #include "common/base/str.h"
 #include "common/files/fileclient.h"
 #include "common/py/py_merge.h"
+#include "common/py/py_peer.h"
 #include "common/render/render.h"
 #include "minion/modlib/banner.h"
 #include "minion/modlib/pyargs.h"
@@ -141,7 +142,10 @@ slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
         (void) fail_kind(err, FAIL_INVOCATION, -EINVAL, "Must pass either path or string");
         return NULL;
     }
-    render_source_t source = { .text = text, .len = strlen(text), .path = ":string:" };
+    spans_auto_t spans = SPANS_INIT;
+    render_source_t source = { .path = ":string:", .peer = &spans };
+    source.text = py_text(py_dict_gets(args, "string"), &source.len);
+    py_peer_spans(py_dict_gets(args, "string"), &spans);
     return render_this(ctx, args, &source, err);
 }
 
