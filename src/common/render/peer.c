@@ -138,19 +138,29 @@ has_top_word(const py_t *data)
     return false;
 }
 
+/* What a text that is more than one becomes; NULL: it is a text. */
+static const char *
+calls(const char *text)
+{
+    return str_starts(text, SLOT) ? "a slot, which calls a function"
+           : strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL
+               ? "a message, which is decrypted"
+               : NULL;
+}
+
 /* As deep as YAML goes. */
 static bool
-has_slot(const py_t *v)
+has_call(const py_t *v)
 {
     py_t *key, *value;
 
     if (py_is(v, PY_STR))
-        return str_starts(PY_TEXT(v), SLOT);
+        return calls(PY_TEXT(v)) != NULL;
     for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++)
-        if (has_slot(py_seq_at(v, i)))
+        if (has_call(py_seq_at(v, i)))
             return true;
     for (size_t i = 0; py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
-        if (has_slot(value))
+        if (has_call(value))
             return true;
     return false;
 }
@@ -166,8 +176,7 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
 {
     words_t *w = cookie;
     const char *what = place->key && place->depth == 0 && is_top_word(place->text) ? "a word of the file's own"
-                       : !place->key && str_starts(place->text, SLOT) ? "a slot, which calls a function"
-                                                                      : NULL;
+                       : place->key ? NULL : calls(place->text);
     breakout_t b;
 
     if (what == NULL || w->rc < 0)
@@ -183,7 +192,7 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
     breakout_t b;
 
     /* Files without a name, such as the reactor's, have no such words. */
-    if (run->peer.n == 0 || str_empty(run->source->sls) || (!has_top_word(data) && !has_slot(data)))
+    if (run->peer.n == 0 || str_empty(run->source->sls) || (!has_top_word(data) && !has_call(data)))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
     if (w.rc < 0 || read)
@@ -248,6 +257,14 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
     buf_free(&run->text);
     run->text = out;
     return 0;
+}
+
+int
+run_check_program(run_t *run, fail_t *err)
+{
+    const breakout_t b = { 0, run->peer.n > 0 ? run->peer.v[0].from : 0, "a part of a program in Python" };
+
+    return run->peer.n > 0 ? refuse(run, &b, err) : 0;
 }
 
 /* ---- shells -------------------------------------------------------------------------------------------- */
