@@ -94,9 +94,9 @@ saltenv_of(call_ctx_t *ctx, const json_t *args)
     return saltenv != NULL ? saltenv : "base";
 }
 
-/* What the journal keeps of the arguments; `peer`: a minion's words are among them. NEW. */
+/* What the journal keeps of the arguments. NEW. */
 static json_t *
-document(const json_t *args, bool peer)
+document(const json_t *args)
 {
     static const char *const kept[] = { "mods",         "saltenv",   "test",       "exclude",
                                         "pillar",       "pillarenv", "pillar_enc", "orchestration_jid",
@@ -108,8 +108,6 @@ document(const json_t *args, bool peer)
         if (v != NULL && !json_is_null(v))
             json_object_set(doc, kept[i], v);
     }
-    if (peer)
-        json_object_set_new(doc, "peer", json_true());
     return doc;
 }
 
@@ -129,7 +127,7 @@ read_ask(const json_t *args, orchrun_ask_t *ask, fail_t *err)
 static int
 run_new(call_ctx_t *ctx, json_t *args, const json_t *high, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *errors = json_array(), *doc = document(args, api_peer(api_of(ctx))), *chunks = NULL;
+    json_auto_t *errors = json_array(), *doc = document(args), *chunks = NULL;
     const char *jid = value_str(args, "orchestration_jid", ctx_jid(ctx));
     orchrun_ask_t ask = { .doc = doc };
     size_t max_parallel = 1;
@@ -147,6 +145,8 @@ run_new(call_ctx_t *ctx, json_t *args, const json_t *high, json_t **ret_value, f
         *ret_value = answer(ctx, json_incref(errors), false);
         return 0;
     }
+    if (api_peer(api_of(ctx))) /* a minion's words are among the arguments, or in the steps */
+        json_object_set_new(doc, "peer", json_true());
     AUTO(orchrun) run = orchrun_new(api_of(ctx), ctx_jid(ctx), chunks, &ask, err);
     if (run == NULL)
         return -EIO;

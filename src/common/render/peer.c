@@ -9,6 +9,7 @@
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/data/yaml_span.h"
+#include "common/py/py_as.h"
 #include "common/py/py_peer.h"
 #include "common/render/render_int.h"
 #include "salt/limits.h"
@@ -113,6 +114,95 @@ run_check_json(run_t *run, size_t from, fail_t *err)
     return fits ? 0 : refuse(run, &b, err);
 }
 
+/* ---- words with a meaning of their own ------------------------------------------------------------------- */
+
+#define SLOT "__slot__:"
+
+static const char *const top_words[] = { "include", "extend", "exclude" };
+
+static bool
+is_top_word(const char *text)
+{
+    for (size_t i = 0; i < NELEMS(top_words); i++)
+        if (str_eq(top_words[i], text))
+            return true;
+    return false;
+}
+
+static bool
+has_top_word(const py_t *data)
+{
+    for (size_t i = 0; py_is(data, PY_DICT) && i < NELEMS(top_words); i++)
+        if (py_dict_gets(data, top_words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* What a text that is more than one becomes; NULL: it is a text. */
+static const char *
+calls(const char *text)
+{
+    return str_starts(text, SLOT)                                ? "a slot, which calls a function"
+           : strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL ? "a message, which is decrypted"
+                                                                 : NULL;
+}
+
+/* As deep as YAML goes. */
+static bool
+has_call(const py_t *v)
+{
+    py_t *key, *value;
+
+    if (py_is(v, PY_STR))
+        return calls(PY_TEXT(v)) != NULL;
+    for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++)
+        if (has_call(py_seq_at(v, i)))
+            return true;
+    for (size_t i = 0; py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
+        if (has_call(value))
+            return true;
+    return false;
+}
+
+typedef struct words {
+    run_t *run;
+    fail_t *err;
+    int rc;
+} words_t;
+
+static void
+look_at_word(void *cookie, const yaml_span_place_t *place)
+{
+    words_t *w = cookie;
+    const char *what = place->key && place->depth == 0 && is_top_word(place->text)
+                           ? "a word of the file's own"
+                       : place->key ? NULL
+                                    : calls(place->text);
+    breakout_t b;
+
+    if (what == NULL || w->rc < 0)
+        return;
+    (void) breakout_set(&b, &w->run->peer, place->at, what);
+    w->rc = refuse(w->run, &b, w->err);
+}
+
+int
+run_check_words(run_t *run, py_t *data, fail_t *err)
+{
+    words_t w = { .run = run, .err = err };
+    breakout_t b;
+
+    /* Files without a name, such as the reactor's, have no such words. */
+    if (run->peer.n == 0 || str_empty(run->source->sls) || (!has_top_word(data) && !has_call(data)))
+        return 0;
+    bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
+    if (w.rc < 0 || read)
+        return w.rc;
+    /* JSON that YAML does not read. */
+    (void) breakout_set(&b, &run->peer, 0, "perhaps a word of the file's own");
+    return refuse(run, &b, err);
+}
+
 /* ---- files of minions ----------------------------------------------------------------------------------- */
 
 static bool
@@ -193,6 +283,14 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
     return 0;
 }
 
+int
+run_check_program(run_t *run, fail_t *err)
+{
+    const breakout_t b = { 0, run->peer.n > 0 ? run->peer.v[0].from : 0, "a part of a program in Python" };
+
+    return run->peer.n > 0 ? refuse(run, &b, err) : 0;
+}
+
 /* ---- shells -------------------------------------------------------------------------------------------- */
 
 /* Places that were told of: once is enough, however often their files are rendered. */
@@ -251,5 +349,5 @@ run_look_for_shells(run_t *run)
     const char *text = buf_str(&run->text);
 
     if (run->peer.n > 0 && memmem(text, run->text.len, "cmd.", 4) != NULL)
-        yaml_spans_walk(text, run->text.len, &run->peer, look_at, run);
+        (void) yaml_spans_walk(text, run->text.len, &run->peer, look_at, run);
 }

@@ -95,8 +95,13 @@ void run_take_peer(run_t *run, spans_t *spans);
  * option peer_data: warn, a warning and 0. */
 int run_check_yaml(run_t *run, fail_t *err);
 int run_check_json(run_t *run, size_t from, fail_t *err);
+/* The same for words that mean more than a text in `data`, which is the text's: keys that an SLS file has at its top, such as
+ * `include`, slots of states, messages to be decrypted. */
+int run_check_words(run_t *run, py_t *data, fail_t *err);
 /* The text becomes a template: what peers said goes into `context`, so that it is printed and never read as a template. */
 int run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);
+/* The text becomes a program: no part of it may be a peer's. */
+int run_check_program(run_t *run, fail_t *err);
 /* Warns of what peers said that stands in a command without the filter `quote`, once for each place. */
 void run_look_for_shells(run_t *run);
 
