@@ -8,7 +8,10 @@ ifeq ($(origin CC),default)
 endif
 DESTDIR ?=
 PREFIX  ?= /usr
-VERSION := 3006.0
+# The Salt whose words Halite speaks: `test.version`, the grain `saltversion` and all who compare versions see this one.
+HALITE_VERSION := 3006.0
+# Halite's own, a semantic version; "-dev" until the commit that a tag names (README.md, Versions).
+HALITE_RELEASE := 1.0.0-dev
 comma   := ,
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
@@ -23,7 +26,7 @@ ifneq ($(SAN),)
   OPT    := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all \
             $(if $(findstring undefined,$(SAN)),-fsanitize=float-cast-overflow)
 endif
-CPPFLAGS := -Iinclude -Isrc -I$(BUILD) -D_GNU_SOURCE -DHALITE_VERSION='"$(VERSION)"'
+CPPFLAGS := -Iinclude -Isrc -I$(BUILD) -D_GNU_SOURCE -DHALITE_VERSION='"$(HALITE_VERSION)"' -DHALITE_RELEASE='"$(HALITE_RELEASE)"'
 CFLAGS   := -std=gnu17 $(WARN) $(HARDEN) $(OPT) -ffunction-sections -fdata-sections
 # Packed relocations: the tables of plug-ins are pointers, half a megabyte of them otherwise, read at every start.
 LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs -Wl,--as-needed -Wl,--gc-sections $(if $(SAN),-fsanitize=$(SAN))

@@ -107,6 +107,7 @@
 #define LIMIT_SPOOL_FILES       100000 /* returns that wait for a master */
 #define LIMIT_HELLO_JIDS        2000   /* jobs that a minion names in its hello */
 #define LIMIT_HELLO_ELSEWHERE   500    /* of them at most: jobs whose returns other masters have */
+#define LIMIT_RELEASE           32     /* a version of Halite that a peer says it is, with its NUL */
 #define LIMIT_BOOT              40     /* the name of a minion's start there, with its NUL */
 #define LIMIT_MASTERS           16     /* of one minion */
 #define LIMIT_JIDS_SEEN                                                                                      \

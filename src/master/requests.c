@@ -36,10 +36,10 @@ s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
         "jobs", (json_int_t) k->jobs, "handshakes_failed", (json_int_t) k->handshakes_failed, "store_rows",
         (json_int_t) st.rows, "store_commits", (json_int_t) st.commits, "store_queued",
         (json_int_t) st.queued, "store_expired", (json_int_t) st.expired);
-    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "version", HALITE_VERSION,
-                     "pid", (int) getpid(), "seq", (json_int_t) self->seq, "uptime_ms",
-                     (json_int_t) (clock_mono_ms() - self->started_ms), "connections",
-                     (json_int_t) peers_connected(self->peers), "accepted",
+    return json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "version",
+                     HALITE_VERSION, "halite", HALITE_RELEASE, "pid", (int) getpid(), "seq",
+                     (json_int_t) self->seq, "uptime_ms", (json_int_t) (clock_mono_ms() - self->started_ms),
+                     "connections", (json_int_t) peers_connected(self->peers), "accepted",
                      (json_int_t) peers_count(self->peers, KEY_ACCEPTED), "active_jobs",
                      (json_int_t) jobs_len(self->jobs), "listeners",
                      (json_int_t) lsock_listeners(self->lsock), "expiring", st.expiring, "counters", counters,
@@ -106,8 +106,8 @@ static json_t *
 s_presence(const front_t *self, const minion_t *m)
 {
     if (m->peer)
-        return json_pack("{s:b, s:s, s:I, s:b}", "connected", true, "address", m->peer->address, "since",
-                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0);
+        return json_pack("{s:b, s:s, s:I, s:b, s:s}", "connected", true, "address", m->peer->address, "since",
+                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0, "halite", m->release);
     json_t *away = json_pack("{s:b}", "connected", false);
     int64_t awaited = publish_awaits_ms(self, m);
     if (awaited > 0)

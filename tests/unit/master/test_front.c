@@ -443,6 +443,54 @@ test_hello_under_many_names(void **state)
     (void) first;
 }
 
+/* Whoever speaks another protocol learns which of both to upgrade, and which Halite the master is once his key is
+ * accepted; no key of a stranger is kept for it, and an accepted one may come again as soon as both match. */
+static void
+test_other_protocols(void **state)
+{
+    static const struct {
+        const char *proto, *stranger, *known;
+    } rows[] = {
+        { "\"proto\":2,\"halite\":\"7.0.0\"",
+          "the minion speaks protocol 2 (Halite 7.0.0) and the master protocol 1: upgrade the master",
+          "the minion speaks protocol 2 (Halite 7.0.0) and the master protocol 1 (Halite " HALITE_RELEASE
+          "): upgrade the master" },
+        { "\"proto\":0", "the minion speaks protocol 0 and the master protocol 1: upgrade the minion",
+          "the minion speaks protocol 0 and the master protocol 1 (Halite " HALITE_RELEASE
+          "): upgrade the minion" },
+        { "\"a\":1", "the minion speaks protocol 0 and the master protocol 1: upgrade the minion",
+          "the minion speaks protocol 0 and the master protocol 1 (Halite " HALITE_RELEASE
+          "): upgrade the minion" },
+    };
+    fixture_t *f = *state;
+    AUTO(key_pair) strange = key_pair_new();
+    AUTO(key_pair) keys = key_pair_new();
+    void *stranger = dealer(f, strange), *known = accepted(f, keys, "m1");
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *text = xasprintf("{\"m\":\"hello\",\"id\":\"s\",\"boot\":\"b\",%s}", rows[i].proto);
+        say(stranger, text);
+        json_auto_t *first = hear(stranger, "welcome");
+        assert_string_equal(value_str(first, "state", ""), "protocol");
+        assert_string_equal(value_str(first, "reason", ""), rows[i].stranger);
+        assert_null(value_get(first, "halite"));
+        AUTO_FREE char *again = xasprintf("{\"m\":\"hello\",\"id\":\"m1\",\"boot\":\"b\",%s}", rows[i].proto);
+        say(known, again);
+        json_auto_t *second = hear(known, "welcome");
+        assert_string_equal(value_str(second, "state", ""), "protocol");
+        assert_string_equal(value_str(second, "reason", ""), rows[i].known);
+        assert_false(is_connected(f, "m1", NULL));
+        hello(known, "m1", "boot-1");
+        hear_state(known, "accepted");
+        assert_true(is_connected(f, "m1", NULL));
+    }
+    AUTO_FREE char *pending = xasprintf("%s/etc/salt/pki/master/minions_pre/s", f->dir);
+    assert_true(fs_absent(pending));
+    hello(stranger, "s", "b");
+    hear_state(stranger, "pending");
+    assert_false(fs_absent(pending));
+}
+
 /* The same with a second machine that has the key: whoever waits to take over may change its mind, or go. */
 static void
 test_rivals(void **state)
@@ -2167,16 +2215,17 @@ test_progress_goes_to_followers(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
-          TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
-          TEST(test_lost_event_went_elsewhere), TEST(test_event_of_salt_call_once), TEST(test_last_words),
-          TEST(test_too_many_values), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),
-          TEST(test_costly_returns), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
-          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
-          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
-          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_keys_not_synced),
-          TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines), TEST(test_slow_listener),
-          TEST(test_answer_of_a_deaf_user), TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
+UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_other_protocols), TEST(test_rivals),
+          TEST(test_return_is_taken_once), TEST(test_return_of_no_target),
+          TEST(test_events_once_and_in_order), TEST(test_lost_event_went_elsewhere),
+          TEST(test_event_of_salt_call_once), TEST(test_last_words), TEST(test_too_many_values),
+          TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept), TEST(test_costly_returns),
+          TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job), TEST(test_a_stranger),
+          TEST(test_one_key_waits_under_one_id), TEST(test_a_stranger_that_never_stops),
+          TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
+          TEST(test_damaged_key_file), TEST(test_keys_not_synced), TEST(test_reload_of_moved_files),
+          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
+          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
           TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
           TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
           TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),
