@@ -1,6 +1,6 @@
-/* optrow.h - what the parser and the help both ask of an option row.
+/* optrow.h - what the parser, the help and the manual pages ask of an option row.
  *
- * Layer      common/cli, for optparse*.c only
+ * Layer      common/cli, for optparse*.c and the manual pages
  * Tests      tests/unit/common/test_optparse.c
  */
 #ifndef COMMON_CLI_OPTROW_H
@@ -21,5 +21,7 @@ optrow_is_long(const char *name)
 bool optrow_takes_value(const opt_row_t *row);
 /* NEW key of the result. */
 char *optrow_key(const opt_row_t *row);
+/* NEW: what its value is called. */
+char *optrow_metavar(const opt_row_t *row);
 
 #endif
