@@ -205,10 +205,10 @@ check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
 	@$(RUN) fuzz $(FUZZ_BIN)
-check-t: $(BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+check-t: $(BIN) $(BUILD)/manual $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) bats $(BATS)
 test: deps
-	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+	@$(MAKE) --no-print-directory $(BIN) $(BUILD)/manual $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
 
 # The same tests with a sanitizer in programs and tests; of the whole-program tests those with the most in them.
@@ -218,7 +218,7 @@ ubsan: ; @$(call sanitized,ubsan,undefined)
 tsan:  ; @$(call sanitized,tsan,thread)
 sanitized = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) SAN=$(2) BATS='$(SAN_BATS)' sanitized
 .PHONY: sanitized
-sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+sanitized: $(BIN) $(BUILD)/manual $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
 
 # And below memcheck: half an hour.
@@ -266,12 +266,11 @@ PAGES  := salt.1 salt-run.1 salt-key.1 salt-call.1 salt-cp.1 salt-master.8 salt-
 SHELLS := bash zsh fish
 MAN    := $(addprefix $(BUILD)/man/,$(PAGES))
 SCRIPT := $(foreach shell,$(SHELLS),$(patsubst %,$(BUILD)/completion/%.$(shell),$(BINS)))
-$(call objects,$(MANUAL)): CPPFLAGS += -DHALITE_DATE='"$(HALITE_DATE)"'
 $(BUILD)/libmanual.a: $(call objects,$(filter-out src/manual/main_%,$(MANUAL))); $(archive)
 $(BUILD)/manual: $(call obj1,src/manual/main_manual.c src/master/main_plugins.c) $(BUILD)/libmanual.a $(UNIT_LIBS)
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 $(MAN) $(SCRIPT): $(BUILD)/manual
-	@mkdir -p $(@D); $< $(@F) >$@.new && mv $@.new $@
+	@mkdir -p $(@D); $< $(@F) $(HALITE_DATE) >$@.new && mv $@.new $@
 .PHONY: man
 man: $(MAN) $(SCRIPT)
 

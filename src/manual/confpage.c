@@ -108,7 +108,7 @@ put_foot(buf_t *out, const char *side)
 }
 
 void
-confpage_print(conf_side_t side, buf_t *out)
+confpage_print(conf_side_t side, const char *date, buf_t *out)
 {
     const char *name = side == CONF_MASTER ? "master" : "minion";
     AUTO_FREE char *title = xasprintf("salt-%s.conf", name);
@@ -116,7 +116,7 @@ confpage_print(conf_side_t side, buf_t *out)
     AUTO_FREE char *path = xasprintf("/etc/salt/%s, /etc/salt/%s.d/*.conf", name, name);
     printer_t p = { .out = out, .needless = BUF_INIT };
 
-    roff_head(out, title, 5, summary);
+    roff_head(out, title, 5, date, summary);
     roff_section(out, "SYNOPSIS");
     roff_paragraph(out, path);
     put_description(out, name);

@@ -1,4 +1,4 @@
-/* main_manual.c - prints one of the manual pages ("salt.1", "salt-master.conf.5") or completion scripts ("salt.bash"). */
+/* main_manual.c - prints one of the manual pages ("salt.1", "salt-master.conf.5") or completion scripts ("salt.bash"). The date is for the pages. */
 #include <stdio.h>
 
 #include "common/base/str.h"
@@ -24,7 +24,7 @@ print_script(const page_t *page, const char *ending, buf_t *out)
 
 /* False: there is nothing of this name. */
 static bool
-print_named(const char *wanted, buf_t *out)
+print_named(const char *wanted, const char *date, buf_t *out)
 {
     size_t n, n_runners;
     const page_t *pages = manual_pages(&n);
@@ -33,7 +33,7 @@ print_named(const char *wanted, buf_t *out)
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *name = xasprintf("%s.%d", pages[i].spec->prog, pages[i].section);
         if (str_eq(name, wanted)) {
-            page_print(&pages[i], runners, n_runners, out);
+            page_print(&pages[i], date, runners, n_runners, out);
             return true;
         }
         if (print_script(&pages[i], wanted, out))
@@ -42,7 +42,7 @@ print_named(const char *wanted, buf_t *out)
     bool master = str_eq(wanted, "salt-master.conf.5");
     if (!master && !str_eq(wanted, "salt-minion.conf.5"))
         return false;
-    confpage_print(master ? CONF_MASTER : CONF_MINION, out);
+    confpage_print(master ? CONF_MASTER : CONF_MINION, date, out);
     return true;
 }
 
@@ -51,8 +51,9 @@ main(int argc, char **argv)
 {
     buf_auto_t out = BUF_INIT;
 
-    if (argc != 2 || !print_named(argv[1], &out)) {
-        (void) fputs("Usage: manual PAGE.SECTION | PROGRAM.bash | PROGRAM.zsh | PROGRAM.fish\n", stderr);
+    if (argc < 2 || argc > 3 || !print_named(argv[1], argc == 3 ? argv[2] : "", &out)) {
+        (void) fputs("Usage: manual PAGE.SECTION [DATE] | PROGRAM.bash | PROGRAM.zsh | PROGRAM.fish\n",
+                     stderr);
         return 2;
     }
     return fputs(buf_str(&out), stdout) < 0 || fflush(stdout) != 0;

@@ -7,7 +7,7 @@
  *
  * Layer      manual; main_manual.c hands the tables over
  * Threads    one
- * Tests      tests/unit/manual/test_manual.c
+ * Tests      tests/unit/manual/test_manual.c, tests/t/0320-completion.bats
  */
 #ifndef MANUAL_MANUAL_H
 #define MANUAL_MANUAL_H
@@ -36,9 +36,10 @@ typedef struct page {
 /* Every program's page. BORROWED. */
 const page_t *manual_pages(size_t *ret_n);
 
-/* One page. `runners` are for the section that lists them. */
-void page_print(const page_t *page, const plugin_t *const *runners, size_t n_runners, buf_t *out);
-void confpage_print(conf_side_t side, buf_t *out);
+/* One page; `date` (2026-11-25) stands in its foot. `runners` are for the section that lists them. */
+void page_print(const page_t *page, const char *date, const plugin_t *const *runners, size_t n_runners,
+                buf_t *out);
+void confpage_print(conf_side_t side, const char *date, buf_t *out);
 
 typedef enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH, SHELLS } shell_t;
 /* The completion script of a program: options and their closed sets from its table, all else by asking the program. */
@@ -46,7 +47,7 @@ void script_print(shell_t shell, const page_t *page, buf_t *out);
 
 /* ---- roff.c: each ends its line -------------------------------------------------------------- */
 
-void roff_head(buf_t *out, const char *name, int section, const char *summary);
+void roff_head(buf_t *out, const char *name, int section, const char *date, const char *summary);
 void roff_section(buf_t *out, const char *title);
 void roff_subsection(buf_t *out, const char *title);
 void roff_paragraph(buf_t *out, const char *text);

@@ -111,9 +111,9 @@ put_examples(const page_t *page, buf_t *out)
 }
 
 void
-page_print(const page_t *page, const plugin_t *const *runners, size_t n_runners, buf_t *out)
+page_print(const page_t *page, const char *date, const plugin_t *const *runners, size_t n_runners, buf_t *out)
 {
-    roff_head(out, page->spec->prog, page->section, page->summary);
+    roff_head(out, page->spec->prog, page->section, date, page->summary);
     put_synopsis(page, out);
     roff_section(out, "DESCRIPTION");
     roff_paragraph(out, page->spec->description);

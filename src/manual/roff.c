@@ -58,7 +58,7 @@ put_macro(buf_t *out, const char *macro, const char *text)
 }
 
 void
-roff_head(buf_t *out, const char *name, int section, const char *summary)
+roff_head(buf_t *out, const char *name, int section, const char *date, const char *summary)
 {
     AUTO_FREE char *title = xstrdup(name);
 
@@ -66,7 +66,7 @@ roff_head(buf_t *out, const char *name, int section, const char *summary)
         *p = (char) (*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
     buf_puts(out, ".\\\" Printed by the build from Halite's tables: see src/manual.\n.TH \"");
     roff_text(out, title, strlen(title));
-    buf_printf(out, "\" \"%d\" \"%s\" \"Halite %s\" \"Halite\"\n", section, HALITE_DATE, HALITE_RELEASE);
+    buf_printf(out, "\" \"%d\" \"%s\" \"Halite %s\" \"Halite\"\n", section, date, HALITE_RELEASE);
     /* Neither hyphens nor stretched lines: most words here are typed by somebody. */
     buf_puts(out, ".nh\n.ad l\n.SH \"NAME\"\n");
     roff_text(out, name, strlen(name));

@@ -25,11 +25,9 @@ each_option(const page_t *page, buf_t *out, each_name_fn *fn)
 static char *
 described(const page_t *page, const opt_row_t *row)
 {
-    const char *end = strstr(row->help, ". "), *colon = strstr(row->help, ": ");
+    const char *end = strstr(row->help, ". ");
     size_t len = end != NULL ? (size_t) (end - row->help) : strlen(row->help);
 
-    if (colon != NULL && (size_t) (colon - row->help) < len)
-        len = (size_t) (colon - row->help);
     while (len > 0 && row->help[len - 1] == '.')
         len--;
     AUTO_FREE char *text = xstrndup(row->help, len);

@@ -11,6 +11,7 @@
 #include "master/lconn.h"
 #include "master/listen.h"
 #include "master/mine.h"
+#include "master/names.h"
 #include "master/reactor.h"
 #include "master/targets.h"
 #include "master/workers.h"
@@ -127,6 +128,22 @@ s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
         json_object_set_new(all, m->id, s_presence(self, m));
     }
     return json_pack("{s:o}", "minions", all);
+}
+
+static json_t *
+s_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    json_t *names = names_of(self, request, err);
+    return names ? json_pack("{s:o}", "names", names) : NULL;
+}
+
+static json_t *
+s_key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    json_t *names = names_of_keys(self, request, err);
+    return names ? json_pack("{s:o}", "names", names) : NULL;
 }
 
 static json_t *

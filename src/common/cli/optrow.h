@@ -1,6 +1,6 @@
 /* optrow.h - what the parser, the help and the manual pages ask of an option row.
  *
- * Layer      common/cli, for optparse*.c and the manual pages
+ * Layer      common/cli, for optparse*.c, complete*.c and the manual pages
  * Tests      tests/unit/common/test_optparse.c
  */
 #ifndef COMMON_CLI_OPTROW_H
@@ -17,6 +17,9 @@ optrow_is_long(const char *name)
 {
     return name[0] == '-' && name[1] == '-';
 }
+
+/* Walk the options of all tables: for (size_t t = 0, r = 0; (row = optrow_next(spec, &t, &r)) != NULL;) */
+const opt_row_t *optrow_next(const opt_spec_t *spec, size_t *table, size_t *row);
 
 bool optrow_takes_value(const opt_row_t *row);
 /* NEW key of the result. */

@@ -67,7 +67,7 @@ test_pages(void **state)
     assert_int_equal(n, 7);
     for (size_t i = 0; i < n; i++) {
         buf_auto_t out = BUF_INIT;
-        page_print(&pages[i], NULL, 0, &out);
+        page_print(&pages[i], "2026-11-25", NULL, 0, &out);
         assert_options(&pages[i], &out, "\\fB");
         assert_requests(&out);
         for (size_t k = 0; k < NELEMS(sections); k++) {
@@ -103,7 +103,7 @@ test_configuration(void **state)
     for (size_t i = 0; i < NELEMS(sides); i++) {
         buf_auto_t out = BUF_INIT;
         looked_t looked = { &out, 0 };
-        confpage_print(sides[i], &out);
+        confpage_print(sides[i], "2026-11-25", &out);
         assert_requests(&out);
         conf_each(sides[i], look_for, &looked);
         assert_true(looked.n > 100);

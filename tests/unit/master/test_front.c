@@ -2215,17 +2215,108 @@ test_progress_goes_to_followers(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_other_protocols), TEST(test_rivals),
-          TEST(test_return_is_taken_once), TEST(test_return_of_no_target),
-          TEST(test_events_once_and_in_order), TEST(test_lost_event_went_elsewhere),
-          TEST(test_event_of_salt_call_once), TEST(test_last_words), TEST(test_too_many_values),
-          TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept), TEST(test_costly_returns),
-          TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job), TEST(test_a_stranger),
-          TEST(test_one_key_waits_under_one_id), TEST(test_a_stranger_that_never_stops),
-          TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
-          TEST(test_damaged_key_file), TEST(test_keys_not_synced), TEST(test_reload_of_moved_files),
-          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
-          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* NEW text: the names with blanks between them. TAKES the request. */
+static char *
+names(fixture_t *f, json_t *request)
+{
+    json_auto_t *reply = ask(f, request);
+    buf_t out = BUF_INIT;
+    size_t i;
+    json_t *name;
+
+    json_array_foreach (value_get(reply, "names"), i, name)
+        buf_printf(&out, "%s%s", i > 0 ? " " : "", json_string_value(name));
+    return buf_steal(&out);
+}
+
+static void
+assert_names(fixture_t *f, const char *kind, const char *prefix, const char *expected)
+{
+    AUTO_FREE char *text = names(f,
+                                 json_pack("{s:s, s:s, s:s}", "op", "names", "kind", kind, "prefix", prefix));
+
+    assert_string_equal(text, expected);
+}
+
+static void
+assert_key_names(fixture_t *f, const char *state, const char *prefix, const char *expected)
+{
+    AUTO_FREE char *text = names(
+        f, json_pack("{s:s, s:[s], s:s}", "op", "key_names", "states", state, "prefix", prefix));
+
+    assert_string_equal(text, expected);
+}
+
+static void
+test_names(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) first = key_pair_new();
+    AUTO(key_pair) second = key_pair_new();
+    AUTO(key_pair) third = key_pair_new();
+    fail_auto_t err = FAIL_INIT;
+    json_t *reply = NULL, *odd = json_pack("{s:s, s:s}", "op", "names", "kind", "secrets");
+
+    (void) accepted(f, first, "web2");
+    (void) accepted(f, second, "web1");
+    void *stranger = dealer(f, third);
+    hello(stranger, "web3", "b");
+    hear_state(stranger, "pending");
+    assert_names(f, "minions", "", "web1 web2");
+    assert_names(f, "minions", "web2", "web2");
+    assert_names(f, "minions", "x", "");
+    assert_names(f, "runners", "test.ar", "test.arg");
+    assert_names(f, "functions", "test", "");
+    assert_key_names(f, "minions", "web", "web1 web2");
+    assert_key_names(f, "minions_pre", "", "web3");
+    assert_key_names(f, "minions_rejected", "", "");
+    assert_key_names(f, "no folder", "", "");
+    publish(f, "web1");
+    UNTIL(counter(f, "store_queued") == 0);
+    AUTO_FREE char *jid = names(f,
+                                json_pack("{s:s, s:s, s:s}", "op", "names", "kind", "jids", "prefix", "2"));
+    assert_int_equal(strlen(jid), 20);
+    assert_names(f, "jids", jid, jid);
+    assert_names(f, "jids", "1", "");
+    assert_int_equal(local_call(f->line, &odd, &reply, &err), -EREMOTEIO);
+    assert_string_equal(fail_text(&err), "there are no names of the kind 'secrets'");
+}
+
+/* Of too many the last is among them: otherwise a shell would take for common to all what the first ones have. */
+static void
+test_many_names(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *dir = fs_join(f->dir, "etc/salt/pki/master/minions_denied");
+
+    for (int i = 0; i < LIMIT_NAMES + 100; i++) {
+        AUTO_FREE char *path = xasprintf("%s/d%04d", dir, i);
+        assert_int_equal(fs_write_quick(path, "", 0, 0644, NULL), 0);
+    }
+    json_auto_t *reply = ask(
+        f, json_pack("{s:s, s:[s], s:s}", "op", "key_names", "states", "minions_denied", "prefix", "d"));
+    const json_t *all = value_get(reply, "names");
+    assert_int_equal(json_array_size(all), LIMIT_NAMES);
+    assert_string_equal(json_string_value(json_array_get(all, 0)), "d0000");
+    assert_string_equal(json_string_value(json_array_get(all, LIMIT_NAMES - 2)), "d0998");
+    assert_string_equal(json_string_value(json_array_get(all, LIMIT_NAMES - 1)), "d1099");
+    assert_key_names(f, "minions_denied", "d109",
+                     "d1090 d1091 d1092 d1093 d1094 d1095 d1096 d1097 d1098 d1099");
+}
+
+UNIT_MAIN(TEST(test_names), TEST(test_many_names), TEST(test_hello_under_many_names),
+          TEST(test_other_protocols), TEST(test_rivals), TEST(test_return_is_taken_once),
+          TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
+          TEST(test_lost_event_went_elsewhere), TEST(test_event_of_salt_call_once), TEST(test_last_words),
+          TEST(test_too_many_values), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),
+          TEST(test_costly_returns), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
+          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
+          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
+          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_keys_not_synced),
+          TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines), TEST(test_slow_listener),
+          TEST(test_answer_of_a_deaf_user), TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
           TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
           TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
           TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),
