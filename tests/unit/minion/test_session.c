@@ -966,8 +966,8 @@ test_welcome_with_odd_values(void **state)
     start_minion(f);
     json_decref(expect(f, "hello"));
     for (size_t i = 0; i < NELEMS(ports); i++) {
-        AUTO_FREE char *text = xasprintf("{\"m\":\"welcome\",\"state\":\"accepted\",\"proto\":1,\"publish_port\":%s}",
-                                         ports[i]);
+        AUTO_FREE char *text = xasprintf(
+            "{\"m\":\"welcome\",\"state\":\"accepted\",\"proto\":1,\"publish_port\":%s}", ports[i]);
         send_text(f, text);
         PUMP_UNTIL(f, entered(f, "ready") == i + 1);
     }
