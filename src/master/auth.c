@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/net/proto.h"
 #include "master/gate.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -88,6 +89,8 @@ s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
                                   (json_int_t) peers_count(self->peers, KEY_ACCEPTED) * SUB_SPREAD_MS);
     if (reason)
         json_object_set_new(body, "reason", json_string(reason));
+    if (str_eq(state, "accepted"))
+        json_object_set_new(body, "halite", json_string(HALITE_RELEASE));
     if (self->own.key.vouched)
         json_object_set(body, "voucher", self->own.claim);
     (void) publish_send(self, peer, MSG_welcome, body);
@@ -201,6 +204,7 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     }
     (void) str_copy(m->series, sizeof(m->series), peer->series);
     (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
+    (void) str_copy(m->release, sizeof(m->release), peer->release);
     m->peer = peer;
     m->seen = true;
     s_welcome(self, peer, "accepted", NULL);
@@ -418,6 +422,21 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
     return m->state;
 }
 
+/* Whoever speaks another protocol is told which of both to upgrade; which Halite this is, accepted minions only. */
+static bool
+s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
+{
+    char release[LIMIT_RELEASE];
+    minion_t *m = peers_by_key(self->peers, peer->z85);
+    bool ours = m && m->state == KEY_ACCEPTED;
+    proto_release(body, release);
+    AUTO_FREE char *problem = proto_problem((proto_side_t){ value_int(body, "proto", 0), release },
+                                            (proto_side_t){ WIRE_PROTO, ours ? HALITE_RELEASE : "" });
+    if (problem)
+        s_refuse(self, peer, id, "protocol", problem, NULL);
+    return !problem;
+}
+
 void
 auth_hello(front_t *self, peer_t *peer, const json_t *body)
 {
@@ -429,7 +448,10 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
         s_refuse(self, peer, "(invalid)", "denied", why, NULL);
         return;
     }
+    if (!s_is_understood(self, peer, id, body))
+        return;
     peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
+    proto_release(body, peer->release);
     (void) str_copy(peer->boot, sizeof(peer->boot), value_str(body, "boot", ""));
     (void) str_copy(peer->series, sizeof(peer->series), value_str(body, "series", peer->boot));
     minion_t *m = NULL;

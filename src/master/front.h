@@ -9,6 +9,7 @@
  *   mine.c     what minions know of each other         notes.c    work that is named; commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
+ *   names.c    what completion at a prompt is told
  *   targets.c  which minions are meant                numbers.c  numbers of events outlive a killed master
  *
  * Layer      master

@@ -6,6 +6,7 @@
 #include "common/base/fs.h"
 #include "common/base/memory.h"
 #include "common/base/proc.h"
+#include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
@@ -77,6 +78,8 @@ main(int argc, char **argv)
     opt_result_t opts = { 0 };
     memory_begin();
     ttyguard_begin();
+    if (complete_asked(argc, argv))
+        return complete_options(&opts_master, argc, argv);
     daemon_stdio();
     tzset(); /* the C library makes the names of time zones when they are first needed: before there are threads */
     int code = optparse_run(&opts_master, argc, argv, &opts);

@@ -234,6 +234,31 @@ upgrade(sqlite3 *db, const char *path, fail_t *err)
     return rc;
 }
 
+/* Which Halite opened it last: for the text below, of one that can't read it any more. */
+#define OPENED_BY "halite_version"
+#define NOTE_OPENED                                                                                          \
+    "INSERT OR REPLACE INTO meta(key, value) SELECT '" OPENED_BY "', '" HALITE_RELEASE                       \
+    "' WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = '" OPENED_BY "' AND value = '" HALITE_RELEASE "');"
+
+static int
+refuse_newer(sqlite3 *db, const char *path, int version, fail_t *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = '" OPENED_BY "'", -1, &stmt, NULL);
+    bool known = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW &&
+                 sqlite3_column_type(stmt, 0) == SQLITE_TEXT;
+
+    rc = fail_set(
+        err, -EPROTO,
+        "%s: a store of format %d, written by Halite %.31s; this master, Halite " HALITE_RELEASE
+        ", knows formats up to %d: install that master again, or, to begin without its jobs and returns, "
+        "move the file away",
+        path, version, known ? (const char *) sqlite3_column_text(stmt, 0) : "of a later version",
+        STORE_VERSION);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
 /* New file: make the tables. Ours: look at it. Anything else stays untouched. */
 static int
 check_schema(sqlite3 *db, const char *path, fail_t *err)
@@ -248,18 +273,18 @@ check_schema(sqlite3 *db, const char *path, fail_t *err)
     if (rc < 0)
         return rc;
     if (app == 0 && version == 0 && tables == 0)
-        return db_exec(db, path, schema, err);
+        return db_exec(db, path, schema, err) == 0 ? db_exec(db, path, NOTE_OPENED, err) : err->code;
     if (app != STORE_APP_ID)
         return fail_set(err, -EEXIST, "%s: a database of another program; move it away or name another file",
                         path);
     if (version > STORE_VERSION)
-        return fail_set(err, -EPROTO, "%s: written by a newer master (format %d, this one knows %d)", path,
-                        version, STORE_VERSION);
+        return refuse_newer(db, path, version, err);
     if (version == 1)
         rc = upgrade(db, path, err);
     if (rc == 0)
         rc = db_exec(db, path,
-                     PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES,
+                     PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES
+                         NOTE_OPENED,
                      err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
+#include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/cli/waitline.h"
@@ -18,6 +19,7 @@
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "minion/callsession.h"
+#include "minion/callwords.h"
 #include "minion/jobcache.h"
 #include "minion/grains_set.h"
 #include "minion/mpillar.h"
@@ -353,6 +355,11 @@ main(int argc, char **argv)
     opt_result_t opts = { 0 };
     memory_begin();
     ttyguard_begin();
+    if (complete_asked(argc, argv)) {
+        size_t n;
+        const plugin_t *const *rows = minion_exec_plugins(&n);
+        return callwords_complete(rows, n, argc, argv);
+    }
     int code = optparse_run(&opts_call, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);

@@ -4,6 +4,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
@@ -72,6 +73,8 @@ main(int argc, char **argv)
     opt_result_t opts = { 0 };
     memory_begin();
     ttyguard_begin();
+    if (complete_asked(argc, argv))
+        return complete_options(&opts_minion, argc, argv);
     daemon_stdio();
     int code = optparse_run(&opts_minion, argc, argv, &opts);
     if (code >= 0) {

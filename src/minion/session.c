@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/net/proto.h"
 #include "common/net/sock.h"
 #include "minion/trust.h"
 #include "salt/limits.h"
@@ -249,6 +250,16 @@ s_is_proven(const session_t *self)
     return self->state == SESSION_GREETING || self->state == SESSION_PENDING || self->state == SESSION_READY;
 }
 
+/* NEW text; NULL: the master that says so speaks as we do. */
+static char *
+s_proto_problem(const json_t *said)
+{
+    char release[LIMIT_RELEASE];
+    proto_release(said, release);
+    return proto_problem((proto_side_t){ WIRE_PROTO, HALITE_RELEASE },
+                         (proto_side_t){ value_int(said, "proto", 0), release });
+}
+
 /* The answer of port 4507. It is plaintext, so all it may do is introduce a key that nobody knows yet, or that is
  * vouched for. */
 static void
@@ -266,6 +277,10 @@ s_introduced(session_t *self, const char *text, size_t len)
     }
     self->ask_until = 0;
     s_close(self, &self->ask);
+    /* Who may be anybody decides nothing: the welcome does. */
+    AUTO_FREE char *problem = s_proto_problem(answer);
+    if (problem && !proven)
+        log_warning("master %s, port %d: %s", self->conf.host, self->conf.hello_port, problem);
     if (verdict == TRUST_REFUSED)
         s_stranger(self, why);
     else if (verdict != TRUST_SAME)
@@ -327,8 +342,9 @@ s_untold(session_t *self, json_t *jids)
 static void
 s_hello(session_t *self)
 {
-    json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s}", "id", self->conf.id, "role", self->conf.role,
-                                  "boot", self->conf.boot, "proto", WIRE_PROTO, "version", HALITE_VERSION);
+    json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "id", self->conf.id, "role",
+                                  self->conf.role, "boot", self->conf.boot, "proto", WIRE_PROTO, "version",
+                                  HALITE_VERSION, "halite", HALITE_RELEASE);
     if (self->conf.series && !str_eq(self->conf.series, self->conf.boot))
         json_object_set_new(body, "series", json_string(self->conf.series));
     if (self->host.pending)
@@ -437,6 +453,13 @@ s_welcome(session_t *self, const json_t *body)
         s_drop_sub(self);
         s_detach(self);
         s_stranger(self, why);
+        return;
+    }
+    bool lets_in = str_eq(state, "accepted") || str_eq(state, "pending");
+    AUTO_FREE char *problem = lets_in ? s_proto_problem(body) : NULL;
+    if (problem) {
+        s_drop_sub(self);
+        s_refused(self, problem);
         return;
     }
     if (str_eq(state, "accepted")) {

@@ -96,6 +96,12 @@ json_t *conf_tell(const json_t *opts);
  * state_aggregate stays, if it has one. 0, or a negative errno with *err: nothing was changed. */
 int conf_lay_over(json_t *opts, const json_t *told, fail_t *err);
 
+/* Every option of a side in the order of options.def, and the heading that it stands below. */
+typedef void conf_each_fn(void *cookie, const char *section, const option_row_t *row);
+void conf_each(conf_side_t side, conf_each_fn *fn, void *cookie);
+/* NEW text of YAML: "name: default", of several lines where the default is a list or a mapping. */
+char *conf_default_text(const option_row_t *row);
+
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);
 
