@@ -192,9 +192,9 @@ deps:
 	@tests/lib/deps.sh
 check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
-# Names that want to leave their folders, NAMES for each place that makes paths of them.
+# Names that want to leave their folders, NAMES for each place that makes paths of them; with openat2 and without.
 hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test_hostile
-	@NAMES=$(or $(NAMES),10000) $(RUN) unit $^
+	@SECONDS_MAX=1800 NAMES=$(or $(NAMES),10000) $(RUN) unit $^
 check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
