@@ -183,7 +183,7 @@ beneath_remove(int dir, const char *path)
     AUTO_FD folder = beneath_parent(dir, path, BENEATH_NO_LINKS, 0, &name);
 
     if (folder < 0)
-        return folder == -ENOENT || folder == -ENOTDIR ? 0 : folder;
+        return fs_is_absence(folder) ? 0 : folder;
     return fs_remove_at(folder, name);
 }
 
@@ -195,5 +195,5 @@ beneath_absent(int dir, const char *path)
     AUTO_FD folder = beneath_parent(dir, path, BENEATH_NO_LINKS, 0, &name);
     int rc = folder >= 0 && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ? -errno : folder;
 
-    return rc == -ENOENT || rc == -ENOTDIR;
+    return fs_is_absence(rc);
 }

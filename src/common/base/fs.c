@@ -41,13 +41,31 @@ hint(int code)
     return "";
 }
 
-/* Sets the failure from errno and returns its negative. */
+int
+fs_fail(fail_t *err, int code, const char *verb, const char *path)
+{
+    return fail_set(err, code, "cannot %s %s: %s%s", verb, path, strerror(-code), hint(-code));
+}
+
 static int
 fail_errno(fail_t *err, const char *verb, const char *path)
 {
-    int code = errno;
+    return fs_fail(err, -errno, verb, path);
+}
 
-    return fail_set(err, -code, "cannot %s %s: %s%s", verb, path, strerror(code), hint(code));
+bool
+fs_is_absence(int code)
+{
+    return code == -ENOENT || code == -ENOTDIR;
+}
+
+int
+fs_look(const char *path, fail_t *err)
+{
+    struct stat st;
+    int rc = stat(path, &st) != 0 ? -errno : 1;
+
+    return rc > 0 ? 1 : fs_is_absence(rc) ? 0 : fs_fail(err, rc, "look at", path);
 }
 
 int
@@ -284,7 +302,7 @@ static _Thread_local int glob_code;
 static int
 folder_failed(const char *path, int code)
 {
-    if (code == ENOENT || code == ENOTDIR || (glob_code != 0 && !fs_is_passing(-code)))
+    if (fs_is_absence(-code) || (glob_code != 0 && !fs_is_passing(-code)))
         return 0;
     errno = code;
     glob_code = fail_errno(glob_err, "look into", path);
@@ -308,7 +326,7 @@ fs_absent(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    return stat(path, &st) != 0 && fs_is_absence(-errno);
 }
 
 const char *

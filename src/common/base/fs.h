@@ -48,10 +48,17 @@ struct dirent *fs_next(DIR *dir, int *ret_rc);
 /* glob(3), for which a folder that can't be read is an empty one: `found` (globfree) has what matches, nothing also where a
  * folder is not there. Negative with *err when there may be more, in a folder that could not be looked into. */
 int fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err);
+/* Whether something has the name: 1, 0, or negative with *err while nobody can say. */
+int fs_look(const char *path, fail_t *err);
+/* The same, false also while nobody can say: for what is only looked at, and where nothing is done because it is missing. */
 bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
  * who makes or replaces a file because it is missing asks this one. */
 bool fs_absent(const char *path);
+/* Whether this error (negative) says that nothing is there; every other one says nothing about the file. */
+bool fs_is_absence(int code);
+/* Sets the failure of a call on `path` from a negative errno, "cannot VERB PATH: ERRNO; what to do", and returns it. */
+int fs_fail(fail_t *err, int code, const char *verb, const char *path);
 /* Whether this error (negative) is no answer about the file: the system lacked something, and the next time there may be one.
  */
 bool fs_is_passing(int code);
