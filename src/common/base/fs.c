@@ -407,6 +407,15 @@ fs_open_log(const char *path, int more_flags)
     return fd >= 0 ? fd : -errno;
 }
 
+bool
+fs_is_same(int fd, const char *path)
+{
+    struct stat open_file, named;
+
+    return fstat(fd, &open_file) == 0 && stat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
+           open_file.st_ino == named.st_ino;
+}
+
 int
 fs_own_dir(const char *path, mode_t mode, fail_t *err)
 {

@@ -38,6 +38,8 @@ int fs_own_dir(const char *path, mode_t mode, fail_t *err);
 int fs_own_parent(const char *path, fail_t *err);
 /* A log to append to, 0640 when it is made, whatever the umask. A descriptor, or a negative errno. */
 int fs_open_log(const char *path, int more_flags);
+/* Whether `path` still leads to the file that is open: a log's does not once it was rotated. */
+bool fs_is_same(int fd, const char *path);
 /* rm -rf, without following links. 0 when it does not exist. */
 int fs_remove_tree(const char *path, fail_t *err);
 /* The same of a name in an open folder; the caller words the error. */
