@@ -5,6 +5,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/base/proc.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
@@ -78,6 +79,7 @@ main(int argc, char **argv)
     memory_begin();
     ttyguard_begin();
     daemon_stdio();
+    notify_begin();
     tzset(); /* the C library makes the names of time zones when they are first needed: before there are threads */
     int code = optparse_run(&opts_master, argc, argv, &opts);
     if (code >= 0) {

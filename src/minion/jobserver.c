@@ -12,6 +12,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/base/proc.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
@@ -22,6 +23,7 @@
 #include "minion/mbus.h"
 #include "minion/mreactor.h"
 #include "minion/mschedule.h"
+#include "minion/mstatus.h"
 #include "minion/relay.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
@@ -355,6 +357,7 @@ static void
 s_up_state(jobserver_t *self, json_t *frame)
 {
     int master = (int) value_int(frame, "master", 0);
+    mstatus_master(self, frame);
     if (!str_eq(value_str(frame, "state", ""), "ready")) {
         outbox_deaf(self->outbox, master);
         mpillar_master(self, master, false);
@@ -408,6 +411,7 @@ s_session_gone(jobserver_t *self)
     buf_clear(&self->session_out);
     outbox_deaf(self->outbox, -1);
     mpillar_master(self, -1, false);
+    mstatus_nobody(self);
     self->session_retry_ms = clock_mono_ms() + SESSION_RETRY_MS;
     if (!self->stop)
         log_error("the networking process ended; it is started again");
@@ -610,8 +614,10 @@ s_signals(jobserver_t *self)
             s_reap(self);
         else if (sig == SIGHUP)
             s_reload(self);
-        else if (sig == SIGTERM || sig == SIGINT)
+        else if (sig == SIGTERM || sig == SIGINT) {
+            notify_stopping();
             self->stop = true;
+        }
     }
 }
 
@@ -634,6 +640,7 @@ s_timeout(const jobserver_t *self, int64_t now)
                                started_next_ms(self),
                                mschedule_next_ms(self->schedule),
                                self->recover_ms,
+                               notify_next_ms(),
                                self->rest_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
@@ -749,6 +756,7 @@ jobserver_run(jobserver_t *self)
             if (self->in_session)
                 return self->exit_code;
         }
+        notify_turn(now);
         s_watch_session(self, now);
         s_sign_of_life(self, now);
         mmine_tick(self, now);
@@ -814,6 +822,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->session_fd = self->grains_fd = self->signal_fd = -1;
     self->grains = json_object();
     self->waiting = json_array();
+    self->masters_said = json_object();
     self->seen = seen_new();
     self->pillar = mpillar_new();
     self->relay = relay_new(self);
@@ -864,6 +873,7 @@ jobserver_destroy(jobserver_t **self_p)
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);
+    json_decref(self->masters_said);
     seen_destroy(&self->seen);
     json_decref(self->overrides);
     buf_free(&self->session_in);

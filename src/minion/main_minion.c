@@ -4,6 +4,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
@@ -73,6 +74,7 @@ main(int argc, char **argv)
     memory_begin();
     ttyguard_begin();
     daemon_stdio();
+    notify_begin();
     int code = optparse_run(&opts_minion, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);
@@ -97,6 +99,7 @@ main(int argc, char **argv)
     if (owner)
         daemon_pid_remove(pid_file);
     if (again) {
+        notify_again();
         (void) execv("/proc/self/exe", argv);
         log_critical("the minion can't start itself again: %s", strerror(errno));
         return 1;

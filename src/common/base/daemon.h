@@ -21,8 +21,8 @@ void daemon_hide(void);
 /* Go to the background (-d): returns in the child only; the parent waits until daemon_ready() and exits 0, or
  * 1 when the child dies before. */
 int daemon_background(fail_t *err);
-/* The daemon serves: let the waiting parent go, and give up the terminal. Also tells systemd (NOTIFY_SOCKET).
- */
+/* The daemon serves: let the waiting parent go, and give up the terminal. Also tells the
+ * service manager (notify.h). */
 void daemon_ready(void);
 /* Write the pid file; -EEXIST when a live process of the same program holds it. */
 int daemon_pid_file(const char *path, fail_t *err);

@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# 0055-service.bats - the daemons under a service manager: what they tell it, logs that are rotated, and jobs that outlive the
+# minion's restart.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup() { fleet_new; }
+teardown() { fleet_down; }
+
+# manager NAME [SOCKET]: somebody hears what NAME tells; its words are lines of $FLEET/NAME.said.
+manager() {
+    local socket=${2:-$FLEET/$1.notify}
+    : >"$FLEET/$1.said"
+    daemon "manager-$1" "$HALITE_SRC/tests/lib/notified.py" "$socket" "$FLEET/$1.said"
+    until_true 10 eval '[ -S "$FLEET/$1.notify" ] || grep -qs " $socket\$" /proc/net/unix'
+}
+told() { until_log "$FLEET/$1.said" "$2" || { grep -v WATCHDOG "$FLEET/$1.said" && return 1; }; }
+
+# managed NAME PROGRAM WORD...: as a service manager starts it.
+managed() {
+    daemon "$1" env NOTIFY_SOCKET="${SOCKET:-$FLEET/$1.notify}" WATCHDOG_USEC=400000 "$HALITE_BIN/$2" "${@:3}"
+}
+
+@test "the master: ready, how many minions, a sign of life while it turns, and its end" {
+    manager master
+    master_conf
+    : >"$FLEET/log/master"
+    managed master salt-master -c "$FLEET/etc"
+    told master '^READY=1$'
+    told master "^STATUS=0 of 0 minions connected, 0 keys wait .*; ports $PORT, "
+    told master '^WATCHDOG=1$'
+    start_minion m1
+    told master '^STATUS=0 of 0 minions connected, 1 keys wait'
+    accept m1
+    wait_connected m1
+    told master '^STATUS=1 of 1 minions connected, 0 keys wait'
+    # Half of the watchdog's time.
+    until_true 10 eval '[ "$(grep -c WATCHDOG "$FLEET/master.said")" -ge 3 ]'
+    stop master
+    told master '^STOPPING=1$'
+}
+
+@test "the minion: ready, its master, why there is none; nothing of it is left for what jobs start" {
+    local name="@halite-$$-$BATS_TEST_NUMBER"
+    manager m1 "$name"
+    start_master
+    touch "$FLEET/keep-ports"
+    minion_conf m1
+    : >"$FLEET/log/m1"
+    SOCKET=$name managed m1 salt-minion -c "$FLEET/etc/m1"
+    told m1 '^READY=1$'
+    told m1 '^STATUS=master 127\.0\.0\.1: this minion.s key waits for acceptance'
+    accept m1
+    wait_connected m1
+    told m1 '^STATUS=master 127\.0\.0\.1: connected$'
+    until_true 10 eval '[ "$(grep -c WATCHDOG "$FLEET/m1.said")" -ge 3 ]'
+    run -0 salt m1 cmd.run 'env' --out=txt
+    [[ $output != *NOTIFY_SOCKET* && $output != *WATCHDOG* ]]
+    stop master
+    told m1 '^STATUS=master 127\.0\.0\.1: not connected yet'
+    stop m1
+    told m1 '^STOPPING=1$'
+}
+
+@test "a minion that starts itself again tells it again" {
+    manager m1
+    start_master
+    touch "$FLEET/keep-ports"
+    minion_conf m1
+    : >"$FLEET/log/m1"
+    managed m1 salt-minion -c "$FLEET/etc/m1"
+    accept m1
+    wait_connected m1
+    run -0 salt m1 minion.restart --out=json
+    until_true 20 eval '[ "$(grep -c "^READY=1$" "$FLEET/m1.said")" -eq 2 ]'
+    wait_connected m1
+}
