@@ -293,14 +293,17 @@ demo: deps
 # A configuration that is there stays.
 SYSCONF ?= /etc/salt
 UNITS   ?= /lib/systemd/system
+LOGROTATE ?= /etc/logrotate.d
 .PHONY: install help clean format
 install: $(BIN)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(UNITS) $(DESTDIR)$(SYSCONF)/master.d $(DESTDIR)$(SYSCONF)/minion.d
 	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin
 	for unit in salt-master salt-minion; do \
-	    sed 's|/usr/bin/|$(PREFIX)/bin/|' conf/$$unit.service >$(DESTDIR)$(UNITS)/$$unit.service; done
+	    sed 's|/usr/\(bin\|share/doc\)/|$(PREFIX)/\1/|g' conf/$$unit.service >$(DESTDIR)$(UNITS)/$$unit.service; done
 	install -D -m 0644 conf/halite.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/halite.conf
 	install -D -m 0644 conf/halite.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/halite.conf
+	install -D -m 0644 conf/halite.logrotate $(DESTDIR)$(LOGROTATE)/halite
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/halite README.md SECURITY.md
 	for f in master minion; do \
 	    test -e $(DESTDIR)$(SYSCONF)/$$f || install -m 0644 conf/$$f $(DESTDIR)$(SYSCONF)/$$f; done
 
@@ -325,7 +328,7 @@ help:
 	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'
 	@echo 'make bench-templates templates beside CPython and Jinja2'
 	@echo 'make bench-history   a master with a long past; JOBS=1000000 RETURNS=10 of each'
-	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system'
+	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system, LOGROTATE=/etc/logrotate.d'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
 

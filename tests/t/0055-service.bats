@@ -76,3 +76,45 @@ managed() {
     until_true 20 eval '[ "$(grep -c "^READY=1$" "$FLEET/m1.said")" -eq 2 ]'
     wait_connected m1
 }
+
+# in_unit COMMAND...: as nobody, where $FLEET is read-only but for what the master's unit lets it write.
+in_unit() {
+    local unit=$HALITE_SRC/conf/salt-master.service dir
+    {
+        sed -n 's/^ReadWritePaths=//p' "$unit" | tr ' ' '\n' | sed 's/^-//'
+        sed -nE 's|^StateDirectory=|/var/lib/|p; s|^CacheDirectory=|/var/cache/|p; s|^RuntimeDirectory=|/var/run/|p' "$unit"
+    } | while read -r dir; do
+        [ -e "$FLEET/master$dir" ] || install -d -o 65534 -g 65534 "$FLEET/master$dir"
+        echo "mount --bind '$FLEET/master$dir' '$FLEET/master$dir'"
+    done >"$FLEET/mounts"
+    echo "mount --make-rprivate / && mount --bind '$FLEET' '$FLEET' && . '$FLEET/mounts' && mount -o remount,bind,ro '$FLEET' && exec \"\$@\"" >"$FLEET/enter"
+    exec unshare --mount bash -euc ". '$FLEET/enter'" enter setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+@test "logs are rotated under the unit: the file system is read-only, the logs' folder root's, and nobody tells the daemon" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
+    unshare --mount true 2>/dev/null || skip "can't make a mount namespace"
+    local logs=$FLEET/master/var/log/salt log
+    fleet_open
+    master_conf 'log_level_logfile: info'
+    mkdir -p "$logs"
+    for log in master audit; do install -m 0640 -o 65534 -g 65534 /dev/null "$logs/$log"; done
+    : >"$FLEET/log/master"
+    export -f in_unit
+    export FLEET HALITE_SRC
+    daemon master bash -c 'in_unit "$@"' in_unit "$HALITE_BIN/salt-master" -c "$FLEET/etc" --pid-file="$FLEET/master/var/run/salt/master/pid"
+    until_log "$FLEET/log/master" 'the master is ready'
+    salt-run manage.up >/dev/null
+    until_log "$logs/audit" '"op":"runner"'
+    for log in master audit; do
+        mv "$logs/$log" "$logs/$log.1"
+        install -m 0640 -o 65534 -g 65534 /dev/null "$logs/$log"
+    done
+    start_minion m1
+    accept m1
+    until_log "$logs/master" 'm1'
+    until_log "$logs/audit" '"action":"accept"'
+    ! grep -q '"action":"accept"' "$logs/audit.1"
+    run grep -h 'Read-only' "$logs/master" "$logs/master.1" "$FLEET/log/master"
+    [ -z "$output" ]
+}
