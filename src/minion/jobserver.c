@@ -37,8 +37,10 @@
 #define HANG_MS          90000 /* without one for so long it counts as hung */
 #define FRAMES_BUDGET    64    /* of one job per turn of the loop */
 #define FIXED_FDS        4
+#define PART_LOOK_MS     10
 #define REST_MS          1000 /* without anything to do */
 #define RECOVER_AGAIN_MS 10000
+#define PARTED_MS        500 /* how often jobs that outlived a restart are looked at */
 
 /* ---- down to the networking process ---------------------------------------------------------- */
 
@@ -261,7 +263,29 @@ s_sweep(jobserver_t *self)
     }
 }
 
-/* Jobs that ran when the minion died. */
+/* Returns of jobs that went on while the minion was started again. */
+static void
+s_landed(jobserver_t *self)
+{
+    spool_t *spool = outbox_spool(self->outbox);
+    json_auto_t *jids = spool_landed(spool);
+    size_t i, size;
+    json_t *jid;
+    json_array_foreach (jids, i, jid) {
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *asker = NULL;
+        json_auto_t *ret = spool_load(spool, json_string_value(jid), &asker, &size, &err);
+        if (!ret) {
+            log_error("%s", fail_text(&err));
+            continue;
+        }
+        log_info("job %s: it went on while the minion was started again, and has returned",
+                 json_string_value(jid));
+        outbox_return(self->outbox, ret, asker);
+    }
+}
+
+/* Jobs that ran when the minion died, or that have outlived it. */
 static void
 s_recover(jobserver_t *self)
 {
@@ -278,10 +302,16 @@ s_recover(jobserver_t *self)
     }
     json_array_foreach (damaged, i, one)
         log_error("%s", json_string_value(one));
-    size_t left = json_array_size(spool_marks(outbox_spool(self->outbox)));
+    s_landed(self);
+    size_t run = spool_parted(outbox_spool(self->outbox)),
+           left = json_array_size(spool_marks(outbox_spool(self->outbox))) - run;
     if (left > 0 && self->recover_ms == 0)
         log_error("what became of %zu jobs of before can't be looked up now; it is tried again", left);
-    self->recover_ms = left > 0 ? clock_mono_ms() + RECOVER_AGAIN_MS : 0;
+    if (run > 0 && self->recover_ms == 0)
+        log_info("%zu jobs of before the start still run", run);
+    self->recover_ms = run > 0    ? clock_mono_ms() + PARTED_MS
+                       : left > 0 ? clock_mono_ms() + RECOVER_AGAIN_MS
+                                  : 0;
 }
 
 /* ---- up from the networking process ---------------------------------------------------------- */
@@ -713,6 +743,60 @@ s_wait_end(jobserver_t *self, bool for_session)
 
 /* Jobs first, so that their returns still go out; what does not get there waits in the spool for the next
  * start. */
+/* Whether all jobs that were asked to part have answered, or are over. */
+static bool
+s_have_parted(const jobserver_t *self)
+{
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->parting && !p->exited && parting_state(p->parting) == PARTING_NONE &&
+            !value_bool(p->job, "own", false))
+            return false;
+    return true;
+}
+
+/* One that has parted is nobody's to signal or to wait for: it leaves the list, and its mark says where it is. */
+static void
+s_let_go(jobserver_t *self)
+{
+    for (job_proc_t **at = &self->jobs; *at;) {
+        fail_auto_t err = FAIL_INIT;
+        job_proc_t *p = *at;
+        bool gone = !p->exited && parting_state(p->parting) == PARTING_GONE;
+        if (gone && spool_part(outbox_spool(self->outbox), p->job, p->pid, &err) < 0) {
+            log_error("job %s can't go on without the minion: %s", value_str(p->job, "jid", ""),
+                      fail_text(&err));
+            gone = false;
+        }
+        if (!gone) {
+            at = &p->next;
+            continue;
+        }
+        log_info("job %s goes on while the minion is stopped", value_str(p->job, "jid", ""));
+        *at = p->next;
+        self->n_jobs--;
+        job_proc_destroy(&p);
+    }
+}
+
+/* A service manager stops this process and nothing else (KillMode=process): a job may be what has it restarted, or installs the
+ * next version. What is a job of the minion's own ends. */
+static void
+s_part(jobserver_t *self)
+{
+    int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
+    if (!notify_heard())
+        return;
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (!p->exited && !p->returned && !value_bool(p->job, "own", false))
+            job_part(p);
+    while ((now = clock_mono_ms()) < until && !s_have_parted(self)) {
+        struct pollfd fd = { self->signal_fd, POLLIN, 0 };
+        (void) poll(&fd, 1, PART_LOOK_MS);
+        s_signals(self);
+    }
+    s_let_go(self);
+}
+
 static void
 s_shutdown(jobserver_t *self)
 {
@@ -723,6 +807,7 @@ s_shutdown(jobserver_t *self)
     json_array_foreach (self->waiting, i, one)
         s_failed_to_start(self, one, &err);
     (void) json_array_clear(self->waiting);
+    s_part(self);
     job_signal_all(self->jobs, SIGTERM);
     if (self->grains_fd >= 0)
         (void) kill(self->grains_pid, SIGKILL);

@@ -118,3 +118,99 @@ in_unit() {
     run grep -h 'Read-only' "$logs/master" "$logs/master.1" "$FLEET/log/master"
     [ -z "$output" ]
 }
+
+# As systemctl does with KillMode=process: the minion's first process gets SIGTERM, another one is started when it is gone, and the
+# command waits until that one serves. It is a child of the job that asks for it.
+restarter() {
+    cat >"$FLEET/restart" <<EOF
+#!/bin/bash
+set -eu
+n=\$(grep -c '^READY=1\$' "$FLEET/m1.said")
+echo now >"$FLEET/asked"
+while [ "\$(grep -c '^READY=1\$' "$FLEET/m1.said")" -eq "\$n" ]; do read -rt 0.05 <> <(:) || :; done
+echo restarted
+EOF
+    chmod +x "$FLEET/restart"
+}
+# The manager's side of it.
+restart_when_asked() {
+    until_true 20 test -e "$FLEET/asked"
+    stop m1
+    managed m1 salt-minion -c "$FLEET/etc/m1"
+}
+up_managed() {
+    manager m1
+    start_master "$@"
+    touch "$FLEET/keep-ports"
+    minion_conf m1
+    : >"$FLEET/log/m1"
+    managed m1 salt-minion -c "$FLEET/etc/m1"
+    accept m1
+    wait_connected m1
+    wait_grains m1
+    restarter
+}
+
+@test "a job that restarts the minion lives through it, and its return arrives" {
+    up_managed
+    salt m1 cmd.run "$FLEET/restart; echo after" --out=txt >"$FLEET/answer" 2>&1 3>&- &
+    local asked=$!
+    restart_when_asked
+    wait $asked
+    cat "$FLEET/answer"
+    [ "$(cat "$FLEET/answer")" = $'m1: restarted\nm1: after' ]
+    until_log "$FLEET/log/m1" 'goes on while the minion is stopped'
+    until_log "$FLEET/log/m1" 'it went on while the minion was started again, and has returned'
+    # Nothing is left of it.
+    run find "$FLEET/m1" -name '*.run'
+    [ -z "$output" ]
+    salt m1 test.ping --out=txt
+}
+
+@test "a state run that restarts the minion: its return too, and what comes after the restart is told why it gets no files" {
+    mkdir -p "$FLEET/srv"
+    printf 'text\n' >"$FLEET/srv/f"
+    cat >"$FLEET/srv/s.sls" <<EOF
+first: {test.nop: []}
+again: {cmd.run: [{name: $FLEET/restart}]}
+late: {file.managed: [{name: $FLEET/late}, {source: "salt://f"}]}
+EOF
+    up_managed "file_roots: {base: [$FLEET/srv]}"
+    salt m1 state.apply s --out=json --static >"$FLEET/answer" 2>&1 3>&- &
+    local asked=$!
+    restart_when_asked
+    wait $asked || :
+    cat "$FLEET/answer"
+    grep -q '"stdout": "restarted"' "$FLEET/answer"
+    grep -q 'what restarts the minion comes last in a job' "$FLEET/answer"
+}
+
+@test "a job that is killed after the minion was restarted without it: that is its return" {
+    up_managed
+    salt m1 cmd.run "echo \$PPID >$FLEET/pid.new; mv $FLEET/pid.new $FLEET/pid; $FLEET/restart; while :; do read -rt 1 <> <(:) || :; done" \
+        --out=txt >"$FLEET/answer" 2>&1 3>&- &
+    local asked=$!
+    restart_when_asked
+    until_log "$FLEET/log/m1" '1 jobs of before the start still run'
+    wait_connected m1
+    kill -KILL "$(cat "$FLEET/pid")"
+    wait $asked || :
+    cat "$FLEET/answer"
+    grep -q 'The minion was stopped while this job ran' "$FLEET/answer"
+}
+
+@test "without a service manager a minion that is stopped ends its jobs" {
+    start_master
+    start_minion m1
+    accept m1
+    wait_connected m1
+    salt m1 cmd.run "echo \$\$ >$FLEET/pid.new; mv $FLEET/pid.new $FLEET/pid; exec tail -f /dev/null" --out=txt >"$FLEET/answer" 2>&1 3>&- &
+    local asked=$!
+    until_true 10 test -e "$FLEET/pid"
+    stop m1
+    until_true 10 eval '! kill -0 "$(cat "$FLEET/pid")" 2>/dev/null'
+    start_minion m1
+    wait $asked || :
+    run cat "$FLEET/answer"
+    [[ $output == *'ended by signal'* || $output == *'was stopped'* ]]
+}

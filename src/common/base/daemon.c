@@ -175,6 +175,7 @@ daemon_signals(bool with_child, fail_t *err)
     (void) sigaddset(&set, SIGINT);
     (void) sigaddset(&set, SIGHUP);
     (void) sigaddset(&set, SIGUSR1);
+    (void) sigaddset(&set, SIGUSR2);
     if (with_child)
         (void) sigaddset(&set, SIGCHLD);
     (void) signal(SIGPIPE, SIG_IGN);

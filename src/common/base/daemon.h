@@ -32,7 +32,7 @@ void daemon_pid_remove(const char *path);
 int daemon_user_ids(const char *user, uid_t *ret_uid, gid_t *ret_gid, fail_t *err);
 /* Become `user` (a name; NULL, "" or the present one: stay). */
 int daemon_user(const char *user, fail_t *err);
-/* Block SIGTERM, SIGINT, SIGHUP, SIGUSR1 (and SIGCHLD when asked) and read them from the returned descriptor.
+/* Block SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 (and SIGCHLD when asked) and read them from the returned descriptor.
  */
 int daemon_signals(bool with_child, fail_t *err);
 /* The next pending signal from that descriptor; 0 when none. */
