@@ -92,7 +92,9 @@ all_is_served() {
 
 @test "roots that the master's user may not look into: the same" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to become somebody else"
-    a_tree 'user: nobody' 'pidfile: /var/run/salt/master/pid'
+    a_tree 'user: nobody' 'pidfile: /var/run/salt/master/pid' "ext_pillar: [{file_tree: {root_dir: $FLEET/tree}}]"
+    mkdir -p "$FLEET/tree/hosts/m1/sub"
+    chmod 0700 "$FLEET/tree/hosts/m1/sub"
     chmod 0700 "$FLEET/srv/below" "$FLEET/pillar"
     up
     says "cannot open $FLEET/srv/below/f: Permission denied" cp.get_file_str salt://below/f
@@ -101,6 +103,10 @@ all_is_served() {
     says "cannot open $FLEET/pillar/top.sls: Permission denied" pillar.items
     chmod 0755 "$FLEET/srv/below" "$FLEET/pillar"
     [ "$(salt m1 cp.get_file_str salt://below/f --out=txt)" = 'm1: of the file server' ]
+    says "cannot read the folder $FLEET/tree/hosts/m1/sub: Permission denied" pillar.items
+    chmod 0700 "$FLEET/tree/hosts"
+    says "cannot look at $FLEET/tree/hosts/m1: Permission denied" pillar.items
+    chmod -R 0755 "$FLEET/tree"
     run -0 salt m1 saltutil.refresh_pillar wait=True
     [ "$(salt m1 pillar.get word --out=txt)" = 'm1: of the pillar' ]
 }

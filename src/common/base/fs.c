@@ -59,13 +59,29 @@ fs_is_absence(int code)
     return code == -ENOENT || code == -ENOTDIR;
 }
 
+static int
+look(const char *path, struct stat *st, fail_t *err)
+{
+    int rc = stat(path, st) != 0 ? -errno : 1;
+
+    return rc > 0 ? 1 : fs_is_absence(rc) ? 0 : fs_fail(err, rc, "look at", path);
+}
+
 int
 fs_look(const char *path, fail_t *err)
 {
     struct stat st;
-    int rc = stat(path, &st) != 0 ? -errno : 1;
 
-    return rc > 0 ? 1 : fs_is_absence(rc) ? 0 : fs_fail(err, rc, "look at", path);
+    return look(path, &st, err);
+}
+
+int
+fs_look_dir(const char *path, fail_t *err)
+{
+    struct stat st;
+    int rc = look(path, &st, err);
+
+    return rc > 0 ? S_ISDIR(st.st_mode) : rc;
 }
 
 int
@@ -453,6 +469,43 @@ fs_next(DIR *dir, int *ret_rc)
     } while (entry != NULL && (str_eq(entry->d_name, ".") || str_eq(entry->d_name, "..")));
     *ret_rc = entry != NULL ? 0 : -errno;
     return entry;
+}
+
+static int
+add_names(DIR *dir, char ***names_p)
+{
+    size_t n = 0;
+    char **names = xcalloc(1, sizeof(*names));
+    int rc;
+
+    for (struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;) {
+        if ((n & (n + 1)) == 0) /* full at 0, 1, 3, 7, ... */
+            names = xrealloc(names, (2 * n + 2) * sizeof(*names));
+        names[n++] = xstrdup(entry->d_name);
+        names[n] = NULL;
+    }
+    qsort(names, n, sizeof(*names), str_by_text);
+    *names_p = names;
+    return rc;
+}
+
+int
+fs_names(const char *path, char ***ret_names, fail_t *err)
+{
+    DIR *dir = opendir(path);
+    char **names = NULL;
+
+    if (dir == NULL && !fs_is_absence(-errno))
+        return fail_errno(err, "read the folder", path);
+    int rc = dir != NULL ? add_names(dir, &names) : 0;
+    if (dir != NULL)
+        (void) closedir(dir);
+    if (rc < 0) {
+        strv_free(names);
+        return fs_fail(err, rc, "read the folder", path);
+    }
+    *ret_names = names != NULL ? names : xcalloc(1, sizeof(*names));
+    return 0;
 }
 
 /* Into a folder, or remove what is none. */

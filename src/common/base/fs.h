@@ -47,11 +47,16 @@ int fs_remove_at(int dir, const char *name);
 /* The next name in a folder, without "." and "..", BORROWED until the one after it. NULL at the end, with *ret_rc 0, or where
  * the rest can't be read: what was not seen is not gone then. */
 struct dirent *fs_next(DIR *dir, int *ret_rc);
+/* What is in a folder, by name: NEW (strv_free), nothing where there is no such folder. Negative with *err when it can't be read
+ * to its end, which is not an empty one. */
+int fs_names(const char *path, char ***ret_names, fail_t *err);
 /* glob(3), for which a folder that can't be read is an empty one: `found` (globfree) has what matches, nothing also where a
  * folder is not there. Negative with *err when there may be more, in a folder that could not be looked into. */
 int fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err);
 /* Whether something has the name: 1, 0, or negative with *err while nobody can say. */
 int fs_look(const char *path, fail_t *err);
+/* The same of a folder: 0 also where something else has the name. */
+int fs_look_dir(const char *path, fail_t *err);
 /* The same, false also while nobody can say: for what is only looked at, and where nothing is done because it is missing. */
 bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:

@@ -208,7 +208,10 @@ s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
     for (const struct dirent *d; bad == 0 && (d = fs_next(dir, &rc));)
         bad = s_entry_add(w, ret, rel, d);
     (void) closedir(dir);
-    return bad < 0 ? bad : rc < 0 ? s_failed(w, rel, "read the folder", rc) : 0;
+    if (bad < 0 || rc == 0)
+        return bad;
+    /* Whatever the reason: one that says that nothing is there would be none for the rest of the names. */
+    return fail_set(w->err, -EIO, "cannot read the folder %s/%s: %s", w->folder, rel, strerror(-rc));
 }
 
 static bool
