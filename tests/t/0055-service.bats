@@ -114,7 +114,7 @@ in_unit() {
     accept m1
     until_log "$logs/master" 'm1'
     until_log "$logs/audit" '"action":"accept"'
-    ! grep -q '"action":"accept"' "$logs/audit.1"
+    not grep -q '"action":"accept"' "$logs/audit.1"
     run grep -h 'Read-only' "$logs/master" "$logs/master.1" "$FLEET/log/master"
     [ -z "$output" ]
 }
