@@ -198,9 +198,9 @@ deps:
 	@tests/lib/deps.sh
 check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
-# Names that want to leave their folders, NAMES for each place that makes paths of them.
+# Names that want to leave their folders, NAMES for each place that makes paths of them; with openat2 and without.
 hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test_hostile
-	@NAMES=$(or $(NAMES),10000) $(RUN) unit $^
+	@SECONDS_MAX=1800 NAMES=$(or $(NAMES),10000) $(RUN) unit $^
 # A peer's values in every argument of every filter and method: ROUNDS trials each, TEMPLATES at random.
 check-peer: $(BUILD)/tests/unit/common/test_py_peer_walk
 	@ROUNDS=$(or $(ROUNDS),1000) TEMPLATES=$(TEMPLATES) SEED=$(SEED) $(RUN) unit $^
@@ -316,12 +316,13 @@ demo: deps
 # A configuration that is there stays.
 SYSCONF ?= /etc/salt
 UNITS   ?= /lib/systemd/system
+LOGROTATE ?= /etc/logrotate.d
 .PHONY: install help clean format
 install: $(BIN) $(MAN) $(SCRIPT)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(UNITS) $(DESTDIR)$(SYSCONF)/master.d $(DESTDIR)$(SYSCONF)/minion.d
 	install -m 0755 $(BIN) $(DESTDIR)$(PREFIX)/bin
 	for unit in salt-master salt-minion; do \
-	    sed 's|/usr/bin/|$(PREFIX)/bin/|' conf/$$unit.service >$(DESTDIR)$(UNITS)/$$unit.service; done
+	    sed 's|/usr/\(bin\|share/doc\)/|$(PREFIX)/\1/|g' conf/$$unit.service >$(DESTDIR)$(UNITS)/$$unit.service; done
 	install -D -m 0644 conf/halite.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/halite.conf
 	install -D -m 0644 conf/halite.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/halite.conf
 	for page in $(PAGES); do \
@@ -331,6 +332,8 @@ install: $(BIN) $(MAN) $(SCRIPT)
 	    install -D -m 0644 $(BUILD)/completion/$$program.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$program && \
 	    install -D -m 0644 $(BUILD)/completion/$$program.zsh $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_$$program && \
 	    install -D -m 0644 $(BUILD)/completion/$$program.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$program.fish || exit 1; done
+	install -D -m 0644 conf/halite.logrotate $(DESTDIR)$(LOGROTATE)/halite
+	install -D -m 0644 -t $(DESTDIR)$(PREFIX)/share/doc/halite README.md SECURITY.md
 	for f in master minion; do \
 	    test -e $(DESTDIR)$(SYSCONF)/$$f || install -m 0644 conf/$$f $(DESTDIR)$(SYSCONF)/$$f; done
 
@@ -357,7 +360,7 @@ help:
 	@echo 'make bench-templates templates beside CPython and Jinja2'
 	@echo 'make bench-history   a master with a long past; JOBS=1000000 RETURNS=10 of each'
 	@echo 'make man             manual pages and completion scripts into $$(BUILD)/man and $$(BUILD)/completion'
-	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system'
+	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system, LOGROTATE=/etc/logrotate.d'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
 

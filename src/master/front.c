@@ -9,6 +9,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "master/bus.h"
@@ -22,6 +23,7 @@
 #include "salt/value.h"
 
 #define TICK_MS     100
+#define STATUS_MS   1000
 #define REST_MS     20000 /* nothing has come or gone */
 #define STORE_FILE  "jobs.db"
 #define LARGE_BYTES (1024 * 1024)
@@ -66,6 +68,7 @@ s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         }
         if (sig == SIGTERM || sig == SIGINT) {
             log_info("%s: the master ends", sig == SIGTERM ? "SIGTERM" : "SIGINT");
+            notify_stopping();
             self->stop = true;
             return -1;
         }
@@ -139,12 +142,28 @@ s_rest(front_t *self, int64_t now_ms)
     }
 }
 
+/* For systemctl status. */
+static void
+s_status(front_t *self, int64_t now)
+{
+    if (!notify_heard() || now < self->status_ms)
+        return;
+    self->status_ms = now + STATUS_MS;
+    notify_status("%zu of %zu minions connected, %zu keys wait (salt-key -L); ports %d, %d and %d at %s",
+                  presence_count(self), peers_count(self->peers, KEY_ACCEPTED),
+                  peers_count(self->peers, KEY_PENDING), (int) conf_int(self->conf, "publish_port"),
+                  (int) conf_int(self->conf, "ret_port"), (int) conf_int(self->conf, "hello_port"),
+                  conf_str(self->conf, "interface"));
+}
+
 static int
 s_tick(zloop_t *loop, int timer, void *arg)
 {
     (void) loop, (void) timer;
     front_t *self = arg;
     int64_t now = clock_mono_ms();
+    notify_turn(now);
+    s_status(self, now);
     clockwatch_tick(self, now);
     inbound_monitors(self);
     auth_rivals(self, now);

@@ -113,6 +113,7 @@ typedef struct front {
     keylife_t keylife;
     int64_t grace_from_ms;  /* monotonic: since then minions are on their way back */
     int64_t expire_next_ms; /* monotonic */
+    int64_t status_ms;      /* monotonic: the next word to the service manager */
     int64_t rest_ms;        /* monotonic: when memory goes back; 0: it has */
     uint64_t rest_done;     /* what the counters said at the last look */
     clockwatch_t clock;
@@ -169,6 +170,7 @@ int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the worke
 
 /* presence.c */
 void presence_tick(front_t *self, int64_t now_ms);
+size_t presence_count(const front_t *self); /* accepted minions that are connected */
 
 /* lsock.c */
 lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);

@@ -5,6 +5,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/base/proc.h"
 #include "common/cli/complete.h"
 #include "common/cli/optparse.h"
@@ -81,6 +82,7 @@ main(int argc, char **argv)
     if (complete_asked(argc, argv))
         return complete_options(&opts_master, argc, argv);
     daemon_stdio();
+    notify_begin();
     tzset(); /* the C library makes the names of time zones when they are first needed: before there are threads */
     int code = optparse_run(&opts_master, argc, argv, &opts);
     if (code >= 0) {

@@ -4,6 +4,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
@@ -76,6 +77,7 @@ main(int argc, char **argv)
     if (complete_asked(argc, argv))
         return complete_options(&opts_minion, argc, argv);
     daemon_stdio();
+    notify_begin();
     int code = optparse_run(&opts_minion, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);
@@ -100,6 +102,7 @@ main(int argc, char **argv)
     if (owner)
         daemon_pid_remove(pid_file);
     if (again) {
+        notify_again();
         (void) execv("/proc/self/exe", argv);
         log_critical("the minion can't start itself again: %s", strerror(errno));
         return 1;

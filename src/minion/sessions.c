@@ -257,8 +257,9 @@ s_tell_state(line_t *line, session_state_t state, const char *reason)
     line->again = false;
     (line->ready ? downloads_ready : downloads_lost)(line->downloads);
     s_hand_over(line->owner);
-    s_up(line->owner, json_pack("{s:s, s:i, s:s, s:s*}", "t", "state", "master", line->index, "state",
-                                session_state_name(state), "reason", reason));
+    s_up(line->owner,
+         json_pack("{s:s, s:i, s:s*, s:s, s:s*}", "t", "state", "master", line->index, "host",
+                   line->now ? line->now->host : NULL, "state", session_state_name(state), "reason", reason));
 }
 
 static void

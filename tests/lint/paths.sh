@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 2
 scope=':(glob)src/master/**/*.c :(glob)src/minion/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
 :(glob)src/common/pillar/*.c :(glob)src/common/local/*.c :(glob)src/common/net/*.c src/common/state/run_pause.c
 src/minion/modlib/statejob.c'
-calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_rewrite|fs_settle|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|root_list|digest_file'
+calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_rewrite|fs_settle|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|fs_look|fs_look_dir|fs_names|root_list|digest_file'
 
 # file  why
 table='

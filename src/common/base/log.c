@@ -37,7 +37,13 @@ static _Atomic int console_level = LEVEL_ERROR;
 static _Atomic int file_level = LEVEL_QUIET;
 /* Reopening puts the new file on the same number, so that writers need no lock. */
 static _Atomic int file_fd = -1;
-static char *file_path;
+/* The newest first. Those of before stay: another thread may be looking at one. */
+typedef struct log_path {
+    struct log_path *before;
+    char path[];
+} log_path_t;
+static _Atomic(log_path_t *) file_path;
+static _Atomic bool lost_name; /* said */
 
 bool
 log_level_parse(const char *name, log_level_t *ret_level)
@@ -93,6 +99,20 @@ open_syslog(const char *address, log_level_t level, fail_t *err)
     return rc;
 }
 
+static void
+set_path(const char *path)
+{
+    log_path_t *before = file_path;
+    size_t size = strlen(path) + 1;
+
+    if (before != NULL && str_eq(before->path, path))
+        return;
+    log_path_t *fresh = xcalloc(1, sizeof(*fresh) + size);
+    fresh->before = before;
+    memcpy(fresh->path, path, size);
+    file_path = fresh;
+}
+
 int
 log_open_file(const char *path, log_level_t level, fail_t *err)
 {
@@ -103,9 +123,7 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
     if (fd < 0)
         return fail_set(err, fd, "cannot open the log file %s: %s; check log_file and the folder's owner",
                         path, strerror(-fd));
-    char *old = file_path;
-    file_path = xstrdup(path);
-    free(old);
+    set_path(path);
     if (file_fd < 0) {
         file_fd = fd;
     } else {
@@ -116,19 +134,28 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
     return 0;
 }
 
+/* 0, or a negative errno: the old file stays open. */
+static int
+reopen(void)
+{
+    int fd = fs_open_log(((log_path_t *) file_path)->path, 0);
+
+    if (fd < 0)
+        return fd;
+    dup3(fd, file_fd, O_CLOEXEC);
+    close(fd);
+    lost_name = false;
+    return 0;
+}
+
 void
 log_reopen(void)
 {
-    if (file_fd < 0)
-        return;
-    int fd = fs_open_log(file_path, 0);
-    if (fd < 0) {
-        log_error("cannot reopen the log file %s: %s; still writing to the old one", file_path,
-                  strerror(-fd));
-        return;
-    }
-    dup3(fd, file_fd, O_CLOEXEC);
-    close(fd);
+    int rc = file_fd < 0 ? 0 : reopen();
+
+    if (rc < 0 && !atomic_exchange(&lost_name, true))
+        log_error("cannot reopen the log file %s: %s; still writing to the old one",
+                  ((log_path_t *) file_path)->path, strerror(-rc));
 }
 
 static bool
@@ -214,6 +241,9 @@ log_write(log_level_t level, const char *fmt, ...)
     add_escaped(&message, shown);
     if (console_wants(level))
         write_console(level, buf_str(&message));
+    /* As Salt does: who rotates logs renames the file, and need not say so. */
+    if (file_wants(level) && file_fd >= 0 && !fs_is_same(file_fd, ((log_path_t *) file_path)->path))
+        log_reopen();
     if (file_wants(level) && file_fd >= 0)
         write_file(level, buf_str(&message));
     if (file_wants(level) && syslogline_is_open())
