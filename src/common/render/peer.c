@@ -142,10 +142,9 @@ has_top_word(const py_t *data)
 static const char *
 calls(const char *text)
 {
-    return str_starts(text, SLOT) ? "a slot, which calls a function"
-           : strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL
-               ? "a message, which is decrypted"
-               : NULL;
+    return str_starts(text, SLOT)                                ? "a slot, which calls a function"
+           : strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL ? "a message, which is decrypted"
+                                                                 : NULL;
 }
 
 /* As deep as YAML goes. */
@@ -175,8 +174,10 @@ static void
 look_at_word(void *cookie, const yaml_span_place_t *place)
 {
     words_t *w = cookie;
-    const char *what = place->key && place->depth == 0 && is_top_word(place->text) ? "a word of the file's own"
-                       : place->key ? NULL : calls(place->text);
+    const char *what = place->key && place->depth == 0 && is_top_word(place->text)
+                           ? "a word of the file's own"
+                       : place->key ? NULL
+                                    : calls(place->text);
     breakout_t b;
 
     if (what == NULL || w->rc < 0)

@@ -162,7 +162,8 @@ shebang(const render_source_t *s)
     const char *nl = memchr(s->text, '\n', s->len);
     size_t len = nl != NULL ? (size_t) (nl - s->text) : s->len;
 
-    if (s->fixed || len < 2 || (s->peer != NULL && s->peer->n > 0 && s->peer->v[0].from < len) || memcmp(s->text, "#!", 2) != 0 || (len > 2 && s->text[2] == '/'))
+    if (s->fixed || len < 2 || (s->peer != NULL && s->peer->n > 0 && s->peer->v[0].from < len) ||
+        memcmp(s->text, "#!", 2) != 0 || (len > 2 && s->text[2] == '/'))
         return NULL;
     AUTO_FREE char *line = xstrndup(s->text + 2, len - 2);
     return xstrdup(str_trim(line));

@@ -135,7 +135,7 @@ render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
         return -EINVAL;
     run_look_for_shells(run);
     py_t *data = py_yaml_load(buf_str(&run->text), run->text.len, true, &problem);
-    int rc = data == NULL ? yaml_failed(run, &problem, err)
+    int rc = data == NULL                               ? yaml_failed(run, &problem, err)
              : (data = said_of(run, data, err)) != NULL ? run_give_data(run, data)
                                                         : -EINVAL;
     yproblem_free(&problem);
