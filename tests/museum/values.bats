@@ -114,6 +114,18 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     rm -r "$FLEET/master/var/cache/salt/master/minions/evil/files"
 }
 
+@test "H-VALUES: a file that a minion sent is its word, however its path is written" {
+    files=$FLEET/master/var/cache/salt/master/minions/evil/files
+    mkdir -p "$files"
+    printf 'a\n\nmore:\n  cmd.run:\n    - name: %s' "$(HARM)" >"$files/said"
+    for path in "$files/said" "${files/cache/cache//}/said" "${files/cache/.\/cache}//./said"; do
+        printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["file.read"]("%s") }}\n' "$path" >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        grep -q 'A value that a peer said is not only a value here' <<<"$output"
+    done
+    rm -r "$files"
+}
+
 @test "H-VALUES: peer_data: warn lets it be, and says so; a command without quote is warned of once" {
     printf 'tell:\n  local.cmd.run:\n    - tgt: nobody\n    - arg:\n      - echo {{ data.data.v }}\n' | reaction
     fires '"a"'
