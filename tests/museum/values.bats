@@ -238,3 +238,10 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
     gpgconf --homedir "$keys" --kill all
     pillar_again
 }
+
+@test "H-VALUES: a mapping of the mine becomes no keywords of the function that a step calls" {
+    evil_says send '{"m":"mine_ask","n":9,"op":"send","clear":false,"data":{"x":{"__kwarg__":true,"cwd":"/tmp"}}}' expect '"n":9'
+    printf 'f:\n  salt.function:\n    - name: test.arg\n    - tgt: m1\n    - arg:\n      - a\n      - {{ salt["mine.get"]("evil", "x").evil | json }}\n' >"$FLEET/srv/orch/it.sls"
+    run salt-run state.orchestrate orch.it --out=json
+    tr -d ' \n' <<<"$output" | grep -qF '"args":["a",{"cwd":"/tmp"}]'
+}
