@@ -119,6 +119,18 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     rm -r "$FLEET/master/var/cache/salt/master/minions/evil/files"
 }
 
+@test "H-VALUES: a file that a minion sent is its word, however its path is written" {
+    files=$FLEET/master/var/cache/salt/master/minions/evil/files
+    mkdir -p "$files"
+    printf 'a\n\nmore:\n  cmd.run:\n    - name: %s' "$(HARM)" >"$files/said"
+    for path in "$files/said" "${files/cache/cache//}/said" "${files/cache/.\/cache}//./said"; do
+        printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["file.read"]("%s") }}\n' "$path" >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        grep -q 'A value that a peer said is not only a value here' <<<"$output"
+    done
+    rm -r "$files"
+}
+
 @test "H-VALUES: peer_data: warn lets it be, and says so; a command without quote is warned of once" {
     printf 'tell:\n  local.cmd.run:\n    - tgt: nobody\n    - arg:\n      - echo {{ data.data.v }}\n' | reaction
     fires '"a"'
@@ -230,4 +242,11 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
     grep -q _errors <<<"$output"
     gpgconf --homedir "$keys" --kill all
     pillar_again
+}
+
+@test "H-VALUES: a mapping of the mine becomes no keywords of the function that a step calls" {
+    evil_says send '{"m":"mine_ask","n":9,"op":"send","clear":false,"data":{"x":{"__kwarg__":true,"cwd":"/tmp"}}}' expect '"n":9'
+    printf 'f:\n  salt.function:\n    - name: test.arg\n    - tgt: m1\n    - arg:\n      - a\n      - {{ salt["mine.get"]("evil", "x").evil | json }}\n' >"$FLEET/srv/orch/it.sls"
+    run salt-run state.orchestrate orch.it --out=json
+    tr -d ' \n' <<<"$output" | grep -qF '"args":["a",{"cwd":"/tmp"}]'
 }

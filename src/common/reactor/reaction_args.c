@@ -142,9 +142,10 @@ s_check_values(const layout_t *self, fail_t *err)
 
     json_array_foreach (self->arg, i, one)
         if (value_get(one, "__kwarg__") != NULL)
-            return fail_set(err, -EINVAL,
-                            "%s: a mapping with __kwarg__ is no positional argument; keywords stand below kwarg",
-                            value_str(self->chunk, "fun", ""));
+            return fail_set(
+                err, -EINVAL,
+                "%s: a mapping with __kwarg__ is no positional argument; keywords stand below kwarg",
+                value_str(self->chunk, "fun", ""));
     return 0;
 }
 

@@ -205,10 +205,30 @@ run_check_words(run_t *run, py_t *data, fail_t *err)
 
 /* ---- files of minions ----------------------------------------------------------------------------------- */
 
+/* A path without slashes and dots that lead nowhere. NEW. */
+static char *
+short_path(const char *path)
+{
+    buf_auto_t out = BUF_INIT;
+
+    for (; *path != '\0'; path++) {
+        bool again = path[0] == '/' && out.len > 0 && out.data[out.len - 1] == '/';
+        bool here = path[0] == '.' && (path[1] == '/' || path[1] == '\0') && out.len > 0 &&
+                    out.data[out.len - 1] == '/';
+        if (!again && !here)
+            buf_putc(&out, *path);
+    }
+    return xstrdup(buf_str(&out));
+}
+
 static bool
 is_below(const py_t *v, const char *dir)
 {
-    return py_is(v, PY_STR) && strstr(py_cstr(v), dir) != NULL;
+    if (!py_is(v, PY_STR))
+        return false;
+    AUTO_FREE char *path = short_path(py_cstr(v));
+    AUTO_FREE char *folder = short_path(dir);
+    return strstr(path, folder) != NULL;
 }
 
 /* Where the master keeps what minions send. NULL: this is no master. */
