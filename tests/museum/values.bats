@@ -250,3 +250,20 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
     run salt-run state.orchestrate orch.it --out=json
     tr -d ' \n' <<<"$output" | grep -qF '"args":["a",{"cwd":"/tmp"}]'
 }
+
+@test "H-VALUES: a mine value is no template in the contents of a file that a state renders" {
+    evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"{{ salt['cmd.run']('touch $FLEET/harm') }}\"}}" expect '"n":9'
+    printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents: {{ salt['mine.get']('evil', 'x').evil | json }}\n" >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it
+    grep -q "becomes a template, which a state renders" <<<"$output"
+    [ ! -e "$FLEET/harm" ]
+}
+
+@test "H-VALUES: a file that a minion sent is no template for slsutil.renderer" {
+    files=$FLEET/master/var/cache/salt/master/minions/evil/files
+    mkdir -p "$files"
+    printf 'a: {{ 6 * 7 }}' >"$files/said"
+    printf 'say:\n  test.succeed_without_changes:\n    - name: "{{ salt["slsutil.renderer"]("%s").a }}"\n' "$files/said" >"$FLEET/srv/it.sls"
+    run salt-run state.orchestrate it
+    not grep -q 'Name: 42' <<<"$output"
+}

@@ -140,32 +140,39 @@ has_top_word(const py_t *data)
 
 /* What a text that is more than one becomes; NULL: it is a text. */
 static const char *
-calls(const char *text)
+calls(const char *text, bool templates)
 {
-    return str_starts(text, SLOT)                                ? "a slot, which calls a function"
-           : strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL ? "a message, which is decrypted"
-                                                                 : NULL;
+    if (str_starts(text, SLOT))
+        return "a slot, which calls a function";
+    if (strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL)
+        return "a message, which is decrypted";
+    return templates && (strstr(text, "{{") != NULL || strstr(text, "{%") != NULL)
+               ? "a template, which a state renders"
+               : NULL;
 }
 
-/* As deep as YAML goes. */
+/* `left` values are looked at, of what may hold itself; more may be anything. */
 static bool
-has_call(const py_t *v)
+has_call(const py_t *v, bool templates, int *left)
 {
     py_t *key, *value;
 
     if (py_is(v, PY_STR))
-        return calls(PY_TEXT(v)) != NULL;
+        return calls(PY_TEXT(v), templates) != NULL;
+    if (--*left < 0)
+        return true;
     for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++)
-        if (has_call(py_seq_at(v, i)))
+        if (has_call(py_seq_at(v, i), templates, left))
             return true;
     for (size_t i = 0; py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
-        if (has_call(value))
+        if (has_call(value, templates, left))
             return true;
     return false;
 }
 
 typedef struct words {
     run_t *run;
+    bool templates; /* the file has a key `template`, for texts that states render */
     fail_t *err;
     int rc;
 } words_t;
@@ -177,7 +184,7 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
     const char *what = place->key && place->depth == 0 && is_top_word(place->text)
                            ? "a word of the file's own"
                        : place->key ? NULL
-                                    : calls(place->text);
+                                    : calls(place->text, w->templates);
     breakout_t b;
 
     if (what == NULL || w->rc < 0)
@@ -189,11 +196,14 @@ look_at_word(void *cookie, const yaml_span_place_t *place)
 int
 run_check_words(run_t *run, py_t *data, fail_t *err)
 {
-    words_t w = { .run = run, .err = err };
+    bool templates = memmem(buf_str(&run->text), run->text.len, "template", strlen("template")) != NULL;
+    words_t w = { .run = run, .templates = templates, .err = err };
+    int left = LIMIT_PEER_LOOK;
     breakout_t b;
 
     /* Files without a name, such as the reactor's, have no such words. */
-    if (run->peer.n == 0 || str_empty(run->source->sls) || (!has_top_word(data) && !has_call(data)))
+    if (run->peer.n == 0 || str_empty(run->source->sls) ||
+        (!has_top_word(data) && !has_call(data, templates, &left)))
         return 0;
     bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
     if (w.rc < 0 || read)
@@ -228,7 +238,11 @@ is_below(const py_t *v, const char *dir)
         return false;
     AUTO_FREE char *path = short_path(py_cstr(v));
     AUTO_FREE char *folder = short_path(dir);
-    return strstr(path, folder) != NULL;
+    if (strstr(path, folder) != NULL)
+        return true;
+    /* By way of links and "..". */
+    AUTO_FREE char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
+    return real != NULL && strstr(real, folder) != NULL;
 }
 
 /* Where the master keeps what minions send. NULL: this is no master. */
@@ -240,14 +254,25 @@ cache_of(const render_t *self)
     return str_eq(value_str(opts, "__role", ""), "master") ? value_str(opts, "cachedir", NULL) : NULL;
 }
 
+bool
+render_is_sent(const render_t *self, const char *path)
+{
+    const char *cache = cache_of(self);
+
+    if (cache == NULL || path == NULL)
+        return false;
+    AUTO_FREE char *sent = xasprintf("%s/minions", cache);
+    AUTO_FREE char *folder = realpath(sent, NULL);
+    AUTO_FREE char *real = folder != NULL ? realpath(path, NULL) : NULL;
+    return real != NULL && str_starts(real, folder) && real[strlen(folder)] == '/';
+}
+
 void
 run_begin_peer(run_t *run)
 {
     const render_source_t *s = run->source;
-    const char *cache = cache_of(run->render);
-    AUTO_FREE char *sent = cache != NULL ? xasprintf("%s/minions/", cache) : NULL;
 
-    if (sent != NULL && s->path != NULL && str_starts(s->path, sent)) {
+    if (render_is_sent(run->render, s->path)) {
         spans_add(&run->peer, 0, s->len, SPAN_TEXT);
         return;
     }

@@ -112,7 +112,9 @@ bool render_has(render_t *self, const char *name);
 py_t *render_call(render_t *self, const char *name, const py_args_t *args);
 /* Whether what is rendered may call this here, and what that in turn calls: 0, or -EPERM with *err. */
 int render_may_call(render_t *self, const char *fun, const py_args_t *args, fail_t *err);
-/* Whether a path below the master's cache is among the arguments: what minions sent lies there. */
+/* Whether a file is one that a minion sent to the master, by whatever path; and whether a path below the master's cache is
+ * among the arguments: what minions sent lies there. */
+bool render_is_sent(const render_t *self, const char *path);
 bool render_reads_peers(const render_t *self, const py_args_t *args);
 /* The same for a file in Python. */
 int render_may_python(render_t *self, fail_t *err);
