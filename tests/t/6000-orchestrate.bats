@@ -347,9 +347,18 @@ SLS
     until_true 20 test -e "$FLEET/pids/listen-run.rc"
     [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 1 ]
     [ ! -e "$DID/two" ]
+    local said="$(id -un) ended the run before this step by state.soft_kill, at 20"
+    grep -qF "$said" "$FLEET/log/listen-run"
+    grep -qF "salt-run state.orchestrate resume=$id" "$FLEET/log/listen-run"
+    run -0 --separate-stderr salt-run orchestrate.show "$id" --out=json
+    [ "$(json "d['Stopped']['By'] + ' ' + d['Stopped']['Before']" <<<"$output")" = "$(id -un) two" ]
+    [ "$(json "d['Stopped']['At'][:2]" <<<"$output")" = 20 ]
+    [[ "$(json "d['Steps'][1]['Comment']" <<<"$output")" = "$said"* ]]
     rm "$DID/one"
     run -0 orch resume="$id"
     [ -e "$DID/two" ] && [ ! -e "$DID/one" ]
+    run -0 --separate-stderr salt-run orchestrate.show "$id" --out=json
+    [ "$(json "'Stopped' in d" <<<"$output")" = false ]
 }
 
 @test "bad input is one clear error" {
