@@ -18,8 +18,9 @@ static const char *const sentences[REACH_WHYS] = {
                    "/etc/resolv.conf here (getent hosts {host})",
     [REACH_RESOLVER] = "the resolver gives no answer for this name. Check /etc/resolv.conf here and the name "
                        "server (getent hosts {host}), or give master as an address",
-    [REACH_NOTHING] = "nothing answers at {host}:{port}: {detail}. Start salt-master there (systemctl start "
-                      "salt-master), or correct the options master, master_port, publish_port and hello_port here",
+    [REACH_NOTHING] =
+        "nothing answers at {host}:{port}: {detail}. Start salt-master there (systemctl start "
+        "salt-master), or correct the options master, master_port, publish_port and hello_port here",
     [REACH_TIMEOUT] = "no answer from {host}:{port}: {detail}. Check that the machine is up, and that no "
                       "firewall on the way holds back TCP to these ports",
     [REACH_NO_ROUTE] = "no way leads to {host}:{port}: {detail}. Check the network and the routes of this "
@@ -30,18 +31,23 @@ static const char *const sentences[REACH_WHYS] = {
                        "Open that port, or copy the master's master.pub to minion_master.pub in pki_dir here",
     [REACH_SILENT] = "{host}:{port} takes the connection and then says nothing: salt-master is stopped or "
                      "overloaded, or another program listens there. Look at its log and at ss -tlnp there",
-    [REACH_SALT] = "a Salt master, not Halite, answers at {host}:{port}: it speaks ZeroMQ without the "
-                   "encryption that Halite needs. Install Halite's salt-master there, or name a Halite master "
-                   "in the option master",
+    [REACH_SALT] =
+        "a Salt master, not Halite, answers at {host}:{port}: it speaks ZeroMQ without the "
+        "encryption that Halite needs. Install Halite's salt-master there, or name a Halite master "
+        "in the option master",
     [REACH_FOREIGN] = "no Halite master, but another program answers at {host}:{port}{detail}. Check the "
                       "options master and master_port here, and ss -tlnp there",
     [REACH_PENDING] = "this minion's key waits for acceptance; its fingerprint is {finger}. On the master, "
                       "compare it by salt-key -f {id} and run: salt-key -a {id}{more}",
-    [REACH_REJECTED] = "this minion's key was rejected there; its fingerprint is {finger}. On the master: "
-                       "salt-key -a {id} --include-rejected accepts it, salt-key -d {id} lets it ask anew{more}",
-    [REACH_BARRED] = "the master refuses this minion's key before a word is said: it was rejected, or too many "
-                     "unknown keys wait. On the master: salt-key -L; the fingerprint here is {finger}",
-    [REACH_DENIED] = "the master denies the id {id} to this minion: {detail}. The fingerprint here is {finger}",
+    [REACH_REJECTED] =
+        "this minion's key was rejected there; its fingerprint is {finger}. On the master: "
+        "salt-key -a {id} --include-rejected accepts it, salt-key -d {id} lets it ask anew{more}",
+    [REACH_BARRED] =
+        "the master refuses this minion's key before a word is said: it was rejected there, or too "
+        "many unknown keys wait (salt-key -L). On the master: salt-key -a {id} --include-rejected "
+        "accepts it; its fingerprint is {finger}",
+    [REACH_DENIED] =
+        "the master denies the id {id} to this minion: {detail}. The fingerprint here is {finger}",
     [REACH_DUPLICATE] = "{detail}",
     [REACH_FULL] = "{detail}. On the master: salt-key -L, then accept, reject or delete some",
     [REACH_STRANGER] = "{detail}",
@@ -56,8 +62,9 @@ reach_sentence(const reach_facts_t *facts)
                                      facts->detail != NULL ? facts->detail : "");
     const struct {
         const char *name, *value;
-    } fills[] = { { "{host}", facts->host },     { "{port}", port },             { "{id}", facts->id },
-                  { "{finger}", facts->finger }, { "{detail}", facts->detail }, { "{more}", more } };
+    } fills[] = { { "{host}", facts->host },     { "{port}", port },
+                  { "{id}", facts->id },         { "{finger}", facts->finger },
+                  { "{detail}", facts->detail }, { "{more}", more } };
     buf_auto_t out = BUF_INIT;
 
     /* From left to right: a fact that looks like a place for another one stays as it is. */
@@ -116,9 +123,9 @@ of_errno(int code)
     static const struct {
         int code;
         reach_why_t why;
-    } rows[] = { { ECONNREFUSED, REACH_NOTHING },   { ECONNRESET, REACH_NOTHING },
-                 { ETIMEDOUT, REACH_TIMEOUT },      { ENETUNREACH, REACH_NO_ROUTE },
-                 { EHOSTUNREACH, REACH_NO_ROUTE },  { ENETDOWN, REACH_NO_ROUTE } };
+    } rows[] = { { ECONNREFUSED, REACH_NOTHING },  { ECONNRESET, REACH_NOTHING },
+                 { ETIMEDOUT, REACH_TIMEOUT },     { ENETUNREACH, REACH_NO_ROUTE },
+                 { EHOSTUNREACH, REACH_NO_ROUTE }, { ENETDOWN, REACH_NO_ROUTE } };
 
     for (size_t i = 0; i < NELEMS(rows); i++)
         if (code == rows[i].code)
@@ -132,10 +139,10 @@ of_greeting(const knock_said_t *said, reach_facts_t *facts, char **ret_detail)
 {
     if (said->greets == KNOCK_ZMTP && str_eq(said->mechanism, "CURVE"))
         return false;
-    facts->why = said->greets == KNOCK_NOT                ? REACH_SILENT
-                 : said->greets == KNOCK_FOREIGN          ? REACH_FOREIGN
-                 : str_eq(said->mechanism, "NULL")        ? REACH_SALT
-                                                          : REACH_FOREIGN;
+    facts->why = said->greets == KNOCK_NOT         ? REACH_SILENT
+                 : said->greets == KNOCK_FOREIGN   ? REACH_FOREIGN
+                 : str_eq(said->mechanism, "NULL") ? REACH_SALT
+                                                   : REACH_FOREIGN;
     if (said->greets == KNOCK_ZMTP && facts->why == REACH_FOREIGN)
         *ret_detail = xasprintf(" (ZeroMQ with the mechanism %s)", said->mechanism);
     return true;

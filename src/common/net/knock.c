@@ -150,8 +150,9 @@ take_greeting(look_t *self)
 
     if (n > 0)
         self->greeted += (size_t) n;
-    bool foreign = self->greeted > 0 && (self->greeting[0] != 0xff || (self->greeted > SIGNATURE_LAST &&
-                                                                       self->greeting[SIGNATURE_LAST] != 0x7f));
+    bool foreign = self->greeted > 0 &&
+                   (self->greeting[0] != 0xff ||
+                    (self->greeted > SIGNATURE_LAST && self->greeting[SIGNATURE_LAST] != 0x7f));
     if (foreign)
         self->said.greets = KNOCK_FOREIGN;
     else if (self->greeted == GREETING_BYTES)

@@ -18,9 +18,10 @@
 #define KNOCK_MECHANISM 21 /* the longest of ZMTP, and a NUL */
 
 typedef struct knock_conf {
-    const char *host, *source; /* `source`: the address to connect from; NULL or "": the system picks. BORROWED for the call */
-    int ports[KNOCK_PORTS];    /* 0: not this one */
-    int timeout_ms;            /* for the ports, all at once */
+    const char *host,
+        *source; /* `source`: the address to connect from; NULL or "": the system picks. BORROWED for the call */
+    int ports[KNOCK_PORTS]; /* 0: not this one */
+    int timeout_ms;         /* for the ports, all at once */
 } knock_conf_t;
 
 /* How the first port greets. */
@@ -31,8 +32,8 @@ typedef enum knock_greets {
 } knock_greets_t;
 
 typedef struct knock_said {
-    int name;               /* of getaddrinfo, EAI_*; 0: there is an address */
-    int code[KNOCK_PORTS];  /* errno; 0: it took the connection, or was not asked */
+    int name;              /* of getaddrinfo, EAI_*; 0: there is an address */
+    int code[KNOCK_PORTS]; /* errno; 0: it took the connection, or was not asked */
     knock_greets_t greets;
     char mechanism[KNOCK_MECHANISM];
 } knock_said_t;

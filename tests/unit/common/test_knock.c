@@ -137,7 +137,8 @@ static void
 test_mechanisms(void **state)
 {
     key_pair_t *keys = key_pair_new();
-    void *ours = sock_new(*state, SOCK_ROUTER_SERVER, keys, NULL, NULL), *salt = zmq_socket(*state, ZMQ_ROUTER);
+    void *ours = sock_new(*state, SOCK_ROUTER_SERVER, keys, NULL, NULL),
+         *salt = zmq_socket(*state, ZMQ_ROUTER);
     knock_said_t to_us = look(*state, "127.0.0.1", bound_port(ours), 0, PATIENCE_MS);
     knock_said_t to_salt = look(*state, "127.0.0.1", bound_port(salt), 0, PATIENCE_MS);
 
@@ -158,7 +159,8 @@ test_left_alone(void **state)
     int port, fd = listener(&port);
     fail_auto_t err = FAIL_INIT;
     knock_t *knock = knock_new(
-        *state, &(knock_conf_t){ .host = "127.0.0.1", .ports = { port, 0, 0 }, .timeout_ms = SHORT_MS }, &err);
+        *state, &(knock_conf_t){ .host = "127.0.0.1", .ports = { port, 0, 0 }, .timeout_ms = SHORT_MS },
+        &err);
 
     assert_non_null(knock);
     knock_destroy(&knock);
