@@ -7,10 +7,12 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/crypto/saltpki.h"
 #include "minion/download.h"
 #include "minion/session.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define SEND_WAIT_MS   10000 /* for a connection that was lost while the function ran */
@@ -192,6 +194,17 @@ s_file_done(void *cookie, json_int_t id, json_t *answer)
     ((callsession_t *) cookie)->file_answer = json_incref(answer);
 }
 
+/* It may be here before the minion. */
+static int
+s_set_aside(const char *pki, fail_t *err)
+{
+    AUTO_FREE char *of_salt = NULL;
+    int rc = saltpki_set_aside(pki, &of_salt, err);
+    if (of_salt)
+        log_warning("%s", of_salt);
+    return rc;
+}
+
 callsession_t *
 callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
 {
@@ -203,7 +216,9 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
-    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
+    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 && s_set_aside(pki, err) == 0
+                     ? key_pair_open(pki, "minion", NULL, err)
+                     : NULL;
     self->zctx = self->keys ? zmq_ctx_new() : NULL;
     if (self->keys && !self->zctx)
         (void) fail_set(err, -errno, "libzmq can't begin: %s", strerror(errno));
