@@ -32,6 +32,23 @@ explain_salts(const char *pki_dir)
                 n, pki_dir, accepted, pki_dir);
 }
 
+/* For people: those that wait and were a Salt master's. */
+static void
+mark_expected(const key_cli_t *cli, json_t *table)
+{
+    json_t *ids = cli->structured ? NULL : value_get(table, key_state_dir(KEY_PENDING)), *id;
+    json_t *marked = json_array();
+    size_t i;
+
+    json_array_foreach (ids, i, id)
+        json_array_append_new(marked, keystore_is_expected(keystore_dir(cli->store), json_string_value(id))
+                                          ? value_fmt("%s (expected)", json_string_value(id))
+                                          : json_incref(id));
+    if (ids != NULL)
+        json_object_set(table, key_state_dir(KEY_PENDING), marked);
+    json_decref(marked);
+}
+
 int
 key_run_list(key_cli_t *cli, const key_verb_t *verb)
 {
@@ -41,6 +58,7 @@ key_run_list(key_cli_t *cli, const key_verb_t *verb)
 
     (void) verb;
     explain_salts(keystore_dir(cli->store));
+    mark_expected(cli, listed);
     return listed == NULL ? key_out_fail("%s", fail_text(&err)) : key_out_show(cli, listed);
 }
 

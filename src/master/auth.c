@@ -234,7 +234,7 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
 
 /* What the options say of an unknown key: accepted, rejected, or wait for an operator. */
 static key_state_t
-s_policy(front_t *self, const char *id)
+s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 {
     fail_auto_t err = FAIL_INIT;
     bool permissive = conf_bool(self->conf, "permissive_pki_access");
@@ -245,7 +245,8 @@ s_policy(front_t *self, const char *id)
         state = KEY_REJECTED;
     else if (conf_bool(self->conf, "auto_accept") || (*sign && keystore_listed(sign, id, permissive, &err)) ||
              keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
-                                    (int) conf_int(self->conf, "autosign_timeout")))
+                                    (int) conf_int(self->conf, "autosign_timeout")) ||
+             keystore_expects(conf_str(self->conf, "pki_dir"), id, key))
         state = KEY_ACCEPTED;
     if (err.text)
         log_warning("%s", fail_text(&err));
@@ -306,7 +307,7 @@ s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
         s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
-    key_state_t state = s_policy(self, id);
+    key_state_t state = s_policy(self, id, key);
     if (keystore_put(self->keystore, id, state, key, &err) < 0) {
         log_error("minion %s: its key can't be stored: %s", id, fail_text(&err));
         s_welcome(self, peer, "full", "the master can't store the key");

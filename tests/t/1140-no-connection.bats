@@ -138,5 +138,5 @@ knock() { python3 "$HALITE_SRC/tests/lib/wire.py" salt $((PORT + 1)) "$FLEET/aut
     printf '\xff\0\0\0\0\0\0\0\x01\x7f\x03\0CURVE' >"$FLEET/recording"
     python3 "$HALITE_SRC/tests/lib/wire.py" cut $((PORT + 1)) "$FLEET/recording" 3 >/dev/null
     until_true 5 eval '[ "$(counter handshakes_failed)" -ge 5 ]'
-    ! grep -q 'a Salt minion' "$FLEET/log/master"
+    not grep -q 'a Salt minion' "$FLEET/log/master"
 }

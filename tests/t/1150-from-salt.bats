@@ -53,7 +53,7 @@ rsa_files() { (cd "$1" && find . -type f ! -name '*.sig' -exec md5sum {} + | sor
     stop master
     start_master
     wait_connected m1
-    ! grep -q 'RSA keys of Salt' "$FLEET/log/master"
+    not grep -q 'RSA keys of Salt' "$FLEET/log/master"
 }
 
 @test "a key of Salt that can't be moved stays, and the daemon does not start" {
@@ -66,4 +66,35 @@ rsa_files() { (cd "$1" && find . -type f ! -name '*.sig' -exec md5sum {} + | sor
     [ "$(cat "$MINION_PKI/salt-rsa/minion.pem")" = earlier ]
     cmp "$MINION_PKI/minion.pem" "$FLEET/minion-was/minion.pem"
     rm -f "$FLEET/m1/var/run/salt-minion.pid"
+}
+
+@test "--import-salt: an id alone waits and is marked; the right fingerprint is accepted, a wrong one waits" {
+    start_master
+    local id finger
+    for id in m1 m2 m3; do minion_conf "$id"; done
+    rsa public m3 >"$PKI/salt-rsa/minions/m3"
+    # The minions' new keys, as a job on the old side has them made and shown.
+    for id in m1 m2; do
+        mkdir -p -m 0700 "$FLEET/$id/etc/salt/pki/minion"
+        rm -f "$FLEET/$id/etc/salt/pki/minion"/*
+        finger=$(salt-key --gen-keys minion --gen-keys-dir "$FLEET/$id/etc/salt/pki/minion" --out=newline_values_only)
+        [ "$id" = m1 ] && echo "$id: local: $finger" || echo "$id: $(tr '0-9a-f' '1-9a-f0' <<<"$finger")"
+    done >"$FLEET/fingers"
+    run -0 salt-key --import-salt "$PKI/salt-rsa" --fingers "$FLEET/fingers"
+    [[ $output == "3 minions are expected: a key of 2 of them is accepted when its fingerprint agrees,"* ]]
+    grep -q '"op":"key_import","allowed":true,"minions":3,"fingers":2,"outcome":"ok"' "$FLEET/master/var/log/salt/audit"
+    for id in m1 m2 m3; do start_minion "$id"; done
+    wait_connected m1
+    wait_key m2 pre
+    wait_key m3 pre
+    run -0 salt-key -l pre
+    grep -qx 'm2 (expected)' <<<"$output"
+    grep -qx 'm3 (expected)' <<<"$output"
+    run -0 salt-key -l pre --out=json
+    [[ $output != *expected* ]]
+    echo 'm1 nothing' >"$FLEET/fingers"
+    run -1 salt-key --import-salt "$PKI/salt-rsa" --fingers "$FLEET/fingers"
+    [[ $output == *"$FLEET/fingers:1: not 'ID: FINGERPRINT'"* ]]
+    run -1 salt-key --import-salt "$FLEET/nosuch"
+    [[ $output == *"$FLEET/nosuch/minions: No such file or directory"* ]]
 }

@@ -99,8 +99,8 @@ move(void *cookie, const char *folder, const char *path, const char *name, fail_
 
     if (rc == 0 && renameat2(AT_FDCWD, path, AT_FDCWD, to, RENAME_NOREPLACE) != 0)
         rc = fail_set(err, -errno,
-                      "%s is an RSA key of Salt and can't be moved to %s: %s; move it elsewhere by hand", path,
-                      to, strerror(errno));
+                      "%s is an RSA key of Salt and can't be moved to %s: %s; move it elsewhere by hand",
+                      path, to, strerror(errno));
     return rc != 0 ? rc : count(n, folder, path, name, err);
 }
 
@@ -116,7 +116,8 @@ saltpki_set_aside(const char *pki_dir, char **ret_text, fail_t *err)
         rc = each_of(pki_dir, folders[i], move, &n, err);
     if (n.own + n.minions > 0)
         *ret_text = xasprintf(
-            "%s held RSA keys of Salt, which Halite can't use: %zu of this host's own and %zu of minions (%zu "
+            "%s held RSA keys of Salt, which Halite can't use: %zu of this host's own and %zu of minions "
+            "(%zu "
             "accepted) are in %s now, unchanged. Halite makes X25519 keys in their place, so that minions "
             "introduce themselves once more. To go back to Salt, stop Halite and move them back",
             pki_dir, n.own, n.minions, n.accepted, aside);

@@ -4,9 +4,11 @@
 #include "common/crypto/saltpki.h"
 #include "unit/folder.h"
 
-#define SPKI  "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAx\n-----END PUBLIC KEY-----\n"
+#define SPKI                                                                                                 \
+    "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAx\n-----END PUBLIC KEY-----\n"
 #define PKCS1 "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx\n-----END RSA PRIVATE KEY-----\n"
-#define PKCS8 "-----BEGIN PRIVATE KEY-----\nMIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAx\n-----END PRIVATE KEY-----\n"
+#define PKCS8                                                                                                \
+    "-----BEGIN PRIVATE KEY-----\nMIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAx\n-----END PRIVATE KEY-----\n"
 
 static void
 put(const char *name, const char *text)

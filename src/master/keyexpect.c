@@ -1,0 +1,109 @@
+/* keyexpect.c - ids that a Salt master had accepted, and the fingerprints that their new keys are to have: a file
+ * minions_expected/ID each. An id alone accepts nobody: a file without a fingerprint only marks the key that waits. */
+#include <dirent.h>
+
+#include "common/base/buf.h"
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/conf/conf.h"
+#include "master/keystore.h"
+#include "salt/limits.h"
+
+#define FOLDER  "minions_expected"
+#define PAIRS   (FINGER_LEN - 1) /* characters of "aa:bb:..." */
+#define MODE    0600
+#define MODE_UP 0700
+
+static char *
+file_of(const char *pki_dir, const char *id)
+{
+    return xasprintf("%s/" FOLDER "/%s", pki_dir, id);
+}
+
+static bool
+is_finger(const char *text)
+{
+    size_t n = strspn(text, "0123456789abcdefABCDEF:");
+
+    return n == PAIRS && text[n] == '\0';
+}
+
+bool
+keystore_is_expected(const char *pki_dir, const char *id)
+{
+    AUTO_FREE char *path = file_of(pki_dir, id);
+
+    return conf_id_valid(id, NULL) && fs_exists(path);
+}
+
+bool
+keystore_expects(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES])
+{
+    AUTO_FREE char *path = file_of(pki_dir, id);
+    buf_auto_t text = BUF_INIT;
+    char finger[FINGER_LEN];
+
+    if (!conf_id_valid(id, NULL) || fs_read(path, LIMIT_KEY_FILE, &text, NULL) != 0)
+        return false;
+    key_finger(key, finger);
+    return strcasecmp(str_trim((char *) buf_str(&text)), finger) == 0;
+}
+
+/* {id: fingerprint} of lines "id: ... fingerprint", as a job shows them. NEW, or NULL with *err. */
+static json_t *
+read_fingers(const char *file, fail_t *err)
+{
+    buf_auto_t text = BUF_INIT;
+
+    if (fs_read(file, LIMIT_CONF_FILE, &text, err) != 0)
+        return NULL;
+    char **lines = str_split(buf_str(&text), "\r\n", true);
+    json_auto_t *out = json_object();
+
+    for (size_t i = 0; lines[i] != NULL && err->code == 0; i++) {
+        char *line = str_trim(lines[i]), *colon = strstr(line, ": "), *last = strrchr(line, ' ');
+        if (*line == '\0' || *line == '#')
+            continue;
+        AUTO_FREE char *id = xstrndup(line, colon != NULL ? (size_t) (colon - line) : 0);
+        if (conf_id_valid(id, NULL) && is_finger(last + 1))
+            json_object_set_new(out, id, json_string(last + 1));
+        else
+            (void) fail_set(err, -EINVAL, "%s:%zu: not 'ID: FINGERPRINT', the sha256 one of key.finger", file, i + 1);
+    }
+    strv_free(lines);
+    return err->code == 0 ? STEAL(out) : NULL;
+}
+
+static int
+expect(const char *pki_dir, const char *id, const char *finger, fail_t *err)
+{
+    AUTO_FREE char *path = file_of(pki_dir, id);
+
+    return fs_write_atomic(path, finger, strlen(finger), MODE, err);
+}
+
+json_t *
+keystore_import_salt(const char *pki_dir, const char *from, const char *fingers, fail_t *err)
+{
+    AUTO_FREE char *minions = fs_join(from, "minions"), *folder = fs_join(pki_dir, FOLDER);
+    json_auto_t *known = *fingers != '\0' ? read_fingers(fingers, err) : json_object(), *done = json_object();
+    DIR *dir = known != NULL ? opendir(minions) : NULL;
+    int rc = 0;
+
+    if (known == NULL)
+        return NULL;
+    if (dir == NULL) {
+        (void) fail_set(err, -errno, "%s: %s; the pki folder of a Salt master is wanted", minions, strerror(errno));
+        return NULL;
+    }
+    rc = fs_mkdirs(folder, MODE_UP, err);
+    for (const struct dirent *e; rc == 0 && (e = fs_next(dir, &rc)) != NULL;) {
+        json_t *finger = json_object_get(known, e->d_name);
+        if (e->d_name[0] == '.' || !conf_id_valid(e->d_name, NULL))
+            continue;
+        rc = expect(pki_dir, e->d_name, finger != NULL ? json_string_value(finger) : "", err);
+        json_object_set_new(done, e->d_name, json_boolean(finger != NULL));
+    }
+    (void) closedir(dir);
+    return rc == 0 ? STEAL(done) : NULL;
+}
