@@ -1,7 +1,10 @@
 /* keyexpect.c - ids that a Salt master had accepted, and the fingerprints that their new keys are to have: a file
  * minions_expected/ID each. An id alone accepts nobody: a file without a fingerprint only marks the key that waits. */
 #include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include "common/base/beneath.h"
 #include "common/base/buf.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
@@ -14,10 +17,13 @@
 #define MODE    0600
 #define MODE_UP 0700
 
-static char *
-file_of(const char *pki_dir, const char *id)
+/* The folder's descriptor; -1: there is none. */
+static int
+folder_open(const char *pki_dir)
 {
-    return xasprintf("%s/" FOLDER "/%s", pki_dir, id);
+    AUTO_FREE char *path = fs_join(pki_dir, FOLDER);
+
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static bool
@@ -31,22 +37,22 @@ is_finger(const char *text)
 bool
 keystore_is_expected(const char *pki_dir, const char *id)
 {
-    AUTO_FREE char *path = file_of(pki_dir, id);
+    AUTO_FD folder = conf_id_valid(id, NULL) ? folder_open(pki_dir) : -1;
 
-    return conf_id_valid(id, NULL) && fs_exists(path);
+    return folder >= 0 && !beneath_absent(folder, id);
 }
 
 bool
 keystore_expects(const char *pki_dir, const char *id, const uint8_t key[KEY_BYTES])
 {
-    AUTO_FREE char *path = file_of(pki_dir, id);
+    AUTO_FD folder = conf_id_valid(id, NULL) ? folder_open(pki_dir) : -1;
     buf_auto_t text = BUF_INIT;
     char finger[FINGER_LEN];
 
-    if (!conf_id_valid(id, NULL) || fs_read(path, LIMIT_KEY_FILE, &text, NULL) != 0)
+    if (folder < 0 || beneath_read(folder, id, LIMIT_KEY_FILE, &text) != 0)
         return false;
     key_finger(key, finger);
-    return strcasecmp(str_trim((char *) buf_str(&text)), finger) == 0;
+    return strcasecmp(buf_str(&text), finger) == 0;
 }
 
 /* {id: fingerprint} of lines "id: ... fingerprint", as a job shows them. NEW, or NULL with *err. */
@@ -68,18 +74,19 @@ read_fingers(const char *file, fail_t *err)
         if (conf_id_valid(id, NULL) && is_finger(last + 1))
             json_object_set_new(out, id, json_string(last + 1));
         else
-            (void) fail_set(err, -EINVAL, "%s:%zu: not 'ID: FINGERPRINT', the sha256 one of key.finger", file, i + 1);
+            (void) fail_set(err, -EINVAL, "%s:%zu: not 'ID: FINGERPRINT', the sha256 one of key.finger", file,
+                            i + 1);
     }
     strv_free(lines);
     return err->code == 0 ? STEAL(out) : NULL;
 }
 
 static int
-expect(const char *pki_dir, const char *id, const char *finger, fail_t *err)
+expect(int folder, const char *id, const char *finger, fail_t *err)
 {
-    AUTO_FREE char *path = file_of(pki_dir, id);
+    int rc = beneath_put(folder, id, finger, strlen(finger), MODE, true);
 
-    return fs_write_atomic(path, finger, strlen(finger), MODE, err);
+    return rc == 0 ? 0 : fail_set(err, rc, "cannot write " FOLDER "/%s: %s", id, strerror(-rc));
 }
 
 json_t *
@@ -93,15 +100,19 @@ keystore_import_salt(const char *pki_dir, const char *from, const char *fingers,
     if (known == NULL)
         return NULL;
     if (dir == NULL) {
-        (void) fail_set(err, -errno, "%s: %s; the pki folder of a Salt master is wanted", minions, strerror(errno));
+        (void) fail_set(err, -errno, "%s: %s; the pki folder of a Salt master is wanted", minions,
+                        strerror(errno));
         return NULL;
     }
     rc = fs_mkdirs(folder, MODE_UP, err);
+    AUTO_FD to = rc == 0 ? folder_open(pki_dir) : -1;
+    if (rc == 0 && to < 0)
+        rc = fail_set(err, -errno, "%s: %s", folder, strerror(errno));
     for (const struct dirent *e; rc == 0 && (e = fs_next(dir, &rc)) != NULL;) {
         json_t *finger = json_object_get(known, e->d_name);
         if (e->d_name[0] == '.' || !conf_id_valid(e->d_name, NULL))
             continue;
-        rc = expect(pki_dir, e->d_name, finger != NULL ? json_string_value(finger) : "", err);
+        rc = expect(to, e->d_name, finger != NULL ? json_string_value(finger) : "", err);
         json_object_set_new(done, e->d_name, json_boolean(finger != NULL));
     }
     (void) closedir(dir);
