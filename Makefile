@@ -117,7 +117,7 @@ $(BUILD)/bin/salt-run: $(call obj1,src/cli/main_run.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 $(BUILD)/bin/salt-cp: $(call obj1,src/cli/main_cp.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
-$(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c $(addprefix src/master/,keystore.c keyselect.c keyaction.c masterkey.c audit.c)) $(BUILD)/libcli.a $H
+$(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c $(addprefix src/master/,keystore.c keyexpect.c keyselect.c keyaction.c masterkey.c audit.c)) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 
 # ---- tests ---------------------------------------------------------------------------------------------------------

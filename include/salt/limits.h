@@ -48,6 +48,7 @@
 #define LIMIT_STRANGER_EVENTS_BURST 1000 /* of all keys that are not accepted */
 #define LIMIT_REFUSED_EVENTS_RATE   1    /* that tell what was refused, */
 #define LIMIT_REFUSED_EVENTS_BURST  20   /* of each kind */
+#define LIMIT_SALT_ADDRESSES        1024 /* of Salt's peers, of which it is known when each was told last */
 #define LIMIT_NOISE_RATE            10
 #define LIMIT_NOISE_BURST           50 /* lines about what peers do wrong */
 #define LIMIT_REKEYS_RATE           20

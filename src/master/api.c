@@ -18,7 +18,8 @@ struct master_api {
     size_t n_wheels;
     struct registry *modules;
     const struct masterctx_tables *host;
-    char *jid; /* owned: of the runner; NULL: none */
+    char *jid;  /* owned: of the runner; NULL: none */
+    char *user; /* owned: who asked for it; NULL: nobody is known */
     bool peer;
     char *sock_dir, *store_path;
     store_t *store_rw; /* NULL: nothing can be written */
@@ -50,6 +51,7 @@ api_destroy(master_api_t **self_p)
     local_client_destroy(&self->line);
     store_reader_destroy(&self->store);
     free(self->jid);
+    free(self->user);
     free(self->sock_dir);
     free(self->store_path);
     free(self);
@@ -137,6 +139,7 @@ api_another(const master_api_t *self, fail_t *err)
     other->wheel_functions = self->wheel_functions;
     if (self->jid != NULL)
         api_set_run(other, self->jid);
+    api_set_user(other, api_user(self));
     other->peer = self->peer;
     return other;
 }
@@ -152,6 +155,21 @@ const char *
 api_run(const master_api_t *self)
 {
     return self->jid != NULL ? self->jid : "";
+}
+
+void
+api_set_user(master_api_t *self, const char *user)
+{
+    char *old = self->user;
+
+    self->user = xstrdup(user);
+    free(old);
+}
+
+const char *
+api_user(const master_api_t *self)
+{
+    return self->user != NULL ? self->user : "";
 }
 
 void

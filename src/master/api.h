@@ -32,6 +32,9 @@ struct registry *api_modules(const master_api_t *self);
 /* Which runner asks. What it begins by the operations `runner` and `wheel` is said to be begun by it. */
 void api_set_run(master_api_t *self, const char *jid);
 const char *api_run(const master_api_t *self); /* BORROWED; "" by default */
+/* For which user it does; a reaction's is "Reactor". */
+void api_set_user(master_api_t *self, const char *user);
+const char *api_user(const master_api_t *self); /* BORROWED; "" by default */
 /* Whether what it works with came from a minion, as a reaction's arguments do; what it begins does too. */
 void api_set_peer(master_api_t *self, bool peer);
 bool api_peer(const master_api_t *self);

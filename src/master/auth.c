@@ -240,7 +240,7 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
 /* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom autoreject_file names can't be told
  * while it, or a line of it, can't be read: then nobody is accepted without an operator. */
 static key_state_t
-s_policy(front_t *self, const char *id)
+s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 {
     fail_auto_t err = FAIL_INIT;
     bool permissive = conf_bool(self->conf, "permissive_pki_access");
@@ -253,10 +253,12 @@ s_policy(front_t *self, const char *id)
         state = KEY_REJECTED;
     if (state == KEY_PENDING && err.text)
         log_error("minion %s waits for an operator, as autoreject_file can't be read", id);
-    else if (state == KEY_PENDING && (conf_bool(self->conf, "auto_accept") ||
-                                      (*sign && keystore_listed(sign, id, permissive, &err)) ||
-                                      keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
-                                                             (int) conf_int(self->conf, "autosign_timeout"))))
+    else if (state == KEY_PENDING &&
+             (conf_bool(self->conf, "auto_accept") ||
+              (*sign && keystore_listed(sign, id, permissive, &err)) ||
+              keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
+                                     (int) conf_int(self->conf, "autosign_timeout")) ||
+              keystore_expects(conf_str(self->conf, "pki_dir"), id, key)))
         state = KEY_ACCEPTED;
     if (err.text)
         log_warning("%s", fail_text(&err));
@@ -317,7 +319,7 @@ s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
         s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
-    key_state_t state = s_policy(self, id);
+    key_state_t state = s_policy(self, id, key);
     if (keystore_put(self->keystore, id, state, key, &err) < 0) {
         log_error("minion %s: its key can't be stored: %s", id, fail_text(&err));
         s_welcome(self, peer, "full", "the master can't store the key");

@@ -30,6 +30,7 @@
 #define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
 #define ROUTER_EVENTS                                                                                        \
     (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+#define PUB_EVENTS (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
 
 static void
 s_reload(front_t *self)
@@ -203,7 +204,7 @@ s_open_sockets(front_t *self, fail_t *err)
     self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, self->own.key.pair, NULL, err);
     self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, self->own.key.pair, NULL, err) : NULL;
     self->monitor = self->pub ? sock_monitor(self->zctx, self->router, "router", ROUTER_EVENTS, err) : NULL;
-    self->pub_monitor = self->monitor ? sock_monitor(self->zctx, self->pub, "pub", PORT_EVENTS, err) : NULL;
+    self->pub_monitor = self->monitor ? sock_monitor(self->zctx, self->pub, "pub", PUB_EVENTS, err) : NULL;
     if (!self->pub_monitor)
         return err->code;
     int rc = sock_bind(self->pub, host, (int) conf_int(self->conf, "publish_port"), ipv6, err);

@@ -714,6 +714,8 @@ inbound_monitors(front_t *self)
                 gate_came(self, i, value);
             else if (event == ZMQ_EVENT_DISCONNECTED)
                 gate_went(self, i, value);
+            else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+                gate_misspoke(self, i, value);
             if (ports[i].fn)
                 ports[i].fn(self, event, value);
         }

@@ -86,6 +86,7 @@ s_run_task(const workers_env_t *env, const json_t *task)
     api_set_store(api, env->store);
     api_set_functions(api, env->runners, env->wheels);
     api_set_run(api, value_str(task, "jid", ""));
+    api_set_user(api, value_str(task, "user", ""));
     api_set_peer(api, value_bool(task, "peer", false));
     json_auto_t *opts = s_opts(env, task);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,

@@ -10,6 +10,7 @@
 #include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
+#include "common/crypto/saltpki.h"
 #include "minion/grains_set.h"
 #include "minion/jobserver.h"
 #include "minion/opts.h"
@@ -37,7 +38,11 @@ s_check(const conf_t *conf, fail_t *err)
     const char *pki = conf_str(conf, "pki_dir");
     if (!masters || !conf_id_valid(conf_str(conf, "id"), err) || fs_own_dir(pki, 0700, err) < 0)
         return err->code;
-    AUTO(key_pair) keys = key_pair_open(pki, "minion", &made, err);
+    AUTO_FREE char *of_salt = NULL;
+    int rc = saltpki_set_aside(pki, &of_salt, err);
+    if (of_salt)
+        log_warning("%s", of_salt);
+    AUTO(key_pair) keys = rc == 0 ? key_pair_open(pki, "minion", &made, err) : NULL;
     if (!keys)
         return err->code;
     char finger[FINGER_LEN];

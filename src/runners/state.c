@@ -1,4 +1,5 @@
 /* state.c - runner `state`: orchestrations. */
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/output/output.h"
 #include "common/state/run.h"
@@ -54,6 +55,7 @@ run_steps(call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
                             .workers_self = threads,
                             .begins = orchrun_begins,
                             .ended = orchrun_ended,
+                            .stopped = orchrun_stopped,
                             .watch_cookie = run };
 
     orchrun_dress(run, host);
@@ -81,6 +83,7 @@ run_and_end(call_ctx_t *ctx, call_ctx_t *host, orchrun_t *run, json_t *chunks, s
     json_t *running = run_steps(host, run, chunks, max_parallel);
     bool success = state_succeeded(running, chunks) && is_complete(running, chunks);
 
+    orchrun_add_stop(run, running);
     orchrun_end(run, running, success);
     return answer(ctx, running, success);
 }
@@ -334,7 +337,12 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return set_pause(ctx, args, json_pack("{s:b}", "kill", true), ret_value, err);
+    char now[CLOCK_STAMP_LEN];
+
+    clock_stamp(now, clock_wall_us());
+    return set_pause(ctx, args,
+                     json_pack("{s:b, s:s, s:s}", "kill", true, "user", api_user(api_of(ctx)), "time", now),
+                     ret_value, err);
 }
 
 /* ---- the table ----------------------------------------------------------------------------- */
@@ -446,8 +454,8 @@ static const func_t funcs[] = {
           "salt-run state.set_pause 20261120094019532935") },
     { "sls", state_orchestrate, orchestrate_args, FN_ACCESS_ADMIN, DOC_ORCHESTRATE },
     { "soft_kill", state_soft_kill, resume_args, FN_ACCESS_ADMIN,
-      "End a run before its next step, or before a certain one." CLI_EXAMPLE(
-          "salt-run state.soft_kill 20261120094019532935") },
+      "End a run before its next step, or before a certain one. Its return and the journal say who did, and "
+      "when." CLI_EXAMPLE("salt-run state.soft_kill 20261120094019532935") },
 };
 
 PLUGIN(runner, state, .doc = "Orchestrations", FUNCS(funcs));

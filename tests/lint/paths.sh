@@ -33,6 +33,7 @@ src/master/files_take.c cachedir, and numbers of our own below it; the name that
 src/master/front.c cachedir
 src/master/gate.c /dev/null, kept for the day without descriptors
 src/master/keyaction.c the folder of keys
+src/master/keyexpect.c pki_dir, and what the operator names; ids (conf_id_valid) by descriptor
 src/master/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
 src/master/lconn.c /proc
 src/master/lsock.c sock_dir, /dev/null

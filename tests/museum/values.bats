@@ -191,8 +191,8 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
 
 @test "H-VALUES: a text that a minion said is no template for slsutil.renderer, and names no renderer" {
     echo 'k: {{ salt["slsutil.renderer"](string=grains.v, default_renderer="jinja") | json }}' | pillar_one
-    run pillar_with '"v":"#!jinja\n{{ 6 * 7 }}"'
-    not grep -q 42 <<<"$output"
+    run pillar_with '"v":"#!jinja\n{{ 617 * 3001 }}"'
+    not grep -q 1851617 <<<"$output"
     run pillar_with '"v":"plain"'
     grep -q '"k":"plain"' <<<"$output"
     pillar_again

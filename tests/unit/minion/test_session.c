@@ -494,7 +494,7 @@ test_refusals(void **state)
         send_text(f, text);
         until_state(f, SESSION_REFUSED);
         AUTO_FREE char *reason = xasprintf("because %zu", i);
-        assert_string_equal(last_reason(f), reason);
+        assert_non_null(strstr(last_reason(f), reason));
         /* It comes again by itself, on a new connection. */
     }
     join(f);
