@@ -37,8 +37,10 @@ src/master/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no lin
 src/master/lconn.c /proc
 src/master/lsock.c sock_dir, /dev/null
 src/master/masterkey.c pki_dir
+src/master/store_copy.c the store; a backup that root or the master's user names
 src/master/store_db.c the store
 src/master/store_read.c the store
+src/master/store_take.c the store; a name of our own beside it
 src/master/wheel/config.c the configuration; a name without a slash
 src/master/wheel/key.c master.pub
 src/master/wheel/lib/roots.c file_roots; names that a folder lists, by descriptor
