@@ -463,6 +463,12 @@ size_of(sqlite3 *db, const char *path, uint64_t *ret_bytes, fail_t *err)
     return rc;
 }
 
+static int
+say_damaged(const char *path, const char *why, fail_t *err)
+{
+    return fail_set(err, -EUCLEAN, "%s: damaged: %s", path, why);
+}
+
 /* What was copied is what is looked at. NEW, or NULL with *err: also when it is damaged. */
 static json_t *
 look_at_part(const char *part, const char *of, const store_watch_t *watch, fail_t *err)
@@ -476,7 +482,7 @@ look_at_part(const char *part, const char *of, const store_watch_t *watch, fail_
         json_object_del(out, "damage");
         return out;
     }
-    (void) fail_set(err, -EUCLEAN, "%s: damaged: %s", of, json_string_value(json_array_get(damage, 0)));
+    (void) say_damaged(of, json_string_value(json_array_get(damage, 0)), err);
     json_decref(out);
     return NULL;
 }
@@ -569,13 +575,16 @@ count_after(const char *path, const char *part)
 
 /* One of an older master gets its tables now, not at the start. */
 static int
-bring_up(const char *part, fail_t *err)
+bring_up(const char *part, const char *from, fail_t *err)
 {
+    fail_auto_t why = FAIL_INIT;
     sqlite3 *db = NULL;
-    int rc = db_open_file(part, &db, err);
+    int rc = db_open_file(part, &db, &why);
 
     sqlite3_close(db);
-    return rc;
+    if (rc == -EUCLEAN)
+        return say_damaged(from, fail_text(&why), err);
+    return rc < 0 ? fail_set(err, rc, "%s", fail_text(&why)) : 0;
 }
 
 static int
@@ -611,7 +620,7 @@ restore(const char *path, const char *from, const char *waits, const store_watch
         "INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_KEPT "', '%s.before-%s')", name, stamp);
     int rc = copy_of(path, from, part, sql, watch, err);
     if (rc == 0)
-        rc = bring_up(part, err);
+        rc = bring_up(part, from, err);
     json_t *out = rc == 0 ? look_at_part(part, from, watch, err) : NULL;
     json_t *after = out != NULL ? count_after(path, part) : NULL;
     if (after != NULL)
