@@ -163,8 +163,8 @@ $COPIES/k.keys.tar"
 note:
   local.cmd.run:
     - tgt: m1
-    - args:
-      - cmd: 'echo {{ data["data"]["n"] }} >>$srv/done'
+    - arg:
+      - echo {{ data["n"] }} >>$srv/done
 EOF
     MASTER_LINES=("reactor: [{'my/*': [$srv/r.sls]}]")
     up m1
@@ -327,7 +327,6 @@ db.commit()' "$STORE"
     [ "$(stat -c %a "$FLEET/root/salt-backup.tar")" = 600 ]
     walk backup 'Look whether'
     later=$(ping_job)
-    commands backup Restore >"$FLEET/all"
     walk backup Restore
     salt-run jobs.lookup_jid "$first" --out=json | grep -q m1
     [ "$(salt-run jobs.lookup_jid "$later" --out=json | tr -d ' {}\n')" = "" ]
@@ -335,7 +334,9 @@ db.commit()' "$STORE"
     walk backup 'Go back'
     [ "$(sql "SELECT count(*) FROM jobs WHERE jid = '$later'")" -eq 1 ]
     [ -z "$(names "$CACHE"/jobs.db.before-*)" ]
-    rm -r "$(master_pki .)"
+    # As a package leaves it.
+    rm -r "$FLEET/master/etc/salt/pki/master"
+    mkdir -m 0700 "$FLEET/master/etc/salt/pki/master"
     walk backup 'On a new machine'
     wait_connected m1
     ping_ok m1
@@ -344,7 +345,6 @@ db.commit()' "$STORE"
 @test "docs/lost-master-key.md, as it is printed" {
     MINION=m1
     up m1
-    ID=m1
     old=$(salt-key -F master --out=json | field master.pub)
     walk lost-master-key 'It was stolen'
     wait_connected m1
@@ -352,7 +352,7 @@ db.commit()' "$STORE"
     until_true 10 ping_ok m1
     salt-run store.backup "$COPIES/jobs.backup" keys=True >/dev/null
     stop master
-    rm -r "$(master_pki .)"
+    rm -r "$FLEET/master/etc/salt/pki/master"
     start_master
     walk lost-master-key 'It is lost, and there is a backup'
     wait_connected m1
@@ -365,7 +365,7 @@ db.commit()' "$STORE"
 }
 
 @test "docs/stolen-minion.md, as it is printed" {
-    MASTER_LINES=("pillar_roots: {base: [$BATS_TEST_TMPDIR/pillar]}" "audit_log: $BATS_TEST_TMPDIR/audit")
+    MASTER_LINES=("pillar_roots: {base: [$BATS_TEST_TMPDIR/pillar]}")
     mkdir -p "$BATS_TEST_TMPDIR/pillar"
     printf 'base: {web1: [s]}\n' >"$BATS_TEST_TMPDIR/pillar/top.sls"
     printf 'password: hunter2\n' >"$BATS_TEST_TMPDIR/pillar/s.sls"
@@ -374,8 +374,7 @@ db.commit()' "$STORE"
     salt web1 saltutil.refresh_pillar --out=txt >/dev/null
     until_true 10 eval 'salt-run cache.pillar tgt=web1 --out=json | grep -q hunter2'
     salt web1 cmd.run 'echo hello' >/dev/null
-    commands stolen-minion | sed "s|$FLEET/master/var/log/salt/audit|$BATS_TEST_TMPDIR/audit|" >"$FLEET/page"
-    grep -n '' "$FLEET/page" >&2
+    commands stolen-minion >"$FLEET/page"
     step() { sed -n "$1p" "$FLEET/page" >"$FLEET/step" && . "$FLEET/step" >>"$FLEET/said"; }
     step 1
     wait_gone web1
@@ -383,11 +382,11 @@ db.commit()' "$STORE"
     step 2,6
     grep -q hunter2 "$FLEET/said"
     grep -q 'cmd.run' "$FLEET/said"
-    grep -q '"act":"reject"\|reject' "$FLEET/said"
+    grep -q '"reject' "$FLEET/said"
     stop web1
     step 7
     not grep -q hunter2 <<<"$(salt-run cache.pillar tgt=web1 --out=json)"
-    rm -r "$(minion_pki web1 .)"
+    rm -r "$FLEET/web1/etc/salt/pki/minion"
     start_minion web1
     wait_key web1 pre
     step 8,9
@@ -426,7 +425,6 @@ EOF
     # systemd's part.
     sed "s|^systemctl reload salt-master\$|kill -HUP $pid|" "$FLEET/page" >"$FLEET/walk"
     on_disk "set -e; . $FLEET/walk" >"$FLEET/said"
-    cat "$FLEET/said" >&2
     grep -q '100%' "$FLEET/said"
     grep -q 'Nothing needs to be done' "$FLEET/said"
     until_true 20 nothing_spooled m1
