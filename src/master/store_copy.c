@@ -146,6 +146,14 @@ rest(int64_t took_us)
     (void) poll(NULL, 0, (int) (ms < REST_MAX_MS ? ms : REST_MAX_MS));
 }
 
+/* The bytes only: a file system that had to make them last as well would let commits wait for that. fs_settle does it. */
+static int
+to_disk(int fd)
+{
+    return sync_file_range(fd, 0, 0,
+                           SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
 static int
 copy_pages(const copy_t *self, fail_t *err)
 {
@@ -158,7 +166,7 @@ copy_pages(const copy_t *self, fail_t *err)
     while (step == SQLITE_OK && go) {
         int64_t began = clock_mono_us();
         step = sqlite3_backup_step(pages, n);
-        if (step == SQLITE_OK && fdatasync(self->fd) < 0)
+        if (step == SQLITE_OK && to_disk(self->fd) < 0)
             step = SQLITE_IOERR_FSYNC;
         int64_t took = clock_mono_us() - began;
         n = took < PIECE_US / 2 && n < PIECE_MAX ? n * 2 : took > PIECE_US && n > PIECE_MIN ? n / 2 : n;
