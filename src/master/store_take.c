@@ -147,9 +147,8 @@ take(take_t *self, fail_t *err)
         rc = need_one_file(self->waits, err);
     if (rc == 0)
         rc = keep_present(self, err);
-    if (rc == 0 && rename(self->waits, self->path) < 0)
-        rc = fail_set(err, -errno, "%s: %s", self->waits, strerror(errno));
-    return rc;
+    /* Both names are on the disk before anything is acknowledged that only the new one has. */
+    return rc == 0 ? fs_settle(self->waits, self->path, err) : rc;
 }
 
 int
