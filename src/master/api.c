@@ -5,6 +5,7 @@
 #include "common/local/client.h"
 #include "common/plugin/registry.h"
 #include "master/store.h"
+#include "master/store_copy.h"
 #include "master/store_read.h"
 
 #define VERDICT_RETURNED "returned"
@@ -546,4 +547,36 @@ json_t *
 api_notes(master_api_t *self, const char *run, fail_t *err)
 {
     return store_notes(self->store, NOTE_ORCH, run, err);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static store_watch_t
+watch_of(const api_watch_t *watch)
+{
+    return (store_watch_t){ .go_on = watch->go_on, .whole = watch->whole, .cookie = watch->cookie };
+}
+
+json_t *
+api_backup(master_api_t *self, const char *to, const api_watch_t *watch, fail_t *err)
+{
+    const store_watch_t own = watch_of(watch);
+
+    return store_backup(self->store_path, to, &own, err);
+}
+
+json_t *
+api_check(master_api_t *self, const char *path, bool full, const api_watch_t *watch, fail_t *err)
+{
+    const store_watch_t own = watch_of(watch);
+
+    return store_check(path != NULL ? path : self->store_path, full, &own, err);
+}
+
+json_t *
+api_restore(master_api_t *self, const char *from, const api_watch_t *watch, fail_t *err)
+{
+    const store_watch_t own = watch_of(watch);
+
+    return store_restore(self->store_path, from, &own, err);
 }

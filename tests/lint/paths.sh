@@ -38,8 +38,10 @@ src/master/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no lin
 src/master/lconn.c /proc
 src/master/lsock.c sock_dir, /dev/null
 src/master/masterkey.c pki_dir
+src/master/store_copy.c the store; a backup that an administrator names
 src/master/store_db.c the store
 src/master/store_read.c the store
+src/master/store_take.c the store; a name of our own beside it
 src/master/wheel/config.c the configuration; a name without a slash
 src/master/wheel/key.c master.pub
 src/master/wheel/lib/roots.c file_roots; names that a folder lists, by descriptor
@@ -58,6 +60,7 @@ src/minion/trust.c pki_dir
 src/minion/spool.c jids are digits (clock_is_jid)
 src/minion/upload.c a file of this host that the operator names
 src/runners/lib/bank.c cachedir; names that a folder lists, by descriptor
+src/runners/lib/keyfiles.c pki_dir; an archive that an administrator names
 src/runners/lib/nsupdate.c a key file that the operator names
 src/runners/network.c /etc/ethers and the like
 '
