@@ -367,7 +367,7 @@ main(int argc, char **argv)
     s_take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
     daemon_hide();
-    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, true, &err);
+    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, &err);
     /* what functions and templates know salt-call by */
     if (self.conf != NULL)
         json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));
