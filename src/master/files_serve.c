@@ -7,6 +7,7 @@
 #include "common/conf/conf.h"
 #include "common/net/wire.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define HEAD_MAX  128                    /* the JSON in front of a chunk */
@@ -135,6 +136,8 @@ s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
         asking_fail(a, false, rc, &err, tail);
         return;
     }
+    log_debug("minion %s asks for %s of salt://%s in saltenv '%s': %lld bytes", a->id, a->op, a->path,
+              a->saltenv, (long long) a->file.size);
     a->size = a->file.size;
     if (str_eq(a->op, "get")) {
         s_start_data(a, tail);

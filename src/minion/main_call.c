@@ -253,6 +253,7 @@ s_run(caller_t *self, char *const *args, size_t n)
     fail_auto_t err = FAIL_INIT;
     const char *fun = args[0];
     clock_jid(self->jid);
+    log_job(self->jid);
     call_env_t env = { .registry = self->registry,
                        .states = self->states,
                        .opts = conf_opts(self->conf),
