@@ -293,9 +293,9 @@ source_load(highstate_t *self, const source_t *source, const char *sls, const ch
                              .pillar = self->env.pillar };
     int64_t begin_us = clock_mono_us();
     *ret_data = render_data(self->env.render, &from, err);
-    log_debug("SLS '%s' in saltenv '%s': salt://%s from %s %s in %.6f s", sls != NULL ? sls : "", saltenv,
-              source->url, source->path, *ret_data != NULL ? "rendered" : "did not render",
-              (double) (clock_mono_us() - begin_us) / 1e6);
+    log_debug("%s%s in saltenv '%s': salt://%s from %s %s in %.6f s", sls != NULL ? "SLS " : "the top file",
+              sls != NULL ? sls : "", saltenv, source->url, source->path,
+              *ret_data != NULL ? "rendered" : "did not render", (double) (clock_mono_us() - begin_us) / 1e6);
     return *ret_data != NULL ? 0 : -1;
 }
 
