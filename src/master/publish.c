@@ -618,7 +618,7 @@ publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target
 static void
 s_tell_verdict(const front_t *self, const job_t *job, const job_target_t *target)
 {
-    const minion_t *m = peers_by_slot(self->peers, target->slot);
+    const minion_t *m = log_wants(LEVEL_DEBUG) ? peers_by_slot(self->peers, target->slot) : NULL;
     log_debug("job %s: minion %s: %s", job->jid, m ? m->id : "that was forgotten",
               verdict_name(target->verdict));
 }

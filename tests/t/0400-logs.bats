@@ -176,6 +176,21 @@ setup() { SRV=$FLEET/srv; }
     grep -qF '[ERROR   ] loud' <<<"$output"
 }
 
+@test "log_granular_levels is heeded by a reload" {
+    printf 'log_granular_levels: {salt.matchers: error}\n' >>"$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_says master 'reload: 1 options changed'
+    : >"$FLEET/log/master"
+    salt web1 test.ping >/dev/null
+    until_says master 'Got return from web1'
+    not says master '^salt.matchers'
+    sed -i '/^log_granular_levels/d' "$MASTER_CONF"
+    kill -HUP "$(pid_of master)"
+    until_says master 'reload: 1 options changed'
+    salt web1 test.ping >/dev/null
+    until_says master '^salt.matchers debug'
+}
+
 @test "log_fmt_*, log_datefmt*: fields; a wrong one is refused with its line" {
     call_conf 'log_fmt_console: "%(name)s|%(levelname)-9s|%(minion_id)s|%(jid)s|%(message)s"' 'log_fmt_jid: "<%(jid)s>"' \
         'log_fmt_logfile: "%(asctime)s %(process)d %(module)s %(message)s"' 'log_datefmt_logfile: "%Y"'

@@ -281,14 +281,15 @@ write_line(int fd, const char *format, const char *datefmt, const log_record_t *
     (void) fs_write_nosig(fd, line.data, line.len);
 }
 
+/* `plain`: the message for a syslog daemon, in which lines may begin at the margin no more than in a file. */
 static void
-write_record(log_level_t level, log_record_t *record)
+write_record(log_level_t level, log_record_t *record, const char *plain)
 {
     if (is_open() && sink_wants(file_level, record->name, level)) {
         if (file_fd >= 0)
             write_line(file_fd, form.file, form.file_date, record);
         if (syslogline_is_open())
-            syslogline_send(levels[level].severity, record->message);
+            syslogline_send(levels[level].severity, plain);
     }
     if (sink_wants(console_level, record->name, level)) {
         record->level_colour = colour_on ? levels[level].colour : NULL;
@@ -300,7 +301,7 @@ write_record(log_level_t level, log_record_t *record)
 void
 log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
 {
-    buf_auto_t message = BUF_INIT;
+    buf_auto_t message = BUF_INIT, object = BUF_INIT;
     char name[LOGNAME_LEN];
     int saved = errno;
     va_list ap;
@@ -309,10 +310,9 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
     AUTO_FREE char *text = xvasprintf(fmt, ap);
     va_end(ap);
     AUTO_FREE char *shown = str_redacted(text);
+    add_escaped(&message, shown);
     if (form.json)
-        add_visible(&message, shown);
-    else
-        add_escaped(&message, shown);
+        add_visible(&object, shown);
     logname_of(site->file, name);
     log_record_t record = { .wall_us = clock_wall_us(),
                             .level = levels[level].name,
@@ -323,10 +323,10 @@ log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
                             .func = site->func,
                             .line = site->line,
                             .program = program_name,
-                            .message = buf_str(&message),
+                            .message = buf_str(form.json ? &object : &message),
                             .jid = about_jid,
                             .minion_id = minion_id != NULL ? minion_id : "" };
-    write_record(level, &record);
+    write_record(level, &record, buf_str(&message));
     errno = saved;
 }
 

@@ -81,11 +81,10 @@ s_tell(const json_t *warnings, const conf_t *conf)
 }
 
 static void
-s_log_names(const json_t *opts)
+s_tell_names(const json_t *opts)
 {
     json_t *levels = value_get(opts, "log_granular_levels"), *level;
     const char *name;
-    log_granular(levels);
     json_object_foreach (levels, name, level)
         if (!log_name_known(name))
             log_warning("log_granular_levels: nothing logs as '%s'; the conf sample has the names", name);
@@ -102,7 +101,7 @@ startup_log_form(const json_t *opts)
                               .jid = value_str(opts, "log_fmt_jid", ""),
                               .json = str_eq(value_str(opts, "log_format", ""), "json") };
     log_form(&form);
-    s_log_names(opts);
+    log_granular(value_get(opts, "log_granular_levels"));
 }
 
 conf_t *
@@ -122,6 +121,7 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
         log_minion(conf_str(conf, "id"));
     startup_log_form(conf_opts(conf));
     s_open_log(conf);
+    s_tell_names(conf_opts(conf));
     s_tell(warnings, conf);
     return conf;
 }
@@ -162,8 +162,9 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
     log_level_t level = LEVEL_WARNING;
     (void) log_level_parse(conf_str(fresh, "log_level"), &level);
     log_console(level);
-    s_log_names(conf_opts(fresh));
+    log_granular(conf_get(fresh, "log_granular_levels"));
     s_open_log(fresh);
+    s_tell_names(conf_opts(fresh));
     s_tell(warnings, fresh);
     log_info("reload: %zu options changed", changed);
     return fresh;

@@ -20,7 +20,7 @@ char *startup_conf_dir(const json_t *values);
 /* Load, start the log (program's name, levels, form, and the log file), and say the warnings. */
 conf_t *startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides,
                      fail_t *err);
-/* The log's form and the levels of its names, by the options. Says which names no line can have. */
+/* The log's form and the levels of its names, by the options. */
 void startup_log_form(const json_t *opts);
 /* After the configuration was read again (SIGHUP): what takes effect live is new; what needs a restart keeps
  * the value of `old` and is named in a warning. The log gets its new levels and opens its file again. NEW,
