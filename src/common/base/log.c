@@ -118,22 +118,26 @@ log_name_known(const char *name)
     return logname_known(name);
 }
 
-/* Keeps the text that is the same already: others may be reading it. */
+/* `owned` is what was taken before. */
 static void
-take_text(const char **at, const char *text)
+take_text(const char **at, char **owned, const char *text)
 {
-    if (!str_eq(*at, text))
-        *at = xstrdup(text);
+    char *old = *owned;
+
+    *at = *owned = xstrdup(text);
+    free(old);
 }
 
 void
 log_form(const log_form_t *fresh)
 {
-    take_text(&form.console, fresh->console);
-    take_text(&form.console_date, fresh->console_date);
-    take_text(&form.file, fresh->file);
-    take_text(&form.file_date, fresh->file_date);
-    take_text(&form.jid, fresh->jid);
+    static char *owned[5];
+
+    take_text(&form.console, &owned[0], fresh->console);
+    take_text(&form.console_date, &owned[1], fresh->console_date);
+    take_text(&form.file, &owned[2], fresh->file);
+    take_text(&form.file_date, &owned[3], fresh->file_date);
+    take_text(&form.jid, &owned[4], fresh->jid);
     form.json = fresh->json;
 }
 
