@@ -207,6 +207,7 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     (void) str_copy(m->release, sizeof(m->release), peer->release);
     m->peer = peer;
     m->seen = true;
+    log_debug("minion %s at %s: connected", m->id, peer->address);
     s_welcome(self, peer, "accepted", NULL);
 }
 

@@ -150,6 +150,8 @@ s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
         asking_fail(a, false, rc, &err, tail);
         return;
     }
+    log_debug("minion %s asks for %s of salt://%s in saltenv '%s': %lld bytes", a->id, a->op, a->path,
+              a->saltenv, (long long) a->file.size);
     a->size = a->file.size;
     if (str_eq(a->op, "get")) {
         s_start_data(a, tail);

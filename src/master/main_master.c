@@ -91,7 +91,7 @@ main(int argc, char **argv)
     }
     AUTO_FREE char *dir = startup_conf_dir(opts.values);
     json_auto_t *overrides = startup_overrides(opts.values);
-    AUTO(conf) conf = startup_conf("salt-master", dir, CONF_MASTER, overrides, false, &err);
+    AUTO(conf) conf = startup_conf("salt-master", dir, CONF_MASTER, overrides, &err);
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
     if (!conf || (background && daemon_background(&err) < 0))

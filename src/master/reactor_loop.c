@@ -300,8 +300,12 @@ s_event(rloop_t *self, const json_t *event)
     s_reach(self, seq - 1);
     self->routed = seq;
     /* As Salt: what runners and wheel functions of the reactor tell sets off nothing. */
-    if (!self->leader || str_eq(value_str(data, "user", ""), "Reactor"))
+    if (!self->leader || str_eq(value_str(data, "user", ""), "Reactor")) {
+        log_trace("reactor: event %llu '%s' is %s: nothing reacts", (unsigned long long) seq,
+                  value_str(event, "tag", ""),
+                  self->leader ? "the reactor's own doing" : "another master's to react to");
         return;
+    }
     if (!clock_stamp_parse(value_str(data, "_stamp", ""), &us))
         us = clock_wall_us();
     s_tasks(self, rules_due(self->rules, us));

@@ -308,6 +308,7 @@ s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t 
     /* What else is open is close-on-exec, and the log's descriptor among it is wanted here. */
     s_child_limits(env);
     child_t self = { .fd = fd, .env = env };
+    log_job(value_str(job, "jid", ""));
     json_auto_t *frame = s_child_run(&self, job);
     if (self.offline)
         json_object_set_new(frame, "offline", json_true());

@@ -145,6 +145,7 @@ s_start_job(jobserver_t *self, json_t *job)
     self->n_jobs++;
     if (own_affair)
         return;
+    log_info("Starting a new job %s PID %d", value_str(job, "jid", ""), (int) proc->pid);
     json_t *frame = json_pack("{s:s, s:I, s:O, s:i}", "t", "started", "master", value_int(job, "master", -1),
                               "jid", value_get(job, "jid"), "pid", (int) proc->pid);
     jobserver_down(self, &frame);
@@ -194,6 +195,7 @@ s_return(jobserver_t *self, job_proc_t *proc)
     started_returned(proc->job, ret);
     if (value_bool(proc->job, "own", false))
         return;
+    log_info("Returning information for job: %s", value_str(proc->job, "jid", ""));
     jobcache_keep(self->opts, ret);
     outbox_return(self->outbox, ret, value_str(proc->job, "asker", NULL));
 }

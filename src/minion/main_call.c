@@ -255,6 +255,7 @@ s_run(caller_t *self, char *const *args, size_t n)
     fail_auto_t err = FAIL_INIT;
     const char *fun = args[0];
     clock_jid(self->jid);
+    log_job(self->jid);
     call_env_t env = { .registry = self->registry,
                        .states = self->states,
                        .opts = conf_opts(self->conf),
@@ -374,7 +375,7 @@ main(int argc, char **argv)
     s_take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
     daemon_hide();
-    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, true, &err);
+    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, &err);
     /* what functions and templates know salt-call by */
     if (self.conf != NULL)
         json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));

@@ -653,7 +653,10 @@ s_job(session_t *self, json_t *body, bool published)
     }
     if (!s_held(self, jid))
         s_hold(self, jid, 0);
-    if (self->conf.seen && seen_add(self->conf.seen, jid) && self->host.on_job)
+    bool fresh = self->conf.seen && seen_add(self->conf.seen, jid);
+    log_debug("master %s: job %s arrives%s%s", self->conf.host, jid, published ? ", published to all" : "",
+              fresh ? "" : ", and was had before");
+    if (fresh && self->host.on_job)
         self->host.on_job(self->host.cookie, body);
 }
 

@@ -29,12 +29,15 @@ typedef enum conf_type {
     CONF_WORDS,    /* a list of them; one text is taken as a list of one */
     CONF_PIPELINE, /* names joined by '|', each with arguments behind it */
     CONF_PIPELINES,
-    CONF_SHAPES,   /* a value of one of the row's shapes */
-    CONF_GROUPS,   /* names for compound targets: texts, or lists of words */
-    CONF_BATCH,    /* a number, or a part as in 25% */
-    CONF_LOGFILE,  /* as CONF_PATH, or the address of a syslog daemon: see syslogline.h */
-    CONF_ANY,      /* checked by the owner */
-    CONF_FORBIDDEN /* refused with its help text as the reason when set to a true value */
+    CONF_SHAPES,    /* a value of one of the row's shapes */
+    CONF_GROUPS,    /* names for compound targets: texts, or lists of words */
+    CONF_BATCH,     /* a number, or a part as in 25% */
+    CONF_LOGFILE,   /* as CONF_PATH, or the address of a syslog daemon: see syslogline.h */
+    CONF_LOGFORMAT, /* how a line of the log looks: see logfmt.h */
+    CONF_LOGJID,    /* the same, with one field */
+    CONF_LEVELS,    /* a mapping of names to log levels */
+    CONF_ANY,       /* checked by the owner */
+    CONF_FORBIDDEN  /* refused with its help text as the reason when set to a true value */
 } conf_type_t;
 
 typedef enum conf_shape {

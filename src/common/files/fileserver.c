@@ -131,9 +131,12 @@ fileserver_find(fileserver_t *self, const char *path, const char *saltenv, serve
     AUTO_FREE char *flat = files_flatten(path);
     for (size_t i = 0; i < self->n; i++) {
         int rc = self->backends[i].cls->find(self->backends[i].self, flat, saltenv, ret, err);
-        if (rc != -ENOENT)
-            return rc;
+        if (rc == -ENOENT)
+            continue;
+        log_debug("salt://%s in saltenv '%s': %s", flat, saltenv, rc == 0 ? ret->path : strerror(-rc));
+        return rc;
     }
+    log_debug("salt://%s in saltenv '%s': not found", flat, saltenv);
     return -ENOENT;
 }
 

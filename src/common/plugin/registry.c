@@ -4,6 +4,7 @@
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/plugin/usable.h"
+#include "salt/log.h"
 
 typedef struct provider {
     const plugin_t *plugin;
@@ -115,6 +116,7 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, const pl
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' __virtual__ returned False: %s", module, reason);
     else
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
+    log_debug("Could not LazyLoad %s: %s", fun, reason != NULL ? reason : "there is none");
     return NULL;
 }
 
