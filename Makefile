@@ -10,7 +10,12 @@ DESTDIR ?=
 PREFIX  ?= /usr
 SYSCONF ?= $(filter-out /usr,$(PREFIX))/etc/salt
 UNITS   ?= /lib/systemd/system
-VERSION := 3006.0
+# The Salt whose words Halite speaks: `test.version`, the grain `saltversion` and all who compare versions see this one.
+HALITE_VERSION := 3006.0
+# Halite's own, a semantic version; "-dev" until the commit that a tag names (README.md, Versions).
+HALITE_RELEASE := 1.0.0-dev
+# When it was released, for the manual pages: a build of the same sources is the same on any day.
+HALITE_DATE    := 2026-11-25
 comma   := ,
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
@@ -25,7 +30,7 @@ ifneq ($(SAN),)
   OPT    := -O1 -g -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all \
             $(if $(findstring undefined,$(SAN)),-fsanitize=float-cast-overflow)
 endif
-CPPFLAGS := -Iinclude -Isrc -I$(BUILD) -D_GNU_SOURCE -DHALITE_VERSION='"$(VERSION)"'
+CPPFLAGS := -Iinclude -Isrc -I$(BUILD) -D_GNU_SOURCE -DHALITE_VERSION='"$(HALITE_VERSION)"' -DHALITE_RELEASE='"$(HALITE_RELEASE)"'
 CFLAGS   := -std=gnu17 $(WARN) $(HARDEN) $(OPT) -ffunction-sections -fdata-sections $(CFLAGS_ADD)
 # Packed relocations: the tables of plug-ins are pointers, half a megabyte of them otherwise, read at every start.
 LDFLAGS  := -pie -Wl,-z,relro,-z,now,-z,pack-relative-relocs -Wl,--as-needed -Wl,--gc-sections $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS_ADD)
@@ -122,7 +127,7 @@ $(BUILD)/bin/salt-run: $(call obj1,src/cli/main_run.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 $(BUILD)/bin/salt-cp: $(call obj1,src/cli/main_cp.c) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
-$(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c $(addprefix src/master/,keystore.c keyselect.c keyaction.c masterkey.c audit.c)) $(BUILD)/libcli.a $H
+$(BUILD)/bin/salt-key: $(call obj1,src/cli/main_key.c $(addprefix src/master/,keystore.c keyexpect.c keyselect.c keyaction.c masterkey.c audit.c)) $(BUILD)/libcli.a $H
 	$(call link,$(LIBS_BASE))
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
@@ -132,6 +137,7 @@ UNIT_LIBS := $(BUILD)/libmaster.a $(BUILD)/librunners.a $(BUILD)/libminion.a $(B
 $(UNIT_BIN): CPPFLAGS += -Itests -DTEST_SOURCE_DIR='"$(CURDIR)"'
 $(UNIT_BIN): $(BUILD)/tests/unit/%: $(BUILD)/obj/tests/unit/%.o $(UNIT_LIBS)
 	$(call link,-lcmocka -lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+$(filter $(BUILD)/tests/unit/manual/%,$(UNIT_BIN)): $(BUILD)/libmanual.a
 # Tests of a daemon's plug-ins see the real tables.
 $(filter $(BUILD)/tests/unit/minion/%,$(UNIT_BIN)): $(BUILD)/obj/src/minion/main_plugins.o
 $(filter $(BUILD)/tests/unit/master/% $(BUILD)/tests/unit/runners/%,$(UNIT_BIN)): $(BUILD)/obj/src/master/main_plugins.o
@@ -202,9 +208,9 @@ deps:
 	@tests/lib/deps.sh build test
 check-unit: $(UNIT_BIN)
 	@$(RUN) unit $(UNIT_BIN)
-# Names that want to leave their folders, NAMES for each place that makes paths of them.
+# Names that want to leave their folders, NAMES for each place that makes paths of them; with openat2 and without.
 hostile: $(BUILD)/tests/unit/common/test_beneath $(BUILD)/tests/unit/master/test_hostile
-	@NAMES=$(or $(NAMES),10000) $(RUN) unit $^
+	@SECONDS_MAX=1800 NAMES=$(or $(NAMES),10000) $(RUN) unit $^
 # A peer's values in every argument of every filter and method: ROUNDS trials each, TEMPLATES at random.
 check-peer: $(BUILD)/tests/unit/common/test_py_peer_walk
 	@ROUNDS=$(or $(ROUNDS),1000) TEMPLATES=$(TEMPLATES) SEED=$(SEED) $(RUN) unit $^
@@ -212,10 +218,10 @@ check-cases: $(CASES)
 	@$(RUN) cases $(CASE_DIRS)
 check-fuzz: $(FUZZ_BIN)
 	@$(RUN) fuzz $(FUZZ_BIN)
-check-t: $(BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+check-t: $(BIN) $(BUILD)/manual $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) bats $(BATS)
 test: deps
-	@$(MAKE) --no-print-directory $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+	@$(MAKE) --no-print-directory $(BIN) $(BUILD)/manual $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) -- bats $(BATS)
 
 # The same tests with a sanitizer in programs and tests; of the whole-program tests those with the most in them.
@@ -225,7 +231,7 @@ ubsan: ; @$(call sanitized,ubsan,undefined)
 tsan:  ; @$(call sanitized,tsan,thread)
 sanitized = $(MAKE) --no-print-directory BUILD=$(BUILD)/$(1) SAN=$(2) BATS='$(SAN_BATS)' sanitized
 .PHONY: sanitized
-sanitized: $(BIN) $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
+sanitized: $(BIN) $(BUILD)/manual $(UNIT_BIN) $(CASES) $(FUZZ_BIN) $(TOOL_BIN) $(PRELOAD) $(HISTORY)
 	@$(RUN) unit $(UNIT_BIN) -- cases $(CASE_DIRS) -- fuzz $(FUZZ_BIN) $(if $(BATS),-- bats $(BATS))
 
 # And below memcheck: half an hour.
@@ -261,11 +267,25 @@ $(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c src/minion/main_plug
 lint-clang: $(GEN) $(BUILD)/gen/python_host.inc $(BUILD)/gen/places.h
 	@git ls-files 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
 	    { echo 'lint: clang refuses what gcc takes'; exit 1; }
-lint: lint-clang $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
+lint: lint-clang $(MAN) $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
 	@rc=0; for s in tests/lint/*.sh; do BUILD=$(abspath $(BUILD)) $$s || { echo "lint: $$s failed"; rc=1; }; done; exit $$rc
 .PHONY: samples
 samples: $(BUILD)/tests/lint/conf_sample
 	@for side in master minion; do $< $$side >conf/$$side; done
+
+# Manual pages and completion scripts are printed from the tables that the programs read.
+MANUAL := $(call sources,src/manual)
+PAGES  := salt.1 salt-run.1 salt-key.1 salt-call.1 salt-cp.1 salt-master.8 salt-minion.8 salt-master.conf.5 salt-minion.conf.5
+SHELLS := bash zsh fish
+MAN    := $(addprefix $(BUILD)/man/,$(PAGES))
+SCRIPT := $(foreach shell,$(SHELLS),$(patsubst %,$(BUILD)/completion/%.$(shell),$(BINS)))
+$(BUILD)/libmanual.a: $(call objects,$(filter-out src/manual/main_%,$(MANUAL))); $(archive)
+$(BUILD)/manual: $(call obj1,src/manual/main_manual.c src/master/main_plugins.c) $(BUILD)/libmanual.a $(UNIT_LIBS)
+	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
+$(MAN) $(SCRIPT): $(BUILD)/manual
+	@mkdir -p $(@D); $< $(@F) $(HALITE_DATE) >$@.new && mv $@.new $@
+.PHONY: man
+man: $(MAN) $(SCRIPT)
 
 # Figures, not tests: a table on the terminal and in $(BUILD)/bench.json. BENCH="--quick" and so on: see bench.py.
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/bench/*.c))
@@ -307,12 +327,12 @@ demo:
 # conf/package/install.sh says what goes where. A PREFIX other than /usr is a tree that lives beside a Salt.
 INSTALLER = BUILD='$(BUILD)' PREFIX='$(PREFIX)' SYSCONF='$(SYSCONF)' UNITS='$(UNITS)' DESTDIR='$(DESTDIR)' FORCE='$(FORCE)' conf/package/install.sh
 .PHONY: install uninstall deb help clean format
-install: $(BIN)
+install: $(BIN) $(MAN) $(SCRIPT)
 	@$(INSTALLER) install
 uninstall:
 	@$(INSTALLER) uninstall
 # Debian packages and their debug symbols, in $(BUILD)/deb.
-PACKAGE_VERSION ?= $(subst -,~,$(or $(HALITE_RELEASE),1.0.0-dev))
+PACKAGE_VERSION ?= $(subst -,~,$(HALITE_RELEASE))
 deb:
 	@tests/lib/deps.sh build package
 	@conf/package/deb.sh $(BUILD) '$(PACKAGE_VERSION)'
@@ -339,6 +359,7 @@ help:
 	@echo 'make soak            whether memory stays flat: an hour of a fleet, then a minion in fast motion'
 	@echo 'make bench-templates templates beside CPython and Jinja2'
 	@echo 'make bench-history   a master with a long past; JOBS=1000000 RETURNS=10 of each'
+	@echo 'make man             manual pages and completion scripts into $$(BUILD)/man and $$(BUILD)/completion'
 	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system; make uninstall'
 	@echo '                     PREFIX=/opt/halite: a tree beside a Salt; FORCE=1 writes over another one'
 	@echo 'make deb             Debian packages into $$(BUILD)/deb'

@@ -25,6 +25,8 @@
 #define LIMIT_TEMPLATES_CACHED 1000                  /* compiled templates that an engine keeps */
 #define LIMIT_LOCAL_MSG        (64 * 1024 * 1024)    /* one request or event on the local socket */
 #define LIMIT_ARGS_STDIN       (64 * 1024 * 1024)    /* options and arguments read from stdin */
+#define LIMIT_NAMES            1000                  /* names that one completion answers */
+#define LIMIT_NAMES_SEEN       20000                 /* entries of a folder that a completion looks at */
 #define LIMIT_LOCAL_QUEUE      (32 * 1024 * 1024)    /* unsent bytes of answers per connection, or per user */
 #define LIMIT_LOCAL_CLIENTS    2048                  /* operators' connections at one time */
 #define LIMIT_LOCAL_USER_MSG                                                                                 \
@@ -46,6 +48,7 @@
 #define LIMIT_STRANGER_EVENTS_BURST 1000 /* of all keys that are not accepted */
 #define LIMIT_REFUSED_EVENTS_RATE   1    /* that tell what was refused, */
 #define LIMIT_REFUSED_EVENTS_BURST  20   /* of each kind */
+#define LIMIT_SALT_ADDRESSES        1024 /* of Salt's peers, of which it is known when each was told last */
 #define LIMIT_NOISE_RATE            10
 #define LIMIT_NOISE_BURST           50 /* lines about what peers do wrong */
 #define LIMIT_REKEYS_RATE           20
@@ -107,6 +110,7 @@
 #define LIMIT_SPOOL_FILES       100000 /* returns that wait for a master */
 #define LIMIT_HELLO_JIDS        2000   /* jobs that a minion names in its hello */
 #define LIMIT_HELLO_ELSEWHERE   500    /* of them at most: jobs whose returns other masters have */
+#define LIMIT_RELEASE           32     /* a version of Halite that a peer says it is, with its NUL */
 #define LIMIT_BOOT              40     /* the name of a minion's start there, with its NUL */
 #define LIMIT_MASTERS           16     /* of one minion */
 #define LIMIT_JIDS_SEEN                                                                                      \

@@ -13,12 +13,13 @@
 
 enum {
     SIGNAL_EXIT = 128, /* what a shell says of one that signal N ended: this + N */
-    WIDEST = 4         /* a byte that does not show: \xff */
+    WIDEST = 4,        /* a byte that does not show: \xff */
+    NAMES = 6          /* jids in one farewell, at most */
 };
 
 typedef struct farewell {
     size_t len;
-    char text[512 + 2 * WIDEST * LIMIT_JID_LEN];
+    char text[768 + NAMES * WIDEST * LIMIT_JID_LEN];
 } farewell_t;
 
 /* Two, so that the handler always finds a whole one. */
@@ -76,13 +77,19 @@ interrupt_asked(void)
         "answers again:\n\nsalt-run jobs.list_jobs\n");
 }
 
+/* The farewell goes past the stream that would make it visible. */
+static void
+show_jid(buf_t *shown, const char *jid)
+{
+    visible_add(shown, jid, strnlen(jid, LIMIT_JID_LEN), VISIBLE_CARET);
+}
+
 void
 interrupt_job(const char *jid)
 {
     buf_auto_t shown = BUF_INIT;
 
-    /* It goes past the stream that would make it visible. */
-    visible_add(&shown, jid, strnlen(jid, LIMIT_JID_LEN), VISIBLE_CARET);
+    show_jid(&shown, jid);
     AUTO_FREE char *text = xasprintf(
         FAREWELL "\n"
                  "This job's jid is: %s\n"
@@ -90,6 +97,28 @@ interrupt_job(const char *jid)
                  "return upon completion. To look up the return data for this job later, run the "
                  "following command:\n\nsalt-run jobs.lookup_jid %s\n",
         buf_str(&shown), buf_str(&shown));
+
+    set_farewell(text);
+}
+
+void
+interrupt_orchestration(const char *jid, const char *run)
+{
+    buf_auto_t job = BUF_INIT, name = BUF_INIT;
+
+    show_jid(&job, jid);
+    show_jid(&name, run);
+    AUTO_FREE char *text = xasprintf(
+        FAREWELL "\n"
+                 "This job's jid is: %s\n"
+                 "The orchestration %s goes on in the master. To see how far it is, or to watch it, run one "
+                 "of the following commands:\n\n"
+                 "salt-run orchestrate.show %s\nsalt-run state.event 'salt/run/%s/*' pretty=True\n\n"
+                 "To end it before its next step, run the following command:\n\n"
+                 "salt-run state.soft_kill %s\n\n"
+                 "To look up its return later, run the following command:\n\n"
+                 "salt-run jobs.lookup_jid %s\n",
+        buf_str(&job), buf_str(&name), buf_str(&name), buf_str(&job), buf_str(&name), buf_str(&job));
 
     set_farewell(text);
 }

@@ -22,5 +22,7 @@ void interrupt_default(void);
 void interrupt_asked(void);
 /* The job that the farewell names. */
 void interrupt_job(const char *jid);
+/* The same of an orchestration: `run` is its name in the journal, which is another job's jid when it is resumed. */
+void interrupt_orchestration(const char *jid, const char *run);
 
 #endif

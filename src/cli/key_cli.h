@@ -52,6 +52,7 @@ int key_run_finger(key_cli_t *cli, const key_verb_t *verb);
 int key_run_change(key_cli_t *cli, const key_verb_t *verb);
 int key_run_gen_keys(key_cli_t *cli, const key_verb_t *verb);
 int key_run_gen_signature(key_cli_t *cli, const key_verb_t *verb);
+int key_run_import(key_cli_t *cli, const key_verb_t *verb);
 int key_run_rotate(key_cli_t *cli, const key_verb_t *verb);
 
 typedef enum key_answer { KEY_ANSWER_YES, KEY_ANSWER_NO, KEY_ANSWER_NONE } key_answer_t;

@@ -6,6 +6,7 @@ static const key_verb_t verbs[] = {
     { .option = "gen_keys", .run = key_run_gen_keys, .bare = true },
     { .option = "gen_signature", .run = key_run_gen_signature },
     { .option = "rotate_master_key", .run = key_run_rotate },
+    { .option = "import_salt", .run = key_run_import },
     { .option = "list", .run = key_run_list },
     { .option = "list_all", .match = "all", .run = key_run_list },
     { .option = "print", .run = key_run_print },

@@ -7,6 +7,7 @@
 #include "cli/key_cli.h"
 #include "cli/opts.h"
 #include "cli/startup.h"
+#include "cli/words.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
 #include "common/cli/ttyguard.h"
@@ -130,6 +131,8 @@ main(int argc, char **argv)
     startup_t start;
     memory_begin();
     ttyguard_begin();
+    if (complete_asked(argc, argv))
+        return words_complete(&opts_key, key_words, argc, argv);
     int rc = startup_options(&start, &opts_key, argc, argv);
 
     if (rc < 0) {

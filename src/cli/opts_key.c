@@ -36,6 +36,15 @@ static const opt_row_t actions[] = {
     { "-D --delete-all", OPT_FLAG, .help = "Delete all keys." },
     { "-f --finger", OPT_STR, .once = true, .help = "Print a key's fingerprint, by id or glob." },
     { "-F --finger-all", OPT_FLAG, .help = "Print the fingerprints of all keys, the master's own included." },
+    { "--import-salt", OPT_STR, .once = true, .metavar = "DIR",
+      .help =
+          "Expect the minions that a Salt master had accepted, by its pki folder: "
+          "/etc/salt/pki/master/salt-rsa "
+          "where Halite has moved it. Their new keys wait as others do, and --list marks them (expected)." },
+    { "--fingers", OPT_STR, .metavar = "FILE",
+      .help =
+          "With --import-salt: lines 'ID: FINGERPRINT' of the minions' new keys, as a job on the Salt side "
+          "collects them (--out=txt). An expected key whose fingerprint agrees is accepted at once." },
     { "--rotate-master-key", OPT_FLAG,
       .help =
           "Give the master a new key, which its signing key vouches for: minions that know the signing key "

@@ -106,6 +106,22 @@ say_waiting(run_t *self, json_int_t others)
             (long long) others, self->jid);
 }
 
+/* An orchestration's name in the journal: the run that it resumes, or its own jid. NULL: it is none. NEW. */
+static char *
+orchestration(const char *fun, const json_t *arg, const char *jid)
+{
+    static const char *const funs[] = { "state.orchestrate", "state.orch", "state.sls",
+                                        "state.orchestrate_high", "state.orchestrate_single" };
+    const json_t *resume = value_get(json_array_get(arg, json_array_size(arg) - 1), "resume");
+    size_t i = 0;
+
+    while (i < NELEMS(funs) && !str_eq(fun, funs[i]))
+        i++;
+    if (i == NELEMS(funs))
+        return NULL;
+    return resume != NULL && !json_is_null(resume) ? value_pystr(resume) : xstrdup(jid);
+}
+
 /* Start it; its jid is self->jid then. 0, or the exit code. */
 static int
 start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
@@ -120,7 +136,11 @@ start(run_t *self, const char *fun, json_t *arg, bool follow, fail_t *err)
     if (local_call(self->line, &request, &reply, err) < 0)
         return refused(self, err);
     self->jid = xstrdup(value_str(reply, "jid", ""));
-    interrupt_job(self->jid);
+    AUTO_FREE char *run = orchestration(fun, arg, self->jid);
+    if (run != NULL)
+        interrupt_orchestration(self->jid, run);
+    else
+        interrupt_job(self->jid);
     say_waiting(self, value_int(reply, "waits_for", 0));
     return 0;
 }

@@ -27,6 +27,7 @@ start_log(const startup_t *self)
     if (name != NULL)
         (void) log_level_parse(name, &level);
     log_init(self->spec->prog, level, isatty(STDERR_FILENO) == 1);
+    startup_log_form(self->opts);
 }
 
 /* Only a log file that is asked for: the configuration's is the master's own. */

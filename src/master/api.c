@@ -5,6 +5,7 @@
 #include "common/local/client.h"
 #include "common/plugin/registry.h"
 #include "master/store.h"
+#include "master/store_copy.h"
 #include "master/store_read.h"
 
 #define VERDICT_RETURNED "returned"
@@ -18,7 +19,8 @@ struct master_api {
     size_t n_wheels;
     struct registry *modules;
     const struct masterctx_tables *host;
-    char *jid; /* owned: of the runner; NULL: none */
+    char *jid;  /* owned: of the runner; NULL: none */
+    char *user; /* owned: who asked for it; NULL: nobody is known */
     bool peer;
     char *sock_dir, *store_path;
     store_t *store_rw; /* NULL: nothing can be written */
@@ -50,6 +52,7 @@ api_destroy(master_api_t **self_p)
     local_client_destroy(&self->line);
     store_reader_destroy(&self->store);
     free(self->jid);
+    free(self->user);
     free(self->sock_dir);
     free(self->store_path);
     free(self);
@@ -137,6 +140,7 @@ api_another(const master_api_t *self, fail_t *err)
     other->wheel_functions = self->wheel_functions;
     if (self->jid != NULL)
         api_set_run(other, self->jid);
+    api_set_user(other, api_user(self));
     other->peer = self->peer;
     return other;
 }
@@ -152,6 +156,21 @@ const char *
 api_run(const master_api_t *self)
 {
     return self->jid != NULL ? self->jid : "";
+}
+
+void
+api_set_user(master_api_t *self, const char *user)
+{
+    char *old = self->user;
+
+    self->user = xstrdup(user);
+    free(old);
+}
+
+const char *
+api_user(const master_api_t *self)
+{
+    return self->user != NULL ? self->user : "";
 }
 
 void
@@ -528,4 +547,36 @@ json_t *
 api_notes(master_api_t *self, const char *run, fail_t *err)
 {
     return store_notes(self->store, NOTE_ORCH, run, err);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static store_watch_t
+watch_of(const api_watch_t *watch)
+{
+    return (store_watch_t){ .go_on = watch->go_on, .whole = watch->whole, .cookie = watch->cookie };
+}
+
+json_t *
+api_backup(master_api_t *self, const char *to, const api_watch_t *watch, fail_t *err)
+{
+    const store_watch_t own = watch_of(watch);
+
+    return store_backup(self->store_path, to, &own, err);
+}
+
+json_t *
+api_check(master_api_t *self, const char *path, bool full, const api_watch_t *watch, fail_t *err)
+{
+    const store_watch_t own = watch_of(watch);
+
+    return store_check(path != NULL ? path : self->store_path, full, &own, err);
+}
+
+json_t *
+api_restore(master_api_t *self, const char *from, const api_watch_t *watch, fail_t *err)
+{
+    const store_watch_t own = watch_of(watch);
+
+    return store_restore(self->store_path, from, &own, err);
 }

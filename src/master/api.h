@@ -32,6 +32,9 @@ struct registry *api_modules(const master_api_t *self);
 /* Which runner asks. What it begins by the operations `runner` and `wheel` is said to be begun by it. */
 void api_set_run(master_api_t *self, const char *jid);
 const char *api_run(const master_api_t *self); /* BORROWED; "" by default */
+/* For which user it does; a reaction's is "Reactor". */
+void api_set_user(master_api_t *self, const char *user);
+const char *api_user(const master_api_t *self); /* BORROWED; "" by default */
 /* Whether what it works with came from a minion, as a reaction's arguments do; what it begins does too. */
 void api_set_peer(master_api_t *self, bool peer);
 bool api_peer(const master_api_t *self);
@@ -63,6 +66,18 @@ json_t *api_runs(master_api_t *self, size_t limit, fail_t *err);
 json_t *api_run_row(master_api_t *self, const char *run, fail_t *err);
 json_t *api_steps(master_api_t *self, const char *run, fail_t *err);
 json_t *api_notes(master_api_t *self, const char *run, fail_t *err);
+
+/* Copies of the store, which take their time: store_backup, store_check and store_restore of master/store_copy.h, on the
+ * master's own store. `go_on` is told how far it is, and may be told to give up by false; `whole`, if not NULL, does what
+ * belongs to a backup before that has its name. `path` of a check may be NULL: the store itself. */
+typedef struct api_watch {
+    bool (*go_on)(void *cookie, uint64_t done, uint64_t of, const char *what);
+    int (*whole)(void *cookie, fail_t *err);
+    void *cookie;
+} api_watch_t;
+json_t *api_backup(master_api_t *self, const char *to, const api_watch_t *watch, fail_t *err);
+json_t *api_check(master_api_t *self, const char *path, bool full, const api_watch_t *watch, fail_t *err);
+json_t *api_restore(master_api_t *self, const char *from, const api_watch_t *watch, fail_t *err);
 
 /* One local operation (include/salt/requests.def). TAKES *request_p. */
 int api_request(master_api_t *self, json_t **request_p, json_t **ret_reply, fail_t *err);

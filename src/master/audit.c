@@ -75,6 +75,25 @@ audit_reopen(audit_t *self, const char *path)
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
+/* Who rotates logs renames the file, and need not say so. One that can't be made anew yet is the old one for so long. */
+static void
+follow_rotation(audit_t *self)
+{
+    if (self->fd >= 0 && fs_is_same(self->fd, self->path))
+        return;
+    int old = self->fd;
+    open_file(self);
+    if (old < 0)
+        return;
+    if (self->fd < 0) {
+        log_error("cannot reopen the audit log %s: %s; still writing to the old one", self->path,
+                  strerror(-self->fd));
+        self->fd = old;
+    } else {
+        (void) close(old);
+    }
+}
+
 /* Whole, or not at all: a file that ends in half a line would spoil the next one. */
 static int
 append(audit_t *self, const json_t *line)
@@ -83,8 +102,7 @@ append(audit_t *self, const json_t *line)
     AUTO_FREE char *whole = xasprintf("%s\n", text != NULL ? text : "{}");
     size_t len = strlen(whole);
 
-    if (self->fd < 0)
-        open_file(self);
+    follow_rotation(self);
     if (self->fd < 0)
         return self->fd;
     ssize_t n = write(self->fd, whole, len);

@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/net/proto.h"
 #include "master/gate.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -88,6 +89,8 @@ s_welcome(front_t *self, peer_t *peer, const char *state, const char *reason)
                                   (json_int_t) peers_count(self->peers, KEY_ACCEPTED) * SUB_SPREAD_MS);
     if (reason)
         json_object_set_new(body, "reason", json_string(reason));
+    if (str_eq(state, "accepted"))
+        json_object_set_new(body, "halite", json_string(HALITE_RELEASE));
     if (self->own.key.vouched)
         json_object_set(body, "voucher", self->own.claim);
     (void) publish_send(self, peer, MSG_welcome, body);
@@ -201,8 +204,10 @@ s_admit(front_t *self, peer_t *peer, minion_t *m)
     }
     (void) str_copy(m->series, sizeof(m->series), peer->series);
     (void) str_copy(m->boot, sizeof(m->boot), peer->boot);
+    (void) str_copy(m->release, sizeof(m->release), peer->release);
     m->peer = peer;
     m->seen = true;
+    log_debug("minion %s at %s: connected", m->id, peer->address);
     s_welcome(self, peer, "accepted", NULL);
 }
 
@@ -236,7 +241,7 @@ s_refuse(front_t *self, peer_t *peer, const char *id, const char *act, const cha
 /* What the options say of an unknown key: accepted, rejected, or wait for an operator. Whom autoreject_file names can't be told
  * while it, or a line of it, can't be read: then nobody is accepted without an operator. */
 static key_state_t
-s_policy(front_t *self, const char *id)
+s_policy(front_t *self, const char *id, const uint8_t key[KEY_BYTES])
 {
     fail_auto_t err = FAIL_INIT;
     bool permissive = conf_bool(self->conf, "permissive_pki_access");
@@ -249,10 +254,12 @@ s_policy(front_t *self, const char *id)
         state = KEY_REJECTED;
     if (state == KEY_PENDING && err.text)
         log_error("minion %s waits for an operator, as autoreject_file can't be read", id);
-    else if (state == KEY_PENDING && (conf_bool(self->conf, "auto_accept") ||
-                                      (*sign && keystore_listed(sign, id, permissive, &err)) ||
-                                      keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
-                                                             (int) conf_int(self->conf, "autosign_timeout"))))
+    else if (state == KEY_PENDING &&
+             (conf_bool(self->conf, "auto_accept") ||
+              (*sign && keystore_listed(sign, id, permissive, &err)) ||
+              keystore_take_autosign(conf_str(self->conf, "pki_dir"), id,
+                                     (int) conf_int(self->conf, "autosign_timeout")) ||
+              keystore_expects(conf_str(self->conf, "pki_dir"), id, key)))
         state = KEY_ACCEPTED;
     if (err.text)
         log_warning("%s", fail_text(&err));
@@ -313,7 +320,7 @@ s_first_contact(front_t *self, peer_t *peer, const char *id, minion_t *old)
         s_welcome(self, peer, "full", "too many keys wait for acceptance on this master");
         return NULL;
     }
-    key_state_t state = s_policy(self, id);
+    key_state_t state = s_policy(self, id, key);
     if (keystore_put(self->keystore, id, state, key, &err) < 0) {
         log_error("minion %s: its key can't be stored: %s", id, fail_text(&err));
         s_welcome(self, peer, "full", "the master can't store the key");
@@ -418,6 +425,21 @@ s_claim(front_t *self, peer_t *peer, const char *id, minion_t **ret_m)
     return m->state;
 }
 
+/* Whoever speaks another protocol is told which of both to upgrade; which Halite this is, accepted minions only. */
+static bool
+s_is_understood(front_t *self, peer_t *peer, const char *id, const json_t *body)
+{
+    char release[LIMIT_RELEASE];
+    minion_t *m = peers_by_key(self->peers, peer->z85);
+    bool ours = m && m->state == KEY_ACCEPTED;
+    proto_release(body, release);
+    AUTO_FREE char *problem = proto_problem((proto_side_t){ value_int(body, "proto", 0), release },
+                                            (proto_side_t){ WIRE_PROTO, ours ? HALITE_RELEASE : "" });
+    if (problem)
+        s_refuse(self, peer, id, "protocol", problem, NULL);
+    return !problem;
+}
+
 void
 auth_hello(front_t *self, peer_t *peer, const json_t *body)
 {
@@ -429,7 +451,10 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
         s_refuse(self, peer, "(invalid)", "denied", why, NULL);
         return;
     }
+    if (!s_is_understood(self, peer, id, body))
+        return;
     peer->is_call = str_eq(value_str(body, "role", "minion"), "call");
+    proto_release(body, peer->release);
     (void) str_copy(peer->boot, sizeof(peer->boot), value_str(body, "boot", ""));
     (void) str_copy(peer->series, sizeof(peer->series), value_str(body, "series", peer->boot));
     minion_t *m = NULL;

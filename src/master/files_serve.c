@@ -3,10 +3,14 @@
 
 #include <unistd.h>
 
+#include "common/base/clock.h"
+#include "common/base/fs.h"
+#include "common/base/rate.h"
 #include "common/base/str.h"
 #include "common/conf/conf.h"
 #include "common/net/wire.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define HEAD_MAX  128                    /* the JSON in front of a chunk */
@@ -94,6 +98,16 @@ asking_error(const asking_t *self, bool opened, int code, const char *text)
                           json_pack("{s:O, s:i}", "error", words, "code", -code));
 }
 
+/* The machine's trouble, and not that a file is missing: the operator is told as well. Minions may ask again and again. */
+static void
+s_log_trouble(const asking_t *a, int code, const char *text)
+{
+    static _Thread_local rate_t lines = RATE(1, 10);
+    if (code != -ENOENT && code != -E2BIG && code != -EFBIG && rate_spare(&lines, clock_mono_ms()))
+        log_error("minion %s asks for '%s' (environment '%s', '%s'): %s", a->id, a->path, a->saltenv, a->op,
+                  text);
+}
+
 void
 asking_fail(asking_t *a, bool opened, int code, const fail_t *err, files_out_t ***tail)
 {
@@ -132,9 +146,12 @@ s_open_file(asking_t *a, fileserver_t *server, files_out_t ***tail)
     fail_auto_t err = FAIL_INIT;
     int rc = fileserver_find(server, a->path, a->saltenv, &a->file, &err);
     if (rc < 0) {
+        s_log_trouble(a, rc, fail_text(&err));
         asking_fail(a, false, rc, &err, tail);
         return;
     }
+    log_debug("minion %s asks for %s of salt://%s in saltenv '%s': %lld bytes", a->id, a->op, a->path,
+              a->saltenv, (long long) a->file.size);
     a->size = a->file.size;
     if (str_eq(a->op, "get")) {
         s_start_data(a, tail);
@@ -185,6 +202,7 @@ s_open_list(asking_t *a, const files_worker_t *worker, files_out_t ***tail)
         (void) fail_set(&err, -EFBIG, "the answer to '%s' (environment '%s') is longer than %d bytes", a->op,
                         a->saltenv, LIMIT_FILE_TEXT);
     if (err.text || !text) {
+        s_log_trouble(a, err.code ? err.code : -EIO, fail_text(&err));
         asking_fail(a, false, err.code ? err.code : -EIO, &err, tail);
         return;
     }
@@ -222,8 +240,11 @@ static void
 s_broken(asking_t *a, int code, files_out_t ***tail)
 {
     fail_auto_t err = FAIL_INIT;
-    (void) fail_set(&err, code, "%s: %s", a->path,
-                    code == -ESTALE ? "it became shorter while it was read" : strerror(-code));
+    if (code == -ESTALE)
+        (void) fail_set(&err, code, "%s: it became shorter while it was read", a->path);
+    else
+        (void) fs_fail(&err, code, "read", a->is_text ? a->path : a->file.path);
+    s_log_trouble(a, code, fail_text(&err));
     asking_fail(a, a->state == ASKING_DATA, code, &err, tail);
 }
 

@@ -9,6 +9,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
 #include "master/bus.h"
@@ -22,12 +23,14 @@
 #include "salt/value.h"
 
 #define TICK_MS     100
+#define STATUS_MS   1000
 #define REST_MS     20000 /* nothing has come or gone */
 #define STORE_FILE  "jobs.db"
 #define LARGE_BYTES (1024 * 1024)
 #define PORT_EVENTS (ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED)
 #define ROUTER_EVENTS                                                                                        \
     (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+#define PUB_EVENTS (PORT_EVENTS | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
 
 static void
 s_reload(front_t *self)
@@ -66,6 +69,7 @@ s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
         }
         if (sig == SIGTERM || sig == SIGINT) {
             log_info("%s: the master ends", sig == SIGTERM ? "SIGTERM" : "SIGINT");
+            notify_stopping();
             self->stop = true;
             return -1;
         }
@@ -139,12 +143,28 @@ s_rest(front_t *self, int64_t now_ms)
     }
 }
 
+/* For systemctl status. */
+static void
+s_status(front_t *self, int64_t now)
+{
+    if (!notify_heard() || now < self->status_ms)
+        return;
+    self->status_ms = now + STATUS_MS;
+    notify_status("%zu of %zu minions connected, %zu keys wait (salt-key -L); ports %d, %d and %d at %s",
+                  presence_count(self), peers_count(self->peers, KEY_ACCEPTED),
+                  peers_count(self->peers, KEY_PENDING), (int) conf_int(self->conf, "publish_port"),
+                  (int) conf_int(self->conf, "ret_port"), (int) conf_int(self->conf, "hello_port"),
+                  conf_str(self->conf, "interface"));
+}
+
 static int
 s_tick(zloop_t *loop, int timer, void *arg)
 {
     (void) loop, (void) timer;
     front_t *self = arg;
     int64_t now = clock_mono_ms();
+    notify_turn(now);
+    s_status(self, now);
     clockwatch_tick(self, now);
     inbound_monitors(self);
     auth_rivals(self, now);
@@ -184,7 +204,7 @@ s_open_sockets(front_t *self, fail_t *err)
     self->router = sock_new(self->zctx, SOCK_ROUTER_SERVER, self->own.key.pair, NULL, err);
     self->pub = self->router ? sock_new(self->zctx, SOCK_PUB_SERVER, self->own.key.pair, NULL, err) : NULL;
     self->monitor = self->pub ? sock_monitor(self->zctx, self->router, "router", ROUTER_EVENTS, err) : NULL;
-    self->pub_monitor = self->monitor ? sock_monitor(self->zctx, self->pub, "pub", PORT_EVENTS, err) : NULL;
+    self->pub_monitor = self->monitor ? sock_monitor(self->zctx, self->pub, "pub", PUB_EVENTS, err) : NULL;
     if (!self->pub_monitor)
         return err->code;
     int rc = sock_bind(self->pub, host, (int) conf_int(self->conf, "publish_port"), ipv6, err);

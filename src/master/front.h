@@ -9,6 +9,7 @@
  *   mine.c     what minions know of each other         notes.c    work that is named; commits
  *   presence.c who came and went, as events            gate.c     descriptors: who is turned away
  *   reactor.c  what files do to events                 pillars.c  pillars, compiled in actors
+ *   names.c    what completion at a prompt is told
  *   targets.c  which minions are meant                numbers.c  numbers of events outlive a killed master
  *
  * Layer      master
@@ -112,6 +113,7 @@ typedef struct front {
     keylife_t keylife;
     int64_t grace_from_ms;  /* monotonic: since then minions are on their way back */
     int64_t expire_next_ms; /* monotonic */
+    int64_t status_ms;      /* monotonic: the next word to the service manager */
     int64_t rest_ms;        /* monotonic: when memory goes back; 0: it has */
     uint64_t rest_done;     /* what the counters said at the last look */
     clockwatch_t clock;
@@ -168,6 +170,7 @@ int fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg); /* the worke
 
 /* presence.c */
 void presence_tick(front_t *self, int64_t now_ms);
+size_t presence_count(const front_t *self); /* accepted minions that are connected */
 
 /* lsock.c */
 lsock_t *lsock_new(front_t *front, const char *sock_dir, fail_t *err);

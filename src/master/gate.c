@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/map.h"
 #include "common/net/tcpcount.h"
 #include "master/bus.h"
 #include "salt/log.h"
@@ -23,6 +24,7 @@
 #define HANDSHAKE_MS  50
 #define CHECK_MS      5000
 #define SETTLE_MS     60000
+#define SALT_AGAIN_MS 600000              /* until the same address is told again */
 #define WENT_MANY     64                  /* connections: what they held is given back */
 #define STEP          1024                /* of the table */
 #define GROWN_BYTES   (32L * 1024 * 1024) /* of the process: reason enough to look */
@@ -50,7 +52,12 @@ typedef struct door_line {
     int prev, next;   /* strangers of its stage, by age; -1: none */
     uint8_t ports;    /* a bit for each that it is open at: their monitors are not in order with each other */
     stage_t stage;
+    tcp_peer_t from;
 } door_line_t;
+
+typedef struct time_box {
+    int64_t ms; /* monotonic */
+} time_box_t;
 
 struct gate {
     door_line_t *lines; /* by descriptor */
@@ -63,6 +70,8 @@ struct gate {
     long reserve;          /* descriptors that they leave */
     long went;             /* since memory was given back */
     int64_t check_next_ms, settle_next_ms;
+    uint8_t mismatched; /* a bit for each port at which the connection that goes next has another mechanism */
+    map_t *salted;      /* addresses of such, to time_box_t: when each was told last */
     zap_door_t door, told;
     bool told_full;
     rate_t tells;
@@ -86,6 +95,7 @@ gate_new(long files)
     self->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     self->tells = (rate_t) RATE(LIMIT_GATE_EVENTS_RATE, LIMIT_GATE_EVENTS_BURST);
     self->page = sysconf(_SC_PAGESIZE);
+    self->salted = map_new(free);
     return self;
 }
 
@@ -98,6 +108,7 @@ gate_destroy(gate_t **self_p)
     if (self->statm >= 0)
         (void) close(self->statm);
     free(self->lines);
+    map_destroy(&self->salted);
     free(self);
 }
 
@@ -267,7 +278,8 @@ gate_came(front_t *front, port_t port, int fd)
     }
     *line = (door_line_t){ .since_ms = clock_mono_ms(),
                            .ports = (uint8_t) (line->ports | 1u << port),
-                           .stage = STAGE_SILENT };
+                           .stage = STAGE_SILENT,
+                           .from = tcp_peer(fd) };
     s_list(self, fd);
     if (self->door != ZAP_OPEN)
         s_make_room(self, fd);
@@ -279,12 +291,53 @@ gate_came(front_t *front, port_t port, int fd)
 }
 
 void
+gate_misspoke(front_t *front, port_t port, int error)
+{
+    if (error == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+        front->gate->mismatched |= (uint8_t) (1u << port);
+}
+
+/* Salt's minions come again every few seconds, for as long as they live. */
+static bool
+s_told_lately(gate_t *self, const char *address)
+{
+    int64_t now = clock_mono_ms();
+    time_box_t *told = map_get(self->salted, address);
+    if (told && now - told->ms < SALT_AGAIN_MS)
+        return true;
+    if (map_len(self->salted) >= LIMIT_SALT_ADDRESSES)
+        map_clear(self->salted);
+    told = xcalloc(1, sizeof(*told));
+    told->ms = now;
+    map_set(self->salted, address, told);
+    return false;
+}
+
+/* libzmq tells of a failed handshake without its connection, and of that one's end next: a context has one thread. */
+static void
+s_is_salt(front_t *front, const door_line_t *line)
+{
+    AUTO_FREE char *address = tcp_peer_text(&line->from);
+    if (s_told_lately(front->gate, address))
+        front->counters.refused++;
+    else
+        front_refused(front, REFUSED_SALT, address,
+                      "a Salt minion, or another program that speaks ZeroMQ without encryption, knocks here: "
+                      "this is a Halite master. Install Halite's salt-minion there, or let its option master "
+                      "name a Salt master");
+}
+
+void
 gate_went(front_t *front, port_t port, int fd)
 {
     gate_t *self = front->gate;
     door_line_t *line = s_line(self, fd);
+    bool mismatched = self->mismatched & 1u << port;
+    self->mismatched &= (uint8_t) ~(1u << port);
     if (!line || !(line->ports & 1u << port))
         return;
+    if (mismatched)
+        s_is_salt(front, line);
     line->ports &= (uint8_t) ~(1u << port);
     self->open--;
     self->went++;

@@ -18,7 +18,9 @@ typedef enum port { PORT_REQUEST, PORT_PUBLISH, PORT_HELLO, PORTS } port_t;
 gate_t *gate_new(long files); /* NEW; for this limit of descriptors */
 void gate_destroy(gate_t **self_p);
 long gate_reserve(const gate_t *self); /* descriptors that are left for operators, runners and the store */
-void gate_came(front_t *front, port_t port, int fd);   /* a TCP connection */
+void gate_came(front_t *front, port_t port, int fd); /* a TCP connection */
+/* The handshake of the connection that goes next at this port failed, by this ZMQ_PROTOCOL_ERROR_*. */
+void gate_misspoke(front_t *front, port_t port, int error);
 void gate_spoke(front_t *front, int fd, size_t bytes); /* it sent a message */
 /* Whether a message of this size is looked at. One minion's large ones have a rate. */
 bool gate_takes(const peer_t *peer, size_t bytes);

@@ -221,6 +221,9 @@ s_committed(front_t *self, pending_ack_t *a)
         (void) map_take(self->uncommitted, a->key);
     else if (same_start && !a->is_call)
         m->kept_event = a->event;
+    if (a->key)
+        log_trace("job %.*s: the return of minion %s is on the disk%s", (int) a->jid_len, a->key,
+                  a->key + a->jid_len + 1, peer ? ", and acknowledged" : "; the minion is gone");
     if (peer && a->key)
         s_ack_jid(self, peer, a->key, a->jid_len);
     else if (peer)
@@ -408,12 +411,14 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
     job_target_t *t = job ? job_find(job, m->slot) : NULL;
     if (map_get(self->uncommitted, key)) {
         /* Once more before its commit: that will acknowledge it. */
+        log_debug("job %s: minion %s returns once more, before its commit", jid, m->id);
         self->counters.duplicates++;
         return;
     }
     /* Without a target: salt-call's own, or one of before. */
     if (t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, NULL) == 1) {
         /* Ours was acknowledged, but that was lost on the way: say it again, count it never. */
+        log_debug("job %s: minion %s returns once more; it is acknowledged again", jid, m->id);
         self->counters.duplicates++;
         s_ack_jid(self, peer, jid, strlen(jid));
         return;
@@ -426,6 +431,7 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
     }
     if ((!t && !s_has_share(self, peer, ret->len)) || !s_keep_ret(self, peer, ret, job, &key))
         return;
+    log_debug("Got return from %s for job %s", m->id, jid);
     if (t) {
         s_push_ret(job, m, ret);
         (void) jobs_move(self->jobs, job, t, VERDICT_RETURNED, 0);
@@ -714,6 +720,8 @@ inbound_monitors(front_t *self)
                 gate_came(self, i, value);
             else if (event == ZMQ_EVENT_DISCONNECTED)
                 gate_went(self, i, value);
+            else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL)
+                gate_misspoke(self, i, value);
             if (ports[i].fn)
                 ports[i].fn(self, event, value);
         }

@@ -5,7 +5,9 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/base/proc.h"
+#include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
@@ -77,7 +79,10 @@ main(int argc, char **argv)
     opt_result_t opts = { 0 };
     memory_begin();
     ttyguard_begin();
+    if (complete_asked(argc, argv))
+        return complete_options(&opts_master, argc, argv);
     daemon_stdio();
+    notify_begin();
     tzset(); /* the C library makes the names of time zones when they are first needed: before there are threads */
     int code = optparse_run(&opts_master, argc, argv, &opts);
     if (code >= 0) {
@@ -86,7 +91,7 @@ main(int argc, char **argv)
     }
     AUTO_FREE char *dir = startup_conf_dir(opts.values);
     json_auto_t *overrides = startup_overrides(opts.values);
-    AUTO(conf) conf = startup_conf("salt-master", dir, CONF_MASTER, overrides, false, &err);
+    AUTO(conf) conf = startup_conf("salt-master", dir, CONF_MASTER, overrides, &err);
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
     if (!conf || (background && daemon_background(&err) < 0))

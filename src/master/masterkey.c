@@ -94,8 +94,9 @@ complete(const place_t *place, fail_t *err)
     voucher_t v;
 
     key_pair_tidy(place->pki, NEXT);
-    if (!fs_exists(pem))
-        return 0;
+    int there = fs_look(pem, err);
+    if (there <= 0)
+        return there;
     AUTO(key_pair) next = key_pair_open(place->pki, NEXT, NULL, err);
 
     if (next == NULL)

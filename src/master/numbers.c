@@ -6,8 +6,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 
-/* Its value is "N": the last number that was used; or "N ahead": numbers up to N may have been. */
-#define NUMBERS_META  "event_numbers"
+/* STORE_NUMBERS is "N": the last number that was used; or "N ahead": numbers up to N may have been. */
 #define NUMBERS_AHEAD "ahead"
 #define CALLS_KEPT    16 /* of a minion's salt-calls: one that sends again does so within seconds */
 
@@ -17,7 +16,7 @@ s_ask(front_t *self)
     bus_t *bus = self->bus;
     uint64_t upto = self->seq + LIMIT_EVENTS_AHEAD;
     AUTO_FREE char *text = xasprintf("%llu " NUMBERS_AHEAD, (unsigned long long) upto);
-    bus->asked_ticket = store_put_meta(self->store, NUMBERS_META, text);
+    bus->asked_ticket = store_put_meta(self->store, STORE_NUMBERS, text);
     bus->asked = upto;
 }
 
@@ -33,7 +32,7 @@ s_was_killed(const char *text, uint64_t *ret_upto)
     return valid && *end != '\0';
 }
 
-/* The store that knew the numbers was damaged: there were fewer events than microseconds so far. */
+/* The store that knew the numbers was damaged, or a backup took its place: what it went on with is none of before. */
 static bool
 s_was_replaced(const char *text, uint64_t *ret_upto)
 {
@@ -53,7 +52,7 @@ int
 numbers_begin(front_t *self, fail_t *err)
 {
     uint64_t first = 0, last = 0, upto = 0;
-    json_auto_t *meta = store_meta(self->reader, NUMBERS_META, err);
+    json_auto_t *meta = store_meta(self->reader, STORE_NUMBERS, err);
     json_auto_t *replaced = meta ? store_meta(self->reader, STORE_REPLACED, err) : NULL;
     if (!replaced || store_seq_range(self->reader, &first, &last, err) < 0)
         return err->code;
@@ -65,7 +64,8 @@ numbers_begin(front_t *self, fail_t *err)
     self->bus->granted = self->seq; /* a master after this one finds the same */
     s_ask(self);
     if (gap && self->seq > last)
-        s_tell_gap(self, last, anew ? "the store is a new one" : "the last master did not end itself");
+        s_tell_gap(self, last,
+                   anew ? "the store took another's place" : "the last master did not end itself");
     return 0;
 }
 
@@ -100,7 +100,7 @@ numbers_end(front_t *self)
     if (self->bus->asked == 0)
         return;
     AUTO_FREE char *text = xasprintf("%llu", (unsigned long long) self->seq);
-    (void) store_put_meta(self->store, NUMBERS_META, text);
+    (void) store_put_meta(self->store, STORE_NUMBERS, text);
 }
 
 /* ---- of minions' events ---------------------------------------------------------------------- */

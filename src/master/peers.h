@@ -34,6 +34,7 @@ typedef struct peer {
     bool is_call;                              /* salt-call: may return and fire, receives nothing */
     bool over;                                 /* it said goodbye: what still comes is not looked at */
     char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* names of its start, and of the numbers of its events */
+    char release[LIMIT_RELEASE];               /* the Halite that it says it is; "": before 1.0.0 */
     minion_t *minion;      /* the id it may speak for; NULL before hello or when refused: see peers_bind */
     json_t *hello;         /* owned: a rival's; else NULL */
     unsigned unproven;     /* messages while its key was not accepted */
@@ -63,6 +64,7 @@ struct minion {
     int64_t gone_ms; /* the same: when its connection was lost; 0: it said goodbye, or never was here */
     known_t known;
     char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* of its last connection */
+    char release[LIMIT_RELEASE];               /* the same */
     uint32_t starts;                           /* how often `series` changed */
     json_int_t last_event;                     /* number of its last event within `series` that was taken */
     json_int_t kept_event;                     /* the same of the last that is on the disk */

@@ -173,6 +173,7 @@ s_answer_kept(const actor_env_t *env, task_t *t, const char *key)
 {
     if (!t->kept || value_bool(t->ask, "clean", false) || !s_holds(t->kept, key, env->opts))
         return false;
+    log_debug("pillar of %s: nothing that it is made of has changed: it is the cached one", t->id);
     json_auto_t *pillar = json_loads(t->kept->text, JSON_ALLOW_NUL, NULL);
     s_answer(t, pillar, NULL);
     return true;
@@ -229,7 +230,10 @@ s_compile(const actor_env_t *env, task_t *t, pillar_reads_t *reads, fail_t *err)
                         .claims = env->claims };
     pillar_env_ask(&pe, t->ask);
     pillargit_also(env->git, pe.ext);
+    int64_t begin_us = clock_mono_us();
     py_t *pillar = pillar_compile(&pe, err);
+    log_debug("pillar of %s: %s in %.6f s", t->id, pillar ? "compiled" : "did not compile",
+              (double) (clock_mono_us() - begin_us) / 1e6);
     py_unref(pe.override);
     return pillar;
 }

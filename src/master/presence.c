@@ -5,6 +5,14 @@
 
 #include "salt/value.h"
 
+/* The one in a slot, BORROWED; NULL when none is connected there. */
+static const minion_t *
+s_there(const front_t *self, uint32_t slot)
+{
+    const minion_t *m = peers_by_slot(self->peers, slot);
+    return m && m->state == KEY_ACCEPTED && m->peer ? m : NULL;
+}
+
 /* Who is connected now: {id: true}. NEW. */
 static json_t *
 s_present(const front_t *self)
@@ -12,9 +20,18 @@ s_present(const front_t *self)
     json_t *all = json_object();
     const minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++)
-        if ((m = peers_by_slot(self->peers, i)) && m->state == KEY_ACCEPTED && m->peer)
+        if ((m = s_there(self, i)))
             json_object_set_new(all, m->id, json_true());
     return all;
+}
+
+size_t
+presence_count(const front_t *self)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < peers_slots(self->peers); i++)
+        n += s_there(self, i) != NULL;
+    return n;
 }
 
 /* Ids of `a` that are not in `b`. NEW array. */

@@ -187,6 +187,12 @@ s_check_subset(const json_t *request, fail_t *err)
     return false;
 }
 
+static const char *
+s_fun(const json_t *request)
+{
+    return value_str(request, "fun", "(several)");
+}
+
 json_t *
 publish_job(front_t *self, const json_t *request, const char *user, void *follower, fail_t *err)
 {
@@ -222,6 +228,8 @@ publish_job(front_t *self, const json_t *request, const char *user, void *follow
     if (follower)
         (void) job_follow(job, follower);
     self->counters.jobs++;
+    log_info("User %s Published command %s with jid %s", user, s_fun(request), jid);
+    log_debug("job %s: for %zu minions; %zu that were named are not there", jid, n, json_array_size(missing));
     return json_pack("{s:s, s:O, s:O}", "jid", jid, "minions", ids, "missing", missing);
 }
 
@@ -288,6 +296,8 @@ s_unicast(front_t *self, job_t *job, job_target_t *target, const char *text, siz
         return;
     }
     int rc = gate_send(self, m->peer, text, len);
+    log_trace("job %s: sent to minion %s, time %d: %s", job->jid, m->id, target->tries + 1,
+              rc < 0 ? strerror(-rc) : "on its way");
     self->counters.out++;
     if (rc == -EHOSTUNREACH && target->tries == 0 && !s_is_expected(self, m))
         (void) jobs_move(self->jobs, job, target, VERDICT_NOT_CONNECTED, 0);
@@ -308,6 +318,8 @@ s_broadcast(front_t *self, job_t *job, const char *text, size_t len)
     AUTO_FREE char *pub_text = wire_encode(MSG_job, body, &pub_len, NULL);
     if (pub_text)
         (void) sock_send(self->pub, pub_text, pub_len);
+    log_debug("job %s: published to all %zu minions, as number %lld", job->jid, job->n_targets,
+              (long long) self->pub_seq);
     for (size_t i = 0; i < job->n_targets; i++) {
         minion_t *m = peers_by_slot(self->peers, job->targets[i].slot);
         if (!pub_text || !m || !m->peer || m->sub_fd < 0) {
@@ -603,9 +615,18 @@ publish_verdict_push(front_t *self, const job_t *job, const job_target_t *target
     return msg;
 }
 
+static void
+s_tell_verdict(const front_t *self, const job_t *job, const job_target_t *target)
+{
+    const minion_t *m = log_wants(LEVEL_DEBUG) ? peers_by_slot(self->peers, target->slot) : NULL;
+    log_debug("job %s: minion %s: %s", job->jid, m ? m->id : "that was forgotten",
+              verdict_name(target->verdict));
+}
+
 void
 publish_verdict(void *front, job_t *job, job_target_t *target)
 {
+    s_tell_verdict(front, job, target);
     json_auto_t *msg = job->n_followers > 0 ? publish_verdict_push(front, job, target) : NULL;
     for (size_t i = 0; msg && i < job->n_followers; i++)
         (void) lconn_push(job->followers[i], msg);
@@ -615,6 +636,7 @@ void
 publish_done(void *front, job_t *job)
 {
     s_keep_end(front, job);
+    log_debug("job %s: each of its %zu minions has a verdict", job->jid, job->n_targets);
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "done", "jid", job->jid);
     for (size_t i = 0; i < job->n_followers; i++)
         /* Who still waits for the returns so far hears of the end after these. */

@@ -40,12 +40,12 @@ static void
 s_mark_begin(reactor_t *self)
 {
     fail_auto_t err = FAIL_INIT;
-    json_auto_t *kept = store_meta(self->front->reader, REACTOR_META, &err);
+    json_auto_t *kept = store_meta(self->front->reader, STORE_REACTOR, &err);
     self->shared.begin = self->front->seq;
     if (err.text || !str_empty(json_string_value(kept))) /* what can't be read now is not to be overwritten */
         return;
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu}", (unsigned long long) self->shared.begin);
-    (void) store_put_meta(self->front->store, REACTOR_META, text);
+    (void) store_put_meta(self->front->store, STORE_REACTOR, text);
 }
 
 /* Without anything to react to there is no thread, and no place to go on from. */
@@ -55,7 +55,7 @@ s_start(reactor_t *self, bool opts, fail_t *err)
     if (self->actor)
         return s_tell(self, opts, err);
     if (!value_truthy(self->list)) {
-        (void) store_put_meta(self->front->store, REACTOR_META, "");
+        (void) store_put_meta(self->front->store, STORE_REACTOR, "");
         return 0;
     }
     s_mark_begin(self);

@@ -15,8 +15,6 @@
 #include "common/reactor/rules.h"
 #include "master/reactor.h"
 
-#define REACTOR_META "reactor" /* in the store: {"seq", "rules", "begun"}, the place to go on from */
-
 /* What the front loop gives the thread and reads of it. */
 typedef struct reactor_shared {
     char *sock_dir, *store_path;

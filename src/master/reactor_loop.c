@@ -42,7 +42,7 @@ s_write(rloop_t *self, uint64_t seq, const char *rules)
     AUTO_FREE char *text = xasprintf("{\"seq\":%llu,\"rules\":%s,\"begun\":%s}", (unsigned long long) seq,
                                      rules, list);
     s_settle(self);
-    uint64_t ticket = store_put_meta(self->shared->store, REACTOR_META, text);
+    uint64_t ticket = store_put_meta(self->shared->store, STORE_REACTOR, text);
     if (ticket == 0) { /* no room: the next snapshot says it */
         self->dirty = true;
         return;
@@ -300,8 +300,12 @@ s_event(rloop_t *self, const json_t *event)
     s_reach(self, seq - 1);
     self->routed = seq;
     /* As Salt: what runners and wheel functions of the reactor tell sets off nothing. */
-    if (!self->leader || str_eq(value_str(data, "user", ""), "Reactor"))
+    if (!self->leader || str_eq(value_str(data, "user", ""), "Reactor")) {
+        log_trace("reactor: event %llu '%s' is %s: nothing reacts", (unsigned long long) seq,
+                  value_str(event, "tag", ""),
+                  self->leader ? "the reactor's own doing" : "another master's to react to");
         return;
+    }
     if (!clock_stamp_parse(value_str(data, "_stamp", ""), &us))
         us = clock_wall_us();
     s_tasks(self, rules_due(self->rules, us));
@@ -427,7 +431,7 @@ s_is_ready(rloop_t *self, int64_t now_ms)
     self->connect_next_ms = now_ms + CONNECT_MS;
     if (!self->reader)
         self->reader = store_reader_new(self->shared->store_path, &err);
-    json_auto_t *meta = self->reader ? store_meta(self->reader, REACTOR_META, &err) : NULL;
+    json_auto_t *meta = self->reader ? store_meta(self->reader, STORE_REACTOR, &err) : NULL;
     if (!meta) {
         if (!self->shown_unread)
             log_error("reactor: %s; nothing reacts to events until the store can be read", fail_text(&err));

@@ -139,7 +139,11 @@ s_work(actor_t *self, rtask_t *task)
     json_auto_t *errors = json_array();
     call_ctx_t *ctx = masterctx_ctx(self->host);
     reaction_env_t env = { ctx, ctx_files(ctx), self->render, self->shared->runners, self->shared->wheels };
+    int64_t begin_us = clock_mono_us();
     json_auto_t *list = reaction_list(&env, firing, errors);
+    log_debug("reactor: event %llu '%s': %s has %zu reactions, rendered in %.6f s",
+              (unsigned long long) task->seq, value_str(firing, "tag", ""), value_str(firing, "file", ""),
+              json_array_size(list), (double) (clock_mono_us() - begin_us) / 1e6);
     const json_t *passing = s_passing(errors);
     if (passing && task->tried_ms == 0) {
         log_warning("reactor: %s: %s; it is tried again for a minute", value_str(passing, "file", ""),

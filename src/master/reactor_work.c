@@ -308,6 +308,9 @@ s_ask(rloop_t *self, react_t *r)
         s_enqueue(self, r);
         return;
     }
+    log_debug("reactor: event %llu, %s '%s': %s.%s is asked for", (unsigned long long) r->task->seq,
+              value_str(r->what, "file", ""), value_str(r->what, "id", ""), value_str(r->what, "client", ""),
+              value_str(r->what, "fun", ""));
     r->step = STEP_ASKED;
     self->n_asked++;
     AUTO_FREE char *key = xasprintf("%lld", (long long) r->n);
@@ -409,6 +412,8 @@ s_answered(rloop_t *self, react_t *r, const json_t *reply)
         return;
     }
     r->jid = xstrdup(value_str(reply, "jid", ""));
+    log_debug("reactor: event %llu, %s '%s': it is job %s", (unsigned long long) r->task->seq,
+              value_str(r->what, "file", ""), value_str(r->what, "id", ""), r->jid);
     if (*r->jid) {
         atomic_fetch_add(&self->shared->begun, !value_bool(reply, "again", false));
         kin_add(self->kin, self->reader, r->jid, r->task->jids, value_str(r->what, "part", ""));

@@ -15,6 +15,7 @@ typedef enum refusal {
     REFUSED_MESSAGE,
     CUT_STRANGER, /* a connection whose key is not accepted, or not yet */
     CUT_MINION,
+    REFUSED_SALT, /* a peer that speaks ZeroMQ as Salt does */
     REFUSALS
 } refusal_t;
 

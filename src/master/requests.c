@@ -11,6 +11,7 @@
 #include "master/lconn.h"
 #include "master/listen.h"
 #include "master/mine.h"
+#include "master/names.h"
 #include "master/reactor.h"
 #include "master/targets.h"
 #include "master/workers.h"
@@ -36,10 +37,10 @@ s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
         "jobs", (json_int_t) k->jobs, "handshakes_failed", (json_int_t) k->handshakes_failed, "store_rows",
         (json_int_t) st.rows, "store_commits", (json_int_t) st.commits, "store_queued",
         (json_int_t) st.queued, "store_expired", (json_int_t) st.expired);
-    return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "version", HALITE_VERSION,
-                     "pid", (int) getpid(), "seq", (json_int_t) self->seq, "uptime_ms",
-                     (json_int_t) (clock_mono_ms() - self->started_ms), "connections",
-                     (json_int_t) peers_connected(self->peers), "accepted",
+    return json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o}", "version",
+                     HALITE_VERSION, "halite", HALITE_RELEASE, "pid", (int) getpid(), "seq",
+                     (json_int_t) self->seq, "uptime_ms", (json_int_t) (clock_mono_ms() - self->started_ms),
+                     "connections", (json_int_t) peers_connected(self->peers), "accepted",
                      (json_int_t) peers_count(self->peers, KEY_ACCEPTED), "active_jobs",
                      (json_int_t) jobs_len(self->jobs), "listeners",
                      (json_int_t) lsock_listeners(self->lsock), "expiring", st.expiring, "counters", counters,
@@ -106,8 +107,8 @@ static json_t *
 s_presence(const front_t *self, const minion_t *m)
 {
     if (m->peer)
-        return json_pack("{s:b, s:s, s:I, s:b}", "connected", true, "address", m->peer->address, "since",
-                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0);
+        return json_pack("{s:b, s:s, s:I, s:b, s:s}", "connected", true, "address", m->peer->address, "since",
+                         (json_int_t) m->peer->since_ms, "subscribed", m->sub_fd >= 0, "halite", m->release);
     json_t *away = json_pack("{s:b}", "connected", false);
     int64_t awaited = publish_awaits_ms(self, m);
     if (awaited > 0)
@@ -127,6 +128,22 @@ s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
         json_object_set_new(all, m->id, s_presence(self, m));
     }
     return json_pack("{s:o}", "minions", all);
+}
+
+static json_t *
+s_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    json_t *names = names_of(self, request, err);
+    return names ? json_pack("{s:o}", "names", names) : NULL;
+}
+
+static json_t *
+s_key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
+{
+    (void) c;
+    json_t *names = names_of_keys(self, request, err);
+    return names ? json_pack("{s:o}", "names", names) : NULL;
 }
 
 static json_t *

@@ -3,6 +3,7 @@
 #include "master/gate.h"
 
 #include "common/base/clock.h"
+#include "common/crypto/saltpki.h"
 #include "salt/log.h"
 
 static void
@@ -20,7 +21,11 @@ rotate_open(front_t *self, fail_t *err)
     masterkey_t key;
     bool made = false;
     char finger[FINGER_LEN], signer[FINGER_LEN];
-    int rc = masterkey_open(&key, self->opts, &made, err);
+    AUTO_FREE char *of_salt = NULL;
+    int rc = saltpki_set_aside(conf_str(self->conf, "pki_dir"), &of_salt, err);
+    if (of_salt)
+        log_warning("%s", of_salt);
+    rc = rc == 0 ? masterkey_open(&key, self->opts, &made, err) : rc;
     if (rc < 0) {
         masterkey_close(&key);
         return rc;

@@ -69,6 +69,11 @@ uint64_t store_put_step(store_t *self, const char *run, const char *tag, int64_t
                         int64_t end_us, const char *doc);
 /* The store's own text: when it took a damaged one's place, in microseconds of the wall clock. */
 #define STORE_REPLACED "store_replaced"
+/* The master's text of the numbers of events that it has used: "N", or "N ahead". Without it a store that took another's
+ * place goes on with those of STORE_REPLACED. */
+#define STORE_NUMBERS  "event_numbers"
+/* The reactor's text: {"seq", "rules", "begun"}, the place to go on from. */
+#define STORE_REACTOR  "reactor"
 /* A named text, such as a cursor. */
 uint64_t store_put_meta(store_t *self, const char *key, const char *value);
 uint64_t store_del_meta(store_t *self, const char *key);

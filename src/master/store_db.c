@@ -147,6 +147,24 @@ db_run(sqlite3 *db, const char *path, sqlite3_stmt *stmt, fail_t *err)
 }
 
 int
+db_text(sqlite3 *db, const char *path, const char *sql, const char *arg, char **ret_text, fail_t *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = db_prepare(db, path, sql, &stmt, err);
+
+    if (rc == 0 && arg != NULL)
+        sqlite3_bind_text(stmt, 1, arg, -1, SQLITE_STATIC);
+    int step = rc == 0 ? sqlite3_step(stmt) : SQLITE_ERROR;
+    if (rc == 0 && step != SQLITE_ROW && step != SQLITE_DONE)
+        rc = db_fail(db, path, err);
+    const char *text = rc == 0 && step == SQLITE_ROW ? (const char *) sqlite3_column_text(stmt, 0) : NULL;
+    if (rc == 0)
+        *ret_text = text != NULL ? xstrdup(text) : NULL;
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+int
 db_int(sqlite3 *db, const char *path, const char *sql, int *ret_value, fail_t *err)
 {
     sqlite3_stmt *stmt = NULL;
@@ -234,32 +252,73 @@ upgrade(sqlite3 *db, const char *path, fail_t *err)
     return rc;
 }
 
-/* New file: make the tables. Ours: look at it. Anything else stays untouched. */
+/* Which Halite opened it last: for the text below, of one that can't read it any more. */
+#define OPENED_BY "halite_version"
+#define NOTE_OPENED                                                                                          \
+    "INSERT OR REPLACE INTO meta(key, value) SELECT '" OPENED_BY "', '" HALITE_RELEASE                       \
+    "' WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key = '" OPENED_BY "' AND value = '" HALITE_RELEASE "');"
+
 static int
-check_schema(sqlite3 *db, const char *path, fail_t *err)
+refuse_newer(sqlite3 *db, const char *path, int version, fail_t *err)
 {
-    int app = 0, version = 0, tables = 0;
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = '" OPENED_BY "'", -1, &stmt, NULL);
+    bool known = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW &&
+                 sqlite3_column_type(stmt, 0) == SQLITE_TEXT;
+
+    rc = fail_set(
+        err, -EPROTO,
+        "%s: a store of format %d, written by Halite %.31s; this master, Halite " HALITE_RELEASE
+        ", knows formats up to %d: install that master again, or, to begin without its jobs and returns, "
+        "move the file away",
+        path, version, known ? (const char *) sqlite3_column_text(stmt, 0) : "of a later version",
+        STORE_VERSION);
+    sqlite3_finalize(stmt);
+    return rc;
+}
+
+int
+db_format(sqlite3 *db, const char *path, int *ret_version, fail_t *err)
+{
+    int app = 0, version = 0;
     int rc = db_int(db, path, "PRAGMA application_id", &app, err);
 
     if (rc == 0)
         rc = db_int(db, path, "PRAGMA user_version", &version, err);
-    if (rc == 0)
-        rc = db_int(db, path, "SELECT count(*) FROM sqlite_schema", &tables, err);
     if (rc < 0)
         return rc;
-    if (app == 0 && version == 0 && tables == 0)
-        return db_exec(db, path, schema, err);
     if (app != STORE_APP_ID)
         return fail_set(err, -EEXIST, "%s: a database of another program; move it away or name another file",
                         path);
     if (version > STORE_VERSION)
-        return fail_set(err, -EPROTO, "%s: written by a newer master (format %d, this one knows %d)", path,
-                        version, STORE_VERSION);
+        return refuse_newer(db, path, version, err);
+    *ret_version = version;
+    return 0;
+}
+
+/* New file: make the tables. Ours: look at it. Anything else stays untouched. */
+static int
+check_schema(sqlite3 *db, const char *path, fail_t *err)
+{
+    int version = 0, begun = 0;
+    int rc = db_int(
+        db, path,
+        "SELECT application_id <> 0 OR user_version <> 0 OR (SELECT count(*) FROM sqlite_schema) > 0"
+        " FROM pragma_application_id, pragma_user_version",
+        &begun, err);
+
+    if (rc == 0 && !begun)
+        return db_exec(db, path, schema, err) == 0 ? db_exec(db, path, NOTE_OPENED, err) : err->code;
+    if (rc == 0)
+        rc = db_format(db, path, &version, err);
+    if (rc < 0)
+        return rc;
     if (version == 1)
         rc = upgrade(db, path, err);
     if (rc == 0)
         rc = db_exec(db, path,
-                     PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES,
+                     PILLAR_TABLE NOTES_TABLE RUN_TABLES MINE_TABLE EXPIRED_TABLE SPARED_TABLE FIND_INDEXES
+                         NOTE_OPENED,
                      err);
     return rc == 0 ? db_exec(db, path, probe, err) : rc;
 }
@@ -271,8 +330,8 @@ set_up(void)
     (void) sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-static int
-open_once(const char *path, sqlite3 **ret_db, fail_t *err)
+int
+db_open_file(const char *path, sqlite3 **ret_db, fail_t *err)
 {
     /* SQLite would create it readable for everybody; -wal and -shm take over this file's mode. */
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -314,7 +373,7 @@ begin_anew(const char *path, fail_t *err)
     AUTO_FREE char *sql = xasprintf("INSERT OR REPLACE INTO meta(key, value) VALUES('" STORE_REPLACED
                                     "', '%lld')",
                                     (long long) clock_wall_us());
-    int rc = open_once(path, &db, err);
+    int rc = db_open_file(path, &db, err);
 
     if (rc == 0)
         rc = db_exec(db, path, sql, err);
@@ -391,12 +450,12 @@ db_open_writer(const char *path, sqlite3 **ret_db, char **ret_notice, fail_t *er
     int rc;
 
     *ret_notice = NULL;
-    if ((rc = go_on_replacing(path, ret_notice, err)) < 0 || (rc = open_once(path, ret_db, &first)) == 0)
+    if ((rc = go_on_replacing(path, ret_notice, err)) < 0 || (rc = db_open_file(path, ret_db, &first)) == 0)
         return rc;
     if (rc != -EUCLEAN)
         return fail_set(err, rc, "%s", fail_text(&first));
     rc = db_set_aside(path, fail_text(&first), ret_notice, err);
-    return rc < 0 ? rc : open_once(path, ret_db, err);
+    return rc < 0 ? rc : db_open_file(path, ret_db, err);
 }
 
 int

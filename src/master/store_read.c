@@ -36,6 +36,7 @@ enum {
     Q_EVENT_TIME,
     Q_SEQ_RANGE,
     Q_LAST_JID,
+    Q_JIDS,
     Q_GRAINS,
     Q_GRAINS_OF,
     Q_PILLAR,
@@ -76,6 +77,8 @@ static const char *const queries[QUERIES] = {
     [Q_SEQ_RANGE] = "SELECT (SELECT min(first) FROM event_blocks),"
                     " (SELECT last FROM event_blocks ORDER BY first DESC LIMIT 1)",
     [Q_LAST_JID] = "SELECT jid FROM jobs ORDER BY start_us DESC, num DESC LIMIT 1",
+    [Q_JIDS] =
+        "SELECT jid FROM jobs WHERE jid >= ?1 AND jid < ?1 || char(1114111) ORDER BY jid DESC LIMIT ?2",
     [Q_GRAINS] = "SELECT id, doc FROM grains ORDER BY id",
     [Q_GRAINS_OF] = "SELECT id, doc FROM grains WHERE id = ?1",
     [Q_PILLAR] = "SELECT id, doc FROM pillar ORDER BY id",
@@ -639,6 +642,20 @@ store_last_jid(store_reader_t *self, fail_t *err)
         return NULL;
     json_t *jid = json_string(next_row(self, stmt, &rc, err) ? col_text(stmt, 0) : "");
     return end_query(stmt, rc, jid);
+}
+
+json_t *
+store_jids(store_reader_t *self, const char *prefix, size_t limit, fail_t *err)
+{
+    sqlite3_stmt *stmt = query_text(self, Q_JIDS, prefix, err);
+    json_t *jids = json_array();
+    int rc = stmt != NULL ? 0 : -EIO;
+
+    if (stmt != NULL)
+        sqlite3_bind_int64(stmt, 2, (sqlite3_int64) limit);
+    while (rc == 0 && next_row(self, stmt, &rc, err))
+        json_array_append_new(jids, json_string(col_text(stmt, 0)));
+    return end_query(stmt, rc, jids);
 }
 
 /* ---- events, grains, texts ------------------------------------------------------------------- */

@@ -65,6 +65,8 @@ int store_event_since(store_reader_t *self, int64_t wall_us, uint64_t *ret_after
 int store_event_time(store_reader_t *self, int64_t *ret_us, fail_t *err);
 /* 0, or a negative errno. An empty journal: 0 for both. */
 int store_seq_range(store_reader_t *self, uint64_t *ret_first, uint64_t *ret_last, fail_t *err);
+/* [jid] of the newest jobs whose jid begins so, newest first, at most `limit`. */
+json_t *store_jids(store_reader_t *self, const char *prefix, size_t limit, fail_t *err);
 /* The newest job's jid, "" when there is none: a json string. */
 json_t *store_last_jid(store_reader_t *self, fail_t *err);
 

@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/map.h"
 #include "master/store_checkpoint.h"
+#include "master/store_copy.h"
 #include "master/store_db.h"
 #include "master/store_forget.h"
 #include "salt/limits.h"
@@ -157,7 +158,7 @@ store_writer_new(const char *path, fail_t *err)
     store_writer_t *self = xcalloc(1, sizeof(*self));
 
     self->path = xstrdup(path);
-    if (open_db(self, err) < 0)
+    if (store_restore_take(path, err) < 0 || open_db(self, err) < 0)
         store_writer_destroy(&self);
     return self;
 }

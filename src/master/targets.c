@@ -3,6 +3,7 @@
 
 #include "common/base/clock.h"
 #include "common/match/match.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 /* What the one before this master had written is read when it is first asked for: that is nobody's fault. */
@@ -20,6 +21,18 @@ s_read_known(front_t *self, const target_t *target, match_work_t *work)
             known_read(self, m, STORE_PILLAR);
     }
     match_work_excuse(work, since_us);
+}
+
+/* A target by pillar has a value of one in it, which is a secret. */
+static void
+s_tell(const front_t *self, const target_t *target, const json_t *expr, const char *type, size_t n,
+       int64_t since_us)
+{
+    if (!log_wants(LEVEL_DEBUG))
+        return;
+    AUTO_FREE char *shown = target_needs_pillar(target) ? xstrdup("(by pillar)") : value_pystr(expr);
+    log_debug("Target '%s' (%s): %zu of %zu minions in %.6f s", shown, type, n,
+              peers_count(self->peers, KEY_ACCEPTED), (double) (clock_mono_us() - since_us) / 1e6);
 }
 
 static int
@@ -111,9 +124,11 @@ targets_match_within(front_t *self, const json_t *request, match_work_t *work, u
     uint32_t total = peers_slots(self->peers);
     AUTO_FREE uint32_t *slots = xcalloc(total ? total : 1, sizeof(*slots));
     *ret_n = 0;
+    int64_t since_us = clock_mono_us();
     int rc = s_match_all(self, target, work, slots, ret_n, err);
     if (rc < 0)
         return rc;
+    s_tell(self, target, expr, word, *ret_n, since_us);
     *ret_slots = STEAL(slots);
     *ret_missing = type == TGT_LIST ? s_missing(self, target) : json_array();
     return 0;

@@ -557,7 +557,8 @@ s_task(workers_t *self, bool wheel, const json_t *request, const char *user, fai
     if (note)
         json_object_set(task, "note", note);
     /* Its arguments are made of what a minion said. */
-    if (value_bool(request, "peer", false) || str_eq(value_str(note, "kind", ""), "react"))
+    if (value_bool(request, "peer", false) || str_eq(value_str(note, "kind", ""), "react") ||
+        (parent && value_bool(parent->task, "peer", false)))
         json_object_set_new(task, "peer", json_true());
     json_int_t timeout = value_int(request, "timeout", 0);
     if (timeout > 0)

@@ -7,6 +7,7 @@
 #include "common/net/sock.h"
 #include "common/plugin/call.h"
 #include "master/api.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define RETURN_MAX   (LIMIT_LOCAL_MSG - 65536) /* bytes of a return: what is told beside it is short */
@@ -86,6 +87,8 @@ s_run_task(const workers_env_t *env, const json_t *task)
     api_set_store(api, env->store);
     api_set_functions(api, env->runners, env->wheels);
     api_set_run(api, value_str(task, "jid", ""));
+    api_set_user(api, value_str(task, "user", ""));
+    log_job(value_str(task, "jid", "")); /* until this thread has another */
     api_set_peer(api, value_bool(task, "peer", false));
     json_auto_t *opts = s_opts(env, task);
     call_env_t call = { .registry = value_bool(task, "wheel", false) ? env->wheels : env->runners,

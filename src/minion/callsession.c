@@ -7,10 +7,12 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/crypto/saltpki.h"
 #include "minion/download.h"
 #include "minion/session.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define SEND_WAIT_MS   10000 /* for a connection that was lost while the function ran */
@@ -21,7 +23,7 @@ struct callsession {
     key_pair_t *keys;
     session_t *session;
     char host[256], boot[LIMIT_BOOT], *known_file, *sign_file;
-    char *reason;      /* why the master refused */
+    char *reason;      /* why there is no connection; NULL: nothing is known */
     json_t *unsettled; /* owned: [{msg, body}] without an acknowledgement */
     json_int_t next_event;
     json_int_t asked; /* the number of the question for a pillar that is open; 0: none */
@@ -32,15 +34,26 @@ struct callsession {
 };
 
 static void
+s_because(callsession_t *self, const char *reason)
+{
+    free(self->reason);
+    self->reason = xstrdup(reason);
+}
+
+static void
+s_on_why(void *cookie, const char *sentence)
+{
+    s_because(cookie, sentence);
+}
+
+static void
 s_on_state(void *cookie, session_state_t state, const char *reason)
 {
     callsession_t *self = cookie;
     size_t i;
     json_t *one;
-    if (reason) {
-        free(self->reason);
-        self->reason = xstrdup(reason);
-    }
+    if (reason)
+        s_because(self, reason);
     if (state != SESSION_READY) {
         downloads_lost(self->downloads);
         return;
@@ -117,20 +130,14 @@ s_wait_ready(callsession_t *self, int timeout_ms, fail_t *err)
         session_state_t state = session_state(self->session);
         if (state == SESSION_READY)
             return 0;
-        if (state == SESSION_PENDING)
-            return fail_set(
-                err, -EACCES,
-                "The master %s has not accepted this minion's key yet: salt-key -a, on the master",
-                self->host);
-        if (state == SESSION_REFUSED || state == SESSION_STRANGER)
-            return fail_set(err, -EACCES, "The master %s refused: %s", self->host,
-                            self->reason ? self->reason : "no reason given");
+        if (state == SESSION_PENDING || state == SESSION_REFUSED || state == SESSION_STRANGER)
+            return fail_set(err, -EACCES, "master %s: %s", self->host, self->reason);
         if (clock_mono_ms() >= until)
             return fail_set(err, -ETIMEDOUT,
-                            "Unable to reach the master at %s within %d seconds. Is salt-master running "
-                            "there, and the port open? "
+                            "Unable to reach the master at %s within %d seconds%s%s "
                             "(salt-call --local works without a master)",
-                            self->host, timeout_ms / 1000);
+                            self->host, timeout_ms / 1000, self->reason ? ": " : "",
+                            self->reason ? self->reason : "");
         s_turn(self, until);
     }
 }
@@ -142,6 +149,7 @@ s_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *mas
     session_destroy(&self->session); /* it has the files' names */
     free(self->known_file);
     free(self->sign_file);
+    free(STEAL(self->reason)); /* another master's */
     (void) str_copy(self->host, sizeof(self->host), value_str(master, "host", ""));
     masters_key_files(conf, nth, self->host, &self->known_file, &self->sign_file);
     session_conf_t sc = { .id = conf_str(conf, "id"),
@@ -159,10 +167,13 @@ s_connect(callsession_t *self, const conf_t *conf, size_t nth, const json_t *mas
                           .always_verify = conf_bool(conf, "always_verify_signature"),
                           .keys = self->keys,
                           .wait_ms = timeout_ms,
-                          .wait_max_ms = timeout_ms };
-    const session_host_t host = {
-        .on_state = s_on_state, .on_ack = s_on_ack, .on_answer = s_on_answer, .cookie = self
-    };
+                          .wait_max_ms = timeout_ms,
+                          .look_ms = timeout_ms / 2 };
+    const session_host_t host = { .on_state = s_on_state,
+                                  .on_ack = s_on_ack,
+                                  .on_answer = s_on_answer,
+                                  .on_why = s_on_why,
+                                  .cookie = self };
     self->session = session_new(self->zctx, &sc, &host);
     self->step_ms = 0;
     return s_wait_ready(self, timeout_ms, err);
@@ -183,6 +194,17 @@ s_file_done(void *cookie, json_int_t id, json_t *answer)
     ((callsession_t *) cookie)->file_answer = json_incref(answer);
 }
 
+/* It may be here before the minion. */
+static int
+s_set_aside(const char *pki, fail_t *err)
+{
+    AUTO_FREE char *of_salt = NULL;
+    int rc = saltpki_set_aside(pki, &of_salt, err);
+    if (of_salt)
+        log_warning("%s", of_salt);
+    return rc;
+}
+
 callsession_t *
 callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
 {
@@ -194,7 +216,9 @@ callsession_open(const conf_t *conf, int timeout_ms, fail_t *err)
     self->downloads = downloads_new(&host);
     (void) snprintf(self->boot, sizeof(self->boot), "call-%llx-%x", (unsigned long long) clock_wall_us(),
                     (unsigned) getpid());
-    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 ? key_pair_open(pki, "minion", NULL, err) : NULL;
+    self->keys = masters && fs_own_dir(pki, 0700, err) == 0 && s_set_aside(pki, err) == 0
+                     ? key_pair_open(pki, "minion", NULL, err)
+                     : NULL;
     self->zctx = self->keys ? zmq_ctx_new() : NULL;
     if (self->keys && !self->zctx)
         (void) fail_set(err, -errno, "libzmq can't begin: %s", strerror(errno));

@@ -11,6 +11,7 @@
 
 #include "common/output/suited.h"
 #include "common/base/clock.h"
+#include "common/base/fs.h"
 #include "common/base/proc.h"
 #include "common/base/procfs.h"
 #include "common/base/str.h"
@@ -19,10 +20,12 @@
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "minion/grains_set.h"
+#include "minion/jobcache.h"
 #include "minion/jobret.h"
 #include "minion/mpillar.h"
 #include "minion/mreactor.h"
 #include "minion/remotefiles.h"
+#include "minion/spool.h"
 #include "salt/limits.h"
 #include "salt/log.h"
 #include "salt/value.h"
@@ -93,7 +96,7 @@ s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
     child_t *self = cookie;
     json_auto_t *frame = json_pack("{s:s, s:O}", "t", "host", "request", request);
     int rc = s_child_write(self, frame);
-    while (rc >= 0) {
+    while (rc >= 0 && !parting_is_gone()) {
         json_auto_t *answer = NULL;
         rc = frame_take(&self->in, LIMIT_LOCAL_MSG, &answer, err);
         self->offline = self->offline || value_bool(answer, "offline", false);
@@ -114,6 +117,11 @@ s_child_host(void *cookie, json_t *request, json_t **ret_value, fail_t *err)
         else
             self->in.len += (size_t) n;
     }
+    if (parting_is_gone())
+        return fail_set(
+            err, -EPIPE,
+            "the minion was stopped or restarted while this job runs, which can ask it for nothing "
+            "any more: what restarts the minion comes last in a job");
     return fail_set(err, rc, "the job server does not answer: %s", strerror(-rc));
 }
 
@@ -272,21 +280,39 @@ s_child_limits(const job_env_t *env)
     s_soft_limit(RLIMIT_CORE, 0);
 }
 
+/* The job server is gone: what it does with a return. */
+static int
+s_child_leave(const job_env_t *env, json_t *job, json_t *frame)
+{
+    fail_auto_t err = FAIL_INIT;
+    const job_proc_t self = { .job = job, .ret = frame };
+    AUTO_FREE char *dir = fs_join(value_str(env->opts, "cachedir", ""), "spool");
+    json_auto_t *ret = job_return(&self);
+    jobcache_keep(env->opts, ret);
+    int rc = spool_leave(dir, ret, value_str(job, "asker", NULL), &err);
+    if (rc < 0)
+        log_error("job %s: %s", value_str(job, "jid", ""), fail_text(&err));
+    return rc;
+}
+
 static NORETURN void
-s_child_main(const job_env_t *env, const json_t *job, int fd, pid_t parent)
+s_child_main(const job_env_t *env, json_t *job, int fd, pid_t parent, parting_t *parting)
 {
     sigset_t empty;
     (void) sigemptyset(&empty);
+    parting_join(parting);
     (void) sigprocmask(SIG_SETMASK, &empty, NULL);
     (void) setsid();
-    proc_end_with(parent);
+    if (!parting_is_gone())
+        proc_end_with(parent);
     /* What else is open is close-on-exec, and the log's descriptor among it is wanted here. */
     s_child_limits(env);
     child_t self = { .fd = fd, .env = env };
+    log_job(value_str(job, "jid", ""));
     json_auto_t *frame = s_child_run(&self, job);
     if (self.offline)
         json_object_set_new(frame, "offline", json_true());
-    _exit(s_child_write(&self, frame) == 0 ? 0 : 1);
+    _exit((parting_return() ? s_child_write(&self, frame) : s_child_leave(env, job, frame)) == 0 ? 0 : 1);
 }
 
 /* ---- the job server's side ------------------------------------------------------------------- */
@@ -301,10 +327,11 @@ job_start(const job_env_t *env, json_t **job_p, fail_t *err)
         json_decref(job);
         return NULL;
     }
+    parting_t *parting = parting_new();
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         (void) close(ends[0]);
-        s_child_main(env, job, ends[1], parent);
+        s_child_main(env, job, ends[1], parent, parting);
     }
     int code = errno;
     (void) close(ends[1]);
@@ -312,6 +339,7 @@ job_start(const job_env_t *env, json_t **job_p, fail_t *err)
         (void) close(ends[0]);
         (void) fail_set(err, -code, "fork: %s", strerror(code));
         json_decref(job);
+        parting_destroy(&parting);
         return NULL;
     }
     (void) fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -319,6 +347,7 @@ job_start(const job_env_t *env, json_t **job_p, fail_t *err)
     self->job = job;
     self->pid = pid;
     self->fd = ends[0];
+    self->parting = parting;
     self->deadline_ms = env->timeout_s > 0 ? clock_mono_ms() + env->timeout_s * 1000LL : 0;
     return self;
 }
@@ -334,7 +363,16 @@ job_proc_destroy(job_proc_t **self_p)
     buf_free(&self->in);
     json_decref(self->job);
     json_decref(self->ret);
+    parting_destroy(&self->parting);
     free(self);
+}
+
+void
+job_part(const job_proc_t *self)
+{
+    int64_t left_ms = self->deadline_ms ? self->deadline_ms - clock_mono_ms() : 0;
+    unsigned seconds = left_ms > 0 ? (unsigned) (left_ms / 1000 + 1) : 0;
+    parting_ask(self->parting, self->pid, self->deadline_ms && seconds == 0 ? 1 : seconds);
 }
 
 /* Other children have the descriptor too: closing alone would leave this one waiting. */

@@ -17,6 +17,7 @@
 
 #include "common/base/buf.h"
 #include "common/plugin/registry.h"
+#include "minion/parting.h"
 #include "salt/base.h"
 
 typedef struct job_env {
@@ -42,7 +43,9 @@ typedef struct job_proc {
     int unread;    /* negative errno: it said what can't be read */
     bool returned; /* its return went out; it may not have exited yet */
     bool exited;
-    int status; /* of waitpid */
+    int status;         /* of waitpid */
+    parting_t *parting; /* owned; NULL: it can't part */
+    bool parted;        /* it goes on without us */
     struct job_proc *next;
 } job_proc_t;
 
@@ -58,6 +61,8 @@ void job_answer(job_proc_t *self, json_t **answer_p); /* TAKES */
 int job_signal(const job_proc_t *self, int sig);
 /* The same for this one and all behind it; NULL: none. */
 void job_signal_all(const job_proc_t *first, int sig);
+/* Ask it to go on without us; seconds and what it answers as parting.h has them. */
+void job_part(const job_proc_t *self);
 /* What goes to the master: NEW, as jobret.h has it; a message can hold it. */
 json_t *job_return(const job_proc_t *self);
 /* The same for a job of which only the mark is left. */

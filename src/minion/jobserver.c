@@ -12,6 +12,7 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
 #include "common/base/proc.h"
 #include "common/base/str.h"
 #include "common/conf/startup.h"
@@ -22,6 +23,7 @@
 #include "minion/mbus.h"
 #include "minion/mreactor.h"
 #include "minion/mschedule.h"
+#include "minion/mstatus.h"
 #include "minion/relay.h"
 #include "minion/sessions.h"
 #include "salt/limits.h"
@@ -35,8 +37,10 @@
 #define HANG_MS          90000 /* without one for so long it counts as hung */
 #define FRAMES_BUDGET    64    /* of one job per turn of the loop */
 #define FIXED_FDS        4
+#define PART_LOOK_MS     10
 #define REST_MS          1000 /* without anything to do */
 #define RECOVER_AGAIN_MS 10000
+#define PARTED_MS        500 /* how often jobs that outlived a restart are looked at */
 
 /* ---- down to the networking process ---------------------------------------------------------- */
 
@@ -141,6 +145,7 @@ s_start_job(jobserver_t *self, json_t *job)
     self->n_jobs++;
     if (own_affair)
         return;
+    log_info("Starting a new job %s PID %d", value_str(job, "jid", ""), (int) proc->pid);
     json_t *frame = json_pack("{s:s, s:I, s:O, s:i}", "t", "started", "master", value_int(job, "master", -1),
                               "jid", value_get(job, "jid"), "pid", (int) proc->pid);
     jobserver_down(self, &frame);
@@ -190,6 +195,7 @@ s_return(jobserver_t *self, job_proc_t *proc)
     started_returned(proc->job, ret);
     if (value_bool(proc->job, "own", false))
         return;
+    log_info("Returning information for job: %s", value_str(proc->job, "jid", ""));
     jobcache_keep(self->opts, ret);
     outbox_return(self->outbox, ret, value_str(proc->job, "asker", NULL));
 }
@@ -259,7 +265,29 @@ s_sweep(jobserver_t *self)
     }
 }
 
-/* Jobs that ran when the minion died. */
+/* Returns of jobs that went on while the minion was started again. */
+static void
+s_landed(jobserver_t *self)
+{
+    spool_t *spool = outbox_spool(self->outbox);
+    json_auto_t *jids = spool_landed(spool);
+    size_t i, size;
+    json_t *jid;
+    json_array_foreach (jids, i, jid) {
+        fail_auto_t err = FAIL_INIT;
+        AUTO_FREE char *asker = NULL;
+        json_auto_t *ret = spool_load(spool, json_string_value(jid), &asker, &size, &err);
+        if (!ret) {
+            log_error("%s", fail_text(&err));
+            continue;
+        }
+        log_info("job %s: it went on while the minion was started again, and has returned",
+                 json_string_value(jid));
+        outbox_return(self->outbox, ret, asker);
+    }
+}
+
+/* Jobs that ran when the minion died, or that have outlived it. */
 static void
 s_recover(jobserver_t *self)
 {
@@ -276,10 +304,16 @@ s_recover(jobserver_t *self)
     }
     json_array_foreach (damaged, i, one)
         log_error("%s", json_string_value(one));
-    size_t left = json_array_size(spool_marks(outbox_spool(self->outbox)));
+    s_landed(self);
+    size_t run = spool_parted(outbox_spool(self->outbox)),
+           left = json_array_size(spool_marks(outbox_spool(self->outbox))) - run;
     if (left > 0 && self->recover_ms == 0)
         log_error("what became of %zu jobs of before can't be looked up now; it is tried again", left);
-    self->recover_ms = left > 0 ? clock_mono_ms() + RECOVER_AGAIN_MS : 0;
+    if (run > 0 && self->recover_ms == 0)
+        log_info("%zu jobs of before the start still run", run);
+    self->recover_ms = run > 0    ? clock_mono_ms() + PARTED_MS
+                       : left > 0 ? clock_mono_ms() + RECOVER_AGAIN_MS
+                                  : 0;
 }
 
 /* ---- up from the networking process ---------------------------------------------------------- */
@@ -355,6 +389,7 @@ static void
 s_up_state(jobserver_t *self, json_t *frame)
 {
     int master = (int) value_int(frame, "master", 0);
+    mstatus_master(self, frame);
     if (!str_eq(value_str(frame, "state", ""), "ready")) {
         outbox_deaf(self->outbox, master);
         mpillar_master(self, master, false);
@@ -408,6 +443,7 @@ s_session_gone(jobserver_t *self)
     buf_clear(&self->session_out);
     outbox_deaf(self->outbox, -1);
     mpillar_master(self, -1, false);
+    mstatus_nobody(self);
     self->session_retry_ms = clock_mono_ms() + SESSION_RETRY_MS;
     if (!self->stop)
         log_error("the networking process ended; it is started again");
@@ -610,8 +646,10 @@ s_signals(jobserver_t *self)
             s_reap(self);
         else if (sig == SIGHUP)
             s_reload(self);
-        else if (sig == SIGTERM || sig == SIGINT)
+        else if (sig == SIGTERM || sig == SIGINT) {
+            notify_stopping();
             self->stop = true;
+        }
     }
 }
 
@@ -634,6 +672,7 @@ s_timeout(const jobserver_t *self, int64_t now)
                                started_next_ms(self),
                                mschedule_next_ms(self->schedule),
                                self->recover_ms,
+                               notify_next_ms(),
                                self->rest_ms };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
@@ -706,6 +745,60 @@ s_wait_end(jobserver_t *self, bool for_session)
 
 /* Jobs first, so that their returns still go out; what does not get there waits in the spool for the next
  * start. */
+/* Whether all jobs that were asked to part have answered, or are over. */
+static bool
+s_have_parted(const jobserver_t *self)
+{
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (p->parting && !p->exited && parting_state(p->parting) == PARTING_NONE &&
+            !value_bool(p->job, "own", false))
+            return false;
+    return true;
+}
+
+/* One that has parted is nobody's to signal or to wait for: it leaves the list, and its mark says where it is. */
+static void
+s_let_go(jobserver_t *self)
+{
+    for (job_proc_t **at = &self->jobs; *at;) {
+        fail_auto_t err = FAIL_INIT;
+        job_proc_t *p = *at;
+        bool gone = !p->exited && parting_state(p->parting) == PARTING_GONE;
+        if (gone && spool_part(outbox_spool(self->outbox), p->job, p->pid, &err) < 0) {
+            log_error("job %s can't go on without the minion: %s", value_str(p->job, "jid", ""),
+                      fail_text(&err));
+            gone = false;
+        }
+        if (!gone) {
+            at = &p->next;
+            continue;
+        }
+        log_info("job %s goes on while the minion is stopped", value_str(p->job, "jid", ""));
+        *at = p->next;
+        self->n_jobs--;
+        job_proc_destroy(&p);
+    }
+}
+
+/* A service manager stops this process and nothing else (KillMode=process): a job may be what has it restarted, or installs the
+ * next version. What is a job of the minion's own ends. */
+static void
+s_part(jobserver_t *self)
+{
+    int64_t until = clock_mono_ms() + STOP_WAIT_MS, now;
+    if (!notify_heard())
+        return;
+    for (const job_proc_t *p = self->jobs; p; p = p->next)
+        if (!p->exited && !p->returned && !value_bool(p->job, "own", false))
+            job_part(p);
+    while ((now = clock_mono_ms()) < until && !s_have_parted(self)) {
+        struct pollfd fd = { self->signal_fd, POLLIN, 0 };
+        (void) poll(&fd, 1, PART_LOOK_MS);
+        s_signals(self);
+    }
+    s_let_go(self);
+}
+
 static void
 s_shutdown(jobserver_t *self)
 {
@@ -716,6 +809,7 @@ s_shutdown(jobserver_t *self)
     json_array_foreach (self->waiting, i, one)
         s_failed_to_start(self, one, &err);
     (void) json_array_clear(self->waiting);
+    s_part(self);
     job_signal_all(self->jobs, SIGTERM);
     if (self->grains_fd >= 0)
         (void) kill(self->grains_pid, SIGKILL);
@@ -749,6 +843,7 @@ jobserver_run(jobserver_t *self)
             if (self->in_session)
                 return self->exit_code;
         }
+        notify_turn(now);
         s_watch_session(self, now);
         s_sign_of_life(self, now);
         mmine_tick(self, now);
@@ -814,6 +909,7 @@ jobserver_new(conf_t **conf_p, const char *conf_dir, json_t *overrides, registry
     self->session_fd = self->grains_fd = self->signal_fd = -1;
     self->grains = json_object();
     self->waiting = json_array();
+    self->masters_said = json_object();
     self->seen = seen_new();
     self->pillar = mpillar_new();
     self->relay = relay_new(self);
@@ -864,6 +960,7 @@ jobserver_destroy(jobserver_t **self_p)
     json_decref(self->grains);
     json_decref(self->slow_grains);
     json_decref(self->waiting);
+    json_decref(self->masters_said);
     seen_destroy(&self->seen);
     json_decref(self->overrides);
     buf_free(&self->session_in);

@@ -44,10 +44,11 @@ typedef struct jobserver {
     job_env_t env;
     job_proc_t *jobs;
     size_t n_jobs;
-    json_t *waiting;   /* jobs over LIMIT_JOBS_RUNNING */
-    seen_t *seen;      /* jobs that masters have sent */
-    bool started_told; /* the start event was fired */
-    bool states_begun; /* startup_states */
+    json_t *waiting;      /* jobs over LIMIT_JOBS_RUNNING */
+    seen_t *seen;         /* jobs that masters have sent */
+    bool started_told;    /* the start event was fired */
+    bool states_begun;    /* startup_states */
+    json_t *masters_said; /* {line: text} for mstatus.c */
     pid_t session_pid;
     int session_fd;
     int64_t session_retry_ms;

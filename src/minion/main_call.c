@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/str.h"
+#include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/cli/waitline.h"
@@ -18,6 +19,7 @@
 #include "common/plugin/call.h"
 #include "common/py/py_wire.h"
 #include "minion/callsession.h"
+#include "minion/callwords.h"
 #include "minion/jobcache.h"
 #include "minion/grains_set.h"
 #include "minion/mpillar.h"
@@ -253,6 +255,7 @@ s_run(caller_t *self, char *const *args, size_t n)
     fail_auto_t err = FAIL_INIT;
     const char *fun = args[0];
     clock_jid(self->jid);
+    log_job(self->jid);
     call_env_t env = { .registry = self->registry,
                        .states = self->states,
                        .opts = conf_opts(self->conf),
@@ -353,6 +356,11 @@ main(int argc, char **argv)
     opt_result_t opts = { 0 };
     memory_begin();
     ttyguard_begin();
+    if (complete_asked(argc, argv)) {
+        size_t n;
+        const plugin_t *const *rows = minion_exec_plugins(&n);
+        return callwords_complete(rows, n, argc, argv);
+    }
     int code = optparse_run(&opts_call, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);
@@ -367,7 +375,7 @@ main(int argc, char **argv)
     s_take_root(opts.values, "pillar_root", overrides, "pillar_roots");
     caller_t self = { .values = opts.values };
     daemon_hide();
-    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, true, &err);
+    self.conf = startup_conf("salt-call", dir, CONF_MINION, overrides, &err);
     /* what functions and templates know salt-call by */
     if (self.conf != NULL)
         json_object_set_new(conf_opts(self.conf), "__cli", json_string("salt-call"));

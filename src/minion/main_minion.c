@@ -4,10 +4,13 @@
 #include "common/base/daemon.h"
 #include "common/base/fs.h"
 #include "common/base/memory.h"
+#include "common/base/notify.h"
+#include "common/cli/complete.h"
 #include "common/cli/optparse.h"
 #include "common/cli/ttyguard.h"
 #include "common/conf/startup.h"
 #include "common/crypto/keys.h"
+#include "common/crypto/saltpki.h"
 #include "minion/grains_set.h"
 #include "minion/jobserver.h"
 #include "minion/opts.h"
@@ -35,7 +38,11 @@ s_check(const conf_t *conf, fail_t *err)
     const char *pki = conf_str(conf, "pki_dir");
     if (!masters || !conf_id_valid(conf_str(conf, "id"), err) || fs_own_dir(pki, 0700, err) < 0)
         return err->code;
-    AUTO(key_pair) keys = key_pair_open(pki, "minion", &made, err);
+    AUTO_FREE char *of_salt = NULL;
+    int rc = saltpki_set_aside(pki, &of_salt, err);
+    if (of_salt)
+        log_warning("%s", of_salt);
+    AUTO(key_pair) keys = rc == 0 ? key_pair_open(pki, "minion", &made, err) : NULL;
     if (!keys)
         return err->code;
     char finger[FINGER_LEN];
@@ -72,7 +79,10 @@ main(int argc, char **argv)
     opt_result_t opts = { 0 };
     memory_begin();
     ttyguard_begin();
+    if (complete_asked(argc, argv))
+        return complete_options(&opts_minion, argc, argv);
     daemon_stdio();
+    notify_begin();
     int code = optparse_run(&opts_minion, argc, argv, &opts);
     if (code >= 0) {
         opt_result_free(&opts);
@@ -80,7 +90,7 @@ main(int argc, char **argv)
     }
     AUTO_FREE char *dir = startup_conf_dir(opts.values);
     json_auto_t *overrides = startup_overrides(opts.values);
-    AUTO(conf) conf = startup_conf("salt-minion", dir, CONF_MINION, overrides, false, &err);
+    AUTO(conf) conf = startup_conf("salt-minion", dir, CONF_MINION, overrides, &err);
     bool background = value_bool(opts.values, "daemon", false);
     opt_result_free(&opts);
     if (!conf || (background && daemon_background(&err) < 0))
@@ -97,6 +107,7 @@ main(int argc, char **argv)
     if (owner)
         daemon_pid_remove(pid_file);
     if (again) {
+        notify_again();
         (void) execv("/proc/self/exe", argv);
         log_critical("the minion can't start itself again: %s", strerror(errno));
         return 1;

@@ -158,7 +158,9 @@ static void
 s_arrived(jobserver_t *self, json_t *slow)
 {
     fail_auto_t err = FAIL_INIT;
-    if (json_equal(slow, self->slow_grains))
+    bool same = json_equal(slow, self->slow_grains);
+    log_debug("%zu grains gathered, %s before", json_object_size(slow), same ? "as" : "others than");
+    if (same)
         return;
     json_decref(self->slow_grains);
     self->slow_grains = json_incref(slow);

@@ -247,6 +247,7 @@ mpillar_answered(jobserver_t *js, json_t *frame)
         return;
     }
     bool good = json_is_object(pillar);
+    log_debug("The master's answer about the pillar is here: %s", good ? "a pillar" : "none");
     s_close(js, q, good ? pillar : NULL, good ? NULL : value_str(body, "error", "the master sent no pillar"));
 }
 
@@ -334,7 +335,10 @@ mpillar_local(json_t *opts, registry_t *registry, const char *id, json_t *grains
     pillar_env_t env = { .opts = opts, .registry = registry, .id = id, .grains = grains, .known = known };
     json_auto_t *whole = mpillar_complete(opts, ask);
     pillar_env_ask(&env, whole);
+    int64_t begin_us = clock_mono_us();
     struct py *pillar = pillar_compile(&env, err);
+    log_debug("pillar of %s: %s here in %.6f s", id, pillar ? "compiled" : "did not compile",
+              (double) (clock_mono_us() - begin_us) / 1e6);
     py_unref(env.override);
     return pillar;
 }

@@ -527,6 +527,7 @@ outbox_acked(outbox_t *self, const json_t *jids, const json_t *events)
     json_array_foreach (jids, i, one) {
         item_t *it = json_is_string(one) ? map_get(self->by_key, json_string_value(one)) : NULL;
         if (it && it->is_ret) {
+            log_debug("job %s: its return is acknowledged", it->key);
             spool_forget(self->spool, it->key);
             s_remove(self, it);
         }

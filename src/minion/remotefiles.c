@@ -183,6 +183,11 @@ s_cache(void *cookie, const char *path, const char *saltenv, char **ret_local, f
     bool current;
     int64_t have;
     int rc = s_is_current(self, path, saltenv, copy, &current, &why);
+    log_debug("salt://%s in saltenv '%s': %s", path, saltenv,
+              rc == -ENOENT ? "the master has none"
+              : rc < 0      ? fail_text(&why)
+              : current     ? "what is in the cache is what the master has"
+                            : "it is fetched from the master");
     if (rc == 0 && !current) {
         json_auto_t *value = NULL;
         rc = s_ask(self, "get", path, saltenv, json_pack("{s:s}", "cache", self->cachedir), &value, &why);

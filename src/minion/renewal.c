@@ -56,7 +56,8 @@ renewal_new(const char *pki_dir, int masters)
     salt_assert(masters <= LIMIT_MASTERS);
     self->dir = xstrdup(pki_dir);
     self->masters = masters;
-    if (fs_exists(pem) && renewal_begin(self, &err) != 0)
+    int there = fs_look(pem, &err);
+    if (there < 0 || (there > 0 && renewal_begin(self, &err) != 0))
         log_error("the next key: %s", fail_text(&err));
     return self;
 }

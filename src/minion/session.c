@@ -8,7 +8,10 @@
 #include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
+#include "common/net/knock.h"
+#include "common/net/proto.h"
 #include "common/net/sock.h"
+#include "minion/reach.h"
 #include "minion/trust.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -24,8 +27,13 @@
 #define HOLD_MS          25   /* a return within this time says all that `started` would */
 #define RECONNECT_MS     100
 #define RECONNECT_MAX_MS 2000
-#define FLEET_SHARE      3   /* of the time in which a fleet subscribes, all of it knocks once */
-#define DRAIN_BUDGET     256 /* messages of one socket in a step: others wait meanwhile */
+#define FLEET_SHARE      3     /* of the time in which a fleet subscribes, all of it knocks once */
+#define LOOK_MS          2500  /* without a connection, until it is looked why; */
+#define LOOK_AGAIN_MS    10000 /* once more, which doubles up to */
+#define LOOK_MAX_MS      60000
+#define KNOCK_MS         1500 /* for the ports to answer */
+#define RESOLVE_MS       2200 /* for the resolver and the ports: with LOOK_MS less than five seconds */
+#define DRAIN_BUDGET     256  /* messages of one socket in a step: others wait meanwhile */
 #define DEALER_EVENTS                                                                                        \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED |  \
      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |                                  \
@@ -45,15 +53,18 @@ struct session {
     session_state_t state;
     trust_t *trust; /* which key is the master's */
     void *dealer, *sub, *monitor, *ask;
-    void *watched;     /* by the monitor: `dealer` or `ask` */
-    bool attached;     /* the dealer has a connection, or tries to get one */
-    int64_t ask_until; /* monotonic ms; 0: not asking */
-    int64_t retry_at;  /* a new connection after a refusal; 0: none */
-    int64_t sub_at;    /* when SUB is to be connected; 0: done or not wanted */
-    int64_t greet_at;  /* when the hello counts as lost; 0: none is out */
-    bool on_way;       /* this attempt to connect came as far as TCP */
-    int pause_ms;      /* the last one before a new connection; 0: it was welcome since */
-    bool no_way_told;
+    void *watched;      /* by the monitor: `dealer` or `ask` */
+    bool attached;      /* the dealer has a connection, or tries to get one */
+    int64_t ask_until;  /* monotonic ms; 0: not asking */
+    int64_t retry_at;   /* a new connection after a refusal; 0: none */
+    int64_t sub_at;     /* when SUB is to be connected; 0: done or not wanted */
+    int64_t greet_at;   /* when the hello counts as lost; 0: none is out */
+    bool on_way;        /* this attempt to connect came as far as TCP */
+    int pause_ms;       /* the last one before a new connection; 0: it was welcome since */
+    knock_t *knock;     /* a look at the master's ports that is under way; NULL: none */
+    int64_t look_at;    /* when one is due; 0: nobody wants one */
+    int64_t look_until; /* when the one under way is late */
+    int look_ms;        /* until the one after */
     json_t *untold;     /* owned: jids that are elsewhere since the hello that is out; NULL: none */
     int64_t held_until; /* when `held` is told; 0: nothing is held */
     held_t *held;       /* started, not told yet; mostly one */
@@ -86,6 +97,30 @@ session_state_name(session_state_t s)
     return states[s].name;
 }
 
+/* In a fleet most wait for their turn for longer: they are no reason to knock at a master that shakes hands with all. */
+static int
+s_look_ms(const session_t *self)
+{
+    int fleet = self->sub_spread_ms / FLEET_SHARE;
+    if (self->conf.look_ms > 0 && self->conf.look_ms < LOOK_MS)
+        return self->conf.look_ms;
+    return fleet > RECONNECT_MAX_MS ? 2 * fleet : LOOK_MS;
+}
+
+/* Whether the reason for there being no connection is one that only a look from outside tells. */
+static void
+s_watch_reach(session_t *self)
+{
+    bool looks = self->host.on_why && (self->state == SESSION_ASKING || self->state == SESSION_CONNECTING);
+    if (looks && !self->look_at) {
+        self->look_at = clock_mono_ms() + s_look_ms(self);
+        self->look_ms = LOOK_AGAIN_MS;
+    } else if (!looks && self->state != SESSION_GREETING) {
+        self->look_at = 0;
+        knock_destroy(&self->knock);
+    }
+}
+
 static void
 s_move(session_t *self, session_state_t to, const char *reason)
 {
@@ -94,6 +129,7 @@ s_move(session_t *self, session_state_t to, const char *reason)
     salt_assert(states[self->state].next & (1u << to));
     log_debug("session with %s: %s -> %s", self->conf.host, states[self->state].name, states[to].name);
     self->state = to;
+    s_watch_reach(self);
     if (self->host.on_state)
         self->host.on_state(self->host.cookie, to, reason);
 }
@@ -249,6 +285,16 @@ s_is_proven(const session_t *self)
     return self->state == SESSION_GREETING || self->state == SESSION_PENDING || self->state == SESSION_READY;
 }
 
+/* NEW text; NULL: the master that says so speaks as we do. */
+static char *
+s_proto_problem(const json_t *said)
+{
+    char release[LIMIT_RELEASE];
+    proto_release(said, release);
+    return proto_problem((proto_side_t){ WIRE_PROTO, HALITE_RELEASE },
+                         (proto_side_t){ value_int(said, "proto", 0), release });
+}
+
 /* The answer of port 4507. It is plaintext, so all it may do is introduce a key that nobody knows yet, or that is
  * vouched for. */
 static void
@@ -266,6 +312,10 @@ s_introduced(session_t *self, const char *text, size_t len)
     }
     self->ask_until = 0;
     s_close(self, &self->ask);
+    /* Who may be anybody decides nothing: the welcome does. */
+    AUTO_FREE char *problem = s_proto_problem(answer);
+    if (problem && !proven)
+        log_warning("master %s, port %d: %s", self->conf.host, self->conf.hello_port, problem);
     if (verdict == TRUST_REFUSED)
         s_stranger(self, why);
     else if (verdict != TRUST_SAME)
@@ -327,8 +377,9 @@ s_untold(session_t *self, json_t *jids)
 static void
 s_hello(session_t *self)
 {
-    json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s}", "id", self->conf.id, "role", self->conf.role,
-                                  "boot", self->conf.boot, "proto", WIRE_PROTO, "version", HALITE_VERSION);
+    json_auto_t *body = json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "id", self->conf.id, "role",
+                                  self->conf.role, "boot", self->conf.boot, "proto", WIRE_PROTO, "version",
+                                  HALITE_VERSION, "halite", HALITE_RELEASE);
     if (self->conf.series && !str_eq(self->conf.series, self->conf.boot))
         json_object_set_new(body, "series", json_string(self->conf.series));
     if (self->host.pending)
@@ -350,10 +401,25 @@ s_hello(session_t *self)
     s_move(self, SESSION_GREETING, NULL);
 }
 
-static void
-s_refused(session_t *self, const char *why)
+/* The sentence for a reason; `detail`: the master's words, NULL: none. NEW */
+static char *
+s_sentence(const session_t *self, reach_why_t why, const char *detail)
 {
-    s_move(self, SESSION_REFUSED, why);
+    char finger[FINGER_LEN];
+    key_finger(key_pair_public(self->conf.keys), finger);
+    return reach_sentence(&(reach_facts_t){ .why = why,
+                                            .host = self->conf.host,
+                                            .port = self->conf.port,
+                                            .id = self->conf.id,
+                                            .finger = finger,
+                                            .detail = detail });
+}
+
+static void
+s_refused(session_t *self, reach_why_t why, const char *detail)
+{
+    AUTO_FREE char *sentence = s_sentence(self, why, detail);
+    s_move(self, SESSION_REFUSED, sentence);
     self->retry_at = clock_mono_ms() + self->wait_ms + s_jitter(self->wait_ms / 4);
     self->wait_ms = self->wait_ms * 2 > self->conf.wait_max_ms ? self->conf.wait_max_ms : self->wait_ms * 2;
 }
@@ -424,6 +490,16 @@ s_accepted(session_t *self, int publish_port, json_int_t sub_spread_ms)
 }
 
 static void
+s_pend(session_t *self, const char *reason)
+{
+    AUTO_FREE char *sentence = s_sentence(self, REACH_PENDING, reason);
+    self->retry_at = 0;
+    if (self->state == SESSION_READY)
+        s_move(self, SESSION_GREETING, NULL);
+    s_move(self, SESSION_PENDING, sentence);
+}
+
+static void
 s_welcome(session_t *self, const json_t *body)
 {
     const char *state = value_str(body, "state", ""), *reason = value_str(body, "reason", "");
@@ -439,20 +515,24 @@ s_welcome(session_t *self, const json_t *body)
         s_stranger(self, why);
         return;
     }
+    bool lets_in = str_eq(state, "accepted") || str_eq(state, "pending");
+    AUTO_FREE char *problem = lets_in ? s_proto_problem(body) : NULL;
+    if (problem) {
+        s_drop_sub(self);
+        s_refused(self, problem);
+        return;
+    }
     if (str_eq(state, "accepted")) {
         s_accepted(self, port >= 1 && port <= UINT16_MAX ? (int) port : self->conf.publish_port,
                    value_int(body, "sub_spread_ms", SUB_SPREAD_MS));
         return;
     }
     s_drop_sub(self);
-    if (!str_eq(state, "pending")) {
-        s_refused(self, *reason ? reason : "this minion's key was rejected on the master (salt-key -L)");
-        return;
-    }
-    self->retry_at = 0;
-    if (self->state == SESSION_READY)
-        s_move(self, SESSION_GREETING, NULL);
-    s_move(self, SESSION_PENDING, *reason ? reason : NULL);
+    reach_why_t row = reach_of_welcome(state);
+    if (row == REACH_PENDING)
+        s_pend(self, reason);
+    else
+        s_refused(self, row, reason);
 }
 
 /* ---- what was started ------------------------------------------------------------------------ */
@@ -573,7 +653,10 @@ s_job(session_t *self, json_t *body, bool published)
     }
     if (!s_held(self, jid))
         s_hold(self, jid, 0);
-    if (self->conf.seen && seen_add(self->conf.seen, jid) && self->host.on_job)
+    bool fresh = self->conf.seen && seen_add(self->conf.seen, jid);
+    log_debug("master %s: job %s arrives%s%s", self->conf.host, jid, published ? ", published to all" : "",
+              fresh ? "" : ", and was had before");
+    if (fresh && self->host.on_job)
         self->host.on_job(self->host.cookie, body);
 }
 
@@ -667,17 +750,11 @@ s_lost(session_t *self, int pause_ms)
 
 /* libzmq gave up an attempt before there was anything to wait for: it has no address, or no route. */
 static bool
-s_has_no_way(session_t *self)
+s_has_no_way(const session_t *self)
 {
     struct in6_addr unused;
-    if (self->on_way || inet_pton(AF_INET, self->conf.host, &unused) == 1 || strchr(self->conf.host, ':'))
-        return false;
-    if (!self->no_way_told)
-        log_error(
-            "master %s: the name can't be resolved, or no route leads there; it is tried again and again",
-            self->conf.host);
-    self->no_way_told = true;
-    return true;
+    return !self->on_way && inet_pton(AF_INET, self->conf.host, &unused) != 1 &&
+           !strchr(self->conf.host, ':');
 }
 
 /* Who is asked for a key is asked again by libzmq. */
@@ -706,19 +783,16 @@ s_monitor(session_t *self)
             continue;
         }
         self->on_way = true;
-        if (event == ZMQ_EVENT_CONNECTED)
-            self->no_way_told = false;
-        else if (event == ZMQ_EVENT_DISCONNECTED)
+        if (event == ZMQ_EVENT_DISCONNECTED)
             s_lost(self, s_pause(self));
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-            s_refused(
-                self,
-                "the master refuses this minion's key, or has no room for more (salt-key -L on the master)");
+            s_refused(self, REACH_BARRED, NULL);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL && self->ask_until == 0 &&
                  self->state != SESSION_STRANGER)
             s_ask(self);
         else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL && self->state != SESSION_REFUSED)
-            s_refused(self, "what listens on the master's port does not speak this protocol");
+            s_refused(self, value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH ? REACH_SALT : REACH_FOREIGN,
+                      NULL);
     }
 }
 
@@ -748,9 +822,57 @@ s_again(session_t *self)
         s_connect(self);
 }
 
+/* ---- why there is no connection --------------------------------------------------------------- */
+
+static void
+s_tell_why(session_t *self, reach_facts_t *facts)
+{
+    facts->host = self->conf.host;
+    facts->id = self->conf.id;
+    AUTO_FREE char *sentence = reach_sentence(facts);
+    self->host.on_why(self->host.cookie, sentence);
+}
+
+static void
+s_look(session_t *self, int64_t now)
+{
+    fail_auto_t err = FAIL_INIT;
+    const knock_conf_t knock = { .host = self->conf.host,
+                                 .source = self->conf.source,
+                                 .ports = { self->conf.port, self->publish_port, self->conf.hello_port },
+                                 .timeout_ms = KNOCK_MS };
+    knock_destroy(&self->knock);
+    self->knock = knock_new(self->zctx, &knock, &err);
+    if (!self->knock)
+        log_debug("%s", fail_text(&err));
+    self->look_until = now + RESOLVE_MS;
+    self->look_at = now + RESOLVE_MS + self->look_ms + s_jitter(self->look_ms / 4);
+    self->look_ms = self->look_ms * 2 > LOOK_MAX_MS ? LOOK_MAX_MS : self->look_ms * 2;
+}
+
+static void
+s_looked(session_t *self, int64_t now)
+{
+    knock_said_t said;
+    reach_facts_t facts = { .why = REACH_RESOLVER };
+    AUTO_FREE char *detail = NULL;
+    const int ports[KNOCK_PORTS] = { self->conf.port, self->publish_port, self->conf.hello_port };
+    bool over = self->knock && knock_take(self->knock, &said);
+    if (!self->knock || (!over && now < self->look_until))
+        return;
+    bool wrong = !over || reach_of_knock(&said, ports, self->state == SESSION_ASKING, &facts, &detail);
+    knock_destroy(&self->knock);
+    facts.detail = detail;
+    if (wrong)
+        s_tell_why(self, &facts);
+}
+
 static void
 s_timers(session_t *self, int64_t now)
 {
+    s_looked(self, now);
+    if (self->look_at && now >= self->look_at)
+        s_look(self, now);
     if (self->ask_until && s_is_proven(self)) {
         self->ask_until = 0;
         s_close(self, &self->ask);
@@ -812,8 +934,13 @@ session_step(session_t *self, const void *only)
     if (more)
         return 0;
     int64_t next = clock_mono_ms() + STEP_MAX_MS, now = next - STEP_MAX_MS;
-    const int64_t timers[] = { self->ask_until, self->retry_at, self->sub_at, self->greet_at,
-                               self->held_until };
+    const int64_t timers[] = { self->ask_until,
+                               self->retry_at,
+                               self->sub_at,
+                               self->greet_at,
+                               self->held_until,
+                               self->look_at,
+                               self->knock ? self->look_until : 0 };
     for (size_t i = 0; i < NELEMS(timers); i++)
         if (timers[i] && timers[i] < next)
             next = timers[i];
@@ -825,7 +952,8 @@ session_sockets(const session_t *self, void *out[SESSION_SOCKETS])
 {
     bool idle = self->dealer && !self->attached;
     void *all[SESSION_SOCKETS] = { idle ? NULL : self->dealer, self->sub,
-                                   idle && self->watched == self->dealer ? NULL : self->monitor, self->ask };
+                                   idle && self->watched == self->dealer ? NULL : self->monitor, self->ask,
+                                   self->knock ? knock_sock(self->knock) : NULL };
     size_t n = 0;
     for (size_t i = 0; i < NELEMS(all); i++)
         if (all[i])
@@ -867,6 +995,7 @@ session_new(void *zctx, const session_conf_t *conf, const session_host_t *host)
         s_connect(self);
     else
         s_ask(self);
+    s_watch_reach(self);
     return self;
 }
 
@@ -881,6 +1010,7 @@ session_destroy(session_t **self_p)
         (void) session_send(self, MSG_bye, NULL, NULL);
         (void) zmq_setsockopt(self->dealer, ZMQ_LINGER, &linger, sizeof(linger));
     }
+    knock_destroy(&self->knock);
     s_close(self, &self->ask);
     s_close(self, &self->dealer);
     sock_close(&self->sub);

@@ -54,6 +54,7 @@ typedef struct session_conf {
     /* Until a lost connection is tried again; then the pause doubles up to recon_max_ms. 0: a moment that
      * suits a fleet; recon_spread_ms: at most so much more, picked at random. */
     int recon_ms, recon_spread_ms, recon_max_ms;
+    int look_ms; /* without a connection, until on_why is told why; 0: some seconds */
 } session_conf_t;
 
 /* Who does not want to be told leaves it NULL. */
@@ -66,6 +67,9 @@ typedef struct session_host {
     json_t *(*pending)(void *cookie); /* NEW array of jids that run or wait */
     /* The master's key is another one now, vouched for. */
     void (*on_new_key)(void *cookie, const char *finger);
+    /* There has been no connection for some seconds, and this is why (reach.h); again now and then. Who wants it has the
+     * master's ports looked at. */
+    void (*on_why)(void *cookie, const char *sentence);
     void *cookie;
 } session_host_t;
 
@@ -81,7 +85,7 @@ void session_set_keys(session_t *self, const key_pair_t *keys);
  * to be read but from this socket; NULL: from any. 0: there is more to read; else that has been read to its end, and
  * only the first socket may have been sent to since. */
 int session_step(session_t *self, const void *only);
-#define SESSION_SOCKETS 4
+#define SESSION_SOCKETS 5
 /* The libzmq sockets to poll for reading. They change only within session_step. */
 size_t session_sockets(const session_t *self, void *out[SESSION_SOCKETS]);
 /* Another master has the return for a job of this one, which is told; if it is not here, by the next hello. */

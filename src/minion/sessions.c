@@ -15,6 +15,7 @@
 #include "common/local/client.h"
 #include "minion/download.h"
 #include "minion/failover.h"
+#include "minion/reach.h"
 #include "minion/renewal.h"
 #include "minion/session.h"
 #include "salt/limits.h"
@@ -38,6 +39,7 @@ typedef struct candidate {
     session_conf_t conf;
     char host[256], *name, *known_file, *sign_file;
     session_t *session; /* NULL: not tried now */
+    reach_told_t told;  /* why it is not connected */
 } candidate_t;
 
 /* What the job server sees as one master: the only candidate, or with master_type failover one of several. */
@@ -257,21 +259,32 @@ s_tell_state(line_t *line, session_state_t state, const char *reason)
     line->again = false;
     (line->ready ? downloads_ready : downloads_lost)(line->downloads);
     s_hand_over(line->owner);
-    s_up(line->owner, json_pack("{s:s, s:i, s:s, s:s*}", "t", "state", "master", line->index, "state",
-                                session_state_name(state), "reason", reason));
+    s_up(line->owner,
+         json_pack("{s:s, s:i, s:s*, s:s, s:s*}", "t", "state", "master", line->index, "host",
+                   line->now ? line->now->host : NULL, "state", session_state_name(state), "reason", reason));
+}
+
+static void
+s_on_why(void *cookie, const char *sentence)
+{
+    candidate_t *c = cookie;
+    if (reach_tells(&c->told, sentence, clock_mono_ms()))
+        log_error("master %s: %s", c->host, sentence);
 }
 
 static void
 s_on_state(void *cookie, session_state_t state, const char *reason)
 {
     candidate_t *c = cookie;
-    if (reason && (state == SESSION_REFUSED || state == SESSION_STRANGER))
-        log_error("master %s: %s", c->host, reason);
-    else if (state == SESSION_PENDING)
-        log_warning("master %s: this minion's key waits for acceptance: salt-key -a, on the master%s%s",
-                    c->host, reason ? "; " : "", reason ? reason : "");
+    bool waits = state == SESSION_PENDING, refused = state == SESSION_REFUSED || state == SESSION_STRANGER;
+    if (reason && refused)
+        s_on_why(c, reason);
+    else if (reason && waits && reach_tells(&c->told, reason, clock_mono_ms()))
+        log_warning("master %s: %s", c->host, reason);
     else if (state == SESSION_READY)
         log_info("master %s: connected", c->host);
+    if (state == SESSION_READY)
+        reach_over(&c->told);
     if (c == c->line->now)
         s_tell_state(c->line, state, reason);
     if (state == SESSION_READY)
@@ -592,6 +605,7 @@ static void
 s_prepare(candidate_t *c, line_t *line, const conf_t *conf, int nth, const json_t *master)
 {
     c->line = line;
+    c->told = (reach_told_t) REACH_TOLD_INIT;
     c->name = s_name(master);
     (void) str_copy(c->host, sizeof(c->host), value_str(master, "host", ""));
     masters_key_files(conf, (size_t) nth, c->host, &c->known_file, &c->sign_file);
@@ -625,6 +639,7 @@ s_open(candidate_t *c)
                                   .on_answer = s_on_answer,
                                   .pending = s_pending,
                                   .on_new_key = s_on_new_key,
+                                  .on_why = s_on_why,
                                   .cookie = c };
     if (!c->session)
         c->session = session_new(c->line->owner->zctx, &c->conf, &host);
@@ -794,6 +809,7 @@ s_line_free(line_t *line)
 {
     for (int i = 0; i < line->n; i++) {
         session_destroy(&line->all[i].session);
+        reach_over(&line->all[i].told);
         free(line->all[i].name);
         free(line->all[i].known_file);
         free(line->all[i].sign_file);

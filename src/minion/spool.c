@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/procfs.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 #include "salt/value.h"
@@ -20,6 +21,7 @@
 #define SERIES    "series"
 #define ELSEWHERE "elsewhere"
 #define ASKER     "asker"
+#define PARTED    "parted"
 
 enum { NUMBER_DIGITS = 19 };
 
@@ -28,14 +30,22 @@ struct spool {
     size_t n_ret;
     json_t *waiting;  /* returns and events of before, in order */
     json_t *marks;    /* jids of before that nobody was told of */
+    json_t *landed;   /* jids of those whose return came since */
+    size_t n_parted;  /* of the marks: their processes live */
     json_t *left;     /* jids of which something could not be removed: tried again with the next job */
     int64_t stamp_ns; /* of the newest file */
 };
 
 static char *
+s_path_in(const char *dir, const char *jid, const char *suffix)
+{
+    return xasprintf("%s/%s%s", dir, jid, suffix);
+}
+
+static char *
 s_path(const spool_t *self, const char *jid, const char *suffix)
 {
-    return xasprintf("%s/%s%s", self->dir, jid, suffix);
+    return s_path_in(self->dir, jid, suffix);
 }
 
 /* An event's, in as many digits as the largest has: their order is that of their names. */
@@ -175,6 +185,7 @@ spool_new(const char *dir, fail_t *err)
     spool_t *self = xcalloc(1, sizeof(*self));
     self->dir = xstrdup(dir);
     self->left = json_array();
+    self->landed = json_array();
     s_clean(self);
     json_auto_t *rets = s_list(self, RET, clock_is_jid, err);
     json_auto_t *events = rets ? s_list(self, EV, s_number_ok, err) : NULL;
@@ -195,6 +206,7 @@ spool_destroy(spool_t **self_p)
     if (!self)
         return;
     json_decref(self->left);
+    json_decref(self->landed);
     json_decref(self->marks);
     json_decref(self->waiting);
     free(self->dir);
@@ -230,25 +242,54 @@ spool_begin(spool_t *self, const json_t *job, fail_t *err)
 }
 
 int
-spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err)
+spool_part(spool_t *self, const json_t *job, pid_t pid, fail_t *err)
 {
-    if (self->n_ret >= LIMIT_SPOOL_FILES)
-        return fail_set(err, -ENOSPC, "spool: %d returns wait for a master already", LIMIT_SPOOL_FILES);
+    procfs_proc_t proc;
+    const char *jid = value_str(job, "jid", "");
+    if (!clock_is_jid(jid) || !procfs_proc(pid, &proc))
+        return fail_set(err, -ESRCH, "job %s: there is no process %d", jid, (int) pid);
+    AUTO_FREE char *path = s_path(self, jid, RUN);
+    json_auto_t *mark = json_copy((json_t *) job);
+    json_object_set_new(mark, PARTED,
+                        json_pack("{s:i, s:I}", "pid", (int) pid, "start", (json_int_t) proc.start));
+    AUTO_FREE char *text = value_dump(mark);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
+}
+
+static int
+s_put(const char *dir, const json_t *ret, const char *asker, fail_t *err)
+{
     const char *jid = value_str(ret, "jid", "");
     if (!clock_is_jid(jid))
         return fail_set(err, -EINVAL, "spool: '%s' is not a jid", jid);
-    s_wanted(self, jid);
-    AUTO_FREE char *path = s_path(self, jid, RET);
+    AUTO_FREE char *path = s_path_in(dir, jid, RET);
     json_auto_t *whole = json_copy((json_t *) ret);
     if (asker)
         json_object_set_new(whole, ASKER, json_string(asker));
     AUTO_FREE char *text = value_dump(whole);
-    int rc = fs_write_quick(path, text, strlen(text), 0600, err);
+    return fs_write_quick(path, text, strlen(text), 0600, err);
+}
+
+/* The mark stays: who finds it beside the return knows that it came. */
+int
+spool_leave(const char *dir, const json_t *ret, const char *asker, fail_t *err)
+{
+    return s_put(dir, ret, asker, err);
+}
+
+int
+spool_end(spool_t *self, const json_t *ret, const char *asker, fail_t *err)
+{
+    const char *jid = value_str(ret, "jid", "");
+    if (self->n_ret >= LIMIT_SPOOL_FILES)
+        return fail_set(err, -ENOSPC, "spool: %d returns wait for a master already", LIMIT_SPOOL_FILES);
+    s_wanted(self, jid);
+    int rc = s_put(self->dir, ret, asker, err);
     if (rc < 0)
         return rc;
+    AUTO_FREE char *path = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
     s_stamp(self, path);
     self->n_ret++;
-    AUTO_FREE char *mark = s_path(self, jid, RUN);
     (void) unlink(mark);
     return 0;
 }
@@ -352,23 +393,66 @@ s_is_empty(const char *path)
     return stat(path, &st) == 0 && st.st_size == 0;
 }
 
-/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now; or NULL: it is
- * over. */
+/* Whether the process that went on is still there: that one, and not another of its number. */
+static bool
+s_runs(const json_t *job)
+{
+    procfs_proc_t proc;
+    json_t *parted = value_get(job, PARTED);
+    return parted && procfs_proc((pid_t) value_int(parted, "pid", 0), &proc) && proc.state != 'Z' &&
+           (json_int_t) proc.start == value_int(parted, "start", -1);
+}
+
+static bool
+s_waits(const spool_t *self, const char *jid)
+{
+    size_t i;
+    json_t *one;
+    json_array_foreach (self->waiting, i, one)
+        if (str_eq(json_string_value(one), jid))
+            return true;
+    return false;
+}
+
+/* Whether the return is there: 1, 0, or negative with *err, which is not known now. The mark is done with then. */
+static int
+s_has_ended(spool_t *self, const char *jid, fail_t *err)
+{
+    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
+    int there = fs_look(ret, err);
+    if (there < 0)
+        err->code = -EAGAIN;
+    if (there <= 0)
+        return there;
+    if (!s_waits(self, jid))
+        json_array_append_new(self->landed, json_string(jid));
+    (void) unlink(mark);
+    return 1;
+}
+
+/* The job of a mark that has no return: NEW; NULL with *err, -EAGAIN when that can't be said now, -EINPROGRESS while it runs;
+ * or NULL: it is over. */
 static json_t *
 s_interrupted(spool_t *self, const char *jid, fail_t *err)
 {
     size_t size;
-    AUTO_FREE char *ret = s_path(self, jid, RET), *mark = s_path(self, jid, RUN);
-    if (fs_exists(ret) || s_is_empty(mark)) {
+    AUTO_FREE char *mark = s_path(self, jid, RUN);
+    if (s_has_ended(self, jid, err) != 0)
+        return NULL;
+    if (s_is_empty(mark)) {
         (void) unlink(mark);
         return NULL;
     }
-    if (!fs_absent(ret))
-        return (void) fail_set(err, -EAGAIN, "%s can't be looked at", ret), NULL;
-    json_t *job = s_read(self, jid, RUN, s_is_mark, &size, err);
+    json_auto_t *job = s_read(self, jid, RUN, s_is_mark, &size, err);
     if (err->text && err->code != -EBADMSG && err->code != -ENOENT)
         err->code = -EAGAIN;
-    return job;
+    if (job && s_runs(job))
+        return (void) fail_set(err, -EINPROGRESS, "job %s still runs", jid), NULL;
+    /* It may have put its return down and ended since it was looked for. */
+    if (!job || s_has_ended(self, jid, err) != 0)
+        return NULL;
+    (void) json_object_del(job, PARTED);
+    return json_incref(job);
 }
 
 json_t *
@@ -378,17 +462,33 @@ spool_interrupted(spool_t *self, json_t *damaged)
     json_t *all = json_array(), *jid;
     size_t i;
     self->marks = json_array();
+    self->n_parted = 0;
     json_array_foreach (jids, i, jid) {
         fail_auto_t err = FAIL_INIT;
         json_t *job = s_interrupted(self, json_string_value(jid), &err);
         if (job)
             json_array_append_new(all, job);
-        else if (err.code == -EAGAIN)
+        else if (err.code == -EAGAIN || err.code == -EINPROGRESS) {
             json_array_append(self->marks, jid);
-        else if (err.text)
+            self->n_parted += err.code == -EINPROGRESS;
+        } else if (err.text)
             json_array_append_new(damaged, json_string(fail_text(&err)));
     }
     return all;
+}
+
+json_t *
+spool_landed(spool_t *self)
+{
+    json_t *all = self->landed;
+    self->landed = json_array();
+    return all;
+}
+
+size_t
+spool_parted(const spool_t *self)
+{
+    return self->n_parted;
 }
 
 json_t *

@@ -201,12 +201,14 @@ enum { V_OFFLINE, V_OLDER, V_SAME, V_NEWER, V_LABELS };
 static const char *const labels[V_LABELS] = { "Minion offline", "Minion requires update", "Up to date",
                                               "Minion newer than master" };
 
-/* Number by number: "3006.10" is newer than "3006.9". */
+/* Number by number: "3006.10" is newer than "3006.9"; "1.0.0-dev" is older than "1.0.0", as semantic versions are. */
 static int
 compare_versions(const char *a, const char *b)
 {
     while (*a != '\0' || *b != '\0') {
         char *a_end, *b_end;
+        if (*a == '-' || *b == '-')
+            return *a != *b ? (*a == '-' ? -1 : 1) : strverscmp(a, b);
         long left = strtol(a, &a_end, 10), right = strtol(b, &b_end, 10);
         if (left != right)
             return left < right ? -1 : 1;
@@ -218,14 +220,24 @@ compare_versions(const char *a, const char *b)
     return 0;
 }
 
+/* `halite`: of the minion, "" when it is from before there was one. */
 static int
-version_label(const json_t *entry, const char *version)
+version_label(const json_t *entry, const char *version, const char *halite)
 {
     if (!str_eq(value_str(entry, "verdict", NULL), "returned") || version == NULL ||
         value_int(entry, "retcode", 0) != 0)
         return V_OFFLINE;
     int order = compare_versions(version, HALITE_VERSION);
+    if (order == 0)
+        order = compare_versions(halite, HALITE_RELEASE);
     return order < 0 ? V_OLDER : order == 0 ? V_SAME : V_NEWER;
+}
+
+/* "3006.0 (Halite 1.0.0)", as --version says it. NEW. */
+static json_t *
+version_shown(const char *version, const char *halite)
+{
+    return *halite != '\0' ? value_fmt("%s (Halite %s)", version, halite) : json_string(version);
 }
 
 static int
@@ -233,25 +245,28 @@ manage_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *everyone = json_string("*");
     json_auto_t *minions = ask_execute(ctx, everyone, "glob", "test.version", NULL, 0, err);
+    json_auto_t *known = minions != NULL ? known_minions(ctx, err) : NULL;
     json_t *found[V_LABELS] = { NULL }, *entry;
     const char *id;
 
     (void) args;
-    if (minions == NULL)
+    if (known == NULL)
         return -EIO;
     json_object_foreach (minions, id, entry) {
         const char *version = value_str(entry, "return", NULL);
-        int label = version_label(entry, version);
+        const char *halite = value_str(json_object_get(known, id), "halite", "");
+        int label = version_label(entry, version, halite);
         if (found[label] == NULL)
             found[label] = json_object();
-        json_object_set_new(found[label], id, label == V_OFFLINE ? json_false() : json_string(version));
+        json_object_set_new(found[label], id,
+                            label == V_OFFLINE ? json_false() : version_shown(version, halite));
     }
     *ret_value = json_object();
     for (int i = 0; i < V_LABELS; i++) {
         if (found[i] != NULL)
             json_object_set_new(*ret_value, labels[i], found[i]);
     }
-    json_object_set_new(*ret_value, "Master", json_string(HALITE_VERSION));
+    json_object_set_new(*ret_value, "Master", version_shown(HALITE_VERSION, HALITE_RELEASE));
     return 0;
 }
 
@@ -374,7 +389,10 @@ static const func_t funcs[] = {
           "salt-run manage.up\n    salt-run manage.up tgt=\"webservers\" tgt_type=\"nodegroup\"\n    "
           "salt-run manage.up timeout=5 gather_job_timeout=10") },
     { "versions", manage_versions, NULL, FN_READONLY | FN_ACCESS_READ,
-      "Compare the versions of the minions with the master's." CLI_EXAMPLE("salt-run manage.versions") },
+      "Compare the versions of the minions with the master's: the Salt that each speaks as, and behind it "
+      "which "
+      "Halite it is. One without the latter is from before Halite 1.0.0." CLI_EXAMPLE(
+          "salt-run manage.versions") },
 };
 
 PLUGIN(runner, manage, .doc = "Which minions are up, down, old or new", FUNCS(funcs));

@@ -220,6 +220,9 @@ orchestrate_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                            "Arguments", arguments_of(row), "Start", stamp(value_int(row, "start_us", 0)),
                            "End", stamp(value_int(row, "end_us", 0)), "Result", result_of(row), "Steps",
                            steps);
+    json_t *stopped = value_get(value_get(row, "result"), "stopped");
+    if (stopped != NULL)
+        json_object_set(*ret_value, "Stopped", stopped);
     return 0;
 }
 

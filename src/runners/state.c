@@ -1,4 +1,5 @@
 /* state.c - runner `state`: orchestrations. */
+#include "common/base/clock.h"
 #include "common/base/str.h"
 #include "common/output/output.h"
 #include "common/state/run.h"
@@ -54,6 +55,7 @@ run_steps(call_ctx_t *host, orchrun_t *run, json_t *chunks, size_t max_parallel)
                             .workers_self = threads,
                             .begins = orchrun_begins,
                             .ended = orchrun_ended,
+                            .stopped = orchrun_stopped,
                             .watch_cookie = run };
 
     orchrun_dress(run, host);
@@ -81,6 +83,7 @@ run_and_end(call_ctx_t *ctx, call_ctx_t *host, orchrun_t *run, json_t *chunks, s
     json_t *running = run_steps(host, run, chunks, max_parallel);
     bool success = state_succeeded(running, chunks) && is_complete(running, chunks);
 
+    orchrun_add_stop(run, running);
     orchrun_end(run, running, success);
     return answer(ctx, running, success);
 }
@@ -94,9 +97,9 @@ saltenv_of(call_ctx_t *ctx, const json_t *args)
     return saltenv != NULL ? saltenv : "base";
 }
 
-/* What the journal keeps of the arguments; `peer`: a minion's words are among them. NEW. */
+/* What the journal keeps of the arguments. NEW. */
 static json_t *
-document(const json_t *args, bool peer)
+document(const json_t *args)
 {
     static const char *const kept[] = { "mods",         "saltenv",   "test",       "exclude",
                                         "pillar",       "pillarenv", "pillar_enc", "orchestration_jid",
@@ -108,8 +111,6 @@ document(const json_t *args, bool peer)
         if (v != NULL && !json_is_null(v))
             json_object_set(doc, kept[i], v);
     }
-    if (peer)
-        json_object_set_new(doc, "peer", json_true());
     return doc;
 }
 
@@ -129,7 +130,7 @@ read_ask(const json_t *args, orchrun_ask_t *ask, fail_t *err)
 static int
 run_new(call_ctx_t *ctx, json_t *args, const json_t *high, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *errors = json_array(), *doc = document(args, api_peer(api_of(ctx))), *chunks = NULL;
+    json_auto_t *errors = json_array(), *doc = document(args), *chunks = NULL;
     const char *jid = value_str(args, "orchestration_jid", ctx_jid(ctx));
     orchrun_ask_t ask = { .doc = doc };
     size_t max_parallel = 1;
@@ -147,6 +148,8 @@ run_new(call_ctx_t *ctx, json_t *args, const json_t *high, json_t **ret_value, f
         *ret_value = answer(ctx, json_incref(errors), false);
         return 0;
     }
+    if (api_peer(api_of(ctx))) /* a minion's words are among the arguments, or in the steps */
+        json_object_set_new(doc, "peer", json_true());
     AUTO(orchrun) run = orchrun_new(api_of(ctx), ctx_jid(ctx), chunks, &ask, err);
     if (run == NULL)
         return -EIO;
@@ -334,7 +337,12 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    return set_pause(ctx, args, json_pack("{s:b}", "kill", true), ret_value, err);
+    char now[CLOCK_STAMP_LEN];
+
+    clock_stamp(now, clock_wall_us());
+    return set_pause(ctx, args,
+                     json_pack("{s:b, s:s, s:s}", "kill", true, "user", api_user(api_of(ctx)), "time", now),
+                     ret_value, err);
 }
 
 /* ---- the table ----------------------------------------------------------------------------- */
@@ -446,8 +454,8 @@ static const func_t funcs[] = {
           "salt-run state.set_pause 20261120094019532935") },
     { "sls", state_orchestrate, orchestrate_args, FN_ACCESS_ADMIN, DOC_ORCHESTRATE },
     { "soft_kill", state_soft_kill, resume_args, FN_ACCESS_ADMIN,
-      "End a run before its next step, or before a certain one." CLI_EXAMPLE(
-          "salt-run state.soft_kill 20261120094019532935") },
+      "End a run before its next step, or before a certain one. Its return and the journal say who did, and "
+      "when." CLI_EXAMPLE("salt-run state.soft_kill 20261120094019532935") },
 };
 
 PLUGIN(runner, state, .doc = "Orchestrations", FUNCS(funcs));

@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-build}
 logs=$build/analyze
-flags=(-Iinclude -Isrc "-I$build" -D_GNU_SOURCE '-DHALITE_VERSION="3006.0"' -std=gnu17)
+flags=(-Iinclude -Isrc "-I$build" -D_GNU_SOURCE '-DHALITE_VERSION="3006.0"' '-DHALITE_RELEASE="1.0.0"' -std=gnu17)
 # bugprone-*: without those that are taste (names, order of parameters, assignments in conditions).
 checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,bugprone-*'
 checks+=',-bugprone-easily-swappable-parameters,-bugprone-reserved-identifier,-bugprone-narrowing-conversions'
@@ -31,7 +31,7 @@ run_tidy() {
 # It does not know the macros of jansson.
 run_cppcheck() {
     cppcheck -q -j "$(nproc)" --std=c11 --enable=warning,performance,portability --library=posix \
-        -Iinclude -Isrc "-I$build" -D_GNU_SOURCE '-DHALITE_VERSION="3006.0"' \
+        -Iinclude -Isrc "-I$build" -D_GNU_SOURCE '-DHALITE_VERSION="3006.0"' '-DHALITE_RELEASE="1.0.0"' \
         '-Djson_array_foreach(a,i,v)=while((v=json_array_get(a,(i=0)+1)))' \
         '-Djson_object_foreach(o,k,v)=while((k=json_object_iter_key(o),v=json_object_get(o,k)))' -D__x86_64__=1 \
         --suppress=missingIncludeSystem --template='{file}:{line}:{column}: {severity}: {message} [{id}]' src 2>&1

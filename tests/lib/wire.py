@@ -224,17 +224,29 @@ def pack(path, folder):
     return 0
 
 
+def greet(one, mechanism):
+    """As libzmq does: each part when the other's part before is there: signature, version, the rest. Bytes that came."""
+    n, whole = 0, greeting(mechanism)
+    one.settimeout(PATIENCE)
+    for begin, end, enough in ((0, 10, 10), (10, 12, 12), (12, 64, 64)):
+        one.sendall(whole[begin:end])
+        while n < enough and (piece := one.recv(enough - n)):
+            n += len(piece)
+    return n
+
+
 def null_session(one, kind, messages, over=False):
-    ready = b"\x05READY" + b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind
+    ready, n = b"\x05READY" + b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind, 0
     try:
-        one.sendall(greeting(b"NULL") + frame(ready, 6))
+        n = greet(one, b"NULL")
+        one.sendall(frame(ready, 6))
         for body in messages:
             one.sendall(frame(b"", 3) + frame(body, 2))
         if over:
             one.shutdown(socket.SHUT_WR)
     except OSError:
         pass
-    return rest(one, PATIENCE)
+    return n + rest(one, PATIENCE)
 
 
 def salt(port, path):

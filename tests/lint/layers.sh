@@ -20,6 +20,7 @@ src/minion              salt/ common/ minion/
 src/master/wheel        salt/ common/ master/
 src/master              salt/ common/ master/
 src/runners             salt/ common/ runners/ master/api.h
+src/manual              salt/ common/ manual/ cli/opts.h master/opts.h minion/opts.h
 src/cli                 salt/ common/ cli/ master/keystore.h master/keyselect.h master/keyaction.h master/masterkey.h master/audit.h
 '
 git ls-files 'src/*.c' 'src/*.h' 'include/*.h' | xargs grep -Hn '^#include "' | awk -v rules="$rules" '

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 2
 scope=':(glob)src/master/**/*.c :(glob)src/minion/*.c :(glob)src/runners/**/*.c :(glob)src/common/files/*.c
 :(glob)src/common/pillar/*.c :(glob)src/common/local/*.c :(glob)src/common/net/*.c src/common/state/run_pause.c
 src/minion/modlib/statejob.c'
-calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_rewrite|fs_settle|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|root_list|digest_file'
+calls='open|openat|fopen|creat|mkdir|mkdirat|rename|renameat|renameat2|unlink|unlinkat|rmdir|stat|lstat|fstatat|access|opendir|scandir|scandirat|readlink|readlinkat|symlink|symlinkat|link|linkat|chmod|fchmodat|chown|lchown|fchownat|realpath|truncate|utimensat|mkostemp|fs_read|fs_write_atomic|fs_write_quick|fs_rewrite|fs_settle|fs_mkdirs|fs_own_dir|fs_own_parent|fs_open_log|fs_remove_tree|fs_remove_at|fs_exists|fs_is_dir|fs_look|fs_look_dir|fs_names|root_list|digest_file'
 
 # file  why
 table='
@@ -33,12 +33,15 @@ src/master/files_take.c cachedir, and numbers of our own below it; the name that
 src/master/front.c cachedir
 src/master/gate.c /dev/null, kept for the day without descriptors
 src/master/keyaction.c the folder of keys
+src/master/keyexpect.c pki_dir, and what the operator names; ids (conf_id_valid) by descriptor
 src/master/keystore.c folders of keys; ids (conf_id_valid) by descriptor, no link followed
 src/master/lconn.c /proc
 src/master/lsock.c sock_dir, /dev/null
 src/master/masterkey.c pki_dir
+src/master/store_copy.c the store; a backup that an administrator names
 src/master/store_db.c the store
 src/master/store_read.c the store
+src/master/store_take.c the store; a name of our own beside it
 src/master/wheel/config.c the configuration; a name without a slash
 src/master/wheel/key.c master.pub
 src/master/wheel/lib/roots.c file_roots; names that a folder lists, by descriptor
@@ -57,6 +60,7 @@ src/minion/trust.c pki_dir
 src/minion/spool.c jids are digits (clock_is_jid)
 src/minion/upload.c a file of this host that the operator names
 src/runners/lib/bank.c cachedir; names that a folder lists, by descriptor
+src/runners/lib/keyfiles.c pki_dir; an archive that an administrator names
 src/runners/lib/nsupdate.c a key file that the operator names
 src/runners/network.c /etc/ethers and the like
 '

@@ -12,8 +12,13 @@ setup() { mkdir -p "$FLEET/srv/reactor" "$FLEET/srv/orch"; }
 teardown() { museum_whole; }
 
 reaction() { cat >"$FLEET/srv/reactor/it.sls"; }
-# The reactor has looked at all that was fired.
-reactor_rests() { until_true 20 eval 'ask "{\"op\":\"status\"}" | grep -qE "\"waiting\":0,\"under_way\":0,"'; }
+# The reactor has looked at all that was fired before, and is done with it.
+status_of() { ask '{"op":"status"}' | python3 -c "import json, sys; s = json.load(sys.stdin); r = s['reactor']; print($1)"; }
+reactor_rests() {
+    local last
+    last=$(status_of "s['seq']")
+    until_true 20 eval '[ "$(status_of "r[\"seq\"] >= '"$last"' and r[\"waiting\"] == r[\"under_way\"] == 0")" = True ]'
+}
 # An accepted minion fires an event with this value.
 fires() { evil_says send "{\"m\":\"event\",\"n\":$((++N)),\"tag\":\"site/said\",\"data\":{\"v\":$1,\"id\":\"evil\"}}"; reactor_rests; }
 N=0
@@ -114,6 +119,18 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     rm -r "$FLEET/master/var/cache/salt/master/minions/evil/files"
 }
 
+@test "H-VALUES: a file that a minion sent is its word, however its path is written" {
+    files=$FLEET/master/var/cache/salt/master/minions/evil/files
+    mkdir -p "$files"
+    printf 'a\n\nmore:\n  cmd.run:\n    - name: %s' "$(HARM)" >"$files/said"
+    for path in "$files/said" "${files/cache/cache//}/said" "${files/cache/.\/cache}//./said"; do
+        printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["file.read"]("%s") }}\n' "$path" >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        grep -q 'A value that a peer said is not only a value here' <<<"$output"
+    done
+    rm -r "$files"
+}
+
 @test "H-VALUES: peer_data: warn lets it be, and says so; a command without quote is warned of once" {
     printf 'tell:\n  local.cmd.run:\n    - tgt: nobody\n    - arg:\n      - echo {{ data.data.v }}\n' | reaction
     fires '"a"'
@@ -123,4 +140,130 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     printf 'tell:\n  local.cmd.run:\n    - tgt: nobody\n    - arg:\n      - echo {{ data.data.v | quote }} # again\n' | reaction
     fires '"a; b"'
     [ "$(grep -c 'part of a command' "$FLEET/log/master")" -eq 1 ]
+}
+
+# The pillar that the turned minion gets with these grains, and what more it asks.
+pillar_with() { evil send "$(hello evil)" expect "$WELCOME" send "{\"m\":\"grains\",\"n\":1,\"grains\":{\"id\":\"evil\",$1}}" send "{\"m\":\"pillar_ask\",\"n\":1${2:+,$2}}" expect '"m":"pillar"'; }
+# db1's secrets; one.sls is stdin.
+pillar_one() {
+    mkdir -p "$FLEET/pillar/secrets"
+    echo 'password: of-db1' >"$FLEET/pillar/secrets/db1.sls"
+    printf "base:\n  '*': [one]\n" >"$FLEET/pillar/top.sls"
+    cat >"$FLEET/pillar/one.sls"
+}
+pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n' | pillar_one; }
+
+@test "H-VALUES: a grain's key does not become the word include of a pillar file" {
+    for body in '{% for k, v in grains.get("tags", {}).items() %}\n{{ k }}: {{ v | json }}\n{% endfor %}' '{{ grains.get("tags", {}) | json }}' '#!jinja|json\n{{ grains.get("tags", {}) | json }}'; do
+        printf '%b' "$body" | pillar_one
+        run pillar_with '"tags":{"include":["secrets.db1"]}'
+        not grep -q of-db1 <<<"$output"
+        run pillar_with '"tags":{"includes":["a"],"color":"include","deep":{"include":["a"]}}'
+        grep -q '"includes":\["a"\]' <<<"$output"
+    done
+    is_refused "a word of the file's own"
+    pillar_again
+}
+
+@test "H-VALUES: a value does not become a slot of a state, in quotes neither: master and minion" {
+    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    printf "say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ pillar.v | json }}\n" >"$FLEET/srv/orch/it.sls"
+    fires "\"__slot__:salt:cmd.run('$(HARM)')\""
+    is_refused 'a slot'
+    evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"__slot__:salt:cmd.run('$(HARM)')\"}}" expect '"n":9'
+    printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: {{ salt["mine.get"]("evil","x").evil | json }}\n' >"$FLEET/srv/slot.sls"
+    run salt m1 state.apply slot
+    grep -q 'a slot, which calls a function' <<<"$output"
+}
+
+@test "H-VALUES: environments that a minion asks for, and functions that make JSON of what it said, keep marks" {
+    mkdir -p "$FLEET/pillar/app"
+    echo '{% set map = {"v": grains.get("v")} %}' | tee "$FLEET/pillar/app/map.jinja" >"$FLEET/srv/map.jinja"
+    for value in 'opts.saltenv' 'salt["test.opts_pkg"]().grains.v' 'salt["test.get_opts"]().grains.v' 'salt["test.attr_call"]().v' 'salt["jinja.load_map"]("map.jinja", "map").v' 'salt["slsutil.renderer"](string="#!yaml\nv: \"" ~ grains.v ~ "\"").v'; do
+        echo "k: {{ $value }}" | pillar_one
+        run pillar_with '"v":"base\ninclude: [secrets.db1]"' '"saltenv":"base\ninclude: [secrets.db1]"'
+        grep -q '"m":"pillar"' <<<"$output"
+        not grep -q of-db1 <<<"$output"
+    done
+    is_refused 'base\\ninclude: [secrets.db1]'
+    pillar_again
+}
+
+@test "H-VALUES: a text that a minion said is no template for slsutil.renderer, and names no renderer" {
+    echo 'k: {{ salt["slsutil.renderer"](string=grains.v, default_renderer="jinja") | json }}' | pillar_one
+    run pillar_with '"v":"#!jinja\n{{ 617 * 3001 }}"'
+    not grep -q 1851617 <<<"$output"
+    run pillar_with '"v":"plain"'
+    grep -q '"k":"plain"' <<<"$output"
+    pillar_again
+}
+
+@test "H-VALUES: config.option and config.merge of a reaction's pillar keep marks" {
+    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    for fun in option merge; do
+        printf 'say:\n  test.succeed_without_changes:\n    - name: {{ salt["config.%s"]("v") }}\n' $fun >"$FLEET/srv/orch/it.sls"
+        fires "\"$fun\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+        is_refused "'$fun"
+    done
+}
+
+@test "H-VALUES: a value that an orchestration hands on to another one stays marked, whoever began it" {
+    printf 'say:\n  test.succeed_without_changes:\n    - name: {{ pillar.v }}\n' >"$FLEET/srv/orch/inner.sls"
+    evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\"}}" expect '"n":9'
+    for step in 'salt.runner:\n    - name: state.orchestrate\n    - mods: orch.inner\n    - pillar: {v: VALUE}' 'module.run:\n    - name: saltutil.runner\n    - m_name: state.orchestrate\n    - kwargs: {mods: orch.inner, pillar: {v: VALUE}}'; do
+        printf 'in:\n  %b\n' "${step/VALUE/'{{ salt["mine.get"]("evil", "x").evil | json \}\}'}" | sed 's/\\}/}/g' >"$FLEET/srv/orch/it.sls"
+        run salt-run state.orchestrate orch.it
+        grep -q 'A value that a peer said is not only a value here' <<<"$output"
+    done
+}
+
+@test "H-VALUES: a mapping of an event becomes no keywords of the function that a reaction calls" {
+    printf 'x:\n  local.cmd.run:\n    - tgt: m1\n    - arg:\n      - pwd\n      - {{ data.data.v | json }}\n' | reaction
+    fires '{"__kwarg__":true,"cwd":"/tmp"}'
+    until_log "$FLEET/log/master" 'a mapping with __kwarg__ is no positional argument'
+    not grep -q "'pwd' in directory '/tmp'" "$FLEET/log/m1"
+}
+
+@test "H-VALUES: a message that a minion says is not decrypted for it, and what gpg changes moves no marks" {
+    command -v gpg >/dev/null || skip "needs gpg"
+    keys=$FLEET/etc/gpgkeys
+    mkdir -m 700 "$keys"
+    gpg --homedir "$keys" --batch --quiet --passphrase '' --quick-gen-key salt default default never
+    cipher=$(echo of-db1 | gpg --homedir "$keys" --batch --armor --trust-model always -r salt -e | sed ':a;N;$!ba;s/\n/\\n/g')
+    printf '#!jinja|yaml|gpg\nk: {{ grains.get("v") | json }}\nown: "%s"\n' "$cipher" | pillar_one
+    run pillar_with "\"v\":\"$cipher\""
+    not grep -q of-db1 <<<"$output"
+    run pillar_with '"v":"a"'
+    grep -q '"own":"of-db1"' <<<"$output"
+    printf '#!jinja|gpg|yaml\nown: "%s"\nk: {{ grains.get("v") }}\n' "$cipher" | pillar_one
+    run pillar_with '"v":"a"'
+    grep -q '"k":"a"' <<<"$output"
+    run pillar_with '"v":"a\nown2: b"'
+    grep -q _errors <<<"$output"
+    gpgconf --homedir "$keys" --kill all
+    pillar_again
+}
+
+@test "H-VALUES: a mapping of the mine becomes no keywords of the function that a step calls" {
+    evil_says send '{"m":"mine_ask","n":9,"op":"send","clear":false,"data":{"x":{"__kwarg__":true,"cwd":"/tmp"}}}' expect '"n":9'
+    printf 'f:\n  salt.function:\n    - name: test.arg\n    - tgt: m1\n    - arg:\n      - a\n      - {{ salt["mine.get"]("evil", "x").evil | json }}\n' >"$FLEET/srv/orch/it.sls"
+    run salt-run state.orchestrate orch.it --out=json
+    tr -d ' \n' <<<"$output" | grep -qF '"args":["a",{"cwd":"/tmp"}]'
+}
+
+@test "H-VALUES: a mine value is no template in the contents of a file that a state renders" {
+    evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"{{ salt['cmd.run']('touch $FLEET/harm') }}\"}}" expect '"n":9'
+    printf "say:\n  file.managed:\n    - name: $FLEET/out\n    - template: jinja\n    - contents: {{ salt['mine.get']('evil', 'x').evil | json }}\n" >"$FLEET/srv/it.sls"
+    run salt m1 state.apply it
+    grep -q "becomes a template, which a state renders" <<<"$output"
+    [ ! -e "$FLEET/harm" ]
+}
+
+@test "H-VALUES: a file that a minion sent is no template for slsutil.renderer" {
+    files=$FLEET/master/var/cache/salt/master/minions/evil/files
+    mkdir -p "$files"
+    printf 'a: {{ 6 * 7 }}' >"$files/said"
+    printf 'say:\n  test.succeed_without_changes:\n    - name: "{{ salt["slsutil.renderer"]("%s").a }}"\n' "$files/said" >"$FLEET/srv/it.sls"
+    run salt-run state.orchestrate it
+    not grep -q 'Name: 42' <<<"$output"
 }

@@ -147,6 +147,7 @@ as_unit() {
     make -C "$HALITE_SRC" -s install BUILD="$BUILD" DESTDIR="$root" BIN="$(echo "$HALITE_BIN"/salt*)" >/dev/null
     (cd "$root" && find . -type f -printf '%P %m\n' | sort) >"$BATS_TEST_TMPDIR/files"
     diff "$BATS_TEST_TMPDIR/files" - <<'FILES'
+etc/logrotate.d/halite 644
 etc/salt/master 644
 etc/salt/minion 644
 lib/systemd/system/salt-master.service 644
@@ -160,7 +161,19 @@ usr/bin/salt-minion 755
 usr/bin/salt-run 755
 usr/lib/sysusers.d/halite.conf 644
 usr/lib/tmpfiles.d/halite.conf 644
+usr/share/doc/halite/README.md 644
+usr/share/doc/halite/SECURITY.md 644
 FILES
+    # What the units name is there.
+    for unit in master minion; do
+        for page in $(sed -n 's|^Documentation=||p' "$root/lib/systemd/system/salt-$unit.service"); do
+            [ -s "$root/${page#file:}" ]
+        done
+    done
+    if command -v systemd-analyze >/dev/null; then
+        run systemd-analyze verify --man=no --root="$root" "$root"/lib/systemd/system/salt-{master,minion}.service
+        echo "$output" && [[ ! $output =~ \.service:[0-9] ]]
+    fi
     command -v systemd-sysusers >/dev/null || return 0
     mkdir -p "$root/etc"
     systemd-sysusers --root="$root" halite.conf

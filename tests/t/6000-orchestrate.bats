@@ -347,9 +347,62 @@ SLS
     until_true 20 test -e "$FLEET/pids/listen-run.rc"
     [ "$(cat "$FLEET/pids/listen-run.rc")" -eq 1 ]
     [ ! -e "$DID/two" ]
+    local said="$(id -un) ended the run before this step by state.soft_kill, at 20"
+    grep -qF "$said" "$FLEET/log/listen-run"
+    grep -qF "salt-run state.orchestrate resume=$id" "$FLEET/log/listen-run"
+    run -0 --separate-stderr salt-run orchestrate.show "$id" --out=json
+    [ "$(json "d['Stopped']['By'] + ' ' + d['Stopped']['Before']" <<<"$output")" = "$(id -un) two" ]
+    [ "$(json "d['Stopped']['At'][:2]" <<<"$output")" = 20 ]
+    [[ "$(json "d['Steps'][1]['Comment']" <<<"$output")" = "$said"* ]]
     rm "$DID/one"
     run -0 orch resume="$id"
     [ -e "$DID/two" ] && [ ! -e "$DID/one" ]
+    run -0 --separate-stderr salt-run orchestrate.show "$id" --out=json
+    [ "$(json "'Stopped' in d" <<<"$output")" = false ]
+}
+
+# The command that the last farewell names: the line that begins with these words.
+named() { grep "^$*" "$FLEET/log/leaving" | tail -n 1; }
+
+@test "Ctrl-C: the orchestration goes on; the farewell says how to watch it and how to end it" {
+    sls gone <<'SLS'
+one: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["touch @DID@/one; until test -e @GO@; do sleep 0.02; done"]}]}
+two: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ['touch @DID@/two']}]}
+SLS
+    daemon leaving "$HALITE_BIN/salt-run" state.orchestrate gone
+    until_true 10 test -e "$DID/one"
+    local id
+    id=$(last_run)
+    stop leaving INT
+    [ "$RC" -eq 130 ]
+    grep -qx 'Exiting gracefully on Ctrl-c' "$FLEET/log/leaving"
+    grep -qF "The orchestration $id goes on in the master." "$FLEET/log/leaving"
+    [ "$(named salt-run state.event)" = "salt-run state.event 'salt/run/$id/*' pretty=True" ]
+    [ "$(named salt-run jobs)" = "salt-run jobs.lookup_jid $id" ]
+    run -0 --separate-stderr $(named salt-run orchestrate.show) --out=json
+    [ "$(json "d['Result']" <<<"$output")" = running ]
+    [ "$(named salt-run state.soft_kill)" = "salt-run state.soft_kill $id" ]
+    $(named salt-run state.soft_kill)
+    touch "$FLEET/go"
+    until_true 10 eval 'salt-run orchestrate.show "$id" --out=json | grep -q "\"Stopped\""'
+    [ ! -e "$DID/two" ]
+
+    rm -f "$DID"/* "$FLEET/go"
+    sls gone2 <<'SLS'
+first: {salt.function: [{name: cmd.run}, {tgt: m1}, {arg: ["touch @DID@/one; until test -e @GO@; do sleep 0.02; done; test -e @GO@.good"]}]}
+SLS
+    touch "$FLEET/go"
+    run -1 orch gone2
+    id=$(last_run)
+    rm -f "$DID"/* "$FLEET/go"
+    daemon leaving "$HALITE_BIN/salt-run" state.orchestrate resume="$id"
+    until_true 10 test -e "$DID/one"
+    stop leaving INT
+    [ "$RC" -eq 130 ]
+    [ "$(named salt-run state.soft_kill)" = "salt-run state.soft_kill $id" ]
+    [ "$(named salt-run jobs)" != "salt-run jobs.lookup_jid $id" ]
+    touch "$FLEET/go"
+    until_true 10 eval '[ "$(salt-run orchestrate.show "$id" --out=json | json "d[\"Result\"]")" = false ]'
 }
 
 @test "bad input is one clear error" {

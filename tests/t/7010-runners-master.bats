@@ -185,7 +185,8 @@ fails() { run "$@"; [ "$status" -ne 0 ]; }
 }
 
 @test "manage.versions, list_state and the like" {
-    same_as "$(json manage.versions)" <<<'{"Up to date": {"m1": "3006.0", "m2": "3006.0"}, "Master": "3006.0"}'
+    shown=$("$HALITE_BIN/salt-run" --version) && shown=${shown#salt-run }
+    same_as "$(json manage.versions)" <<<"{\"Up to date\": {\"m1\": \"$shown\", \"m2\": \"$shown\"}, \"Master\": \"$shown\"}"
     same_as "$(json manage.alived)" <<<'["m1", "m2"]'
     same_as "$(json manage.not_alived)" <<<'[]'
     same_as "$(json manage.list_state subset=m2 show_ip=True)" <<<'{"m2": "127.0.0.1"}'

@@ -42,14 +42,11 @@ hostile_put(const char *dir, const char *name, const char *text)
     assert_int_equal(fs_write_quick(path, text, strlen(text), 0666, NULL), 0);
 }
 
-/* "swap" and "a/swap" are folders, then links that lead out; "leaf" is a file, then a link to the secret. Below memcheck
- * all stays what it is: openat2 is several steps there (tests/preload/memcheck.c). */
+/* "swap" and "a/swap" are folders, then links that lead out; "leaf" is a file, then a link to the secret. */
 static inline void *
 hostile_swap(void *arg)
 {
     hostile_t *self = arg;
-    if (unit_below_memcheck())
-        return NULL;
     AUTO_FREE char *secret = fs_join(self->out, "secret");
     const char *const places[][2] = { { "swap", self->out }, { "a/swap", self->out }, { "leaf", secret } };
     while (!atomic_load(&self->stop)) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/steps.h"
 #include "common/base/str.h"
 #include "salt/limits.h"
 
@@ -50,6 +51,16 @@ beneath_is_name(const char *name)
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
+/* Whether openat2 failed because nobody may call it here: an old kernel has none, and a filter of system calls can't look at
+ * its flags, so it denies it whole, with an errno of its author's. Given nothing, the call itself says EINVAL. */
+static bool
+is_denied(int code)
+{
+    if (code != -ENOSYS && code != -EPERM && code != -EACCES)
+        return false;
+    return syscall(SYS_openat2, -1, "", NULL, (size_t) 0) != 0 && errno != EINVAL;
+}
+
 /* The kernel gives -EAGAIN when something on the way was renamed meanwhile, as it can't say where it is then. */
 static int
 open_how(int dir, const char *path, beneath_t how, int flags, mode_t mode)
@@ -65,7 +76,7 @@ open_how(int dir, const char *path, beneath_t how, int flags, mode_t mode)
         fd = syscall(SYS_openat2, dir, path, &to, sizeof(to));
         fd = fd < 0 ? -errno : fd;
     }
-    return (int) fd;
+    return is_denied((int) fd) ? steps_open(dir, path, how, flags, mode) : (int) fd;
 }
 
 int
@@ -172,7 +183,7 @@ beneath_remove(int dir, const char *path)
     AUTO_FD folder = beneath_parent(dir, path, BENEATH_NO_LINKS, 0, &name);
 
     if (folder < 0)
-        return folder == -ENOENT || folder == -ENOTDIR ? 0 : folder;
+        return fs_is_absence(folder) ? 0 : folder;
     return fs_remove_at(folder, name);
 }
 
@@ -184,5 +195,5 @@ beneath_absent(int dir, const char *path)
     AUTO_FD folder = beneath_parent(dir, path, BENEATH_NO_LINKS, 0, &name);
     int rc = folder >= 0 && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ? -errno : folder;
 
-    return rc == -ENOENT || rc == -ENOTDIR;
+    return fs_is_absence(rc);
 }

@@ -1,4 +1,5 @@
-/* beneath.h - names that come from elsewhere as paths below a folder: the kernel keeps every step inside.
+/* beneath.h - names that come from elsewhere as paths below a folder: the kernel keeps every step inside,
+ * or steps.h does where openat2 is not to be had.
  *
  * A name of a file, an environment, a cache's bank, an id: whoever makes a path of what a peer said opens the folder and
  * goes through these functions; tests/lint/paths.sh knows the few other places. A name that is no path below a folder

@@ -8,13 +8,12 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/base/fs.h"
+#include "common/base/notify.h"
 #include "common/base/str.h"
 #include "salt/log.h"
 
@@ -62,27 +61,10 @@ daemon_background(fail_t *err)
     return 0;
 }
 
-static void
-s_notify_systemd(void)
-{
-    const char *path = getenv("NOTIFY_SOCKET");
-    struct sockaddr_un addr = { .sun_family = AF_UNIX };
-    if (str_empty(path) || !str_copy(addr.sun_path, sizeof(addr.sun_path), path))
-        return;
-    size_t len = offsetof(struct sockaddr_un, sun_path) + strlen(path);
-    if (addr.sun_path[0] == '@')
-        addr.sun_path[0] = '\0';
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return;
-    (void) sendto(fd, "READY=1", 7, MSG_NOSIGNAL, (struct sockaddr *) &addr, (socklen_t) len);
-    (void) close(fd);
-}
-
 void
 daemon_ready(void)
 {
-    s_notify_systemd();
+    notify_ready();
     if (ready_fd < 0)
         return;
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -155,7 +137,10 @@ daemon_user_ids(const char *user, uid_t *ret_uid, gid_t *ret_gid, fail_t *err)
 {
     char space[16384];
     struct passwd pw, *found = NULL;
-    if (getpwnam_r(user, &pw, space, sizeof(space), &found) != 0 || !found)
+    int code = getpwnam_r(user, &pw, space, sizeof(space), &found);
+    if (code != 0 && code != ENOENT)
+        return fail_set(err, -code, "user: '%s' can't be looked up (getpwnam_r): %s", user, strerror(code));
+    if (!found)
         return fail_set(err, -ENOENT, "user: there is no user '%s' on this machine", user);
     *ret_uid = pw.pw_uid;
     *ret_gid = pw.pw_gid;
@@ -190,6 +175,7 @@ daemon_signals(bool with_child, fail_t *err)
     (void) sigaddset(&set, SIGINT);
     (void) sigaddset(&set, SIGHUP);
     (void) sigaddset(&set, SIGUSR1);
+    (void) sigaddset(&set, SIGUSR2);
     if (with_child)
         (void) sigaddset(&set, SIGCHLD);
     (void) signal(SIGPIPE, SIG_IGN);

@@ -21,8 +21,8 @@ void daemon_hide(void);
 /* Go to the background (-d): returns in the child only; the parent waits until daemon_ready() and exits 0, or
  * 1 when the child dies before. */
 int daemon_background(fail_t *err);
-/* The daemon serves: let the waiting parent go, and give up the terminal. Also tells systemd (NOTIFY_SOCKET).
- */
+/* The daemon serves: let the waiting parent go, and give up the terminal. Also tells the
+ * service manager (notify.h). */
 void daemon_ready(void);
 /* Write the pid file; -EEXIST when a live process of the same program holds it. */
 int daemon_pid_file(const char *path, fail_t *err);
@@ -32,7 +32,7 @@ void daemon_pid_remove(const char *path);
 int daemon_user_ids(const char *user, uid_t *ret_uid, gid_t *ret_gid, fail_t *err);
 /* Become `user` (a name; NULL, "" or the present one: stay). */
 int daemon_user(const char *user, fail_t *err);
-/* Block SIGTERM, SIGINT, SIGHUP, SIGUSR1 (and SIGCHLD when asked) and read them from the returned descriptor.
+/* Block SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 (and SIGCHLD when asked) and read them from the returned descriptor.
  */
 int daemon_signals(bool with_child, fail_t *err);
 /* The next pending signal from that descriptor; 0 when none. */

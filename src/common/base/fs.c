@@ -41,13 +41,47 @@ hint(int code)
     return "";
 }
 
-/* Sets the failure from errno and returns its negative. */
+int
+fs_fail(fail_t *err, int code, const char *verb, const char *path)
+{
+    return fail_set(err, code, "cannot %s %s: %s%s", verb, path, strerror(-code), hint(-code));
+}
+
 static int
 fail_errno(fail_t *err, const char *verb, const char *path)
 {
-    int code = errno;
+    return fs_fail(err, -errno, verb, path);
+}
 
-    return fail_set(err, -code, "cannot %s %s: %s%s", verb, path, strerror(code), hint(code));
+bool
+fs_is_absence(int code)
+{
+    return code == -ENOENT || code == -ENOTDIR;
+}
+
+static int
+look(const char *path, struct stat *st, fail_t *err)
+{
+    int rc = stat(path, st) != 0 ? -errno : 1;
+
+    return rc > 0 ? 1 : fs_is_absence(rc) ? 0 : fs_fail(err, rc, "look at", path);
+}
+
+int
+fs_look(const char *path, fail_t *err)
+{
+    struct stat st;
+
+    return look(path, &st, err);
+}
+
+int
+fs_look_dir(const char *path, fail_t *err)
+{
+    struct stat st;
+    int rc = look(path, &st, err);
+
+    return rc > 0 ? S_ISDIR(st.st_mode) : rc;
 }
 
 int
@@ -284,7 +318,7 @@ static _Thread_local int glob_code;
 static int
 folder_failed(const char *path, int code)
 {
-    if (code == ENOENT || code == ENOTDIR || (glob_code != 0 && !fs_is_passing(-code)))
+    if (fs_is_absence(-code) || (glob_code != 0 && !fs_is_passing(-code)))
         return 0;
     errno = code;
     glob_code = fail_errno(glob_err, "look into", path);
@@ -308,7 +342,7 @@ fs_absent(const char *path)
 {
     struct stat st;
 
-    return stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    return stat(path, &st) != 0 && fs_is_absence(-errno);
 }
 
 const char *
@@ -389,6 +423,15 @@ fs_open_log(const char *path, int more_flags)
     return fd >= 0 ? fd : -errno;
 }
 
+bool
+fs_is_same(int fd, const char *path)
+{
+    struct stat open_file, named;
+
+    return fstat(fd, &open_file) == 0 && stat(path, &named) == 0 && open_file.st_dev == named.st_dev &&
+           open_file.st_ino == named.st_ino;
+}
+
 int
 fs_own_dir(const char *path, mode_t mode, fail_t *err)
 {
@@ -426,6 +469,43 @@ fs_next(DIR *dir, int *ret_rc)
     } while (entry != NULL && (str_eq(entry->d_name, ".") || str_eq(entry->d_name, "..")));
     *ret_rc = entry != NULL ? 0 : -errno;
     return entry;
+}
+
+static int
+add_names(DIR *dir, char ***names_p)
+{
+    size_t n = 0;
+    char **names = xcalloc(1, sizeof(*names));
+    int rc;
+
+    for (struct dirent *entry; (entry = fs_next(dir, &rc)) != NULL;) {
+        if ((n & (n + 1)) == 0) /* full at 0, 1, 3, 7, ... */
+            names = xrealloc(names, (2 * n + 2) * sizeof(*names));
+        names[n++] = xstrdup(entry->d_name);
+        names[n] = NULL;
+    }
+    qsort(names, n, sizeof(*names), str_by_text);
+    *names_p = names;
+    return rc;
+}
+
+int
+fs_names(const char *path, char ***ret_names, fail_t *err)
+{
+    DIR *dir = opendir(path);
+    char **names = NULL;
+
+    if (dir == NULL && !fs_is_absence(-errno))
+        return fail_errno(err, "read the folder", path);
+    int rc = dir != NULL ? add_names(dir, &names) : 0;
+    if (dir != NULL)
+        (void) closedir(dir);
+    if (rc < 0) {
+        strv_free(names);
+        return fs_fail(err, rc, "read the folder", path);
+    }
+    *ret_names = names != NULL ? names : xcalloc(1, sizeof(*names));
+    return 0;
 }
 
 /* Into a folder, or remove what is none. */

@@ -38,6 +38,8 @@ int fs_own_dir(const char *path, mode_t mode, fail_t *err);
 int fs_own_parent(const char *path, fail_t *err);
 /* A log to append to, 0640 when it is made, whatever the umask. A descriptor, or a negative errno. */
 int fs_open_log(const char *path, int more_flags);
+/* Whether `path` still leads to the file that is open: a log's does not once it was rotated. */
+bool fs_is_same(int fd, const char *path);
 /* rm -rf, without following links. 0 when it does not exist. */
 int fs_remove_tree(const char *path, fail_t *err);
 /* The same of a name in an open folder; the caller words the error. */
@@ -45,13 +47,25 @@ int fs_remove_at(int dir, const char *name);
 /* The next name in a folder, without "." and "..", BORROWED until the one after it. NULL at the end, with *ret_rc 0, or where
  * the rest can't be read: what was not seen is not gone then. */
 struct dirent *fs_next(DIR *dir, int *ret_rc);
+/* What is in a folder, by name: NEW (strv_free), nothing where there is no such folder. Negative with *err when it can't be read
+ * to its end, which is not an empty one. */
+int fs_names(const char *path, char ***ret_names, fail_t *err);
 /* glob(3), for which a folder that can't be read is an empty one: `found` (globfree) has what matches, nothing also where a
  * folder is not there. Negative with *err when there may be more, in a folder that could not be looked into. */
 int fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err);
+/* Whether something has the name: 1, 0, or negative with *err while nobody can say. */
+int fs_look(const char *path, fail_t *err);
+/* The same of a folder: 0 also where something else has the name. */
+int fs_look_dir(const char *path, fail_t *err);
+/* The same, false also while nobody can say: for what is only looked at, and where nothing is done because it is missing. */
 bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
  * who makes or replaces a file because it is missing asks this one. */
 bool fs_absent(const char *path);
+/* Whether this error (negative) says that nothing is there; every other one says nothing about the file. */
+bool fs_is_absence(int code);
+/* Sets the failure of a call on `path` from a negative errno, "cannot VERB PATH: ERRNO; what to do", and returns it. */
+int fs_fail(fail_t *err, int code, const char *verb, const char *path);
 /* Whether this error (negative) is no answer about the file: the system lacked something, and the next time there may be one.
  */
 bool fs_is_passing(int code);

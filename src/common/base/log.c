@@ -9,27 +9,33 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/logfmt.h"
+#include "common/base/logname.h"
 #include "common/base/str.h"
 #include "common/base/syslogline.h"
 #include "common/base/visible.h"
 
 static const struct {
-    const char *name;   /* in the configuration */
-    const char *tag;    /* in a line */
-    const char *colour; /* Salt's: the tag on a terminal */
-    int severity;       /* to a syslog daemon */
+    const char *name;    /* in the configuration */
+    const char *tag;     /* in a line */
+    int number;          /* in Python */
+    const char *colour;  /* Salt's: the tag on a terminal */
+    const char *message; /* Salt's: the message, where the format has colours for it */
+    int severity;        /* to a syslog daemon */
 } levels[] = {
-    [LEVEL_ALL] = { "all", "NOTSET", "0", LOG_DEBUG },
-    [LEVEL_GARBAGE] = { "garbage", "GARBAGE", "0;1;34", LOG_DEBUG },
-    [LEVEL_TRACE] = { "trace", "TRACE", "0;1;35", LOG_DEBUG },
-    [LEVEL_DEBUG] = { "debug", "DEBUG", "0;1;36", LOG_DEBUG },
-    [LEVEL_PROFILE] = { "profile", "PROFILE", "0;1;36", LOG_DEBUG },
-    [LEVEL_INFO] = { "info", "INFO", "0;1;32", LOG_INFO },
-    [LEVEL_WARNING] = { "warning", "WARNING", "0;1;33", LOG_WARNING },
-    [LEVEL_ERROR] = { "error", "ERROR", "0;1;31", LOG_ERR },
-    [LEVEL_CRITICAL] = { "critical", "CRITICAL", "0;1;31", LOG_CRIT },
-    [LEVEL_QUIET] = { "quiet", "QUIET", "0", LOG_DEBUG },
+    [LEVEL_ALL] = { "all", "NOTSET", 0, "0", "0", LOG_DEBUG },
+    [LEVEL_GARBAGE] = { "garbage", "GARBAGE", 1, "0;1;34", "0;34", LOG_DEBUG },
+    [LEVEL_TRACE] = { "trace", "TRACE", 5, "0;1;35", "0;35", LOG_DEBUG },
+    [LEVEL_DEBUG] = { "debug", "DEBUG", 10, "0;1;36", "0;36", LOG_DEBUG },
+    [LEVEL_PROFILE] = { "profile", "PROFILE", 15, "0;1;36", "0;36", LOG_DEBUG },
+    [LEVEL_INFO] = { "info", "INFO", 20, "0;1;32", "0;32", LOG_INFO },
+    [LEVEL_WARNING] = { "warning", "WARNING", 30, "0;1;33", "0;33", LOG_WARNING },
+    [LEVEL_ERROR] = { "error", "ERROR", 40, "0;1;31", "0;31", LOG_ERR },
+    [LEVEL_CRITICAL] = { "critical", "CRITICAL", 50, "0;1;31", "0;1;31", LOG_CRIT },
+    [LEVEL_QUIET] = { "quiet", "QUIET", 1000, "0", "0", LOG_DEBUG },
 };
+
+enum { LAST_ROOM = 1024 }; /* for the last words of a process */
 
 static const char *program_name = "halite";
 static bool colour_on;
@@ -37,7 +43,24 @@ static _Atomic int console_level = LEVEL_ERROR;
 static _Atomic int file_level = LEVEL_QUIET;
 /* Reopening puts the new file on the same number, so that writers need no lock. */
 static _Atomic int file_fd = -1;
-static char *file_path;
+/* The newest first. Those of before stay: another thread may be looking at one. */
+typedef struct log_path {
+    struct log_path *before;
+    char path[];
+} log_path_t;
+static _Atomic(log_path_t *) file_path;
+static _Atomic bool lost_name; /* said */
+
+/* Set before there are threads. */
+static log_form_t form = { .console = LOG_FORM_CONSOLE,
+                           .console_date = "%H:%M:%S",
+                           .file = LOG_FORM_FILE,
+                           .file_date = "%Y-%m-%d %H:%M:%S",
+                           .jid = "[JID: %(jid)s]" };
+static char *minion_id;
+static _Thread_local char about_jid[CLOCK_STAMP_LEN];
+
+_Atomic int log_least = LEVEL_ERROR;
 
 bool
 log_level_parse(const char *name, log_level_t *ret_level)
@@ -57,18 +80,90 @@ log_level_name(log_level_t level)
     return levels[level].name;
 }
 
+static bool
+is_open(void)
+{
+    return file_fd >= 0 || syslogline_is_open();
+}
+
+/* Below this nobody wants a line, of any name. */
+static void
+find_least(void)
+{
+    int console = console_level, file = is_open() ? file_level : LEVEL_QUIET;
+    int least = console < file ? console : file, named = (int) logname_least();
+
+    log_least = least != LEVEL_QUIET && named < least ? named : least;
+}
+
 void
 log_init(const char *program, log_level_t console, bool colour)
 {
     program_name = program;
     colour_on = colour;
-    console_level = (int) console;
+    log_console(console);
 }
 
 void
 log_console(log_level_t level)
 {
     console_level = (int) level;
+    find_least();
+}
+
+void
+log_granular(const json_t *granular)
+{
+    logname_set_levels(granular);
+    find_least();
+}
+
+bool
+log_name_known(const char *name)
+{
+    return logname_known(name);
+}
+
+/* `owned` is what was taken before. */
+static void
+take_text(const char **at, char **owned, const char *text)
+{
+    char *old = *owned;
+
+    *at = *owned = xstrdup(text);
+    free(old);
+}
+
+void
+log_form(const log_form_t *fresh)
+{
+    static char *owned[5];
+
+    take_text(&form.console, &owned[0], fresh->console);
+    take_text(&form.console_date, &owned[1], fresh->console_date);
+    take_text(&form.file, &owned[2], fresh->file);
+    take_text(&form.file_date, &owned[3], fresh->file_date);
+    take_text(&form.jid, &owned[4], fresh->jid);
+    form.json = fresh->json;
+}
+
+int
+log_check_format(const char *format, fail_t *err)
+{
+    return logfmt_check(format, err);
+}
+
+void
+log_minion(const char *id)
+{
+    free(minion_id);
+    minion_id = xstrdup(id);
+}
+
+void
+log_job(const char *jid)
+{
+    (void) str_copy(about_jid, sizeof(about_jid), jid);
 }
 
 bool
@@ -88,9 +183,25 @@ open_syslog(const char *address, log_level_t level, fail_t *err)
 {
     int rc = syslogline_open(address, program_name, err);
 
-    if (rc == 0)
+    if (rc == 0) {
         file_level = (int) level;
+        find_least();
+    }
     return rc;
+}
+
+static void
+set_path(const char *path)
+{
+    log_path_t *before = file_path;
+    size_t size = strlen(path) + 1;
+
+    if (before != NULL && str_eq(before->path, path))
+        return;
+    log_path_t *fresh = xcalloc(1, sizeof(*fresh) + size);
+    fresh->before = before;
+    memcpy(fresh->path, path, size);
+    file_path = fresh;
 }
 
 int
@@ -103,9 +214,7 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
     if (fd < 0)
         return fail_set(err, fd, "cannot open the log file %s: %s; check log_file and the folder's owner",
                         path, strerror(-fd));
-    char *old = file_path;
-    file_path = xstrdup(path);
-    free(old);
+    set_path(path);
     if (file_fd < 0) {
         file_fd = fd;
     } else {
@@ -113,40 +222,47 @@ log_open_file(const char *path, log_level_t level, fail_t *err)
         close(fd);
     }
     file_level = (int) level;
+    find_least();
+    return 0;
+}
+
+/* 0, or a negative errno: the old file stays open. */
+static int
+reopen(void)
+{
+    int fd = fs_open_log(((log_path_t *) file_path)->path, 0);
+
+    if (fd < 0)
+        return fd;
+    dup3(fd, file_fd, O_CLOEXEC);
+    close(fd);
+    lost_name = false;
     return 0;
 }
 
 void
 log_reopen(void)
 {
-    if (file_fd < 0)
-        return;
-    int fd = fs_open_log(file_path, 0);
-    if (fd < 0) {
-        log_error("cannot reopen the log file %s: %s; still writing to the old one", file_path,
-                  strerror(-fd));
-        return;
-    }
-    dup3(fd, file_fd, O_CLOEXEC);
-    close(fd);
+    int rc = file_fd < 0 ? 0 : reopen();
+
+    if (rc < 0 && !atomic_exchange(&lost_name, true))
+        log_error("cannot reopen the log file %s: %s; still writing to the old one",
+                  ((log_path_t *) file_path)->path, strerror(-rc));
 }
 
 static bool
-console_wants(log_level_t level)
+sink_wants(int sink, const char *name, log_level_t level)
 {
-    return level != LEVEL_QUIET && (int) level >= console_level;
-}
-
-static bool
-file_wants(log_level_t level)
-{
-    return level != LEVEL_QUIET && (file_fd >= 0 || syslogline_is_open()) && (int) level >= file_level;
+    return level != LEVEL_QUIET && sink != LEVEL_QUIET && level >= logname_level(name, (log_level_t) sink);
 }
 
 bool
-log_wants(log_level_t level)
+log_wanted(log_level_t level, const char *file)
 {
-    return console_wants(level) || file_wants(level);
+    char name[LOGNAME_LEN];
+
+    logname_of(file, name);
+    return sink_wants(console_level, name, level) || (is_open() && sink_wants(file_level, name, level));
 }
 
 #define FURTHER "    " /* before the second line of a message, and each that follows */
@@ -169,41 +285,58 @@ add_escaped(buf_t *out, const char *text)
     }
 }
 
+/* The same in JSON, where no line of the message is one of the log. */
 static void
-write_console(log_level_t level, const char *message)
+add_visible(buf_t *out, const char *text)
 {
-    buf_auto_t line = BUF_INIT;
+    const char *line;
 
-    if (colour_on)
-        buf_printf(&line, "\033[%sm[%-8s]\033[0m ", levels[level].colour, levels[level].tag);
-    else
-        buf_printf(&line, "[%-8s] ", levels[level].tag);
-    buf_puts(&line, message);
-    buf_putc(&line, '\n');
-    /* There is nowhere to report a failed write to. */
-    (void) fs_write_nosig(STDERR_FILENO, line.data, line.len);
+    for (; *(line = strchrnul(text, '\n')) != '\0'; text = line + 1) {
+        visible_add(out, text, (size_t) (line - text), VISIBLE_HEX);
+        buf_putc(out, '\n');
+    }
+    visible_add(out, text, strlen(text), VISIBLE_HEX);
 }
 
 static void
-write_file(log_level_t level, const char *message)
+write_line(int fd, const char *format, const char *datefmt, const log_record_t *record)
 {
     buf_auto_t line = BUF_INIT;
-    int64_t now = clock_wall_us();
-    time_t s = (time_t) (now / 1000000);
-    char stamp[CLOCK_STAMP_LEN];
-    struct tm tm;
 
-    localtime_r(&s, &tm);
-    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
-    buf_printf(&line, "%s,%03d [%s:%-5d][%-8s] %s\n", stamp, (int) (now / 1000 % 1000), program_name,
-               (int) getpid(), levels[level].tag, message);
-    (void) fs_write_nosig(file_fd, line.data, line.len);
+    if (form.json)
+        logfmt_json(&line, record);
+    else
+        logfmt_put(&line, format, datefmt, form.jid, record);
+    buf_putc(&line, '\n');
+    /* There is nowhere to report a failed write to. */
+    (void) fs_write_nosig(fd, line.data, line.len);
+}
+
+/* `plain`: the message for a syslog daemon, in which lines may begin at the margin no more than in a file. */
+static void
+write_record(log_level_t level, log_record_t *record, const char *plain)
+{
+    if (is_open() && sink_wants(file_level, record->name, level)) {
+        /* As Salt does: who rotates logs renames the file, and need not say so. */
+        if (file_fd >= 0 && !fs_is_same(file_fd, ((log_path_t *) file_path)->path))
+            log_reopen();
+        if (file_fd >= 0)
+            write_line(file_fd, form.file, form.file_date, record);
+        if (syslogline_is_open())
+            syslogline_send(levels[level].severity, plain);
+    }
+    if (sink_wants(console_level, record->name, level)) {
+        record->level_colour = colour_on ? levels[level].colour : NULL;
+        record->message_colour = levels[level].message;
+        write_line(STDERR_FILENO, form.console, form.console_date, record);
+    }
 }
 
 void
-log_write(log_level_t level, const char *fmt, ...)
+log_write(log_level_t level, const log_site_t *site, const char *fmt, ...)
 {
-    buf_auto_t message = BUF_INIT;
+    buf_auto_t message = BUF_INIT, object = BUF_INIT;
+    char name[LOGNAME_LEN];
     int saved = errno;
     va_list ap;
 
@@ -212,12 +345,22 @@ log_write(log_level_t level, const char *fmt, ...)
     va_end(ap);
     AUTO_FREE char *shown = str_redacted(text);
     add_escaped(&message, shown);
-    if (console_wants(level))
-        write_console(level, buf_str(&message));
-    if (file_wants(level) && file_fd >= 0)
-        write_file(level, buf_str(&message));
-    if (file_wants(level) && syslogline_is_open())
-        syslogline_send(levels[level].severity, buf_str(&message));
+    if (form.json)
+        add_visible(&object, shown);
+    logname_of(site->file, name);
+    log_record_t record = { .wall_us = clock_wall_us(),
+                            .level = levels[level].name,
+                            .levelname = levels[level].tag,
+                            .levelno = levels[level].number,
+                            .name = name,
+                            .path = site->file,
+                            .func = site->func,
+                            .line = site->line,
+                            .program = program_name,
+                            .message = buf_str(form.json ? &object : &message),
+                            .jid = about_jid,
+                            .minion_id = minion_id != NULL ? minion_id : "" };
+    write_record(level, &record, buf_str(&message));
     errno = saved;
 }
 
@@ -225,10 +368,12 @@ void
 log_last(const char *line, size_t len)
 {
     const int fds[] = { STDERR_FILENO, file_fd };
+    char object[LAST_ROOM];
+    size_t n = form.json ? logfmt_json_last(object, sizeof(object), line, len) : len;
 
     for (size_t i = 0; i < NELEMS(fds); i++)
         if (fds[i] >= 0)
-            (void) !write(fds[i], line, len);
+            (void) !write(fds[i], form.json ? object : line, n);
     if (syslogline_is_open())
         syslogline_last(line, len);
 }

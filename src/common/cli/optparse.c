@@ -78,9 +78,8 @@ optrow_key(const opt_row_t *row)
     return key;
 }
 
-/* for (size_t t = 0, r = 0; (row = next_row(spec, &t, &r)) != NULL;) */
-static const opt_row_t *
-next_row(const opt_spec_t *spec, size_t *table, size_t *row)
+const opt_row_t *
+optrow_next(const opt_spec_t *spec, size_t *table, size_t *row)
 {
     while (spec->tables[*table] != NULL) {
         const opt_row_t *found = &spec->tables[*table][*row];
@@ -411,7 +410,7 @@ match_long(parser_t *p, const char *word, const opt_row_t **ret_row, char **ret_
     bool exact = false;
     int rc = GO_ON;
 
-    for (size_t t = 0, r = 0; !exact && (row = next_row(p->spec, &t, &r)) != NULL;) {
+    for (size_t t = 0, r = 0; !exact && (row = optrow_next(p->spec, &t, &r)) != NULL;) {
         for (const char *pos = row->names; !exact && (name = optrow_next_name(&pos, &len)) != NULL;) {
             if (!optrow_is_long(name) || len < word_len || strncmp(name, word, word_len) != 0)
                 continue;
@@ -458,7 +457,7 @@ match_short(const opt_spec_t *spec, char c)
     const char *name;
     size_t len;
 
-    for (size_t t = 0, r = 0; (row = next_row(spec, &t, &r)) != NULL;) {
+    for (size_t t = 0, r = 0; (row = optrow_next(spec, &t, &r)) != NULL;) {
         for (const char *pos = row->names; (name = optrow_next_name(&pos, &len)) != NULL;) {
             if (!optrow_is_long(name) && len == 2 && name[1] == c)
                 return row;
@@ -522,7 +521,7 @@ list_given(const parser_t *p, const json_t *given, buf_t *out)
     const opt_row_t *row;
     size_t len;
 
-    for (size_t t = 0, r = 0; (row = next_row(p->spec, &t, &r)) != NULL;) {
+    for (size_t t = 0, r = 0; (row = optrow_next(p->spec, &t, &r)) != NULL;) {
         const char *first = first_name(row, &len);
         AUTO_FREE char *name = xstrndup(first, len);
         if (json_object_get(given, name) != NULL)

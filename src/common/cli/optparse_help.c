@@ -26,16 +26,25 @@ expand(const helper_t *h, const char *text)
     return str_replace(text, "%prog", h->spec->prog);
 }
 
+char *
+optrow_metavar(const opt_row_t *row)
+{
+    if (row->metavar != NULL)
+        return xstrdup(row->metavar);
+    char *key = optrow_key(row);
+    for (char *p = key; *p != '\0'; p++)
+        *p = (char) (*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
+    return key;
+}
+
 /* "-t TIMEOUT, --timeout=TIMEOUT": short names first. */
 static void
 option_names(const opt_row_t *row, buf_t *out)
 {
-    AUTO_FREE char *key = optrow_key(row);
+    AUTO_FREE char *value = optrow_metavar(row);
     const char *name;
     size_t len, n = 0;
 
-    for (char *p = key; *p != '\0'; p++)
-        *p = (char) (*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
     for (int pass = 0; pass < 2; pass++) {
         bool want_long = pass == 1;
         for (const char *pos = row->names; (name = optrow_next_name(&pos, &len)) != NULL;) {
@@ -43,7 +52,7 @@ option_names(const opt_row_t *row, buf_t *out)
                 continue;
             buf_printf(out, "%s%.*s", n++ > 0 ? ", " : "", (int) len, name);
             if (optrow_takes_value(row))
-                buf_printf(out, "%c%s", want_long ? '=' : ' ', row->metavar != NULL ? row->metavar : key);
+                buf_printf(out, "%c%s", want_long ? '=' : ' ', value);
         }
     }
 }

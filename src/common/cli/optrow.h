@@ -1,6 +1,6 @@
-/* optrow.h - what the parser and the help both ask of an option row.
+/* optrow.h - what the parser, the help and the manual pages ask of an option row.
  *
- * Layer      common/cli, for optparse*.c only
+ * Layer      common/cli, for optparse*.c, complete*.c and the manual pages
  * Tests      tests/unit/common/test_optparse.c
  */
 #ifndef COMMON_CLI_OPTROW_H
@@ -18,8 +18,13 @@ optrow_is_long(const char *name)
     return name[0] == '-' && name[1] == '-';
 }
 
+/* Walk the options of all tables: for (size_t t = 0, r = 0; (row = optrow_next(spec, &t, &r)) != NULL;) */
+const opt_row_t *optrow_next(const opt_spec_t *spec, size_t *table, size_t *row);
+
 bool optrow_takes_value(const opt_row_t *row);
 /* NEW key of the result. */
 char *optrow_key(const opt_row_t *row);
+/* NEW: what its value is called. */
+char *optrow_metavar(const opt_row_t *row);
 
 #endif

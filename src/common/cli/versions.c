@@ -23,7 +23,7 @@
 const char *
 versions_product(void)
 {
-    return HALITE_VERSION " (Halite)";
+    return HALITE_VERSION " (Halite " HALITE_RELEASE ")";
 }
 
 /* In the order of their names. NEW. */
@@ -76,8 +76,9 @@ system_information(void)
 json_t *
 versions_information(void)
 {
-    return json_pack("{s:{s:s}, s:o, s:o}", "Salt Version", "Salt", versions_product(), "Dependency Versions",
-                     dependencies(), "System Versions", system_information());
+    return json_pack("{s:{s:s, s:s}, s:o, s:o}", "Salt Version", "Halite", HALITE_RELEASE, "Salt",
+                     HALITE_VERSION, "Dependency Versions", dependencies(), "System Versions",
+                     system_information());
 }
 
 void

@@ -29,12 +29,15 @@ typedef enum conf_type {
     CONF_WORDS,    /* a list of them; one text is taken as a list of one */
     CONF_PIPELINE, /* names joined by '|', each with arguments behind it */
     CONF_PIPELINES,
-    CONF_SHAPES,   /* a value of one of the row's shapes */
-    CONF_GROUPS,   /* names for compound targets: texts, or lists of words */
-    CONF_BATCH,    /* a number, or a part as in 25% */
-    CONF_LOGFILE,  /* as CONF_PATH, or the address of a syslog daemon: see syslogline.h */
-    CONF_ANY,      /* checked by the owner */
-    CONF_FORBIDDEN /* refused with its help text as the reason when set to a true value */
+    CONF_SHAPES,    /* a value of one of the row's shapes */
+    CONF_GROUPS,    /* names for compound targets: texts, or lists of words */
+    CONF_BATCH,     /* a number, or a part as in 25% */
+    CONF_LOGFILE,   /* as CONF_PATH, or the address of a syslog daemon: see syslogline.h */
+    CONF_LOGFORMAT, /* how a line of the log looks: see logfmt.h */
+    CONF_LOGJID,    /* the same, with one field */
+    CONF_LEVELS,    /* a mapping of names to log levels */
+    CONF_ANY,       /* checked by the owner */
+    CONF_FORBIDDEN  /* refused with its help text as the reason when set to a true value */
 } conf_type_t;
 
 typedef enum conf_shape {
@@ -95,6 +98,12 @@ json_t *conf_tell(const json_t *opts);
 /* Lay what a master told over a minion's own options; others than those above are not looked at. The minion's
  * state_aggregate stays, if it has one. 0, or a negative errno with *err: nothing was changed. */
 int conf_lay_over(json_t *opts, const json_t *told, fail_t *err);
+
+/* Every option of a side in the order of options.def, and the heading that it stands below. */
+typedef void conf_each_fn(void *cookie, const char *section, const option_row_t *row);
+void conf_each(conf_side_t side, conf_each_fn *fn, void *cookie);
+/* NEW text of YAML: "name: default", of several lines where the default is a list or a mapping. */
+char *conf_default_text(const option_row_t *row);
 
 /* A commented sample of every option of a side, ready for conf/master. NEW text. */
 char *conf_sample(conf_side_t side);

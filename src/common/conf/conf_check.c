@@ -163,6 +163,47 @@ check_log_file(const option_row_t *row, const json_t *v, const char *where, fail
 }
 
 static json_t *
+check_log_format(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+
+    if (!json_is_string(v))
+        return conf_refuse(row, v, "a format, as \"%(levelname)s %(message)s\"", where, err);
+    if (log_check_format(json_string_value(v), &why) == 0)
+        return json_copy((json_t *) v);
+    fail_set(err, -EINVAL, "%s: option '%s': %s", where, row->name, fail_text(&why));
+    return NULL;
+}
+
+static json_t *
+check_log_jid(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    AUTO_FREE char *others = json_is_string(v) ? str_replace(json_string_value(v), "%(jid)s", "") : NULL;
+
+    if (others == NULL || strchr(others, '%') != NULL)
+        return conf_refuse(row, v, "a text with no field but %(jid)s", where, err);
+    return json_copy((json_t *) v);
+}
+
+static json_t *
+check_levels(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
+{
+    json_auto_t *levels = json_object();
+    const char *name;
+    json_t *level;
+
+    if (!json_is_object(v))
+        return conf_refuse(row, v, "a mapping of names to log levels (salt.state: debug)", where, err);
+    json_object_foreach ((json_t *) v, name, level) {
+        json_t *checked = check_level(row, level, where, err);
+        if (checked == NULL)
+            return NULL;
+        json_object_set_new(levels, name, checked);
+    }
+    return STEAL(levels);
+}
+
+static json_t *
 check_any(const option_row_t *row, const json_t *v, const char *where, fail_t *err)
 {
     (void) row, (void) where, (void) err;
@@ -196,6 +237,9 @@ static conf_check_fn *const checks[] = {
     [CONF_GROUPS] = conf_check_groups,
     [CONF_BATCH] = conf_check_batch,
     [CONF_LOGFILE] = check_log_file,
+    [CONF_LOGFORMAT] = check_log_format,
+    [CONF_LOGJID] = check_log_jid,
+    [CONF_LEVELS] = check_levels,
     [CONF_ANY] = check_any,
     [CONF_FORBIDDEN] = check_forbidden,
 };

@@ -52,55 +52,80 @@ put_wrapped(buf_t *out, const char *text)
     strv_free(words);
 }
 
-/* "name: default" as YAML, each line commented out. */
-static void
-put_default(buf_t *out, const option_row_t *row)
+char *
+conf_default_text(const option_row_t *row)
 {
     json_t *v = conf_default(row);
 
     if (v == NULL || json_is_null(v)) {
         json_decref(v);
-        buf_printf(out, "#%s:\n", row->name);
-        return;
+        return xasprintf("%s:\n", row->name);
     }
     json_auto_t *pair = json_object();
     json_object_set_new(pair, row->name, v);
-    AUTO_FREE char *text = yaml_dump(pair, 0);
+    return yaml_dump(pair, 0);
+}
+
+/* Each line commented out. */
+static void
+put_default(buf_t *out, const option_row_t *row)
+{
+    AUTO_FREE char *text = conf_default_text(row);
     char **lines = str_split(text, "\n", true);
+
     for (size_t i = 0; lines[i] != NULL; i++)
         buf_printf(out, "#%s\n", lines[i]);
     strv_free(lines);
 }
 
+void
+conf_each(conf_side_t side, conf_each_fn *fn, void *cookie)
+{
+    const char *section = "";
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        if (rows[i].section != NULL)
+            section = rows[i].section;
+        else if ((rows[i].side & side) != 0)
+            fn(cookie, section, conf_row(rows[i].name, side));
+    }
+}
+
+typedef struct sample {
+    buf_t out;
+    const char *section, *help; /* the last ones */
+} sample_t;
+
+static void
+sample_option(void *cookie, const char *section, const option_row_t *row)
+{
+    sample_t *s = cookie;
+    bool live = row->live == CONF_LIVE && row->effect == CONF_HEEDED;
+
+    if (s->section == NULL || !str_eq(section, s->section))
+        put_heading(&s->out, section);
+    s->section = section;
+    if (s->help == NULL ||
+        !str_eq(s->help, row->help)) { /* one text for those without effect for one reason */
+        AUTO_FREE char *help = xasprintf("%s%s", row->help, live ? " [live]" : "");
+        buf_puts(&s->out, "\n");
+        put_wrapped(&s->out, help);
+    }
+    s->help = row->help;
+    put_default(&s->out, row);
+}
+
 char *
 conf_sample(conf_side_t side)
 {
-    const char *role = side == CONF_MASTER ? "master" : "minion", *pending = NULL, *last = NULL;
-    buf_auto_t out = BUF_INIT;
+    sample_t s = { .out = BUF_INIT };
 
-    buf_printf(&out, "# Configuration of salt-%s. What is commented out is the default.\n#\n", role);
+    buf_printf(&s.out, "# Configuration of salt-%s. What is commented out is the default.\n#\n",
+               side == CONF_MASTER ? "master" : "minion");
     put_wrapped(
-        &out,
+        &s.out,
         "Files in the folder of default_include override this one. A reload (SIGHUP) takes over the options "
         "that are marked [live]; the others wait for the next start.");
-    for (size_t i = 0; i < NELEMS(rows); i++) {
-        if (rows[i].section != NULL)
-            pending = rows[i].section;
-        if (rows[i].section != NULL || (rows[i].side & side) == 0)
-            continue;
-        const option_row_t *row = conf_row(rows[i].name, side);
-        if (pending != NULL)
-            put_heading(&out, pending);
-        pending = NULL;
-        if (last == NULL ||
-            !str_eq(last, row->help)) { /* one text for those that have no effect for one reason */
-            bool live = row->live == CONF_LIVE && row->effect == CONF_HEEDED;
-            AUTO_FREE char *help = xasprintf("%s%s", row->help, live ? " [live]" : "");
-            buf_puts(&out, "\n");
-            put_wrapped(&out, help);
-        }
-        last = row->help;
-        put_default(&out, row);
-    }
-    return buf_steal(&out);
+    conf_each(side, sample_option, &s);
+    return buf_steal(&s.out);
 }

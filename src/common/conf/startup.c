@@ -80,9 +80,32 @@ s_tell(const json_t *warnings, const conf_t *conf)
         log_info("%s", json_string_value(one));
 }
 
+static void
+s_tell_names(const json_t *opts)
+{
+    json_t *levels = value_get(opts, "log_granular_levels"), *level;
+    const char *name;
+    json_object_foreach (levels, name, level)
+        if (!log_name_known(name))
+            log_warning("log_granular_levels: nothing logs as '%s'; the conf sample has the names", name);
+}
+
+void
+startup_log_form(const json_t *opts)
+{
+    const char *date = value_str(opts, "log_datefmt", "");
+    const log_form_t form = { .console = value_str(opts, "log_fmt_console", LOG_FORM_CONSOLE),
+                              .console_date = value_str(opts, "log_datefmt_console", date),
+                              .file = value_str(opts, "log_fmt_logfile", LOG_FORM_FILE),
+                              .file_date = value_str(opts, "log_datefmt_logfile", ""),
+                              .jid = value_str(opts, "log_fmt_jid", ""),
+                              .json = str_eq(value_str(opts, "log_format", ""), "json") };
+    log_form(&form);
+    log_granular(value_get(opts, "log_granular_levels"));
+}
+
 conf_t *
-startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides, bool no_file,
-             fail_t *err)
+startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides, fail_t *err)
 {
     json_auto_t *warnings = json_array();
     bool colour = isatty(STDERR_FILENO) && str_empty(getenv("NO_COLOR"));
@@ -94,8 +117,11 @@ startup_conf(const char *program, const char *dir, conf_side_t side, const json_
     log_level_t level = LEVEL_WARNING;
     (void) log_level_parse(conf_str(conf, "log_level"), &level);
     log_init(program, level, colour);
-    if (!no_file || value_get(overrides, "log_file"))
-        s_open_log(conf);
+    if (side == CONF_MINION)
+        log_minion(conf_str(conf, "id"));
+    startup_log_form(conf_opts(conf));
+    s_open_log(conf);
+    s_tell_names(conf_opts(conf));
     s_tell(warnings, conf);
     return conf;
 }
@@ -136,7 +162,9 @@ startup_reload(const conf_t *old, const char *dir, conf_side_t side, const json_
     log_level_t level = LEVEL_WARNING;
     (void) log_level_parse(conf_str(fresh, "log_level"), &level);
     log_console(level);
+    log_granular(conf_get(fresh, "log_granular_levels"));
     s_open_log(fresh);
+    s_tell_names(conf_opts(fresh));
     s_tell(warnings, fresh);
     log_info("reload: %zu options changed", changed);
     return fresh;

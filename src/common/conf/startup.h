@@ -17,10 +17,11 @@ json_t *startup_overrides(const json_t *values);
 /* The configuration folder: --config-dir, $SALT_CONFIG_DIR, /etc/salt. NEW. One that is named and does not
  * exist is warned about on stderr, as Salt does it. */
 char *startup_conf_dir(const json_t *values);
-/* Load, start the log (program's name, console level, and the log file; with `no_file` only one of the command
- * line), and say the warnings. */
+/* Load, start the log (program's name, levels, form, and the log file), and say the warnings. */
 conf_t *startup_conf(const char *program, const char *dir, conf_side_t side, const json_t *overrides,
-                     bool no_file, fail_t *err);
+                     fail_t *err);
+/* The log's form and the levels of its names, by the options. */
+void startup_log_form(const json_t *opts);
 /* After the configuration was read again (SIGHUP): what takes effect live is new; what needs a restart keeps
  * the value of `old` and is named in a warning. The log gets its new levels and opens its file again. NEW,
  * for the caller to put in the place of `old`, or NULL with *err. */

@@ -357,7 +357,7 @@ key_pair_tidy(const char *dir, const char *name)
     AUTO_FREE char *pem = xasprintf("%s/%s.pem", dir, name);
     AUTO_FREE char *pub = xasprintf("%s/%s.pub", dir, name);
 
-    if (!fs_exists(pem))
+    if (fs_absent(pem))
         (void) unlink(pub);
 }
 
@@ -370,8 +370,9 @@ key_pair_replace(const char *dir, const char *name, const char *new_name, fail_t
     AUTO_FREE char *new_pub = xasprintf("%s/%s.pub", dir, new_name);
     AUTO_FD old = open_read_only(pem);
 
-    if (!fs_exists(new_pem))
-        return fail_set(err, -ENOENT, "%s: %s", new_pem, strerror(ENOENT));
+    int there = fs_look(new_pem, err);
+    if (there <= 0)
+        return there < 0 ? there : fail_set(err, -ENOENT, "%s: %s", new_pem, strerror(ENOENT));
     /* A public file that belongs to another private one is an error; one that is missing is made anew. */
     if (unlink(pub) != 0 && errno != ENOENT)
         return fail_set(err, -errno, "cannot remove %s: %s", pub, strerror(errno));

@@ -275,6 +275,9 @@ refuse_type(check_t *c)
     const hole_t *h = c->ref.token.type == YAML_SCALAR_TOKEN ? hole_from(c, c->ref.start) : NULL;
     size_t at = least(c->real.start, map(c, c->ref.end));
 
+    /* A key begins before the span that ends it. */
+    if (h == NULL && c->ref.token.type == YAML_SCALAR_TOKEN && has_hole(c))
+        return refuse(c, c->holes[c->hole].from, name_of(c->real.token.type));
     if (h == NULL)
         return refuse(c, at, name_of(c->real.token.type));
     size_t first = h->from;

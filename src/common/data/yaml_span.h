@@ -35,14 +35,15 @@ typedef struct yaml_span_place {
         path; /* the keys that lead to it, outer ones first; lists have none, a key that is no scalar is "" */
     size_t depth; /* of them; a key's own path is its mapping's */
     bool key;
-    size_t at;   /* the first byte of it that is a span's */
-    bool quoted; /* all of its spans are SPAN_QUOTED */
+    const char *text; /* of the scalar */
+    size_t at;        /* the first byte of it that is a span's */
+    bool quoted;      /* all of its spans are SPAN_QUOTED */
 } yaml_span_place_t;
 typedef void yaml_span_visit_fn(void *cookie, const yaml_span_place_t *place);
 
 /* Visits these scalars in their order, up to where the text cannot be read, or is nested deeper than LIMIT_YAML_DEPTH. The place is
- * BORROWED during the visit. */
-void yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_visit_fn *visit,
+ * BORROWED during the visit. Whether that was the text's end. */
+bool yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_visit_fn *visit,
                      void *cookie);
 
 #endif

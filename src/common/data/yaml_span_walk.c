@@ -64,9 +64,11 @@ visit(walk_t *w, const yaml_event_t *ev, bool key)
 {
     size_t from = yaml_place_byte(&w->place, ev->start_mark.index);
     size_t to = yaml_place_byte(&w->place, ev->end_mark.index);
-    yaml_span_place_t place = {
-        .path = (const char *const *) w->path, .depth = w->keys, .key = key, .quoted = true
-    };
+    yaml_span_place_t place = { .path = (const char *const *) w->path,
+                                .depth = w->keys,
+                                .key = key,
+                                .text = (const char *) ev->data.scalar.value,
+                                .quoted = true };
     bool any = false;
 
     while (w->span < w->spans->n && w->spans->v[w->span].to <= from)
@@ -162,7 +164,7 @@ take(walk_t *w, const yaml_event_t *ev)
     }
 }
 
-void
+bool
 yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_visit_fn *visitor, void *cookie)
 {
     walk_t w = { .spans = spans, .visit = visitor, .cookie = cookie };
@@ -170,11 +172,13 @@ yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_vi
     yaml_event_t ev;
 
     w.place = yaml_place_begin(&parser, text, len);
-    bool more = true;
+    bool more = true, ended = false;
     while (more && yaml_parser_parse(&parser, &ev)) {
         more = take(&w, &ev);
+        ended = ev.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&ev);
     }
     yaml_parser_delete(&parser);
     cut_path(&w, 0);
+    return ended;
 }

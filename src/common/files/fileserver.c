@@ -7,6 +7,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/digest.h"
+#include "common/base/fs.h"
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/files/backend.h"
@@ -81,16 +82,19 @@ served_clear(served_t *self)
 }
 
 int
-served_take(served_t *self, int *fd_p, char **path_p)
+served_take(served_t *self, int *fd_p, char **path_p, fail_t *err)
 {
     struct stat st;
     served_clear(self);
     self->fd = *fd_p;
     *fd_p = -1;
     self->path = STEAL(*path_p);
-    if (fstat(self->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    int rc = fstat(self->fd, &st) != 0 ? fs_fail(err, -errno, "look at", self->path)
+             : S_ISREG(st.st_mode)     ? 0
+                                       : -ENOENT;
+    if (rc < 0) {
         served_clear(self);
-        return -ENOENT;
+        return rc;
     }
     self->dev = st.st_dev;
     self->ino = st.st_ino;
@@ -127,9 +131,12 @@ fileserver_find(fileserver_t *self, const char *path, const char *saltenv, serve
     AUTO_FREE char *flat = files_flatten(path);
     for (size_t i = 0; i < self->n; i++) {
         int rc = self->backends[i].cls->find(self->backends[i].self, flat, saltenv, ret, err);
-        if (rc != -ENOENT)
-            return rc;
+        if (rc == -ENOENT)
+            continue;
+        log_debug("salt://%s in saltenv '%s': %s", flat, saltenv, rc == 0 ? ret->path : strerror(-rc));
+        return rc;
     }
+    log_debug("salt://%s in saltenv '%s': not found", flat, saltenv);
     return -ENOENT;
 }
 

@@ -32,7 +32,7 @@ typedef struct served {
 void served_clear(served_t *self);
 /* Take a descriptor and a path over, and note what fstat says: -ENOENT when it is no regular file. TAKES
  * both. */
-int served_take(served_t *self, int *fd_p, char **path_p);
+int served_take(served_t *self, int *fd_p, char **path_p, fail_t *err);
 
 typedef struct fileserver fileserver_t;
 

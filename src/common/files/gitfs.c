@@ -89,7 +89,7 @@ s_find_in(git_remote_t *r, const char *path, const char *saltenv, served_t *ret,
     int fd = open(blob, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return fail_set(err, -errno, "%s: %s", blob, strerror(errno));
-    int rc = served_take(ret, &fd, &blob);
+    int rc = served_take(ret, &fd, &blob, err);
     ret->mode = rc == 0 ? mode : 0;
     return rc;
 }

@@ -37,8 +37,9 @@ git_lock(git_remote_t *r, bool on, fail_t *err)
         return unlink(lock) == 0 ? 1
                : errno == ENOENT ? 0
                                  : fail_set(err, -errno, "%s: %s", lock, strerror(errno));
-    if (fs_exists(lock))
-        return 0;
+    int there = fs_look(lock, err);
+    if (there != 0)
+        return there < 0 ? there : 0;
     int rc = fs_mkdirs(r->dir, 0700, err);
     if (rc == 0)
         rc = fs_write_quick(lock, "", 0, 0600, err);
@@ -49,7 +50,7 @@ static bool
 s_is_locked(const git_remote_t *r)
 {
     AUTO_FREE char *lock = fs_join(r->dir, LOCK);
-    return fs_exists(lock);
+    return !fs_absent(lock); /* while nobody can say, nothing is fetched */
 }
 
 int

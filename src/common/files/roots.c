@@ -63,21 +63,29 @@ s_folder(const json_t *folder, const char *saltenv, bool any)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
+/* Whether a failed open() says that no file of this name is served: there is none, links lead in circles or out of the folder,
+ * or it is a socket. Any other error is one that somebody must be told of: the file may well be there. */
+static bool
+s_is_no_file(int code)
+{
+    return fs_is_absence(code) || code == -ELOOP || code == -EXDEV || code == -ENAMETOOLONG || code == -ENXIO;
+}
+
 static int
 s_find_in(roots_t *self, const char *folder, const char *path, served_t *ret, fail_t *err)
 {
     AUTO_FREE char *full = fs_join(folder, path);
+    if (beneath_check(path) < 0)
+        return -ENOENT;
     AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
     /* Links may lead out of the folder where they are followed; otherwise the kernel keeps the path inside. */
     AUTO_FD fd = root >= 0 ? beneath_open(root, path, self->follow ? BENEATH_OUT : BENEATH_LINKS,
                                           O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
                            : -errno;
-    if (fd == -EACCES || fs_is_passing(fd))
-        return fail_set(err, fd, "%s: %s", full, strerror(-fd));
     if (fd < 0)
-        return -ENOENT;
+        return s_is_no_file(fd) ? -ENOENT : fs_fail(err, fd, "open", root >= 0 ? full : folder);
     /* fs_join drops double slashes only at the seam, as Python's os.path.join does. */
-    return ignore_match(self->ignore, full) ? -ENOENT : served_take(ret, &fd, &full);
+    return ignore_match(self->ignore, full) ? -ENOENT : served_take(ret, &fd, &full, err);
 }
 
 static int
@@ -133,45 +141,77 @@ s_entries_free(entries_t *all)
     free(all->items);
 }
 
-static void
+static int
+s_failed(const walk_t *w, const char *rel, const char *verb, int rc)
+{
+    AUTO_FREE char *full = *rel ? fs_join(w->folder, rel) : xstrdup(w->folder);
+    return fs_fail(w->err, rc, verb, full);
+}
+
+/* Removed since its name was read: it stays a name. A link that leads nowhere is one too. */
+static int
+s_stat(const walk_t *w, const char *rel, int flags, struct stat *st)
+{
+    int rc = fstatat(w->root, rel, st, flags) == 0 ? 0 : -errno;
+    if (rc == 0)
+        return 0;
+    st->st_mode = 0;
+    return s_is_no_file(rc) ? 0 : s_failed(w, rel, "look at", rc);
+}
+
+static int
 s_entry_add(walk_t *w, entries_t *all, const char *rel, const struct dirent *d)
 {
     struct stat st;
+    int rc = 0;
     entry_t e = { *rel ? fs_join(rel, d->d_name) : xstrdup(d->d_name), d->d_type == DT_DIR,
                   d->d_type == DT_LNK };
-    if (d->d_type == DT_UNKNOWN && fstatat(w->root, e.rel, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (d->d_type == DT_UNKNOWN && (rc = s_stat(w, e.rel, AT_SYMLINK_NOFOLLOW, &st)) == 0) {
         e.is_dir = S_ISDIR(st.st_mode);
         e.is_link = S_ISLNK(st.st_mode);
     }
-    if (e.is_link && fstatat(w->root, e.rel, &st, 0) == 0)
+    if (rc == 0 && e.is_link && (rc = s_stat(w, e.rel, 0, &st)) == 0)
         e.is_dir = S_ISDIR(st.st_mode);
     if ((all->n & (all->n + 1)) == 0) /* full at 0, 1, 3, 7, ... */
         all->items = xrealloc(all->items, (2 * all->n + 1) * sizeof(*all->items));
     all->items[all->n++] = e;
+    return rc;
 }
 
-/* Read a folder and close it: however deep the walk goes, it holds one descriptor. */
+/* Its descriptor; negative when it can't be had, with *err unless that is no folder that is served. */
+static int
+s_open_folder(walk_t *w, const char *rel)
+{
+    beneath_t how = w->self->follow ? BENEATH_OUT : BENEATH_NO_LINKS;
+    int fd = *rel ? beneath_open(w->root, rel, how, O_RDONLY | O_DIRECTORY, 0)
+                  : openat(w->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    fd = fd < 0 && !*rel ? -errno : fd;
+    return fd >= 0 || s_is_no_file(fd) ? fd : s_failed(w, rel, "read the folder", fd);
+}
+
+/* Read a folder and close it: however deep the walk goes, it holds one descriptor. Who removes what is not listed may not
+ * take what could not be read for gone. */
 static int
 s_entries(walk_t *w, const char *rel, above_t *here, entries_t *ret)
 {
-    beneath_t how = w->self->follow ? BENEATH_OUT : BENEATH_NO_LINKS;
-    AUTO_FD fd = *rel ? beneath_open(w->root, rel, how, O_RDONLY | O_DIRECTORY, 0)
-                      : openat(w->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    AUTO_FD fd = s_open_folder(w, rel);
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0)
-        return *rel && fd < 0 ? fd : -errno;
+    if (fd < 0)
+        return fd;
+    DIR *dir = fstat(fd, &st) == 0 ? fdopendir(fd) : NULL;
+    if (!dir)
+        return s_failed(w, rel, "read the folder", -errno);
+    fd = -1;
     here->dev = st.st_dev;
     here->ino = st.st_ino;
-    DIR *dir = fdopendir(fd);
-    if (!dir)
-        return -errno;
-    fd = -1;
-    int rc;
-    for (const struct dirent *d; (d = fs_next(dir, &rc));)
-        s_entry_add(w, ret, rel, d);
+    int rc, bad = 0;
+    for (const struct dirent *d; bad == 0 && (d = fs_next(dir, &rc));)
+        bad = s_entry_add(w, ret, rel, d);
     (void) closedir(dir);
-    /* Whatever the reason: who removes what is not listed may not take the rest for gone. */
-    return rc < 0 ? -EIO : 0;
+    if (bad < 0 || rc == 0)
+        return bad;
+    /* Whatever the reason: one that says that nothing is there would be none for the rest of the names. */
+    return fail_set(w->err, -EIO, "cannot read the folder %s/%s: %s", w->folder, rel, strerror(-rc));
 }
 
 static bool
@@ -205,7 +245,7 @@ s_add_link(walk_t *w, const entry_t *e)
     char target[PATH_MAX];
     ssize_t n = readlinkat(w->root, e->rel, target, sizeof(target) - 1);
     if (n < 0)
-        return 0;
+        return fs_is_absence(-errno) || errno == EINVAL ? 0 : s_failed(w, e->rel, "read the link", -errno);
     target[n] = '\0';
     const char *slash = strrchr(e->rel, '/');
     int len = str_starts(target, "..") ? (int) strlen(e->rel) : slash ? (int) (slash - e->rel) : 0;
@@ -225,12 +265,6 @@ s_add_link(walk_t *w, const entry_t *e)
 }
 
 static int
-s_passing(const walk_t *w, const char *rel, int rc)
-{
-    return fs_is_passing(rc) ? fail_set(w->err, rc, "%s/%s: %s", w->folder, rel, strerror(-rc)) : 0;
-}
-
-static int
 s_add_if_empty(walk_t *w, const char *rel)
 {
     entries_t all = { NULL, 0 };
@@ -238,7 +272,9 @@ s_add_if_empty(walk_t *w, const char *rel)
     int rc = s_entries(w, rel, &here, &all);
     bool empty = rc == 0 && all.n == 0;
     s_entries_free(&all);
-    return empty ? file_lists_add(w->into, w->into->empty_dirs, rel, w->err) : s_passing(w, rel, rc);
+    if (rc < 0)
+        return s_is_no_file(rc) ? 0 : rc;
+    return empty ? file_lists_add(w->into, w->into->empty_dirs, rel, w->err) : 0;
 }
 
 static int
@@ -252,26 +288,39 @@ s_add(walk_t *w, const entry_t *e)
     return rc == 0 && e->is_link ? s_add_link(w, e) : rc;
 }
 
+/* A folder may be gone again, and one that is ignored (lost+found) need not be readable. */
+static bool
+s_may_lack(const walk_t *w, const char *rel, int rc)
+{
+    bool may = s_is_no_file(rc) || (*rel && ignore_match(w->self->ignore, rel));
+    if (may)
+        fail_clear(w->err);
+    return may;
+}
+
+static bool
+s_is_entered(const walk_t *w, const entry_t *e)
+{
+    return e->is_dir && (!e->is_link || w->self->follow);
+}
+
 static int
 s_walk(walk_t *w, const char *rel, const above_t *up)
 {
     entries_t all = { NULL, 0 };
     above_t here = { 0, 0, up ? up->depth + 1 : 0, up };
     int rc = s_entries(w, rel, &here, &all);
-    if (s_passing(w, rel, rc) < 0) {
+    if (rc < 0) {
         s_entries_free(&all);
-        return rc;
+        return s_may_lack(w, rel, rc) ? 0 : rc;
     }
-    if (rc < 0)
-        log_debug("%s/%s: %s", w->folder, rel, strerror(-rc));
     if (here.depth > LIMIT_FILE_DEPTH)
         log_warning("%s/%s: folders deeper than %d levels are not served", w->folder, rel, LIMIT_FILE_DEPTH);
-    bool stop = rc < 0 || here.depth > LIMIT_FILE_DEPTH || s_is_loop(&here);
-    rc = 0;
+    bool stop = here.depth > LIMIT_FILE_DEPTH || s_is_loop(&here);
     for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
         rc = s_add(w, &all.items[i]);
     for (size_t i = 0; !stop && rc == 0 && i < all.n; i++)
-        if (all.items[i].is_dir && (!all.items[i].is_link || w->self->follow))
+        if (s_is_entered(w, &all.items[i]))
             rc = s_walk(w, all.items[i].rel, &here);
     s_entries_free(&all);
     return rc;
@@ -289,10 +338,10 @@ s_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *err)
         AUTO_FD root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
         AUTO_FREE char *real = root >= 0 ? realpath(folder, NULL) : NULL;
         int why = real ? 0 : -errno;
-        if (fs_is_passing(why))
-            return fail_set(err, why, "%s: %s", folder, strerror(-why));
-        if (!real)
+        if (!real && s_is_no_file(why))
             continue;
+        if (!real)
+            return fs_fail(err, why, "open", folder);
         walk_t w = { self, root, folder, real, into, err };
         int rc = s_walk(&w, "", NULL);
         if (rc < 0)

@@ -130,7 +130,8 @@ http_ca_bundle(json_t *opts)
     json_t *root;
     size_t i;
 
-    if (configured[0] != '\0' && fs_exists(configured))
+    /* One out of reach is not replaced by another: who reads it says why. */
+    if (configured[0] != '\0' && !fs_absent(configured))
         return xstrdup(configured);
     json_array_foreach (value_get(value_get(opts, "file_roots"), "base"), i, root)
         for (size_t k = 0; json_is_string(root) && k < NELEMS(own); k++) {

@@ -3,6 +3,7 @@
 #include "common/jinja/globals.h"
 #include "common/jinja/run.h"
 #include "salt/limits.h"
+#include "salt/log.h"
 
 /* ---- engines ------------------------------------------------------------------------------------------ */
 
@@ -214,7 +215,11 @@ main_template(jsession_t *s, const jinja_source_t *source, bool expression)
 {
     map_t *cache = s->engine->cache;
     jtemplate_t *t = source->cache_key != NULL ? map_get(cache, source->cache_key) : NULL;
-    if (t != NULL && t->version == source->version)
+    bool kept = t != NULL && t->version == source->version;
+
+    log_trace("%s: its template is %s", source->cache_key != NULL ? source->cache_key : "a text",
+              kept ? "cached" : "compiled");
+    if (kept)
         return jtemplate_ref(t);
     t = jtemplate_new(s, source->text, source->len, NULL, NULL, expression);
     if (t == NULL || source->cache_key == NULL)

@@ -344,7 +344,10 @@ apply(jcontext_t *ctx, const jfilter_t *f, py_t *const *a, const py_args_t *args
     if ((f->flags & JF_WORLD) != 0)
         jlooked(ctx, f->name);
     if ((f->flags & JF_TEST) == 0) {
-        py_t *v = py_peer_like(f->fn(ctx, a, args), args->v, args->n);
+        py_t *v = f->fn(ctx, a, args);
+        if ((f->flags & JF_MARKS) != 0)
+            return v;
+        v = py_peer_like(v, args->v, args->n);
         return args->nkw > 0 ? py_peer_like(v, args->kwv, args->nkw) : v;
     }
     int truth = f->test(ctx, a);

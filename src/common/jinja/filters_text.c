@@ -54,15 +54,15 @@ splits_words(char c)
 
 /* The rest of a word is made lower, its first character upper. */
 static int
-add_word(py_t *out, const char *word, const char *end)
+add_word(py_t *out, const py_t *s, const char *word, const char *end)
 {
     if (word == end)
         return 0;
     if (py_tick() < 0)
         return -1;
     const char *second = char_end(word, end);
-    AUTO(py) first = py_str(word, (size_t) (second - word));
-    AUTO(py) rest = py_str(second, (size_t) (end - second));
+    AUTO(py) first = py_part(s, word, (size_t) (second - word));
+    AUTO(py) rest = py_part(s, second, (size_t) (end - second));
     py_t *upper = jmethod(first, "upper", 0);
     py_t *lower = upper != NULL ? jmethod(rest, "lower", 0) : NULL;
     if (upper != NULL)
@@ -87,13 +87,13 @@ do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
         size_t space = space_at(p, end);
         bool sep = space > 0 || splits_words(*p);
         if (sep != separator) {
-            if (add_word(parts, word, p) < 0)
+            if (add_word(parts, s, word, p) < 0)
                 return NULL;
             word = p;
             separator = sep;
         }
     }
-    if (add_word(parts, word, end) < 0)
+    if (add_word(parts, s, word, end) < 0)
         return NULL;
     AUTO(py) empty = py_str("", 0);
     return jmethod(empty, "join", 1, parts);
@@ -264,19 +264,19 @@ do_filesizeformat(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 static const jfilter_t rows[] = {
     { JROW("capitalize", do_capitalize, JP("s"), 1, 1, 0), 0, "First character upper, the others lower." },
-    { JROW("center", do_center, JP("value", "width"), 1, 2, 0), 0, "Centre in a field of `width`." },
+    { JROW("center", do_center, JP("value", "width"), 1, 2, 0), JF_MARKS, "Centre in a field of `width`." },
     { JROW("filesizeformat", do_filesizeformat, JP("value", "binary"), 1, 2, 0), 0, "13 kB, 4.1 MB." },
     { JROW("format", do_format, NULL, 1, 1, PY_SIG_STAR | PY_SIG_STARKW), 0, "`value % args`." },
-    { JROW("indent", do_indent, JP("s", "width", "first", "blank"), 1, 4, 0), 0,
+    { JROW("indent", do_indent, JP("s", "width", "first", "blank"), 1, 4, 0), JF_MARKS,
       "Indent all lines but the first." },
     { JROW("lower", do_lower, JP("s"), 1, 1, 0), 0, "To lower case." },
-    { JROW("replace", do_replace, JP("eval_ctx", "s", "old", "new", "count"), 4, 5, 0), JF_CONTEXT,
+    { JROW("replace", do_replace, JP("eval_ctx", "s", "old", "new", "count"), 4, 5, 0), JF_CONTEXT | JF_MARKS,
       "Replace a part by another, at most `count` times." },
     { JROW("string", soft_str, JP("s"), 1, 1, 0), 0, "To text; what is safe stays safe." },
     { JROW("title", do_title, JP("s"), 1, 1, 0), 0, "Words begin with upper case." },
-    { JROW("trim", do_trim, JP("value", "chars"), 1, 2, 0), 0, "Without white space at both ends." },
+    { JROW("trim", do_trim, JP("value", "chars"), 1, 2, 0), JF_MARKS, "Without white space at both ends." },
     { JROW("truncate", do_truncate, JP("env", "s", "length", "killwords", "end", "leeway"), 2, 6, 0),
-      JF_CONTEXT, "Cut behind `length` characters." },
+      JF_CONTEXT | JF_MARKS, "Cut behind `length` characters." },
     { JROW("upper", do_upper, JP("s"), 1, 1, 0), 0, "To upper case." },
     { JROW("wordcount", do_wordcount, JP("s"), 1, 1, 0), 0, "Number of words." },
 };

@@ -17,7 +17,9 @@ typedef struct chunk {
 
 typedef struct wrap {
     buf_t *out;
-    const char *between, *text;
+    const char *between;
+    const py_t *wrapstring; /* `between` as a value; NULL: it is nobody's */
+    const py_t *line;
     size_t width;
     glyph_t *g; /* of one line, and one more for its end */
     size_t n;
@@ -42,11 +44,13 @@ glyph_of(uint32_t cp)
 
 /* 0, or -1 with LimitError raised. */
 static int
-read_line(wrap_t *w, const char *s, size_t len)
+read_line(wrap_t *w)
 {
+    size_t len;
+    const char *s = py_text(w->line, &len);
+
     if (py_room((len + 1) * (sizeof(*w->g) + sizeof(*w->chunks))) < 0)
         return -1;
-    w->text = s;
     w->n = w->n_chunks = 0;
     w->g = xrealloc(w->g, (len + 1) * sizeof(*w->g));
     w->chunks = xrealloc(w->chunks, (len + 1) * sizeof(*w->chunks));
@@ -135,6 +139,15 @@ cut(const wrap_t *w, const chunk_t *c, size_t room)
     return end;
 }
 
+static void
+put_between(wrap_t *w)
+{
+    if (w->wrapstring != NULL)
+        py_put(w->out, w->wrapstring);
+    else
+        buf_puts(w->out, w->between);
+}
+
 /* One line of the chunks from `i` on; the first one that is left. */
 static size_t
 wrap_one(wrap_t *w, size_t i)
@@ -159,16 +172,18 @@ wrap_one(wrap_t *w, size_t i)
     if (!dropped && i > first && end == c[i - 1].to && is_blank_chunk(w, &c[i - 1]))
         end = c[i - 1].from;
     if (end > from) {
-        buf_puts(w->out, w->lines++ > 0 ? w->between : "");
-        buf_add(w->out, w->text + w->g[from].at, w->g[end].at - w->g[from].at);
+        if (w->lines++ > 0)
+            put_between(w);
+        py_put_part(w->out, w->line, PY_TEXT(w->line) + w->g[from].at, w->g[end].at - w->g[from].at);
     }
     return i;
 }
 
 static int
-wrap_line(wrap_t *w, const char *s, size_t len)
+wrap_line(wrap_t *w, const py_t *line)
 {
-    if (read_line(w, s, len) < 0)
+    w->line = line;
+    if (read_line(w) < 0)
         return -1;
     for (size_t i = 0; i < w->n; i = w->chunks[w->n_chunks++].to)
         w->chunks[w->n_chunks] = (chunk_t){ i, chunk_end(w, i) };
@@ -195,19 +210,16 @@ do_wordwrap(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
     const char *newline = ctx->session->engine->options.syntax.newline;
     buf_auto_t out = BUF_INIT;
     wrap_t w = { .out = &out,
-                 .between = a[3] != NULL && py_is(a[3], PY_STR) ? py_cstr(a[3])
-                            : newline != NULL                   ? newline
-                                                                : "\n",
+                 .between = newline != NULL ? newline : "\n",
+                 .wrapstring = a[3] != NULL && py_is(a[3], PY_STR) ? a[3] : NULL,
                  .width = (size_t) width,
                  .break_words = words,
                  .break_hyphens = hyphens };
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < py_seq_len(lines); i++) {
-        size_t len;
-        const char *s = py_text(py_seq_at(lines, i), &len);
         if (i > 0)
-            buf_puts(&out, w.between);
-        rc = py_tick_out(&out) < 0 ? -1 : wrap_line(&w, s, len);
+            put_between(&w);
+        rc = py_tick_out(&out) < 0 ? -1 : wrap_line(&w, py_seq_at(lines, i));
     }
     free(w.g);
     free(w.chunks);
@@ -217,7 +229,7 @@ do_wordwrap(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static const jfilter_t rows[] = {
     { JROW("wordwrap", do_wordwrap,
            JP("environment", "s", "width", "break_long_words", "wrapstring", "break_on_hyphens"), 2, 6, 0),
-      JF_CONTEXT, "Lines of at most `width` characters." },
+      JF_CONTEXT | JF_MARKS, "Lines of at most `width` characters." },
 };
 
 const jfilter_table_t jfilters_wrap = JTABLE(rows);

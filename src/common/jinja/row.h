@@ -22,7 +22,8 @@ enum {
     JF_SALT = 1 << 1,    /* only with Salt's additions */
     JF_TEST = 1 << 2,    /* it is `test` that answers */
     JF_WORLD =
-        1 << 3 /* its answer may be another one next time: the clock's, chance's, a file's, the host's */
+        1 << 3, /* its answer may be another one next time: the clock's, chance's, a file's, the host's */
+    JF_MARKS = 1 << 4 /* as PY_METHOD_MARKS */
 };
 typedef struct jfilter {
     const char *name;

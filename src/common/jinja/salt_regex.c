@@ -1,6 +1,7 @@
 /* salt_regex.c - Salt's filters with regular expressions. */
 #include "common/jinja/salt_filter.h"
 #include "common/match/regex.h"
+#include "common/py/py_obj.h"
 
 static const py_exc_t re_error = { "error", NULL };
 
@@ -139,7 +140,8 @@ groups_of(const rx_t *rx, py_t *text)
     const char *s = py_text(text, &len);
     py_t *groups = py_tuple(n);
     for (size_t i = 0; i < n; i++) {
-        AUTO(py) g = rx_group(rx, i + 1, &start, &end) ? py_str(s + start, end - start) : py_ref(PY_None);
+        AUTO(py)
+        g = rx_group(rx, i + 1, &start, &end) ? py_part(text, s + start, end - start) : py_ref(PY_None);
         py_tuple_set(groups, i, g);
     }
     return groups;
@@ -163,7 +165,7 @@ groups_found(py_t *const *a, bool at_start)
     if (rx == NULL || need_text(a[0]) < 0)
         return NULL;
     int rc = find(rx, a[0], at_start);
-    return rc < 0 ? NULL : rc == 0 ? py_ref(PY_None) : groups_of(rx, a[0]);
+    return rc < 0 ? NULL : rc == 0 ? py_ref(PY_None) : py_peer_like(groups_of(rx, a[0]), &a[1], 1);
 }
 
 JFILTER(regex_search)
@@ -174,6 +176,24 @@ JFILTER(regex_search)
 JFILTER(regex_match)
 {
     return groups_found(a, true);
+}
+
+/* A piece of the text keeps its marks. The replacement has lost its escapes by now: a piece of it that is not all of it
+ * is marked as it is. */
+static void
+put_marked(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text)
+{
+    py_t *const *a = cookie;
+    size_t at = out->len;
+
+    if (of_text) {
+        py_put_part(out, a[0], piece, len);
+    } else if (len == PY_LEN(a[2]) && memcmp(piece, PY_TEXT(a[2]), len) == 0) {
+        py_put(out, a[2]);
+    } else {
+        buf_add(out, piece, len);
+        py_put_like(out, at, a[2]);
+    }
 }
 
 JFILTER(regex_replace)
@@ -189,11 +209,13 @@ JFILTER(regex_replace)
     size_t len;
     const char *s = py_text(a[0], &len);
     rx_until(rx, py_deadline_ms());
+    if (py_is_peer(a[0]) || py_is_peer(a[2]))
+        rx_put_by(rx, put_marked, (void *) a);
     rx_at_most(rx, py_room_left());
     int rc = rx_sub(rx, py_cstr(a[2]), s, len, 0, &out, NULL, &err);
     if (rc < 0)
         return py_raise(rc == -ETIMEDOUT || rc == -E2BIG ? &py_LimitError : &re_error, "%s", fail_text(&err));
-    return py_str_buf(&out);
+    return py_peer_like(py_str_buf(&out), &a[1], 1);
 }
 
 JFILTER(regex_escape)
@@ -230,11 +252,11 @@ jregex_fullmatch(const char *pattern, py_t *text)
 
 static const jfilter_t rows[] = {
     { JROW("regex_escape", regex_escape, JP("value"), 1, 1, 0), 0, "As it is, inside an expression." },
-    { JROW("regex_match", regex_match, JP("txt", "rgx", "ignorecase", "multiline"), 2, 4, 0), 0,
+    { JROW("regex_match", regex_match, JP("txt", "rgx", "ignorecase", "multiline"), 2, 4, 0), JF_MARKS,
       "Groups of a match at the beginning." },
-    { JROW("regex_replace", regex_replace, JP("txt", "rgx", "val", "ignorecase", "multiline"), 3, 5, 0), 0,
-      "All matches replaced." },
-    { JROW("regex_search", regex_search, JP("txt", "rgx", "ignorecase", "multiline"), 2, 4, 0), 0,
+    { JROW("regex_replace", regex_replace, JP("txt", "rgx", "val", "ignorecase", "multiline"), 3, 5, 0),
+      JF_MARKS, "All matches replaced." },
+    { JROW("regex_search", regex_search, JP("txt", "rgx", "ignorecase", "multiline"), 2, 4, 0), JF_MARKS,
       "Groups of the first match." },
 };
 

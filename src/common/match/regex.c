@@ -20,6 +20,8 @@ struct rx {
     pcre2_code *checked; /* the same for a text that is known to be UTF-8; NULL: none yet */
     int64_t deadline_ms; /* of rx_sub; 0: none */
     size_t at_most;      /* bytes that rx_sub makes */
+    rx_put_fn *put;      /* of rx_sub; NULL: the bytes are appended */
+    void *put_cookie;
     pcre2_match_data *match;
     pcre2_match_context *context;
     size_t groups; /* without group 0 */
@@ -507,12 +509,15 @@ parse_template(rx_t *self, tmpl_t *t, const char *repl, fail_t *err)
 }
 
 static int
-put(const rx_t *self, buf_t *out, const char *text, size_t n, fail_t *err)
+put(const rx_t *self, buf_t *out, const char *text, size_t n, bool of_text, fail_t *err)
 {
     if (out->len > self->at_most || n > self->at_most - out->len)
         return fail_set(err, -E2BIG, "the text with all matches replaced is longer than %zu bytes",
                         self->at_most);
-    buf_add(out, text, n);
+    if (self->put != NULL)
+        self->put(self->put_cookie, out, text, n, of_text);
+    else
+        buf_add(out, text, n);
     return 0;
 }
 
@@ -525,9 +530,9 @@ expand(const rx_t *self, const tmpl_t *t, const char *text, buf_t *out, fail_t *
         const part_t *part = &t->parts[i];
         size_t start, end;
         if (part->group < 0)
-            rc = put(self, out, t->literal.data + part->start, part->len, err);
+            rc = put(self, out, t->literal.data + part->start, part->len, false, err);
         else if (rx_group(self, (size_t) part->group, &start, &end))
-            rc = put(self, out, text + start, end - start, err);
+            rc = put(self, out, text + start, end - start, true, err);
     }
     return rc;
 }
@@ -570,7 +575,7 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
             return rc;
         if (rc == 0 || !rx_group(self, 0, &start, &end) || start < copied)
             break;
-        if ((rc = put(self, out, text + copied, start - copied, err)) < 0 ||
+        if ((rc = put(self, out, text + copied, start - copied, true, err)) < 0 ||
             (rc = expand(self, t, text, out, err)) < 0)
             return rc;
         copied = at = end;
@@ -579,7 +584,7 @@ replace_all(rx_t *self, const tmpl_t *t, const char *text, size_t len, size_t co
         options = start == end ? PCRE2_NOTEMPTY_ATSTART : 0;
     }
     *ret_n = n;
-    return put(self, out, text + copied, len - copied, err);
+    return put(self, out, text + copied, len - copied, true, err);
 }
 
 int
@@ -596,6 +601,13 @@ rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count,
         *ret_n = n;
     tmpl_free(&t);
     return rc;
+}
+
+void
+rx_put_by(rx_t *self, rx_put_fn *fn, void *cookie)
+{
+    self->put = fn;
+    self->put_cookie = cookie;
 }
 
 void

@@ -60,6 +60,10 @@ size_t rx_groups(const rx_t *self);
  */
 int rx_sub(rx_t *self, const char *repl, const char *text, size_t len, size_t count, buf_t *out,
            size_t *ret_n, fail_t *err);
+/* From now on rx_sub has each piece appended to `out` by this function: a piece of the text, or of the replacement. NULL:
+ * as at first. */
+typedef void rx_put_fn(void *cookie, buf_t *out, const char *piece, size_t len, bool of_text);
+void rx_put_by(rx_t *self, rx_put_fn *fn, void *cookie);
 /* From now on rx_sub makes no more than `bytes` of text; SIZE_MAX: what it takes, as at first. */
 void rx_at_most(rx_t *self, size_t bytes);
 /* From now on rx_sub makes no match after clock_mono_ms() said so; 0: it takes what it takes. */

@@ -1,6 +1,7 @@
 /* tcpcount.c - see tcpcount.h. The kernel's own header is newer than the C library's, and the two can't meet. */
 #include "common/net/tcpcount.h"
 
+#include <arpa/inet.h>
 #include <linux/tcp.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -39,4 +40,37 @@ tcp_address(int fd)
         getnameinfo((struct sockaddr *) &addr, n, host, sizeof(host), NULL, 0, NI_NUMERICHOST) != 0)
         return xstrdup("(unknown)");
     return xstrdup(host);
+}
+
+tcp_peer_t
+tcp_peer(int fd)
+{
+    static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+    tcp_peer_t out = { { 0 } };
+    struct sockaddr_storage addr;
+    socklen_t n = sizeof(addr);
+    if (getpeername(fd, (struct sockaddr *) &addr, &n) != 0)
+        return out;
+    if (addr.ss_family == AF_INET6) {
+        memcpy(out.bytes, &((struct sockaddr_in6 *) &addr)->sin6_addr, sizeof(out.bytes));
+    } else if (addr.ss_family == AF_INET) {
+        memcpy(out.bytes, mapped, sizeof(mapped));
+        memcpy(out.bytes + sizeof(mapped), &((struct sockaddr_in *) &addr)->sin_addr, 4);
+    }
+    return out;
+}
+
+char *
+tcp_peer_text(const tcp_peer_t *peer)
+{
+    struct in6_addr addr;
+    char text[INET6_ADDRSTRLEN] = "";
+    memcpy(&addr, peer->bytes, sizeof(addr));
+    if (IN6_IS_ADDR_UNSPECIFIED(&addr))
+        return xstrdup("(unknown)");
+    if (IN6_IS_ADDR_V4MAPPED(&addr))
+        (void) inet_ntop(AF_INET, peer->bytes + 12, text, sizeof(text));
+    else
+        (void) inet_ntop(AF_INET6, &addr, text, sizeof(text));
+    return xstrdup(text);
 }

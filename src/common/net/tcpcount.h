@@ -25,4 +25,11 @@ uint64_t tcp_unread(const tcp_counts_t *counts, uint64_t slack, uint64_t *said);
 /* NEW text: the other side's address without its port, "(unknown)" when it is gone. */
 char *tcp_address(int fd);
 
+/* The same as bytes, for who keeps many: of IPv6, which holds IPv4's; zeros when it is gone. */
+typedef struct tcp_peer {
+    uint8_t bytes[16];
+} tcp_peer_t;
+tcp_peer_t tcp_peer(int fd);
+char *tcp_peer_text(const tcp_peer_t *peer); /* NEW */
+
 #endif

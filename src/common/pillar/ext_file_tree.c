@@ -54,10 +54,11 @@ s_file(tree_t *self, const char *file, const char *path, const char *name, py_t 
     buf_auto_t text = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
 
-    if (fs_read(file, LIMIT_EXT_PILLAR, &text, &why) < 0) {
-        log_error("file_tree: %s", fail_text(&why));
+    int rc = fs_read(file, LIMIT_EXT_PILLAR, &text, &why);
+    if (rc == -ENOENT) /* removed since it was listed */
         return 0;
-    }
+    if (rc < 0)
+        return fail_set(err, rc, "%s", fail_text(&why));
     self->bytes += text.len;
     if (self->bytes > LIMIT_EXT_PILLAR)
         return fail_set(err, -EFBIG, "%s: the tree has more than %d bytes", file, LIMIT_EXT_PILLAR);
@@ -80,7 +81,10 @@ s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, boo
     AUTO_FREE char *path = *prefix ? fs_join(prefix, name) : xstrdup(name);
     struct stat st, own;
 
-    if (!utf8_valid(name, strlen(name)) || lstat(full, &own) != 0 || stat(full, &st) != 0) {
+    int rc = lstat(full, &own) != 0 || stat(full, &st) != 0 ? -errno : 0;
+    if (rc < 0 && !fs_is_absence(rc) && rc != -ELOOP)
+        return fs_fail(err, rc, "look at", full);
+    if (rc < 0 || !utf8_valid(name, strlen(name))) {
         log_error("file_tree: %s: not a regular file", full);
         return 0;
     }
@@ -97,24 +101,19 @@ s_entry(tree_t *self, const char *dir, const char *prefix, const char *name, boo
 static int
 s_folder(tree_t *self, const char *dir, const char *prefix, py_t *into, fail_t *err)
 {
-    struct dirent **list = NULL;
-    int rc = 0, n = self->depth < LIMIT_FILE_DEPTH ? scandir(dir, &list, NULL, alphasort) : -1;
+    char **list = NULL;
 
-    if (n < 0) {
-        log_error("file_tree: %s: %s", dir,
-                  self->depth < LIMIT_FILE_DEPTH ? strerror(errno) : "too many folders in each other");
+    if (self->depth >= LIMIT_FILE_DEPTH) {
+        log_error("file_tree: %s: too many folders in each other", dir);
         return 0;
     }
+    int rc = fs_names(dir, &list, err);
+    size_t n = strv_len(list);
     self->depth++;
-    for (int i = 0; rc == 0 && i < 2 * n; i++) {
-        const char *name = list[i % n]->d_name;
-        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            rc = s_entry(self, dir, prefix, name, i < n, into, err);
-    }
+    for (size_t i = 0; rc == 0 && i < 2 * n; i++)
+        rc = s_entry(self, dir, prefix, list[i % n], i < n, into, err);
     self->depth--;
-    for (int i = 0; i < n; i++)
-        free(list[i]);
-    free(list);
+    strv_free(list);
     return rc;
 }
 
@@ -158,8 +157,10 @@ s_groups(tree_t *self, const char *root, py_t **into_p, fail_t *err)
 
     json_object_foreach (value_get(self->owner->opts, "nodegroups"), group, meaning) {
         AUTO_FREE char *dir = fs_join(parent, group);
-        if (rc == 0 && strchr(group, '/') == NULL && fs_is_dir(dir) && s_in_group(self, group, dir))
+        int there = rc == 0 && strchr(group, '/') == NULL ? fs_look_dir(dir, err) : 0;
+        if (there > 0 && s_in_group(self, group, dir))
             rc = s_lay(self, dir, into_p, err);
+        rc = there < 0 ? there : rc;
     }
     return rc;
 }
@@ -170,11 +171,13 @@ s_root(tree_t *self, const char *root, py_t **into_p, fail_t *err)
     AUTO_FREE char *hosts = fs_join(root, "hosts");
     AUTO_FREE char *host = fs_join(hosts, self->owner->env->id);
 
-    if (!fs_is_dir(root))
+    int there = fs_look_dir(root, err);
+    if (there == 0)
         return fail_set(err, -ENOENT, "root_dir %s does not exist or is not a directory", root);
-    if (s_groups(self, root, into_p, err) < 0)
+    if (there < 0 || s_groups(self, root, into_p, err) < 0)
         return -EINVAL;
-    return fs_is_dir(host) ? s_lay(self, host, into_p, err) : 0;
+    there = fs_look_dir(host, err);
+    return there > 0 ? s_lay(self, host, into_p, err) : there;
 }
 
 /* A relative root_dir is below each of the pillar roots of pillarenv. NEW array. */

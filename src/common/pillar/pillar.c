@@ -394,9 +394,12 @@ compile_run(compile_t *self, fail_t *err)
     if (s_merge_known(self, &pillar, err) < 0)
         return NULL;
     s_add_errors(self, pillar);
+    /* What a minion lays over its pillar is not decrypted for it. */
+    if (!self->nested && self->env->peer_grains)
+        decrypt_pillar(self, pillar);
     if (s_merge_override(self, &pillar, err) < 0)
         return NULL;
-    if (!self->nested)
+    if (!self->nested && !self->env->peer_grains)
         decrypt_pillar(self, pillar);
     return STEAL(pillar);
 }

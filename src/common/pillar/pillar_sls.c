@@ -138,7 +138,12 @@ sls_load(compile_t *self, const char *local, const char *path, const char *sls, 
                                .saltenv = saltenv,
                                .pillar = self->known,
                                .context = defaults != NULL && py_is(defaults, PY_DICT) ? defaults : NULL };
-    return s_render(self, &source, err);
+    int64_t begin_us = clock_mono_us();
+    py_t *data = s_render(self, &source, err);
+    log_debug("pillar of %s: %s%s in environment '%s' from %s %s in %.6f s", self->env->id,
+              sls != NULL ? "SLS " : "the top file", sls != NULL ? sls : "", saltenv, local,
+              data != NULL ? "rendered" : "did not render", (double) (clock_mono_us() - begin_us) / 1e6);
+    return data;
 }
 
 /* ---- an SLS with what it includes ---------------------------------------------------------------------- */

@@ -432,6 +432,8 @@ top_matches(compile_t *self, const json_t *top, fail_t *err)
             int rc = s_confirm(self, target, row, err);
             if (rc < 0)
                 return NULL;
+            log_trace("pillar of %s: the top file's target '%s' in environment '%s' %s", self->env->id,
+                      target, env, rc == 1 ? "matches" : "does not match");
             if (rc == 1 && json_object_get(matches, env) == NULL)
                 json_object_set_new(matches, env, json_array());
             if (rc == 1)

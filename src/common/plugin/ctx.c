@@ -80,11 +80,6 @@ ctx_native_grains(call_ctx_t *ctx)
     if (ctx->native_grains != NULL)
         return ctx->native_grains;
     ctx->native_grains = ctx->env.peer ? py_from_json_peer(ctx_grains(ctx)) : py_from_json(ctx_grains(ctx));
-    if (ctx->env.peer) {
-        /* The key says which minion it is. */
-        if (py_dict_gets(ctx->native_grains, "id") != NULL)
-            py_dict_sets_new(ctx->native_grains, "id", py_strz(ctx_id(ctx)));
-    }
     return ctx->native_grains;
 }
 

@@ -132,9 +132,10 @@ json_of_args(const py_args_t *args, json_t *kwargs)
 
 /* What a function returns is marked where others said it. TAKES, may be NULL; NEW. */
 static py_t *
-said(const call_ctx_t *ctx, const func_t *f, py_t *value)
+said(call_ctx_t *ctx, const func_t *f, py_t *value)
 {
-    bool peer = (f->flags & FN_PEER) != 0 || (ctx->env.peer && (f->flags & FN_PEER_GRAINS) != 0);
+    bool peer = (f->flags & FN_PEER) != 0 || (ctx->env.peer && (f->flags & FN_PEER_GRAINS) != 0) ||
+                ((f->flags & FN_PEER_PILLAR) != 0 && py_holds_peer(ctx_native_pillar(ctx)));
 
     return peer && value != NULL ? py_peer(value, 0) : value;
 }

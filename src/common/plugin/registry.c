@@ -4,6 +4,7 @@
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/plugin/usable.h"
+#include "salt/log.h"
 
 typedef struct provider {
     const plugin_t *plugin;
@@ -115,6 +116,7 @@ registry_find(const registry_t *self, call_ctx_t *ctx, const char *fun, const pl
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' __virtual__ returned False: %s", module, reason);
     else
         fail_kind(err, FAIL_UNAVAILABLE, -ENOENT, "'%s' is not available.", fun);
+    log_debug("Could not LazyLoad %s: %s", fun, reason != NULL ? reason : "there is none");
     return NULL;
 }
 
@@ -147,6 +149,38 @@ bool
 registry_is_secret(const registry_t *self, const char *fun)
 {
     return (flags_of(self, fun, false) & FN_SECRET) != 0;
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *) a, *(char *const *) b);
+}
+
+json_t *
+registry_names(const registry_t *self, const char *prefix)
+{
+    json_t *names = json_array();
+    char **found = xcalloc(1, sizeof(*found));
+    size_t n = 0;
+
+    for (size_t i = 0; i < self->n; i++) {
+        for (size_t k = 0; k < self->plugins[i]->n_funcs; k++) {
+            AUTO_FREE char *name = xasprintf("%s.%s", plugin_name(self->plugins[i]),
+                                             self->plugins[i]->funcs[k].name);
+            if (!str_starts(name, prefix))
+                continue;
+            found = xrealloc(found, (n + 2) * sizeof(*found));
+            found[n++] = STEAL(name);
+            found[n] = NULL;
+        }
+    }
+    qsort(found, n, sizeof(*found), by_text);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || !str_eq(found[i], found[i - 1]))
+            json_array_append_new(names, json_string(found[i]));
+    strv_free(found);
+    return names;
 }
 
 static const char *

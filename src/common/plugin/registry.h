@@ -30,6 +30,8 @@ bool registry_only_reads(const registry_t *self, const char *fun);
 bool registry_is_secret(const registry_t *self, const char *fun);
 /* Nearest name to an unknown one, or NULL. BORROWED until the next call. */
 const char *registry_suggest(registry_t *self, const char *fun);
+/* NEW array of every "mod.fun" that begins with `prefix`, sorted, each once. */
+json_t *registry_names(const registry_t *self, const char *prefix);
 /* 0, or -EINVAL with the first incomplete row. */
 int registry_check(const registry_t *self, fail_t *err);
 

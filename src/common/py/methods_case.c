@@ -23,6 +23,19 @@ ascii_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char) (c - 'A' + 'a') : c;
 }
 
+/* `out`, made of `v` letter by letter, has its marks where letters take the bytes that they took. */
+static py_t *
+same_marks(py_t *out, const py_t *v)
+{
+    spans_t spans = { .v = NULL };
+
+    if (!PY_MARKED(v) || !is_ascii(v))
+        return out;
+    py_copy_spans(v, 0, &spans);
+    py_set_spans(out, &spans);
+    return out;
+}
+
 static py_t *
 map_ascii(const py_t *v, char (*fn)(char))
 {
@@ -33,12 +46,7 @@ map_ascii(const py_t *v, char (*fn)(char))
     for (size_t i = 0; i < PY_LEN(v); i++)
         PY_CHARS(out)[i] = fn(PY_TEXT(v)[i]);
     ((pystr_t *) out)->count = PY_LEN(v);
-    if (PY_MARKED(v)) {
-        spans_t spans = { .v = NULL };
-        py_copy_spans(v, 0, &spans);
-        py_set_spans(out, &spans);
-    }
-    return out;
+    return same_marks(out, v);
 }
 
 static void
@@ -140,7 +148,7 @@ METHOD_OF(m_str_swapcase)
             py_put_char(&out, cp);
         p += n;
     }
-    return py_str_buf(&out);
+    return same_marks(py_str_buf(&out), self);
 }
 
 METHOD_OF(m_str_capitalize)
@@ -156,7 +164,7 @@ METHOD_OF(m_str_capitalize)
             put_lower(&out, self, p, n, cp);
         p += n;
     }
-    return py_str_buf(&out);
+    return same_marks(py_str_buf(&out), self);
 }
 
 METHOD_OF(m_str_title)
@@ -174,7 +182,7 @@ METHOD_OF(m_str_title)
         within = py_uni_cased(cp);
         p += n;
     }
-    return py_str_buf(&out);
+    return same_marks(py_str_buf(&out), self);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "common/py/py_as.h"
 
 enum {
+    MARKS = PY_METHOD_MARKS,
     MUTATES = PY_METHOD_MUTATES,
     PROPERTY = PY_METHOD_PROPERTY,
     SAFE = PY_METHOD_SAFE,
@@ -25,7 +26,7 @@ enum {
 static const py_method_t str_methods[] = {
     { "capitalize", m_str_capitalize, NULL, 0, 0, WRAPPED },
     { "casefold", m_str_casefold, NULL, 0, 0, 0 },
-    { "center", m_str_center, NULL, 1, 2, WRAPPED },
+    { "center", m_str_center, NULL, 1, 2, WRAPPED | MARKS },
     { "count", m_str_count, NULL, 1, 3, PARSE },
     { "encode", m_str_encode, CODING, 0, 2, 0 },
     { "endswith", m_str_endswith, NULL, 1, 3, PARSE },
@@ -47,29 +48,29 @@ static const py_method_t str_methods[] = {
     { "istitle", m_str_istitle, NULL, 0, 0, 0 },
     { "isupper", m_str_isupper, NULL, 0, 0, 0 },
     { "join", m_str_join, NULL, 1, 1, SAFE },
-    { "ljust", m_str_ljust, NULL, 1, 2, WRAPPED },
+    { "ljust", m_str_ljust, NULL, 1, 2, WRAPPED | MARKS },
     { "lower", m_str_lower, NULL, 0, 0, WRAPPED },
-    { "lstrip", m_str_lstrip, NULL, 0, 1, WRAPPED },
+    { "lstrip", m_str_lstrip, NULL, 0, 1, WRAPPED | MARKS },
     { "maketrans", m_str_maketrans, NULL, 1, 3, 0 },
-    { "partition", m_str_partition, NULL, 1, 1, SAFE },
-    { "removeprefix", m_str_removeprefix, NULL, 1, 1, 0 },
-    { "removesuffix", m_str_removesuffix, NULL, 1, 1, 0 },
-    { "replace", m_str_replace, NULL, 2, 3, WRAPPED },
+    { "partition", m_str_partition, NULL, 1, 1, SAFE | MARKS },
+    { "removeprefix", m_str_removeprefix, NULL, 1, 1, MARKS },
+    { "removesuffix", m_str_removesuffix, NULL, 1, 1, MARKS },
+    { "replace", m_str_replace, NULL, 2, 3, WRAPPED | MARKS },
     { "rfind", m_str_rfind, NULL, 1, 3, PARSE },
     { "rindex", m_str_rindex, NULL, 1, 3, PARSE },
-    { "rjust", m_str_rjust, NULL, 1, 2, WRAPPED },
-    { "rpartition", m_str_rpartition, NULL, 1, 1, SAFE },
-    { "rsplit", m_str_rsplit, CUTTING, 0, 2, SAFE },
-    { "rstrip", m_str_rstrip, NULL, 0, 1, WRAPPED },
-    { "split", m_str_split, CUTTING, 0, 2, SAFE },
-    { "splitlines", m_str_splitlines, PARAMS("keepends"), 0, 1, SAFE },
+    { "rjust", m_str_rjust, NULL, 1, 2, WRAPPED | MARKS },
+    { "rpartition", m_str_rpartition, NULL, 1, 1, SAFE | MARKS },
+    { "rsplit", m_str_rsplit, CUTTING, 0, 2, SAFE | MARKS },
+    { "rstrip", m_str_rstrip, NULL, 0, 1, WRAPPED | MARKS },
+    { "split", m_str_split, CUTTING, 0, 2, SAFE | MARKS },
+    { "splitlines", m_str_splitlines, PARAMS("keepends"), 0, 1, SAFE | MARKS },
     { "startswith", m_str_startswith, NULL, 1, 3, PARSE },
-    { "strip", m_str_strip, NULL, 0, 1, WRAPPED },
+    { "strip", m_str_strip, NULL, 0, 1, WRAPPED | MARKS },
     { "swapcase", m_str_swapcase, NULL, 0, 0, WRAPPED },
     { "title", m_str_title, NULL, 0, 0, WRAPPED },
     { "translate", m_str_translate, NULL, 1, 1, WRAPPED },
     { "upper", m_str_upper, NULL, 0, 0, WRAPPED },
-    { "zfill", m_str_zfill, NULL, 1, 1, WRAPPED },
+    { "zfill", m_str_zfill, NULL, 1, 1, WRAPPED | MARKS },
 };
 
 /* What Markup has besides. */
@@ -101,21 +102,21 @@ static const py_method_t bytes_methods[] = {
     { "join", m_bytes_join, NULL, 1, 1, 0 },
     { "ljust", m_bytes_ljust, NULL, 1, 2, 0 },
     { "lower", m_bytes_lower, NULL, 0, 0, 0 },
-    { "lstrip", m_str_lstrip, NULL, 0, 1, 0 },
+    { "lstrip", m_str_lstrip, NULL, 0, 1, MARKS },
     { "partition", m_bytes_partition, NULL, 1, 1, 0 },
     { "removeprefix", m_bytes_removeprefix, NULL, 1, 1, 0 },
     { "removesuffix", m_bytes_removesuffix, NULL, 1, 1, 0 },
-    { "replace", m_str_replace, NULL, 2, 3, 0 },
+    { "replace", m_str_replace, NULL, 2, 3, MARKS },
     { "rfind", m_str_rfind, NULL, 1, 3, PARSE },
     { "rindex", m_str_rindex, NULL, 1, 3, PARSE },
     { "rjust", m_bytes_rjust, NULL, 1, 2, 0 },
     { "rpartition", m_bytes_rpartition, NULL, 1, 1, 0 },
-    { "rsplit", m_str_rsplit, CUTTING, 0, 2, 0 },
-    { "rstrip", m_str_rstrip, NULL, 0, 1, 0 },
-    { "split", m_str_split, CUTTING, 0, 2, 0 },
+    { "rsplit", m_str_rsplit, CUTTING, 0, 2, MARKS },
+    { "rstrip", m_str_rstrip, NULL, 0, 1, MARKS },
+    { "split", m_str_split, CUTTING, 0, 2, MARKS },
     { "splitlines", m_bytes_splitlines, PARAMS("keepends"), 0, 1, 0 },
     { "startswith", m_str_startswith, NULL, 1, 3, PARSE },
-    { "strip", m_str_strip, NULL, 0, 1, 0 },
+    { "strip", m_str_strip, NULL, 0, 1, MARKS },
     { "swapcase", m_bytes_swapcase, NULL, 0, 0, 0 },
     { "title", m_bytes_title, NULL, 0, 0, 0 },
     { "upper", m_bytes_upper, NULL, 0, 0, 0 },
@@ -335,19 +336,30 @@ call_markup(const py_method_t *m, py_t *self, py_t **slots, const py_args_t *arg
     return (m->flags & PY_METHOD_SAFE) != 0 ? mark(v) : v;
 }
 
+/* What was made of `self` and the arguments, with a mark where no byte tells whose it is. TAKES; NEW. */
+static py_t *
+made(const py_method_t *m, py_t *v, py_t *self, const py_args_t *args)
+{
+    if (!py_state.peers || (m->flags & PY_METHOD_MARKS) != 0)
+        return v;
+    v = py_peer_like(py_peer_like(v, &self, 1), args->v, args->n);
+    return args->nkw > 0 ? py_peer_like(v, args->kwv, args->nkw) : v;
+}
+
 py_t *
 py_method_call(const py_method_t *method, py_t *self, const py_args_t *args)
 {
     py_t *slots[PY_MAX_SLOTS];
 
     if (args->n == 0 && args->nkw == 0 && method->max == 0)
-        return py_peer_like(py_is_markup(self) ? call_markup(method, self, slots, args)
-                                               : method->fn(self, slots, args),
-                            &self, 1);
+        return made(method,
+                    py_is_markup(self) ? call_markup(method, self, slots, args)
+                                       : method->fn(self, slots, args),
+                    self, args);
     const py_sig_t sig = { method->name, method->params, method->min, method->max, PY_SIG_C | method->flags };
     if (py_bind_method(args, &sig, py_is_markup(self) ? "str" : py_type_name(self), slots) < 0)
         return NULL;
-    py_t *v = py_is_markup(self) ? call_markup(method, self, slots, args) : method->fn(self, slots, args);
-    v = py_peer_like(py_peer_like(v, &self, 1), args->v, args->n);
-    return args->nkw > 0 ? py_peer_like(v, args->kwv, args->nkw) : v;
+    return made(method,
+                py_is_markup(self) ? call_markup(method, self, slots, args) : method->fn(self, slots, args),
+                self, args);
 }

@@ -38,7 +38,10 @@ enum {
     PY_METHOD_PROPERTY = 1 << 8, /* no call: int.real */
     PY_METHOD_MUTATES = 1 << 9,  /* changes self: an immutable sandbox refuses it */
     PY_METHOD_ESCAPES = 1 << 10, /* of a Markup: text arguments are escaped */
-    PY_METHOD_SAFE = 1 << 11     /* of a Markup: texts that come back are Markup */
+    PY_METHOD_SAFE = 1 << 11,    /* of a Markup: texts that come back are Markup */
+    PY_METHOD_MARKS =
+        1 << 12 /* it cuts and joins: a peer's bytes keep their marks (py_peer.h), and where none
+                                  * are left, nothing is a peer's */
 };
 
 typedef struct py_method {

@@ -1,8 +1,9 @@
 /* py_peer.h - which parts of a text a peer said: marks that texts carry through everything that is made of them.
  *
  * A mark is a span of bytes. A text made of another by cutting, joining and padding has the marks of its pieces; one made
- * by anything else is marked as a whole when something it was made of has a mark (py_peer_like). Numbers and conditions
- * carry none. Marks change no result: equal texts are equal whatever their marks.
+ * by anything else is marked as a whole when something it was made of has a mark (py_peer_like), except by the methods and
+ * filters that cut and join only (PY_METHOD_MARKS, JF_MARKS): where they leave no byte of a peer's, nothing is a peer's.
+ * Numbers and conditions carry none, and which part of our own text a peer's word cuts off is one of these. Marks change no result: equal texts are equal whatever their marks.
  *
  * Layer      common/py
  * Threads    as py.h

@@ -133,6 +133,22 @@ s_layout(layout_t *self, fail_t *err)
     return self->row != NULL ? s_take_direct(self, err) : 0;
 }
 
+/* Keywords have places of their own, so that a value of an event becomes none. */
+static int
+s_check_values(const layout_t *self, fail_t *err)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (self->arg, i, one)
+        if (value_get(one, "__kwarg__") != NULL)
+            return fail_set(
+                err, -EINVAL,
+                "%s: a mapping with __kwarg__ is no positional argument; keywords stand below kwarg",
+                value_str(self->chunk, "fun", ""));
+    return 0;
+}
+
 /* ---- clients ------------------------------------------------------------------------------------------- */
 
 static int
@@ -251,7 +267,8 @@ reaction_of(const reaction_env_t *env, const json_t *chunk, fail_t *err)
         return NULL;
     json_auto_t *reaction = json_pack("{s:s, s:s, s:O, s:O}", "client", client->name, "fun", fun, "arg", arg,
                                       "kwarg", kwarg);
-    if (client->take(&layout, reaction, err) < 0 || s_layout(&layout, err) < 0)
+    if (client->take(&layout, reaction, err) < 0 || s_layout(&layout, err) < 0 ||
+        s_check_values(&layout, err) < 0)
         return NULL;
     if (json_array_size(ignored) > 0)
         json_object_set(reaction, "ignored", ignored);

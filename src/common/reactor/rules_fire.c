@@ -190,8 +190,11 @@ s_throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, in
     }
     if (rule->throttle == THROTTLE_WITHIN) {
         int64_t until = value_int(group, "until", 0);
-        if (us < until && !s_is_ahead(until, rule->throttle_us, us))
+        if (us < until && !s_is_ahead(until, rule->throttle_us, us)) {
+            log_debug("reactor: rule '%s' is silent for %.3f s more (once_within)", rule->key,
+                      (double) (until - us) / 1e6);
             return;
+        }
         json_object_set_new(group, "until", json_integer(us + rule->throttle_us));
         s_wake(self, us + rule->throttle_us);
         s_emit(rule, firing, out);
@@ -204,6 +207,8 @@ s_throttled(rules_t *self, const rule_t *rule, json_t *group, json_t *firing, in
         json_object_set(group, "held", firing);
     json_object_set_new(group, "due", json_integer(us + rule->throttle_us));
     s_wake(self, us + rule->throttle_us);
+    log_debug("reactor: rule '%s' waits for %.3f s without another such event (once_after)", rule->key,
+              (double) rule->throttle_us / 1e6);
 }
 
 /* ---- conditions ---------------------------------------------------------------------------------------- */
@@ -314,6 +319,17 @@ s_complete(const json_t *seen)
 }
 
 static void
+s_tell_missing(const rule_t *rule, const json_t *seen)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (seen, i, one)
+        if (!json_is_object(one))
+            log_debug("reactor: rule '%s' still waits for an event '%s'", rule->key, rule->conds[i].tag);
+}
+
+static void
 s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
 {
     const char *tag = value_str(event, "tag", "");
@@ -331,8 +347,10 @@ s_collect(rules_t *self, rule_t *rule, json_t *event, json_t *out)
     }
     if (rule->within_us > 0)
         s_wake(self, s_stamp(event) + rule->within_us);
-    if (!s_complete(seen))
+    if (!s_complete(seen)) {
+        s_tell_missing(rule, seen);
         return;
+    }
     if (rule->when == WHEN_ALL) {
         json_auto_t *events = s_seen_events(seen);
         json_auto_t *firing = s_firing(rule, group, events);
@@ -399,7 +417,10 @@ rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *da
 
     for (size_t i = 0; i < self->n; i++) {
         rule_t *rule = &self->rule[i];
-        if (!s_fits_any(rule, tag, data))
+        bool fits = s_fits_any(rule, tag, data);
+        log_trace("reactor: event %llu '%s' %s '%s'", (unsigned long long) seq, tag,
+                  fits ? "is one of" : "is none of", *rule->key != '\0' ? rule->key : rule->conds[0].tag);
+        if (!fits)
             continue;
         if (rule->when == WHEN_TAG)
             s_plain(rule, event, named, out);
@@ -408,6 +429,9 @@ rules_event(rules_t *self, uint64_t seq, int64_t us, const char *tag, json_t *da
         else
             s_collect(self, rule, event, out);
     }
+    if (json_array_size(out) > 0)
+        log_debug("reactor: event %llu '%s' sets off %zu files", (unsigned long long) seq, tag,
+                  json_array_size(out));
     return out;
 }
 

@@ -114,7 +114,8 @@ opts_of(render_t *self, py_t *pillar)
         if (call_is_peer(self->ctx))
             mark_asked(self->opts);
         py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
-        py_dict_sets_new(self->opts, "id", py_strz(ctx_id(self->ctx)));
+        py_t *id = py_strz(ctx_id(self->ctx));
+        py_dict_sets_new(self->opts, "id", call_is_peer(self->ctx) ? py_peer(id, 0) : id);
     }
     py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
     py_dict_sets(self->opts, "pillar", pillar);

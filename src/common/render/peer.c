@@ -9,6 +9,7 @@
 #include "common/base/map.h"
 #include "common/base/str.h"
 #include "common/data/yaml_span.h"
+#include "common/py/py_as.h"
 #include "common/py/py_peer.h"
 #include "common/render/render_int.h"
 #include "salt/limits.h"
@@ -113,12 +114,135 @@ run_check_json(run_t *run, size_t from, fail_t *err)
     return fits ? 0 : refuse(run, &b, err);
 }
 
+/* ---- words with a meaning of their own ------------------------------------------------------------------- */
+
+#define SLOT "__slot__:"
+
+static const char *const top_words[] = { "include", "extend", "exclude" };
+
+static bool
+is_top_word(const char *text)
+{
+    for (size_t i = 0; i < NELEMS(top_words); i++)
+        if (str_eq(top_words[i], text))
+            return true;
+    return false;
+}
+
+static bool
+has_top_word(const py_t *data)
+{
+    for (size_t i = 0; py_is(data, PY_DICT) && i < NELEMS(top_words); i++)
+        if (py_dict_gets(data, top_words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* What a text that is more than one becomes; NULL: it is a text. */
+static const char *
+calls(const char *text, bool templates)
+{
+    if (str_starts(text, SLOT))
+        return "a slot, which calls a function";
+    if (strstr(text, "-----BEGIN PGP MESSAGE-----") != NULL)
+        return "a message, which is decrypted";
+    return templates && (strstr(text, "{{") != NULL || strstr(text, "{%") != NULL)
+               ? "a template, which a state renders"
+               : NULL;
+}
+
+/* `left` values are looked at, of what may hold itself; more may be anything. */
+static bool
+has_call(const py_t *v, bool templates, int *left)
+{
+    py_t *key, *value;
+
+    if (py_is(v, PY_STR))
+        return calls(PY_TEXT(v), templates) != NULL;
+    if (--*left < 0)
+        return true;
+    for (size_t i = 0; py_is(v, PY_LIST) && i < py_seq_len(v); i++)
+        if (has_call(py_seq_at(v, i), templates, left))
+            return true;
+    for (size_t i = 0; py_is(v, PY_DICT) && py_dict_next(v, &i, &key, &value);)
+        if (has_call(value, templates, left))
+            return true;
+    return false;
+}
+
+typedef struct words {
+    run_t *run;
+    bool templates; /* the file has a key `template`, for texts that states render */
+    fail_t *err;
+    int rc;
+} words_t;
+
+static void
+look_at_word(void *cookie, const yaml_span_place_t *place)
+{
+    words_t *w = cookie;
+    const char *what = place->key && place->depth == 0 && is_top_word(place->text)
+                           ? "a word of the file's own"
+                       : place->key ? NULL
+                                    : calls(place->text, w->templates);
+    breakout_t b;
+
+    if (what == NULL || w->rc < 0)
+        return;
+    (void) breakout_set(&b, &w->run->peer, place->at, what);
+    w->rc = refuse(w->run, &b, w->err);
+}
+
+int
+run_check_words(run_t *run, py_t *data, fail_t *err)
+{
+    bool templates = memmem(buf_str(&run->text), run->text.len, "template", strlen("template")) != NULL;
+    words_t w = { .run = run, .templates = templates, .err = err };
+    int left = LIMIT_PEER_LOOK;
+    breakout_t b;
+
+    /* Files without a name, such as the reactor's, have no such words. */
+    if (run->peer.n == 0 || str_empty(run->source->sls) ||
+        (!has_top_word(data) && !has_call(data, templates, &left)))
+        return 0;
+    bool read = yaml_spans_walk(buf_str(&run->text), run->text.len, &run->peer, look_at_word, &w);
+    if (w.rc < 0 || read)
+        return w.rc;
+    /* JSON that YAML does not read. */
+    (void) breakout_set(&b, &run->peer, 0, "perhaps a word of the file's own");
+    return refuse(run, &b, err);
+}
+
 /* ---- files of minions ----------------------------------------------------------------------------------- */
+
+/* A path without slashes and dots that lead nowhere. NEW. */
+static char *
+short_path(const char *path)
+{
+    buf_auto_t out = BUF_INIT;
+
+    for (; *path != '\0'; path++) {
+        bool again = path[0] == '/' && out.len > 0 && out.data[out.len - 1] == '/';
+        bool here = path[0] == '.' && (path[1] == '/' || path[1] == '\0') && out.len > 0 &&
+                    out.data[out.len - 1] == '/';
+        if (!again && !here)
+            buf_putc(&out, *path);
+    }
+    return xstrdup(buf_str(&out));
+}
 
 static bool
 is_below(const py_t *v, const char *dir)
 {
-    return py_is(v, PY_STR) && strstr(py_cstr(v), dir) != NULL;
+    if (!py_is(v, PY_STR))
+        return false;
+    AUTO_FREE char *path = short_path(py_cstr(v));
+    AUTO_FREE char *folder = short_path(dir);
+    if (strstr(path, folder) != NULL)
+        return true;
+    /* By way of links and "..". */
+    AUTO_FREE char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
+    return real != NULL && strstr(real, folder) != NULL;
 }
 
 /* Where the master keeps what minions send. NULL: this is no master. */
@@ -130,14 +254,25 @@ cache_of(const render_t *self)
     return str_eq(value_str(opts, "__role", ""), "master") ? value_str(opts, "cachedir", NULL) : NULL;
 }
 
+bool
+render_is_sent(const render_t *self, const char *path)
+{
+    const char *cache = cache_of(self);
+
+    if (cache == NULL || path == NULL)
+        return false;
+    AUTO_FREE char *sent = xasprintf("%s/minions", cache);
+    AUTO_FREE char *folder = realpath(sent, NULL);
+    AUTO_FREE char *real = folder != NULL ? realpath(path, NULL) : NULL;
+    return real != NULL && str_starts(real, folder) && real[strlen(folder)] == '/';
+}
+
 void
 run_begin_peer(run_t *run)
 {
     const render_source_t *s = run->source;
-    const char *cache = cache_of(run->render);
-    AUTO_FREE char *sent = cache != NULL ? xasprintf("%s/minions/", cache) : NULL;
 
-    if (sent != NULL && s->path != NULL && str_starts(s->path, sent)) {
+    if (render_is_sent(run->render, s->path)) {
         spans_add(&run->peer, 0, s->len, SPAN_TEXT);
         return;
     }
@@ -191,6 +326,14 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
     buf_free(&run->text);
     run->text = out;
     return 0;
+}
+
+int
+run_check_program(run_t *run, fail_t *err)
+{
+    const breakout_t b = { 0, run->peer.n > 0 ? run->peer.v[0].from : 0, "a part of a program in Python" };
+
+    return run->peer.n > 0 ? refuse(run, &b, err) : 0;
 }
 
 /* ---- shells -------------------------------------------------------------------------------------------- */
@@ -251,5 +394,5 @@ run_look_for_shells(run_t *run)
     const char *text = buf_str(&run->text);
 
     if (run->peer.n > 0 && memmem(text, run->text.len, "cmd.", 4) != NULL)
-        yaml_spans_walk(text, run->text.len, &run->peer, look_at, run);
+        (void) yaml_spans_walk(text, run->text.len, &run->peer, look_at, run);
 }

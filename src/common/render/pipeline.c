@@ -155,14 +155,15 @@ parse_spec(pipeline_t *self, const json_t *opts, const char *spec, fail_t *err)
     return rc;
 }
 
-/* "jinja|yaml" of a first line "#!jinja|yaml"; NULL when there is none, or a program's path. NEW. */
+/* "jinja|yaml" of a first line "#!jinja|yaml"; NULL when there is none, a program's path, or a peer's words. NEW. */
 static char *
 shebang(const render_source_t *s)
 {
     const char *nl = memchr(s->text, '\n', s->len);
     size_t len = nl != NULL ? (size_t) (nl - s->text) : s->len;
 
-    if (s->fixed || len < 2 || memcmp(s->text, "#!", 2) != 0 || (len > 2 && s->text[2] == '/'))
+    if (s->fixed || len < 2 || (s->peer != NULL && s->peer->n > 0 && s->peer->v[0].from < len) ||
+        memcmp(s->text, "#!", 2) != 0 || (len > 2 && s->text[2] == '/'))
         return NULL;
     AUTO_FREE char *line = xstrndup(s->text + 2, len - 2);
     return xstrdup(str_trim(line));

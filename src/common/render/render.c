@@ -167,9 +167,9 @@ run_step(run_t *run, const pipeline_t *pipeline, size_t i, fail_t *err)
     int64_t started = clock_mono_us();
     int rc = pipeline->steps[i].renderer->fn(run, pipeline->steps[i].argline, err);
 
-    log_trace("Time (in seconds) to render '%s' using '%s' renderer: %.6f",
-              run->source->path != NULL ? run->source->path : ":string:", pipeline->steps[i].renderer->name,
-              (double) (clock_mono_us() - started) / 1e6);
+    log_profile("Time (in seconds) to render '%s' using '%s' renderer: %.6f",
+                run->source->path != NULL ? run->source->path : ":string:", pipeline->steps[i].renderer->name,
+                (double) (clock_mono_us() - started) / 1e6);
     run->untouched = false;
     return rc;
 }

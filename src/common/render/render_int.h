@@ -95,8 +95,13 @@ void run_take_peer(run_t *run, spans_t *spans);
  * option peer_data: warn, a warning and 0. */
 int run_check_yaml(run_t *run, fail_t *err);
 int run_check_json(run_t *run, size_t from, fail_t *err);
+/* The same for words that mean more than a text in `data`, which is the text's: keys that an SLS file has at its top, such as
+ * `include`, slots of states, messages to be decrypted. */
+int run_check_words(run_t *run, py_t *data, fail_t *err);
 /* The text becomes a template: what peers said goes into `context`, so that it is printed and never read as a template. */
 int run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err);
+/* The text becomes a program: no part of it may be a peer's. */
+int run_check_program(run_t *run, fail_t *err);
 /* Warns of what peers said that stands in a command without the filter `quote`, once for each place. */
 void run_look_for_shells(run_t *run);
 
@@ -107,7 +112,9 @@ bool render_has(render_t *self, const char *name);
 py_t *render_call(render_t *self, const char *name, const py_args_t *args);
 /* Whether what is rendered may call this here, and what that in turn calls: 0, or -EPERM with *err. */
 int render_may_call(render_t *self, const char *fun, const py_args_t *args, fail_t *err);
-/* Whether a path below the master's cache is among the arguments: what minions sent lies there. */
+/* Whether a file is one that a minion sent to the master, by whatever path; and whether a path below the master's cache is
+ * among the arguments: what minions sent lies there. */
+bool render_is_sent(const render_t *self, const char *path);
 bool render_reads_peers(const render_t *self, const py_args_t *args);
 /* The same for a file in Python. */
 int render_may_python(render_t *self, fail_t *err);

@@ -14,6 +14,12 @@ typedef struct gpg {
     bool must_succeed, translate_newlines;
 } gpg_t;
 
+/* What peers said of a text, and of what it becomes. */
+typedef struct marks {
+    const spans_t *before;
+    spans_t after;
+} marks_t;
+
 /* ---- set-up ------------------------------------------------------------------------------------------- */
 
 /* gpg_keydir, wherever config.get finds it; else "gpgkeys" beside the configuration. NEW. */
@@ -126,9 +132,28 @@ decrypt_message(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t
 
 /* ---- texts and data ----------------------------------------------------------------------------------- */
 
-/* Every message in `text`: 1 when there was one, 0, or a negative errno. */
+/* Bytes [from, to) of a text were added to `out`, with their marks: how many have one. */
+static size_t
+keep_marks(marks_t *marks, size_t from, size_t to, size_t at)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; marks != NULL && i < marks->before->n; i++) {
+        const span_t *s = &marks->before->v[i];
+        size_t start = s->from > from ? s->from : from, end = s->to < to ? s->to : to;
+        if (start >= end)
+            continue;
+        n++;
+        if (at != SIZE_MAX)
+            spans_add(&marks->after, at + start - from, at + end - from, s->flags);
+    }
+    return n;
+}
+
+/* Every message in `text` but those of which a peer said a part: 1 when there was one, 0, or a negative errno. `marks` may be
+ * NULL. */
 static int
-decrypt_text(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t *err)
+decrypt_text(const gpg_t *g, const char *text, size_t len, marks_t *marks, buf_t *out, fail_t *err)
 {
     const char *at = text, *end = text + len, *from;
     int rc = 0;
@@ -138,12 +163,16 @@ decrypt_text(const gpg_t *g, const char *text, size_t len, buf_t *out, fail_t *e
         if (stop == NULL)
             break;
         stop += strlen(end_mark);
-        buf_add(out, at, (size_t) (from - at));
-        if ((rc = decrypt_message(g, from, (size_t) (stop - from), out, err)) < 0)
+        bool peer = keep_marks(marks, (size_t) (from - text), (size_t) (stop - text), SIZE_MAX) > 0;
+        const char *plain = peer ? stop : from;
+        (void) keep_marks(marks, (size_t) (at - text), (size_t) (plain - text), out->len);
+        buf_add(out, at, (size_t) (plain - at));
+        if (!peer && (rc = decrypt_message(g, from, (size_t) (stop - from), out, err)) < 0)
             return rc;
         at = stop;
-        rc = 1;
+        rc = !peer || rc == 1;
     }
+    (void) keep_marks(marks, (size_t) (at - text), len, out->len);
     buf_add(out, at, (size_t) (end - at));
     while (rc == 1 && out->len > 0 && out->data[out->len - 1] == '\n')
         out->data[--out->len] = '\0';
@@ -176,7 +205,7 @@ decrypt_str(const gpg_t *g, py_t *v, fail_t *err)
         add_broken(&broken, text, len);
     else
         buf_add(&broken, text, len);
-    int rc = decrypt_text(g, buf_str(&broken), broken.len, &out, err);
+    int rc = decrypt_text(g, buf_str(&broken), broken.len, NULL, &out, err);
     if (rc < 0)
         return NULL;
     /* A break is shorter than what it stands for. */
@@ -218,6 +247,19 @@ decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
     return rc == 0 ? py_ref(v) : NULL;
 }
 
+/* The text became another; blanks at its end may be gone. */
+static void
+take_marks(run_t *run, marks_t *marks)
+{
+    spans_free(&run->peer);
+    for (size_t i = 0; i < marks->after.n; i++) {
+        const span_t *s = &marks->after.v[i];
+        if (s->from < run->text.len)
+            spans_add(&run->peer, s->from, s->to < run->text.len ? s->to : run->text.len, s->flags);
+    }
+    spans_free(&marks->after);
+}
+
 /* ---- the renderer ------------------------------------------------------------------------------------- */
 
 int
@@ -231,9 +273,11 @@ render_gpg(run_t *run, UNUSED const char *argline, fail_t *err)
         rc = same != NULL ? 0 : -EINVAL;
     } else if (rc == 0) {
         buf_t out = BUF_INIT;
-        rc = decrypt_text(&g, buf_str(&run->text), run->text.len, &out, err);
+        marks_t marks = { .before = &run->peer };
+        rc = decrypt_text(&g, buf_str(&run->text), run->text.len, &marks, &out, err);
         buf_free(&run->text);
         run->text = out;
+        take_marks(run, &marks);
         rc = rc > 0 ? 0 : rc;
     }
     gpg_free(&g);

@@ -189,6 +189,7 @@ give(run_t *run, const json_t *wire)
         return run_give_data(run, py_from_wire(wire));
     buf_clear(&run->text);
     buf_add(&run->text, json_string_value(wire), json_string_length(wire));
+    spans_free(&run->peer); /* with peer_data: warn */
     return 0;
 }
 
@@ -285,6 +286,8 @@ render_py(run_t *run, UNUSED const char *argline, fail_t *err)
 
     if (run->is_data)
         return fail_set(err, -EINVAL, "the renderer 'py' needs a text, and the one before it made data");
+    if (run_check_program(run, err) < 0)
+        return -EINVAL;
     if (render_may_python(run->render, &why) < 0)
         return tell_file(run, why.code, &why, err);
     int rc = need_python(run->render, err);

@@ -115,6 +115,17 @@ yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
     return line > 0 ? run_failed_near(run, message, line, begun, err) : fail_set(err, -EINVAL, "%s", message);
 }
 
+/* What the text was read as, which it TAKES: all of it is a peer's when some is, as what it came from is not known any more.
+ * NEW, or NULL with *err. */
+static py_t *
+said_of(run_t *run, py_t *data, fail_t *err)
+{
+    if (run_check_words(run, data, err) == 0)
+        return run->peer.n > 0 ? py_peer(data, 0) : data;
+    py_unref(data);
+    return NULL;
+}
+
 int
 render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
 {
@@ -124,9 +135,9 @@ render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
         return -EINVAL;
     run_look_for_shells(run);
     py_t *data = py_yaml_load(buf_str(&run->text), run->text.len, true, &problem);
-    data = data != NULL && run->peer.n > 0 ? py_peer(data, 0)
-                                           : data; /* what it came from is not known any more */
-    int rc = data != NULL ? run_give_data(run, data) : yaml_failed(run, &problem, err);
+    int rc = data == NULL                               ? yaml_failed(run, &problem, err)
+             : (data = said_of(run, data, err)) != NULL ? run_give_data(run, data)
+                                                        : -EINVAL;
     yproblem_free(&problem);
     return rc;
 }
@@ -158,8 +169,10 @@ render_json(run_t *run, UNUSED const char *argline, fail_t *err)
         return run_give_data(run, py_dict());
     py_t *data = py_json_loads(text + skipped, run->text.len - skipped);
     if (data != NULL) {
+        if ((data = said_of(run, data, err)) == NULL)
+            return -EINVAL;
         py_unref(run->data);
-        run->data = run->peer.n > 0 ? py_peer(data, 0) : data;
+        run->data = data;
         run->is_data = true;
         return 0;
     }

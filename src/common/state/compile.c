@@ -4,10 +4,12 @@
 
 #include <sys/stat.h>
 
+#include "common/base/clock.h"
 #include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/state/high.h"
+#include "salt/log.h"
 
 enum { FIRST_ORDER = 10000 };
 
@@ -289,7 +291,11 @@ source_load(highstate_t *self, const source_t *source, const char *sls, const ch
                              .tmplpath = source->url,
                              .saltenv = saltenv,
                              .pillar = self->env.pillar };
+    int64_t begin_us = clock_mono_us();
     *ret_data = render_data(self->env.render, &from, err);
+    log_debug("%s%s in saltenv '%s': salt://%s from %s %s in %.6f s", sls != NULL ? "SLS " : "the top file",
+              sls != NULL ? sls : "", saltenv, source->url, source->path,
+              *ret_data != NULL ? "rendered" : "did not render", (double) (clock_mono_us() - begin_us) / 1e6);
     return *ret_data != NULL ? 0 : -1;
 }
 

@@ -49,6 +49,8 @@ typedef struct state_run_env {
      */
     json_t *(*begins)(void *cookie, const json_t *chunk);
     void (*ended)(void *cookie, const json_t *chunk, const json_t *ret);
+    /* Told when state.soft_kill ends the run before a step; `said` is its entry (below). May be NULL. */
+    void (*stopped)(void *cookie, const json_t *chunk, const json_t *said);
     void *watch_cookie;
     const char *only_id; /* only this ID and what it needs, without `listen`: state.sls_id. NULL: all */
     bool mocked;         /* Salt's `mock`: requisites and checks, but no state function */
@@ -77,7 +79,8 @@ state_fork_t *state_fork_new(call_ctx_t *ctx); /* NEW */
 void state_fork_destroy(state_fork_t **self_p);
 extern const state_workers_t state_fork_workers;
 
-/* ---- Salt's state.pause: {ID or "__all__": {"duration": seconds, "kill": true}} in a file by jid -- */
+/* ---- Salt's state.pause: {ID or "__all__": {"duration": seconds, "kill": true}} in a file by jid --
+ * Beside "kill" the runner's soft_kill says by whom and when: "user", and "time" as a stamp. */
 
 /* NEW object, empty when there is none; NULL with *err when that can't be told. */
 json_t *state_pauses(const char *cachedir, const char *jid, fail_t *err);

@@ -162,6 +162,10 @@ char *run_failed_reqs(const run_t *run, const step_t *step);
 json_t *run_reqs_shown(const run_t *run, const step_t *step);
 const char *req_name(req_kind_t kind);
 
+/* run_log.c: the log's lines about a step that is decided, and one that has its return. */
+void run_log_decision(const run_t *run, const step_t *step, bool pre, run_status_t status);
+void run_log_end(const step_t *step, const json_t *ret);
+
 /* run_step.c: what happens to a step once its requisites are known. Call it, start it, or say why not. */
 void run_finish(run_t *run, size_t step, bool pre, run_status_t status);
 /* The step has run. TAKES `ret`. */

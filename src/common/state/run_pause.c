@@ -113,8 +113,11 @@ run_may_go_on(run_t *run, const step_t *step)
         const json_t *entry = pause_of(cachedir, run->env->jid, id, &pauses, &told);
         if (entry == NULL)
             return true;
-        if (value_bool(entry, "kill", false))
+        if (value_bool(entry, "kill", false)) {
+            if (run->env->stopped != NULL)
+                run->env->stopped(run->env->watch_cookie, step->low, entry);
             return false;
+        }
         double seconds = value_num(entry, "duration", 0);
         if (seconds > 0 && (double) (clock_mono_ms() - begin) > seconds * 1000)
             return true;

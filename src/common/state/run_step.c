@@ -94,6 +94,7 @@ run_ended(run_t *run, size_t i)
 
     slot->state = SLOT_DONE;
     run->finished++;
+    run_log_end(step, slot->ret);
     if (run->env->ended != NULL)
         run->env->ended(run->env->watch_cookie, step->low, slot->ret);
     fire_event(run, step->low, slot->ret);
@@ -239,6 +240,7 @@ run_finish(run_t *run, size_t i, bool pre, run_status_t status)
 {
     AUTO_FREE char *lost = NULL;
 
+    run_log_decision(run, &run->steps[i], pre, status);
     switch (status) {
     case STATUS_MET:
     case STATUS_CHANGE:

@@ -141,6 +141,7 @@ run_start(run_t *run, size_t i, bool watch)
 void
 run_defer(run_t *run, size_t i, slot_t *pending)
 {
+    run_log_decision(run, &run->steps[i], false, STATUS_PENDING);
     run->steps[i].slot->state = SLOT_WAITING;
     steps_add(&pending->waiters, i);
 }

@@ -1,4 +1,5 @@
-/* saltversion.c - grains saltversion and saltversioninfo: which Salt this minion stands for. */
+/* saltversion.c - grains saltversion and saltversioninfo: which Salt this minion speaks as; halite_version: which Halite
+ * it is. */
 #include "common/base/str.h"
 #include "salt/plugin.h"
 
@@ -14,10 +15,11 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     strv_free(parts);
     json_object_set_new(out, "saltversion", json_string(HALITE_VERSION));
     json_object_set_new(out, "saltversioninfo", info);
+    json_object_set_new(out, "halite_version", json_string(HALITE_RELEASE));
     return 0;
 }
 
-static const char *const keys[] = { "saltversion", "saltversioninfo", NULL };
+static const char *const keys[] = { "saltversion", "saltversioninfo", "halite_version", NULL };
 
-PLUGIN(grain, saltversion, .doc = "The version of Salt that this minion stands for.", .collect = collect,
-       .cost = GRAIN_CHEAP, .keys = keys);
+PLUGIN(grain, saltversion, .doc = "The version of Salt that this minion speaks as, and its own.",
+       .collect = collect, .cost = GRAIN_CHEAP, .keys = keys);

@@ -3,6 +3,7 @@
 
 #include "common/jinja/jinja_salt.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 
 static py_t *
@@ -127,8 +128,8 @@ yaml_serialize(py_t *v, py_t *options)
     const char *bytes = py_text(text, &len);
     static const char end[] = "\n...\n";
     if (len >= strlen(end) && memcmp(bytes + len - strlen(end), end, strlen(end)) == 0)
-        return py_str(bytes, len - strlen(end));
-    return py_str(bytes, len > 0 && bytes[len - 1] == '\n' ? len - 1 : len);
+        return py_part(text, bytes, len - strlen(end));
+    return py_part(text, bytes, len > 0 && bytes[len - 1] == '\n' ? len - 1 : len);
 }
 
 static py_t *

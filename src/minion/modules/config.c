@@ -391,10 +391,10 @@ static const func_t funcs[] = {
     { "manage_mode", config_manage_mode, mode_args, FN_READONLY,
       "Return a file mode as a text of at least four digits." CLI_EXAMPLE(
           "salt '*' config.manage_mode 644") },
-    { "merge", config_merge, merge_args, FN_READONLY | FN_PEER_GRAINS,
+    { "merge", config_merge, merge_args, FN_READONLY | FN_PEER_GRAINS | FN_PEER_PILLAR,
       "Return a setting, joined from all places that have it." CLI_EXAMPLE(
           "salt '*' config.merge schedule") },
-    { "option", config_option, option_args, FN_READONLY | FN_PEER_GRAINS,
+    { "option", config_option, option_args, FN_READONLY | FN_PEER_GRAINS | FN_PEER_PILLAR,
       "Return a setting by its whole name, without looking inside dictionaries." CLI_EXAMPLE(
           "salt '*' config.option redis.host\n    salt '*' config.option '*' omit_all=True wildcard=True") },
     { "valid_fileproto", config_valid_fileproto, uri_args, FN_READONLY,

@@ -75,22 +75,21 @@ cp_list_states(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 /* Every file below `folder`, as Python's os.walk with followlinks finds them. */
-static void
-walk(const char *folder, int depth, json_t *into)
+static int
+walk(const char *folder, int depth, json_t *into, fail_t *err)
 {
-    DIR *dir = depth < LIMIT_FILE_DEPTH ? opendir(folder) : NULL;
+    char **names = NULL;
+    int rc = depth < LIMIT_FILE_DEPTH ? fs_names(folder, &names, err) : 0;
 
-    for (struct dirent *d; dir != NULL && (d = readdir(dir)) != NULL;) {
-        if (str_eq(d->d_name, ".") || str_eq(d->d_name, ".."))
-            continue;
-        AUTO_FREE char *path = fs_join(folder, d->d_name);
-        if (fs_is_dir(path))
-            walk(path, depth + 1, into);
-        else
+    for (size_t i = 0; names != NULL && rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(folder, names[i]);
+        int below = fs_look_dir(path, err);
+        if (below == 0)
             json_object_set_new(into, path, json_true());
+        rc = below > 0 ? walk(path, depth + 1, into, err) : below;
     }
-    if (dir != NULL)
-        closedir(dir);
+    strv_free(names);
+    return rc;
 }
 
 static int
@@ -100,11 +99,12 @@ cp_list_minion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *local = fetch_cache_place(ctx, "localfiles", "");
     json_auto_t *set = json_object();
 
-    (void) err;
-    walk(cached, 0, set);
-    walk(local, 0, set);
-    *ret_value = value_sorted_keys(set);
-    return 0;
+    int rc = walk(cached, 0, set, err);
+    if (rc == 0)
+        rc = walk(local, 0, set, err);
+    if (rc == 0)
+        *ret_value = value_sorted_keys(set);
+    return rc;
 }
 
 /* ---- the table ---------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* jinja.c - execution module `jinja`: what a map file or an imported file gives. */
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "common/render/render.h"
 #include "minion/modlib/pyargs.h"
 #include "salt/plugin.h"
@@ -15,7 +16,7 @@ rendered(call_ctx_t *ctx, const char *text, fail_t *err)
     AUTO(py) json = v != NULL ? py_json_dumps(v, &how) : NULL;
     size_t len;
     const char *bytes = json != NULL ? py_text(json, &len) : NULL;
-    return bytes != NULL ? py_json_loads(bytes, len) : NULL;
+    return bytes != NULL ? py_peer_like(py_json_loads(bytes, len), &v, 1) : NULL;
 }
 
 static py_t *

@@ -90,8 +90,9 @@ static int
 saltutil_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *arg = argument_list(value_get(args, "arg"), value_get(args, "kwarg"), value_get(args, "kwargs"));
-    json_t *request = json_pack("{s:s, s:s, s:o}", "op", "runner", "fun", value_str(args, "name", ""), "arg",
-                                arg);
+    /* An orchestration's step may hand on what a minion said. */
+    json_t *request = json_pack("{s:s, s:s, s:o, s:b}", "op", "runner", "fun", value_str(args, "name", ""),
+                                "arg", arg, "peer", true);
     json_auto_t *answer = NULL;
     int rc = ask_master(ctx, &request, &answer, err);
 

@@ -191,52 +191,49 @@ saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 
 /* ---- what there is ------------------------------------------------------------------------ */
 
-static void
-add_stems(const char *dir, json_t *stems)
+static int
+add_stems(const char *dir, json_t *stems, fail_t *err)
 {
-    struct dirent **entries = NULL;
-    int n = scandir(dir, &entries, NULL, alphasort);
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
 
-    for (int i = 0; i < n; i++) {
-        const char *name = entries[i]->d_name;
-        AUTO_FREE char *path = fs_join(dir, name);
-        if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
-            json_auto_t *stem = value_utf8(name, strcspn(name, "."));
-            if (entries[i]->d_type == DT_DIR)
-                add_stems(path, stems);
-            else
-                json_object_set_new(stems, json_string_value(stem), json_null());
-        }
-        free(entries[i]);
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(dir, names[i]);
+        json_auto_t *stem = value_utf8(names[i], strcspn(names[i], "."));
+        int folder = fs_look_dir(path, err);
+        if (folder == 0)
+            json_object_set_new(stems, json_string_value(stem), json_null());
+        rc = folder > 0 ? add_stems(path, stems, err) : folder;
     }
-    free(entries);
+    strv_free(names);
+    return rc;
 }
 
 static int
 saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *dir = fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "extmods");
-    struct dirent **entries = NULL;
-    int n = scandir(dir, &entries, NULL, alphasort);
-    json_t *ret = json_object(), *v;
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
+    json_auto_t *ret = json_object();
     const char *stem;
+    json_t *v;
 
-    (void) args, (void) err;
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *path = fs_join(dir, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.') {
-            json_auto_t *stems = json_object();
-            json_t *list = json_array();
-            add_stems(path, stems);
-            json_object_foreach (stems, stem, v)
-                json_array_append_new(list, json_string(stem));
-            json_object_set_new(ret, entries[i]->d_name, list);
-        }
-        free(entries[i]);
+    (void) args;
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(dir, names[i]);
+        json_auto_t *stems = json_object(), *list = json_array();
+        if (names[i][0] == '.')
+            continue;
+        rc = add_stems(path, stems, err);
+        json_object_foreach (stems, stem, v)
+            json_array_append_new(list, json_string(stem));
+        json_object_set(ret, names[i], list);
     }
-    free(entries);
-    *ret_value = ret;
-    return 0;
+    strv_free(names);
+    if (rc == 0)
+        *ret_value = json_incref(ret);
+    return rc;
 }
 
 /* ---- table -------------------------------------------------------------------------------- */

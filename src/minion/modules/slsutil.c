@@ -7,6 +7,7 @@
 #include "common/files/fileclient.h"
 #include "common/py/py_peer.h"
 #include "common/py/py_merge.h"
+#include "common/py/py_peer.h"
 #include "common/render/render.h"
 #include "minion/modlib/banner.h"
 #include "minion/modlib/pyargs.h"
@@ -144,10 +145,9 @@ slsutil_renderer(call_ctx_t *ctx, py_t *args, fail_t *err)
     }
     /* What a peer said is no template: its marks go with it. */
     spans_auto_t peer = SPANS_INIT;
-    py_t *string = py_dict_gets(args, "string");
-    if (py_is_peer(string))
-        py_peer_spans(string, &peer);
-    render_source_t source = { .text = text, .len = strlen(text), .path = ":string:", .peer = &peer };
+    render_source_t source = { .path = ":string:", .peer = &peer };
+    source.text = py_text(py_dict_gets(args, "string"), &source.len);
+    py_peer_spans(py_dict_gets(args, "string"), &peer);
     return render_this(ctx, args, &source, err);
 }
 

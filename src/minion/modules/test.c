@@ -627,7 +627,7 @@ static const func_t funcs[] = {
       "Return the types of the arguments." CLI_EXAMPLE("salt '*' test.arg_type 1 'int'") },
     { "assertion", test_assertion, assertion_args, FN_READONLY,
       "Fail when the argument is not true." CLI_EXAMPLE("salt '*' test.assertion False") },
-    { "attr_call", test_attr_call, NULL, FN_READONLY,
+    { "attr_call", test_attr_call, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Call grains.items from another module." CLI_EXAMPLE("salt '*' test.attr_call") },
     { "collatz", test_collatz, collatz_args, FN_READONLY,
       "Return the Collatz sequence of a number and the seconds it took." CLI_EXAMPLE(
@@ -650,7 +650,7 @@ static const func_t funcs[] = {
     { "fib", test_fib, fib_args, FN_READONLY,
       "Return a Fibonacci number and the seconds it took. Numbers over 64 bits are returned as "
       "text." CLI_EXAMPLE("salt '*' test.fib 3") },
-    { "get_opts", test_get_opts, NULL, FN_READONLY,
+    { "get_opts", test_get_opts, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Return the minion's whole configuration." CLI_EXAMPLE("salt '*' test.get_opts") },
     { "kwarg", test_kwarg, kwarg_args, FN_READONLY | FN_RAW_KWARGS,
       "Return the keyword arguments, what Salt adds to a published job included." CLI_EXAMPLE(
@@ -659,7 +659,7 @@ static const func_t funcs[] = {
       "Return the usable modules and functions." CLI_EXAMPLE("salt '*' test.module_report") },
     { "not_loaded", test_not_loaded, NULL, FN_READONLY,
       "List the modules that can't be used on this host." CLI_EXAMPLE("salt '*' test.not_loaded") },
-    { "opts_pkg", test_opts_pkg, NULL, FN_READONLY,
+    { "opts_pkg", test_opts_pkg, NULL, FN_READONLY | FN_PEER_GRAINS,
       "Return the minion's whole configuration and its grains." CLI_EXAMPLE("salt '*' test.opts_pkg") },
     { "outputter", test_outputter, data_args, FN_READONLY,
       "Return the argument, to see how an outputter shows it." CLI_EXAMPLE(

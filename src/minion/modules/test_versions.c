@@ -59,9 +59,17 @@ system_versions(void)
 static json_t *
 all_versions(void)
 {
-    return json_pack("{s:{s:s}, s:{s:s, s:s}, s:o}", "Salt Version", "Salt", HALITE_VERSION,
-                     "Dependency Versions", "glibc", gnu_get_libc_version(), "jansson", jansson_version_str(),
-                     "System Versions", system_versions());
+    return json_pack("{s:{s:s, s:s}, s:{s:s, s:s}, s:o}", "Salt Version", "Halite", HALITE_RELEASE, "Salt",
+                     HALITE_VERSION, "Dependency Versions", "glibc", gnu_get_libc_version(), "jansson",
+                     jansson_version_str(), "System Versions", system_versions());
+}
+
+static int
+test_halite_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+{
+    (void) ctx, (void) args, (void) err;
+    *ret_value = json_string(HALITE_RELEASE);
+    return 0;
 }
 
 static int
@@ -113,6 +121,9 @@ test_versions_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 }
 
 static const func_t funcs[] = {
+    { "halite_version", test_halite_version, NULL, FN_READONLY,
+      "Return the version of Halite that this minion is; ``test.version`` returns that of the Salt it speaks "
+      "as." CLI_EXAMPLE("salt '*' test.halite_version") },
     { "versions", test_versions_report, NULL, FN_READONLY,
       "Another name of test.versions_report." CLI_EXAMPLE("salt '*' test.versions") },
     { "versions_information", test_versions_information, NULL, FN_READONLY,

@@ -44,7 +44,12 @@ static int
 exists_body(fstate_t *s, fail_t *err)
 {
     (void) err;
-    if (!fs_exists(s->name))
+    fail_auto_t why = FAIL_INIT;
+    int there = fop_exists(s->name, &why);
+
+    if (there < 0)
+        return fstate_error(s, "%s", fail_text(&why));
+    if (there == 0)
         return fstate_error(s, "Specified path %s does not exist", s->name);
     return state_ret_set(s->ret, STATE_TRUE, "Path %s exists", s->name);
 }

@@ -49,13 +49,27 @@ fleet_silence(const json_t *entry)
                                             : "did not return in time";
 }
 
+/* A value is no keywords, whoever said it. NEW. */
+static json_t *
+as_value(const json_t *v)
+{
+    json_t *plain = value_get(v, "__kwarg__") != NULL ? json_copy((json_t *) v) : json_incref((json_t *) v);
+
+    if (plain != v)
+        json_object_del(plain, "__kwarg__");
+    return plain;
+}
+
 json_t *
 fleet_args(const json_t *arg, const json_t *kwarg)
 {
-    json_t *list = json_is_array(arg) ? json_copy((json_t *) arg) : json_array();
+    json_t *list = json_array(), *one;
+    size_t i;
 
+    json_array_foreach (arg, i, one)
+        json_array_append_new(list, as_value(one));
     if (given(arg) && !json_is_array(arg))
-        json_array_append(list, (json_t *) arg);
+        json_array_append_new(list, as_value(arg));
     if (json_object_size(kwarg) > 0) {
         json_t *marked = json_pack("{s:b}", "__kwarg__", true);
         json_object_update(marked, (json_t *) kwarg);

@@ -3,6 +3,7 @@
 
 #include "common/base/str.h"
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
 #include "common/state/compile.h"
 #include "master/api.h"
 #include "runners/lib/ask.h"
@@ -126,6 +127,9 @@ orch_chunks(call_ctx_t *host, const json_t *mods, const char *saltenv, const jso
 
     json_object_set_new(matches, saltenv, ask_split(mods));
     py_t *high = highstate_render(state, matches, errors);
+    /* What a step hands on is JSON: all of it counts as a minion's words from here on. */
+    if (high != NULL && py_holds_peer(high))
+        api_set_peer(api_of(host), true);
     if (left_out != NULL)
         high_exclude(high, left_out);
     json_t *chunks = json_array_size(errors) == 0 ? low_of(host, high, state, jid, errors) : json_array();

@@ -32,6 +32,7 @@ struct orchrun {
     bool anew;            /* from `from` on everything runs, whatever the journal says */
     bool rerun_unsure;
     bool claimed;
+    json_t *stop; /* owned: {chunk, user, time} of a soft_kill; NULL: none */
 };
 
 /* Runs under way in this process: one go at a time. */
@@ -112,6 +113,7 @@ orchrun_destroy(orchrun_t **self_p)
         unclaim(self->run);
     map_destroy(&self->steps);
     map_destroy(&self->before);
+    json_decref(self->stop);
     (void) pthread_mutex_destroy(&self->lock);
     free(self->run);
     free(self);
@@ -266,6 +268,11 @@ orchrun_end(orchrun_t *self, const json_t *running, bool success)
         json_object_set_new(value_get(result, "steps"), tag,
                             json_pack("{s:O?, s:O?}", "result", value_get(ret, "result"), "comment",
                                       value_get(ret, "comment")));
+    if (self->stop != NULL)
+        json_object_set_new(result, "stopped",
+                            json_pack("{s:O?, s:O?, s:O?}", "By", value_get(self->stop, "user"), "At",
+                                      value_get(self->stop, "time"), "Before",
+                                      value_get(value_get(self->stop, "chunk"), "__id__")));
     json_auto_t *row = json_pack("{s:s, s:s, s:o, s:I}", "what", "end", "run", self->run, "result", result,
                                  "end_us", (json_int_t) clock_wall_us());
     if (!success && !api_alive(self->api))
@@ -333,6 +340,34 @@ instead(const json_t *chunk, bool result, const char *comment)
     return json_pack("{s:O?, s:{}, s:b, s:s, s:O?, s:O?, s:f}", "name", value_get(chunk, "name"), "changes",
                      "result", result, "comment", comment, "__sls__", value_get(chunk, "__sls__"), "__id__",
                      value_get(chunk, "__id__"), "duration", 0.0);
+}
+
+void
+orchrun_stopped(void *cookie, const json_t *chunk, const json_t *said)
+{
+    orchrun_t *self = cookie;
+
+    if (self->stop == NULL)
+        self->stop = json_pack("{s:O, s:O*, s:O*}", "chunk", chunk, "user", value_get(said, "user"), "time",
+                               value_get(said, "time"));
+}
+
+void
+orchrun_add_stop(orchrun_t *self, json_t *running)
+{
+    const json_t *chunk = value_get(self->stop, "chunk");
+
+    if (chunk == NULL)
+        return;
+    AUTO_FREE char *tag = state_tag(chunk);
+    AUTO_FREE char *text = xasprintf("%s ended the run before this step by state.soft_kill, at %s. To go on "
+                                     "with it: salt-run state.orchestrate resume=%s",
+                                     value_str(self->stop, "user", "Somebody"),
+                                     value_str(self->stop, "time", "an unknown time"), self->run);
+    json_t *ret = instead(chunk, false, text);
+
+    json_object_set_new(ret, "__run_num__", json_integer((json_int_t) json_object_size(running)));
+    json_object_set_new(running, tag, ret);
 }
 
 /* What begins again after a crash by itself: its jobs have names, or it only waits. */

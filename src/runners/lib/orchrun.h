@@ -48,6 +48,11 @@ char *orchrun_part_of(const char *tag);
 json_t *orchrun_begins(void *self, const json_t *chunk);
 void orchrun_ended(void *self, const json_t *chunk, const json_t *ret);
 
+/* For its stopped: who ended the run, when and before which step. */
+void orchrun_stopped(void *self, const json_t *chunk, const json_t *said);
+/* Of a run that was ended so, `running` gets a failed return that says it, for the step that would have been next. */
+void orchrun_add_stop(orchrun_t *self, json_t *running);
+
 /* Make it known to the functions of a context, and find it there: NULL outside of an orchestration. */
 void orchrun_dress(void *self, call_ctx_t *ctx);
 orchrun_t *orchrun_of(call_ctx_t *ctx);

@@ -695,10 +695,10 @@ test_log_file(void **state)
     log_info("after");
     read_text(rotated, &first);
     read_text(path, &second);
-    AUTO_FREE char *before = xasprintf(" [salt-test:%-5d][INFO    ] before\n", (int) getpid());
-    AUTO_FREE char *after = xasprintf(" [salt-test:%-5d][INFO    ] after\n", (int) getpid());
+    AUTO_FREE char *before = xasprintf("][INFO    ][%d] before\n", (int) getpid());
+    AUTO_FREE char *after = xasprintf("][INFO    ][%d] after\n", (int) getpid());
     assert_true(str_ends(buf_str(&first), before));
-    assert_int_equal(first.len, strlen("2026-11-20 10:00:00,123") + strlen(before));
+    assert_int_equal(first.len, strlen("2026-11-20 10:00:00,123 [salt             :1234") + strlen(before));
     assert_true(str_ends(buf_str(&second), after));
     assert_int_equal(log_open_file("/dev/null", LEVEL_QUIET, NULL), 0);
     unlink(path);

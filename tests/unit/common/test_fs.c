@@ -322,7 +322,57 @@ test_write_nosig(void **state)
     assert_int_equal(fs_write_nosig(fds[1], "abc", 3), -EBADF);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(test_read, setup, teardown),
+/* What is not there, what is, and what nobody can say anything about: a link to itself gives ELOOP, which root gets too. */
+static void
+test_look(void **state)
+{
+    AUTO_FREE char *loop = fs_join(root, "loop"), *none = fs_join(root, "none"),
+                   *file = fs_join(root, "file");
+    AUTO_FREE char *below = fs_join(file, "x"),
+                   *want = xasprintf("cannot look at %s: %s", loop, strerror(ELOOP));
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    assert_int_equal(symlink("loop", loop), 0);
+    assert_int_equal(fs_write_quick(file, "", 0, 0600, NULL), 0);
+    assert_int_equal(fs_look(root, &err) + fs_look_dir(root, &err) + fs_look(file, &err), 3);
+    assert_int_equal(fs_look_dir(file, &err) | fs_look(none, &err) | fs_look(below, &err), 0);
+    assert_null(err.text);
+    assert_int_equal(fs_look(loop, &err), -ELOOP);
+    assert_int_equal(strncmp(fail_text(&err), want, strlen(want)), 0);
+    assert_int_equal(fs_look_dir(loop, NULL), -ELOOP);
+    assert_false(fs_absent(loop) || fs_exists(loop));
+}
+
+static void
+test_names(void **state)
+{
+    AUTO_FREE char *loop = fs_join(root, "loop"), *none = fs_join(root, "none");
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+
+    (void) state;
+    for (const char *name = "gcadbfe"; *name != '\0'; name++) {
+        AUTO_FREE char *path = xasprintf("%s/%c", root, *name);
+        assert_int_equal(fs_write_quick(path, "", 0, 0600, NULL), 0);
+    }
+    assert_int_equal(fs_names(root, &names, &err), 0);
+    assert_int_equal(strv_len(names), 7);
+    assert_true(str_eq(names[0], "a") && str_eq(names[6], "g"));
+    strv_free(names);
+    assert_int_equal(fs_names(none, &names, &err), 0);
+    assert_null(names[0]);
+    strv_free(names);
+    names = NULL;
+    assert_int_equal(symlink("loop", loop), 0);
+    assert_int_equal(fs_names(loop, &names, &err), -ELOOP);
+    assert_non_null(strstr(fail_text(&err), "cannot read the folder"));
+    assert_null(names);
+}
+
+UNIT_MAIN(cmocka_unit_test_setup_teardown(test_look, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_read, setup, teardown),
           cmocka_unit_test_setup_teardown(test_write, setup, teardown),
           cmocka_unit_test_setup_teardown(test_rewrite, setup, teardown),
           cmocka_unit_test_setup_teardown(test_settle, setup, teardown),

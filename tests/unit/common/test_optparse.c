@@ -214,11 +214,13 @@ test_programs(void **state)
     (void) state;
     for (size_t i = 0; i < NELEMS(programs); i++) {
         AUTO_FREE char *help = NULL, *version = NULL, *report = NULL;
-        AUTO_FREE char *expected = xasprintf("%s %s\n", programs[i]->prog, HALITE_VERSION " (Halite)");
+        AUTO_FREE char *expected = xasprintf("%s %s\n", programs[i]->prog,
+                                             HALITE_VERSION " (Halite " HALITE_RELEASE ")");
         assert_int_equal(run_one(programs[i], "--version", &version), 0);
         assert_string_equal(version, expected);
         assert_int_equal(run_one(programs[i], "-V", &report), 0);
-        assert_true(str_starts(report, "Salt Version:\n          Salt: " HALITE_VERSION " (Halite)\n \n"));
+        assert_true(str_starts(report, "Salt Version:\n        Halite: " HALITE_RELEASE
+                                       "\n          Salt: " HALITE_VERSION "\n \n"));
         assert_non_null(strstr(report, "\n       jansson: "));
         assert_int_equal(run_one(programs[i], "-h", &help), 0);
         assert_true(str_starts(help, "Usage: "));

@@ -2,6 +2,7 @@
  * written is read back. */
 #include "common/base/buf.h"
 #include "common/base/str.h"
+#include "common/net/proto.h"
 #include "common/net/wire.h"
 #include "salt/value.h"
 #include "unit/unit.h"
@@ -187,6 +188,64 @@ test_round_trip(void **state)
     assert_string_equal(none, "{\"m\":\"bye\"}");
 }
 
-UNIT_MAIN(cmocka_unit_test(test_direction_and_state), cmocka_unit_test(test_limits),
+/* ---- protocols --------------------------------------------------------------------------------- */
+
+static void
+assert_problem(json_int_t minion, const char *its, json_int_t master, const char *theirs,
+               const char *expected)
+{
+    AUTO_FREE char *text = proto_problem((proto_side_t){ minion, its }, (proto_side_t){ master, theirs });
+
+    if (expected == NULL)
+        assert_null(text);
+    else
+        assert_string_equal(text, expected);
+}
+
+static void
+test_protocols(void **state)
+{
+    (void) state;
+    assert_problem(1, "1.0.0", 1, "1.2.0", NULL);
+    assert_problem(
+        1, "1.0.0", 2, "2.0.0",
+        "the minion speaks protocol 1 (Halite 1.0.0) and the master protocol 2 (Halite 2.0.0): upgrade "
+        "the minion");
+    assert_problem(
+        2, "2.0.0", 1, "1.0.0",
+        "the minion speaks protocol 2 (Halite 2.0.0) and the master protocol 1 (Halite 1.0.0): upgrade "
+        "the master");
+    assert_problem(0, "", 1, NULL,
+                   "the minion speaks protocol 0 and the master protocol 1: upgrade the minion");
+}
+
+/* What a peer says of itself comes into the log: a version, or nothing. */
+static void
+test_releases(void **state)
+{
+    static const struct {
+        const char *body, *release;
+    } said[] = {
+        { "{\"halite\": \"1.0.0\"}", "1.0.0" },
+        { "{\"halite\": \"1.0.0-rc.1+a\"}", "1.0.0-rc.1+a" },
+        { "{}", "" },
+        { "{\"halite\": 1}", "" },
+        { "{\"halite\": \"1.0.0 \\u001b[2J\"}", "" },
+        { "{\"halite\": \"1.0.0: upgrade the master\"}", "" },
+        { "{\"halite\": \"1.0.0-0123456789012345678901234567890123456789\"}", "" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(said); i++) {
+        json_auto_t *body = json_loads(said[i].body, 0, NULL);
+        char release[LIMIT_RELEASE] = "before";
+        assert_non_null(body);
+        proto_release(body, release);
+        assert_string_equal(release, said[i].release);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_protocols), cmocka_unit_test(test_releases),
+          cmocka_unit_test(test_direction_and_state), cmocka_unit_test(test_limits),
           cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep),
           cmocka_unit_test(test_deep_is_not_written), cmocka_unit_test(test_round_trip))

@@ -502,6 +502,28 @@ many(span_text_t *out, size_t n, const char *item, const char *value)
     }
 }
 
+/* The span that is told of is the one that breaks out, not one in a line before it. */
+static void
+test_culprit(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t span;
+    } rows[] = { { "- x⟦p⟧\n- a⟦b: c⟧\n", 1 },
+                 { "- ⟦p⟧\n- /a/⟦b: c⟧/d\n- ⟦q⟧\n", 1 },
+                 { "⟦k⟧: 1\nb: ⟦c: d⟧\n", 1 },
+                 { "a: ⟦b: c⟧\nd: ⟦e⟧\n", 0 } };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        span_text_auto_t t = span_text(rows[i].text);
+        yaml_breakout_t out = { 99, 99, NULL };
+        assert_false(yaml_spans_fit(buf_str(&t.text), t.text.len, &t.spans, &out));
+        if (out.span != rows[i].span)
+            fail_msg("%s: tells of span %zu", rows[i].text, out.span);
+    }
+}
+
 /* A key has at most 1024 characters: a span that makes it longer is no word any more, wherever it stands in its line. */
 static void
 test_long_keys(void **state)
@@ -593,4 +615,5 @@ test_walk(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_fitting), cmocka_unit_test(test_breaking), cmocka_unit_test(test_random),
-          cmocka_unit_test(test_long_keys), cmocka_unit_test(test_large), cmocka_unit_test(test_walk))
+          cmocka_unit_test(test_culprit), cmocka_unit_test(test_long_keys), cmocka_unit_test(test_large),
+          cmocka_unit_test(test_walk))

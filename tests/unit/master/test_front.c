@@ -443,6 +443,54 @@ test_hello_under_many_names(void **state)
     (void) first;
 }
 
+/* Whoever speaks another protocol learns which of both to upgrade, and which Halite the master is once his key is
+ * accepted; no key of a stranger is kept for it, and an accepted one may come again as soon as both match. */
+static void
+test_other_protocols(void **state)
+{
+    static const struct {
+        const char *proto, *stranger, *known;
+    } rows[] = {
+        { "\"proto\":2,\"halite\":\"7.0.0\"",
+          "the minion speaks protocol 2 (Halite 7.0.0) and the master protocol 1: upgrade the master",
+          "the minion speaks protocol 2 (Halite 7.0.0) and the master protocol 1 (Halite " HALITE_RELEASE
+          "): upgrade the master" },
+        { "\"proto\":0", "the minion speaks protocol 0 and the master protocol 1: upgrade the minion",
+          "the minion speaks protocol 0 and the master protocol 1 (Halite " HALITE_RELEASE
+          "): upgrade the minion" },
+        { "\"a\":1", "the minion speaks protocol 0 and the master protocol 1: upgrade the minion",
+          "the minion speaks protocol 0 and the master protocol 1 (Halite " HALITE_RELEASE
+          "): upgrade the minion" },
+    };
+    fixture_t *f = *state;
+    AUTO(key_pair) strange = key_pair_new();
+    AUTO(key_pair) keys = key_pair_new();
+    void *stranger = dealer(f, strange), *known = accepted(f, keys, "m1");
+
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        AUTO_FREE char *text = xasprintf("{\"m\":\"hello\",\"id\":\"s\",\"boot\":\"b\",%s}", rows[i].proto);
+        say(stranger, text);
+        json_auto_t *first = hear(stranger, "welcome");
+        assert_string_equal(value_str(first, "state", ""), "protocol");
+        assert_string_equal(value_str(first, "reason", ""), rows[i].stranger);
+        assert_null(value_get(first, "halite"));
+        AUTO_FREE char *again = xasprintf("{\"m\":\"hello\",\"id\":\"m1\",\"boot\":\"b\",%s}", rows[i].proto);
+        say(known, again);
+        json_auto_t *second = hear(known, "welcome");
+        assert_string_equal(value_str(second, "state", ""), "protocol");
+        assert_string_equal(value_str(second, "reason", ""), rows[i].known);
+        assert_false(is_connected(f, "m1", NULL));
+        hello(known, "m1", "boot-1");
+        hear_state(known, "accepted");
+        assert_true(is_connected(f, "m1", NULL));
+    }
+    AUTO_FREE char *pending = xasprintf("%s/etc/salt/pki/master/minions_pre/s", f->dir);
+    assert_true(fs_absent(pending));
+    hello(stranger, "s", "b");
+    hear_state(stranger, "pending");
+    assert_false(fs_absent(pending));
+}
+
 /* The same with a second machine that has the key: whoever waits to take over may change its mind, or go. */
 static void
 test_rivals(void **state)
@@ -2167,7 +2215,99 @@ test_progress_goes_to_followers(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-UNIT_MAIN(TEST(test_hello_under_many_names), TEST(test_rivals), TEST(test_return_is_taken_once),
+/* ---- completion ------------------------------------------------------------------------------ */
+
+/* NEW text: the names with blanks between them. TAKES the request. */
+static char *
+names(fixture_t *f, json_t *request)
+{
+    json_auto_t *reply = ask(f, request);
+    buf_t out = BUF_INIT;
+    size_t i;
+    json_t *name;
+
+    json_array_foreach (value_get(reply, "names"), i, name)
+        buf_printf(&out, "%s%s", i > 0 ? " " : "", json_string_value(name));
+    return buf_steal(&out);
+}
+
+static void
+assert_names(fixture_t *f, const char *kind, const char *prefix, const char *expected)
+{
+    AUTO_FREE char *text = names(f,
+                                 json_pack("{s:s, s:s, s:s}", "op", "names", "kind", kind, "prefix", prefix));
+
+    assert_string_equal(text, expected);
+}
+
+static void
+assert_key_names(fixture_t *f, const char *state, const char *prefix, const char *expected)
+{
+    AUTO_FREE char *text = names(
+        f, json_pack("{s:s, s:[s], s:s}", "op", "key_names", "states", state, "prefix", prefix));
+
+    assert_string_equal(text, expected);
+}
+
+static void
+test_names(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) first = key_pair_new();
+    AUTO(key_pair) second = key_pair_new();
+    AUTO(key_pair) third = key_pair_new();
+    fail_auto_t err = FAIL_INIT;
+    json_t *reply = NULL, *odd = json_pack("{s:s, s:s}", "op", "names", "kind", "secrets");
+
+    (void) accepted(f, first, "web2");
+    (void) accepted(f, second, "web1");
+    void *stranger = dealer(f, third);
+    hello(stranger, "web3", "b");
+    hear_state(stranger, "pending");
+    assert_names(f, "minions", "", "web1 web2");
+    assert_names(f, "minions", "web2", "web2");
+    assert_names(f, "minions", "x", "");
+    assert_names(f, "runners", "test.ar", "test.arg");
+    assert_names(f, "functions", "test", "");
+    assert_key_names(f, "minions", "web", "web1 web2");
+    assert_key_names(f, "minions_pre", "", "web3");
+    assert_key_names(f, "minions_rejected", "", "");
+    assert_key_names(f, "no folder", "", "");
+    publish(f, "web1");
+    UNTIL(counter(f, "store_queued") == 0);
+    AUTO_FREE char *jid = names(f,
+                                json_pack("{s:s, s:s, s:s}", "op", "names", "kind", "jids", "prefix", "2"));
+    assert_int_equal(strlen(jid), 20);
+    assert_names(f, "jids", jid, jid);
+    assert_names(f, "jids", "1", "");
+    assert_int_equal(local_call(f->line, &odd, &reply, &err), -EREMOTEIO);
+    assert_string_equal(fail_text(&err), "there are no names of the kind 'secrets'");
+}
+
+/* Of too many the last is among them: otherwise a shell would take for common to all what the first ones have. */
+static void
+test_many_names(void **state)
+{
+    fixture_t *f = *state;
+    AUTO_FREE char *dir = fs_join(f->dir, "etc/salt/pki/master/minions_denied");
+
+    for (int i = 0; i < LIMIT_NAMES + 100; i++) {
+        AUTO_FREE char *path = xasprintf("%s/d%04d", dir, i);
+        assert_int_equal(fs_write_quick(path, "", 0, 0644, NULL), 0);
+    }
+    json_auto_t *reply = ask(
+        f, json_pack("{s:s, s:[s], s:s}", "op", "key_names", "states", "minions_denied", "prefix", "d"));
+    const json_t *all = value_get(reply, "names");
+    assert_int_equal(json_array_size(all), LIMIT_NAMES);
+    assert_string_equal(json_string_value(json_array_get(all, 0)), "d0000");
+    assert_string_equal(json_string_value(json_array_get(all, LIMIT_NAMES - 2)), "d0998");
+    assert_string_equal(json_string_value(json_array_get(all, LIMIT_NAMES - 1)), "d1099");
+    assert_key_names(f, "minions_denied", "d109",
+                     "d1090 d1091 d1092 d1093 d1094 d1095 d1096 d1097 d1098 d1099");
+}
+
+UNIT_MAIN(TEST(test_names), TEST(test_many_names), TEST(test_hello_under_many_names),
+          TEST(test_other_protocols), TEST(test_rivals), TEST(test_return_is_taken_once),
           TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
           TEST(test_lost_event_went_elsewhere), TEST(test_event_of_salt_call_once), TEST(test_last_words),
           TEST(test_too_many_values), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),

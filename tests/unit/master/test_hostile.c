@@ -24,6 +24,7 @@
 #include "salt/log.h"
 #include "salt/value.h"
 #include "unit/hostile.h"
+#include "unit/refused.h"
 
 /* What a place needs besides names. */
 typedef struct fixture {
@@ -424,4 +425,4 @@ test_places(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_places))
+UNIT_MAIN(cmocka_unit_test(test_places), cmocka_unit_test(without_openat2))

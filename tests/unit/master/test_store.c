@@ -457,6 +457,47 @@ test_first_format(void **state)
     assert_block(p->reader, 8, "10 after, | 10");
 }
 
+static void
+change(const place_t *p, const char *sql)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(p->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void
+assert_refused(const place_t *p, const char *by)
+{
+    fail_auto_t err = FAIL_INIT;
+
+    assert_null(store_new(p->path, &err));
+    assert_int_equal(err.code, -EPROTO);
+    assert_non_null(strstr(fail_text(&err), by));
+    assert_non_null(strstr(fail_text(&err), "this master, Halite " HALITE_RELEASE ", knows formats up to "));
+    assert_non_null(strstr(fail_text(&err), ": install that master again, or, "));
+}
+
+/* One of a later format is refused, with who wrote it as far as that can be told; nothing of it is changed. */
+static void
+test_later_format(void **state)
+{
+    place_t *p = *state;
+
+    settle(p->store, add_return(p->store, "j1", "a", "1", 0));
+    close_place(p);
+    change(p, "PRAGMA user_version = 99; UPDATE meta SET value = '9.1.0' WHERE key = 'halite_version'");
+    assert_refused(p, "a store of format 99, written by Halite 9.1.0; ");
+    change(p, "ALTER TABLE meta RENAME TO another");
+    assert_refused(p, "a store of format 99, written by Halite of a later version; ");
+    change(p, "ALTER TABLE another RENAME TO meta; PRAGMA user_version = 2");
+    open_place(p);
+    assert_null(store_notice(p->store));
+    assert_shown(store_returned(p->reader, "j1", err), "[\"a\"]");
+    assert_shown(store_meta(p->reader, "halite_version", err), "\"" HALITE_RELEASE "\"");
+}
+
 /* ---- bounds and expiry ----------------------------------------------------------------------- */
 
 static void
@@ -966,6 +1007,7 @@ test_kill_keeps_what_was_committed(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(test_job_and_returns, setup, teardown),
+          cmocka_unit_test_setup_teardown(test_later_format, setup, teardown),
           cmocka_unit_test_setup_teardown(test_some_returns, setup, teardown),
           cmocka_unit_test_setup_teardown(test_duplicates_first_wins, setup, teardown),
           cmocka_unit_test_setup_teardown(test_together, setup, teardown),

@@ -197,7 +197,8 @@ test_only_declared_keys(void **state)
     /* Salt's own number for this id. */
     assert_int_equal(value_int(grains, "server_id", 0), 890885657);
     assert_int_equal(value_int(grains, "pid", 0), getpid());
-    assert_string_equal(value_str(grains, "saltversion", ""), "3006.0");
+    assert_string_equal(value_str(grains, "saltversion", ""), HALITE_VERSION);
+    assert_string_equal(value_str(grains, "halite_version", ""), HALITE_RELEASE);
     assert_string_equal(value_str(grains, "append_domain", ""), "example.com");
     assert_non_null(value_get(value_get(grains, "ip4_interfaces"), "lo"));
     assert_true(json_is_array(value_get(grains, "fqdns")));

@@ -13,6 +13,7 @@
 #include "common/base/str.h"
 #include "common/pillar/pillar.h"
 #include "common/py/py_error.h"
+#include "common/py/py_json.h"
 #include "common/py/py_wire.h"
 #include "minion/plugins.h"
 #include "salt/log.h"
@@ -523,6 +524,33 @@ setup(void)
     return 0;
 }
 
+/* ---- values of peers --------------------------------------------------------------------------------- */
+
+/* A serializer's text is ours but for the values in it: its brackets are a list or mapping, not the peer's. */
+static void
+test_serialized_peers(void **state)
+{
+    static const char sls[] =
+        "yaml: {{ salt['slsutil.serialize']('yaml', {'own': 'a', 'os': grains['os']}, "
+        "default_flow_style=True) }}\n"
+        "json: {{ salt['slsutil.serialize']('json', {'own': 'a', 'os': grains['os']}) }}\n";
+    fail_auto_t err = FAIL_INIT;
+    kept_t k;
+
+    (void) state;
+    kept_stage(&k, sls);
+    pillar_env_t env = {
+        .opts = k.opts, .registry = registry, .id = "m001", .grains = k.grains, .peer_grains = true
+    };
+    AUTO(py) pillar = pillar_compile(&env, &err);
+    assert_non_null(pillar);
+    json_auto_t *got = py_to_json(pillar);
+    json_auto_t *want = json_pack("{s:s, s:s}", "own", "a", "os", "Debian");
+    assert_true(json_equal(value_get(got, "yaml"), want));
+    assert_true(json_equal(value_get(got, "json"), want));
+    kept_end(&k);
+}
+
 static void
 test_begin(void **state)
 {
@@ -541,4 +569,5 @@ UNIT_MAIN(cmocka_unit_test(test_begin), cmocka_unit_test(test_as_salt), cmocka_u
           cmocka_unit_test(test_reads_of_branch), cmocka_unit_test(test_world), cmocka_unit_test(test_own_id),
           cmocka_unit_test(test_override_is_a_claim), cmocka_unit_test(test_claims_are_told),
           cmocka_unit_test(test_claims_of_file_tree), cmocka_unit_test(test_long_chain),
-          cmocka_unit_test(test_aliases_of_aliases), cmocka_unit_test(test_end))
+          cmocka_unit_test(test_aliases_of_aliases), cmocka_unit_test(test_serialized_peers),
+          cmocka_unit_test(test_end))

@@ -480,9 +480,53 @@ test_full_disk(void **state)
     assert_int_equal(json_array_size(jobs) + json_array_size(damaged), 0);
 }
 
+/* A job whose process goes on: no word of it while it lives, its return once that is there, and that it was interrupted when
+ * it ended without one. */
+static void
+test_parted(void **state)
+{
+    fixture_t *f = *state;
+    json_auto_t *damaged = json_array(),
+                *job = json_pack("{s:s, s:s, s:[]}", "jid", J1, "fun", "test.ping", "arg");
+    json_auto_t *other = json_pack("{s:s, s:s, s:[]}", "jid", J2, "fun", "test.ping", "arg");
+    json_auto_t *ret = json_pack("{s:s, s:s, s:b}", "jid", J1, "fun", "test.ping", "return", 1);
+    pid_t pids[2];
+
+    for (int i = 0; i < 2; i++) {
+        pids[i] = fork();
+        while (pids[i] == 0)
+            (void) pause();
+    }
+    assert_int_equal(spool_part(f->spool, job, pids[0], NULL) | spool_part(f->spool, other, pids[1], NULL),
+                     0);
+    again(f);
+    json_auto_t *none = spool_interrupted(f->spool, damaged);
+    assert_int_equal(json_array_size(none), 0);
+    assert_int_equal(spool_parted(f->spool), 2);
+    assert_jids(json_incref(spool_marks(f->spool)), "[\"" J1 "\",\"" J2 "\"]");
+    assert_int_equal(spool_leave(f->dir, ret, "boss", NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(kill(pids[i], SIGKILL), 0);
+        assert_int_equal(waitpid(pids[i], NULL, 0), pids[i]);
+    }
+    json_auto_t *cut = spool_interrupted(f->spool, damaged);
+    assert_int_equal(json_array_size(cut), 1);
+    assert_string_equal(value_str(json_array_get(cut, 0), "jid", ""), J2);
+    assert_null(value_get(json_array_get(cut, 0), "parted"));
+    assert_jids(spool_landed(f->spool), "[\"" J1 "\"]");
+    assert_jids(spool_landed(f->spool), "[]");
+    AUTO_FREE char *asker = NULL;
+    size_t size;
+    json_auto_t *loaded = spool_load(f->spool, J1, &asker, &size, NULL);
+    assert_string_equal(asker, "boss");
+    assert_true(json_equal(loaded, ret));
+    assert_int_equal(json_array_size(damaged) + spool_parted(f->spool), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(test_life), TEST(test_interrupted), TEST(test_mark_without_function), TEST(test_cut_short),
           TEST(test_damaged), TEST(test_what_can_not_be_removed_goes_later), TEST(test_unreadable),
           TEST(test_unreadable_folder), TEST(test_interrupted_unknown), TEST(test_strange_files),
-          TEST(test_jids_are_checked), TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk))
+          TEST(test_jids_are_checked), TEST(test_asker), TEST(test_elsewhere), TEST(test_full_disk),
+          TEST(test_parted))

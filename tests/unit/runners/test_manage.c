@@ -108,7 +108,8 @@ test_versions(void **state)
 {
     static const line_t script[] = {
         { "publish",
-          "{\"jid\": \"20261120094000000001\", \"minions\": [\"a\", \"b\", \"c\", \"d\", \"e\"], "
+          "{\"jid\": \"20261120094000000001\", \"minions\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", "
+          "\"g\", \"h\"], "
           "\"missing\": []}",
           "[{\"push\": \"verdict\", \"jid\": \"20261120094000000001\", \"id\": \"e\", \"verdict\": "
           "\"not_connected\"},"
@@ -121,18 +122,32 @@ test_versions(void **state)
           "\"retcode\": 0},"
           "{\"push\": \"ret\", \"jid\": \"20261120094000000001\", \"id\": \"d\", \"return\": \"broken\", "
           "\"retcode\": 1},"
-          "{\"push\": \"done\", \"jid\": \"20261120094000000001\"}]" }
+          "{\"push\": \"ret\", \"jid\": \"20261120094000000001\", \"id\": \"f\", \"return\": "
+          "\"" HALITE_VERSION "\", \"retcode\": 0},"
+          "{\"push\": \"ret\", \"jid\": \"20261120094000000001\", \"id\": \"g\", \"return\": "
+          "\"" HALITE_VERSION "\", \"retcode\": 0},"
+          "{\"push\": \"ret\", \"jid\": \"20261120094000000001\", \"id\": \"h\", \"return\": "
+          "\"" HALITE_VERSION "\", \"retcode\": 0},"
+          "{\"push\": \"done\", \"jid\": \"20261120094000000001\"}]" },
+        { "minions",
+          "{\"minions\": {\"a\": {\"halite\": \"" HALITE_RELEASE "\"}, \"b\": {\"halite\": \"9.0.0\"}, "
+          "\"f\": {\"halite\": \"\"}, \"g\": {\"halite\": \"0.9.10\"}, \"h\": {\"halite\": "
+          "\"999.0.0-rc.1\"}}}",
+          NULL }
     };
     stage_t *s = *state;
 
     stage_script(s, script);
-    assert_call(
-        s, "manage.versions", "[]",
-        "{\"Minion offline\":{\"d\":false,\"e\":false},\"Minion requires update\":{\"b\":\"3005.10\"},"
-        "\"Up to date\":{\"a\":\"" HALITE_VERSION "\"},\"Minion newer than master\":{\"c\":\"4000\"},"
-        "\"Master\":\"" HALITE_VERSION "\"}");
+    assert_call(s, "manage.versions", "[]",
+                "{\"Minion offline\":{\"d\":false,\"e\":false},"
+                "\"Minion requires update\":{\"b\":\"3005.10 (Halite 9.0.0)\",\"f\":\"" HALITE_VERSION
+                "\",\"g\":\"" HALITE_VERSION " (Halite 0.9.10)\"},"
+                "\"Up to date\":{\"a\":\"" HALITE_VERSION " (Halite " HALITE_RELEASE ")\"},"
+                "\"Minion newer than master\":{\"c\":\"4000\",\"h\":\"" HALITE_VERSION
+                " (Halite 999.0.0-rc.1)\"},"
+                "\"Master\":\"" HALITE_VERSION " (Halite " HALITE_RELEASE ")\"}");
     assert_request(
-        s, 0,
+        s, 1,
         "{\"tgt\":\"*\",\"tgt_type\":\"glob\",\"fun\":\"test.version\",\"arg\":[],\"op\":\"publish\","
         "\"follow\":true}");
 }

@@ -1,0 +1,59 @@
+/* key_words.c - completion of salt-key: the keys that an action takes. */
+#include "cli/words.h"
+#include "common/base/str.h"
+#include "master/keyselect.h"
+#include "salt/value.h"
+
+/* Which keys an action may be given; also those of the options that are there. */
+static const struct key_action {
+    const char *option;
+    int act; /* key_act_t; -1: it looks at all */
+} key_actions[] = {
+    { "accept", KEY_ACT_ACCEPT },
+    { "reject", KEY_ACT_REJECT },
+    { "delete", KEY_ACT_DELETE },
+    { "print", -1 },
+    { "finger", -1 },
+};
+
+static unsigned
+included(const json_t *values)
+{
+    bool all = value_bool(values, "include_all", false);
+    unsigned bits = 0;
+
+    if (all || value_bool(values, "include_accepted", false))
+        bits |= KEY_BIT(KEY_ACCEPTED);
+    if (all || value_bool(values, "include_rejected", false))
+        bits |= KEY_BIT(KEY_REJECTED);
+    if (value_bool(values, "include_denied", false))
+        bits |= KEY_BIT(KEY_DENIED);
+    return bits;
+}
+
+static void
+offer_keys(words_t *self, const char *option)
+{
+    for (size_t i = 0; i < NELEMS(key_actions); i++) {
+        if (!str_eq(key_actions[i].option, option))
+            continue;
+        unsigned from = key_actions[i].act < 0
+                            ? KEY_ALL
+                            : key_act_from((key_act_t) key_actions[i].act, included(self->c.values));
+        json_t *states = json_array();
+        for (key_state_t state = 0; state < KEY_STATES; state++)
+            if ((from & KEY_BIT(state)) != 0)
+                json_array_append_new(states, json_string(key_state_dir(state)));
+        words_ask(self, "key_names", json_pack("{s:o}", "states", states));
+    }
+}
+
+void
+key_words(words_t *self, const char *option)
+{
+    static const char *const lists[] = { "acc", "pre", "un", "rej", "den", "all" };
+
+    for (size_t i = 0; i < NELEMS(lists) && str_eq(option, "list"); i++)
+        complete_offer(&self->c, lists[i]);
+    offer_keys(self, option);
+}

@@ -1,0 +1,31 @@
+/* words.h - completion of salt, salt-run, salt-key and salt-cp: which names belong where on their command lines. Minions,
+ * functions, runners, jobs and keys are asked of the master; environments and state files are the configuration's and its folders'.
+ *
+ * Layer      cli
+ * Threads    one
+ * Errors     none: who can't be asked has no names
+ * Tests      tests/t/0320-completion.bats
+ */
+#ifndef CLI_WORDS_H
+#define CLI_WORDS_H
+
+#include "common/cli/complete.h"
+#include "common/conf/conf.h"
+
+typedef struct words {
+    complete_t c;
+    conf_t *conf;
+    const char *sls_env; /* BORROWED: saltenv= among the words before, or NULL */
+} words_t;
+
+/* Offers the names that the master answers to a request. TAKES it, without "op" and "prefix". */
+void words_ask(words_t *self, const char *op, json_t *request);
+
+/* Offers values of an option that no table has. A program that has such a function takes options alone. */
+typedef void words_value_fn(words_t *self, const char *option);
+extern words_value_fn key_words; /* salt-key's */
+
+/* `value` may be NULL. Returns the exit code, 0. */
+int words_complete(const opt_spec_t *spec, words_value_fn *value, int argc, char **argv);
+
+#endif

@@ -1,0 +1,126 @@
+/* notify.c - see notify.h. */
+#include "common/base/notify.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/base/str.h"
+
+/* Of the process, as its environment is. */
+static struct {
+    char *socket, *watchdog_usec, *watchdog_pid;
+    char *status; /* the last */
+    int64_t every_ms, next_ms;
+} self;
+
+static char *
+take(const char *name)
+{
+    const char *value = getenv(name);
+    char *copy = str_empty(value) ? NULL : xstrdup(value);
+
+    (void) unsetenv(name);
+    return copy;
+}
+
+static void
+put(const char *name, const char *value)
+{
+    if (value != NULL)
+        (void) setenv(name, value, 1);
+}
+
+void
+notify_begin(void)
+{
+    long long usec = 0, pid = 0;
+
+    self.socket = take("NOTIFY_SOCKET");
+    self.watchdog_usec = take("WATCHDOG_USEC");
+    self.watchdog_pid = take("WATCHDOG_PID");
+    bool ours = self.watchdog_pid == NULL ||
+                (str_to_int(self.watchdog_pid, 1, INT32_MAX, &pid) && pid == getpid());
+    if (ours && self.watchdog_usec != NULL && str_to_int(self.watchdog_usec, 1, INT64_MAX, &usec))
+        self.every_ms = usec / 2000 > 0 ? usec / 2000 : 1;
+}
+
+void
+notify_again(void)
+{
+    put("NOTIFY_SOCKET", self.socket);
+    put("WATCHDOG_USEC", self.watchdog_usec);
+    put("WATCHDOG_PID", self.watchdog_pid);
+}
+
+bool
+notify_heard(void)
+{
+    return self.socket != NULL;
+}
+
+/* A datagram. `flags` MSG_DONTWAIT: rather none than a loop that waits for the service manager. */
+static void
+say(const char *text, int flags)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+    if (self.socket == NULL || !str_copy(addr.sun_path, sizeof(addr.sun_path), self.socket))
+        return;
+    size_t len = offsetof(struct sockaddr_un, sun_path) + strlen(self.socket);
+    if (addr.sun_path[0] == '@') /* an abstract name */
+        addr.sun_path[0] = '\0';
+    AUTO_FD fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        (void) sendto(fd, text, strlen(text), MSG_NOSIGNAL | flags, (struct sockaddr *) &addr,
+                      (socklen_t) len);
+}
+
+void
+notify_ready(void)
+{
+    say("READY=1", 0);
+}
+
+void
+notify_stopping(void)
+{
+    say("STOPPING=1", MSG_DONTWAIT);
+}
+
+void
+notify_status(const char *fmt, ...)
+{
+    va_list ap;
+
+    if (self.socket == NULL)
+        return;
+    va_start(ap, fmt);
+    AUTO_FREE char *text = xvasprintf(fmt, ap);
+    va_end(ap);
+    if (self.status != NULL && str_eq(self.status, text))
+        return;
+    for (char *p = text; *p != '\0'; p++) /* a line is a message's part */
+        *p = (unsigned char) *p < ' ' ? ' ' : *p;
+    AUTO_FREE char *line = xasprintf("STATUS=%s", text);
+    say(line, MSG_DONTWAIT);
+    free(self.status);
+    self.status = STEAL(text);
+}
+
+void
+notify_turn(int64_t now_ms)
+{
+    if (self.every_ms == 0 || now_ms < self.next_ms)
+        return;
+    say("WATCHDOG=1", MSG_DONTWAIT);
+    self.next_ms = now_ms + self.every_ms;
+}
+
+int64_t
+notify_next_ms(void)
+{
+    return self.every_ms == 0 ? 0 : self.next_ms > 0 ? self.next_ms : 1;
+}

@@ -1,0 +1,208 @@
+/* steps.c - see steps.h. */
+#include "common/base/steps.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "common/base/str.h"
+
+enum {
+    GO_ON = -INT_MAX,     /* no errno: there are names left */
+    LINKS_MAX = 40,       /* as the kernel: more on one way are a loop */
+    STEPS_MAX = 10000,    /* ".." begins anew at the root, so texts of links can ask for many */
+    PROC_ROOT_INO = 1,    /* of the folder /proc itself */
+    NO_SYMFOLLOW = 0x2000 /* ST_NOSYMFOLLOW, which older headers lack */
+};
+
+typedef struct steps {
+    int root; /* BORROWED */
+    int at;   /* the folder that the walk has come to; negative: the root itself */
+    beneath_t how;
+    int links, steps; /* that may still come */
+    buf_t seen;       /* names from the root to `at`: "/a/b" */
+    buf_t rest;       /* those to come */
+} steps_t;
+
+static int
+here(const steps_t *self)
+{
+    return self->at >= 0 ? self->at : self->root;
+}
+
+/* TAKES the descriptor `to`, or its negative errno. */
+static int
+move(steps_t *self, int to)
+{
+    if (to < 0 && to != GO_ON)
+        return to;
+    if (self->at >= 0)
+        (void) close(self->at);
+    self->at = to;
+    return GO_ON;
+}
+
+static int
+open_at(int dir, const char *name, int flags, mode_t mode)
+{
+    int fd = openat(dir, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+
+    return fd >= 0 ? fd : -errno;
+}
+
+/* `text` and then what there was to come. */
+static void
+put_before(steps_t *self, const char *text)
+{
+    buf_t all = BUF_INIT;
+
+    buf_puts(&all, text);
+    buf_puts(&all, buf_str(&self->rest));
+    buf_free(&self->rest);
+    self->rest = all;
+}
+
+/* ---- links --------------------------------------------------------------------------------------------- */
+
+/* What the kernel refuses to follow: 0, or why. A process's links in /proc lead to what it has open, whatever their text
+ * says; a folder for everybody (/tmp) may hold links of anybody (fs.protected_symlinks). */
+static int
+check_link(const steps_t *self, int link, const struct stat *st)
+{
+    struct stat dir;
+    struct statfs on;
+
+    if (fstat(here(self), &dir) != 0 || fstatfs(link, &on) != 0)
+        return -errno;
+    if ((on.f_type == PROC_SUPER_MAGIC && dir.st_ino != PROC_ROOT_INO) || (on.f_flags & NO_SYMFOLLOW) != 0)
+        return -ELOOP;
+    bool shared = (dir.st_mode & S_ISVTX) != 0 && (dir.st_mode & S_IWOTH) != 0;
+    return shared && st->st_uid != geteuid() && st->st_uid != dir.st_uid ? -EACCES : 0;
+}
+
+static int
+follow_text(steps_t *self, const char *text)
+{
+    if (*text == '/' && self->how == BENEATH_LINKS)
+        return -EXDEV;
+    put_before(self, text);
+    return *text == '/' ? move(self, open_at(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0)) : GO_ON;
+}
+
+/* `name` could not be opened as what it should be, with `code`: when it is a link, its text comes next. */
+static int
+follow(steps_t *self, const char *name, int code)
+{
+    char text[PATH_MAX];
+    struct stat st;
+    AUTO_FD link = open_at(here(self), name, O_PATH, 0);
+
+    if (link < 0 || fstat(link, &st) != 0)
+        return link < 0 ? link : -errno;
+    if (!S_ISLNK(st.st_mode))
+        return code;
+    if (self->how == BENEATH_NO_LINKS || self->links-- == 0)
+        return -ELOOP;
+    int rc = check_link(self, link, &st);
+    ssize_t n = rc < 0 ? 0 : readlinkat(link, "", text, sizeof(text));
+    if (rc < 0 || n < 0)
+        return rc < 0 ? rc : -errno;
+    if (n == 0 || n == (ssize_t) sizeof(text))
+        return n == 0 ? -ENOENT : -ENAMETOOLONG;
+    text[n] = '\0';
+    return follow_text(self, text);
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------- */
+
+/* Where links must stay inside, the way down is gone anew without its last name: the kernel's ".." of a folder that was
+ * moved meanwhile may be anywhere. */
+static int
+up(steps_t *self)
+{
+    if (self->how == BENEATH_OUT)
+        return move(self, open_at(here(self), "..", O_PATH | O_DIRECTORY, 0));
+    char *last = self->seen.len > 0 ? strrchr(self->seen.data, '/') : NULL;
+    if (last == NULL)
+        return -EXDEV;
+    *last = '\0';
+    put_before(self, self->seen.data);
+    buf_clear(&self->seen);
+    return move(self, GO_ON);
+}
+
+static int
+down(steps_t *self, const char *name)
+{
+    /* O_DIRECTORY mounts what is mounted when it is needed. */
+    int fd = open_at(here(self), name, O_PATH | O_DIRECTORY, 0);
+
+    if (fd == -ENOTDIR)
+        return follow(self, name, fd);
+    if (fd >= 0)
+        buf_printf(&self->seen, "/%s", name);
+    return move(self, fd);
+}
+
+static int
+finish(steps_t *self, const char *name, int flags, mode_t mode)
+{
+    struct stat st;
+    int fd = open_at(here(self), name, flags, mode);
+
+    if (fd >= 0 && (flags & O_PATH) != 0 && (fstat(fd, &st) != 0 || S_ISLNK(st.st_mode))) {
+        (void) close(fd);
+        fd = -ELOOP;
+    }
+    return (fd == -ELOOP || fd == -ENOTDIR) && (flags & O_NOFOLLOW) == 0 ? follow(self, name, fd) : fd;
+}
+
+/* The next name, off the rest. NEW; "." where the rest is none. */
+static char *
+next_name(steps_t *self)
+{
+    const char *start = buf_str(&self->rest);
+
+    start += strspn(start, "/");
+    size_t len = strcspn(start, "/");
+    char *name = len > 0 ? xstrndup(start, len) : xstrdup(".");
+    AUTO_FREE char *rest = xstrdup(start + len);
+    buf_clear(&self->rest);
+    buf_puts(&self->rest, rest);
+    return name;
+}
+
+static int
+step(steps_t *self, int flags, mode_t mode)
+{
+    AUTO_FREE char *name = next_name(self);
+    bool last = self->rest.len == 0;
+
+    if (self->steps-- == 0)
+        return -ELOOP;
+    if (strlen(name) > NAME_MAX)
+        return -ENAMETOOLONG;
+    if (str_eq(name, ".."))
+        return up(self);
+    if (last)
+        return finish(self, name, flags, mode);
+    return str_eq(name, ".") ? GO_ON : down(self, name);
+}
+
+int
+steps_open(int root, const char *path, beneath_t how, int flags, mode_t mode)
+{
+    steps_t self = { root, -1, how, LINKS_MAX, STEPS_MAX, BUF_INIT, BUF_INIT };
+    int rc = GO_ON;
+
+    buf_puts(&self.rest, path);
+    while (rc == GO_ON)
+        rc = step(&self, flags, mode);
+    (void) move(&self, GO_ON);
+    buf_free(&self.seen);
+    buf_free(&self.rest);
+    return rc;
+}

@@ -1,0 +1,74 @@
+/* complete_sls.c - names of state files: one folder of each root is looked into, that of the word's last dot. */
+#include <dirent.h>
+
+#include "common/base/fs.h"
+#include "common/base/str.h"
+#include "common/cli/complete.h"
+#include "salt/limits.h"
+#include "salt/value.h"
+
+#define SUFFIX ".sls"
+
+/* "web.ng" -> "web/" for the folder; the part that is left to complete is "ng". */
+static char *
+folder_of(complete_t *self)
+{
+    const char *dot = strrchr(self->part, '.');
+    char *folder = dot != NULL ? xstrndup(self->part, (size_t) (dot + 1 - self->part)) : xstrdup("");
+
+    for (char *p = folder; *p != '\0'; p++)
+        *p = *p == '.' ? '/' : *p;
+    complete_split(self, '.');
+    return folder;
+}
+
+static void
+offer_entry(complete_t *self, const char *dir, const char *name)
+{
+    size_t len = strlen(name), end = strlen(SUFFIX);
+    AUTO_FREE char *path = fs_join(dir, name);
+
+    if (fs_is_dir(path)) {
+        AUTO_FREE char *init = fs_join(path, "init" SUFFIX);
+        AUTO_FREE char *inside = xasprintf("%s.", name);
+        if (fs_exists(init))
+            complete_offer(self, name);
+        complete_offer(self, inside);
+    } else if (len > end && str_eq(name + len - end, SUFFIX) && !str_eq(name, "init" SUFFIX)) {
+        AUTO_FREE char *sls = xstrndup(name, len - end);
+        complete_offer(self, sls);
+    }
+}
+
+static void
+look_into(complete_t *self, const char *dir)
+{
+    DIR *open = opendir(dir);
+    struct dirent *entry;
+    int rc = 0, n = 0;
+
+    if (open == NULL)
+        return;
+    while (n++ < LIMIT_NAMES_SEEN && (entry = fs_next(open, &rc)) != NULL)
+        if (entry->d_name[0] != '.' && str_starts(entry->d_name, self->part))
+            offer_entry(self, dir, entry->d_name);
+    (void) closedir(open);
+}
+
+void
+complete_sls(complete_t *self, const json_t *opts, const char *saltenv)
+{
+    const json_t *roots = value_get(value_get(opts, "file_roots"), saltenv != NULL ? saltenv : "base");
+    size_t i;
+    json_t *root;
+
+    complete_split(self, ',');
+    AUTO_FREE char *folder = folder_of(self);
+    if (folder[0] == '/' || strstr(folder, "//") != NULL)
+        return; /* two dots: no name of a state file */
+    json_array_foreach ((json_t *) roots, i, root) {
+        AUTO_FREE char *dir = json_is_string(root) ? fs_join(json_string_value(root), folder) : NULL;
+        if (dir != NULL)
+            look_into(self, dir);
+    }
+}

@@ -1,0 +1,25 @@
+/* saltpki.h - keys of Salt (RSA) where Halite's (X25519) belong: found, explained, and put aside before keys of the
+ * same names are made. Nothing is overwritten: a move that can't be made is an error.
+ *
+ * Layer      common/crypto
+ * Threads    any
+ * Errors     negative errno; texts name the file, never the bytes
+ * Tests      tests/unit/common/test_saltpki.c, tests/t/1150-from-salt.bats
+ */
+#ifndef COMMON_CRYPTO_SALTPKI_H
+#define COMMON_CRYPTO_SALTPKI_H
+
+#include "salt/base.h"
+
+/* The folder below pki_dir that they go to. */
+#define SALTPKI_ASIDE "salt-rsa"
+
+/* Whether the file is there and holds an RSA key, public or private, in one of PEM's forms. */
+bool saltpki_is_rsa(const char *path);
+/* How many such there are in pki_dir and its folders of minions' keys; *ret_minions: those in `minions`. */
+size_t saltpki_count(const char *pki_dir, size_t *ret_minions);
+/* Moves them to SALTPKI_ASIDE, with the folders that they were in. *ret_text NEW: the message about it; NULL when there
+ * were none. */
+int saltpki_set_aside(const char *pki_dir, char **ret_text, fail_t *err);
+
+#endif

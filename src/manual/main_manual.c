@@ -1,0 +1,60 @@
+/* main_manual.c - prints one of the manual pages ("salt.1", "salt-master.conf.5") or completion scripts ("salt.bash"). The date is for the pages. */
+#include <stdio.h>
+
+#include "common/base/str.h"
+#include "manual/manual.h"
+#include "master/plugins.h"
+
+static const char *const endings[SHELLS] = {
+    [SHELL_BASH] = "bash", [SHELL_ZSH] = "zsh", [SHELL_FISH] = "fish"
+};
+
+static bool
+print_script(const page_t *page, const char *ending, buf_t *out)
+{
+    for (shell_t shell = 0; shell < SHELLS; shell++) {
+        AUTO_FREE char *name = xasprintf("%s.%s", page->spec->prog, endings[shell]);
+        if (str_eq(name, ending)) {
+            script_print(shell, page, out);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False: there is nothing of this name. */
+static bool
+print_named(const char *wanted, const char *date, buf_t *out)
+{
+    size_t n, n_runners;
+    const page_t *pages = manual_pages(&n);
+    const plugin_t *const *runners = master_runner_plugins(&n_runners);
+
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *name = xasprintf("%s.%d", pages[i].spec->prog, pages[i].section);
+        if (str_eq(name, wanted)) {
+            page_print(&pages[i], date, runners, n_runners, out);
+            return true;
+        }
+        if (print_script(&pages[i], wanted, out))
+            return true;
+    }
+    bool master = str_eq(wanted, "salt-master.conf.5");
+    if (!master && !str_eq(wanted, "salt-minion.conf.5"))
+        return false;
+    confpage_print(master ? CONF_MASTER : CONF_MINION, date, out);
+    return true;
+}
+
+int
+main(int argc, char **argv)
+{
+    buf_auto_t out = BUF_INIT;
+
+    if (argc < 2 || argc > 3 || !print_named(argv[1], argc == 3 ? argv[2] : "", &out)) {
+        (void) fputs("Usage: manual PAGE.SECTION [DATE] | PROGRAM.bash | PROGRAM.zsh | PROGRAM.fish\n",
+                     stderr);
+        return 2;
+    }
+    return fputs(buf_str(&out), stdout) < 0 || fflush(stdout) != 0;
+}

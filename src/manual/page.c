@@ -1,0 +1,131 @@
+/* page.c - the manual page of a program. */
+#include "common/base/str.h"
+#include "common/cli/optrow.h"
+#include "manual/manual.h"
+
+/* The program is bold, the rest of the usage line as it is. */
+static void
+put_synopsis(const page_t *page, buf_t *out)
+{
+    const char *rest = page->spec->usage + strlen("%prog");
+
+    salt_assert(str_starts(page->spec->usage, "%prog"));
+    roff_section(out, "SYNOPSIS");
+    buf_puts(out, "\\fB");
+    roff_text(out, page->spec->prog, strlen(page->spec->prog));
+    buf_puts(out, "\\fR");
+    roff_text(out, rest, strlen(rest));
+    buf_putc(out, '\n');
+}
+
+/* "-t TIMEOUT, --timeout=TIMEOUT" with bold names and slanted values. */
+static void
+put_names(const opt_row_t *row, buf_t *out)
+{
+    AUTO_FREE char *value = optrow_metavar(row);
+    const char *name;
+    size_t len, n = 0;
+
+    buf_puts(out, ".TP\n");
+    for (int pass = 0; pass < 2; pass++) {
+        for (const char *pos = row->names; (name = optrow_next_name(&pos, &len)) != NULL;) {
+            if (optrow_is_long(name) != (pass == 1))
+                continue;
+            buf_puts(out, n++ > 0 ? ", \\fB" : "\\fB");
+            roff_text(out, name, len);
+            buf_puts(out, "\\fR");
+            if (!optrow_takes_value(row))
+                continue;
+            buf_puts(out, pass == 1 ? "=\\fI" : " \\fI");
+            roff_text(out, value, strlen(value));
+            buf_puts(out, "\\fR");
+        }
+    }
+    buf_putc(out, '\n');
+}
+
+static void
+put_option(const page_t *page, const opt_row_t *row, buf_t *out)
+{
+    if (row->help == NULL)
+        return;
+    AUTO_FREE char *text = str_replace(row->help, "%prog", page->spec->prog);
+    put_names(row, out);
+    roff_text(out, text, strlen(text));
+    buf_putc(out, '\n');
+}
+
+/* As --help: what belongs to no group first. */
+static void
+put_options(const page_t *page, buf_t *out)
+{
+    roff_section(out, "OPTIONS");
+    for (size_t t = 0; page->spec->tables[t] != NULL; t++)
+        for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL && row->kind != OPT_GROUP;
+             row++)
+            put_option(page, row, out);
+    for (size_t t = 0; page->spec->tables[t] != NULL; t++) {
+        bool grouped = false;
+        for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL; row++) {
+            if (row->kind == OPT_GROUP) {
+                grouped = true;
+                roff_subsection(out, row->names);
+                if (row->help != NULL)
+                    roff_paragraph(out, row->help);
+            } else if (grouped) {
+                put_option(page, row, out);
+            }
+        }
+    }
+}
+
+static void
+put_runners(const plugin_t *const *runners, size_t n, buf_t *out)
+{
+    roff_section(out, "RUNNERS");
+    for (size_t i = 0; i < n; i++) {
+        buf_auto_t functions = BUF_INIT;
+        for (size_t k = 0; k < runners[i]->n_funcs; k++)
+            buf_printf(&functions, "%s%s.%s", k > 0 ? ", " : "", plugin_name(runners[i]),
+                       runners[i]->funcs[k].name);
+        AUTO_FREE char *text = xasprintf("%s.\n%s", runners[i]->doc, buf_str(&functions));
+        roff_entry(out, plugin_name(runners[i]), text);
+    }
+}
+
+static void
+put_list(buf_t *out, const char *title, const entry_t *entries)
+{
+    roff_section(out, title);
+    roff_entries(out, entries);
+}
+
+static void
+put_examples(const page_t *page, buf_t *out)
+{
+    roff_section(out, "EXAMPLES");
+    for (const entry_t *e = page->examples; e->term != NULL; e++) {
+        roff_paragraph(out, e->text);
+        roff_lines(out, ROFF_EXAMPLE, e->term);
+    }
+}
+
+void
+page_print(const page_t *page, const char *date, const plugin_t *const *runners, size_t n_runners, buf_t *out)
+{
+    roff_head(out, page->spec->prog, page->section, date, page->summary);
+    put_synopsis(page, out);
+    roff_section(out, "DESCRIPTION");
+    roff_paragraph(out, page->spec->description);
+    for (const char *const *text = page->about; *text != NULL; text++)
+        roff_paragraph(out, *text);
+    put_options(page, out);
+    if (page->runners)
+        put_runners(runners, n_runners, out);
+    put_examples(page, out);
+    put_list(out, "FILES", page->files);
+    put_list(out, "EXIT STATUS", page->exits);
+    put_list(out, "ENVIRONMENT", page->variables);
+    roff_section(out, "SEE ALSO");
+    roff_see(out, page->see);
+}

@@ -1,0 +1,47 @@
+/* callwords.c - see callwords.h. */
+#include "minion/callwords.h"
+
+#include "common/base/str.h"
+#include "common/cli/complete.h"
+#include "common/conf/startup.h"
+#include "common/plugin/registry.h"
+#include "minion/opts.h"
+#include "salt/value.h"
+
+static void
+s_offer_functions(complete_t *c, const plugin_t *const *modules, size_t n)
+{
+    AUTO(registry) registry = registry_new(PLUGIN_EXEC, modules, n);
+    complete_split(c, ',');
+    json_auto_t *names = registry_names(registry, c->part);
+    complete_offer_all(c, names);
+}
+
+/* Of this host's own folders: those of a master are the master's to list, and --local has no master. */
+static void
+s_offer_sls(complete_t *c)
+{
+    const char *root = value_str(c->values, "file_root", NULL);
+    AUTO_FREE char *dir = startup_conf_dir(c->values);
+    json_auto_t *given = root ? json_pack("{s:{s:[s]}}", "file_roots", "base", root) : NULL;
+    AUTO(conf) conf = given ? NULL : conf_load(dir, CONF_MINION, NULL, NULL, NULL);
+    if (given || conf)
+        complete_sls(c, given ? given : conf_opts(conf), NULL);
+}
+
+int
+callwords_complete(const plugin_t *const *modules, size_t n, int argc, char **argv)
+{
+    complete_t c;
+    complete_begin(&c, &opts_call, argc, argv);
+    const char *fun = c.n_args > 0 ? c.args[0] : "";
+    bool local = value_get(c.values, "local") || value_get(c.values, "file_root");
+    if (c.row)
+        (void) complete_choices(&c);
+    else if (c.n_args == 0 || str_eq(fun, "sys.doc") || str_eq(fun, "sys.argspec"))
+        s_offer_functions(&c, modules, n);
+    else if (c.n_args == 1 && local && (str_eq(fun, "state.apply") || str_eq(fun, "state.sls")))
+        s_offer_sls(&c);
+    complete_free(&c);
+    return 0;
+}

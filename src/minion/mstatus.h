@@ -1,0 +1,17 @@
+/* mstatus.h - one line about the minion for the service manager (common/base/notify.h).
+ *
+ * Layer      minion
+ * Threads    the job server's
+ * Tests      tests/t/0055-service.bats
+ */
+#ifndef MINION_MSTATUS_H
+#define MINION_MSTATUS_H
+
+#include "minion/jobserver.h"
+
+/* A session's news: {master, host, state, reason}. BORROWED. */
+void mstatus_master(jobserver_t *self, const json_t *frame);
+/* There is no networking process. */
+void mstatus_nobody(jobserver_t *self);
+
+#endif

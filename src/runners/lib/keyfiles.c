@@ -1,0 +1,79 @@
+/* keyfiles.c - see keyfiles.h. */
+#include "runners/lib/keyfiles.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "common/base/fs.h"
+#include "common/base/proc.h"
+
+#define TAR_MS 600000 /* for the archive */
+
+static const char *
+pki_dir(call_ctx_t *ctx)
+{
+    return value_str(ctx_opts(ctx), "pki_dir", "");
+}
+
+/* Ours before tar writes into it, and for nobody else to read. */
+static int
+begin(const char *part, fail_t *err)
+{
+    (void) unlink(part);
+    int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd < 0)
+        return fail_set(err, -errno, "%s: %s; the master's user must be able to write into the folder", part,
+                        strerror(errno));
+    close(fd);
+    return 0;
+}
+
+static int
+run_tar(call_ctx_t *ctx, const char *part, fail_t *err)
+{
+    const char *const argv[] = { "tar", "--create", "--file", part, "--directory", pki_dir(ctx), ".", NULL };
+    proc_spec_t spec = PROC_SPEC_INIT;
+    proc_result_t done = { 0 };
+
+    spec.argv = (char *const *) argv;
+    spec.timeout_ms = TAR_MS;
+    spec.merge_stderr = true;
+    int rc = proc_run(&spec, &done, err);
+    if (rc == 0 && done.status != 0)
+        rc = fail_set(err, -EIO, "%s: tar: %s", part, buf_str(&done.out));
+    proc_result_free(&done);
+    return rc;
+}
+
+int
+keyfiles_save(call_ctx_t *ctx, const char *to, fail_t *err)
+{
+    AUTO_FREE char *part = xasprintf("%s.part", to);
+    int rc = begin(part, err);
+
+    if (rc < 0)
+        return rc;
+    rc = run_tar(ctx, part, err);
+    if (rc < 0)
+        (void) unlink(part);
+    return rc < 0 ? rc : fs_settle(part, to, err);
+}
+
+char *
+keyfiles_signing(call_ctx_t *ctx)
+{
+    AUTO_FREE char *name = xasprintf("%s/%s.pem", pki_dir(ctx),
+                                     value_str(ctx_opts(ctx), "master_sign_key_name", "master_sign"));
+
+    if (fs_exists(name))
+        return xasprintf("%s: among the keys; who has it and master.pem is the master for every minion",
+                         name);
+    return xasprintf("not in %s: if there is one, keep a copy of it where it lies", pki_dir(ctx));
+}
+
+char *
+keyfiles_command(call_ctx_t *ctx, const char *to)
+{
+    return xasprintf("(umask 077; tar --create --file %s.keys.tar --directory %s .)", to, pki_dir(ctx));
+}

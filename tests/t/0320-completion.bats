@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# 0320-completion.bats - what Tab offers: options from the scripts, names from a running master, and nothing that a shell would
+# run.
+
+bats_require_minimum_version 1.5.0
+load lib
+
+setup_file() {
+    fleet_new
+    mkdir -p "$FLEET/srv/web/ng" "$FLEET/dev"
+    touch "$FLEET/srv/top.sls" "$FLEET/srv/web/init.sls" "$FLEET/srv/web/ng/b.sls" "$FLEET/dev/wild.sls"
+    start_master "file_roots: {base: [$FLEET/srv], dev: [$FLEET/dev]}" "nodegroups: {front: web*}"
+    start_minion web1
+    start_minion web2
+    start_minion waits
+    start_minion 'a$(touch${IFS}ran)'
+    accept web1 web2 'a$(touch${IFS}ran)'
+    wait_key waits pre
+    wait_connected web1 web2
+    # Words as bash takes them apart, then the function of the script.
+    cat >"$FLEET/tab" <<'TAB'
+. "$1"
+shift
+COMP_WORDS=() function=_halite_${1//-/_} COMP_WORDBREAKS=$' \t\n"\'><=;|&(:'
+for word; do
+    while [[ $word == *[=:]* ]]; do
+        head=${word%%[=:]*}
+        [[ -z $head ]] || COMP_WORDS+=("$head")
+        COMP_WORDS+=("${word:${#head}:1}")
+        word=${word:${#head}+1}
+        [[ -n $word ]] || continue 2
+    done
+    COMP_WORDS+=("$word")
+done
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+"$function"
+[[ ${#COMPREPLY[@]} -eq 0 ]] || printf '%s\n' "${COMPREPLY[@]}"
+TAB
+    for shell in bash zsh fish; do
+        mkdir -p "$FLEET/$shell"
+        for program in salt salt-run salt-key salt-call salt-cp salt-master salt-minion; do
+            "$BUILD/manual" "$program.$shell" >"$FLEET/$shell/$program"
+        done
+    done
+}
+
+teardown_file() {
+    fleet_down
+}
+
+setup() {
+    export SALT_CONFIG_DIR=$FLEET/etc
+    PATH=$HALITE_BIN:$PATH
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# tab PROGRAM WORD...: what bash has in COMPREPLY for this command line, the last word being completed.
+tab() { bash "$FLEET/tab" "$FLEET/bash/$1" "$@" | sort | paste -sd ' '; }
+is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'" >&2; return 1; }; }
+
+@test "the scripts are whole" {
+    for script in "$FLEET"/bash/*; do bash -n "$script"; done
+}
+
+@test "options" {
+    is "$(tab salt --stati)" '--static'
+    is "$(tab salt-key --include-)" '--include-accepted --include-all --include-denied --include-rejected'
+    is "$(tab salt-master --pid)" '--pid-file'
+    is "$(tab salt --return)" ''
+    [ "$(tab salt-run - | wc -w)" -gt 20 ]
+}
+
+@test "values of options" {
+    is "$(tab salt --out js)" 'json'
+    is "$(tab salt --out=js)" 'json'
+    is "$(tab salt -l wa)" 'warning'
+    is "$(tab salt-minion --log-level=wa)" 'warning'
+    is "$(tab salt-run --state-verbose T)" 'True'
+    is "$(tab salt -c /etc)" ''
+}
+
+@test "targets" {
+    is "$(tab salt w)" 'web1 web2'
+    is "$(tab salt -L web1,we)" 'web1,web1 web1,web2'
+    is "$(tab salt "'we")" 'web1 web2'
+    is "$(tab salt -N '')" 'front'
+    is "$(tab salt -G w)" ''
+    is "$(tab salt-cp we)" 'web1 web2'
+    is "$(tab salt-cp web1 we)" ''
+}
+
+@test "functions, runners, jobs" {
+    is "$(tab salt web1 test.pi)" 'test.ping'
+    is "$(tab salt web1 test.ping,test.ec)" 'test.ping,test.echo'
+    is "$(tab salt web1 sys.doc test.halite)" 'test.halite_version'
+    is "$(tab salt-call test.halite)" 'test.halite_version'
+    is "$(tab salt-run manage.vers)" 'manage.versions'
+    is "$(tab salt-run salt.execute we)" 'web1 web2'
+    is "$(tab salt-run salt.execute web1 test.pi)" 'test.ping'
+    is "$(tab salt-run state.orchestrate_single fun=salt.wheel name=key.list_a)" 'key.list_all'
+    jid=$(salt --async web1 test.ping | grep -oE '[0-9]{20}')
+    offers() { tab salt-run jobs.lookup_jid 20 | grep -qw "$1"; }
+    until_true 5 offers "$jid"
+    tab salt web1 saltutil.find_job 20 | grep -qw "$jid"
+}
+
+@test "state files and environments" {
+    is "$(tab salt web1 state.apply '')" 'top web web.'
+    is "$(tab salt web1 state.apply top,web.)" 'top,web.ng.'
+    is "$(tab salt web1 state.apply saltenv=dev w)" 'wild'
+    is "$(tab salt web1 state.apply top saltenv=)" 'base dev'
+    is "$(tab salt-run state.orchestrate web.ng.)" 'web.ng.b'
+}
+
+@test "keys by what an action takes" {
+    is "$(tab salt-key -a '')" 'waits'
+    is "$(tab salt-key -d '')" 'waits web1 web2'
+    is "$(tab salt-key -r '')" 'waits'
+    is "$(tab salt-key --include-accepted -r '')" 'waits web1 web2'
+    is "$(tab salt-key --finger=we)" 'web1 web2'
+    is "$(tab salt-key -l pr)" 'pre'
+    is "$(tab salt-key '')" ''
+}
+
+@test "an id that a shell would run is accepted, and never offered" {
+    key_is 'a$(touch${IFS}ran)' acc
+    is "$(tab salt a)" ''
+    is "$(tab salt-key -d a)" ''
+    is "$(tab salt '$(touch')" ''
+    [ ! -e ran ]
+}
+
+@test "no master, no configuration, no permission: nothing, and not a word" {
+    quiet() {
+        run --separate-stderr "$@"
+        [ "$status" -eq 0 ] && [ -z "$output" ] && [ -z "$stderr" ]
+    }
+    mkdir none broken
+    echo 'sock_dir: [' >broken/master
+    for dir in none broken nosuch; do
+        export SALT_CONFIG_DIR=$PWD/$dir
+        quiet salt --complete we
+        quiet salt --complete -c "$FLEET/nosuch" we
+        quiet salt-run --complete manage.
+        quiet salt-key --complete -a ''
+        quiet salt-call --complete --local state.apply ''
+    done
+    export SALT_CONFIG_DIR=$FLEET/etc
+    user=$(halite_unprivileged)
+    [ -n "$user" ] || skip "needs root, to be somebody else"
+    quiet $user "$HALITE_BIN/salt" --complete we
+    quiet $user "$HALITE_BIN/salt-key" --complete -d ''
+}
+
+@test "zsh" {
+    type zsh >/dev/null 2>&1 || skip "zsh is not installed"
+    for script in "$FLEET"/zsh/*; do zsh -n "$script"; done
+    offered() {
+        zsh -fc 'script=$1; shift
+            compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- $@ }
+            _describe() { print -l -- ${(P)3} }
+            _files() { print files }
+            words=("$@") CURRENT=$# PREFIX=${@[$#]}
+            set --
+            source $script' zsh "$FLEET/zsh/$1" "$@" | sort | paste -sd ' '
+    }
+    is "$(offered salt we)" 'web1 web2'
+    is "$(offered salt web1 test.pi)" 'test.ping'
+    is "$(offered salt-key -a '')" 'waits'
+    is "$(offered salt nosuch)" 'files'
+    offered salt -- | grep -qF -- '--static:Show all returns together when the last one is there'
+}
+
+@test "fish" {
+    type fish >/dev/null 2>&1 || skip "fish is not installed"
+    export HOME=$BATS_TEST_TMPDIR
+    for script in "$FLEET"/fish/*; do fish --no-execute "$script"; done
+    offered() { fish -N -c "source '$FLEET/fish/${1%% *}'; complete -C '$1'" | cut -f1 | sort | paste -sd ' '; }
+    is "$(offered 'salt we')" 'web1 web2'
+    is "$(offered 'salt web1 test.pi')" 'test.ping'
+    is "$(offered 'salt-key -a w')" 'waits'
+    is "$(offered 'salt --out=js')" '--out=json'
+    is "$(offered 'salt --stat')" '--state-output --state-verbose --state_output --state_verbose --static'
+}

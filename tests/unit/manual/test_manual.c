@@ -1,0 +1,163 @@
+/* test_manual.c - manual pages and completion scripts have what the tables have. */
+#include "common/base/str.h"
+#include "common/cli/optrow.h"
+#include "manual/manual.h"
+#include "unit/unit.h"
+
+/* "\-\-timeout" as the page has it. NEW. */
+static char *
+in_roff(const char *text, size_t len)
+{
+    buf_t out = BUF_INIT;
+
+    roff_text(&out, text, len);
+    return buf_steal(&out);
+}
+
+static void
+assert_has(const buf_t *page, const char *text)
+{
+    if (strstr(buf_str(page), text) == NULL)
+        fail_msg("there is no '%s'", text);
+}
+
+static void
+assert_options(const page_t *page, const buf_t *out, const char *before)
+{
+    const char *name;
+    size_t len;
+
+    for (size_t t = 0; page->spec->tables[t] != NULL; t++) {
+        for (const opt_row_t *row = page->spec->tables[t]; row->names != NULL; row++) {
+            for (const char *pos = row->names;
+                 row->kind != OPT_GROUP && (name = optrow_next_name(&pos, &len)) != NULL;) {
+                AUTO_FREE char *shown = in_roff(name, len);
+                AUTO_FREE char *text = xasprintf("%s%s\\fR", before, shown);
+                assert_int_equal(strstr(buf_str(out), text) != NULL, row->help != NULL);
+            }
+        }
+    }
+}
+
+/* No line is a request that this did not mean, and none has a quote or a backslash that ends it early. */
+static void
+assert_requests(const buf_t *out)
+{
+    static const char *const known[] = { ".\\\"", ".TH ", ".SH ",  ".SS ",  ".TP\n", ".PP\n", ".B ",
+                                         ".BR ",  ".RS ", ".RE\n", ".nf\n", ".fi\n", ".nh\n", ".ad l\n" };
+
+    for (const char *line = buf_str(out); *line != '\0'; line += strcspn(line, "\n") + 1) {
+        bool found = *line != '.' && *line != '\'';
+        for (size_t i = 0; i < NELEMS(known); i++)
+            found = found || str_starts(line, known[i]);
+        if (!found)
+            fail_msg("an odd line: %.60s", line);
+    }
+}
+
+static void
+test_pages(void **state)
+{
+    static const char *const sections[] = { "NAME",  "SYNOPSIS",    "DESCRIPTION", "OPTIONS", "EXAMPLES",
+                                            "FILES", "EXIT STATUS", "ENVIRONMENT", "SEE ALSO" };
+    size_t n;
+    const page_t *pages = manual_pages(&n);
+
+    (void) state;
+    assert_int_equal(n, 7);
+    for (size_t i = 0; i < n; i++) {
+        buf_auto_t out = BUF_INIT;
+        page_print(&pages[i], "2026-11-25", NULL, 0, &out);
+        assert_options(&pages[i], &out, "\\fB");
+        assert_requests(&out);
+        for (size_t k = 0; k < NELEMS(sections); k++) {
+            AUTO_FREE char *heading = xasprintf("\n.SH \"%s\"\n", sections[k]);
+            assert_has(&out, heading);
+        }
+    }
+}
+
+typedef struct looked {
+    const buf_t *out;
+    size_t n;
+} looked_t;
+
+static void
+look_for(void *cookie, const char *section, const option_row_t *row)
+{
+    looked_t *l = cookie;
+    AUTO_FREE char *entry = row->effect == CONF_NEEDLESS ? xstrdup(row->name)
+                                                         : xasprintf("\n.TP\n.B \"%s\"\n", row->name);
+
+    (void) section;
+    assert_has(l->out, entry);
+    l->n++;
+}
+
+static void
+test_configuration(void **state)
+{
+    static const conf_side_t sides[] = { CONF_MASTER, CONF_MINION };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(sides); i++) {
+        buf_auto_t out = BUF_INIT;
+        looked_t looked = { &out, 0 };
+        confpage_print(sides[i], "2026-11-25", &out);
+        assert_requests(&out);
+        conf_each(sides[i], look_for, &looked);
+        assert_true(looked.n > 100);
+    }
+}
+
+/* Each option that --help shows, as the shell's script names it; hidden ones in none. */
+static void
+assert_script(shell_t shell, const page_t *page, const char *name, size_t len, bool shown)
+{
+    buf_auto_t out = BUF_INIT;
+    int dashes = optrow_is_long(name) ? 2 : 1;
+    AUTO_FREE char *text = shell == SHELL_BASH ? xasprintf(" %.*s", (int) len, name)
+                           : shell == SHELL_ZSH
+                               ? xasprintf("'%.*s:", (int) len, name)
+                               : xasprintf("-c %s %s %.*s ", page->spec->prog, dashes == 2 ? "-l" : "-s",
+                                           (int) len - dashes, name + dashes);
+
+    script_print(shell, page, &out);
+    bool found = false;
+    for (const char *at = buf_str(&out); (at = strstr(at, text)) != NULL; at++)
+        found = found || shell != SHELL_BASH || strchr(" '", at[strlen(text)]) != NULL;
+    if (found != shown)
+        fail_msg("%s: %s%s", page->spec->prog, text, shown ? " is missing" : " is there");
+}
+
+static void
+test_scripts(void **state)
+{
+    size_t n, len;
+    const page_t *pages = manual_pages(&n);
+    const char *name;
+
+    (void) state;
+    for (size_t i = 0; i < n; i++)
+        for (size_t t = 0; pages[i].spec->tables[t] != NULL; t++)
+            for (const opt_row_t *row = pages[i].spec->tables[t]; row->names != NULL; row++)
+                for (const char *pos = row->names;
+                     row->kind != OPT_GROUP && (name = optrow_next_name(&pos, &len)) != NULL;)
+                    for (shell_t shell = 0; shell < SHELLS; shell++)
+                        assert_script(shell, &pages[i], name, len, row->help != NULL);
+}
+
+static void
+test_text(void **state)
+{
+    buf_auto_t out = BUF_INIT;
+
+    (void) state;
+    buf_puts(&out, ".SH \"A\"\n");
+    roff_paragraph(&out, ".SH no request\n'nor this -x \\n");
+    roff_paragraph(&out, "next");
+    assert_string_equal(buf_str(&out), ".SH \"A\"\n\\&.SH no request\n\\(aqnor this \\-x \\en\n.PP\nnext\n");
+}
+
+UNIT_MAIN(cmocka_unit_test(test_pages), cmocka_unit_test(test_configuration), cmocka_unit_test(test_scripts),
+          cmocka_unit_test(test_text))
