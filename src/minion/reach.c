@@ -50,6 +50,7 @@ static const char *const sentences[REACH_WHYS] = {
         "the master denies the id {id} to this minion: {detail}. The fingerprint here is {finger}",
     [REACH_DUPLICATE] = "{detail}",
     [REACH_FULL] = "{detail}. On the master: salt-key -L, then accept, reject or delete some",
+    [REACH_PROTOCOL] = "{detail}",
     [REACH_STRANGER] = "{detail}",
 };
 
@@ -91,6 +92,7 @@ reach_of_welcome(const char *state)
     } rows[] = { { "pending", REACH_PENDING },
                  { "rejected", REACH_REJECTED },
                  { "duplicate", REACH_DUPLICATE },
+                 { "protocol", REACH_PROTOCOL },
                  { "full", REACH_FULL } };
 
     for (size_t i = 0; i < NELEMS(rows); i++)

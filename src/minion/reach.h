@@ -32,6 +32,7 @@ typedef enum reach_why {
     REACH_DENIED,    /* the id has another key, or the key another id */
     REACH_DUPLICATE, /* two machines have one key */
     REACH_FULL,      /* too many keys wait */
+    REACH_PROTOCOL,  /* the versions of the two do not fit */
     REACH_STRANGER,  /* the master's key is not the one that is known */
     REACH_WHYS
 } reach_why_t;

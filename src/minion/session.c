@@ -519,7 +519,7 @@ s_welcome(session_t *self, const json_t *body)
     AUTO_FREE char *problem = lets_in ? s_proto_problem(body) : NULL;
     if (problem) {
         s_drop_sub(self);
-        s_refused(self, problem);
+        s_refused(self, REACH_PROTOCOL, problem);
         return;
     }
     if (str_eq(state, "accepted")) {
