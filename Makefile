@@ -336,6 +336,11 @@ PACKAGE_VERSION ?= $(subst -,~,$(HALITE_RELEASE))
 deb:
 	@tests/lib/deps.sh build package
 	@conf/package/deb.sh $(BUILD) '$(PACKAGE_VERSION)'
+# The packages in a booted Debian of their own, where this machine can boot one: tests/installed/root.sh. HALITE_SUITE=trixie
+.PHONY: test-installed
+test-installed: deb
+	@tests/lib/deps.sh installed
+	@HALITE_DEBS=$(abspath $(BUILD))/deb SECONDS_MAX=1200 $(RUN) bats tests/installed/walk.bats
 
 help:
 	@echo 'make                 build the seven programs into $$(BUILD)/bin'
@@ -363,6 +368,7 @@ help:
 	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system; make uninstall'
 	@echo '                     PREFIX=/opt/halite: a tree beside a Salt; FORCE=1 writes over another one'
 	@echo 'make deb             Debian packages into $$(BUILD)/deb'
+	@echo 'make test-installed  the packages in a booted Debian: install, work, upgrade, reboot, remove; HALITE_SUITE=bookworm'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
 

@@ -1,0 +1,215 @@
+#!/usr/bin/env bats
+# walk.bats - the Debian packages in a booted Debian, from the first installation to the purge: `make test-installed`.
+# Each test goes on where the one before it ended. HALITE_DEBS: the folder of the packages; HALITE_SUITE: which Debian.
+
+bats_require_minimum_version 1.5.0
+
+ROOT_SH=$BATS_TEST_DIRNAME/root.sh
+new=${HALITE_DEBS:?the folder of the packages}
+
+setup_file() {
+    local why deb handle
+    export HANDLE='' WHY=''
+    why=$("$ROOT_SH" can) || { WHY=$why && return 0; }
+    # The build before this one: the same packages with a lower version.
+    mkdir -p "$BATS_FILE_TMPDIR/old"
+    for deb in "$new"/halite-{common,master,minion}_*.deb; do
+        dpkg-deb -R "$deb" "$BATS_FILE_TMPDIR/tree"
+        version=$(dpkg-deb -f "$deb" Version)
+        sed -i "s/$version/$version~0/" "$BATS_FILE_TMPDIR/tree/DEBIAN/control"
+        dpkg-deb -Znone -b "$BATS_FILE_TMPDIR/tree" "$BATS_FILE_TMPDIR/old" >/dev/null
+        rm -r "$BATS_FILE_TMPDIR/tree"
+    done
+    # What they depend on, and nothing of theirs.
+    mapfile -t needs < <(for deb in "$new"/halite-{common,master,minion}_*.deb; do dpkg-deb -f "$deb" Depends; done |
+        tr ',' '\n' | sed 's/ *[(|].*//; s/^ *//; /^halite-/d' | sort -u)
+    folder=$("$ROOT_SH" make "${HALITE_SUITE:-bookworm}" "${needs[@]}") || return 1
+    handle=$("$ROOT_SH" up "$folder") || return 1
+    HANDLE=$handle
+    "$ROOT_SH" in "$HANDLE" "$BATS_FILE_TMPDIR"/old/*.deb /pkg/old
+    "$ROOT_SH" in "$HANDLE" "$new"/halite-{common,master,minion}_*.deb /pkg/new
+}
+teardown_file() {
+    [ -z "$HANDLE" ] || "$ROOT_SH" down "$HANDLE"
+}
+setup() {
+    [ -z "$WHY" ] || skip "$WHY"
+}
+
+it() { "$ROOT_SH" run "$HANDLE" "$@" </dev/null; }
+sh_() { it sh -ec "$1"; }
+unit() { "$ROOT_SH" unit "$HANDLE" "$@"; }
+pid_of() { it systemctl show -P MainPID "$1"; }
+put() { "$ROOT_SH" run "$HANDLE" sh -c 'mkdir -p "$(dirname "$1")" && cat >"$1"' sh "$1"; }
+# until_it SECONDS COMMAND...: until it succeeds inside
+until_it() {
+    local end=$((SECONDS + $1))
+    shift
+    until it "$@" >/dev/null 2>&1; do
+        [ "$SECONDS" -lt "$end" ] || { echo "waited in vain for: $*"; it "$@" || return 1; } >&2
+        read -rt 0.1 <> <(:) || :
+    done
+}
+connected() { until_it 30 sh -c 'salt-run manage.up --out=json | grep -q web1'; }
+
+@test "the first installation starts both daemons, the master as an ordinary user" {
+    put /etc/salt/minion.d/walk.conf <<'END'
+id: web1
+master: 127.0.0.1
+grains: {role: web, site: /srv/site}
+END
+    sh_ 'apt-get install -y --no-install-recommends /pkg/old/*.deb' >&2
+    unit salt-master
+    unit salt-minion
+    [ "$(it stat -c %U /proc/"$(pid_of salt-master)")" = salt ]
+    [ "$(it stat -c %U /proc/"$(pid_of salt-minion)")" = root ]
+    [ "$(it systemctl is-enabled salt-master salt-minion | sort -u)" = enabled ]
+    # What the sandbox takes: the folders of everybody else.
+    run it systemctl show -P ProtectSystem salt-master
+    [ "$output" = strict ]
+}
+
+@test "a key that is accepted connects its minion" {
+    until_it 30 sh -c 'salt-key -l pre --out=newline_values_only | grep -qx web1'
+    it salt-key -y -a web1
+    connected
+    it salt web1 test.ping
+}
+
+@test "a highstate of /srv/salt with pillar, twice: the second changes nothing" {
+    sh_ 'cp -r /usr/share/doc/halite/examples/salt /usr/share/doc/halite/examples/pillar /usr/share/doc/halite/examples/reactor /srv/'
+    it salt web1 state.apply >&2
+    it grep -q 'the operations team' /srv/site/etc/motd
+    it grep -q '192.0.2.12 web2' /srv/site/etc/hosts
+    run it salt web1 state.apply --state-output=terse --state-verbose=False
+    [ "$status" -eq 0 ]
+    [[ $output != *changed=* ]]
+}
+
+@test "an orchestration deploys, and the reactor answers its event" {
+    put /etc/salt/master.d/walk.conf <<'END'
+reactor:
+  - 'site/deployed': [/srv/reactor/walk.sls]
+END
+    put /srv/reactor/walk.sls <<'END'
+note it:
+  local.file.touch:
+    - tgt: web1
+    - args:
+      - name: /srv/site/deployed
+END
+    put /srv/salt/orch/walk.sls <<'END'
+deploy:
+  salt.state:
+    - tgt: web1
+    - sls: app
+    - pillar: {version: "2.0"}
+tell:
+  salt.runner:
+    - name: event.send
+    - tag: site/deployed
+    - data: {version: "2.0", servers: [web1]}
+    - require: [{salt: deploy}]
+END
+    it systemctl reload salt-master
+    it salt-run state.orchestrate orch.walk >&2
+    until_it 30 test -e /srv/site/deployed || { it tail -n 20 /var/log/salt/master >&2 && false; }
+}
+
+@test "logrotate takes the logs, and both daemons write to the new ones" {
+    local log
+    it logrotate -f /etc/logrotate.conf
+    for log in master audit minion; do sh_ "ls /var/log/salt/$log.1 >/dev/null 2>&1 || [ $log = master ]"; done
+    [ "$(it stat -c %U:%a /var/log/salt/audit)" = salt:640 ]
+    # Each says something: the master about a key, the minion about a job's unknown function.
+    it salt-key -y --gen-keys=other --gen-keys-dir=/tmp >/dev/null
+    it install -D -o salt -g salt /tmp/other.pub /etc/salt/pki/master/minions_pre/other
+    it salt-key -y -r other
+    until_it 10 grep -q other /var/log/salt/audit
+    it systemctl reload salt-minion
+    it systemctl is-active salt-master salt-minion
+}
+
+@test "minion.restart from a job returns, and the minion is back" {
+    local before
+    before=$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)
+    it salt web1 minion.restart >&2
+    until_it 30 salt web1 test.ping
+    [ "$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)" -gt "$before" ]
+}
+
+@test "a job that restarts the minion survives, and returns" {
+    local before
+    # The minion of the test before this one has a new session.
+    it systemctl restart salt-minion
+    until_it 30 salt web1 test.ping
+    before=$(pid_of salt-minion)
+    run it salt web1 cmd.run 'systemctl restart salt-minion; echo the job goes on'
+    echo "$output"
+    [[ $output == *"the job goes on"* ]]
+    [ "$(pid_of salt-minion)" != "$before" ]
+    connected
+}
+
+@test "a job that upgrades the minion it runs in returns; the minion restarts after it, the master once" {
+    local minion master
+    minion=$(pid_of salt-minion) master=$(pid_of salt-master)
+    it salt web1 cmd.run 'apt-get install -y --no-install-recommends /pkg/new/halite-common_*.deb /pkg/new/halite-minion_*.deb /pkg/new/halite-master_*.deb && echo the job has come to its end' \
+        --async --out=newline_values_only >"$BATS_FILE_TMPDIR/said"
+    until_it 120 sh -c 'salt-run jobs.list_jobs search_function=cmd.run --out=json >/dev/null; for j in $(salt-run jobs.list_jobs search_function=cmd.run --out=json | grep -oE "[0-9]{20}"); do salt-run jobs.lookup_jid $j; done | grep -q "the job has come to its end"'
+    until_it 60 sh -c '[ "$(systemctl show -P MainPID salt-minion)" != '"$minion"' ] && systemctl is-active salt-minion'
+    [ "$(pid_of salt-master)" != "$master" ]
+    [ "$(it journalctl --no-pager -o cat -u salt-master --grep '^Started' | wc -l)" -eq 2 ]
+    [ "$(it dpkg-query -W -f '${Version}' halite-minion)" = "$(dpkg-deb -f "$new"/halite-minion_*.deb Version)" ]
+    connected
+    it salt web1 test.ping
+}
+
+@test "an upgrade waits for a job that runs, and does not end it" {
+    local minion
+    minion=$(pid_of salt-minion)
+    it mkfifo /run/gate
+    it salt web1 cmd.run 'read word </run/gate; echo the gate says $word' --async
+    until_it 30 sh -c 'ls /var/cache/salt/minion/spool/*.run'
+    sh_ 'apt-get install -y --reinstall --no-install-recommends /pkg/new/halite-minion_*.deb' >&2
+    [ "$(pid_of salt-minion)" = "$minion" ]
+    unit halite-restart
+    sh_ 'echo open >/run/gate'
+    until_it 60 sh -c '[ "$(systemctl show -P MainPID salt-minion)" != '"$minion"' ] && systemctl is-active salt-minion'
+    connected
+    until_it 30 sh -c 'for j in $(salt-run jobs.list_jobs search_function=cmd.run --out=json | grep -oE "[0-9]{20}"); do salt-run jobs.lookup_jid $j; done | grep -q "the gate says open"'
+}
+
+@test "after a reboot both are up, with their keys and jobs" {
+    local jobs
+    jobs=$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)
+    "$ROOT_SH" reboot "$HANDLE"
+    unit salt-master
+    unit salt-minion
+    connected
+    it salt web1 test.ping
+    [ "$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)" -ge "$jobs" ]
+}
+
+@test "removed: stopped, and configuration, keys and store stay" {
+    it apt-get remove -y halite-master halite-minion >&2
+    [ -z "$(it pgrep -x 'salt-(master|minion)' || :)" ]
+    sh_ 'for f in /etc/salt/master /etc/salt/minion /etc/salt/pki/master/minions/web1 /etc/salt/pki/minion /var/cache/salt/master /var/log/salt/audit; do [ -e $f ]; done'
+}
+
+@test "installed again: the same keys, the same jobs" {
+    sh_ 'apt-get install -y --no-install-recommends /pkg/new/*.deb' >&2
+    connected
+    it salt web1 test.ping
+    it salt-run jobs.list_jobs search_function=state.apply --out=json | grep -q StartTime
+}
+
+@test "purged: nothing of theirs is left but what somebody wrote into /etc/salt" {
+    it apt-get purge -y halite-master halite-minion halite-common >&2
+    run it find /etc/salt /var/cache/salt /var/lib/salt /var/log/salt /etc/logrotate.d /usr/lib/halite /usr/share/doc/halite -name '*salt*' -o -path '*/salt/*' -type f -o -path '*halite*' -type f
+    [ "$(grep '^/' <<<"$output" | sort)" = "/etc/salt
+/etc/salt/master.d/walk.conf
+/etc/salt/minion.d/walk.conf" ] || { echo "$output" && false; }
+    run it systemctl is-enabled salt-master
+    [ "$status" -ne 0 ]
+}
