@@ -174,6 +174,9 @@ FILES
     # What the units name is there.
     for unit in master minion; do
         for page in $(sed -n 's|^Documentation=||p' "$root/lib/systemd/system/salt-$unit.service"); do
+            case $page in
+            man:*) name=${page#man:} name=${name%)} page=/usr/share/man/man${name##*\(}/${name%(*}.${name##*\(}.gz ;;
+            esac
             [ -s "$root/${page#file:}" ]
         done
     done
