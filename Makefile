@@ -267,7 +267,7 @@ $(BUILD)/tests/lint/tables: $(call obj1,tests/lint/tables.c src/minion/main_plug
 lint-clang: $(GEN) $(BUILD)/gen/python_host.inc $(BUILD)/gen/places.h
 	@git ls-files 'src/*.c' 'tests/*.c' ':!tests/preload' | xargs -P2 -n24 clang -fsyntax-only $(CPPFLAGS) -Itests -DTEST_SOURCE_DIR='""' -std=gnu17 $(WARN) || \
 	    { echo 'lint: clang refuses what gcc takes'; exit 1; }
-lint: lint-clang $(MAN) $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
+lint: lint-clang man $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
 	@rc=0; for s in tests/lint/*.sh; do BUILD=$(abspath $(BUILD)) $$s || { echo "lint: $$s failed"; rc=1; }; done; exit $$rc
 .PHONY: samples
 samples: $(BUILD)/tests/lint/conf_sample

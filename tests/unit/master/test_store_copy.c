@@ -201,8 +201,7 @@ test_damaged(void **state)
     change_rows(&of_other, "PRAGMA application_id = 1");
     assert_int_equal(fs_write_quick(log, "", 0, 0600, NULL), 0);
     assert_refused(store_restore(p->path, bad, &nobody, err), -EUCLEAN, "damaged: ");
-    assert_refused(store_restore(p->path, newer, &nobody, err), -EPROTO,
-                   "install that master's version or a newer one");
+    assert_refused(store_restore(p->path, newer, &nobody, err), -EPROTO, "install that master again");
     assert_refused(store_restore(p->path, other, &nobody, err), -EEXIST, "another program");
     assert_refused(store_restore(p->path, open, &nobody, err), -EBUSY, "store.backup has made");
     assert_refused(store_restore(p->path, gone, &nobody, err), -ENOENT, "gone");

@@ -41,6 +41,7 @@ test_every_reason(void **state)
         { REACH_DENIED, { "web1", "DETAIL", FINGER } },
         { REACH_DUPLICATE, { "DETAIL", NULL, NULL } },
         { REACH_FULL, { "DETAIL", "salt-key -L", NULL } },
+        { REACH_PROTOCOL, { "DETAIL", NULL, NULL } },
         { REACH_STRANGER, { "DETAIL", NULL, NULL } },
     };
 
