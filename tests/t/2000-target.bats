@@ -125,7 +125,7 @@ hits() {
     [ "$(counter jobs)" = "$jobs" ]
 }
 
-jobs_seen() { grep -cE ' job [0-9]{20}: ' "$FLEET/log/$1" || :; }
+jobs_seen() { grep -cE ' job [0-9]{20}: .* from ' "$FLEET/log/$1" || :; }
 
 @test "a job is seen by its targets only" {
     web=$(jobs_seen web1) db=$(jobs_seen db1)
