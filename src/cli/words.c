@@ -113,7 +113,7 @@ offer_target(words_t *self)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* Of which function's which argument what is known. The first is the function; 0: any. */
+/* Known arguments of functions, by name. The first is the function; 0: any. */
 static const struct argument {
     const opt_spec_t *spec;
     const char *fun;

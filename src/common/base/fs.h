@@ -47,7 +47,7 @@ int fs_remove_at(int dir, const char *name);
 /* The next name in a folder, without "." and "..", BORROWED until the one after it. NULL at the end, with *ret_rc 0, or where
  * the rest can't be read: what was not seen is not gone then. */
 struct dirent *fs_next(DIR *dir, int *ret_rc);
-/* What is in a folder, by name: NEW (strv_free), nothing where there is no such folder. Negative with *err when it can't be read
+/* The names in a folder: NEW (strv_free), nothing where there is no such folder. Negative with *err when it can't be read
  * to its end, which is not an empty one. */
 int fs_names(const char *path, char ***ret_names, fail_t *err);
 /* glob(3), for which a folder that can't be read is an empty one: `found` (globfree) has what matches, nothing also where a

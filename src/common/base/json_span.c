@@ -85,7 +85,7 @@ quoted(scan_t *s)
     return scan_take(s, '"') && scan_string(s, &escaped);
 }
 
-/* What stands between the brackets of a list or object, and the closing one. */
+/* The items of a list or object, and the closing bracket. */
 static bool
 members(scan_t *s, char close, int depth)
 {

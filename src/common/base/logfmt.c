@@ -13,7 +13,7 @@ enum { WIDTH_MAX = 200 };
 #define GREEN    "0;1;32" /* Salt's colour of names */
 #define BLUE     "0;1;34" /* and of processes */
 
-/* What a line is made of: the record, and the formats of its parts. */
+/* The parts of a line: the record, and their formats. */
 typedef struct parts {
     const log_record_t *r;
     const char *datefmt, *jidfmt;
