@@ -24,8 +24,9 @@ flat(buf_t *out, py_t *v)
     int rc = 0;
     if (py_is(v, PY_DICT)) {
         AUTO(py) keys = jsorted_keys(v);
+        rc = keys == NULL ? -1 : 0;
         buf_putc(out, '{');
-        for (size_t i = 0; keys != NULL && rc == 0 && i < py_seq_len(keys); i++) {
+        for (size_t i = 0; rc == 0 && i < py_seq_len(keys); i++) {
             buf_puts(out, i > 0 ? ", " : "");
             rc = py_tick_out(out) < 0 ? -1 : flat(out, py_seq_at(keys, i));
             buf_puts(out, ": ");
@@ -54,6 +55,8 @@ jsorted_keys(py_t *dict)
     if (py_sort(keys, NULL, false) == 0)
         return STEAL(keys);
     /* Keys of several types are put in order by type and text. */
+    if (!py_raised_is(&py_TypeError))
+        return NULL;
     py_clear();
     AUTO(py) orders = py_list();
     for (size_t i = 0; i < py_seq_len(keys); i++) {

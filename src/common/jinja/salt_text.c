@@ -49,6 +49,8 @@ JFILTER(to_num)
 JFILTER(is_hex)
 {
     py_t *n = py_is(a[0], PY_STR) || py_is(a[0], PY_BYTES) ? py_toint(a[0], 16) : NULL;
+    if (n == NULL && py_raised_is(&py_LimitError))
+        return NULL;
     py_clear();
     py_unref(n);
     return py_bool(n != NULL);

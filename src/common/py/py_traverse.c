@@ -42,6 +42,8 @@ step_other(py_t *v, py_t *key)
     yproblem_t problem = YPROBLEM_INIT;
     AUTO(py) loaded = py_yaml_load(text, len, false, &problem);
     yproblem_free(&problem);
+    if (py_raised_is(&py_LimitError))
+        return NULL;
     py_clear();
     if (loaded == NULL || py_is(loaded, PY_STR) || py_find_item(v, loaded, &found) <= 0)
         return NULL;

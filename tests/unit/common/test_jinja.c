@@ -259,6 +259,47 @@ test_memory_budget(void **state)
     setrlimit(RLIMIT_AS, &before);
 }
 
+/* Whatever the limit is, a template gives its whole text or LimitError. */
+static void
+check_whole(jinja_t *engine, const char *source)
+{
+    AUTO_FREE char *whole = rendered(engine, source, NULL);
+    bool refused = true;
+
+    for (size_t bytes = 4 << 10; refused; bytes += bytes / 16) {
+        py_scope_t scope;
+        const py_limits_t limits = { .bytes = bytes };
+        py_scope_enter(&scope, &limits);
+        AUTO_FREE char *text = rendered(engine, source, NULL);
+        py_scope_leave(&scope);
+        refused = strstr(text, "LimitError") != NULL;
+        if (!refused && strcmp(text, whole) != 0)
+            fail_msg("%s gives %.200s below %zu bytes", source, text, bytes);
+    }
+}
+
+static void
+test_whole_or_refused(void **state)
+{
+    static const char *const filters[] = { "pprint", "python",           "tojson",   "json",    "yaml",
+                                           "string", "json_decode_dict", "dictsort", "xmlattr", "urlencode" };
+
+    (void) state;
+    SKIP_CHECKED();
+    jinja_options_t options;
+    jinja_salt_options(&options, NULL, false);
+    jinja_t *engine = jinja_new(&options, NULL);
+    for (size_t i = 0; i < NELEMS(filters); i++) {
+        buf_auto_t source = BUF_INIT;
+        buf_printf(&source,
+                   "{%% set ns = namespace(v={'z': 1}) %%}{%% for i in range(9) %%}"
+                   "{%% set ns.v = {'b': ns.v, 'a': ns.v} %%}{%% endfor %%}{{ ns.v | %s }}",
+                   filters[i]);
+        check_whole(engine, buf_str(&source));
+    }
+    jinja_destroy(&engine);
+}
+
 /* Two values `ns.a` and `ns.b` that are equal, and take long to compare. */
 #define ALIKE(container_a, container_b)                                                                      \
     "{% set ns = namespace(a=(1,), b=(1,)) %}{% for i in range(60) %}{% set ns.a = " container_a             \
@@ -318,5 +359,5 @@ test_sort_changes(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_ended_templates), cmocka_unit_test(test_limits),
           cmocka_unit_test(test_many_names), cmocka_unit_test(test_memory_budget),
-          cmocka_unit_test(test_sort_changes), cmocka_unit_test(test_time_budget),
-          cmocka_unit_test(test_long_texts))
+          cmocka_unit_test(test_sort_changes), cmocka_unit_test(test_whole_or_refused),
+          cmocka_unit_test(test_time_budget), cmocka_unit_test(test_long_texts))
