@@ -195,7 +195,7 @@ tell_run(const master_api_t *self, json_t *request)
     for (size_t i = 0; self->jid != NULL && i < NELEMS(ops); i++)
         if (strcmp(op, ops[i]) == 0)
             json_object_set_new(request, "within", json_string(self->jid));
-    if (self->peer && strcmp(op, "runner") == 0)
+    if (self->peer && (strcmp(op, "runner") == 0 || strcmp(op, "publish") == 0))
         json_object_set_new(request, "peer", json_true());
 }
 

@@ -247,7 +247,7 @@ s_work(const actor_env_t *env, task_t *t)
     if (s_answer_kept(env, t, key))
         return;
     AUTO(py) pillar = s_compile(env, t, reads, &err);
-    json_auto_t *wire = pillar ? py_to_wire(pillar) : NULL;
+    json_auto_t *wire = pillar ? py_to_wire_peer(pillar) : NULL;
     if (!wire) {
         log_error("%s", err.text ? fail_text(&err) : py_raised_text());
         s_answer(t, NULL, "the pillar can't be compiled; the master's log says why");

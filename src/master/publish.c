@@ -60,16 +60,19 @@ s_ids(front_t *self, const uint32_t *slots, size_t n)
 static json_t *
 s_info(const json_t *request, const char *jid, const char *user)
 {
-    static const char *const fields[] = {
-        "fun",      "arg",        "tgt",        "tgt_type",         "ret",
-        "metadata", "ret_config", "ret_kwargs", "module_executors", "kwargs"
-    };
+    static const char *const fields[] = { "fun",        "arg",        "tgt",
+                                          "tgt_type",   "ret",        "metadata",
+                                          "ret_config", "ret_kwargs", "module_executors",
+                                          "kwargs",     "peer" };
     json_t *info = json_object(), *v;
     json_object_set_new(info, "jid", json_string(jid));
     json_object_set_new(info, "user", json_string(user));
     for (size_t i = 0; i < NELEMS(fields); i++)
         if ((v = value_get(request, fields[i])))
             json_object_set(info, fields[i], v);
+    /* A minion's words are among the arguments. */
+    if (str_eq(value_str(value_get(request, "note"), "kind", ""), NOTE_REACT))
+        json_object_set_new(info, "peer", json_true());
     if (!value_get(info, "arg"))
         json_object_set_new(info, "arg", json_array());
     if (!value_get(info, "tgt_type"))

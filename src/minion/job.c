@@ -245,6 +245,7 @@ s_child_run(child_t *self, const json_t *job)
                        .files = files,
                        .fire = s_child_fire,
                        .host = s_child_host,
+                       .peer_args = value_bool(job, "peer", false),
                        .cookie = self };
     json_t *fun = value_get(job, "fun");
     if (json_is_array(fun))

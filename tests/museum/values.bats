@@ -6,19 +6,24 @@ bats_require_minimum_version 1.5.0
 load ../t/lib
 load museum
 
-setup_file() { museum_up "reactor:" "  - 'site/*': [salt://reactor/it.sls]"; }
+setup_file() { museum_up "reactor:" "  - 'site/*': [salt://reactor/it.sls]" "  - 'rest/now': [salt://reactor/rest.sls]"; }
 teardown_file() { fleet_down; }
-setup() { mkdir -p "$FLEET/srv/reactor" "$FLEET/srv/orch"; }
+setup() {
+    mkdir -p "$FLEET/srv/reactor" "$FLEET/srv/orch"
+    printf 'tell:\n  runner.event.send:\n    - args:\n      - tag: rest/heard/{{ data.n }}\n' >"$FLEET/srv/reactor/rest.sls"
+}
 teardown() { museum_whole; }
 
 reaction() { cat >"$FLEET/srv/reactor/it.sls"; }
 # The reactor has looked at all that was fired before, and is done with it.
 status_of() { ask '{"op":"status"}' | python3 -c "import json, sys; s = json.load(sys.stdin); r = s['reactor']; print($1)"; }
 reactor_rests() {
-    local last
-    last=$(status_of "s['seq']")
-    until_true 20 eval '[ "$(status_of "r[\"seq\"] >= '"$last"' and r[\"waiting\"] == r[\"under_way\"] == 0")" = True ]'
+    local n=$((++RESTS))
+    salt-run event.send rest/now "{\"n\": $BATS_TEST_NUMBER$n}" >/dev/null
+    until_true 20 eval 'ask "{\"op\":\"journal\",\"from\":1,\"tags\":[\"rest/heard/'$BATS_TEST_NUMBER$n'\"]}" | grep -q "\"tag\":\"rest/heard"'
+    until_true 20 eval '[ "$(status_of "r[\"waiting\"] == r[\"under_way\"] == 0")" = True ]'
 }
+RESTS=0
 # An accepted minion fires an event with this value.
 fires() { evil_says send "{\"m\":\"event\",\"n\":$((++N)),\"tag\":\"site/said\",\"data\":{\"v\":$1,\"id\":\"evil\"}}"; reactor_rests; }
 N=0
@@ -266,4 +271,55 @@ pillar_again() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n
     printf 'say:\n  test.succeed_without_changes:\n    - name: "{{ salt["slsutil.renderer"]("%s").a }}"\n' "$files/said" >"$FLEET/srv/it.sls"
     run salt-run state.orchestrate it
     not grep -q 'Name: 42' <<<"$output"
+}
+
+# A state of m1 that prints this of its pillar.
+prints() { printf 'say:\n  test.configurable_test_state:\n    - changes: False\n    - result: True\n    - comment: %s\n' "$1" >"$FLEET/srv/it.sls"; }
+# m1's pillar, in which this is `said`.
+says() { printf 'whose: {{ opts.id }}\nsecret: pillar-of-{{ opts.id }}\n%s\n' "${1:+said: $1}" >"$FLEET/pillar/one.sls"; }
+refused_at_m1() { grep -q 'A value that a peer said is not only a value here' <<<"$output"; }
+
+@test "H-VALUES: what another minion said stays marked in the pillar that a minion gets" {
+    evil_says send "{\"m\":\"mine_ask\",\"n\":9,\"op\":\"send\",\"clear\":false,\"data\":{\"x\":\"a\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\"}}" expect '"n":9'
+    for row in '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}|pillar.said' '{{ ("a " ~ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil) | json }}|pillar.said' \
+        '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x") | json }}|pillar.said.evil' '[{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").values() | first | yaml_dquote }}]|pillar.said | first' \
+        '{v: {{ {salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil: 1} | json }}}|pillar.said.v.keys() | first' '{{ salt["saltutil.runner"]("mine.get", tgt="evil", fun="x").evil | json }}|salt["pillar.get"]("said") | replace("q", "r")'; do
+        says "${row%%|pillar*}"
+        [[ $row == *'|pillar'* ]] || says "${row%%|salt*}"
+        print=${row#*'}}'}
+        print=${print#*|}
+        prints "{{ $print }}"
+        run salt m1 state.apply it pillarenv=base
+        refused_at_m1
+        prints "{{ $print | json }}"
+        run salt m1 state.apply it pillarenv=base
+        [ "$status" -eq 0 ]
+    done
+    # Its own words are the minion's, and what an operator lays over the pillar is the operator's.
+    says '{{ (grains.id ~ "\n    - warnings: [its own]") | json }}'
+    prints '{{ pillar.said }}'
+    run salt m1 state.apply it pillarenv=base
+    grep -q 'its own' <<<"$output"
+    run salt m1 state.apply it pillar='{"said": "x\n    - warnings: [an operator]"}'
+    grep -q 'an operator' <<<"$output"
+    says ''
+}
+
+# The newest job of this function has been refused at m1.
+last_is_refused() {
+    local fun=$1
+    until_true 20 eval 'salt-run jobs.list_jobs search_function='"$fun"' --out=json | grep -q Function'
+    jid=$(salt-run jobs.list_jobs search_function="$fun" --out=json | python3 -c 'import json, sys; print(max(json.load(sys.stdin)))')
+    until_true 20 eval 'salt-run jobs.lookup_jid '"$jid"' --out=json | grep -q "A value that a peer said"'
+}
+
+@test "H-VALUES: a reaction's pillar stays marked in the states that a minion applies for it" {
+    prints '{{ pillar.v }}'
+    printf 'go:\n  local.state.apply:\n    - tgt: m1\n    - args:\n      - mods: it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    fires "\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    last_is_refused state.apply
+    printf 'go:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.it\n      - pillar: {{ {"v": data.data.v} | json }}\n' | reaction
+    printf 'say:\n  salt.state:\n    - tgt: m1\n    - sls: it\n    - pillar: {{ {"v": pillar.v} | json }}\n' >"$FLEET/srv/orch/it.sls"
+    fires "\"x\\n\\nmore:\\n  cmd.run:\\n    - name: $(HARM)\""
+    last_is_refused state.sls
 }

@@ -15,7 +15,9 @@
 
 enum {
     SPAN_QUOTED = 1, /* went through the filter `quote`, which makes one word for a shell of it */
-    SPAN_TEXT = 2    /* said as a text: one that looks like a list or mapping is none */
+    SPAN_TEXT = 2,   /* said as a text: one that looks like a list or mapping is none */
+    SPAN_OWN = 4,    /* said by the machine that the result is for, which can only harm itself */
+    SPAN_KEPT = SPAN_QUOTED | SPAN_OWN /* flags that values have too */
 };
 
 /* Bytes [from, to) of a text. */

@@ -1,10 +1,9 @@
 /* yaml_node.c - libyaml's events composed to a tree, with PyYAML's tags and Salt's merge keys. */
 #include "common/data/yaml_node.h"
 
-#include <yaml.h>
-
 #include "common/base/buf.h"
 #include "common/base/map.h"
+#include "common/data/yaml_span_int.h"
 #include "salt/limits.h"
 
 enum { CHUNK = 8192 };
@@ -30,6 +29,7 @@ typedef struct composer {
     size_t n_merging, cap_merging;
     size_t nodes;
     bool graph; /* cycles are fine */
+    yaml_said_t said;
 } composer_t;
 
 static void *
@@ -183,6 +183,36 @@ new_node(composer_t *c, yshape_t shape, const yaml_event_t *ev, const yaml_char_
     return node;
 }
 
+/* What peers said of the scalar. Where its text is not as written, as in a block, all of it counts as theirs. */
+static const spans_t *
+said_of(composer_t *c, const yaml_event_t *ev)
+{
+    yaml_said_t *said = &c->said;
+    bool plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    size_t len = ev->data.scalar.length;
+
+    if (said->spans == NULL || len == 0 || !yaml_said_next(said, ev))
+        return NULL;
+    spans_t *spans = arena(c->doc, sizeof(*spans) + said->n * sizeof(span_t));
+    *spans = (spans_t){ .v = (span_t *) (spans + 1) };
+    size_t from = said->from + !plain, to = said->to - !plain;
+    bool as_written = to >= from && to - from == len &&
+                      memcmp(said->place.text + from, ev->data.scalar.value, len) == 0;
+    unsigned all = SPAN_KEPT;
+    for (size_t i = 0; i < said->n; i++) {
+        const span_t *span = &said->spans->v[said->first + i];
+        size_t start = span->from > from ? span->from - from : 0, end = span->to < to ? span->to - from : len;
+        all &= span->flags;
+        if (start < end)
+            spans->v[spans->n++] = (span_t){ start, end, span->flags & SPAN_KEPT };
+    }
+    if (!as_written) {
+        spans->n = 1;
+        spans->v[0] = (span_t){ 0, len, all };
+    }
+    return spans->n > 0 ? spans : NULL;
+}
+
 static ynode_t *
 new_scalar(composer_t *c, const yaml_event_t *ev)
 {
@@ -194,6 +224,7 @@ new_scalar(composer_t *c, const yaml_event_t *ev)
 
     node->n = len;
     node->text = arena_text(c->doc, text, len);
+    node->said = said_of(c, ev);
     return node;
 }
 
@@ -475,13 +506,11 @@ compose_stream(composer_t *c)
 }
 
 static ydoc_t *
-compose_document(const char *text, size_t len, bool graph, yproblem_t *problem)
+compose_document(const char *text, size_t len, bool graph, const spans_t *spans, yproblem_t *problem)
 {
     composer_t c = { .problem = problem, .doc = xcalloc(1, sizeof(ydoc_t)), .graph = graph };
 
-    if (!yaml_parser_initialize(&c.parser))
-        salt_no_memory(sizeof(c.parser));
-    yaml_parser_set_input_string(&c.parser, (const unsigned char *) text, len);
+    c.said = (yaml_said_t){ .place = yaml_place_begin(&c.parser, text, len), .spans = spans };
     bool ok = compose_stream(&c);
     if (!ok && problem->cls == YAML_FINE)
         take_problem(&c, text, len);
@@ -498,11 +527,11 @@ compose_document(const char *text, size_t len, bool graph, yproblem_t *problem)
 ydoc_t *
 ydoc_new(const char *text, size_t len, yproblem_t *problem)
 {
-    return compose_document(text, len, false, problem);
+    return compose_document(text, len, false, NULL, problem);
 }
 
 ydoc_t *
-ydoc_new_graph(const char *text, size_t len, yproblem_t *problem)
+ydoc_new_graph(const char *text, size_t len, const spans_t *spans, yproblem_t *problem)
 {
-    return compose_document(text, len, true, problem);
+    return compose_document(text, len, true, spans, problem);
 }

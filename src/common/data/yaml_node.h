@@ -10,6 +10,7 @@
 #ifndef COMMON_DATA_YAML_NODE_H
 #define COMMON_DATA_YAML_NODE_H
 
+#include "common/base/span.h"
 #include "common/data/yaml_scalar.h"
 #include "salt/base.h"
 
@@ -60,10 +61,11 @@ struct ynode {
     yshape_t shape;
     yaml_kind_t kind;
     ymark_t at;
-    bool open;       /* while composing: an alias to it would contain itself */
-    bool shared;     /* more than one place leads to it: an alias, or a merge key */
-    const char *tag; /* as written; NULL when resolved */
-    size_t n;        /* bytes, items or pairs */
+    bool open;           /* while composing: an alias to it would contain itself */
+    bool shared;         /* more than one place leads to it: an alias, or a merge key */
+    const char *tag;     /* as written; NULL when resolved */
+    const spans_t *said; /* of a scalar's text, what peers said; NULL: nothing */
+    size_t n;            /* bytes, items or pairs */
     union {
         const char *text; /* NUL-terminated, may contain NUL */
         ynode_t **items;
@@ -76,8 +78,9 @@ typedef struct ydoc ydoc_t;
 /* One document. NEW, or NULL with *problem set. */
 ydoc_t *ydoc_new(const char *text, size_t len, yproblem_t *problem);
 void ydoc_destroy(ydoc_t **self_p);
-/* The same, but an alias may stand inside the node that it names: a graph with cycles. */
-ydoc_t *ydoc_new_graph(const char *text, size_t len, yproblem_t *problem);
+/* The same, but an alias may stand inside the node that it names: a graph with cycles. Spans of the text, which fit (yaml_span.h),
+ * become those of its scalars; NULL: none. */
+ydoc_t *ydoc_new_graph(const char *text, size_t len, const spans_t *spans, yproblem_t *problem);
 /* NULL for an empty stream. BORROWED. */
 ynode_t *ydoc_root(const ydoc_t *self);
 

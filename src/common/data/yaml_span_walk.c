@@ -9,9 +9,7 @@ typedef struct level {
 } level_t;
 
 typedef struct walk {
-    yaml_place_t place;
-    const spans_t *spans;
-    size_t span; /* those before it end before the scalar that was last looked at */
+    yaml_said_t said;
     yaml_span_visit_fn *visit;
     void *cookie;
     level_t levels[LIMIT_YAML_DEPTH];
@@ -21,15 +19,21 @@ typedef struct walk {
 } walk_t;
 
 yaml_place_t
-yaml_place_begin(yaml_parser_t *parser, const char *text, size_t len)
+yaml_place_of(const char *text, size_t len)
 {
     /* A byte order mark at the start is not counted. */
     bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
 
+    return (yaml_place_t){ .text = text, .len = len, .byte = marked ? 3 : 0 };
+}
+
+yaml_place_t
+yaml_place_begin(yaml_parser_t *parser, const char *text, size_t len)
+{
     if (!yaml_parser_initialize(parser))
         salt_no_memory(sizeof(*parser));
     yaml_parser_set_input_string(parser, (const unsigned char *) text, len);
-    return (yaml_place_t){ .text = text, .len = len, .byte = marked ? 3 : 0 };
+    return yaml_place_of(text, len);
 }
 
 static bool
@@ -59,29 +63,36 @@ cut_path(walk_t *w, size_t keys)
         free(w->path[--w->keys]);
 }
 
+bool
+yaml_said_next(yaml_said_t *self, const yaml_event_t *ev)
+{
+    self->from = yaml_place_byte(&self->place, ev->start_mark.index);
+    self->to = yaml_place_byte(&self->place, ev->end_mark.index);
+    while (self->first < self->spans->n && self->spans->v[self->first].to <= self->from)
+        self->first++;
+    self->n = 0;
+    while (self->first + self->n < self->spans->n && self->spans->v[self->first + self->n].from < self->to)
+        self->n++;
+    return self->n > 0;
+}
+
 static void
 visit(walk_t *w, const yaml_event_t *ev, bool key)
 {
-    size_t from = yaml_place_byte(&w->place, ev->start_mark.index);
-    size_t to = yaml_place_byte(&w->place, ev->end_mark.index);
+    yaml_said_t *said = &w->said;
     yaml_span_place_t place = { .path = (const char *const *) w->path,
                                 .depth = w->keys,
                                 .key = key,
                                 .text = (const char *) ev->data.scalar.value,
                                 .quoted = true };
-    bool any = false;
 
-    while (w->span < w->spans->n && w->spans->v[w->span].to <= from)
-        w->span++;
-    for (size_t i = w->span; i < w->spans->n && w->spans->v[i].from < to; i++) {
-        const span_t *span = &w->spans->v[i];
-        if (!any)
-            place.at = span->from > from ? span->from : from;
-        any = true;
-        place.quoted = place.quoted && (span->flags & SPAN_QUOTED);
-    }
-    if (any)
-        w->visit(w->cookie, &place);
+    if (!yaml_said_next(said, ev))
+        return;
+    const span_t *span = &said->spans->v[said->first];
+    place.at = span->from > said->from ? span->from : said->from;
+    for (size_t i = 0; i < said->n; i++)
+        place.quoted = place.quoted && (span[i].flags & SPAN_QUOTED);
+    w->visit(w->cookie, &place);
 }
 
 /* A node is over: the next one of a mapping is a value after a key, a key after a value. */
@@ -167,11 +178,11 @@ take(walk_t *w, const yaml_event_t *ev)
 bool
 yaml_spans_walk(const char *text, size_t len, const spans_t *spans, yaml_span_visit_fn *visitor, void *cookie)
 {
-    walk_t w = { .spans = spans, .visit = visitor, .cookie = cookie };
+    walk_t w = { .visit = visitor, .cookie = cookie };
     yaml_parser_t parser;
     yaml_event_t ev;
 
-    w.place = yaml_place_begin(&parser, text, len);
+    w.said = (yaml_said_t){ .place = yaml_place_begin(&parser, text, len), .spans = spans };
     bool more = true, ended = false;
     while (more && yaml_parser_parse(&parser, &ev)) {
         more = take(&w, &ev);

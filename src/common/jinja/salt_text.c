@@ -215,7 +215,7 @@ JFILTER(quote)
         return py_raise(&py_TypeError, "expected string or bytes-like object, got '%s'", py_type_name(a[0]));
     char *text AUTO_FREE = str_shell_quote(py_cstr(a[0]));
     py_t *quoted = py_strz(text);
-    return py_is_peer(a[0]) ? py_peer(quoted, SPAN_QUOTED) : quoted;
+    return py_is_peer(a[0]) ? py_peer(quoted, SPAN_QUOTED | py_peer_flags(a[0])) : quoted;
 }
 
 /* ---- paths -------------------------------------------------------------------------------------------- */

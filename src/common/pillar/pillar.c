@@ -448,7 +448,7 @@ pillar_env_ask(pillar_env_t *env, const json_t *ask)
         return;
     AUTO(py) given = py_from_wire(override);
     if (py_is(given, PY_DICT))
-        env->override = env->peer_override ? py_peer(STEAL(given), 0) : STEAL(given);
+        env->override = env->peer_override ? py_peer(STEAL(given), SPAN_OWN) : STEAL(given);
     else
         log_error("Pillar data must be a dictionary"); /* as Salt: told, and left out */
 }

@@ -57,7 +57,7 @@ split_list(json_t *arg, json_t **ret_args, json_t **ret_kwargs)
 static int
 invoke_native(call_ctx_t *ctx, const func_t *f, json_t *bound, json_t **ret_value, fail_t *err)
 {
-    AUTO(py) args = py_from_json(bound);
+    AUTO(py) args = ctx->env.peer_args && ctx->depth == 0 ? py_from_json_peer(bound) : py_from_json(bound);
     AUTO(py) value = native_invoke(ctx, f, args, err);
 
     if (value == NULL && py_raised() != NULL)

@@ -34,7 +34,8 @@ typedef struct call_env {
     /* Told of a value of a peer that was not only a value where it was printed: {file?, line?, value, becomes, error,
      * refused}. BORROWED. */
     void (*refused)(void *cookie, json_t *what);
-    bool peer; /* grains and environments are another machine's word: py_peer.h */
+    bool peer;      /* grains and environments are another machine's word: py_peer.h */
+    bool peer_args; /* the arguments of the function are, and so what its pillar= is */
     void *cookie;
     void *private_data; /* ctx_private */
 } call_env_t;

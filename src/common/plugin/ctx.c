@@ -2,6 +2,8 @@
 #include "common/plugin/ctx.h"
 
 #include "common/py/py_json.h"
+#include "common/py/py_peer.h"
+#include "common/py/py_wire.h"
 #include "salt/log.h"
 
 call_ctx_t *
@@ -79,16 +81,36 @@ ctx_native_grains(call_ctx_t *ctx)
 {
     if (ctx->native_grains != NULL)
         return ctx->native_grains;
-    ctx->native_grains = ctx->env.peer ? py_from_json_peer(ctx_grains(ctx)) : py_from_json(ctx_grains(ctx));
+    ctx->native_grains = ctx->env.peer ? py_from_json_own(ctx_grains(ctx)) : py_from_json(ctx_grains(ctx));
     return ctx->native_grains;
+}
+
+/* The same question with marks on what is laid over the pillar. NEW, or NULL with *err. */
+static json_t *
+ask_of_peer(const json_t *ask, fail_t *err)
+{
+    AUTO(py) given = py_peer(py_from_wire(value_get(ask, "pillar")), 0);
+    json_t *wire = py_to_wire_peer(given);
+
+    if (wire == NULL) {
+        (void) fail_set(err, -EINVAL, "the pillar override can't be sent: %s", py_raised_text());
+        py_clear();
+        return NULL;
+    }
+    json_t *own = json_copy((json_t *) ask);
+    json_object_set_new(own, "pillar", wire);
+    return own;
 }
 
 py_t *
 ctx_compile_pillar(call_ctx_t *ctx, json_t *ask, fail_t *err)
 {
-    if (ctx->env.pillar != NULL)
+    if (ctx->env.pillar == NULL)
+        return py_dict();
+    if (!ctx->env.peer_args || value_get(ask, "pillar") == NULL)
         return ctx->env.pillar(ctx->env.cookie, ask, err);
-    return py_dict();
+    json_auto_t *own = ask_of_peer(ask, err);
+    return own != NULL ? ctx->env.pillar(ctx->env.cookie, own, err) : NULL;
 }
 
 void

@@ -134,10 +134,11 @@ json_of_args(const py_args_t *args, json_t *kwargs)
 static py_t *
 said(call_ctx_t *ctx, const func_t *f, py_t *value)
 {
-    bool peer = (f->flags & FN_PEER) != 0 || (ctx->env.peer && (f->flags & FN_PEER_GRAINS) != 0) ||
-                ((f->flags & FN_PEER_PILLAR) != 0 && py_holds_peer(ctx_native_pillar(ctx)));
+    bool other = (f->flags & FN_PEER) != 0 ||
+                 ((f->flags & FN_PEER_PILLAR) != 0 && py_holds_peer(ctx_native_pillar(ctx)));
+    bool own = ctx->env.peer && (f->flags & FN_PEER_GRAINS) != 0;
 
-    return peer && value != NULL ? py_peer(value, 0) : value;
+    return value != NULL && (other || own) ? py_peer(value, other ? 0 : SPAN_OWN) : value;
 }
 
 py_t *

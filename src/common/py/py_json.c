@@ -301,3 +301,9 @@ py_from_json_peer(const json_t *v)
 {
     return from_json(v, py_str_peer);
 }
+
+py_t *
+py_from_json_own(const json_t *v)
+{
+    return from_json(v, py_str_own);
+}

@@ -29,6 +29,8 @@ int py_json_fits(py_t *v);
 py_t *py_from_json(const json_t *v);
 /* The same of what a peer said: each text is marked (py_peer.h). */
 py_t *py_from_json_peer(const json_t *v);
+/* The same of what the machine said that the result is for (SPAN_OWN). */
+py_t *py_from_json_own(const json_t *v);
 /* For other ways into JSON, NEW or NULL raised: an array of an iterable's elements, each by `convert`; and what
  * `fn` makes of a container, unless that is inside itself or too deep. */
 typedef json_t *py_json_fn(py_t *v);

@@ -9,13 +9,13 @@ struct pypeer {
     span_t v[];
 };
 
-/* Most texts with a mark are a peer's from end to end: these stand for that, with flags 0 and SPAN_QUOTED. */
-static pypeer_t whole[2];
+/* Most texts with a mark are a peer's from end to end: these stand for that, by the flags of SPAN_KEPT. */
+static pypeer_t whole[SPAN_KEPT + 1];
 
 static bool
 is_whole(const pypeer_t *p)
 {
-    return p == &whole[0] || p == &whole[1];
+    return p >= whole && p < whole + NELEMS(whole);
 }
 
 static size_t
@@ -60,6 +60,17 @@ span_count(const py_t *v)
     return p == NULL ? 0 : is_whole(p) ? 1 : p->n;
 }
 
+/* The flags that all marks of `v` have. */
+static unsigned
+common_flags(const py_t *v)
+{
+    unsigned flags = SPAN_KEPT;
+
+    for (size_t i = 0; i < span_count(v); i++)
+        flags &= span_at(v, i).flags;
+    return flags;
+}
+
 static void
 set_spans(py_t *v, const spans_t *spans)
 {
@@ -70,7 +81,7 @@ set_spans(py_t *v, const spans_t *spans)
     py_state.peers = true;
     py_peer_free(s->peer);
     if (spans->n == 1 && spans->v[0].from == 0 && spans->v[0].to == s->len) {
-        s->peer = &whole[spans->v[0].flags & SPAN_QUOTED];
+        s->peer = &whole[spans->v[0].flags & SPAN_KEPT];
         return;
     }
     s->peer = py_alloc(sizeof(*s->peer) + spans->n * sizeof(span_t));
@@ -102,46 +113,98 @@ py_is_peer(const py_t *v)
     return is_text(v) && peer_of(v) != NULL;
 }
 
-/* `left` values may still be looked at: what holds itself, or the same thing many times over, ends as well. */
-static bool
-holds_peer(const py_t *v, int *left)
+unsigned
+py_peer_flags(const py_t *v)
+{
+    return common_flags(v) & SPAN_OWN;
+}
+
+typedef enum said { SAID_NOT, SAID_OWN, SAID_OTHER } said_t;
+
+/* A search for marks. `left` values may still be looked at: what holds itself, or the same thing many times over, ends as
+ * well. */
+typedef struct search {
+    int left;
+    said_t enough; /* it ends with the first that is as foreign */
+    said_t found;
+} search_t;
+
+static void look(search_t *s, const py_t *v);
+
+static void
+look_at_items(search_t *s, const py_t *v)
+{
+    for (size_t i = 0; i < py_seq_len(v) && s->found < s->enough; i++)
+        look(s, py_seq_at(v, i));
+}
+
+static void
+look_at_pairs(search_t *s, const py_t *v)
 {
     py_t *key, *value;
 
-    if (is_text(v))
-        return peer_of(v) != NULL;
+    for (size_t i = 0; s->found < s->enough && py_dict_next(v, &i, &key, &value);) {
+        look(s, key);
+        if (value != NULL)
+            look(s, value);
+    }
+}
+
+static said_t
+said_text(const py_t *v)
+{
+    if (peer_of(v) == NULL)
+        return SAID_NOT;
+    return (common_flags(v) & SPAN_OWN) != 0 ? SAID_OWN : SAID_OTHER;
+}
+
+static void
+look(search_t *s, const py_t *v)
+{
+    if (is_text(v)) {
+        said_t by = said_text(v);
+        s->found = by > s->found ? by : s->found;
+        return;
+    }
     if (py_type(v) < PY_LIST)
-        return false;
-    if (--*left < 0)
-        return true; /* not known, and no harm */
+        return;
+    if (--s->left < 0) {
+        s->found = SAID_OTHER; /* not known, and no harm */
+        return;
+    }
     switch (py_type(v)) {
     case PY_LIST:
     case PY_TUPLE:
-        for (size_t i = 0; i < py_seq_len(v); i++)
-            if (holds_peer(py_seq_at(v, i), left))
-                return true;
-        return false;
+        look_at_items(s, v);
+        return;
     case PY_DICT:
     case PY_SET:
-        for (size_t i = 0; py_dict_next(v, &i, &key, &value);)
-            if (holds_peer(key, left) || (value != NULL && holds_peer(value, left)))
-                return true;
-        return false;
+        look_at_pairs(s, v);
+        return;
     case PY_NAMESPACE:
-        return holds_peer(py_namespace_dict(v), left);
+        look(s, py_namespace_dict(v));
+        return;
     case PY_VIEW:
-        return holds_peer(((const pyview_t *) v)->dict, left);
+        look(s, ((const pyview_t *) v)->dict);
+        return;
     default:
-        return false;
+        return;
     }
+}
+
+static said_t
+said_by(const py_t *v, said_t enough)
+{
+    search_t s = { .left = LIMIT_PEER_LOOK, .enough = enough };
+
+    look(&s, v);
+    return s.found;
 }
 
 static bool
 is_marked(const py_t *v)
 {
-    int left = LIMIT_PEER_LOOK;
-
-    return holds_peer(v, &left);
+    return said_by(v, SAID_OWN) != SAID_NOT;
 }
 
 bool
@@ -286,6 +349,8 @@ mark_text(const reach_t *r, py_t **slot, bool own)
 
     if (PY_LEN(v) == 0)
         return; /* nothing that could be anybody's */
+    if ((r->flags & SPAN_OWN) != 0 && peer_of(v) != NULL && (common_flags(v) & SPAN_OWN) == 0)
+        return; /* another machine said it first */
     if (!own) {
         py_t *copy = py_is(v, PY_STR) ? py_str(PY_TEXT(v), PY_LEN(v)) : py_bytes(PY_TEXT(v), PY_LEN(v));
         copy->flags |= v->flags & PY_F_MARKUP;
@@ -295,7 +360,7 @@ mark_text(const reach_t *r, py_t **slot, bool own)
     pystr_t *s = (pystr_t *) v;
     py_state.peers = true;
     py_peer_free(s->peer);
-    s->peer = &whole[r->flags & SPAN_QUOTED];
+    s->peer = &whole[r->flags & SPAN_KEPT];
 }
 
 static void
@@ -393,10 +458,12 @@ py_peer_like_(py_t *made, py_t *const *from, size_t n)
 {
     if (made == NULL || !may_hold(made) || made->refs != 1 || is_marked(made))
         return made;
-    for (size_t i = 0; i < n; i++)
-        if (from[i] != NULL && from[i] != made && is_marked(from[i]))
-            return mark_reached(made, 0, false);
-    return made;
+    said_t most = SAID_NOT;
+    for (size_t i = 0; i < n && most < SAID_OTHER; i++) {
+        said_t by = from[i] != NULL && from[i] != made ? said_by(from[i], SAID_OTHER) : SAID_NOT;
+        most = by > most ? by : most;
+    }
+    return most == SAID_NOT ? made : mark_reached(made, most == SAID_OWN ? SPAN_OWN : 0, false);
 }
 
 void
@@ -408,14 +475,26 @@ py_peer_spans(const py_t *v, spans_t *ret)
     }
 }
 
-py_t *
-py_str_peer(const char *text, size_t len)
+static py_t *
+new_said(const char *text, size_t len, unsigned flags)
 {
     py_t *v = py_str(text, len);
 
     py_state.peers = true;
-    ((pystr_t *) v)->peer = len > 0 ? &whole[0] : NULL;
+    ((pystr_t *) v)->peer = len > 0 ? &whole[flags] : NULL;
     return v;
+}
+
+py_t *
+py_str_peer(const char *text, size_t len)
+{
+    return new_said(text, len, 0);
+}
+
+py_t *
+py_str_own(const char *text, size_t len)
+{
+    return new_said(text, len, SPAN_OWN);
 }
 
 py_t *
@@ -546,17 +625,6 @@ note_all(buf_t *out, size_t at, unsigned flags)
     add_span(mine, at, out->len, flags);
 }
 
-/* All marks that are `v`'s are quoted ones. */
-static unsigned
-common_flags(const py_t *v)
-{
-    unsigned flags = SPAN_QUOTED;
-
-    for (size_t i = 0; i < span_count(v); i++)
-        flags &= span_at(v, i).flags;
-    return flags;
-}
-
 void
 py_put_like(buf_t *out, size_t at, const py_t *v)
 {
@@ -574,8 +642,13 @@ py_put_made(buf_t *out, size_t at)
 void
 py_put_as(buf_t *out, size_t at, const buf_t *from)
 {
-    if (from->note != 0 && out->len > at)
-        note_all(out, at, 0);
+    if (from->note == 0 || out->len <= at)
+        return;
+    const spans_t *spans = &notes.v[from->note - 1];
+    unsigned flags = SPAN_OWN;
+    for (size_t i = 0; i < spans->n; i++)
+        flags &= spans->v[i].flags;
+    note_all(out, at, flags);
 }
 
 void

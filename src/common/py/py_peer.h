@@ -19,10 +19,12 @@
 
 /* Whether a str or bytes has a mark. */
 bool py_is_peer(const py_t *v);
-/* The same for what `v` holds, at any depth. */
+/* SPAN_OWN when all marks of a text have it, else 0. */
+unsigned py_peer_flags(const py_t *v);
+/* Whether what `v` holds, at any depth, has a mark. */
 bool py_holds_peer(const py_t *v);
-/* Marks each text in `v` as a whole, keys too. Changes what is shared: for values that were just made. NEW: `v`, which
- * it TAKES, or for an immutable value another one. */
+/* Marks each text in `v` as a whole, keys too; with SPAN_OWN those that another machine did not say. Changes what is shared:
+ * for values that were just made. NEW: `v`, which it TAKES, or for an immutable value another one. */
 py_t *py_peer(py_t *v, unsigned flags);
 py_t *py_peer_like_(py_t *made, py_t *const *from, size_t n);
 /* `made`, which it TAKES, is marked like that when it has no mark and one of the `n` values (NULL ones are skipped) has:
@@ -36,6 +38,8 @@ py_peer_like(py_t *made, py_t *const *from, size_t n)
 void py_peer_spans(const py_t *v, spans_t *ret);
 /* A text that a peer said. NEW. */
 py_t *py_str_peer(const char *text, size_t len);
+/* The same of the machine that the result is for. NEW. */
+py_t *py_str_own(const char *text, size_t len);
 /* A text with marks. NEW. */
 py_t *py_str_spans(const char *text, size_t len, const spans_t *spans);
 

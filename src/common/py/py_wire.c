@@ -8,6 +8,7 @@
 #include "common/data/yaml_scalar.h"
 #include "common/py/py_json.h"
 #include "common/py/py_obj.h"
+#include "common/py/py_peer.h"
 #include "salt/value.h"
 
 #define TAG "$py"
@@ -49,26 +50,62 @@ wire_of_bytes(py_t *v)
     return tagged("bytes", json_string(text));
 }
 
+/* What peers said of a text, which is in JSON already. */
+static json_t *
+wire_of_said(json_t *text, const spans_t *spans, size_t len)
+{
+    json_t *content = json_pack("[o]", text);
+    bool all = spans->n == 1 && spans->v[0].from == 0 && spans->v[0].to == len && spans->v[0].flags == 0;
+
+    for (size_t i = 0; content != NULL && !all && i < spans->n; i++) {
+        json_array_append_new(content, json_integer((json_int_t) spans->v[i].from));
+        json_array_append_new(content, json_integer((json_int_t) spans->v[i].to));
+        json_array_append_new(content, json_integer((json_int_t) spans->v[i].flags));
+    }
+    return tagged("peer", content);
+}
+
+/* The marks of a text that go with it: its own words can't harm the machine that gets them. */
+static void
+foreign_spans(const py_t *v, spans_t *ret)
+{
+    spans_auto_t all = SPANS_INIT;
+
+    if (!py_is_peer(v))
+        return;
+    py_peer_spans(v, &all);
+    for (size_t i = 0; i < all.n; i++)
+        if ((all.v[i].flags & SPAN_OWN) == 0)
+            spans_add(ret, all.v[i].from, all.v[i].to, all.v[i].flags & SPAN_QUOTED);
+}
+
 static bool
-is_plain(const py_t *dict)
+is_foreign(const py_t *v)
+{
+    return py_is_peer(v) && (py_peer_flags(v) & SPAN_OWN) == 0;
+}
+
+static bool
+is_plain(const py_t *dict, bool marks)
 {
     py_t *key, *value;
 
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);)
-        if (!py_is(key, PY_STR) || strlen(PY_TEXT(key)) != PY_LEN(key) || py_str_is(key, TAG))
+        if (!py_is(key, PY_STR) || strlen(PY_TEXT(key)) != PY_LEN(key) || py_str_is(key, TAG) ||
+            (marks && is_foreign(key)))
             return false;
     return true;
 }
 
 static json_t *
-wire_of_plain(const py_t *dict)
+wire_of_plain(const py_t *dict, py_json_fn *convert)
 {
     json_auto_t *object = json_object();
     py_t *key, *value;
 
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);) {
         json_auto_t *name = py_to_json(key);
-        json_auto_t *member = py_to_wire(value);
+        json_auto_t *member = convert(value);
         if (member == NULL || py_json_count(member, json_string_length(name)) < 0)
             return NULL;
         json_object_set_nocheck(object, json_string_value(name), member);
@@ -77,14 +114,14 @@ wire_of_plain(const py_t *dict)
 }
 
 static json_t *
-wire_of_pairs(const py_t *dict)
+wire_of_pairs(const py_t *dict, py_json_fn *convert)
 {
     json_auto_t *pairs = json_array();
     py_t *key, *value;
 
     for (size_t i = 0; py_dict_next(dict, &i, &key, &value);) {
-        json_auto_t *k = py_to_wire(key);
-        json_auto_t *v = k != NULL ? py_to_wire(value) : NULL;
+        json_auto_t *k = convert(key);
+        json_auto_t *v = k != NULL ? convert(value) : NULL;
         if (v == NULL || py_json_count(k, 0) < 0 || py_json_count(v, 0) < 0)
             return NULL;
         json_array_append_new(pairs, json_pack("[O, O]", k, v));
@@ -92,12 +129,13 @@ wire_of_pairs(const py_t *dict)
     return tagged("dict", STEAL(pairs));
 }
 
+static json_t *to_wire_marked(py_t *v);
+
 static json_t *
-wire_of_container(py_t *v)
+wire_of_items(py_t *v, py_json_fn *convert)
 {
-    if (py_is(v, PY_DICT))
-        return is_plain(v) ? wire_of_plain(v) : wire_of_pairs(v);
-    json_t *items = py_json_items(v, py_to_wire);
+    json_t *items = py_json_items(v, convert);
+
     if (py_is(v, PY_TUPLE))
         return tagged("tuple", items);
     if (py_is(v, PY_SET))
@@ -105,8 +143,24 @@ wire_of_container(py_t *v)
     return items;
 }
 
-json_t *
-py_to_wire(py_t *v)
+static json_t *
+wire_of_container(py_t *v)
+{
+    if (!py_is(v, PY_DICT))
+        return wire_of_items(v, py_to_wire);
+    return is_plain(v, false) ? wire_of_plain(v, py_to_wire) : wire_of_pairs(v, py_to_wire);
+}
+
+static json_t *
+marked_container(py_t *v)
+{
+    if (!py_is(v, PY_DICT))
+        return wire_of_items(v, to_wire_marked);
+    return is_plain(v, true) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
+}
+
+static json_t *
+wire_of(py_t *v, py_json_fn *container)
 {
     switch (py_type(v)) {
     case PY_INT:
@@ -119,12 +173,43 @@ py_to_wire(py_t *v)
     case PY_TUPLE:
     case PY_SET:
     case PY_DICT:
-        return py_json_within(v, wire_of_container);
+        return py_json_within(v, container);
     case PY_UNDEFINED:
         return json_null();
     default:
         return py_to_json(v);
     }
+}
+
+static json_t *
+to_wire_marked(py_t *v)
+{
+    spans_auto_t spans = SPANS_INIT;
+    json_t *wire = wire_of(v, marked_container);
+
+    foreign_spans(v, &spans);
+    return wire != NULL && spans.n > 0 ? wire_of_said(wire, &spans, PY_LEN(v)) : wire;
+}
+
+json_t *
+py_to_wire(py_t *v)
+{
+    return wire_of(v, wire_of_container);
+}
+
+/* Keys of the outermost dict are found by their text on the other side. */
+static json_t *
+marked_members(py_t *v)
+{
+    return is_plain(v, false) ? wire_of_plain(v, to_wire_marked) : wire_of_pairs(v, to_wire_marked);
+}
+
+json_t *
+py_to_wire_peer(py_t *v)
+{
+    if (!py_state.peers)
+        return py_to_wire(v);
+    return py_is(v, PY_DICT) ? py_json_within(v, marked_members) : to_wire_marked(v);
 }
 
 static bool
@@ -160,7 +245,7 @@ py_wire_plain(const py_t *v)
     case PY_LIST:
         return are_plain(v);
     case PY_DICT:
-        return is_plain(v) && values_are_plain(v);
+        return is_plain(v, false) && values_are_plain(v);
     case PY_BYTES:
     case PY_TUPLE:
     case PY_SET:
@@ -234,6 +319,30 @@ from_bytes(py_t *text)
     return bytes != NULL ? py_bytes(bytes, len) : NULL;
 }
 
+/* [text, from, to, flags, ...]: without places, a peer said all of it. */
+static py_t *
+from_peer(py_t *content)
+{
+    py_t *text = py_seq_len(content) > 0 ? py_seq_at(content, 0) : NULL;
+    spans_auto_t spans = SPANS_INIT;
+    int64_t from, to, flags;
+
+    if (text == NULL || (!py_is(text, PY_STR) && !py_is(text, PY_BYTES)) || py_seq_len(content) % 3 != 1)
+        return NULL;
+    for (size_t i = 1; i < py_seq_len(content); i += 3) {
+        if (!py_to_int64(py_seq_at(content, i), &from) || !py_to_int64(py_seq_at(content, i + 1), &to) ||
+            !py_to_int64(py_seq_at(content, i + 2), &flags))
+            return NULL;
+        int64_t least = spans.n > 0 ? (int64_t) spans.v[spans.n - 1].to : 0;
+        if (from < least || to <= from || to > (int64_t) PY_LEN(text))
+            return NULL;
+        spans_add(&spans, (size_t) from, (size_t) to, (unsigned) flags & SPAN_QUOTED);
+    }
+    if (py_is(text, PY_STR) && spans.n > 0)
+        return py_str_spans(PY_TEXT(text), PY_LEN(text), &spans);
+    return py_peer(py_ref(text), 0);
+}
+
 static const struct kind {
     const char *name;
     py_type_t of;               /* what the content must be */
@@ -246,6 +355,7 @@ static const struct kind {
     { "frozenset", PY_LIST, from_frozenset },
     { "float", PY_STR, from_float },
     { "bytes", PY_STR, from_bytes },
+    { "peer", PY_LIST, from_peer },
 };
 
 /* NULL: it has no tag. */

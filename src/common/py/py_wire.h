@@ -4,6 +4,7 @@
  * they are in JSON. The rest is an object with the one key "$py":
  *   {"$py": ["dict", [[key, value], ...]]}   other keys, a key with NUL, or the key "$py" itself
  *   {"$py": ["int", "digits"]}  {"$py": ["float", "inf" | "-inf" | "nan"]}  {"$py": ["bytes", "base64"]}
+ *   {"$py": ["peer", [text or bytes, from, to, flags, ...]]}   what peers said of it (py_peer.h); no places: all of it
  *   {"$py": ["tuple", [...]]}  {"$py": ["set", [...]]}  {"$py": ["frozenset", [...]]}
  * An OrderedDict is a dict, Markup is text, what is undefined is None; functions and objects are their str().
  *
@@ -20,6 +21,8 @@
 #include "common/py/py.h"
 
 json_t *py_to_wire(py_t *v);
+/* The same with marks of what peers said, but those of SPAN_OWN and of the keys of `v`: for the machine that all of it is for. */
+json_t *py_to_wire_peer(py_t *v);
 py_t *py_from_wire(const json_t *v);
 /* Whether plain JSON says all of it: py_to_wire(v) would have no "$py". */
 bool py_wire_plain(const py_t *v);

@@ -19,6 +19,7 @@ typedef struct dnode {
     char *text; /* of a scalar */
     size_t len, room;
     bool peer;           /* a peer said it */
+    unsigned flags;      /* py_peer_flags() of what it said */
     struct dnode **kids; /* elements; keys and values in turn */
     size_t n, cap;
 } dnode_t;
@@ -105,8 +106,10 @@ word(dumper_t *d, yaml_kind_t kind, const char *text)
 static dnode_t *
 of_peer(dumper_t *d, dnode_t *node, const py_t *v)
 {
-    if (py_is_peer(v))
+    if (py_is_peer(v)) {
         node->peer = d->peers = true;
+        node->flags = py_peer_flags(v);
+    }
     return node;
 }
 
@@ -390,7 +393,7 @@ marked(const dumper_t *d, buf_t *text)
     } else {
         for (size_t i = 0; i < d->n_written; i++)
             if (d->written[i]->peer)
-                spans_add(&spans, places[i].from, places[i].to, 0);
+                spans_add(&spans, places[i].from, places[i].to, d->written[i]->flags);
     }
     py_t *v = py_str_spans(buf_str(text), text->len, &spans);
     spans_free(&spans);

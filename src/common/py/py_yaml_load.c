@@ -2,6 +2,7 @@
  * mistake it finds is the one we tell, and no nesting of the document becomes recursion here. */
 #include "common/data/yaml_construct.h"
 #include "common/py/methods.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_yaml.h"
 #include "salt/limits.h"
 
@@ -272,12 +273,25 @@ make_long(loader_t *l, scalar_fn *construct, const ynode_t *node)
     return v;
 }
 
+/* NEW: a scalar with marks. */
+static py_t *
+make_said(loader_t *l, scalar_fn *construct, const ynode_t *node)
+{
+    AUTO(py) v = construct(node, l->problem);
+
+    if (v != NULL && py_is(v, PY_STR))
+        return py_str_spans(PY_TEXT(v), PY_LEN(v), node->said);
+    return v != NULL && py_is(v, PY_BYTES) ? py_peer(STEAL(v), node->said->v[0].flags) : STEAL(v);
+}
+
 static py_t *
 make_scalar(loader_t *l, const struct kind_row *row, const ynode_t *node)
 {
     const ynode_t *scalar = yaml_default_value(node);
     scalar_fn *construct = constructor(l, row);
 
+    if (scalar->shape == YSCALAR && scalar->said != NULL)
+        return make_said(l, construct, scalar);
     if (scalar->shape == YSCALAR && construct == make_str && scalar->n <= SHORT)
         return make_short(l, scalar);
     if (scalar->shape == YSCALAR)
@@ -537,9 +551,9 @@ py_yaml_build(const ynode_t *root, bool ordered, yproblem_t *problem)
 }
 
 static py_t *
-load(const char *text, size_t len, bool ordered, bool safe, yproblem_t *problem)
+load(const char *text, size_t len, const spans_t *spans, bool ordered, bool safe, yproblem_t *problem)
 {
-    ydoc_t *doc = ydoc_new_graph(text, len, problem);
+    ydoc_t *doc = ydoc_new_graph(text, len, spans, problem);
     py_t *v = doc != NULL ? build(ydoc_root(doc), ordered, safe, problem) : NULL;
 
     ydoc_destroy(&doc);
@@ -549,11 +563,17 @@ load(const char *text, size_t len, bool ordered, bool safe, yproblem_t *problem)
 py_t *
 py_yaml_load(const char *text, size_t len, bool ordered, yproblem_t *problem)
 {
-    return load(text, len, ordered, false, problem);
+    return load(text, len, NULL, ordered, false, problem);
+}
+
+py_t *
+py_yaml_load_said(const char *text, size_t len, const spans_t *spans, yproblem_t *problem)
+{
+    return load(text, len, spans, true, false, problem);
 }
 
 py_t *
 py_yaml_load_safe(const char *text, size_t len, yproblem_t *problem)
 {
-    return load(text, len, false, true, problem);
+    return load(text, len, NULL, false, true, problem);
 }

@@ -101,7 +101,7 @@ mark_asked(py_t *opts)
     for (size_t i = 0; i < NELEMS(asked); i++) {
         py_t *v = py_ref(py_dict_gets(opts, asked[i]));
         if (v != NULL)
-            py_dict_sets_new(opts, asked[i], py_peer(v, 0));
+            py_dict_sets_new(opts, asked[i], py_peer(v, SPAN_OWN));
     }
 }
 
@@ -115,7 +115,7 @@ opts_of(render_t *self, py_t *pillar)
             mark_asked(self->opts);
         py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
         py_t *id = py_strz(ctx_id(self->ctx));
-        py_dict_sets_new(self->opts, "id", call_is_peer(self->ctx) ? py_peer(id, 0) : id);
+        py_dict_sets_new(self->opts, "id", call_is_peer(self->ctx) ? py_peer(id, SPAN_OWN) : id);
     }
     py_dict_sets(self->opts, "grains", ctx_native_grains(self->ctx));
     py_dict_sets(self->opts, "pillar", pillar);
@@ -138,7 +138,7 @@ run_context(run_t *run)
     py_dict_sets(context, "opts", opts_of(self, pillar));
     py_dict_sets(context, "pillar", pillar);
     py_dict_sets_new(context, "saltenv",
-                     call_is_peer(self->ctx) ? py_str_peer(self->saltenv, strlen(self->saltenv))
+                     call_is_peer(self->ctx) ? py_str_own(self->saltenv, strlen(self->saltenv))
                                              : py_strz(self->saltenv));
     if (s->sls != NULL)
         py_dict_sets_new(context, "sls", py_strz(s->sls));

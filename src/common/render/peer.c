@@ -314,7 +314,7 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
     AUTO(py) values = py_list();
     for (size_t i = 0; i < run->peer.n; i++) {
         const span_t *s = &run->peer.v[i];
-        const spans_t all = { .v = &(span_t){ 0, s->to - s->from, s->flags & SPAN_QUOTED }, .n = 1 };
+        const spans_t all = { .v = &(span_t){ 0, s->to - s->from, s->flags & SPAN_KEPT }, .n = 1 };
         py_append_new(values, py_str_spans(text + s->from, s->to - s->from, &all));
         buf_add(&out, text + at, s->from - at);
         buf_printf(&out, "%s peer_data__[%zu] %s", open, i, close);

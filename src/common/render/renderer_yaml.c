@@ -115,17 +115,6 @@ yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
     return line > 0 ? run_failed_near(run, message, line, begun, err) : fail_set(err, -EINVAL, "%s", message);
 }
 
-/* What the text was read as, which it TAKES: all of it is a peer's when some is, as what it came from is not known any more.
- * NEW, or NULL with *err. */
-static py_t *
-said_of(run_t *run, py_t *data, fail_t *err)
-{
-    if (run_check_words(run, data, err) == 0)
-        return run->peer.n > 0 ? py_peer(data, 0) : data;
-    py_unref(data);
-    return NULL;
-}
-
 int
 render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
 {
@@ -134,12 +123,10 @@ render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
     if (needs_text(run, "yaml", err) < 0 || run_check_yaml(run, err) < 0)
         return -EINVAL;
     run_look_for_shells(run);
-    py_t *data = py_yaml_load(buf_str(&run->text), run->text.len, true, &problem);
-    int rc = data == NULL                               ? yaml_failed(run, &problem, err)
-             : (data = said_of(run, data, err)) != NULL ? run_give_data(run, data)
-                                                        : -EINVAL;
+    AUTO(py) data = py_yaml_load_said(buf_str(&run->text), run->text.len, &run->peer, &problem);
+    int rc = data == NULL ? yaml_failed(run, &problem, err) : run_check_words(run, data, err);
     yproblem_free(&problem);
-    return rc;
+    return rc == 0 ? run_give_data(run, STEAL(data)) : rc;
 }
 
 /* ---- json --------------------------------------------------------------------------------------------- */
@@ -167,12 +154,16 @@ render_json(run_t *run, UNUSED const char *argline, fail_t *err)
         return -EINVAL;
     if (strspn(text + skipped, " \t\r\n\v\f") == run->text.len - skipped)
         return run_give_data(run, py_dict());
-    py_t *data = py_json_loads(text + skipped, run->text.len - skipped);
+    AUTO(py) data = py_json_loads(text + skipped, run->text.len - skipped);
     if (data != NULL) {
-        if ((data = said_of(run, data, err)) == NULL)
+        if (run_check_words(run, data, err) < 0)
             return -EINVAL;
+        /* The parser knows no places: when a peer said some of it, all counts as theirs. */
+        unsigned flags = SPAN_OWN;
+        for (size_t i = 0; i < run->peer.n; i++)
+            flags &= run->peer.v[i].flags;
         py_unref(run->data);
-        run->data = data;
+        run->data = run->peer.n > 0 ? py_peer(STEAL(data), flags) : STEAL(data);
         run->is_data = true;
         return 0;
     }

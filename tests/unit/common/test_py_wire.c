@@ -4,6 +4,7 @@
 #include "common/base/buf.h"
 #include "common/py/py_error.h"
 #include "common/py/py_ops.h"
+#include "common/py/py_peer.h"
 #include "common/py/py_wire.h"
 #include "common/py/py_yaml.h"
 #include "salt/value.h"
@@ -171,6 +172,89 @@ test_limit(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_limit), cmocka_unit_test(test_round_trip),
-          cmocka_unit_test(test_tuples_as_keys), cmocka_unit_test(test_odd_tags),
-          cmocka_unit_test(test_tags_that_lie_in_each_other), cmocka_unit_test(test_cycle))
+static char *
+spans_text(const py_t *v)
+{
+    spans_auto_t spans = SPANS_INIT;
+    buf_auto_t out = BUF_INIT;
+
+    py_peer_spans(v, &spans);
+    for (size_t i = 0; i < spans.n; i++)
+        buf_printf(&out, "%zu-%zu:%u ", spans.v[i].from, spans.v[i].to, spans.v[i].flags);
+    return buf_steal(&out);
+}
+
+/* Marks travel to the machine that all of it is for, but those of its own words and of the outermost keys. */
+static void
+test_marks(void **state)
+{
+    const struct {
+        spans_t spans;
+        const char *wire, *back;
+    } marks[] = {
+        { { (span_t[]){ { 0, 5, 0 } }, 1, 0 }, "{\"k\": {\"$py\": [\"peer\", [\"a b c\"]]}}", "0-5:0 " },
+        { { (span_t[]){ { 2, 3, 0 }, { 4, 5, SPAN_QUOTED } }, 2, 0 },
+          "{\"k\": {\"$py\": [\"peer\", [\"a b c\", 2, 3, 0, 4, 5, 1]]}}",
+          "2-3:0 4-5:1 " },
+        { { (span_t[]){ { 0, 1, SPAN_OWN }, { 2, 5, 0 } }, 2, 0 },
+          "{\"k\": {\"$py\": [\"peer\", [\"a b c\", 2, 5, 0]]}}",
+          "2-5:0 " },
+        { { (span_t[]){ { 0, 5, SPAN_OWN } }, 1, 0 }, "{\"k\": \"a b c\"}", "" },
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(marks); i++) {
+        AUTO(py) dict = py_dict();
+        AUTO(py) key = py_str_peer("k", 1);
+        AUTO(py) value = py_str_spans("a b c", 5, &marks[i].spans);
+        assert_int_equal(py_dict_set(dict, key, value), 0);
+        json_auto_t *wire = py_to_wire_peer(dict);
+        AUTO_FREE char *text = json_dumps(wire, 0);
+        assert_string_equal(text, marks[i].wire);
+        AUTO(py) back = py_from_wire(wire);
+        AUTO_FREE char *spans = spans_text(py_dict_gets(back, "k"));
+        assert_string_equal(spans, marks[i].back);
+        json_auto_t *bare = py_to_wire(dict);
+        assert_string_equal(json_string_value(json_object_get(bare, "k")), "a b c");
+    }
+    AUTO(py) inner = py_dict();
+    AUTO(py) key = py_str_peer("said", 4);
+    assert_int_equal(py_dict_set(inner, key, PY_None), 0);
+    AUTO(py) outer = py_dict();
+    py_dict_sets(outer, "k", inner);
+    json_auto_t *wire = py_to_wire_peer(outer);
+    AUTO(py) back = py_from_wire(wire);
+    py_t *found, *value;
+    size_t at = 0;
+    assert_true(py_dict_next(py_dict_gets(back, "k"), &at, &found, &value));
+    assert_true(py_is_peer(found));
+}
+
+/* A tag that is none stays the dict that it is. */
+static void
+test_odd_marks(void **state)
+{
+    static const char *const odd[] = {
+        "{\"$py\": [\"peer\", []]}",
+        "{\"$py\": [\"peer\", [1]]}",
+        "{\"$py\": [\"peer\", [\"a\", 0]]}",
+        "{\"$py\": [\"peer\", [\"a\", 0, 2, 0]]}",
+        "{\"$py\": [\"peer\", [\"a\", 1, 1, 0]]}",
+        "{\"$py\": [\"peer\", [\"abc\", 1, 2, 0, 0, 1, 0]]}",
+        "{\"$py\": [\"peer\", [\"abc\", -1, 2, 0]]}",
+        "{\"$py\": [\"peer\", [\"abc\", 0, 1e3, 0]]}",
+    };
+
+    (void) state;
+    for (size_t i = 0; i < NELEMS(odd); i++) {
+        json_auto_t *wire = json_loads(odd[i], 0, NULL);
+        AUTO(py) v = py_from_wire(wire);
+        assert_true(py_is(v, PY_DICT));
+        assert_non_null(py_dict_gets(v, "$py"));
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(test_marks), cmocka_unit_test(test_odd_marks), cmocka_unit_test(test_limit),
+          cmocka_unit_test(test_round_trip), cmocka_unit_test(test_tuples_as_keys),
+          cmocka_unit_test(test_odd_tags), cmocka_unit_test(test_tags_that_lie_in_each_other),
+          cmocka_unit_test(test_cycle))
