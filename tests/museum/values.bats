@@ -98,6 +98,15 @@ adds() { printf '"x\\n\\nmore:\\n  runner.salt.cmd:\\n    - args:\\n      - fun:
     fires '"{{ salt.cmd.run(1) }}"'
     fires '"{% set x = 1 %}"'
     is_refused 'a template'
+    # In raw text it is the same value; in a tag, whose value has no marks, it is refused.
+    printf '%s\n' '#!jinja|jinja|yaml' 'tell:' '  runner.event.send:' '    - args:' "      - tag: {{ '{% raw %}' }}raw/{{ data.data.v }}/{% raw %}{{ 1 + 1 }}{% endraw %}{{ '{% endraw %}' }}" | reaction
+    fires '"a b"'
+    ask '{"op":"journal","from":1,"tags":["raw/*"]}' | grep -qF '"tag":"raw/a b/{{ 1 + 1 }}"'
+    before=$(grep -c 'A value that a peer said' "$FLEET/log/master" || :)
+    fires "$(adds)"
+    printf '%s\n' '#!jinja|jinja|yaml' 'tell:' '  runner.event.send:' '    - args:' "      - tag: {{ '{{ \"' }}{{ data.data.v }}{{ '\" }}' }}" | reaction
+    fires '"a"'
+    [ "$(grep -c 'A value that a peer said' "$FLEET/log/master")" -eq $((before + 2)) ]
 }
 
 @test "H-VALUES: a reaction's pillar stays marked in the orchestration that it begins, and when that is resumed" {

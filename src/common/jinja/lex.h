@@ -98,9 +98,11 @@ const char *token_describe(const token_t *token);
 
 /* Whether each span of a text stays what it is when the text is taken as a template: it neither has nor makes a sign of the syntax, and is
  * inside of a tag only as a piece of a string's text or as an integer. Else *ret says which one does not. Linear. A text that is no
- * template whatever its spans say fits: the engine tells what is wrong with it. */
+ * template whatever its spans say fits: the engine tells what is wrong with it. `ret_places`, which may be NULL, has room for
+ * one of each span, and is set as far as the text could be read. */
+typedef enum jspan_place { JSPAN_TEXT, JSPAN_RAW, JSPAN_COMMENT, JSPAN_TAG } jspan_place_t;
 bool jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans,
-                     breakout_t *ret);
+                     jspan_place_t *ret_places, breakout_t *ret);
 
 /* White space as Python's str.isspace(): bytes of it at the start of `s`, 0 for none. */
 size_t space_at(const char *s, const char *end);

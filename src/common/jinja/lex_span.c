@@ -8,7 +8,8 @@ typedef struct check {
     span_t *v;            /* the same as places of the lexer's source */
     size_t span;          /* the first that does not end before p */
     breakout_t *ret;
-    const char *what; /* what is wrong with the span `span`; NULL: nothing so far */
+    const char *what;      /* what is wrong with the span `span`; NULL: nothing so far */
+    jspan_place_t *places; /* of the spans, unless it is NULL */
 } check_t;
 
 /* The first span that ends behind a place, or one behind the source. */
@@ -212,6 +213,16 @@ tag_fits(check_t *c)
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
+static const jspan_place_t places_of[] = {
+    [LEX_TEXT] = JSPAN_TEXT,
+    [LEX_BLOCK] = JSPAN_TAG,
+    [LEX_COMMENT] = JSPAN_COMMENT,
+    [LEX_RAW] = JSPAN_RAW,
+    [LEX_LINE_COMMENT] = JSPAN_COMMENT,
+    [LEX_LINE_STATEMENT] = JSPAN_TAG,
+    [LEX_VARIABLE] = JSPAN_TAG,
+};
+
 static bool
 step_fits(check_t *c)
 {
@@ -222,7 +233,15 @@ step_fits(check_t *c)
         [LEX_VARIABLE] = tag_fits,
     };
 
-    return steps[c->lexer->state](c);
+    const lexer_t *l = c->lexer;
+    size_t from = (size_t) (l->p - l->start), first = c->span;
+    jspan_place_t place = places_of[l->state];
+    bool fits = steps[l->state](c);
+
+    for (size_t i = first; i < c->spans->n && c->v[i].from < (size_t) (l->p - l->start); i++)
+        if (c->places != NULL && c->v[i].to > from)
+            c->places[i] = place;
+    return fits;
 }
 
 /* Over the whole source: 1 when its spans fit, 0 when not, -1 when it cannot be read. */
@@ -276,7 +295,8 @@ reads_without(const char *text, size_t len, const jsyntax_t *syntax, const spans
 }
 
 bool
-jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans, breakout_t *ret)
+jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spans_t *spans,
+                jspan_place_t *ret_places, breakout_t *ret)
 {
     syntax_error_t error = { .cls = NULL };
 
@@ -285,7 +305,9 @@ jinja_spans_fit(const char *text, size_t len, const jsyntax_t *syntax, const spa
     if (!spans_have_characters(spans, text, len, ret))
         return false;
     AUTO(arena) arena = arena_new();
-    check_t c = { .lexer = lexer_new(arena, syntax, text, len, &error), .spans = spans };
+    check_t c = { .lexer = lexer_new(arena, syntax, text, len, &error),
+                  .spans = spans,
+                  .places = ret_places };
     c.v = places(text, len, spans, (size_t) (c.lexer->end - c.lexer->start));
     int fit = read_all(&c, &error);
     if (fit < 0 && reads_without(text, len, syntax, spans)) {

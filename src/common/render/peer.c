@@ -297,11 +297,43 @@ render_reads_peers(const render_t *self, const py_args_t *args)
 
 /* ---- a second template --------------------------------------------------------------------------------- */
 
+/* Signs of a syntax. */
+static const char *
+sign(const char *own, const char *dflt)
+{
+    return own != NULL ? own : dflt;
+}
+
+/* A name in place of a span: the value is printed, and no byte of it is read as a template. */
+static void
+put_name(buf_t *out, const jsyntax_t *syntax, jspan_place_t place, size_t i)
+{
+    const char *open = sign(syntax->block_start, "{%"), *close = sign(syntax->block_end, "%}");
+
+    if (place == JSPAN_RAW)
+        buf_printf(out, "%s+ endraw %s", open, close);
+    buf_printf(out, "%s peer_data__[%zu] %s", sign(syntax->variable_start, "{{"), i,
+               sign(syntax->variable_end, "}}"));
+    if (place == JSPAN_RAW)
+        buf_printf(out, "%s raw %s", open, close);
+}
+
+/* Numbers and texts of a tag lose their marks, so no text may be there: what the tag makes of it is not known. */
+static bool
+tags_are_free(const run_t *run, const jspan_place_t *places, breakout_t *ret)
+{
+    for (size_t i = 0; i < run->peer.n; i++) {
+        const span_t *s = &run->peer.v[i];
+        size_t digits = strspn(buf_str(&run->text) + s->from, "0123456789");
+        if (places[i] == JSPAN_TAG && digits < s->to - s->from)
+            return breakout_set(ret, &run->peer, s->from, "a part of an expression");
+    }
+    return true;
+}
+
 int
 run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *err)
 {
-    const char *open = syntax->variable_start != NULL ? syntax->variable_start : "{{",
-               *close = syntax->variable_end != NULL ? syntax->variable_end : "}}";
     const char *text = buf_str(&run->text);
     buf_t out = BUF_INIT;
     breakout_t b;
@@ -309,15 +341,19 @@ run_check_template(run_t *run, const jsyntax_t *syntax, py_t *context, fail_t *e
 
     if (run->peer.n == 0)
         return 0;
-    if (!jinja_spans_fit(text, run->text.len, syntax, &run->peer, &b))
+    AUTO_FREE jspan_place_t *places = xcalloc(run->peer.n, sizeof(*places));
+    if (!jinja_spans_fit(text, run->text.len, syntax, &run->peer, places, &b) ||
+        !tags_are_free(run, places, &b))
         return refuse(run, &b, err);
     AUTO(py) values = py_list();
     for (size_t i = 0; i < run->peer.n; i++) {
         const span_t *s = &run->peer.v[i];
         const spans_t all = { .v = &(span_t){ 0, s->to - s->from, s->flags & SPAN_KEPT }, .n = 1 };
         py_append_new(values, py_str_spans(text + s->from, s->to - s->from, &all));
+        if (places[i] != JSPAN_TEXT && places[i] != JSPAN_RAW)
+            continue;
         buf_add(&out, text + at, s->from - at);
-        buf_printf(&out, "%s peer_data__[%zu] %s", open, i, close);
+        put_name(&out, syntax, places[i], i);
         at = s->to;
     }
     buf_add(&out, text + at, run->text.len - at);

@@ -1,6 +1,7 @@
 /* renderer_gpg.c - the renderer `gpg`: messages in texts and data are decrypted by the system's gpg. */
 #include "common/base/fs.h"
 #include "common/base/proc.h"
+#include "common/py/py_peer.h"
 #include "common/render/render_int.h"
 #include "salt/limits.h"
 #include "salt/log.h"
@@ -179,6 +180,18 @@ decrypt_text(const gpg_t *g, const char *text, size_t len, marks_t *marks, buf_t
     return rc;
 }
 
+/* The marks of the text that was made, of which blanks at its end may be gone. Ends `marks`. */
+static void
+clip_marks(marks_t *marks, size_t len, spans_t *ret)
+{
+    for (size_t i = 0; i < marks->after.n; i++) {
+        const span_t *s = &marks->after.v[i];
+        if (s->from < len)
+            spans_add(ret, s->from, s->to < len ? s->to : len, s->flags);
+    }
+    spans_free(&marks->after);
+}
+
 /* Bytes that are no text stay bytes. */
 static py_t *
 text_or_bytes(const buf_t *b)
@@ -192,6 +205,28 @@ text_or_bytes(const buf_t *b)
     return py_bytes(buf_str(b), b->len);
 }
 
+/* A text of which a peer said something: its own messages stay closed, and so do its written line breaks. */
+static py_t *
+decrypt_said(const gpg_t *g, py_t *v, fail_t *err)
+{
+    spans_auto_t before = SPANS_INIT;
+    marks_t marks = { .before = &before };
+    buf_auto_t out = BUF_INIT;
+    size_t len;
+    const char *text = py_text(v, &len);
+
+    py_peer_spans(v, &before);
+    int rc = decrypt_text(g, text, len, &marks, &out, err);
+    py_t *plain = rc == 0 ? py_ref(v) : rc > 0 ? text_or_bytes(&out) : NULL;
+    spans_auto_t after = SPANS_INIT;
+    clip_marks(&marks, out.len, &after);
+    if (rc <= 0 || after.n == 0)
+        return plain;
+    AUTO(py) bare = plain;
+    text = py_text(bare, &len);
+    return py_is(bare, PY_STR) ? py_str_spans(text, len, &after) : py_peer(STEAL(bare), 0);
+}
+
 static py_t *
 decrypt_str(const gpg_t *g, py_t *v, fail_t *err)
 {
@@ -199,6 +234,8 @@ decrypt_str(const gpg_t *g, py_t *v, fail_t *err)
     const char *text = py_text(v, &len);
     buf_auto_t broken = BUF_INIT, out = BUF_INIT;
 
+    if (py_is_peer(v))
+        return decrypt_said(g, v, err);
     if (memmem(text, len, begin_mark, strlen(begin_mark)) == NULL && !g->translate_newlines)
         return py_ref(v);
     if (g->translate_newlines)
@@ -247,19 +284,6 @@ decrypt_value(const gpg_t *g, py_t *v, fail_t *err)
     return rc == 0 ? py_ref(v) : NULL;
 }
 
-/* The text became another; blanks at its end may be gone. */
-static void
-take_marks(run_t *run, marks_t *marks)
-{
-    spans_free(&run->peer);
-    for (size_t i = 0; i < marks->after.n; i++) {
-        const span_t *s = &marks->after.v[i];
-        if (s->from < run->text.len)
-            spans_add(&run->peer, s->from, s->to < run->text.len ? s->to : run->text.len, s->flags);
-    }
-    spans_free(&marks->after);
-}
-
 /* ---- the renderer ------------------------------------------------------------------------------------- */
 
 int
@@ -277,7 +301,10 @@ render_gpg(run_t *run, UNUSED const char *argline, fail_t *err)
         rc = decrypt_text(&g, buf_str(&run->text), run->text.len, &marks, &out, err);
         buf_free(&run->text);
         run->text = out;
-        take_marks(run, &marks);
+        spans_t kept = SPANS_INIT;
+        clip_marks(&marks, run->text.len, &kept);
+        spans_free(&run->peer);
+        run->peer = kept;
         rc = rc > 0 ? 0 : rc;
     }
     gpg_free(&g);

@@ -136,7 +136,7 @@ check_rows(const row_t *rows, size_t n, const jsyntax_t *signs)
     for (size_t i = 0; i < n; i++) {
         span_text_auto_t t = span_text(rows[i].text);
         breakout_t out = { 99, 99, NULL };
-        bool fit = signs != NULL ? jinja_spans_fit(buf_str(&t.text), t.text.len, signs, &t.spans, &out)
+        bool fit = signs != NULL ? jinja_spans_fit(buf_str(&t.text), t.text.len, signs, &t.spans, NULL, &out)
                                  : json_spans_fit(buf_str(&t.text), t.text.len, &t.spans, &out);
         if (fit != (rows[i].what == NULL))
             fail_msg("%s: %s", rows[i].text, fit ? "fits" : out.what);
