@@ -85,6 +85,15 @@ fs_look_dir(const char *path, fail_t *err)
 }
 
 int
+fs_look_file(const char *path, fail_t *err)
+{
+    struct stat st;
+    int rc = look(path, &st, err);
+
+    return rc > 0 ? S_ISREG(st.st_mode) : rc;
+}
+
+int
 fs_read_fd(int fd, size_t limit, buf_t *out)
 {
     size_t start = out->len;

@@ -705,14 +705,14 @@ test_pause_and_kill(void **state)
 
     (void) state;
     assert_int_equal(state_pauses_set(dir, "20261120094109743473", pauses, &err), 0);
-    json_auto_t *jids = state_paused_jids(dir);
+    json_auto_t *jids = state_paused_jids(dir, NULL);
     assert_int_equal(json_array_size(jids), 1);
     add_chunk(chunks, "a", "script.ok", "{}");
     add_chunk(chunks, "b", "script.ok", "{}");
     add_chunk(chunks, "c", "script.ok", "{}");
     json_auto_t *running = run_script(chunks, false, opts, NULL);
     assert_int_equal(json_object_size(running), 2);
-    json_auto_t *left = state_paused_jids(dir);
+    json_auto_t *left = state_paused_jids(dir, NULL);
     assert_int_equal(json_array_size(left), 0);
     assert_int_equal(state_pauses_set(dir, "../x", pauses, NULL), -EINVAL);
     assert_int_equal(fs_remove_tree(dir, &err), 0);
