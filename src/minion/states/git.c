@@ -816,7 +816,8 @@ static int
 make_room(latest_t *l)
 {
     bool force = value_bool(l->s.args, "force_clone", false);
-    int there = fs_look_dir(l->s.target, l->s.err), empty = there > 0 && !force ? gitstate_is_empty(&l->s) : 0;
+    int there = fs_look_dir(l->s.target, l->s.err),
+        empty = there > 0 && !force ? gitstate_is_empty(&l->s) : 0;
 
     if (there <= 0 || empty != 0)
         return there < 0 ? there : empty < 0 ? empty : 0;
