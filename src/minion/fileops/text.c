@@ -7,8 +7,8 @@
 
 #include "common/base/prog.h"
 #include "common/base/fs.h"
-#include "common/base/procfs.h"
 #include "common/base/map.h"
+#include "common/base/procfs.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"

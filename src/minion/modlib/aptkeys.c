@@ -265,7 +265,10 @@ apt_add_key(call_ctx_t *ctx, const apt_key_t *given, fail_t *err)
     AUTO_FREE char *dir = keydir_of(given->keydir);
     apt_key_t key = *given;
 
-    if (!key.aptkey && !fs_is_dir(dir)) {
+    int there = key.aptkey ? 1 : fs_look_dir(dir, err);
+    if (there < 0)
+        return there;
+    if (there == 0) {
         log_debug("The directory %s does not exist. Please create this directory only writable by root", dir);
         return 0;
     }
@@ -360,7 +363,10 @@ apt_del_repo_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *dir = keydir_of(value_str(args, "keydir", NULL));
     bool aptkey = value_truthy(value_get(args, "aptkey"));
 
-    if (!aptkey && !fs_is_dir(dir)) {
+    int there = aptkey ? 1 : fs_look_dir(dir, err);
+    if (there < 0)
+        return there;
+    if (there == 0) {
         log_debug("The directory %s does not exist. Please create this directory only writable by root", dir);
         *ret_value = json_false();
         return 0;
