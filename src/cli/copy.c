@@ -139,7 +139,12 @@ static int
 survey(copy_t *self, const char *path, int depth)
 {
     struct stat st;
-    const char *why = stat(path, &st) != 0 ? "does not exist" : unsendable(&st, path, depth);
+    bool seen = stat(path, &st) == 0;
+    if (!seen && !fs_is_absence(-errno)) {
+        show_error(&self->cmd.show, "%s: %s\n", path, strerror(errno));
+        return EXIT_MISSING;
+    }
+    const char *why = !seen ? "does not exist" : unsendable(&st, path, depth);
     if (why != NULL) {
         show_error(&self->cmd.show, "%s %s\n", path, why);
         return EXIT_MISSING;

@@ -75,9 +75,9 @@ bool numbers_may_tell(const front_t *self);
  * to be kept together with the event. 0: none within this run of the minion. */
 void numbers_keep(front_t *self, const minion_t *m, json_int_t n);
 json_int_t numbers_kept(const front_t *self, const minion_t *m, const char *series);
-/* The same for salt-call, of which each run has numbers of its own. numbers_call_keep returns the store's ticket, 0 when that
- * has no room. */
-bool numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n);
+/* The same for salt-call, of which each run has numbers of its own: 1, 0, or negative when that can't be known.
+ * numbers_call_keep returns the store's ticket, 0 when that has no room. */
+int numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n);
 uint64_t numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n);
 void numbers_forget(front_t *self, const char *id);
 

@@ -380,13 +380,13 @@ s_keep_ret(front_t *self, peer_t *peer, ret_t *ret, const job_t *job, char **key
     return ticket != 0;
 }
 
-/* Whether this is a job of ours, and not for this minion. Who is not in it by its slot may be one whose key was deleted
+/* Whether this is a job of ours, and not for this minion: 1, 0, or negative with *err. Who is not in it by its slot may be one whose key was deleted
  * and accepted again. */
-static bool
-s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job)
+static int
+s_is_of_others(front_t *self, const minion_t *m, const char *jid, const job_t *job, fail_t *err)
 {
-    int is = store_is_target(self->reader, jid, m->id, NULL);
-    return is == 0 || (is == -ENOENT && job);
+    int is = store_is_target(self->reader, jid, m->id, err);
+    return is == -ENOENT ? job != NULL : is < 0 ? is : is == 0;
 }
 
 /* What a minion tells unasked and has no room for is not acknowledged: it is sent again later. */
@@ -416,14 +416,22 @@ s_take_ret(front_t *self, peer_t *peer, ret_t *ret)
         return;
     }
     /* Without a target: salt-call's own, or one of before. */
-    if (t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, NULL) == 1) {
+    fail_auto_t err = FAIL_INIT;
+    int had = t ? t->verdict == VERDICT_RETURNED : store_has_return(self->reader, jid, m->id, &err);
+    int others = t || had != 0 ? 0 : s_is_of_others(self, m, jid, job, &err);
+    if (had < 0 || others < 0) {
+        /* Not acknowledged: it is sent again later. */
+        log_error("job %s: the return of minion %s has to wait: %s", jid, m->id, fail_text(&err));
+        return;
+    }
+    if (had > 0) {
         /* Ours was acknowledged, but that was lost on the way: say it again, count it never. */
         log_debug("job %s: minion %s returns once more; it is acknowledged again", jid, m->id);
         self->counters.duplicates++;
         s_ack_jid(self, peer, jid, strlen(jid));
         return;
     }
-    if (!t && s_is_of_others(self, m, jid, job)) {
+    if (others > 0) {
         front_refused(self, REFUSED_MESSAGE, peer->address,
                       "minion %s returns for job %s, which was not for it", m->id, jid);
         s_ack_jid(self, peer, jid, strlen(jid));
@@ -493,10 +501,12 @@ s_event_due(front_t *self, peer_t *peer, json_int_t n, json_int_t oldest)
     if (*lost != 0 && oldest > *lost)
         *lost = oldest < n ? oldest : n;
     if (peer->is_call) {
-        if (!numbers_call_kept(self, m, peer->boot, n))
+        int kept = numbers_call_kept(self, m, peer->boot, n);
+        if (kept == 0)
             return *lost == 0 || n <= *lost;
         char *none = NULL;
-        uint64_t ticket = numbers_call_keep(self, m, peer->boot, n); /* behind the event's own */
+        /* Behind the event's own. */
+        uint64_t ticket = kept > 0 ? numbers_call_keep(self, m, peer->boot, n) : 0;
         if (ticket != 0)
             s_ack_later(self, peer, ticket, &none, n);
         return false;

@@ -124,7 +124,12 @@ json_int_t
 numbers_kept(const front_t *self, const minion_t *m, const char *series)
 {
     AUTO_FREE char *key = s_minion_key(m->id);
-    json_auto_t *kept = store_meta(self->reader, key, NULL);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *kept = store_meta(self->reader, key, &err);
+    if (!kept)
+        log_error(
+            "minion %s: which of its events were taken can't be known, so that some may be taken twice: %s",
+            m->id, fail_text(&err));
     const char *text = json_is_string(kept) ? json_string_value(kept) : "";
     char *end = NULL;
     long long n = strtoll(text, &end, 10);
@@ -137,14 +142,19 @@ s_calls_key(const char *id)
     return xasprintf("calls_of/%s", id);
 }
 
-/* Read when it is first asked for: hardly a minion has any. */
+/* Read when it is first asked for: hardly a minion has any. NULL when they can't be. */
 static json_t *
 s_calls(const front_t *self, minion_t *m)
 {
     if (m->calls)
         return m->calls;
     AUTO_FREE char *key = s_calls_key(m->id);
-    json_auto_t *kept = store_meta(self->reader, key, NULL);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *kept = store_meta(self->reader, key, &err);
+    if (!kept) {
+        log_error("minion %s: its salt-call's events have to wait: %s", m->id, fail_text(&err));
+        return NULL;
+    }
     const char *text = json_is_string(kept) ? json_string_value(kept) : "";
     m->calls = *text ? value_parse(text, strlen(text), LIMIT_LOCAL_MSG, "store", NULL) : NULL;
     if (!json_is_object(m->calls)) {
@@ -154,16 +164,19 @@ s_calls(const front_t *self, minion_t *m)
     return m->calls;
 }
 
-bool
+int
 numbers_call_kept(const front_t *self, minion_t *m, const char *boot, json_int_t n)
 {
-    return n <= value_int(s_calls(self, m), boot, 0);
+    const json_t *calls = s_calls(self, m);
+    return calls ? n <= value_int(calls, boot, 0) : -EIO;
 }
 
 uint64_t
 numbers_call_keep(front_t *self, minion_t *m, const char *boot, json_int_t n)
 {
     json_t *calls = s_calls(self, m);
+    if (!calls)
+        return 0;
     json_int_t last = value_int(calls, boot, 0);
     /* The newest stands last. */
     (void) json_object_del(calls, boot);

@@ -724,14 +724,14 @@ s_reopen(front_t *self, const char *jid)
     return s_restore_one(self, row, returned);
 }
 
-/* By the store more may be heard of it. */
-static bool
-s_is_unfinished(front_t *self, const json_t *head)
+/* Whether by the store more may be heard of it: 1, 0, or negative with *err. */
+static int
+s_is_unfinished(front_t *self, const json_t *head, fail_t *err)
 {
     if (value_int(head, "n_returned", 0) >= value_int(head, "n_minions", 0))
-        return false;
-    json_auto_t *ended = store_notes(self->reader, NOTE_ENDED, value_str(head, "jid", ""), NULL);
-    return ended && json_object_size(ended) == 0;
+        return 0;
+    json_auto_t *ended = store_notes(self->reader, NOTE_ENDED, value_str(head, "jid", ""), err);
+    return !ended ? -EIO : json_object_size(ended) == 0;
 }
 
 static json_t *
@@ -757,13 +757,15 @@ s_has_room(const front_t *self, const json_t *head)
     return bytes <= LIMIT_RESTORED_BYTES;
 }
 
-/* A job that is unfinished by the store, unless it is this master's. False: there is no room for it. */
+/* A job that is unfinished by the store, unless it is this master's. False with *err: there is no room for it, or it can't be
+ * read. */
 static bool
 s_take_up(front_t *self, const json_t *head, bool bounded, job_t **ret_job, fail_t *err)
 {
     const char *jid = value_str(head, "jid", "");
-    if (!s_is_from_before(self, head) || !s_is_unfinished(self, head))
-        return true;
+    int unfinished = s_is_from_before(self, head) ? s_is_unfinished(self, head, err) : 0;
+    if (unfinished <= 0)
+        return unfinished == 0;
     if (bounded && !s_has_room(self, head)) {
         (void) fail_set(
             err, -EAGAIN,

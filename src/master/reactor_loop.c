@@ -125,7 +125,10 @@ static void
 s_tell_gone(rloop_t *self, uint64_t to)
 {
     uint64_t first = 0, last = 0;
-    if (store_seq_range(self->reader, &first, &last, NULL) < 0 || first <= self->routed + 1)
+    fail_auto_t err = FAIL_INIT;
+    if (store_seq_range(self->reader, &first, &last, &err) < 0)
+        log_error("reactor: which events are no longer in the journal can't be known: %s", fail_text(&err));
+    if (first <= self->routed + 1)
         return;
     work_error(self, NULL, self->routed, "events %llu to %llu are no longer in the journal",
                (unsigned long long) self->routed + 1, (unsigned long long) (first <= to ? first - 1 : to));
@@ -144,8 +147,12 @@ s_restore(rloop_t *self, const json_t *meta)
     rules_restore(self->rules, value_get(kept, "rules"));
     s_tell_gone(self, UINT64_MAX);
     json_array_foreach (value_get(kept, "begun"), i, one) {
-        json_auto_t *returns = store_returns(self->reader, value_str(one, "jid", ""), NULL);
-        if (json_object_size(returns) == 0)
+        fail_auto_t err = FAIL_INIT;
+        json_auto_t *returns = store_returns(self->reader, value_str(one, "jid", ""), &err);
+        if (!returns)
+            log_error("reactor: whether job %s has ended can't be known: %s", value_str(one, "jid", ""),
+                      fail_text(&err));
+        else if (json_object_size(returns) == 0)
             work_error(self, one, self->routed,
                        "%s (job %s) was under way when the master ended: it is not begun again",
                        value_str(one, "fun", ""), value_str(one, "jid", ""));

@@ -166,16 +166,6 @@ query(store_reader_t *self, int which, fail_t *err)
     return self->stmt[which];
 }
 
-static sqlite3_stmt *
-query_text(store_reader_t *self, int which, const char *text, fail_t *err)
-{
-    sqlite3_stmt *stmt = query(self, which, err);
-
-    if (stmt != NULL)
-        sqlite3_bind_text(stmt, 1, text, -1, SQLITE_TRANSIENT);
-    return stmt;
-}
-
 /* The writer notices damage only where it writes. */
 static int
 failed(store_reader_t *self, fail_t *err)
@@ -190,6 +180,23 @@ failed(store_reader_t *self, fail_t *err)
         "%s; stop the master and move the file away with what stands beside it: a new one is begun. "
         "\"sqlite3 FILE .recover\" may save what was there.",
         fail_text(&why));
+}
+
+/* `stmt`, which may be NULL, with a text; NULL with *err when there is no memory for it: what the parameter was before would be
+ * looked for, or nothing. */
+static sqlite3_stmt *
+bind_text(store_reader_t *self, sqlite3_stmt *stmt, int at, const char *text, fail_t *err)
+{
+    if (stmt == NULL || sqlite3_bind_text(stmt, at, text, -1, SQLITE_TRANSIENT) == SQLITE_OK)
+        return stmt;
+    (void) failed(self, err);
+    return NULL;
+}
+
+static sqlite3_stmt *
+query_text(store_reader_t *self, int which, const char *text, fail_t *err)
+{
+    return bind_text(self, query(self, which, err), 1, text, err);
 }
 
 /* Whether there is another row; false with *rc_p negative after a failure. */
@@ -352,12 +359,11 @@ store_returned(store_reader_t *self, const char *jid, fail_t *err)
 static int
 one_number(store_reader_t *self, int which, const char *jid, const char *name, fail_t *err)
 {
-    sqlite3_stmt *stmt = query_text(self, which, jid, err);
+    sqlite3_stmt *stmt = bind_text(self, query_text(self, which, jid, err), 2, name, err);
     int rc = 0;
 
     if (stmt == NULL)
         return -EIO;
-    sqlite3_bind_text(stmt, 2, name, -1, SQLITE_TRANSIENT);
     int number = next_row(self, stmt, &rc, err) ? sqlite3_column_int(stmt, 0) : -ENOENT;
     sqlite3_reset(stmt);
     return rc < 0 ? rc : number;
@@ -417,13 +423,12 @@ int
 store_returns_each(store_reader_t *self, const char *jid, const char *after, store_return_fn *fn,
                    void *cookie, fail_t *err)
 {
-    sqlite3_stmt *stmt = query_text(self, Q_RETURNS, jid, err);
+    sqlite3_stmt *stmt = bind_text(self, query_text(self, Q_RETURNS, jid, err), 2, after, err);
     bool more = true;
     int rc = 0;
 
     if (stmt == NULL)
         return -EIO;
-    sqlite3_bind_text(stmt, 2, after, -1, SQLITE_TRANSIENT);
     while (more && next_row(self, stmt, &rc, err)) {
         const char *text = col_text(stmt, 1);
         more = fn(cookie, col_text(stmt, 0), text, (size_t) sqlite3_column_bytes(stmt, 1));
@@ -578,9 +583,7 @@ query_jobs(store_reader_t *self, const json_t *filter, fail_t *err)
         return NULL;
     sqlite3_bind_int64(stmt, 1, value_int(filter, "start_us", INT64_MIN));
     sqlite3_bind_int64(stmt, 2, value_int(filter, "end_us", INT64_MAX));
-    if (name != NULL)
-        sqlite3_bind_text(stmt, 3, name, -1, SQLITE_TRANSIENT);
-    return stmt;
+    return name != NULL ? bind_text(self, stmt, 3, name, err) : stmt;
 }
 
 json_t *
@@ -835,22 +838,17 @@ store_metas(store_reader_t *self, const char *prefix, fail_t *err)
 static sqlite3_stmt *
 query_note(store_reader_t *self, int which, const char *kind, const char *ref, fail_t *err)
 {
-    sqlite3_stmt *stmt = query_text(self, which, kind, err);
-
-    if (stmt != NULL)
-        sqlite3_bind_text(stmt, 2, ref, -1, SQLITE_TRANSIENT);
-    return stmt;
+    return bind_text(self, query_text(self, which, kind, err), 2, ref, err);
 }
 
 json_t *
 store_noted(store_reader_t *self, const char *kind, const char *ref, const char *part, fail_t *err)
 {
-    sqlite3_stmt *stmt = query_note(self, Q_NOTED, kind, ref, err);
+    sqlite3_stmt *stmt = bind_text(self, query_note(self, Q_NOTED, kind, ref, err), 3, part, err);
     int rc = 0;
 
     if (stmt == NULL)
         return NULL;
-    sqlite3_bind_text(stmt, 3, part, -1, SQLITE_TRANSIENT);
     json_t *jid = next_row(self, stmt, &rc, err) ? json_string(col_text(stmt, 0)) : json_null();
     return end_query(stmt, rc, jid);
 }

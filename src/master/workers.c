@@ -625,13 +625,15 @@ workers_run(workers_t *self, bool wheel, const json_t *request, const char *user
 static void
 s_tell_kept(front_t *front, const char *jid, lconn_t *follower)
 {
-    json_auto_t *returns = store_returns(front->reader, jid, NULL);
+    fail_auto_t err = FAIL_INIT;
+    json_auto_t *returns = store_returns(front->reader, jid, &err);
     json_auto_t *msg = json_pack("{s:s, s:s}", "push", "runner", "jid", jid);
     json_t *ret = json_object_iter_value(json_object_iter(returns));
+    const char *why = returns ? CUT_OFF : fail_text(&err);
     if (json_is_object(ret))
         (void) json_object_update_missing(msg, ret);
     else
-        (void) json_object_update_new(msg, json_pack("{s:s, s:i, s:b, s:b}", "return", CUT_OFF, "retcode", 1,
+        (void) json_object_update_new(msg, json_pack("{s:s, s:i, s:b, s:b}", "return", why, "retcode", 1,
                                                      "success", false, "unknown", true));
     (void) lconn_push(follower, msg);
 }

@@ -460,7 +460,10 @@ static int
 s_signal(const job_proc_t *first, const job_proc_t *end, int sig)
 {
     size_t n, kept = 0;
-    AUTO_FREE procfs_kin_t *kin = procfs_kin(&n);
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE procfs_kin_t *kin = procfs_kin(&n, &why);
+    if (!kin)
+        log_error("programs that the job has started go on without it: %s", fail_text(&why));
     AUTO_FREE pid_t *pids = xcalloc(n + 1, sizeof(*pids));
     int rc = -ESRCH;
     for (size_t i = 0; i < n; i++) {

@@ -2,10 +2,10 @@
  * are notes of any. */
 #include "minion/jobserver.h"
 
-#include <dirent.h>
-
 #include "common/base/clock.h"
 #include "common/base/fs.h"
+#include "common/base/str.h"
+#include "salt/log.h"
 #include "salt/value.h"
 
 #define AGAIN_MS 600000
@@ -14,12 +14,14 @@ static bool
 s_has_notes(const jobserver_t *self)
 {
     AUTO_FREE char *path = fs_join(value_str(self->opts, "cachedir", ""), "cp_parts");
-    DIR *dir = opendir(path);
+    fail_auto_t err = FAIL_INIT;
+    char **names = NULL;
+    if (fs_names(path, &names, &err) < 0)
+        log_warning("parts of files may be left behind: %s", fail_text(&err));
     bool any = false;
-    for (struct dirent *one; dir && !any && (one = readdir(dir));)
-        any = *one->d_name != '.';
-    if (dir)
-        closedir(dir);
+    for (size_t i = 0; names && names[i] && !any; i++)
+        any = *names[i] != '.';
+    strv_free(names);
     return any;
 }
 

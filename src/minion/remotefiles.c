@@ -50,6 +50,8 @@ static int
 s_have(const char *copy, const char *path, int64_t *ret_size, fail_t *err)
 {
     struct stat st;
+    if (lstat(copy, &st) != 0 && !fs_is_absence(-errno))
+        return fs_fail(err, -errno, "look at", copy);
     if (lstat(copy, &st) != 0 || !S_ISREG(st.st_mode))
         return fail_set(err, -EHOSTUNREACH, "salt://%s: no master is connected, and it is not in the cache",
                         path);

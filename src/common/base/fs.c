@@ -85,6 +85,15 @@ fs_look_dir(const char *path, fail_t *err)
 }
 
 int
+fs_look_file(const char *path, fail_t *err)
+{
+    struct stat st;
+    int rc = look(path, &st, err);
+
+    return rc > 0 ? S_ISREG(st.st_mode) : rc;
+}
+
+int
 fs_read_fd(int fd, size_t limit, buf_t *out)
 {
     size_t start = out->len;
@@ -328,10 +337,16 @@ folder_failed(const char *path, int code)
 int
 fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err)
 {
+    struct stat st;
+
     *found = (glob_t){ 0 };
     glob_err = err;
     glob_code = 0;
-    if (glob(pattern, flags, folder_failed, found) != GLOB_NOSPACE)
+    int rc = glob(pattern, flags, folder_failed, found);
+    if (rc == GLOB_NOMATCH && glob_code == 0 && strpbrk(pattern, "*?[") == NULL && lstat(pattern, &st) != 0 &&
+        !fs_is_absence(-errno)) /* of a name it only says that there is none */
+        return fail_errno(err, "look at", pattern);
+    if (rc != GLOB_NOSPACE)
         return glob_code;
     errno = ENOMEM;
     return fail_errno(err, "look for", pattern);

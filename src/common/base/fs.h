@@ -55,9 +55,10 @@ int fs_names(const char *path, char ***ret_names, fail_t *err);
 int fs_glob(const char *pattern, int flags, glob_t *found, fail_t *err);
 /* Whether something has the name: 1, 0, or negative with *err while nobody can say. */
 int fs_look(const char *path, fail_t *err);
-/* The same of a folder: 0 also where something else has the name. */
+/* The same of a folder, or of a regular file: 0 also where something else has the name. */
 int fs_look_dir(const char *path, fail_t *err);
-/* The same, false also while nobody can say: for what is only looked at, and where nothing is done because it is missing. */
+int fs_look_file(const char *path, fail_t *err);
+/* The same of any, false also while nobody can say: for what is only looked at, and where nothing is done because it is missing. */
 bool fs_exists(const char *path);
 /* Whether it is known that nothing is there. Neither this nor fs_exists() is true while the file system has trouble:
  * who makes or replaces a file because it is missing asks this one. */

@@ -2,7 +2,6 @@
 #include "common/base/procfs.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -22,23 +21,21 @@ by_number(const void *a, const void *b)
 }
 
 pid_t *
-procfs_pids(size_t *ret_n)
+procfs_pids(size_t *ret_n, fail_t *err)
 {
-    pid_t *pids = xcalloc(1, sizeof(*pids));
-    size_t n = 0;
-    DIR *dir = opendir("/proc");
+    char **names = NULL;
 
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
+    *ret_n = 0;
+    if (fs_names("/proc", &names, err) < 0)
+        return NULL;
+    pid_t *pids = xcalloc(strv_len(names) + 1, sizeof(*pids));
+    for (size_t i = 0; names[i] != NULL; i++) {
         long long pid;
-        if (!str_to_int(entry->d_name, 1, INT_MAX, &pid))
-            continue;
-        pids = xrealloc(pids, (n + 1) * sizeof(*pids));
-        pids[n++] = (pid_t) pid;
+        if (str_to_int(names[i], 1, INT_MAX, &pid))
+            pids[(*ret_n)++] = (pid_t) pid;
     }
-    if (dir != NULL)
-        closedir(dir);
-    qsort(pids, n, sizeof(*pids), by_number);
-    *ret_n = n;
+    strv_free(names);
+    qsort(pids, *ret_n, sizeof(*pids), by_number);
     return pids;
 }
 
@@ -203,10 +200,10 @@ parent_of(pid_t pid)
 }
 
 procfs_kin_t *
-procfs_kin(size_t *ret_n)
+procfs_kin(size_t *ret_n, fail_t *err)
 {
-    AUTO_FREE pid_t *pids = procfs_pids(ret_n);
-    procfs_kin_t *kin = xcalloc(*ret_n + 1, sizeof(*kin));
+    AUTO_FREE pid_t *pids = procfs_pids(ret_n, err);
+    procfs_kin_t *kin = pids != NULL ? xcalloc(*ret_n + 1, sizeof(*kin)) : NULL;
 
     for (size_t i = 0; i < *ret_n; i++)
         kin[i] = (procfs_kin_t){ pids[i], parent_of(pids[i]) };
@@ -292,9 +289,14 @@ unescape(char *s)
 }
 
 procfs_mount_t *
-procfs_mounts(size_t *ret_n)
+procfs_mounts(size_t *ret_n, fail_t *err)
 {
-    char **lines = procfs_lines("/proc/self/mounts");
+    buf_auto_t text = BUF_INIT;
+
+    *ret_n = 0;
+    if (fs_read("/proc/self/mounts", LIMIT_FILE_READ, &text, err) < 0)
+        return NULL;
+    char **lines = str_split(buf_str(&text), "\n", true);
     procfs_mount_t *mounts = xcalloc(strv_len(lines) + 1, sizeof(*mounts));
     size_t n = 0;
 

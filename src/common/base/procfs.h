@@ -2,7 +2,7 @@
  *
  * Layer      common/base
  * Threads    any
- * Errors     what can't be read is left out: processes come and go
+ * Errors     a process that can't be read is left out: they come and go
  * Tests      tests/unit/common/test_procfs.c
  */
 #ifndef COMMON_BASE_PROCFS_H
@@ -12,8 +12,8 @@
 
 #include "salt/base.h"
 
-/* The ids of all processes, ascending. NEW array; free() it. */
-pid_t *procfs_pids(size_t *ret_n);
+/* The ids of all processes, ascending. NEW array; free() it. NULL with *err and *ret_n 0 when /proc can't be read. */
+pid_t *procfs_pids(size_t *ret_n, fail_t *err);
 
 typedef struct procfs_proc {
     pid_t pid, ppid;
@@ -30,11 +30,12 @@ typedef struct procfs_proc {
 
 /* False when there is no such process. */
 bool procfs_proc(pid_t pid, procfs_proc_t *out);
-/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has parent 0. */
+/* Who started whom. NEW array of all processes, ascending; free() it. A process that goes meanwhile has parent 0. NULL as
+ * procfs_pids. */
 typedef struct procfs_kin {
     pid_t pid, parent;
 } procfs_kin_t;
-procfs_kin_t *procfs_kin(size_t *ret_n);
+procfs_kin_t *procfs_kin(size_t *ret_n, fail_t *err);
 /* The parent of one of them; 0: it is not among them. */
 pid_t procfs_parent(const procfs_kin_t *kin, size_t n, pid_t pid);
 /* psutil's word for a state: "sleeping", "zombie", ... */
@@ -54,8 +55,8 @@ double procfs_hz(void);
 typedef struct procfs_mount {
     char *device, *point, *type, *options; /* owned */
 } procfs_mount_t;
-/* NEW array; procfs_mounts_free frees it. */
-procfs_mount_t *procfs_mounts(size_t *ret_n);
+/* NEW array; procfs_mounts_free frees it. NULL with *err and *ret_n 0 when they can't be read. */
+procfs_mount_t *procfs_mounts(size_t *ret_n, fail_t *err);
 void procfs_mounts_free(procfs_mount_t *mounts, size_t n);
 
 /* The lines of a file under /proc. NEW array that ends with NULL; empty when it can't be read. */

@@ -1,7 +1,6 @@
 /* rootfs.c - files of the host under a prefix. */
 #include "common/base/rootfs.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,22 +83,9 @@ char **
 root_list(const char *root, const char *path)
 {
     AUTO_FREE char *full = root_path(root, path);
-    char **names = xcalloc(1, sizeof(*names));
-    size_t n = 0;
-    DIR *dir = opendir(full);
-    const struct dirent *entry;
+    char **names = NULL;
 
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, ".."))
-            continue;
-        names = xrealloc(names, (n + 2) * sizeof(*names));
-        names[n++] = xstrdup(entry->d_name);
-        names[n] = NULL;
-    }
-    if (dir != NULL)
-        closedir(dir);
-    qsort(names, n, sizeof(*names), str_by_text);
-    return names;
+    return fs_names(full, &names, NULL) == 0 ? names : xcalloc(1, sizeof(*names));
 }
 
 char *

@@ -24,7 +24,7 @@ bool root_is_dir(const char *root, const char *path);
 /* A program on PATH below the prefix: NEW path without the prefix, or NULL. */
 char *root_which(const char *root, const char *program);
 /* Names in a folder, sorted, without "." and "..": an array that strv_free frees. Empty when there is no such
- * folder. */
+ * folder, or none that can be read: for facts; who acts on what is not in it asks fs_names(). */
 char **root_list(const char *root, const char *path);
 
 /* for (char *at = text, *line; (line = line_next(&at)) != NULL;) cuts `text` at its newlines. */

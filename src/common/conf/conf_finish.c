@@ -326,8 +326,10 @@ finish_id(finish_t *f)
     const char *set = value_str(f->opts, "id", ""), *domain = value_str(f->opts, "append_domain", "");
     bool guessed = *set == '\0', is_address = false;
     AUTO_FREE char *from = NULL;
-    AUTO_FREE char *id = guessed ? conf_guess_id(f->opts, f->side, &is_address, &from) : xstrdup(set);
+    AUTO_FREE char *id = guessed ? conf_guess_id(f->opts, f->side, &is_address, &from, f->err) : xstrdup(set);
 
+    if (id == NULL)
+        return f->err->code;
     if (*domain != '\0' && !is_address && !str_ends(id, domain) && !str_ends(id, ".")) {
         char *longer = xasprintf("%s.%s", id, domain);
         free(id);

@@ -204,15 +204,15 @@ guess_name(conf_side_t side)
     return name != NULL ? name : xstrdup("localhost");
 }
 
-/* The first line of minion_id beside the configuration. NEW or NULL. */
+/* The first line of minion_id beside the configuration. NEW or NULL, with *err when it can't be read. */
 static char *
-cached_id(const json_t *opts)
+cached_id(const json_t *opts, fail_t *err)
 {
     buf_auto_t text = BUF_INIT;
     AUTO_FREE char *path = fs_join(value_str(opts, "config_dir", ""), ID_FILE);
 
-    if (!value_bool(opts, "minion_id_caching", true) || fs_read(path, NAME_FILE_MAX, &text, NULL) < 0 ||
-        text.len == 0)
+    if (!value_bool(opts, "minion_id_caching", true) || fs_absent(path) ||
+        fs_read(path, NAME_FILE_MAX, &text, err) < 0 || text.len == 0)
         return NULL;
     text.data[strcspn(text.data, "\n")] = '\0';
     const char *line = str_starts(text.data, "\xef\xbb\xbf") ? text.data + 3 : text.data;
@@ -236,15 +236,19 @@ remove_domain(char *name, const json_t *how)
 }
 
 char *
-conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from)
+conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from, fail_t *err)
 {
     struct in_addr unused;
-    char *name = cached_id(opts);
+    fail_auto_t why = FAIL_INIT;
+    char *name = cached_id(opts, &why);
 
     *ret_is_address = false;
     *ret_from = name != NULL ? fs_join(value_str(opts, "config_dir", ""), ID_FILE)
                              : xstrdup("the host's name");
-    if (name != NULL)
+    if (name == NULL && why.code != 0)
+        (void) fail_set(err, why.code, "%s; without it the minion would go by the host's name",
+                        fail_text(&why));
+    if (name != NULL || why.code != 0)
         return name;
     name = guess_name(side);
     *ret_is_address = inet_pton(AF_INET, name, &unused) == 1;

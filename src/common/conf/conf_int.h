@@ -55,9 +55,10 @@ void conf_said_free(conf_said_t *said);
 /* Options that depend on others, on the host or on older names. `said` tells what was set by the user. */
 int conf_finish(json_t *opts, const conf_said_t *said, conf_side_t side, json_t *warnings, fail_t *err);
 
-/* The id when none is configured: the cached one, else the host's name, as it is. NEW. *ret_is_address when it is an
+/* The id when none is configured: the cached one, else the host's name, as it is. NEW; NULL with *err when the cached one can't
+ * be read: the host's name would be another minion. *ret_is_address when it is an
  * address; *ret_from, NEW: where it is from. */
-char *conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from);
+char *conf_guess_id(const json_t *opts, conf_side_t side, bool *ret_is_address, char **ret_from, fail_t *err);
 /* A name as an id: '-' for what is none of its characters. NEW, or NULL when nothing is left. */
 char *conf_id_near(const char *name);
 

@@ -1,7 +1,6 @@
 /* saltpki.c - see saltpki.h. */
 #include "common/crypto/saltpki.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -48,16 +47,15 @@ static int
 each_of(const char *pki_dir, const char *folder, found_fn *found, void *cookie, fail_t *err)
 {
     AUTO_FREE char *path = *folder != '\0' ? fs_join(pki_dir, folder) : xstrdup(pki_dir);
-    DIR *dir = opendir(path);
-    int rc = 0, read_rc = 0;
+    char **names = NULL;
+    int rc = fs_names(path, &names, err);
 
-    for (const struct dirent *e; dir != NULL && rc == 0 && (e = fs_next(dir, &read_rc)) != NULL;) {
-        AUTO_FREE char *file = fs_join(path, e->d_name);
-        if (is_key_name(folder, e->d_name) && saltpki_is_rsa(file))
-            rc = found(cookie, folder, file, e->d_name, err);
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *file = fs_join(path, names[i]);
+        if (is_key_name(folder, names[i]) && saltpki_is_rsa(file))
+            rc = found(cookie, folder, file, names[i], err);
     }
-    if (dir != NULL)
-        (void) closedir(dir);
+    strv_free(names);
     return rc;
 }
 

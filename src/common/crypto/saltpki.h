@@ -16,7 +16,7 @@
 
 /* Whether the file is there and holds an RSA key, public or private, in one of PEM's forms. */
 bool saltpki_is_rsa(const char *path);
-/* How many such there are in pki_dir and its folders of minions' keys; *ret_minions: those in `minions`. */
+/* How many such can be seen in pki_dir and its folders of minions' keys; *ret_minions: those in `minions`. */
 size_t saltpki_count(const char *pki_dir, size_t *ret_minions);
 /* Moves them to SALTPKI_ASIDE, with the folders that they were in. *ret_text NEW: the message about it; NULL when there
  * were none. */

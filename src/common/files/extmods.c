@@ -137,12 +137,11 @@ static void
 s_clean(const sync_t *self, int fd, const char *rel, int depth)
 {
     DIR *d = fd >= 0 && depth < DEPTH_MAX ? fdopendir(fd) : NULL;
-    struct dirent *e;
+    const struct dirent *e;
+    int rc = 0;
     if (!d && fd >= 0)
         (void) close(fd);
-    while (d && (e = readdir(d))) {
-        if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
-            continue;
+    while (d && (e = fs_next(d, &rc))) {
         AUTO_FREE char *below = *rel ? fs_join(rel, e->d_name) : xstrdup(e->d_name);
         int inner = beneath_open(dirfd(d), e->d_name, BENEATH_NO_LINKS, O_RDONLY | O_DIRECTORY, 0);
         if (inner >= 0) {
@@ -153,6 +152,9 @@ s_clean(const sync_t *self, int fd, const char *rel, int depth)
             log_error("%s/%s: %s", self->dir, below, strerror(errno));
         }
     }
+    if (rc < 0)
+        log_error("%s/%s: not all that the file server has no more is gone: %s", self->dir, rel,
+                  strerror(-rc));
     if (d)
         (void) closedir(d);
 }

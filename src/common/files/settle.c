@@ -47,6 +47,8 @@ settle(int fd, int dir, const char *temp, const char *place, mode_t fresh, fail_
     const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
     struct stat st;
     bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!there && errno != ENOENT) /* its owner and mode would be lost */
+        return fs_fail(err, -errno, "look at", place);
     if (there && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
         return fail_set(err, -EINVAL, "%s is a device; name a file", place);
     int rc = s_dress(fd, there && S_ISREG(st.st_mode) ? &st : NULL, fresh);

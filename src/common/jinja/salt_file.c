@@ -1,10 +1,10 @@
 /* salt_file.c - Salt's filters that look at files of the host. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
+#include "common/base/str.h"
 #include "common/base/utf8.h"
 #include "common/jinja/salt_filter.h"
 
@@ -76,27 +76,35 @@ is_above(const folder_t *f, const struct stat *st)
     return false;
 }
 
+/* What may not be looked into is left out, as os.walk has it; what the system had no means for is no empty folder. */
+static int
+names_in(const char *path, char ***ret_names)
+{
+    fail_auto_t err = FAIL_INIT;
+    int rc = fs_names(path, ret_names, &err);
+    return fs_is_passing(rc) ? py_raise_int(&py_RuntimeError, "%s", fail_text(&err)) : 0;
+}
+
 static int
 walk(py_t *out, const char *path, const folder_t *up)
 {
     struct stat st;
-    if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode) || is_above(up, &st))
+    if (stat(path, &st) < 0)
+        return fs_is_passing(-errno)
+                   ? py_raise_int(&py_RuntimeError, "cannot look at %s: %s", path, strerror(errno))
+                   : 0;
+    if (!S_ISDIR(st.st_mode) || is_above(up, &st))
         return 0;
     const folder_t here = { up, st.st_dev, st.st_ino };
-    struct dirent **entries;
-    int n = scandir(path, &entries, NULL, alphasort);
-    int rc = py_enter();
-    for (int i = 0; i < n; i++) {
-        const char *name = entries[i]->d_name;
-        if (rc == 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && (rc = py_tick()) == 0) {
-            char *inner AUTO_FREE = fs_join(path, name);
-            py_append_new(out, py_str_utf8(inner, strlen(inner)));
-            rc = walk(out, inner, &here);
-        }
-        free(entries[i]);
+    char **names = NULL;
+    int rc = names_in(path, &names);
+    rc = rc == 0 ? py_enter() : rc;
+    for (size_t i = 0; names && names[i] && rc == 0 && (rc = py_tick()) == 0; i++) {
+        char *inner AUTO_FREE = fs_join(path, names[i]);
+        py_append_new(out, py_str_utf8(inner, strlen(inner)));
+        rc = walk(out, inner, &here);
     }
-    if (n >= 0)
-        free(entries);
+    strv_free(names);
     if (rc == 0)
         py_leave();
     return rc;

@@ -281,8 +281,9 @@ s_mount_files(const remote_t *r, const char *files, const char *whole, fail_t *e
     AUTO_FREE char *from = fs_join(files, r->root), *to = fs_join(whole, r->mount);
     AUTO_FREE char *above = xstrndup(to, (size_t) (strrchr(to, '/') - to));
 
-    if (!fs_is_dir(from))
-        return fail_set(err, -ENOENT, "%s has no folder '%s'", r->url, r->root);
+    int there = fs_look_dir(from, err);
+    if (there <= 0)
+        return there < 0 ? there : fail_set(err, -ENOENT, "%s has no folder '%s'", r->url, r->root);
     int rc = fs_mkdirs(above, 0700, err);
     return rc == 0 && rename(from, to) != 0 ? fail_set(err, -errno, "%s: %s", to, strerror(errno)) : rc;
 }
@@ -360,7 +361,10 @@ s_files(remote_t *r, const git_copy_t *copy, fail_t *err)
     AUTO_FREE char *hash = digest_bytes("sha256", place, strlen(place), err);
     AUTO_FREE char *name = *r->mount != '\0' ? xasprintf("%s-%.16s", commit, hash) : xstrdup(commit);
     AUTO_FREE char *tree = fs_join(trees, name);
-    if (!fs_is_dir(tree)) {
+    int there = fs_look_dir(tree, err);
+    if (there < 0)
+        return there;
+    if (there == 0) {
         if (fs_mkdirs(trees, 0700, err) < 0 || s_checkout(r, copy, commit, tree, err) < 0)
             return -EIO;
         s_forget_old(trees, name);

@@ -462,7 +462,8 @@ reaction_missing(fileclient_t *files, const char *file)
         int rc = fileclient_stat(files, file, "base", &st, &err);
         return rc == 0 ? NULL : xstrdup(rc == -ENOENT ? missing_text : fail_text(&err));
     }
-    bool there = glob(file, 0, NULL, &found) == 0;
+    int rc = fs_glob(file, 0, &found, &err);
+    bool there = found.gl_pathc > 0;
     globfree(&found);
-    return there ? NULL : xstrdup(missing_text);
+    return there ? NULL : xstrdup(rc < 0 ? fail_text(&err) : missing_text);
 }

@@ -87,6 +87,6 @@ json_t *state_pauses(const char *cachedir, const char *jid, fail_t *err);
 /* Replaces what is there; an empty object removes it. */
 int state_pauses_set(const char *cachedir, const char *jid, const json_t *pauses, fail_t *err);
 /* NEW array of the jids that have one. */
-json_t *state_paused_jids(const char *cachedir);
+json_t *state_paused_jids(const char *cachedir, fail_t *err);
 
 #endif

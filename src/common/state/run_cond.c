@@ -1,6 +1,5 @@
 /* run_cond.c - onlyif, unless, creates and check_cmd. */
-#include <sys/stat.h>
-
+#include "common/base/fs.h"
 #include "common/base/str.h"
 #include "common/state/run_int.h"
 #include "salt/log.h"
@@ -182,29 +181,31 @@ unless(call_ctx_t *ctx, const json_t *low, json_t *options, verdict_t *v, fail_t
     return 0;
 }
 
-static bool
-exists(const json_t *path)
+/* 1, 0, or negative with *err: what may have been made is not made again. */
+static int
+exists(const json_t *path, fail_t *err)
 {
-    struct stat st;
-
-    return json_is_string(path) && stat(json_string_value(path), &st) == 0;
+    return json_is_string(path) ? fs_look(json_string_value(path), err) : 0;
 }
 
-static void
-creates(const json_t *low, verdict_t *v)
+static int
+creates(const json_t *low, verdict_t *v, fail_t *err)
 {
     json_t *given = value_get(low, "creates"), *path;
-    bool all = json_is_array(given);
+    int all = json_is_array(given), one = exists(given, err);
     size_t i;
 
     json_array_foreach (given, i, path)
-        all = all && exists(path);
-    if (json_is_string(given) && exists(given)) {
+        all = all > 0 ? exists(path, err) : all;
+    if (one < 0 || all < 0)
+        return one < 0 ? one : all;
+    if (one > 0) {
         AUTO_FREE char *text = xasprintf("%s exists", json_string_value(given));
         say(v, true, text);
     } else {
         say(v, all, all ? "All files in creates exist" : "Creates files not found");
     }
+    return 0;
 }
 
 static void
@@ -248,7 +249,7 @@ state_cond_run(call_ctx_t *ctx, const json_t *low, fail_t *err)
         add_verdict(out, &v, &skip_watch, &skip);
     }
     if (rc == 0 && value_get(low, "creates") != NULL) {
-        creates(low, &v);
+        rc = creates(low, &v, err);
         add_verdict(out, &v, &skip_watch, &skip);
     }
     if (rc < 0)

@@ -1,5 +1,4 @@
 /* run_pause.c - state.pause, resume and soft_kill: a file per jid that the run looks at before each step. */
-#include <dirent.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
@@ -65,18 +64,19 @@ state_pauses_set(const char *cachedir, const char *jid, const json_t *pauses, fa
 }
 
 json_t *
-state_paused_jids(const char *cachedir)
+state_paused_jids(const char *cachedir, fail_t *err)
 {
     AUTO_FREE char *dir = fs_join(cachedir, PAUSE_DIR);
-    json_t *out = json_array();
-    DIR *d = opendir(dir);
+    char **names = NULL;
 
-    for (const struct dirent *e = NULL; d != NULL && (e = readdir(d)) != NULL;) {
-        if (is_name(e->d_name))
-            json_array_append_new(out, json_string(e->d_name));
+    if (fs_names(dir, &names, err) < 0)
+        return NULL;
+    json_t *out = json_array();
+    for (char **name = names; *name != NULL; name++) {
+        if (is_name(*name))
+            json_array_append_new(out, json_string(*name));
     }
-    if (d != NULL)
-        (void) closedir(d);
+    strv_free(names);
     return out;
 }
 

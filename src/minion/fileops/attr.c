@@ -175,7 +175,10 @@ fop_stats(const char *path, const char *hash_type, bool follow, fail_t *err)
     char *sum = NULL;
 
     if (!(follow && stat(path, &st) == 0) && lstat(path, &st) != 0) {
-        fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", path);
+        if (fs_is_absence(-errno))
+            fail_kind(err, FAIL_COMMAND, -ENOENT, "Path not found: %s", path);
+        else
+            (void) fop_oserror(err, errno, path);
         return NULL;
     }
     if (hash_type != NULL && digest_file(path, hash_type, &sum, err) != 0)
@@ -411,10 +414,12 @@ fop_chown(const char *path, const json_t *user, const json_t *group, json_t **re
     gid_t gid;
 
     chown_ids(user, group, &uid, &gid, &why);
-    bool there = path != NULL && fs_exists(path);
-    if (!there)
+    int there = path != NULL ? fop_exists(path, err) : 0;
+    if (there < 0)
+        return there;
+    if (there == 0)
         buf_puts(&why, "File not found");
-    if (there && why.len == 0 && chown(path, uid, gid) != 0)
+    if (there > 0 && why.len == 0 && chown(path, uid, gid) != 0)
         return fop_oserror(err, errno, path);
     *ret_value = why.len > 0 ? json_string(buf_str(&why)) : json_null();
     return 0;

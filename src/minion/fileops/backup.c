@@ -208,8 +208,9 @@ file_restore_backup(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     const copy_t *copy = pick(value_get(args, "backup_id"), path, &copies, ret);
     if (copy != NULL) {
         /* What stands there now becomes a backup itself. */
-        if (fs_exists(path) && fop_backup_minion(ctx, path, path, err) != 0)
-            return -EIO;
+        int there = fop_exists(path, err);
+        if (there < 0 || (there > 0 && fop_backup_minion(ctx, path, path, err) != 0))
+            return err->code;
         if (fop_copyfile(copy->path, path, &why) != 0) {
             json_object_set_new(
                 ret, "comment",

@@ -30,8 +30,11 @@ char *fop_join2(const char *a, const char *b);
 char *fop_realpath(const char *path);
 /* The argument `name`, "~" expanded. */
 char *fop_path(json_t *args, const char *name);
-/* NEW array of the paths that match, sorted; ends with NULL. */
-char **fop_glob(const char *pattern);
+/* The paths that match, sorted: NEW (strv_free), also where it fails, as fs_glob, because there may be more. */
+int fop_glob(const char *pattern, char ***ret_paths, fail_t *err);
+/* The names in a folder that a walk comes to, as fs_names: nothing where it may not look, as os.walk has it, or where a process
+ * has ended. NEW (strv_free), also where it fails. */
+int fop_names(const char *path, char ***ret_names, fail_t *err);
 /* True for a folder, following links. */
 bool fop_is_dir(const char *path);
 bool fop_is_file(const char *path);

@@ -1,6 +1,5 @@
 /* find.c - file.find: walk, compare, act. */
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
@@ -519,34 +518,26 @@ visit(finder_t *f, const char *path, const char *name, fail_t *err)
     return rc < 0 ? rc : 0;
 }
 
-static int
-skip_dots(const struct dirent *d)
-{
-    return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
-}
-
 /* What is in the folder `path`, `depth` levels below the start; folders that are links are not entered. */
 static int
 walk(finder_t *f, const char *path, json_int_t depth, fail_t *err)
 {
-    struct dirent **found = NULL;
-    int n = depth > LIMIT_JSON_DEPTH ? -1 : scandir(path, &found, skip_dots, alphasort);
+    char **names = NULL;
     bool in_range = depth >= f->mindepth && (f->maxdepth < 0 || f->maxdepth >= depth);
-    int rc = 0;
+    int rc = depth > LIMIT_JSON_DEPTH ? 0 : fop_names(path, &names, err);
+    size_t n = rc == 0 && names != NULL ? strv_len(names) : 0;
 
-    for (int i = 0; rc == 0 && in_range && i < n; i++) {
-        AUTO_FREE char *full = fop_join2(path, found[i]->d_name);
-        rc = visit(f, full, found[i]->d_name, err);
+    for (size_t i = 0; rc == 0 && in_range && i < n; i++) {
+        AUTO_FREE char *full = fop_join2(path, names[i]);
+        rc = visit(f, full, names[i], err);
     }
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *full = fop_join2(path, found[i]->d_name);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        AUTO_FREE char *full = fop_join2(path, names[i]);
         struct stat st;
-        if (rc == 0 && (f->maxdepth < 0 || depth < f->maxdepth) && lstat(full, &st) == 0 &&
-            S_ISDIR(st.st_mode))
+        if ((f->maxdepth < 0 || depth < f->maxdepth) && lstat(full, &st) == 0 && S_ISDIR(st.st_mode))
             rc = walk(f, full, depth + 1, err);
-        free(found[i]);
     }
-    free(found);
+    strv_free(names);
     return rc;
 }
 
@@ -697,8 +688,8 @@ file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = value_fmt("error: %s", fail_text(&why));
         return 0;
     }
-    char **paths = fop_glob(pattern);
-    int rc = 0;
+    char **paths = NULL;
+    int rc = fop_glob(pattern, &paths, err);
     for (size_t i = 0; rc == 0 && paths[i] != NULL; i++)
         rc = find_from(&f, paths[i], err);
     strv_free(paths);

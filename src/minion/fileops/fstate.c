@@ -25,7 +25,7 @@ fstate_run(call_ctx_t *ctx, json_t *args, const char *nameless, fstate_fn *body,
     s.ret = state_ret(s.name);
     if (*s.name == '\0')
         fstate_error(&s, "%s", nameless);
-    else
+    else if (fstate_lexists(&s, s.name) >= 0)
         rc = body(&s, err);
     free(s.name);
     if (rc == 0)
@@ -135,12 +135,44 @@ fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+static int
+told(fstate_t *s, int there, const fail_t *why)
+{
+    if (there >= 0)
+        return there;
+    (void) fstate_error(s, "%s", fail_text(why));
+    return -1;
+}
+
+int
+fstate_exists(fstate_t *s, const char *path)
+{
+    fail_auto_t why = FAIL_INIT;
+    int there = fop_exists(path, &why);
+
+    return told(s, there, &why);
+}
+
+int
+fstate_lexists(fstate_t *s, const char *path)
+{
+    fail_auto_t why = FAIL_INIT;
+    int there = fop_lexists(path, &why);
+
+    return told(s, there, &why);
+}
+
 char *
 fstate_check_file(const fstate_t *s)
 {
     if (*s->name != '/')
         return xasprintf("Specified file %s is not an absolute path", s->name);
-    return fs_exists(s->name) ? NULL : xasprintf("%s: file not found", s->name);
+    fail_auto_t why = FAIL_INIT;
+    int there = fop_exists(s->name, &why);
+
+    if (there < 0)
+        return xstrdup(fail_text(&why));
+    return there > 0 ? NULL : xasprintf("%s: file not found", s->name);
 }
 
 int

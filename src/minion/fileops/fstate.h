@@ -22,7 +22,8 @@ typedef struct fstate {
 
 /* A state's body: changes s->ret. 0, or what is an exception in Salt. */
 typedef int fstate_fn(fstate_t *s, fail_t *err);
-/* Run a body. An empty name fails the state with the comment `nameless`. */
+/* Run a body. An empty name fails the state with the comment `nameless`, and one that can't be looked up with the reason: it
+ * may stand for anything. */
 int fstate_run(call_ctx_t *ctx, json_t *args, const char *nameless, fstate_fn *body, json_t **ret_value,
                fail_t *err);
 #define FILE_STATE(id, nameless, body)                                                                       \
@@ -50,6 +51,10 @@ json_t *fstate_user(const fstate_t *s);
 char *fstate_check_user(const fstate_t *s, const json_t *user, const json_t *group);
 /* User and group of links and copies when none are given: the minion's own, and that user's group. */
 void fstate_default_owner(const fstate_t *s, json_t **ret_user, json_t **ret_group);
+/* Whether something has the path: 1, 0, or -1 while nobody can say, and the state has failed with the reason. */
+int fstate_exists(fstate_t *s, const char *path);
+/* The same of the path itself, be it a link that leads nowhere. */
+int fstate_lexists(fstate_t *s, const char *path);
 /* NULL, or why the file can't be edited. */
 char *fstate_check_file(const fstate_t *s);
 /* Make the folders above the name. */

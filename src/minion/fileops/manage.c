@@ -394,13 +394,16 @@ write_new(job_t *j, fail_t *err)
 
     if (j->source != NULL && !j->contents)
         what = (content_t){ .path = j->m->sfn };
-    j->before = fs_exists(j->name) ? fop_stats(j->name, NULL, true, NULL) : as_created(j);
+    int there = fop_exists(j->name, err);
+    if (there < 0)
+        return there;
+    j->before = there > 0 ? fop_stats(j->name, NULL, true, NULL) : as_created(j);
     if (ctx_test(j->ctx))
         return 0;
     if (j->source == NULL && !j->contents) {
         json_object_set_new(changes_of(j), "new", value_fmt("file %s created", j->name));
         json_object_set_new(j->ret, "comment", json_string("Empty file"));
-        if (fs_exists(j->name)) /* a device or pipe stays what it is */
+        if (there > 0) /* a device or pipe stays what it is */
             return 0;
     } else {
         note_diff(j, "New file");

@@ -194,8 +194,11 @@ verify(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, ma
 
     if (local) {
         m->sfn = xstrdup(str_eq(scheme, "file") ? source + strlen("file://") : source);
-        if (!fs_exists(m->sfn)) {
-            m->comment = xasprintf("Local file source %s does not exist", m->sfn);
+        fail_auto_t why = FAIL_INIT;
+        int there = fop_exists(m->sfn, &why);
+        if (there <= 0) {
+            m->comment = there < 0 ? xstrdup(fail_text(&why))
+                                   : xasprintf("Local file source %s does not exist", m->sfn);
             free(STEAL(m->sfn));
             return 0;
         }
@@ -268,9 +271,10 @@ fetch(call_ctx_t *ctx, json_t *args, const char *source, const char *scheme, man
     if (m->sfn == NULL)
         m->sfn = source_cache(ctx, source, value_str(args, "saltenv", "base"),
                               value_str(m->sum, "hsum", NULL), args, &why);
+    int there = why.code != 0 || m->sfn == NULL ? 0 : fop_exists(m->sfn, &why);
     if (why.code != 0) {
         m->comment = xasprintf("Failed to cache %s: %s", shown, fail_text(&why));
-    } else if (m->sfn == NULL || !fs_exists(m->sfn)) {
+    } else if (there == 0) {
         json_object_clear(m->sum);
         m->comment = xasprintf("Source file '%s' not found", shown);
     } else if (str_eq(m->sfn, value_str(args, "name", NULL))) {

@@ -105,12 +105,17 @@ file_directory_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 int
 file_path_exists_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
+    (void) ctx;
     AUTO_FREE char *pattern = fop_path(args, "path");
-    char **paths = fop_glob(pattern);
+    fail_auto_t why = FAIL_INIT;
+    char **paths = NULL;
+    int rc = fop_glob(pattern, &paths, &why);
+    bool any = paths[0] != NULL;
 
-    *ret_value = json_boolean(paths[0] != NULL);
     strv_free(paths);
+    if (rc < 0 && !any)
+        return fail_set(err, rc, "%s", fail_text(&why));
+    *ret_value = json_boolean(any);
     return 0;
 }
 
@@ -244,36 +249,36 @@ typedef struct usage {
     json_int_t total;
 } usage_t;
 
-static void
-add_folder(usage_t *u, const char *path, int depth)
+static int
+add_folder(usage_t *u, const char *path, int depth, fail_t *err)
 {
-    DIR *dir = opendir(path);
+    char **names = NULL;
+    int rc = fop_names(path, &names, err);
 
-    if (dir == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        AUTO_FREE char *full = fop_join2(path, entry->d_name);
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *full = fop_join2(path, names[i]);
         char key[64];
         struct stat st, link;
-        if (str_eq(entry->d_name, ".") || str_eq(entry->d_name, "..") || stat(full, &st) != 0)
+        if (stat(full, &st) != 0)
             continue;
         snprintf(key, sizeof(key), "%jx:%jx", (uintmax_t) st.st_dev, (uintmax_t) st.st_ino);
         if (S_ISDIR(st.st_mode)) {
             /* Links to folders are not entered, as os.walk does. */
             if (lstat(full, &link) == 0 && !S_ISLNK(link.st_mode) && depth < LIMIT_JSON_DEPTH)
-                add_folder(u, full, depth + 1);
+                rc = add_folder(u, full, depth + 1, err);
         } else if (map_get(u->seen, key) == NULL) {
             map_set(u->seen, key, u);
             u->total += st.st_size;
         }
     }
-    closedir(dir);
+    strv_free(names);
+    return rc;
 }
 
 int
 file_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
+    (void) ctx;
     const char *path = value_str(args, "path", "");
     struct stat st;
 
@@ -282,8 +287,9 @@ file_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return 0;
     }
     usage_t usage = { map_new(NULL), 0 };
-    add_folder(&usage, path, 0);
+    int rc = add_folder(&usage, path, 0, err);
     map_destroy(&usage.seen);
-    *ret_value = json_integer(usage.total);
-    return 0;
+    if (rc == 0)
+        *ret_value = json_integer(usage.total);
+    return rc;
 }

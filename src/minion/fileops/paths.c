@@ -220,17 +220,29 @@ fop_path(json_t *args, const char *name)
     return fop_expanduser(value_str(args, name, ""));
 }
 
-char **
-fop_glob(const char *pattern)
+int
+fop_glob(const char *pattern, char ***ret_paths, fail_t *err)
 {
-    glob_t found = { 0 };
-    size_t n = glob(pattern, GLOB_NOESCAPE, NULL, &found) == 0 ? found.gl_pathc : 0;
-    char **paths = xcalloc(n + 1, sizeof(*paths));
+    glob_t found;
+    int rc = fs_glob(pattern, GLOB_NOESCAPE, &found, err);
+    char **paths = *ret_paths = xcalloc(found.gl_pathc + 1, sizeof(*paths));
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < found.gl_pathc; i++)
         paths[i] = xstrdup(found.gl_pathv[i]);
     globfree(&found);
-    return paths;
+    return rc;
+}
+
+int
+fop_names(const char *path, char ***ret_names, fail_t *err)
+{
+    fail_auto_t why = FAIL_INIT;
+    int rc = fs_names(path, ret_names, &why);
+
+    if (rc == 0)
+        return 0;
+    *ret_names = xcalloc(1, sizeof(**ret_names));
+    return rc == -EACCES || rc == -EPERM || rc == -ESRCH ? 0 : fail_set(err, rc, "%s", fail_text(&why));
 }
 
 bool

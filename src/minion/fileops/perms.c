@@ -44,10 +44,11 @@ lsattr_of(const char *path, fail_t *err)
 
     if (program == NULL)
         return json_null();
-    if (!fs_exists(path)) {
+    int there = fop_exists(path, err);
+    if (there == 0)
         fop_invalid(err, "File or directory does not exist: %s", path);
+    if (there <= 0)
         return NULL;
-    }
     prog_adds(&cmd, program, "--", path, NULL);
     AUTO_FREE char *text = prog_stdout(&cmd, NULL, err);
     return text == NULL ? NULL : parse_lsattr(text);

@@ -97,7 +97,9 @@ stage_back(stage_t *self, fail_t *err)
 {
     struct stat st;
 
-    if (self->dir == NULL || lstat(self->path, &st) != 0 || rename(self->path, self->to.path) == 0)
+    /* What can't be looked at may be there, and would go with the folder. */
+    bool none = self->dir == NULL || (lstat(self->path, &st) != 0 && errno == ENOENT);
+    if (none || rename(self->path, self->to.path) == 0)
         return 0;
     int code = errno;
     AUTO_FREE char *place = way_text(&self->to.way), *folder = fop_dirname(place);

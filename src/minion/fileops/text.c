@@ -1,7 +1,6 @@
 /* text.c - read, write and search. */
 #include "minion/fileops/text.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "common/base/prog.h"
 #include "common/base/fs.h"
 #include "common/base/map.h"
+#include "common/base/procfs.h"
 #include "common/base/str.h"
 #include "common/match/match.h"
 #include "common/match/regex.h"
@@ -360,14 +360,15 @@ file_grep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     if (rc != 0)
         return rc;
     prog_adds(&cmd, "--", value_str(args, "pattern", ""), NULL);
-    char **paths = fop_glob(path);
+    char **paths = NULL;
+    rc = fop_glob(path, &paths, err);
     for (size_t i = 0; paths[i] != NULL; i++)
         prog_add(&cmd, paths[i]);
     if (paths[0] == NULL)
         prog_add(&cmd, path);
     strv_free(paths);
-    *ret_value = prog_run_all(&cmd, err);
-    return *ret_value == NULL ? -EIO : 0;
+    *ret_value = rc == 0 ? prog_run_all(&cmd, err) : NULL;
+    return *ret_value != NULL ? 0 : rc < 0 ? rc : -EIO;
 }
 
 /* A text for sed's s/// or //: the delimiter, and on demand what a pattern gives a meaning. NEW. */
@@ -417,9 +418,10 @@ file_sed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *backup = value_get(args, "backup");
     prog_auto_t cmd = PROG_INIT;
 
-    if (!fs_exists(path)) {
-        *ret_value = json_false();
-        return 0;
+    int there = fop_exists(path, err);
+    if (there <= 0) {
+        *ret_value = there == 0 ? json_false() : NULL;
+        return there;
     }
     AUTO_FREE char *before = sed_escape(value_str(args, "before", ""), all);
     AUTO_FREE char *after = sed_escape(value_str(args, "after", ""), all);
@@ -443,9 +445,10 @@ file_sed_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     AUTO_FREE char *path = fop_path(args, "path");
     prog_auto_t cmd = PROG_INIT;
 
-    if (!fs_exists(path)) {
-        *ret_value = json_false();
-        return 0;
+    int there = fop_exists(path, err);
+    if (there <= 0) {
+        *ret_value = there == 0 ? json_false() : NULL;
+        return there;
     }
     AUTO_FREE char *before = sed_escape(value_str(args, "text", ""), false);
     AUTO_FREE char *address = sed_address(value_get(args, "limit"), false);
@@ -513,46 +516,47 @@ add_name(json_t *out, const char *path)
 }
 
 /* What the links in a folder point to and exists. Appended to `out`. */
-static void
-add_targets(const char *folder, json_t *out)
+static int
+add_targets(const char *folder, json_t *out, fail_t *err)
 {
-    DIR *dir = opendir(folder);
+    char **names = NULL;
+    int rc = fop_names(folder, &names, err);
 
-    if (dir == NULL)
-        return;
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        AUTO_FREE char *link = fop_join2(folder, entry->d_name);
-        char *real = entry->d_name[0] == '.' ? NULL : realpath(link, NULL);
+    for (size_t i = 0; names[i] != NULL; i++) {
+        AUTO_FREE char *link = fop_join2(folder, names[i]);
+        char *real = realpath(link, NULL);
         if (real != NULL)
             add_name(out, real);
         free(real);
     }
-    closedir(dir);
+    strv_free(names);
+    return rc;
 }
 
 /* Names a process has open, as keys. Its threads share its files in all but odd cases, which are looked at
- * too. */
+ * too. NEW, or NULL with *err. */
 static json_t *
-files_of(const char *pid)
+files_of(const char *pid, fail_t *err)
 {
-    json_t *names = json_object();
+    json_auto_t *names = json_object();
     AUTO_FREE char *fds = xasprintf("/proc/%s/fd", pid), *tasks = xasprintf("/proc/%s/task", pid);
     AUTO_FREE char *exe = xasprintf("/proc/%s/exe", pid);
     char *program = realpath(exe, NULL);
-    DIR *dir = opendir(tasks);
+    char **threads = NULL;
 
     if (program != NULL)
         add_name(names, program);
     free(program);
-    add_targets(fds, names);
-    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-        AUTO_FREE char *task = xasprintf("%s/%s/fd", tasks, entry->d_name);
-        if (entry->d_name[0] != '.' && !str_eq(entry->d_name, pid))
-            add_targets(task, names);
+    int rc = fop_names(tasks, &threads, err);
+    if (rc == 0)
+        rc = add_targets(fds, names, err);
+    for (size_t i = 0; rc == 0 && threads[i] != NULL; i++) {
+        AUTO_FREE char *task = xasprintf("%s/%s/fd", tasks, threads[i]);
+        if (!str_eq(threads[i], pid))
+            rc = add_targets(task, names, err);
     }
-    if (dir != NULL)
-        closedir(dir);
-    return names;
+    strv_free(threads);
+    return rc == 0 ? json_incref(names) : NULL;
 }
 
 static json_t *
@@ -594,26 +598,22 @@ file_open_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     (void) ctx;
     bool by_pid = value_bool(args, "by_pid", false);
-    struct dirent **found = NULL;
-    int n = scandir("/proc", &found, NULL, versionsort);
-    json_t *ret = json_object();
+    size_t n;
+    AUTO_FREE pid_t *pids = procfs_pids(&n, err);
+    json_auto_t *ret = json_object();
 
-    if (n < 0) {
-        json_decref(ret);
-        return fop_oserror(err, errno, "/proc");
+    for (size_t i = 0; pids != NULL && i < n; i++) {
+        char pid[16];
+        snprintf(pid, sizeof(pid), "%d", (int) pids[i]);
+        json_auto_t *names = files_of(pid, err);
+        if (names == NULL)
+            return err->code;
+        if (by_pid)
+            json_object_set_new(ret, pid, sorted_keys(names));
+        else
+            add_pid(ret, names, pids[i]);
     }
-    for (int i = 0; i < n; i++) {
-        long long pid;
-        if (str_to_int(found[i]->d_name, 1, INT_MAX, &pid)) {
-            json_auto_t *names = files_of(found[i]->d_name);
-            if (by_pid)
-                json_object_set_new(ret, found[i]->d_name, sorted_keys(names));
-            else
-                add_pid(ret, names, pid);
-        }
-        free(found[i]);
-    }
-    free(found);
-    *ret_value = ret;
-    return 0;
+    if (pids != NULL)
+        *ret_value = json_incref(ret);
+    return pids != NULL ? 0 : err->code;
 }

@@ -81,11 +81,10 @@ make_dirs(const char *path, const json_t *user, const json_t *group, const char 
 
     if (strlen(name) >= PATH_MAX)
         return fop_oserror(err, ENAMETOOLONG, path);
-    if (*parent != '\0' && !fs_exists(parent)) {
-        int rc = make_dirs(parent, user, group, mode, err);
-        if (rc != 0)
-            return rc;
-    }
+    int there = *parent != '\0' ? fop_exists(parent, err) : 1;
+    int rc = there == 0 ? make_dirs(parent, user, group, mode, err) : there < 0 ? there : 0;
+    if (rc != 0)
+        return rc;
     return make_dir(name, user, group, mode, err);
 }
 
@@ -119,7 +118,10 @@ file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         *ret_value = value_fmt("Directory '%s' already exists", folder);
         return 0;
     }
-    if (fs_exists(folder)) {
+    int there = fop_exists(folder, err);
+    if (there < 0)
+        return there;
+    if (there > 0) {
         *ret_value = value_fmt("The path '%s' already exists and is not a directory", folder);
         return 0;
     }
@@ -558,7 +560,8 @@ copy_instead(const char *src, const char *dst, bool tree, fail_t *err)
     AUTO_FREE char *name = trimmed(dst), *above = fop_dirname(name);
     stage_auto_t stage = STAGE_INIT;
     fail_auto_t why = FAIL_INIT;
-    int rc = *above == '\0' || fs_exists(above) ? 0 : make_dirs(above, NULL, NULL, NULL, err);
+    int there = *above == '\0' ? 1 : fop_exists(above, err);
+    int rc = there == 0 ? make_dirs(above, NULL, NULL, NULL, err) : there < 0 ? there : 0;
 
     if (rc == 0)
         rc = stage_open(&stage, dst, err);
@@ -613,8 +616,9 @@ file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (fop_need_abs(src, "File path must be absolute.", err) != 0)
         return -EINVAL;
-    if (!fs_exists(src))
-        return fop_failed(err, "No such file or directory '%s'", src);
+    int there = fop_exists(src, err);
+    if (there <= 0)
+        return there < 0 ? there : fop_failed(err, "No such file or directory '%s'", src);
     json_auto_t *had = fop_stats(src, NULL, true, err);
     if (had == NULL)
         return -ENOENT;
@@ -872,9 +876,10 @@ file_mknod(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     for (size_t i = 0; i < NELEMS(node_kinds); i++) {
         if (!str_eq(type, node_kinds[i].letter))
             continue;
-        if (!fop_test_mode(ctx) && *folder != '\0' && !fs_exists(folder) &&
-            make_dirs(folder, value_get(args, "user"), value_get(args, "group"), NULL, err) != 0)
-            return -EIO;
+        int there = fop_test_mode(ctx) || *folder == '\0' ? 1 : fop_exists(folder, err);
+        if (there < 0 || (there == 0 && make_dirs(folder, value_get(args, "user"), value_get(args, "group"),
+                                                  NULL, err) != 0))
+            return err->code;
         return make_node(ctx, args, &node_kinds[i], ret_value, err);
     }
     return fop_invalid(

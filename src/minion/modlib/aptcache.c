@@ -36,15 +36,15 @@ add_file(call_ctx_t *ctx, const char *path, const struct stat *st, json_t *ret, 
 static int
 walk(call_ctx_t *ctx, const char *dir, json_t *ret, fail_t *err)
 {
-    char **names = root_list("", dir);
-    int rc = 0;
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
 
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(dir, names[i]);
         struct stat st;
         if (lstat(path, &st) < 0)
-            continue;
-        if (S_ISDIR(st.st_mode))
+            rc = fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", path);
+        else if (S_ISDIR(st.st_mode))
             rc = walk(ctx, path, ret, err);
         else if (str_ends(names[i], ".deb") && stat(path, &st) == 0)
             rc = add_file(ctx, path, &st, ret, err);

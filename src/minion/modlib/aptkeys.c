@@ -97,9 +97,9 @@ keyring_keys(call_ctx_t *ctx, const char *path, fail_t *err)
 static json_t *
 folder_keys(call_ctx_t *ctx, const char *keydir, fail_t *err)
 {
-    char **names = root_list("", keydir);
+    char **names = NULL;
     json_auto_t *ret = json_object();
-    json_t *keys = ret;
+    json_t *keys = fs_names(keydir, &names, err) == 0 ? ret : NULL;
 
     for (size_t i = 0; keys != NULL && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(keydir, names[i]);
@@ -125,8 +125,9 @@ apt_keys(call_ctx_t *ctx, bool aptkey, const char *keydir, fail_t *err)
     AUTO_FREE char *dir = keydir_of(keydir);
 
     if (!apt_has_apt_key(aptkey)) {
-        if (fs_is_dir(dir))
-            return folder_keys(ctx, dir, err);
+        int there = fs_look_dir(dir, err);
+        if (there != 0)
+            return there > 0 ? folder_keys(ctx, dir, err) : NULL;
         log_debug("The directory %s does not exist. Please create this directory only writable by root", dir);
         return json_false();
     }
@@ -264,7 +265,10 @@ apt_add_key(call_ctx_t *ctx, const apt_key_t *given, fail_t *err)
     AUTO_FREE char *dir = keydir_of(given->keydir);
     apt_key_t key = *given;
 
-    if (!key.aptkey && !fs_is_dir(dir)) {
+    int there = key.aptkey ? 1 : fs_look_dir(dir, err);
+    if (there < 0)
+        return there;
+    if (there == 0) {
         log_debug("The directory %s does not exist. Please create this directory only writable by root", dir);
         return 0;
     }
@@ -312,8 +316,8 @@ apt_add_repo_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 remove_file(call_ctx_t *ctx, const char *dir, const char *keyid, fail_t *err)
 {
-    char **names = root_list("", dir);
-    int rc = 0;
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
 
     if (strlen(keyid) != 8 && strlen(keyid) != 16)
         log_debug("The keyid needs to be either 8 or 16 characters");
@@ -359,7 +363,10 @@ apt_del_repo_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *dir = keydir_of(value_str(args, "keydir", NULL));
     bool aptkey = value_truthy(value_get(args, "aptkey"));
 
-    if (!aptkey && !fs_is_dir(dir)) {
+    int there = aptkey ? 1 : fs_look_dir(dir, err);
+    if (there < 0)
+        return there;
+    if (there == 0) {
         log_debug("The directory %s does not exist. Please create this directory only writable by root", dir);
         *ret_value = json_false();
         return 0;

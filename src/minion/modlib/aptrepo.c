@@ -184,8 +184,7 @@ tell_deleted(const apt_sources_t *sources, const json_t *files, const char *repo
 
     json_object_foreach ((json_t *) files, file, v) {
         AUTO_FREE char *path = root_path(apt_root(), file);
-        if (strstr(file, "sources.list.d/") != NULL && !has_entries(sources, file) && fs_exists(path)) {
-            (void) unlink(path);
+        if (strstr(file, "sources.list.d/") != NULL && !has_entries(sources, file) && unlink(path) == 0) {
             buf_printf(&text, "File %s containing repo '%s' has been removed.", file, repo);
         } else {
             buf_printf(&text, "Repo '%s' has been removed from %s.\n", repo, file);

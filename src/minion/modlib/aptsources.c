@@ -90,8 +90,10 @@ apt_sources_new(const char *root, fail_t *err)
     apt_sources_t *self = xcalloc(1, sizeof(*self));
 
     self->root = xstrdup(root);
+    AUTO_FREE char *parts = root_path(root, PARTS_DIR);
+    char **names = NULL;
     int rc = load(self, APT_MAIN_LIST, err);
-    char **names = root_list(root, PARTS_DIR);
+    rc = rc == 0 ? fs_names(parts, &names, err) : rc;
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(PARTS_DIR, names[i]);
         if (str_ends(path, ".list") || apt_is_stanzas(path))

@@ -207,10 +207,11 @@ apt_deb_info(call_ctx_t *ctx, const char *path, fail_t *err)
     json_auto_t *ret = json_object();
     const char *osarch = value_str(ctx_grains(ctx), "osarch", "");
 
-    if (!fs_exists(path)) {
+    int there = fs_look(path, err);
+    if (there == 0)
         fail_kind(err, FAIL_COMMAND, -ENOENT, "%s does not exist on minion", path);
+    if (there <= 0)
         return NULL;
-    }
     json_auto_t *out = apt_output(ctx, err, "dpkg", "-I", path, NULL);
     if (out == NULL)
         return NULL;

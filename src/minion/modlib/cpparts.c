@@ -2,7 +2,6 @@
 #include "minion/modlib/cpparts.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <time.h>
@@ -240,14 +239,16 @@ json_t *
 cpparts_forget(const char *cachedir, const char *copy)
 {
     AUTO_FREE char *dir = fs_join(cachedir, "cp_parts");
-    DIR *notes = copy == NULL ? opendir(dir) : NULL;
+    fail_auto_t why = FAIL_INIT;
+    char **notes = NULL;
     json_t *gone = json_array();
 
     if (copy != NULL)
         forget_one(dir, copy, false, gone);
-    for (struct dirent *one; notes != NULL && (one = readdir(notes)) != NULL;)
-        forget_one(dir, one->d_name, true, gone);
-    if (notes != NULL)
-        closedir(notes);
+    else if (fs_names(dir, &notes, &why) < 0)
+        log_warning("files that salt-cp has not gone on with stay: %s", fail_text(&why));
+    for (char **note = notes; note != NULL && *note != NULL; note++)
+        forget_one(dir, *note, true, gone);
+    strv_free(notes);
     return gone;
 }

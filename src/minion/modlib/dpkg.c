@@ -117,18 +117,23 @@ read_file(dpkg_t *self, map_t *seen, const char *name, fail_t *err)
 }
 
 /* What dpkg wrote since its last whole status file: numbered files. */
-static void
-read_updates(dpkg_t *self, map_t *seen)
+static int
+read_updates(dpkg_t *self, map_t *seen, fail_t *err)
 {
     AUTO_FREE char *dir = fs_join(self->dir, "updates");
-    char **names = root_list("", dir);
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
 
-    for (size_t i = 0; names[i] != NULL; i++) {
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *name = fs_join("updates", names[i]);
+        fail_auto_t why = FAIL_INIT;
         if (strspn(names[i], "0123456789") == strlen(names[i]))
-            (void) read_file(self, seen, name, NULL);
+            rc = read_file(self, seen, name, &why);
+        /* One that has gone is in the status file now. */
+        rc = rc == -ENOENT ? 0 : rc < 0 ? fail_set(err, rc, "%s", fail_text(&why)) : 0;
     }
     strv_free(names);
+    return rc;
 }
 
 static bool
@@ -176,10 +181,9 @@ dpkg_new(const char *root, fail_t *err)
     const char *admin = *root == '\0' ? getenv("DPKG_ADMINDIR") : NULL;
     self->dir = str_empty(admin) ? xasprintf("%s/var/lib/dpkg", root) : xstrdup(admin);
     int rc = read_file(self, seen, "status", err);
-    if (rc == 0) {
-        read_updates(self, seen);
+    rc = rc == 0 ? read_updates(self, seen, err) : rc;
+    if (rc == 0)
         collect(self, seen);
-    }
     map_destroy(&seen);
     if (rc < 0)
         dpkg_destroy(&self);

@@ -108,8 +108,9 @@ folder_ready(const char *dest, bool makedirs, fail_t *err)
     const char *slash = strrchr(dest, '/');
     AUTO_FREE char *folder = xstrndup(dest, slash != NULL ? (size_t) (slash - dest) : 0);
 
-    if (slash == dest || fs_is_dir(folder))
-        return 1;
+    int there = slash == dest ? 1 : *folder != '\0' ? fs_look_dir(folder, err) : 0;
+    if (there != 0)
+        return there;
     if (!makedirs)
         return 0;
     int rc = way_make_folder(folder, 0, &way_made_ours, err);

@@ -45,12 +45,14 @@ use_identity(call_ctx_t *ctx, const json_t *args, prog_t *prog, fail_t *err)
             return fail_kind(err, FAIL_COMMAND, rc, "identity file %s is not on the file server", path);
         path = local;
     }
-    if (!fs_exists(path))
-        return fail_kind(
-            err, FAIL_COMMAND, -ENOENT,
-            "Unable to authenticate using identity file:\n\nThe following identity file(s) were not "
-            "found: %s",
-            path);
+    int there = fs_look(path, err);
+    if (there <= 0)
+        return there < 0 ? there
+                         : fail_kind(err, FAIL_COMMAND, -ENOENT,
+                                     "Unable to authenticate using identity file:\n\nThe following identity "
+                                     "file(s) were not "
+                                     "found: %s",
+                                     path);
     AUTO_FREE char *quoted = str_shell_quote(path);
     AUTO_FREE char *ssh = xasprintf("GIT_SSH_COMMAND=ssh -i %s -o IdentitiesOnly=yes -o BatchMode=yes "
                                     "-o StrictHostKeyChecking=no -o PasswordAuthentication=no",

@@ -2,7 +2,6 @@
 #include "minion/modlib/gitstate.h"
 
 #include "common/base/fs.h"
-#include "common/base/rootfs.h"
 #include "common/base/str.h"
 
 void
@@ -83,11 +82,38 @@ gitstate_access(const gitstate_t *self)
 }
 
 int
+gitstate_is_checkout(gitstate_t *self, const char *dot)
+{
+    AUTO_FREE char *path = fs_join(self->target, dot);
+    int there = fs_look_dir(path, self->err);
+
+    if (there != 0)
+        return there;
+    json_auto_t *worktree = gitstate_call(self, "git.is_worktree", json_pack("{s:b}", "ignore_retcode", 1),
+                                          self->err);
+    return worktree != NULL ? json_is_true(worktree) : self->err->code;
+}
+
+int
+gitstate_is_empty(const gitstate_t *self)
+{
+    char **names = NULL;
+    int rc = fs_names(self->target, &names, self->err);
+
+    if (rc == 0)
+        rc = names[0] == NULL;
+    strv_free(names);
+    return rc;
+}
+
+int
 gitstate_empty(gitstate_t *self)
 {
-    char **names = root_list("", self->target);
+    char **names = NULL;
     buf_auto_t errors = BUF_INIT;
 
+    if (fs_names(self->target, &names, self->err) < 0)
+        return self->err->code;
     for (size_t i = 0; names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(self->target, names[i]);
         fail_auto_t why = FAIL_INIT;

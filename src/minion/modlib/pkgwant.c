@@ -265,7 +265,7 @@ pkgwant_refresh(call_ctx_t *ctx, const json_t *refresh)
 
     if (refresh != NULL && !json_is_null(refresh))
         return value_truthy(refresh);
-    return fs_exists(path);
+    return !fs_absent(path); /* once too often rather than never */
 }
 
 void

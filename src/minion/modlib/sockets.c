@@ -2,10 +2,10 @@
 #include "minion/modlib/sockets.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 
 #include "common/base/procfs.h"
 #include "common/base/str.h"
+#include "minion/fileops/fileops.h"
 #include "salt/value.h"
 
 /* "0100007F" or 32 digits: groups of four bytes in the host's order. */
@@ -64,31 +64,38 @@ sock_state(unsigned state)
     return state < NELEMS(names) ? names[state] : "";
 }
 
-json_t *
-sock_owners(void)
+/* Those of one process, which may have ended, or be somebody else's. */
+static int
+add_owned(json_t *owners, pid_t pid, fail_t *err)
 {
-    json_t *owners = json_object();
-    size_t n = 0;
-    pid_t *pids = procfs_pids(&n);
+    AUTO_FREE char *folder = xasprintf("/proc/%d/fd", (int) pid);
+    char **names = NULL;
+    procfs_proc_t p = { 0 };
+    int rc = fop_names(folder, &names, err);
 
-    for (size_t i = 0; i < n; i++) {
-        AUTO_FREE char *folder = xasprintf("/proc/%d/fd", (int) pids[i]);
-        DIR *dir = opendir(folder);
-        procfs_proc_t p = { 0 };
-        for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
-            AUTO_FREE char *name = xasprintf("fd/%s", entry->d_name);
-            AUTO_FREE char *target = procfs_link(pids[i], name);
-            if (!str_starts(target, "socket:["))
-                continue;
-            if (p.pid == 0 && !procfs_proc(pids[i], &p))
-                break;
-            target[strlen(target) - 1] = '\0';
-            json_object_set_new(owners, target + strlen("socket:["),
-                                value_fmt("%d/%s", (int) pids[i], p.name));
-        }
-        if (dir != NULL)
-            closedir(dir);
+    for (size_t i = 0; names[i] != NULL; i++) {
+        AUTO_FREE char *name = xasprintf("fd/%s", names[i]);
+        AUTO_FREE char *target = procfs_link(pid, name);
+        if (!str_starts(target, "socket:["))
+            continue;
+        if (p.pid == 0 && !procfs_proc(pid, &p))
+            break;
+        target[strlen(target) - 1] = '\0';
+        json_object_set_new(owners, target + strlen("socket:["), value_fmt("%d/%s", (int) pid, p.name));
     }
-    free(pids);
-    return owners;
+    strv_free(names);
+    return rc;
+}
+
+json_t *
+sock_owners(fail_t *err)
+{
+    json_auto_t *owners = json_object();
+    size_t n = 0;
+    AUTO_FREE pid_t *pids = procfs_pids(&n, err);
+    int rc = pids != NULL ? 0 : -EIO;
+
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = add_owned(owners, pids[i], err);
+    return rc == 0 ? json_incref(owners) : NULL;
 }

@@ -112,13 +112,14 @@ unmount_all(mounts_t *self)
 
 /* ---- what still runs there -------------------------------------------------------------------- */
 
-/* Signals every process whose root is this one or below it; how many there were. */
+/* Signals every process whose root is this one or below it; how many there were, of which one counts that can't be known. */
 static int
 signal_below(const char *root, int sig)
 {
     size_t n, len = strlen(root);
-    AUTO_FREE pid_t *pids = procfs_pids(&n);
-    int found = 0;
+    fail_auto_t why = FAIL_INIT;
+    AUTO_FREE pid_t *pids = procfs_pids(&n, &why);
+    int found = pids == NULL;
 
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *its = procfs_link(pids[i], "root");
@@ -128,6 +129,8 @@ signal_below(const char *root, int sig)
         if (sig != 0)
             (void) kill(pids[i], sig);
     }
+    if (pids == NULL)
+        log_warning("what runs in %s can't be known: %s", root, fail_text(&why));
     return found;
 }
 

@@ -287,8 +287,9 @@ local_source(call_ctx_t *ctx, const char *source, json_t *saltenv, char **ret_pa
     if (str_starts(source, "file://"))
         source += strlen("file://");
     if (*source == '/') {
-        *ret_path = fs_exists(source) ? xstrdup(source) : NULL;
-        return 0;
+        int there = fs_look(source, err);
+        *ret_path = there > 0 ? xstrdup(source) : NULL;
+        return there < 0 ? there : 0;
     }
     if (!ctx_has(ctx, "cp.cache_file"))
         return fail_kind(

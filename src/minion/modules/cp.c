@@ -97,7 +97,7 @@ is_there(call_ctx_t *ctx, const fetch_t *what, fail_t *err)
     json_auto_t *found = NULL;
 
     if (!str_starts(what->url, "salt://"))
-        return fs_exists(what->url) && !fs_is_dir(what->url);
+        return fs_is_dir(what->url) ? 0 : fs_look(what->url, err);
     int rc = files != NULL ? fileclient_stat(files, what->url, what->saltenv, &found, err) : -ENOTSUP;
     return rc == -ENOENT ? 0 : rc < 0 ? rc : 1;
 }
@@ -372,9 +372,10 @@ cp_cache_local_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     AUTO_FREE char *rooted = xasprintf("/%s", path), *plain = fop_normpath(rooted);
     AUTO_FREE char *known = cached_place(ctx, plain, fetch_env(ctx, NULL));
 
-    if (!fs_exists(path)) {
-        *ret_value = json_string("");
-        return 0;
+    int there = fs_look(path, err);
+    if (there <= 0) {
+        *ret_value = there == 0 ? json_string("") : NULL;
+        return there;
     }
     if (known == NULL || !is_same_file(ctx, path, known)) {
         free(known);

@@ -416,12 +416,14 @@ disk_fstype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 disk_get_fstype_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
+    (void) ctx;
     AUTO_FREE char *path = realpath(value_str(args, "path", ""), NULL);
     size_t n = 0, best = 0;
     const char *type = "";
-    procfs_mount_t *mounts = procfs_mounts(&n);
+    procfs_mount_t *mounts = procfs_mounts(&n, err);
 
+    if (mounts == NULL)
+        return err->code;
     for (size_t i = 0; path != NULL && i < n; i++) {
         size_t len = strlen(mounts[i].point);
         bool above = str_eq(mounts[i].point, "/") ||

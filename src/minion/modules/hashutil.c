@@ -86,7 +86,10 @@ hashutil_digest_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     AUTO_FREE char *hex = NULL;
 
     (void) ctx;
-    if (!fs_exists(path) || fs_is_dir(path))
+    int there = fs_look(path, err);
+    if (there < 0)
+        return there;
+    if (there == 0 || fs_is_dir(path))
         return fail_kind(err, FAIL_COMMAND, -ENOENT, "File path '%s' not found.", path);
     if (check_checksum(type, err) < 0)
         return -EINVAL;

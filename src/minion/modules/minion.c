@@ -1,9 +1,6 @@
 /* minion.c - execution module `minion`: stop and restart this minion; the keys when the master runs here. */
 #include "salt/plugin.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include "common/base/fs.h"
 #include "common/base/str.h"
 
@@ -12,28 +9,32 @@ enum { EX_SOFTWARE = 70 }; /* as sysexits.h has it */
 /* ---- keys --------------------------------------------------------------------------------- */
 
 static int
-ignoring_case(const struct dirent **a, const struct dirent **b)
+ignoring_case(const void *a, const void *b)
 {
-    return strcasecmp((*a)->d_name, (*b)->d_name);
+    const char *const *x = a, *const *y = b;
+
+    return strcasecmp(*x, *y);
 }
 
-/* Names of the files in a folder; an absent folder has none. NEW. */
-static json_t *
-file_names(const char *dir)
+/* Adds the names of the files in a folder; an absent folder has none. */
+static int
+add_file_names(const char *dir, json_t *out, fail_t *err)
 {
-    struct dirent **entries = NULL;
-    json_t *names = json_array();
-    int n = scandir(dir, &entries, NULL, ignoring_case);
-    struct stat st;
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
 
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *path = fs_join(dir, entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.' && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-            json_array_append_new(names, value_utf8(entries[i]->d_name, strlen(entries[i]->d_name)));
-        free(entries[i]);
+    if (rc < 0)
+        return rc;
+    qsort(names, strv_len(names), sizeof(*names), ignoring_case);
+    for (char **name = names; rc == 0 && *name != NULL; name++) {
+        AUTO_FREE char *path = fs_join(dir, *name);
+        int file = **name != '.' ? fs_look_file(path, err) : 0;
+        if (file > 0)
+            json_array_append_new(out, value_utf8(*name, strlen(*name)));
+        rc = file < 0 ? file : 0;
     }
-    free(entries);
-    return names;
+    strv_free(names);
+    return rc;
 }
 
 static int
@@ -41,15 +42,18 @@ minion_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     static const char *const folders[] = { "minions", "minions_pre", "minions_rejected", "minions_denied" };
     AUTO_FREE char *pki = str_replace(value_str(ctx_opts(ctx), "pki_dir", ""), "minion", "master");
-    json_t *ret = json_object();
+    json_auto_t *ret = json_object();
+    int rc = 0;
 
-    (void) args, (void) err;
-    for (size_t i = 0; i < NELEMS(folders); i++) {
+    (void) args;
+    for (size_t i = 0; rc == 0 && i < NELEMS(folders); i++) {
         AUTO_FREE char *dir = fs_join(pki, folders[i]);
-        json_object_set_new(ret, folders[i], file_names(dir));
+        json_object_set_new(ret, folders[i], json_array());
+        rc = add_file_names(dir, json_object_get(ret, folders[i]), err);
     }
-    *ret_value = ret;
-    return 0;
+    if (rc == 0)
+        *ret_value = json_incref(ret);
+    return rc;
 }
 
 /* ---- stop and restart --------------------------------------------------------------------- */

@@ -128,11 +128,13 @@ conn_row(const sock_row_t *c, const char *proto, json_t *owners)
 static int
 network_netstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
+    (void) ctx, (void) args;
     static const char *const protos[] = { "tcp", "tcp6", "udp", "udp6" };
-    json_auto_t *owners = sock_owners();
-    json_t *out = json_array();
+    json_auto_t *owners = sock_owners(err);
 
+    if (owners == NULL)
+        return err->code;
+    json_t *out = json_array();
     for (size_t k = 0; k < NELEMS(protos); k++) {
         size_t n = 0;
         sock_row_t *rows = sock_rows(protos[k], &n);

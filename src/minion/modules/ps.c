@@ -32,8 +32,8 @@ static int
 each_process(visit_fn *visit, void *cookie, fail_t *err)
 {
     size_t n = 0;
-    pid_t *pids = procfs_pids(&n);
-    int rc = 0;
+    pid_t *pids = procfs_pids(&n, err);
+    int rc = pids != NULL ? 0 : err->code;
 
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         procfs_proc_t p;
@@ -66,10 +66,12 @@ ps_proc_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_get_pid_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
+    (void) ctx, (void) args;
     size_t n = 0;
-    pid_t *pids = procfs_pids(&n);
+    pid_t *pids = procfs_pids(&n, err);
 
+    if (pids == NULL)
+        return err->code;
     *ret_value = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(*ret_value, json_integer(pids[i]));
@@ -225,9 +227,11 @@ top_entry(const procfs_proc_t *p)
 static int
 ps_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
+    (void) ctx;
     size_t n = 0, kept = 0;
-    pid_t *pids = procfs_pids(&n);
+    pid_t *pids = procfs_pids(&n, err);
+    if (pids == NULL)
+        return err->code;
     usage_t *usage = xcalloc(n + 1, sizeof(*usage));
     json_int_t wanted = value_int(args, "num_processes", 5);
     procfs_proc_t p;
@@ -441,12 +445,12 @@ device_types(void)
 }
 
 static json_t *
-partitions(bool all)
+partitions(bool all, fail_t *err)
 {
     json_auto_t *types = device_types();
     size_t n = 0;
-    procfs_mount_t *mounts = procfs_mounts(&n);
-    json_t *list = json_array();
+    procfs_mount_t *mounts = procfs_mounts(&n, err);
+    json_t *list = mounts != NULL ? json_array() : NULL;
 
     for (size_t i = 0; i < n; i++) {
         const procfs_mount_t *m = &mounts[i];
@@ -466,9 +470,9 @@ partitions(bool all)
 static int
 ps_disk_partitions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
-    *ret_value = partitions(value_bool(args, "all", false));
-    return 0;
+    (void) ctx;
+    *ret_value = partitions(value_bool(args, "all", false), err);
+    return *ret_value != NULL ? 0 : err->code;
 }
 
 static json_t *
@@ -497,10 +501,12 @@ ps_disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_disk_partition_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
-    json_t *list = partitions(value_bool(args, "all", false)), *row;
+    (void) ctx;
+    json_t *list = partitions(value_bool(args, "all", false), err), *row;
     size_t i;
 
+    if (list == NULL)
+        return err->code;
     json_array_foreach (list, i, row) {
         json_auto_t *usage = usage_of(value_str(row, "mountpoint", ""), NULL);
         if (usage != NULL)

@@ -11,7 +11,6 @@
  */
 #include "salt/plugin.h"
 
-#include <dirent.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -283,22 +282,6 @@ saltutil_refresh_grains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 
 /* ---- caches ------------------------------------------------------------------------------- */
 
-/* Calls `each` for the names in a folder, "." and ".." left out; an absent folder has none. */
-static void
-for_each_name(const char *dir, void (*each)(const char *path, const char *name, void *cookie), void *cookie)
-{
-    struct dirent **entries = NULL;
-    int n = scandir(dir, &entries, NULL, alphasort);
-
-    for (int i = 0; i < n; i++) {
-        AUTO_FREE char *path = fs_join(dir, entries[i]->d_name);
-        if (strcmp(entries[i]->d_name, ".") != 0 && strcmp(entries[i]->d_name, "..") != 0)
-            each(path, entries[i]->d_name, cookie);
-        free(entries[i]);
-    }
-    free(entries);
-}
-
 /* What can be had again. Returns that wait for the master, backups and data.* are no caches. */
 static int
 saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
@@ -320,31 +303,39 @@ saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     return 0;
 }
 
-typedef struct sweep {
-    double before; /* seconds since the epoch */
-    bool failed;
-} sweep_t;
-
 static double
 seconds(const struct timespec *t)
 {
     return (double) t->tv_sec + (double) t->tv_nsec / 1e9;
 }
 
-static void
-remove_old(const char *path, const char *name, void *cookie)
+/* A folder that is as old; nothing where there is none. */
+static int
+remove_old(const char *path, double before, fail_t *err)
 {
-    sweep_t *s = cookie;
-    fail_auto_t why = FAIL_INIT;
     struct stat st;
 
-    (void) name;
-    if (lstat(path, &st) != 0 || !S_ISDIR(st.st_mode) || seconds(&st.st_mtim) >= s->before)
-        return;
-    if (fs_remove_tree(path, &why) < 0) {
-        log_error("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", fail_text(&why));
-        s->failed = true;
+    if (lstat(path, &st) != 0)
+        return fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "look at", path);
+    return !S_ISDIR(st.st_mode) || seconds(&st.st_mtim) >= before ? 0 : fs_remove_tree(path, err);
+}
+
+/* False: not all of the old ones went; the log says why. */
+static bool
+sweep_jobs(const char *dir, double before)
+{
+    fail_auto_t why = FAIL_INIT;
+    char **names = NULL;
+    bool all = fs_names(dir, &names, &why) == 0;
+
+    for (char **name = names; name != NULL && *name != NULL; name++) {
+        AUTO_FREE char *path = fs_join(dir, *name);
+        all = remove_old(path, before, &why) == 0 && all;
     }
+    strv_free(names);
+    if (!all)
+        log_error("Attempt to clear cache with saltutil.clear_job_cache FAILED with: %s", fail_text(&why));
+    return all;
 }
 
 static int
@@ -353,11 +344,10 @@ saltutil_clear_job_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     AUTO_FREE char *dir = fs_join(value_str(ctx_opts(ctx), "cachedir", ""), "minion_jobs");
     struct timespec now;
     (void) clock_gettime(CLOCK_REALTIME, &now);
-    sweep_t s = { .before = seconds(&now) - (double) value_int(args, "hours", 24) * 3600 };
+    double before = seconds(&now) - (double) value_int(args, "hours", 24) * 3600;
 
     (void) err;
-    for_each_name(dir, remove_old, &s);
-    *ret_value = json_boolean(!s.failed);
+    *ret_value = json_boolean(sweep_jobs(dir, before));
     return 0;
 }
 
@@ -370,7 +360,10 @@ saltutil_find_cached_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     AUTO_FREE char *path = fs_join(dir, "return.json");
     buf_auto_t text = BUF_INIT;
 
-    if (strchr(jid, '/') != NULL || !fs_is_dir(dir)) {
+    int there = strchr(jid, '/') == NULL ? fs_look_dir(dir, err) : 0;
+    if (there < 0)
+        return there;
+    if (there == 0) {
         *ret_value = value_bool(ctx_opts(ctx), "cache_jobs", false)
                          ? value_fmt("Local jobs cache directory %s not found", dir)
                          : json_string(

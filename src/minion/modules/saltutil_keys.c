@@ -1,7 +1,6 @@
 /* saltutil_keys.c - more of execution module `saltutil`: this minion's own key. */
 #include "salt/plugin.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,20 +10,20 @@
 #include "salt/log.h"
 
 /* The files of a folder, not the folders in it. What can't be removed stays, as in Salt. */
-static void
-remove_files(const char *dir)
+static int
+remove_files(const char *dir, fail_t *err)
 {
-    DIR *d = opendir(dir);
-    struct dirent *e;
+    char **names = NULL;
+    int rc = fs_names(dir, &names, err);
     struct stat st;
 
-    while (d != NULL && (e = readdir(d)) != NULL) {
-        AUTO_FREE char *path = fs_join(dir, e->d_name);
-        if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode) && unlink(path) != 0)
-            log_warning("%s: %s", path, strerror(errno));
+    for (char **name = names; rc == 0 && *name != NULL; name++) {
+        AUTO_FREE char *path = fs_join(dir, *name);
+        if ((lstat(path, &st) != 0 || !S_ISDIR(st.st_mode)) && unlink(path) != 0 && errno != ENOENT)
+            log_warning("cannot remove %s: %s", path, strerror(errno));
     }
-    if (d != NULL)
-        closedir(d);
+    strv_free(names);
+    return rc;
 }
 
 /* Without a minion that runs: its next start has them. */
@@ -36,8 +35,7 @@ make_anew(call_ctx_t *ctx, fail_t *err)
 
     if (*dir == '\0')
         return fail_kind(err, FAIL_COMMAND, -EINVAL, "pki_dir is not set: there are no keys to make anew");
-    remove_files(dir);
-    if ((pair = key_pair_open(dir, "minion", NULL, err)) == NULL)
+    if (remove_files(dir, err) < 0 || (pair = key_pair_open(dir, "minion", NULL, err)) == NULL)
         return -EIO;
     key_pair_destroy(&pair);
     return 0;

@@ -66,7 +66,12 @@ ssh_auth_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         auth_file_auto_t file = { NULL, NULL, 0, 0 };
         fail_auto_t why = FAIL_INIT;
         w.user = json_string_value(one);
-        if (w.user == NULL || auth_file_of(w.user, w.config, &file, &why) < 0 || !fs_exists(file.path))
+        int there = w.user == NULL || auth_file_of(w.user, w.config, &file, &why) < 0
+                        ? 0
+                        : fs_look(file.path, err);
+        if (there < 0)
+            return there;
+        if (there == 0)
             continue;
         json_t *keys = auth_keys_read(file.path, w.hash, err);
         if (keys == NULL)
@@ -176,10 +181,12 @@ keys_of_source(call_ctx_t *ctx, const json_t *args, bool must, fail_t *err)
 
     if (path == NULL)
         return NULL;
-    bool there = json_is_string(path) && fs_exists(json_string_value(path));
-    if (!there && !must)
+    int there = json_is_string(path) ? fs_look(json_string_value(path), err) : 0;
+    if (there < 0)
+        return NULL;
+    if (there == 0 && !must)
         return json_object();
-    if (!there) {
+    if (there == 0) {
         fail_kind(err, FAIL_COMMAND, -ENOENT, "Failed to pull key file from salt file server");
         return NULL;
     }

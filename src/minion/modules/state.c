@@ -137,7 +137,7 @@ cached_high(const job_t *self)
     fail_auto_t err = FAIL_INIT;
     buf_auto_t text = BUF_INIT;
 
-    if (!value_truthy(value_get(self->kwargs, "cache")) || path == NULL || !fs_exists(path))
+    if (!value_truthy(value_get(self->kwargs, "cache")) || path == NULL || fs_absent(path))
         return NULL;
     if (fs_read(path, LIMIT_FILE_READ, &text, &err) < 0) {
         log_error("%s", fail_text(&err));

@@ -1,6 +1,5 @@
 /* state_control.c - execution module `state`, the functions that steer runs: pause, resume, soft_kill; enable
  * and disable; the cache. */
-#include <dirent.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -81,15 +80,15 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     return state_pauses_set(cachedir(ctx), jid, pauses, err);
 }
 
-/* Those asked for, or all. NEW list of texts. */
+/* Those asked for, or all. NEW list of texts, or NULL with *err. */
 static json_t *
-asked_jids(call_ctx_t *ctx, const json_t *args)
+asked_jids(call_ctx_t *ctx, const json_t *args, fail_t *err)
 {
     json_t *asked = value_get(args, "jid"), *out, *one;
     size_t i;
 
     if (asked == NULL || json_is_null(asked))
-        return state_paused_jids(cachedir(ctx));
+        return state_paused_jids(cachedir(ctx), err);
     json_auto_t *list = json_is_array(asked) ? json_incref(asked) : json_pack("[O]", asked);
     out = json_array();
     json_array_foreach (list, i, one) {
@@ -103,12 +102,12 @@ asked_jids(call_ctx_t *ctx, const json_t *args)
 static int
 state_get_pauses(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_auto_t *fun = json_pack("[s]", "state.*"), *jobs = NULL, *jids = asked_jids(ctx, args);
+    json_auto_t *fun = json_pack("[s]", "state.*"), *jobs = NULL, *jids = asked_jids(ctx, args, err);
     json_auto_t *out = json_object();
     json_t *jid, *pauses;
     size_t i;
 
-    if (ctx_call(ctx, "saltutil.is_running", fun, NULL, &jobs, err) < 0)
+    if (jids == NULL || ctx_call(ctx, "saltutil.is_running", fun, NULL, &jobs, err) < 0)
         return -EIO;
     json_array_foreach (jids, i, jid) {
         const char *name = json_string_value(jid);
@@ -205,19 +204,24 @@ state_list_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 static int
 state_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    json_t *out = json_array();
-    DIR *d = opendir(cachedir(ctx));
+    json_auto_t *out = json_array();
+    char **names = NULL;
+    int rc = fs_names(cachedir(ctx), &names, err);
 
-    (void) args, (void) err;
-    for (const struct dirent *e = NULL; d != NULL && (e = readdir(d)) != NULL;) {
-        AUTO_FREE char *path = fs_join(cachedir(ctx), e->d_name);
-        if (str_ends(e->d_name, ".cache.p") && !fs_is_dir(path) && unlink(path) == 0)
-            json_array_append_new(out, json_string(e->d_name));
+    (void) args;
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+        AUTO_FREE char *path = fs_join(cachedir(ctx), names[i]);
+        if (!str_ends(names[i], ".cache.p") || fs_is_dir(path))
+            continue;
+        if (unlink(path) == 0)
+            json_array_append_new(out, json_string(names[i]));
+        else if (errno != ENOENT)
+            rc = fs_fail(err, -errno, "remove", path);
     }
-    if (d != NULL)
-        (void) closedir(d);
-    *ret_value = out;
-    return 0;
+    strv_free(names);
+    if (rc == 0)
+        *ret_value = json_incref(out);
+    return rc;
 }
 
 /* ---- table --------------------------------------------------------------------------------- */

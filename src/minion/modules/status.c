@@ -371,11 +371,14 @@ add_usage(json_t *out, const char *path)
 static int
 status_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
-    json_t *list = value_get(args, "args"), *out = json_object();
+    (void) ctx;
+    json_t *list = value_get(args, "args");
     size_t n = 0;
-    procfs_mount_t *mounts = procfs_mounts(&n);
+    procfs_mount_t *mounts = procfs_mounts(&n, err);
 
+    if (mounts == NULL)
+        return err->code;
+    json_t *out = json_object();
     for (size_t i = 0; i < json_array_size(list); i++) {
         AUTO_FREE char *path = value_pystr(json_array_get(list, i));
         if (*path == '/')
@@ -445,11 +448,13 @@ command_of(const procfs_proc_t *p)
 static int
 status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
+    (void) ctx, (void) args;
     size_t n = 0;
-    pid_t *pids = procfs_pids(&n);
-    json_t *out = json_object();
+    pid_t *pids = procfs_pids(&n, err);
 
+    if (pids == NULL)
+        return err->code;
+    json_t *out = json_object();
     for (size_t i = 0; i < n; i++) {
         procfs_proc_t p;
         char key[32];
@@ -476,7 +481,9 @@ status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (rx == NULL)
         return -EINVAL;
-    pid_t *pids = procfs_pids(&n);
+    pid_t *pids = procfs_pids(&n, err);
+    if (pids == NULL)
+        return err->code;
     for (size_t i = 0; i < n; i++) {
         procfs_proc_t p;
         if (pids[i] == getpid() || !procfs_proc(pids[i], &p))

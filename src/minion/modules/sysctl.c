@@ -1,13 +1,12 @@
 /* sysctl.c - execution module `sysctl`: the kernel's settings, now and after the next start. */
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
-#include "common/base/rootfs.h"
 #include "common/base/str.h"
+#include "minion/fileops/fileops.h"
 #include "minion/fileops/partfile.h"
 #include "salt/plugin.h"
 
@@ -57,8 +56,9 @@ write_setting(const char *name, const char *value, fail_t *err)
 
     if (path == NULL)
         return err->code;
-    if (!fs_exists(path))
-        return fail_kind(err, FAIL_COMMAND, -ENOENT, "sysctl %s does not exist", name);
+    int there = fs_look(path, err);
+    if (there <= 0)
+        return there < 0 ? there : fail_kind(err, FAIL_COMMAND, -ENOENT, "sysctl %s does not exist", name);
     AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
     int rc = fd < 0 ? -errno : fs_write_all(fd, value, strlen(value));
     if (rc < 0)
@@ -68,12 +68,13 @@ write_setting(const char *name, const char *value, fail_t *err)
 }
 
 /* All settings below a folder, by their names. */
-static void
-collect(const char *folder, const char *prefix, int depth, json_t *into)
+static int
+collect(const char *folder, const char *prefix, int depth, json_t *into, fail_t *err)
 {
-    char **names = root_list("", folder);
+    char **names = NULL;
+    int rc = fop_names(folder, &names, err);
 
-    for (size_t i = 0; names[i] != NULL; i++) {
+    for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(folder, names[i]);
         AUTO_FREE char *plain = xstrdup(names[i]);
         for (char *c = plain; *c != '\0'; c++)
@@ -81,7 +82,7 @@ collect(const char *folder, const char *prefix, int depth, json_t *into)
         AUTO_FREE char *name = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "." : "", plain);
         if (fs_is_dir(path)) {
             if (depth < TREE_DEPTH)
-                collect(path, name, depth + 1, into);
+                rc = collect(path, name, depth + 1, into, err);
             continue;
         }
         AUTO_FREE char *value = read_setting(path);
@@ -89,6 +90,7 @@ collect(const char *folder, const char *prefix, int depth, json_t *into)
             json_object_set_new(into, name, value_utf8(value, strlen(value)));
     }
     strv_free(names);
+    return rc;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -202,20 +204,25 @@ sysctl_get(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 }
 
 static int
-sysctl_show(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, UNUSED fail_t *err)
+sysctl_show(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *file = value_str(args, "config_file", "");
     buf_auto_t text = BUF_INIT;
 
     if (*file == '\0') {
-        *ret_value = json_object();
-        collect(PROC_SYS, "", 0, *ret_value);
-        return 0;
+        json_auto_t *all = json_object();
+        int rc = collect(PROC_SYS, "", 0, all, err);
+        *ret_value = rc == 0 ? json_incref(all) : NULL;
+        return rc;
     }
-    if (!fs_exists(file) || fs_read(file, LIMIT_FILE_READ, &text, NULL) < 0) {
-        *ret_value = fs_exists(file) ? json_null() : json_array();
-        return 0;
+    int there = fs_look(file, err);
+    if (there <= 0) {
+        *ret_value = there == 0 ? json_array() : NULL;
+        return there;
     }
+    int rc = fs_read(file, LIMIT_FILE_READ, &text, err);
+    if (rc < 0)
+        return rc;
     *ret_value = json_object();
     for (const char *line = buf_str(&text); *line != '\0';) {
         size_t len = strcspn(line, "\n");

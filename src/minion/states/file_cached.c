@@ -45,8 +45,10 @@ hash_of(fstate_t *s, const char *path, const json_t *sum)
 static int
 check_local(fstate_t *s, const char *path, const json_t *sum)
 {
-    if (!fs_exists(path))
-        return fstate_error(s, "File %s is not present on the minion", path);
+    int there = fstate_exists(s, path);
+
+    if (there <= 0)
+        return there < 0 ? 0 : fstate_error(s, "File %s is not present on the minion", path);
     if (fstate_on(s, "skip_verify", false) || sum == NULL)
         return state_ret_set(s->ret, STATE_TRUE, "File %s is present on the minion", path);
     AUTO_FREE char *hex = hash_of(s, path, sum);

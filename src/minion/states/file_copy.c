@@ -210,8 +210,9 @@ copy_body(fstate_t *s, fail_t *err)
     state_ret_comment(s->ret, value_fmt("Copied \"%s\" to \"%s\"", c.source, s->name));
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
-    if (!fs_exists(c.source))
-        return fstate_error(s, "Source file \"%s\" is not present", c.source);
+    int there = fstate_exists(s, c.source);
+    if (there <= 0)
+        return there < 0 ? 0 : fstate_error(s, "Source file \"%s\" is not present", c.source);
     if (!fop_is_source(c.source) && !fop_is_dir(c.source))
         return fstate_error(s, "Source \"%s\" is a pipe or a device, and no file that can be copied",
                             c.source);

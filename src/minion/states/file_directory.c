@@ -434,15 +434,15 @@ make_way(work_t *w, fail_t *err)
     fstate_t *s = w->s;
     const char *backup = fstate_str(s, "backupname");
     bool forced = fstate_on(s, "force", false), link = fop_is_link(s->name), file = fop_is_file(s->name);
-    struct stat st;
 
     if (!file && !(link && (forced || !fstate_on(s, "allow_symlink", true) || !fop_is_dir(s->name))))
         return 0;
     if (backup != NULL) {
-        if (lstat(backup, &st) == 0 && !forced) {
+        int there = fstate_lexists(s, backup);
+        if (there > 0 && !forced)
             fstate_error(s, "File exists where the backup target %s should go", backup);
+        if (there < 0 || (there > 0 && !forced))
             return 1;
-        }
         w->gives_way = true;
         return s->test ? 0 : fop_move_over(s->name, backup, err);
     }

@@ -220,8 +220,10 @@ fault(fstate_t *s)
         return xstrdup("patch executable not found on minion");
     if (*s->name != '/')
         return xasprintf("%s is not an absolute path", s->name);
-    if (!fs_exists(s->name))
-        return xasprintf("%s does not exist", s->name);
+    fail_auto_t why = FAIL_INIT;
+    int there = fop_exists(s->name, &why);
+    if (there <= 0)
+        return there < 0 ? xstrdup(fail_text(&why)) : xasprintf("%s does not exist", s->name);
     if (reject == NULL)
         return NULL;
     AUTO_FREE char *folder = fop_dirname(reject);

@@ -535,8 +535,9 @@ run(work_t *w, fail_t *err)
     if (!folder_served(s->ctx, &w->plan))
         return fstate_error(s, "The directory '%s' does not exist on the salt fileserver in saltenv '%s'",
                             w->plan.srcpath, w->plan.env);
-    if (!fop_is_dir(s->name) && fs_exists(s->name))
-        return fstate_error(s, "The path %s exists and is not a directory", s->name);
+    int there = fop_is_dir(s->name) ? 0 : fstate_exists(s, s->name);
+    if (there != 0)
+        return there < 0 ? 0 : fstate_error(s, "The path %s exists and is not a directory", s->name);
     rc = make_top(w, err);
     if (rc == 0)
         rc = do_plan(w, err);

@@ -1,6 +1,5 @@
 /* file_tidy.c - states that remove what is old, large or empty: file.tidied, pruned. */
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -146,32 +145,26 @@ consider(tidy_t *t, const char *path, bool is_dir)
         lines_append(&t->found, path);
 }
 
+/* What is in the folders of a folder, then its files, then its folders. Negative with *err when it can't be read: it is not tidy
+ * because nobody has looked. */
 static int
-not_dots(const struct dirent *entry)
+look(tidy_t *t, const char *top, int depth, fail_t *err)
 {
-    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-}
+    char **names = NULL;
+    int rc = depth < LIMIT_JSON_DEPTH ? fs_names(top, &names, err) : 0;
 
-/* What is in the folders of a folder, then its files, then its folders. */
-static void
-look(tidy_t *t, const char *top, int depth)
-{
-    struct dirent **entries = NULL;
-    int n = depth < LIMIT_JSON_DEPTH ? scandir(top, &entries, not_dots, alphasort) : 0;
-
-    for (int pass = 0; pass < 3; pass++) {
-        for (int i = 0; i < n; i++) {
-            AUTO_FREE char *path = fop_join2(top, entries[i]->d_name);
+    for (int pass = 0; pass < 3 && names != NULL; pass++) {
+        for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
+            AUTO_FREE char *path = fop_join2(top, names[i]);
             bool dir = fop_is_dir(path);
             if (pass == 0 && dir && (t->follow || !fop_is_link(path)))
-                look(t, path, depth + 1);
+                rc = look(t, path, depth + 1, err);
             else if (pass == (dir ? 2 : 1))
                 consider(t, path, dir);
         }
     }
-    for (int i = 0; i < n; i++)
-        free(entries[i]);
-    free(entries);
+    strv_free(names);
+    return rc;
 }
 
 /* "10k", "1.5 MiB": bytes. KB is a thousand; K and KiB are 1024. False: it is no size. */
@@ -307,9 +300,10 @@ tidied_body(fstate_t *s, fail_t *err)
     if (top < 0)
         return fstate_error(s, "%s", fail_text(&why));
     rc = read_tidy(&t, err);
-    if (rc == 0)
-        look(&t, s->name, 0);
-    if (rc == 0 && t.found.n == 0) {
+    bool seen = rc == 0 && look(&t, s->name, 0, &why) == 0;
+    if (rc == 0 && !seen) {
+        (void) fstate_error(s, "%s", fail_text(&why));
+    } else if (rc == 0 && t.found.n == 0) {
         (void) state_ret_set(s->ret, STATE_TRUE, "Nothing to remove from directory %s", s->name);
     } else if (rc == 0 && s->test) {
         foretell(&t);

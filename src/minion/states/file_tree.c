@@ -22,9 +22,9 @@ absent_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
     if (str_eq(s->name, "/"))
         return fstate_error(s, "Refusing to make \"/\" absent");
-    int there = fop_lexists(s->name, &why);
+    int there = fstate_lexists(s, s->name);
     if (there < 0)
-        return fstate_error(s, "%s", fail_text(&why));
+        return 0;
     if (there == 0)
         return state_ret_set(s->ret, STATE_TRUE, "File %s is not present", s->name);
     bool file = !fop_is_dir(s->name) || fop_is_link(s->name);
@@ -44,28 +44,22 @@ static int
 exists_body(fstate_t *s, fail_t *err)
 {
     (void) err;
-    fail_auto_t why = FAIL_INIT;
-    int there = fop_exists(s->name, &why);
+    int there = fstate_exists(s, s->name);
 
-    if (there < 0)
-        return fstate_error(s, "%s", fail_text(&why));
     if (there == 0)
         return fstate_error(s, "Specified path %s does not exist", s->name);
-    return state_ret_set(s->ret, STATE_TRUE, "Path %s exists", s->name);
+    return there > 0 ? state_ret_set(s->ret, STATE_TRUE, "Path %s exists", s->name) : 0;
 }
 
 static int
 missing_body(fstate_t *s, fail_t *err)
 {
     (void) err;
-    fail_auto_t why = FAIL_INIT;
-    int there = fop_exists(s->name, &why);
+    int there = fstate_exists(s, s->name);
 
-    if (there < 0)
-        return fstate_error(s, "%s", fail_text(&why));
     if (there > 0)
         return fstate_error(s, "Specified path %s exists", s->name);
-    return state_ret_set(s->ret, STATE_TRUE, "Path %s is missing", s->name);
+    return there == 0 ? state_ret_set(s->ret, STATE_TRUE, "Path %s is missing", s->name) : 0;
 }
 
 /* ---- links ------------------------------------------------------------------------------------- */
@@ -186,8 +180,11 @@ symlink_check(link_t *l)
 {
     fstate_t *s = l->s;
     AUTO_FREE char *now = link_text(s->name);
+    int there = now == NULL ? fstate_exists(s, s->name) : 1;
 
-    if (now == NULL && !fs_exists(s->name)) {
+    if (there < 0)
+        return 0;
+    if (there == 0) {
         fstate_note(s, "new", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Symlink %s to %s is set for creation", s->name, l->target);
     }
@@ -228,16 +225,16 @@ backup_path(link_t *l, const char *backup)
     fstate_t *s = l->s;
     AUTO_FREE char *folder = fop_dirname(s->name);
     AUTO_FREE char *to = *backup == '/' ? xstrdup(backup) : fop_join2(folder, backup);
-    struct stat st;
 
-    if (*backup != '/' && strchr(backup, '/') != NULL)
+    if (*backup != '/' && strchr(backup, '/') != NULL) {
         fstate_error(s, "Backupname must be an absolute path or a file name: %s", backup);
-    else if (lstat(to, &st) == 0 && !l->force)
+        return NULL;
+    }
+    int there = fstate_lexists(s, to);
+    if (there > 0 && !l->force)
         fstate_error(s, "Symlink & backup dest exists and Force not set. %s -> %s - backup: %s", s->name,
                      l->target, to);
-    else
-        return STEAL(to);
-    return NULL;
+    return there == 0 || (there > 0 && l->force) ? STEAL(to) : NULL;
 }
 
 /* The older backup waits in `older`, until the name has its link. */
@@ -245,9 +242,9 @@ static int
 move_away(link_t *l, const char *to, stage_t *older, fail_t *err)
 {
     fstate_t *s = l->s;
-    struct stat st;
+    int there = fop_lexists(to, err);
 
-    if (lstat(to, &st) == 0 && (stage_open(older, to, err) != 0 || stage_aside(older, err) != 0))
+    if (there < 0 || (there > 0 && (stage_open(older, to, err) != 0 || stage_aside(older, err) != 0)))
         return err->code;
     json_auto_t *moved = fstate_call(s, file_move,
                                      json_pack("{s:s, s:s, s:b}", "src", s->name, "dst", to,
@@ -372,7 +369,10 @@ symlink_body(fstate_t *s, fail_t *err)
     AUTO_FREE char *now = link_text(s->name);
     if (now != NULL && same_target(now, target))
         return right_already(&l);
-    if (now == NULL && fs_exists(s->name)) {
+    int there = now == NULL ? fstate_exists(s, s->name) : 0;
+    if (there < 0)
+        return 0;
+    if (there > 0) {
         if (backup != NULL)
             return link_instead(&l, backup);
         if (!l.force && !l.atomic) {
@@ -409,14 +409,17 @@ static int
 hardlink_check(link_t *l)
 {
     fstate_t *s = l->s;
+    int from = fstate_exists(s, l->target), there = from > 0 ? fstate_exists(s, s->name) : 0;
 
-    if (!fs_exists(l->target))
+    if (from < 0 || there < 0)
+        return 0;
+    if (from == 0)
         return fstate_error(s, "Target %s for hard link does not exist", l->target);
     if (fop_is_dir(l->target))
         return fstate_error(s, "Unable to hard link from directory %s", l->target);
     if (fop_is_dir(s->name))
         return fstate_error(s, "Unable to hard link to directory %s", s->name);
-    if (!fs_exists(s->name)) {
+    if (there == 0) {
         fstate_note(s, "new", s->name);
         return state_ret_set(s->ret, STATE_NONE, "Hard link %s to %s is set for creation", s->name,
                              l->target);
@@ -504,7 +507,10 @@ hardlink_body(fstate_t *s, fail_t *err)
         return fstate_error(s, "Unable to hard link to directory %s", s->name);
     if (fop_is_dir(target))
         return fstate_error(s, "Unable to hard link from directory %s", target);
-    if (!fs_exists(target))
+    int from = fstate_exists(s, target), there = from > 0 ? fstate_exists(s, s->name) : 0;
+    if (from < 0 || there < 0)
+        return 0;
+    if (from == 0)
         return fstate_error(s, "Target %s for hard link does not exist", target);
     int rc = hardlink_folder(&l, err);
     if (rc != 0)
@@ -515,9 +521,7 @@ hardlink_body(fstate_t *s, fail_t *err)
     if (has_links(s->name) && same_file(s->name, target))
         return state_ret_set(s->ret, STATE_TRUE, "Target of hard link %s is already pointing to %s", s->name,
                              target);
-    return fs_exists(s->name) && !has_links(s->name) && !forced
-               ? 0
-               : make_hardlink(&l, forced, has_links(s->name));
+    return there > 0 && !has_links(s->name) && !forced ? 0 : make_hardlink(&l, forced, has_links(s->name));
 }
 
 /* ---- touch ----------------------------------------------------------------------------------------- */
@@ -533,11 +537,11 @@ time_differs(const fstate_t *s, const char *key, const json_t *st)
 }
 
 static int
-touch_check(fstate_t *s)
+touch_check(fstate_t *s, bool there)
 {
     json_auto_t *st = fop_stats(s->name, NULL, false, NULL);
 
-    if (!fs_exists(s->name)) {
+    if (!there) {
         fstate_note(s, "new", s->name);
         return state_ret_set(s->ret, STATE_NONE, "File %s is set to be created", s->name);
     }
@@ -553,12 +557,14 @@ static int
 touch_body(fstate_t *s, fail_t *err)
 {
     AUTO_FREE char *folder = fop_dirname(s->name);
-    bool there = fs_exists(s->name);
+    int there = fstate_exists(s, s->name);
 
+    if (there < 0)
+        return 0;
     if (*s->name != '/')
         return fstate_error(s, "Specified file %s is not an absolute path", s->name);
     if (s->test)
-        return touch_check(s);
+        return touch_check(s, there > 0);
     if (fstate_on(s, "makedirs", false) && fstate_makedirs(s, NULL, NULL, NULL, err) != 0)
         return err->code;
     if (!fop_is_dir(folder))

@@ -1,7 +1,6 @@
 /* git.c - state module `git`: a checkout that is as its remote. */
 #include "common/base/buf.h"
 #include "common/base/fs.h"
-#include "common/base/rootfs.h"
 #include "common/base/str.h"
 #include "minion/modlib/gitlogin.h"
 #include "minion/modlib/gitstate.h"
@@ -812,24 +811,17 @@ update(latest_t *l)
 
 /* ---- clone ----------------------------------------------------------------------------------- */
 
-static bool
-is_empty_dir(const char *path)
-{
-    char **names = root_list("", path);
-    bool empty = names[0] == NULL;
-
-    strv_free(names);
-    return empty;
-}
-
 /* A folder without a repository is in the way. 1: the return is made. */
 static int
 make_room(latest_t *l)
 {
-    if (!fs_is_dir(l->s.target) ||
-        (is_empty_dir(l->s.target) && !value_bool(l->s.args, "force_clone", false)))
-        return 0;
-    if (!value_bool(l->s.args, "force_clone", false)) {
+    bool force = value_bool(l->s.args, "force_clone", false);
+    int there = fs_look_dir(l->s.target, l->s.err),
+        empty = there > 0 && !force ? gitstate_is_empty(&l->s) : 0;
+
+    if (there <= 0 || empty != 0)
+        return there < 0 ? there : empty < 0 ? empty : 0;
+    if (!force) {
         AUTO_FREE char *text = xasprintf(
             "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option to "
             "True to remove this directory's contents and proceed with cloning the remote repository",
@@ -965,7 +957,7 @@ objection(const latest_t *l)
         return xasprintf("target '%s' is not an absolute path", l->s.target);
     if (strcmp(l->rev, "HEAD") != 0 && l->bare)
         return xstrdup("'rev' is not compatible with the 'mirror' and 'bare' arguments");
-    if (fs_exists(l->s.target) && !fs_is_dir(l->s.target))
+    if (fs_look(l->s.target, NULL) > 0 && fs_look_dir(l->s.target, NULL) == 0)
         return xasprintf("Target '%s' exists and is a regular file, cannot proceed", l->s.target);
     json_t *reset = value_get(l->s.args, "force_reset");
     if (!json_is_boolean(reset) && !str_eq(json_string_value(reset), "remote-changes"))
@@ -976,19 +968,15 @@ objection(const latest_t *l)
 static int
 run(latest_t *l)
 {
-    AUTO_FREE char *why = objection(l), *gitdir = fs_join(l->s.target, l->bare ? "refs" : ".git");
+    AUTO_FREE char *why = objection(l);
 
     if (why != NULL)
         return gitstate_fail(&l->s, why);
     int rc = ask_remote(l);
     if (rc != 0)
         return rc < 0 ? rc : 0;
-    bool there = fs_is_dir(gitdir);
-    if (!there) {
-        json_auto_t *worktree = gitstate_soft(&l->s, "git.is_worktree", NULL);
-        there = value_truthy(worktree);
-    }
-    return there ? update(l) : clone_target(l);
+    int there = gitstate_is_checkout(&l->s, l->bare ? "refs" : ".git");
+    return there < 0 ? there : there > 0 ? update(l) : clone_target(l);
 }
 
 static int

@@ -1,6 +1,5 @@
 /* git_detached.c - state git.detached: a checkout of one commit, on no branch. */
 #include "common/base/fs.h"
-#include "common/base/rootfs.h"
 #include "common/base/str.h"
 #include "minion/fileops/fileops.h"
 #include "minion/modlib/gitlogin.h"
@@ -77,17 +76,6 @@ look_at_rev(detached_t *d)
 
 /* ---- a repository that is there --------------------------------------------------------------- */
 
-static bool
-is_checkout(detached_t *d)
-{
-    AUTO_FREE char *dot = fs_join(d->s.target, ".git");
-
-    if (fop_is_dir(dot))
-        return true;
-    json_auto_t *worktree = fop_is_dir(d->s.target) ? gitstate_soft(&d->s, "git.is_worktree", NULL) : NULL;
-    return json_is_true(worktree);
-}
-
 /* The remote's address is that of the SLS. 1: ret is the answer. */
 static int
 set_remote(detached_t *d)
@@ -137,10 +125,11 @@ static int
 empty_target(detached_t *d)
 {
     gitstate_t *s = &d->s;
-    char **names = root_list("", s->target);
-    bool any = names[0] != NULL, force = asked(d, "force_clone");
+    bool force = asked(d, "force_clone");
+    int empty = gitstate_is_empty(s);
 
-    strv_free(names);
+    if (empty < 0)
+        return empty;
     if (force && ctx_test(s->ctx))
         return would(d,
                      "Target directory %s exists. Since force_clone=True, the contents of %s would be "
@@ -148,7 +137,7 @@ empty_target(detached_t *d)
                      s->target, s->target, d->name);
     if (force)
         return gitstate_empty(s);
-    if (!any)
+    if (empty)
         return 0;
     AUTO_FREE char *in_the_way = xasprintf(
         "Target '%s' exists, is non-empty and is not a git repository. Set the 'force_clone' option "
@@ -162,7 +151,7 @@ static int
 make_clone(detached_t *d)
 {
     gitstate_t *s = &d->s;
-    int rc = fop_is_dir(s->target) ? empty_target(d) : 0;
+    int there = fs_look_dir(s->target, s->err), rc = there > 0 ? empty_target(d) : there;
 
     if (rc != 0)
         return rc;
@@ -324,7 +313,8 @@ run(detached_t *d)
     if (rc != 0)
         return rc;
     look_at_rev(d);
-    rc = is_checkout(d) ? use_checkout(d) : make_clone(d);
+    int there = gitstate_is_checkout(&d->s, ".git");
+    rc = there < 0 ? there : there > 0 ? use_checkout(d) : make_clone(d);
     if (rc == 0)
         rc = fetch(d);
     if (rc == 0)

@@ -1,5 +1,4 @@
 /* git_present.c - more of state module `git`: a repository that is there, and one that was cloned once. */
-#include <dirent.h>
 #include <unistd.h>
 
 #include "common/base/fs.h"
@@ -9,27 +8,13 @@
 
 /* ---- present --------------------------------------------------------------------------------- */
 
-static bool
+/* 1, 0, or negative with s->err. */
+static int
 is_repository(gitstate_t *s, bool bare)
 {
-    AUTO_FREE char *head = fs_join(s->target, "HEAD"), *dot = fs_join(s->target, ".git");
+    AUTO_FREE char *head = fs_join(s->target, "HEAD");
 
-    if (bare)
-        return fop_is_file(head);
-    json_auto_t *worktree = fop_is_dir(dot) ? NULL : gitstate_soft(s, "git.is_worktree", NULL);
-    return fop_is_dir(dot) || json_is_true(worktree);
-}
-
-static bool
-is_empty(const char *path)
-{
-    DIR *dir = opendir(path);
-    int rc = 0;
-    bool any = dir != NULL && fs_next(dir, &rc) != NULL;
-
-    if (dir != NULL)
-        closedir(dir);
-    return !any && rc == 0;
+    return bare ? fs_look_file(head, s->err) : gitstate_is_checkout(s, ".git");
 }
 
 /* What is in the way goes, if `force` says so. 1: s->ret is the answer. */
@@ -39,8 +24,9 @@ clear_folder(gitstate_t *s, const char *bare)
     fail_auto_t why = FAIL_INIT;
 
     if (!value_truthy(value_get(s->args, "force"))) {
-        if (is_empty(s->target))
-            return 0;
+        int empty = gitstate_is_empty(s);
+        if (empty != 0)
+            return empty < 0 ? empty : 0;
         AUTO_FREE char *text = xasprintf(
             "Target '%s' exists, is non-empty, and is not a git repository. Set the 'force' option to True "
             "to "
@@ -113,10 +99,10 @@ git_present(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     gitstate_t s = {
         .ctx = ctx, .args = args, .ret = ret, .err = err, .target = value_str(args, "name", "")
     };
-    int rc = 0;
+    int there = fs_look_dir(s.target, err), rc = there > 0 ? is_repository(&s, is_bare) : there;
 
-    if (fop_is_dir(s.target))
-        rc = is_repository(&s, is_bare) ? 1 : clear_folder(&s, bare);
+    if (there > 0 && rc == 0)
+        rc = clear_folder(&s, bare);
     if (rc == 0 && ctx_test(ctx)) {
         state_change(ret, "new", json_string(s.target));
         state_ret_set(ret, STATE_NONE, "New %srepository would be created", bare);
@@ -217,7 +203,8 @@ git_cloned(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
         return state_ret_set(ret, STATE_FALSE, "'target' path must be absolute");
     if (c.branch != NULL && *c.branch == '\0')
         return state_ret_set(ret, STATE_FALSE, "Invalid 'branch' argument");
-    int rc = fs_exists(c.s.target) ? look_at_clone(&c) : make_clone(&c);
+    int there = fs_look(c.s.target, err);
+    int rc = there < 0 ? there : there > 0 ? look_at_clone(&c) : make_clone(&c);
     buf_free(&c.s.comments);
     return rc;
 }

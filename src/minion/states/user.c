@@ -135,7 +135,7 @@ compare_groups(const user_t *u, json_t *info, const char *default_group, const c
         json_object_set(change, "groups", wanted);
 }
 
-static void
+static int
 compare_home(const user_t *u, const json_t *info, json_t *change)
 {
     const char *wish = value_str(u->args, "home", ""), *have = value_str(info, "home", "");
@@ -143,8 +143,10 @@ compare_home(const user_t *u, const json_t *info, json_t *change)
     if (*wish != '\0' && strcmp(wish, have) != 0)
         json_object_set_new(change, "home", json_string(wish));
     wish = *wish != '\0' ? wish : have;
-    if (value_bool(u->args, "createhome", true) && *wish != '\0' && !fs_is_dir(wish))
+    int there = value_bool(u->args, "createhome", true) && *wish != '\0' ? fs_look_dir(wish, u->err) : 1;
+    if (there == 0)
         json_object_set_new(change, "homeDoesNotExist", json_string(wish));
+    return there < 0 ? there : 0;
 }
 
 static void
@@ -203,16 +205,16 @@ static json_t *
 differences(const user_t *u, json_t *gid)
 {
     json_auto_t *info = info_of(u), *shadow = shadow_of(u);
-    json_t *change;
+    json_auto_t *change = json_object();
 
     if (!value_truthy(info) || shadow == NULL)
         return NULL;
-    change = json_object();
     AUTO_FREE char *old_group = group_name(u, value_get(info, "gid"));
     AUTO_FREE char *new_group = gid != NULL && !json_is_null(gid) ? group_name(u, gid) : xstrdup(old_group);
     compare_ids(u, info, gid, change);
     compare_groups(u, info, new_group, old_group, change);
-    compare_home(u, info, change);
+    if (compare_home(u, info, change) < 0)
+        return NULL;
     if (wishes(u->args, "shell") && !value_equal(value_get(u->args, "shell"), value_get(info, "shell")))
         json_object_set(change, "shell", value_get(u->args, "shell"));
     if (json_object_size(shadow) > 0) {
@@ -224,7 +226,7 @@ differences(const user_t *u, json_t *gid)
         if (given(u->args, field) && !value_equal(value_get(u->args, field), value_get(info, field)))
             json_object_set(change, field, value_get(u->args, field));
     }
-    return change;
+    return json_incref(change);
 }
 
 /* An id is only changed when the SLS says so twice. */

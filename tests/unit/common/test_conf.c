@@ -745,6 +745,22 @@ test_cached_id(void **state)
     assert_string_equal(conf_str(load(s, CONF_MINION), "id"), "named.lan");
 }
 
+/* The host's name would be another minion. */
+static void
+test_unreadable_id(void **state)
+{
+    stage_t *s = *state;
+    AUTO_FREE char *path = fs_join(s->dir, "minion_id"), *want = xasprintf("cannot open %s: ", path);
+
+    assert_int_equal(symlink("minion_id", path), 0);
+    assert_null(load_with(s, CONF_MINION, NULL));
+    assert_int_equal(strncmp(fail_text(&s->err), want, strlen(want)), 0);
+    assert_int_equal(s->err.code, -ELOOP);
+    fail_clear(&s->err);
+    put(s, "minion", "id: named\n");
+    assert_string_equal(conf_str(load(s, CONF_MINION), "id"), "named");
+}
+
 /* Whatever this host is called, the guess is a legal id. */
 static void
 test_guessed_id(void **state)
@@ -910,6 +926,6 @@ UNIT_MAIN(STAGED(test_defaults_master), STAGED(test_defaults_minion), cmocka_uni
           STAGED(test_long_socket_folder), STAGED(test_former_names), STAGED(test_lists_repacked),
           STAGED(test_empty_nodegroups), STAGED(test_roots), STAGED(test_masters),
           cmocka_unit_test(test_id_valid), cmocka_unit_test(test_id_bytes), STAGED(test_id_refused),
-          STAGED(test_cached_id), STAGED(test_guessed_id), STAGED(test_claimed_grain_id),
-          STAGED(test_configured_master_id), STAGED(test_samples), cmocka_unit_test(test_committed_samples),
-          STAGED(test_told), cmocka_unit_test(test_told_wrong))
+          STAGED(test_cached_id), STAGED(test_unreadable_id), STAGED(test_guessed_id),
+          STAGED(test_claimed_grain_id), STAGED(test_configured_master_id), STAGED(test_samples),
+          cmocka_unit_test(test_committed_samples), STAGED(test_told), cmocka_unit_test(test_told_wrong))

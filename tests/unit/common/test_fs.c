@@ -341,6 +341,9 @@ test_look(void **state)
     assert_int_equal(fs_look(loop, &err), -ELOOP);
     assert_int_equal(strncmp(fail_text(&err), want, strlen(want)), 0);
     assert_int_equal(fs_look_dir(loop, NULL), -ELOOP);
+    assert_int_equal(fs_look_file(loop, NULL), -ELOOP);
+    assert_int_equal(fs_look_file(file, NULL), 1);
+    assert_int_equal(fs_look_file(root, NULL) | fs_look_file(none, NULL), 0);
     assert_false(fs_absent(loop) || fs_exists(loop));
 }
 

@@ -154,6 +154,26 @@ test_limits(void **state)
     jinja_destroy(&engine);
 }
 
+/* A folder is not empty because no file can be opened. */
+static void
+test_no_descriptors(void **state)
+{
+    (void) state;
+    jinja_options_t options;
+    struct rlimit was;
+    jinja_salt_options(&options, NULL, false);
+    jinja_t *engine = jinja_new(&options, NULL);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    struct rlimit none = { 0, was.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    char *text = rendered(engine, "{{ '/proc/self/fd' | list_files }}", NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    assert_int_equal(
+        strncmp(text, "RuntimeError: cannot read the folder /proc/self/fd: Too many open files", 71), 0);
+    free(text);
+    jinja_destroy(&engine);
+}
+
 /* Slots are numbered in 16 bits: a function with as many names is refused, not numbered from 0 again. */
 static void
 test_many_names(void **state)
@@ -358,6 +378,7 @@ test_sort_changes(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_cache), cmocka_unit_test(test_ended_templates), cmocka_unit_test(test_limits),
-          cmocka_unit_test(test_many_names), cmocka_unit_test(test_memory_budget),
-          cmocka_unit_test(test_sort_changes), cmocka_unit_test(test_whole_or_refused),
-          cmocka_unit_test(test_time_budget), cmocka_unit_test(test_long_texts))
+          cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_many_names),
+          cmocka_unit_test(test_memory_budget), cmocka_unit_test(test_sort_changes),
+          cmocka_unit_test(test_whole_or_refused), cmocka_unit_test(test_time_budget),
+          cmocka_unit_test(test_long_texts))

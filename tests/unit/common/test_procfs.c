@@ -33,7 +33,7 @@ test_pids(void **state)
     (void) state;
     size_t n = 0;
     bool found = false;
-    pid_t *pids = procfs_pids(&n);
+    pid_t *pids = procfs_pids(&n, NULL);
 
     for (size_t i = 0; i < n; i++) {
         found = found || pids[i] == getpid();
@@ -49,7 +49,7 @@ test_kin(void **state)
 {
     (void) state;
     size_t n;
-    AUTO_FREE procfs_kin_t *kin = procfs_kin(&n);
+    AUTO_FREE procfs_kin_t *kin = procfs_kin(&n, NULL);
     assert_true(n > 0);
     assert_int_equal(procfs_parent(kin, n, getpid()), getppid());
     assert_int_equal(procfs_parent(kin, n, kin[0].pid), kin[0].parent);
@@ -65,7 +65,7 @@ test_mounts(void **state)
     (void) state;
     size_t n = 0;
     bool root = false;
-    procfs_mount_t *mounts = procfs_mounts(&n);
+    procfs_mount_t *mounts = procfs_mounts(&n, NULL);
 
     for (size_t i = 0; i < n; i++)
         root = root || str_eq(mounts[i].point, "/");

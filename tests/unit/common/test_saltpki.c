@@ -1,4 +1,6 @@
 /* test_saltpki.c - RSA keys of Salt are known in each form, counted, and moved aside without a loss; ours stay. */
+#include <unistd.h>
+
 #include "common/base/str.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/saltpki.h"
@@ -90,6 +92,21 @@ test_aside(void **state)
     assert_null(text);
 }
 
+/* A folder that can't be read may hold some. */
+static void
+test_unreadable(void **state)
+{
+    AUTO_FREE char *loop = fs_join(dir, "minions");
+    fail_auto_t err = FAIL_INIT;
+    char *text = NULL;
+
+    (void) state;
+    assert_int_equal(symlink("minions", loop), 0);
+    assert_int_equal(saltpki_set_aside(dir, &text, &err), -ELOOP);
+    assert_non_null(strstr(fail_text(&err), loop));
+    assert_null(text);
+}
+
 /* What lies there already is not replaced. */
 static void
 test_nothing_is_lost(void **state)
@@ -110,4 +127,5 @@ test_nothing_is_lost(void **state)
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-UNIT_MAIN(IN_FOLDER(test_forms), IN_FOLDER(test_aside), IN_FOLDER(test_nothing_is_lost))
+UNIT_MAIN(IN_FOLDER(test_forms), IN_FOLDER(test_aside), IN_FOLDER(test_nothing_is_lost),
+          IN_FOLDER(test_unreadable))

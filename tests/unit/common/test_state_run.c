@@ -694,6 +694,30 @@ test_handled_failure(void **state)
     assert_false(state_succeeded(running, chunks));
 }
 
+/* What a state makes may be there while nobody can say: it is not made again. */
+static void
+test_creates_in_doubt(void **state)
+{
+    static const char *const paths[] = { "\"%s\"", "[\"%s\"]" };
+    char dir[] = "/tmp/halite-run-XXXXXX";
+    AUTO_FREE char *loop = fs_join(mkdtemp(dir), "loop"), *below = fs_join(loop, "made");
+    AUTO_FREE char *why = xasprintf("An exception occurred in this state: cannot look at %s: %s; check the "
+                                    "links in the path",
+                                    below, strerror(ELOOP));
+
+    (void) state;
+    assert_int_equal(symlink("loop", loop), 0);
+    for (size_t i = 0; i < NELEMS(paths); i++) {
+        AUTO_FREE char *given = str_replace(paths[i], "%s", below);
+        AUTO_FREE char *more = xasprintf("{\"creates\": %s}", given);
+        json_auto_t *chunks = json_array();
+        add_chunk(chunks, "a", "script.ok", more);
+        json_auto_t *running = run_script(chunks, false, NULL, NULL);
+        expect(running, "a", false, why);
+    }
+    assert_int_equal(fs_remove_tree(dir, NULL), 0);
+}
+
 /* A file says that the run is to end, or to wait for so long. */
 static void
 test_pause_and_kill(void **state)
@@ -705,14 +729,14 @@ test_pause_and_kill(void **state)
 
     (void) state;
     assert_int_equal(state_pauses_set(dir, "20261120094109743473", pauses, &err), 0);
-    json_auto_t *jids = state_paused_jids(dir);
+    json_auto_t *jids = state_paused_jids(dir, NULL);
     assert_int_equal(json_array_size(jids), 1);
     add_chunk(chunks, "a", "script.ok", "{}");
     add_chunk(chunks, "b", "script.ok", "{}");
     add_chunk(chunks, "c", "script.ok", "{}");
     json_auto_t *running = run_script(chunks, false, opts, NULL);
     assert_int_equal(json_object_size(running), 2);
-    json_auto_t *left = state_paused_jids(dir);
+    json_auto_t *left = state_paused_jids(dir, NULL);
     assert_int_equal(json_array_size(left), 0);
     assert_int_equal(state_pauses_set(dir, "../x", pauses, NULL), -EINVAL);
     assert_int_equal(fs_remove_tree(dir, &err), 0);
@@ -791,12 +815,13 @@ test_runas(void **state)
     bench_end(&b);
 }
 
-UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_parallel_runs_at_once),
-          cmocka_unit_test(test_parallel_waits_by_itself), cmocka_unit_test(test_parallel_child_dies),
-          cmocka_unit_test(test_parallel_many), cmocka_unit_test(test_failhard_of_parallel),
-          cmocka_unit_test(test_deep_chain), cmocka_unit_test(test_deep_chain_of_waiting),
-          cmocka_unit_test(test_circle), cmocka_unit_test(test_arguments), cmocka_unit_test(test_aggregate),
-          cmocka_unit_test(test_events), cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_that_fails),
+UNIT_MAIN(cmocka_unit_test(test_as_salt), cmocka_unit_test(test_creates_in_doubt),
+          cmocka_unit_test(test_parallel_runs_at_once), cmocka_unit_test(test_parallel_waits_by_itself),
+          cmocka_unit_test(test_parallel_child_dies), cmocka_unit_test(test_parallel_many),
+          cmocka_unit_test(test_failhard_of_parallel), cmocka_unit_test(test_deep_chain),
+          cmocka_unit_test(test_deep_chain_of_waiting), cmocka_unit_test(test_circle),
+          cmocka_unit_test(test_arguments), cmocka_unit_test(test_aggregate), cmocka_unit_test(test_events),
+          cmocka_unit_test(test_slots), cmocka_unit_test(test_slot_that_fails),
           cmocka_unit_test(test_disabled), cmocka_unit_test(test_handled_failure),
           cmocka_unit_test(test_pause_and_kill), cmocka_unit_test(test_pause_that_cannot_be_read),
           cmocka_unit_test(test_runas))

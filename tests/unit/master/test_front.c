@@ -576,6 +576,30 @@ test_return_of_no_target(void **state)
     assert_int_equal(counter(f, "returns"), 2);
 }
 
+/* Whether it was had before, and whether it is for this minion, is not known: it is neither taken nor acknowledged. */
+static void
+test_return_while_the_store_is_away(void **state)
+{
+    fixture_t *f = *state;
+    AUTO(key_pair) keys = key_pair_new();
+    void *sock = accepted(f, keys, "m1");
+    AUTO_FREE char *path = fs_join(f->dir, "var/cache/salt/master/jobs.db");
+    AUTO_FREE char *away = xasprintf("%s.away", path);
+
+    assert_int_equal(rename(path, away), 0);
+    ret(sock, J1);
+    say(sock, "{\"m\":\"event\",\"n\":1,\"tag\":\"my/tag\",\"data\":{\"a\":1}}");
+    json_auto_t *ack = hear(sock, "ack");
+    assert_int_equal(json_array_size(value_get(ack, "jids")), 0);
+    assert_int_equal(counter(f, "returns"), 0);
+    assert_int_equal(rename(away, path), 0);
+    ret(sock, J1);
+    json_auto_t *later = hear(sock, "ack");
+    assert_int_equal(json_array_size(value_get(later, "jids")), 1);
+    assert_int_equal(counter(f, "returns"), 1);
+    assert_int_equal(counter(f, "duplicates"), 0);
+}
+
 static void
 test_events_once_and_in_order(void **state)
 {
@@ -2308,15 +2332,16 @@ test_many_names(void **state)
 
 UNIT_MAIN(TEST(test_names), TEST(test_many_names), TEST(test_hello_under_many_names),
           TEST(test_other_protocols), TEST(test_rivals), TEST(test_return_is_taken_once),
-          TEST(test_return_of_no_target), TEST(test_events_once_and_in_order),
-          TEST(test_lost_event_went_elsewhere), TEST(test_event_of_salt_call_once), TEST(test_last_words),
-          TEST(test_too_many_values), TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept),
-          TEST(test_costly_returns), TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job),
-          TEST(test_a_stranger), TEST(test_one_key_waits_under_one_id),
-          TEST(test_a_stranger_that_never_stops), TEST(test_routing_id_of_its_own_choice),
-          TEST(test_many_lines_with_one_key), TEST(test_damaged_key_file), TEST(test_keys_not_synced),
-          TEST(test_reload_of_moved_files), TEST(test_two_thousand_idle_lines), TEST(test_slow_listener),
-          TEST(test_answer_of_a_deaf_user), TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
+          TEST(test_return_of_no_target), TEST(test_return_while_the_store_is_away),
+          TEST(test_events_once_and_in_order), TEST(test_lost_event_went_elsewhere),
+          TEST(test_event_of_salt_call_once), TEST(test_last_words), TEST(test_too_many_values),
+          TEST(test_every_sub_is_cut), TEST(test_topics_are_not_kept), TEST(test_costly_returns),
+          TEST(test_deleted_while_it_runs), TEST(test_died_with_the_job), TEST(test_a_stranger),
+          TEST(test_one_key_waits_under_one_id), TEST(test_a_stranger_that_never_stops),
+          TEST(test_routing_id_of_its_own_choice), TEST(test_many_lines_with_one_key),
+          TEST(test_damaged_key_file), TEST(test_keys_not_synced), TEST(test_reload_of_moved_files),
+          TEST(test_two_thousand_idle_lines), TEST(test_slow_listener), TEST(test_answer_of_a_deaf_user),
+          TEST(test_returns_of_a_deaf_user), TEST(test_lines_of_many_users),
           TEST(test_requests_that_do_not_end), TEST(test_fire_while_the_disk_refuses),
           TEST(test_job_waits_for_its_target), TEST(test_odd_requests), TEST(test_lost_job),
           TEST(test_restart), TEST(test_unreadable_run), TEST(test_damaged_store),

@@ -199,6 +199,21 @@ test_updates(void **state)
     assert_string_equal(find(db, "teapot")->status, "half-configured");
 }
 
+/* They may say that a package has gone, or come. */
+static void
+test_unreadable_updates(void **state)
+{
+    AUTO_FREE char *updates = fs_join(root, "var/lib/dpkg/updates");
+    fail_auto_t err = FAIL_INIT;
+
+    (void) state;
+    assert_int_equal(fs_remove_tree(updates, NULL), 0);
+    assert_int_equal(symlink("updates", updates), 0);
+    assert_null(dpkg_new(root, &err));
+    assert_int_equal(err.code, -ELOOP);
+    assert_non_null(strstr(fail_text(&err), updates));
+}
+
 static void
 test_missing(void **state)
 {
@@ -212,4 +227,5 @@ test_missing(void **state)
 #define ON_HOST(test) cmocka_unit_test_setup_teardown(test, make_host, drop_host)
 
 UNIT_MAIN(cmocka_unit_test(test_paragraphs), ON_HOST(test_packages), ON_HOST(test_names), ON_HOST(test_files),
-          ON_HOST(test_owners), ON_HOST(test_updates), cmocka_unit_test(test_missing))
+          ON_HOST(test_owners), ON_HOST(test_updates), ON_HOST(test_unreadable_updates),
+          cmocka_unit_test(test_missing))

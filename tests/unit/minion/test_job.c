@@ -327,7 +327,7 @@ static pid_t
 child_of(pid_t pid)
 {
     size_t n;
-    AUTO_FREE pid_t *pids = procfs_pids(&n);
+    AUTO_FREE pid_t *pids = procfs_pids(&n, NULL);
     procfs_proc_t p;
 
     for (size_t i = 0; i < n; i++)

@@ -136,14 +136,17 @@ list_name(int dir, const char *name, json_t *tree, int depth, size_t *n_p, fail_
     json_object_set_new(tree, name, below);
     /* A folder behind a link is named, and not gone into. */
     AUTO_FD fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    return fd >= 0 ? list_folder(fd, below, depth + 1, n_p, err) : 0;
+    if (fd < 0)
+        return errno == ELOOP || fs_is_absence(-errno) ? 0 : fs_fail(err, -errno, "read the folder", name);
+    return list_folder(fd, below, depth + 1, n_p, err);
 }
 
 static int
 list_folder(int dir, json_t *tree, int depth, size_t *n_p, fail_t *err)
 {
     struct dirent **names = NULL;
-    int rc = 0, n = scandirat(dir, ".", &names, NULL, by_name);
+    int n = scandirat(dir, ".", &names, NULL, by_name),
+        rc = n < 0 ? fs_fail(err, -errno, "read", "a folder") : 0;
 
     for (int i = 0; i < n; i++) {
         const char *name = names[i]->d_name;
@@ -167,6 +170,10 @@ list_env(call_ctx_t *ctx, const char *option, const char *saltenv, fail_t *err)
         json_t *tree = json_object();
         AUTO_FD dir = open(json_string_value(root), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         json_object_set_new(all, json_string_value(root), tree);
+        if (dir < 0 && !fs_is_absence(-errno)) {
+            (void) fs_fail(err, -errno, "read the folder", json_string_value(root));
+            return NULL;
+        }
         if (dir >= 0 && list_folder(dir, tree, 0, &n, err) < 0)
             return NULL;
     }

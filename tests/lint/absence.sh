@@ -1,0 +1,35 @@
+#!/bin/bash
+# absence.sh - fs_exists() is false also while nobody can say what is there: who does something because a file is missing asks
+# fs_look(), fs_look_dir() or fs_absent(). A file that may ask it has a row here, with the reason.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+rc=0
+declare -A why
+while read -r file reason; do why[$file]=$reason; done <<'ROWS'
+src/common/base/fs.c             it is made here
+src/common/base/fs.h             it is told here
+src/common/cli/complete_sls.c    completion offers what it sees
+src/common/conf/conf_read.c      errno decides
+src/common/crypto/keys.c         the file is made exclusively; the rest are words of an error
+src/common/files/gitcopy.c       a second "git init" changes nothing
+src/common/http/http_request.c   the first bundle that can be seen; the files of curl's own folder
+src/minion/fileops/perms.c       a file of the kernel: whether it has SELinux
+src/minion/fileops/tree.c        the answer of file.touch
+src/minion/modlib/fetch.c        what is not known to be the same is fetched
+src/minion/modlib/procattr.c     a query: files of a process
+src/minion/modlib/webget.c       what is not known to be there is fetched; the files of curl's own folder
+src/minion/modules/cmd_chroot.c  which shell there is
+src/minion/modules/config_bootstrap.c  what is no path is the script itself, longer than any path
+src/minion/modules/cp.c          a query, and copies that are fetched again
+src/minion/modules/network_hosts.c  which program sets the name
+src/minion/modules/ps.c          a file of the kernel: whether a name is a whole disk
+src/minion/modules/system.c      a query
+src/minion/states/service.c      whether systemd runs here
+src/runners/lib/keyfiles.c       a hint
+ROWS
+for file in $(git ls-files 'src/*.[ch]' | xargs grep -lE '\bfs_exists\('); do
+    [ -n "${why[$file]-}" ] || { grep -nE '\bfs_exists\(' "$file" | sed "s|^|$file:|;s|\$|   <- ask fs_look() or fs_absent()|"; rc=1; }
+    unset "why[$file]"
+done
+for file in "${!why[@]}"; do echo "$file asks fs_exists() no more: its row goes"; rc=1; done
+exit $rc
