@@ -21,7 +21,7 @@ comma   := ,
 MAKEFLAGS += --no-builtin-rules
 
 # ---- flags -------------------------------------------------------------------------------------------------------
-WARN   := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wwrite-strings -Wformat=2 -Werror
+WARN   := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wmissing-prototypes -Wwrite-strings -Wformat=2 -Werror
 HARDEN := -fstack-protector-strong -fPIE -D_FORTIFY_SOURCE=2
 OPT    := -O2 -g
 ifneq ($(SAN),)

@@ -250,7 +250,6 @@ count_return(cmd_t *self, const char *id, json_t *push, void *state)
 static void
 count_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
 {
-    (void) text;
     self->failed = true;
     summary_silent(state, id, outcome);
 }
@@ -286,7 +285,6 @@ group_return(cmd_t *self, const char *id, json_t *push, void *state)
 static void
 group_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
 {
-    (void) outcome;
     json_object_set_new(state, id, json_string(text));
     self->failed = true;
 }

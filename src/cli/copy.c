@@ -50,7 +50,6 @@ take_return(cmd_t *self, const char *id, json_t *push, void *state)
 static void
 take_silence(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
 {
-    (void) outcome;
     json_object_set_new(((gathered_t *) state)->returns, id, json_string(text));
     self->failed = true;
 }

@@ -33,7 +33,6 @@ doc_return(cmd_t *self, const char *id, json_t *push, void *state)
 static void
 doc_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
 {
-    (void) self, (void) outcome;
     json_object_set_new(((docs_t *) state)->silent, id, json_string(text));
 }
 

@@ -100,7 +100,6 @@ set_outcome(follow_t *self, target_t *t, outcome_t to, bool away, int64_t now_ms
 static bool
 take_return(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
-    (void) push;
     if (t == NULL || t->told || t->outcome == OUTCOME_RETURNED)
         return false;
     set_outcome(self, t, OUTCOME_RETURNED, false, now_ms);
@@ -123,7 +122,6 @@ take_verdict(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 static bool
 take_done(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
-    (void) t, (void) push, (void) now_ms;
     self->done = true;
     return false;
 }
@@ -132,7 +130,6 @@ take_done(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 static bool
 take_busy(follow_t *self, target_t *t, const json_t *push, int64_t now_ms)
 {
-    (void) t, (void) push;
     self->news_ms = now_ms;
     return false;
 }

@@ -42,7 +42,6 @@ static volatile sig_atomic_t interrupted;
 static void
 on_sigint(int sig)
 {
-    (void) sig;
     interrupted = 1;
 }
 
@@ -98,7 +97,6 @@ apply_by_master(key_cli_t *cli, local_client_t *line, key_act_t act, const char 
     size_t n = json_array_size(ids), i = 0;
     int rc = 0;
 
-    (void) cli;
     while (rc == 0 && i < n) {
         json_auto_t *some = json_array();
         for (; i < n && json_array_size(some) < KEYS_AT_ONCE; i++)
@@ -115,7 +113,6 @@ apply_on_files(key_cli_t *cli, local_client_t *line, key_act_t act, const char *
     size_t i;
     json_t *id;
 
-    (void) line;
     json_array_foreach (ids, i, id) {
         fail_auto_t why = FAIL_INIT;
 

@@ -21,7 +21,6 @@ key_run_gen_keys(key_cli_t *cli, const key_verb_t *verb)
     fail_auto_t err = FAIL_INIT;
     char finger[FINGER_LEN];
 
-    (void) verb;
     if (strchr(cli->match, '/') != NULL)
         return key_out_fail("--gen-keys takes a name, not a path: use --gen-keys-dir for the folder");
     AUTO(key_pair) pair = key_pair_open(dir, cli->match, NULL, &err);

@@ -12,7 +12,6 @@ key_run_import(key_cli_t *cli, const key_verb_t *verb)
     const char *id;
     json_t *has;
 
-    (void) verb;
     json_object_foreach (done, id, has)
         with += json_is_true(has);
     json_t *said = json_pack("{s:s, s:b, s:I, s:I, s:s}", "op", "key_import", "allowed", true, "minions",

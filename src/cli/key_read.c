@@ -56,7 +56,6 @@ key_run_list(key_cli_t *cli, const key_verb_t *verb)
     json_auto_t *table = keyaction_table(cli->store, &err);
     json_auto_t *listed = table == NULL ? NULL : keyselect_status(table, cli->match);
 
-    (void) verb;
     explain_salts(keystore_dir(cli->store));
     mark_expected(cli, listed);
     return listed == NULL ? key_out_fail("%s", fail_text(&err)) : key_out_show(cli, listed);
@@ -71,7 +70,6 @@ key_run_print(key_cli_t *cli, const key_verb_t *verb)
     json_auto_t *found = table == NULL ? NULL : keyselect_match(table, glob);
     json_auto_t *texts = found == NULL ? NULL : keyaction_texts(cli->store, found, &err);
 
-    (void) verb;
     return show(cli, texts, &err);
 }
 
@@ -85,6 +83,5 @@ key_run_finger(key_cli_t *cli, const key_verb_t *verb)
     const char *hash_type = value_str(cli->opts, "hash_type", "sha256");
     json_auto_t *fingers = found == NULL ? NULL : keyaction_fingers(cli->store, found, hash_type, &err);
 
-    (void) verb;
     return show(cli, fingers, &err);
 }

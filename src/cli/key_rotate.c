@@ -12,7 +12,6 @@ key_run_gen_signature(key_cli_t *cli, const key_verb_t *verb)
     char finger[FINGER_LEN];
     voucher_t v;
 
-    (void) verb;
     if (masterkey_sign(cli->opts, value_str(cli->values, "priv", ""), value_str(cli->values, "pub", ""),
                        value_str(cli->values, "signature_path", ""),
                        value_bool(cli->values, "auto_create", false), &path, &err) != 0 ||
@@ -62,7 +61,6 @@ key_run_rotate(key_cli_t *cli, const key_verb_t *verb)
 {
     fail_auto_t err = FAIL_INIT;
 
-    (void) verb;
     if (!value_bool(cli->values, "yes", false)) {
         key_out_say(cli, "The master's key is going to be replaced.\n");
         key_answer_t answer = key_ask(cli, false);

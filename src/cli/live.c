@@ -110,7 +110,6 @@ take_at(live_t *self, const json_t *push, int64_t now_ms)
 {
     line_t *line = *find(self, value_str(push, "id", "?"));
 
-    (void) now_ms;
     if (line == NULL)
         return;
     line->done = value_int(push, "done", 0);
@@ -122,7 +121,6 @@ take_end(live_t *self, const json_t *push, int64_t now_ms)
 {
     line_t **at = find(self, value_str(push, "id", "?")), *line = *at;
 
-    (void) now_ms;
     if (line == NULL)
         return;
     *at = line->next;
@@ -133,7 +131,6 @@ take_end(live_t *self, const json_t *push, int64_t now_ms)
 static void
 take_over(live_t *self, const json_t *push, int64_t now_ms)
 {
-    (void) now_ms;
     free(self->run);
     self->run = value_bool(push, "success", true) ? NULL : xstrdup(value_str(push, "run", ""));
     json_decref(self->failed);

@@ -46,7 +46,6 @@ choice_return(cmd_t *self, const char *id, json_t *push, void *state)
 {
     choice_t *choice = state;
 
-    (void) self;
     if (has_all(value_get(push, "return"), choice->fun))
         json_array_append_new(choice->ids, json_string(id));
 }
@@ -54,7 +53,6 @@ choice_return(cmd_t *self, const char *id, json_t *push, void *state)
 static void
 choice_silent(cmd_t *self, const char *id, outcome_t outcome, const char *text, void *state)
 {
-    (void) self, (void) id, (void) outcome, (void) text, (void) state;
 }
 
 static size_t

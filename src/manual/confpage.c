@@ -55,7 +55,6 @@ each_other(void *cookie, const char *section, const option_row_t *row)
 {
     printer_t *p = cookie;
 
-    (void) section;
     if (row->effect == CONF_MISSED)
         roff_entry(p->out, row->name, row->instead);
     else if (row->effect == CONF_NEEDLESS)

@@ -57,7 +57,6 @@ put_template(buf_t *out, const page_t *page, const char *text)
 static void
 bash_name(buf_t *out, const page_t *page, const opt_row_t *row, const char *name, size_t len)
 {
-    (void) page, (void) row;
     buf_printf(out, " %.*s", (int) len, name);
 }
 

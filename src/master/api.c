@@ -249,7 +249,6 @@ take_verdict(json_t *minions, const json_t *push)
 static bool
 take_done(json_t *minions, const json_t *push)
 {
-    (void) minions, (void) push;
     return true;
 }
 

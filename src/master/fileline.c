@@ -29,7 +29,6 @@ fileline_asked(front_t *self, peer_t *peer, wire_msg_t msg, const json_t *body, 
 static void
 s_chunk_sent(void *data, void *hint)
 {
-    (void) hint;
     free(data);
 }
 
@@ -47,7 +46,6 @@ s_send(front_t *self, files_out_t *out)
 int
 fileline_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
-    (void) loop, (void) item;
     front_t *self = arg;
     for (int i = 0; i < TURN_BUDGET; i++) {
         files_out_t *out = files_next(self->files);

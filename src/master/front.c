@@ -59,7 +59,6 @@ s_reload(front_t *self)
 static int
 s_signal(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
-    (void) loop;
     front_t *self = arg;
     int sig;
     while ((sig = daemon_next_signal(item->fd)) != 0) {
@@ -160,7 +159,6 @@ s_status(front_t *self, int64_t now)
 static int
 s_tick(zloop_t *loop, int timer, void *arg)
 {
-    (void) loop, (void) timer;
     front_t *self = arg;
     int64_t now = clock_mono_ms();
     notify_turn(now);

@@ -43,7 +43,6 @@ s_is_minion(const peer_t *peer)
 static void
 s_hello(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
     auth_hello(self, peer, body);
 }
 
@@ -107,21 +106,18 @@ s_grains(front_t *self, peer_t *peer, const char *text, size_t len, fail_t *err)
 static void
 s_pillar_ask(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw;
     pillars_ask(self->pillars, peer, body, len);
 }
 
 static void
 s_mine_ask(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
     mine_asked(self, peer, body);
 }
 
 static void
 s_started(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
     job_t *job = jobs_get(self->jobs, value_str(body, "jid", ""));
     job_target_t *t = job && s_is_minion(peer) ? job_find(job, peer->minion->slot) : NULL;
     int32_t pid = (int32_t) value_int(body, "pid", 0);
@@ -132,7 +128,6 @@ s_started(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len
 static void
 s_elsewhere(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
     if (s_is_minion(peer))
         publish_elsewhere(self, peer->minion, value_str(body, "jid", ""));
 }
@@ -290,7 +285,6 @@ static void s_ack_all(front_t *self);
 static int
 s_ack_again(zloop_t *loop, int timer, void *arg)
 {
-    (void) loop, (void) timer;
     front_t *self = arg;
     self->acks.timer = false;
     s_ack_all(self);
@@ -318,7 +312,6 @@ s_ack_all(front_t *self)
 int
 inbound_store(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
-    (void) loop;
     front_t *self = arg;
     uint64_t n;
     (void) !read(item->fd, &n, sizeof(n));
@@ -530,7 +523,6 @@ s_mark_lost(peer_t *peer, json_int_t n, bool lost)
 static void
 s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw;
     minion_t *m = peer->minion;
     json_int_t n = value_int(body, "n", 0);
     const char *tag = value_str(body, "tag", "");
@@ -576,14 +568,12 @@ s_minion_event(front_t *self, peer_t *peer, json_t *body, const char *raw, size_
 static void
 s_bye(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) body, (void) raw, (void) len;
     auth_goodbye(self, peer);
 }
 
 static void
 s_revoke(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
     if (peer->minion)
         auth_revoke(self, peer, value_bool(body, "preserve_minion_cache", false));
 }
@@ -591,7 +581,6 @@ s_revoke(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 static void
 s_rekey(front_t *self, peer_t *peer, json_t *body, const char *raw, size_t len)
 {
-    (void) raw, (void) len;
     rekey_asked(self, peer, body);
 }
 
@@ -840,7 +829,6 @@ s_ended(front_t *self)
 int
 inbound_router(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
-    (void) loop, (void) item;
     front_t *self = arg;
     int64_t until = clock_mono_ms() + TURN_MS;
     inbound_monitors(self);
@@ -909,7 +897,6 @@ inbound_pub(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 int
 inbound_hello(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
-    (void) loop, (void) item;
     front_t *self = arg;
     for (int i = 0; i < TURN_BUDGET; i++) {
         char question[LIMIT_HELLO_MSG];

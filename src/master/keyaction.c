@@ -94,7 +94,6 @@ show_text(const keystore_t *store, const char *state, const char *id, const char
     fail_auto_t why = FAIL_INIT;
     AUTO_FREE char *pem = keystore_pem(store, id, key_state_of_dir(state), &why);
 
-    (void) hash_type;
     if (why.code != 0)
         *ret_code = fail_set(err, why.code, "%s", fail_text(&why));
     return pem == NULL ? NULL : value_utf8(pem, strlen(pem));

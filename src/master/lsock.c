@@ -305,7 +305,6 @@ s_accept(lsock_t *self)
 static int
 s_ready(zloop_t *loop, zmq_pollitem_t *item, void *arg)
 {
-    (void) loop, (void) item;
     lsock_t *self = arg;
     struct epoll_event events[LSOCK_BATCH];
     int n = epoll_wait(self->epoll_fd, events, LSOCK_BATCH, 0);

@@ -243,7 +243,6 @@ s_drop(front_t *self, minion_t *m, store_doc_t what, fail_t *err)
 static json_t *
 s_flush(front_t *self, minion_t *m, const json_t *body, fail_t *err)
 {
-    (void) body;
     return s_drop(self, m, STORE_MINE, err) == 0 ? json_true() : NULL;
 }
 
@@ -321,7 +320,6 @@ s_forget_mine(front_t *self, minion_t *m, fail_t *err)
 static int
 s_forget_kept(front_t *self, minion_t *m, fail_t *err)
 {
-    (void) err;
     pillars_forget(self->pillars, m->id);
     return 0;
 }

@@ -41,7 +41,6 @@ s_add_minions(front_t *self, key_state_t state, const char *prefix, json_t *name
 static json_t *
 s_minions(front_t *self, const char *prefix, fail_t *err)
 {
-    (void) err;
     json_t *names = json_array();
     s_add_minions(self, KEY_ACCEPTED, prefix, names);
     return names;
@@ -57,21 +56,18 @@ s_registered(const registry_t *registry, const char *prefix)
 static json_t *
 s_functions(front_t *self, const char *prefix, fail_t *err)
 {
-    (void) err;
     return s_registered(self->modules, prefix);
 }
 
 static json_t *
 s_runners(front_t *self, const char *prefix, fail_t *err)
 {
-    (void) err;
     return s_registered(self->runners, prefix);
 }
 
 static json_t *
 s_wheels(front_t *self, const char *prefix, fail_t *err)
 {
-    (void) err;
     return s_registered(self->wheels, prefix);
 }
 

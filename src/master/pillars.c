@@ -456,7 +456,6 @@ pillars_tick(pillars_t *self)
 static int
 s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
-    (void) loop, (void) reader;
     worker_t *w = arg;
     task_t *t = s_take(w->actor);
     if (!t)

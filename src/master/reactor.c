@@ -172,7 +172,6 @@ s_find(const reactor_t *self, const char *tag)
 static json_t *
 s_list(reactor_t *self, const json_t *request, fail_t *err)
 {
-    (void) request;
     json_t *list = rules_list(self->list, err);
     return list ? json_pack("{s:o}", "result", list) : NULL;
 }
@@ -239,7 +238,6 @@ s_delete(reactor_t *self, const json_t *request, fail_t *err)
 static json_t *
 s_is_leader(reactor_t *self, const json_t *request, fail_t *err)
 {
-    (void) request, (void) err;
     return json_pack("{s:b}", "result", self->leader);
 }
 

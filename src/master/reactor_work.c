@@ -454,7 +454,6 @@ s_ended(rloop_t *self, react_t *r, const json_t *push)
 static void
 s_returned(rloop_t *self, react_t *r, const json_t *push)
 {
-    (void) self;
     const char *id = value_str(push, "id", "");
     if (value_bool(push, "success", true) && value_int(push, "retcode", 0) == 0)
         json_object_del(r->left, id);
@@ -463,7 +462,6 @@ s_returned(rloop_t *self, react_t *r, const json_t *push)
 static void
 s_done(rloop_t *self, react_t *r, const json_t *push)
 {
-    (void) push;
     if (json_object_size(r->left) == 0) {
         s_over(self, r, NULL);
         return;

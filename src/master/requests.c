@@ -26,7 +26,6 @@ typedef enum access { ACCESS_READ, ACCESS_PUB, ACCESS_ADMIN } access_t;
 static json_t *
 s_status(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c, (void) request, (void) err;
     front_counters_t *k = &self->counters;
     store_stats_t st;
     store_get_stats(self->store, &st);
@@ -72,7 +71,6 @@ s_follow(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static void
 s_follow_catch_up(front_t *self, const char *jid, lconn_t *c)
 {
-    (void) self;
     if (c)
         lconn_catch_up(c, jid);
 }
@@ -90,7 +88,6 @@ s_follow_later(front_t *self, const char *jid, lconn_t *c)
 static json_t *
 s_match(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
     AUTO_FREE uint32_t *slots = NULL;
     json_t *missing = NULL;
     size_t n = 0;
@@ -119,7 +116,6 @@ s_presence(const front_t *self, const minion_t *m)
 static json_t *
 s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c, (void) request, (void) err;
     json_t *all = json_object();
     minion_t *m;
     for (uint32_t i = 0; i < peers_slots(self->peers); i++) {
@@ -133,7 +129,6 @@ s_minions(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
     json_t *names = names_of(self, request, err);
     return names ? json_pack("{s:o}", "names", names) : NULL;
 }
@@ -141,7 +136,6 @@ s_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
     json_t *names = names_of_keys(self, request, err);
     return names ? json_pack("{s:o}", "names", names) : NULL;
 }
@@ -149,7 +143,6 @@ s_key_names(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_verdicts(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c, (void) err;
     json_t *all = json_object();
     job_t *job = jobs_get(self->jobs, value_str(request, "jid", ""));
     for (size_t i = 0; job && i < job->n_targets; i++) {
@@ -185,7 +178,6 @@ s_active_one(front_t *self, const job_t *job)
 static json_t *
 s_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c, (void) request, (void) err;
     json_t *all = json_array();
     job_t *job;
     for (size_t i = 0; jobs_next(self->jobs, &i, &job);) {
@@ -201,7 +193,6 @@ s_active(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_grains(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
     AUTO_FREE uint32_t *slots = NULL;
     json_auto_t *missing = NULL;
     size_t n = 0;
@@ -220,7 +211,6 @@ s_grains(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_mine(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
     match_work_t work;
     targets_work(self, true, &work);
     json_t *value = mine_get(self, conf_str(self->conf, "id"), request, &work, err);
@@ -284,7 +274,6 @@ s_fire(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_reactor(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c;
     return reactor_request(self->reactor, request, err);
 }
 
@@ -324,7 +313,6 @@ s_wheel(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_progress(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) c, (void) err;
     workers_progress(self->workers, request);
     return json_object();
 }
@@ -343,7 +331,6 @@ s_key_apply(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 static json_t *
 s_key_rotate(front_t *self, lconn_t *c, const json_t *request, fail_t *err)
 {
-    (void) request;
     json_t *reply = rotate_request(self, err);
     if (reply)
         log_info("keys: the master's key was replaced by %s", lconn_user(c));
@@ -574,7 +561,6 @@ s_answer(lconn_t *c, const json_t *request, json_t *reply, const fail_t *err)
 static void
 s_begin_job(front_t *self, const char *jid, lconn_t *c)
 {
-    (void) c;
     publish_start(self, jid);
 }
 

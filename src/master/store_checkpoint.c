@@ -97,7 +97,6 @@ after_commit(void *arg, sqlite3 *db, const char *name, int pages)
 {
     checkpointer_t *self = arg;
 
-    (void) name;
     pthread_mutex_lock(&self->lock);
     if (pages < self->pages)
         self->moved = 0; /* it has begun anew */

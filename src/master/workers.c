@@ -344,7 +344,6 @@ s_receive(worker_t *w, ending_t *ret_end)
 static int
 s_finished(zloop_t *loop, zsock_t *reader, void *arg)
 {
-    (void) loop, (void) reader;
     worker_t *w = arg;
     ending_t end;
     if (s_receive(w, &end)) {
@@ -397,7 +396,6 @@ workers_tick(workers_t *self)
 workers_t *
 workers_new(front_t *front, const char *sock_dir, const char *store_path, fail_t *err)
 {
-    (void) err;
     workers_t *self = xcalloc(1, sizeof(*self));
     self->front = front;
     self->sock_dir = xstrdup(sock_dir);

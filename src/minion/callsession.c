@@ -190,7 +190,6 @@ s_file_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes,
 static void
 s_file_done(void *cookie, json_int_t id, json_t *answer)
 {
-    (void) id;
     ((callsession_t *) cookie)->file_answer = json_incref(answer);
 }
 

@@ -30,7 +30,6 @@ s_show(const job_proc_t *p)
 static json_t *
 s_running(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) request, (void) err;
     json_t *all = json_array();
     for (const job_proc_t *p = self->jobs; p; p = p->next)
         if (p != asker && !p->returned)
@@ -59,7 +58,6 @@ s_signal(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 static void
 s_event_grains(jobserver_t *self, const json_t *data)
 {
-    (void) data;
     self->grains_again = true;
     mgrains_gather(self);
     mgrains_push(self);
@@ -68,7 +66,6 @@ s_event_grains(jobserver_t *self, const json_t *data)
 static json_t *
 s_refresh_grains(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) asker, (void) request, (void) err;
     s_event_grains(self, NULL);
     return json_true();
 }
@@ -106,7 +103,6 @@ s_setenv(const json_t *data)
 static void
 s_event_setenv(jobserver_t *self, const json_t *data)
 {
-    (void) self;
     s_setenv(data);
 }
 
@@ -137,7 +133,6 @@ s_event_fire_master(jobserver_t *self, const json_t *data)
 static json_t *
 s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) asker, (void) err;
     static const struct {
         const char *tag;
         void (*fn)(jobserver_t *self, const json_t *data);
@@ -159,7 +154,6 @@ s_event(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 static json_t *
 s_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) err;
     mpillar_ask(self, asker, value_get(request, "ask"));
     return NULL;
 }
@@ -175,7 +169,6 @@ s_ask(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 static json_t *
 s_schedule(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) asker;
     return mschedule_ask(self->schedule, request, err);
 }
 
@@ -183,7 +176,6 @@ s_schedule(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 static json_t *
 s_refresh_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) err;
     json_int_t seconds = value_int(request, "timeout", 30);
     mpillar_refresh(self, asker, value_bool(request, "clean_cache", false),
                     seconds > 0 && seconds < 3600 ? (int) seconds * 1000 : 30000);
@@ -194,7 +186,6 @@ s_refresh_pillar(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *
 static json_t *
 s_revoke(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) asker, (void) err;
     bool keep = value_bool(request, "preserve_minion_cache", false);
     json_t *frame = json_pack("{s:s, s:b}", "t", "revoke", "preserve_minion_cache", keep);
     bool told = self->session_fd >= 0;
@@ -206,7 +197,6 @@ s_revoke(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 static json_t *
 s_rekey(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) asker, (void) request;
     if (str_eq(value_str(self->opts, "master_type", ""), "failover")) {
         (void) fail_set(
             err, -EPERM,
@@ -234,14 +224,12 @@ s_end(jobserver_t *self, job_proc_t *asker, bool restart)
 static json_t *
 s_stop(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) request, (void) err;
     return s_end(self, asker, false);
 }
 
 static json_t *
 s_restart(jobserver_t *self, job_proc_t *asker, json_t *request, fail_t *err)
 {
-    (void) request, (void) err;
     return s_end(self, asker, true);
 }
 

@@ -408,7 +408,6 @@ s_up_state(jobserver_t *self, json_t *frame)
 static void
 s_up_pong(jobserver_t *self, json_t *frame)
 {
-    (void) self, (void) frame;
 }
 
 static void

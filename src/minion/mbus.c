@@ -239,7 +239,6 @@ s_accept(mbus_t *self)
 static bool
 s_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
-    (void) line, (void) reply;
     const char *tag = value_str(msg, "tag", "");
     if (*tag == '\0' || strlen(tag) > LIMIT_TAG_LEN)
         return false;
@@ -250,7 +249,6 @@ s_take_event(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 static bool
 s_take_events(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
-    (void) self, (void) reply;
     json_t *tags = value_get(msg, "tags");
     if (!json_is_array(tags) || json_array_size(tags) > LIMIT_LISTEN_TAGS)
         return false;
@@ -263,7 +261,6 @@ s_take_events(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 static bool
 s_take_schedule(mbus_t *self, mline_t *line, json_t *msg, json_t *reply)
 {
-    (void) line;
     fail_auto_t err = FAIL_INIT;
     json_t *value = mschedule_ask(self->owner->schedule, msg, &err);
     json_object_set_new(reply, value ? "value" : "error", value ? value : json_string(fail_text(&err)));

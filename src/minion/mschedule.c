@@ -34,7 +34,6 @@ s_now(void)
 static uint32_t
 s_roll(void *cookie, uint32_t n)
 {
-    (void) cookie;
     uint32_t r;
     key_random(&r, sizeof(r));
     return n > 0 ? r % n : 0;
@@ -56,7 +55,6 @@ s_running(void *cookie, const char *name)
 static void
 s_tell(void *cookie, int rc, const char *why)
 {
-    (void) cookie;
     if (rc < 0)
         log_warning("%s", why);
     else
@@ -220,7 +218,6 @@ s_set(mschedule_t *self, json_t *request, fail_t *err)
 static int
 s_delete(mschedule_t *self, json_t *request, fail_t *err)
 {
-    (void) err;
     if (s_mine(self, request))
         json_object_del(self->own, value_str(request, "name", ""));
     return 0;
@@ -229,7 +226,6 @@ s_delete(mschedule_t *self, json_t *request, fail_t *err)
 static int
 s_enable_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    (void) err;
     json_t *item = s_mine(self, request);
     if (item)
         json_object_set_new(item, "enabled", json_boolean(value_bool(request, "enabled", true)));
@@ -239,7 +235,6 @@ s_enable_job(mschedule_t *self, json_t *request, fail_t *err)
 static int
 s_enable(mschedule_t *self, json_t *request, fail_t *err)
 {
-    (void) err;
     json_object_set_new(self->own, "enabled", json_boolean(value_bool(request, "enabled", true)));
     return 0;
 }
@@ -287,7 +282,6 @@ s_postpone_job(mschedule_t *self, json_t *request, fail_t *err)
 static int
 s_run_job(mschedule_t *self, json_t *request, fail_t *err)
 {
-    (void) err;
     json_auto_t *row = schedule_run(self->engine, value_str(request, "name", ""), s_now());
     if (row)
         s_run(self, row);
@@ -307,7 +301,6 @@ s_reload(mschedule_t *self, json_t *request, fail_t *err)
 static int
 s_nothing(mschedule_t *self, json_t *request, fail_t *err)
 {
-    (void) self, (void) request, (void) err;
     return 0;
 }
 

@@ -52,7 +52,6 @@ parting_state(const parting_t *self)
 static void
 part(int sig)
 {
-    (void) sig;
     int saved = errno;
 
     if (mine->asked != 0 && mine->answer == PARTING_NONE && mine->returning != 0) {

@@ -398,7 +398,6 @@ s_send(session_t *session, wire_msg_t msg, json_t *body)
 static void
 s_down_ret(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) self;
     s_send(session, MSG_ret, value_get(frame, "ret"));
 }
 
@@ -414,7 +413,6 @@ s_line_of(sessions_t *self, const session_t *session)
 static void
 s_down_again(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) frame;
     s_line_of(self, session)->again = true;
 }
 
@@ -429,7 +427,6 @@ s_down_event(sessions_t *self, session_t *session, json_t *frame)
 static void
 s_down_grains(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) self;
     json_auto_t *body = json_pack("{s:O}", "grains", value_get(frame, "grains"));
     s_send(session, MSG_grains, body);
 }
@@ -437,7 +434,6 @@ s_down_grains(sessions_t *self, session_t *session, json_t *frame)
 static void
 s_down_started(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) self;
     json_auto_t *body = json_pack("{s:O, s:O}", "jid", value_get(frame, "jid"), "pid",
                                   value_get(frame, "pid"));
     s_send(session, MSG_started, body);
@@ -446,14 +442,12 @@ s_down_started(sessions_t *self, session_t *session, json_t *frame)
 static void
 s_down_pillar_ask(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) self;
     s_send(session, MSG_pillar_ask, value_get(frame, "body"));
 }
 
 static void
 s_down_revoke(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) self;
     json_auto_t *body = json_pack("{s:b}", "preserve_minion_cache",
                                   value_bool(frame, "preserve_minion_cache", false));
     s_send(session, MSG_revoke, body);
@@ -474,14 +468,12 @@ s_down_cancel(sessions_t *self, session_t *session, json_t *frame)
 static void
 s_down_ping(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) session, (void) frame;
     s_up(self, json_pack("{s:s}", "t", "pong"));
 }
 
 static void
 s_down_rekey(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) frame;
     if (session == self->lines[0].now->session)
         s_renewal_begin(self);
 }
@@ -489,7 +481,6 @@ s_down_rekey(sessions_t *self, session_t *session, json_t *frame)
 static void
 s_down_quit(sessions_t *self, session_t *session, json_t *frame)
 {
-    (void) session, (void) frame;
     self->quit = true;
 }
 

@@ -6,7 +6,6 @@ config_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *found = value_path(ctx_opts(ctx), value_str(args, "key", ""), value_str(args, "delimiter", ":"));
 
-    (void) err;
     *ret_value = json_incref(found != NULL ? found : value_get(args, "default"));
     return 0;
 }

@@ -28,7 +28,6 @@ doc_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t n;
     const plugin_t *const *plugins = ctx_plugins(ctx, &n);
 
-    (void) args, (void) err;
     *ret_value = docs_of(plugins, n);
     return 0;
 }
@@ -39,7 +38,6 @@ doc_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t n;
     const plugin_t *const *plugins = api_wheels(api_of(ctx), &n);
 
-    (void) args, (void) err;
     *ret_value = docs_of(plugins, n);
     return 0;
 }
@@ -52,7 +50,6 @@ doc_execution(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *id;
     json_t *entry;
 
-    (void) args;
     if (minions == NULL)
         return -EIO;
     *ret_value = json_object();

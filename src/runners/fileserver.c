@@ -192,7 +192,6 @@ fileserver_clear_lock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 static int
 fileserver_clear_file_list_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_object();
     return 0;
 }

@@ -299,7 +299,6 @@ jobs_active(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 jobs_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     json_auto_t *reply = ask_master(ctx, "active", err);
 
     if (reply == NULL)

@@ -249,7 +249,6 @@ manage_versions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *found[V_LABELS] = { NULL }, *entry;
     const char *id;
 
-    (void) args;
     if (known == NULL)
         return -EIO;
     json_object_foreach (minions, id, entry) {
@@ -292,7 +291,6 @@ manage_key_regen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *id;
     size_t n = 0;
 
-    (void) args;
     if (minions == NULL)
         return -EIO;
     json_object_foreach (minions, id, entry)

@@ -70,7 +70,6 @@ wake(const char *mac, const json_t *args, fail_t *err)
 static int
 network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = json_true();
     return wake(value_str(args, "mac", ""), args, err);
 }

@@ -18,7 +18,6 @@ ask_reactor(call_ctx_t *ctx, const char *action, json_t **fields_p, json_t **ret
 static int
 reactor_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     json_t *fields = json_object();
     return ask_reactor(ctx, "list", &fields, ret_value, err);
 }
@@ -42,7 +41,6 @@ reactor_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 reactor_is_leader(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     json_t *fields = json_object();
     return ask_reactor(ctx, "is_leader", &fields, ret_value, err);
 }

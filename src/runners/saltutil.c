@@ -67,7 +67,6 @@ static const struct {
 static int
 saltutil_sync_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = json_object();
     for (size_t i = 0; i < NELEMS(kinds); i++) {
         json_t *one = NULL;

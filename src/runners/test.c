@@ -10,7 +10,6 @@ enum { STREAM_EVENTS = 100, STREAM_PAUSE_MS = 100, SLEEP_MAX_S = 2000000 };
 static int
 test_raw_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_incref(args);
     return 0;
 }
@@ -22,7 +21,6 @@ test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *kwargs = json_object(), *v;
     const char *key;
 
-    (void) ctx, (void) err;
     json_object_foreach (value_get(args, "kwargs"), key, v) {
         if (!str_starts(key, "__"))
             json_object_set(kwargs, key, v);
@@ -34,7 +32,6 @@ test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = json_incref(ctx_opts(ctx));
     return 0;
 }
@@ -47,7 +44,6 @@ test_metasyntactic(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
                                    "plugh", "xyzzy", "thud", "uk", "wibble", "wobble", "wubble", "flob");
     json_t *found = value_get(words, value_str(args, "locality", ""));
 
-    (void) ctx, (void) err;
     *ret_value = found != NULL ? json_incref(found) : json_null();
     return 0;
 }
@@ -57,7 +53,6 @@ test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     double s = value_num(args, "s_time", 0);
 
-    (void) ctx;
     if (s < 0 || s > SLEEP_MAX_S)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "sleep length must be from 0 to %d seconds",
                          SLEEP_MAX_S);
@@ -69,7 +64,6 @@ test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_stdout_print(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     *ret_value = json_string("bar");
     return ask_progress(ctx, "foo", err);
 }
@@ -77,7 +71,6 @@ test_stdout_print(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 test_stream(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     for (int i = 1; i < STREAM_EVENTS; i++) {
         AUTO_FREE char *text = xasprintf("Runner is %d%% done", i);
         int rc = ask_progress(ctx, text, err);

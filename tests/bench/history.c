@@ -265,7 +265,6 @@ longest_wait(store_t *store, uint64_t *ret_probes, int64_t *ret_until)
 static int
 forget(store_t *store, int argc, char **argv)
 {
-    (void) argc;
     store_keep_t keep = { .now_us = clock_wall_us(),
                           .jobs_s = atoll(argv[0]),
                           .bytes = strtoull(argv[1], NULL, 10),

@@ -31,7 +31,6 @@ now(void)
 static void
 release(void *bytes, void *hint)
 {
-    (void) hint;
     free(bytes);
 }
 

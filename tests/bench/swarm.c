@@ -186,7 +186,6 @@ s_send_ret(one_t *o, json_t *ret)
 static void
 s_on_state(void *cookie, session_state_t state, const char *reason)
 {
-    (void) reason;
     one_t *o = cookie;
     counts_t *c = &o->swarm->counts;
     const char *jid;
@@ -232,7 +231,6 @@ s_on_job(void *cookie, json_t *job)
 static void
 s_on_ack(void *cookie, json_t *jids, json_t *events)
 {
-    (void) events;
     one_t *o = cookie;
     size_t i;
     json_t *jid;
@@ -382,7 +380,6 @@ static volatile sig_atomic_t stop;
 static void
 s_on_signal(int sig)
 {
-    (void) sig;
     stop = 1;
 }
 

@@ -11,8 +11,8 @@
 enum { BATCH = 20 };
 
 static int
-s_load(void *cookie, const char *name, UNUSED py_t *globals, jinja_known_fn *known, void *known_cookie,
-       jinja_file_t *ret, UNUSED fail_t *err)
+s_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
+       jinja_file_t *ret, fail_t *err)
 {
     const json_t *text = json_object_get(cookie, name);
     if (text == NULL)

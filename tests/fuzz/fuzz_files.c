@@ -47,7 +47,6 @@ one_url(const char *line)
 static int
 on_send(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
-    (void) cookie, (void) msg, (void) body, (void) bytes, (void) n;
     return 0;
 }
 

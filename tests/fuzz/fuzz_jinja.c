@@ -4,8 +4,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int
-load_itself(void *cookie, const char *name, UNUSED py_t *globals, UNUSED jinja_known_fn *known,
-            UNUSED void *known_cookie, jinja_file_t *ret, UNUSED fail_t *err)
+load_itself(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
+            jinja_file_t *ret, fail_t *err)
 {
     const jinja_source_t *main_source = cookie;
     if (name[0] != 'm')

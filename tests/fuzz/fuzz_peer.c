@@ -21,8 +21,8 @@ static const char *const forms[2][10] = {
 };
 
 static int
-load_itself(void *cookie, const char *name, UNUSED py_t *globals, UNUSED jinja_known_fn *known,
-            UNUSED void *known_cookie, jinja_file_t *ret, UNUSED fail_t *err)
+load_itself(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
+            jinja_file_t *ret, fail_t *err)
 {
     if (name[0] != 'm')
         return -ENOENT;

@@ -16,7 +16,6 @@ static const char library[] =
 static int
 cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
-    (void) path, (void) saltenv, (void) err;
     *ret_local = xasprintf("/proc/self/fd/%d", *(const int *) self);
     return 0;
 }
@@ -24,7 +23,6 @@ cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_
 static py_t *
 echo(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    (void) ctx, (void) err;
     return py_ref(py_dict_gets(args, "value"));
 }
 

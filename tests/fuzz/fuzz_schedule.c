@@ -23,14 +23,12 @@ roll(void *cookie, uint32_t n)
 static size_t
 running(void *cookie, const char *name)
 {
-    (void) cookie, (void) name;
     return 0;
 }
 
 static void
 tell(void *cookie, int rc, const char *why)
 {
-    (void) cookie;
     salt_assert(rc <= 0 && why != NULL);
 }
 

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* ---- a file server where "a", "b.c" and "top" are the same file ---- */
 
 static int
-cache_file(void *self, const char *path, const char *saltenv UNUSED, char **ret_local, fail_t *err UNUSED)
+cache_file(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
     static const char *const names[] = { "a.sls", "b/c.sls", "b/init.sls", "top.sls" };
 
@@ -25,14 +25,13 @@ cache_file(void *self, const char *path, const char *saltenv UNUSED, char **ret_
 }
 
 static json_t *
-list_files(void *self UNUSED, files_kind_t kind UNUSED, const char *saltenv UNUSED, const char *prefix UNUSED,
-           fail_t *err UNUSED)
+list_files(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
     return json_pack("[s, s, s, s]", "a.sls", "b/c.sls", "b/init.sls", "top.sls");
 }
 
 static json_t *
-list_envs(void *self UNUSED, fail_t *err UNUSED)
+list_envs(void *self, fail_t *err)
 {
     return json_pack("[s, s]", "base", "dev");
 }

@@ -266,7 +266,6 @@ step_wait(peer_t *self, char **words)
 static int
 step_met(peer_t *self, char **words)
 {
-    (void) words;
     while (!self->met && !late(self))
         turn(self);
     return self->met ? 0 : 1;
@@ -275,7 +274,6 @@ step_met(peer_t *self, char **words)
 static int
 step_closed(peer_t *self, char **words)
 {
-    (void) words;
     while (!self->ended && !late(self))
         turn(self);
     if (self->ended)
@@ -288,7 +286,6 @@ step_closed(peer_t *self, char **words)
 static int
 step_drain(peer_t *self, char **words)
 {
-    (void) words;
     turn(self);
     for (;;) {
         AUTO_FREE char *text = next_frame(self);
@@ -491,7 +488,6 @@ run_garbage(char **argv, int argc)
     char block[4096];
     long long left;
 
-    (void) argc;
     if (fd < 0 || !str_to_int(argv[2], 0, 1LL << 30, &left))
         return 1;
     while (left > 0) {
@@ -517,7 +513,6 @@ run_key(char **argv, int argc)
     fail_auto_t err = FAIL_INIT;
     AUTO(key_pair) keys = key_pair_open(argv[0], argv[1], NULL, &err);
 
-    (void) argc;
     return keys ? 0 : say(&err);
 }
 
@@ -530,7 +525,6 @@ run_crowd(char **argv, int argc)
     long long n = 0;
     int port = read_port(argv[1]), code = 0;
 
-    (void) argc;
     (void) zmq_ctx_set(zctx, ZMQ_MAX_SOCKETS, 16384);
     if (port <= 0 || !str_to_int(argv[3], 1, 10000, &n) || read_server_key(argv[2], server, &err) < 0)
         return say(&err);

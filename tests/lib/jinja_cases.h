@@ -159,8 +159,8 @@ typedef struct jinja_case {
 } jinja_case_t;
 
 static int
-case_load(void *cookie, const char *name, py_t *globals, UNUSED jinja_known_fn *known,
-          UNUSED void *known_cookie, jinja_file_t *ret, UNUSED fail_t *err)
+case_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
+          jinja_file_t *ret, fail_t *err)
 {
     const jinja_case_t *c = cookie;
     char *path AUTO_FREE = c->salt ? jinja_salt_path(name, globals) : xstrdup(name);
@@ -189,7 +189,7 @@ case_has(void *cookie, const char *name)
 }
 
 static py_t *
-case_call(void *cookie, const char *name, UNUSED const py_args_t *args)
+case_call(void *cookie, const char *name, const py_args_t *args)
 {
     const jinja_case_t *c = cookie;
     return untag(json_object_get(c->functions, name));

@@ -84,7 +84,6 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 static int
 part_of(struct dl_phdr_info *object, size_t size, void *cookie)
 {
-    (void) size, (void) cookie;
     for (int i = 0; i < object->dlpi_phnum && n_parts < PARTS; i++) {
         const ElfW(Phdr) *h = &object->dlpi_phdr[i];
         if (h->p_type != PT_LOAD || !(h->p_flags & PF_X))

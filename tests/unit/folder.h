@@ -11,7 +11,6 @@ static char dir[32];
 static int
 setup(void **state)
 {
-    (void) state;
     log_init("test", LEVEL_QUIET, false);
     strcpy(dir, "/tmp/halite-unit-XXXXXX");
     return mkdtemp(dir) != NULL ? 0 : -1;
@@ -20,7 +19,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     return fs_remove_tree(dir, NULL);
 }
 

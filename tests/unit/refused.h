@@ -53,7 +53,6 @@ refused_run(int code)
 static inline void
 without_openat2(void **state)
 {
-    (void) state;
     refused_run(ENOSYS);
 }
 

@@ -134,7 +134,6 @@ text_bracketlevel(const parts_t *p)
 static char *
 text_bracketprocess(const parts_t *p)
 {
-    (void) p;
     return xasprintf("[%5d]", (int) getpid());
 }
 
@@ -188,14 +187,12 @@ number_line(const log_record_t *r)
 static int64_t
 number_process(const log_record_t *r)
 {
-    (void) r;
     return getpid();
 }
 
 static int64_t
 number_thread(const log_record_t *r)
 {
-    (void) r;
     return gettid();
 }
 

@@ -51,7 +51,6 @@ memory_begin(void)
 static int
 s_let_go(struct dl_phdr_info *object, size_t size, void *cookie)
 {
-    (void) size;
     uintptr_t page = *(const uintptr_t *) cookie;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];

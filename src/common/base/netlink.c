@@ -341,7 +341,6 @@ take_way(const struct nlmsghdr *h, void *body, struct rtattr **attrs, json_t *ou
     const struct rtmsg *route = body;
     int family = route->rtm_family;
 
-    (void) h;
     json_object_set_new(out, "gateway", address_value(family, attrs[RTA_GATEWAY]));
     json_object_set_new(out, "interface", interface_value(number_of(attrs[RTA_OIF])));
     json_object_set_new(out, "source", address_value(family, attrs[RTA_PREFSRC]));

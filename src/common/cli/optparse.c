@@ -339,7 +339,6 @@ do_help(parser_t *p, const opt_row_t *row)
     long long width;
     buf_auto_t out = BUF_INIT;
 
-    (void) row;
     if (columns == NULL || !str_to_int(columns, 1, INT16_MAX, &width))
         width = DEFAULT_COLUMNS;
     optparse_help(p->spec, (int) width - MARGIN, &out);
@@ -351,14 +350,12 @@ do_version(parser_t *p, const opt_row_t *row)
 {
     AUTO_FREE char *line = xasprintf("%s %s\n", p->spec->prog, versions_product());
 
-    (void) row;
     return print(line);
 }
 
 static int
 do_report(parser_t *p, const opt_row_t *row)
 {
-    (void) row;
     p->report = true;
     return GO_ON;
 }

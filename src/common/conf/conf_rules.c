@@ -73,7 +73,6 @@ is_only(const char *text, const char *chars)
 static bool
 check_name(json_t *opts, const char *text, fail_t *err)
 {
-    (void) opts;
     if (!check_filled(text, false, err))
         return false;
     if (is_only(text, NAME_CHARS))
@@ -85,7 +84,6 @@ check_name(json_t *opts, const char *text, fail_t *err)
 static bool
 check_extmod(json_t *opts, const char *text, fail_t *err)
 {
-    (void) opts;
     if (!check_filled(text, false, err))
         return false;
     if (is_only(text, NAME_CHARS ".") && !str_ends(text, ".py"))
@@ -109,7 +107,6 @@ check_extmods(json_t *opts, const char *text, fail_t *err)
 static bool
 check_glob(json_t *opts, const char *text, fail_t *err)
 {
-    (void) opts;
     return check_filled(text, true, err);
 }
 
@@ -120,7 +117,6 @@ check_allowed(json_t *opts, const char *text, fail_t *err)
     const char *glob = str_starts(text, "not ") ? text + strlen("not ") + strspn(text + strlen("not "), " ")
                                                 : text;
 
-    (void) opts;
     if (!check_filled(glob, false, err))
         return false;
     if (is_only(glob + (*glob == '!'), NAME_CHARS ".*?[]-!") && *glob != '!' && *glob != '-')
@@ -132,7 +128,6 @@ check_allowed(json_t *opts, const char *text, fail_t *err)
 static bool
 check_expr(json_t *opts, const char *text, fail_t *err)
 {
-    (void) opts;
     return check_filled(text, false, err) && match_expr_check(text, err);
 }
 
@@ -141,7 +136,6 @@ check_regex(json_t *opts, const char *text, fail_t *err)
 {
     bool all;
 
-    (void) opts;
     return check_filled(text, true, err) && match_pcre_check(text, false, &all, err);
 }
 
@@ -179,14 +173,12 @@ check_prefix(const char *text, bool glob, fail_t *err)
 static bool
 check_function(json_t *opts, const char *text, fail_t *err)
 {
-    (void) opts;
     return check_prefix(text, true, err);
 }
 
 static bool
 check_prefix_only(json_t *opts, const char *text, fail_t *err)
 {
-    (void) opts;
     return check_prefix(text, false, err);
 }
 
@@ -219,7 +211,6 @@ check_target(json_t *opts, const char *text, fail_t *err)
 static bool
 check_state(json_t *opts, const char *text, fail_t *err)
 {
-    (void) opts;
     if (!check_filled(text, false, err))
         return false;
     if (str_eq(text, "*") || is_only(text, NAME_CHARS "."))
@@ -232,7 +223,6 @@ check_type(json_t *opts, const char *text, fail_t *err)
 {
     tgt_type_t type;
 
-    (void) opts;
     if (tgt_type_parse(text, &type))
         return true;
     return refuse(err, "'%.100s' is no type of targets", text);
@@ -259,7 +249,6 @@ check_kind(json_t *opts, const char *text, fail_t *err)
 {
     const char *const *at = kinds;
 
-    (void) opts;
     for (size_t i = 0; kinds[i] != NULL; i++)
         if (str_eq(kinds[i], text))
             return true;

@@ -69,7 +69,6 @@ count(void *cookie, const char *folder, const char *path, const char *name, fail
 {
     counts_t *n = cookie;
 
-    (void) path, (void) name, (void) err;
     n->own += *folder == '\0';
     n->minions += *folder != '\0';
     n->accepted += str_eq(folder, "minions");

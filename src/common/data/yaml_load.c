@@ -45,14 +45,12 @@ yaml_line_of(const yaml_lines_t *self, const char *key)
 static json_t *
 make_str(const ynode_t *node, yproblem_t *problem)
 {
-    (void) problem;
     return value_utf8(node->text, node->n);
 }
 
 static json_t *
 make_null(const ynode_t *node, yproblem_t *problem)
 {
-    (void) node, (void) problem;
     return json_null();
 }
 

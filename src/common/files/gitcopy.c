@@ -126,7 +126,7 @@ git_copy_note(const git_copy_t *self, const char *why)
 /* A lock, or the file that becomes packed-refs, which git does not make where there is one. What stands in other folders is
  * neither. */
 static int
-s_unlock_one(const char *path, UNUSED const struct stat *st, int type, struct FTW *at)
+s_unlock_one(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     const char *name = path + at->base;
     bool top = at->level == 1;

@@ -16,7 +16,6 @@
 static void *
 s_new(json_t *opts, json_t *roots, fail_t *err)
 {
-    (void) roots;
     return git_remotes_new(opts, err);
 }
 

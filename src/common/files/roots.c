@@ -27,7 +27,6 @@ typedef struct roots {
 static void *
 s_new(json_t *opts, json_t *roots, fail_t *err)
 {
-    (void) err;
     roots_t *self = xcalloc(1, sizeof(*self));
     self->folders = roots ? roots : value_get(opts, "file_roots");
     self->ignore = ignore_new(opts);
@@ -353,7 +352,6 @@ s_list(void *cookie, const char *saltenv, file_lists_t *into, fail_t *err)
 static int
 s_envs(void *cookie, json_t *set, fail_t *err)
 {
-    (void) err;
     const roots_t *self = cookie;
     const char *env;
     json_t *folders;

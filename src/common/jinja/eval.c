@@ -557,7 +557,7 @@ eval_call(jrun_t *r, const jnode_t *node)
 /* ---- which of them ------------------------------------------------------------------------------------ */
 
 static py_t *
-eval_const(UNUSED jrun_t *r, const jnode_t *node)
+eval_const(jrun_t *r, const jnode_t *node)
 {
     return py_ref(node->constant.value);
 }
@@ -584,7 +584,7 @@ eval_nested(jrun_t *r, const jnode_t *node)
 }
 
 static bool
-is_leaf(jnode_t *node, UNUSED void *cookie)
+is_leaf(jnode_t *node, void *cookie)
 {
     return node->kind == N_CONST || node->kind == N_NAME;
 }

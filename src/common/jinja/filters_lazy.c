@@ -179,7 +179,6 @@ prepare_map(lazy_t *z)
 static py_t *
 step_map(lazy_t *z, py_t *item, bool *ret_more)
 {
-    (void) ret_more;
     return z->has_getter ? jgetter_get(&z->getter, item) : apply(z, false, item, 1);
 }
 
@@ -272,7 +271,6 @@ step_unique(lazy_t *z, py_t *item, bool *ret_more)
 static py_t *
 do_unique(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     int sensitive = jflag(a[1], false);
     if (sensitive < 0)
         return NULL;
@@ -307,14 +305,12 @@ prepare_items(lazy_t *z)
 static py_t *
 step_same(lazy_t *z, py_t *item, bool *ret_more)
 {
-    (void) z, (void) ret_more;
     return py_ref(item);
 }
 
 static py_t *
 do_items(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     lazy_t *z = lazy_new(ctx, a[0], step_same);
     z->prepare = prepare_items;
     return py_gen(&items_class, z);
@@ -349,7 +345,6 @@ step_batch(lazy_t *z, py_t *item, bool *ret_more)
 static py_t *
 do_batch(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     /* A length that no number of elements equals: they all go into one row. */
     int64_t n = -1;
     if (py_is(a[1], PY_INT) || py_is(a[1], PY_BOOL))
@@ -393,7 +388,6 @@ prepare_slice(lazy_t *z)
 static py_t *
 sync_do_slice(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     int64_t n;
     if (jindex(a[1], 0, &n) < 0)
         return NULL;

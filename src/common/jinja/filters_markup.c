@@ -5,7 +5,6 @@
 static py_t *
 escape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     return py_escape(a[0]);
 }
 
@@ -30,7 +29,6 @@ plain(py_t *text)
 static py_t *
 do_forceescape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) text = html_of(a[0]);
     AUTO(py) bare = text != NULL ? plain(text) : NULL;
     return bare != NULL ? py_escape(bare) : NULL;
@@ -39,7 +37,6 @@ do_forceescape(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_mark_safe(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) text = html_of(a[0]);
     return text != NULL ? py_markup(text) : NULL;
 }
@@ -47,7 +44,6 @@ do_mark_safe(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_striptags(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) text = html_of(a[0]);
     AUTO(py) safe = text != NULL ? py_markup(text) : NULL;
     return safe != NULL ? jmethod(safe, "striptags", 0) : NULL;
@@ -107,7 +103,6 @@ quote_pairs(buf_t *out, py_t *value)
 static py_t *
 do_urlencode(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     buf_auto_t b = BUF_INIT;
     bool one = py_is(a[0], PY_STR) || !py_iterable(a[0]);
     if ((one ? quote_to(&b, a[0], false) : quote_pairs(&b, a[0])) < 0)
@@ -147,7 +142,6 @@ add_attribute(buf_t *out, py_t *key, py_t *value)
 static py_t *
 do_xmlattr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     int space = jflag(a[1], true);
     AUTO(py) items = space >= 0 ? jmethod(a[0], "items", 0) : NULL;
     AUTO(py) list = items != NULL ? py_tolist(items) : NULL;
@@ -191,7 +185,6 @@ jhtmlsafe_json(py_t *json)
 static py_t *
 do_tojson(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     py_dumps_t how = PY_DUMPS_INIT;
     AUTO(py) kwargs = jpolicy(ctx, "json.dumps_kwargs");
     py_t *sort = py_is(kwargs, PY_DICT) ? py_dict_gets(kwargs, "sort_keys") : PY_True;

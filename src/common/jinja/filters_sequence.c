@@ -5,7 +5,6 @@
 static py_t *
 do_first(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     py_iter_t it;
     if (py_iter_start(&it, a[0]) < 0)
         return NULL;
@@ -40,7 +39,6 @@ reversed(py_t *v)
 static py_t *
 do_last(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     AUTO(py) back = reversed(a[0]);
     if (back == NULL)
         return NULL;
@@ -88,7 +86,6 @@ reversed_class(const py_t *v)
 static py_t *
 do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     if (py_is(a[0], PY_STR)) {
         AUTO(py) step = py_int(-1);
         AUTO(py) slice = py_slice(NULL, NULL, step);
@@ -112,7 +109,6 @@ do_reverse(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_random(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     int64_t n = py_len(a[0]);
     if (n < 0)
         return NULL;
@@ -126,7 +122,6 @@ do_random(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 len(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     int64_t n = py_len(a[0]);
     return n < 0 ? NULL : py_int(n);
 }
@@ -134,7 +129,6 @@ len(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_list(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     return py_tolist(a[0]);
 }
 
@@ -158,7 +152,6 @@ sorted(jcontext_t *ctx, py_t *value, py_t *attribute, bool ignore_case, bool sev
 static py_t *
 do_sort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     int reverse = jflag(a[1], false), sensitive = jflag(a[2], false);
     if (reverse < 0 || sensitive < 0)
         return NULL;
@@ -168,7 +161,6 @@ do_sort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_dictsort(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     bool by_value = a[2] != NULL && py_str_is(a[2], "value");
     int sensitive = jflag(a[1], false), reverse = jflag(a[3], false);
     if (sensitive < 0 || reverse < 0)
@@ -215,14 +207,12 @@ min_or_max(jcontext_t *ctx, py_t *const *a, py_cmp_t op)
 static py_t *
 do_min(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     return min_or_max(ctx, a, PY_LT);
 }
 
 static py_t *
 do_max(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     return min_or_max(ctx, a, PY_GT);
 }
 
@@ -259,7 +249,6 @@ group(const jgetter_t *by, const jgetter_t *shown, py_t *list)
 static py_t *
 sync_do_groupby(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     int sensitive = jflag(a[3], false);
     py_t *dflt = a[2] != NULL && !py_is(a[2], PY_NONE) ? a[2] : NULL;
     AUTO(py) list = sensitive >= 0 ? sorted(ctx, a[0], a[1], !sensitive, false, false, dflt) : NULL;
@@ -280,7 +269,6 @@ sync_do_groupby(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 sync_do_sum(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     py_t *sum = py_ref(jarg(a[2], NULL));
     if (sum == NULL)
         sum = py_int(0);
@@ -338,7 +326,6 @@ join_items(jcontext_t *ctx, py_t *value, py_t *attribute, bool soft, bool *ret_h
 static py_t *
 sync_do_join(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     AUTO(py) empty = py_str("", 0);
     py_t *d = jarg(a[1], empty);
     bool html = py_has_html(d), any = false;

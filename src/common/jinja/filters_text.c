@@ -11,28 +11,24 @@ on_text(py_t *v, const char *method)
 static py_t *
 do_capitalize(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     return on_text(a[0], "capitalize");
 }
 
 static py_t *
 do_upper(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     return on_text(a[0], "upper");
 }
 
 static py_t *
 do_lower(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     return on_text(a[0], "lower");
 }
 
 static py_t *
 do_center(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) s = jsoft_str(a[0]);
     AUTO(py) width = py_int(80);
     return s != NULL ? jmethod(s, "center", 1, jarg(a[1], width)) : NULL;
@@ -41,7 +37,6 @@ do_center(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_trim(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) s = jsoft_str(a[0]);
     return s != NULL ? jmethod(s, "strip", 1, jarg(a[1], PY_None)) : NULL;
 }
@@ -75,7 +70,6 @@ add_word(py_t *out, const py_t *s, const char *word, const char *end)
 static py_t *
 do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) s = jsoft_str(a[0]);
     if (s == NULL)
         return NULL;
@@ -102,7 +96,6 @@ do_title(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_replace(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     AUTO(py) all = py_int(-1);
     py_t *count = a[3] == NULL || py_is(a[3], PY_NONE) ? all : a[3];
     bool escape = ctx->autoescape;
@@ -116,7 +109,6 @@ do_replace(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_format(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx;
     if (args->n > 1 && args->nkw > 0)
         return py_raise(&jinja_FilterArgumentError,
                         "can't handle positional and keyword arguments at the same time");
@@ -134,7 +126,6 @@ do_format(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_truncate(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     static const py_exc_t assertion = { "AssertionError", NULL };
     AUTO(py) dots = py_strz("...");
     AUTO(py) policy = jpolicy(ctx, "truncate.leeway");
@@ -168,7 +159,6 @@ do_truncate(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_indent(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) s = py_ref(a[0]);
     AUTO(py) four = py_int(4);
     AUTO(py) space = py_strz(" ");
@@ -215,7 +205,6 @@ do_indent(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_wordcount(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) s = jsoft_str(a[0]);
     if (s == NULL)
         return NULL;
@@ -233,14 +222,12 @@ do_wordcount(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 soft_str(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     return jsoft_str(a[0]);
 }
 
 static py_t *
 do_filesizeformat(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     static const char *const prefixes[2][8] = { { "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB" },
                                                 { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB" } };
     AUTO(py) number = py_tofloat(a[0]);

@@ -224,7 +224,6 @@ link_words(const linker_t *l, buf_t *out, const char *s)
 static py_t *
 do_urlize(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     AUTO(py) text = py_escape(a[0]);
     linker_t l = { .http = rx_new(http_pattern, RX_IGNORECASE, NULL),
                    .email = rx_new(email_pattern, 0, NULL) };

@@ -6,14 +6,12 @@
 static py_t *
 abs_(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     return py_abs(a[0]);
 }
 
 static py_t *
 do_default(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     int boolean = jflag(a[2], false);
     if (boolean < 0)
         return NULL;
@@ -26,7 +24,6 @@ do_default(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_attr(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     py_t *v = NULL;
     if (!py_is(a[1], PY_STR))
         return py_raise(&py_TypeError, "attribute name must be string, not '%s'", py_type_name(a[1]));
@@ -52,7 +49,6 @@ forgiven(void)
 static py_t *
 do_float(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     py_t *v = py_tofloat(a[0]);
     if (v == NULL && forgiven())
         return a[1] != NULL ? py_ref(a[1]) : py_float(0.0);
@@ -62,7 +58,6 @@ do_float(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 static py_t *
 do_int(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     int64_t base = -1;
     py_t *v = NULL;
     if (!py_is(a[0], PY_STR) || jindex(a[2], 10, &base) == 0)
@@ -99,7 +94,6 @@ round_to(py_t *value, py_t *precision, bool up)
 static py_t *
 do_round(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) ctx, (void) args;
     AUTO(py) zero = py_int(0);
     py_t *precision = jarg(a[1], zero);
     bool up = a[2] != NULL && py_str_is(a[2], "ceil"), down = a[2] != NULL && py_str_is(a[2], "floor");

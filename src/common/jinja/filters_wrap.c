@@ -199,7 +199,6 @@ wrap_line(wrap_t *w, const py_t *line)
 static py_t *
 do_wordwrap(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
-    (void) args;
     int64_t width;
     int words = jflag(a[2], true), hyphens = jflag(a[4], true);
     AUTO(py) lines = words >= 0 && hyphens >= 0 ? jmethod(a[0], "splitlines", 0) : NULL;

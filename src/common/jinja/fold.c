@@ -68,7 +68,7 @@ jfold_literal(jtree_t *tree, jnode_t *node)
 /* ---- expressions -------------------------------------------------------------------------------------- */
 
 static bool
-is_constant(jnode_t *node, UNUSED void *cookie)
+is_constant(jnode_t *node, void *cookie)
 {
     return node->constant_expr;
 }

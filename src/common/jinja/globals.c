@@ -8,7 +8,7 @@ enum { MAX_RANGE = 100000 };
 /* ---- range, dict, namespace --------------------------------------------------------------------------- */
 
 static py_t *
-call_range(UNUSED void *data, const py_args_t *args)
+call_range(void *data, const py_args_t *args)
 {
     int64_t v[3] = { 0, 0, 1 };
     if (args->nkw > 0)
@@ -30,7 +30,7 @@ call_range(UNUSED void *data, const py_args_t *args)
 }
 
 static py_t *
-call_safe_range(UNUSED void *data, const py_args_t *args)
+call_safe_range(void *data, const py_args_t *args)
 {
     AUTO(py) range = call_range(NULL, args);
     if (range != NULL && py_len(range) > MAX_RANGE)
@@ -54,21 +54,21 @@ fill_dict(py_t *dict, const char *name, const py_args_t *args)
 }
 
 static py_t *
-call_dict(UNUSED void *data, const py_args_t *args)
+call_dict(void *data, const py_args_t *args)
 {
     AUTO(py) dict = py_dict();
     return fill_dict(dict, "dict", args) == 0 ? STEAL(dict) : NULL;
 }
 
 static py_t *
-call_odict(UNUSED void *data, const py_args_t *args)
+call_odict(void *data, const py_args_t *args)
 {
     AUTO(py) dict = py_odict();
     return fill_dict(dict, "OrderedDict", args) == 0 ? STEAL(dict) : NULL;
 }
 
 static py_t *
-call_namespace(UNUSED void *data, const py_args_t *args)
+call_namespace(void *data, const py_args_t *args)
 {
     AUTO(py) ns = py_namespace();
     return fill_dict(py_namespace_dict(ns), "dict", args) == 0 ? STEAL(ns) : NULL;
@@ -161,7 +161,7 @@ cycler_find(py_t *self, py_t *name, py_t **ret)
 }
 
 static py_t *
-call_cycler(UNUSED void *data, const py_args_t *args)
+call_cycler(void *data, const py_args_t *args)
 {
     if (args->n == 0)
         return py_raise(&py_RuntimeError, "at least one item has to be provided");
@@ -193,7 +193,7 @@ static const py_class_t joiner_class = {
 };
 
 static py_t *
-joiner_call(py_t *self, UNUSED const py_args_t *args)
+joiner_call(py_t *self, const py_args_t *args)
 {
     joiner_t *j = py_host_data(self, &joiner_class);
     if (j->used)
@@ -205,7 +205,7 @@ joiner_call(py_t *self, UNUSED const py_args_t *args)
 static const py_sig_t joiner_sig = { "Joiner.__init__", JP("sep"), 0, 1, 0 };
 
 static py_t *
-call_joiner(UNUSED void *data, const py_args_t *args)
+call_joiner(void *data, const py_args_t *args)
 {
     py_t *slots[1];
     if (py_bind(args, &joiner_sig, slots) < 0)

@@ -107,7 +107,7 @@ compare(jmes_token_type_t op, py_t *a, py_t *b)
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
 static py_t *
-eval_field(UNUSED jmes_t *t, const jmes_node_t *n, py_t *v)
+eval_field(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     py_t *found = py_is(v, PY_DICT) ? py_dict_get(v, n->value) : NULL;
     return py_ref(found != NULL ? found : PY_None);
@@ -121,7 +121,7 @@ eval_chain(jmes_t *t, const jmes_node_t *n, py_t *v)
 }
 
 static py_t *
-eval_index(UNUSED jmes_t *t, const jmes_node_t *n, py_t *v)
+eval_index(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     int64_t i, len = py_is(v, PY_LIST) ? (int64_t) py_seq_len(v) : 0;
     if (!py_to_int64(n->value, &i))
@@ -131,7 +131,7 @@ eval_index(UNUSED jmes_t *t, const jmes_node_t *n, py_t *v)
 }
 
 static py_t *
-eval_slice(UNUSED jmes_t *t, const jmes_node_t *n, py_t *v)
+eval_slice(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     return py_is(v, PY_LIST) ? py_getitem(v, n->value) : py_ref(PY_None);
 }
@@ -207,19 +207,19 @@ eval_compare(jmes_t *t, const jmes_node_t *n, py_t *v)
 }
 
 static py_t *
-eval_current(UNUSED jmes_t *t, UNUSED const jmes_node_t *n, py_t *v)
+eval_current(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     return py_ref(v);
 }
 
 static py_t *
-eval_expref(jmes_t *t, const jmes_node_t *n, UNUSED py_t *v)
+eval_expref(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     return jmes_expref(t, n->left);
 }
 
 static py_t *
-eval_literal(UNUSED jmes_t *t, const jmes_node_t *n, UNUSED py_t *v)
+eval_literal(jmes_t *t, const jmes_node_t *n, py_t *v)
 {
     return py_ref(n->value);
 }

@@ -97,7 +97,7 @@ check_arg(const char *function, py_t *v, types_t types)
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
 static py_t *
-f_abs(py_t *const *a, UNUSED size_t n)
+f_abs(py_t *const *a, size_t n)
 {
     return py_abs(a[0]);
 }
@@ -112,19 +112,19 @@ whole(py_t *v, double (*round_to)(double))
 }
 
 static py_t *
-f_ceil(py_t *const *a, UNUSED size_t n)
+f_ceil(py_t *const *a, size_t n)
 {
     return whole(a[0], ceil);
 }
 
 static py_t *
-f_floor(py_t *const *a, UNUSED size_t n)
+f_floor(py_t *const *a, size_t n)
 {
     return whole(a[0], floor);
 }
 
 static py_t *
-f_sum(py_t *const *a, UNUSED size_t n)
+f_sum(py_t *const *a, size_t n)
 {
     AUTO(py) sum = py_int(0);
     for (size_t i = 0; sum != NULL && i < py_seq_len(a[0]); i++) {
@@ -146,7 +146,7 @@ f_avg(py_t *const *a, size_t n)
 }
 
 static py_t *
-f_to_number(py_t *const *a, UNUSED size_t n)
+f_to_number(py_t *const *a, size_t n)
 {
     py_t *v = a[0];
     if (py_is(v, PY_INT) || py_is(v, PY_FLOAT))
@@ -167,38 +167,38 @@ f_to_number(py_t *const *a, UNUSED size_t n)
 /* ---- texts and arrays --------------------------------------------------------------------------------- */
 
 static py_t *
-f_contains(py_t *const *a, UNUSED size_t n)
+f_contains(py_t *const *a, size_t n)
 {
     int in = py_in(a[1], a[0]);
     return in < 0 ? NULL : py_bool(in > 0);
 }
 
 static py_t *
-f_length(py_t *const *a, UNUSED size_t n)
+f_length(py_t *const *a, size_t n)
 {
     return py_int(py_len(a[0]));
 }
 
 static py_t *
-f_starts_with(py_t *const *a, UNUSED size_t n)
+f_starts_with(py_t *const *a, size_t n)
 {
     return jmethod(a[0], "startswith", 1, a[1]);
 }
 
 static py_t *
-f_ends_with(py_t *const *a, UNUSED size_t n)
+f_ends_with(py_t *const *a, size_t n)
 {
     return jmethod(a[0], "endswith", 1, a[1]);
 }
 
 static py_t *
-f_join(py_t *const *a, UNUSED size_t n)
+f_join(py_t *const *a, size_t n)
 {
     return jmethod(a[0], "join", 1, a[1]);
 }
 
 static py_t *
-f_reverse(py_t *const *a, UNUSED size_t n)
+f_reverse(py_t *const *a, size_t n)
 {
     AUTO(py) step = py_int(-1);
     AUTO(py) slice = py_slice(NULL, NULL, step);
@@ -206,21 +206,21 @@ f_reverse(py_t *const *a, UNUSED size_t n)
 }
 
 static py_t *
-f_sort(py_t *const *a, UNUSED size_t n)
+f_sort(py_t *const *a, size_t n)
 {
     AUTO(py) list = py_tolist(a[0]);
     return list != NULL && py_sort(list, NULL, false) == 0 ? STEAL(list) : NULL;
 }
 
 static py_t *
-f_to_string(py_t *const *a, UNUSED size_t n)
+f_to_string(py_t *const *a, size_t n)
 {
     const py_dumps_t how = { ",", ":", -1, false, true };
     return py_is(a[0], PY_STR) ? py_ref(a[0]) : py_json_dumps(a[0], &how);
 }
 
 static py_t *
-f_to_array(py_t *const *a, UNUSED size_t n)
+f_to_array(py_t *const *a, size_t n)
 {
     if (py_is(a[0], PY_LIST))
         return py_ref(a[0]);
@@ -246,13 +246,13 @@ extreme(py_t *array, py_t *keys, py_cmp_t op)
 }
 
 static py_t *
-f_max(py_t *const *a, UNUSED size_t n)
+f_max(py_t *const *a, size_t n)
 {
     return extreme(a[0], a[0], PY_GT);
 }
 
 static py_t *
-f_min(py_t *const *a, UNUSED size_t n)
+f_min(py_t *const *a, size_t n)
 {
     return extreme(a[0], a[0], PY_LT);
 }
@@ -260,13 +260,13 @@ f_min(py_t *const *a, UNUSED size_t n)
 /* ---- objects and anything ----------------------------------------------------------------------------- */
 
 static py_t *
-f_keys(py_t *const *a, UNUSED size_t n)
+f_keys(py_t *const *a, size_t n)
 {
     return py_tolist(a[0]);
 }
 
 static py_t *
-f_values(py_t *const *a, UNUSED size_t n)
+f_values(py_t *const *a, size_t n)
 {
     AUTO(py) values = jmethod(a[0], "values", 0);
     return values != NULL ? py_tolist(values) : NULL;
@@ -292,7 +292,7 @@ f_not_null(py_t *const *a, size_t n)
 }
 
 static py_t *
-f_type(py_t *const *a, UNUSED size_t n)
+f_type(py_t *const *a, size_t n)
 {
     const char *type = type_of(a[0]);
     return strcmp(type, "unknown") == 0 || strcmp(type, "expref") == 0 ? py_ref(PY_None) : py_strz(type);
@@ -301,7 +301,7 @@ f_type(py_t *const *a, UNUSED size_t n)
 /* ---- with an expression for each element -------------------------------------------------------------- */
 
 static py_t *
-f_map(py_t *const *a, UNUSED size_t n)
+f_map(py_t *const *a, size_t n)
 {
     AUTO(py) out = py_list();
     for (size_t i = 0; i < py_seq_len(a[1]); i++) {
@@ -329,7 +329,7 @@ keys_of(const char *function, py_t *array, py_t *expref, types_t types)
 }
 
 static py_t *
-f_sort_by(py_t *const *a, UNUSED size_t n)
+f_sort_by(py_t *const *a, size_t n)
 {
     if (py_seq_len(a[0]) == 0)
         return py_ref(a[0]);
@@ -345,14 +345,14 @@ f_sort_by(py_t *const *a, UNUSED size_t n)
 }
 
 static py_t *
-f_max_by(py_t *const *a, UNUSED size_t n)
+f_max_by(py_t *const *a, size_t n)
 {
     AUTO(py) keys = keys_of("max_by", a[0], a[1], TYPES("number", "string"));
     return keys != NULL ? extreme(a[0], keys, PY_GT) : NULL;
 }
 
 static py_t *
-f_min_by(py_t *const *a, UNUSED size_t n)
+f_min_by(py_t *const *a, size_t n)
 {
     AUTO(py) keys = keys_of("min_by", a[0], a[1], TYPES("number", "string"));
     return keys != NULL ? extreme(a[0], keys, PY_LT) : NULL;
@@ -449,7 +449,7 @@ jmes_call(const char *name, py_t *const *args, size_t n)
 /* ---- the filter --------------------------------------------------------------------------------------- */
 
 static py_t *
-json_query(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+json_query(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     if (!py_is(a[1], PY_STR))
         return py_raise(&py_TypeError, "the expression must be a text, not '%s'", py_type_name(a[1]));

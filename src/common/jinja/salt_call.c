@@ -31,7 +31,7 @@ running(void *data)
 }
 
 static py_t *
-http_query(jcontext_t *ctx, UNUSED py_t *const *a, const py_args_t *args)
+http_query(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     return call_salt(ctx, "http_query", "http.query", args);
 }
@@ -162,7 +162,7 @@ call_show_full_context(void *data, const py_args_t *args)
 static const py_sig_t raise_sig = { "jinja_raise", JP("msg"), 1, 1, 0 };
 
 static py_t *
-call_raise(UNUSED void *data, const py_args_t *args)
+call_raise(void *data, const py_args_t *args)
 {
     py_t *slots[1];
     AUTO(py) text = py_bind(args, &raise_sig, slots) == 0 ? py_tostr(slots[0]) : NULL;

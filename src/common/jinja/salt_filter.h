@@ -12,8 +12,7 @@
 #include "common/jinja/filter.h"
 
 /* A filter that may leave its arguments unused. */
-#define JFILTER(fn)                                                                                          \
-    static py_t *fn(UNUSED jcontext_t *ctx, UNUSED py_t *const *a, UNUSED const py_args_t *args)
+#define JFILTER(fn) static py_t *fn(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 
 jfilter_fn jtest_match;
 /* re.match, or TypeError when it is no text: 1, 0 or -1. */

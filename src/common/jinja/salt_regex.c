@@ -228,7 +228,7 @@ JFILTER(regex_escape)
 }
 
 py_t *
-jtest_match(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+jtest_match(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     AUTO(rx) rx = compile(a, 2);
     if (rx == NULL || need_text(a[0]) < 0)

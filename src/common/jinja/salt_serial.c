@@ -35,13 +35,13 @@ dump_yaml(py_t *value, py_t *flow)
 }
 
 static py_t *
-format_yaml(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+format_yaml(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     return dump_yaml(a[0], a[1]);
 }
 
 static py_t *
-dict_to_sls_yaml_params(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+dict_to_sls_yaml_params(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     AUTO(py) items = jmethod(a[0], "items", 0);
     AUTO(py) pairs = items != NULL ? py_tolist(items) : NULL;
@@ -85,7 +85,7 @@ read_options(const py_args_t *args, py_dumps_t *how)
 }
 
 static py_t *
-format_json(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+format_json(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     py_dumps_t how = PY_DUMPS_INIT;
     int sorted = jflag(a[1], true);
@@ -99,7 +99,7 @@ format_json(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args
 }
 
 static py_t *
-tojson(UNUSED jcontext_t *ctx, py_t *const *a, const py_args_t *args)
+tojson(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     py_dumps_t how = PY_DUMPS_INIT;
     int64_t indent = -1;
@@ -255,7 +255,7 @@ load_fits(jcontext_t *ctx, const py_t *text,
 }
 
 static py_t *
-load_yaml(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+load_yaml(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     AUTO(py) text = jmodule_text(a[0]);
     if (!py_is(text, PY_STR) && !py_is(text, PY_BYTES))
@@ -274,7 +274,7 @@ load_yaml(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
 }
 
 static py_t *
-load_json(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+load_json(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     AUTO(py) text = jmodule_text(a[0]);
     size_t len;
@@ -292,7 +292,7 @@ load_json(jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
 }
 
 static py_t *
-load_text(UNUSED jcontext_t *ctx, py_t *const *a, UNUSED const py_args_t *args)
+load_text(jcontext_t *ctx, py_t *const *a, const py_args_t *args)
 {
     return jmodule_text(a[0]);
 }

@@ -570,7 +570,6 @@ visit_do(compiler_t *c, jnode_t *node, const frame_t *frame)
 static void
 visit_jump(compiler_t *c, jnode_t *node, const frame_t *frame)
 {
-    (void) frame;
     if (c->loops == 0)
         syntax_fail(c->arena, c->error, node->line, "'%s' outside loop",
                     node->kind == N_BREAK ? "break" : "continue");

@@ -24,7 +24,7 @@ parity(py_t *v, int64_t want)
     return modulo(v, two, want);
 }
 
-#define TEST(fn) static int fn(UNUSED jcontext_t *ctx, UNUSED py_t *const *a)
+#define TEST(fn) static int fn(jcontext_t *ctx, py_t *const *a)
 
 TEST(test_odd)
 {

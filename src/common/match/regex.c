@@ -211,7 +211,6 @@ count_step(pcre2_callout_block *block, void *rx)
 {
     rx_t *self = rx;
 
-    (void) block;
     return match_work_take(self->work, self->price) ? 0 : PCRE2_ERROR_CALLOUT;
 }
 

@@ -11,7 +11,6 @@
 static int
 init_glob(term_t *self, const char *text, const char *delim, fail_t *err)
 {
-    (void) delim, (void) err;
     self->wild = wild_new(text, false);
     return 0;
 }
@@ -19,7 +18,6 @@ init_glob(term_t *self, const char *text, const char *delim, fail_t *err)
 static int
 init_pcre(term_t *self, const char *text, const char *delim, fail_t *err)
 {
-    (void) delim;
     self->rx = rx_new(text, RX_MATCH | (self->counted ? RX_COUNTED : 0), err);
     return self->rx != NULL ? 0 : -EINVAL;
 }
@@ -38,7 +36,6 @@ init_list(term_t *self, const char *text, const char *delim, fail_t *err)
 {
     char **ids = str_split(text, ", \t\r\n", true);
 
-    (void) delim, (void) err;
     self->ids = map_new(free);
     for (size_t i = 0; ids[i] != NULL; i++)
         add_id(self, ids[i]);
@@ -74,7 +71,6 @@ init_data_exact(term_t *self, const char *text, const char *delim, fail_t *err)
 static int
 init_ipcidr(term_t *self, const char *text, const char *delim, fail_t *err)
 {
-    (void) delim;
     return cidr_parse(&self->cidr, text, err);
 }
 

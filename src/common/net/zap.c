@@ -85,7 +85,6 @@ s_command(table_t *table, zsock_t *pipe)
 static void
 s_actor(zsock_t *pipe, void *arg)
 {
-    (void) arg;
     zsock_t *handler = zsock_new_rep("inproc://zeromq.zap.01");
     table_t table = { map_new(NULL), ZAP_OPEN };
     zpoller_t *poller = zpoller_new(pipe, handler, NULL);

@@ -15,7 +15,6 @@ output_newline_values_only(json_t *data, const output_opts_t *opts, buf_t *out)
     size_t n = 0, i;
     json_t *element;
 
-    (void) opts;
     if (!json_is_object(data))
         return false;
     for (void *it = json_object_iter(data); it != NULL; it = json_object_iter_next(data, it)) {

@@ -4,6 +4,5 @@
 bool
 output_quiet(json_t *data, const output_opts_t *opts, buf_t *out)
 {
-    (void) data, (void) opts, (void) out;
     return true;
 }

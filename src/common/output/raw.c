@@ -4,7 +4,6 @@
 bool
 output_raw(json_t *data, const output_opts_t *opts, buf_t *out)
 {
-    (void) opts;
     output_str(out, data);
     return true;
 }

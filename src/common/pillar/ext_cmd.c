@@ -79,7 +79,6 @@ s_yaml(compile_t *self, const buf_t *text, fail_t *err)
     yproblem_t problem = YPROBLEM_INIT;
     py_t *data = py_yaml_load(buf_str(text), text->len, true, &problem);
 
-    (void) self;
     if (data == NULL) {
         py_clear();
         AUTO_FREE char *words = yproblem_show(&problem, NULL, buf_str(text), text->len);
@@ -102,7 +101,6 @@ s_json(compile_t *self, const buf_t *text, fail_t *err)
 {
     py_t *data = py_json_loads(buf_str(text), text->len);
 
-    (void) self;
     if (data == NULL)
         (void) compile_raised(err);
     return data;
@@ -111,20 +109,17 @@ s_json(compile_t *self, const buf_t *text, fail_t *err)
 py_t *
 ext_cmd_yaml(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
-    (void) pillar;
     return s_run(self, args, s_yaml, err);
 }
 
 py_t *
 ext_cmd_yamlex(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
-    (void) pillar;
     return s_run(self, args, s_yamlex, err);
 }
 
 py_t *
 ext_cmd_json(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
 {
-    (void) pillar;
     return s_run(self, args, s_json, err);
 }

@@ -215,7 +215,6 @@ ext_file_tree(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
     json_t *root;
     size_t i;
 
-    (void) pillar;
     reads_mark_world(self->env->reads);
     if (!*root_dir)
         (void) fail_set(err, -EINVAL, "no root_dir specified");

@@ -599,7 +599,6 @@ ext_git(compile_t *self, py_t *pillar, const json_t *args, fail_t *err)
     AUTO_FREE remote_t *remotes = xcalloc(n + 1, sizeof(*remotes));
     AUTO(py) out = py_dict();
 
-    (void) pillar;
     reads_mark_world(self->env->reads);
     int rc = n > 0 ? s_gather(self, args, remotes, err)
                    : fail_set(err, -EINVAL, "a list of 'BRANCH URL' is expected");

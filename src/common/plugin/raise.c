@@ -17,7 +17,6 @@ error_error(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *name = value_str(args, "name", NULL);
     const char *message = value_str(args, "message", "");
 
-    (void) ctx;
     if (name == NULL) {
         *ret_value = json_object();
         return 0;

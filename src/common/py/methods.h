@@ -12,7 +12,7 @@
 /* A method that a table names. */
 #define METHOD(name)    py_t *name(py_t *self, py_t *const *slots, const py_args_t *args)
 /* Its head where it is defined; not every method looks at all three. */
-#define METHOD_OF(name) py_t *name(py_t *self UNUSED, py_t *const *slots UNUSED, const py_args_t *args UNUSED)
+#define METHOD_OF(name) py_t *name(py_t *self, py_t *const *slots, const py_args_t *args)
 
 METHOD(m_str_capitalize);
 METHOD(m_str_casefold);

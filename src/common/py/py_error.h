@@ -129,7 +129,7 @@ int py_room(size_t bytes);
 size_t py_room_left(void);
 /* One step of a loop that fills `out`: 0, or -1 with LimitError raised. */
 static inline int
-py_tick_out(UNUSED const buf_t *out)
+py_tick_out(const buf_t *out)
 {
     return py_tick() < 0 ? -1 : py_room(0);
 }

@@ -37,7 +37,6 @@ static _Thread_local struct {
 static void
 cache_clear(void *unused)
 {
-    (void) unused;
     for (size_t i = 0; i < CLASSES; i++) {
         for (spare_t *s = cache.head[i], *next; s != NULL; s = next) {
             next = s->next;
@@ -102,8 +101,6 @@ py_release(void *p, size_t size)
         return;
     }
 #else
-    (void) class;
-    (void) cache_announce;
 #endif
     free(p);
 }
@@ -178,7 +175,6 @@ being_tried(const py_t *v)
 static void
 subtract(py_t *v, void *unused)
 {
-    (void) unused;
     if (being_tried(v)) {
         pyheld_t *held = (pyheld_t *) v;
         set_outside(held, outside(held) - 1);

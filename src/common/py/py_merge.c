@@ -75,7 +75,7 @@ merge_recurse(py_t *a, py_t *b, bool merge_lists)
 
 /* What both have becomes the list of both values; what only `b` has is left out. */
 static py_t *
-merge_list(py_t *a, py_t *b, UNUSED bool merge_lists)
+merge_list(py_t *a, py_t *b, bool merge_lists)
 {
     AUTO(py) merged = py_dict();
     py_t *key, *value;
@@ -110,7 +110,7 @@ as_sequence(py_t *v)
 
 /* Salt's yamlex marks more levels than the first; values from other renderers have no marks. */
 static py_t *
-merge_aggregate(py_t *a, py_t *b, UNUSED bool merge_lists)
+merge_aggregate(py_t *a, py_t *b, bool merge_lists)
 {
     if (py_is(a, PY_DICT) != py_is(b, PY_DICT))
         return py_is(b, PY_DICT) ? py_copy(b) : as_sequence(b);
@@ -144,7 +144,7 @@ merge_overwrite(py_t *a, py_t *b, bool merge_lists)
 }
 
 static py_t *
-merge_none(py_t *a, py_t *b, UNUSED bool merge_lists)
+merge_none(py_t *a, py_t *b, bool merge_lists)
 {
     return merge_recurse(a, b, false);
 }

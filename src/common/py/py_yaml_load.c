@@ -36,14 +36,12 @@ failed(yproblem_t *problem, const ynode_t *node)
 static py_t *
 make_str(const ynode_t *node, yproblem_t *problem)
 {
-    (void) problem;
     return py_str(node->text, node->n);
 }
 
 static py_t *
 make_null(const ynode_t *node, yproblem_t *problem)
 {
-    (void) node, (void) problem;
     return PY_None;
 }
 

@@ -167,14 +167,12 @@ s_find(layout_t *self, const registry_t *registry, const char *client, fail_t *e
 static int
 s_runner(layout_t *self, json_t *reaction, fail_t *err)
 {
-    (void) reaction;
     return s_find(self, self->env->runners, "runner", err);
 }
 
 static int
 s_wheel(layout_t *self, json_t *reaction, fail_t *err)
 {
-    (void) reaction;
     return s_find(self, self->env->wheels, "wheel", err);
 }
 
@@ -214,7 +212,6 @@ s_local(layout_t *self, json_t *reaction, fail_t *err)
 static int
 s_caller(layout_t *self, json_t *reaction, fail_t *err)
 {
-    (void) self, (void) reaction, (void) err;
     return 0;
 }
 

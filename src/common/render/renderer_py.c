@@ -125,7 +125,7 @@ on_has(run_t *run, const json_t *asked)
 }
 
 static json_t *
-on_functions(run_t *run, UNUSED const json_t *asked)
+on_functions(run_t *run, const json_t *asked)
 {
     size_t n;
     const plugin_t *const *plugins = ctx_plugins(run->render->ctx, &n);
@@ -143,7 +143,7 @@ on_functions(run_t *run, UNUSED const json_t *asked)
 
 /* Levels as Python's logging counts them. */
 static json_t *
-on_log(UNUSED run_t *run, const json_t *asked)
+on_log(run_t *run, const json_t *asked)
 {
     static const log_level_t levels[] = { LEVEL_TRACE,   LEVEL_DEBUG, LEVEL_INFO,
                                           LEVEL_WARNING, LEVEL_ERROR, LEVEL_CRITICAL };
@@ -280,7 +280,7 @@ tell_file(const run_t *run, int rc, const fail_t *why, fail_t *err)
 }
 
 int
-render_py(run_t *run, UNUSED const char *argline, fail_t *err)
+render_py(run_t *run, const char *argline, fail_t *err)
 {
     fail_auto_t why = FAIL_INIT;
 

@@ -116,7 +116,7 @@ yaml_failed(const run_t *run, const yproblem_t *p, fail_t *err)
 }
 
 int
-render_yaml(run_t *run, UNUSED const char *argline, fail_t *err)
+render_yaml(run_t *run, const char *argline, fail_t *err)
 {
     yproblem_t problem = YPROBLEM_INIT;
 
@@ -141,7 +141,7 @@ json_line(const char *message)
 }
 
 int
-render_json(run_t *run, UNUSED const char *argline, fail_t *err)
+render_json(run_t *run, const char *argline, fail_t *err)
 {
     const char *text = buf_str(&run->text), *nl = strchr(text, '\n');
     size_t skipped = 0;

@@ -190,7 +190,6 @@ static bool
 s_filler(const char *word, moment_t *out)
 {
     static const char *const words[] = { "at", "on", "of", "and" };
-    (void) out;
     for (size_t i = 0; i < NELEMS(words); i++)
         if (strcasecmp(word, words[i]) == 0)
             return true;

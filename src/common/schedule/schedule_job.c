@@ -175,7 +175,6 @@ s_read_when(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 static int
 s_read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
-    (void) whens;
     const char *text = value_str(item, "cron", NULL);
     out->kind = SJOB_CRON;
     return text ? cron_parse(text, &out->cron, err) : fail_set(err, -EINVAL, "cron is a text of five fields");
@@ -184,7 +183,6 @@ s_read_cron(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 static int
 s_read_once(const json_t *item, const json_t *whens, sjob_t *out, fail_t *err)
 {
-    (void) whens;
     const char *text = value_str(item, "once", ""), *format = value_str(item, "once_fmt", NULL);
     moment_t m;
     out->kind = SJOB_ONCE;

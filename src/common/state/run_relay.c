@@ -209,7 +209,6 @@ typedef int answer_fn(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail
 static int
 answer_fire(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 {
-    (void) ret_value;
     return ctx_fire(ctx, value_str(q, "tag", ""), value_get(q, "data"), err);
 }
 
@@ -222,7 +221,6 @@ answer_host(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 static int
 answer_share(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 {
-    (void) ret_value;
     return ctx_share(ctx, value_str(q, "key", ""), value_get(q, "item"), err);
 }
 
@@ -249,7 +247,6 @@ answer_get(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = plain_path(q);
 
-    (void) ret_value;
     return fileclient_get(ctx_files(ctx), path, value_str(q, "saltenv", ""), value_str(q, "dest", ""), err);
 }
 
@@ -265,7 +262,6 @@ answer_hash(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 static int
 answer_put(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 {
-    (void) ret_value;
     return fileclient_put(ctx_files(ctx), value_str(q, "local", ""), value_str(q, "path", ""), err);
 }
 
@@ -280,7 +276,6 @@ answer_list(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 static int
 answer_envs(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 {
-    (void) q;
     *ret_value = fileclient_envs(ctx_files(ctx), err);
     return *ret_value != NULL ? 0 : -EIO;
 }
@@ -288,7 +283,6 @@ answer_envs(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 static int
 answer_options(call_ctx_t *ctx, const json_t *q, json_t **ret_value, fail_t *err)
 {
-    (void) q;
     return fileclient_options(ctx_files(ctx), ret_value, err);
 }
 

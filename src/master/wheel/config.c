@@ -30,7 +30,6 @@ write_yaml(const char *path, const json_t *options, fail_t *err)
 static int
 config_values(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = json_incref(ctx_opts(ctx));
     return 0;
 }

@@ -27,14 +27,12 @@ typedef json_t *choose_fn(const json_t *table, const json_t *match, fail_t *err)
 static json_t *
 by_globs(const json_t *table, const json_t *match, fail_t *err)
 {
-    (void) err;
     return keyselect_match(table, match);
 }
 
 static json_t *
 by_ids(const json_t *table, const json_t *match, fail_t *err)
 {
-    (void) err;
     return keyselect_ids(table, match);
 }
 
@@ -81,7 +79,6 @@ key_list_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO(keystore) store = open_store(ctx, err);
 
-    (void) args;
     *ret_value = store == NULL ? NULL : keyaction_table_local(store, err);
     return *ret_value == NULL ? err->code : 0;
 }
@@ -134,7 +131,6 @@ key_master_key_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     buf_auto_t text = BUF_INIT;
     int rc = fs_read(path, LIMIT_KEY_FILE, &text, err);
 
-    (void) args;
     if (rc == 0)
         *ret_value = json_pack("{s:{s:o}}", "local", MASTER_PUB, value_utf8(buf_str(&text), text.len));
     return rc;
@@ -285,7 +281,6 @@ key_gen(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO(key_pair) pair = key_pair_new();
 
-    (void) ctx, (void) args, (void) err;
     *ret_value = pair_texts(pair);
     return 0;
 }
@@ -352,7 +347,6 @@ key_rotate_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     json_auto_t *reply = NULL;
     int rc = api_request(api_of(ctx), &request, &reply, err);
 
-    (void) args;
     if (rc == 0)
         *ret_value = json_incref(value_get(reply, "finger"));
     return rc;

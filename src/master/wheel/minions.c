@@ -9,7 +9,6 @@ minions_connected(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     const char *id;
     int rc = api_request(api_of(ctx), &request, &reply, err);
 
-    (void) args;
     if (rc < 0)
         return rc;
     *ret_value = json_array();

@@ -77,7 +77,6 @@ id_value(json_t *v)
 int
 file_gid_to_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     json_auto_t *gid = id_value(value_get(args, "gid"));
     gid_t id;
 
@@ -88,7 +87,6 @@ file_gid_to_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 int
 file_group_to_gid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     gid_t gid;
 
     *ret_value = fop_gid_of(value_get(args, "group"), &gid) ? json_integer(gid) : json_string("");
@@ -98,8 +96,6 @@ file_group_to_gid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 int
 file_uid_to_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
-
     *ret_value = fop_user_name((uid_t) value_int(args, "uid", 0));
     return 0;
 }
@@ -107,7 +103,6 @@ file_uid_to_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_user_to_uid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     json_t *user = value_get(args, "user");
     uid_t uid = geteuid();
 
@@ -213,42 +208,36 @@ stat_field(json_t *args, const char *field, json_t **ret_value, fail_t *err)
 int
 file_get_gid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return stat_field(args, "gid", ret_value, err);
 }
 
 int
 file_get_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return stat_field(args, "group", ret_value, err);
 }
 
 int
 file_get_uid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return stat_field(args, "uid", ret_value, err);
 }
 
 int
 file_get_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return stat_field(args, "user", ret_value, err);
 }
 
 int
 file_get_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return stat_field(args, "mode", ret_value, err);
 }
 
 int
 file_stats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     const char *hash_type = value_str(args, "hash_type", NULL);
 
@@ -260,7 +249,6 @@ file_stats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_lstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     struct stat st;
 
@@ -280,7 +268,6 @@ file_lstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_statvfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     struct statvfs v;
 
@@ -300,7 +287,6 @@ file_statvfs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_access(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     static const struct {
         const char *letter;
         int mode;
@@ -368,7 +354,6 @@ find_owned(partfile_t *file, const char *path, fail_t *err)
 int
 file_set_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     const char *text = value_str(args, "mode", "");
     partfile_auto_t file = PARTFILE_INIT;
@@ -438,7 +423,6 @@ change_held(const partfile_t *file, const char *path, const json_t *user, const 
 int
 file_chown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     partfile_auto_t file = PARTFILE_INIT;
     int rc = find_owned(&file, path, err);
@@ -465,7 +449,6 @@ fop_lchown(const char *path, const json_t *user, const json_t *group, json_t **r
 int
 file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
 
     return fop_lchown(path, value_get(args, "user"), value_get(args, "group"), ret_value, err);
@@ -474,7 +457,6 @@ file_lchown(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_chgrp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     json_auto_t *as_it_is = json_string("");
     partfile_auto_t file = PARTFILE_INIT;

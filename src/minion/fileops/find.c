@@ -145,7 +145,6 @@ parse_type(option_t *o, const char *value, fail_t *err)
 static int
 match_type(option_t *o, entry_t *e, fail_t *err)
 {
-    (void) err;
     /* stat follows links, so a link is one only when it is asked for or dangles. */
     struct stat link;
     mode_t own = need_stat(e) ? e->st.st_mode & S_IFMT : 0;
@@ -210,14 +209,12 @@ match_id(const option_t *o, json_int_t id)
 static int
 match_owner(option_t *o, entry_t *e, fail_t *err)
 {
-    (void) err;
     return need_stat(e) && match_id(o, e->st.st_uid);
 }
 
 static int
 match_group(option_t *o, entry_t *e, fail_t *err)
 {
-    (void) err;
     return need_stat(e) && match_id(o, e->st.st_gid);
 }
 
@@ -247,7 +244,6 @@ parse_size(option_t *o, const char *value, fail_t *err)
 static int
 match_size(option_t *o, entry_t *e, fail_t *err)
 {
-    (void) err;
     return need_stat(e) && o->min <= (double) e->st.st_size && (double) e->st.st_size <= o->max;
 }
 
@@ -287,7 +283,6 @@ parse_mtime(option_t *o, const char *value, fail_t *err)
 static int
 match_mtime(option_t *o, entry_t *e, fail_t *err)
 {
-    (void) err;
     if (!need_stat(e))
         return 0;
     return o->newer ? (double) e->st.st_mtime >= o->min : (double) e->st.st_mtime <= o->min;
@@ -410,7 +405,6 @@ static const struct {
 static int
 parse_text(option_t *o, const char *value, fail_t *err)
 {
-    (void) err;
     o->text = xstrdup(value);
     return 0;
 }
@@ -419,7 +413,6 @@ parse_text(option_t *o, const char *value, fail_t *err)
 static json_t *
 act_print(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 {
-    (void) f, (void) err;
     json_auto_t *list = json_array();
     char **words = str_split(o->text, ", \t\n", true);
 
@@ -443,7 +436,6 @@ parse_delete(option_t *o, const char *value, fail_t *err)
 static json_t *
 act_delete(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 {
-    (void) o, (void) err;
     bool start = strlen(e->path) <= strlen(f->top);
 
     /* Whoever owns a folder on the way may put a link there meanwhile. */
@@ -457,7 +449,6 @@ act_delete(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 static json_t *
 act_exec(const finder_t *f, option_t *o, entry_t *e, fail_t *err)
 {
-    (void) f;
     prog_auto_t cmd = PROG_INIT;
     AUTO_FREE char *shown = str_replace(o->text, "{}", e->path);
     char **words = prog_split(o->text, err);
@@ -679,7 +670,6 @@ find_from(finder_t *f, const char *path, fail_t *err)
 int
 file_find(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *pattern = fop_path(args, "path");
     finder_auto_t f = { .maxdepth = -1, .found = json_array() };
     fail_auto_t why = FAIL_INIT;

@@ -188,7 +188,6 @@ fstate_broom_keep(fstate_broom_t *self, const char *path)
 static int
 keep_found(void *cookie, const char *path, bool is_dir)
 {
-    (void) is_dir;
     fstate_broom_keep(cookie, path);
     return 0;
 }

@@ -97,7 +97,6 @@ need_one(const hits_t *hits, const char *what, fail_t *err)
 static int
 delete_lines(job_t *job, fail_t *err)
 {
-    (void) err;
     if (job->match.n == 0)
         return 0;
     AUTO_FREE char *text = xstrdup(job->lines->v[job->match.first]);
@@ -111,7 +110,6 @@ delete_lines(job_t *job, fail_t *err)
 static int
 replace_line(job_t *job, fail_t *err)
 {
-    (void) err;
     if (job->match.n == 0)
         return 0;
     AUTO_FREE char *text = indented(job, job->lines->v[job->match.first]);

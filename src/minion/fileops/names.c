@@ -19,7 +19,6 @@ text_value(const char *text)
 int
 file_basename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = text_value(fop_basename(value_str(args, "path", "")));
     return 0;
 }
@@ -27,7 +26,6 @@ file_basename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_dirname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *dir = fop_dirname(value_str(args, "path", ""));
 
     *ret_value = text_value(dir);
@@ -37,7 +35,6 @@ file_dirname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_normpath(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_normpath(value_str(args, "path", ""));
 
     *ret_value = text_value(path);
@@ -47,7 +44,6 @@ file_normpath(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_expanduser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
 
     *ret_value = text_value(path);
@@ -57,7 +53,6 @@ file_expanduser(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_join(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_t *parts = value_get(args, "args");
     char *path = NULL;
 
@@ -77,7 +72,6 @@ file_join(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_pardir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_string("..");
     return 0;
 }
@@ -85,7 +79,6 @@ file_pardir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_file_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
 
     *ret_value = json_boolean(fop_is_file(path));
@@ -95,7 +88,6 @@ file_file_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_directory_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
 
     *ret_value = json_boolean(fop_is_dir(path));
@@ -105,7 +97,6 @@ file_directory_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 int
 file_path_exists_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *pattern = fop_path(args, "path");
     fail_auto_t why = FAIL_INIT;
     char **paths = NULL;
@@ -122,7 +113,6 @@ file_path_exists_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
 int
 file_readdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
 
     if (fop_need_abs(path, "Dir path must be absolute.", err) != 0)
@@ -146,7 +136,6 @@ file_readdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_is_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
 
     *ret_value = json_boolean(fop_is_link(path));
@@ -156,7 +145,6 @@ file_is_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_is_hardlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     struct stat st;
 
@@ -169,7 +157,6 @@ file_is_hardlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_readlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *home = fop_path(args, "path");
     AUTO_FREE char *path = fop_expandvars(home);
     char target[PATH_MAX];
@@ -211,28 +198,24 @@ is_type(json_t *args, mode_t type, json_t **ret_value, fail_t *err)
 int
 file_is_blkdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return is_type(args, S_IFBLK, ret_value, err);
 }
 
 int
 file_is_chrdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return is_type(args, S_IFCHR, ret_value, err);
 }
 
 int
 file_is_fifo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return is_type(args, S_IFIFO, ret_value, err);
 }
 
 int
 file_get_devmm(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_path(args, "name");
     struct stat st;
     bool device = stat(path, &st) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode));
@@ -278,7 +261,6 @@ add_folder(usage_t *u, const char *path, int depth, fail_t *err)
 int
 file_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *path = value_str(args, "path", "");
     struct stat st;
 

@@ -57,7 +57,6 @@ lsattr_of(const char *path, fail_t *err)
 int
 file_lsattr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = lsattr_of(value_str(args, "path", ""), err);
     return *ret_value == NULL ? -EIO : 0;
 }
@@ -65,7 +64,6 @@ file_lsattr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_chattr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *operator= value_str(args, "operator", "");
     json_t *attributes = value_get(args, "attributes"), *flags = value_get(args, "flags");
     json_t *version = value_get(args, "version");
@@ -110,7 +108,6 @@ label_of(const char *path)
 int
 file_get_selinux_context(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     const char *path = value_str(args, "path", "");
     AUTO_FREE char *label = label_of(path);
 
@@ -178,7 +175,6 @@ file_set_selinux_context(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 int
 file_restorecon(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     prog_auto_t cmd = PROG_INIT;
 
     if (need_selinux(err) != 0)

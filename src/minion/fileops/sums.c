@@ -16,7 +16,6 @@
 int
 file_get_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     AUTO_FREE char *hex = NULL;
     int rc = digest_file(path, value_str(args, "form", "sha256"), &hex, err);
@@ -40,7 +39,6 @@ file_get_sum(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_check_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     json_t *given = value_get(args, "file_hash");
     const char *hash = json_string_value(given);
@@ -157,7 +155,6 @@ extract_from_file(const char *path, const char *hash_type, const char *file_name
 int
 file_extract_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = extract_from_file(value_str(args, "hash_fn", ""), value_str(args, "hash_type", ""),
                                    value_str(args, "file_name", ""), value_str(args, "source", ""),
                                    value_str(args, "source_hash_name", ""), err);

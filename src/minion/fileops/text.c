@@ -60,7 +60,6 @@ find_there(partfile_t *file, const char *path, fail_t *err)
 int
 file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     buf_auto_t lines = BUF_INIT, text = BUF_INIT;
     size_t n = given_lines(args, &lines);
@@ -90,7 +89,6 @@ file_append(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_prepend(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     buf_auto_t text = BUF_INIT;
     size_t n = given_lines(args, &text);
@@ -109,7 +107,6 @@ file_prepend(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     buf_auto_t text = BUF_INIT;
     size_t n = given_lines(args, &text);
@@ -123,7 +120,6 @@ file_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_truncate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     partfile_auto_t file = PARTFILE_INIT;
     int rc = find_there(&file, path, err);
@@ -139,7 +135,6 @@ file_truncate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_seek_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     const char *data = value_str(args, "data", "");
     partfile_auto_t file = PARTFILE_INIT;
@@ -162,7 +157,6 @@ file_seek_write(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_read(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     buf_auto_t text = BUF_INIT;
     int rc = fop_read(value_str(args, "path", ""), &text, err);
 
@@ -174,7 +168,6 @@ file_read(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_seek_read(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     json_int_t size = value_int(args, "size", 0), offset = value_int(args, "offset", 0);
 
@@ -237,7 +230,6 @@ pieces_next(pieces_t *p)
 int
 file_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
     AUTO_FREE char *text = value_pystr(value_get(args, "text"));
     const char *needle = str_trim(text);
@@ -297,7 +289,6 @@ search_lines(rx_t *rx, const char *path, const char *lchar, fail_t *err)
 int
 file_contains_regex(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     AUTO(rx) rx = rx_new(value_str(args, "regex", ""), 0, err);
 
@@ -313,7 +304,6 @@ file_contains_regex(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 int
 file_contains_glob(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *path = fop_path(args, "path");
     buf_auto_t text = BUF_INIT;
 
@@ -351,7 +341,6 @@ add_options(prog_t *cmd, json_t *opts, fail_t *err)
 int
 file_grep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     prog_auto_t cmd = PROG_INIT;
 
@@ -412,7 +401,6 @@ sed_address(const json_t *limit, bool escape_all)
 int
 file_sed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     bool all = value_bool(args, "escape_all", false);
     json_t *backup = value_get(args, "backup");
@@ -441,7 +429,6 @@ file_sed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_sed_contains(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     prog_auto_t cmd = PROG_INIT;
 
@@ -475,7 +462,6 @@ has_option(const prog_t *cmd, const char *exact, const char *prefix)
 int
 file_patch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *original = value_str(args, "originalfile", "");
     AUTO_FREE char *program = fs_which("patch");
     prog_auto_t cmd = PROG_INIT;
@@ -596,7 +582,6 @@ add_pid(json_t *by_file, json_t *names, json_int_t pid)
 int
 file_open_files(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     bool by_pid = value_bool(args, "by_pid", false);
     size_t n;
     AUTO_FREE pid_t *pids = procfs_pids(&n, err);

@@ -91,7 +91,6 @@ make_dirs(const char *path, const json_t *user, const json_t *group, const char 
 int
 file_mkdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "dir_path");
     AUTO_FREE char *folder = fop_normpath(path);
     AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
@@ -108,7 +107,6 @@ file_mkdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     AUTO_FREE char *dir = fop_dirname(path);
     AUTO_FREE char *folder = fop_normpath(dir);
@@ -139,7 +137,6 @@ file_makedirs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 int
 file_makedirs_perms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "name");
     AUTO_FREE char *mode = fop_normalize_mode(value_get(args, "mode"));
     int rc = make_dirs(path, value_get(args, "user"), value_get(args, "group"), mode, err);
@@ -230,7 +227,6 @@ sweep(sweep_t *s, const char *path, bool recurse, fail_t *err)
 int
 file_rmdir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
     json_t *older = value_get(args, "older_than");
     json_auto_t *deleted = json_array(), *errors = json_array();
@@ -304,7 +300,6 @@ fop_remove_below(int fd, const char *top, const char *path, fail_t *err)
 int
 file_remove(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "path");
 
     if (*path != '/')
@@ -334,7 +329,6 @@ find_place(way_t *way, const char *path, char **ret_at)
 int
 file_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *src = fop_path(args, "src");
     AUTO_FREE char *at = NULL;
     const char *path = value_str(args, "path", "");
@@ -390,7 +384,6 @@ symlink_over(const char *src, const char *path)
 int
 file_symlink(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *src = value_str(args, "src", "");
     AUTO_FREE char *path = fop_path(args, "path"), *at = NULL;
     bool over = value_bool(args, "force", false) || value_bool(args, "atomic", false);
@@ -457,7 +450,6 @@ end_close(end_t *self)
 int
 file_rename(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *src = fop_path(args, "src"), *dst = fop_path(args, "dst");
     end_auto_t from = END_INIT, to = END_INIT;
     fail_auto_t why = FAIL_INIT;
@@ -610,7 +602,6 @@ set_copied(const char *dst, const json_t *had, fail_t *err)
 int
 file_copy(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *src = fop_path(args, "src"), *dst = fop_path(args, "dst");
     fail_auto_t why = FAIL_INIT;
 
@@ -777,7 +768,6 @@ touch_file(const char *path, const struct timespec times[2], fail_t *err)
 int
 file_touch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = fop_path(args, "name");
     struct timespec times[2] = { { 0, UTIME_NOW }, { 0, UTIME_NOW } };
 

@@ -8,7 +8,6 @@ typedef void take_fn(json_t *out, char *value);
 static void
 count_one(json_t *out, char *value)
 {
-    (void) value;
     json_object_set_new(out, "num_cpus", json_integer(value_int(out, "num_cpus", 0) + 1));
 }
 
@@ -65,7 +64,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *text = root_read(ctx->root, "/proc/cpuinfo");
 
-    (void) err;
     json_object_set_new(out, "num_cpus", json_integer(0));
     json_object_set_new(out, "cpu_model", json_string("Unknown"));
     json_object_set_new(out, "cpu_flags", json_array());

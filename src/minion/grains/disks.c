@@ -24,7 +24,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     char **names = root_list(ctx->root, "/sys/block");
     json_t *disks = json_array(), *ssds = json_array();
 
-    (void) err;
     for (size_t i = 0; names[i] != NULL; i++) {
         AUTO_FREE char *path = xasprintf("/sys/block/%s/queue/rotational", names[i]);
         AUTO_FREE char *flag = is_virtual(ctx->root, names[i]) ? NULL : root_read(ctx->root, path);

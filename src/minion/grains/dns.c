@@ -128,7 +128,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *text = root_read(ctx->root, "/run/systemd/resolve/resolv.conf");
 
-    (void) err;
     if (text == NULL)
         text = root_read(ctx->root, "/etc/resolv.conf");
     if (text == NULL)

@@ -28,7 +28,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     static const char *const folders[] = { "/sys/firmware/efi/efivars", "/sys/firmware/efi/vars" };
     const char *folder = NULL;
 
-    (void) err;
     for (size_t i = 0; i < NELEMS(folders) && folder == NULL; i++) {
         if (root_exists(ctx->root, folders[i]))
             folder = folders[i];

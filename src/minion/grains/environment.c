@@ -76,7 +76,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *shell = getenv("SHELL");
 
-    (void) ctx, (void) err;
     add_cwd(out);
     add_path(out);
     add_locale(out);

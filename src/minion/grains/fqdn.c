@@ -162,7 +162,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     lookups_t all = { NULL, 0, 0 };
     bool v4 = false, v6 = false;
 
-    (void) err;
     json_object_set_new(out, "fqdn", value_utf8(fqdn, strlen(fqdn)));
     json_object_set_new(out, "host", value_utf8(fqdn, strcspn(fqdn, ".")));
     json_object_set_new(out, "domain", dot != NULL ? value_utf8(dot + 1, strlen(dot + 1)) : json_string(""));

@@ -76,7 +76,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_t *v4 = default_route(ctx->root, "/proc/net/route", take_v4);
     json_t *v6 = default_route(ctx->root, "/proc/net/ipv6_route", take_v6);
 
-    (void) err;
     json_object_set_new(out, "ip_gw", json_boolean(!json_is_false(v4) || !json_is_false(v6)));
     json_object_set_new(out, "ip4_gw", v4);
     json_object_set_new(out, "ip6_gw", v6);

@@ -76,7 +76,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     buf_auto_t printed = BUF_INIT;
     json_t *gpus = json_array();
 
-    (void) err;
     if (lspci != NULL) {
         AUTO_FREE char *program = root_path(ctx->root, lspci);
         if (proc_output(&printed, TIMEOUT_MS, program, "-vmm", NULL) == 0 && printed.len > 0)

@@ -61,7 +61,6 @@ add_device_tree(const char *root, json_t *out)
 static int
 collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
-    (void) err;
     if (root_is_dir(ctx->root, DEVICE_TREE))
         add_device_tree(ctx->root, out);
     if (root_exists(ctx->root, DMI))

@@ -33,7 +33,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     json_t *master = value_get(ctx->opts, "master"), *domain = value_get(ctx->opts, "append_domain");
     char name[256] = "";
 
-    (void) err;
     json_object_set_new(out, "id", json_string(id));
     json_object_set_new(out, "master", master != NULL ? json_deep_copy(master) : json_string(""));
     json_object_set_new(out, "server_id", json_integer(server_id(id)));

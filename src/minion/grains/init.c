@@ -82,7 +82,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *init = "systemd";
 
-    (void) err;
     if (!root_exists(ctx->root, "/run/systemd/system")) {
         AUTO_FREE char *line = root_read(ctx->root, "/proc/1/cmdline");
         char **words = str_split(line != NULL ? line : "", " \t\n", true);

@@ -60,7 +60,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
         { "fc_wwn", "fibre_channel_grains", fc_wwn },
     };
 
-    (void) err;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (value_truthy(value_get(ctx->opts, rows[i].option)))
             json_object_set_new(out, rows[i].key, rows[i].read(ctx->root));

@@ -171,7 +171,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     found_t found = { json_object(), json_object(), json_object(), json_object(), { NULL, 0 }, { NULL, 0 } };
     int rc = 0;
 
-    (void) ctx;
     if (getifaddrs(&all) < 0)
         rc = fail_set(err, -errno, "cannot list the network interfaces: %s", strerror(errno));
     add_links(&found, all);

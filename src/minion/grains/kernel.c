@@ -58,7 +58,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     struct utsname name;
 
-    (void) err;
     if (uname(&name) == 0) {
         json_object_set_new(out, "kernel", json_string(name.sysname));
         json_object_set_new(out, "nodename", value_utf8(name.nodename, strlen(name.nodename)));

@@ -13,7 +13,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     AUTO_FREE char *lvm = root_which(ctx->root, "lvm");
     buf_auto_t groups = BUF_INIT;
 
-    (void) err;
     if (lvm == NULL)
         return 0;
     AUTO_FREE char *program = root_path(ctx->root, lvm);

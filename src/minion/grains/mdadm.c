@@ -10,7 +10,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     AUTO_FREE const char **names = NULL;
     size_t n = 0;
 
-    (void) err;
     if (text == NULL)
         return 0;
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {

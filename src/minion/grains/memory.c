@@ -11,7 +11,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     } rows[] = { { "MemTotal", "mem_total" }, { "SwapTotal", "swap_total" } };
     AUTO_FREE char *text = root_read(ctx->root, "/proc/meminfo");
 
-    (void) err;
     for (size_t i = 0; i < NELEMS(rows); i++)
         json_object_set_new(out, rows[i].key, json_integer(0));
     for (char *at = text, *line; (line = line_next(&at)) != NULL;) {

@@ -489,7 +489,6 @@ add_arch(const grain_ctx_t *ctx, json_t *out)
 static int
 collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
-    (void) err;
     add_distribution(ctx->root, out);
     if (!str_empty(value_str(out, "osrelease", "")))
         add_release_parts(out);

@@ -15,7 +15,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     struct group gr, *group = NULL;
     const char *name = "";
 
-    (void) ctx, (void) err;
     if (getpwuid_r(getuid(), &pw, space, ENTRY_SIZE, &user) == 0 && user != NULL)
         name = user->pw_name;
     json_object_set_new(out, "username", value_utf8(name, strlen(name)));

@@ -9,7 +9,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     char **parts = str_split(HALITE_VERSION, ".", true);
     json_t *info = json_array();
 
-    (void) ctx, (void) err;
     for (size_t i = 0; parts[i] != NULL; i++)
         json_array_append_new(info, json_integer(strtoll(parts[i], NULL, 10)));
     strv_free(parts);

@@ -10,7 +10,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
                    *shower = root_which(ctx->root, "getenforce");
     AUTO_FREE char *enforce = root_read_trimmed(ctx->root, "/sys/fs/selinux/enforce");
 
-    (void) err;
     if (tool == NULL)
         return 0;
     json_t *selinux = json_pack("{s:b}", "enabled", enforce != NULL);

@@ -8,7 +8,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     AUTO_FREE char *tool = root_which(ctx->root, "transactional-update");
 
-    (void) err;
     json_object_set_new(out, "transactional", json_boolean(tool != NULL));
     return 0;
 }

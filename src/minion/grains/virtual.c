@@ -119,7 +119,6 @@ ask_processor(const char *root)
             return rules[i].virtual;
     }
 #else
-    (void) root;
 #endif
     return NULL;
 }
@@ -344,7 +343,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
     const char *root = ctx->root;
 
-    (void) err;
     set(out, "physical", NULL);
     if (!apply_manager(root, out))
         apply_hypervisor(root, out);

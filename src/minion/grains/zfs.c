@@ -69,7 +69,6 @@ collect(grain_ctx_t *ctx, json_t *out, fail_t *err)
     bool supported = zpool != NULL && (fuse != NULL || root_exists(ctx->root, "/sys/module/zfs"));
     bool documented = man != NULL && has_page(ctx->root);
 
-    (void) err;
     json_object_set_new(out, "zfs_support", json_boolean(supported));
     json_object_set_new(out, "zfs_feature_flags", json_boolean(documented));
     if (supported) {

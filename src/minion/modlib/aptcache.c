@@ -77,7 +77,6 @@ apt_services_need_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     const char *name;
     json_t *v;
 
-    (void) args;
     if (tool == NULL)
         return fail_kind(err, FAIL_COMMAND, -ENOENT,
                          "'checkrestart' is needed. It is part of the 'debian-goodies' package which can be "

@@ -173,7 +173,6 @@ apt_version_cmp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *b = value_pystr(value_get(args, "pkg2"));
     int order;
 
-    (void) ctx, (void) err;
     bool known = pkgver_cmp(a, b, value_truthy(value_get(args, "ignore_epoch")), &order, NULL) == 0;
     *ret_value = known ? json_integer(order) : json_null();
     return 0;
@@ -184,7 +183,6 @@ apt_normalize_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     AUTO_FREE char *name = apt_normal_name(ctx, value_str(args, "name", ""));
 
-    (void) err;
     *ret_value = json_string(name);
     return 0;
 }
@@ -194,7 +192,6 @@ apt_parse_arch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *colon = strrchr(name, ':');
 
-    (void) ctx, (void) err;
     *ret_value = json_pack("{s:s%, s:s?}", "name", name,
                            colon != NULL ? (size_t) (colon - name) : strlen(name), "arch",
                            colon != NULL ? colon + 1 : NULL);

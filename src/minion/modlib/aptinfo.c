@@ -98,7 +98,6 @@ apt_file_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *text;
     json_auto_t *by_name = files_by_name(value_get(args, "packages"), &text, err);
 
-    (void) ctx;
     if (by_name == NULL)
         return err->code;
     *ret_value = text != NULL ? text : json_pack("{s:[], s:o}", "errors", "files", merged(by_name));
@@ -111,7 +110,6 @@ apt_file_dict(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *text;
     json_auto_t *by_name = files_by_name(value_get(args, "packages"), &text, err);
 
-    (void) ctx;
     if (by_name == NULL)
         return err->code;
     *ret_value = text != NULL ? text : json_pack("{s:[], s:O}", "errors", "packages", by_name);
@@ -126,7 +124,6 @@ apt_owner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO(dpkg) db = apt_dpkg(err);
     size_t i;
 
-    (void) ctx;
     if (db == NULL)
         return err->code;
     json_array_foreach (paths, i, v) {
@@ -252,7 +249,6 @@ apt_info_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     json_auto_t *ret = json_object();
     int rc = refuse_kwargs(value_get(args, "kwargs"), err);
 
-    (void) ctx;
     if (rc < 0)
         return rc;
     if (db == NULL)

@@ -25,7 +25,6 @@ apt_list_repos(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO(apt_sources) sources = apt_sources_new(apt_root(), err);
     json_t *ret;
 
-    (void) ctx, (void) args;
     if (sources == NULL)
         return err->code;
     ret = json_object();

@@ -45,7 +45,6 @@ apt_get_selections(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     const char *pattern = value_str(args, "pattern", ""), *state = value_str(args, "state", "");
 
-    (void) ctx;
     *ret_value = apt_selections(*pattern != '\0' ? pattern : NULL, *state != '\0' ? state : NULL, err);
     return *ret_value != NULL ? 0 : err->code;
 }

@@ -112,7 +112,6 @@ nets_filter(nets_t *s, net_keep_fn *keep, const void *cookie)
 bool
 net_not_loopback(const ipnet_t *net, const void *cookie)
 {
-    (void) cookie;
     return !ip_is_loopback(&net->addr);
 }
 
@@ -131,6 +130,5 @@ net_is_of_type(const ipnet_t *net, const void *cookie)
 bool
 net_none(const ipnet_t *net, const void *cookie)
 {
-    (void) net, (void) cookie;
     return false;
 }

@@ -110,7 +110,6 @@ attr_cpu_num(const procfs_proc_t *p)
 static json_t *
 attr_cpu_percent(const procfs_proc_t *p)
 {
-    (void) p;
     return json_real(0.0); /* the first question about a process has nothing to compare with */
 }
 

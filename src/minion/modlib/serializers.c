@@ -59,7 +59,7 @@ json_serialize(py_t *v, py_t *options)
 }
 
 static py_t *
-json_deserialize(py_t *v, UNUSED py_t *options)
+json_deserialize(py_t *v, py_t *options)
 {
     size_t len;
 
@@ -133,7 +133,7 @@ yaml_serialize(py_t *v, py_t *options)
 }
 
 static py_t *
-yaml_deserialize(py_t *v, UNUSED py_t *options)
+yaml_deserialize(py_t *v, py_t *options)
 {
     yproblem_t problem = YPROBLEM_INIT;
     size_t len;
@@ -156,7 +156,7 @@ yaml_deserialize(py_t *v, UNUSED py_t *options)
 
 /* pprint.pformat of what JSON keeps of it: the template filter of the same name. */
 static py_t *
-python_serialize(py_t *v, UNUSED py_t *options)
+python_serialize(py_t *v, py_t *options)
 {
     static const char filter[] = "v|python";
     const jinja_source_t source = { .text = filter, .len = strlen(filter) };
@@ -235,7 +235,7 @@ put_section(buf_t *b, py_t *section, py_t *settings)
 }
 
 static py_t *
-configparser_serialize(py_t *v, UNUSED py_t *options)
+configparser_serialize(py_t *v, py_t *options)
 {
     buf_auto_t b = BUF_INIT;
     py_t *section, *settings;

@@ -88,7 +88,7 @@ alternatives_show_link(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 }
 
 static int
-alternatives_show_current(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, UNUSED fail_t *err)
+alternatives_show_current(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = current(NAME(args));
 
@@ -113,7 +113,7 @@ alternatives_check_exists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 }
 
 static int
-alternatives_check_installed(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, UNUSED fail_t *err)
+alternatives_check_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = current(NAME(args));
 
@@ -153,7 +153,6 @@ alternatives_set(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static const char *
 unavailable(call_ctx_t *ctx)
 {
-    (void) ctx;
     return fs_is_dir(LINKS) ? NULL : "Cannot load alternatives module: " LINKS " dir not found";
 }
 

@@ -20,7 +20,6 @@ cmd_powershell(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     int rc = check_shell(value_str(args, "shell", ""), err);
 
-    (void) ctx, (void) ret_value;
     return rc < 0 ? rc : fail_set(err, -ENOTSUP, "'psversion'");
 }
 
@@ -30,7 +29,6 @@ cmd_powershell_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     const char *shell = value_str(args, "shell", "");
     int rc = check_shell(shell, err);
 
-    (void) ctx, (void) ret_value;
     return rc < 0 ? rc : fail_kind(err, FAIL_COMMAND, -ENOTSUP, "The shell %s is not available", shell);
 }
 

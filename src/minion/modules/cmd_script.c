@@ -44,7 +44,6 @@ cmd_which(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = which(value_str(args, "cmd", ""));
 
-    (void) ctx, (void) err;
     *ret_value = path_or_none(path);
     return 0;
 }
@@ -54,7 +53,6 @@ cmd_has_exec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *path = which(value_str(args, "cmd", ""));
 
-    (void) ctx, (void) err;
     *ret_value = json_boolean(path != NULL);
     return 0;
 }
@@ -66,7 +64,6 @@ cmd_which_bin(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t i;
     json_t *name;
 
-    (void) ctx, (void) err;
     json_array_foreach (value_get(args, "cmds"), i, name) {
         if (found == NULL && json_is_string(name))
             found = which(json_string_value(name));
@@ -81,7 +78,6 @@ cmd_shells(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     buf_auto_t text = BUF_INIT;
     json_t *list = json_array();
 
-    (void) ctx, (void) args, (void) err;
     /* A host without the file has no shells to name. */
     (void) fs_read("/etc/shells", SHELLS_LIMIT, &text, NULL);
     char **lines = str_split(buf_str(&text), "\n", true);
@@ -169,7 +165,6 @@ cmd_shell_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *shell = value_str(args, "shell", "");
 
-    (void) ctx, (void) err;
     for (size_t i = 0; i < NELEMS(shell_rows); i++) {
         if (strcmp(shell_rows[i].name, shell) == 0) {
             *ret_value = shell_details(&shell_rows[i]);
@@ -428,7 +423,6 @@ cmd_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *device = value_str(args, "device", ""), *echo = value_str(args, "echo", "");
     AUTO_FREE char *path = NULL;
 
-    (void) ctx, (void) err;
     if (str_starts(device, "tty"))
         path = xasprintf("/dev/%s", device);
     else if (str_starts(device, "pts"))

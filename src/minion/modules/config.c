@@ -100,7 +100,6 @@ config_option(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *dflt = value_get(args, "default"), *v = NULL;
     json_auto_t *defaults = default_settings();
 
-    (void) err;
     if (value_bool(args, "wildcard", false)) {
         json_auto_t *found = matching(ctx, args, name);
         *ret_value = json_object_size(found) > 0 || json_is_null(dflt) ? json_incref(found)
@@ -186,7 +185,6 @@ config_get(call_ctx_t *ctx, py_t *args, fail_t *err)
     const char *given = pyarg_text(args, "delimiter", ":"), *delim = *given != '\0' ? given : ":";
     py_t *key = py_dict_gets(args, "key"), *strategy = py_dict_gets(args, "merge"), *found = NULL;
 
-    (void) err;
     if (!py_is(strategy, PY_NONE)) {
         AUTO(py) all = merged(ctx, py_cstr(strategy));
         found = all != NULL ? py_traverse(all, key, delim) : NULL;
@@ -227,7 +225,6 @@ config_merge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *defaults = default_settings();
     json_auto_t *found = NULL;
 
-    (void) err;
     for (size_t i = 0; i < NELEMS(order) && !json_is_string(found); i++) {
         json_t *v = omitted(args, &sources[order[i]]) ? NULL : value_get(sources[order[i]].find(ctx), name);
         if (v == NULL)
@@ -246,7 +243,6 @@ config_merge(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 config_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = json_incref(ctx_opts(ctx));
     return 0;
 }
@@ -259,7 +255,6 @@ config_dot_vals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *found = json_object(), *v;
     const char *key;
 
-    (void) err;
     for (size_t i = 0; i < NELEMS(places); i++) {
         json_object_foreach (places[i], key, v) {
             if (str_starts(key, prefix))
@@ -288,7 +283,6 @@ config_manage_mode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     json_t *mode = value_get(args, "mode");
 
-    (void) ctx, (void) err;
     if (json_is_null(mode)) {
         *ret_value = json_null();
         return 0;
@@ -315,7 +309,6 @@ config_valid_fileproto(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     const char *uri = value_str(args, "uri", ""), *colon = strchr(uri, ':');
     bool valid = false;
 
-    (void) ctx, (void) err;
     for (size_t i = 0; colon != NULL && i < NELEMS(known); i++) {
         size_t len = strlen(known[i]);
         valid = valid || (len == (size_t) (colon - uri) && strncasecmp(known[i], uri, len) == 0);

@@ -327,7 +327,6 @@ cp_is_cached(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *found = cached_place(ctx, value_str(args, "path", ""), fetch_env_arg(ctx, args));
 
-    (void) err;
     *ret_value = fetch_path_or(found, json_string(""));
     return 0;
 }

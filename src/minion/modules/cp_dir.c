@@ -115,7 +115,6 @@ copy_folder(call_ctx_t *ctx, const char *path, void *cookie, fail_t *err)
     const copying_t *c = cookie;
     AUTO_FREE char *dest = copied_to(c, path);
 
-    (void) ctx;
     return make_folder(dest, c->into, err);
 }
 

@@ -43,7 +43,6 @@ cp_envs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     fileclient_t *files = fetch_files(ctx, err);
 
-    (void) args;
     if (files == NULL)
         return -ENOTSUP;
     *ret_value = fileclient_envs(files, err);

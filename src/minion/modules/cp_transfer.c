@@ -10,7 +10,6 @@
 static int
 cp_recv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     bool failed = false;
 
     *ret_value = cprecv_files(value_get(args, "files"), value_str(args, "dest", ""), &failed);
@@ -43,7 +42,6 @@ cp_recv_chunked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cp_recv_forget(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = cpparts_forget(value_str(ctx_opts(ctx), "cachedir", "/var/cache/salt/minion"),
                                 value_str(args, "copy", NULL));
     return 0;
@@ -59,7 +57,6 @@ cp_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
                             .keep_symlinks = value_truthy(value_get(args, "keep_symlinks")),
                             .remove_source = value_truthy(value_get(args, "remove_source")) };
 
-    (void) err;
     *ret_value = json_boolean(cppush_file(ctx, &what));
     return 0;
 }
@@ -67,7 +64,6 @@ cp_push(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cp_push_dir(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = json_boolean(cppush_dir(ctx, value_str(args, "path", ""), value_str(args, "glob", NULL),
                                          value_str(args, "upload_path", NULL)));
     return 0;

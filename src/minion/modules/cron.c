@@ -49,7 +49,6 @@ store(call_ctx_t *ctx, const json_t *args, const json_t *tab, const char *done, 
 static int
 cron_raw_cron(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = shown(args, err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -57,7 +56,6 @@ cron_raw_cron(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cron_list_tab(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = shown_tab(args, err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -71,7 +69,6 @@ cron_get_entry(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *wish = value_get(args, by_id ? "identifier" : "cmd"), *entry;
     size_t k;
 
-    (void) ctx;
     if (tab == NULL)
         return err->code;
     *ret_value = json_false();
@@ -349,7 +346,6 @@ unavailable(call_ctx_t *ctx)
 {
     AUTO_FREE char *path = fs_which("crontab");
 
-    (void) ctx;
     return path != NULL ? NULL : "Cannot load cron module: crontab command not found";
 }
 

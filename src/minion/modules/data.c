@@ -13,14 +13,12 @@ said(int rc, bool truth, json_t **ret_value)
 static int
 data_clear(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     return said(datastore_clear(ctx, err), true, ret_value);
 }
 
 static int
 data_load(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = datastore_load(ctx, err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -105,7 +103,6 @@ data_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (data == NULL)
         return err->code;
-    (void) args;
     *ret_value = json_array();
     json_object_foreach (data, key, v)
         json_array_append_new(*ret_value, json_string(key));
@@ -121,7 +118,6 @@ data_values(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 
     if (data == NULL)
         return err->code;
-    (void) args;
     *ret_value = json_array();
     json_object_foreach (data, key, v)
         json_array_append(*ret_value, v);

@@ -98,7 +98,6 @@ defaults_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
     py_t *given = py_dict_gets(args, "dest");
     AUTO(py) src = or_empty(py_dict_gets(args, "src"), convert);
 
-    (void) ctx, (void) err;
     if (py_is(given, PY_NONE) && convert && in_place)
         return py_raise(&py_TypeError, "Can't perform in-place merge into NoneType");
     AUTO(py) dest = or_empty(given, convert);
@@ -110,7 +109,6 @@ defaults_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
 static py_t *
 defaults_deepcopy(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    (void) ctx, (void) err;
     return py_deepcopy(py_dict_gets(args, "source"));
 }
 
@@ -133,7 +131,6 @@ defaults_update(call_ctx_t *ctx, py_t *args, fail_t *err)
     bool merge_lists = pyarg_flag(args, "merge_lists");
     py_t *given = py_dict_gets(args, "dest");
 
-    (void) ctx, (void) err;
     if (in_place && py_is(given, PY_NONE))
         return py_raise(&py_TypeError, "Can't perform in-place update into NoneType");
     AUTO(py) dest = or_empty(given, convert);

@@ -106,7 +106,6 @@ percent_row(char *const w[6], json_t *out)
 static int
 disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     buf_auto_t flags = BUF_INIT;
     int rc = clean_flags(args, "disk.usage", &flags, err);
 
@@ -116,7 +115,6 @@ disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 disk_inodeusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     buf_auto_t flags = BUF_INIT;
     int rc = clean_flags(args, "disk.inodeusage", &flags, err);
 
@@ -126,7 +124,6 @@ disk_inodeusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 disk_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *wanted = value_str(args, "args", "");
     json_auto_t *all = NULL;
     int rc = df("-P", "", percent_row, &all, err);
@@ -178,7 +175,6 @@ blkid_line(char *line, json_t *out)
 static int
 disk_blkid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *device = value_str(args, "device", ""), *token = value_str(args, "token", "");
     prog_auto_t prog = PROG_INIT;
     int code = 0;
@@ -243,7 +239,6 @@ dump_device(const char *device, json_t *wanted, json_t **ret_value, fail_t *err)
 static int
 disk_dump(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *device = value_str(args, "device", "");
     json_t *wanted = value_get(args, "args");
     json_auto_t *list = json_is_string(wanted) ? json_pack("[O]", wanted) : json_incref(wanted);
@@ -266,7 +261,6 @@ static const struct tuning {
 static int
 disk_tune(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *device = value_str(args, "device", "");
     json_t *kwargs = value_get(args, "kwargs");
     json_auto_t *questions = json_array();
@@ -310,7 +304,6 @@ run_on(prog_t *prog, const char *device, json_t **ret_value, fail_t *err)
 static int
 disk_wipe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     prog_auto_t prog = PROG_INIT;
 
     prog_adds(&prog, "wipefs", "-a", NULL);
@@ -320,7 +313,6 @@ disk_wipe(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 disk_resize2fs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     prog_auto_t prog = PROG_INIT;
 
     prog_add(&prog, "resize2fs");
@@ -359,7 +351,6 @@ mkfs_options(prog_t *prog, json_t *args, const char *type)
 static int
 disk_format(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *type = value_str(args, "fs_type", "ext4");
     prog_auto_t prog = PROG_INIT;
 
@@ -393,7 +384,6 @@ cell(const char *text, size_t row, size_t column)
 static int
 disk_fstype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *device = value_str(args, "device", "");
     prog_auto_t lsblk = PROG_INIT, df_prog = PROG_INIT;
 
@@ -416,7 +406,6 @@ disk_fstype(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 disk_get_fstype_from_path(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *path = realpath(value_str(args, "path", ""), NULL);
     size_t n = 0, best = 0;
     const char *type = "";
@@ -557,7 +546,6 @@ hdparm_all(const json_t *disks, const char *letters, json_t *out, fail_t *err)
 static int
 disk_hdparms(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_auto_t *out = json_object();
     AUTO_FREE char *letters = hdparm_letters(value_get(args, "args"), err);
     int rc = letters == NULL ? -EINVAL : hdparm_all(value_get(args, "disks"), letters, out, err);
@@ -599,7 +587,6 @@ set_visible(const char *disk, json_int_t sectors, fail_t *err)
 static int
 disk_hpa(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_auto_t *all = json_object(), *out = json_object();
     json_t *size = value_get(args, "size"), *data;
     const char *disk;
@@ -713,7 +700,6 @@ smart_table(char **lines, json_t *args, json_t *out)
 static int
 disk_smart_attributes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *given = value_str(args, "dev", "");
     prog_auto_t prog = PROG_INIT;
 
@@ -803,7 +789,6 @@ iostat_table(char **lines, json_t *out)
 static int
 disk_iostat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_t *disks = value_get(args, "disks");
     prog_auto_t prog = PROG_INIT;
 

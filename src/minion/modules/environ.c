@@ -40,7 +40,6 @@ environ_setval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *key = value_get(args, "key");
     const char *name = json_is_string(key) ? json_string_value(key) : "";
 
-    (void) ctx, (void) err;
     *ret_value = set_one(name, value_get(args, "val"), value_bool(args, "false_unsets", false));
     return 0;
 }
@@ -83,7 +82,6 @@ environ_setenv(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *no = json_false();
     const char *name;
 
-    (void) err;
     if (!json_is_object(given)) {
         *ret_value = json_false();
         return 0;
@@ -113,7 +111,6 @@ environ_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *key = value_get(args, "key");
 
-    (void) ctx, (void) err;
     *ret_value = json_is_string(key) ? lookup(key, value_get(args, "default")) : json_false();
     return 0;
 }
@@ -125,7 +122,6 @@ environ_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     json_auto_t *absent = json_null();
     json_auto_t *have = lookup(key, absent);
 
-    (void) ctx, (void) err;
     *ret_value = json_boolean(json_is_string(have) && (json_is_null(value) || value_equal(have, value)));
     return 0;
 }
@@ -136,7 +132,6 @@ environ_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *keys = value_get(args, "keys"), *dflt = value_get(args, "default"), *ret = json_object(), *key;
     size_t i;
 
-    (void) ctx, (void) err;
     if (json_is_string(keys))
         json_object_set_new(ret, json_string_value(keys), lookup(keys, dflt));
     json_array_foreach (keys, i, key) {
@@ -152,7 +147,6 @@ environ_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *ret = json_object();
 
-    (void) ctx, (void) args, (void) err;
     for (char **line = environ; line != NULL && *line != NULL; line++) {
         const char *eq = strchr(*line, '=');
         json_auto_t *name = value_utf8(*line, strcspn(*line, "="));

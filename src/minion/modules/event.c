@@ -89,7 +89,6 @@ event_fire_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 event_fire(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = fire_minion(ctx, value_str(args, "tag", ""), value_get(args, "data"));
     return 0;
 }

@@ -693,7 +693,6 @@ unavailable(call_ctx_t *ctx)
 {
     AUTO_FREE char *path = fs_which("git");
 
-    (void) ctx;
     return path != NULL ? NULL : "The git execution module is not loaded: the git binary is not in the path.";
 }
 

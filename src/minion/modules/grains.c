@@ -33,14 +33,12 @@ grains_get(call_ctx_t *ctx, py_t *args, fail_t *err)
     py_t *found = py_traverse(ctx_native_grains(ctx), py_dict_gets(args, "key"),
                               *delim != '\0' ? delim : ":");
 
-    (void) err;
     return found != NULL || py_raised() != NULL ? found : py_ref(py_dict_gets(args, "default"));
 }
 
 static int
 grains_has_value(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = json_boolean(look_up(ctx, value_str(args, "key", ""), ":") != NULL);
     return 0;
 }
@@ -81,7 +79,6 @@ sanitize(json_t *grains)
 static int
 grains_items(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = json_copy(ctx_grains(ctx));
     if (is_true(value_get(args, "sanitize")))
         sanitize(*ret_value);
@@ -95,7 +92,6 @@ grains_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *dflt = value_get(kwargs, "default"), *key;
     size_t i;
 
-    (void) err;
     *ret_value = json_object();
     json_array_foreach (value_get(args, "args"), i, key) {
         AUTO_FREE char *name = value_pystr(key);
@@ -117,7 +113,6 @@ grains_ls(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *key;
     size_t n = 0;
 
-    (void) args, (void) err;
     json_object_foreach (grains, key, value)
         keys[n++] = key;
     qsort(keys, n, sizeof(*keys), str_by_text);
@@ -134,7 +129,6 @@ grains_equals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *have = value != NULL ? value_pystr(value) : xstrdup("");
     AUTO_FREE char *want = value_pystr(value_get(args, "value"));
 
-    (void) err;
     *ret_value = json_boolean(str_eq(have, want));
     return 0;
 }
@@ -144,7 +138,6 @@ grains_equals(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static py_t *
 grains_filter_by(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    (void) err;
     return filter_by(ctx_native_grains(ctx), py_dict_gets(args, "grain"), args);
 }
 

@@ -8,7 +8,6 @@
 static int
 group_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return account_info(account_group, args, ret_value, err);
 }
 

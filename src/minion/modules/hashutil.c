@@ -40,21 +40,18 @@ digest_value(const json_t *args, const char *type, json_t **ret_value, fail_t *e
 static int
 hashutil_md5_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return digest_value(args, "md5", ret_value, err);
 }
 
 static int
 hashutil_sha256_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return digest_value(args, "sha256", ret_value, err);
 }
 
 static int
 hashutil_sha512_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return digest_value(args, "sha512", ret_value, err);
 }
 
@@ -75,7 +72,6 @@ hashutil_digest(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *type = value_str(args, "checksum", "");
 
-    (void) ctx;
     return check_checksum(type, err) == 0 ? digest_value(args, type, ret_value, err) : -EINVAL;
 }
 
@@ -85,7 +81,6 @@ hashutil_digest_file(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     const char *path = value_str(args, "infile", ""), *type = value_str(args, "checksum", "");
     AUTO_FREE char *hex = NULL;
 
-    (void) ctx;
     int there = fs_look(path, err);
     if (there < 0)
         return there;
@@ -115,14 +110,12 @@ encode(const json_t *args, size_t line, json_t **ret_value)
 static int
 hashutil_base64_b64encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     return encode(args, 0, ret_value);
 }
 
 static int
 hashutil_base64_encodestring(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     return encode(args, ENCODED_LINE, ret_value);
 }
 
@@ -146,7 +139,6 @@ hashutil_base64_decode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
     size_t len;
     AUTO_FREE char *bytes = decode(args, &len, err);
 
-    (void) ctx;
     if (bytes == NULL)
         return -EINVAL;
     *ret_value = value_utf8(bytes, len);
@@ -159,7 +151,6 @@ hashutil_base64_encodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     buf_auto_t bytes = BUF_INIT;
     int rc = fs_read(value_str(args, "fname", ""), LIMIT_FILE_READ, &bytes, err);
 
-    (void) ctx;
     if (rc < 0)
         return rc;
     AUTO_FREE char *out = base64_encode(buf_str(&bytes), bytes.len, ENCODED_LINE);
@@ -173,7 +164,6 @@ hashutil_base64_decodefile(call_ctx_t *ctx, json_t *args, json_t **ret_value, fa
     size_t len;
     AUTO_FREE char *bytes = decode(args, &len, err);
 
-    (void) ctx;
     if (bytes == NULL)
         return -EINVAL;
     int rc = fs_write_atomic(value_str(args, "outfile", ""), bytes, len, 0644, err);
@@ -251,7 +241,6 @@ hashutil_hmac_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
     size_t n = hmac_of_args(args, "sha256", mac);
     AUTO_FREE char *text = base64_encode(mac, n, 0);
 
-    (void) ctx, (void) err;
     *ret_value = json_boolean(key_text_equal(text, value_str(args, "challenge_hmac", "")));
     return 0;
 }
@@ -263,7 +252,6 @@ hashutil_hmac_compute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     size_t n = hmac_of_args(args, "sha256", mac);
     AUTO_FREE char *hex = to_hex(mac, n);
 
-    (void) ctx, (void) err;
     *ret_value = json_string(hex);
     return 0;
 }
@@ -276,7 +264,6 @@ hashutil_github_signature(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
     AUTO_FREE char *type = xstrndup(challenge, eq != NULL ? (size_t) (eq - challenge) : 0);
     unsigned char mac[DIGEST_MAX];
 
-    (void) ctx;
     if (digest_hex_len(type) == 0)
         return fail_kind(
             err, FAIL_INVOCATION, -EINVAL,

@@ -60,7 +60,6 @@ match_ipcidr_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *tgt = value_get(args, "tgt");
     target_t *target = target_new(tgt, TGT_IPCIDR, NULL, NULL, NULL);
 
-    (void) err;
     *ret_value = target != NULL ? json_boolean(matches(ctx, tgt, TGT_IPCIDR, NULL, NULL)) : json_array();
     target_destroy(&target);
     return 0;
@@ -101,7 +100,6 @@ match_data_fn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *value = NULL;
     fail_auto_t why = FAIL_INIT;
 
-    (void) err;
     /* Salt asks a function that its own module has not: who brings one has data to match, others have none. */
     if (parts[1] != NULL && ctx_call(ctx, "data.getval", call, NULL, &value, &why) < 0)
         log_error("match.data: %s", fail_text(&why));

@@ -229,7 +229,6 @@ mine_valid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *alias, *key;
     json_t *spec, *v;
 
-    (void) args;
     if (functions == NULL)
         return -EINVAL;
     *ret_value = json_object_size(functions) > 0 ? json_object() : json_null();
@@ -352,7 +351,6 @@ mine_delete(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mine_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     if (!is_local(ctx))
         return mine_ask(ctx, json_pack("{s:s}", "op", "flush"), ret_value, err);
     json_auto_t *mine = json_object();
@@ -362,7 +360,6 @@ mine_flush(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 mine_get_docker(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value;
     return fail_kind(
         err, FAIL_COMMAND, -ENOTSUP,
         "There is no module 'docker' that could put its containers into the mine: send what you need "

@@ -45,7 +45,6 @@ minion_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *ret = json_object();
     int rc = 0;
 
-    (void) args;
     for (size_t i = 0; rc == 0 && i < NELEMS(folders); i++) {
         AUTO_FREE char *dir = fs_join(pki, folders[i]);
         json_object_set_new(ret, folders[i], json_array());
@@ -74,7 +73,6 @@ ask_to_end(call_ctx_t *ctx, const char *op)
 static int
 minion_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = ask_to_end(ctx, "stop");
     return 0;
 }
@@ -124,7 +122,6 @@ minion_restart(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *ret = ask_to_end(ctx, own ? "stop" : "restart");
     json_t *comment = json_array();
 
-    (void) args, (void) err;
     if (own)
         add_command(comment, "Using configuration minion_restart_command:", command);
     json_array_extend(comment, value_get(ret, "comment"));

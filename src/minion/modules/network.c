@@ -11,7 +11,6 @@
 static int
 network_interfaces(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     *ret_value = netlink_interfaces(err);
     return *ret_value == NULL ? -EIO : 0;
 }
@@ -67,28 +66,24 @@ pick_ip(json_t *row)
 static int
 network_hw_addr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return of_interface(args, pick_hwaddr, ret_value, err);
 }
 
 static int
 network_interface(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return of_interface(args, pick_inet, ret_value, err);
 }
 
 static int
 network_interface_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return of_interface(args, pick_ip, ret_value, err);
 }
 
 static int
 network_ifacestartswith(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *start = value_str(args, "cidr", "");
     json_auto_t *all = netlink_interfaces(err);
     json_t *names = json_array(), *row, *addr;
@@ -145,14 +140,12 @@ addresses(json_t *args, const char *proto, json_t **ret_value, fail_t *err)
 static int
 network_ip_addrs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return addresses(args, "inet", ret_value, err);
 }
 
 static int
 network_ip_addrs6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return addresses(args, "inet6", ret_value, err);
 }
 
@@ -194,14 +187,12 @@ subnets(const json_t *wanted, const char *proto, json_t **ret_value, fail_t *err
 static int
 network_subnets(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return subnets(value_get(args, "interfaces"), "inet", ret_value, err);
 }
 
 static int
 network_subnets6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     return subnets(NULL, "inet6", ret_value, err);
 }
 
@@ -249,14 +240,12 @@ ip_networks(json_t *args, const char *proto, json_t **ret_value, fail_t *err)
 static int
 network_ip_networks(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return ip_networks(args, "inet", ret_value, err);
 }
 
 static int
 network_ip_networks6(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return ip_networks(args, "inet6", ret_value, err);
 }
 

@@ -10,7 +10,6 @@
 static int
 network_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     nets_auto_t found = { NULL, 0 };
     ipnet_t net;
     int rc = nets_collect(&found, NULL, "inet", err);
@@ -32,7 +31,6 @@ network_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 network_ip_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_t *given = value_get(args, "ip_addr");
     json_auto_t *list = json_is_array(given) ? json_incref(given) : json_pack("[O]", given);
     ipnet_t net;
@@ -57,7 +55,6 @@ network_ip_in_subnet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 static int
 network_calc_net(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_t *mask = value_get(args, "netmask");
     AUTO_FREE char *mask_text = value_pystr(mask);
     AUTO_FREE char *text = json_is_null(mask) ? xstrdup(value_str(args, "ip_addr", ""))
@@ -75,7 +72,6 @@ network_calc_net(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 network_convert_cidr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     ipnet_t net;
     int rc = ipnet_parse(value_str(args, "cidr", ""), false, &net, err);
 
@@ -101,21 +97,18 @@ say_of_address(const json_t *args, bool (*is)(const ip_t *ip), json_t **ret_valu
 static int
 network_is_private(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return say_of_address(args, ip_is_private, ret_value, err);
 }
 
 static int
 network_is_loopback(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return say_of_address(args, ip_is_loopback, ret_value, err);
 }
 
 static int
 network_reverse_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     ip_t ip;
     int rc = ip_parse(value_str(args, "ip_addr", ""), &ip, err);
 
@@ -129,7 +122,6 @@ network_reverse_ip(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static int
 network_iphexval(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *text = value_str(args, "ip", "");
     char **parts = str_split(text, ".", false);
     buf_auto_t out = BUF_INIT;

@@ -34,7 +34,6 @@ sanitize_host(const char *host)
 static int
 network_get_hostname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     char name[256] = "";
 
     (void) gethostname(name, sizeof(name) - 1);
@@ -78,7 +77,6 @@ fqdn(void)
 static int
 network_get_fqdn(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     AUTO_FREE char *name = fqdn();
 
     *ret_value = json_string(name);
@@ -143,7 +141,6 @@ set_hostname(const char *name, fail_t *err)
 static int
 network_mod_hostname(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *name = value_str(args, "hostname", NULL);
     char old[256] = "";
 
@@ -184,7 +181,6 @@ run_text(const prog_t *prog, json_t **ret_value, fail_t *err)
 static int
 network_ping(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *host = sanitize_host(value_str(args, "host", ""));
     json_t *timeout = value_get(args, "timeout");
     prog_auto_t prog = PROG_INIT;
@@ -210,7 +206,6 @@ network_ping(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 network_dig(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *host = sanitize_host(value_str(args, "host", ""));
     prog_auto_t prog = PROG_INIT;
 
@@ -241,7 +236,6 @@ trace_row(const char *line)
 static int
 network_traceroute(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *host = sanitize_host(value_str(args, "host", ""));
     prog_auto_t prog = PROG_INIT;
 
@@ -299,7 +293,6 @@ address_family(const char *name)
 static int
 network_connect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     json_t *kwargs = value_get(args, "kwargs");
     const char *host = value_str(args, "host", "");
     AUTO_FREE char *port = value_pystr(value_get(args, "port"));
@@ -355,7 +348,6 @@ parse_mac(const char *text, uint8_t out[6])
 static int
 network_wol(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     uint8_t packet[17 * 6], mac[6];
     struct sockaddr_in to = { .sin_family = AF_INET,
                               .sin_port = htons((uint16_t) value_int(args, "destport", 9)) };
@@ -394,7 +386,6 @@ add_name(json_t *out, const ip_t *ip)
 static int
 network_fqdns(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     nets_auto_t found = { NULL, 0 };
     json_auto_t *names = json_object();
     const char *key;

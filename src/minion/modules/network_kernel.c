@@ -37,21 +37,18 @@ routes_of(json_t *args, bool only_default, json_t **ret_value, fail_t *err)
 static int
 network_routes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return routes_of(args, false, ret_value, err);
 }
 
 static int
 network_default_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return routes_of(args, true, ret_value, err);
 }
 
 static int
 network_get_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = netlink_get_route(value_str(args, "ip", ""), err);
     return *ret_value == NULL ? -EIO : 0;
 }
@@ -59,7 +56,6 @@ network_get_route(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 network_arp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     char **lines = procfs_lines("/proc/net/arp");
     json_t *out = json_object();
 
@@ -79,7 +75,6 @@ network_arp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 network_active_tcp(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     static const char *const protos[] = { "tcp", "tcp6" };
     json_t *out = json_object();
 
@@ -128,7 +123,6 @@ conn_row(const sock_row_t *c, const char *proto, json_t *owners)
 static int
 network_netstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     static const char *const protos[] = { "tcp", "tcp6", "udp", "udp6" };
     json_auto_t *owners = sock_owners(err);
 

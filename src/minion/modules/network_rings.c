@@ -35,7 +35,6 @@ parse_rings(char **lines, json_t *out)
 static int
 network_get_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO_FREE char *program = fs_which("ethtool");
     json_auto_t *out = json_object();
     prog_auto_t prog = PROG_INIT;
@@ -66,7 +65,6 @@ outcome(bool result, const char *comment)
 static int
 network_mod_bufsize(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     static const char *const names[] = { "rx", "tx", "rx-mini", "rx-jumbo" };
     AUTO_FREE char *program = fs_which("ethtool");
     json_t *kwargs = value_get(args, "kwargs");

@@ -253,7 +253,6 @@ pillar_raw(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     py_t *key = py_dict_gets(args, "key"), *pillar = ctx_native_pillar(ctx);
 
-    (void) err;
     if (!truthy(key))
         return py_copy(pillar);
     py_t *found = py_dict_get(pillar, key);
@@ -266,7 +265,6 @@ pillar_keys(call_ctx_t *ctx, py_t *args, fail_t *err)
     py_t *key = py_dict_gets(args, "key");
     AUTO(py) found = py_traverse(ctx_native_pillar(ctx), key, delimiter_of(args));
 
-    (void) err;
     if (found == NULL)
         return py_raised() == NULL ? missing(key) : NULL;
     if (!py_is(found, PY_DICT))

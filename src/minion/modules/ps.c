@@ -47,7 +47,6 @@ each_process(visit_fn *visit, void *cookie, fail_t *err)
 static int
 ps_proc_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_int_t pid = value_int(args, "pid", 0);
     json_t *names = value_get(args, "attrs");
     json_auto_t *one = json_is_string(names) ? json_pack("[O]", names) : json_incref(names);
@@ -66,7 +65,6 @@ ps_proc_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_get_pid_list(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     size_t n = 0;
     pid_t *pids = procfs_pids(&n, err);
 
@@ -118,7 +116,6 @@ filter_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
 static int
 ps_pgrep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_auto_t *found = json_array();
     const char *pattern = value_str(args, "pattern", "");
     AUTO(rx) rx = NULL;
@@ -135,7 +132,6 @@ ps_pgrep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_pkill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_auto_t *found = json_array();
     filter_t f = { value_str(args, "pattern", ""),  NULL,  value_get(args, "user"),
                    value_bool(args, "full", false), found, (int) value_int(args, "signal", SIGTERM) };
@@ -149,7 +145,6 @@ ps_pkill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_kill_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_int_t pid = value_int(args, "pid", 0);
 
     /* 0 and negative numbers mean groups of processes to kill(2), never what was asked here. */
@@ -171,7 +166,6 @@ typedef struct wanted {
 static int
 status_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
 {
-    (void) err;
     wanted_t *w = cookie;
 
     if (str_eq(procfs_state(p->state), w->status))
@@ -183,7 +177,6 @@ status_visit(const procfs_proc_t *p, void *cookie, fail_t *err)
 static int
 ps_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_auto_t *found = json_array();
     wanted_t w = { value_str(args, "status", ""), found };
 
@@ -227,7 +220,6 @@ top_entry(const procfs_proc_t *p)
 static int
 ps_top(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     size_t n = 0, kept = 0;
     pid_t *pids = procfs_pids(&n, err);
     if (pids == NULL)
@@ -300,7 +292,6 @@ one_or_all(json_t *list, bool each)
 static int
 ps_cpu_times(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     bool each = value_bool(args, "per_cpu", false);
     size_t n = 0;
     cpu_t *cpus = read_cpus(each, &n);
@@ -332,7 +323,6 @@ busy_percent(const cpu_t *a, const cpu_t *b)
 static int
 ps_cpu_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     bool each = value_bool(args, "per_cpu", false);
     size_t n = 0, m = 0;
     cpu_t *before = read_cpus(each, &n);
@@ -351,7 +341,6 @@ ps_cpu_percent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_num_cpus(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_integer(sysconf(_SC_NPROCESSORS_ONLN));
     return 0;
 }
@@ -371,7 +360,6 @@ meminfo(void)
 static int
 ps_virtual_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     AUTO_FREE char *text = meminfo();
     json_int_t total = procfs_field(text, "MemTotal") * 1024, free_ = procfs_field(text, "MemFree") * 1024;
     json_int_t buffers = procfs_field(text, "Buffers") * 1024,
@@ -391,7 +379,6 @@ ps_virtual_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 ps_total_physical_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     AUTO_FREE char *text = meminfo();
 
     *ret_value = json_integer(procfs_field(text, "MemTotal") * 1024);
@@ -416,7 +403,6 @@ vmstat(const char *name)
 static int
 ps_swap_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     AUTO_FREE char *text = meminfo();
     json_int_t total = procfs_field(text, "SwapTotal") * 1024, free_ = procfs_field(text, "SwapFree") * 1024;
 
@@ -470,7 +456,6 @@ partitions(bool all, fail_t *err)
 static int
 ps_disk_partitions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = partitions(value_bool(args, "all", false), err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -493,7 +478,6 @@ usage_of(const char *path, fail_t *err)
 static int
 ps_disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = usage_of(value_str(args, "path", ""), err);
     return *ret_value == NULL ? -ENOENT : 0;
 }
@@ -501,7 +485,6 @@ ps_disk_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_disk_partition_usage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_t *list = partitions(value_bool(args, "all", false), err), *row;
     size_t i;
 
@@ -549,7 +532,6 @@ net_row(const char *numbers)
 static int
 ps_network_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     const char *wanted = value_str(args, "interface", "");
     json_auto_t *sum = json_object();
     char **lines = procfs_lines("/proc/net/dev");
@@ -594,7 +576,6 @@ is_whole_device(const char *name)
 static int
 ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     const char *wanted = value_str(args, "device", "");
     json_auto_t *sum = json_object();
     char **lines = procfs_lines("/proc/diskstats");
@@ -615,7 +596,6 @@ ps_disk_io_counters(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 static int
 ps_boot_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     const char *format = value_str(args, "time_format", "");
     double boot = procfs_boot_time();
 
@@ -637,7 +617,6 @@ utmp_text(const char *text, size_t size)
 static int
 ps_get_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     json_t *users = json_array();
 
     setutxent();
@@ -661,7 +640,6 @@ ps_get_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_lsof(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *name = value_str(args, "name", "");
     prog_auto_t prog = PROG_INIT;
 
@@ -701,14 +679,12 @@ lines_with(const char *program, const char *options, const char *name, json_t **
 static int
 ps_netstat(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return lines_with("netstat", "-nap", value_str(args, "name", ""), ret_value, err);
 }
 
 static int
 ps_ss(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return lines_with("ss", "-neap", value_str(args, "name", ""), ret_value, err);
 }
 
@@ -716,7 +692,6 @@ ps_ss(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 ps_psaux(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *name = value_str(args, "name", "");
     AUTO(rx) rx = rx_new(name, 0, err);
     AUTO(rx) own = rx_new("salt.+ps.psaux.+", 0, NULL);

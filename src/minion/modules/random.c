@@ -65,7 +65,6 @@ random_get_str(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *given = value_str(args, "chars", "");
     buf_auto_t chars = BUF_INIT;
 
-    (void) ctx;
     if (length > PASSWORD_LIMIT)
         return fail_kind(err, FAIL_INVOCATION, -ERANGE, "length must be at most %d", PASSWORD_LIMIT);
     if (value_bool(args, "printable", false))
@@ -99,7 +98,6 @@ random_shadow_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     const char *algorithm = value_str(args, "algorithm", "");
     size_t i = 0;
 
-    (void) ctx;
     while (i < NELEMS(methods) && strcmp(methods[i].name, algorithm) != 0)
         i++;
     if (i == NELEMS(methods))
@@ -126,7 +124,6 @@ random_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO_FREE char *text = value_pystr(value_get(args, "value"));
     AUTO_FREE char *hex = digest_bytes(value_str(args, "algorithm", ""), text, strlen(text), &why);
 
-    (void) ctx;
     if (hex == NULL)
         return fail_set(err, -EINVAL, "SaltException: You must specify a valid algorithm.");
     *ret_value = json_string(hex);
@@ -139,7 +136,6 @@ random_str_encode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     json_t *value = value_get(args, "value");
 
-    (void) ctx;
     if (!json_is_string(value) || strcmp(value_str(args, "encoder", ""), "base64") != 0)
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Value must be an encode-able string");
     AUTO_FREE char *text = base64_encode(json_string_value(value), json_string_length(value), 0);
@@ -155,7 +151,6 @@ random_rand_int(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     AUTO(pyrandom) r = pyrandom_new(value_get(args, "seed"), err);
     int64_t v = 0;
 
-    (void) ctx;
     if (r == NULL || pyrandom_int(r, value_int(args, "start", 1), value_int(args, "end", 10), &v, err) < 0)
         return -EINVAL;
     *ret_value = json_integer(v);
@@ -202,14 +197,12 @@ sample(json_t *args, int64_t size, json_t **ret_value, fail_t *err)
 static int
 random_sample(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return sample(args, value_int(args, "size", 0), ret_value, err);
 }
 
 static int
 random_shuffle(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return sample(args, (int64_t) json_array_size(value_get(args, "value")), ret_value, err);
 }
 

@@ -46,7 +46,6 @@ jid_arg(const json_t *args)
 static int
 saltutil_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = running_jobs(ctx);
     return 0;
 }
@@ -59,7 +58,6 @@ saltutil_is_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     json_t *found = json_array(), *job;
     size_t i;
 
-    (void) err;
     json_array_foreach (jobs, i, job) {
         if (fnmatch(fun, value_str(job, "fun", ""), FNM_NOESCAPE) == 0)
             json_array_append(found, job);
@@ -76,7 +74,6 @@ saltutil_find_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     json_t *found = NULL, *job;
     size_t i;
 
-    (void) err;
     json_array_foreach (jobs, i, job) {
         if (found == NULL && strcmp(value_str(job, "jid", ""), jid) == 0)
             found = job;
@@ -126,35 +123,30 @@ signal_all(call_ctx_t *ctx, json_int_t sig, json_t **ret_value)
 static int
 saltutil_signal_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     return signal_one(ctx, args, value_int(args, "sig", SIGTERM), ret_value);
 }
 
 static int
 saltutil_term_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     return signal_one(ctx, args, SIGTERM, ret_value);
 }
 
 static int
 saltutil_kill_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     return signal_one(ctx, args, SIGKILL, ret_value);
 }
 
 static int
 saltutil_term_all_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     return signal_all(ctx, SIGTERM, ret_value);
 }
 
 static int
 saltutil_kill_all_jobs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     return signal_all(ctx, SIGKILL, ret_value);
 }
 
@@ -207,7 +199,6 @@ saltutil_refresh_pillar(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_
 {
     bool clean = value_bool(args, "clean_cache", true);
 
-    (void) err;
     *ret_value = json_boolean(value_bool(args, "wait", false) ? await_pillar(ctx, args)
                                                               : refresh_pillar(ctx, clean));
     return 0;
@@ -218,7 +209,6 @@ saltutil_refresh_beacons(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 {
     json_auto_t *data = json_object();
 
-    (void) args, (void) err;
     *ret_value = json_boolean(tell_minion(ctx, "beacons_refresh", data));
     return 0;
 }
@@ -228,7 +218,6 @@ saltutil_refresh_matchers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 {
     json_auto_t *data = json_object();
 
-    (void) args, (void) err;
     *ret_value = json_boolean(tell_minion(ctx, "matchers_refresh", data));
     return 0;
 }
@@ -241,7 +230,6 @@ saltutil_refresh_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     bool waits = async != NULL && !value_truthy(async);
     json_auto_t *data = waits ? json_pack("{s:b}", "notify", 1) : json_object();
 
-    (void) err;
     *ret_value = json_boolean(tell_minion(ctx, "module_refresh", data));
     return 0;
 }
@@ -290,7 +278,6 @@ saltutil_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     const char *cachedir = value_str(ctx_opts(ctx), "cachedir", "");
     bool all = true;
 
-    (void) args, (void) err;
     for (size_t i = 0; i < NELEMS(parts) && *cachedir != '\0'; i++) {
         AUTO_FREE char *path = fs_join(cachedir, parts[i]);
         fail_auto_t why = FAIL_INIT;
@@ -346,7 +333,6 @@ saltutil_clear_job_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
     (void) clock_gettime(CLOCK_REALTIME, &now);
     double before = seconds(&now) - (double) value_int(args, "hours", 24) * 3600;
 
-    (void) err;
     *ret_value = json_boolean(sweep_jobs(dir, before));
     return 0;
 }
@@ -384,7 +370,6 @@ saltutil_find_cached_job(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 static int
 saltutil_update(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_pack("{s:s}", "_error", "Esky not available as import");
     return 0;
 }

@@ -48,7 +48,6 @@ saltutil_regen_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     fail_auto_t why = FAIL_INIT;
     int rc = ctx_host(ctx, request, &answer, &why);
 
-    (void) args;
     if (rc == -ENOTSUP)
         rc = make_anew(ctx, err);
     else if (rc < 0)
@@ -66,7 +65,6 @@ saltutil_revoke_auth(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     json_auto_t *answer = NULL;
     fail_auto_t why = FAIL_INIT;
 
-    (void) err;
     int rc = ctx_host(ctx, request, &answer, &why);
     if (rc < 0)
         log_error("saltutil.revoke_auth: %s", fail_text(&why));

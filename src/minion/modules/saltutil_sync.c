@@ -219,7 +219,6 @@ saltutil_list_extmods(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     const char *stem;
     json_t *v;
 
-    (void) args;
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(dir, names[i]);
         json_auto_t *stems = json_object(), *list = json_array();

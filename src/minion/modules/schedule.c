@@ -196,7 +196,6 @@ refused(json_t **ret_value, fail_t *err)
 static int
 schedule_build_schedule_item(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = scheduling_item(name_of(args), value_get(args, "kwargs"), err);
     return *ret_value ? 0 : err->code;
 }
@@ -513,7 +512,6 @@ schedule_save(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 schedule_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     json_auto_t *ret = json_pack("{s:[], s:b}", "comment", "result", true);
     json_t *comment = value_get(ret, "comment"), *done = NULL;
     json_auto_t *saved = schedule_file_load(ctx_opts(ctx), err);

@@ -10,7 +10,6 @@
 static const char *
 unavailable(call_ctx_t *ctx)
 {
-    (void) ctx;
     return svc_init(NULL, NULL) == SVC_NONE ? NULL : "An init runs on this host.";
 }
 
@@ -67,14 +66,12 @@ none_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 none_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value;
     return refuse("", "Use ps.top or status.procs for the processes that run", err);
 }
 
 static int
 none_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value;
     return refuse("", "Unit files are read when systemd boots; there is nothing to do", err);
 }
 
@@ -94,7 +91,6 @@ all_services(const char *root)
 static int
 none_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = all_services(service_root(args));
     return 0;
 }
@@ -131,28 +127,24 @@ names_in_state(json_t *args, const char *state, json_t **ret_value)
 static int
 none_get_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     return names_in_state(args, "enabled", ret_value);
 }
 
 static int
 none_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     return names_in_state(args, "disabled", ret_value);
 }
 
 static int
 none_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     return names_in_state(args, "static", ret_value);
 }
 
 static int
 none_available(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_boolean(state_of(NULL, service_name(args)) != NULL);
     return 0;
 }
@@ -171,7 +163,6 @@ none_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *state = state_of(service_root(args), service_name(args));
     bool enabled = false;
 
-    (void) ctx, (void) err;
     for (size_t i = 0; i < NELEMS(good); i++)
         enabled = enabled || str_eq(state, good[i]);
     *ret_value = json_boolean(enabled);
@@ -187,7 +178,6 @@ none_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 none_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_boolean(
         svc_masked(service_root(args), service_name(args), value_bool(args, "runtime", false)));
     return 0;
@@ -196,7 +186,6 @@ none_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 none_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *name = service_name(args);
     json_t *settings = svc_unit_settings(service_root(args), name);
 
@@ -209,7 +198,6 @@ none_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 none_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     const char *root = service_root(args);
     json_auto_t *all = svc_units(root);
     json_t *out = json_object();
@@ -228,7 +216,6 @@ none_execs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 none_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     AUTO_FREE char *systemctl = fs_which("systemctl");
 
     *ret_value = json_boolean(systemctl != NULL);

@@ -22,7 +22,6 @@ enum {
 static const char *
 unavailable(call_ctx_t *ctx)
 {
-    (void) ctx;
     return svc_init(NULL, NULL) == SVC_SYSTEMD
                ? NULL
                : "The systemd execution module failed to load: only available "
@@ -159,14 +158,12 @@ sysd_missing(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sysd_systemctl_reload(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     return daemon_reload(ctx, ret_value, err);
 }
 
 static int
 sysd_offline(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_false();
     return 0;
 }
@@ -186,7 +183,6 @@ printed(call_ctx_t *ctx, const char *action, const char *name, const char *root,
 static int
 sysd_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     json_auto_t *text = printed(ctx, "--full --no-legend --no-pager", NULL, NULL, err);
 
     if (text == NULL)
@@ -264,7 +260,6 @@ all_services(const char *root)
 static int
 sysd_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = all_services(service_root(args));
     return 0;
 }

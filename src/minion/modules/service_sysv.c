@@ -10,7 +10,6 @@
 static const char *
 unavailable(call_ctx_t *ctx)
 {
-    (void) ctx;
     return svc_init(NULL, NULL) == SVC_SYSV
                ? NULL
                : "The sysv execution module failed to load: only available where "
@@ -47,7 +46,6 @@ all_services(const char *root)
 static int
 sysv_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = all_services(service_root(args));
     return 0;
 }
@@ -55,7 +53,6 @@ sysv_get_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sysv_get_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     const char *root = service_root(args);
 
     *ret_value = svc_scripts_enabled(root, svc_runlevel(root));
@@ -65,7 +62,6 @@ sysv_get_enabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sysv_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     const char *root = service_root(args);
     json_auto_t *all = all_services(root);
     json_auto_t *enabled = svc_scripts_enabled(root, svc_runlevel(root));
@@ -78,7 +74,6 @@ sysv_get_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 sysv_get_static(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_array();
     return 0;
 }
@@ -192,7 +187,6 @@ sysv_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sysv_get_running(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     prog_auto_t prog = PROG_INIT;
     int rc = tool_begin(&prog, "service", err);
 
@@ -313,7 +307,6 @@ ONLY_SYSTEMD(unmask)
 static int
 sysv_masked(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_false();
     return 0;
 }

@@ -107,7 +107,6 @@ shadow_info(const json_t *args, fail_t *err)
 static int
 shadow_mod_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = shadow_info(args, err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -118,7 +117,6 @@ shadow_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     char **lines = shadow_lines(args, err);
     json_t *list;
 
-    (void) ctx;
     if (lines == NULL)
         return err->code;
     list = json_array();
@@ -135,7 +133,6 @@ shadow_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 shadow_default_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_string("!");
     return 0;
 }
@@ -297,7 +294,6 @@ shadow_set_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
     const char *name = value_str(args, "name", ""), *password = value_str(args, "password", "");
     json_auto_t *user = account_user(root_of(args), name, err);
 
-    (void) ctx;
     if (err->code < 0)
         return err->code;
     if (strpbrk(password, ":\n") != NULL)

@@ -23,7 +23,6 @@ slsutil_update(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     py_t *dest = py_dict_gets(args, "dest");
 
-    (void) ctx, (void) err;
     return py_update_how(dest, py_dict_gets(args, "upd"), pyarg_flag(args, "recursive_update"),
                          pyarg_flag(args, "merge_lists")) == 0
                ? py_ref(dest)
@@ -40,7 +39,6 @@ merge_two(py_t *a, py_t *b, py_t *args)
 static py_t *
 slsutil_merge(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    (void) ctx, (void) err;
     return merge_two(py_dict_gets(args, "obj_a"), py_dict_gets(args, "obj_b"), args);
 }
 
@@ -50,7 +48,6 @@ slsutil_merge_all(call_ctx_t *ctx, py_t *args, fail_t *err)
     AUTO(py) list = py_tolist(py_dict_gets(args, "lst"));
     py_t *merged = list != NULL ? py_dict() : NULL;
 
-    (void) ctx, (void) err;
     for (size_t i = 0; merged != NULL && i < py_seq_len(list); i++) {
         py_t *more = merge_two(merged, py_seq_at(list, i), args);
         py_unref(merged);
@@ -175,14 +172,12 @@ convert(py_t *args, const char *what, bool serialize, fail_t *err)
 static py_t *
 slsutil_serialize(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    (void) ctx;
     return convert(args, "obj", true, err);
 }
 
 static py_t *
 slsutil_deserialize(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    (void) ctx;
     return convert(args, "stream_or_string", false, err);
 }
 
@@ -191,7 +186,6 @@ slsutil_deserialize(call_ctx_t *ctx, py_t *args, fail_t *err)
 static py_t *
 slsutil_banner(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
-    (void) ctx, (void) err;
     return banner_text(args);
 }
 
@@ -200,7 +194,6 @@ slsutil_boolstr(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     int truth = py_truth(py_dict_gets(args, "value"));
 
-    (void) ctx, (void) err;
     return truth >= 0 ? py_ref(py_dict_gets(args, truth ? "true" : "false")) : NULL;
 }
 

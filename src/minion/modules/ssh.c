@@ -83,7 +83,7 @@ ssh_auth_keys(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 }
 
 static int
-ssh_check_key(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ssh_check_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
     const char *status = status_of(&w, value_str(args, "key", ""), value_str(args, "enc", ""),
@@ -129,7 +129,7 @@ set_key(const want_t *w, const char *key, const char *enc, const char *comment, 
 }
 
 static int
-ssh_set_auth_key(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ssh_set_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
     const char *said = set_key(&w, value_str(args, "key", ""), value_str(args, "enc", "ssh-rsa"),
@@ -159,7 +159,7 @@ remove_key(const want_t *w, const char *key, fail_t *err)
 }
 
 static int
-ssh_rm_auth_key(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+ssh_rm_auth_key(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const want_t w = want_of(args);
     const char *said = remove_key(&w, value_str(args, "key", ""), err);

@@ -51,7 +51,6 @@ state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *duration = value_get(args, "duration");
 
-    (void) ret_value;
     if (value_truthy(duration))
         return change_pause(ctx, args, "duration", json_incref(duration), err);
     return change_pause(ctx, args, NULL, NULL, err);
@@ -60,7 +59,6 @@ state_pause(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 state_soft_kill(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ret_value;
     return change_pause(ctx, args, "kill", json_true(), err);
 }
 
@@ -69,7 +67,6 @@ state_resume(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *jid = value_pystr(value_get(args, "jid")), *id = state_id(args);
 
-    (void) ret_value;
     /* Nothing needs to be read then: a file that can't be is gone too. */
     if (str_eq(id, "__all__"))
         return state_pauses_set(cachedir(ctx), jid, NULL, err);
@@ -194,7 +191,6 @@ state_list_disabled(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 {
     json_t *now = value_get(ctx_grains(ctx), GRAIN);
 
-    (void) args, (void) err;
     *ret_value = now != NULL ? json_incref(now) : json_string("");
     return 0;
 }
@@ -208,7 +204,6 @@ state_clear_cache(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     char **names = NULL;
     int rc = fs_names(cachedir(ctx), &names, err);
 
-    (void) args;
     for (size_t i = 0; rc == 0 && names[i] != NULL; i++) {
         AUTO_FREE char *path = fs_join(cachedir(ctx), names[i]);
         if (!str_ends(names[i], ".cache.p") || fs_is_dir(path))

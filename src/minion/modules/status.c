@@ -22,7 +22,6 @@
 static int
 status_proxy_reconnect(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_false();
     return 0;
 }
@@ -142,7 +141,6 @@ vmstats_line(char **words, size_t n, json_t *out)
 static int
 status_cpustats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = by_words("/proc/stat", cpustats_line);
     return 0;
 }
@@ -150,7 +148,6 @@ status_cpustats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_meminfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = by_words("/proc/meminfo", meminfo_line);
     return 0;
 }
@@ -158,7 +155,6 @@ status_meminfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_diskstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = by_words("/proc/diskstats", diskstats_line);
     return 0;
 }
@@ -166,7 +162,6 @@ status_diskstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_vmstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = by_words("/proc/vmstat", vmstats_line);
     return 0;
 }
@@ -174,7 +169,6 @@ status_vmstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     char **lines = procfs_lines("/proc/cpuinfo");
     json_t *out = json_object();
 
@@ -206,7 +200,6 @@ status_cpuinfo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_netstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     char **lines = procfs_lines("/proc/net/netstat");
     json_t *out = json_object();
 
@@ -230,7 +223,6 @@ status_netstats(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_netdev(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     static const column_t cols[] = {
         { "rx_bytes", 0 }, { "rx_compressed", 6 }, { "rx_drop", 3 },      { "rx_errs", 2 },
         { "rx_fifo", 4 },  { "rx_frame", 5 },      { "rx_multicast", 7 }, { "rx_packets", 1 },
@@ -276,7 +268,6 @@ sessions(void)
 static int
 status_uptime(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     char **lines = procfs_lines("/proc/uptime");
     char stamp[CLOCK_STAMP_LEN];
 
@@ -298,7 +289,6 @@ status_uptime(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     double load[3];
 
     if (getloadavg(load, 3) != 3)
@@ -310,7 +300,6 @@ status_loadavg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_nproc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     cpu_set_t set;
 
     *ret_value = json_integer(sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set)
@@ -321,7 +310,6 @@ status_nproc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     char **lines = procfs_lines("/proc/version");
 
     *ret_value = lines[0] != NULL ? json_string(str_trim(lines[0])) : json_object();
@@ -332,7 +320,6 @@ status_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_time(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     AUTO_FREE char *text = clock_strftime(value_str(args, "format", ""), clock_wall_us());
 
     *ret_value = value_utf8(text, strlen(text));
@@ -371,7 +358,6 @@ add_usage(json_t *out, const char *path)
 static int
 status_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_t *list = value_get(args, "args");
     size_t n = 0;
     procfs_mount_t *mounts = procfs_mounts(&n, err);
@@ -397,7 +383,6 @@ status_diskusage(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_w(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     prog_auto_t prog = PROG_INIT;
     json_t *users = json_array();
 
@@ -448,7 +433,6 @@ command_of(const procfs_proc_t *p)
 static int
 status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args;
     size_t n = 0;
     pid_t *pids = procfs_pids(&n, err);
 
@@ -474,7 +458,6 @@ status_procs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 status_pid(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     AUTO(rx) rx = rx_new(value_str(args, "sig", ""), 0, err);
     buf_auto_t found = BUF_INIT;
     size_t n = 0;
@@ -538,7 +521,6 @@ connected(const char *proto, json_t *addresses, long port)
 static int
 status_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     const char *master = value_str(args, "master", "");
     json_auto_t *addresses = *master != '\0' ? addresses_of(master) : NULL;
     long port = (long) value_int(ctx_opts(ctx), "publish_port", 4505);
@@ -569,7 +551,6 @@ answers(const struct addrinfo *a, int timeout_ms)
 static int
 status_ping_master(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     const char *master = value_str(args, "master", "");
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *all = NULL;
     AUTO_FREE char *port = xasprintf("%d", (int) value_int(ctx_opts(ctx), "master_port", 4506));
@@ -621,7 +602,6 @@ status_all_status(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 static int
 status_custom(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     json_auto_t *list = json_pack("[s]", "status"), *conf = NULL, *out = json_object();
     const char *key;
     json_t *names;

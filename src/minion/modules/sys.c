@@ -74,7 +74,6 @@ add_doc(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
-    (void) p;
     if (!is_wanted(q, doc_fits, name))
         return;
     AUTO_FREE char *doc = func_doc(f);
@@ -86,7 +85,6 @@ sys_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     query_t q = { value_get(args, "args"), json_object() };
 
-    (void) err;
     for_each(ctx, ctx_plugins, add_doc, &q);
     *ret_value = q.found;
     return 0;
@@ -110,7 +108,6 @@ sys_state_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     query_t q = { value_get(args, "args"), json_object() };
 
-    (void) err;
     for_each(ctx, ctx_state_plugins, add_state_doc, &q);
     *ret_value = q.found;
     return 0;
@@ -132,7 +129,6 @@ add_argspec(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
-    (void) p;
     if (is_wanted(q, function_fits, name))
         json_object_set_new(q->found, name, func_argspec(f));
 }
@@ -150,7 +146,6 @@ argspecs(call_ctx_t *ctx, plugins_fn *of, json_t *args)
 static int
 sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = argspecs(ctx, ctx_plugins, args);
     return 0;
 }
@@ -158,7 +153,6 @@ sys_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sys_state_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = argspecs(ctx, ctx_state_plugins, args);
     return 0;
 }
@@ -170,7 +164,6 @@ add_function(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
-    (void) p, (void) f;
     if (is_wanted(q, function_fits, name))
         json_object_set_new(q->found, name, json_null());
 }
@@ -189,7 +182,6 @@ add_module(const char *name, const plugin_t *p, const func_t *f, void *cookie)
 {
     query_t *q = cookie;
 
-    (void) f;
     if (is_wanted(q, module_fits, name))
         json_object_set_new(q->found, plugin_name(p), json_null());
 }
@@ -208,7 +200,6 @@ listed(call_ctx_t *ctx, plugins_fn *of, each_fn *add, json_t *args)
 static int
 sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = listed(ctx, ctx_plugins, add_function, args);
     return 0;
 }
@@ -216,7 +207,6 @@ sys_list_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static int
 sys_list_state_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = listed(ctx, ctx_state_plugins, add_function, args);
     return 0;
 }
@@ -224,7 +214,6 @@ sys_list_state_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 static int
 sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = listed(ctx, ctx_plugins, add_module, args);
     return 0;
 }
@@ -232,7 +221,6 @@ sys_list_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sys_list_state_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = listed(ctx, ctx_state_plugins, add_module, args);
     return 0;
 }
@@ -266,7 +254,6 @@ of_runners(call_ctx_t *ctx, const char *fun, json_t *words, json_t *here, json_t
 static int
 sys_list_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     return of_runners(ctx, "sys.list_runners", value_get(args, "args"),
                       listed(ctx, ctx_runner_plugins, add_module, args), ret_value);
 }
@@ -274,7 +261,6 @@ sys_list_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 sys_list_runner_functions(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     return of_runners(ctx, "sys.list_runner_functions", value_get(args, "args"),
                       listed(ctx, ctx_runner_plugins, add_function, args), ret_value);
 }
@@ -284,7 +270,6 @@ sys_runner_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     query_t q = { value_get(args, "args"), json_object() };
 
-    (void) err;
     for_each(ctx, ctx_runner_plugins, add_doc, &q);
     return of_runners(ctx, "sys.runner_doc", q.wanted, q.found, ret_value);
 }
@@ -294,7 +279,6 @@ sys_runner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 {
     json_auto_t *words = json_pack("[O]", value_get(args, "module"));
 
-    (void) err;
     return of_runners(ctx, "sys.runner_argspec", words, argspecs(ctx, ctx_runner_plugins, args), ret_value);
 }
 
@@ -303,7 +287,6 @@ sys_runner_argspec(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static int
 sys_reload_modules(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_true();
     return 0;
 }

@@ -29,7 +29,6 @@ sys_list_renderers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     json_t *list = json_array(), *doc;
     const char *name;
 
-    (void) ctx, (void) err;
     json_object_foreach (docs, name, doc) {
         if (fits_one(value_get(args, "args"), name))
             json_array_append_new(list, json_string(name));
@@ -47,7 +46,6 @@ sys_renderer_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t i;
     void *next;
 
-    (void) ctx, (void) err;
     json_array_foreach (value_get(args, "args"), i, word) {
         AUTO_FREE char *text = value_pystr(word);
         bool glob = strpbrk(text, "*.") != NULL;
@@ -67,7 +65,6 @@ sys_renderer_doc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 no_names(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_array();
     return 0;
 }
@@ -75,7 +72,6 @@ no_names(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 no_members(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_object();
     return 0;
 }

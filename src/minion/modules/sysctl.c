@@ -184,14 +184,14 @@ read_config(const char *path, buf_t *out, fail_t *err)
 /* ---- functions ------------------------------------------------------------------------------- */
 
 static int
-sysctl_default_config(UNUSED call_ctx_t *ctx, UNUSED json_t *args, json_t **ret_value, UNUSED fail_t *err)
+sysctl_default_config(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = json_string(default_config());
     return 0;
 }
 
 static int
-sysctl_get(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+sysctl_get(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
     AUTO_FREE char *path = proc_path(name, err);
@@ -204,7 +204,7 @@ sysctl_get(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 }
 
 static int
-sysctl_show(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+sysctl_show(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *file = value_str(args, "config_file", "");
     buf_auto_t text = BUF_INIT;
@@ -235,7 +235,7 @@ sysctl_show(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 }
 
 static int
-sysctl_assign(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+sysctl_assign(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", "");
     AUTO_FREE char *value = value_pystr(value_get(args, "value"));
@@ -247,7 +247,7 @@ sysctl_assign(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 }
 
 static int
-sysctl_persist(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
+sysctl_persist(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     const char *name = value_str(args, "name", ""), *file = value_str(args, "config", default_config());
     AUTO_FREE char *value = value_pystr(value_get(args, "value"));

@@ -32,14 +32,12 @@ power(call_ctx_t *ctx, const char *program, const char *word, const char *word2,
 static int
 system_halt(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     return power(ctx, "halt", NULL, NULL, ret_value, err);
 }
 
 static int
 system_poweroff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     return power(ctx, "poweroff", NULL, NULL, ret_value, err);
 }
 
@@ -124,7 +122,6 @@ settable_hwclock(call_ctx_t *ctx)
 static int
 system_has_settable_hwclock(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = json_boolean(settable_hwclock(ctx));
     return 0;
 }
@@ -268,7 +265,6 @@ has_hostnamectl(void)
 static int
 system_get_computer_desc(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     buf_auto_t file = BUF_INIT;
     AUTO_FREE char *desc = NULL;
 
@@ -320,7 +316,6 @@ system_set_computer_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail
 static int
 system_get_computer_name(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     return ctx_call(ctx, "network.get_hostname", NULL, NULL, ret_value, err);
 }
 
@@ -338,7 +333,6 @@ witness(call_ctx_t *ctx)
 static int
 system_get_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = json_boolean(fs_exists(witness(ctx)));
     return 0;
 }
@@ -346,7 +340,6 @@ system_get_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret
 static int
 system_set_reboot_required_witnessed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     const char *path = witness(ctx);
     AUTO_FREE char *folder = xstrndup(path, (size_t) (strrchr(path, '/') - path));
     fail_auto_t why = FAIL_INIT;

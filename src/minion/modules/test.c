@@ -24,7 +24,6 @@ enum {
 static int
 test_true(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_true();
     return 0;
 }
@@ -32,7 +31,6 @@ test_true(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_false();
     return 0;
 }
@@ -40,7 +38,6 @@ test_false(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_incref(value_get(args, "text"));
     return 0;
 }
@@ -48,7 +45,6 @@ test_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_outputter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_incref(value_get(args, "data"));
     return 0;
 }
@@ -56,7 +52,6 @@ test_outputter(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_incref(args);
     return 0;
 }
@@ -64,7 +59,6 @@ test_arg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_kwarg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_incref(value_get(args, "kwargs"));
     return 0;
 }
@@ -84,7 +78,6 @@ test_arg_repr(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *kwargs = value_repr(value_get(args, "kwargs"));
 
-    (void) ctx, (void) err;
     *ret_value = json_pack("{s:o, s:s}", "args", tuple_repr(value_get(args, "args")), "kwargs", kwargs);
     return 0;
 }
@@ -107,7 +100,6 @@ test_arg_type(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *key;
     size_t i;
 
-    (void) ctx, (void) err;
     json_array_foreach (value_get(args, "args"), i, v)
         json_array_append_new(list, type_text(v));
     json_object_foreach (value_get(args, "kwargs"), key, v)
@@ -119,7 +111,6 @@ test_arg_type(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_string(HALITE_VERSION);
     return 0;
 }
@@ -127,7 +118,6 @@ test_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = json_incref(ctx_opts(ctx));
     return 0;
 }
@@ -135,7 +125,6 @@ test_get_opts(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_opts_pkg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args, (void) err;
     *ret_value = json_copy(ctx_opts(ctx));
     json_object_set(*ret_value, "grains", ctx_grains(ctx));
     return 0;
@@ -144,7 +133,6 @@ test_opts_pkg(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     ctx_set_retcode(ctx, (int) value_int(args, "code", 0));
     *ret_value = json_true();
     return 0;
@@ -153,7 +141,6 @@ test_retcode(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_tty(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_string("ERROR: This function has been moved to cmd.tty");
     return 0;
 }
@@ -165,7 +152,6 @@ test_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     double seconds = trunc(value_num(args, "length", 0));
 
-    (void) ctx;
     if (seconds < 0 || seconds > INT32_MAX)
         return fail_set(err, -EINVAL, "ValueError: sleep length must be non-negative");
     clock_pause(seconds);
@@ -188,7 +174,6 @@ test_rand_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_int_t max = value_int(args, "max", 60);
 
-    (void) ctx;
     if (max < 0)
         return fail_set(err, -EINVAL,
                         "ValueError: empty range for randrange() (0, %" JSON_INTEGER_FORMAT
@@ -260,7 +245,6 @@ test_fib(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int64_t start = clock_mono_us();
     json_int_t num = value_int(args, "num", 0);
 
-    (void) ctx;
     if (num < 0)
         return fail_set(err, -EINVAL, "ValueError: Negative number is not allowed!");
     if (num > FIB_LIMIT)
@@ -279,7 +263,6 @@ test_collatz(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *steps = json_array();
     bool is_float = false;
 
-    (void) ctx;
     if (start < 1 || start > 1LL << 40) {
         json_decref(steps);
         return fail_kind(err, FAIL_INVOCATION, -ERANGE, "start must be from 1 to 2**40");
@@ -320,7 +303,6 @@ test_random_hash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_attr_call(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) args;
     return ctx_call(ctx, "grains.items", NULL, NULL, ret_value, err);
 }
 
@@ -329,7 +311,6 @@ test_conf_test(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_auto_t *name = json_pack("[s]", "test.foo");
 
-    (void) args;
     return ctx_call(ctx, "config.option", name, NULL, ret_value, err);
 }
 
@@ -344,7 +325,6 @@ test_try(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     fail_auto_t inner = FAIL_INIT;
 
-    (void) err;
     if (ctx_call(ctx, value_str(args, "module", ""), NULL, value_get(args, "kwargs"), ret_value, &inner) == 0)
         return 0;
     *ret_value = value_bool(args, "return_try_exception", false) ? json_string(fail_text(&inner))
@@ -357,14 +337,12 @@ test_try(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) ret_value;
     return fail_set(err, -EIO, "Exception: %s", value_str(args, "message", ""));
 }
 
 static int
 test_assertion(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     if (!value_truthy(value_get(args, "assertion")))
         return fail_set(err, -EINVAL, "AssertionError");
     *ret_value = json_null();
@@ -434,7 +412,6 @@ test_raise_exception(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
 {
     const char *name = value_str(args, "name", "");
 
-    (void) ctx;
     for (size_t i = 0; i < NELEMS(exceptions); i++) {
         if (strcmp(name, exceptions[i].name) != 0)
             continue;
@@ -455,7 +432,6 @@ test_stack(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int n = backtrace(frames, STACK_FRAMES);
     char **names = backtrace_symbols(frames, n);
 
-    (void) ctx, (void) args, (void) err;
     salt_assert(names != NULL);
     for (int i = n - 1; i >= 0; i--)
         buf_printf(&text, "  %s\n", names[i]);
@@ -473,7 +449,6 @@ test_provider(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const plugin_t *const *plugins = ctx_plugins(ctx, &n);
     const char *module = value_str(args, "module", ""), *found = "";
 
-    (void) err;
     for (size_t i = n; i-- > 0;) {
         if (strcmp(plugin_name(plugins[i]), module) == 0 && plugin_is_usable(ctx, plugins[i]))
             found = plugins[i]->file;
@@ -489,7 +464,6 @@ test_providers(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const plugin_t *const *plugins = ctx_plugins(ctx, &n);
     json_t *found = json_object();
 
-    (void) args, (void) err;
     for (size_t i = 0; i < n; i++) {
         if (plugin_is_usable(ctx, plugins[i]))
             json_object_set_new(found, plugins[i]->file, json_string(plugin_name(plugins[i])));
@@ -505,7 +479,6 @@ test_not_loaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const plugin_t *const *plugins = ctx_plugins(ctx, &n);
     json_t *found = json_array();
 
-    (void) args, (void) err;
     for (size_t i = 0; i < n; i++) {
         if (!plugin_is_usable(ctx, plugins[i]))
             json_array_append_new(found, json_string(plugins[i]->file));
@@ -522,7 +495,6 @@ test_module_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
     json_t *functions = json_array(), *modules = json_array();
     const char *last = "";
 
-    (void) args, (void) err;
     for (size_t i = 0; i < n; i++) {
         if (!plugin_is_usable(ctx, plugins[i]))
             continue;

@@ -67,7 +67,6 @@ all_versions(void)
 static int
 test_halite_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_string(HALITE_RELEASE);
     return 0;
 }
@@ -75,7 +74,6 @@ test_halite_version(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *e
 static int
 test_versions_information(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = all_versions();
     return 0;
 }
@@ -113,7 +111,6 @@ test_versions_report(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *
     const char *title;
     json_t *section;
 
-    (void) ctx, (void) args, (void) err;
     json_object_foreach (all, title, section)
         add_section(&text, title, section, (int) strlen("Not Installed") + 1);
     *ret_value = json_string(buf_str(&text));

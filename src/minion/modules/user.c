@@ -15,7 +15,6 @@ enum { USERDEL_HOME_LEFT = 12 }; /* userdel: the home folder or the mail could n
 static int
 user_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     return account_info(account_user, args, ret_value, err);
 }
 
@@ -28,7 +27,6 @@ user_getent(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 user_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     json_auto_t *all = account_users(account_root(args), err);
     size_t n = json_array_size(all);
 
@@ -48,7 +46,6 @@ user_list_users(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 user_list_groups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     *ret_value = account_groups_of(NULL, value_str(args, "name", ""), err);
     return *ret_value != NULL ? 0 : err->code;
 }
@@ -56,7 +53,6 @@ user_list_groups(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 user_primary_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx;
     const char *name = value_str(args, "name", "");
     passwd_space_auto_t users = { 0 }, groups = { 0 };
     const struct passwd *pw = passwd_user(&users, name);
@@ -72,7 +68,6 @@ user_primary_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *er
 static int
 user_get_loginclass(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_false();
     return 0;
 }

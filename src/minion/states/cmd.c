@@ -290,7 +290,6 @@ cmd_state_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 cmd_state_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = state_ret_args(args);
     return 0;
 }

@@ -102,7 +102,6 @@ accumulated_content(fstate_t *s, buf_t *content)
 static int
 blockreplace_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
     buf_auto_t content = BUF_INIT;
     fail_auto_t why = FAIL_INIT;
     json_auto_t *texts = fstate_template_texts(s);
@@ -372,7 +371,6 @@ wanted_pairs(fstate_t *s)
 static int
 keyvalue_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
     json_auto_t *wanted = wanted_pairs(s), *left = json_object();
     partfile_auto_t file = PARTFILE_INIT;
     buf_auto_t old = BUF_INIT;

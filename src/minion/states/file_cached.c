@@ -90,7 +90,6 @@ fetch(fstate_t *s, const json_t *sum, const char *saltenv)
 static int
 cached_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
     const char *saltenv = fstate_str(s, "saltenv") != NULL ? fstate_str(s, "saltenv") : "base";
     AUTO_FREE char *scheme = source_scheme(s->name), *path = local_path(s->name);
     bool hashed = fstate_on(s, "source_hash", false);
@@ -112,7 +111,6 @@ cached_body(fstate_t *s, fail_t *err)
 static int
 not_cached_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
     const char *saltenv = fstate_str(s, "saltenv") != NULL ? fstate_str(s, "saltenv") : "base";
     AUTO_FREE char *path = local_path(s->name);
 

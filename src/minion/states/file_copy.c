@@ -131,7 +131,6 @@ give(void *cookie, const char *path, bool is_dir)
     owner_t *o = cookie;
     json_auto_t *why = NULL;
 
-    (void) is_dir;
     return fop_lchown(path, o->c->user, o->c->group, &why, o->err);
 }
 

@@ -151,7 +151,6 @@ check_clean(void *cookie, const char *path, bool is_dir)
     sweeping_t *self = cookie;
     int takes = fstate_broom_takes(&self->w->broom, path, self->err);
 
-    (void) is_dir;
     if (takes == 1)
         note(self->w, path, json_pack("{s:s}", "removed", "Removed due to clean"));
     return takes < 0 ? takes : 0;

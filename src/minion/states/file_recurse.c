@@ -292,7 +292,6 @@ keep_too(void *cookie, const char *path, bool is_dir)
 {
     work_t *w = cookie;
 
-    (void) is_dir;
     put(w->plan.kept, path, json_true());
     return 0;
 }

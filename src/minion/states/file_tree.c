@@ -15,7 +15,6 @@
 static int
 absent_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
     fail_auto_t why = FAIL_INIT;
 
     if (*s->name != '/')
@@ -43,7 +42,6 @@ absent_body(fstate_t *s, fail_t *err)
 static int
 exists_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
     int there = fstate_exists(s, s->name);
 
     if (there == 0)
@@ -54,7 +52,6 @@ exists_body(fstate_t *s, fail_t *err)
 static int
 missing_body(fstate_t *s, fail_t *err)
 {
-    (void) err;
     int there = fstate_exists(s, s->name);
 
     if (there > 0)

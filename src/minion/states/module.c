@@ -362,7 +362,6 @@ module_run(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 module_wait(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = state_ret_args(args);
     return 0;
 }

@@ -448,7 +448,6 @@ pkg_mod_init(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     const char *fun = value_str(value_get(args, "low"), "fun", "");
     bool installs = strcmp(fun, "installed") == 0 || strcmp(fun, "latest") == 0;
 
-    (void) err;
     if (installs)
         pkgwant_mark(ctx);
     *ret_value = json_boolean(installs);
@@ -492,7 +491,6 @@ pkg_mod_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
     bool known = false;
     size_t i;
 
-    (void) err;
     *ret_value = low;
     for (i = 0; i < NELEMS(joined); i++)
         known = known || strcmp(joined[i], value_str(low, "fun", "")) == 0;

@@ -159,14 +159,14 @@ pkg_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 /* ---- what apt does not have ------------------------------------------------------------------- */
 
 static int
-pkg_group_installed(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, UNUSED fail_t *err)
+pkg_group_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_FALSE, "pkg.group_install not available for this platform");
 }
 
 static int
-pkg_patch_installed(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, UNUSED fail_t *err)
+pkg_patch_installed(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_FALSE,
@@ -174,7 +174,7 @@ pkg_patch_installed(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, UN
 }
 
 static int
-pkg_patch_downloaded(UNUSED call_ctx_t *ctx, json_t *args, json_t **ret_value, UNUSED fail_t *err)
+pkg_patch_downloaded(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_FALSE,

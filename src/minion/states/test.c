@@ -21,7 +21,6 @@ pretend_change(json_t *ret)
 static int
 test_succeed_without_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_TRUE, "%s", comment_or(args, "Success!"));
 }
@@ -29,7 +28,6 @@ test_succeed_without_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, 
 static int
 test_nop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_TRUE, "Success!");
 }
@@ -37,7 +35,6 @@ test_nop(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 test_fail_without_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_FALSE, "%s",
                          ctx_test(ctx) ? "If we weren't testing, this would be a failure!"
@@ -47,7 +44,6 @@ test_fail_without_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 static int
 test_succeed_with_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = state_ret_args(args);
     pretend_change(*ret_value);
     if (ctx_test(ctx))
@@ -59,7 +55,6 @@ test_succeed_with_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fai
 static int
 test_fail_with_changes(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = state_ret_args(args);
     pretend_change(*ret_value);
     if (ctx_test(ctx))
@@ -128,7 +123,6 @@ test_show_notification(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t
 {
     json_t *text = value_get(args, "text");
 
-    (void) ctx;
     if (!value_truthy(text))
         return fail_kind(err, FAIL_INVOCATION, -EINVAL, "Missing required argument text.");
     *ret_value = state_ret_args(args);
@@ -170,7 +164,6 @@ test_mod_watch(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *changes = json_pack("{s:o}", "Requisites with changes", changed_requisites(ctx));
 
-    (void) err;
     *ret_value = json_pack("{s:O, s:o, s:o, s:o}", "name", value_get(args, "name"), "result",
                            kwarg_or(args, "result", json_true()), "comment",
                            kwarg_or(args, "comment", json_string("Watch statement fired.")), "changes",

@@ -508,7 +508,6 @@ orchrun_ended(void *cookie, const json_t *chunk, const json_t *ret)
 static void
 leave(void *self)
 {
-    (void) self;
 }
 
 void

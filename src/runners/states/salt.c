@@ -356,7 +356,6 @@ salt_state(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *entry;
     bool open = step_open(&self, ctx, args);
 
-    (void) err;
     *ret_value = self.ret;
     if (!open)
         return 0;
@@ -477,7 +476,6 @@ salt_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_auto_t *words = NULL;
     bool open = step_open(&self, ctx, args);
 
-    (void) err;
     *ret_value = self.ret;
     if (!open)
         return 0;

@@ -227,14 +227,12 @@ run_one(call_ctx_t *ctx, json_t *args, bool wheel, const char *kind, json_t **re
 static int
 salt_runner(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     return run_one(ctx, args, false, "Runner", ret_value);
 }
 
 static int
 salt_wheel(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     return run_one(ctx, args, true, "Wheel", ret_value);
 }
 
@@ -390,7 +388,6 @@ salt_parallel_runners(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t 
     size_t n = json_object_size(runners), at = 0;
     const char *id;
 
-    (void) err;
     if (!json_is_object(runners))
         return state_ret_set(state, STATE_FALSE, "The runners parameter must be a string or dict.");
     if (n > RUNNERS_MAX)

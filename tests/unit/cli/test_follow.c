@@ -60,7 +60,6 @@ away(follow_t *f, const char *id, const char *verdict, int64_t now)
 static void
 test_all_return(void **state)
 {
-    (void) state;
     follow_t *f = job_of("b", "a", NULL);
 
     assert_false(follow_over(f, TIMEOUT, 0));
@@ -78,7 +77,6 @@ test_all_return(void **state)
 static void
 test_silence_ends(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "ret", "a", "", 1000);
@@ -96,7 +94,6 @@ test_busy_master_is_waited_for(void **state)
 {
     follow_t *f = job_of("a", "b", NULL);
 
-    (void) state;
     assert_false(say(f, "busy", "", "", TIMEOUT - 1));
     assert_false(follow_over(f, TIMEOUT, TIMEOUT + 1000));
     assert_true(say(f, "ret", "a", "", TIMEOUT + 2000));
@@ -107,7 +104,6 @@ test_busy_master_is_waited_for(void **state)
 static void
 test_not_connected_is_told_in_a_quiet_moment(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "verdict", "b", "not_connected", 0);
@@ -124,7 +120,6 @@ test_not_connected_is_told_in_a_quiet_moment(void **state)
 static void
 test_dead_only_ends_at_once(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", "nosuch");
 
     say(f, "verdict", "b", "lost", 0);
@@ -141,7 +136,6 @@ test_dead_only_ends_at_once(void **state)
 static void
 test_running_is_waited_for(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "ret", "b", "", 0);
@@ -156,7 +150,6 @@ test_running_is_waited_for(void **state)
 static void
 test_running_but_away_is_given_up(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "ret", "b", "", 0);
@@ -177,7 +170,6 @@ test_running_but_away_is_given_up(void **state)
 static void
 test_one_that_is_away_ends_nothing_for_others(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "verdict", "b", "running", 0);
@@ -193,7 +185,6 @@ test_one_that_is_away_ends_nothing_for_others(void **state)
 static void
 test_unheard_ones_have_their_whole_time(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "verdict", "a", "running", 0);
@@ -206,7 +197,6 @@ test_unheard_ones_have_their_whole_time(void **state)
 static void
 test_delivered_is_not_running(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "ret", "b", "", 0);
@@ -220,7 +210,6 @@ test_delivered_is_not_running(void **state)
 static void
 test_final_verdicts_stay(void **state)
 {
-    (void) state;
     follow_t *f = job_of("a", "b", NULL);
 
     say(f, "ret", "a", "", 0);
@@ -242,7 +231,6 @@ test_final_verdicts_stay(void **state)
 static void
 test_words(void **state)
 {
-    (void) state;
     assert_int_equal(outcome_parse("running"), OUTCOME_RUNNING);
     assert_int_equal(outcome_parse("of a newer master"), OUTCOME_UNHEARD);
     for (outcome_t o = 0; o < OUTCOMES; o++) {

@@ -264,7 +264,6 @@ test_verbs(void **state)
         { "{\"print_all\": true}", "print_all" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         json_auto_t *values = json_loads(cases[i].options, 0, NULL);
 

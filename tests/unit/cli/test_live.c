@@ -26,7 +26,6 @@ test_steps_come_and_go(void **state)
 {
     live_t *live = live_new(-1);
 
-    (void) state;
     take(live, "{\"phase\": \"begin\", \"id\": \"a\", \"state\": \"salt\", \"fun\": \"state\"}", 1000);
     take(live, "{\"phase\": \"begin\", \"id\": \"b\", \"state\": \"salt\", \"fun\": \"runner\"}", 2000);
     take(live, "{\"phase\": \"at\", \"id\": \"a\", \"done\": 3, \"of\": 10}", 2500);
@@ -49,7 +48,6 @@ test_lines_are_bounded(void **state)
 {
     live_t *live = live_new(-1);
 
-    (void) state;
     for (int i = 0; i < 20; i++) {
         char text[128];
         snprintf(text, sizeof(text),
@@ -74,7 +72,6 @@ test_a_runner_that_counts(void **state)
 {
     live_t *live = live_new(-1);
 
-    (void) state;
     take(live, "{\"step\": 2, \"of\": 9, \"what\": \"caches\"}", 0);
     expect(live, 0, 80, "[2/9] caches\n");
     live_destroy(&live);
@@ -85,7 +82,6 @@ test_a_runner_that_says_nothing(void **state)
 {
     live_t *live = live_new(-1);
 
-    (void) state;
     live_begin(live, "salt.execute", 5000);
     expect(live, 5999, 80, "");
     expect(live, 8100, 80, "salt.execute, 3 s\n");

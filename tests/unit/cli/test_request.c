@@ -34,7 +34,6 @@ build(const char *values, const char *words, json_t **ret, fail_t *err)
 static void
 test_build(void **state)
 {
-    (void) state;
     static const struct {
         const char *values, *words, *want;
     } cases[] = {
@@ -68,7 +67,6 @@ test_build(void **state)
 static void
 test_build_refuses(void **state)
 {
-    (void) state;
     static const struct {
         const char *values, *words;
         int rc;
@@ -96,7 +94,6 @@ test_build_refuses(void **state)
 static void
 test_split(void **state)
 {
-    (void) state;
     static const struct {
         const char *words[6], *separator;
         size_t n_funs;
@@ -129,7 +126,6 @@ test_split(void **state)
 static void
 test_batch_size(void **state)
 {
-    (void) state;
     static const struct {
         const char *size;
         size_t n;
@@ -154,7 +150,6 @@ test_batch_size(void **state)
 static void
 test_choose(void **state)
 {
-    (void) state;
     assert_string_equal(show_choose(NULL, NULL, NULL), "nested");
     assert_string_equal(show_choose("json", "highstate", NULL), "json");
     assert_string_equal(show_choose("highstate", NULL, NULL), "nested");
@@ -172,7 +167,6 @@ test_colour(void **state)
 {
     json_auto_t *yes = json_true(), *no = json_false();
 
-    (void) state;
     assert_true(show_wants_colour(true, true, no, "1", false));
     assert_false(show_wants_colour(false, true, yes, NULL, true));
     assert_false(show_wants_colour(false, false, yes, "1", true));
@@ -204,7 +198,6 @@ test_retcodes(void **state)
         { "{\"return\": 1, \"retcode\": -15}", -15, 241 },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         json_auto_t *push = json_loads(cases[i].push, 0, NULL);
         assert_int_equal(cmd_retcode(push), cases[i].cmd);
@@ -226,7 +219,6 @@ test_unwrap(void **state)
         { "\"data\"", "\"data\"", NULL },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         json_auto_t *value = json_loads(cases[i].value, JSON_DECODE_ANY, NULL);
         const char *out;
@@ -250,7 +242,6 @@ test_docs_of(void **state)
         { "b", "{}" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         json_auto_t *found = run_docs_of(docs, cases[i][0]);
         expect_json(found, cases[i][1]);

@@ -29,7 +29,6 @@ test_recorded_words(void **state)
     size_t i;
     json_t *c;
 
-    (void) state;
     assert_int_equal(fs_read(TEST_SOURCE_DIR "/tests/cases/args/words.json", LIMIT_FILE_READ, &text, NULL),
                      0);
     json_auto_t *cases = json_loadb(buf_str(&text), text.len, 0, NULL);
@@ -50,7 +49,6 @@ test_command_line(void **state)
                             "a: b", "0x10", "010",  "k=v",  "n=3",    "l=[a,b]" };
     json_auto_t *got = parse(words, NELEMS(words), NULL);
 
-    (void) state;
     assert_json(got, "[1,1.5,true,null,[1,2],{\"a\":1},\"2001-01-01\",\"a: b\",16,10,"
                      "{\"__kwarg__\":true,\"k\":\"v\",\"n\":3,\"l\":[\"a\",\"b\"]}]");
 }
@@ -60,7 +58,6 @@ test_no_words(void **state)
 {
     json_auto_t *got = args_parse(NULL, 0, NULL);
 
-    (void) state;
     assert_json(got, "[]");
 }
 
@@ -71,7 +68,6 @@ test_no_parse(void **state)
     json_auto_t *no_parse = json_pack("[s]", "k");
     json_auto_t *got = parse(words, NELEMS(words), no_parse);
 
-    (void) state;
     assert_json(got, "[{\"__kwarg__\":true,\"k\":\"5\",\"n\":5}]");
 }
 
@@ -81,7 +77,6 @@ test_last_keyword_wins(void **state)
     const char *words[] = { "k=1", "x", "k=2" };
     json_auto_t *got = parse(words, NELEMS(words), NULL);
 
-    (void) state;
     assert_json(got, "[\"x\",{\"__kwarg__\":true,\"k\":2}]");
 }
 
@@ -92,7 +87,6 @@ test_mark_is_not_set_by_words(void **state)
     const char *words[] = { "__kwarg__=False", "k=1" };
     json_auto_t *got = parse(words, NELEMS(words), NULL);
 
-    (void) state;
     assert_json(got, "[{\"__kwarg__\":true,\"k\":1}]");
 }
 
@@ -103,7 +97,6 @@ test_split(void **state)
     json_auto_t *list = parse(words, NELEMS(words), NULL);
     json_t *args, *kwargs;
 
-    (void) state;
     args_split(list, &args, &kwargs);
     assert_json(args, "[\"a\",{\"b\":2}]");
     assert_json(kwargs, "{\"k\":1}");
@@ -123,7 +116,6 @@ test_broken_utf8(void **state)
     const char *words[] = { "a\xff", "k=\xff", "\xff=1" };
     json_auto_t *got = parse(words, NELEMS(words), NULL);
 
-    (void) state;
     assert_json(got, "[\"a\xef\xbf\xbd\",\"\xef\xbf\xbd=1\",{\"__kwarg__\":true,\"k\":\"\xef\xbf\xbd\"}]");
 }
 
@@ -132,7 +124,6 @@ test_deep_word(void **state)
 {
     buf_auto_t word = BUF_INIT;
 
-    (void) state;
     buf_fill(&word, '[', 5000);
     buf_fill(&word, ']', 5000);
     json_auto_t *got = arg_type_word(buf_str(&word));
@@ -142,7 +133,6 @@ test_deep_word(void **state)
 static void
 test_shown(void **state)
 {
-    (void) state;
     json_auto_t *arg = json_loads("[1, {\"__kwarg__\": true, \"k\": [2]}]", 0, NULL);
     json_auto_t *several = json_pack("[O, []]", arg);
     json_auto_t *one = args_shown(arg), *many = args_shown(several), *none = args_shown(NULL);

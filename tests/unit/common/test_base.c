@@ -23,7 +23,6 @@ test_fail_first_wins(void **state)
 {
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_string_equal(fail_text(&err), "unknown error");
     fail_prefix(&err, "ignored: ");
     assert_null(err.text);
@@ -43,7 +42,6 @@ test_fail_first_wins(void **state)
 static void
 test_fail_without_record(void **state)
 {
-    (void) state;
     assert_int_equal(fail_set(NULL, -EPERM, "nobody listens"), -EPERM);
     assert_string_equal(fail_text(NULL), "unknown error");
     fail_prefix(NULL, "x");
@@ -55,7 +53,6 @@ test_scope_cleanup(void **state)
 {
     int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-    (void) state;
     assert_true(fd >= 0);
     {
         AUTO_FD owned = fd;
@@ -78,7 +75,6 @@ test_panic_aborts(void **state)
 {
     int status;
 
-    (void) state;
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -99,7 +95,6 @@ test_no_memory_ends(void **state)
     char said[512] = "";
     int status, ends[2];
 
-    (void) state;
     assert_int_equal(pipe(ends), 0);
     pid_t pid = fork();
     assert_true(pid >= 0);
@@ -124,7 +119,6 @@ test_buf(void **state)
 {
     buf_auto_t b = BUF_INIT;
 
-    (void) state;
     assert_string_equal(buf_str(&b), "");
     buf_add(&b, NULL, 0);
     assert_null(b.data);
@@ -158,7 +152,6 @@ test_str_compare(void **state)
 {
     char padded[] = " \t two words \n", blank[] = "  ", small[4];
 
-    (void) state;
     assert_true(str_eq("a", "a") && str_eq(NULL, NULL));
     assert_false(str_eq("a", "b") || str_eq("a", NULL) || str_eq(NULL, "a"));
     assert_true(str_starts("salt", "sa") && str_starts("salt", "") && !str_starts("s", "sa"));
@@ -188,7 +181,6 @@ check_split(const char *text, const char *seps, bool skip_empty, const char *joi
 static void
 test_str_split(void **state)
 {
-    (void) state;
     check_split("a,b;c", ",;", false, "[a][b][c]");
     check_split(",a,,b,", ",", false, "[][a][][b][]");
     check_split(",a,,b,", ",", true, "[a][b]");
@@ -207,7 +199,6 @@ test_str_replace(void **state)
         { "abc", "z", "x", "abc" },      { "", "a", "b", "" },       { "abc", "abc", "", "" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *got = str_replace(rows[i][0], rows[i][1], rows[i][2]);
         assert_string_equal(got, rows[i][3]);
@@ -221,7 +212,6 @@ test_str_to_int(void **state)
                                            "+-1", "--1", "0x1", "11", "-11", "1.0", "99999999999999999999" };
     long long v = 77;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(refused); i++)
         assert_false(str_to_int(refused[i], -10, 10, &v));
     assert_false(str_to_int(NULL, 0, 1, &v));
@@ -256,7 +246,6 @@ test_str_suggest(void **state)
         { "pkg.lst", "pkg.list" },     { "cmd.run", "cmd.run" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         words_t words = { known };
         const char *got = str_suggest(rows[i].word, next_word, &words);
@@ -284,7 +273,6 @@ test_str_redacted(void **state)
     };
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *got = str_redacted(rows[i][0]);
         assert_string_equal(got, rows[i][1]);
@@ -306,7 +294,6 @@ test_str_shell_quote(void **state)
         { "~", "'~'" },         { "\xc3\xa9", "'\xc3\xa9'" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *got = str_shell_quote(rows[i][0]);
         assert_string_equal(got, rows[i][1]);
@@ -329,7 +316,6 @@ test_map_basics(void **state)
 {
     map_t *m = map_new(count_free);
 
-    (void) state;
     freed = 0;
     assert_null(map_get(m, "a"));
     assert_false(map_del(m, "a"));
@@ -365,7 +351,6 @@ test_map_order_and_growth(void **state)
     const char *found;
     void *value;
 
-    (void) state;
     for (int i = 0; i < N; i++) {
         snprintf(key, sizeof(key), "minion-%d", i);
         map_set(m, key, &values[i]);
@@ -393,7 +378,6 @@ test_map_delete_while_walking(void **state)
     map_t *m = map_new(count_free);
     const char *key;
 
-    (void) state;
     freed = 0;
     for (int i = 0; i < 100; i++) {
         AUTO_FREE char *name = xasprintf("%d", i);
@@ -417,7 +401,6 @@ test_map_churn(void **state)
     map_t *m = map_new(NULL);
     int value;
 
-    (void) state;
     map_set(m, "stays", &value);
     for (int i = 0; i < 20000; i++) {
         AUTO_FREE char *name = xasprintf("job%d", i);
@@ -436,7 +419,6 @@ test_clock_stamp(void **state)
 {
     char out[CLOCK_STAMP_LEN];
 
-    (void) state;
     clock_stamp(out, 1795168800123456);
     assert_string_equal(out, "2026-11-20T10:00:00.123456");
     clock_stamp(out, -1);
@@ -449,7 +431,6 @@ test_clock_stamp(void **state)
 static void
 test_clock_us_of(void **state)
 {
-    (void) state;
     assert_int_equal(clock_us_of(1.5), 1500000);
     assert_int_equal(clock_us_of(0), 0);
     assert_int_equal(clock_us_of(-3), 0);
@@ -463,7 +444,6 @@ test_clock_jid_grows(void **state)
 {
     char last[CLOCK_STAMP_LEN] = "", now[CLOCK_STAMP_LEN];
 
-    (void) state;
     for (int i = 0; i < 20000; i++) {
         clock_jid(now);
         assert_int_equal(strlen(now), 20);
@@ -491,7 +471,6 @@ test_clock_jid_threads(void **state)
     pthread_t threads[JID_THREADS];
     map_t *seen = map_new(NULL);
 
-    (void) state;
     for (int t = 0; t < JID_THREADS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, make_jids, jids[t]), 0);
     for (int t = 0; t < JID_THREADS; t++)
@@ -522,7 +501,6 @@ test_clock_jid_reading(void **state)
                                            "20261120093959318034x1" };
     char out[CLOCK_STAMP_LEN], jid[CLOCK_STAMP_LEN];
 
-    (void) state;
     assert_true(clock_jid_to_time("20261120093959318034", out));
     assert_string_equal(out, "2026, Nov 20 09:39:59.318034");
     assert_true(clock_jid_to_time("20260101000000000001_4711", out));
@@ -570,7 +548,6 @@ test_clock_stamp_reading(void **state)
     char out[CLOCK_STAMP_LEN];
     int64_t us;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         assert_int_equal(clock_stamp_parse(rows[i].text, &us), rows[i].stamp != NULL);
         if (rows[i].stamp == NULL)
@@ -629,7 +606,6 @@ test_log_console(void **state)
 {
     buf_auto_t out = BUF_INIT;
 
-    (void) state;
     capture(log_some, &out);
     assert_string_equal(buf_str(&out),
                         "[WARNING ] disk 90% full\n"
@@ -647,7 +623,6 @@ test_log_levels(void **state)
 {
     log_level_t level = LEVEL_QUIET;
 
-    (void) state;
     for (int i = LEVEL_ALL; i <= LEVEL_QUIET; i++) {
         assert_true(log_level_parse(log_level_name((log_level_t) i), &level));
         assert_int_equal(level, i);
@@ -677,7 +652,6 @@ test_log_file(void **state)
     buf_auto_t first = BUF_INIT, second = BUF_INIT;
     struct stat st;
 
-    (void) state;
     assert_non_null(mkdtemp(folder));
     AUTO_FREE char *path = xasprintf("%s/minion", folder);
     AUTO_FREE char *rotated = xasprintf("%s/minion.1", folder);
@@ -726,7 +700,6 @@ test_log_survives_a_closed_pipe(void **state)
 {
     sigset_t pending;
 
-    (void) state;
     signal(SIGPIPE, SIG_DFL);
     log_to_nobody();
     sigpending(&pending);
@@ -748,7 +721,6 @@ test_grains_of_an_id(void **state)
         { "{\"id\":\"M1\"}", "{\"id\":\"m1\"}" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *grains = json_loads(rows[i][0], JSON_ALLOW_NUL, NULL);
         assert_false(grains_are_of(grains, "m1"));

@@ -34,7 +34,6 @@ test_check(void **state)
                  { "./a", -EINVAL } };
     char deep[2 * LIMIT_FILE_DEPTH + 2], wide[NAME_MAX + 2];
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         assert_int_equal(beneath_check(rows[i].path), rows[i].rc);
     for (size_t i = 0; i < sizeof(deep); i++)
@@ -235,7 +234,6 @@ test_hostile(void **state)
 static void
 with_openat2_forbidden(void **state)
 {
-    (void) state;
     refused_run(EPERM);
 }
 

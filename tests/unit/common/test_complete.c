@@ -58,7 +58,6 @@ assert_read(const char *words, const char *values, const char *args, const char 
 static void
 test_words(void **state)
 {
-    (void) state;
     assert_read("", "{}", "", "", "", "");
     assert_read("we", "{}", "", "", "", "we");
     assert_read("-t 5 --static web1 test.", "{\"timeout\":\"5\",\"static\":true}", "web1", "", "", "test.");
@@ -101,7 +100,6 @@ test_names(void **state)
         "web1", "web2", "db1", "web1.example.com", "test.ping", "a@b:c", NULL
     };
 
-    (void) state;
     AUTO_FREE char *none = offered("", '\0', odd);
     assert_string_equal(none, "");
     AUTO_FREE char *webs = offered("we", '\0', names);
@@ -127,7 +125,6 @@ test_sls(void **state)
     };
     char dir[] = "/tmp/halite-complete-XXXXXX";
 
-    (void) state;
     assert_non_null(mkdtemp(dir));
     static const char *const files[] = { "base/top.sls",      "base/web/init.sls", "base/web/a.sls",
                                          "base/web/ng/b.sls", "base/web/not.txt",  "base/web/$(x).sls",

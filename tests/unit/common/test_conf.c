@@ -172,7 +172,6 @@ check_rows(conf_side_t side)
 static void
 test_rows(void **state)
 {
-    (void) state;
     check_rows(CONF_MASTER);
     check_rows(CONF_MINION);
 }
@@ -208,7 +207,6 @@ test_defaults_are_legal(void **state)
 static void
 test_missing_folder(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(conf) conf = conf_load("/nonexistent/halite", CONF_MASTER, NULL, NULL, &err);
 
@@ -667,7 +665,6 @@ test_id_valid(void **state)
     };
     char longest[LIMIT_ID_LEN + 2];
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(good); i++)
         assert_true(conf_id_valid(good[i], NULL));
     for (size_t i = 0; i < NELEMS(bad); i++) {
@@ -688,7 +685,6 @@ test_id_valid(void **state)
 static void
 test_id_bytes(void **state)
 {
-    (void) state;
     for (int c = 1; c < 256; c++) {
         char id[] = { 'a', (char) c, 'a', '\0' };
         bool is = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -856,7 +852,6 @@ check_committed(const char *path, conf_side_t side)
 static void
 test_committed_samples(void **state)
 {
-    (void) state;
     check_committed(TEST_SOURCE_DIR "/conf/master", CONF_MASTER);
     check_committed(TEST_SOURCE_DIR "/conf/minion", CONF_MINION);
 }
@@ -899,7 +894,6 @@ test_told_wrong(void **state)
                                          "{\"renderer\": \"x\"}" };
     json_auto_t *own = json_pack("{s:s}", "id", "web1");
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(wrong); i++) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *told = json_loads(wrong[i], 0, NULL);

@@ -46,7 +46,6 @@ test_bounded(void **state)
     descent_auto_t at = DESCENT_INIT;
     int had = descriptors();
 
-    (void) state;
     dig(LEVELS);
     assert_int_equal(descent_down(&at, AT_FDCWD, dir), 0);
     for (int i = 0; i < LEVELS; i++)
@@ -71,7 +70,6 @@ test_moved(void **state)
     AUTO_FREE char *other = xasprintf("%s/other", dir), *first = xasprintf("%s/d", dir);
     AUTO_FREE char *second = xasprintf("%s/d/d", dir), *moved = xasprintf("%s/other/d", dir);
 
-    (void) state;
     dig(DESCENT_OPEN + 2);
     assert_int_equal(mkdir(other, 0700), 0);
     assert_int_equal(descent_down(&at, AT_FDCWD, first), 0);
@@ -90,7 +88,6 @@ test_links(void **state)
     descent_auto_t at = DESCENT_INIT;
     AUTO_FREE char *link = xasprintf("%s/link", dir);
 
-    (void) state;
     assert_int_equal(symlink("/", link), 0);
     assert_int_equal(descent_down(&at, AT_FDCWD, link), -ENOTDIR);
     assert_int_equal(at.depth, 0);
@@ -102,7 +99,6 @@ test_remove(void **state)
 {
     struct rlimit had, low;
 
-    (void) state;
     dig(LEVELS);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &had), 0);
     low = had;

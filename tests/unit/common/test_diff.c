@@ -12,7 +12,6 @@
 static void
 test_difflib_answers(void **state)
 {
-    (void) state;
     json_auto_t *all = json_load_file(TEST_SOURCE_DIR "/tests/cases/diff/difflib.json", 0, NULL);
     json_t *row;
     size_t i;
@@ -29,7 +28,6 @@ test_difflib_answers(void **state)
 static void
 test_names(void **state)
 {
-    (void) state;
     AUTO_FREE char *diff = diff_texts("a\n", 2, "b\n", 2, "old", "new");
 
     assert_string_equal(diff, "--- old\n+++ new\n@@ -1 +1 @@\n-a\n+b\n");
@@ -38,7 +36,6 @@ test_names(void **state)
 static void
 test_lf_only(void **state)
 {
-    (void) state;
     size_t n = 0;
     diff_line_t *lines = diff_lines("a\rb\nc", 5, true, &n);
 
@@ -59,7 +56,6 @@ test_steps(void **state)
 {
     buf_auto_t a = BUF_INIT, b = BUF_INIT;
 
-    (void) state;
     for (int i = 0; i < 50000; i++) {
         buf_printf(&a, "%d\n", i % 150);
         buf_printf(&b, "%d\n", 149 - i % 150);
@@ -81,7 +77,6 @@ test_bounds(void **state)
 {
     buf_auto_t a = BUF_INIT, b = BUF_INIT;
 
-    (void) state;
     for (int i = 0; i < 100000; i++) {
         buf_printf(&a, "this is line %d of a\n", i);
         buf_printf(&b, "this is line %d of b\n", i);

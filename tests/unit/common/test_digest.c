@@ -19,7 +19,6 @@ static const struct {
 static void
 test_abc(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *hex = digest_bytes(rows[i].name, "abc", 3, NULL);
         assert_string_equal(hex, rows[i].hex);
@@ -31,7 +30,6 @@ test_abc(void **state)
 static void
 test_pieces(void **state)
 {
-    (void) state;
     AUTO(digest) digest = digest_new("sha256", NULL);
 
     digest_add(digest, "a", 1);
@@ -43,7 +41,6 @@ test_pieces(void **state)
 static void
 test_unknown_and_missing(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT, missing = FAIL_INIT;
     char *hex = NULL;
 

@@ -31,7 +31,6 @@ readdir(DIR *dir)
 static int
 setup(void **state)
 {
-    (void) state;
     str_copy(root, sizeof(root), "/tmp/test_files.XXXXXX");
     return mkdtemp(root) == NULL;
 }
@@ -39,7 +38,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     return fs_remove_tree(root, NULL);
 }
 
@@ -94,7 +92,6 @@ assert_json(json_t *got, const char *want)
 static void
 test_split(void **state)
 {
-    (void) state;
     static const struct {
         const char *url, *given, *path, *env;
     } rows[] = {
@@ -122,7 +119,6 @@ test_split(void **state)
 static void
 test_split_refuses(void **state)
 {
-    (void) state;
     static const struct {
         const char *url, *env, *text;
     } rows[] = {
@@ -178,7 +174,6 @@ assert_cached(fileclient_t *files, const char *url, const char *env, const char 
 static void
 test_first_folder_wins(void **state)
 {
-    (void) state;
     put("one/a", "1");
     put("two/a", "2");
     put("two/d/b", "b");
@@ -206,7 +201,6 @@ test_first_folder_wins(void **state)
 static void
 test_any_env(void **state)
 {
-    (void) state;
     put("envs/dev/a", "1");
     put("secret", "x");
     json_auto_t *opts = options(
@@ -224,7 +218,6 @@ test_any_env(void **state)
 static void
 test_given_roots_alone(void **state)
 {
-    (void) state;
     put("files/a", "1");
     put("pillar/b", "1");
     json_auto_t *opts = options(
@@ -239,7 +232,6 @@ test_given_roots_alone(void **state)
 static void
 test_ignored(void **state)
 {
-    (void) state;
     put("r/.svn/x", "1");
     put("r/a.swp", "1");
     put("r/keep", "1");
@@ -272,7 +264,6 @@ links_stage(void)
 static void
 test_links_followed(void **state)
 {
-    (void) state;
     links_stage();
     json_auto_t *opts = options("{\"file_roots\": {\"base\": [\"@/r\"]}}");
     AUTO(fileclient) files = fileclient_local(opts, NULL);
@@ -293,7 +284,6 @@ test_links_followed(void **state)
 static void
 test_links_kept_inside(void **state)
 {
-    (void) state;
     links_stage();
     json_auto_t *opts = options(
         "{\"fileserver_followsymlinks\": false, \"file_roots\": {\"base\": [\"@/r\"]}}");
@@ -316,7 +306,6 @@ test_links_kept_inside(void **state)
 static void
 test_hash(void **state)
 {
-    (void) state;
     put("r/a", "abc");
     json_auto_t *opts = options("{\"hash_type\": \"md5\", \"file_roots\": {\"base\": [\"@/r\"]}}");
     AUTO(fileclient) files = fileclient_local(opts, NULL);
@@ -342,7 +331,6 @@ test_hash_of_same_time(void **state)
     struct stat st;
     json_t *hash = NULL;
 
-    (void) state;
     put("r/a", "abc");
     json_auto_t *opts = options("{\"hash_type\": \"md5\", \"file_roots\": {\"base\": [\"@/r\"]}}");
     AUTO(fileclient) files = fileclient_local(opts, NULL);
@@ -363,7 +351,6 @@ test_hash_of_same_time(void **state)
 static void
 test_get(void **state)
 {
-    (void) state;
     put("r/a", "new");
     put("to/file", "old and longer");
     link_to("file", "to/link");
@@ -393,7 +380,6 @@ test_get(void **state)
 static void
 test_no_descriptor(void **state)
 {
-    (void) state;
     put("base/a/one.sls", "x");
     put("base/b/c/two.sls", "x");
     json_auto_t *opts = options("{\"file_roots\": {\"base\": [\"@/base\"]}}");
@@ -427,7 +413,6 @@ test_no_descriptor(void **state)
 static void
 test_folder_cut_short(void **state)
 {
-    (void) state;
     put("base/a/one.sls", "x");
     put("base/b/c/two.sls", "x");
     mkdirs("base/empty");

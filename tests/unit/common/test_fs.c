@@ -15,7 +15,6 @@ static char root[32];
 static int
 setup(void **state)
 {
-    (void) state;
     str_copy(root, sizeof(root), "/tmp/test_fs.XXXXXX");
     return mkdtemp(root) == NULL;
 }
@@ -23,7 +22,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     return fs_remove_tree(root, NULL);
 }
 
@@ -40,7 +38,6 @@ test_read(void **state)
     buf_auto_t b = BUF_INIT;
     fail_auto_t missing = FAIL_INIT, large = FAIL_INIT, folder = FAIL_INIT;
 
-    (void) state;
     put(path, "12345");
     buf_puts(&b, "> ");
     assert_int_equal(fs_read(path, 5, &b, NULL), 0);
@@ -75,7 +72,6 @@ test_write(void **state)
     fail_auto_t err = FAIL_INIT;
     struct stat st;
 
-    (void) state;
     put(path, "old");
     assert_int_equal(link(path, other), 0);
     assert_int_equal(count_entries(path), 2);
@@ -107,7 +103,6 @@ test_rewrite(void **state)
     buf_auto_t b = BUF_INIT;
     struct stat st;
 
-    (void) state;
     put(path, "old");
     assert_int_equal(chmod(path, 0640), 0);
     assert_int_equal(chown(path, owner, (gid_t) -1), 0);
@@ -138,7 +133,6 @@ test_settle(void **state)
     AUTO_FREE char *folder = fs_join(root, "folder");
     buf_auto_t b = BUF_INIT;
 
-    (void) state;
     put(temp, "new");
     assert_int_equal(fs_settle(temp, path, NULL), 0);
     assert_int_equal(fs_read(path, 10, &b, NULL), 0);
@@ -158,7 +152,6 @@ test_write_fails_clean(void **state)
     struct rlimit saved, tiny;
     buf_auto_t b = BUF_INIT, big = BUF_INIT;
 
-    (void) state;
     assert_int_equal(fs_mkdirs(folder, 0755, NULL), 0);
     put(path, "old");
     buf_fill(&big, 'x', 65536);
@@ -183,7 +176,6 @@ test_device(void **state)
     AUTO_FREE char *path = fs_join(root, "null");
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     if (mknod(path, S_IFCHR | 0600, makedev(1, 3)) != 0)
         skip(); /* only root makes one */
     assert_true(fs_is_device(path));
@@ -199,7 +191,6 @@ test_long_name(void **state)
 {
     char name[256];
 
-    (void) state;
     memset(name, 'n', 255);
     name[255] = '\0';
     AUTO_FREE char *path = fs_join(root, name);
@@ -214,7 +205,6 @@ test_absent(void **state)
     AUTO_FREE char *none = fs_join(root, "none"), *below = fs_join(root, "in-none/x");
     AUTO_FREE char *loop = fs_join(root, "loop");
 
-    (void) state;
     assert_true(fs_absent(none) && fs_absent(below));
     assert_false(fs_absent(root));
     assert_int_equal(symlink("loop", loop), 0);
@@ -230,7 +220,6 @@ test_mkdirs(void **state)
     fail_auto_t err = FAIL_INIT, under = FAIL_INIT;
     struct stat st;
 
-    (void) state;
     assert_int_equal(fs_mkdirs(deep, 0700, NULL), 0);
     assert_int_equal(stat(b, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0700);
@@ -253,7 +242,6 @@ test_remove_tree(void **state)
     AUTO_FREE char *link_in = fs_join(root, "tree/x/link"), *file = fs_join(root, "tree/x/file");
     AUTO_FREE char *top = fs_join(root, "top-link"), *top_slash = fs_join(root, "top-link/");
 
-    (void) state;
     assert_int_equal(fs_mkdirs(deep, 0755, NULL), 0);
     assert_int_equal(fs_mkdirs(outside, 0755, NULL), 0);
     put(kept, "x");
@@ -279,7 +267,6 @@ test_join(void **state)
         { "", "/proc", "/proc" }, { "/srv", "/x/y", "/srv/x/y" }, { "a", "", "a/" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *got = fs_join(rows[i][0], rows[i][1]);
         assert_string_equal(got, rows[i][2]);
@@ -293,7 +280,6 @@ test_which(void **state)
     AUTO_FREE char *plain = fs_join(root, "bin/plain"), *dir = fs_join(root, "bin/dir");
     AUTO_FREE char *search = xasprintf("/nonexistent::%s", bin);
 
-    (void) state;
     assert_int_equal(fs_mkdirs(dir, 0755, NULL), 0);
     assert_int_equal(fs_write_quick(tool, "", 0, 0755, NULL), 0);
     put(plain, "");
@@ -312,7 +298,6 @@ test_write_nosig(void **state)
 {
     int fds[2];
 
-    (void) state;
     assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
     assert_int_equal(fs_write_nosig(fds[1], "abc", 3), 3);
     assert_int_equal(fs_write_all(fds[1], "def", 3), 0);
@@ -332,7 +317,6 @@ test_look(void **state)
                    *want = xasprintf("cannot look at %s: %s", loop, strerror(ELOOP));
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_int_equal(symlink("loop", loop), 0);
     assert_int_equal(fs_write_quick(file, "", 0, 0600, NULL), 0);
     assert_int_equal(fs_look(root, &err) + fs_look_dir(root, &err) + fs_look(file, &err), 3);
@@ -354,7 +338,6 @@ test_names(void **state)
     fail_auto_t err = FAIL_INIT;
     char **names = NULL;
 
-    (void) state;
     for (const char *name = "gcadbfe"; *name != '\0'; name++) {
         AUTO_FREE char *path = xasprintf("%s/%c", root, *name);
         assert_int_equal(fs_write_quick(path, "", 0, 0600, NULL), 0);

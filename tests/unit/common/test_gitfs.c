@@ -25,7 +25,6 @@ shell(const char *commands)
 static int
 setup(void **state)
 {
-    (void) state;
     str_copy(root, sizeof(root), "/tmp/test_gitfs.XXXXXX");
     if (!mkdtemp(root))
         return 1;
@@ -41,7 +40,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     return fs_remove_tree(root, NULL);
 }
 
@@ -85,7 +83,6 @@ assert_text(fileclient_t *files, const char *url, const char *env, const char *w
 static void
 test_environments(void **state)
 {
-    (void) state;
     json_auto_t *opts = NULL;
     AUTO(fileclient) files = client("\"gitfs_remotes\": [\"@/one\"]", &opts);
     assert_json(fileclient_envs(files, NULL), "[\"base\",\"dev\",\"feature/x\",\"v1\"]");
@@ -113,7 +110,6 @@ test_environments(void **state)
 static void
 test_settings(void **state)
 {
-    (void) state;
     json_auto_t *opts = NULL;
     AUTO(fileclient)
     files = client("\"gitfs_remotes\": [{\"@/one\": [{\"root\": \"sub\"}, {\"mountpoint\": \"salt://web/\"}, "
@@ -138,7 +134,6 @@ test_settings(void **state)
 static void
 test_fetching(void **state)
 {
-    (void) state;
     static const char remotes[] = "\"gitfs_remotes\": [\"@/one\"]";
     json_auto_t *opts = NULL, *again = NULL, *last = NULL;
     AUTO(fileclient) files = client(remotes, &opts);
@@ -162,7 +157,6 @@ test_fetching(void **state)
 static void
 test_blobs(void **state)
 {
-    (void) state;
     static const char remotes[] = "\"gitfs_remotes\": [\"@/one\"]";
     static const char *const damages[] = { ": >\"$b\"", "printf bad >\"$b\"", "printf 'tap\\n' >\"$b\"",
                                            "rm \"$b\"" };
@@ -201,7 +195,6 @@ fail_at(const char *word)
 static void
 test_failing_git(void **state)
 {
-    (void) state;
     static const char settings[] = "\"gitfs_remotes\": [{\"@/one\": [{\"fallback\": \"dev\"}]}]";
     AUTO_FREE char *before = xstrdup(getenv("PATH"));
     AUTO_FREE char *path = xasprintf("%s/bin:%s", root, before);
@@ -239,7 +232,6 @@ test_failing_git(void **state)
 static void
 test_bad_settings(void **state)
 {
-    (void) state;
     static const struct {
         const char *remotes, *text;
     } rows[] = {

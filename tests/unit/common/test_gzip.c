@@ -6,7 +6,6 @@
 static void
 test_round_trip(void **state)
 {
-    (void) state;
     static const size_t sizes[] = { 0, 1, 1000, 300000 };
     for (size_t i = 0; i < NELEMS(sizes); i++) {
         buf_auto_t plain = BUF_INIT, packed = BUF_INIT, back = BUF_INIT;
@@ -22,7 +21,6 @@ test_round_trip(void **state)
 static void
 test_bad(void **state)
 {
-    (void) state;
     buf_auto_t plain = BUF_INIT, packed = BUF_INIT, back = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
     buf_fill(&plain, 'x', 1000000);

@@ -16,7 +16,6 @@ wanted(json_t *row, const char *key)
 static void
 test_addresses(void **state)
 {
-    (void) state;
     static const struct {
         const char *key;
         bool (*is)(const ip_t *ip);
@@ -57,7 +56,6 @@ expect_ip(ip_t ip, const char *want)
 static void
 test_networks(void **state)
 {
-    (void) state;
     static const char *const probes[] = { "10.1.2.3", "1.2.3.5", "::1", "2001:db8::5" };
     json_auto_t *file = json_load_file(TEST_SOURCE_DIR "/tests/cases/ipaddr/python.json", 0, NULL);
     json_t *row;
@@ -89,7 +87,6 @@ test_networks(void **state)
 static void
 test_order(void **state)
 {
-    (void) state;
     ipnet_t a, b;
 
     assert_int_equal(ipnet_parse("10.0.0.0/8", true, &a, NULL), 0);

@@ -16,8 +16,8 @@ typedef struct disk {
 } disk_t;
 
 static int
-disk_load(void *cookie, const char *name, UNUSED py_t *globals, jinja_known_fn *known, void *known_cookie,
-          jinja_file_t *ret, UNUSED fail_t *err)
+disk_load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void *known_cookie,
+          jinja_file_t *ret, fail_t *err)
 {
     disk_t *d = cookie;
     if (strcmp(name, "lib") != 0)
@@ -56,7 +56,6 @@ check_render(jinja_t *engine, const char *source, const char *key, const char *e
 static void
 test_cache(void **state)
 {
-    (void) state;
     disk_t disk = { 1, 0, "{% macro m(x) %}<{{ x }}>{% endmacro %}" };
     const jinja_loader_t loader = { disk_load, &disk };
     jinja_options_t options;
@@ -94,7 +93,6 @@ check_kept(jinja_t *engine, py_t *context, const char *source, const char *expec
 static void
 test_ended_templates(void **state)
 {
-    (void) state;
     jinja_options_t options;
     jinja_salt_options(&options, NULL, false);
     jinja_t *engine = jinja_new(&options, NULL);
@@ -133,7 +131,6 @@ check_limit(jinja_t *engine, const char *source, const char *cls)
 static void
 test_limits(void **state)
 {
-    (void) state;
     jinja_options_t options;
     jinja_salt_options(&options, NULL, false);
     options.output = 100000;
@@ -158,7 +155,6 @@ test_limits(void **state)
 static void
 test_no_descriptors(void **state)
 {
-    (void) state;
     jinja_options_t options;
     struct rlimit was;
     jinja_salt_options(&options, NULL, false);
@@ -178,7 +174,6 @@ test_no_descriptors(void **state)
 static void
 test_many_names(void **state)
 {
-    (void) state;
     enum { MANY = 66000 };
     jinja_options_t options;
     jinja_salt_options(&options, NULL, false);
@@ -257,7 +252,6 @@ test_memory_budget(void **state)
         "{{ ('a' * 5000000) | regex_replace('.+', '\\\\g<0>' * 1000) }}",
     };
 
-    (void) state;
     SKIP_CHECKED();
     struct rlimit before, low;
     getrlimit(RLIMIT_AS, &before);
@@ -304,7 +298,6 @@ test_whole_or_refused(void **state)
     static const char *const filters[] = { "pprint", "python",           "tojson",   "json",    "yaml",
                                            "string", "json_decode_dict", "dictsort", "xmlattr", "urlencode" };
 
-    (void) state;
     SKIP_CHECKED();
     jinja_options_t options;
     jinja_salt_options(&options, NULL, false);
@@ -340,7 +333,6 @@ test_time_budget(void **state)
         MANY "{{ l | difference(l) | length }}",
     };
 
-    (void) state;
     SKIP_CHECKED();
     for (size_t i = 0; i < NELEMS(slow); i++)
         check_budget(slow[i], "LimitError");
@@ -350,7 +342,6 @@ test_time_budget(void **state)
 static void
 test_long_texts(void **state)
 {
-    (void) state;
     SKIP_CHECKED();
     jinja_options_t options;
     jinja_salt_options(&options, NULL, false);
@@ -369,7 +360,6 @@ test_long_texts(void **state)
 static void
 test_sort_changes(void **state)
 {
-    (void) state;
     check_budget("{% set l = [1] %}{% do l.sort(key=l.append) %}", "ValueError: list modified during sort");
     check_budget("{% set l = [3, 1, 2] %}{% do l.sort(key=l.pop) %}", "IndexError: pop from empty list");
     check_budget("{% set l = [3, 1, 2] %}{% do l.sort(key=l.count) %}{{ l }}", "[3, 1, 2]");

@@ -98,7 +98,6 @@ static const example_t trees[] = {
 static void
 test_trees(void **state)
 {
-    (void) state;
     static const jsyntax_t plain = { .newline = NULL };
     for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
         check(&plain, trees[i].source, trees[i].tree);
@@ -133,7 +132,6 @@ static const example_t errors[] = {
 static void
 test_errors(void **state)
 {
-    (void) state;
     static const jsyntax_t plain = { .newline = NULL };
     for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
         check(&plain, errors[i].source, errors[i].tree);
@@ -142,7 +140,6 @@ test_errors(void **state)
 static void
 test_white_space(void **state)
 {
-    (void) state;
     static const jsyntax_t trim = { .trim_blocks = true, .lstrip_blocks = true };
     check(&trim, "  {% do a %}\nb\n", "(do(name a))(output(data b))");
     check(&trim, "  {%+ do a +%}\nb", "(output(data   ))(do(name a))(output(data \nb))");
@@ -161,7 +158,6 @@ test_white_space(void **state)
 static void
 test_limits(void **state)
 {
-    (void) state;
     static const jsyntax_t plain = { .newline = NULL };
     buf_auto_t deep = BUF_INIT;
     buf_puts(&deep, "{{ ");

@@ -33,7 +33,6 @@ test_as_jansson_reads(void **state)
         "\"h\xc3\xa9\xe2\x82\xac\xf0\x9f\x92\xa9 \\u00e9 \x7f\"",
         "{\"\\u0061\\n\":1,\"b\\\"\":{\"\\u0061\\n\":2}}",
     };
-    (void) state;
     for (size_t i = 0; i < NELEMS(texts); i++) {
         json_bad_t bad;
         json_auto_t *ours = json_read(texts[i], strlen(texts[i]), &bad),
@@ -99,7 +98,6 @@ test_refused(void **state)
         { "\"\xed\xa0\x80\"", "a string that is no UTF-8", 4 },
         { "\"\xc3\"", "a string that is no UTF-8", 2 },
     };
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_bad_t bad;
         json_auto_t *v = json_read(rows[i].text, strlen(rows[i].text), &bad);
@@ -117,7 +115,6 @@ test_cut(void **state)
     static const char text[] = "{\"key\\u00e9\":[1.5,true,\"\\ud83d\\udca9\",-17,null]}";
     json_bad_t bad;
 
-    (void) state;
     for (size_t len = 0; len < sizeof(text) - 1; len++) {
         AUTO_FREE char *exact = malloc(len + (len == 0)); /* for a sanitizer's eyes */
         assert_non_null(exact);
@@ -146,7 +143,6 @@ test_depth(void **state)
     json_bad_t bad;
     json_auto_t *most = nested(LIMIT_JSON_DEPTH, &bad);
 
-    (void) state;
     assert_non_null(most);
     assert_null(nested(LIMIT_JSON_DEPTH + 1, &bad));
     assert_string_equal(bad.why, "nested deeper than the 512 levels allowed");
@@ -160,7 +156,6 @@ test_depth_of_frames(void **state)
     json_bad_t bad;
     buf_auto_t text = BUF_INIT;
 
-    (void) state;
     buf_fill(&text, '[', LIMIT_FRAME_DEPTH);
     buf_fill(&text, ']', LIMIT_FRAME_DEPTH);
     json_auto_t *most = json_read_frame(buf_str(&text), text.len, &bad);
@@ -181,7 +176,6 @@ test_many_keys(void **state)
     buf_auto_t text = BUF_INIT;
     json_bad_t bad;
 
-    (void) state;
     for (int i = 0; i <= PLAIN_KEYS; i++)
         buf_printf(&text, "%c\"k%d\":1", i == 0 ? '{' : ',', i);
     buf_putc(&text, '}');
@@ -217,7 +211,6 @@ test_no_memory(void **state)
     json_bad_t bad;
     int n = 0;
 
-    (void) state;
     json_set_alloc_funcs(few, give);
     for (;; n++) {
         left = n;
@@ -248,7 +241,6 @@ test_few(void **state)
                  { "[[[[[[[[[[[[[[  ", 15 },
                  { "[\"a,b,c\",1,2,\"[[[[[[", 5 } };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         assert_true(json_few(rows[i].text, strlen(rows[i].text), rows[i].most));
         assert_false(json_few(rows[i].text, strlen(rows[i].text), rows[i].most - 1));

@@ -95,7 +95,6 @@ assert_hex(const uint8_t key[KEY_BYTES], const char *hex)
 static void
 test_vectors(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(vectors); i++) {
         const vector_t *v = &vectors[i];
         char *dir = temp_dir();
@@ -135,7 +134,6 @@ test_finger_salt(void **state)
     AUTO_FREE char *spaced = xasprintf("\n  \n%s\n\n", salt_pem);
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     key_finger_pem(salt_pem, strlen(salt_pem), finger);
     assert_string_equal(finger, salt_finger);
     key_finger_pem(crlf, strlen(crlf), again);
@@ -160,7 +158,6 @@ test_finger_odd(void **state)
     static const char *const odd[] = { "", "\n", "one line", "one\ntwo", "one\n\n\ntwo\n" };
     char finger[FINGER_LEN], file[FINGER_MAX];
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(odd); i++) {
         key_finger_pem(odd[i], strlen(odd[i]), finger);
         assert_string_equal(
@@ -180,7 +177,6 @@ test_z85(void **state)
     uint8_t key[KEY_BYTES], back[KEY_BYTES];
     char ours[KEY_Z85_LEN], theirs[KEY_Z85_LEN];
 
-    (void) state;
     assert_true(key_from_z85(z85, key));
     assert_hex(key, hex);
     for (int i = 0; i < 200; i++) {
@@ -211,7 +207,6 @@ test_z85_refused(void **state)
     };
     uint8_t key[KEY_BYTES] = { 7 };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(bad); i++)
         assert_false(key_from_z85(bad[i], key));
     assert_int_equal(key[0], 7);
@@ -224,7 +219,6 @@ test_pair_is_curve(void **state)
     char secret[KEY_Z85_LEN], public_key[KEY_Z85_LEN], derived[KEY_Z85_LEN];
     AUTO(key_pair) pair = key_pair_new();
 
-    (void) state;
     key_to_z85(key_pair_secret(pair), secret);
     key_to_z85(key_pair_public(pair), public_key);
     assert_int_equal(zmq_curve_public(derived, secret), 0);
@@ -245,7 +239,6 @@ test_open_makes(void **state)
     bool made = false;
     AUTO(key_pair) first = key_pair_open(pki, "minion", &made, &err);
 
-    (void) state;
     assert_non_null(first);
     assert_true(made);
     assert_int_equal(stat(pki, &st), 0);
@@ -273,7 +266,6 @@ test_open_refuses_mode(void **state)
     char *dir = temp_dir();
     AUTO_FREE char *pem = fs_join(dir, "k.pem");
 
-    (void) state;
     put_file(dir, "k.pem", vectors[0].pem, 0600);
     for (size_t i = 0; i < NELEMS(modes); i++) {
         fail_auto_t err = FAIL_INIT;
@@ -305,7 +297,6 @@ test_open_refuses_content(void **state)
         { "NONE", "SECOND", "private key" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(bad); i++) {
         char *dir = temp_dir();
         const char *pem = bad[i].pem == NULL ? vectors[0].pem : bad[i].pem;
@@ -332,7 +323,6 @@ test_open_refuses_fifo(void **state)
     AUTO_FREE char *pem = fs_join(dir, "k.pem");
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_int_equal(mkfifo(pem, 0400), 0);
     assert_null(key_pair_open(dir, "k", NULL, &err));
     assert_non_null(strstr(err.text, "regular"));
@@ -348,7 +338,6 @@ test_open_race(void **state)
     int line[2], go[2];
     uint8_t keys[N][KEY_BYTES];
 
-    (void) state;
     assert_int_equal(pipe(line), 0);
     assert_int_equal(pipe(go), 0);
     for (int i = 0; i < N; i++) {
@@ -407,7 +396,6 @@ test_pem_shapes(void **state)
     AUTO_FREE char *morepad = str_replace(pub, "=", "==");
     AUTO_FREE char *joined = str_replace(pub, "KEY-----\nMC", "KEY-----MC");
 
-    (void) state;
     assert_true(reads(PEM_PUBLIC, pub, strlen(pub)));
     assert_true(reads(PEM_PUBLIC, crlf, strlen(crlf)));
     assert_true(reads(PEM_PUBLIC, blank, strlen(blank)));
@@ -433,7 +421,6 @@ test_pem_damage(void **state)
     static const pem_kind_t kinds[] = { PEM_PUBLIC, PEM_PRIVATE };
     static const char junk[] = { '\0', '\n', '-', 'A', '=', '\x80' };
 
-    (void) state;
     for (size_t k = 0; k < NELEMS(kinds); k++) {
         const char *text = kinds[k] == PEM_PUBLIC ? vectors[0].pub : vectors[0].pem;
         size_t len = strlen(text);
@@ -461,7 +448,6 @@ test_pem_other_keys(void **state)
                                  "-----END PRIVATE KEY-----\n";
     AUTO_FREE char *big = xcalloc(1, LIMIT_KEY_FILE + 2);
 
-    (void) state;
     assert_false(reads(PEM_PUBLIC, ed_pub, strlen(ed_pub)));
     assert_false(reads(PEM_PRIVATE, ed_pem, strlen(ed_pem)));
     memset(big, ' ', LIMIT_KEY_FILE + 1);
@@ -480,7 +466,6 @@ test_openssl_reads(void **state)
     AUTO(key_pair) pair = key_pair_open(dir, "k", NULL, NULL);
     buf_auto_t derived = BUF_INIT, text = BUF_INIT;
 
-    (void) state;
     assert_non_null(pair);
     if (openssl == NULL) {
         print_message("# SKIP: openssl is not installed\n");
@@ -501,7 +486,6 @@ test_hash(void **state)
 {
     char hex[KEY_HEX_MAX];
 
-    (void) state;
     assert_int_equal(key_hash_hex("sha256", "abc", 3, hex), 0);
     assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_int_equal(key_hash_hex("sha512", "abc", 3, hex), 0);
@@ -543,7 +527,6 @@ count_in_memory(const uint8_t masked[KEY_BYTES])
 static void
 test_wiped(void **state)
 {
-    (void) state;
     SKIP_CHECKED(); /* all of memory is read */
     AUTO_FREE char *dir = temp_dir();
     uint8_t masked[KEY_BYTES];

@@ -35,7 +35,6 @@ test_pieces(void **state)
     json_auto_t *first = json_pack("{s:i}", "a", 1), *second = json_pack("{s:s}", "text", "x\xc3\xa4");
     int taken = 0;
 
-    (void) state;
     frame_add(&whole, first);
     frame_add(&whole, second);
     for (size_t i = 0; i < whole.len; i++) {
@@ -67,7 +66,6 @@ test_garbage(void **state)
                                          "7",    "[]",   "\"x\"", "{\"a\":1,\"a\":2}",
                                          "{}{}", "{} x", "\xff" };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(texts); i++) {
         fail_auto_t err = FAIL_INIT;
         buf_auto_t in = BUF_INIT;
@@ -90,7 +88,6 @@ test_deep(void **state)
     buf_auto_t in = BUF_INIT, text = BUF_INIT;
     json_auto_t *msg = NULL, *none = NULL;
 
-    (void) state;
     buf_puts(&text, "{\"ret\":");
     buf_fill(&text, '[', LIMIT_JSON_DEPTH);
     buf_fill(&text, ']', LIMIT_JSON_DEPTH);
@@ -110,7 +107,6 @@ test_too_large(void **state)
     json_t *msg = NULL;
     uint32_t head = htonl(1001);
 
-    (void) state;
     /* The head alone is enough to refuse. */
     buf_add(&in, &head, sizeof(head));
     assert_int_equal(frame_take(&in, 1000, &msg, &err), -EMSGSIZE);
@@ -427,7 +423,6 @@ test_request_over_the_limit(void **state)
 static void
 on_alarm(int sig)
 {
-    (void) sig;
 }
 
 static void

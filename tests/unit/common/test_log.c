@@ -49,7 +49,6 @@ test_formats(void **state)
         { "%(colorlevel)s %(colormsg)s", "\033[0;1;33m[WARNING ]\033[0m \033[0;33mit \xc3\xa9% is\033[0m" },
     };
 
-    (void) state;
     setenv("TZ", "UTC0", 1);
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
@@ -82,7 +81,6 @@ test_wrong_formats(void **state)
         { "%(message).201s", "at most 200 characters wide" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         assert_int_equal(logfmt_check(rows[i][0], &err), -EINVAL);
@@ -97,7 +95,6 @@ test_json(void **state)
     buf_auto_t out = BUF_INIT;
     log_record_t other = record;
 
-    (void) state;
     other.message = "a \"b\" \\ c\n\td";
     logfmt_json(&out, &other);
     AUTO_FREE char *want = xasprintf(
@@ -120,7 +117,6 @@ test_json_last(void **state)
     char small[100], large[400];
     static const char line[] = "x.c:3: broken \"\\\x01\xff invariant\n";
 
-    (void) state;
     large[logfmt_json_last(large, sizeof(large) - 1, line, strlen(line))] = '\0';
     assert_string_equal(large,
                         "{\"level\": \"critical\", \"name\": \"salt\", \"message\": \"x.c:3: broken ???? "
@@ -145,7 +141,6 @@ assert_name(const char *file, const char *name)
 static void
 test_names(void **state)
 {
-    (void) state;
     assert_name("src/master/publish.c", "salt.master");
     assert_name("src/master/reactor_loop.c", "salt.reactor");
     assert_name("src/common/pillar/pillar.c", "salt.pillar");
@@ -167,7 +162,6 @@ test_rows_have_files(void **state)
 #include "salt/loggers.def"
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(prefixes); i++) {
         AUTO_FREE char *pattern = xasprintf(TEST_SOURCE_DIR "/%s*", prefixes[i]);
         glob_t found;
@@ -184,7 +178,6 @@ test_granular(void **state)
                                     "salt.modules.cmd", "quiet");
     json_auto_t *none = json_object();
 
-    (void) state;
     logname_set_levels(levels);
     assert_int_equal(logname_level("salt.master", LEVEL_WARNING), LEVEL_ERROR);
     assert_int_equal(logname_level("salt.modules", LEVEL_WARNING), LEVEL_DEBUG);
@@ -214,7 +207,6 @@ test_least(void **state)
     json_auto_t *quiet = json_pack("{s:s}", "salt", "trace");
     json_auto_t *none = json_object();
 
-    (void) state;
     log_init("salt-test", LEVEL_WARNING, false);
     log_debug("%d", count());
     assert_int_equal(counted, 0);
@@ -250,7 +242,6 @@ test_hostile_json(void **state)
     static const log_form_t text = { LOG_FORM_CONSOLE, "", LOG_FORM_FILE, "%Y-%m-%d %H:%M:%S", "", false };
     char folder[] = "/tmp/test_log.XXXXXX", lines[8192];
 
-    (void) state;
     assert_non_null(mkdtemp(folder));
     AUTO_FREE char *path = xasprintf("%s/log", folder);
     log_init("salt-test", LEVEL_QUIET, false);

@@ -39,7 +39,6 @@ test_moved(void **state)
 {
     struct stat st;
 
-    (void) state;
     log_info("one");
     assert_int_equal(rename(path, moved), 0);
     log_info("two");
@@ -54,7 +53,6 @@ test_moved(void **state)
 static void
 test_made_by_others(void **state)
 {
-    (void) state;
     log_info("one");
     assert_int_equal(rename(path, moved), 0);
     assert_int_equal(fs_write_quick(path, "", 0, 0600, NULL), 0);
@@ -66,7 +64,6 @@ test_made_by_others(void **state)
 static void
 test_removed(void **state)
 {
-    (void) state;
     assert_int_equal(unlink(path), 0);
     log_info("three");
     assert_int_equal(count(path, "three"), 1);
@@ -75,7 +72,6 @@ test_removed(void **state)
 static void
 test_copied_and_cut(void **state)
 {
-    (void) state;
     log_info("one");
     assert_int_equal(truncate(path, 0), 0);
     log_info("two");
@@ -89,7 +85,6 @@ test_no_place(void **state)
 {
     AUTO_FREE char *gone = xasprintf("%s/gone", dir), *old = fs_join(gone, "log");
 
-    (void) state;
     assert_int_equal(rename(below, gone), 0);
     log_info("four");
     log_info("five");

@@ -42,7 +42,6 @@ test_glob(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     json_array_foreach (cases, i, row) {
         check_texts(row, "matches", true, match_glob);
         check_texts(row, "not", false, match_glob);
@@ -69,7 +68,6 @@ test_pcre(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     json_array_foreach (cases, i, row) {
         fail_auto_t err = FAIL_INIT;
         if (value_bool(row, "error", false)) {
@@ -90,7 +88,6 @@ test_subdict(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     json_array_foreach (value_get(file, "cases"), i, row) {
         const char *how = value_str(row, "how", ""), *expr = value_str(row, "expr", NULL);
         bool matched = match_subdict(data, expr, value_str(row, "delim", NULL), str_eq(how, "regex"),
@@ -107,7 +104,6 @@ test_subdict_is_bounded(void **state)
 {
     json_auto_t *data = json_object();
 
-    (void) state;
     for (int depth = 0; depth < 12; depth++) {
         json_t *outer = json_object();
         for (int i = 0; i < 6; i++) {
@@ -127,7 +123,6 @@ test_ipcidr(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     json_array_foreach (value_get(file, "cases"), i, row) {
         const char *cidr = value_str(row, "cidr", NULL);
         fail_auto_t err = FAIL_INIT;
@@ -160,7 +155,6 @@ test_compound(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     json_array_foreach (value_get(file, "cases"), i, row) {
         AUTO_FREE char *expr = value_pystr(value_get(row, "expr"));
         bool matched = match_once(value_get(row, "expr"), TGT_COMPOUND, value_get(file, "nodegroups"),
@@ -179,7 +173,6 @@ test_nodegroup_is_one_term(void **state)
                 *name = json_string("g");
     match_subject_t subject = { "web1", NULL, NULL, NULL };
 
-    (void) state;
     assert_false(match_once(expr, TGT_COMPOUND, groups, &subject));
     assert_false(match_once(negated, TGT_COMPOUND, groups, &subject));
     assert_true(match_once(name, TGT_NODEGROUP, groups, &subject));
@@ -223,7 +216,6 @@ test_claims(void **state)
         { "ids", TGT_NODEGROUP, NULL, false },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *expr = json_string(rows[i].expr);
         fail_auto_t err = FAIL_INIT;
@@ -249,7 +241,6 @@ test_nodegroup_target(void **state)
     };
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *target = nodegroup_target(rows[i][0], groups, NULL);
         AUTO_FREE char *text = value_dump(target);
@@ -280,7 +271,6 @@ test_errors(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     add_bomb(groups);
     json_array_foreach (cases, i, row) {
         fail_auto_t err = FAIL_INIT;
@@ -320,7 +310,6 @@ test_limits(void **state)
     json_auto_t *many = repeat("y or ", 20000, "x"), *bad_regex = json_string("(x+x+)+y");
     match_subject_t slow = { "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", NULL, NULL, NULL };
 
-    (void) state;
     check_refused(repeat("( ", LIMIT_TARGET_DEPTH + 1, "x"), TGT_COMPOUND);
     check_refused(repeat("x", LIMIT_TARGET_LEN + 1, ""), TGT_GLOB);
     check_refused(repeat("a:", LIMIT_TARGET_DEPTH + 1, "x"), TGT_GRAIN);
@@ -353,7 +342,6 @@ test_work(void **state)
     json_auto_t *list = json_array(), *nested = json_array();
     buf_auto_t a = BUF_INIT, half = BUF_INIT;
 
-    (void) state;
     for (size_t i = 0; i < 8000; i++)
         json_array_append_new(list, json_string("aaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
     for (size_t i = 0; i < 100000; i++)
@@ -391,7 +379,6 @@ test_work_of_parsing(void **state)
                  { few, TGT_COMPOUND, 0 },
                  { ids, TGT_LIST, 0 } };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         match_work_t work;
@@ -411,7 +398,6 @@ test_lists(void **state)
     json_auto_t *expected = json_pack("[s, s]", "web1", "db1");
     match_subject_t yes = { "db1", NULL, NULL, NULL }, no = { "db", NULL, NULL, NULL };
 
-    (void) state;
     for (size_t i = 0; i <= NELEMS(texts); i++) {
         json_auto_t *text = i < NELEMS(texts) ? json_string(texts[i]) : json_incref(array);
         target_t *target = target_new(text, TGT_LIST, NULL, NULL, NULL);
@@ -444,7 +430,6 @@ test_what_a_target_tells(void **state)
         { TGT_COMPOUND, "x or not ( G@a:b and I@a:b )", true, true, NULL },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *expr = json_string(rows[i].expr);
         target_t *target = target_new(expr, rows[i].type, NULL, NULL, NULL);
@@ -463,7 +448,6 @@ test_type_names(void **state)
 {
     tgt_type_t type;
 
-    (void) state;
     for (int i = 0; i < TGT_TYPES; i++) {
         assert_true(tgt_type_parse(tgt_type_name((tgt_type_t) i), &type));
         assert_int_equal(type, i);

@@ -35,7 +35,6 @@ test_rest(void **state)
     AUTO_FREE char *text = xstrdup("kept");
     long before = mapped_kb();
 
-    (void) state;
     for (int i = 0; i < 3; i++) {
         memory_rest();
         assert_in_range(mapped_kb(), 1, before - 1);
@@ -48,7 +47,6 @@ test_gone(void **state)
 {
     int status;
 
-    (void) state;
     SKIP_CHECKED(); /* a sanitizer ends the process itself */
     pid_t pid = fork();
     assert_true(pid >= 0);
@@ -67,7 +65,6 @@ test_gone(void **state)
 static void
 test_spared(void **state)
 {
-    (void) state;
     SKIP_CHECKED();
     memory_begin();
     memory_spare();
@@ -91,7 +88,6 @@ test_wiped(void **state)
     char secret[] = "a password that is long enough to be more than what an allocator keeps of a free block",
          seen[sizeof(secret)];
 
-    (void) state;
     SKIP_CHECKED();
     memory_begin();
     int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);

@@ -7,7 +7,6 @@
 static void
 test_loopback(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     json_auto_t *all = netlink_interfaces(&err);
 
@@ -28,7 +27,6 @@ test_loopback(void **state)
 static void
 test_way_to_loopback(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     json_auto_t *way = netlink_get_route("127.0.0.1", &err);
 
@@ -42,7 +40,6 @@ test_way_to_loopback(void **state)
 static void
 test_bad_address(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
 
     assert_null(netlink_get_route("no address", &err));
@@ -52,7 +49,6 @@ test_bad_address(void **state)
 static void
 test_routes_have_all_members(void **state)
 {
-    (void) state;
     static const char *const names[] = { "addr_family", "destination", "gateway",
                                          "netmask",     "flags",       "interface" };
     json_auto_t *routes = netlink_routes(NULL);

@@ -67,7 +67,6 @@ test_path(void **state)
 {
     AUTO_FREE char *path = xasprintf("%s/notify", dir);
 
-    (void) state;
     hear_at(path);
     notify_begin();
     assert_null(getenv("NOTIFY_SOCKET"));
@@ -81,7 +80,6 @@ test_abstract(void **state)
 {
     AUTO_FREE char *name = xasprintf("@halite-notify-%d", (int) getpid());
 
-    (void) state;
     hear_at(name);
     notify_begin();
     assert_true(notify_heard());
@@ -94,7 +92,6 @@ test_watchdog(void **state)
 {
     AUTO_FREE char *path = xasprintf("%s/watchdog", dir);
 
-    (void) state;
     hear_at(path);
     set_watchdog(10000000, getpid());
     notify_begin();
@@ -114,7 +111,6 @@ test_watchdog(void **state)
 static void
 test_nobody(void **state)
 {
-    (void) state;
     assert_int_equal(unsetenv("NOTIFY_SOCKET"), 0);
     set_watchdog(10000000, getpid() + 1); /* another process's */
     notify_begin();

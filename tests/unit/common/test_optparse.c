@@ -168,7 +168,6 @@ test_lines(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     if (cases == NULL)
         fail_msg("lines.json:%d: %s", error.line, error.text);
     json_array_foreach (cases, i, row)
@@ -182,7 +181,6 @@ test_help(void **state)
 {
     static const int widths[] = { 28, 48, 78, 118 };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(widths); i++) {
         AUTO_FREE char *path = xasprintf("%s/tests/cases/optparse/help_%d.txt", TEST_SOURCE_DIR, widths[i]);
         buf_auto_t expected = BUF_INIT, out = BUF_INIT;
@@ -211,7 +209,6 @@ static const opt_spec_t *const programs[] = { &opts_salt, &opts_run,    &opts_ke
 static void
 test_programs(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(programs); i++) {
         AUTO_FREE char *help = NULL, *version = NULL, *report = NULL;
         AUTO_FREE char *expected = xasprintf("%s %s\n", programs[i]->prog,
@@ -233,7 +230,6 @@ test_programs(void **state)
 static void
 test_names_differ(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(programs); i++) {
         json_auto_t *seen = json_object();
         for (size_t t = 0; programs[i]->tables[t] != NULL; t++) {
@@ -258,7 +254,6 @@ test_fixed_order(void **state)
     AUTO_FREE char *out = NULL, *err = NULL;
     opt_result_t res;
 
-    (void) state;
     fixed.interspersed = false;
     assert_int_equal(run(&fixed, args, "", &res, &out, &err), -1);
     assert_int_equal(res.n_args, 2);

@@ -79,42 +79,36 @@ check_file(const char *name)
 static void
 test_nested(void **state)
 {
-    (void) state;
     check_file("nested.json");
 }
 
 static void
 test_plain(void **state)
 {
-    (void) state;
     check_file("plain.json");
 }
 
 static void
 test_pprint(void **state)
 {
-    (void) state;
     check_file("pprint.json");
 }
 
 static void
 test_key(void **state)
 {
-    (void) state;
     check_file("key.json");
 }
 
 static void
 test_table(void **state)
 {
-    (void) state;
     check_file("table.json");
 }
 
 static void
 test_highstate(void **state)
 {
-    (void) state;
     check_file("highstate.json");
 }
 
@@ -125,7 +119,6 @@ test_wrap(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     json_array_foreach (cases, i, row) {
         AUTO_FREE char *expected = join(value_get(row, "lines"));
         buf_auto_t out = BUF_INIT;
@@ -143,7 +136,6 @@ test_names(void **state)
     const char *const *names = output_names();
     size_t n = 0;
 
-    (void) state;
     for (; names[n] != NULL; n++)
         assert_true(output_known(names[n]));
     assert_true(n > 10);
@@ -157,7 +149,6 @@ test_colour(void **state)
 {
     buf_auto_t out = BUF_INIT;
 
-    (void) state;
     assert_string_equal(colour_code(COLOUR_LIGHT_RED, PAINT_PLAIN), "\033[0;1;31m");
     assert_string_equal(colour_code(COLOUR_LIGHT_RED, PAINT_NONE), "");
     colour_add(&out, COLOUR_GREEN, PAINT_PLAIN, "ok");
@@ -189,7 +180,6 @@ test_large(void **state)
     json_auto_t *deep = nest(512), *flat = json_array();
     const char *const *names = output_names();
 
-    (void) state;
     for (int i = 0; i < 100000; i++)
         (void) json_array_append_new(flat, json_pack("{s:i, s:s}", "n", i, "text", "some words"));
     json_auto_t *host = json_pack("{s:O}", "web1", flat);

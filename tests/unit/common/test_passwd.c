@@ -12,7 +12,6 @@ static void
 test_lookups(void **state)
 {
     passwd_space_auto_t space = { 0 };
-    (void) state;
     for (int i = 0; i < 100; i++) {
         assert_string_equal(passwd_uid(&space, 0)->pw_name, "root");
         assert_int_equal(passwd_user(&space, "root")->pw_uid, 0);
@@ -64,7 +63,6 @@ test_threads(void **state)
     int numbers[THREADS], roots = 0;
     void *wrong;
 
-    (void) state;
     for (int i = 0; i < THREADS; i++) {
         numbers[i] = i;
         assert_int_equal(pthread_create(&threads[i], NULL, look, &numbers[i]), 0);

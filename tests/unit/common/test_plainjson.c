@@ -35,7 +35,6 @@ test_what_is_plain(void **state)
         "[[[[]]]]",
         "{\"a\":{\"a\":1},\"b\":{\"a\":1}}",
     };
-    (void) state;
     for (size_t i = 0; i < NELEMS(plain); i++)
         assert_true(is_plain(plain[i]));
 }
@@ -77,7 +76,6 @@ test_what_is_not(void **state)
         "{} x",
         "\"a\" \"b\"",
     };
-    (void) state;
     for (size_t i = 0; i < NELEMS(others); i++)
         if (is_plain(others[i]))
             fail_msg("plain: %s", others[i]);
@@ -89,7 +87,6 @@ test_bounds(void **state)
     char deep[2 * PLAIN_DEPTH + 3];
     buf_auto_t keys = BUF_INIT;
 
-    (void) state;
     memset(deep, '[', PLAIN_DEPTH);
     memset(deep + PLAIN_DEPTH, ']', PLAIN_DEPTH);
     deep[2 * PLAIN_DEPTH] = '\0';
@@ -117,7 +114,6 @@ test_walk(void **state)
     int64_t n;
     bool has, empty;
 
-    (void) state;
     assert_true(plain_enter(&p, '{') && plain_key(&p, &key) && jtext_is(key, "op"));
     assert_true(plain_string(&p, &value) && jtext_is(value, "fire") && !jtext_is(value, "fir") &&
                 !jtext_is(value, "fires"));
@@ -164,7 +160,6 @@ test_writing(void **state)
         "\"text\"",
         "17",
     };
-    (void) state;
     for (size_t i = 0; i < NELEMS(texts); i++) {
         json_auto_t *v = json_loads(texts[i], JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
         assert_non_null(v);
@@ -182,7 +177,6 @@ test_no_utf8_is_not_written(void **state)
     buf_auto_t out = BUF_INIT;
     json_auto_t *v = json_pack("[s, o]", "fine", json_string_nocheck("\xff\xfe"));
 
-    (void) state;
     buf_puts(&out, "before");
     assert_int_equal(plain_add(v, &out), -EINVAL);
     assert_int_equal(out.len, strlen("before"));

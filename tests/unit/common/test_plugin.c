@@ -26,7 +26,6 @@ test_bind_as_python(void **state)
     size_t i;
     json_t *c;
 
-    (void) state;
     assert_true(json_array_size(cases) > 200);
     json_array_foreach (cases, i, c) {
         fail_auto_t err = FAIL_INIT;
@@ -113,7 +112,6 @@ test_bind_types(void **state)
         { "any", "{\"a\": [1]}", "{\"a\":[1]}" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         expect_typed(rows[i][0], rows[i][1], rows[i][2]);
 }
@@ -123,7 +121,6 @@ test_bind_types(void **state)
 static int
 fn_ping(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_true();
     return 0;
 }
@@ -131,7 +128,6 @@ fn_ping(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 fn_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_incref(json_object_get(args, "text"));
     return 0;
 }
@@ -139,14 +135,12 @@ fn_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 fn_fail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) ret_value;
     return fail_kind(err, (fail_kind_t) value_int(args, "kind", 0), -EIO, "%s", value_str(args, "text", ""));
 }
 
 static int
 fn_code(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     ctx_set_retcode(ctx, (int) value_int(args, "code", 0));
     *ret_value = json_true();
     return 0;
@@ -168,7 +162,6 @@ fn_other(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 fn_kwargs(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = json_incref(json_object_get(args, "kwargs"));
     return 0;
 }
@@ -209,7 +202,6 @@ static const func_t absent_funcs[] = {
 static const char *
 absent(call_ctx_t *ctx)
 {
-    (void) ctx;
     return "no package manager here";
 }
 
@@ -398,7 +390,6 @@ test_registry_check(void **state)
     static const arg_t not_json[] = { { "a", ARG_ANY, "nul", "x" }, ARGS_END };
     static const arg_t late[] = { { "a", ARG_ANY, "1", "x" }, { "b", ARG_ANY, ARG_REQUIRED, "x" }, ARGS_END };
 
-    (void) state;
     expect_refused((func_t){ "f", fn_ping, NULL, 0, NULL }, "x.c: f has no doc");
     expect_refused((func_t){ "f", fn_ping, NULL, 0, "Doc." }, "x.c: the doc of f has no CLI Example");
     expect_refused((func_t){ "f", fn_ping, no_help, 0, "CLI Example" }, "x.c: f: argument 'a' has no help");
@@ -415,7 +406,6 @@ test_doc(void **state)
     json_auto_t *spec = func_argspec(&funcs[2]);
     AUTO_FREE char *text = value_repr(spec);
 
-    (void) state;
     assert_string_equal(doc, "\n    Used to make sure the minion is up and responding. Not an ICMP ping.\n\n"
                              "    Returns ``True``.\n\n    CLI Example:\n\n        salt '*' test.ping\n    ");
     assert_string_equal(text,

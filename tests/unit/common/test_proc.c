@@ -52,7 +52,6 @@ test_streams_apart(void **state)
 {
     proc_result_t res;
 
-    (void) state;
     run((proc_spec_t){ .argv = SH("echo out; echo err >&2; exit 3"), .umask = -1 }, &res);
     assert_string_equal(buf_str(&res.out), "out\n");
     assert_string_equal(buf_str(&res.errs), "err\n");
@@ -64,7 +63,6 @@ test_streams_apart(void **state)
 static void
 test_streams_merged(void **state)
 {
-    (void) state;
     check((proc_spec_t){ .argv = SH("echo 1; echo 2 >&2; echo 3"), .merge_stderr = true, .umask = -1 },
           "1\n2\n3\n", 0);
 }
@@ -72,7 +70,6 @@ test_streams_merged(void **state)
 static void
 test_status(void **state)
 {
-    (void) state;
     check((proc_spec_t){ .argv = SH("exit 255"), .umask = -1 }, "", 255);
     check((proc_spec_t){ .argv = SH("kill -TERM $$"), .umask = -1 }, "", -SIGTERM);
     check((proc_spec_t){ .argv = SH("kill -KILL $$"), .umask = -1 }, "", -SIGKILL);
@@ -85,7 +82,6 @@ test_input_and_output(void **state)
     proc_result_t res;
     buf_auto_t in = BUF_INIT;
 
-    (void) state;
     for (int i = 0; i < 200000; i++)
         buf_printf(&in, "%d\n", i);
     run((proc_spec_t){ .argv = SH("cat"), .in = in.data, .in_len = in.len, .umask = -1 }, &res);
@@ -103,7 +99,6 @@ test_input_edges(void **state)
 {
     buf_auto_t in = BUF_INIT;
 
-    (void) state;
     signal(SIGPIPE, SIG_DFL);
     buf_fill(&in, 'x', 1 << 20);
     check((proc_spec_t){ .argv = SH("exec <&-; echo done"), .in = in.data, .in_len = in.len, .umask = -1 },
@@ -119,7 +114,6 @@ test_input_without_outputs(void **state)
     char folder[] = "/tmp/test_proc.XXXXXX";
     buf_auto_t in = BUF_INIT;
 
-    (void) state;
     assert_non_null(mkdtemp(folder));
     buf_fill(&in, 'x', 1 << 20);
     for (int timeout_ms = 0; timeout_ms <= LONG_MS; timeout_ms += LONG_MS) {
@@ -149,7 +143,6 @@ test_input_that_a_stranger_holds(void **state)
     proc_result_t res;
     buf_auto_t in = BUF_INIT;
 
-    (void) state;
     buf_fill(&in, 'x', 1 << 20);
     run((proc_spec_t){ .argv = SH("exec >/dev/null 2>&1 3<&0; sleep 600 <&3 & exit 3"),
                        .in = in.data,
@@ -167,7 +160,6 @@ test_output_limit(void **state)
 {
     proc_result_t res;
 
-    (void) state;
     run((proc_spec_t){ .argv = SH("head -c 100000 /dev/zero; printf abcdef >&2"),
                        .out_limit = 4,
                        .umask = -1 },
@@ -187,7 +179,6 @@ test_file_limit(void **state)
     AUTO_FREE char *line = xasprintf("head -c 5000 /dev/zero 2>&1 >%s | grep -o 'File too large'", path);
     struct stat st;
 
-    (void) state;
     check((proc_spec_t){ .argv = SH(line), .umask = -1, .file_limit = 1000 }, "File too large\n", 0);
     assert_int_equal(fstat(fd, &st), 0);
     assert_int_equal(st.st_size, 1000);
@@ -201,7 +192,6 @@ test_environment(void **state)
     char *const argv[] = { (char *) "env", NULL };
     char *const none[] = { (char *) "A=1", NULL };
 
-    (void) state;
     check((proc_spec_t){ .argv = argv, .env = env, .umask = -1 }, "PATH=/usr/bin:/bin\nGREETING=hello\n", 0);
     check((proc_spec_t){ .argv = argv, .env = none, .umask = -1 }, "A=1\n", 0);
     setenv("TEST_PROC_INHERITED", "yes", 1);
@@ -212,7 +202,6 @@ test_environment(void **state)
 static void
 test_folder_and_umask(void **state)
 {
-    (void) state;
     check((proc_spec_t){ .argv = SH("pwd; umask"), .cwd = "/usr", .umask = 027 }, "/usr\n0027\n", 0);
 }
 
@@ -224,7 +213,6 @@ test_clean_child(void **state)
     sigset_t usr1, old, now;
     int extra[2];
 
-    (void) state;
     assert_int_equal(pipe(extra), 0); /* inherited: no close-on-exec */
     int high = fcntl(extra[0], F_DUPFD, 200);
     sigaction(SIGPIPE, &ignore, &saved);
@@ -259,7 +247,6 @@ test_parent_without_streams(void **state)
 {
     int status;
 
-    (void) state;
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -285,7 +272,6 @@ test_timeout_kills_group(void **state)
     int alive[2];
     char byte;
 
-    (void) state;
     /* The grandchild holds a fifo open for writing: the end of that file tells that it is dead. */
     char folder[] = "/tmp/test_proc.XXXXXX";
     assert_non_null(mkdtemp(folder));
@@ -312,7 +298,6 @@ test_timeout_without_streams(void **state)
 {
     proc_result_t res;
 
-    (void) state;
     run((proc_spec_t){ .argv = SH("exec >&- 2>&-; exec sleep 600"), .timeout_ms = 200, .umask = -1 }, &res);
     assert_true(res.timed_out);
     assert_int_equal(res.status, -SIGKILL);
@@ -340,7 +325,6 @@ test_cannot_start(void **state)
     char *const absent[] = { (char *) "/no/such/program", NULL };
     char *const folder[] = { (char *) "/tmp", NULL };
 
-    (void) state;
     check_refused((proc_spec_t){ .argv = unknown, .umask = -1 }, -ENOENT,
                   "cannot run 'no-such-program-here': not found on PATH");
     check_refused((proc_spec_t){ .argv = absent, .umask = -1 }, -ENOENT,
@@ -359,7 +343,6 @@ test_other_user(void **state)
 {
     const struct passwd *pw = getpwnam("nobody");
 
-    (void) state;
     if (geteuid() != 0 || pw == NULL)
         skip();
     AUTO_FREE char *want = xasprintf("%d %d\n", (int) pw->pw_uid, (int) pw->pw_gid);
@@ -421,7 +404,6 @@ test_group_of_many(void **state)
 {
     int status;
 
-    (void) state;
     if (geteuid() != 0)
         skip();
     pid_t pid = fork();
@@ -440,7 +422,6 @@ test_other_user_refused(void **state)
 {
     int status;
 
-    (void) state;
     if (geteuid() != 0)
         skip();
     pid_t pid = fork();
@@ -465,7 +446,6 @@ test_background(void **state)
     proc_result_t res;
     int status;
 
-    (void) state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     run((proc_spec_t){ .argv = SH("echo nobody reads; exit 5"),
                        .background = true,
@@ -488,7 +468,6 @@ test_background_leaves_no_child(void **state)
     proc_result_t res;
     siginfo_t info;
 
-    (void) state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
     for (int i = 0; i < 3; i++) {
         run(spec, &res);
@@ -542,7 +521,6 @@ orphaned(bool background)
 static void
 test_ends_with_who_waits(void **state)
 {
-    (void) state;
     int status = orphaned(false);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     status = orphaned(true);
@@ -554,7 +532,6 @@ test_proc_output(void **state)
 {
     buf_auto_t out = BUF_INIT;
 
-    (void) state;
     buf_puts(&out, "> ");
     assert_int_equal(proc_output(&out, LONG_MS, "sh", "-c", "echo $0 $1; exit 7", "a", "b", (char *) NULL),
                      7);
@@ -598,7 +575,6 @@ test_end_all(void **state)
     char dir[] = "/tmp/test_proc.XXXXXX";
     int status;
 
-    (void) state;
     assert_non_null(mkdtemp(dir));
     pid_t pid = fork();
     if (pid == 0)
@@ -659,7 +635,6 @@ check_end_with(bool stay)
 static void
 test_end_with(void **state)
 {
-    (void) state;
     check_end_with(true);
     check_end_with(false);
 }

@@ -11,7 +11,6 @@
 static void
 test_this_process(void **state)
 {
-    (void) state;
     procfs_proc_t p;
 
     assert_true(procfs_proc(getpid(), &p));
@@ -30,7 +29,6 @@ test_this_process(void **state)
 static void
 test_pids(void **state)
 {
-    (void) state;
     size_t n = 0;
     bool found = false;
     pid_t *pids = procfs_pids(&n, NULL);
@@ -47,7 +45,6 @@ test_pids(void **state)
 static void
 test_kin(void **state)
 {
-    (void) state;
     size_t n;
     AUTO_FREE procfs_kin_t *kin = procfs_kin(&n, NULL);
     assert_true(n > 0);
@@ -62,7 +59,6 @@ test_kin(void **state)
 static void
 test_mounts(void **state)
 {
-    (void) state;
     size_t n = 0;
     bool root = false;
     procfs_mount_t *mounts = procfs_mounts(&n, NULL);
@@ -76,7 +72,6 @@ test_mounts(void **state)
 static void
 test_numbers(void **state)
 {
-    (void) state;
     static const struct {
         const char *word;
         json_type type;

@@ -8,7 +8,6 @@
 static void
 test_run_all(void **state)
 {
-    (void) state;
     prog_auto_t cmd = PROG_INIT;
     prog_adds(&cmd, "/bin/sh", "-c", "echo \"$LC_ALL $X\"; echo oops >&2; exit 3", NULL);
     prog_env(&cmd, "X=a b");
@@ -23,7 +22,6 @@ test_run_all(void **state)
 static void
 test_words_are_never_a_shell(void **state)
 {
-    (void) state;
     prog_auto_t cmd = PROG_INIT;
     json_auto_t *words = json_pack("[s, i, b]", "a; touch /nonexistent/x", 5, 1);
     int code = -1;
@@ -39,7 +37,6 @@ test_words_are_never_a_shell(void **state)
 static void
 test_missing_program(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     prog_auto_t cmd = PROG_INIT;
 
@@ -51,7 +48,6 @@ test_missing_program(void **state)
 static void
 test_split(void **state)
 {
-    (void) state;
     static const struct {
         const char *line, *words[5];
     } rows[] = {
@@ -74,7 +70,6 @@ test_split(void **state)
 static void
 test_split_unfinished(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
 
     assert_null(prog_split("a 'b", &err));

@@ -40,7 +40,6 @@ test_terminal(void **state)
     char text[256];
     progress_t *p = progress_new_on(slave, "minions have returned", 0);
 
-    (void) state;
     progress_update(p, 3, 100);
     read_all(master, text, sizeof(text));
     assert_string_equal(text, "\r\033[K3 of 100 minions ha");
@@ -65,7 +64,6 @@ test_silent(void **state)
     char text[64];
     progress_t *early = progress_new_on(slave, "x", 3600 * 1000);
 
-    (void) state;
     progress_update(early, 1, 2);
     progress_clear(early);
     read_all(master, text, sizeof(text));

@@ -43,35 +43,30 @@ do_unary(const given_t *g, int op)
 static py_t *
 do_in(const given_t *g, int unused)
 {
-    (void) unused;
     return truth(py_in(g->v[0], g->v[1]));
 }
 
 static py_t *
 do_item(const given_t *g, int unused)
 {
-    (void) unused;
     return py_getitem(g->v[0], g->v[1]);
 }
 
 static py_t *
 do_setitem(const given_t *g, int unused)
 {
-    (void) unused;
     return py_setitem(g->v[0], g->v[1], g->v[2]) < 0 ? NULL : PY_None;
 }
 
 static py_t *
 do_delitem(const given_t *g, int unused)
 {
-    (void) unused;
     return py_delitem(g->v[0], g->v[1]) < 0 ? NULL : PY_None;
 }
 
 static py_t *
 do_getattr(const given_t *g, int unused)
 {
-    (void) unused;
     return py_getattr(g->v[0], g->v[1]);
 }
 
@@ -87,14 +82,12 @@ do_one(const given_t *g, int which)
 static py_t *
 do_bool(const given_t *g, int unused)
 {
-    (void) unused;
     return truth(py_truth(g->v[0]));
 }
 
 static py_t *
 do_len(const given_t *g, int unused)
 {
-    (void) unused;
     int64_t n = py_len(g->v[0]);
     return n < 0 ? NULL : py_int(n);
 }
@@ -104,7 +97,6 @@ do_int(const given_t *g, int unused)
 {
     int64_t base = -1;
 
-    (void) unused;
     if (g->n > 1)
         py_to_int64(g->v[1], &base);
     return py_toint(g->v[0], (int) base);
@@ -113,7 +105,6 @@ do_int(const given_t *g, int unused)
 static py_t *
 do_round(const given_t *g, int unused)
 {
-    (void) unused;
     return py_round(g->v[0], g->n > 1 ? g->v[1] : NULL);
 }
 
@@ -126,7 +117,6 @@ do_set(const given_t *g, int frozen)
 static py_t *
 do_iter(const given_t *g, int unused)
 {
-    (void) unused;
     AUTO(py) it = py_iter(g->v[0]);
     return it != NULL ? py_tolist(it) : NULL;
 }
@@ -134,7 +124,6 @@ do_iter(const given_t *g, int unused)
 static py_t *
 do_sorted(const given_t *g, int unused)
 {
-    (void) unused;
     AUTO(py) list = py_tolist(g->v[0]);
     return list == NULL || py_sort(list, NULL, g->nkw > 0 && py_truth(g->kwv[0]) > 0) < 0 ? NULL
                                                                                           : STEAL(list);
@@ -144,7 +133,6 @@ static py_t *
 do_format(const given_t *g, int unused)
 {
     size_t len;
-    (void) unused;
     const char *spec = py_text(g->v[1], &len);
     return py_format(g->v[0], spec, len);
 }
@@ -154,7 +142,6 @@ do_same_hash(const given_t *g, int unused)
 {
     uint64_t a, b;
 
-    (void) unused;
     if (py_hash(g->v[0], &a) < 0 || py_hash(g->v[1], &b) < 0)
         return NULL;
     return py_bool(a == b);
@@ -166,7 +153,6 @@ do_dumps(const given_t *g, int unused)
     py_dumps_t how = PY_DUMPS_INIT;
     int64_t indent;
 
-    (void) unused;
     for (size_t i = 0; i < g->nkw; i++) {
         if (py_str_is(g->names[i], "indent") && py_to_int64(g->kwv[i], &indent))
             how.indent = (int) indent;
@@ -182,7 +168,6 @@ static py_t *
 do_loads(const given_t *g, int unused)
 {
     size_t len;
-    (void) unused;
     const char *text = py_text(g->v[0], &len);
     return py_json_loads(text, len);
 }

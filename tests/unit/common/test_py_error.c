@@ -10,7 +10,6 @@ test_exceptions(void **state)
 {
     py_error_t e = PY_ERROR_INIT;
 
-    (void) state;
     assert_null(py_raised());
     assert_string_equal(py_raised_text(), "");
     assert_null(py_raise(&py_KeyError, "%d", 5));
@@ -42,7 +41,6 @@ test_long_message(void **state)
 {
     buf_auto_t text = BUF_INIT;
 
-    (void) state;
     for (int i = 0; i < 10000; i++)
         buf_puts(&text, "é");
     py_raise(&py_ValueError, "x%s", buf_str(&text));
@@ -68,7 +66,6 @@ test_bytes(void **state)
     py_scope_t scope;
     int rc = 0;
 
-    (void) state;
     py_scope_enter(&scope, &limits);
     AUTO(py) x = py_strz("x");
     AUTO(py) many = py_int(100000000);
@@ -96,7 +93,6 @@ test_steps(void **state)
     py_scope_t a, b;
     int n = 0;
 
-    (void) state;
     py_scope_enter(&a, &outer);
     py_scope_enter(&b, &inner);
     while (py_tick() == 0)
@@ -123,7 +119,6 @@ test_deadline(void **state)
     py_scope_t scope;
     int n = 0;
 
-    (void) state;
     py_scope_enter(&scope, &limits);
     while (py_tick() == 0)
         n++;
@@ -139,7 +134,6 @@ test_depth(void **state)
     py_scope_t scope;
     AUTO(py) nested = py_list();
 
-    (void) state;
     for (int i = 0; i < 20; i++) {
         py_t *outer = py_list();
         py_append_new(outer, nested);
@@ -182,7 +176,6 @@ closure_walk(void *data, py_visit_fn *visit, void *cookie)
 static py_t *
 closure_call(void *data, const py_args_t *args)
 {
-    (void) args;
     return py_ref(((closure_t *) data)->held);
 }
 
@@ -217,7 +210,6 @@ test_cycles(void **state)
     py_scope_t scope, inner;
     AUTO(py) kept = py_list();
 
-    (void) state;
     int64_t before = py_state.live;
     py_scope_enter(&scope, &none);
     make_ring();
@@ -241,7 +233,6 @@ test_cycles(void **state)
 static void
 test_deep_end(void **state)
 {
-    (void) state;
     AUTO(py) nested = py_list();
     for (int i = 0; i < 100000; i++) {
         py_t *outer = py_list();
@@ -255,7 +246,6 @@ test_deep_end(void **state)
 static void *
 in_thread(void *unused)
 {
-    (void) unused;
     for (int i = 0; i < 1000; i++) {
         AUTO(py) list = py_list();
         for (int k = 0; k < 20; k++)
@@ -271,7 +261,6 @@ test_threads(void **state)
     pthread_t threads[4];
     void *result;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(threads); i++)
         assert_int_equal(pthread_create(&threads[i], NULL, in_thread, NULL), 0);
     for (size_t i = 0; i < NELEMS(threads); i++) {

@@ -58,7 +58,6 @@ test_function(void **state)
     py_t *both[] = { name, bye, bye };
     void *data = NULL;
 
-    (void) state;
     assert_true(py_callable(f));
     assert_ptr_equal(py_func_class(f, &data), &greet_class);
     assert_ptr_equal(data, mark);
@@ -98,7 +97,6 @@ test_iterator(void **state)
     int64_t n = 0;
     AUTO(py) squares = py_gen(&square_class, &n);
 
-    (void) state;
     assert_ptr_equal(py_gen_data(squares, &square_class), &n);
     assert_null(py_tolist(squares));
     assert_raises(&py_ValueError, "no four");
@@ -126,7 +124,6 @@ test_changed_dict(void **state)
     AUTO(py) dict = py_dict();
     py_iter_t it;
 
-    (void) state;
     py_dict_sets_new(dict, "a", py_int(1));
     assert_int_equal(py_iter_start(&it, dict), 0);
     AUTO(py) first = py_iter_next(&it);
@@ -190,7 +187,6 @@ test_object(void **state)
     AUTO(py) x = py_getattrs(p, "x");
     uint64_t hash;
 
-    (void) state;
     assert_repr(x, "1");
     assert_null(py_getattrs(p, "z"));
     assert_raises(&py_AttributeError, "'Point' object has no attribute 'z'");
@@ -225,7 +221,6 @@ test_undefined(void **state)
     AUTO(py) list = py_tolist(u);
     py_t *found = NULL;
 
-    (void) state;
     assert_repr(text, "''");
     assert_repr(list, "[]");
     assert_repr(u, "Undefined");
@@ -252,7 +247,6 @@ test_strict(void **state)
     AUTO(py) list = py_list();
     static const char missing[] = "'dict object' has no attribute 'x'";
 
-    (void) state;
     assert_null(py_tostr(strict));
     assert_raises(&py_UndefinedError, missing);
     assert_int_equal(py_truth(strict), -1);

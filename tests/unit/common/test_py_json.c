@@ -22,7 +22,6 @@ check(const char *tagged, const char *want)
 static void
 test_rules(void **state)
 {
-    (void) state;
     check("{\"a\": [1, 2.5, true, null, \"x\"]}", "{\"a\":[1,2.5,true,null,\"x\"]}");
     check("{\"__tuple__\": [1, {\"__set__\": [2]}]}", "[1,[2]]");
     check("{\"__range__\": [0, 3, 1]}", "[0,1,2]");
@@ -49,7 +48,6 @@ test_other_values(void **state)
     AUTO(py) undefined = py_undefined(&py_Undefined, NULL, name, NULL, NULL);
     AUTO(py) strict = py_undefined(&py_StrictUndefined, NULL, name, NULL, NULL);
 
-    (void) state;
     py_setattr(ns, name, surrogate);
     json_auto_t *object = py_to_json(ns);
     AUTO_FREE char *text = value_dump(object);
@@ -69,7 +67,6 @@ test_cycle(void **state)
     static const py_limits_t none;
     py_scope_t scope;
 
-    (void) state;
     py_scope_enter(&scope, &none);
     AUTO(py) list = py_list();
     py_append(list, list);
@@ -120,7 +117,6 @@ test_shared(void **state)
                       much[] = "it has more than 268435456 bytes of text once aliases are followed";
     AUTO_FREE char *text = xcalloc(1, 100001);
 
-    (void) state;
     memset(text, 'x', 100000);
     AUTO(py) lists = bomb(py_list(), 10);
     AUTO(py) texts = bomb(py_str(text, 100000), 4);
@@ -150,7 +146,6 @@ test_shared_compared(void **state)
     AUTO(py) a = bomb(py_list(), 10);
     AUTO(py) b = bomb(py_list(), 10);
 
-    (void) state;
     py_scope_enter(&scope, &limits);
     assert_int_equal(py_eq(a, b), -1);
     assert_true(py_raised_is(&py_LimitError));
@@ -165,7 +160,6 @@ test_from_json(void **state)
     AUTO(py) v = py_from_json(given);
     AUTO(py) text = py_repr(v);
 
-    (void) state;
     assert_string_equal(py_cstr(text), "{'a': [1, 1.5, 'é', None, False], 'b': {}}");
     assert_ptr_equal(py_from_json(NULL), PY_None);
 }

@@ -46,7 +46,7 @@ case_holds(const json_t *c)
 }
 
 static void
-test_strategies(void **state UNUSED)
+test_strategies(void **state)
 {
     json_auto_t *cases = case_file(TEST_SOURCE_DIR "/tests/cases/py/merge.json");
     size_t i, wrong = 0;
@@ -63,7 +63,7 @@ test_strategies(void **state UNUSED)
 }
 
 static void
-test_deepcopy(void **state UNUSED)
+test_deepcopy(void **state)
 {
     AUTO(py) list = py_list();
     AUTO(py) dict = py_odict();

@@ -175,7 +175,6 @@ test_rows(void **state)
 {
     int bad = 0;
 
-    (void) state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char *shown = render(rows[i].text, SAID);
         if (strcmp(shown, rows[i].expected) != 0) {

@@ -126,7 +126,6 @@ load(void *cookie, const char *name, py_t *globals, jinja_known_fn *known, void 
         { "data", "{\"o\": [\"{{ own.s }}\"]}" },
     };
 
-    (void) cookie, (void) globals, (void) known, (void) known_cookie, (void) err;
     for (size_t i = 0; i < NELEMS(files); i++)
         if (strcmp(files[i][0], name) == 0) {
             ret->path = xstrdup(name);
@@ -574,7 +573,6 @@ test_filters(void **state)
     trial_t all = begin();
     const char *name;
 
-    (void) state;
     for (size_t i = 0; (name = jfilter_name(engine, i)) != NULL; i++) {
         trial_t t = { .seed = all.seed };
         shape_t s = shape_of(jfilter_find(engine, name));
@@ -593,7 +591,6 @@ test_tests(void **state)
     trial_t all = begin();
     const char *name;
 
-    (void) state;
     for (size_t i = 0; (name = jtest_name(engine, i)) != NULL; i++) {
         trial_t t = { .seed = all.seed };
         shape_t s = shape_of(jtest_find(engine, name));
@@ -615,7 +612,6 @@ test_globals(void **state)
     size_t n = 0;
     py_scope_t scope;
 
-    (void) state;
     py_scope_enter(&scope, &limits);
     jinja_t *engine = engine_new();
     py_t *globals = jinja_globals(engine);
@@ -771,7 +767,6 @@ test_methods(void **state)
     char name[64], prefix[64];
     shape_t s;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(kinds); i++) {
         kind_now = &kinds[i];
         mates = &kind_now->mates;
@@ -919,7 +914,6 @@ test_random(void **state)
     size_t n = knob("TEMPLATES", 6000);
     trial_t t = begin();
 
-    (void) state;
     for (size_t i = 0; i < n; i++) {
         AUTO_FREE char *e = expression(&t, 1 + (int) chance(&t, 3));
         AUTO_FREE char *made = with(PICK(&t, statements), e);
@@ -932,7 +926,6 @@ test_random(void **state)
 static int
 set_up(void **state)
 {
-    (void) state;
     say_all();
     learn_names();
     return 0;
@@ -941,7 +934,6 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-    (void) state;
     say_no_more();
     forget_names();
     return 0;

@@ -55,7 +55,6 @@ check_row(size_t i)
 static void
 test_round_trip(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         check_row(i);
 }
@@ -67,7 +66,6 @@ test_tuples_as_keys(void **state)
     AUTO(py) key = py_tuple_of(2, one, PY_None);
     AUTO(py) dict = py_dict();
 
-    (void) state;
     assert_int_equal(py_dict_set(dict, key, one), 0);
     json_auto_t *wire = py_to_wire(dict);
     AUTO_FREE char *text = value_dump(wire);
@@ -100,7 +98,6 @@ test_odd_tags(void **state)
         "{\"$py\":[\"tuple\",1],\"more\":2}",
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(texts); i++) {
         json_auto_t *v = json_loads(texts[i], 0, NULL);
         AUTO(py) got = py_from_wire(v);
@@ -117,7 +114,6 @@ test_tags_that_lie_in_each_other(void **state)
     enum { LEVELS = 100 };
     buf_auto_t text = BUF_INIT;
 
-    (void) state;
     for (int i = 0; i < LEVELS; i++)
         buf_puts(&text, i % 2 == 0 ? "{\"$py\":[\"set\",[" : "{\"$py\":[\"dict\",[");
     buf_puts(&text, "[]");
@@ -141,7 +137,6 @@ test_cycle(void **state)
 {
     AUTO(py) list = py_list();
 
-    (void) state;
     py_append(list, list);
     assert_null(py_to_wire(list));
     assert_true(py_raised_is(&py_ValueError));
@@ -154,7 +149,6 @@ test_cycle(void **state)
 static void
 test_limit(void **state)
 {
-    (void) state;
     const py_limits_t limits = { .steps = 1000 };
     py_scope_t scope;
     AUTO(py) numbers = py_range(0, 100000, 1);
@@ -202,7 +196,6 @@ test_marks(void **state)
         { { (span_t[]){ { 0, 5, SPAN_OWN } }, 1, 0 }, "{\"k\": \"a b c\"}", "" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(marks); i++) {
         AUTO(py) dict = py_dict();
         AUTO(py) key = py_str_peer("k", 1);
@@ -245,7 +238,6 @@ test_odd_marks(void **state)
         "{\"$py\": [\"peer\", [\"abc\", 0, 1e3, 0]]}",
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(odd); i++) {
         json_auto_t *wire = json_loads(odd[i], 0, NULL);
         AUTO(py) v = py_from_wire(wire);

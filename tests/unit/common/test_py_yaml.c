@@ -17,7 +17,6 @@ test_cycle(void **state)
     yproblem_t problem = YPROBLEM_INIT;
     py_scope_t scope;
 
-    (void) state;
     py_scope_enter(&scope, &no_limits);
     AUTO(py) list = py_list();
     py_append(list, list);
@@ -39,7 +38,6 @@ test_alias_bomb(void **state)
     buf_auto_t text = BUF_INIT;
     yproblem_t problem = YPROBLEM_INIT;
 
-    (void) state;
     buf_puts(&text, "- &a0 [x]\n");
     for (int i = 1; i < 60; i++)
         buf_printf(&text, "- &a%d [*a%d, *a%d, *a%d]\n", i, i - 1, i - 1, i - 1);
@@ -91,7 +89,6 @@ test_scalar_aliases(void **state)
     py_scope_t scope;
     long before = peak_kib();
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         buf_auto_t text = BUF_INIT;
         yproblem_t problem = YPROBLEM_INIT;
@@ -118,7 +115,6 @@ test_limits(void **state)
     buf_auto_t text = BUF_INIT;
     py_scope_t scope;
 
-    (void) state;
     for (int i = 0; i < 10000; i++)
         buf_printf(&text, "- {a: %d}\n", i);
     for (size_t i = 0; i < NELEMS(limits); i++) {
@@ -140,7 +136,6 @@ test_safe(void **state)
         "- 2024-02-29\n- 2024-02-29 10:11:12.5\n- '2024-02-29'\n- 2001-1-1T1:00:00Z: x\n";
     yproblem_t problem = YPROBLEM_INIT;
 
-    (void) state;
     AUTO(py) v = py_yaml_load_safe(text, strlen(text), &problem);
     assert_non_null(v);
     AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, 0);
@@ -163,7 +158,6 @@ test_tagged_time(void **state)
     static const char odd[] = "- !!timestamp 2001-1-1\n- 2001-01-01\n", none[] = "a: !!timestamp foo\n";
     yproblem_t problem = YPROBLEM_INIT;
 
-    (void) state;
     AUTO(py) v = py_yaml_load_safe(odd, strlen(odd), &problem);
     assert_non_null(v);
     AUTO(py) again = py_yaml_dump(v, PY_YAML_BLOCK, 0);

@@ -45,7 +45,6 @@ test_as_python(void **state)
     size_t i;
     json_t *c;
 
-    (void) state;
     assert_true(json_array_size(cases) > 10);
     json_array_foreach (cases, i, c) {
         check_ints(c);
@@ -60,7 +59,6 @@ test_refused(void **state)
     json_auto_t *list = json_array();
     int64_t v;
 
-    (void) state;
     assert_null(pyrandom_new(list, &err));
     assert_string_equal(fail_text(&err),
                         "TypeError: The only supported seed types are: None,\nint, float, str, "
@@ -84,7 +82,6 @@ test_base64(void **state)
         { "get salted", "Z2V0IHNhbHRlZA==" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *got = base64_encode(rows[i][0], strlen(rows[i][0]), 0);
         assert_string_equal(got, rows[i][1]);

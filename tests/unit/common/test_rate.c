@@ -17,7 +17,6 @@ test_pace(void **state)
 {
     rate_t r = RATE(10, 50);
 
-    (void) state;
     assert_int_equal(taken(&r, 1000, 100), 50);
     assert_int_equal(taken(&r, 1050, 100), 0);
     assert_int_equal(taken(&r, 1100, 100), 1);
@@ -29,7 +28,6 @@ test_rest(void **state)
 {
     rate_t r = RATE(10, 50);
 
-    (void) state;
     assert_int_equal(taken(&r, 1000, 100), 50);
     assert_int_equal(taken(&r, 1000000, 100), 50);
     /* A clock that stands still or goes back gives nothing. */
@@ -43,7 +41,6 @@ test_debt(void **state)
 {
     rate_t r = RATE(10, 50);
 
-    (void) state;
     assert_int_equal(taken(&r, 1000, 1), 1);
     rate_owe(&r, 60);
     assert_int_equal(taken(&r, 1000, 1), 0);

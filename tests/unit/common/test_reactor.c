@@ -148,7 +148,7 @@ crowd(const char *reactor, const char *last, size_t *ret_bytes)
 }
 
 static void
-test_memory(void **state UNUSED)
+test_memory(void **state)
 {
     size_t bytes;
     json_auto_t *joined = crowd(
@@ -173,7 +173,7 @@ test_memory(void **state UNUSED)
 /* ---- reactions ----------------------------------------------------------------------------------------- */
 
 static int
-no_function(call_ctx_t *ctx UNUSED, json_t *args UNUSED, json_t **ret_value UNUSED, fail_t *err)
+no_function(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     return fail_set(err, -ENOTSUP, "only its arguments are looked at");
 }
@@ -206,7 +206,7 @@ static const plugin_t *const wheel_rows[] = { &wheel_key };
 static const plugin_t *const no_rows[] = { NULL };
 
 static json_t *
-grains(void *cookie UNUSED)
+grains(void *cookie)
 {
     static json_t *all;
 
@@ -313,7 +313,7 @@ run_file(const char *path)
 }
 
 static void
-test_cases(void **state UNUSED)
+test_cases(void **state)
 {
     AUTO_FREE char *dir = fs_join(TEST_SOURCE_DIR, "tests/cases/reactor");
     DIR *d = opendir(dir);
@@ -334,8 +334,7 @@ test_cases(void **state UNUSED)
 /* ---- what a file needs can't be read for now -------------------------------------------------------------- */
 
 static int
-no_descriptor(void *self UNUSED, const char *path UNUSED, const char *saltenv UNUSED, char **ret_local UNUSED,
-              fail_t *err)
+no_descriptor(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
     return fail_set(err, -EMFILE, "no descriptor");
 }
@@ -377,7 +376,7 @@ is_passing(const json_t *errors)
 }
 
 static void
-test_passing(void **state UNUSED)
+test_passing(void **state)
 {
     json_auto_t *imports = errors_of("{% from 'lib.jinja' import x %}\n", "r.sls", 0);
     json_auto_t *includes = errors_of("{% include ['a.sls', 'b.sls'] ignore missing %}\n", "r.sls", 0);

@@ -50,7 +50,6 @@ expect_sub(rx_t *rx, const json_t *row, const char *text)
 static void
 test_python_answers(void **state)
 {
-    (void) state;
     json_auto_t *file = load("python.json");
     json_t *row;
     size_t i;
@@ -77,7 +76,6 @@ test_python_answers(void **state)
 static void
 test_escape(void **state)
 {
-    (void) state;
     json_auto_t *file = load("python.json");
     json_t *row;
     size_t i;
@@ -91,7 +89,6 @@ test_escape(void **state)
 static void
 test_bad(void **state)
 {
-    (void) state;
     json_auto_t *file = load("python.json");
     json_t *row;
     size_t i;
@@ -114,7 +111,6 @@ test_bad(void **state)
 static void
 test_bytes_and_text(void **state)
 {
-    (void) state;
     AUTO(rx) text = rx_new(".", 0, NULL);
     AUTO(rx) bytes = rx_new(".", RX_BYTES, NULL);
     size_t start, end;
@@ -131,7 +127,6 @@ test_bytes_and_text(void **state)
 static void
 test_steps_are_limited(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(rx) rx = rx_new("(a+)+$", 0, &err);
     char text[64];
@@ -166,7 +161,6 @@ expect_many(const char *pattern, unsigned flags, const char *one, size_t n, cons
 static void
 test_many_matches(void **state)
 {
-    (void) state;
     int64_t before = clock_thread_us();
 
     expect_many("a", 0, "a", 400000, "", "<a>");
@@ -186,7 +180,6 @@ test_many_matches(void **state)
 static void
 test_deadline(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(rx) rx = rx_new("a(?:a*b)?", 0, &err);
     size_t len = 200000;
@@ -204,7 +197,6 @@ test_deadline(void **state)
 static void
 test_at_most(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(rx) rx = rx_new("a", 0, &err);
     buf_auto_t out = BUF_INIT;
@@ -224,7 +216,6 @@ static void
 test_long_pattern_is_cut(void **state)
 {
     static const char *const chars[] = { "\u00e9", "\u20ac", "\U0001f600" };
-    (void) state;
     for (size_t c = 0; c < NELEMS(chars); c++)
         for (int before = 1; before <= 4; before++) {
             fail_auto_t err = FAIL_INIT;
@@ -243,7 +234,6 @@ test_long_pattern_is_cut(void **state)
 static void
 test_flags(void **state)
 {
-    (void) state;
     assert_int_equal(rx_flag("multiline"), RX_MULTILINE);
     assert_int_equal(rx_flag("I"), RX_IGNORECASE);
     assert_int_equal(rx_flag("nosuch"), 0);

@@ -14,31 +14,31 @@
 /* ---- functions that templates call -------------------------------------------------------------------- */
 
 static py_t *
-fake_echo(call_ctx_t *ctx UNUSED, py_t *args, fail_t *err UNUSED)
+fake_echo(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     return py_ref(py_dict_gets(args, "value"));
 }
 
 static py_t *
-fake_both(call_ctx_t *ctx UNUSED, py_t *args, fail_t *err UNUSED)
+fake_both(call_ctx_t *ctx, py_t *args, fail_t *err)
 {
     return py_ref(args);
 }
 
 static int
-fake_command(call_ctx_t *ctx UNUSED, json_t *args, json_t **ret UNUSED, fail_t *err)
+fake_command(call_ctx_t *ctx, json_t *args, json_t **ret, fail_t *err)
 {
     return fail_kind(err, FAIL_COMMAND, -EIO, "%s", value_str(args, "text", ""));
 }
 
 static int
-fake_invocation(call_ctx_t *ctx UNUSED, json_t *args, json_t **ret UNUSED, fail_t *err)
+fake_invocation(call_ctx_t *ctx, json_t *args, json_t **ret, fail_t *err)
 {
     return fail_kind(err, FAIL_INVOCATION, -EIO, "%s", value_str(args, "text", ""));
 }
 
 static int
-fake_generic(call_ctx_t *ctx UNUSED, json_t *args, json_t **ret UNUSED, fail_t *err)
+fake_generic(call_ctx_t *ctx, json_t *args, json_t **ret, fail_t *err)
 {
     return fail_set(err, -EIO, "%s", value_str(args, "text", ""));
 }
@@ -83,7 +83,7 @@ typedef struct fixture {
 } fixture_t;
 
 static json_t *
-fixture_grains(void *cookie UNUSED)
+fixture_grains(void *cookie)
 {
     static json_t *grains;
 
@@ -94,7 +94,7 @@ fixture_grains(void *cookie UNUSED)
 }
 
 static py_t *
-fixture_pillar(void *cookie UNUSED, json_t *ask UNUSED, fail_t *err UNUSED)
+fixture_pillar(void *cookie, json_t *ask, fail_t *err)
 {
     json_auto_t *pillar = json_pack("{s:{s:i}, s:[i,i]}", "a", "b", 1, "list", 1, 2);
 
@@ -224,14 +224,14 @@ run_cases(const char *path, size_t at_least)
 }
 
 static void
-test_as_salt(void **state UNUSED)
+test_as_salt(void **state)
 {
     run_cases(TEST_SOURCE_DIR "/tests/cases/render/sls.json", 80);
 }
 
 /* Whole texts: what Salt does not say. */
 static void
-test_messages(void **state UNUSED)
+test_messages(void **state)
 {
     run_cases(TEST_SOURCE_DIR "/tests/cases/render/messages.json", 20);
 }
@@ -252,7 +252,7 @@ expect_text(fixture_t *f, const render_source_t *source, const char *want)
 
 /* file.managed's template: jinja: a "#!" line is text, and there is no SLS. */
 static void
-test_text(void **state UNUSED)
+test_text(void **state)
 {
     fixture_t f;
     AUTO(py) context = py_dict();
@@ -273,7 +273,7 @@ test_text(void **state UNUSED)
 
 /* A template is compiled once per path and version; an import is read again when its file changes. */
 static void
-test_cache(void **state UNUSED)
+test_cache(void **state)
 {
     fixture_t f;
     json_auto_t *first = json_pack("{s:s}", "m.jinja", "{% set x = 1 %}");
@@ -331,7 +331,7 @@ static const char generate_key[] =
     "--trust-model always -r salt -e -o DIR/cipher";
 
 static void
-test_gpg(void **state UNUSED)
+test_gpg(void **state)
 {
     fixture_t f;
     AUTO_FREE char *gpg = fs_which("gpg");
@@ -361,7 +361,7 @@ test_gpg(void **state UNUSED)
 
 /* What decrypt_pillar makes of values: each of them whole; bytes that are text become one, as in Salt. */
 static void
-test_decrypt(void **state UNUSED)
+test_decrypt(void **state)
 {
 #define WITH_NUL(text) text, sizeof(text) - 1
     static const struct {
@@ -397,7 +397,7 @@ test_decrypt(void **state UNUSED)
 /* ---- python ------------------------------------------------------------------------------------------- */
 
 static void
-test_py(void **state UNUSED)
+test_py(void **state)
 {
     AUTO_FREE char *python = fs_which("python3");
 
@@ -408,7 +408,7 @@ test_py(void **state UNUSED)
 
 /* A file that never ends is told so; one that does not listen is killed, unless it had not even begun. */
 static void
-test_py_time(void **state UNUSED)
+test_py_time(void **state)
 {
     static const struct {
         const char *text, *want;
@@ -445,7 +445,7 @@ test_py_time(void **state UNUSED)
 
 /* file.managed's template: py. A child that is forked meanwhile starts an interpreter of its own. */
 static void
-test_py_text(void **state UNUSED)
+test_py_text(void **state)
 {
     AUTO_FREE char *python = fs_which("python3");
     AUTO(py) context = py_dict();
@@ -474,7 +474,7 @@ test_py_text(void **state UNUSED)
 }
 
 static void
-test_py_missing(void **state UNUSED)
+test_py_missing(void **state)
 {
     AUTO_FREE char *path = xstrdup(getenv("PATH"));
     fixture_t f;
@@ -492,7 +492,7 @@ test_py_missing(void **state UNUSED)
 /* ---- what peers say ----------------------------------------------------------------------------------- */
 
 static json_t *
-peer_grains(void *cookie UNUSED)
+peer_grains(void *cookie)
 {
     static json_t *grains;
 
@@ -512,7 +512,7 @@ note_refused(void *cookie, json_t *what)
 }
 
 static void
-test_peer(void **state UNUSED)
+test_peer(void **state)
 {
     static const struct {
         const char *text, *saltenv, *expected; /* a part of the error; NULL: there is none */

@@ -11,7 +11,6 @@ static char dir[64];
 static int
 set_up(void **state)
 {
-    (void) state;
     str_copy(dir, sizeof(dir), "/tmp/halite-rules-XXXXXX");
     return mkdtemp(dir) == NULL;
 }
@@ -19,7 +18,6 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-    (void) state;
     return fs_remove_tree(dir, NULL);
 }
 
@@ -138,7 +136,6 @@ test_publisher_acl(void **state)
         "client_acl: {}\nclient_acl_blacklist: {}\n",
     };
 
-    (void) state;
     check_wrong(CONF_MASTER, rows, NELEMS(rows));
     check_right(CONF_MASTER, right, NELEMS(right));
 }
@@ -179,7 +176,6 @@ test_blacklist(void **state)
         "publisher_acl_blacklist: {modules: []}\n",
     };
 
-    (void) state;
     check_wrong(CONF_MASTER, rows, NELEMS(rows));
     check_right(CONF_MASTER, right, NELEMS(right));
 }
@@ -249,7 +245,6 @@ test_master_lists(void **state)
         "extmod_whitelist: {modules: [a, pkg.web], states: 'b,c', grains: []}\n",
     };
 
-    (void) state;
     check_wrong(CONF_MASTER, rows, NELEMS(rows));
     check_right(CONF_MASTER, right, NELEMS(right));
 }
@@ -308,7 +303,6 @@ test_minion_lists(void **state)
         "mine_functions: [test.ping, network.interfaces]\n",
     };
 
-    (void) state;
     check_wrong(CONF_MINION, rows, NELEMS(rows));
     check_right(CONF_MINION, right, NELEMS(right));
 }
@@ -330,7 +324,6 @@ test_lines(void **state)
         { "web1\n\n# x\nweb1, web2\n", 4 },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows) * NELEMS(options); i++) {
         const char *option = options[i % NELEMS(options)];
         int bad = rows[i / NELEMS(options)].bad;
@@ -361,7 +354,6 @@ test_all_have_rules(void **state)
     size_t n, seen = 0;
     const option_row_t *rows = conf_rows(&n);
 
-    (void) state;
     for (size_t i = 0; i < n; i++) {
         bool is = false;
 

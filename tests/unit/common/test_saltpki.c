@@ -44,7 +44,6 @@ test_forms(void **state)
     AUTO_FREE char *path = fs_join(dir, "key.pub"), *none = fs_join(dir, "nosuch");
     static const char *const rsa[] = { SPKI, PKCS1, PKCS8 };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rsa); i++) {
         put("key.pub", rsa[i]);
         assert_true(saltpki_is_rsa(path));
@@ -67,7 +66,6 @@ test_aside(void **state)
     char *text = NULL;
     size_t accepted = 9;
 
-    (void) state;
     assert_int_equal(saltpki_count(dir, &accepted), 0);
     assert_int_equal(accepted, 0);
     make_folder("minions");
@@ -100,7 +98,6 @@ test_unreadable(void **state)
     fail_auto_t err = FAIL_INIT;
     char *text = NULL;
 
-    (void) state;
     assert_int_equal(symlink("minions", loop), 0);
     assert_int_equal(saltpki_set_aside(dir, &text, &err), -ELOOP);
     assert_non_null(strstr(fail_text(&err), loop));
@@ -114,7 +111,6 @@ test_nothing_is_lost(void **state)
     fail_auto_t err = FAIL_INIT;
     char *text = NULL;
 
-    (void) state;
     make_folder("salt-rsa");
     put("salt-rsa/minion.pem", PKCS8);
     put("minion.pem", PKCS1);

@@ -16,7 +16,6 @@
 static int
 zone(void **state)
 {
-    (void) state;
     (void) setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
     tzset();
     return 0;
@@ -42,7 +41,6 @@ same(int64_t us, const char *text)
 static void
 test_moments(void **state)
 {
-    (void) state;
     /* 2026-11-20 is a Friday. */
     static const struct {
         const char *text, *next;
@@ -81,7 +79,6 @@ test_moments(void **state)
 static void
 test_no_moments(void **state)
 {
-    (void) state;
     static const char *const texts[] = { "",           "tea time",       "25:00",
                                          "5:60",       "13pm",           "0am",
                                          "2026-13-01", "2026-02-29",     "February 30",
@@ -105,7 +102,6 @@ test_no_moments(void **state)
 static void
 test_summer_time(void **state)
 {
-    (void) state;
     moment_t m;
     assert_int_equal(moment_parse("2:30", &m, NULL), 0);
     int64_t first = moment_next(&m, at("2026-03-28 12:00:00"));
@@ -121,7 +117,6 @@ test_summer_time(void **state)
 static void
 test_cron(void **state)
 {
-    (void) state;
     static const struct {
         const char *text, *next;
     } rows[] = {
@@ -151,7 +146,6 @@ test_cron(void **state)
 static void
 test_no_cron(void **state)
 {
-    (void) state;
     static const char *const texts[] = {
         "",           "* * * *",   "* * * * * *", "60 * * * *",  "* 24 * * *",   "* * 0 * *",
         "* * * 13 *", "* * * * 8", "*/0 * * * *", "5-1 * * * *", "1,,2 * * * *", ", * * * *",
@@ -169,7 +163,6 @@ test_no_cron(void **state)
 static void
 test_cron_summer_time(void **state)
 {
-    (void) state;
     cron_t c;
     assert_int_equal(cron_parse("30 2 * * *", &c, NULL), 0);
     same(cron_next(&c, at("2026-03-28 12:00:00")), "2026-03-29 03:30:00 CEST");
@@ -197,21 +190,18 @@ typedef struct world {
 static uint32_t
 least(void *cookie, uint32_t n)
 {
-    (void) cookie, (void) n;
     return 0;
 }
 
 static size_t
 running(void *cookie, const char *name)
 {
-    (void) name;
     return ((world_t *) cookie)->running;
 }
 
 static void
 tell(void *cookie, int rc, const char *why)
 {
-    (void) rc;
     world_t *w = cookie;
     (void) snprintf(w->told, sizeof(w->told), "%s", why);
 }
@@ -249,7 +239,6 @@ after(world_t *w, int64_t ms)
 static void
 test_every(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"seconds\": 10}, \"b\": {\"fun\": \"g\", \"minutes\": \"1\", "
               "\"run_on_start\": true}}");
@@ -269,7 +258,6 @@ test_every(void **state)
 static void
 test_every_and_clock(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"hours\": 1}}");
     w.now.wall_us += 10 * 365 * 86400 * S;
@@ -284,7 +272,6 @@ test_every_and_clock(void **state)
 static void
 test_when(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"when\": [\"1:00pm\", \"12:30\"]}}");
     assert_int_equal(WAIT(&w), 1800000);
@@ -301,7 +288,6 @@ test_when(void **state)
 static void
 test_when_and_clock(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"when\": \"12:30\"}}");
     assert_string_equal(after(&w, 1800000), "f");
@@ -320,7 +306,6 @@ test_when_and_clock(void **state)
 static void
 test_cron_late(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"cron\": \"*/15 * * * *\"}}");
     assert_int_equal(WAIT(&w), 900000);
@@ -332,7 +317,6 @@ test_cron_late(void **state)
 static void
 test_once(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w,
           "{\"a\": {\"function\": \"f\", \"once\": \"2026-11-20T12:00:10\"}, \"b\": {\"function\": \"g\", "
@@ -348,7 +332,6 @@ test_once(void **state)
 static void
 test_splay(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"splay\": 7, \"a\": {\"function\": \"f\", \"seconds\": 10, \"splay\": {\"start\": 3, "
               "\"end\": 5}}, \"b\": "
@@ -363,7 +346,6 @@ test_splay(void **state)
 static void
 test_skips(void **state)
 {
-    (void) state;
     static const struct {
         const char *more, *fun, *reason;
     } rows[] = {
@@ -394,7 +376,6 @@ test_skips(void **state)
 static void
 test_instead(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"skip_function\": \"instead\", \"a\": {\"function\": \"f\", \"seconds\": 10, "
               "\"skip_during_range\": "
@@ -414,7 +395,6 @@ test_instead(void **state)
 static void
 test_maxrunning(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"seconds\": 10}, \"b\": {\"function\": \"g\", \"seconds\": 10, "
               "\"maxrunning\": "
@@ -433,7 +413,6 @@ test_maxrunning(void **state)
 static void
 test_configure_again(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w,
           "{\"a\": {\"function\": \"f\", \"seconds\": 10}, \"b\": {\"function\": \"g\", \"seconds\": 10}}");
@@ -468,7 +447,6 @@ configure(world_t *w, const char *json)
 static void
 test_configure_beside(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"hours\": 1, \"run_on_start\": true}}");
     assert_string_equal(after(&w, 0), "f");
@@ -489,7 +467,6 @@ test_configure_beside(void **state)
 static void
 test_wrong(void **state)
 {
-    (void) state;
     static const struct {
         const char *item, *why;
     } rows[] = {
@@ -529,7 +506,6 @@ test_wrong(void **state)
 static void
 test_unknown_keys(void **state)
 {
-    (void) state;
     world_t w;
     begin(&w, "{\"a\": {\"function\": \"f\", \"seconds\": 10, \"returner\": \"x\", \"evry\": 1, "
               "\"_seconds\": 10}}");

@@ -371,7 +371,6 @@ test_ports(void **state)
 static void
 test_tcp_counts(void **state)
 {
-    (void) state;
     struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t n = sizeof(addr);
     AUTO_FD server = socket(AF_INET, SOCK_STREAM, 0);
@@ -451,7 +450,6 @@ test_unread(void **state)
     const tcp_counts_t busy = { 0, 1000, false }, idle = { 0, 1000, true };
     uint64_t said = 1700;
 
-    (void) state;
     assert_int_equal(tcp_unread(&busy, 500, &said), 700);
     assert_int_equal(tcp_unread(&idle, 500, &said), 700); /* libzmq has it */
     assert_int_equal(said, 1700);
@@ -468,7 +466,6 @@ test_unread(void **state)
 static void
 s_echo(zsock_t *pipe, void *arg)
 {
-    (void) arg;
     (void) zsock_signal(pipe, 0);
     for (bool ended = false; !ended;) {
         char *texts[2];
@@ -487,7 +484,6 @@ test_texts(void **state)
     static const char *const expected[][3] = { { "1", "one", "none" },
                                                { "2", "", "two" },
                                                { "3", "a", "b" } };
-    (void) state;
     zactor_t *actor = zactor_new(s_echo, NULL);
     sock_tell(actor, "one", NULL);
     sock_tell(actor, "", "two", NULL);
@@ -511,7 +507,6 @@ test_no_room_for_an_actor(void **state)
     const struct rlimit none = { 0, 0 };
     int status;
 
-    (void) state;
     assert_true(sock_room_for_actor());
     pid_t pid = fork();
     assert_true(pid >= 0);

@@ -212,7 +212,6 @@ in_child(int (*fn)(const char *arg), const char *arg)
 static int
 closed_streams(const char *arg)
 {
-    (void) arg;
     (void) close(0), (void) close(1), (void) close(2);
     daemon_stdio();
     int fd = open("/dev/null", O_RDONLY);
@@ -222,7 +221,6 @@ closed_streams(const char *arg)
 static int
 one_closed_stream(const char *arg)
 {
-    (void) arg;
     (void) close(1);
     daemon_stdio();
     return open("/dev/null", O_RDONLY) > 2 && fcntl(1, F_GETFD) == 0 ? 0 : 1;
@@ -231,7 +229,6 @@ one_closed_stream(const char *arg)
 static void
 test_streams(void **state)
 {
-    (void) state;
     assert_int_equal(in_child(closed_streams, NULL), 0);
     assert_int_equal(in_child(one_closed_stream, NULL), 0);
 }

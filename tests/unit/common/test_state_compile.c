@@ -22,7 +22,7 @@ typedef struct fixture {
 } fixture_t;
 
 static json_t *
-fixture_grains(void *cookie UNUSED)
+fixture_grains(void *cookie)
 {
     static json_t *grains;
 
@@ -32,7 +32,7 @@ fixture_grains(void *cookie UNUSED)
 }
 
 static py_t *
-fixture_pillar(void *cookie, json_t *ask UNUSED, fail_t *err UNUSED)
+fixture_pillar(void *cookie, json_t *ask, fail_t *err)
 {
     fixture_t *f = cookie;
     return f->pillar != NULL ? py_from_json(f->pillar) : py_dict();
@@ -278,7 +278,7 @@ check_file(const char *path)
 }
 
 static void
-test_case_files(void **state UNUSED)
+test_case_files(void **state)
 {
     static const char folder[] = TEST_SOURCE_DIR "/tests/cases/states";
     struct dirent **names;
@@ -327,7 +327,7 @@ assert_error(json_t *files, const char *end)
 }
 
 static void
-test_places(void **state UNUSED)
+test_places(void **state)
 {
     assert_error(json_pack("{s:s, s:s}", "base/a.sls", "include: [d.b]\n\nx:\n  test.nop: []\n",
                            "base/d/b.sls", "# x:\n\n\"x\":\n  test.nop: []\n"),
@@ -351,7 +351,7 @@ test_places(void **state UNUSED)
 
 /* Common mistakes get a line about what to do. */
 static void
-test_advice(void **state UNUSED)
+test_advice(void **state)
 {
     assert_error(
         json_pack("{s:s}", "base/a.sls", "include:\n  - nginx.sls\n"),
@@ -366,7 +366,7 @@ test_advice(void **state UNUSED)
 }
 
 static void
-test_suggestions(void **state UNUSED)
+test_suggestions(void **state)
 {
     assert_error(json_pack("{s:s, s:s}", "base/a.sls", "include: [nginx.confg]\n", "base/nginx/config.sls",
                            "x: test.nop\n"),
@@ -378,7 +378,7 @@ test_suggestions(void **state UNUSED)
 }
 
 static void
-test_top_problem(void **state UNUSED)
+test_top_problem(void **state)
 {
     json_auto_t *test = json_pack("{s:{s:s}}", "files", "base/top.sls", "base:\n  '*': [\n");
     json_auto_t *errors = json_array();
@@ -416,7 +416,7 @@ assert_troubled(const char *fails, json_t *files, const char *error, size_t n_ch
 
 /* A list that can't be had is none that is empty: what a name alone finds is there, for the rest there are errors. */
 static void
-test_failing_lists(void **state UNUSED)
+test_failing_lists(void **state)
 {
     static const char one[] = "one: test.nop\n", two[] = "two: test.nop\n", more[] = "base: {'m*': [two]}\n",
                       why[] = "[\"The SLS files of environment base can't be listed: the disk is gone\"]";
@@ -450,7 +450,7 @@ test_failing_lists(void **state UNUSED)
 }
 
 static void
-test_failing_envs(void **state UNUSED)
+test_failing_envs(void **state)
 {
     assert_troubled("envs",
                     json_pack("{s:s, s:s, s:s, s:s}", "base/one.sls", "one: test.nop\n", "base/top.sls",
@@ -461,7 +461,7 @@ test_failing_envs(void **state UNUSED)
 
 /* state.show_state_usage says nothing of what it can't list. */
 static void
-test_avail_of_failing(void **state UNUSED)
+test_avail_of_failing(void **state)
 {
     static const char *const parts[] = { "list", "envs" };
 
@@ -479,7 +479,7 @@ test_avail_of_failing(void **state UNUSED)
 
 /* Looking for places reads files: after the first errors there are none, whatever the errors are about. */
 static void
-test_places_of_many(void **state UNUSED)
+test_places_of_many(void **state)
 {
     buf_auto_t one = BUF_INIT, two = BUF_INIT;
 
@@ -531,7 +531,7 @@ time_of(int n, const char *body)
 }
 
 static void
-test_linear(void **state UNUSED)
+test_linear(void **state)
 {
     static const char *const bodies[] = { "",
                                           "    - require_in: [{test: hub}]\n",
@@ -549,7 +549,7 @@ test_linear(void **state UNUSED)
 }
 
 static void
-test_many_targets(void **state UNUSED)
+test_many_targets(void **state)
 {
     buf_auto_t text = BUF_INIT;
     json_auto_t *errors = json_array();
@@ -563,7 +563,7 @@ test_many_targets(void **state UNUSED)
 }
 
 static void
-test_deep_includes(void **state UNUSED)
+test_deep_includes(void **state)
 {
     json_t *files = json_object();
 
@@ -577,7 +577,7 @@ test_deep_includes(void **state UNUSED)
 
 /* "web." is web/init.sls under another name, from which "web..more" is web/more.sls under another one. */
 static void
-test_endless_includes(void **state UNUSED)
+test_endless_includes(void **state)
 {
     assert_error(json_pack("{s:s, s:s, s:s}", "base/a.sls", "include: [web]\n", "base/web/init.sls",
                            "include: [.more]\n", "base/web/more.sls", "include: [.]\n"),

@@ -44,7 +44,6 @@ a_pillar(void *cookie, json_t *ask, fail_t *err)
 {
     json_auto_t *pillar = json_pack("{s:i}", "a", 1);
 
-    (void) cookie, (void) ask, (void) err;
     return py_from_json(pillar);
 }
 
@@ -161,7 +160,6 @@ test_as_salt(void **state)
     glob_t files;
     size_t bad = 0, n = 0;
 
-    (void) state;
     assert_int_equal(glob(other != NULL ? other : CASES "/*.json", 0, NULL, &files), 0);
     for (size_t f = 0; f < files.gl_pathc; f++) {
         json_auto_t *cases = json_load_file(files.gl_pathv[f], JSON_REJECT_DUPLICATES, NULL);
@@ -185,7 +183,6 @@ test_as_salt(void **state)
 static int
 script_ok(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = state_ret_args(args);
     return 0;
 }
@@ -193,7 +190,6 @@ script_ok(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 script_fail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_FALSE, "failed");
 }
@@ -201,7 +197,6 @@ script_fail(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 script_crash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value, (void) err;
     (void) raise(SIGKILL);
     return 0;
 }
@@ -209,7 +204,6 @@ script_crash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 script_raise(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value;
     return fail_kind(err, FAIL_COMMAND, -EIO, "the disk is gone");
 }
 
@@ -221,7 +215,6 @@ script_meet(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     int64_t until = clock_mono_ms() + 20000;
     FILE *f = fopen(mine, "w");
 
-    (void) ctx;
     if (f == NULL || fclose(f) != 0)
         return fail_set(err, -errno, "%s: %s", mine, strerror(errno));
     while (access(other, F_OK) != 0 && clock_mono_ms() < until)
@@ -247,7 +240,6 @@ script_look(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     mode_t mask = umask(0);
 
     (void) umask(mask);
-    (void) err;
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_TRUE, "%03o %s %s %zu", (unsigned) mask, ctx_saltenv(ctx),
                          value_str(ctx_chunk(ctx), "__id__", ""), json_object_size(ctx_running(ctx)));
@@ -260,7 +252,6 @@ script_aggregate(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     json_t *names = json_array();
     size_t i;
 
-    (void) ctx, (void) err;
     json_array_foreach (value_get(args, "chunks"), i, chunk) {
         json_array_append(names, value_get(chunk, "name"));
         json_object_set_new(chunk, "__agg__", json_true());
@@ -275,7 +266,6 @@ script_all(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     AUTO_FREE char *names = value_dump(value_get(args, "names"));
 
-    (void) ctx, (void) err;
     *ret_value = state_ret_args(args);
     return state_ret_set(*ret_value, STATE_TRUE, "%s", names);
 }
@@ -342,7 +332,6 @@ typedef struct fired {
 static int
 keep_tag(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
-    (void) data, (void) err;
     json_array_append_new(((fired_t *) cookie)->tags, json_string(tag));
     return 0;
 }
@@ -411,7 +400,6 @@ test_parallel_runs_at_once(void **state)
                    *one = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", a, b),
                    *two = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", b, a);
 
-    (void) state;
     add_chunk(chunks, "one", "script.meet", one);
     add_chunk(chunks, "two", "script.meet", two);
     add_chunk(chunks, "after", "script.ok", "{\"require\": [{\"script\": \"one\"}, {\"script\": \"two\"}]}");
@@ -433,7 +421,6 @@ test_parallel_waits_by_itself(void **state)
                    *one = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", a, b),
                    *two = xasprintf("{\"parallel\": true, \"mine\": \"%s\", \"other\": \"%s\"}", b, a);
 
-    (void) state;
     add_chunk(chunks, "one", "script.meet", one);
     add_chunk(chunks, "waits", "script.ok", "{\"parallel\": true, \"require\": [{\"script\": \"one\"}]}");
     add_chunk(chunks, "waits2", "script.ok", "{\"parallel\": true, \"require\": [{\"script\": \"waits\"}]}");
@@ -451,7 +438,6 @@ test_parallel_child_dies(void **state)
 {
     json_auto_t *chunks = json_array(), *tags = json_array();
 
-    (void) state;
     add_chunk(chunks, "dies", "script.crash", "{\"parallel\": true}");
     add_chunk(chunks, "needs", "script.ok", "{\"parallel\": true, \"require\": [{\"script\": \"dies\"}]}");
     add_chunk(chunks, "rescue", "script.ok", "{\"onfail\": [{\"script\": \"dies\"}]}");
@@ -473,7 +459,6 @@ test_parallel_many(void **state)
 {
     json_auto_t *chunks = json_array();
 
-    (void) state;
     for (int i = 0; i < 3 * LIMIT_STATES_PARALLEL; i++) {
         AUTO_FREE char *id = xasprintf("p%d", i);
         add_chunk(chunks, id, "script.ok", "{\"parallel\": true}");
@@ -488,7 +473,6 @@ test_failhard_of_parallel(void **state)
 {
     json_auto_t *chunks = json_array();
 
-    (void) state;
     add_chunk(chunks, "f", "script.fail", "{\"parallel\": true, \"failhard\": true}");
     add_chunk(chunks, "g", "script.ok", "{\"require\": [{\"script\": \"f\"}]}");
     add_chunk(chunks, "h", "script.ok", "{}");
@@ -503,7 +487,6 @@ test_deep_chain(void **state)
     enum { N = 20000 };
     json_auto_t *chunks = json_array();
 
-    (void) state;
     for (int i = 0; i < N; i++) {
         AUTO_FREE char *id = xasprintf("c%d", i),
                        *more = xasprintf("{\"require\": [{\"script\": \"c%d\"}]}", i + 1);
@@ -524,7 +507,6 @@ test_deep_chain_of_waiting(void **state)
     enum { N = 20000 };
     json_auto_t *chunks = json_array();
 
-    (void) state;
     add_chunk(chunks, "c0", "script.fail", "{\"parallel\": true}");
     for (int i = 1; i < N; i++) {
         AUTO_FREE char *id = xasprintf("c%d", i),
@@ -541,7 +523,6 @@ test_circle(void **state)
 {
     json_auto_t *chunks = json_array();
 
-    (void) state;
     add_chunk(chunks, "a", "script.ok", "{\"require\": [{\"script\": \"b\"}]}");
     add_chunk(chunks, "b", "script.ok", "{\"require\": [{\"script\": \"c\"}]}");
     add_chunk(chunks, "c", "script.ok", "{\"require\": [{\"script\": \"a\"}]}");
@@ -560,7 +541,6 @@ test_arguments(void **state)
 {
     json_auto_t *chunks = json_array();
 
-    (void) state;
     add_chunk(chunks, "extra", "script.ok", "{\"bogus\": 1}");
     add_chunk(chunks, "extras", "script.ok", "{\"a\": 1, \"b\": 2, \"c\": 3, \"reload_modules\": true}");
     add_chunk(chunks, "missing", "test.mod_watch", "{}");
@@ -584,7 +564,6 @@ test_aggregate(void **state)
 {
     json_auto_t *chunks = json_array(), *opts = json_pack("{s:[s]}", "state_aggregate", "bulk");
 
-    (void) state;
     add_chunk(chunks, "a", "bulk.all", "{}");
     add_chunk(chunks, "b", "bulk.all", "{\"require\": [{\"script\": \"late\"}]}");
     add_chunk(chunks, "late", "script.ok", "{}");
@@ -599,7 +578,6 @@ test_events(void **state)
 {
     json_auto_t *chunks = json_array(), *tags = json_array(), *opts = json_pack("{s:b}", "state_events", 1);
 
-    (void) state;
     add_chunk(chunks, "a", "script.ok", "{}");
     add_chunk(chunks, "b", "script.ok", "{\"fire_event\": true, \"require\": [{\"script\": \"a\"}]}");
     add_chunk(chunks, "c", "script.ok", "{\"fire_event\": \"my/tag\"}");
@@ -617,7 +595,6 @@ test_slots(void **state)
 {
     json_auto_t *chunks = json_array();
 
-    (void) state;
     add_chunk(chunks, "a", "test.nop", "{\"comment\": \"x\"}");
     add_chunk(chunks, "b", "test.show_notification",
               "{\"text\": \"__slot__:salt:test.arg('a b', k=\\\"v\\\").kwargs.k ~ /more\"}");
@@ -639,7 +616,6 @@ test_slot_that_fails(void **state)
                                 "echo() missing 1 required positional argument: 'text'";
     json_auto_t *chunks = json_array();
 
-    (void) state;
     add_chunk(chunks, "text", "test.show_notification", "{\"text\": \"__slot__:salt:test.exception(gone)\"}");
     add_chunk(chunks, "dict", "test.show_notification",
               "{\"text\": {\"a\": \"__slot__:salt:test.exception(gone)\"}}");
@@ -668,7 +644,6 @@ test_disabled(void **state)
     bench_t b = bench_with(rows, 1, opts);
     state_run_env_t env = { .ctx = b.ctx, .jid = "" };
 
-    (void) state;
     add_chunk(chunks, "a", "script.ok", "{}");
     add_chunk(chunks, "f", "script.fail", "{}");
     json_auto_t *running = state_run(&env, chunks);
@@ -684,7 +659,6 @@ test_handled_failure(void **state)
 {
     json_auto_t *chunks = json_array();
 
-    (void) state;
     add_chunk(chunks, "f", "script.fail", "{}");
     add_chunk(chunks, "care", "script.ok", "{\"onfail\": [{\"script\": \"f\"}], \"onfail_stop\": false}");
     json_auto_t *running = run_script(chunks, false, NULL, NULL);
@@ -705,7 +679,6 @@ test_creates_in_doubt(void **state)
                                     "links in the path",
                                     below, strerror(ELOOP));
 
-    (void) state;
     assert_int_equal(symlink("loop", loop), 0);
     for (size_t i = 0; i < NELEMS(paths); i++) {
         AUTO_FREE char *given = str_replace(paths[i], "%s", below);
@@ -727,7 +700,6 @@ test_pause_and_kill(void **state)
     json_auto_t *opts = json_pack("{s:s}", "cachedir", mkdtemp(dir)), *chunks = json_array(),
                 *pauses = json_pack("{s:{s:f}, s:{s:b}}", "a", "duration", 0.05, "c", "kill", 1);
 
-    (void) state;
     assert_int_equal(state_pauses_set(dir, "20261120094109743473", pauses, &err), 0);
     json_auto_t *jids = state_paused_jids(dir, NULL);
     assert_int_equal(json_array_size(jids), 1);
@@ -769,7 +741,6 @@ test_pause_that_cannot_be_read(void **state)
                 *kill = json_pack("{s:{s:b}}", "b", "kill", 1), *none = json_object();
     AUTO_FREE char *path = xasprintf("%s/state_pause/20261120094109743473", dir);
 
-    (void) state;
     add_chunk(chunks, "a", "script.ok", "{}");
     add_chunk(chunks, "b", "script.ok", "{}");
     for (int killed = 0; killed < 2; killed++) {
@@ -800,7 +771,6 @@ test_runas(void **state)
     bench_t b = bench_with(rows, NELEMS(rows), NULL);
     state_run_env_t env = { .ctx = b.ctx, .jid = "" };
 
-    (void) state;
     add_chunk(chunks, "checks", "test.nop", "{\"runas\": \"halite-nobody\", \"check_cmd\": [\"true\"]}");
     add_chunk(chunks, "calls", "module.run",
               "{\"runas\": \"halite-nobody\", \"name\": \"cmd.run\", \"cmd\": \"true\"}");

@@ -34,7 +34,6 @@ test_addresses(void **state)
                                           { "tcp://a:514", "use file:///dev/log" },
                                           { "http://a", "known are" } };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(good); i++) {
         fail_auto_t err = FAIL_INIT;
         if (syslogline_check(good[i], &err) != 0)
@@ -78,7 +77,6 @@ test_log(void **state)
     char folder[] = "/tmp/test_syslog.XXXXXX", text[2 * LIMIT_SYSLOG_LINE];
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_non_null(mkdtemp(folder));
     AUTO_FREE char *path = xasprintf("%s/log", folder);
     AUTO_FREE char *address = xasprintf("file://%s/LOG_DAEMON", path);
@@ -130,7 +128,6 @@ test_udp(void **state)
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     char text[256];
 
-    (void) state;
     assert_int_equal(bind(fd, (const struct sockaddr *) &at, sizeof(at)), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *) &at, &len), 0);
     AUTO_FREE char *address = xasprintf("udp://127.0.0.1:%d", ntohs(at.sin_port));

@@ -6,7 +6,6 @@
 static void
 test_rfc8439(void **state)
 {
-    (void) state;
     static const char text[] = "Cryptographic Forum Research Group";
     AUTO(tag) whole = tag_new("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b");
     AUTO(tag) pieces = tag_new("85d6be7857556d337f4452fe42d506a80103808afb0db2fd4abff6af4149f51b");
@@ -23,7 +22,6 @@ test_rfc8439(void **state)
 static void
 test_keys(void **state)
 {
-    (void) state;
     char a[TAG_KEY_HEX + 1], b[TAG_KEY_HEX + 1];
     tag_key(a);
     tag_key(b);

@@ -39,7 +39,6 @@ test_whose(void **state)
         { "2026112009422047906", true },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         fail_auto_t err = FAIL_INIT;
         if (tags_of_minion(cases[i].tag, "web1", &err) != cases[i].own)

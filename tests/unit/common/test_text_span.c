@@ -152,14 +152,12 @@ check_rows(const row_t *rows, size_t n, const jsyntax_t *signs)
 static void
 test_documents(void **state)
 {
-    (void) state;
     check_rows(documents, NELEMS(documents), NULL);
 }
 
 static void
 test_templates(void **state)
 {
-    (void) state;
     check_rows(usual, NELEMS(usual), &usual_signs);
     check_rows(unusual, NELEMS(unusual), &unusual_signs);
 }
@@ -171,7 +169,6 @@ test_deep_value(void **state)
     span_text_auto_t t = { BUF_INIT, SPANS_INIT };
     breakout_t out;
 
-    (void) state;
     buf_fill(&t.text, '[', 1000000);
     buf_fill(&t.text, ']', 1000000);
     spans_add(&t.spans, 0, t.text.len, 0);
@@ -185,7 +182,6 @@ test_list(void **state)
     spans_auto_t s = SPANS_INIT;
     breakout_t out;
 
-    (void) state;
     spans_add(&s, 1, 2, 0);
     spans_add(&s, 2, 2, SPAN_QUOTED);
     spans_add(&s, 2, 4, 0);

@@ -90,7 +90,6 @@ filtered(const char *text, size_t len, size_t at, size_t size)
 static void
 test_rows(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         size_t len = strlen(rows[i].text);
         AUTO_FREE char *shown = filtered(rows[i].text, len, len, 1);
@@ -111,7 +110,6 @@ test_nul(void **state)
 {
     AUTO_FREE char *shown = filtered("a\0b\n", 4, 4, 1);
 
-    (void) state;
     assert_string_equal(shown, "a^@b\n");
 }
 
@@ -139,7 +137,6 @@ test_own(void **state)
         { xasprintf("%.*sz\n", (int) strlen(red) - 1, red), NULL },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(own); i++) {
         size_t len = strlen(own[i].text);
         AUTO_FREE char *hidden = xasprintf("^[%s", own[i].text + 1);
@@ -159,7 +156,6 @@ test_marks(void **state)
     const char *mark = colour_code(COLOUR_CYAN, PAINT_MARKED);
     AUTO_FREE char *other = xstrdup(mark);
 
-    (void) state;
     assert_int_equal(colour_mark(mark, strlen(mark), &colour), strlen(mark));
     assert_int_equal(colour, COLOUR_CYAN);
     assert_string_equal(colour_code(COLOUR_CYAN, PAINT_BOUNDS), colour_bound(PAINT_MARKED));

@@ -77,7 +77,6 @@ say(void)
 static void
 test_each_stream(void **state)
 {
-    (void) state;
     for (int i = 0; i < 4; i++) {
         buf_auto_t out = BUF_INIT, err = BUF_INIT;
         run((i & 1) != 0, (i & 2) != 0, say, &out, &err);
@@ -104,7 +103,6 @@ test_paint(void **state)
 {
     buf_auto_t out = BUF_INIT, err = BUF_INIT, pipe_out = BUF_INIT, pipe_err = BUF_INIT;
 
-    (void) state;
     run(true, false, say_paint, &out, &err);
     assert_string_equal(buf_str(&out), "\033[0;31mred\nred\033[0;0m\n");
     assert_string_equal(buf_str(&err), "2 3 19 0 1 2");
@@ -131,7 +129,6 @@ test_files(void **state)
 {
     buf_auto_t out = BUF_INIT, err = BUF_INIT;
 
-    (void) state;
     run(true, false, say_to_files, &out, &err);
     assert_string_equal(buf_str(&out), SHOWN "\033[0m\n");
     assert_string_equal(buf_str(&err), HOSTILE "\n");
@@ -154,7 +151,6 @@ test_much(void **state)
 {
     buf_auto_t out = BUF_INIT, err = BUF_INIT, all = BUF_INIT;
 
-    (void) state;
     for (int i = 0; i < 30000; i++)
         buf_printf(&all, "^[[8m%d\n", i);
     run(true, false, say_much, &out, &err);
@@ -183,7 +179,6 @@ test_held(void **state)
 {
     buf_auto_t out = BUF_INIT, err = BUF_INIT;
 
-    (void) state;
     run(true, false, say_held, &out, &err);
     assert_string_equal(buf_str(&err), "");
 }

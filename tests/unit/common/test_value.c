@@ -25,7 +25,6 @@ test_repr_as_python(void **state)
     size_t i;
     json_t *row;
 
-    (void) state;
     assert_int_equal(fs_read(TEST_SOURCE_DIR "/tests/cases/value/repr.json", LIMIT_FILE_READ, &text, NULL),
                      0);
     json_auto_t *rows = parse(buf_str(&text));
@@ -41,7 +40,6 @@ test_pystr(void **state)
 {
     json_auto_t *text = json_string("it's"), *list = parse("[\"a\", 1.0]");
 
-    (void) state;
     AUTO_FREE char *a = value_pystr(text), *b = value_pystr(list), *c = value_pystr(NULL);
     assert_string_equal(a, "it's");
     assert_string_equal(b, "['a', 1.0]");
@@ -59,7 +57,6 @@ test_members(void **state)
     json_auto_t *o = parse("{\"s\": \"x\", \"i\": 5, \"f\": 1.5, \"t\": true, \"n\": null}");
     json_auto_t *list = parse("[1]");
 
-    (void) state;
     assert_string_equal(value_str(o, "s", "d"), "x");
     assert_string_equal(value_str(o, "i", "d"), "d");
     assert_string_equal(value_str(list, "s", "d"), "d");
@@ -78,7 +75,6 @@ test_truth(void **state)
     static const char *const no[] = { "null", "false", "0", "0.0", "-0.0", "\"\"", "[]", "{}" };
     static const char *const yes[] = { "true", "1", "-1", "0.1", "\"0\"", "\"\\u0000\"", "[0]", "{\"\": 0}" };
 
-    (void) state;
     assert_false(value_truthy(NULL));
     for (size_t i = 0; i < NELEMS(no); i++) {
         json_auto_t *v = parse(no[i]);
@@ -116,7 +112,6 @@ test_equal(void **state)
         { "{}", "[]", false },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *a = parse(rows[i].a), *b = parse(rows[i].b);
         assert_int_equal(value_equal(a, b), rows[i].equal);
@@ -139,7 +134,6 @@ test_path(void **state)
     json_auto_t *root = parse("{\"a\": {\"b\": [10, 20, 30]}, \"l\": [{\"id\": 1}, {\"name\": \"two\"}],"
                               " \"s\": \"text\", \"\": \"empty\", \"d\": {\"0\": \"zero\"}, \"n\": null}");
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         const json_t *got = value_path(root, rows[i][0], ":");
         AUTO_FREE char *text = value_dump(got);
@@ -168,7 +162,6 @@ check_merge(const char *base, const char *over, bool append, const char *want)
 static void
 test_merge(void **state)
 {
-    (void) state;
     check_merge("{\"a\":{\"x\":1},\"l\":[1,2]}", "{\"a\":{\"y\":2},\"l\":[2,3],\"n\":null}", false,
                 "{\"a\":{\"x\":1,\"y\":2},\"l\":[2,3],\"n\":null}");
     check_merge("{\"l\":[1,2]}", "{\"l\":[2,3]}", true, "{\"l\":[1,2,3]}");
@@ -183,7 +176,6 @@ test_merge_copies(void **state)
 {
     json_auto_t *a = json_object(), *b = json_object(), *over = parse("{\"k\": {\"v\": 1}}");
 
-    (void) state;
     value_merge(a, over, false);
     value_merge(b, over, false);
     json_object_set_new(value_get(a, "k"), "v", json_integer(2));
@@ -206,7 +198,6 @@ test_parse_limits(void **state)
 {
     fail_auto_t deep = FAIL_INIT, large = FAIL_INIT;
 
-    (void) state;
     json_auto_t *ok = nested(LIMIT_JSON_DEPTH, NULL);
     assert_non_null(ok);
     assert_null(nested(LIMIT_JSON_DEPTH + 1, &deep));
@@ -233,7 +224,6 @@ test_nests(void **state)
                  { "{}", 1 },        { "[1, [2], {}]", 2 }, { "{\"a\": [], \"b\": {\"c\": [[]]}}", 4 },
                  { "[[[1], 2]]", 3 } };
 
-    (void) state;
     assert_true(value_nests(NULL, 0));
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *v = json_loads(rows[i].text, JSON_DECODE_ANY, NULL);
@@ -263,7 +253,6 @@ test_parse_refuses(void **state)
                                            "99999999999999999999" };
     static const char *const accepted[] = { "null", " 5 ", "\"x\"", "true", "{\"a\":[1.5,\"\\u0000\"]}" };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(refused); i++) {
         fail_auto_t err = FAIL_INIT;
         assert_null(value_parse(refused[i], strlen(refused[i]), 1000, "peer", &err));
@@ -285,7 +274,6 @@ test_dump_order(void **state)
 {
     json_auto_t *v = parse("{\"z\": 1, \"a\": [true, null], \"m\": {\"\\u00e9\": \"x\\n\"}}");
 
-    (void) state;
     AUTO_FREE char *text = value_dump(v), *none = value_dump(NULL);
     assert_string_equal(text, "{\"z\":1,\"a\":[true,null],\"m\":{\"\xc3\xa9\":\"x\\n\"}}");
     assert_string_equal(none, "null");
@@ -311,7 +299,6 @@ test_utf8_replacement(void **state)
         { "\xf0\x80\x80\xaf!", BAD BAD BAD BAD "!" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *v = value_utf8(rows[i][0], strlen(rows[i][0]));
         assert_string_equal(json_string_value(v), rows[i][1]);
@@ -327,7 +314,6 @@ test_utf8_replacement(void **state)
 static void
 test_utf8_count(void **state)
 {
-    (void) state;
     assert_int_equal(utf8_count("", 0), 0);
     assert_int_equal(utf8_count("a\xc3\xa9\xf0\x9f\x98\x80\xff", 8), 4);
     assert_true(utf8_printable('a') && utf8_printable(' ') && utf8_printable(0x1f600));

@@ -31,7 +31,6 @@ static const struct {
 static void
 test_rows(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         buf_auto_t caret = BUF_INIT, hex = BUF_INIT;
         visible_add(&caret, rows[i].text, strlen(rows[i].text), VISIBLE_CARET);
@@ -47,7 +46,6 @@ test_all(void **state)
 {
     char bytes[4];
 
-    (void) state;
     for (uint32_t cp = 0; cp <= 0x10ffff; cp++) {
         size_t n = utf8_encode(cp, bytes), run = visible_run(bytes, n);
         buf_auto_t out = BUF_INIT;

@@ -25,7 +25,6 @@ static char *dir;
 static int
 setup(void **state)
 {
-    (void) state;
     dir = xstrdup("/tmp/halite-voucher-XXXXXX");
     return mkdtemp(dir) == NULL;
 }
@@ -33,7 +32,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     int rc = fs_remove_tree(dir, NULL);
     free(dir);
     return rc;
@@ -49,7 +47,6 @@ vector(void)
 static void
 test_of_openssl(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     json_auto_t *given = vector();
     voucher_t v, made;
@@ -73,7 +70,6 @@ test_of_openssl(void **state)
 static void
 test_anything_else_is_none(void **state)
 {
-    (void) state;
     static const struct {
         const char *name, *json;
     } rows[] = {
@@ -114,7 +110,6 @@ test_anything_else_is_none(void **state)
 static void
 test_files(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *path = fs_join(dir, "signature");
     bool made = false;
@@ -139,7 +134,6 @@ test_files(void **state)
 static void
 test_serial_grows(void **state)
 {
-    (void) state;
     int64_t now = clock_wall_us() / 1000;
 
     assert_true(voucher_serial(0) >= now);
@@ -150,7 +144,6 @@ test_serial_grows(void **state)
 static void
 test_replace(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(key_pair) old = key_pair_open(dir, "m", NULL, &err);
     AUTO(key_pair) next = key_pair_open(dir, "next", NULL, &err);

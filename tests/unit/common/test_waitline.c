@@ -45,7 +45,6 @@ test_terminal(void **state)
     waitline_t *line = waitline_new_after(slave, "cmd.run", 0);
     waitline_t *const volatile held = line; /* in a child, which frees nothing, for leak checkers */
 
-    (void) state;
     assert_non_null(held);
     until_shown(master, text, "\r\033[Kcmd.run, 0 s");
     until_shown(master, text, "\r\033[Kcmd.run, 1 s");
@@ -78,7 +77,6 @@ test_silent(void **state)
     waitline_t *early = waitline_new(slave, "test.ping");
     struct pollfd there = { master, POLLIN, 0 };
 
-    (void) state;
     waitline_destroy(&early);
     assert_int_equal(poll(&there, 1, 0), 0);
     assert_int_equal(pipe(pipes), 0);

@@ -39,7 +39,6 @@ test_direction_and_state(void **state)
 {
     static const char states[] = { 'A', 'P', ' ' };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         size_t len = 0;
         AUTO_FREE char *text = wire_encode((wire_msg_t) i, NULL, &len, NULL);
@@ -56,7 +55,6 @@ test_direction_and_state(void **state)
 static void
 test_limits(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         buf_auto_t text = BUF_INIT;
@@ -112,7 +110,6 @@ test_no_messages(void **state)
         "{\"m\":\"HELLO\"}",
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(texts); i++) {
         fail_auto_t err = FAIL_INIT;
         int rc = decode(texts[i], strlen(texts[i]), 'U', 'A', &err);
@@ -128,7 +125,6 @@ test_deep(void **state)
 {
     buf_auto_t text = BUF_INIT;
 
-    (void) state;
     buf_puts(&text, "{\"m\":\"ret\",\"return\":");
     buf_fill(&text, '[', 100000);
     buf_fill(&text, ']', 100000);
@@ -155,7 +151,6 @@ test_deep_is_not_written(void **state)
     json_auto_t *most = nested(LIMIT_JSON_DEPTH), *deeper = nested(LIMIT_JSON_DEPTH + 1);
     size_t len = 0;
 
-    (void) state;
     AUTO_FREE char *text = wire_encode(MSG_ret, most, &len, &err);
     assert_non_null(text);
     assert_int_equal(decode(text, len, 'U', 'A', NULL), 0);
@@ -174,7 +169,6 @@ test_round_trip(void **state)
         JSON_ALLOW_NUL, NULL);
     json_auto_t *back = NULL;
 
-    (void) state;
     assert_non_null(plain);
     AUTO_FREE char *text = wire_encode(MSG_ret, plain, &len, NULL);
     assert_int_equal(wire_decode(text, len, WIRE_UP, 'A', &msg, &back, NULL), 0);
@@ -205,7 +199,6 @@ assert_problem(json_int_t minion, const char *its, json_int_t master, const char
 static void
 test_protocols(void **state)
 {
-    (void) state;
     assert_problem(1, "1.0.0", 1, "1.2.0", NULL);
     assert_problem(
         1, "1.0.0", 2, "2.0.0",
@@ -235,7 +228,6 @@ test_releases(void **state)
         { "{\"halite\": \"1.0.0-0123456789012345678901234567890123456789\"}", "" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(said); i++) {
         json_auto_t *body = json_loads(said[i].body, 0, NULL);
         char release[LIMIT_RELEASE] = "before";

@@ -81,14 +81,12 @@ check_load_cases(const char *path)
 static void
 test_scalars(void **state)
 {
-    (void) state;
     check_load_cases(CASES "scalars.json");
 }
 
 static void
 test_documents(void **state)
 {
-    (void) state;
     check_load_cases(CASES "documents.json");
 }
 
@@ -99,7 +97,6 @@ test_dump(void **state)
     size_t i;
     json_t *c;
 
-    (void) state;
     json_array_foreach (cases, i, c) {
         AUTO_FREE char *got = yaml_dump(value_get(c, "value"), (int) value_int(c, "indent", 0));
         if (!str_eq(got, value_str(c, "text", "")))
@@ -115,7 +112,6 @@ test_round_trip(void **state)
     size_t i;
     json_t *c;
 
-    (void) state;
     json_array_foreach (cases, i, c) {
         AUTO_FREE char *text = yaml_dump(value_get(c, "value"), 0);
         fail_auto_t err = FAIL_INIT;
@@ -130,7 +126,6 @@ test_dump_nothing(void **state)
 {
     AUTO_FREE char *text = yaml_dump(NULL, 0);
 
-    (void) state;
     assert_string_equal(text, "null\n");
 }
 
@@ -148,7 +143,6 @@ assert_error(const char *yaml, int code, const char *text)
 static void
 test_error_texts(void **state)
 {
-    (void) state;
     assert_error("a:\n  b: 1\n  c: d: e\n", -EINVAL,
                  "test.sls: line 3, column 7: mapping values are not allowed in this context\n"
                  "      c: d: e\n"
@@ -176,7 +170,6 @@ test_error_texts(void **state)
 static void
 test_error_at_the_end(void **state)
 {
-    (void) state;
     assert_error("a: [1,\n  2\n", -EINVAL,
                  "test.sls: line 3, column 1: did not find expected ',' or ']' (while parsing a flow "
                  "sequence, line 1)\n"
@@ -190,7 +183,6 @@ test_error_in_a_long_line(void **state)
     buf_auto_t text = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     buf_fill(&text, 'x', 5000);
     buf_puts(&text, ": a: b");
     json_auto_t *v = load(buf_str(&text), &err);
@@ -205,7 +197,6 @@ test_error_with_a_long_key(void **state)
     buf_auto_t text = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     for (int i = 0; i < 2; i++) {
         buf_puts(&text, "? \"");
         for (int k = 0; k < 3000; k++)
@@ -222,7 +213,6 @@ test_error_with_a_long_key(void **state)
 static void
 test_not_utf8(void **state)
 {
-    (void) state;
     assert_error("a: 1\nb: \xff\n", -EINVAL,
                  "test.sls: line 2, column 4: unacceptable character #x00ff: invalid leading UTF-8 octet\n"
                  "    b: \xff\n"
@@ -237,7 +227,6 @@ test_utf16(void **state)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *v = yaml_load(text, sizeof(text), "x", NULL, &err);
 
-    (void) state;
     assert_string_equal(value_str(v, "a", ""), "\xc3\xa9");
 }
 
@@ -249,7 +238,6 @@ test_depth(void **state)
     buf_auto_t text = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     buf_fill(&text, '[', 100000);
     json_auto_t *v = load(buf_str(&text), &err);
     assert_null(v);
@@ -264,7 +252,6 @@ test_depth_by_aliases(void **state)
     buf_auto_t text = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     buf_puts(&text, "a0: &a0 x\n");
     for (int i = 1; i < 300; i++)
         buf_printf(&text, "a%d: &a%d [[*a%d]]\n", i, i, i - 1);
@@ -294,7 +281,6 @@ check_bomb(const char *format)
 static void
 test_alias_bomb(void **state)
 {
-    (void) state;
     check_bomb("[@, @, @, @]");
     check_bomb("{a: @, b: @}");
 }
@@ -319,7 +305,6 @@ check_text_bomb(const char *item)
 static void
 test_text_bomb(void **state)
 {
-    (void) state;
     check_text_bomb("\n- *a");
     check_text_bomb("\n- *a : 1");
 }
@@ -327,7 +312,6 @@ test_text_bomb(void **state)
 static void
 test_merge_bomb(void **state)
 {
-    (void) state;
     check_bomb("{<<: [@, @, @, @]}");
 }
 
@@ -337,7 +321,6 @@ test_many_number_keys(void **state)
     buf_auto_t text = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     for (int i = 0; i < 50000; i++)
         buf_printf(&text, "%d: x\n", i);
     json_auto_t *v = load(buf_str(&text), &err);
@@ -350,7 +333,6 @@ test_huge_integer(void **state)
     buf_auto_t text = BUF_INIT;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     buf_fill(&text, '9', 100000);
     json_auto_t *v = load(buf_str(&text), &err);
     assert_null(v);
@@ -363,7 +345,6 @@ test_recursive(void **state)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *v = load("&a [1, *a]", &err);
 
-    (void) state;
     assert_null(v);
     assert_non_null(strstr(fail_text(&err), "found unconstructable recursive node 'a'"));
 }
@@ -376,7 +357,6 @@ test_keys_that_collide_as_text(void **state)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *v = load("1: a\n'1': b\n", &err);
 
-    (void) state;
     assert_null(v);
     assert_non_null(strstr(fail_text(&err), "found conflicting ID '1'"));
 }
@@ -387,7 +367,6 @@ test_key_with_nul(void **state)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *v = load("\"a\\0b\": 1\n", &err);
 
-    (void) state;
     assert_null(v);
     assert_non_null(strstr(fail_text(&err), "NUL"));
 }
@@ -398,7 +377,6 @@ test_aliases_share_nothing(void **state)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *v = load("a: &x {k: [1]}\nb: *x\n", &err);
 
-    (void) state;
     assert_ptr_not_equal(value_get(v, "a"), value_get(v, "b"));
     assert_ptr_not_equal(value_path(v, "a:k", ":"), value_path(v, "b:k", ":"));
 }
@@ -413,7 +391,6 @@ test_lines(void **state)
     AUTO(yaml_lines) lines = NULL;
     json_auto_t *v = yaml_load(text, strlen(text), "x", &lines, &err);
 
-    (void) state;
     assert_non_null(v);
     assert_int_equal(yaml_line_of(lines, "first"), 2);
     assert_int_equal(yaml_line_of(lines, "second"), 4);
@@ -443,7 +420,6 @@ test_scalar(void **state)
         { "~", "null" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *v = yaml_scalar(rows[i].text, strlen(rows[i].text));
         AUTO_FREE char *got = value_dump(v);
@@ -467,7 +443,6 @@ test_base64(void **state)
         { "YWJj!!ZGVm", "abcdef", NULL },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *why = NULL;
         size_t len = 0;

@@ -269,7 +269,6 @@ check_row(const row_t *row)
 static void
 test_fitting(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(fitting); i++)
         check_row(&fitting[i]);
 }
@@ -277,7 +276,6 @@ test_fitting(void **state)
 static void
 test_breaking(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(breaking); i++)
         check_row(&breaking[i]);
 }
@@ -416,7 +414,6 @@ any_value(buf_t *out, unsigned *seed)
 static void
 letter(buf_t *out, unsigned *seed)
 {
-    (void) seed;
     buf_putc(out, 'k');
 }
 
@@ -460,7 +457,6 @@ test_random(void **state)
     size_t fit = 0, inert = 0;
     py_scope_t scope;
 
-    (void) state;
     py_scope_enter(&scope, &no_limits);
     for (size_t i = 0; i < 40000; i++) {
         const char *template = templates[roll(&seed, NELEMS(templates))];
@@ -514,7 +510,6 @@ test_culprit(void **state)
                  { "⟦k⟧: 1\nb: ⟦c: d⟧\n", 1 },
                  { "a: ⟦b: c⟧\nd: ⟦e⟧\n", 0 } };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         span_text_auto_t t = span_text(rows[i].text);
         yaml_breakout_t out = { 99, 99, NULL };
@@ -528,7 +523,6 @@ test_culprit(void **state)
 static void
 test_long_keys(void **state)
 {
-    (void) state;
     for (size_t n = 1010; n < 1030; n++) {
         span_text_auto_t t = { BUF_INIT, SPANS_INIT };
         yaml_breakout_t out;
@@ -557,7 +551,6 @@ test_large(void **state)
         { "- @\n", "{a: b}", 50000, true }, { "@- ", "x", 1000, true },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         span_text_auto_t t = { BUF_INIT, SPANS_INIT };
         yaml_breakout_t out;
@@ -605,7 +598,6 @@ test_walk(void **state)
         { "", "" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         span_text_auto_t t = span_text(rows[i].text);
         buf_auto_t out = BUF_INIT;

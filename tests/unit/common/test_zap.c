@@ -125,7 +125,6 @@ test_only_one(void **state)
 {
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_null(zap_new(&err));
     assert_int_equal(err.code, -EADDRINUSE);
 }

@@ -63,7 +63,6 @@ test_pages(void **state)
     size_t n;
     const page_t *pages = manual_pages(&n);
 
-    (void) state;
     assert_int_equal(n, 7);
     for (size_t i = 0; i < n; i++) {
         buf_auto_t out = BUF_INIT;
@@ -89,7 +88,6 @@ look_for(void *cookie, const char *section, const option_row_t *row)
     AUTO_FREE char *entry = row->effect == CONF_NEEDLESS ? xstrdup(row->name)
                                                          : xasprintf("\n.TP\n.B \"%s\"\n", row->name);
 
-    (void) section;
     assert_has(l->out, entry);
     l->n++;
 }
@@ -99,7 +97,6 @@ test_configuration(void **state)
 {
     static const conf_side_t sides[] = { CONF_MASTER, CONF_MINION };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(sides); i++) {
         buf_auto_t out = BUF_INIT;
         looked_t looked = { &out, 0 };
@@ -137,7 +134,6 @@ test_scripts(void **state)
     const page_t *pages = manual_pages(&n);
     const char *name;
 
-    (void) state;
     for (size_t i = 0; i < n; i++)
         for (size_t t = 0; pages[i].spec->tables[t] != NULL; t++)
             for (const opt_row_t *row = pages[i].spec->tables[t]; row->names != NULL; row++)
@@ -152,7 +148,6 @@ test_text(void **state)
 {
     buf_auto_t out = BUF_INIT;
 
-    (void) state;
     buf_puts(&out, ".SH \"A\"\n");
     roff_paragraph(&out, ".SH no request\n'nor this -x \\n");
     roff_paragraph(&out, "next");

@@ -32,7 +32,6 @@ assert_is(const kept_t *kept, const char *text)
 static void
 test_equal_values_are_one(void **state)
 {
-    (void) state;
     AUTO(alike) alike = alike_new();
     const char *text = "{\"os\": \"Debian\", \"n\": 12, \"r\": 1.5, \"up\": true, \"no\": null, \"flags\": "
                        "[\"fpu\", [\"sse\", 1]], "
@@ -54,7 +53,6 @@ test_equal_values_are_one(void **state)
 static void
 test_unequal_values_stay_apart(void **state)
 {
-    (void) state;
     AUTO(alike) alike = alike_new();
     /* Alike at a glance: another type, another order, more or fewer members, another name. */
     static const char *const values[] = {
@@ -87,7 +85,6 @@ test_unequal_values_stay_apart(void **state)
 static void
 test_what_nobody_has_goes(void **state)
 {
-    (void) state;
     AUTO(alike) alike = alike_new();
     AUTO(kept) kept = keep(alike, "{\"name\": \"of one that stays\", \"in\": [[\"deep\"]]}");
 
@@ -142,7 +139,6 @@ time_of(int depth)
 static void
 test_what_was_nested_goes_at_once(void **state)
 {
-    (void) state;
     int64_t flat = time_of(5), deep = time_of(500);
 
     assert_in_range(deep, 0, flat * 2);
@@ -151,7 +147,6 @@ test_what_was_nested_goes_at_once(void **state)
 static void
 test_many_in_use(void **state)
 {
-    (void) state;
     AUTO(alike) alike = alike_new();
     kept_t *all[5000];
 
@@ -175,7 +170,6 @@ test_many_in_use(void **state)
 static void
 test_names_and_their_order_stay(void **state)
 {
-    (void) state;
     AUTO(alike) alike = alike_new();
     static const char *const texts[] = {
         "{}",           "{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}",
@@ -199,7 +193,6 @@ test_names_and_their_order_stay(void **state)
 static void
 test_shapes_that_nobody_has_go(void **state)
 {
-    (void) state;
     AUTO(alike) alike = alike_new();
     AUTO(kept) stays = keep(alike, "{\"stays\":true}");
 

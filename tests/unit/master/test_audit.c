@@ -15,7 +15,6 @@ static char *dir, *path;
 static int
 setup(void **state)
 {
-    (void) state;
     dir = xstrdup("/tmp/halite-audit-XXXXXX");
     if (mkdtemp(dir) == NULL)
         return 1;
@@ -26,7 +25,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     int rc = fs_remove_tree(dir, NULL);
     free(dir), free(path);
     return rc;
@@ -60,7 +58,6 @@ say(audit_t *a, int n)
 static void
 test_appends(void **state)
 {
-    (void) state;
     AUTO(audit) a = audit_new(path);
     struct stat st;
     say(a, 1);
@@ -79,7 +76,6 @@ test_appends(void **state)
 static void
 test_rotated(void **state)
 {
-    (void) state;
     AUTO(audit) a = audit_new(path);
     AUTO_FREE char *old = fs_join(dir, "audit.1");
     AUTO_FREE char *other = fs_join(dir, "other");
@@ -103,7 +99,6 @@ test_rotated(void **state)
 static void
 test_full(void **state)
 {
-    (void) state;
     AUTO(audit) a = audit_new(path);
     struct rlimit was, small;
     (void) signal(SIGXFSZ, SIG_IGN);
@@ -128,7 +123,6 @@ test_full(void **state)
 static void
 test_bare_name(void **state)
 {
-    (void) state;
     AUTO_FREE char *was = getcwd(NULL, 0);
     assert_int_equal(chdir(dir), 0);
     AUTO(audit) a = audit_new("bare");
@@ -142,7 +136,6 @@ test_bare_name(void **state)
 static void
 test_no_folder(void **state)
 {
-    (void) state;
     AUTO_FREE char *sub = fs_join(dir, "sub");
     AUTO_FREE char *file = fs_join(sub, "audit");
     assert_int_equal(fs_write_quick(sub, "x", 1, 0600, NULL), 0);
@@ -157,7 +150,6 @@ test_no_folder(void **state)
 static void
 test_a_link_is_not_followed(void **state)
 {
-    (void) state;
     AUTO_FREE char *victim = fs_join(dir, "victim");
     assert_int_equal(symlink(victim, path), 0);
     AUTO(audit) a = audit_new(path);
@@ -168,7 +160,6 @@ test_a_link_is_not_followed(void **state)
 static void
 test_many_of_strangers(void **state)
 {
-    (void) state;
     AUTO(audit) a = audit_new(path);
     for (int i = 0; i < 5000; i++) {
         json_t *line = json_pack("{s:i}", "n", i);
@@ -187,7 +178,6 @@ test_many_of_strangers(void **state)
 static void
 test_requests(void **state)
 {
-    (void) state;
     static const struct {
         const char *request, *reply, *line; /* reply NULL: refused */
     } rows[] = {

@@ -184,7 +184,6 @@ test_options(void **state)
 static void
 test_ends_while_reloading(void **state)
 {
-    (void) state;
     json_auto_t *opts = json_pack("{s:{s:[s]}, s:s}", "file_roots", "base", root, "cachedir", root);
     for (size_t i = 0; i < 500; i++) {
         files_t *files = files_new(opts, NULL);

@@ -10,7 +10,6 @@
 static int
 set_up(void **state)
 {
-    (void) state;
     fleeting_open();
     return sodium_init() < 0;
 }
@@ -18,7 +17,6 @@ set_up(void **state)
 static void
 test_wiped_and_used_again(void **state)
 {
-    (void) state;
     uint64_t before = fleeting_served();
     uint8_t *first = sodium_allocarray(1, 32);
 
@@ -36,7 +34,6 @@ test_wiped_and_used_again(void **state)
 static void
 test_libsodium_has_the_rest(void **state)
 {
-    (void) state;
     uint8_t *all[FLEETING_PLACES + 2];
     uint64_t before = fleeting_served();
 
@@ -65,7 +62,6 @@ test_libsodium_has_the_rest(void **state)
 static void
 test_long_lived_keys_stay_with_libsodium(void **state)
 {
-    (void) state;
     uint64_t before = fleeting_served();
     uint8_t *key = sodium_malloc(KEY_BYTES);
 
@@ -78,7 +74,6 @@ test_long_lived_keys_stay_with_libsodium(void **state)
 static void
 test_a_handshake_uses_them(void **state)
 {
-    (void) state;
     void *zctx = zmq_ctx_new();
     AUTO(key_pair) master = key_pair_new();
     AUTO(key_pair) minion = key_pair_new();

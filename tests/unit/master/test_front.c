@@ -87,7 +87,6 @@ deep_lists(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_int_t levels = value_int(args, "levels", 0);
 
-    (void) ctx, (void) err;
     for (*ret_value = json_array(); levels > 1; levels--)
         *ret_value = json_pack("[o]", *ret_value);
     return 0;
@@ -428,7 +427,7 @@ test_hello_under_many_names(void **state)
     static const char *const names[] = { "other", "", "..", "a/b", "m1 ", "\\u0000", "m1" };
     fixture_t *f = *state;
     AUTO(key_pair) keys = key_pair_new();
-    void *first = accepted(f, keys, "m1");
+    (void) accepted(f, keys, "m1");
 
     for (size_t i = 0; i < NELEMS(names); i++) {
         void *sock = dealer(f, keys);
@@ -440,7 +439,6 @@ test_hello_under_many_names(void **state)
         UNTIL(!is_connected(f, "m1", NULL));
         publish(f, "m1");
     }
-    (void) first;
 }
 
 /* Whoever speaks another protocol learns which of both to upgrade, and which Halite the master is once his key is
@@ -808,9 +806,10 @@ test_every_sub_is_cut(void **state)
     fixture_t *f = *state;
     AUTO(key_pair) keys = key_pair_new();
     AUTO(key_pair) others = key_pair_new();
-    void *subs[3], *sock = accepted(f, keys, "m1");
+    void *subs[3];
     bool subscribed = false;
 
+    (void) accepted(f, keys, "m1");
     void *other = accepted(f, others, "m2");
     for (size_t i = 0; i < NELEMS(subs); i++)
         subs[i] = subscriber(f, keys);
@@ -830,7 +829,6 @@ test_every_sub_is_cut(void **state)
         zmq_pollitem_t item = { subs[i], 0, ZMQ_POLLIN, 0 };
         assert_int_equal(zmq_poll(&item, 1, 50), 0);
     }
-    (void) sock;
 }
 
 static void
@@ -979,7 +977,7 @@ test_many_lines_with_one_key(void **state)
 {
     fixture_t *f = *state;
     AUTO(key_pair) keys = key_pair_new();
-    void *first = accepted(f, keys, "m1");
+    (void) accepted(f, keys, "m1");
 
     assert_true(LIMIT_MINION_LINES < NELEMS(f->socks) && f->n_socks == 1);
     for (size_t i = f->n_socks; i < LIMIT_MINION_LINES; i++) {
@@ -993,7 +991,6 @@ test_many_lines_with_one_key(void **state)
     UNTIL(counter(f, "refused") > refused);
     json_auto_t *reply = ask(f, json_pack("{s:s}", "op", "status"));
     assert_true(value_int(reply, "connections", 0) <= LIMIT_MINION_LINES);
-    (void) first;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------- */

@@ -190,7 +190,6 @@ sent(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t
 {
     fixture_t *f = cookie;
 
-    (void) bytes, (void) n;
     if (msg == MSG_file_open) {
         json_decref(f->asked);
         f->asked = json_deep_copy(body);
@@ -201,7 +200,6 @@ sent(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t
 static void
 answered(void *cookie, json_int_t id, json_t *answer)
 {
-    (void) cookie, (void) id, (void) answer;
 }
 
 static void
@@ -245,7 +243,6 @@ static char listed[HOSTILE_LEN];
 static json_t *
 s_list(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
-    (void) self, (void) saltenv, (void) prefix, (void) err;
     json_t *name = said(listed), *below = value_fmt("_modules/%s.py", json_string_value(name)), *out;
 
     if (kind != FILES_SYMLINKS)
@@ -261,7 +258,6 @@ s_list(void *self, files_kind_t kind, const char *saltenv, const char *prefix, f
 static int
 s_cache(void *self, const char *path, const char *saltenv, char **ret_local, fail_t *err)
 {
-    (void) path, (void) saltenv, (void) err;
     *ret_local = fs_join(self, "given");
     return 0;
 }
@@ -409,7 +405,6 @@ static void
 test_places(void **state)
 {
     int names = hostile_names();
-    (void) state;
     log_console(LEVEL_QUIET);
     for (size_t i = 0; i < NELEMS(places); i++) {
         fixture_t f = { 0 };

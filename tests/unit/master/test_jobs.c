@@ -14,7 +14,6 @@ on_verdict(void *cookie, job_t *job, job_target_t *target)
 {
     fixture_t *f = cookie;
 
-    (void) job, (void) target;
     f->verdicts++;
 }
 
@@ -23,7 +22,6 @@ on_done(void *cookie, job_t *job)
 {
     fixture_t *f = cookie;
 
-    (void) job;
     f->dones++;
 }
 
@@ -124,7 +122,6 @@ test_names(void **state)
                  { U, "running", false },      { R, "returned", true }, { C, "not_connected", true },
                  { N, "not_delivered", true }, { L, "lost", true },     { E, "elsewhere", true } };
 
-    (void) state;
     assert_int_equal(NELEMS(rows), VERDICTS);
     for (size_t i = 0; i < NELEMS(rows); i++) {
         assert_string_equal(verdict_name(rows[i].v), rows[i].name);
@@ -201,7 +198,6 @@ test_followers(void **state)
 static bool
 is_alive(void *cookie, const job_t *job)
 {
-    (void) cookie;
     return str_eq(job->jid, "alive");
 }
 

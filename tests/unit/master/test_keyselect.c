@@ -61,7 +61,6 @@ test_match(void **state)
     };
     json_auto_t *table = parse(table_text);
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         json_auto_t *globs = parse(cases[i].globs);
         json_auto_t *found = keyselect_match(table, globs);
@@ -99,7 +98,6 @@ test_exact(void **state)
     json_auto_t *table = parse("{'minions': ['A1', 'm001', 'm002'], 'minions_pre': ['m003'],"
                                " 'minions_rejected': ['bad1', 'm003'], 'minions_unfit': ['x,*']}");
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *ids = parse(cases[i].ids);
@@ -123,7 +121,6 @@ test_unfit(void **state)
     json_auto_t *only = keyselect_only(table, key_act_from(KEY_ACT_DELETE, 0));
     json_auto_t *accept = keyselect_only(table, key_act_from(KEY_ACT_ACCEPT, KEY_ALL));
 
-    (void) state;
     assert_value(found, "{'minions': ['m1'], 'minions_pre': ['m2']}");
     assert_value(one, "{'minions_unfit': ['m1,*']}");
     assert_value(all, "{'minions_unfit': ['*', 'm1,*']}");
@@ -154,7 +151,6 @@ test_only(void **state)
     };
     json_auto_t *table = parse(table_text);
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         json_auto_t *chosen = keyselect_only(table, key_act_from(cases[i].act, cases[i].include));
 
@@ -179,7 +175,6 @@ test_status(void **state)
     json_auto_t *table = parse(table_text);
     json_auto_t *all = keyselect_status(table, "all");
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         json_auto_t *listed = keyselect_status(table, cases[i].word);
 
@@ -211,7 +206,6 @@ test_no_match(void **state)
         { KEY_ACT_DELETE, 0, "The key glob 'x' does not match any keys." },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(cases); i++) {
         AUTO_FREE char *text = keyselect_no_match(cases[i].act, cases[i].include, "x");
 
@@ -222,7 +216,6 @@ test_no_match(void **state)
 static void
 test_act_names(void **state)
 {
-    (void) state;
     for (int i = 0; i < KEY_ACTS; i++) {
         key_act_t act = KEY_ACTS;
 
@@ -244,7 +237,6 @@ test_actions(void **state)
     static const uint8_t key[KEY_BYTES] = { 42 };
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_non_null(mkdtemp(dir));
     AUTO_FREE char *master_pub = fs_join(dir, "master.pub");
     AUTO_FREE char *stray = fs_join(dir, "notes.txt");

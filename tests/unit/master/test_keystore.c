@@ -119,7 +119,6 @@ assert_list(const fixture_t *f, key_state_t state, const char *json)
 static void
 test_names(void **state)
 {
-    (void) state;
     assert_string_equal(key_state_dir(KEY_ACCEPTED), "minions");
     assert_string_equal(key_state_dir(KEY_PENDING), "minions_pre");
     assert_string_equal(key_state_dir(KEY_REJECTED), "minions_rejected");

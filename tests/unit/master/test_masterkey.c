@@ -14,7 +14,6 @@ static json_t *opts;
 static int
 setup(void **state)
 {
-    (void) state;
     dir = xstrdup("/tmp/halite-masterkey-XXXXXX");
     if (mkdtemp(dir) == NULL)
         return 1;
@@ -27,7 +26,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     int rc = fs_remove_tree(dir, NULL);
     free(dir);
     json_decref(opts);
@@ -86,7 +84,6 @@ copy(const char *from, const char *to)
 static void
 test_open_makes_and_keeps(void **state)
 {
-    (void) state;
     voucher_t first = look(), again = look();
     AUTO_FREE char *pem = fs_join(dir, "master_sign.pem");
     struct stat st;
@@ -100,7 +97,6 @@ test_open_makes_and_keeps(void **state)
 static void
 test_off(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     masterkey_t k;
 
@@ -115,7 +111,6 @@ test_off(void **state)
 static void
 test_rotate(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     voucher_t was = look();
 
@@ -134,7 +129,6 @@ test_rotate(void **state)
 static void
 test_rotate_cut_short(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     voucher_t old = look(), new, v;
 
@@ -184,7 +178,6 @@ test_rotate_cut_short(void **state)
 static void
 test_lost_signature(void **state)
 {
-    (void) state;
     voucher_t was = look();
 
     drop("master_pubkey_signature");
@@ -197,7 +190,6 @@ test_lost_signature(void **state)
 static void
 test_signed_elsewhere(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *safe = fs_join(dir, "safe");
     AUTO_FREE char *priv = fs_join(dir, "safe/master_sign.pem");
@@ -251,7 +243,6 @@ test_signed_elsewhere(void **state)
 static void
 test_strangers_signature_of_the_next_key(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *safe = fs_join(dir, "safe");
     AUTO_FREE char *priv = fs_join(dir, "safe/master_sign.pem");
@@ -288,7 +279,6 @@ test_strangers_signature_of_the_next_key(void **state)
 static void
 test_sign_by_hand(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO_FREE char *path = NULL;
     masterkey_t k;
@@ -308,7 +298,6 @@ test_sign_by_hand(void **state)
 static void
 test_names(void **state)
 {
-    (void) state;
     static const char *const names[] = { "", "../x", "a/b" };
     masterkey_t k;
 

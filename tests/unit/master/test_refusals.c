@@ -16,7 +16,6 @@ static void
 test_kinds(void **state)
 {
     refusals_t *r = refusals_new();
-    (void) state;
     for (int kind = 0; kind < REFUSALS; kind++)
         flood(r, (refusal_t) kind, 1000);
     refusals_destroy(&r);
@@ -28,7 +27,6 @@ test_newest(void **state)
 {
     refusals_t *r = refusals_new();
     char *address = NULL, *reason = NULL;
-    (void) state;
     flood(r, REFUSED_MESSAGE, 1000);
     assert_false(refusals_due(r, 1000, &address, &reason));
     assert_true(refusals_due(r, 2000, &address, &reason));
@@ -48,7 +46,6 @@ test_newer(void **state)
 {
     refusals_t *r = refusals_new();
     char *address = NULL, *reason = NULL;
-    (void) state;
     flood(r, CUT_MINION, 1000);
     assert_true(refusals_add(r, CUT_MINION, "192.0.2.2", "newer", 2000));
     assert_false(refusals_due(r, 9000, &address, &reason));

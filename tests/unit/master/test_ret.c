@@ -62,7 +62,6 @@ static const char *const refused[] = {
 static void
 test_told(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         ret_t ret;
         buf_auto_t event = BUF_INIT, push = BUF_INIT;
@@ -84,7 +83,6 @@ test_quoted(void **state)
 {
     ret_t ret;
     buf_auto_t event = BUF_INIT;
-    (void) state;
     assert_int_equal(ret_begin(&ret, rows[0].text, strlen(rows[0].text), NULL), 0);
     ret_add_event(&ret, "a\"b\\c\x01", "x\"", true, &event);
     json_auto_t *value = value_parse(buf_str(&event), event.len, event.len, "event", NULL);
@@ -97,7 +95,6 @@ test_quoted(void **state)
 static void
 test_refused(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(refused); i++) {
         ret_t ret;
         fail_auto_t err = FAIL_INIT;
@@ -129,7 +126,6 @@ test_too_many_values(void **state)
 {
     static const char *const heads[] = { "\"return\":[", "\"retcode\":1,\"return\":[",
                                          "\"x\":1,\"return\":[" };
-    (void) state;
     for (size_t i = 0; i < NELEMS(heads); i++) {
         size_t len;
         ret_t ret;
@@ -160,7 +156,6 @@ test_no_memory_for_values(void **state)
         { "{\"m\":\"ret\",\"jid\":\"" JID "\",\"fun\":\"a.b\",\"return\":\"\\u0041", "\"}", 2 * 1024 * 1024,
           9 * MB },
     };
-    (void) state;
     SKIP_CHECKED(); /* a sanitizer's own memory has no such limit */
     for (size_t i = 0; i < NELEMS(texts); i++) {
         size_t len;

@@ -54,7 +54,6 @@ test_frame(void **state)
     char out[300];
     eframe_t frame;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         size_t len = eframe_write(out, 7, rows[i].tag, strlen(rows[i].tag), rows[i].data,
                                   strlen(rows[i].data), STAMP);
@@ -78,7 +77,6 @@ test_frame_damaged(void **state)
     size_t len = eframe_write(out, 18446744073709ULL, "some/tag", 8, "{\"x\":[1,2]}", 11, STAMP);
     eframe_t frame;
 
-    (void) state;
     /* Whatever a byte becomes, reading stays within the bytes. */
     for (size_t i = 0; i < len; i++) {
         memcpy(bad, out, len);
@@ -104,7 +102,6 @@ test_places(void **state)
     ring_t *ring = ring_new(4 << 20, dropped, &readers);
     ring_at_t at = { 0 };
 
-    (void) state;
     assert_int_equal(ring_first(ring), 0);
     assert_false(ring_to(ring, &at, 0));
     ring_to_end(ring, &at);
@@ -136,7 +133,6 @@ test_bound(void **state)
     ring_t *ring = ring_new(1 << 20, dropped, &readers);
     ring_at_t slow = { 0 };
 
-    (void) state;
     readers.at[0] = &slow;
     ring_to_end(ring, &slow);
     for (uint64_t seq = 1; seq < 10000; seq++) {

@@ -150,7 +150,6 @@ test_while_written(void **state)
 static int
 fails(void *cookie, fail_t *err)
 {
-    (void) cookie;
     return fail_set(err, -EDQUOT, "the keys do not fit");
 }
 

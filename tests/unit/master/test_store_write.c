@@ -15,7 +15,6 @@ enum { SYNCHRONOUS_FULL = 2 }; /* of "PRAGMA synchronous" */
 static int
 never_full(void *cookie, int action, const char *name, const char *value, const char *db, const char *trigger)
 {
-    (void) cookie, (void) db, (void) trigger;
     return action == SQLITE_PRAGMA && str_eq(name, "synchronous") && str_eq(value, "FULL") ? SQLITE_DENY
                                                                                            : SQLITE_OK;
 }
@@ -24,7 +23,6 @@ never_full(void *cookie, int action, const char *name, const char *value, const 
 static void
 test_commits_after_forgetting(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     char dir[] = "/tmp/halite-store-XXXXXX", key[] = "key", value[] = "value";
     const store_keep_t keep = { .events = 1 };
@@ -59,7 +57,6 @@ count(store_writer_t *writer, const char *sql)
 static void
 test_rows_that_can_never_be_stored(void **state)
 {
-    (void) state;
     enum { MOST = 20000 };
     fail_auto_t err = FAIL_INIT;
     buf_auto_t said = BUF_INIT;

@@ -70,7 +70,6 @@ check_untold(const plugin_t *plugin, const char *fun, const char *args, const ch
 static void
 test_untold(void **state)
 {
-    (void) state;
     user_code = group_code = EIO;
     check_untold(&exec_user, "user.info", "[\"games\"]",
                  "cannot tell whether there is a user 'games': Input/output error");
@@ -96,7 +95,6 @@ test_untold(void **state)
 static void
 test_untold_lists(void **state)
 {
-    (void) state;
     list_code = EMFILE;
     check_untold(&exec_user, "user.list_users", "[]", "cannot list the users: Too many open files");
     check_untold(&exec_user, "user.info", "[\"root\"]", "cannot list the groups: Too many open files");
@@ -111,7 +109,6 @@ test_shadow(void **state)
                                  "\"warn\":\"\",\"inact\":\"\",\"expire\":\"\"}";
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     fakes_check(&exec_shadow,
                 &(fakes_row_t){ "shadow.info", "[\"zoe\"]", "{\"root\": \"{root}\"}", nobody, "" });
     fakes_put("root/etc/shadow/in-its-place", 0644, "");
@@ -126,7 +123,6 @@ set_up(void **state)
     static const char *const programs[] = { "useradd",  "usermod",  "userdel", "groupadd",
                                             "groupmod", "groupdel", "gpasswd" };
 
-    (void) state;
     assert_int_equal(fakes_begin(), 0);
     fakes_put("code", 0644, "0");
     fakes_put("root/etc/passwd", 0644,
@@ -156,7 +152,6 @@ test_files(void **state)
     json_auto_t *of_amy = account_groups_of(root, "amy", &err);
     json_auto_t *of_nobody = account_groups_of(root, "nosuch", &err);
 
-    (void) state;
     fakes_equal(groups, "[{\"name\":\"root\",\"passwd\":\"x\",\"gid\":0,\"members\":[]},"
                         "{\"name\":\"staff\",\"passwd\":\"x\",\"gid\":50,\"members\":[\"amy\"]},"
                         "{\"name\":\"also\",\"passwd\":\"x\",\"gid\":50,\"members\":[]},"
@@ -182,7 +177,6 @@ test_names(void **state)
     static const char *const bad[] = { "", "-a", "a:b", "a,b", "a\nb" }, *const good[] = { "a", "a-b", "$x",
                                                                                            "a b" };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(bad); i++)
         assert_true(account_check_name(bad[i], NULL) < 0);
     for (size_t i = 0; i < NELEMS(good); i++)
@@ -235,7 +229,6 @@ test_user(void **state)
           "usermod [-R] [{root}] [-l] [zora] [--] [zoe]\n" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         fakes_check(&exec_user, &rows[i]);
 }
@@ -261,7 +254,6 @@ test_group(void **state)
         { "group.members", "[\"staff\", []]", "{}", "true", "gpasswd [--members] [] [--] [staff]\n" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         fakes_check(&exec_group, &rows[i]);
 }
@@ -278,7 +270,6 @@ test_refusals(void **state)
                                       "usermod [-R] [{root}] [-G] [audio] [--] [zoe]\n"
                                       "gpasswd [--root] [{root}] [-a] [zoe] [audio]\n" };
 
-    (void) state;
     fakes_put("code", 0644, "9");
     for (size_t i = 0; i < NELEMS(refused); i++)
         fakes_check(&exec_user, &refused[i]);
@@ -295,7 +286,6 @@ static char *asked;
 static int
 no_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_object();
     return 0;
 }
@@ -303,7 +293,6 @@ no_user(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 shadow_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_pack("{s:s}", "passwd", in_shadow);
     return 0;
 }
@@ -311,7 +300,6 @@ shadow_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 gen_password(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     free(asked);
     asked = xasprintf("%s %s", value_str(args, "algorithm", ""), value_str(args, "crypt_salt", "random"));
     *ret_value = str_eq(value_str(args, "password", ""), "unhashable") ? json_null() : json_string("$6$s$h");
@@ -382,7 +370,6 @@ test_salts(void **state)
         { "", "sha512 random" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         in_shadow = rows[i].hash;
@@ -401,7 +388,6 @@ test_salts(void **state)
 static int
 zoe_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_pack("{s:s, s:i, s:i, s:s, s:s, s:[s, s, s]}", "name", "zoe", "uid", 1001, "gid", 50,
                            "home", "/", "shell", "/bin/sh", "groups", "audio", "staff", "sudo");
     return 0;
@@ -410,7 +396,6 @@ zoe_info(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 any_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) err;
     *ret_value = str_eq(value_str(args, "name", ""), "nosuch")
                      ? json_object()
                      : json_pack("{s:O}", "name", value_get(args, "name"));
@@ -420,7 +405,6 @@ any_group(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 staff(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     *ret_value = json_string("staff");
     return 0;
 }
@@ -459,7 +443,6 @@ test_groups(void **state)
     };
     static const plugin_t *const list[] = { &file, &group, &user };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *args = json_loads(rows[i].args, 0, NULL), *ret = NULL;

@@ -94,7 +94,6 @@ assert_log(const char *want)
 static int
 make_host(void **state)
 {
-    (void) state;
     (void) str_copy(root, sizeof(root), "/tmp/halite-apt-XXXXXX");
     assert_non_null(mkdtemp(root));
     put("/var/lib/dpkg/status",
@@ -122,7 +121,6 @@ make_host(void **state)
 static int
 drop_host(void **state)
 {
-    (void) state;
     setenv("PATH", old_path, 1);
     unsetenv("DPKG_ROOT");
     free(old_path);
@@ -196,7 +194,6 @@ expect_text(const char *fun, const char *call, const char *part)
 static void
 test_install(void **state)
 {
-    (void) state;
     expect("pkg.install", "[\"jug\"]", "{\"jug\": {\"old\": \"\", \"new\": \"1.0\"}}");
     assert_log(BASE "install jug\n");
     expect("pkg.install", "[\"jug:amd64,mug\"]", "{\"mug\": {\"old\": \"\", \"new\": \"1.0\"}}");
@@ -212,7 +209,6 @@ test_install(void **state)
 static void
 test_options(void **state)
 {
-    (void) state;
     put("/cache", "");
     json_auto_t *ret = run(
         "pkg.install", "[\"jug\", {\"fromrepo\": \"sid\", \"skip_verify\": true, \"force_conf_new\": true,"
@@ -230,7 +226,6 @@ test_options(void **state)
 static void
 test_comparisons(void **state)
 {
-    (void) state;
     put("/cache", CACHE_TWO);
     expect("pkg.install", "[\"jug\", {\"version\": \"<3\"}]", "{\"jug\": {\"old\": \"\", \"new\": \"2.5\"}}");
     assert_log("apt-cache show jug\n" BASE "install jug=2.5\n");
@@ -243,7 +238,6 @@ test_comparisons(void **state)
 static void
 test_older_and_again(void **state)
 {
-    (void) state;
     expect("pkg.install", "[\"teapot\", {\"version\": \"1.0\"}]",
            "{\"teapot\": {\"old\": \"2.0\", \"new\": \"1.0\"}}");
     assert_log(BASE "--force-yes install teapot=1.0\n");
@@ -258,7 +252,6 @@ test_older_and_again(void **state)
 static void
 test_held(void **state)
 {
-    (void) state;
     expect("pkg.install", "[\"cup\", {\"version\": \"1.1\"}]",
            "{\"cup\": {\"old\": \"1.0\", \"new\": \"1.1\"}}");
     assert_log("dpkg --set-selections cup install\n" BASE
@@ -278,7 +271,6 @@ test_held_and_failed(void **state)
 {
     AUTO_FREE char *apt = xasprintf("%s/bin/apt-get", root);
 
-    (void) state;
     assert_int_equal(unlink(apt), 0);
     expect_text("pkg.install", "[\"cup\", {\"version\": \"1.1\"}]", "cannot run 'apt-get'");
     expect("pkg.get_selections", "[{\"state\": \"hold\"}]", "{\"hold\": [\"cup\"]}");
@@ -288,7 +280,6 @@ test_held_and_failed(void **state)
 static void
 test_install_fails(void **state)
 {
-    (void) state;
     put("/fail", "E: Unable to locate package jug\n");
     expect("pkg.install", "[\"jug\"]",
            "\"ERROR: Problem encountered installing package(s). Additional info follows:\\n\\nchanges:\\n    "
@@ -304,7 +295,6 @@ test_install_fails(void **state)
 static void
 test_refresh_when_due(void **state)
 {
-    (void) state;
     put("/update", "");
     put("/cache", "jug:\n  Candidate: 3.0\n");
     json_auto_t *first = run("pkg.install", "[\"jug\", {\"refresh\": true, \"version\": \"3.0\"}]");
@@ -323,7 +313,6 @@ test_refresh_when_due(void **state)
 static void
 test_remove(void **state)
 {
-    (void) state;
     expect("pkg.remove", "[\"teapot,nothing\"]", "{\"teapot\": {\"old\": \"2.0\", \"new\": \"\"}}");
     assert_log("apt-get -q -y remove teapot\n");
     expect("pkg.list_pkgs", "[{\"removed\": true}]", "{\"teapot\": \"2.0\"}");
@@ -337,7 +326,6 @@ test_remove(void **state)
 static void
 test_upgrade(void **state)
 {
-    (void) state;
     put("/update", "");
     put("/plan", "NOTE: simulation\nInst kettle [9] (9.1 Tea:12 [all])\nConf kettle (9.1 Tea:12 [all])\n"
                  "Conf  odd (\nThe following packages will be REMOVED:\n  teapot cup*\n  bowl\n0 upgraded\n");
@@ -355,7 +343,6 @@ test_upgrade(void **state)
 static void
 test_refresh(void **state)
 {
-    (void) state;
     put("/update",
         "Get:1 http://a s InRelease [151 kB]\nHit:2 http://b s InRelease\nIgn:3 http://c s InRelease\n"
         "Err:4 http://d s Release\n  404  Not Found\n\nReading package lists...\n");
@@ -372,7 +359,6 @@ test_refresh(void **state)
 static void
 test_latest(void **state)
 {
-    (void) state;
     put("/cache", "teapot:\n  Installed: 2.0\n  Candidate: 2.1\n  Version table:\n");
     expect("pkg.latest_version", "[\"teapot\", {\"refresh\": false, \"fromrepo\": \"sid\"}]", "\"2.1\"");
     assert_log("apt-cache -q policy teapot -o APT::Default-Release=sid\n");
@@ -403,7 +389,6 @@ test_latest(void **state)
 static void
 test_hold(void **state)
 {
-    (void) state;
     expect("pkg.hold", "[{\"pkgs\": [\"teapot\", \"cup\"]}]",
            "{\"teapot\": {\"name\": \"teapot\", \"changes\": {\"old\": \"install\", \"new\": \"hold\"}, "
            "\"result\": "
@@ -432,7 +417,6 @@ test_hold(void **state)
 static void
 test_repos(void **state)
 {
-    (void) state;
     put("/update", "");
     put("/etc/apt/sources.list", "# by hand\ndeb [trusted=yes] http://a.example/ s main contrib\n");
     expect(
@@ -461,7 +445,6 @@ test_repos(void **state)
 static void
 test_repo_changes(void **state)
 {
-    (void) state;
     put(LISTS "a.sources",
         "# kept\nTypes: deb\nURIs: http://a\nSuites: s t\nComponents: main\nTrusted: yes\n");
     json_auto_t *ret = run("pkg.mod_repo",
@@ -514,7 +497,6 @@ test_clean_file(void **state)
     static const char line[] = "deb [signed-by=/k] http://b s main", old[] = "# note\ndeb http://a s main\n";
     AUTO_FREE char *outside = xasprintf("%s/x.list", root);
 
-    (void) state;
     put("/x.list", old); /* also for who takes the path as it is */
     put(outside, old);
     json_auto_t *failed = manage_repo(
@@ -553,7 +535,6 @@ test_clean_file(void **state)
 static void
 test_keys(void **state)
 {
-    (void) state;
     put("/etc/apt/keyrings/tea.gpg", "x");
     put("/gpg",
         "tru::1:2:0:3:1:5\npub:-:255:22:00AA11BB22CC33DD:1700000000:::-:::scSC:::::ed25519:::0:\n"
@@ -591,7 +572,6 @@ test_keys(void **state)
 static void
 test_apt_key(void **state)
 {
-    (void) state;
     put("/update", "");
     expect_text("pkg.mod_repo", "[\"deb http://b s main\", {\"refresh\": false}]",
                 "missing 'signedby' option when apt-key is missing");
@@ -624,7 +604,6 @@ test_apt_key(void **state)
 static void
 test_key_proxy(void **state)
 {
-    (void) state;
     script("apt-key", "echo \"apt-key $1\" >> $DPKG_ROOT/log");
     script("gpg", "[ \"$1\" = --homedir ] || exit 1\n"
                   "case \"$*\" in *secret*) echo seen >>$DPKG_ROOT/log;; esac\n"
@@ -647,7 +626,6 @@ test_key_proxy(void **state)
 static void
 test_ppa(void **state)
 {
-    (void) state;
     os_name = "Ubuntu";
     put("/update", "");
     put("/curl", "{\"signing_key_fingerprint\": \"0123456789ABCDEF\", \"private\": false}");
@@ -680,7 +658,6 @@ test_ppa(void **state)
 static void
 test_foreign(void **state)
 {
-    (void) state;
     put("/var/lib/dpkg/status",
         "Package: jug\nStatus: install ok installed\nArchitecture: i386\nVersion: 1\n\n"
         "Package: jug\nStatus: install ok installed\nArchitecture: amd64\nVersion: 2\n\n"

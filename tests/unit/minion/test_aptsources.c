@@ -45,7 +45,6 @@ test_lines(void **state)
         { "dep http://a s main", "invalid", "dep http://a s main" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO(apt_source) s = apt_source_new(rows[i][0], NULL);
         AUTO_FREE char *got = summary(s);
@@ -96,7 +95,6 @@ test_paragraphs(void **state)
 {
     AUTO(apt_sources) all = both();
 
-    (void) state;
     assert_int_equal(apt_sources_count(all), 4 + 4 + 1);
     apt_source_t *s = find(all, PARTS, "deb-src", "http://a/x", "s-updates", NULL);
     assert_string_equal(s->line, "deb-src [check-valid-until=no] http://a/x s-updates main");
@@ -113,7 +111,6 @@ test_untouched(void **state)
     AUTO_FREE char *parts = apt_sources_text(all, PARTS);
     AUTO_FREE char *list = apt_sources_text(all, LIST);
 
-    (void) state;
     assert_string_equal(parts, STANZAS);
     assert_string_equal(list,
                         "# mine\ndeb http://a/x s main\n\n  deb [trusted=yes] http://c s main non-free  \n");
@@ -128,7 +125,6 @@ test_bytes_stay(void **state)
     AUTO(apt_sources) all = apt_sources_new("/nonexistent-root", NULL);
     apt_source_t *fresh = apt_source_new("deb http://d s main", LIST);
 
-    (void) state;
     apt_sources_read(all, LIST, lines, strlen(lines));
     AUTO_FREE char *same = apt_sources_text(all, LIST);
     assert_string_equal(same, lines);
@@ -146,7 +142,6 @@ test_changed_line(void **state)
     AUTO(apt_sources) all = both();
     apt_source_t *s = find(all, LIST, "deb", "http://c", "s", NULL);
 
-    (void) state;
     json_array_remove(s->comps, 1);
     s->disabled = s->changed = true;
     AUTO_FREE char *list = apt_sources_text(all, LIST);
@@ -159,7 +154,6 @@ test_split_paragraph(void **state)
     AUTO(apt_sources) all = both();
     size_t i = 0;
 
-    (void) state;
     find(all, PARTS, "deb-src", "http://a/x", "s", &i);
     apt_sources_remove(all, i);
     AUTO_FREE char *parts = apt_sources_text(all, PARTS);
@@ -178,7 +172,6 @@ test_keys_survive(void **state)
     AUTO(apt_sources) all = both();
     apt_source_t *s = find(all, PARTS, "deb", "http://b", "./", NULL);
 
-    (void) state;
     s->disabled = false;
     s->changed = true;
     AUTO_FREE char *parts = apt_sources_text(all, PARTS);
@@ -194,7 +187,6 @@ test_save(void **state)
     char root[] = "/tmp/halite-sources-XXXXXX";
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_non_null(mkdtemp(root));
     AUTO_FREE char *dir = xasprintf("%s/etc/apt/sources.list.d", root);
     AUTO_FREE char *one = fs_join(dir, "one.list"), *two = fs_join(dir, "two.sources");

@@ -10,7 +10,7 @@
 
 /* Options, type and key with "|" between; NULL: no key. */
 static void
-test_lines(void **state UNUSED)
+test_lines(void **state)
 {
     static const struct {
         const char *line, *want;
@@ -40,7 +40,7 @@ test_lines(void **state UNUSED)
 }
 
 static void
-test_long_lines(void **state UNUSED)
+test_long_lines(void **state)
 {
     static const char *const words[] = { "ssh-", "sk-ssh-", "ecds", "sk-", "ssh-," };
 

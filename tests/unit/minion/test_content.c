@@ -69,7 +69,6 @@ flistxattr(int fd, char *list, size_t size)
 {
     static char names[ATTRS * 20];
 
-    (void) fd;
     for (size_t i = 0; i < ATTRS; i++)
         (void) snprintf(names + i * 20, 20, "user.%014zu", i);
     return faked ? give(names, sizeof(names), list, size)
@@ -106,7 +105,6 @@ test_same(void **state)
     const content_t longer = { .data = "one\ntwo\nx", .len = 9 };
     bool same = false;
 
-    (void) state;
     assert_int_equal(content_same(a, &of_b, &same, NULL), 0);
     assert_true(same);
     assert_int_equal(content_same(a, &text, &same, NULL), 0);
@@ -125,7 +123,6 @@ test_diff(void **state)
     const content_t text = { .data = "one\n2\n", .len = 6 }, zero = { .data = "\0x", .len = 2 };
     AUTO_FREE char *diff = NULL, *note = NULL, *both = NULL;
 
-    (void) state;
     assert_int_equal(content_diff(a, &text, NULL, &diff, NULL), 0);
     assert_string_equal(diff, "--- \n+++ \n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     assert_int_equal(content_diff(a, &zero, NULL, &note, NULL), 0);
@@ -144,7 +141,6 @@ test_diff_bound(void **state)
     AUTO_FREE char *diff = NULL, *huge = NULL;
     AUTO_FREE char *sparse = put("s", "");
 
-    (void) state;
     for (int i = 0; i < 200000; i++)
         buf_printf(&big, "line %d\n", i);
     const content_t text = { .data = big.data, .len = big.len };
@@ -169,7 +165,6 @@ test_commit(void **state)
     const landing_t secret = { (uid_t) -1, (gid_t) -1, 0600, NULL };
     struct stat st;
 
-    (void) state;
     assert_int_equal(content_commit(a, &text, &secret, NULL), 0);
     assert_holds(a, "new");
     assert_int_equal(stat(a, &st), 0);
@@ -209,7 +204,6 @@ test_commit_acl(void **state)
     char got[sizeof(acl)];
     struct stat st;
 
-    (void) state;
     if (setxattr(a, "system.posix_acl_access", &acl, sizeof(acl), 0) != 0)
         skip(); /* a file system without ACLs */
     assert_int_equal(content_commit(a, &text, &as_before, NULL), 0);
@@ -231,7 +225,6 @@ test_large_attributes(void **state)
     const content_t text = { .data = "new", .len = 3 };
     const landing_t as_before = { (uid_t) -1, (gid_t) -1, 0640, a };
 
-    (void) state;
     faked = true;
     int rc = content_commit(a, &text, &as_before, NULL);
     faked = false;
@@ -248,7 +241,6 @@ test_commit_fails(void **state)
     struct rlimit before, small;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;

@@ -33,7 +33,6 @@ test_swapped(void **state)
     AUTO_FREE char *home = fs_join(dir, "home"), *dest = fs_join(home, "f"), *aside = fs_join(home, "aside"),
                    *part = fs_join(home, ".f.c1.m1.part");
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     assert_true(mkdir(home, 0755) == 0 && chown(home, ALICE, ALICE) == 0);

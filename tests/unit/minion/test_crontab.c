@@ -13,7 +13,6 @@ extern const plugin_t exec_cron;
 static int
 set_up(void **state)
 {
-    (void) state;
     assert_int_equal(fakes_begin(), 0);
     AUTO_FREE char *text = xasprintf(
         "#!/bin/sh\n"
@@ -44,7 +43,6 @@ same_again(const char *text)
 static void
 test_text(void **state)
 {
-    (void) state;
     same_again("# Lines below here are managed by Salt, do not edit\n");
     same_again(
         "PATH=/bin\n\n# mine\n5 4 * * * /own\n# Lines below here are managed by Salt, do not edit\n"
@@ -67,7 +65,6 @@ test_text(void **state)
 static void
 test_times(void **state)
 {
-    (void) state;
     for (int i = 0; i < 200; i++) {
         AUTO_FREE char *hour = crontab_time("hour", "Random", "*"),
                        *day = crontab_time("daymonth", "random", "2");
@@ -88,7 +85,6 @@ test_random_differs(void **state)
 {
     char first[16][8];
     bool differs = false;
-    (void) state;
     for (size_t i = 0; i < NELEMS(first); i++) {
         int ends[2];
         assert_int_equal(pipe(ends), 0);
@@ -152,7 +148,6 @@ test_functions(void **state)
         { "cron.raw_cron", "[\"root\"]", "\"# Lines below here are managed by Salt, do not edit\\n\"" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(steps); i++)
         take(&steps[i]);
 }
@@ -189,7 +184,6 @@ test_unreadable(void **state)
     };
     static const char own[] = "5 4 * * * /own\n";
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT, why = FAIL_INIT;
         fakes_put("tab", 0644, own);
@@ -215,7 +209,6 @@ test_killed(void **state)
 {
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     fakes_put("bin/crontab", 0755, "#!/bin/sh\nkill -9 $$\n");
     assert_null(fakes_call(&exec_cron, "cron.list_tab", "[\"root\"]", "{}", &err));
     assert_non_null(strstr(fail_text(&err), "signal 9"));
@@ -236,7 +229,6 @@ test_unknown_user(void **state)
     };
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     fakes_put("tab.code", 0644, "1");
     fakes_put("tab.said", 0644, "crontab:  user `nosuchuser' unknown\n");
     for (size_t i = 0; i < NELEMS(steps); i++)
@@ -249,7 +241,6 @@ test_unknown_user(void **state)
 static void
 test_bytes(void **state)
 {
-    (void) state;
     fakes_put("tab", 0644,
               "# caf\xe9\n5 4 * * * /\xe9\n\n# Lines below here are managed by Salt, do not edit\nA=\xff\n"
               "# d\xe9j\xe0 SALT_CRON_IDENTIFIER:x\n1 1 * * * /b\xe9\n");

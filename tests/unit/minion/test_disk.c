@@ -22,21 +22,18 @@ parse_df(const char *text, row_fn *row)
 static json_t *
 parse_usage(const char *text, json_t *args)
 {
-    (void) args;
     return parse_df(text, usage_row);
 }
 
 static json_t *
 parse_inodes(const char *text, json_t *args)
 {
-    (void) args;
     return parse_df(text, inode_row);
 }
 
 static json_t *
 parse_blkid(const char *text, json_t *args)
 {
-    (void) args;
     json_t *out = json_object();
     char **lines = str_split(text, "\n", true);
 
@@ -49,7 +46,6 @@ parse_blkid(const char *text, json_t *args)
 static json_t *
 parse_hdparm(const char *text, json_t *args)
 {
-    (void) args;
     json_t *data = json_object();
     char **lines = str_split(text, "\n", true);
 
@@ -73,7 +69,6 @@ parse_smart(const char *text, json_t *args)
 static json_t *
 parse_iostat(const char *text, json_t *args)
 {
-    (void) args;
     json_t *out = json_object();
     char **lines = str_split(text, "\n", false);
 
@@ -93,7 +88,6 @@ static const struct {
 static void
 test_recorded(void **state)
 {
-    (void) state;
     json_auto_t *rows = json_load_file(TEST_SOURCE_DIR "/tests/cases/disk/parsed.json", 0, NULL);
     json_t *row;
     size_t i;
@@ -116,7 +110,6 @@ test_recorded(void **state)
 static void
 test_hidden_area(void **state)
 {
-    (void) state;
     json_auto_t *part = json_string("25%"), *number = json_integer(100), *all = json_integer(2000);
 
     assert_int_equal(visible_for(part, 1000), 750);

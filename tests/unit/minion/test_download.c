@@ -40,7 +40,6 @@ static int
 take_message(void *cookie, wire_msg_t msg, const json_t *body, const void *bytes, size_t n)
 {
     fixture_t *f = cookie;
-    (void) bytes, (void) n;
     if (msg == MSG_mine_ask) {
         f->mine_asks++;
         f->mine_n = (int) value_int(body, "n", 0);
@@ -57,7 +56,6 @@ static void
 take_answer(void *cookie, json_int_t id, json_t *answer)
 {
     fixture_t *f = cookie;
-    (void) id;
     f->answer = json_incref(answer);
 }
 

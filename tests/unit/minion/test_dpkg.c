@@ -37,7 +37,6 @@ put(const char *path, const char *text)
 static int
 make_host(void **state)
 {
-    (void) state;
     (void) str_copy(root, sizeof(root), "/tmp/halite-dpkg-XXXXXX");
     assert_non_null(mkdtemp(root));
     put("/var/lib/dpkg/status", STATUS);
@@ -52,7 +51,6 @@ make_host(void **state)
 static int
 drop_host(void **state)
 {
-    (void) state;
     return fs_remove_tree(root, NULL);
 }
 
@@ -83,7 +81,6 @@ test_paragraphs(void **state)
     const char *at = text, *end = text + strlen(text);
     deb822_auto_t para = DEB822_INIT;
 
-    (void) state;
     assert_true(deb822_next(&para, &at, end));
     AUTO_FREE char *two = deb822_text(&para, "B");
     assert_string_equal(two, "two\n  more");
@@ -104,7 +101,6 @@ test_packages(void **state)
     fail_auto_t err = FAIL_INIT;
     AUTO(dpkg) db = dpkg_new(root, &err);
 
-    (void) state;
     assert_non_null(db);
     assert_string_equal(dpkg_native(db), "amd64");
     assert_int_equal(dpkg_count(db), 6);
@@ -128,7 +124,6 @@ test_names(void **state)
 {
     AUTO(dpkg) db = dpkg_new(root, NULL);
 
-    (void) state;
     assert_int_equal(matches(db, "libspout"), 1);
     assert_int_equal(matches(db, "libspout:i386"), 1);
     assert_int_equal(matches(db, "libspout:*"), 2);
@@ -146,7 +141,6 @@ test_files(void **state)
 {
     AUTO(dpkg) db = dpkg_new(root, NULL);
 
-    (void) state;
     json_auto_t *own = dpkg_files(db, find(db, "teapot"));
     assert_string_equal(json_string_value(json_array_get(own, 4)),
                         "package diverts others to: /usr/bin/pour.old");
@@ -179,7 +173,6 @@ test_owners(void **state)
     };
     AUTO(dpkg) db = dpkg_new(root, NULL);
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *owner = dpkg_owner(db, rows[i][0]);
         if (strcmp(owner, rows[i][1]) != 0)
@@ -190,7 +183,6 @@ test_owners(void **state)
 static void
 test_updates(void **state)
 {
-    (void) state;
     put("/var/lib/dpkg/updates/0001", "Package: teapot\nStatus: install ok half-configured\n"
                                       "Architecture: amd64\nVersion: 1.3-1\n");
     put("/var/lib/dpkg/updates/tmp.i", "Package: teapot\nArchitecture: amd64\nVersion: 7\n");
@@ -206,7 +198,6 @@ test_unreadable_updates(void **state)
     AUTO_FREE char *updates = fs_join(root, "var/lib/dpkg/updates");
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_int_equal(fs_remove_tree(updates, NULL), 0);
     assert_int_equal(symlink("updates", updates), 0);
     assert_null(dpkg_new(root, &err));
@@ -219,7 +210,6 @@ test_missing(void **state)
 {
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_null(dpkg_new("/nonexistent-root", &err));
     assert_non_null(strstr(fail_text(&err), "/nonexistent-root/var/lib/dpkg/status"));
 }

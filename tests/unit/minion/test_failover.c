@@ -8,7 +8,6 @@ static const failover_conf_t three = { .n = 3, .answer_ms = 100, .gone_ms = 1000
 static void
 test_first_that_answers(void **state)
 {
-    (void) state;
     failover_t f;
     failover_init(&f, &three, 1);
     assert_int_equal(failover_now(&f), 0);
@@ -24,7 +23,6 @@ test_first_that_answers(void **state)
 static void
 test_gone(void **state)
 {
-    (void) state;
     failover_t f;
     failover_init(&f, &three, 1);
     (void) failover_step(&f, 10, true, false);
@@ -44,7 +42,6 @@ test_gone(void **state)
 static void
 test_alone(void **state)
 {
-    (void) state;
     const failover_conf_t one = { .n = 1, .answer_ms = 100, .gone_ms = 100, .back_ms = 10 };
     failover_t f;
     failover_init(&f, &one, 1);
@@ -55,7 +52,6 @@ test_alone(void **state)
 static void
 test_failback(void **state)
 {
-    (void) state;
     failover_conf_t conf = three;
     conf.back_ms = 500;
     failover_t f;
@@ -76,7 +72,6 @@ test_failback(void **state)
 static void
 test_lost_while_probing(void **state)
 {
-    (void) state;
     failover_conf_t conf = three;
     conf.back_ms = 500;
     conf.gone_ms = 20;
@@ -93,7 +88,6 @@ test_lost_while_probing(void **state)
 static void
 test_shuffle(void **state)
 {
-    (void) state;
     failover_conf_t conf = { .n = 8, .answer_ms = 1, .gone_ms = 1, .shuffle = true };
     bool other_first = false, other_rest = false;
     for (int round = 0; round < 50; round++) {

@@ -87,7 +87,6 @@ test_listed(void **state)
 {
     AUTO_FREE char *folder = in("d");
 
-    (void) state;
     put("d/a");
     put("d/b");
     assert_fails(file_readdir, json_pack("{s:s}", "path", folder));
@@ -98,7 +97,6 @@ test_copied(void **state)
 {
     AUTO_FREE char *from = in("d"), *to = in("to");
 
-    (void) state;
     put("d/a");
     put("d/b");
     assert_fails(file_copy, json_pack("{s:s, s:s, s:b}", "src", from, "dst", to, "recurse", 1));
@@ -111,7 +109,6 @@ test_swept(void **state)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *ret = NULL;
 
-    (void) state;
     assert_int_equal(fs_mkdirs(a, 0755, NULL), 0);
     assert_int_equal(fs_mkdirs(b, 0755, NULL), 0);
     json_t *args = json_pack("{s:s, s:b, s:b}", "path", top, "recurse", 1, "verbose", 1);
@@ -129,7 +126,6 @@ test_backups(void **state)
                                           "f_Fri_Nov_20_11:00:00_000001_2026" };
     AUTO_FREE char *path = in("d/f");
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(copies); i++) {
         AUTO_FREE char *name = xasprintf("file_backup%s/d/%s", dir, copies[i]);
         put(name);
@@ -151,7 +147,6 @@ test_retained(void **state)
     fail_auto_t err = FAIL_INIT;
     json_auto_t *ret = NULL;
 
-    (void) state;
     put("d/2026-01-01");
     put("d/2026-01-02");
     json_t *args = json_pack("{s:s, s:{s:i}, s:s}", "name", top, "retain", "most_recent", 0,
@@ -166,7 +161,6 @@ test_retained(void **state)
 static int
 offline(void *cookie, json_t *ask, json_t **ret_value, fail_t *err)
 {
-    (void) cookie, (void) ask, (void) ret_value;
     return fail_set(err, -EHOSTUNREACH, "no master");
 }
 
@@ -177,7 +171,6 @@ test_environments(void **state)
     AUTO(fileclient) files = remotefiles_new(dir, offline, NULL);
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     put("files/base/a");
     put("files/dev/a");
     json_auto_t *all = fileclient_envs(files, &err);

@@ -121,7 +121,6 @@ test_hosts(void **state)
     char **names = root_list("", CASES);
     size_t wrong = 0;
 
-    (void) state;
     assert_int_equal(setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1), 0);
     assert_true(strv_len(names) > 40);
     for (size_t i = 0; names[i] != NULL; i++)
@@ -141,7 +140,6 @@ test_programs(void **state)
     json_auto_t *no_gpus = json_pack("{s:b}", "enable_gpu_grains", 0);
     json_auto_t *expected = json_load_file(CASES "-tools/expected.json", 0, NULL);
 
-    (void) state;
     assert_int_equal(setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1), 0);
     for (size_t i = 0; i < n; i++) {
         if (!str_eq(all[i]->file, "fqdn"))
@@ -179,7 +177,6 @@ test_only_declared_keys(void **state)
     json_auto_t *grains = json_object();
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     if (grains_check(plugins, n, &err) < 0)
         fail_msg("%s", fail_text(&err));
     for (size_t i = 0; i < n; i++) {
@@ -209,7 +206,6 @@ test_only_declared_keys(void **state)
 static int
 collect_one(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
-    (void) ctx, (void) err;
     json_object_set_new(out, "shared", json_pack("{s:i}", "one", 1));
     json_object_set_new(out, "one", json_integer(1));
     return 0;
@@ -218,7 +214,6 @@ collect_one(grain_ctx_t *ctx, json_t *out, fail_t *err)
 static int
 collect_two(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
-    (void) err;
     json_object_set_new(out, "saw", json_integer(value_int(ctx->grains, "one", 0)));
     json_object_set_new(out, "shared", json_pack("{s:i}", "two", 2));
     return 0;
@@ -227,7 +222,6 @@ collect_two(grain_ctx_t *ctx, json_t *out, fail_t *err)
 static int
 collect_broken(grain_ctx_t *ctx, json_t *out, fail_t *err)
 {
-    (void) ctx;
     json_object_set_new(out, "half", json_true());
     return fail_set(err, -EIO, "the disk is gone");
 }
@@ -266,7 +260,6 @@ test_collect(void **state)
 {
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     check_set("{}", "{\"one\":1,\"saw\":1,\"shared\":{\"two\":2}}");
     check_set("{\"grains_deep_merge\": true}", "{\"one\":1,\"saw\":1,\"shared\":{\"one\":1,\"two\":2}}");
     check_set("{\"disable_grains\": [\"a_one\"]}", "{\"saw\":0,\"shared\":{\"two\":2}}");
@@ -291,7 +284,6 @@ test_finish(void **state)
     char folder[] = "/tmp/test_grains.XXXXXX";
     json_auto_t *grains = json_pack("{s:s, s:s, s:s}", "a", "found", "b", "found", "c", "found");
 
-    (void) state;
     assert_non_null(mkdtemp(folder));
     json_auto_t *opts = json_pack("{s:o, s:s, s:{s:s}}", "conf_file", value_fmt("%s/minion", folder), "id",
                                   "m1", "grains", "c", "configured");
@@ -317,7 +309,6 @@ test_own_id(void **state)
                                           "{\"id\": [\"db1\"]}", "{\"id\": \"m1\\u0000\"}",
                                           "{\"id\": null}",      "{}" };
 
-    (void) state;
     assert_non_null(mkdtemp(folder));
     for (size_t i = 0; i < NELEMS(claims); i++) {
         json_auto_t *claim = json_loads(claims[i], JSON_ALLOW_NUL, NULL), *grains = json_deep_copy(claim);
@@ -340,7 +331,6 @@ test_cache(void **state)
     json_auto_t *grains = json_pack("{s:s, s:[i, n]}", "fqdn", "a.b", "list", 1);
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     assert_non_null(mkdtemp(folder));
     AUTO_FREE char *cachedir = fs_join(folder, "new/cache");
     json_auto_t *none = grains_cache_load(cachedir);

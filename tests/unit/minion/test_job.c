@@ -24,7 +24,6 @@
 static int
 job_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) err;
     *ret_value = json_pack("{s:O, s:s, s:s, s:O}", "args", args, "id", ctx_id(ctx), "jid", ctx_jid(ctx),
                            "grains", ctx_grains(ctx));
     ctx_set_retcode(ctx, 3);
@@ -34,7 +33,6 @@ job_echo(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 job_crash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value, (void) err;
     (void) signal(SIGSEGV, SIG_DFL);
     (void) raise(SIGSEGV);
     return 0;
@@ -43,14 +41,12 @@ job_crash(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 job_leave(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value, (void) err;
     _exit(7);
 }
 
 static int
 job_hang(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) ret_value;
     while (pause() < 0)
         continue;
     return fail_set(err, -EINTR, "pause");
@@ -61,7 +57,6 @@ job_run_sleep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     buf_auto_t out = BUF_INIT;
 
-    (void) ctx, (void) args;
     int rc = proc_output(&out, 0, "sleep", "1000", NULL);
     *ret_value = json_integer(rc);
     return rc < 0 ? fail_set(err, rc, "sleep") : 0;
@@ -73,7 +68,6 @@ job_large(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
     size_t n = (size_t) value_int(args, "size", 0);
     AUTO_FREE char *text = xcalloc(1, n + 1);
 
-    (void) ctx, (void) err;
     memset(text, 'x', n);
     *ret_value = json_string(text);
     return 0;
@@ -85,7 +79,6 @@ job_deep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
     json_t *v = json_array();
 
-    (void) ctx, (void) err;
     for (json_int_t i = 1; i < value_int(args, "size", 0); i++)
         v = json_pack("[o]", v);
     *ret_value = v;
@@ -95,7 +88,6 @@ job_deep(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 static int
 job_memory(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err)
 {
-    (void) ctx, (void) args, (void) err;
     for (int i = 0; i < 1000; i++)
         memset(xcalloc(1, 16 * 1024 * 1024), 1, 1);
     *ret_value = json_true();
@@ -108,7 +100,6 @@ job_program_limit(call_ctx_t *ctx, json_t *args, json_t **ret_value, fail_t *err
 {
     buf_auto_t out = BUF_INIT;
 
-    (void) ctx, (void) args;
     int rc = proc_output(&out, 10000, "sh", "-c", "ulimit -v", NULL);
     *ret_value = json_string(str_trim(out.data));
     return rc < 0 ? fail_set(err, rc, "sh") : 0;
@@ -403,7 +394,6 @@ test_return_that_fits_no_message(void **state)
 static void
 test_return_that_no_master_reads(void **state)
 {
-    (void) state;
     for (int more = 0; more <= 100; more += 100) {
         json_auto_t *list = json_array();
         for (int i = 0; i < LIMIT_RET_VALUES - 50 + more; i++)
@@ -512,7 +502,6 @@ test_interrupted(void **state)
     json_auto_t *mark = json_pack("{s:s, s:s, s:[i]}", "jid", JID, "fun", "a.b", "arg", 1);
     json_auto_t *ret = job_interrupted(mark);
 
-    (void) state;
     assert_failed(ret, "stopped while this job ran");
     assert_string_equal(value_str(ret, "fun", ""), "a.b");
 }

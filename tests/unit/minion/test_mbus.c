@@ -20,7 +20,6 @@ turns(const mbus_t *bus)
 static void
 test_no_descriptors(void **state)
 {
-    (void) state;
     if (unit_below_memcheck())
         skip(); /* it accepts a connection that the limit forbids, and closes it */
     jobserver_t owner = { .opts = json_pack("{s:s}", "sock_dir", dir) };

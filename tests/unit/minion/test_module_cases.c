@@ -49,8 +49,6 @@ world_grains(void *cookie)
 static py_t *
 world_pillar(void *cookie, json_t *ask, fail_t *err)
 {
-    (void) ask;
-    (void) err;
     json_t *pillar = json_object_get(((world_t *) cookie)->spec, "pillar");
     return pillar != NULL ? py_from_json(pillar) : py_dict();
 }
@@ -58,7 +56,6 @@ world_pillar(void *cookie, json_t *ask, fail_t *err)
 static int
 world_fire(void *cookie, const char *tag, json_t *data, fail_t *err)
 {
-    (void) err;
     json_array_append_new(((world_t *) cookie)->fired, json_pack("{s:s, s:O}", "tag", tag, "data", data));
     return 0;
 }
@@ -385,7 +382,6 @@ test_cases(void **state)
     size_t failed = 0;
     int n = scandir(CASE_DIR, &files, is_case_file, alphasort);
 
-    (void) state;
     assert_true(n > 0);
     log_init("test", LEVEL_QUIET, false); /* failing commands are what many cases are about */
     for (int i = 0; i < n; i++) {
@@ -405,7 +401,6 @@ test_complete(void **state)
     size_t n, missing = 0;
     const plugin_t *const *plugins = registry_plugins(registry, &n);
 
-    (void) state;
     if (registry_check(registry, &err) < 0)
         fail_msg("%s", fail_text(&err));
     for (size_t i = 0; i < n; i++) {

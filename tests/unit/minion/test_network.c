@@ -8,7 +8,6 @@
 static void
 test_hosts(void **state)
 {
-    (void) state;
     static const struct {
         const char *before, *after;
     } rows[] = {
@@ -36,7 +35,6 @@ test_hosts_by_link(void **state)
     buf_auto_t text = BUF_INIT;
     struct stat st;
 
-    (void) state;
     assert_non_null(mkdtemp(dir));
     AUTO_FREE char *hosts = fs_join(dir, "hosts"), *real = fs_join(dir, "real");
     assert_int_equal(fs_write_quick(real, before, strlen(before), 0640, &err), 0);
@@ -54,7 +52,6 @@ test_hosts_by_link(void **state)
 static void
 test_traceroute_lines(void **state)
 {
-    (void) state;
     json_auto_t *hop = trace_row(" 3  gw.example (192.0.2.1)  0.361 ms  0.381 ms  0.410 ms");
     json_auto_t *silent = trace_row(" 4  * * *"), *other = trace_row("!H something else");
 
@@ -69,7 +66,6 @@ test_traceroute_lines(void **state)
 static void
 test_hardware_addresses(void **state)
 {
-    (void) state;
     static const char *const good[] = { "08-00-27-13-69-77", "08:00:27:13:69:77", "080027136977" };
     static const char *const bad[] = { "", "08:00:27-13:69:77", "0g0027136977", "0800271369",
                                        "08:00:27:13:69:7" };
@@ -87,7 +83,6 @@ test_hardware_addresses(void **state)
 static void
 test_hosts_are_words(void **state)
 {
-    (void) state;
     AUTO_FREE char *host = sanitize_host("a b;$(reboot)\n-x.example_1");
 
     assert_string_equal(host, "abreboot-x.example_1");

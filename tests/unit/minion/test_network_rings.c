@@ -6,7 +6,6 @@
 static void
 test_rings(void **state)
 {
-    (void) state;
     char **lines = str_split(
         "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nRX Mini:\t0\nCurrent hardware "
         "settings:\nRX:\t\t256\nTX:\t\t512",

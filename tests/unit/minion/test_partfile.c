@@ -84,7 +84,6 @@ test_links(void **state)
     uid_t me = geteuid();
     AUTO_FREE char *real = in("real/file"), *fresh = in("real/fresh"), *absolute = in("b");
 
-    (void) state;
     folder("real", me);
     file("real/file", "old", me);
     link_to("a", absolute, me);
@@ -120,7 +119,6 @@ test_refused(void **state)
         { "slash", "nosuchfile/", -ENOENT },
     };
 
-    (void) state;
     folder("inner", geteuid());
     file("text", "x", geteuid());
     AUTO_FREE char *fifo = in("fifo");
@@ -159,7 +157,6 @@ test_owners(void **state)
         { "root/by-root", "../alice/more/own", 0, 0, true },
     };
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     folder("root", 0);
@@ -205,7 +202,6 @@ test_roots_links(void **state)
         { "alice/hers-too/conf", false, false },
     };
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     folder("root", 0);
@@ -252,7 +248,6 @@ test_swapped_link(void **state)
 {
     struct stat good, st;
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     folder("root", 0);
@@ -291,7 +286,6 @@ test_ways(void **state)
         { "alice/roots/file", false },
     };
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     folder("root", 0);
@@ -348,7 +342,6 @@ test_missing(void **state)
         { "root/file/h", ALICE, false },    { "alice/file/..", ALICE, false },
     };
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     folder("root", 0);
@@ -391,7 +384,6 @@ test_swapped(void **state)
     partfile_auto_t part = PARTFILE_INIT;
     buf_auto_t text = BUF_INIT;
 
-    (void) state;
     folder("home", geteuid());
     folder("victim", geteuid());
     file("home/file", "home", geteuid());
@@ -419,7 +411,6 @@ test_swapped_edit(void **state)
         bool names;
     } rows[] = { { "one", false }, { "two", true } };
 
-    (void) state;
     folder("victim", geteuid());
     file("victim/file", "victim", geteuid());
     for (size_t i = 0; i < NELEMS(rows); i++) {
@@ -459,7 +450,6 @@ test_kinds(void **state)
     char got[8] = "";
     struct stat st;
 
-    (void) state;
     assert_int_equal(mkfifo(fifo, 0600), 0);
     link_to("way", "fifo", geteuid());
     AUTO_FD end = open(fifo, O_RDWR | O_NONBLOCK | O_CLOEXEC);

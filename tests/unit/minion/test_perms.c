@@ -82,7 +82,6 @@ test_held(void **state)
     call_ctx_t *ctx = context(opts, registry);
     uid_t owner = geteuid() == 0 ? ALICE : geteuid();
 
-    (void) state;
     put_file("victim");
     put_file("file");
     assert_int_equal(symlink("victim", link), 0);
@@ -151,7 +150,6 @@ test_swapped(void **state)
     call_ctx_t *ctx = context(opts, registry);
     pthread_t thread;
 
-    (void) state;
     if (geteuid() != 0) {
         call_ctx_destroy(&ctx);
         registry_destroy(&registry);
@@ -188,7 +186,6 @@ test_swapped_top(void **state)
     call_ctx_t *ctx = context(opts, registry);
     pthread_t thread;
 
-    (void) state;
     if (geteuid() != 0) {
         call_ctx_destroy(&ctx);
         registry_destroy(&registry);
@@ -233,7 +230,6 @@ test_made(void **state)
                                   "mode", "0751");
     pthread_t thread;
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else gives folders away */
     put_folder("home");
@@ -266,7 +262,6 @@ test_made_astray(void **state)
     AUTO_FREE char *home = in("home"), *own = in("home/own"), *door = in("home/door"), *inner = in("home/in"),
                    *roots = in("home/roots");
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else gives folders away */
     put_folder("home");

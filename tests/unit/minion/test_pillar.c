@@ -122,7 +122,6 @@ test_as_salt(void **state)
     json_t *one;
     size_t i;
 
-    (void) state;
     assert_true(json_array_size(cases) > 70);
     json_array_foreach (cases, i, one)
         if (only == NULL || strcmp(only, value_str(one, "name", "")) == 0)
@@ -206,7 +205,6 @@ test_reads(void **state)
 {
     kept_t k;
 
-    (void) state;
     kept_begin(&k, "include: [two]\nx: {{ salt['pillar.get']('y', 1) }}\n");
     assert_true(pillar_reads_hold(k.reads, k.opts));
     assert_false(pillar_reads_world(k.reads));
@@ -244,7 +242,6 @@ test_reads_of_branch(void **state)
 {
     kept_t k;
 
-    (void) state;
     kept_stage(&k, "x: 1\n");
     AUTO_FREE char *root = fs_join(k.dir, "q");
     json_object_set_new(value_get(k.opts, "pillar_roots"), "feature/a", json_pack("[s]", root));
@@ -290,7 +287,6 @@ test_world(void **state)
         { "#!yaml|gpg\nx: 1\n", false },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         kept_t k;
         kept_begin(&k, rows[i].text);
@@ -335,7 +331,6 @@ test_own_id(void **state)
         "grains['id'] }}]\n";
     kept_t k;
 
-    (void) state;
     kept_stage(&k, text);
     put(&k, "p/top.sls",
         "base:\n  '*': [one]\n  G@id:db1: [secret]\n  'id:d.*':\n    - match: grain_pcre\n    - secret\n"
@@ -361,7 +356,6 @@ test_override_is_a_claim(void **state)
 {
     kept_t k;
 
-    (void) state;
     kept_stage(&k, "role: {{ pillar.get('role', 'none') }}-{{ salt['pillar.get']('site', 'none') }}\n");
     put(&k, "p/top.sls", "base:\n  '*': [one]\n  I@claimed:db: [secret]\n  I@site:north: [north]\n");
     put(&k, "p/secret.sls", "secret: db1\n");
@@ -404,7 +398,6 @@ test_claims_are_told(void **state)
     fail_auto_t err = FAIL_INIT;
     kept_t k;
 
-    (void) state;
     kept_stage(&k, "x: 1\n");
     put(&k, "p/top.sls",
         "include: [more]\nbase:\n  # 'role:web': a comment\n  '*': [one]\n  \"db*\": [one]\n  'role:web':\n"
@@ -443,7 +436,6 @@ test_claims_of_file_tree(void **state)
     fail_auto_t err = FAIL_INIT;
     kept_t k;
 
-    (void) state;
     kept_stage(&k, "x: 1\n");
     put(&k, "p/nodegroups/web/key", "of-web");
     put(&k, "p/nodegroups/ids/key", "of-ids");
@@ -474,7 +466,6 @@ test_aliases_of_aliases(void **state)
     fail_auto_t err = FAIL_INIT;
     buf_auto_t text = BUF_INIT;
 
-    (void) state;
     buf_puts(&text, "a0: &a0 [x]\n");
     for (int i = 1; i <= 10; i++) {
         buf_printf(&text, "a%d: &a%d [x", i, i);
@@ -498,7 +489,6 @@ test_long_chain(void **state)
     kept_t k;
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     kept_begin(&k, "x: 1\n");
     for (int i = 0; i < LIMIT_PILLAR_DEPTH + 5; i++) {
         AUTO_FREE char *path = xasprintf("p/c%d.sls", i);
@@ -537,7 +527,6 @@ test_serialized_peers(void **state)
     fail_auto_t err = FAIL_INIT;
     kept_t k;
 
-    (void) state;
     kept_stage(&k, sls);
     pillar_env_t env = {
         .opts = k.opts, .registry = registry, .id = "m001", .grains = k.grains, .peer_grains = true
@@ -554,14 +543,12 @@ test_serialized_peers(void **state)
 static void
 test_begin(void **state)
 {
-    (void) state;
     assert_int_equal(setup(), 0);
 }
 
 static void
 test_end(void **state)
 {
-    (void) state;
     registry_destroy(&registry);
 }
 

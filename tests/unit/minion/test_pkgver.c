@@ -14,7 +14,6 @@ test_dpkg_answers(void **state)
     size_t i, failed = 0;
     json_t *pair;
 
-    (void) state;
     assert_true(json_array_size(pairs) > 1000);
     json_array_foreach (pairs, i, pair) {
         const char *a = json_string_value(json_array_get(pair, 0));
@@ -38,7 +37,6 @@ test_parts(void **state)
 {
     pkgver_t v;
 
-    (void) state;
     assert_int_equal(pkgver_parse(" 2:1.0-rc-3 ", &v, NULL), 0);
     assert_int_equal(v.epoch, 2);
     assert_int_equal(v.upstream_len, 6);
@@ -55,7 +53,6 @@ test_epochs_ignored(void **state)
 {
     int order;
 
-    (void) state;
     assert_int_equal(pkgver_cmp("1:1.0", "2.0", true, &order, NULL), 0);
     assert_int_equal(order, -1);
     assert_int_equal(pkgver_cmp("1:1.0", "2.0", false, &order, NULL), 0);
@@ -77,7 +74,6 @@ test_operators(void **state)
         { "1.1", "!=", "1.1", false }, { "1.1", "=", "1.1", false },  { "a:1", "!=", "1", false },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         assert_int_equal(pkgver_holds(rows[i].a, rows[i].oper, rows[i].b, false), rows[i].holds);
 }
@@ -95,7 +91,6 @@ test_wanted(void **state)
         { "<=>1.2", "1.2", false }, { ">", "1.2", false },     { "<<1.2", "1.1", false },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         if (pkgver_wanted(rows[i].desired, rows[i].version, false) != rows[i].wanted)
             fail_msg("'%s' of '%s'", rows[i].desired, rows[i].version);

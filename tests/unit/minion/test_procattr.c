@@ -35,7 +35,6 @@ listening(int *ret_port)
 static void
 test_connections(void **state)
 {
-    (void) state;
     int port, fd = listening(&port);
     json_auto_t *list = attribute("connections");
     json_auto_t *want = json_pack("[i, i, i, [s, i], [], s]", fd, AF_INET, SOCK_STREAM, "127.0.0.1", port,
@@ -50,7 +49,6 @@ test_connections(void **state)
 static void
 test_memory_maps(void **state)
 {
-    (void) state;
     char me[4096] = "";
     json_auto_t *list = attribute("memory_maps");
     bool found = false;
@@ -71,7 +69,6 @@ test_memory_maps(void **state)
 static void
 test_ionice(void **state)
 {
-    (void) state;
     json_auto_t *pair = attribute("ionice");
     assert_int_equal(json_array_size(pair), 2);
 }

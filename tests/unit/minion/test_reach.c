@@ -45,7 +45,6 @@ test_every_reason(void **state)
         { REACH_STRANGER, { "DETAIL", NULL, NULL } },
     };
 
-    (void) state;
     assert_int_equal(NELEMS(rows), REACH_WHYS);
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *text = sentence(rows[i].why, "DETAIL");
@@ -63,7 +62,6 @@ test_a_fact_is_no_place(void **state)
 {
     AUTO_FREE char *text = sentence(REACH_STRANGER, "{finger} {nosuch} {");
 
-    (void) state;
     assert_string_equal(text, "{finger} {nosuch} {");
 }
 
@@ -72,14 +70,12 @@ test_no_words_of_the_master(void **state)
 {
     AUTO_FREE char *text = sentence(REACH_PENDING, "");
 
-    (void) state;
     assert_string_equal(text + strlen(text) - strlen("salt-key -a web1"), "salt-key -a web1");
 }
 
 static void
 test_welcomes(void **state)
 {
-    (void) state;
     assert_int_equal(reach_of_welcome("pending"), REACH_PENDING);
     assert_int_equal(reach_of_welcome("rejected"), REACH_REJECTED);
     assert_int_equal(reach_of_welcome("denied"), REACH_DENIED);
@@ -129,7 +125,6 @@ test_looks(void **state)
         { { .greets = KNOCK_ZMTP, .mechanism = "CURVE" }, true, -1, NULL },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         reach_facts_t facts = { .why = REACH_WHYS };
         AUTO_FREE char *detail = NULL;
@@ -152,7 +147,6 @@ test_telling(void **state)
     int64_t now = 1000, last = 1000;
     int n = 0;
 
-    (void) state;
     assert_true(reach_tells(&told, "a", now));
     for (; now < 1000 + 15 * 60 * 1000; now += 1000)
         if (reach_tells(&told, "a", now)) {
@@ -174,7 +168,6 @@ test_two_in_turn(void **state)
     reach_told_t told = REACH_TOLD_INIT;
     int n = 0;
 
-    (void) state;
     for (int i = 0; i < 600; i++)
         n += reach_tells(&told, i % 2 == 0 ? "a" : "b", 1000 + 1000 * i);
     assert_in_range(n, 12, 20);

@@ -23,7 +23,6 @@ own_key(uint8_t out[KEY_BYTES])
 static int
 setup(void **state)
 {
-    (void) state;
     dir = xstrdup("/tmp/halite-renewal-XXXXXX");
     if (mkdtemp(dir) == NULL)
         return 1;
@@ -34,7 +33,6 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-    (void) state;
     int rc = fs_remove_tree(dir, NULL);
     free(dir);
     return rc;
@@ -58,7 +56,6 @@ answer(renewal_t *r, int master, const char *key, const char *error, bool again)
 static void
 test_every_master(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(renewal) r = renewal_new(dir, 2);
     assert_null(renewal_question(r, 1000));
@@ -92,7 +89,6 @@ test_every_master(void **state)
 static void
 test_restart(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(renewal) r = renewal_new(dir, 1);
     assert_int_equal(renewal_begin(r, &err), 0);
@@ -119,7 +115,6 @@ test_restart(void **state)
 static void
 test_refused(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(renewal) r = renewal_new(dir, 1);
     assert_int_equal(renewal_begin(r, &err), 0);
@@ -138,7 +133,6 @@ test_refused(void **state)
 static void
 test_no_master(void **state)
 {
-    (void) state;
     fail_auto_t err = FAIL_INIT;
     AUTO(renewal) r = renewal_new(dir, 1);
     assert_int_equal(renewal_begin(r, &err), 0);

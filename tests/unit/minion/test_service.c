@@ -74,7 +74,6 @@ set_up(void **state)
     static const char *const programs[] = { "systemctl",   "systemd-run", "service",          "update-rc.d",
                                             "invoke-rc.d", "chroot",      "systemd-firstboot" };
 
-    (void) state;
     assert_int_equal(fakes_begin(), 0);
     add_units();
     add_scripts();
@@ -158,7 +157,6 @@ test_units(void **state)
     AUTO_FREE char *root = host();
     json_auto_t *all = svc_units(root);
 
-    (void) state;
     fakes_equal(
         all,
         "[\"also\",\"bad\",\"fixed\",\"get@\",\"mine\",\"off\",\"other\",\"own\",\"web\",\"web.socket\"]");
@@ -180,7 +178,6 @@ test_settings(void **state)
     AUTO_FREE char *root = host();
     json_auto_t *web = svc_unit_settings(root, "web");
 
-    (void) state;
     fakes_equal(web,
                 "{\"Id\":\"web.service\",\"FragmentPath\":\"/lib/systemd/system/web.service\","
                 "\"LoadState\":\"loaded\",\"UnitFileState\":\"enabled\",\"Description\":\"A web server\","
@@ -198,7 +195,6 @@ test_scripts(void **state)
     json_auto_t *scripts = svc_scripts(root, hide);
     json_auto_t *enabled = svc_scripts_enabled(root, '2');
 
-    (void) state;
     fakes_equal(scripts, "[\"cron\",\"idle\"]");
     fakes_equal(enabled, "[\"cron\",\"urandom2\"]");
     assert_true(svc_script_enabled(root, '2', "cron"));
@@ -213,7 +209,6 @@ test_runlevel(void **state)
 {
     AUTO_FREE char *root = host();
 
-    (void) state;
     assert_int_equal(svc_default_runlevel(root), '2');
     fakes_put("root/etc/init/rc-sysinit.conf", 0644, "# x\nenv DEFAULT_RUNLEVEL=4\n");
     assert_int_equal(svc_default_runlevel(root), '4');
@@ -229,7 +224,6 @@ test_init(void **state)
     AUTO_FREE char *root = host();
     AUTO_FREE char *run = fs_join(root, "run/systemd/system");
 
-    (void) state;
     fakes_put("root/proc/1/comm", 0644, "bash\n");
     assert_int_equal(svc_init(root, NULL), SVC_SYSTEMD);
     assert_int_equal(fs_remove_tree(run, NULL), 0);
@@ -250,7 +244,6 @@ test_names(void **state)
                                             { "a@b", "a@b.service" } };
     static const char *const globs[] = { "a*", "?", "x[ab]" }, *const plain[] = { "a", "a[]", "[", "a]b" };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(units); i++) {
         AUTO_FREE char *unit = svc_unit(units[i][0]);
         assert_string_equal(unit, units[i][1]);
@@ -288,7 +281,6 @@ test_printed(void **state)
     AUTO_FREE char *stripped = systemctl_strip_scope(
         "Running scope as unit: run-1.scope\nFailed to start x.service\n");
 
-    (void) state;
     fakes_equal(enabled, "[\"cron\",\"getty@\"]");
     fakes_equal(fixed, "[\"apt-daily\",\"dbus.socket\"]");
     fakes_equal(running, "[\"cron\",\"dbus.socket\"]");
@@ -330,7 +322,6 @@ test_systemd_acts(void **state)
           "systemd-firstboot --keymap=jp --machine-id=5" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         check_call(p, rows[i][0], rows[i][1], rows[i][2], "true");
         check_ran(rows[i][3]);
@@ -347,7 +338,6 @@ test_systemd_failures(void **state)
     static const char *const codes[] = { "start",      "stop", "is-active",    "disable",
                                          "is-enabled", "mask", "daemon-reload" };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(codes); i++) {
         AUTO_FREE char *path = xasprintf("say/%s.rc", codes[i]);
         fakes_put(path, 0644, "5");
@@ -374,7 +364,6 @@ test_systemd_lists(void **state)
 {
     static const plugin_t *p = &exec_service_systemd;
 
-    (void) state;
     fakes_put("say/list-unit-files", 0644, UNIT_FILES);
     fakes_put("say/show", 0644, "ExecStart={ path=/bin/x ; argv[]=/bin/x }\n");
     fakes_put("say/is-enabled.rc", 0644, "1");
@@ -405,7 +394,6 @@ test_sysv(void **state)
 {
     static const plugin_t *p = &exec_service_sysv;
 
-    (void) state;
     check_call(p, "service.get_all", "[]", "{\"root\": \"{root}\"}",
                "[\"cron\",\"idle\",\"urandom2\",\"web\"]");
     check_call(p, "service.get_enabled", "[]", "{\"root\": \"{root}\"}", "[\"cron\",\"urandom2\"]");
@@ -441,7 +429,6 @@ test_none(void **state)
 {
     static const plugin_t *p = &exec_service_none;
 
-    (void) state;
     check_call(p, "service.get_enabled", "[]", "{\"root\": \"{root}\"}",
                "[\"cron\",\"get@\",\"own\",\"web\"]");
     check_call(p, "service.get_disabled", "[]", "{\"root\": \"{root}\"}", "[\"idle\",\"off\"]");

@@ -56,7 +56,6 @@ test_master_parse(void **state)
     char host[256], longest[300];
     int port = 0;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         bool ok = master_parse(rows[i].text, 4506, host, &port);
         if (ok != (rows[i].host != NULL))
@@ -97,7 +96,6 @@ test_masters_parse(void **state)
                                         "\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"]") };
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     json_auto_t *one = parsed("\"salt:12\"", &err);
     assert_int_equal(json_array_size(one), 1);
     assert_string_equal(value_str(json_array_get(one, 0), "host", ""), "salt");
@@ -126,7 +124,6 @@ test_key_files(void **state)
                                        "a:2", "id", "x", "pki_dir", "/pki");
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     AUTO(conf) conf = conf_load("/nonexistent", CONF_MINION, overrides, NULL, &err);
     assert_non_null(conf);
     for (size_t i = 0; i < NELEMS(names); i++) {
@@ -146,7 +143,6 @@ test_masters_by_name(void **state)
                                            { "disable", "{}" } };
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *values = json_pack("{s:[s, s, s], s:s, s:s}", "master", "a", "[::1]:7", "b",
                                         "master_type", rows[i][0], "id", "x");
@@ -196,7 +192,6 @@ test_unreadable_frames(void **state)
     int ends[2];
     int64_t until = clock_mono_ms() + 120000; /* memcheck, on a machine at work */
 
-    (void) state;
     assert_non_null(mkdtemp(dir));
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     pid_t pid = networking(dir, ends[1]);

@@ -25,7 +25,6 @@ static const struct {
 static void
 test_lines(void **state)
 {
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         sock_row_t row;
         assert_true(sock_parse(rows[i].line, &row));
@@ -42,7 +41,6 @@ test_lines(void **state)
 static void
 test_other_lines(void **state)
 {
-    (void) state;
     sock_row_t row;
 
     assert_false(sock_parse("  sl  local_address rem_address   st tx_queue rx_queue tr", &row));

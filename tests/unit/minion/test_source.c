@@ -18,7 +18,6 @@ static int answer;
 static int
 hash_of(void *self, const char *path, const char *saltenv, int64_t size, json_t **ret_hash, fail_t *err)
 {
-    (void) self, (void) saltenv, (void) size;
     if (str_eq(path, "default")) {
         *ret_hash = json_pack("{s:s}", "hsum", "00");
         return 0;
@@ -31,7 +30,6 @@ hash_of(void *self, const char *path, const char *saltenv, int64_t size, json_t 
 static json_t *
 list_dirs(void *self, files_kind_t kind, const char *saltenv, const char *prefix, fail_t *err)
 {
-    (void) self, (void) saltenv;
     if (kind != FILES_DIRS || !str_eq(prefix, "site"))
         return json_array();
     if (answer != -ENOENT)
@@ -86,7 +84,6 @@ test_served(void **state)
 {
     static const int troubles[] = { EMFILE, EIO, ETIMEDOUT, EACCES };
 
-    (void) state;
     answer = -ENOENT;
     assert_pick("salt://web1", "salt://default", "salt://default");
     assert_pick("salt://web1", "salt://site", "salt://site");
@@ -104,7 +101,6 @@ test_served(void **state)
 static void
 test_offline(void **state)
 {
-    (void) state;
     answer = -EHOSTUNREACH;
     assert_pick("salt://web1", "salt://default", "salt://default");
     assert_pick("salt://site", "salt://default", "salt://default");
@@ -115,7 +111,6 @@ test_local(void **state)
 {
     char dir[] = "/tmp/halite-source-XXXXXX";
 
-    (void) state;
     assert_non_null(mkdtemp(dir));
     AUTO_FREE char *loop = fs_join(dir, "loop"), *url = xasprintf("file://%s/loop", dir),
                    *no = fs_join(dir, "no/file");

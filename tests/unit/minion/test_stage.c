@@ -55,7 +55,6 @@ test_commit(void **state)
 {
     static const char *const had[] = { "nothing", "file", "folder", "link" };
 
-    (void) state;
     for (size_t i = 0; i < 2 * NELEMS(had); i++) {
         AUTO_FREE char *name = xasprintf("%s/x", dir), *below = xasprintf("%s/x/old", dir);
         stage_auto_t stage = STAGE_INIT;
@@ -93,7 +92,6 @@ test_astray(void **state)
                    *kept = put("victim/new", "root's"), *aside = xasprintf("%s/aside", home);
     enum { ALICE = 61001 };
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     assert_int_equal(symlink(victim, way), 0);
@@ -116,7 +114,6 @@ test_nothing_made(void **state)
 {
     AUTO_FREE char *name = put("x", "old"), *other = folder("d"), *in = put("d/y", "y");
 
-    (void) state;
     for (int i = 0; i < 2; i++) {
         stage_auto_t stage = STAGE_INIT;
         fail_auto_t err = FAIL_INIT;
@@ -135,7 +132,6 @@ test_aside(void **state)
     AUTO_FREE char *name = folder("x"), *in = put("x/y", "y");
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     for (int i = 0; i < 2; i++) {
         stage_auto_t stage = STAGE_INIT;
         assert_int_equal(stage_open(&stage, name, &err), 0);
@@ -157,7 +153,6 @@ test_no_way_back(void **state)
     fail_auto_t err = FAIL_INIT;
     stage_auto_t stage = STAGE_INIT;
 
-    (void) state;
     assert_int_equal(stage_back(&stage, &err), 0);
     assert_int_equal(stage_open(&stage, name, &err), 0);
     assert_int_equal(stage_back(&stage, &err), 0);
@@ -180,7 +175,6 @@ test_holds(void **state)
     AUTO_FREE char *round_about = xasprintf("%s/d/up/a", dir), *slashes = xasprintf("%s/d//", dir);
     AUTO_FREE char *missing = xasprintf("%s/d/no/thing", dir);
 
-    (void) state;
     assert_int_equal(symlink("a", to_a), 0);
     assert_int_equal(symlink("..", up), 0);
     assert_true(stage_holds(a, a));
@@ -202,7 +196,6 @@ test_long(void **state)
     static const size_t parts[] = { 3, 3000, 200000 };
     AUTO_FREE char *d = folder("d"), *link = xasprintf("%s/l", dir), *round = xasprintf("%s/round", dir);
 
-    (void) state;
     assert_true(symlink("d/no/../thing", link) == 0 && symlink("round", round) == 0);
     for (size_t i = 0; i < NELEMS(parts); i++) {
         buf_auto_t below = BUF_INIT;

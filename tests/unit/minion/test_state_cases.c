@@ -48,7 +48,6 @@ world_pillar(void *cookie, json_t *ask, fail_t *err)
 {
     json_t *pillar = value_get(cookie, "pillar");
 
-    (void) ask, (void) err;
     return pillar != NULL ? py_from_json(pillar) : py_dict();
 }
 
@@ -363,7 +362,6 @@ test_cases(void **state)
     size_t failed = 0;
     int n = scandir(CASE_DIR, &files, is_case_file, alphasort);
 
-    (void) state;
     assert_true(n > 0);
     umask(022);
     log_init("test", LEVEL_QUIET, false); /* failing states are what many cases are about */
@@ -386,7 +384,6 @@ test_complete(void **state)
     size_t n, missing = 0;
     const plugin_t *const *plugins = registry_plugins(reg.states, &n);
 
-    (void) state;
     if (registry_check(reg.states, &err) < 0)
         fail_msg("%s", fail_text(&err));
     for (size_t i = 0; i < n; i++) {

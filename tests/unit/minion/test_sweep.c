@@ -119,7 +119,6 @@ test_tidied(void **state)
 {
     json_auto_t *ret = NULL;
 
-    (void) state;
     remove_from(tidy, &ret);
     if (there("kept/z")) { /* the link came in time */
         assert_true(json_is_false(value_get(ret, "result")));
@@ -132,7 +131,6 @@ test_found(void **state)
 {
     json_auto_t *ret = NULL;
 
-    (void) state;
     remove_from(find, &ret);
 }
 

@@ -27,7 +27,6 @@ test_times(void **state)
         { "11:20:60", -1, 0, 0 },   { "011:20", -1, 0, 0 },     { "-1:20", -1, 0, 0 },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         civil_t c = { 0 };
         bool ok = civil_parse(rows[i].text, times, &c);
@@ -52,7 +51,6 @@ test_dates(void **state)
         { "2026-11-20x", 0, 0, 0 },     { "0000-01-01", 0, 0, 0 },     { "26-11-20", 0, 0, 0 },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         civil_t c = { 0 };
         bool ok = civil_parse(rows[i].text, dates, &c);
@@ -83,7 +81,6 @@ test_ranges(void **state)
         { { 2026, 2, 1, 0, 0, 60 }, "second must be in 0..59" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         int rc = civil_check(&rows[i].c, &err);
@@ -101,7 +98,6 @@ test_offsets(void **state)
                  { "-0030", -30 }, { "530", 9999 },    { "", 9999 },     { "+", 9999 },
                  { "x", 9999 },    { "+05:30", 9999 }, { "05300", 9999 } };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         int minutes = 0, rc = civil_offset(rows[i].text, &minutes, &err);
@@ -118,7 +114,6 @@ test_shift(void **state)
     civil_t new_year = { 2026, 12, 31, 23, 30, 5 }, march = { 2024, 3, 1, 0, 10, 0 };
     civil_t after = civil_shift(&new_year, 330), before = civil_shift(&march, -30);
 
-    (void) state;
     assert_int_equal(after.year, 2027);
     assert_int_equal(after.month, 1);
     assert_int_equal(after.day, 1);
@@ -147,7 +142,6 @@ test_description(void **state)
         { "#PRETTY_HOSTNAME=x\n", NULL },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *got = machineinfo_get(rows[i].text);
         if (!str_eq(got, rows[i].want))
@@ -165,7 +159,6 @@ test_describe(void **state)
         { "PRETTY_HOSTNAME=a\n\nB=2\n", "c", "PRETTY_HOSTNAME=\"c\"\n\nB=2\n" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *text = machineinfo_set(rows[i][0], rows[i][1]);
         AUTO_FREE char *back = machineinfo_get(text);
@@ -181,7 +174,6 @@ set_up(void **state)
 {
     static const char *const programs[] = { "date", "hwclock", "halt", "poweroff", "shutdown", "init" };
 
-    (void) state;
     assert_int_equal(fakes_begin(), 0);
     for (size_t i = 0; i < NELEMS(programs); i++)
         fakes_program(programs[i]);
@@ -201,7 +193,6 @@ test_power(void **state)
         { "system.init", "[3]", "{}", "\"\"", "init [3]\n" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         fakes_check(&exec_system, &rows[i]);
 }
@@ -220,7 +211,6 @@ test_clock(void **state)
     };
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++)
         fakes_check(&exec_system, &rows[i]);
     fakes_put("code", 0644, "1");

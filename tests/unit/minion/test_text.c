@@ -79,7 +79,6 @@ test_cut_meanwhile(void **state)
 {
     AUTO_FREE char *path = lines(100, "");
 
-    (void) state;
     cut = path;
     assert_false(holds(file_contains, path, "text", "needle"));
     free(path);
@@ -97,7 +96,6 @@ test_cut_meanwhile(void **state)
 static void
 test_pieces(void **state)
 {
-    (void) state;
     for (size_t more = 0; more < 8; more++) {
         AUTO_FREE char *end = xasprintf("%.*sneedle", (int) more, "........");
         AUTO_FREE char *path = lines(LARGE / 4 - 3, end);
@@ -117,7 +115,6 @@ test_find_in_a_large_file(void **state)
 {
     static const off_t places[] = { LIMIT_FILE_READ - 20, LIMIT_FILE_READ - 3, LIMIT_FILE_READ + 5000000 };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(places); i++) {
         AUTO_FREE char *path = fs_join(dir, "large");
         AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -139,7 +136,6 @@ test_nothing(void **state)
 {
     AUTO_FREE char *path = fs_join(dir, "empty"), *pipe = fs_join(dir, "pipe");
 
-    (void) state;
     assert_int_equal(fs_write_quick(path, "", 0, 0600, NULL), 0);
     assert_int_equal(mkfifo(pipe, 0600), 0);
     assert_true(holds(file_contains, path, "text", ""));

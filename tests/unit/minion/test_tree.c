@@ -113,7 +113,6 @@ test_link_swapped(void **state)
     json_auto_t *args = json_pack("{s:s, s:s}", "src", source, "path", path);
     swapper_t s;
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     put_file("source", 0);
@@ -135,7 +134,6 @@ test_copy_swapped(void **state)
     struct stat st;
     swapper_t s;
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     put_folder("source", ALICE);
@@ -157,7 +155,6 @@ test_prune_swapped(void **state)
     json_auto_t *args = json_pack("{s:s, s:b}", "path", path, "recurse", 1);
     swapper_t s;
 
-    (void) state;
     if (geteuid() != 0)
         skip(); /* nobody else has files to give away */
     swap_begin(&s);
@@ -178,7 +175,6 @@ test_other_disk(void **state)
     char far[] = "/dev/shm/halite-unit-XXXXXX";
     struct stat here, there;
 
-    (void) state;
     if (mkdtemp(far) == NULL)
         skip();
     assert_true(stat(dir, &here) == 0 && stat(far, &there) == 0);

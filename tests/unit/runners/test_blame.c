@@ -28,7 +28,6 @@ test_equal_failures_are_one_line(void **state)
     json_auto_t *common = parse("[\"state nginx (pkg.installed): not found\"]"),
                 *silent = json_string("not connected");
 
-    (void) state;
     expect(blame, "");
     blame_add(blame, "m0001", silent);
     blame_add(blame, "m0002", silent);
@@ -46,7 +45,6 @@ test_many_kinds(void **state)
 {
     AUTO(blame) blame = blame_new();
 
-    (void) state;
     for (int i = 0; i < 25; i++) {
         AUTO_FREE char *id = xasprintf("m%02d", i), *text = xasprintf("kind %d\nsecond line", i);
         json_auto_t *cause = json_string(text);
@@ -81,7 +79,6 @@ test_causes_in_a_return(void **state)
         { "{\"x\": 3}", "[\"no state ran\"]" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *ret = parse(rows[i].ret), *want = parse(rows[i].want), *got = blame_states(ret);
         if (!json_equal(got, want))
@@ -95,7 +92,6 @@ test_long_texts_are_cut_between_letters(void **state)
     AUTO(blame) blame = blame_new();
     char text[802] = "x";
 
-    (void) state;
     for (int i = 0; i < 400; i++)
         memcpy(text + 1 + 2 * i, "\xc3\xa4", 2);
     json_auto_t *cause = json_string(text);

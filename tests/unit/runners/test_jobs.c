@@ -283,7 +283,6 @@ test_shapes(void **state)
           "\"Target-type\":\"list\",\"User\":\"root\",\"Metadata\":{\"k\":1},\"StartTime\":\"\"}" },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         json_auto_t *job = stage_json(rows[i].job);
         json_auto_t *shape = jobshape_instance(rows[i].jid, job, false);
@@ -333,7 +332,6 @@ test_times(void **state)
                                            "1 2 3 4", "next week", "12:",        "2015-03-16 19:00:00 what" };
     int64_t now = 1795167600000000LL, us;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         if (when_parse(rows[i].text, now, &us, &err) < 0)

@@ -55,7 +55,6 @@ test_critical_path(void **state)
                                    10.0, "salt_|-b_|-test.ping_|-function", "ms", 90.0,
                                    "salt_|-c_|-test.ping_|-function", "ms", 5.0);
 
-    (void) state;
     EXPECT_CRITICAL(row, NULL, "[0,1,2]");
     EXPECT_CRITICAL(fan, NULL, "[0,2]");
     EXPECT_CRITICAL(fan, times, "[1,2]");
@@ -84,7 +83,6 @@ test_drawings(void **state)
                                    0);
     fail_auto_t err = FAIL_INIT;
 
-    (void) state;
     json_object_set_new(json_array_get(chunks, 0), "tgt", json_string("m*"));
     expect_drawn(chunks, NULL, "text",
                  "*   1  a: salt.function test.ping on m* (parallel)\n"
@@ -114,7 +112,6 @@ test_large_plans_take_no_time(void **state)
 {
     enum { N = 1000 };
 
-    (void) state;
     SKIP_CHECKED(); /* how long that takes says nothing */
     json_auto_t *chunks = json_array();
     int64_t begin = clock_mono_ms();

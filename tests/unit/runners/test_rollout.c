@@ -20,7 +20,6 @@ test_numbers(void **state)
                                        "\"3 %%\"", "[]",    "\"nan%\"", "true",     "{}",    "99999999999" };
     size_t n;
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         fail_auto_t err = FAIL_INIT;
         json_auto_t *v = json_loads(rows[i].given, JSON_DECODE_ANY, NULL);
@@ -70,7 +69,6 @@ test_waves(void **state)
         { { 3, 0, 0 }, 2, 3, 1, 0, NULL },
     };
 
-    (void) state;
     for (size_t i = 0; i < NELEMS(rows); i++) {
         AUTO_FREE char *why = NULL;
         assert_int_equal(rollout_next(&rows[i].plan, rows[i].all, rows[i].done, rows[i].failed, &why),
@@ -87,7 +85,6 @@ test_subset_is_the_same_again(void **state)
                 *all = rollout_subset(ids, 9, "run1");
     bool other = false;
 
-    (void) state;
     assert_int_equal(json_array_size(some), 3);
     assert_true(json_equal(some, same));
     assert_true(json_equal(all, ids));

@@ -75,7 +75,6 @@ roots_find(call_ctx_t *ctx, const char *option, const json_t *args, json_t **ret
     size_t i;
     bool text;
 
-    (void) err;
     *ret_value = json_array();
     json_array_foreach (folders_of(ctx, option, value_str(args, "saltenv", "base")), i, root) {
         AUTO_FD fd = open_file(json_string_value(root), path, &text);
