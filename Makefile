@@ -344,7 +344,7 @@ test-installed:
 test-bare:
 	@tests/lib/deps.sh installed
 	@BUILD=$(BUILD) tests/installed/bare.sh
-# What takes too long for every change: an hour and a half.
+# What takes too long for every change: two hours.
 test-full:
 	@$(MAKE) --no-print-directory test-installed HALITE_SUITE='bookworm trixie'
 	@$(MAKE) --no-print-directory test-bare
@@ -377,7 +377,7 @@ help:
 	@echo 'make deb             Debian packages into $$(BUILD)/deb'
 	@echo 'make test-installed  the packages in a booted Debian: install, work, upgrade, reboot, remove; HALITE_SUITE=bookworm'
 	@echo 'make test-bare       make demo and make test on bare Debians; HALITE_SUITE="bookworm trixie noble" HALITE_USER="root sudo"'
-	@echo 'make test-full       test-installed of both Debians, and test-bare: an hour and a half'
+	@echo 'make test-full       test-installed of both Debians, and test-bare: two hours'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
 

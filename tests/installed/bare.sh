@@ -31,12 +31,13 @@ first_packages() {
     [ "$who" = root ] || sudo=sudo
     it "$sudo apt-get update -q && $sudo apt-get install -y -q git make"
 }
-# Of what only tests need, nothing is here: of the list of make deps for tests, what that of make demo has not.
+packages() { dpkg-query -W -f='${Package}\n' | sort -u; }
+# Of what was installed since, nothing is there for tests or packages alone.
 only_demo() {
-    local package
-    for package in libcmocka-dev bats python3-jinja2 python3-yaml clang clang-format lintian rpm debootstrap; do
-        ! dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || { echo "make demo has installed $package"; return 1; }
-    done
+    local more
+    more=$(comm -12 <(comm -13 /run/halite/before <(packages)) \
+        <(comm -13 <(it 'tests/lib/deps.sh list build' | sort) <(it 'tests/lib/deps.sh list test package installed' | sort -u)))
+    [ -z "$more" ] || { echo "make demo has installed" $more && return 1; }
 }
 # Files below /tmp, processes, and changes in the clone.
 left() {
@@ -64,6 +65,7 @@ inside() { # USER GOALS; the sources as a bundle of git on standard input
     # 0700, as root's own home is anyway.
     step clone it "mkdir -m 0700 own && git clone -q /run/halite/sources own/halite" || return
     place=$place/own/halite
+    packages >/run/halite/before
     for goal; do
         step "make $goal" it "make $goal" </dev/null
         [ "$goal" != demo ] || step "make demo installs nothing for tests" only_demo

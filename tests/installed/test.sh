@@ -14,10 +14,11 @@ for suite; do
 done
 [ ${#suites[@]} -gt 0 ] || exit 0
 "${MAKE:-make}" --no-print-directory deb
-export HALITE_SUITE HALITE_DEBS=$PWD/${BUILD:=build}/deb SECONDS_MAX=1200
+build=$(realpath -m "${BUILD:-build}")
+export HALITE_SUITE HALITE_DEBS=$build/deb SECONDS_MAX=1200
 rc=0
 for HALITE_SUITE in "${suites[@]}"; do
     echo "test-installed: $HALITE_SUITE"
-    BUILD=$PWD/$BUILD tests/lib/run.sh bats tests/installed/walk.bats || rc=1
+    BUILD=$build tests/lib/run.sh bats tests/installed/walk.bats || rc=1
 done
 exit $rc

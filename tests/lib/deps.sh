@@ -3,6 +3,7 @@
 # nothing. Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
 #   build      the programs: make, make demo        test       all tests (make test, make lint)
 #   package    make deb, make rpm                   installed  make test-installed, make test-bare
+# deps.sh list WORD... - only say which packages these are.
 set -eu
 
 packages='' modules='' programs=''
@@ -27,6 +28,8 @@ installed() {
     packages="$packages debootstrap iproute2 util-linux bats"
     programs="$programs debootstrap ip unshare setpriv bats"
 }
+list=
+[ "${1:-}" != list ] || { list=1 && shift; }
 for word in "${@:-build}"; do
     case $word in
     build | package | installed) $word ;;
@@ -34,6 +37,8 @@ for word in "${@:-build}"; do
     *) echo "deps: $word: build, test, package or installed" >&2 && exit 2 ;;
     esac
 done
+
+[ -z "$list" ] || { printf '%s\n' $packages && exit 0; }
 
 elsewhere() {
     missing=
