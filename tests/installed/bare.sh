@@ -92,9 +92,11 @@ run_one() { # SUITE USER
 case ${1:-} in
 inside) inside "$2" "$3" ;;
 '')
+    why=$("$here/root.sh" can) || { echo "test-bare: skipped: $why" && exit 0; }
+    tests/lib/deps.sh installed || { echo "test-bare: skipped: what it needs can't be installed here" && exit 0; }
     mkdir -p "$out"
     for suite in ${HALITE_SUITE:-bookworm trixie noble}; do
-        why=$("$here/root.sh" can "$suite") || { echo "$suite: skipped: $why" && continue; }
+        why=$("$here/root.sh" reach "$suite") || { echo "test-bare: $suite: skipped: $why" && continue; }
         for user in ${HALITE_USER:-root sudo}; do run_one "$suite" "$user"; done
     done
     rm -f "$out/sources"

@@ -2,6 +2,7 @@
 # root.sh - a Debian of its own for tests: made by debootstrap, booted with systemd, and gone without a trace afterwards.
 #
 #   root.sh can [SUITE]                exit 0 when this machine can boot one, else say on standard output why not
+#   root.sh reach SUITE                the same of getting a suite's packages
 #   root.sh make SUITE [PACKAGE...]    the folder of a Debian SUITE with these packages; made once, kept in HALITE_CACHE
 #   root.sh bare SUITE                 the same of one that has nothing but what every Debian has
 #   root.sh chroot FOLDER COMMAND...   run in such a folder, with this machine's network
@@ -46,10 +47,9 @@ keyring_of() { # SUITE
 }
 apt_settings() { apt-config dump | grep -E '^Acquire::((https?|ftp)::|Check-(Valid-Until|Date) |Retries |ForceIPv)' || :; }
 
-# What there is no way to make a suite here without; says why.
-can_make() { # SUITE
+# Whether a suite can be made here, and its packages be had; says why not.
+reach() { # SUITE
     local site seen rc=0
-    [ ! -e "$cache/$1" ] || return 0
     site=$(mirror "$1") || { echo "no archive of $1 is known to this machine's apt"; return 1; }
     command -v debootstrap >/dev/null || { echo "debootstrap is not installed"; return 1; }
     [ -e "/usr/share/debootstrap/scripts/$1" ] || { echo "this machine's debootstrap does not know $1"; return 1; }
@@ -69,7 +69,7 @@ make_base() { # NAME SUITE [DEBOOTSTRAP'S OPTION...]
     exec 8>"$cache/.lock"
     flock 8
     [ ! -e "$cache/$name" ] || return 0
-    why=$(can_make "$suite") || die "$why"
+    why=$(reach "$suite") || die "$why"
     rm -rf "$cache/$name.new"
     debootstrap --variant=minbase --force-check-gpg --keyring="$(keyring_of "$suite")" \
         --components="$([ "$(origin_of "$suite")" = Debian ] && echo main || echo main,universe)" "$@" \
@@ -169,7 +169,7 @@ can() { # [SUITE]
     }
     unshare --mount --propagation private --pid --fork --ipc --uts --net --cgroup "$here" try 2>/dev/null ||
         { echo "this machine refuses namespaces, devices or overlay mounts"; return 1; }
-    [ -z "${1:-}" ] || can_make "$1"
+    [ -z "${1:-}" ] || [ -e "$cache/$1" ] || reach "$1"
 }
 try() { # in namespaces of its own
     overlay /usr
@@ -195,8 +195,8 @@ up() { # SUITE_FOLDER
     echo "$group" >"$handle/group"
     setsid "$here" watch "$handle" "$1" </dev/null >"$handle/console" 2>&1 &
     echo $! >"$handle/watch"
+    (booted "$handle") || { down "$handle" && exit 1; }
     echo "$handle"
-    booted "$handle"
 }
 booted() { # HANDLE
     until_true 120 is_booted "$1" || { tail -n 40 "$1/console" >&2; die "the root does not boot; see above"; }
@@ -305,6 +305,7 @@ is_empty() { grep -q 'populated 0' "$1/cgroup.events"; }
 
 case ${1:-} in
 can) can "${2:-}" ;;
+reach) reach "$2" ;;
 try) try ;;
 make) shift && make_root "$@" ;;
 bare) make_bare "$2" ;;
