@@ -1,5 +1,5 @@
 #!/bin/bash
-# test.sh SUITE... - the packages in a booted Debian of each suite (*.bats): `make test-installed` calls it, with BUILD and MAKE.
+# test.sh SUITE... - the packages in a booted Debian of each suite (*.bats): `make test-installed` calls it, with BUILD.
 # Where none can be booted or got, that is said, and is no failure.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ for suite; do
     why=$("$root" can "$suite") && suites+=("$suite") || skipped "$suite: $why"
 done
 [ ${#suites[@]} -gt 0 ] || exit 0
-"${MAKE:-make}" --no-print-directory deb
+make --no-print-directory deb
 build=$(realpath -m "${BUILD:-build}")
 export HALITE_SUITE HALITE_DEBS=$build/deb SECONDS_MAX=1200
 rc=0
