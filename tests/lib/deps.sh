@@ -16,9 +16,9 @@ build() { # Compilers and tools; the libraries; what libzmq's archive needs (the
 }
 test_() { # What tests are written in; what they and the programs under test call.
     packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
-        curl gpg gpg-agent iproute2 openssl patch procps util-linux"
+        curl fish gpg gpg-agent iproute2 openssl patch procps strace util-linux zsh"
     modules="$modules cmocka"
-    programs="$programs bats python3 clang clang-format curl gpg gpg-agent ip openssl patch ps setpriv"
+    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent ip openssl patch ps setpriv strace zsh"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian rpm"
@@ -53,10 +53,8 @@ elsewhere() {
 command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || elsewhere
 missing=
 for p in $packages; do
-    case $(dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null) in
-    *installed*) ;;
-    *) missing="$missing $p" ;;
-    esac
+    # A package that another one names has a status too: not-installed.
+    dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
 done
 [ -n "$missing" ] || exit 0
 as_root=
