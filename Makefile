@@ -338,7 +338,8 @@ deb:
 	@conf/package/deb.sh $(BUILD) '$(PACKAGE_VERSION)'
 # The packages in booted Debians of their own, where this machine can boot one and get it: tests/installed/root.sh.
 .PHONY: test-installed test-bare test-full
-test-installed: ; @BUILD=$(BUILD) tests/installed/test.sh $(or $(HALITE_SUITE),bookworm)
+INSTALLED ?= $(sort $(wildcard tests/installed/*.bats))
+test-installed: ; @BUILD=$(BUILD) INSTALLED='$(INSTALLED)' tests/installed/test.sh $(or $(HALITE_SUITE),bookworm)
 # The README's commands on Debians that have nothing yet. HALITE_SUITE, HALITE_USER, HALITE_GOALS narrow it: see the script.
 test-bare: ; @BUILD=$(BUILD) tests/installed/bare.sh
 # What takes too long for every change: two hours.

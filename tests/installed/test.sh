@@ -1,5 +1,6 @@
 #!/bin/bash
-# test.sh SUITE... - the packages in a booted Debian of each suite (*.bats): `make test-installed` calls it, with BUILD.
+# test.sh SUITE... - the packages in a booted Debian of each suite, by the files INSTALLED: `make test-installed` calls it, with
+# BUILD too.
 # Where none can be booted or got, that is said, and is no failure.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -19,6 +20,6 @@ export HALITE_SUITE HALITE_DEBS=$build/deb SECONDS_MAX=1200
 rc=0
 for HALITE_SUITE in "${suites[@]}"; do
     echo "test-installed: $HALITE_SUITE"
-    BUILD=$build tests/lib/run.sh bats tests/installed/*.bats || rc=1
+    BUILD=$build tests/lib/run.sh bats ${INSTALLED:?which files} || rc=1
 done
 exit $rc
