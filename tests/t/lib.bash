@@ -265,9 +265,15 @@ stop() {
     rm -f "$FLEET/pids/$1" "$FLEET/pids/$1.rc"
 }
 
-# The child of a minion that talks to its master: the one that has descriptors of TCP connections.
+# The child of a minion that talks to its master: the one that has descriptors of TCP connections. An ordinary user may not
+# look at those: then the one child that there is.
 session_pid() {
     local pid
+    if [ "$(id -u)" -ne 0 ]; then
+        pid=$(cat "/proc/$(pid_of "$1")/task/$(pid_of "$1")/children")
+        [[ $pid =~ ^[0-9]+\ ?$ ]] && echo "${pid% }"
+        return
+    fi
     for pid in $(cat "/proc/$(pid_of "$1")/task/$(pid_of "$1")/children"); do
         ls -l "/proc/$pid/fd" 2>/dev/null | grep -q 'eventpoll' && echo "$pid" && return
     done
