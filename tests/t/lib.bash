@@ -266,15 +266,11 @@ stop() {
 }
 
 # The child of a minion that talks to its master: the one that has descriptors of TCP connections. An ordinary user may not
-# look at those: then the one child that there is.
+# look at those: then the oldest child.
 session_pid() {
     local pid
-    if [ "$(id -u)" -ne 0 ]; then
-        pid=$(cat "/proc/$(pid_of "$1")/task/$(pid_of "$1")/children")
-        [[ $pid =~ ^[0-9]+\ ?$ ]] && echo "${pid% }"
-        return
-    fi
     for pid in $(cat "/proc/$(pid_of "$1")/task/$(pid_of "$1")/children"); do
+        [ "$(id -u)" -eq 0 ] || { grep -q '^State:.Z' "/proc/$pid/status" || { echo "$pid" && return; } && continue; }
         ls -l "/proc/$pid/fd" 2>/dev/null | grep -q 'eventpoll' && echo "$pid" && return
     done
     return 1
