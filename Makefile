@@ -336,11 +336,16 @@ PACKAGE_VERSION ?= $(subst -,~,$(HALITE_RELEASE))
 deb:
 	@tests/lib/deps.sh build package
 	@conf/package/deb.sh $(BUILD) '$(PACKAGE_VERSION)'
-# The packages in a booted Debian of their own, where this machine can boot one: tests/installed/root.sh. HALITE_SUITE=trixie
-.PHONY: test-installed
-test-installed: deb
-	@tests/lib/deps.sh installed
-	@HALITE_DEBS=$(abspath $(BUILD))/deb SECONDS_MAX=1200 $(RUN) bats tests/installed/walk.bats
+# The packages in booted Debians of their own, where this machine can boot one and get it: tests/installed/root.sh.
+.PHONY: test-installed test-bare test-full
+INSTALLED ?= $(sort $(wildcard tests/installed/*.bats))
+test-installed: ; @BUILD=$(BUILD) INSTALLED='$(INSTALLED)' tests/installed/test.sh $(or $(HALITE_SUITE),bookworm)
+# The README's commands on Debians that have nothing yet. HALITE_SUITE, HALITE_USER, HALITE_GOALS narrow it: see the script.
+test-bare: ; @BUILD=$(BUILD) tests/installed/bare.sh
+# What takes too long for every change: two hours.
+test-full:
+	@$(MAKE) --no-print-directory test-installed HALITE_SUITE='bookworm trixie'
+	@$(MAKE) --no-print-directory test-bare
 
 help:
 	@echo 'make                 build the seven programs into $$(BUILD)/bin'
@@ -369,6 +374,8 @@ help:
 	@echo '                     PREFIX=/opt/halite: a tree beside a Salt; FORCE=1 writes over another one'
 	@echo 'make deb             Debian packages into $$(BUILD)/deb'
 	@echo 'make test-installed  the packages in a booted Debian: install, work, upgrade, reboot, remove; HALITE_SUITE=bookworm'
+	@echo 'make test-bare       make demo and make test on bare Debians; HALITE_SUITE="bookworm trixie noble" HALITE_USER="root sudo"'
+	@echo 'make test-full       test-installed of both Debians, and test-bare: two hours'
 	@echo 'make samples format  write conf/master and conf/minion; run clang-format'
 	@echo 'Variables: BUILD=build  CC=gcc|clang  SAN=address|undefined|thread  V=1'
 

@@ -35,10 +35,10 @@ root=$(mktemp -d /tmp/halite-demo.XXXXXX) || exit 1
 conf=$root/etc
 [ "$keep" = keep ] || trap 'stop "$root"' EXIT
 
-# Three ports in a row that nobody uses.
-port=$((20000 + RANDOM % 20000))
+# Three ports in a row that nobody uses, below those that Linux gives to connections.
+port=$((20000 + RANDOM % 12000))
 while (exec 3<>/dev/tcp/127.0.0.1/$port || exec 3<>/dev/tcp/127.0.0.1/$((port + 1)) || exec 3<>/dev/tcp/127.0.0.1/$((port + 2))) 2>/dev/null; do
-    port=$((20000 + RANDOM % 20000))
+    port=$((20000 + RANDOM % 12000))
 done
 
 say "A master on 127.0.0.1, ports $port to $((port + 2)), everything below $root"

@@ -487,7 +487,7 @@ auth_hello(front_t *self, peer_t *peer, const json_t *body)
 
 /* Nobody speaks on this connection any more. */
 static void
-s_left(front_t *self, peer_t *peer, bool goodbye)
+s_left(front_t *self, peer_t *peer)
 {
     minion_t *m = peer->minion;
     bool was_current = m && m->peer == peer;
@@ -495,7 +495,7 @@ s_left(front_t *self, peer_t *peer, bool goodbye)
     peers_bind(peer, NULL);
     if (!was_current)
         return;
-    m->gone_ms = goodbye ? 0 : clock_mono_ms();
+    m->gone_ms = clock_mono_ms();
     if (m->rival)
         s_rival_won(self, m);
     else
@@ -505,7 +505,7 @@ s_left(front_t *self, peer_t *peer, bool goodbye)
 void
 auth_disconnected(front_t *self, peer_t *peer)
 {
-    s_left(self, peer, false);
+    s_left(self, peer);
     peers_drop(self->peers, &peer);
 }
 
@@ -514,7 +514,7 @@ auth_disconnected(front_t *self, peer_t *peer)
 void
 auth_goodbye(front_t *self, peer_t *peer)
 {
-    s_left(self, peer, true);
+    s_left(self, peer);
     peer->state = KEY_UNKNOWN;
     peer->over = true;
     inbound_monitors(self);

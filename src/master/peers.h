@@ -61,7 +61,7 @@ struct minion {
     unsigned n_subs;            /* SUB connections in all */
     bool seen;                  /* has connected since this master started */
     int64_t heard_ms;           /* monotonic: when its last message came */
-    int64_t gone_ms; /* the same: when its connection was lost; 0: it said goodbye, or never was here */
+    int64_t gone_ms;            /* the same: when its connection ended; 0: it never was here */
     known_t known;
     char boot[LIMIT_BOOT], series[LIMIT_BOOT]; /* of its last connection */
     char release[LIMIT_RELEASE];               /* the same */

@@ -277,7 +277,8 @@ publish_awaits_ms(const front_t *self, const minion_t *m)
     return !m->peer && s_is_expected(self, m) ? s_grace_left(self) : 0;
 }
 
-/* It lost its connection a moment ago, or changed its key: what was on the way may have arrived, and it will say so. */
+/* Its connection ended a moment ago: lost, by a new key, or with the goodbye of a minion that starts again. What was on
+ * the way may have arrived, and it will say so; or it goes to the next connection. */
 static bool
 s_may_be_back(const minion_t *m)
 {

@@ -1,9 +1,12 @@
 #!/bin/bash
 # root.sh - a Debian of its own for tests: made by debootstrap, booted with systemd, and gone without a trace afterwards.
 #
-#   root.sh can                        exit 0 when this machine can boot one, else say on standard output why not
+#   root.sh can [SUITE]                exit 0 when this machine can boot one, else say on standard output why not
+#   root.sh reach SUITE                the same of getting a suite's packages
 #   root.sh make SUITE [PACKAGE...]    the folder of a Debian SUITE with these packages; made once, kept in HALITE_CACHE
-#   root.sh chroot FOLDER COMMAND...   run in such a folder, with this machine's network and nothing of it kept
+#   root.sh bare SUITE                 the same of one that has nothing but what every Debian has
+#   root.sh chroot FOLDER COMMAND...   run in such a folder, with this machine's network
+#   root.sh fresh FOLDER COMMAND...    the same, and what is written is in memory and gone afterwards
 #   root.sh up SUITE_FOLDER            boot it; prints a handle, a folder, that the others take. What is written is in memory
 #   root.sh run HANDLE COMMAND...      run inside, as root; with standard input, output and exit code
 #   root.sh in HANDLE FILE... FOLDER   copy into FOLDER of the booted one
@@ -32,32 +35,59 @@ die() { echo "root.sh: $*" >&2; exit 1; }
 mirror() { # SUITE
     local site
     site=$(apt-get indextargets --format '$(SITE) $(ORIGIN)' 'Created-By: Packages' 2>/dev/null |
-        awk -v want="$([ -e "/usr/share/debootstrap/scripts/$1" ] && origin_of "$1")" '$2 == want { print $1; exit }')
+        awk -v want="$(origin_of "$1")" '$2 == want { print $1; exit }')
     [ -n "$site" ] || [ "$(origin_of "$1")" != Debian ] || site=http://deb.debian.org/debian
     [ -n "$site" ] && echo "$site"
 }
 origin_of() { # SUITE
-    grep -qs ubuntu "/usr/share/debootstrap/scripts/$1" && echo Ubuntu || echo Debian
+    case $1 in jammy | noble | plucky | questing) echo Ubuntu ;; *) echo Debian ;; esac
+}
+keyring_of() { # SUITE
+    case $(origin_of "$1") in Ubuntu) echo /usr/share/keyrings/ubuntu-archive-keyring.gpg ;; *) echo /usr/share/keyrings/debian-archive-keyring.gpg ;; esac
 }
 apt_settings() { apt-config dump | grep -E '^Acquire::((https?|ftp)::|Check-(Valid-Until|Date) |Retries |ForceIPv)' || :; }
 
-make_root() { # SUITE [PACKAGE...]
-    local suite=$1 site root missing=() p
-    shift
-    site=$(mirror "$suite") || die "no archive of $suite is known to this machine's apt"
-    root=$cache/$suite
+# Whether a suite can be made here, and its packages be had; says why not.
+reach() { # SUITE
+    local site seen rc=0
+    site=$(mirror "$1") || { echo "no archive of $1 is known to this machine's apt"; return 1; }
+    command -v debootstrap >/dev/null || { echo "debootstrap is not installed"; return 1; }
+    [ -e "/usr/share/debootstrap/scripts/$1" ] || { echo "this machine's debootstrap does not know $1"; return 1; }
+    [ -e "$(keyring_of "$1")" ] || { echo "there is no key to trust $1 by, $(keyring_of "$1")"; return 1; }
+    seen=$(mktemp)
+    /usr/lib/apt/apt-helper -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 \
+        download-file "$site/dists/$1/Release" "$seen" >/dev/null 2>&1 || rc=$?
+    rm -f "$seen"
+    [ $rc -eq 0 ] || { echo "$site does not answer"; return 1; }
+}
+
+# A folder of a suite, in the cache under a name; whoever comes second waits for it.
+make_base() { # NAME SUITE [DEBOOTSTRAP'S OPTION...]
+    local name=$1 suite=$2 why
+    shift 2
     mkdir -p "$cache"
     exec 8>"$cache/.lock"
     flock 8
-    if [ ! -e "$root" ]; then
-        rm -rf "$root.new"
-        debootstrap --variant=minbase --include="${base_packages// /,}" "$suite" "$root.new" "$site" >"$cache/$suite.log" 2>&1 8>&- || {
-            tail -n 20 "$cache/$suite.log" >&2
-            die "debootstrap of $suite failed; all it said is in $cache/$suite.log"
-        }
-        rm -f "$root.new/var/cache/apt/archives"/*.deb
-        mv "$root.new" "$root"
-    fi
+    [ ! -e "$cache/$name" ] || return 0
+    why=$(reach "$suite") || die "$why"
+    rm -rf "$cache/$name.new"
+    debootstrap --variant=minbase --force-check-gpg --keyring="$(keyring_of "$suite")" \
+        --components="$([ "$(origin_of "$suite")" = Debian ] && echo main || echo main,universe)" "$@" \
+        "$suite" "$cache/$name.new" "$(mirror "$suite")" >"$cache/$name.log" 2>&1 8>&- || {
+        tail -n 20 "$cache/$name.log" >&2
+        die "debootstrap of $suite failed; all it said is in $cache/$name.log"
+    }
+    rm -f "$cache/$name.new/var/cache/apt/archives"/*.deb
+    mv "$cache/$name.new" "$cache/$name"
+}
+make_bare() { # SUITE
+    make_base "$1-bare" "$1"
+    echo "$cache/$1-bare"
+}
+make_root() { # SUITE [PACKAGE...]
+    local suite=$1 root=$cache/$1 missing=() p
+    shift
+    make_base "$suite" "$suite" --include="${base_packages// /,}"
     for p; do
         chroot "$root" dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || missing+=("$p")
     done
@@ -71,21 +101,59 @@ make_root() { # SUITE [PACKAGE...]
     echo "$root"
 }
 
-# Mounts in a namespace of their own; apt's settings and the resolver's are seen in it and not kept.
-in_chroot() { # FOLDER COMMAND...
-    local root=$1
-    shift
-    mkdir -p "$root/run/halite"
-    apt_settings >"$root/run/halite/apt.conf"
-    exec unshare --mount --propagation private --pid --fork --kill-child --ipc sh -c '
-        set -eu
-        root=$1; shift
-        mount -t proc proc "$root/proc"
-        mount --rbind /dev "$root/dev"
-        mount -t tmpfs tmpfs "$root/tmp"
-        [ ! -e /etc/resolv.conf ] || { [ -e "$root/etc/resolv.conf" ] || : >"$root/etc/resolv.conf"; mount --bind /etc/resolv.conf "$root/etc/resolv.conf"; }
-        mount --bind /etc/hosts "$root/etc/hosts" 2>/dev/null || :
-        exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 APT_CONFIG=/run/halite/apt.conf chroot "$root" "$@"' sh "$root" "$@"
+# Devices of its own: what a root does to their owners and modes, it does to none of this machine's.
+own_dev() { # FOLDER
+    local node name major minor
+    mount -t tmpfs -o mode=0755 tmpfs "$1"
+    for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0; do
+        IFS=: read -r name major minor <<<"$node"
+        mknod -m 0666 "$1/$name" c "$major" "$minor"
+    done
+    mkdir "$1/pts" "$1/shm"
+    mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$1/pts"
+    mount -t tmpfs -o mode=1777 tmpfs "$1/shm"
+    ln -s pts/ptmx "$1/ptmx"
+    ln -s /proc/self/fd "$1/fd"
+    ln -s fd/0 "$1/stdin" && ln -s fd/1 "$1/stdout" && ln -s fd/2 "$1/stderr"
+}
+# The folder and what is written into it, as one folder below /mnt.
+overlay() { # FOLDER
+    mount -t tmpfs -o mode=0755 tmpfs /mnt
+    mkdir /mnt/upper /mnt/work /mnt/root
+    mount -t overlay overlay -o "lowerdir=$1,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
+}
+
+# Mounts and processes in namespaces of their own. How apt and names work here is said to it in files of this run alone.
+in_chroot() { # kept|fresh FOLDER COMMAND...
+    exec unshare --mount --propagation private --pid --fork --kill-child --ipc "$here" enter "$@"
+}
+copied() { # FILE PLACE
+    [ -e "$2" ] || : >"$2"
+    mount --bind "$1" "$2"
+}
+enter() { # kept|fresh FOLDER COMMAND...: in namespaces of its own
+    local f
+    case $1 in
+    kept) mount --bind "$2" "$2" && cd "$2" ;;
+    fresh) overlay "$2" && cd /mnt/root ;;
+    esac
+    shift 2
+    mount -t proc proc proc
+    mount -t sysfs -o ro sysfs sys
+    own_dev dev
+    mount -t tmpfs -o mode=1777 tmpfs tmp
+    mount -t tmpfs -o mode=0755 tmpfs run
+    mkdir run/halite run/lock
+    # Of settings a copy below /run: sudo forgets an environment, and nothing of them is kept.
+    apt_settings >run/halite/00here
+    copied run/halite/00here etc/apt/apt.conf.d/00here
+    for f in resolv.conf hosts; do
+        [ ! -e "/etc/$f" ] || { cp "/etc/$f" run/halite/ && copied "run/halite/$f" "etc/$f"; }
+    done
+    pivot_root . mnt
+    umount -l /mnt
+    cd /root
+    exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb "$@"
 }
 
 # ---- booting ---------------------------------------------------------------------------------------------------
@@ -93,20 +161,20 @@ in_chroot() { # FOLDER COMMAND...
 # The folder of control groups of version 2, wherever it is mounted.
 cgroups() { awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts; }
 
-can() {
-    local tool
+can() { # [SUITE]
     [ "$(id -u)" -eq 0 ] || { echo "not root"; return 1; }
-    for tool in debootstrap unshare nsenter setpriv ip; do
-        command -v "$tool" >/dev/null || { echo "$tool is not installed"; return 1; }
-    done
     [ -n "$(cgroups)" ] || { echo "control groups of version 2 are not mounted"; return 1; }
     [ -w "$(cgroups)/cgroup.procs" ] && mkdir "$(cgroups)/halite-can.$$" 2>/dev/null && rmdir "$(cgroups)/halite-can.$$" || {
         echo "no control group can be made in $(cgroups)"; return 1
     }
-    unshare --mount --propagation private --pid --fork --ipc --uts --net --cgroup sh -c '
-        d=$(mktemp -d) && mount -t tmpfs tmpfs "$d" && mkdir "$d/a" "$d/b" "$d/c" "$d/d" &&
-        mount -t overlay overlay -o "lowerdir=$d/a,upperdir=$d/b,workdir=$d/c" "$d/d" && umount "$d/d" "$d" && rmdir "$d"' 2>/dev/null ||
-        { echo "this machine refuses namespaces or overlay mounts"; return 1; }
+    unshare --mount --propagation private --pid --fork --ipc --uts --net --cgroup "$here" try 2>/dev/null ||
+        { echo "this machine refuses namespaces, devices or overlay mounts"; return 1; }
+    [ -z "${1:-}" ] || [ -e "$cache/$1" ] || reach "$1"
+}
+try() { # in namespaces of its own
+    overlay /usr
+    own_dev /mnt/root
+    : >/mnt/root/null
 }
 
 # What an earlier one left that was killed.
@@ -127,8 +195,8 @@ up() { # SUITE_FOLDER
     echo "$group" >"$handle/group"
     setsid "$here" watch "$handle" "$1" </dev/null >"$handle/console" 2>&1 &
     echo $! >"$handle/watch"
+    (booted "$handle") || { down "$handle" && exit 1; }
     echo "$handle"
-    booted "$handle"
 }
 booted() { # HANDLE
     until_true 120 is_booted "$1" || { tail -n 40 "$1/console" >&2; die "the root does not boot; see above"; }
@@ -154,9 +222,7 @@ watch_root() { # HANDLE SUITE_FOLDER
 }
 hold() {
     local rc
-    mount -t tmpfs -o mode=0755 tmpfs /mnt
-    mkdir /mnt/upper /mnt/work /mnt/root
-    mount -t overlay overlay -o "lowerdir=$2,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
+    overlay "$2"
     hostname halite
     [ "${ROOT_NETWORK:-}" = host ] || ip link set lo up
     while :; do
@@ -167,7 +233,6 @@ hold() {
     done
 }
 boot() { # in namespaces of its own
-    local d
     cd /mnt/root
     mount -t proc proc proc
     # The kernel's switches are the machine's; those of the network are of the namespace.
@@ -177,13 +242,7 @@ boot() { # in namespaces of its own
     mount -t cgroup2 cgroup2 sys/fs/cgroup
     mount -t tmpfs -o mode=0755 tmpfs run
     mount -t tmpfs -o mode=1777 tmpfs tmp
-    mount -t tmpfs -o mode=0755 tmpfs dev
-    for d in null zero full random urandom tty; do : >"dev/$d" && mount --bind "/dev/$d" "dev/$d"; done
-    mkdir dev/pts dev/shm
-    mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts dev/pts
-    mount -t tmpfs -o mode=1777 tmpfs dev/shm
-    ln -s pts/ptmx dev/ptmx
-    ln -s /proc/self/fd dev/fd
+    own_dev dev
     : >etc/machine-id
     pivot_root . mnt
     umount -l /mnt
@@ -245,9 +304,14 @@ down() { # HANDLE
 is_empty() { grep -q 'populated 0' "$1/cgroup.events"; }
 
 case ${1:-} in
-can) can ;;
+can) can "${2:-}" ;;
+reach) reach "$2" ;;
+try) try ;;
 make) shift && make_root "$@" ;;
-chroot) shift && in_chroot "$@" ;;
+bare) make_bare "$2" ;;
+chroot) shift && in_chroot kept "$@" ;;
+fresh) shift && in_chroot fresh "$@" ;;
+enter) shift && enter "$@" ;;
 up) up "$2" ;;
 watch) watch_root "$2" "$3" ;;
 hold) hold "$2" "$3" ;;

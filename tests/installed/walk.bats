@@ -11,6 +11,7 @@ setup_file() {
     local why deb handle
     export HANDLE='' WHY=''
     why=$("$ROOT_SH" can) || { WHY=$why && return 0; }
+    devices >"$BATS_FILE_TMPDIR/devices"
     # The build before this one: the same packages with a lower version.
     mkdir -p "$BATS_FILE_TMPDIR/old"
     for deb in "$new"/halite-{common,master,minion}_*.deb; do
@@ -30,7 +31,7 @@ setup_file() {
     "$ROOT_SH" in "$HANDLE" "$new"/halite-{common,master,minion}_*.deb /pkg/new
 }
 teardown_file() {
-    [ -z "$HANDLE" ] || "$ROOT_SH" down "$HANDLE"
+    [ ! -e "$HANDLE/group" ] || "$ROOT_SH" down "$HANDLE"
 }
 setup() {
     [ -z "$WHY" ] || skip "$WHY"
@@ -50,14 +51,22 @@ until_it() {
         read -rt 0.1 <> <(:) || :
     done
 }
-connected() { until_it 30 sh -c 'salt-run manage.up --out=json | grep -q web1'; }
+# mark, then started: until the minion has told a master of a start after the mark; it takes jobs from then on.
+mark() { MARK=$(it date -u +%Y-%m-%dT%H:%M:%S.%6N); }
+started() {
+    until_it 60 salt-run manage.up
+    it salt-run state.event salt/minion/web1/start since="$MARK" count=1 timeout=60 quiet=True
+}
+devices() { stat -c '%n %A %U %G %t,%T' /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty; }
 
 @test "the first installation starts both daemons, the master as an ordinary user" {
     put /etc/salt/minion.d/walk.conf <<'END'
 id: web1
 master: 127.0.0.1
 grains: {role: web, site: /srv/site}
+log_level_logfile: info
 END
+    put /etc/salt/master.d/log.conf <<<'log_level_logfile: info'
     sh_ 'apt-get install -y --no-install-recommends /pkg/old/*.deb' >&2
     unit salt-master
     unit salt-minion
@@ -71,8 +80,9 @@ END
 
 @test "a key that is accepted connects its minion" {
     until_it 30 sh -c 'salt-key -l pre --out=newline_values_only | grep -qx web1'
+    mark
     it salt-key -y -a web1
-    connected
+    started
     it salt web1 test.ping
 }
 
@@ -118,42 +128,49 @@ END
 
 @test "logrotate takes the logs, and both daemons write to the new ones" {
     local log
+    it salt web1 cmd.run 'echo before'
     it logrotate -f /etc/logrotate.conf
-    for log in master audit minion; do sh_ "ls /var/log/salt/$log.1 >/dev/null 2>&1 || [ $log = master ]"; done
+    for log in master audit minion; do
+        until_it 10 test -s "/var/log/salt/$log.1"
+        it test ! -s "/var/log/salt/$log" || it test "/var/log/salt/$log" -nt "/var/log/salt/$log.1"
+    done
     [ "$(it stat -c %U:%a /var/log/salt/audit)" = salt:640 ]
-    # Each says something: the master about a key, the minion about a job's unknown function.
+    # Each says something: the minion and the master of a job, the audit of a key.
+    it salt web1 cmd.run 'echo after'
+    until_it 10 grep -q 'cmd.run from' /var/log/salt/minion
+    until_it 10 grep -q 'Published command cmd.run' /var/log/salt/master
     it salt-key -y --gen-keys=other --gen-keys-dir=/tmp >/dev/null
     it install -D -o salt -g salt /tmp/other.pub /etc/salt/pki/master/minions_pre/other
     it salt-key -y -r other
     until_it 10 grep -q other /var/log/salt/audit
-    it systemctl reload salt-minion
+    run it grep -c other /var/log/salt/audit.1
+    [ "$output" = 0 ]
     it systemctl is-active salt-master salt-minion
 }
 
 @test "minion.restart from a job returns, and the minion is back" {
-    local before
-    before=$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)
+    mark
     it salt web1 minion.restart >&2
-    until_it 30 salt web1 test.ping
-    [ "$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)" -gt "$before" ]
+    started
+    it salt web1 test.ping
 }
 
 @test "a job that restarts the minion survives, and returns" {
     local before
-    # The minion of the test before this one has a new session.
-    it systemctl restart salt-minion
-    until_it 30 salt web1 test.ping
     before=$(pid_of salt-minion)
+    mark
     run it salt web1 cmd.run 'systemctl restart salt-minion; echo the job goes on'
     echo "$output"
     [[ $output == *"the job goes on"* ]]
     [ "$(pid_of salt-minion)" != "$before" ]
-    connected
+    started
+    it salt web1 test.ping
 }
 
 @test "a job that upgrades the minion it runs in returns; the minion restarts after it, the master once" {
     local minion master
     minion=$(pid_of salt-minion) master=$(pid_of salt-master)
+    mark
     it salt web1 cmd.run 'apt-get install -y --no-install-recommends /pkg/new/halite-common_*.deb /pkg/new/halite-minion_*.deb /pkg/new/halite-master_*.deb && echo the job has come to its end' \
         --async --out=newline_values_only >"$BATS_FILE_TMPDIR/said"
     until_it 120 sh -c 'salt-run jobs.list_jobs search_function=cmd.run --out=json >/dev/null; for j in $(salt-run jobs.list_jobs search_function=cmd.run --out=json | grep -oE "[0-9]{20}"); do salt-run jobs.lookup_jid $j; done | grep -q "the job has come to its end"'
@@ -161,13 +178,14 @@ END
     [ "$(pid_of salt-master)" != "$master" ]
     [ "$(it journalctl --no-pager -o cat -u salt-master --grep '^Started' | wc -l)" -eq 2 ]
     [ "$(it dpkg-query -W -f '${Version}' halite-minion)" = "$(dpkg-deb -f "$new"/halite-minion_*.deb Version)" ]
-    connected
+    started
     it salt web1 test.ping
 }
 
 @test "an upgrade waits for a job that runs, and does not end it" {
     local minion
     minion=$(pid_of salt-minion)
+    mark
     it mkfifo /run/gate
     it salt web1 cmd.run 'read word </run/gate; echo the gate says $word' --async
     until_it 30 sh -c 'ls /var/cache/salt/minion/spool/*.run'
@@ -176,17 +194,18 @@ END
     unit halite-restart
     sh_ 'echo open >/run/gate'
     until_it 60 sh -c '[ "$(systemctl show -P MainPID salt-minion)" != '"$minion"' ] && systemctl is-active salt-minion'
-    connected
+    started
     until_it 30 sh -c 'for j in $(salt-run jobs.list_jobs search_function=cmd.run --out=json | grep -oE "[0-9]{20}"); do salt-run jobs.lookup_jid $j; done | grep -q "the gate says open"'
 }
 
 @test "after a reboot both are up, with their keys and jobs" {
     local jobs
     jobs=$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)
+    mark
     "$ROOT_SH" reboot "$HANDLE"
     unit salt-master
     unit salt-minion
-    connected
+    started
     it salt web1 test.ping
     [ "$(it salt-run jobs.list_jobs --out=json | grep -c StartTime)" -ge "$jobs" ]
 }
@@ -198,8 +217,9 @@ END
 }
 
 @test "installed again: the same keys, the same jobs" {
+    mark
     sh_ 'apt-get install -y --no-install-recommends /pkg/new/*.deb' >&2
-    connected
+    started
     it salt web1 test.ping
     it salt-run jobs.list_jobs search_function=state.apply --out=json | grep -q StartTime
 }
@@ -208,8 +228,27 @@ END
     it apt-get purge -y halite-master halite-minion halite-common >&2
     run it find /etc/salt /var/cache/salt /var/lib/salt /var/log/salt /etc/logrotate.d /usr/lib/halite /usr/share/doc/halite -name '*salt*' -o -path '*/salt/*' -type f -o -path '*halite*' -type f
     [ "$(grep '^/' <<<"$output" | sort)" = "/etc/salt
+/etc/salt/master.d/log.conf
 /etc/salt/master.d/walk.conf
 /etc/salt/minion.d/walk.conf" ] || { echo "$output" && false; }
     run it systemctl is-enabled salt-master
     [ "$status" -ne 0 ]
+}
+
+@test "what is done to the devices of the root is done to none of this machine's" {
+    it chown root:tty /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty
+    it chmod 0620 /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty
+    diff "$BATS_FILE_TMPDIR/devices" <(devices)
+}
+
+@test "the root ends, and nothing of it is left on this machine" {
+    local group
+    group=$(cat "$HANDLE/group")
+    "$ROOT_SH" down "$HANDLE"
+    [ ! -e "$HANDLE" ]
+    # A control group that is gone has no process, and mounts of others end with their processes.
+    [ ! -e "$group" ]
+    run grep -E "halite-root|/mnt/root" /proc/self/mounts
+    [ -z "$output" ]
+    diff "$BATS_FILE_TMPDIR/devices" <(devices)
 }

@@ -3,6 +3,7 @@
 # nothing. Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
 #   build      the programs: make, make demo        test       all tests (make test, make lint)
 #   package    make deb, make rpm                   installed  make test-installed, make test-bare
+# deps.sh list WORD... - only say which packages these are.
 set -eu
 
 packages='' modules='' programs=''
@@ -15,9 +16,9 @@ build() { # Compilers and tools; the libraries; what libzmq's archive needs (the
 }
 test_() { # What tests are written in; what they and the programs under test call.
     packages="$packages libcmocka-dev bats python3 python3-jinja2 python3-yaml clang clang-format
-        curl gpg gpg-agent iproute2 openssl patch procps util-linux"
+        curl fish gpg gpg-agent iproute2 openssl patch procps strace util-linux zsh"
     modules="$modules cmocka"
-    programs="$programs bats python3 clang clang-format curl gpg gpg-agent ip openssl patch ps setpriv"
+    programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent ip openssl patch ps setpriv strace zsh"
 }
 package() {
     packages="$packages debhelper dpkg-dev fakeroot lintian rpm"
@@ -27,6 +28,8 @@ installed() {
     packages="$packages debootstrap iproute2 util-linux bats"
     programs="$programs debootstrap ip unshare setpriv bats"
 }
+list=
+[ "${1:-}" != list ] || { list=1 && shift; }
 for word in "${@:-build}"; do
     case $word in
     build | package | installed) $word ;;
@@ -34,6 +37,8 @@ for word in "${@:-build}"; do
     *) echo "deps: $word: build, test, package or installed" >&2 && exit 2 ;;
     esac
 done
+
+[ -z "$list" ] || { printf '%s\n' $packages && exit 0; }
 
 elsewhere() {
     missing=
@@ -48,10 +53,8 @@ elsewhere() {
 command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || elsewhere
 missing=
 for p in $packages; do
-    case $(dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null) in
-    *installed*) ;;
-    *) missing="$missing $p" ;;
-    esac
+    # A package that another one names has a status too: not-installed.
+    dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
 done
 [ -n "$missing" ] || exit 0
 as_root=

@@ -42,7 +42,12 @@ evil() { peer dealer 127.0.0.1 $((PORT + 1)) "$SERVER" "$FLEET/keys" evil "$@"; 
 hello() { echo "{\"m\":\"hello\",\"id\":\"$1\",\"role\":\"minion\",\"boot\":\"b$RANDOM\",\"proto\":1,\"version\":\"3006.0\",\"pending\":[]}"; }
 WELCOME='"m":"welcome","state":"accepted"'
 # The master's memory in kB.
-pss() { sed -nE 's/^Pss: *([0-9]+) kB/\1/p' "/proc/$(pid_of master)/smaps_rollup"; }
+# Of a process that hides an ordinary user sees what it has in memory, shared or not: it grows by the same.
+pss() {
+    local file=smaps_rollup
+    [ "$(id -u)" -eq 0 ] || file=status
+    sed -nE 's/^(Pss|VmRSS):[[:blank:]]*([0-9]+) kB/\2/p' "/proc/$(pid_of master)/$file"
+}
 
 # under GROWTH ROUNDS PID: so many pings of m1 and m2, each answered in 10 s, while the attack of that process goes on (0 rounds: as long as
 # it does); the master grows by less than GROWTH kB meanwhile (not under a sanitizer, which keeps what is freed). PEAK in kB.

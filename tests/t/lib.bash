@@ -265,10 +265,12 @@ stop() {
     rm -f "$FLEET/pids/$1" "$FLEET/pids/$1.rc"
 }
 
-# The child of a minion that talks to its master: the one that has descriptors of TCP connections.
+# The child of a minion that talks to its master: the one that has descriptors of TCP connections. An ordinary user may not
+# look at those: then the oldest child.
 session_pid() {
     local pid
     for pid in $(cat "/proc/$(pid_of "$1")/task/$(pid_of "$1")/children"); do
+        [ "$(id -u)" -eq 0 ] || { grep -q '^State:.Z' "/proc/$pid/status" || { echo "$pid" && return; } && continue; }
         ls -l "/proc/$pid/fd" 2>/dev/null | grep -q 'eventpoll' && echo "$pid" && return
     done
     return 1

@@ -114,7 +114,8 @@ prog_run(const prog_t *self, proc_result_t *res, fail_t *err)
     char **env = environment(self);
     spec.argv = self->argv;
     spec.env = env;
-    spec.cwd = self->cwd;
+    /* The user may not be let into the folder where we are. */
+    spec.cwd = self->cwd == NULL && self->run_as != NULL ? "/" : self->cwd;
     spec.run_as = self->run_as;
     spec.in = self->in;
     spec.in_len = self->in != NULL ? strlen(self->in) : 0;

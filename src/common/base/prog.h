@@ -20,7 +20,7 @@ typedef struct prog {
     size_t n;
     char **env; /* owned additions, "NAME=value" */
     size_t n_env;
-    const char *cwd, *run_as, *in; /* BORROWED; NULL: as we are, /dev/null */
+    const char *cwd, *run_as, *in; /* BORROWED; NULL: as we are ("/" with run_as), as we are, /dev/null */
     int timeout_ms;                /* 0: none */
     bool merge_stderr;
 } prog_t;

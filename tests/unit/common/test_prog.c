@@ -1,6 +1,8 @@
 /* test_prog.c - argument vectors, environment, output and the splitting of lines. */
 #include "unit/unit.h"
 
+#include <unistd.h>
+
 #include "common/base/prog.h"
 #include "common/base/str.h"
 #include "salt/value.h"
@@ -45,6 +47,27 @@ test_missing_program(void **state)
     assert_int_equal(err.code, -ENOENT);
 }
 
+/* Our folder may be one that the other user can't enter: git refuses to run there. */
+static void
+test_another_user_does_not_stay_in_our_folder(void **state)
+{
+    (void) state;
+    static const struct {
+        const char *run_as, *cwd, *is;
+    } rows[] = { { "nobody", NULL, "/" }, { "nobody", "/usr", "/usr" }, { NULL, "/usr", "/usr" } };
+
+    if (geteuid() != 0)
+        skip();
+    for (size_t i = 0; i < NELEMS(rows); i++) {
+        prog_auto_t cmd = PROG_INIT;
+        prog_adds(&cmd, "/bin/pwd", "-P", NULL);
+        cmd.run_as = rows[i].run_as;
+        cmd.cwd = rows[i].cwd;
+        AUTO_FREE char *text = prog_stdout(&cmd, NULL, NULL);
+        assert_string_equal(text, rows[i].is);
+    }
+}
+
 static void
 test_split(void **state)
 {
@@ -77,5 +100,6 @@ test_split_unfinished(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(test_run_all), cmocka_unit_test(test_words_are_never_a_shell),
-          cmocka_unit_test(test_missing_program), cmocka_unit_test(test_split),
+          cmocka_unit_test(test_missing_program),
+          cmocka_unit_test(test_another_user_does_not_stay_in_our_folder), cmocka_unit_test(test_split),
           cmocka_unit_test(test_split_unfinished))
