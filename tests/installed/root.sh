@@ -4,6 +4,7 @@
 #   root.sh can                        exit 0 when this machine can boot one, else say on standard output why not
 #   root.sh make SUITE [PACKAGE...]    the folder of a Debian SUITE with these packages; made once, kept in HALITE_CACHE
 #   root.sh chroot FOLDER COMMAND...   run in such a folder, with this machine's network and nothing of it kept
+#   root.sh fresh FOLDER COMMAND...    the same, and what is written is in memory and gone afterwards
 #   root.sh up SUITE_FOLDER            boot it; prints a handle, a folder, that the others take. What is written is in memory
 #   root.sh run HANDLE COMMAND...      run inside, as root; with standard input, output and exit code
 #   root.sh in HANDLE FILE... FOLDER   copy into FOLDER of the booted one
@@ -69,6 +70,16 @@ make_root() { # SUITE [PACKAGE...]
         }
     fi
     echo "$root"
+}
+
+in_fresh() { # FOLDER COMMAND...
+    exec unshare --mount --propagation private sh -c '
+        set -eu
+        here=$1 root=$2; shift 2
+        mount -t tmpfs -o mode=0755 tmpfs /mnt
+        mkdir /mnt/upper /mnt/work /mnt/root
+        mount -t overlay overlay -o "lowerdir=$root,upperdir=/mnt/upper,workdir=/mnt/work" /mnt/root
+        exec "$here" chroot /mnt/root "$@"' sh "$here" "$@"
 }
 
 # Mounts in a namespace of their own; apt's settings and the resolver's are seen in it and not kept.
@@ -248,6 +259,7 @@ case ${1:-} in
 can) can ;;
 make) shift && make_root "$@" ;;
 chroot) shift && in_chroot "$@" ;;
+fresh) shift && in_fresh "$@" ;;
 up) up "$2" ;;
 watch) watch_root "$2" "$3" ;;
 hold) hold "$2" "$3" ;;
