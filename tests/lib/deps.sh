@@ -1,8 +1,9 @@
 #!/bin/sh
-# deps.sh [build|test|package|installed]... - what these need, as Debian 12 packages: installs those that are missing, asks
+# deps.sh [build|test|package|rpm|installed]... - what these need, as Debian 12 packages: installs those that are missing, asks
 # nothing. Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
 #   build      the programs: make, make demo        test       all tests (make test, make lint)
-#   package    make deb, make rpm                   installed  make test-installed, make test-bare
+#   package    make deb                             installed  make test-installed, make test-bare
+#   rpm        make rpm
 set -eu
 
 packages='' modules='' programs=''
@@ -20,8 +21,12 @@ test_() { # What tests are written in; what they and the programs under test cal
     programs="$programs bats python3 clang clang-format curl gpg gpg-agent ip openssl patch ps setpriv"
 }
 package() {
-    packages="$packages debhelper dpkg-dev fakeroot lintian rpm"
-    programs="$programs dpkg-buildpackage dh lintian rpmbuild"
+    packages="$packages debhelper dpkg-dev fakeroot lintian"
+    programs="$programs dpkg-buildpackage dh lintian"
+}
+rpm() {
+    packages="$packages rpm debugedit elfutils cpio"
+    programs="$programs rpmbuild find-debuginfo eu-strip cpio"
 }
 installed() {
     packages="$packages debootstrap iproute2 util-linux bats"
@@ -29,9 +34,9 @@ installed() {
 }
 for word in "${@:-build}"; do
     case $word in
-    build | package | installed) $word ;;
+    build | package | rpm | installed) $word ;;
     test) test_ ;;
-    *) echo "deps: $word: build, test, package or installed" >&2 && exit 2 ;;
+    *) echo "deps: $word: build, test, package, rpm or installed" >&2 && exit 2 ;;
     esac
 done
 
@@ -48,10 +53,8 @@ elsewhere() {
 command -v apt-get >/dev/null && command -v dpkg-query >/dev/null || elsewhere
 missing=
 for p in $packages; do
-    case $(dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null) in
-    *installed*) ;;
-    *) missing="$missing $p" ;;
-    esac
+    # Of one that others name dpkg says "not-installed".
+    dpkg-query -W -f='${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
 done
 [ -n "$missing" ] || exit 0
 as_root=

@@ -100,3 +100,15 @@ assert set(profile[name]) == {'title', 'description', 'ports'}
 assert profile[name]['ports'] == f'{ports[0]}:{ports[2]}/tcp' and int(ports[2]) == int(ports[0]) + 2
 EOF
 }
+
+@test "deps.sh installs what dpkg knows by name alone, and asks for nothing that is there" {
+    mkdir "$ROOT/bin"
+    printf '#!/bin/sh\neval "last=\\${$#}"\ncase $last in make) echo not-installed ;; git) exit 1 ;; *) echo installed ;; esac\n' >"$ROOT/bin/dpkg-query"
+    printf '#!/bin/sh\necho "apt-get $*"\n' >"$ROOT/bin/apt-get"
+    printf '#!/bin/sh\n[ "$1" = -n ] && shift && exec "$@"\n' >"$ROOT/bin/sudo"
+    chmod 0755 "$ROOT"/bin/*
+    run env PATH="$ROOT/bin:$PATH" "$HALITE_SRC/tests/lib/deps.sh" build
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = 'apt-get install -y -q --no-install-recommends make git' ]
+}
