@@ -273,7 +273,9 @@ lint: lint-clang man $(BUILD)/tests/lint/conf_sample $(BUILD)/tests/lint/tables
 samples: $(BUILD)/tests/lint/conf_sample
 	@for side in master minion; do $< $$side >conf/$$side; done
 
-# Manual pages and completion scripts are printed from the tables that the programs read.
+# Manual pages and completion scripts are printed from the tables that the programs read. HOST_RUN runs a program of another
+# architecture, when such ones are built.
+HOST_RUN ?=
 MANUAL := $(call sources,src/manual)
 PAGES  := salt.1 salt-run.1 salt-key.1 salt-call.1 salt-cp.1 salt-master.8 salt-minion.8 salt-master.conf.5 salt-minion.conf.5
 SHELLS := bash zsh fish
@@ -283,7 +285,7 @@ $(BUILD)/libmanual.a: $(call objects,$(filter-out src/manual/main_%,$(MANUAL)));
 $(BUILD)/manual: $(call obj1,src/manual/main_manual.c src/master/main_plugins.c) $(BUILD)/libmanual.a $(UNIT_LIBS)
 	$(call link,-lczmq -lzmq -lsqlite3 $(LIBS_BASE))
 $(MAN) $(SCRIPT): $(BUILD)/manual
-	@mkdir -p $(@D); $< $(@F) $(HALITE_DATE) >$@.new && mv $@.new $@
+	@mkdir -p $(@D); $(HOST_RUN) $< $(@F) $(HALITE_DATE) >$@.new && mv $@.new $@
 .PHONY: man
 man: $(MAN) $(SCRIPT)
 
@@ -326,16 +328,21 @@ demo:
 # ---- installation ----------------------------------------------------------------------------------------------------
 # conf/package/install.sh says what goes where. A PREFIX other than /usr is a tree that lives beside a Salt.
 INSTALLER = BUILD='$(BUILD)' PREFIX='$(PREFIX)' SYSCONF='$(SYSCONF)' UNITS='$(UNITS)' DESTDIR='$(DESTDIR)' FORCE='$(FORCE)' conf/package/install.sh
-.PHONY: install uninstall deb help clean format
+.PHONY: install uninstall deb rpm help clean format
 install: $(BIN) $(MAN) $(SCRIPT)
 	@$(INSTALLER) install
 uninstall:
 	@$(INSTALLER) uninstall
-# Debian packages and their debug symbols, in $(BUILD)/deb.
+# Debian packages and their debug symbols, in $(BUILD)/deb. DEB_HOST_ARCH=arm64 builds for another architecture, whose compiler and
+# libraries must be there (crossbuild-essential-arm64, and of conf/package/debian/control what the build depends on, of arm64).
 PACKAGE_VERSION ?= $(subst -,~,$(HALITE_RELEASE))
 deb:
-	@tests/lib/deps.sh build package
-	@conf/package/deb.sh $(BUILD) '$(PACKAGE_VERSION)'
+	@tests/lib/deps.sh $(if $(DEB_HOST_ARCH),,build) package
+	@conf/package/deb.sh $(BUILD) '$(PACKAGE_VERSION)' $(if $(DEB_HOST_ARCH),-a$(DEB_HOST_ARCH) -Pcross$(comma)nocheck)
+# RPM packages and their debug symbols, in $(BUILD)/rpm.
+rpm:
+	@tests/lib/deps.sh build rpm
+	@conf/package/rpm.sh $(BUILD) '$(PACKAGE_VERSION)'
 # The packages in booted Debians of their own, where this machine can boot one and get it: tests/installed/root.sh.
 .PHONY: test-installed test-bare test-full
 INSTALLED ?= $(sort $(wildcard tests/installed/*.bats))
@@ -372,7 +379,7 @@ help:
 	@echo 'make man             manual pages and completion scripts into $$(BUILD)/man and $$(BUILD)/completion'
 	@echo 'make install         DESTDIR=, PREFIX=/usr, SYSCONF=/etc/salt, UNITS=/lib/systemd/system; make uninstall'
 	@echo '                     PREFIX=/opt/halite: a tree beside a Salt; FORCE=1 writes over another one'
-	@echo 'make deb             Debian packages into $$(BUILD)/deb'
+	@echo 'make deb | make rpm  Debian or RPM packages into $$(BUILD)/deb or $$(BUILD)/rpm; make deb DEB_HOST_ARCH=arm64'
 	@echo 'make test-installed  the packages in a booted Debian: install, work, upgrade, reboot, remove; HALITE_SUITE=bookworm'
 	@echo 'make test-bare       make demo and make test on bare Debians; HALITE_SUITE="bookworm trixie noble" HALITE_USER="root sudo"'
 	@echo 'make test-full       test-installed of both Debians, and test-bare: two hours'

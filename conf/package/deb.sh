@@ -7,9 +7,7 @@ build=$1 out=$1/deb version=$2
 shift 2
 tree=$out/halite-$version
 rm -rf "$out"
-mkdir -p "$tree"
-# A clone's files, with what is changed and not yet committed; an unpacked archive's.
-{ git ls-files -zco --exclude-standard 2>/dev/null || find . -path "./$build" -prune -o -type f -print0; } | xargs -0 cp -P --parents -t "$tree"
+conf/package/copy.sh "$build" "$tree"
 cp -r conf/package/debian "$tree/debian"
 day=$(git log -1 --format=%cD 2>/dev/null || date -R -r Makefile)
 printf 'halite (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- Halite maintainers <maintainers@halite.invalid>  %s\n' \

@@ -97,9 +97,15 @@ install_all() {
     ! beside || lib=/etc name=halite-tree
     placed conf/halite.sysusers | put 0644 - "$lib/sysusers.d/$name.conf"
     folders | put 0644 - "$lib/tmpfiles.d/$name.conf"
+    # Names of the master's ports for two firewalls; nothing is opened by them. A tree beside a Salt has ports of its own.
+    if ! beside; then
+        put 0644 conf/package/firewalld/halite-master.xml /usr/lib/firewalld/services/halite-master.xml
+        put 0644 conf/package/ufw/halite-master /etc/ufw/applications.d/halite-master
+    fi
     for f in README.md SECURITY.md CHANGELOG.md tests/DIFFERENCES.md tests/COMPAT.md; do
         [ ! -e "$f" ] || put 0644 "$f" "$PREFIX/share/doc/halite/${f##*/}"
     done
+    for f in docs/*.md; do put 0644 "$f" "$PREFIX/share/doc/halite/$f"; done
     while read -r f; do put 0644 "$f" "$PREFIX/share/doc/halite/examples/${f#srv/}"; done < <(find srv -type f ! -name demo.sh | sort)
     for page in "$BUILD"/man/*.[1-9]; do
         [ ! -e "$page" ] || gzip -9nc "$page" | put 0644 - "$PREFIX/share/man/man${page##*.}/${page##*/}.gz"

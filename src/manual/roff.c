@@ -6,21 +6,21 @@
 
 /* What roff would read or print as something else. A minus stays one, so that it can be copied from the page. */
 static const char *
-escaped(char c)
+escaped(unsigned char c)
 {
     static const char *const texts[128] = {
         ['\\'] = "\\e",  ['-'] = "\\-",   ['\''] = "\\(aq", ['`'] = "\\(ga",
         ['^'] = "\\(ha", ['~'] = "\\(ti", ['"'] = "\\(dq",
     };
 
-    return c >= 0 ? texts[(int) c] : NULL;
+    return c < NELEMS(texts) ? texts[c] : NULL;
 }
 
 void
 roff_text(buf_t *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        const char *escape = escaped(text[i]);
+        const char *escape = escaped((unsigned char) text[i]);
         if (escape != NULL)
             buf_puts(out, escape);
         else

@@ -14,12 +14,15 @@ for suite; do
     why=$("$root" can "$suite") && suites+=("$suite") || skipped "$suite: $why"
 done
 [ ${#suites[@]} -gt 0 ] || exit 0
-make --no-print-directory deb
+goals=deb
+[ "${INSTALLED:?which files}" = tests/installed/walk.bats ] || goals='deb rpm all'
+[ "$goals" = deb ] || tests/lib/deps.sh rpm
+make --no-print-directory $goals
 build=$(realpath -m "${BUILD:-build}")
-export HALITE_SUITE HALITE_DEBS=$build/deb SECONDS_MAX=1200
+export HALITE_SUITE HALITE_DEBS=$build/deb HALITE_RPMS=$build/rpm SECONDS_MAX=3600
 rc=0
 for HALITE_SUITE in "${suites[@]}"; do
     echo "test-installed: $HALITE_SUITE"
-    BUILD=$build tests/lib/run.sh bats ${INSTALLED:?which files} || rc=1
+    BUILD=$build tests/lib/run.sh bats $INSTALLED || rc=1
 done
 exit $rc

@@ -1,8 +1,9 @@
 #!/bin/sh
-# deps.sh [build|test|package|installed]... - what these need, as Debian 12 packages: installs those that are missing, asks
+# deps.sh [build|test|package|rpm|installed]... - what these need, as Debian 12 packages: installs those that are missing, asks
 # nothing. Needs root, or sudo without a password. On another system it names them, and exits 1 when a library is not found.
 #   build      the programs: make, make demo        test       all tests (make test, make lint)
-#   package    make deb, make rpm                   installed  make test-installed, make test-bare
+#   package    make deb                             installed  make test-installed, make test-bare
+#   rpm        make rpm
 # deps.sh list WORD... - only say which packages these are.
 set -eu
 
@@ -21,8 +22,12 @@ test_() { # What tests are written in; what they and the programs under test cal
     programs="$programs bats python3 clang clang-format curl fish gpg gpg-agent ip openssl patch ps setpriv strace zsh"
 }
 package() {
-    packages="$packages debhelper dpkg-dev fakeroot lintian rpm"
-    programs="$programs dpkg-buildpackage dh lintian rpmbuild"
+    packages="$packages debhelper dpkg-dev fakeroot lintian"
+    programs="$programs dpkg-buildpackage dh lintian"
+}
+rpm() {
+    packages="$packages rpm debugedit elfutils cpio"
+    programs="$programs rpmbuild find-debuginfo eu-strip cpio"
 }
 installed() {
     packages="$packages debootstrap iproute2 util-linux bats"
@@ -32,9 +37,9 @@ list=
 [ "${1:-}" != list ] || { list=1 && shift; }
 for word in "${@:-build}"; do
     case $word in
-    build | package | installed) $word ;;
+    build | package | rpm | installed) $word ;;
     test) test_ ;;
-    *) echo "deps: $word: build, test, package or installed" >&2 && exit 2 ;;
+    *) echo "deps: $word: build, test, package, rpm or installed" >&2 && exit 2 ;;
     esac
 done
 

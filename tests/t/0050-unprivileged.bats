@@ -146,12 +146,13 @@ as_unit() {
     local root=$BATS_TEST_TMPDIR/root
     make -C "$HALITE_SRC" -s install BUILD="$BUILD" DESTDIR="$root" BIN="$(echo "$HALITE_BIN"/salt*)" >/dev/null
     # Manual pages and completions have a test of their own.
-    (cd "$root" && find . -type f ! -path '*/examples/*' ! -path './usr/share/[!d]*' -printf '%P %m\n' | sort) >"$BATS_TEST_TMPDIR/files"
+    (cd "$root" && find . -type f ! -path '*/examples/*' ! -path '*/docs/*' ! -path './usr/share/[!d]*' -printf '%P %m\n' | sort) >"$BATS_TEST_TMPDIR/files"
     diff "$BATS_TEST_TMPDIR/files" - <<'FILES'
 etc/logrotate.d/salt-master 644
 etc/logrotate.d/salt-minion 644
 etc/salt/master 644
 etc/salt/minion 644
+etc/ufw/applications.d/halite-master 644
 lib/systemd/system/salt-master.service 644
 lib/systemd/system/salt-minion.service 644
 usr/bin/salt 755
@@ -161,6 +162,7 @@ usr/bin/salt-key 755
 usr/bin/salt-master 755
 usr/bin/salt-minion 755
 usr/bin/salt-run 755
+usr/lib/firewalld/services/halite-master.xml 644
 usr/lib/halite/manifest 644
 usr/lib/halite/restart-after-jobs 755
 usr/lib/sysusers.d/halite.conf 644

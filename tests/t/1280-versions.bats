@@ -9,6 +9,8 @@ setup() {
     mkdir "$FLEET/fake"
     OWN=$("$HALITE_BIN/salt" --version | sed -nE 's/^salt [0-9.]+ \(Halite ([0-9A-Za-z.+-]+)\)$/\1/p')
     [ -n "$OWN" ]
+    PROTO=$(sed -nE 's/^#define WIRE_PROTO +([0-9]+).*/\1/p' "$HALITE_SRC/src/common/net/wire.h")
+    [ "$PROTO" -ge 1 ]
 }
 
 teardown() {
@@ -58,11 +60,47 @@ said() { until_true 10 grep -qF -- "$2" "$FLEET/log/$1" || { tail -n 20 "$FLEET/
     start_minion m1 "acceptance_wait_time: 1"
     fake() { "$HALITE_TOOLS/fakepeer" master $((PORT + 1)) $((PORT + 2)) "$FLEET/fake" master expect '"m":"hello","id":"m1"' "$@"; }
     welcome() { echo "{\"m\":\"welcome\",\"state\":\"accepted\",\"publish_port\":1,\"proto\":$1,\"halite\":\"$2\"}"; }
-    fake send "$(welcome 2 7.0.0)" expect '"m":"hello"' send "$(welcome 0 0.9.0)" expect '"m":"hello"' send "$(welcome 1 "$OWN")" \
+    fake send "$(welcome 4 7.0.0)" expect '"m":"hello"' send "$(welcome 0 0.9.0)" expect '"m":"hello"' send "$(welcome 1 "$OWN")" \
         send '{"m":"job","jid":"20260101000000000001","fun":"test.ping","arg":[],"tgt":"*","tgt_type":"glob","ret":"","user":"root"}' \
         expect '"m":"ret"'
-    said m1 "the minion speaks protocol 1 (Halite $OWN) and the master protocol 2 (Halite 7.0.0): upgrade the minion"
+    said m1 "the minion speaks protocol 1 (Halite $OWN) and the master protocol 4 (Halite 7.0.0): upgrade the minion"
     said m1 "the minion speaks protocol 1 (Halite $OWN) and the master protocol 0 (Halite 0.9.0): upgrade the master"
+}
+
+# works_with PROTOCOL: the minion that starts goes on with a master of the protocol, and does a job.
+works_with() {
+    "$HALITE_TOOLS/fakepeer" master $((PORT + 1)) $((PORT + 2)) "$FLEET/fake" master expect '"m":"hello","id":"m1"' \
+        send "{\"m\":\"welcome\",\"state\":\"accepted\",\"publish_port\":1,\"proto\":$1,\"halite\":\"7.0.0\"}" \
+        send '{"m":"job","jid":"2026010100000000000'"$1"'","fun":"test.ping","arg":[],"tgt":"*","tgt_type":"glob","ret":"","user":"root"}' \
+        expect '"m":"ret"'
+}
+
+@test "a minion goes on with masters that are one and two protocols ahead" {
+    start_minion m1
+    for ahead in 1 2; do works_with $((PROTO + ahead)); done
+}
+
+# The hello of a protocol's first release, byte for byte as it was sent: a protocol that is raised needs one more, and the master
+# must serve those that are left.
+@test "recorded minions of this protocol and the two before it are served" {
+    local proto oldest=$((PROTO > 2 ? PROTO - 2 : 1)) server=$FLEET/master/etc/salt/pki/master/master.pub
+    start_master "auto_accept: True"
+    for ((proto = oldest; proto <= PROTO; proto++)); do
+        "$HALITE_TOOLS/fakepeer" key "$FLEET/fake" "old$proto"
+        "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$server" "$FLEET/fake" "old$proto" \
+            file "$BATS_TEST_DIRNAME/hello/$proto.json" expect '"state":"accepted"' expect '"m":"job".*"fun":"test.ping"' \
+            >"$FLEET/old$proto" 3>&- &
+        served=$!
+        wait_connected "old$proto"
+        salt "old$proto" test.ping --async
+        wait "$served" || { cat "$FLEET/old$proto" && false; } >&2
+    done
+    # One that is older is told what to do, and its key is not taken.
+    "$HALITE_TOOLS/fakepeer" key "$FLEET/fake" older
+    sed "s/\"old$oldest\"/\"older\"/; s/\"proto\":$oldest,/\"proto\":$((oldest - 1)),/" "$BATS_TEST_DIRNAME/hello/$oldest.json" >"$FLEET/older"
+    "$HALITE_TOOLS/fakepeer" dealer 127.0.0.1 $((PORT + 1)) "$server" "$FLEET/fake" older \
+        file "$FLEET/older" expect "\"state\":\"protocol\".*the minion speaks protocol $((oldest - 1)) .*: upgrade the minion"
+    [ ! -e "$(master_pki minions/older)" ]
 }
 
 @test "a store of a later master is refused and left as it is" {

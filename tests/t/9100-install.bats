@@ -66,3 +66,49 @@ $ROOT/to/etc/salt/minion" ]
     place uninstall PREFIX=/opt/halite SYSCONF=/opt/halite/etc/salt
     [ -z "$(tree)" ]
 }
+
+@test "the pages of docs/ are installed, with links that lead somewhere, and are removed" {
+    local docs=$ROOT/to/usr/share/doc/halite page link
+    place install
+    [ -e "$docs/docs/backup.md" ]
+    for page in "$HALITE_SRC"/docs/*.md; do
+        cmp "$page" "$docs/docs/${page##*/}"
+        while read -r link; do
+            [ -e "$docs/docs/$link" ] || { echo "$page: $link is not installed" && false; } >&2
+        done < <(grep -oE '\]\([^)#:]+' "$page" | sed 's/^](//' || :)
+    done
+    place uninstall
+    [ ! -e "$docs" ]
+}
+
+# Where a firewall's own tool is here, it reads the files as well: tests/installed/salts.bats has them in any case.
+@test "firewalld's service and ufw's profile name the ports that the master listens at" {
+    place install
+    /usr/bin/python3 - "$ROOT/to" "$HALITE_SRC/conf/master" <<'EOF'
+import configparser, re, sys, xml.etree.ElementTree as xml
+root, sample = sys.argv[1:]
+ports = sorted(re.findall(r'^#(?:publish|ret|hello)_port: (\d+)$', open(sample).read(), re.M))
+assert len(ports) == 3, ports
+service = xml.parse(root + '/usr/lib/firewalld/services/halite-master.xml').getroot()
+assert service.tag == 'service' and [e.tag for e in service] == ['short', 'description', 'port', 'port', 'port']
+assert all(set(e.attrib) == {'port', 'protocol'} and e.get('protocol') == 'tcp' for e in service.iter('port'))
+assert sorted(e.get('port') for e in service.iter('port')) == ports
+profile = configparser.RawConfigParser()
+profile.read(root + '/etc/ufw/applications.d/halite-master')
+(name,) = profile.sections()
+assert set(profile[name]) == {'title', 'description', 'ports'}
+assert profile[name]['ports'] == f'{ports[0]}:{ports[2]}/tcp' and int(ports[2]) == int(ports[0]) + 2
+EOF
+}
+
+@test "deps.sh installs what dpkg knows by name alone, and asks for nothing that is there" {
+    mkdir "$ROOT/bin"
+    printf '#!/bin/sh\neval "last=\\${$#}"\ncase $last in make) echo not-installed ;; git) exit 1 ;; *) echo installed ;; esac\n' >"$ROOT/bin/dpkg-query"
+    printf '#!/bin/sh\necho "apt-get $*"\n' >"$ROOT/bin/apt-get"
+    printf '#!/bin/sh\n[ "$1" = -n ] && shift && exec "$@"\n' >"$ROOT/bin/sudo"
+    chmod 0755 "$ROOT"/bin/*
+    run env PATH="$ROOT/bin:$PATH" "$HALITE_SRC/tests/lib/deps.sh" build
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = 'apt-get install -y -q --no-install-recommends make git' ]
+}

@@ -16,15 +16,22 @@ side_text(proto_side_t side)
     return xasprintf("protocol %lld (Halite %s)", (long long) side.proto, side.release);
 }
 
+/* The numbers are a peer's: nothing is taken from them before they are known to be in order. */
+static bool
+is_served(json_int_t minion, json_int_t master)
+{
+    return minion >= WIRE_PROTO_FIRST && minion <= master && master - minion <= WIRE_PROTO_BACK;
+}
+
 char *
 proto_problem(proto_side_t minion, proto_side_t master)
 {
-    if (minion.proto == master.proto)
+    if (is_served(minion.proto, master.proto))
         return NULL;
     AUTO_FREE char *left = side_text(minion);
     AUTO_FREE char *right = side_text(master);
     return xasprintf("the minion speaks %s and the master %s: upgrade the %s", left, right,
-                     minion.proto < master.proto ? "minion" : "master");
+                     minion.proto <= master.proto ? "minion" : "master");
 }
 
 void

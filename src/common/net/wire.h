@@ -13,7 +13,9 @@
 #include "salt/base.h"
 #include "salt/limits.h"
 
-#define WIRE_PROTO 1 /* raised when an old peer could misunderstand a new one */
+#define WIRE_PROTO       1 /* raised when an old peer could misunderstand a new one */
+#define WIRE_PROTO_FIRST 1
+#define WIRE_PROTO_BACK  2 /* a master serves minions of so many protocols before its own, too */
 
 typedef enum wire_dir { WIRE_UP, WIRE_DOWN } wire_dir_t;
 

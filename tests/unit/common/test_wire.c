@@ -201,8 +201,8 @@ test_protocols(void **state)
 {
     assert_problem(1, "1.0.0", 1, "1.2.0", NULL);
     assert_problem(
-        1, "1.0.0", 2, "2.0.0",
-        "the minion speaks protocol 1 (Halite 1.0.0) and the master protocol 2 (Halite 2.0.0): upgrade "
+        1, "1.0.0", 4, "4.0.0",
+        "the minion speaks protocol 1 (Halite 1.0.0) and the master protocol 4 (Halite 4.0.0): upgrade "
         "the minion");
     assert_problem(
         2, "2.0.0", 1, "1.0.0",
@@ -210,6 +210,38 @@ test_protocols(void **state)
         "the master");
     assert_problem(0, "", 1, NULL,
                    "the minion speaks protocol 0 and the master protocol 1: upgrade the minion");
+}
+
+/* Master by minion, of masters to come as well: a master serves its own protocol and the two before it. */
+static void
+test_protocols_served(void **state)
+{
+    static const char *const served[] = {
+        "0.......", "01......", "011.....", "0111....", "0.111...", "0..111..", "0...111.",
+    };
+
+    (void) state;
+    for (json_int_t master = 0; master < (json_int_t) NELEMS(served); master++) {
+        for (json_int_t minion = 0; minion < 8; minion++) {
+            AUTO_FREE char *text = proto_problem((proto_side_t){ minion, "" }, (proto_side_t){ master, "" });
+            assert_int_equal(text == NULL, served[master][minion] == '1');
+            if (text)
+                assert_non_null(strstr(text, minion > master ? "upgrade the master" : "upgrade the minion"));
+        }
+    }
+    /* What is no protocol at all. */
+    static const json_int_t foreign[] = { INT64_MIN, -1, 0, INT64_MAX };
+    for (size_t i = 0; i < NELEMS(foreign); i++) {
+        AUTO_FREE char *minion = proto_problem((proto_side_t){ foreign[i], "" },
+                                               (proto_side_t){ WIRE_PROTO, "" });
+        AUTO_FREE char *master = proto_problem((proto_side_t){ WIRE_PROTO, "" },
+                                               (proto_side_t){ foreign[i], "" });
+        AUTO_FREE char *both = proto_problem((proto_side_t){ INT64_MIN, "" },
+                                             (proto_side_t){ foreign[i], "" });
+        assert_non_null(minion);
+        assert_non_null(master);
+        assert_non_null(both);
+    }
 }
 
 /* What a peer says of itself comes into the log: a version, or nothing. */
@@ -237,7 +269,7 @@ test_releases(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(test_protocols), cmocka_unit_test(test_releases),
-          cmocka_unit_test(test_direction_and_state), cmocka_unit_test(test_limits),
-          cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep),
+UNIT_MAIN(cmocka_unit_test(test_protocols), cmocka_unit_test(test_protocols_served),
+          cmocka_unit_test(test_releases), cmocka_unit_test(test_direction_and_state),
+          cmocka_unit_test(test_limits), cmocka_unit_test(test_no_messages), cmocka_unit_test(test_deep),
           cmocka_unit_test(test_deep_is_not_written), cmocka_unit_test(test_round_trip))

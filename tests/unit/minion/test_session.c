@@ -512,9 +512,9 @@ test_other_protocols(void **state)
     static const struct {
         const char *welcome, *reason;
     } rows[] = {
-        { "\"state\":\"accepted\",\"proto\":2,\"halite\":\"7.0.0\"",
+        { "\"state\":\"accepted\",\"proto\":4,\"halite\":\"7.0.0\"",
           "the minion speaks protocol 1 (Halite " HALITE_RELEASE
-          ") and the master protocol 2 (Halite 7.0.0): upgrade "
+          ") and the master protocol 4 (Halite 7.0.0): upgrade "
           "the minion" },
         { "\"state\":\"pending\",\"proto\":0", "the minion speaks protocol 1 (Halite " HALITE_RELEASE
                                                ") and the master protocol 0: upgrade the master" },
